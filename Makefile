@@ -1,14 +1,21 @@
-# `make demo` shows bufferbloat on this machine. `make check` is the fast tier of the tests, `make test` is all of them.
+# `make demo` shows bufferbloat on this machine. `make check` runs the fast tests, `make test` all.
 .PHONY: demo check test lint docs golden page bench release install setup
 
-demo: setup
-	cargo build --release --locked
-	./target/release/fathom demo
+# Rust that `./setup` has installed with rustup.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+
+# One program without the crates of the other commands: see the feature `demo` of shell/cli.
+DEMO = -p fathom-cli --no-default-features --features demo --bin fathom-demo
+demo:
+	@./setup demo
+	@cargo build --profile demo --locked $(DEMO)
+	@./target/demo/fathom-demo
 
 # Formatting, clippy, and the tests of core/ and of each crate's own modules. Needs cargo alone: no root, no service, no network.
 check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy $(DEMO) --locked -- -D warnings
 	RUST_BACKTRACE=0 cargo test --locked --lib --bins --workspace --exclude fathom-bench-autorate
 	RUST_BACKTRACE=0 cargo test --locked $(CORE) --tests
 
@@ -22,6 +29,7 @@ test: setup lint docs
 lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy $(DEMO) --locked -- -D warnings
 	ui/verify
 
 docs:
@@ -43,11 +51,13 @@ bench: release
 	bench/all
 
 # target/release/fathom as it is released: laid out by a profile of real work. Three builds' time; adds the component llvm-tools.
-release: setup
+release:
+	./setup build
 	packaging/release
 
-install: setup
+install:
+	./setup build
 	cargo install --path shell/cli --locked
 
 setup:
-	./setup
+	./setup test

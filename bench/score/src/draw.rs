@@ -8,7 +8,8 @@ const RATE: [f64; 2] = [100e3, 2.5e9];
 const BASE_RTT: [f64; 2] = [0.001, 0.7];
 /// Range of buffers, s at the rate of the link.
 const BUFFER: [f64; 2] = [0.002, 100.0];
-/// Most packets that a path may simulate in its load phase; faster paths are loaded for a shorter time.
+/// Most packets that a path may simulate in its load phase; faster paths are loaded for a shorter
+/// time.
 const MAX_PACKETS: f64 = 600e3;
 /// Bytes of a full packet on the link: 1500 of IP and 14 of Ethernet, as the simulator counts.
 pub(crate) const FULL_PACKET: f64 = 1514.0;

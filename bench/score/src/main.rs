@@ -1,4 +1,5 @@
-//! Random paths whose truth is known, and how often each claim of the diagnosis about them is right.
+//! Random paths whose truth is known, and how often each claim of the diagnosis about them is
+//! right.
 //!
 //! ```text
 //! score --seed S --paths N        a table of claims

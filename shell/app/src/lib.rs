@@ -2,34 +2,52 @@
 //!
 //! This crate prints nothing, ends no process and keeps no global state. Whoever calls it may cancel a use case with a
 //! [`CancelToken`], and decides how events, results and [`AppError`]s are shown.
+//!
+//! Without the feature `full` it holds only what `fathom demo` needs.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+#[cfg(feature = "full")]
 pub mod audit;
 mod cancel;
+#[cfg(feature = "full")]
 pub mod counterfactual;
 pub mod demo;
 pub mod emulated;
 mod error;
+#[cfg(feature = "full")]
 pub mod fix;
+#[cfg(feature = "full")]
 pub mod gallery;
+#[cfg(feature = "full")]
 mod ground_truth;
+#[cfg(feature = "full")]
 pub mod lab;
 pub mod output;
 mod progress;
 pub mod results;
 pub mod scenario;
+#[cfg(feature = "full")]
 pub mod serve;
+#[cfg(feature = "full")]
 pub mod sim;
+#[cfg(feature = "full")]
 pub mod size;
+#[cfg(feature = "full")]
 pub mod sweep;
+#[cfg(feature = "full")]
 pub mod test;
+#[cfg(feature = "full")]
 pub mod trace;
+#[cfg(feature = "full")]
 pub mod watch;
 
 pub use cancel::CancelToken;
+#[cfg(feature = "full")]
+pub use error::CommandError;
 pub use error::{AppError, ExitClass};
 pub use progress::MeasureEvent;
 
 /// The version of this program, as results state it.
+#[cfg(feature = "full")]
 const VERSION: &str = env!("CARGO_PKG_VERSION");

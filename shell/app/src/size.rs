@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 /// If a quantity is none, or if too few or too many of them are given.
 pub fn answer(mut question: Question, quantities: &[String]) -> Result<Answer, AppError> {
     for word in words(quantities) {
-        question.add(&word).map_err(AppError::Size)?;
+        question.add(&word).map_err(AppError::from)?;
     }
-    question.answer().map_err(AppError::Size)
+    question.answer().map_err(AppError::from)
 }
 
 /// The rates among `quantities` whose unit `bps` is bytes per second to tc, and bits per second to most people.
@@ -32,7 +32,7 @@ fn words(quantities: &[String]) -> Vec<String> {
 /// # Errors
 /// If a case has no answer.
 pub fn cases(columns: u16, style: fathom_report::Style) -> Result<String, AppError> {
-    fathom_report::size_cases(&CASES, columns, style).map_err(AppError::Size)
+    fathom_report::size_cases(&CASES, columns, style).map_err(AppError::from)
 }
 
 /// The JSON document of an answer, or else of the published cases.
@@ -44,7 +44,7 @@ pub fn document(answer: Option<&Answer>) -> Result<Value, AppError> {
         Some(answer) => (fathom_report::size_headline(answer), answer_document(answer)),
         None => {
             let rows: Result<Vec<Value>, SizeError> = CASES.iter().map(case_document).collect();
-            let rows = rows.map_err(AppError::Size)?;
+            let rows = rows.map_err(AppError::from)?;
             (format!("{} published cases", rows.len()), json!({ "cases": rows }))
         }
     };

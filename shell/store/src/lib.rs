@@ -5,6 +5,7 @@
 
 mod error;
 mod read;
+#[cfg(feature = "columnar")]
 pub mod table;
 mod write;
 

@@ -1,6 +1,8 @@
-//! Capacity of a link: the traffic that passes while packets wait for it. At other times the rate is that of the senders.
+//! Capacity of a link: the traffic that passes while packets wait for it. At other times the rate
+//! is that of the senders.
 //!
-//! [`pieces`] cuts the time in which the link was busy into pieces, and [`rates`] finds the typical rate and its changes.
+//! [`pieces`] cuts the time in which the link was busy into pieces, and [`rates`] finds the typical
+//! rate and its changes.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

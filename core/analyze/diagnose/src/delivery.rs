@@ -1,7 +1,9 @@
-//! What the load delivered over time: whether the link delivered at all, and its rate while packets waited for it.
+//! What the load delivered over time: whether the link delivered at all, and its rate while packets
+//! waited for it.
 //!
-//! A packet that was delayed by `a` beyond the base delay stood in a queue for `a`. Throughout that time the link in front of it was
-//! busy, so what it delivered then over that time is its capacity, whatever the senders did at other times.
+//! A packet that was delayed by `a` beyond the base delay stood in a queue for `a`. Throughout that
+//! time the link in front of it was busy, so what it delivered then over that time is its capacity,
+//! whatever the senders did at other times.
 use crate::summarize::goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
@@ -70,8 +72,8 @@ impl Delivery {
     }
     /// The longest time within `span` in which nothing was delivered, in ns.
     ///
-    /// Data that TCP held back behind a lost segment comes all at once when it is repaired. If that makes up for the time before, at
-    /// half the mean rate of the phase, the link was not silent.
+    /// Data that TCP held back behind a lost segment comes all at once when it is repaired. If that
+    /// makes up for the time before, at half the mean rate of the phase, the link was not silent.
     pub(crate) fn longest_silence_ns(&self, span: Interval) -> u64 {
         let known = self.known();
         let mean = self.bits(known) / known.seconds().max(1e-9);
@@ -127,13 +129,15 @@ pub(crate) struct Capacity {
 impl Capacity {
     /// IP packets of the load and of the probes.
     pub(crate) fn ip_bits_per_second(self) -> f64 {
-        // Acknowledgments of the other direction are not counted: at most 2.6 % of a download's rate.
+        // Acknowledgments of the other direction are not counted: at most 2.6 % of a download's
+        // rate.
         self.payload_bits_per_second * IP_PER_PAYLOAD + self.probes_bits_per_second
     }
 }
 
-/// Bytes that one probe of each kind takes in each direction, as IPv4 packets: 64 of payload in UDP (docs/protocol.md), 56 in an
-/// ICMP echo; a SYN of 60, an ACK and a FIN of 52; a request or response of about 110 and its ACK. See [`LINK_HEADER_BYTES`].
+/// Bytes that one probe of each kind takes in each direction, as IPv4 packets: 64 of payload in UDP
+/// (docs/protocol.md), 56 in an ICMP echo; a SYN of 60, an ACK and a FIN of 52; a request or
+/// response of about 110 and its ACK. See [`LINK_HEADER_BYTES`].
 const PROBES: [(Metric, f64); 5] = [
     (Metric::UdpRtt, 92.0 + LINK_HEADER_BYTES),
     (Metric::IcmpRtt, 84.0 + LINK_HEADER_BYTES),
@@ -141,12 +145,13 @@ const PROBES: [(Metric, f64); 5] = [
     (Metric::HttpForeign, 162.0 + 2.0 * LINK_HEADER_BYTES),
     (Metric::HttpKept, 162.0 + 2.0 * LINK_HEADER_BYTES),
 ];
-/// Capacity is in IP bits of full packets, whose headers on the link are 1 %. The header of a small packet takes more of the link,
-/// so it is counted with the packet: 14 bytes of Ethernet, as tc counts.
+/// Capacity is in IP bits of full packets, whose headers on the link are 1 %. The header of a small
+/// packet takes more of the link, so it is counted with the packet: 14 bytes of Ethernet, as tc
+/// counts.
 const LINK_HEADER_BYTES: f64 = 14.0;
 
-/// Capacity of the link in a direction: its rate while packets waited for it. Where they hardly ever did, the mean rate of the phase,
-/// which is a lower bound.
+/// Capacity of the link in a direction: its rate while packets waited for it. Where they hardly
+/// ever did, the mean rate of the phase, which is a lower bound.
 pub(crate) fn capacity(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Capacity> {
     busy_rate(view, direction, rise).or_else(|| {
         let whole = Interval { start_ns: rise.phase.start_ns, end_ns: rise.phase.end_ns };
@@ -174,7 +179,8 @@ fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<C
     })
 }
 
-/// Bits of IP packets of the probes that passed the link within `spans`, `way_back_s` before their responses arrived.
+/// Bits of IP packets of the probes that passed the link within `spans`, `way_back_s` before their
+/// responses arrived.
 fn probe_bits(view: &View<'_>, rise: &Rise<'_>, way_back_s: f64, spans: &[Interval]) -> f64 {
     let has_passed = |o: &Observation| {
         let Value::Observed(delay_s) = o.value else { return false };

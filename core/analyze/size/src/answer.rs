@@ -71,9 +71,9 @@ struct Queue {
     needs: Option<Needs>,
 }
 
-const LONGEST: SizeError = SizeError::Range("the delay", "584 years");
-const LARGEST: SizeError = SizeError::Range("the buffer", "16 EiB");
-const FASTEST: SizeError = SizeError::Range("the rate", "18 Ebit/s");
+const LONGEST: SizeError = SizeError::Range("the delay", "above 584 years");
+const LARGEST: SizeError = SizeError::Range("the buffer", "above 16 EiB");
+const FASTEST: SizeError = SizeError::Range("the rate", "above 18 Ebit/s");
 
 impl Question {
     /// Calculates the answer.
@@ -86,7 +86,7 @@ impl Question {
         let queue = self.queue()?;
         let delay = self.framing.delay(queue.buffer, queue.rate).ok_or(LONGEST)?;
         if queue.buffer == Bytes(0) {
-            return Err(SizeError::Range("the buffer", "one byte: it would hold nothing"));
+            return Err(SizeError::Range("the buffer", "below one byte and hold nothing"));
         }
         Ok(Answer {
             found: queue.found,
@@ -136,7 +136,7 @@ impl Question {
     /// Rejects a rate below 1 bit/s, which would send nothing.
     fn rate_of(&self, buffer: Bytes, delay: Duration) -> Result<Rate, SizeError> {
         let rate = self.framing.rate(buffer, delay).ok_or(FASTEST)?;
-        let nothing = SizeError::Range("the rate", "1 bit/s: it would send nothing");
+        let nothing = SizeError::Range("the rate", "below 1 bit/s and send nothing");
         if rate.as_bits_per_second() == 0 { Err(nothing) } else { Ok(rate) }
     }
 
@@ -195,7 +195,7 @@ impl Question {
         let Some(overload) = self.share(rate).or_else(by_time) else { return Ok(None) };
         let seconds = delay.as_secs_f64() / overload;
         if seconds >= Duration::MAX.as_secs_f64() {
-            return Err(SizeError::Range("the time to fill", "584 years"));
+            return Err(SizeError::Range("the time to fill", "above 584 years"));
         }
         let packet_share = self.framing.packet.0 as f64 / self.framing.on_line().0 as f64;
         Ok(Some(Growth {

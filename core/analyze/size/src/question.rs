@@ -67,7 +67,7 @@ impl Question {
     }
     /// Size of the buffer in bytes.
     pub(crate) fn bytes(&self) -> Result<Option<Bytes>, SizeError> {
-        let too_large = SizeError::Range("the buffer", "16 EiB");
+        let too_large = SizeError::Range("the buffer", "above 16 EiB");
         self.buffer.map(|buffer| buffer.bytes(self.framing).ok_or(too_large)).transpose()
     }
 }

@@ -32,7 +32,12 @@ impl Boost {
     /// If the sustained rate is zero, or the peak not above it.
     pub(crate) fn new(params: BoostParams) -> Self {
         let [sustained, peak] = [params.sustained, params.peak].map(|r| u128::from(r.as_bits_per_second()));
-        assert!(0 < sustained && sustained < peak, "a boost of {} to {}", params.sustained, params.peak);
+        assert!(
+            0 < sustained && sustained < peak,
+            "invalid boost: sustained rate {}, peak {}",
+            params.sustained,
+            params.peak
+        );
         let bucket = volume(params.bucket);
         Boost { sustained, peak, bucket, base: Time::ZERO, tokens: bucket, sent: 0, free_at: Time::ZERO }
     }

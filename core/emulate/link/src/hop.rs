@@ -79,7 +79,7 @@ impl<P: Packet + Clone> Hop<P> {
                 Sharing::Wifi(Box::new(WifiMedium::new(Contention::new(up, rng))))
             }
             (TransmitterParams::Wifi(_), _) | (_, TransmitterParams::Wifi(_)) => {
-                panic!("one direction of a hop is 802.11, the other is not")
+                panic!("only one direction of the hop is 802.11")
             }
             _ if params.half_duplex => Sharing::Medium(Box::new(Medium::new())),
             _ => Sharing::Nothing,

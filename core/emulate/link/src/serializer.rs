@@ -29,7 +29,7 @@ impl Serializer {
     /// If the rate is zero: it would never send.
     pub fn new(rate: Option<Rate>) -> Self {
         let rate = rate.map(Rate::as_bits_per_second);
-        assert!(rate != Some(0), "a serializer of 0 bit/s never sends");
+        assert!(rate != Some(0), "a rate of 0 bit/s never sends");
         Serializer { rate, ..Serializer::IDEAL }
     }
     /// When it can take the next packet.

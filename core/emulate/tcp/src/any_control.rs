@@ -84,7 +84,7 @@ macro_rules! controls {
             pub fn new(kind: ControlKind, config: &ControlConfig) -> Self {
                 match kind { $(ControlKind::$variant => AnyControl::$variant($make(config)),)* }
             }
-            /// The algorithm.
+            /// The kind of this control.
             pub const fn kind(&self) -> ControlKind {
                 match self { $(AnyControl::$variant(_) => ControlKind::$variant,)* }
             }

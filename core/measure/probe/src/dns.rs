@@ -25,7 +25,7 @@ pub fn check_name(name: &str) -> Result<(), &'static str> {
     if bare.split('.').all(fits) {
         Ok(())
     } else {
-        Err("parts of 1 to 63 visible ASCII characters, with dots between")
+        Err("labels of 1 to 63 visible ASCII characters, separated by dots")
     }
 }
 
@@ -68,7 +68,7 @@ pub const fn code_name(code: u8) -> &'static str {
         3 => "no such name",
         4 => "not implemented",
         5 => "refused",
-        _ => "another error",
+        _ => "unknown error",
     }
 }
 

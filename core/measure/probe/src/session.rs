@@ -66,8 +66,8 @@ impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SessionError::Connection(reason) => f.write_str(reason),
-            SessionError::NotFathom(seen) => write!(f, "it is not `fathom serve`: {seen}"),
-            SessionError::Timeout(waited) => write!(f, "no Hello from the server within {waited}"),
+            SessionError::NotFathom(seen) => write!(f, "the service is not `fathom serve`: {seen}"),
+            SessionError::Timeout(waited) => write!(f, "the server sent no Hello within {waited}"),
             SessionError::Rejected { code, message } => write!(f, "{code}: {message}"),
             SessionError::Protocol(problem) => write!(f, "protocol error: {problem}"),
             SessionError::Closed => f.write_str("the server closed the control connection"),
@@ -160,7 +160,7 @@ impl Session {
         let error = match (reason, self.state) {
             (Some(reason), _) => SessionError::Connection(reason),
             (None, State::Greeting) => {
-                SessionError::NotFathom("it closed the connection without an answer".to_owned())
+                SessionError::NotFathom("it closed the connection without a response".to_owned())
             }
             (None, _) => SessionError::Closed,
         };

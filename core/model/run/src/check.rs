@@ -39,12 +39,12 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunError::Malformed(why) => write!(f, "is not a run file: {why}"),
-            RunError::Truncated => write!(f, "is cut short: the JSON ends in the middle"),
+            RunError::Truncated => write!(f, "is truncated: the JSON ends too early"),
             RunError::Version(found) => {
                 write!(
                     f,
                     "has schema_version {found}; this program reads {OLDEST_SCHEMA_VERSION} to {SCHEMA_VERSION}. \
-                     Use the version that wrote it"
+                     Use the version of Fathom that wrote it"
                 )
             }
             RunError::Series { metric, problem } => {
@@ -105,14 +105,14 @@ fn check_series(series: &Series) -> Result<(), String> {
         return Err(format!("time {} ns comes after {} ns", pair[1], pair[0]));
     }
     if let Some(last) = series.at_ns.last().filter(|last| **last > LONGEST_RUN_NS) {
-        return Err(format!("time {last} ns is beyond the longest run of {LONGEST_RUN_NS} ns"));
+        return Err(format!("time {last} ns exceeds the maximum of {LONGEST_RUN_NS} ns"));
     }
     // A one-way delay may be negative because its clock offset is an estimate.
     let negative_allowed = series.key.metric == Metric::OneWayDelay;
     let bad =
         |v: &&f64| !v.is_finite() || libm::fabs(**v) > LARGEST_VALUE || (**v < 0.0 && !negative_allowed);
     if let Some(value) = series.values.iter().find(bad) {
-        return Err(format!("value {value} is not possible"));
+        return Err(format!("value {value} is out of range"));
     }
     let mut previous = None;
     for index in &series.censored {
@@ -127,15 +127,13 @@ fn check_series(series: &Series) -> Result<(), String> {
 fn check_phase(phase: &Phase, earliest: u64) -> Result<(), String> {
     let Phase { start_ns, end_ns, .. } = phase;
     if start_ns > end_ns {
-        return Err(format!("it starts at {start_ns} ns and ends at {end_ns} ns"));
+        return Err(format!("it starts at {start_ns} ns, after its end at {end_ns} ns"));
     }
     if *start_ns < earliest {
-        return Err(format!(
-            "it starts at {start_ns} ns, before the end of the phase before it at {earliest} ns"
-        ));
+        return Err(format!("it starts at {start_ns} ns, before the previous phase ends at {earliest} ns"));
     }
     if *end_ns > LONGEST_RUN_NS {
-        return Err(format!("it ends at {end_ns} ns, beyond the longest run of {LONGEST_RUN_NS} ns"));
+        return Err(format!("it ends at {end_ns} ns, above the maximum of {LONGEST_RUN_NS} ns"));
     }
     Ok(())
 }

@@ -108,7 +108,7 @@ macro_rules! findings {
 
 findings! {
     Bufferbloat(LatencyIncrease) = "bufferbloat",
-        "Latency rises under load by more than a person or a protocol should have to bear.";
+        "Latency under load rises by more than people or protocols tolerate.";
     LowLatency(LatencyIncrease) = "low_latency",
         "Latency stays low under load.";
     LatencyVariation(LatencyVariation) = "latency_variation",
@@ -118,17 +118,17 @@ findings! {
     Outage(Outage) = "outage",
         "The link delivered nothing for a while.";
     BufferSize(BufferSize) = "buffer_size",
-        "How many bytes a direction's queue held at its fullest.";
+        "Largest queue of a direction, in bytes.";
     Bottleneck(Bottleneck) = "bottleneck",
-        "Rate of the link behind a captured queue, and the size of its buffer.";
+        "Rate of the link that drains a captured queue, and the size of the buffer.";
     QueueManagement(Management) = "queue_management",
-        "What limits a queue: its end (tail drop) or an AQM.";
+        "How a queue is managed: tail drop or an AQM.";
     FillTime(FillTime) = "fill_time",
-        "How fast the queue filled.";
+        "Time in which the queue filled.";
     DrainTime(DrainTime) = "drain_time",
-        "How long the queue took to empty after the load.";
+        "Time in which the queue drained after the load.";
     AckStarvation(AckStarvation) = "ack_starvation",
-        "The download is slowed because its acknowledgements wait in the upload's queue.";
+        "The download is slow because its acknowledgments wait in the upload's queue.";
     Oscillation(Oscillation) = "oscillation",
         "A queue oscillates.";
     DelayedFlows(QueueVictims) = "delayed_flows",
@@ -140,35 +140,35 @@ findings! {
     ProbeLoss(ProbeLoss) = "probe_loss",
         "Probes were lost.";
     PathLoss(PathLoss) = "path_loss",
-        "Packets were lost between two points of capture.";
+        "Packets were lost between two capture points.";
     Reordering(Reordering) = "reordering",
-        "Packets were reordered or duplicated between two points of capture.";
+        "Packets were reordered or duplicated between two capture points.";
     Retransmission(FlowRetransmission) = "retransmission",
-        "A flow sent segments again.";
+        "A flow retransmitted segments.";
     RecurringDelay(RecurringDelay) = "recurring_delay",
-        "Delay rises at the same hours again and again.";
+        "Delay rises repeatedly at the same hours.";
     RecurringLoss(RecurringLoss) = "recurring_loss",
-        "Probes are lost at the same hours again and again.";
+        "Probes are lost repeatedly at the same hours.";
     OwnLoad(OwnLoad) = "own_load",
-        "Traffic of this house itself fills a buffer.";
+        "The household's own traffic fills a buffer.";
     BaseChange(BaseChange) = "base_change",
-        "The least delay changed for good.";
+        "The minimum delay changed permanently.";
     ShaperCheck(ShaperCheck) = "shaper_check",
         "Whether a test through a shaper met a requirement.";
     ShaperConflict(ShaperConflict) = "shaper_conflict",
-        "Something makes a shaper useless or short-lived.";
+        "A condition disables a shaper or will remove it.";
     LowerBound(LowerBound) = "lower_bound",
-        "The load may not show the line's worst.";
+        "Results are lower bounds, because the load may not have reached the worst case.";
     Instrument(InstrumentEffect) = "instrument",
-        "What the instrument did to the result.";
+        "How the measurement itself affected the result.";
     BloatedQueue(QueuePoint) = "bloated_queue",
-        "A queue of the host in front of a slow link, with more than 20 ms of delay when it is full.";
+        "A queue of the host in front of a slow link, with a worst-case delay above 20 ms.";
     QdiscBypass(QueuePoint) = "qdisc_bypass",
         "Packets bypass the queue disciplines of the host, including any shaper.";
     DarkBuffer(QueuePoint) = "dark_buffer",
-        "A long queue of the host that is not in front of a slow link now, or a setting that can make one.";
+        "A long queue of the host that is currently not in front of a slow link, or a setting that can create one.";
     UnreadableQueue(QueuePoint) = "unreadable_queue",
-        "A queue whose length cannot be read from files: it has to be measured.";
+        "A queue with a length that cannot be read from files and has to be measured.";
     HarmlessQueue(QueuePoint) = "harmless_queue",
         "A queue of the host that is short, managed, or not filled in practice.";
 }

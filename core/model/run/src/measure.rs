@@ -81,15 +81,14 @@ pub struct MeasureError {
 impl fmt::Display for MeasureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.word.as_str() {
-            "" => write!(f, "the measure ends too early (expected {})", self.expected),
-            word => write!(f, "\"{word}\" in a measure will not do (expected {})", self.expected),
+            "" => write!(f, "the measure is incomplete (expected {})", self.expected),
+            word => write!(f, "invalid word \"{word}\" in a measure (expected {})", self.expected),
         }
     }
 }
 impl core::error::Error for MeasureError {}
 
-const STATISTICS: &str =
-    "min, mean, p50, p99.9 and the like, max, first, last, grown, sum, count, lost, jain, or reaches NUMBER";
+const STATISTICS: &str = "min, mean, a percentile such as p50 or p99.9, max, first, last, grown, sum, count, lost, jain, or reaches NUMBER";
 const PHASES: &str = "idle, down, up, both, drain or watch";
 
 impl Measure {

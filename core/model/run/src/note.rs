@@ -291,9 +291,9 @@ macro_rules! named {
 
 named! {
     /// Why a due probe was not sent.
-    NotSent, System, "What the system said, or a reason of another version.", {
-        NotRunInTime = "not_run_in_time" | "the probing thread did not run in time", "The program did not get the CPU in time.";
-        TooManyConnections = "too_many_connections", "As many connections were open as may be.";
+    NotSent, System, "The operating system's error message, or a reason of another version.", {
+        NotRunInTime = "not_run_in_time" | "the probing thread did not run in time", "The program got no CPU time when the probe was due.";
+        TooManyConnections = "too_many_connections", "The maximum number of connections was open.";
         NotConnected = "not_connected" | "the persistent connection was not established", "The persistent connection was not established.";
         BufferFull = "send_buffer_full" | "the persistent connection's send buffer was full", "The send buffer of the persistent connection was full.";
         NoRoute = "no_route" | "the target had no address or no route", "The target had no address or no route.";
@@ -302,19 +302,19 @@ named! {
 
 named! {
     /// A fact about the path or the settings of a run.
-    Fact, Other, "A fact of another version, by its name.", {
+    Fact, Other, "A fact of another version, with its name.", {
         Server = "server", "The server, as requested.";
-        Address = "address", "Its address and port.";
+        Address = "address", "Address and port of the server.";
         SeenAs = "seen_as" | "seen as", "Address of this host, as the server sees it.";
         ServerVersion = "server_version" | "server version", "Version of the server.";
         Line = "line", "The emulated line.";
-        Program = "program", "The program that ran behind it.";
+        Program = "program", "The program that ran behind the emulated line.";
         Workloads = "workloads" | "works", "The workloads.";
         FlowsPerDirection = "flows_per_direction" | "flows per direction", "TCP flows in each direction.";
         CongestionControl = "congestion_control" | "congestion control" | "congestion control asked for", "Congestion control, as requested.";
-        ProbeInterval = "probe_interval" | "probe interval", "Time between two probes of a kind.";
-        Priority = "priority" | "priority of the probing thread", "Priority of the thread that probes.";
-        Seed = "seed", "Seed of random numbers.";
+        ProbeInterval = "probe_interval" | "probe interval", "Time between two probes of the same kind.";
+        Priority = "priority" | "priority of the probing thread", "Priority of the probing thread.";
+        Seed = "seed", "Random seed.";
     }
 }
 

@@ -23,41 +23,42 @@ pub const SCORES: &[ScoreInfo] = &[
         name: "responsiveness_rpm",
         unit: "1/min",
         definition: "Round trips per minute under load: the mean of Foreign = 60 / mean(TM(tcp_connect_s), TM(http_foreign_s)) \
-            and Loaded = 60 / TM(flow_rtt_s); TM is the mean of the lowest 95 %. Over the whole phase, without TLS; TCP's own \
-            round-trip time stands for http_l, as the draft allows without HTTP/2 multiplexing. Poor below 300, fair below \
-            1000, good below 6000, else excellent.",
+            and Loaded = 60 / TM(flow_rtt_s), where TM is the mean of the lowest 95 %. Computed over the whole phase, without \
+            TLS. TCP's round-trip time replaces http_l, as the draft allows without HTTP/2 multiplexing. Poor below 300, fair \
+            below 1000, good below 6000, excellent above.",
         source: Rpm::DRAFT,
     },
     ScoreInfo {
         name: "grade",
         unit: "A+ to F",
-        definition: "Letter for the mean latency under load less the mean idle latency: A+ below 5 ms, A below 30, B below 60, \
-            C below 200, D below 400, else F. Lost probes are not in the means.",
+        definition: "Grade of the mean latency increase (mean latency under load minus mean idle latency): A+ below 5 ms, A \
+            below 30, B below 60, C below 200, D below 400, otherwise F. Lost probes are excluded from the means.",
         source: "DSLReports speed test, dslreports.com/faq/17930",
     },
     ScoreInfo {
         name: "mos",
         unit: "1 to 4.41",
-        definition: "Predicted mean opinion score of a G.711 call. R = 93.2 - Id - Ie_eff; Id = 0.024 d + 0.11 (d - 177.3) where \
-            d, mouth to ear in ms, exceeds 177.3; Ie_eff = 95 Ppl / (Ppl + 25.1) with loss concealment, Ppl the loss in \
-            percent. d = 95th percentile of one-way delay (a playout buffer that waits for 95 % of the packets) + 20 ms of \
-            packetisation; without one-way delays half the round trip. Lost probes count as loss alone.",
+        definition: "Predicted mean opinion score of a G.711 call. R = 93.2 - Id - Ie_eff; Id = 0.024 d, plus 0.11 (d - 177.3) if \
+            the mouth-to-ear delay d in ms exceeds 177.3; Ie_eff = 95 Ppl / (Ppl + 25.1) with loss concealment and packet loss \
+            Ppl in percent. d = 95th percentile of one-way delay (a playout buffer that waits for 95 % of the packets) + 20 ms \
+            of packetization; without one-way delays, half the round-trip time. Lost probes count as loss only.",
         source: "ITU-T G.107; Cole, Rosenbluth, Voice over IP performance monitoring, 2001; ITU-T G.113 (Bpl)",
     },
     ScoreInfo {
         name: "game",
         unit: "kinds of game",
-        definition: "Kinds of game still playable with the 95th percentile of the round-trip latency: first person to 100 ms, \
-            third person to 500 ms, from above to 1000 ms.",
+        definition: "Kinds of games playable at the 95th percentile of round-trip latency: first person up to 100 ms, third \
+            person up to 500 ms, overhead view up to 1000 ms.",
         source: "Claypool, Claypool, Latency and player actions in online games, CACM 49(11), 2006",
     },
     ScoreInfo {
         name: "page_load_s",
         unit: "s",
-        definition: "Model of a web page: 10 sequential round trips at the median latency, and 2 MB at the downward goodput that \
-            the line gave alone. The transfer is the same before and under load, so that the difference is latency. Ten is at \
-            the low end: name resolution, connection, TLS, page, and three levels of what it refers to make more.",
-        source: "Model of our own. Load time grows linearly with round-trip time (Belshe, More bandwidth doesn't matter \
+        definition: "Load time of a model web page: 10 sequential round trips at the median latency, plus 2 MB at the download \
+            goodput measured without upload. The transfer time is the same before and under load, so the difference is latency. \
+            10 round trips are a low estimate: name resolution, connection, TLS, the page, and three levels of referenced \
+            objects take more.",
+        source: "Fathom's own model. Load time grows linearly with round-trip time (Belshe, More bandwidth doesn't matter \
             (much), 2010), by 10 round trips in C. Chand's measurements (cjchand.wordpress.com, 2013)",
     },
 ];

@@ -41,7 +41,7 @@ impl FromStr for Axis {
         let (path, values) = text.split_once('=').unwrap_or((text, ""));
         if path.is_empty() || values.is_empty() {
             let form = "expected KEY=VALUE,VALUE or KEY=FROM..TO/COUNT";
-            return Err(AxisError(format!("\"{text}\" varies nothing ({form})")));
+            return Err(AxisError(format!("\"{text}\" is not an axis ({form})")));
         }
         let values = match values.split_once("..") {
             Some((from, rest)) => range(from, rest)?,
@@ -57,22 +57,24 @@ impl FromStr for Axis {
 /// Parses a range from `from` and either `TO/COUNT` or `TO*COUNT`.
 fn range(from: &str, rest: &str) -> Result<Vec<String>, AxisError> {
     let refuse = |why: &str| AxisError(format!("\"{from}..{rest}\": {why}"));
-    let at = rest.find(['/', '*']).ok_or_else(|| refuse("how many values? (expected FROM..TO/COUNT)"))?;
+    let at = rest
+        .find(['/', '*'])
+        .ok_or_else(|| refuse("the number of values is missing (expected FROM..TO/COUNT)"))?;
     let (to, count) = rest.split_at(at);
     let is_geometric = count.starts_with('*');
-    let count: usize = count[1..].parse().map_err(|_| refuse("the count is no whole number"))?;
+    let count: usize = count[1..].parse().map_err(|_| refuse("the count is not an integer"))?;
     if !(2..=MAX_VALUES).contains(&count) {
-        return Err(refuse("the count must be 2 to 100000"));
+        return Err(refuse("the count is out of range (expected 2 to 100000)"));
     }
     let ((low, unit), (high, other)) = (split_unit(from), split_unit(to));
     let same_unit = unit == other || unit.is_empty();
-    let low: f64 = low.parse().map_err(|_| refuse("the first value is no number"))?;
-    let high: f64 = high.parse().map_err(|_| refuse("the last value is no number"))?;
+    let low: f64 = low.parse().map_err(|_| refuse("the first value is not a number"))?;
+    let high: f64 = high.parse().map_err(|_| refuse("the last value is not a number"))?;
     if !same_unit {
-        return Err(refuse("both ends need the same unit"));
+        return Err(refuse("the first and last value have different units"));
     }
     if is_geometric && !(low > 0.0 && high > 0.0) {
-        return Err(refuse("a range by multiples needs both ends above 0"));
+        return Err(refuse("a geometric range needs values above 0"));
     }
     let value = |index: usize| {
         let share = index as f64 / (count - 1) as f64;

@@ -85,7 +85,7 @@ impl Arithmetic {
 }
 
 const FORMS: &str =
-    "such as \"9gb at 10gbit\", \"256p of 1514b at 10mbit\" or \"5gb filled by 1010mbit into 1gbit\"";
+    "for example \"9gb at 10gbit\", \"256p of 1514b at 10mbit\" or \"5gb filled by 1010mbit into 1gbit\"";
 
 impl FromStr for Arithmetic {
     type Err = String;
@@ -96,18 +96,18 @@ impl FromStr for Arithmetic {
             [count, "of", size, "at", rate] => {
                 let count = count.strip_suffix('p').and_then(|n| n.parse::<u64>().ok());
                 let all = count.and_then(|n| n.checked_mul(bytes(size).ok()?));
-                let all = all.ok_or_else(|| format!("\"{text}\" is no sum (expected one {FORMS})"))?;
+                let all = all.ok_or_else(|| format!("\"{text}\" is not a calculation (expected {FORMS})"))?;
                 Arithmetic { bytes: all, rate: quantity(rate)?, arriving: None }
             }
             [size, "filled", "by", arriving, "into", rate] => {
                 let arriving = Some(quantity(arriving)?);
                 Arithmetic { bytes: bytes(size)?, rate: quantity(rate)?, arriving }
             }
-            _ => return Err(format!("\"{text}\" is no sum (expected one {FORMS})")),
+            _ => return Err(format!("\"{text}\" is not a calculation (expected {FORMS})")),
         };
         let seconds = parsed.seconds();
         let fits = seconds.is_finite() && seconds > 0.0;
-        if fits { Ok(parsed) } else { Err(format!("\"{text}\" has no finite result above 0")) }
+        if fits { Ok(parsed) } else { Err(format!("the result of \"{text}\" is not finite and above 0")) }
     }
 }
 
@@ -150,7 +150,10 @@ impl ClaimFile {
         let [least, most] = self.expected.into_inner();
         let expected = [bound(&least, check.unit())?, bound(&most, check.unit())?];
         if expected[0] > expected[1] {
-            return Err((span, "expected is [least, most]".to_string()));
+            return Err((
+                span,
+                "expected: the first value exceeds the second (expected [minimum, maximum])".to_string(),
+            ));
         }
         let published = self.published.unwrap_or_else(|| self.says.clone());
         Ok(Claim { says: self.says, published, check, expected, note: self.note })
@@ -176,7 +179,7 @@ fn bound(given: &Spanned<Bound>, unit: &str) -> Result<f64, (Range<usize>, Strin
         "bytes" => text.parse().map(|b: Bytes| b.get() as f64).map_err(|e| e.to_string()),
         "bit/s" => text.parse().map(|r: Rate| r.as_bits_per_second() as f64).map_err(|e| e.to_string()),
         "ratio" => text.parse().map(|r: Ratio| r.0).map_err(|e| e.to_string()),
-        _ => text.parse().map_err(|_| format!("\"{text}\" is no number")),
+        _ => text.parse().map_err(|_| format!("\"{text}\" is not a number")),
     };
     value.map_err(refuse)
 }

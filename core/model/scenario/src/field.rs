@@ -23,17 +23,19 @@ pub(crate) trait Field: FromStr<Err: Display> {
 impl Field for Rate {
     fn refusal(&self) -> Option<&'static str> {
         let fits = self.as_bits_per_second() > 0 && *self <= MAX_RATE;
-        (!fits).then_some("a rate is above 0 and at most 1Tbit; leave it out for a link that takes no time")
+        (!fits).then_some(
+            "expected a rate above 0 and at most 1Tbit; leave it out for a link without serialization delay",
+        )
     }
 }
 impl Field for Duration {
     fn refusal(&self) -> Option<&'static str> {
-        (*self > MAX_DELAY).then_some("at most 1 hour")
+        (*self > MAX_DELAY).then_some("expected at most 1 hour")
     }
 }
 impl Field for Bytes {
     fn refusal(&self) -> Option<&'static str> {
-        (*self > MAX_OVERHEAD).then_some("an overhead per packet is at most 256b")
+        (*self > MAX_OVERHEAD).then_some("expected an overhead per packet of at most 256b")
     }
 }
 impl Field for Ratio {
@@ -62,7 +64,7 @@ impl FromStr for Amount {
 impl Field for Amount {
     fn refusal(&self) -> Option<&'static str> {
         let fits = self.0 > Bytes::ZERO && self.0 <= MAX_AMOUNT;
-        (!fits).then_some("above 0 and at most 1 TB")
+        (!fits).then_some("expected above 0 and at most 1 TB")
     }
 }
 
@@ -79,7 +81,7 @@ impl FromStr for Lasting {
 }
 impl Field for Lasting {
     fn refusal(&self) -> Option<&'static str> {
-        (self.0 > MAX_LASTING).then_some("at most 48 hours")
+        (self.0 > MAX_LASTING).then_some("expected at most 48 hours")
     }
 }
 
@@ -125,7 +127,7 @@ pub(crate) fn dscp(value: &toml::Value) -> Result<u8, String> {
         _ => None,
     };
     found.ok_or_else(|| {
-        alloc::format!("dscp: {value} is none (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)")
+        alloc::format!("dscp: {value} is invalid (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)")
     })
 }
 
@@ -176,5 +178,5 @@ pub(crate) fn check_word(what: &str, text: &str, max: usize) -> Result<(), Strin
     if fits && plain {
         return Ok(());
     }
-    Err(alloc::format!("{what} \"{text}\" will not do (expected 1 to {max} {expected})"))
+    Err(alloc::format!("{what} \"{text}\" is invalid (expected 1 to {max} {expected})"))
 }

@@ -2,6 +2,7 @@
 use crate::ScenarioError;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::str::FromStr;
 use toml::{Table, Value};
 
@@ -25,7 +26,7 @@ impl FromStr for Setting {
         let (path, value) = text.split_once('=').unwrap_or((text, ""));
         if path.is_empty() || value.is_empty() || path.split('.').any(str::is_empty) {
             return Err(format!(
-                "\"{text}\" sets nothing (expected KEY=VALUE, such as hop.modem.up.rate=3mbit)"
+                "\"{text}\" is not a setting (expected KEY=VALUE, such as hop.modem.up.rate=3mbit)"
             ));
         }
         Ok(Setting { path: path.to_string(), value: value.to_string() })
@@ -64,13 +65,15 @@ fn enter<'v>(at: &'v mut Value, key: &str) -> Result<&'v mut Value, String> {
         Value::Array(items) => {
             let named = |item: &Value| item.get("name").and_then(Value::as_str) == Some(key);
             let index = items.iter().position(named).or_else(|| key.parse().ok());
-            let count = items.len();
+            let names: Vec<&str> =
+                items.iter().filter_map(|item| item.get("name").and_then(Value::as_str)).collect();
+            let guess = fathom_text::nearest(key, &names)
+                .map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
+            let known = format!("{guess}expected {} or a number from 0", names.join(", "));
             let item = index.and_then(|index| items.get_mut(index));
-            item.ok_or_else(|| {
-                format!("\"{key}\" is none of the {count} items (expected a name or a number from 0)")
-            })
+            item.ok_or_else(|| format!("no item is called \"{key}\" ({known})"))
         }
-        _ => Err(format!("\"{key}\" lies in a {kind}, which has no keys")),
+        _ => Err(format!("\"{key}\": a {kind} has no keys")),
     }
 }
 

@@ -70,7 +70,7 @@ impl Side {
     fn transmitter(&self, files: Files<'_>) -> Result<TransmitterParams, Refusal> {
         self.check_kind()?;
         if let (Some(boost), None) = (&self.boost, &self.rate) {
-            return refuse(boost.span(), "boost: there is no rate that it would exceed (rate = \"20mbit\")");
+            return refuse(boost.span(), "boost: rate is missing (for example rate = \"20mbit\")");
         }
         if let Some(wifi) = &self.wifi {
             return wifi.get_ref().params().map(TransmitterParams::Wifi);
@@ -100,8 +100,8 @@ impl Side {
         if (first, second) == ("trace", "cellular") && given.next().is_none() {
             return Ok(());
         }
-        let hint = "leave one of them out; only cellular takes a trace besides";
-        refuse(span, format!("{second}: {first} says already how fast the link is ({hint})"))
+        let hint = "leave one of them out; only cellular can be combined with trace";
+        refuse(span, format!("{second}: the rate is already given by {first} ({hint})"))
     }
 
     fn fixed(&self) -> Result<TransmitterParams, Refusal> {
@@ -111,7 +111,10 @@ impl Side {
         };
         let (span, peak) = (boost.span(), boost.get_ref().rate.0);
         if peak <= sustained {
-            return refuse(span, format!("boost: rate = {peak} is not above the link's own {sustained}"));
+            return refuse(
+                span,
+                format!("boost: rate = {peak} is not above the rate {sustained} of the link"),
+            );
         }
         let bucket = boost.get_ref().bucket.0.0;
         Ok(TransmitterParams::Boost(BoostParams { sustained, peak, bucket }))
@@ -129,7 +132,7 @@ impl Side {
         if (impairment.reorder.0 > 0.0) != (impairment.reorder_delay > Duration::ZERO) {
             return refuse(
                 span,
-                "reorder and reorder_delay belong together (reorder = \"1%\", reorder_delay = \"5ms\")",
+                "reorder and reorder_delay require each other (for example reorder = \"1%\", reorder_delay = \"5ms\")",
             );
         }
         Ok(impairment)
@@ -140,7 +143,10 @@ impl BurstFile {
     fn params(&self) -> Result<BurstParams, Refusal> {
         for (key, given) in [("enter", &self.enter), ("leave", &self.leave)] {
             if given.get_ref().0.0 == 0.0 {
-                return refuse(given.span(), format!("{key}: 0% will not do (a chance after each packet)"));
+                return refuse(
+                    given.span(),
+                    format!("{key}: 0% is invalid (expected a probability per packet above 0)"),
+                );
             }
         }
         Ok(BurstParams {

@@ -40,7 +40,7 @@ pub(crate) enum Refusal {
 
 /// File access for a scenario without a folder.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
-    Err("this scenario is not a file, so no file lies beside it".to_string())
+    Err("the scenario is not a file, so it cannot refer to other files".to_string())
 }
 
 /// Loads the trace `name`: a built-in one or, if the name contains a dot, a file relative to the
@@ -53,11 +53,13 @@ pub(crate) fn trace(name: &Spanned<String>, files: Files<'_>) -> Result<Trace, R
         None if !name.contains('.') => {
             let known = TRACE_NAMES.join(", ");
             return Err(refuse(format!(
-                "no such built-in trace (known: {known}; a file's name has a dot, such as \"lte.trace\")"
+                "no such built-in trace (known: {known}; the name of a file contains a dot, such as \"lte.trace\")"
             )));
         }
         None if name.starts_with('/') || name.contains('\\') || name.split('/').any(|part| part == "..") => {
-            return Err(refuse("expected a file beside the scenario, such as \"lte.trace\"".to_string()));
+            return Err(refuse(
+                "expected a file in the folder of the scenario, such as \"lte.trace\"".to_string(),
+            ));
         }
         None => files(name).map_err(refuse)?,
     };

@@ -205,7 +205,7 @@ impl WorkloadFile {
         let shards = self.count("shards", &self.shards, FLOWS, 1)?;
         if i64::from(connections) * i64::from(shards) > *FLOWS.end() {
             let what = format!(
-                "connections: {connections} to each of {shards} shards are too many (at most {} in all)",
+                "connections: {connections} to each of {shards} shards are too many (at most {} in total)",
                 FLOWS.end()
             );
             return Err((self.kind.span(), what));
@@ -237,7 +237,7 @@ impl WorkloadFile {
                 let span = self.size.as_ref().map_or(0..0, Spanned::span);
                 Err((
                     span,
-                    "size: segments over TCP have none (give key_frame for video in datagrams)".to_owned(),
+                    "size: not used for video over TCP (set key_frame for video in datagrams)".to_owned(),
                 ))
             }
             None => Ok(WorkloadKind::Segments { rate, every }),
@@ -264,7 +264,7 @@ impl WorkloadFile {
         };
         let other = given.get_ref();
         other.parse().map_err(|NoDirection| {
-            (given.span(), format!("direction: \"{other}\" is none (expected \"up\" or \"down\")"))
+            (given.span(), format!("direction: \"{other}\" is invalid (expected \"up\" or \"down\")"))
         })
     }
 
@@ -280,8 +280,7 @@ impl WorkloadFile {
             Some(name) if CONGESTION_CONTROLS.contains(&name.get_ref().as_str()) => name.get_ref().clone(),
             Some(name) => {
                 let known = CONGESTION_CONTROLS.join(", ");
-                let what =
-                    format!("congestion_control: \"{}\" is not known (known: {known})", name.get_ref());
+                let what = format!("congestion_control: \"{}\" is unknown (known: {known})", name.get_ref());
                 return Err((name.span(), what));
             }
         };
@@ -315,7 +314,7 @@ impl WorkloadFile {
         {
             let (first, last) = (&hops[first].name, &hops[last].name);
             let what = format!(
-                "to_hop: \"{last}\" is nearer to the user than from_hop = \"{first}\" (both ways are crossed; direction says which way data goes)"
+                "to_hop: \"{last}\" is closer to the user than from_hop = \"{first}\" (count hops from the user; direction sets the direction of the data)"
             );
             return Err((given.span(), what));
         }
@@ -327,7 +326,7 @@ impl WorkloadFile {
         let extra_rtt = match &self.extra_rtt {
             None => Vec::new(),
             Some(given) if given.get_ref().0.is_empty() => {
-                return Err((given.span(), "extra_rtt: an empty list (leave it out)".to_owned()));
+                return Err((given.span(), "extra_rtt: the list is empty (leave it out)".to_owned()));
             }
             Some(given) => given.get_ref().0.clone(),
         };
@@ -348,8 +347,9 @@ impl WorkloadFile {
         self.count("size", &self.size, PACKET, usual).map(|size| u16::try_from(size).unwrap_or(u16::MAX))
     }
     fn required<T: Copy>(&self, key: &str, given: &Option<Spanned<Quantity<T>>>) -> Result<T, Fault> {
-        let missing =
-            || (self.kind.span(), format!("{key}: a workload of kind \"{}\" needs one", self.kind.get_ref()));
+        let missing = || {
+            (self.kind.span(), format!("{key}: required for a workload of kind \"{}\"", self.kind.get_ref()))
+        };
         given.as_ref().map(|given| given.get_ref().0).ok_or_else(missing)
     }
     fn count(
@@ -386,5 +386,5 @@ fn amount(given: &Option<Spanned<Quantity<Amount>>>, usual: u64) -> Bytes {
 }
 
 fn refusal(key: &str, seen: impl Display, least: impl Display, most: impl Display) -> String {
-    format!("{key}: {seen} will not do (expected {least} to {most})")
+    format!("{key}: {seen} is invalid (expected {least} to {most})")
 }

@@ -116,7 +116,7 @@ impl Series {
                 Verdict::Bad(Evidence { text: text.clone(), ..Evidence::default() })
             }
             Some(_) => {
-                let text = format!("the path has not changed for {}", words::length(window));
+                let text = format!("no path change for {}", words::length(window));
                 Verdict::Good(Evidence { text, ..Evidence::default() })
             }
             None => Verdict::Unknown,
@@ -129,11 +129,11 @@ impl Series {
                 let failed = run.has_failed && !run.reason.is_empty();
                 let why = if failed { format!(": {}", run.reason) } else { alloc::string::String::new() };
                 let value = between(since, now).as_secs_f64();
-                let text = format!("no answer to {} probes since {}{why}", run.count, second(since));
+                let text = format!("no reply to {} probes since {}{why}", run.count, second(since));
                 Verdict::Bad(Evidence { text, value: Some(value), limit: None })
             }
             (None, Some(_)) => {
-                Verdict::Good(Evidence { text: "it answers again".into(), ..Evidence::default() })
+                Verdict::Good(Evidence { text: "replies again".into(), ..Evidence::default() })
             }
             (Some(_), Some(_)) => Verdict::Between(Evidence::default()),
             _ => Verdict::Unknown,
@@ -156,7 +156,7 @@ fn of_pattern(kind: Kind, pattern: &Pattern, rounds: &mut Rounds) -> Verdict {
         Kind::Rtt => (&mut rounds.rtt, "rtt", " ms"),
     };
     let matches = pattern.matches(values.make_contiguous());
-    let text = format!("{name} of the last rounds, old to new: {}", rounds::shown(values, unit));
+    let text = format!("{name} of the last rounds, oldest first: {}", rounds::shown(values, unit));
     verdict(matches, format!("{text} (pattern {})", pattern.text()))
 }
 

@@ -103,7 +103,7 @@ impl Throughput {
         let idle = percentile(&mut quiet, IDLE_QUARTILE)?;
         if (busy.len() as u64) < min_probes {
             // Without load, there is no delay under load.
-            let text = format!("{} while idle, and the link is hardly loaded", fathom_text::delay(idle));
+            let text = format!("{} while idle; the link has little load", fathom_text::delay(idle));
             return Some(Bloat { busy: idle, idle, text });
         }
         let delay = percentile(&mut busy, 0.5)?;

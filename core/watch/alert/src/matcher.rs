@@ -36,8 +36,8 @@ impl Matcher {
     pub fn parse(text: &str) -> Result<Matcher, String> {
         let inside =
             text.trim().split_once('(').and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
-        let (name, inside) =
-            inside.ok_or_else(|| format!("\"{text}\" is no matcher (as in CheckLoss(l=>10,x=>3))"))?;
+        let (name, inside) = inside
+            .ok_or_else(|| format!("invalid matcher \"{text}\" (for example CheckLoss(l=>10,x=>3))"))?;
         let mut keys = Keys::read(inside)?;
         let test = match name.trim() {
             "Avgratio" => ratio(&mut keys, false)?,
@@ -55,11 +55,11 @@ impl Matcher {
             },
             "ExpLoss" => {
                 return Err(
-                    "ExpLoss is not known here (type = \"loss\" with above and clear does what it does)"
+                    "the matcher ExpLoss is not supported (use type = \"loss\" with above and clear)"
                         .to_string(),
                 );
             }
-            other => return Err(format!("\"{other}\" is no matcher that is known here ({KNOWN})")),
+            other => return Err(format!("unknown matcher \"{other}\" (known: {KNOWN})")),
         };
         keys.none_left(name)?;
         Ok(Matcher { test, text: text.trim().to_string() })
@@ -90,14 +90,14 @@ impl Matcher {
                 let (old, new) = split(rtt, *historic, *current)?;
                 let middle: fn(Vec<f64>) -> Option<f64> = if *is_median { upper_median } else { mean };
                 let (before, now) = (middle(old)?, middle(new)?);
-                let text = format!("{now:.1} ms against {before:.1} ms before");
+                let text = format!("{now:.1} ms, {before:.1} ms before");
                 (before > 0.0).then(|| (op.holds(now / before, *ratio), text))
             }
             Test::Difference { old, new, ms } => {
                 let (before, now) = split(rtt, *old, *new)?;
                 let (before, now) = (midpoint_median(before)?, midpoint_median(now)?);
                 let difference = if now > before { now - before } else { before - now };
-                Some((difference > *ms, format!("median {now:.1} ms against {before:.1} ms before")))
+                Some((difference > *ms, format!("median {now:.1} ms, {before:.1} ms before")))
             }
             Test::InTurn { of_loss, raise, clear } => {
                 let values = if *of_loss { loss } else { rtt };
@@ -119,7 +119,7 @@ fn ratio(keys: &mut Keys<'_>, is_median: bool) -> Result<Test, String> {
     let (historic, current) = (keys.count("historic")?, keys.count("current")?);
     let sign = keys.text("comparator")?.trim_matches(['\'', '"']);
     let op = Comparison::split(sign).filter(|(op, rest)| rest.is_empty() && *op != Comparison::Unequal);
-    let (op, _) = op.ok_or_else(|| format!("comparator \"{sign}\" is none of <, >, <=, >=, =="))?;
+    let (op, _) = op.ok_or_else(|| format!("unknown comparator \"{sign}\" (known: <, >, <=, >=, ==)"))?;
     Ok(Test::Ratio { is_median, historic, current, op, ratio: keys.number("percentage")? / 100.0 })
 }
 
@@ -161,19 +161,19 @@ impl<'t> Keys<'t> {
     fn read(text: &'t str) -> Result<Self, String> {
         let pair = |part: &'t str| {
             let found = part.split_once("=>").map(|(key, value)| (key.trim(), value.trim()));
-            found.ok_or_else(|| format!("\"{}\" is no argument (as in l=>10)", part.trim()))
+            found.ok_or_else(|| format!("invalid argument \"{}\" (for example l=>10)", part.trim()))
         };
         let left = text.split(',').map(pair).collect::<Result<_, _>>()?;
         Ok(Keys { left })
     }
     fn text(&mut self, key: &str) -> Result<&'t str, String> {
-        self.left.remove(key).ok_or_else(|| format!("{key} is missing"))
+        self.left.remove(key).ok_or_else(|| format!("{key}: missing"))
     }
     fn number(&mut self, key: &str) -> Result<f64, String> {
         let text = self.text(key)?;
         let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
         let number = text.parse::<f64>().ok().filter(|_| plain && text.len() <= 12);
-        number.ok_or_else(|| format!("{key}: \"{text}\" is no number"))
+        number.ok_or_else(|| format!("{key}: invalid number \"{text}\""))
     }
     fn count(&mut self, key: &str) -> Result<usize, String> {
         let text = self.text(key)?;

@@ -82,8 +82,11 @@ impl Past {
         if daily.len() < MIN_HOURS {
             return None;
         }
-        let text =
-            format!("in {} hours of the last day, as only {} weeks are known", daily.len(), weekly.len());
+        let text = format!(
+            "in {} hours of the last day, because only {} weeks have data",
+            daily.len(),
+            weekly.len()
+        );
         baseline(&daily, text)
     }
 }
@@ -128,7 +131,7 @@ mod tests {
     fn too_few_weeks_are_replaced_by_the_last_day_which_the_text_states() {
         let usual = past(&[0.5, 0.5], &[0.020; 7]).baseline(10, 3).unwrap();
         assert!((usual.value - 0.020).abs() < 1e-9);
-        assert_eq!(usual.text, "in 7 hours of the last day, as only 2 weeks are known");
+        assert_eq!(usual.text, "in 7 hours of the last day, because only 2 weeks have data");
         assert_eq!(past(&[0.5, 0.5], &[0.020; 5]).baseline(10, 3), None, "neither is enough");
         assert_eq!(past(&[0.5; 8], &[0.02; 24]).baseline(101, 3), None, "hours of too few answers");
     }

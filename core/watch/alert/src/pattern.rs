@@ -97,11 +97,11 @@ impl Pattern {
         let parts = entries.map(|entry| part(entry, kind)).collect::<Result<Vec<_>, _>>()?;
         let pattern = Pattern { parts, semantics, text: text.to_string() };
         if pattern.shortest() == 0 {
-            return Err("it has no value to compare, gaps alone match everything".to_string());
+            return Err("the pattern has no comparison: gaps alone match everything".to_string());
         }
         let longest = pattern.longest();
         if longest > MAX_ROUNDS {
-            return Err(format!("it reaches over {longest} rounds (at most {MAX_ROUNDS})"));
+            return Err(format!("the pattern spans {longest} rounds, more than the limit of {MAX_ROUNDS}"));
         }
         Ok(pattern)
     }
@@ -240,17 +240,17 @@ impl Part {
 fn part(entry: &str, kind: Kind) -> Result<Part, String> {
     if let Some(count) = entry.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')) {
         let max = count.parse::<usize>().ok().filter(|n| *n > 0 && !count.starts_with(['+', '0']));
-        return max.map(Part::Gap).ok_or_else(|| format!("\"{entry}\" is no gap (as in *12*)"));
+        return max.map(Part::Gap).ok_or_else(|| format!("invalid gap \"{entry}\" (for example *12*)"));
     }
     let Some((op, rest)) = Comparison::split(entry) else {
-        return Err(format!("\"{entry}\" is no entry (as in >0%, ==U, ==S, ==*, >45%<=55% or *12*)"));
+        return Err(format!("invalid entry \"{entry}\" (for example >0%, ==U, ==S, ==*, >45%<=55% or *12*)"));
     };
     match (op, rest) {
         (Comparison::Equal, "*") => Ok(Part::Any),
         (Comparison::Equal, "S") => Ok(Part::IsStart),
         (Comparison::Equal, "U") => Ok(Part::IsUnknown),
         (Comparison::Unequal, "U") => Ok(Part::IsKnown),
-        (_, "*" | "S" | "U") => Err(format!("\"{entry}\": {rest} goes with == alone (U with != too)")),
+        (_, "*" | "S" | "U") => Err(format!("\"{entry}\": {rest} is valid only with == (U also with !=)")),
         _ => comparisons(entry, op, rest, kind),
     }
 }
@@ -261,7 +261,7 @@ fn comparisons(entry: &str, op: Comparison, rest: &str, kind: Kind) -> Result<Pa
     };
     let (first, second) = rest.split_at(split);
     let Some((other, second)) = Comparison::split(second) else {
-        return Err(format!("\"{entry}\": a range is as >45%<=55%"));
+        return Err(format!("\"{entry}\": invalid range (for example >45%<=55%)"));
     };
     let both = [(op, number(entry, first, kind)?), (other, number(entry, second, kind)?)];
     Ok(Part::Compares(Vec::from(both)))
@@ -271,9 +271,9 @@ fn number(entry: &str, text: &str, kind: Kind) -> Result<f64, String> {
     let digits = match kind {
         Kind::Loss => text
             .strip_suffix('%')
-            .ok_or_else(|| format!("\"{entry}\": loss is in percent, with its sign (as in >10%)"))?,
+            .ok_or_else(|| format!("\"{entry}\": loss needs a percent sign (for example >10%)"))?,
         Kind::Rtt if text.ends_with('%') => {
-            return Err(format!("\"{entry}\": rtt is in milliseconds, without a sign (as in >100)"));
+            return Err(format!("\"{entry}\": rtt is in milliseconds, without a unit (for example >100)"));
         }
         Kind::Rtt => text,
     };
@@ -281,5 +281,5 @@ fn number(entry: &str, text: &str, kind: Kind) -> Result<f64, String> {
         && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
         && digits.len() <= 12;
     let value = digits.parse::<f64>().ok().filter(|_| plain);
-    value.ok_or_else(|| format!("\"{entry}\": \"{text}\" is no number"))
+    value.ok_or_else(|| format!("\"{entry}\": invalid number \"{text}\""))
 }

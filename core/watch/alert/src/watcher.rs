@@ -285,8 +285,10 @@ fn transition(
         Change::Flapping => {
             let changes = alert.phase.changes.len();
             let window = words::length(rule.flapping.window);
-            evidence.text =
-                format!("{changes} changes in {window}, held until it is quiet; {}", evidence.text);
+            evidence.text = format!(
+                "{changes} changes in {window}, no notifications until it is stable; {}",
+                evidence.text
+            );
         }
         Change::Raised | Change::Still => {}
     }

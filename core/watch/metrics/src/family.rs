@@ -28,7 +28,7 @@ impl Family {
     /// Round-trip time.
     pub const RTT: Family = Family {
         name: "fathom_rtt_seconds",
-        help: "Time from sending a probe to its answer, late answers included.",
+        help: "Round-trip time of probes, including late answers.",
         kind: Kind::Histogram,
         unit: "seconds",
     };
@@ -36,47 +36,44 @@ impl Family {
     /// previous point.
     pub const LAST_RTT: Family = gauge(
         "fathom_last_rtt_seconds",
-        "The newest round-trip time; left out while the newest probe is not answered.",
+        "Latest round-trip time; absent while the latest probe is unanswered.",
         "seconds",
     );
     /// Probes by outcome.
-    pub const PROBES: Family = counter(
-        "fathom_probes",
-        "Probes by outcome: answered in time, answered late, lost, or failed to be sent.",
-    );
+    pub const PROBES: Family =
+        counter("fathom_probes", "Probes by outcome: answered, late, lost or failed (not sent).");
     /// Duplicate replies.
-    pub const DUPLICATES: Family = counter("fathom_duplicate_answers", "Answers that came again.");
+    pub const DUPLICATES: Family = counter("fathom_duplicate_answers", "Duplicate answers.");
     /// Reordered replies.
-    pub const REORDERED: Family =
-        counter("fathom_reordered_answers", "Answers that overtook one of an earlier probe.");
-    /// Alert states, in `/metrics` only.
-    pub const ALERT_ACTIVE: Family = gauge(
-        "fathom_alert_active",
-        "1 for each alert that is raised or flapping; left out while it is not.",
-        "",
+    pub const REORDERED: Family = counter(
+        "fathom_reordered_answers",
+        "Reordered answers: they overtook the answer to an earlier probe.",
     );
+    /// Alert states, in `/metrics` only.
+    pub const ALERT_ACTIVE: Family =
+        gauge("fathom_alert_active", "1 for each alert that is raised or flapping; absent otherwise.", "");
     /// Receive rate of this host.
     pub const RECEIVED: Family = gauge(
         "fathom_host_received_bits_per_second",
-        "What an interface of the probing host received: the mean since the point before, or of the last 15 s.",
+        "Mean receive rate of an interface of the probing host since the previous point, or over the last 15 s.",
         "bits_per_second",
     );
     /// Send rate of this host.
     pub const SENT: Family = gauge(
         "fathom_host_sent_bits_per_second",
-        "What an interface of the probing host sent: the mean since the point before, or of the last 15 s.",
+        "Mean send rate of an interface of the probing host since the previous point, or over the last 15 s.",
         "bits_per_second",
     );
     /// Backlog of this host's queues.
     pub const BACKLOG: Family = gauge(
         "fathom_host_backlog_bytes",
-        "The most that waited in the queue of an interface of the probing host since the point before, or in the last 15 s.",
+        "Maximum backlog of an interface of the probing host since the previous point, or over the last 15 s.",
         "bytes",
     );
     /// Scheduling delay of this host.
     pub const LATENESS: Family = gauge(
         "fathom_host_lateness_seconds",
-        "The most that a probing thread woke too late since the point before, or in the last 15 s: a busy host is no bloated line.",
+        "Maximum scheduling delay of a probing thread since the previous point, or over the last 15 s. High values mean a busy host, not a bloated link.",
         "seconds",
     );
     /// Suffix of the series name: `_total` for counters.

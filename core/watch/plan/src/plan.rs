@@ -52,8 +52,8 @@ impl Plan {
         }
         let stretch = sent / limit as f64;
         Err(format!(
-            "{} send {sent:.0} packets/s, and the limit is {limit} ({source}): make the intervals {stretch:.1} times as \
-             long, take targets out, or set max_packets_per_second under [watch] if this machine and its line bear it",
+            "{} send {sent:.0} packets/s, more than the limit of {limit} ({source}): make the intervals {stretch:.1} times as \
+             long, remove targets, or set max_packets_per_second under [watch] if this machine and its link can handle it",
             self.heaviest()
         ))
     }
@@ -72,7 +72,7 @@ impl Plan {
         }
         let largest = kinds.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         largest.map_or_else(String::new, |(_, count, target)| {
-            let others = if count < self.targets.len() { " and the others" } else { "" };
+            let others = if count < self.targets.len() { " and other targets" } else { "" };
             let round =
                 if target.pace.probes > 1 { format!("{} times ", target.pace.probes) } else { String::new() };
             format!("{count} {} targets {round}every {}{others}", target.protocol, target.pace.interval)

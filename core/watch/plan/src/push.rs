@@ -1,11 +1,12 @@
 //! The `[[push]]` tables: destinations for metrics.
 use crate::error::Fault;
-use crate::section::{Section, nearest};
+use crate::section::Section;
 use crate::url::Url;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_text::nearest;
 use fathom_units::Duration;
 
 const KEYS: [&str; 12] = [
@@ -105,7 +106,7 @@ pub(crate) fn pushes(root: &Section<'_>, timeout: Duration) -> Result<Vec<Push>,
     for section in root.sections("push")? {
         let push = push(&section, timeout)?;
         if !names.insert(push.name.clone()) {
-            let what = format!("name: there is another push \"{}\" (names must differ)", push.name);
+            let what = format!("name: duplicate push name \"{}\"", push.name);
             return Err(Fault::new(section.offset_of("name"), what));
         }
         all.push(push);
@@ -137,24 +138,27 @@ fn push(section: &Section<'_>, timeout: Duration) -> Result<Push, Fault> {
 fn kind(section: &Section<'_>) -> Result<PushKind, Fault> {
     const KINDS: [&str; 2] = ["remote_write", "otlp"];
     let Some(text) = section.text("kind")? else {
-        let what = "kind: is missing (\"remote_write\" or \"otlp\")".to_string();
+        let what = "kind: missing (expected \"remote_write\" or \"otlp\")".to_string();
         return Err(Fault::new(section.offset, what));
     };
     let version = section.text("version")?;
     let wrong_version = |known: &str| {
-        let what = format!("version: \"{}\" will not do (known: {known})", version.unwrap_or_default());
+        let what =
+            format!("version: unsupported version \"{}\" (expected {known})", version.unwrap_or_default());
         Fault::new(section.offset_of("version"), what)
     };
     match (text, version) {
         ("remote_write", None | Some("2.0")) => Ok(PushKind::RemoteWrite2),
         ("remote_write", Some("1.0")) => Ok(PushKind::RemoteWrite1),
-        ("remote_write", _) => Err(wrong_version("\"2.0\", which falls back where it must, \"1.0\"")),
+        ("remote_write", _) => {
+            Err(wrong_version("\"2.0\", which falls back to 1.0 if necessary, or \"1.0\""))
+        }
         ("otlp", None) => Ok(PushKind::Otlp),
-        ("otlp", _) => Err(wrong_version("none for otlp: leave it out")),
+        ("otlp", _) => Err(wrong_version("no version for otlp")),
         _ => {
             let guess =
                 nearest(text, &KINDS).map_or_else(String::new, |g| format!("; did you mean \"{g}\"?"));
-            let what = format!("kind: \"{text}\" is unknown (known: {}{guess})", KINDS.join(", "));
+            let what = format!("kind: unknown kind \"{text}\" (known: {}{guess})", KINDS.join(", "));
             Err(Fault::new(section.offset_of("kind"), what))
         }
     }
@@ -163,7 +167,7 @@ fn kind(section: &Section<'_>) -> Result<PushKind, Fault> {
 /// The URL and its host.
 fn url(section: &Section<'_>) -> Result<(String, String), Fault> {
     let Some(text) = section.text("url")? else {
-        let what = "url: is missing (as in \"http://127.0.0.1:9090/api/v1/write\")".to_string();
+        let what = "url: missing (for example \"http://127.0.0.1:9090/api/v1/write\")".to_string();
         return Err(Fault::new(section.offset, what));
     };
     let at = section.offset_of("url");
@@ -178,7 +182,7 @@ fn name(section: &Section<'_>, host: String) -> Result<String, Fault> {
     let fits = (1..=MAX_NAME).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('.');
     let what = || {
         format!(
-            "name: \"{}\" will not do (letters, digits, - _ . and :, at most {MAX_NAME})",
+            "name: invalid name \"{}\" (letters, digits, - _ . and : only, at most {MAX_NAME} characters)",
             name.escape_debug()
         )
     };
@@ -190,12 +194,13 @@ fn histogram(section: &Section<'_>, kind: PushKind) -> Result<PushHistogram, Fau
     match section.text("histogram")? {
         None | Some("native") => Ok(PushHistogram::Native),
         Some("classic") if kind == PushKind::Otlp => {
-            let what = "histogram: \"classic\" is for remote_write (otlp sends exponential histograms)";
+            let what =
+                "histogram: \"classic\" is valid only for remote_write (otlp sends exponential histograms)";
             Err(Fault::new(at, what.to_string()))
         }
         Some("classic") => Ok(PushHistogram::Classic),
         Some(other) => {
-            let what = format!("histogram: \"{other}\" is unknown (known: native, classic)");
+            let what = format!("histogram: unknown value \"{other}\" (known: native, classic)");
             Err(Fault::new(at, what))
         }
     }
@@ -207,7 +212,7 @@ fn settle(section: &Section<'_>, min_settle: Duration) -> Result<Duration, Fault
         return Ok(given);
     }
     let what = format!(
-        "settle: {given} is out of range ({min_settle}, which is the longest timeout and {DURABLE} until it is on the disk, to {MAX_SETTLE})"
+        "settle: {given} is out of range ({min_settle}, the longest timeout plus {DURABLE} to reach the disk, to {MAX_SETTLE})"
     );
     Err(Fault::new(section.offset_of("settle"), what))
 }
@@ -248,7 +253,7 @@ fn labels(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {
         let fits = name.chars().all(plain) && !name.starts_with(|c: char| c.is_ascii_digit());
         if !fits || name.is_empty() || name.starts_with("__") || OWN_LABELS.contains(&name.as_str()) {
             let what = format!(
-                "labels: \"{}\" will not do (letters, digits and _, and none of: {})",
+                "labels: invalid label \"{}\" (letters, digits and _ only; reserved: {})",
                 name.escape_debug(),
                 OWN_LABELS.join(", ")
             );
@@ -269,7 +274,7 @@ fn headers(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {
         let reserved = RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str());
         if !plain || reserved {
             let what = format!(
-                "headers: \"{}\" will not do (an HTTP header of visible ASCII, and none that this program sets; a bearer token goes into token_file)",
+                "headers: invalid header \"{}\" (visible ASCII only, and not a header that fathom sets itself; put a bearer token into token_file)",
                 name.escape_debug()
             );
             return Err(Fault::new(at, what));

@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Display;
 use core::str::FromStr;
+use fathom_text::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -25,7 +26,7 @@ impl<'t> Section<'t> {
         strange.map_or(Ok(()), |key| {
             let word = key.get_ref();
             let advice = nearest(word, known).map_or_else(
-                || format!("known here: {}", known.join(", ")),
+                || format!("known keys: {}", known.join(", ")),
                 |guess| format!("did you mean \"{guess}\"?"),
             );
             Err(Fault::new(key.span().start, format!("{word}: unknown key ({advice})")))
@@ -43,7 +44,7 @@ impl<'t> Section<'t> {
         self.get(key).map_or(self.offset, |value| value.span().start)
     }
     pub(crate) fn text(&self, key: &str) -> Result<Option<&'t str>, Fault> {
-        self.read(key, "a text in quotes", DeValue::as_str)
+        self.read(key, "a quoted string", DeValue::as_str)
     }
     /// An integer from `low` to `high`.
     pub(crate) fn integer(&self, key: &str, low: u64, high: u64) -> Result<Option<u64>, Fault> {
@@ -71,17 +72,14 @@ impl<'t> Section<'t> {
                 .and(Err(Fault::new(at, format!("{key}: {} must be in quotes", number.as_str())))),
             other => Err(Fault::new(
                 at,
-                format!(
-                    "{key}: {} is not a quantity (expected a number with its unit, in quotes)",
-                    shown(other)
-                ),
+                format!("{key}: {} is not a quantity (expected a number with unit, in quotes)", shown(other)),
             )),
         }
     }
     /// One string or an array of strings.
     pub(crate) fn texts(&self, key: &str) -> Result<Option<Vec<(&'t str, usize)>>, Fault> {
         let Some(value) = self.get(key) else { return Ok(None) };
-        let wrong = |at| Fault::new(at, format!("{key}: expected a text in quotes, or several in brackets"));
+        let wrong = |at| Fault::new(at, format!("{key}: expected a quoted string, or several in brackets"));
         let one = |item: &'t Spanned<DeValue<'t>>| {
             let at = item.span().start;
             item.get_ref().as_str().map(|text| (text, at)).ok_or_else(|| wrong(at))
@@ -89,7 +87,7 @@ impl<'t> Section<'t> {
         match value.get_ref() {
             DeValue::Array(items) if items.is_empty() => Err(Fault::new(
                 value.span().start,
-                format!("{key}: the list is empty (leave it out for the default)"),
+                format!("{key}: the list is empty (omit the key for the default)"),
             )),
             DeValue::Array(items) => items.iter().map(one).collect::<Result<_, _>>().map(Some),
             _ => Ok(Some(Vec::from([one(value)?]))),
@@ -138,41 +136,16 @@ fn shown(value: &DeValue<'_>) -> String {
     }
 }
 
-/// The known word closest to `wrong`, for "did you mean".
-pub(crate) fn nearest<'k>(wrong: &str, known: &[&'k str]) -> Option<&'k str> {
-    let found = known.iter().map(|word| (edit_distance(wrong, word), *word)).min()?;
-    // Two edits in a short word would match almost anything.
-    (found.0 <= 2 && found.0 * 2 < found.1.len().max(3)).then_some(found.1)
-}
-
-/// Levenshtein distance: the fewest insertions, deletions or replacements.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.bytes().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (slot, to) in row.iter_mut().skip(1).zip(b.bytes()) {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = *slot;
-            left = replaced.min(left + 1).min(diagonal + 1);
-            *slot = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(a.len())
-}
-
 const MAX_NAME: usize = 128;
 
 /// The name of the item that a table describes.
 pub(crate) fn name(section: &Section<'_>) -> Result<String, Fault> {
     let Some(text) = section.text("name")? else {
-        return Err(Fault::new(section.offset, "name: is missing".to_string()));
+        return Err(Fault::new(section.offset, "name: missing".to_string()));
     };
     let fits = (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    let what = || format!("name: \"{}\" will not do (1 to {MAX_NAME} characters)", text.escape_debug());
+    let what =
+        || format!("name: invalid name \"{}\" (expected 1 to {MAX_NAME} characters)", text.escape_debug());
     if fits { Ok(text.to_string()) } else { Err(Fault::new(section.offset_of("name"), what())) }
 }
 

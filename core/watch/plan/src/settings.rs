@@ -1,12 +1,13 @@
 //! Keys that targets, groups and defaults share; the most specific table wins.
 use crate::error::Fault;
-use crate::section::{Section, nearest};
+use crate::section::Section;
 use crate::target::{Family, Protocol};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use fathom_probe::{ECHO_MIN_PAYLOAD_BYTES, Pace, dns};
+use fathom_text::nearest;
 use fathom_units::{Duration, dscp_of_name};
 
 /// Keys of a target that groups and defaults also accept.
@@ -127,7 +128,7 @@ impl Settings {
         let lasts = gap * u64::from(probes);
         if probes > 1 && lasts > interval {
             return Err(format!(
-                "round: {probes} probes {gap} apart take {lasts}, longer than the interval of {interval} (a smaller gap, fewer probes or a longer interval)"
+                "round: {probes} probes {gap} apart take {lasts}, longer than the interval of {interval} (use a smaller gap, fewer probes or a longer interval)"
             ));
         }
         Ok(Pace { interval, probes, gap })
@@ -193,7 +194,7 @@ fn way(text: &str, offset: usize) -> Result<Way, Fault> {
     let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.name() == name).ok_or_else(|| {
         let guess =
             nearest(name, &names).map_or_else(String::new, |guess| format!("; did you mean \"{guess}\"?"));
-        Fault::new(offset, format!("probe: unknown kind \"{name}\" (known: {}{guess})", names.join(", ")))
+        Fault::new(offset, format!("probe: unknown probe \"{name}\" (known: {}{guess})", names.join(", ")))
     })?;
     let number = |given: &str| given.parse::<u16>().ok().filter(|p| *p > 0);
     let port = match digits {
@@ -219,7 +220,7 @@ fn families(section: &Section<'_>) -> Result<Option<Vec<Family>>, Fault> {
         "ipv6" => &[Family::V6],
         "both" => &[Family::V4, Family::V6],
         other => {
-            let what = format!("family: \"{other}\" is none (expected any, ipv4, ipv6 or both)");
+            let what = format!("family: unknown value \"{other}\" (expected any, ipv4, ipv6 or both)");
             return Err(Fault::new(section.offset_of("family"), what));
         }
     };
@@ -232,13 +233,14 @@ fn dscp(section: &Section<'_>) -> Result<Option<u8>, Fault> {
     let Some(text) = value.get_ref().as_str() else {
         return Ok(section.integer("dscp", 0, 63)?.and_then(|n| u8::try_from(n).ok()));
     };
-    let what = || format!("dscp: \"{text}\" is none (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)");
+    let what =
+        || format!("dscp: unknown value \"{text}\" (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)");
     dscp_of_name(text).map(Some).ok_or_else(|| Fault::new(value.span().start, what()))
 }
 
 fn address(section: &Section<'_>) -> Result<Option<IpAddr>, Fault> {
     let Some(text) = section.text("source")? else { return Ok(None) };
-    let what = || format!("source: \"{text}\" is no IP address (give one of this host's own)");
+    let what = || format!("source: invalid IP address \"{text}\" (use an address of this host)");
     text.parse().map(Some).map_err(|_| Fault::new(section.offset_of("source"), what()))
 }
 
@@ -247,13 +249,13 @@ fn path(section: &Section<'_>) -> Result<Option<String>, Fault> {
     let Some(text) = section.text("path")? else { return Ok(None) };
     let plain = text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic()) && text.len() <= 2_000;
     let what =
-        || format!("path: \"{text}\" will not do (expected \"/\" and up to 2000 visible ASCII characters)");
+        || format!("path: invalid path \"{text}\" (expected \"/\" and up to 2000 visible ASCII characters)");
     if plain { Ok(Some(text.to_string())) } else { Err(Fault::new(section.offset_of("path"), what())) }
 }
 
 fn query(section: &Section<'_>) -> Result<Option<String>, Fault> {
     let Some(text) = section.text("query")? else { return Ok(None) };
-    let what = |why| format!("query: \"{text}\" is no DNS name ({why})");
+    let what = |why| format!("query: invalid DNS name \"{text}\" ({why})");
     let checked = dns::check_name(text).map_err(|why| Fault::new(section.offset_of("query"), what(why)));
     checked.map(|()| Some(text.to_string()))
 }
@@ -276,6 +278,6 @@ fn query_type(section: &Section<'_>) -> Result<Option<u16>, Fault> {
     let Some(text) = section.text("query_type")? else { return Ok(None) };
     let found = TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, number)| *number);
     let what =
-        || format!("query_type: \"{text}\" is unknown (known: {})", TYPES.map(|(name, _)| name).join(", "));
+        || format!("query_type: unknown type \"{text}\" (known: {})", TYPES.map(|(name, _)| name).join(", "));
     found.map(Some).ok_or_else(|| Fault::new(section.offset_of("query_type"), what()))
 }

@@ -39,16 +39,18 @@ pub enum DecodeError {
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DecodeError::Short => write!(f, "is cut short"),
-            DecodeError::Kind(kind) => write!(f, "is of kind {kind}, another than is expected"),
-            DecodeError::Version(version) => write!(f, "has version {version}; this program knows {VERSION}"),
-            DecodeError::Checksum => write!(f, "does not have its checksum"),
-            DecodeError::Number => write!(f, "has a number of more than 64 bits"),
-            DecodeError::Count(count) => write!(f, "announces {count} entries, more than there can be"),
-            DecodeError::Time => write!(f, "has a time that does not exist"),
-            DecodeError::Code(code) => write!(f, "has the code {code}, which no outcome has"),
-            DecodeError::Bucket => write!(f, "has a bucket that does not exist"),
-            DecodeError::Trailing => write!(f, "has bytes after its end"),
+            DecodeError::Short => write!(f, "is truncated"),
+            DecodeError::Kind(kind) => write!(f, "has the unexpected kind {kind}"),
+            DecodeError::Version(version) => {
+                write!(f, "has version {version}, but this program supports version {VERSION}")
+            }
+            DecodeError::Checksum => write!(f, "has a wrong checksum"),
+            DecodeError::Number => write!(f, "has a number with more than 64 bits"),
+            DecodeError::Count(count) => write!(f, "announces {count} entries, more than the limit"),
+            DecodeError::Time => write!(f, "has an invalid time"),
+            DecodeError::Code(code) => write!(f, "has the invalid outcome code {code}"),
+            DecodeError::Bucket => write!(f, "has an invalid bucket"),
+            DecodeError::Trailing => write!(f, "has extra bytes at the end"),
         }
     }
 }

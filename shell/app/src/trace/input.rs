@@ -50,7 +50,7 @@ impl Input {
     /// A file opened for two threads, each of which has all frames, or for one as [`FrameSource::open_pair`] has it; `None` of an interface.
     pub(super) fn open_pair(&self, has_room: bool) -> Result<Option<(Input, Option<Input>)>, AppError> {
         let Input::File(path) = self else { return Ok(None) };
-        let (first, second) = FrameSource::open_pair(path, has_room).map_err(AppError::CaptureSource)?;
+        let (first, second) = FrameSource::open_pair(path, has_room).map_err(AppError::from)?;
         let opened = |capture| Input::Opened { name: self.name(), capture: Box::new(capture) };
         Ok(Some((opened(first), second.map(opened))))
     }
@@ -59,10 +59,10 @@ impl Input {
         match self {
             Input::File(path) => FrameSource::open(path)
                 .and_then(|mut capture| of_capture(&mut capture, visit))
-                .map_err(AppError::CaptureSource),
-            Input::Opened { capture, .. } => of_capture(capture, visit).map_err(AppError::CaptureSource),
+                .map_err(AppError::from),
+            Input::Opened { capture, .. } => of_capture(capture, visit).map_err(AppError::from),
             Input::Interface { name, snaplen, duration, cancel } => {
-                let mut live = Live::open(name, *snaplen).map_err(AppError::CaptureSource)?;
+                let mut live = Live::open(name, *snaplen).map_err(AppError::from)?;
                 let end = duration
                     .map(|length| Instant::now() + std::time::Duration::from_nanos(length.as_nanos()));
                 let is_over = || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);

@@ -1,6 +1,7 @@
 //! Which history a use case reads or writes.
 use super::Source;
 use crate::AppError;
+use crate::CommandError;
 use fathom_units::WallTime;
 use fathom_watch_plan::Plan;
 use fathom_watch_store::HistoryReader;
@@ -59,6 +60,6 @@ pub struct Period {
 impl Period {
     pub(crate) const fn check(self) -> Result<Self, AppError> {
         let Period { from, to } = self;
-        if from.0 < to.0 { Ok(self) } else { Err(AppError::EmptyPeriod(self)) }
+        if from.0 < to.0 { Ok(self) } else { Err(AppError::Command(CommandError::EmptyPeriod(self))) }
     }
 }

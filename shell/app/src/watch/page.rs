@@ -32,7 +32,7 @@ pub(super) fn start(
             events(WatchEvent::Page { address: server.address, new_password });
             Ok(Some(server))
         }
-        Err(error) if asked.is_some() => Err(AppError::Page(error)),
+        Err(error) if asked.is_some() => Err(error.into()),
         Err(error) => {
             events(WatchEvent::NoPage(error));
             Ok(None)

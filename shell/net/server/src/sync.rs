@@ -13,9 +13,14 @@ pub(crate) struct Slot(Arc<AtomicU32>);
 impl Slot {
     /// `None` if `max` slots are in use.
     pub(crate) fn take(taken: &Arc<AtomicU32>, max: u32) -> Option<Slot> {
-        let one_more = |count| (count < max).then_some(count + 1);
-        taken.fetch_update(Relaxed, Relaxed, one_more).ok()?;
-        Some(Slot(Arc::clone(taken)))
+        let mut count = taken.load(Relaxed);
+        while count < max {
+            match taken.compare_exchange_weak(count, count + 1, Relaxed, Relaxed) {
+                Ok(_) => return Some(Slot(Arc::clone(taken))),
+                Err(now) => count = now,
+            }
+        }
+        None
     }
 }
 

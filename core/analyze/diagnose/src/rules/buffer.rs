@@ -1,4 +1,5 @@
-//! How many bytes the buffer holds: what delays a packet by D in front of a line of rate R is D x R.
+//! How many bytes the buffer holds: what delays a packet by D in front of a line of rate R is D x
+//! R.
 use crate::delivery::{Capacity, capacity};
 use crate::health::is_bloated;
 use crate::rules::bound::still_growing;
@@ -77,12 +78,13 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     Some(finding)
 }
 
-/// `None` where the rise is too small to be a full buffer.
+/// `None` if the increase is too small for a full buffer.
 pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
     let rise = view.rise_of(direction).filter(|r| r.p50() >= REPORTED_INCREASE_S)?;
     let capacity = capacity(view, direction, &rise)?;
     let one_way = one_way_delay(view, direction, &rise);
-    // Both directions share the round trip when both are loaded; without one-way delays they cannot be told apart.
+    // Both directions share the round trip when both are loaded; without one-way delays they cannot
+    // be told apart.
     let round_trip = || (rise.phase.kind != PhaseKind::Both).then(|| view.longest_added_s(&rise)).flatten();
     let delay_s = one_way.or_else(round_trip).filter(|d| *d >= REPORTED_INCREASE_S)?;
     let ip_bytes = delay_s * capacity.ip_bits_per_second() / 8.0;

@@ -7,20 +7,22 @@ use fathom_run::{Alternative, Certainty, Conclusion, Finding, Management, Manage
 use fathom_stats::Sample;
 use fathom_units::{Direction, Duration, Time};
 
-/// Losses closer to the top than this share of the queue's height happened to a full queue. A sender learns of a loss
-/// one round trip later, when the queue is still about as long.
+/// Losses above this share of the queue's height count as losses at a full queue. The sender
+/// detects a loss one round trip later, when the queue still has about the same length.
 const TOP: f64 = 0.8;
-/// Share of the losses at the top that shows tail drop.
+/// Minimum share of losses at a full queue that indicates tail drop.
 const MOSTLY: f64 = 0.6;
-/// A queue whose median delay at a loss is at most this share of its longest delay had room for the lost packets.
+/// A queue whose median delay at a loss is at most this share of its longest delay had room for the
+/// lost packets.
 const ROOM: f64 = 0.35;
 /// A queue of less than this is as good as empty, in seconds.
 const SHORT_S: f64 = 0.001;
 /// Fewer events than this show no pattern.
 const MIN_EVENTS: usize = 3;
-/// More events than this show nothing more, and each costs a search.
+/// More events add no information, and each requires a search.
 const MAX_EVENTS: usize = 500;
-/// How long before an event the latency is looked up: after it the sender has slowed down and the queue is shorter.
+/// Latency is taken this long before an event, because afterwards the sender slows down and the
+/// queue becomes shorter.
 const BEFORE: Duration = Duration::from_millis(250);
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
@@ -62,7 +64,8 @@ impl Losses {
     }
     fn rule(&self, view: &View<'_>, rise: &Rise<'_>) -> Option<ManagementRule> {
         if self.event_count == 0 {
-            // A lost probe was dropped, and what became of one without an answer at the end is not known.
+            // A lost probe was dropped, and what became of one without an answer at the end is not
+            // known.
             let is_lossless =
                 records_losses(view.run) && view.latency_in(rise.phase).all(|o| !pair(o.value).1);
             return (self.top_s >= REPORTED_INCREASE_S && is_lossless)
@@ -88,7 +91,8 @@ pub(super) fn rule(view: &View<'_>, direction: Direction) -> Option<ManagementRu
     Losses::new(view, direction, &rise)?.rule(view, &rise)
 }
 
-/// The phase in which `direction` was loaded alone: with both directions loaded the round trip belongs to neither.
+/// The phase in which `direction` was loaded alone: with both directions loaded the round trip
+/// belongs to neither.
 fn rise<'v>(view: &'v View<'_>, direction: Direction) -> Option<Rise<'v>> {
     view.rise_of(direction).filter(|r| r.phase.kind == alone(direction))
 }

@@ -27,7 +27,7 @@ impl Supply {
             CellularRate::Trace(trace) => Source::Trace(trace.clone()),
             CellularRate::Walk { low, high } => {
                 let [low, high] = [low, high].map(|bound| bound.as_bits_per_second());
-                assert!(0 < low && low <= high, "a walk from {low} to {high} bit/s");
+                assert!(0 < low && low <= high, "invalid rate range: {low} to {high} bit/s");
                 Source::Walk(Walk::new(low, high, rng))
             }
         };

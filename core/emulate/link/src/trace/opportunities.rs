@@ -29,13 +29,13 @@ impl OpportunityTrace {
     /// period of zero.
     pub fn new(times: Vec<u32>) -> Result<Self, TraceError> {
         let Some(last) = times.last().copied() else {
-            return Err(TraceError::new(1, "a trace without an opportunity"));
+            return Err(TraceError::new(1, "the trace has no times"));
         };
         if let Some(at) = times.windows(2).position(|pair| pair[0] > pair[1]) {
-            return Err(TraceError::new(at + 2, "times must not fall from line to line"));
+            return Err(TraceError::new(at + 2, "times must not decrease"));
         }
         if last == 0 {
-            let what = "the last time is the period, which must be above 0";
+            let what = "the last time is the period and must be above 0";
             return Err(TraceError::new(times.len(), what));
         }
         let at_the_end = times.iter().rev().take_while(|time| **time == last).count() as u64;

@@ -38,11 +38,13 @@ impl core::error::Error for TraceError {}
 
 pub(super) fn parse(text: &str) -> Result<Trace, TraceError> {
     if text.len() > MAX_BYTES {
-        let what = format!("{} bytes are too many for a trace (at most {MAX_BYTES})", text.len());
+        let what = format!("the trace has {} bytes, but at most {MAX_BYTES} are supported", text.len());
         return Err(TraceError { line: 1, what });
     }
     match content(text).next() {
-        None => Err(TraceError::new(1, "an empty trace (expected \"0s 20mbit\" or a time in milliseconds)")),
+        None => {
+            Err(TraceError::new(1, "the trace is empty (expected \"0s 20mbit\" or a time in milliseconds)"))
+        }
         Some((_, first)) if first.contains(char::is_whitespace) => rates(text),
         Some(_) => opportunities(text),
     }
@@ -66,12 +68,12 @@ fn rates(text: &str) -> Result<Trace, TraceError> {
     for (line_number, line) in content(text) {
         let refuse = |what: String| TraceError { line: line_number, what };
         if period.is_some() {
-            return Err(refuse(format!("\"{line}\" comes after loop, which ends a trace")));
+            return Err(refuse(format!("\"{line}\" comes after \"loop\", which must be the last line")));
         }
         let (time, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let time: Duration = time.parse().map_err(|error| refuse(format!("{error}")))?;
         if time > MAX_TIME {
-            return Err(refuse(format!("{time} is too long for a trace (at most 48 hours)")));
+            return Err(refuse(format!("the time {time} is too late (at most 48 hours)")));
         }
         match rest.trim() {
             "loop" => period = Some(time),
@@ -84,10 +86,12 @@ fn rates(text: &str) -> Result<Trace, TraceError> {
 
 fn rate(text: &str) -> Result<Rate, String> {
     if text.is_empty() {
-        return Err("a time without a rate (expected such as \"12.5s 20mbit\" or \"30s loop\")".to_string());
+        return Err(
+            "missing rate after the time (expected for example \"12.5s 20mbit\" or \"30s loop\")".to_string()
+        );
     }
     let rate: Rate = text.parse().map_err(|error| format!("{error}"))?;
-    if rate > MAX_RATE { Err(format!("\"{text}\" is too fast (at most 1Tbit)")) } else { Ok(rate) }
+    if rate > MAX_RATE { Err(format!("the rate \"{text}\" is too high (at most 1Tbit)")) } else { Ok(rate) }
 }
 
 fn opportunities(text: &str) -> Result<Trace, TraceError> {
@@ -97,7 +101,7 @@ fn opportunities(text: &str) -> Result<Trace, TraceError> {
         let digits = line.bytes().all(|byte| byte.is_ascii_digit());
         let time = line.parse::<u32>().ok().filter(|time| digits && u64::from(*time) <= most);
         times.push(time.ok_or_else(|| {
-            let what = format!("\"{line}\" is no time (expected whole milliseconds, at most {most})");
+            let what = format!("\"{line}\" is not a time (expected whole milliseconds, at most {most})");
             TraceError { line: line_number, what }
         })?);
     }

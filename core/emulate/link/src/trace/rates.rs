@@ -40,25 +40,27 @@ impl RateTrace {
         for (at, (start, rate)) in steps.iter().enumerate() {
             let start = start.as_nanos();
             let before = match pieces.last() {
-                None if start > 0 => return Err(TraceError::new(at + 1, "the first rate begins at 0s")),
+                None if start > 0 => return Err(TraceError::new(at + 1, "the first time must be 0s")),
                 Some(last) if last.start >= start => {
-                    return Err(TraceError::new(at + 1, "times must grow from line to line"));
+                    return Err(TraceError::new(at + 1, "times must increase"));
                 }
                 None => 0,
                 Some(last) => last.until(start),
             };
             pieces.push(Piece { start, rate: rate.as_bits_per_second(), before });
         }
-        let Some(last) = pieces.last() else { return Err(TraceError::new(1, "a trace without a rate")) };
+        let Some(last) = pieces.last() else { return Err(TraceError::new(1, "the trace has no rate")) };
         if period.is_some_and(|length| length.as_nanos() <= last.start) {
-            return Err(TraceError::new(steps.len() + 1, "loop must come after the last rate"));
+            return Err(TraceError::new(steps.len() + 1, "the time of \"loop\" must be after the last rate"));
         }
         let period = period.map(Duration::as_nanos).map(|length| (length, last.until(length)));
         match period {
-            Some((_, 0)) => Err(TraceError::new(steps.len() + 1, "every rate is 0: nothing would ever pass")),
+            Some((_, 0)) => {
+                Err(TraceError::new(steps.len() + 1, "every rate is 0: the link would never send"))
+            }
             None if last.rate == 0 => Err(TraceError::new(
                 steps.len(),
-                "the last rate is 0: nothing would ever pass again (add a rate above 0, or \"TIME loop\")",
+                "the last rate is 0: the link would stop forever (add a rate above 0, or \"TIME loop\")",
             )),
             _ => Ok(RateTrace { pieces, period }),
         }

@@ -161,7 +161,7 @@ impl Text for CakeParams {
                 "bandwidth" => params.rate = Some(words.rate(word)?),
                 "variant" => params.variant = words.variant()?,
                 "rtt" => params.rtt = words.duration(word)?,
-                "memlimit" => params.memory = Some(words.bytes(word, Bytes(1), "more than 0")?),
+                "memlimit" => params.memory = Some(words.bytes(word, Bytes(1), "a value above 0")?),
                 "nat" => return Err(SpecError::Nat),
                 _ if plain(&mut params, word) => {}
                 _ => {

@@ -1,5 +1,7 @@
 //! Errors of parsing a queue discipline.
+use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use fathom_units::UnitError;
 
@@ -60,37 +62,48 @@ pub enum SpecError {
     Nat,
 }
 
+/// `did you mean "codel"? `, or nothing.
+fn guess(word: &str, known: &[&str]) -> String {
+    fathom_text::nearest(word, known).map_or_else(String::new, |near| format!("did you mean \"{near}\"? "))
+}
+
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SpecError::Discipline { word, known } if word.is_empty() => {
-                write!(f, "no queue discipline given (known: {})", known.join(", "))
+                write!(f, "missing queue discipline (known: {})", known.join(", "))
             }
             SpecError::Discipline { word, known } => {
-                write!(f, "unknown queue discipline \"{word}\" (known: {})", known.join(", "))
+                let guess = guess(word, known);
+                write!(f, "unknown queue discipline \"{word}\" ({guess}known: {})", known.join(", "))
             }
             SpecError::Word { word, discipline, known } => {
-                write!(f, "unknown word \"{word}\" for {discipline} (known: {})", known.replace(' ', ", "))
+                let known: Vec<&str> = known.split(' ').collect();
+                let guess = guess(word, &known);
+                write!(f, "unknown parameter \"{word}\" of {discipline} ({guess}known: {})", known.join(", "))
             }
-            SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value after it"),
+            SpecError::NoValue { word: "{" } => write!(f, "missing \"}}\" after \"{{\""),
+            SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value"),
             SpecError::Unit { word, error } => write!(f, "{word}: {error}"),
             SpecError::Value { word, text, expected } => {
-                write!(f, "{word} \"{text}\" will not do (expected {expected})")
+                write!(f, "invalid {word} \"{text}\" (expected {expected})")
             }
             SpecError::Nat => {
-                write!(f, "cake sees packets with their own addresses, not behind a NAT (leave out \"nat\")")
+                write!(f, "cake does not support \"nat\" here: no addresses are translated (remove \"nat\")")
             }
             SpecError::Missing { discipline, word } => {
-                write!(f, "{discipline} needs \"{word}\" and its value")
+                write!(f, "{discipline} requires \"{word}\" with a value")
             }
             SpecError::TbfQueues => {
-                write!(f, "tbf takes one of limit, latency and a queue in braces (which has its own limit)")
+                write!(f, "tbf accepts only one of \"limit\", \"latency\" and a queue in braces")
             }
-            SpecError::NoLimit => write!(f, "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
+            SpecError::NoLimit => {
+                write!(f, "fifo requires a limit (such as \"fifo limit 256p\" or \"fifo limit 64kb\")")
+            }
             SpecError::TailOfTime => {
                 write!(
                     f,
-                    "a fifo limited by time drops at its head (leave out \"drop tail\", or limit in bytes)"
+                    "a fifo with a time limit drops at its head (remove \"drop tail\", or use a limit in bytes)"
                 )
             }
         }

@@ -27,7 +27,7 @@ impl Settings for FqCodelParams {
             "limit" => self.limit_packets = words.packets(word)?,
             "flows" => self.flows = words.flows()?,
             "quantum" => self.quantum = words.quantum()?,
-            "memory" => self.memory = words.bytes(word, Bytes(1), "more than 0")?,
+            "memory" => self.memory = words.bytes(word, Bytes(1), "a value above 0")?,
             _ => self.control.set(word, words)?,
         }
         Ok(())

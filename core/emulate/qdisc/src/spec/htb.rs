@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use fathom_units::{Bytes, Rate};
 
-const ABOVE_ZERO: &str = "more than 0";
+const ABOVE_ZERO: &str = "a value above 0";
 /// Default burst: an Ethernet packet plus some margin. Source: tc.
 const BURST: Bytes = Bytes(1600);
 /// Source: tc.
@@ -58,7 +58,7 @@ impl ReadClass {
             "ceil" => self.ceil = Some(words.rate(word)?),
             "burst" => self.burst = words.bytes(word, Bytes(1), ABOVE_ZERO)?,
             "cburst" => self.cburst = words.bytes(word, Bytes(1), ABOVE_ZERO)?,
-            "prio" => self.prio = words.number(word, 0..=PRIOS as u64 - 1, "0 to 7")? as u8,
+            "prio" => self.prio = words.number(word, 0..=PRIOS as u64 - 1, "a number from 0 to 7")? as u8,
             "quantum" => self.quantum = Some(words.bytes(word, Bytes(1), ABOVE_ZERO)?),
             "match" => self.matches.push(read_match(words)?),
             _ => self.queue = Some(words.child()?),
@@ -70,14 +70,18 @@ impl ReadClass {
     }
     /// Completes the class with the defaults that depend on other parameters.
     fn finish(self, r2q: u64, is_leaf: bool) -> Result<HtbClass, SpecError> {
-        let rate = self.rate.ok_or(SpecError::Missing { discipline: "an htb class", word: "rate" })?;
+        let rate = self.rate.ok_or(SpecError::Missing { discipline: "htb class", word: "rate" })?;
         let ceil = self.ceil.unwrap_or(rate);
         if ceil < rate {
             let text = alloc::format!("{}bit", ceil.as_bits_per_second());
-            return Err(refuse("ceil", &text, "at least rate"));
+            return Err(refuse("ceil", &text, "at least the rate"));
         }
         if !is_leaf && (self.queue.is_some() || !self.matches.is_empty()) {
-            return Err(refuse("class", &self.id.to_string(), "no match and no queue where it has classes"));
+            return Err(refuse(
+                "class",
+                &self.id.to_string(),
+                "no \"match\" and no queue in a class with child classes",
+            ));
         }
         let quantum = rate.as_bits_per_second() / 8 / r2q;
         Ok(HtbClass {
@@ -124,13 +128,17 @@ fn check_tree(read: &[ReadClass]) -> Result<(), SpecError> {
     for (place, class) in read.iter().enumerate() {
         let before = &read[..place];
         if place >= MAX_CLASSES || before.iter().any(|other| other.id == class.id) {
-            return Err(refuse("class", &class.id.to_string(), "at most 1024 with different numbers"));
+            return Err(refuse("class", &class.id.to_string(), "a unique number, and at most 1024 classes"));
         }
         let parent = before.iter().position(|other| other.is_parent_of(class));
         let depth = parent.map_or(0, |parent| depths[parent] + 1);
         let is_lost = class.parent.is_some() && parent.is_none();
         if let Some(id) = class.parent.filter(|_| is_lost || depth >= LEVELS) {
-            return Err(refuse("parent", &id.to_string(), "a class before this one, and at most 7 above it"));
+            return Err(refuse(
+                "parent",
+                &id.to_string(),
+                "a class listed before this one, with at most 7 levels above",
+            ));
         }
         depths.push(depth);
     }
@@ -145,7 +153,7 @@ impl Text for HtbParams {
         while let Some(word) = words.next_known()? {
             match word {
                 "default" => {
-                    let expected = "the number of a class, or 0";
+                    let expected = "0 or a class number";
                     default = words.number(word, 0..=u64::from(u16::MAX), expected)? as u16;
                 }
                 "r2q" => r2q = words.number(word, 1..=1 << 30, "a whole number above 0")?,
@@ -166,7 +174,7 @@ impl Text for HtbParams {
             return Err(SpecError::Missing { discipline: Self::NAME, word: "class" });
         }
         if default != 0 && !classes.iter().any(is_default) {
-            return Err(refuse("default", &default.to_string(), "0, or a class without classes inside"));
+            return Err(refuse("default", &default.to_string(), "0 or a leaf class"));
         }
         Ok(HtbParams { default: (default != 0).then_some(default), classes })
     }

@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use core::fmt;
 use fathom_units::{Bytes, Rate, Ratio};
 
-const ABOVE_ZERO: &str = "more than 0";
+const ABOVE_ZERO: &str = "a value above 0";
 /// In packets. Far above any useful value; only a limit of gigabytes leads to more.
 const MAX_BURST: u32 = 1 << 20;
 
@@ -51,17 +51,17 @@ fn fill(params: &mut RedParams) {
 fn check(params: &RedParams) -> Result<(), SpecError> {
     let bytes = |bytes: Bytes| alloc::format!("{}b", bytes.get());
     if params.max <= params.min || params.min == Bytes::ZERO {
-        return Err(refuse("max", &bytes(params.max), "more than min, and both more than 0"));
+        return Err(refuse("max", &bytes(params.max), "more than min, and min above 0"));
     }
     if params.gentle && params.variant == Variant::Linux {
-        return Err(refuse("variant", "linux", "rfc with gentle, which Linux does not have"));
+        return Err(refuse("variant", "linux", "rfc, because Linux has no gentle mode"));
     }
     if params.burst > MAX_BURST {
-        let expected = "at most 1048576 packets (a smaller limit, or a larger avpkt)";
+        let expected = "at most 1048576 packets; reduce limit or increase avpkt";
         return Err(refuse("burst", &params.burst.to_string(), expected));
     }
     if params.weight_log().is_none() {
-        let expected = "at least the packets of size avpkt in min, and not thousands of times as many";
+        let expected = "at least min / avpkt packets, and not thousands of times more";
         return Err(refuse("burst", &params.burst.to_string(), expected));
     }
     Ok(())

@@ -39,7 +39,7 @@ impl ReadWords {
                     continue;
                 }
                 "memory" => {
-                    read.memory = Some(words.bytes(word, Bytes(1), "more than 0")?);
+                    read.memory = Some(words.bytes(word, Bytes(1), "a value above 0")?);
                     continue;
                 }
                 "alpha" => alpha(words.value(word)?)?,

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use core::fmt;
 use fathom_units::{Bytes, Duration, Rate};
 
-const ABOVE_ZERO: &str = "more than 0";
+const ABOVE_ZERO: &str = "a value above 0";
 
 /// The parameters read so far, in any order.
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl ReadWords {
             (None, Some(_)) => Err(needs("peakrate")),
             (Some(peak), Some(_)) if peak <= rate => {
                 let peak = alloc::format!("{}bit", peak.as_bits_per_second());
-                Err(refuse("peakrate", &peak, "more than rate"))
+                Err(refuse("peakrate", &peak, "more than the rate"))
             }
             (Some(peak), Some(mtu)) => Ok(Some(PeakParams { rate: peak, mtu })),
         }

@@ -55,13 +55,13 @@ impl<'a> Words<'a> {
         let text = self.value(word)?;
         let duration: Duration = text.parse().map_err(|error| SpecError::Unit { word, error })?;
         let fits = duration > Duration::ZERO && duration <= MAX_TIME;
-        if fits { Ok(duration) } else { Err(refuse(word, text, "more than 0 and at most an hour")) }
+        if fits { Ok(duration) } else { Err(refuse(word, text, "a time above 0 and at most 1 hour")) }
     }
     /// A rate above 0.
     pub(super) fn rate(&mut self, word: &'static str) -> Result<Rate, SpecError> {
         let text = self.value(word)?;
         let rate: Rate = text.parse().map_err(|error| SpecError::Unit { word, error })?;
-        if rate.as_bits_per_second() > 0 { Ok(rate) } else { Err(refuse(word, text, "more than 0")) }
+        if rate.as_bits_per_second() > 0 { Ok(rate) } else { Err(refuse(word, text, "a value above 0")) }
     }
     /// A ratio from 0 to 1, as in `2%` or `0.02`.
     pub(super) fn ratio(&mut self, word: &'static str) -> Result<Ratio, SpecError> {
@@ -108,7 +108,7 @@ impl<'a> Words<'a> {
             depth += usize::from(part == "{");
             depth -= usize::from(part == "}");
             if depth > MAX_DEPTH {
-                return Err(refuse("{", part, "at most 8 disciplines one inside the other"));
+                return Err(refuse("queue", part, "at most 8 nested disciplines"));
             }
             if depth > 0 {
                 inside.push_str(part);

@@ -452,9 +452,9 @@ fn words() {
         assert_eq!(spec.to_string().parse(), Ok(spec), "{text}");
     }
     let refusals = [
-        ("cake nat", "cake sees packets with their own addresses, not behind a NAT (leave out \"nat\")"),
-        ("cake overhead 300", "overhead \"300\" will not do (expected a number of bytes from -64 to 256)"),
-        ("cake mpu 64b", "mpu \"64b\" will not do (expected a number of bytes from 0 to 256)"),
+        ("cake nat", "cake does not support \"nat\" here: no addresses are translated (remove \"nat\")"),
+        ("cake overhead 300", "invalid overhead \"300\" (expected a number of bytes from -64 to 256)"),
+        ("cake mpu 64b", "invalid mpu \"64b\" (expected a number of bytes from 0 to 256)"),
         ("cake bandwidth 20", "bandwidth: rate \"20\" has no unit (did you mean \"20Mbit\" or \"20Kbit\"?)"),
     ];
     for (text, refusal) in refusals {

@@ -77,11 +77,11 @@ impl fmt::Display for FirstLineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FirstLineError::NotALine => {
-                write!(f, "first line is not ASCII of at most {FIRST_LINE_LIMIT_BYTES} bytes")
+                write!(f, "the first line is not ASCII, or longer than {FIRST_LINE_LIMIT_BYTES} bytes")
             }
-            FirstLineError::Version => write!(f, "version of the protocol is not 1"),
+            FirstLineError::Version => write!(f, "unsupported protocol version (expected 1)"),
             FirstLineError::Malformed(what) => write!(f, "{what}"),
-            FirstLineError::Foreign => write!(f, "first line is not of the Fathom protocol"),
+            FirstLineError::Foreign => write!(f, "the first line is not of the Fathom protocol"),
         }
     }
 }
@@ -111,22 +111,23 @@ fn parse_fathom<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<FirstLin
     let line = match words.next() {
         Some("CONTROL") => FirstLine::Control { token: words.next().map(str::parse).transpose()? },
         Some("FLOW") => FirstLine::Flow(parse_flow(&mut words)?),
-        _ => return Err(FirstLineError::Malformed("FATHOM/1 is followed by neither CONTROL nor FLOW")),
+        _ => return Err(FirstLineError::Malformed("expected CONTROL or FLOW after FATHOM/1")),
     };
     match words.next() {
         None => Ok(line),
-        Some(_) => Err(FirstLineError::Malformed("first line has too many words")),
+        Some(_) => Err(FirstLineError::Malformed("the first line has too many words")),
     }
 }
 
 fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowRequest, FirstLineError> {
     let mut next = || words.next().ok_or(FirstLineError::Malformed("FLOW has too few words"));
-    let session =
-        next()?.parse().map_err(|_| FirstLineError::Malformed("session is not 32 hexadecimal digits"))?;
+    let session = next()?
+        .parse()
+        .map_err(|_| FirstLineError::Malformed("invalid session (expected 32 hexadecimal digits)"))?;
     let number = parse_number(next()?)?;
     let direction = next()?
         .parse()
-        .map_err(|NoDirection| FirstLineError::Malformed("direction is neither up nor down"))?;
+        .map_err(|NoDirection| FirstLineError::Malformed("invalid direction (expected up or down)"))?;
     let congestion_control = match next()? {
         "-" => None,
         name => Some(name.parse()?),
@@ -138,7 +139,7 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
 fn parse_number(word: &str) -> Result<u32, FirstLineError> {
     let digits = word.bytes().all(|b| b.is_ascii_digit());
     let number = word.parse().ok().filter(|_| digits);
-    number.ok_or(FirstLineError::Malformed("flow number is not a decimal number below 2^32"))
+    number.ok_or(FirstLineError::Malformed("invalid flow number (expected a decimal number below 2^32)"))
 }
 
 impl fmt::Display for FirstLine {
@@ -174,7 +175,7 @@ impl FlowAnswer {
                 let (code, message) = rest.split_once(' ').unwrap_or((rest, ""));
                 Ok(FlowAnswer::Err { code: ErrorCode::from_name(code), message: message.to_string() })
             }
-            _ => Err(FirstLineError::Malformed("answer to FLOW begins with neither OK nor ERR")),
+            _ => Err(FirstLineError::Malformed("invalid answer to FLOW (expected OK or ERR)")),
         }
     }
 }
@@ -210,7 +211,7 @@ impl FromStr for Token {
         if visible && (1..=TOKEN_LIMIT_BYTES).contains(&text.len()) {
             return Ok(Token(text.to_string()));
         }
-        Err(FirstLineError::Malformed("token is not 1 to 128 visible ASCII characters"))
+        Err(FirstLineError::Malformed("invalid token (expected 1 to 128 visible ASCII characters)"))
     }
 }
 
@@ -242,6 +243,8 @@ impl FromStr for CongestionControl {
         if known && text != "-" && (1..=CONGESTION_CONTROL_LIMIT_BYTES).contains(&text.len()) {
             return Ok(CongestionControl(text.to_string()));
         }
-        Err(FirstLineError::Malformed("congestion control is not a name of 1 to 15 letters, digits, _ or -"))
+        Err(FirstLineError::Malformed(
+            "invalid congestion control name (expected 1 to 15 letters, digits, _ or -)",
+        ))
     }
 }

@@ -67,11 +67,11 @@ impl HttpError {
 impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HttpError::TooLong => write!(f, "HTTP head longer than {HTTP_HEAD_LIMIT_BYTES} bytes"),
-            HttpError::Method => write!(f, "HTTP method is not GET"),
-            HttpError::Version => write!(f, "HTTP version is neither 1.0 nor 1.1"),
-            HttpError::Body => write!(f, "HTTP body that is not expected, or of unknown length"),
-            HttpError::Malformed => write!(f, "not an HTTP head"),
+            HttpError::TooLong => write!(f, "HTTP header longer than {HTTP_HEAD_LIMIT_BYTES} bytes"),
+            HttpError::Method => write!(f, "unsupported HTTP method (expected GET)"),
+            HttpError::Version => write!(f, "unsupported HTTP version (expected 1.0 or 1.1)"),
+            HttpError::Body => write!(f, "unexpected HTTP body, or body of unknown length"),
+            HttpError::Malformed => write!(f, "malformed HTTP header"),
         }
     }
 }

@@ -124,7 +124,7 @@ pub struct MessageError(String);
 
 impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a line of the control protocol: {}", self.0)
+        write!(f, "invalid control message: {}", self.0)
     }
 }
 impl core::error::Error for MessageError {}

@@ -15,7 +15,7 @@ pub struct SessionIdError;
 
 impl fmt::Display for SessionIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a session is named by 32 hexadecimal digits")
+        f.write_str("invalid session identifier (expected 32 hexadecimal digits)")
     }
 }
 impl core::error::Error for SessionIdError {}

@@ -50,10 +50,12 @@ impl fmt::Display for UdpProbeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             UdpProbeError::Length(bytes) => {
-                write!(f, "datagram of {bytes} bytes (a UDP probe has {UDP_PROBE_BYTES})")
+                write!(f, "UDP probe of {bytes} bytes (expected {UDP_PROBE_BYTES})")
             }
-            UdpProbeError::Magic => write!(f, "datagram does not begin with FTH1"),
-            UdpProbeError::Kind(kind) => write!(f, "UDP probe of kind {kind} (1 is a request, 2 a reply)"),
+            UdpProbeError::Magic => write!(f, "UDP probe does not start with FTH1"),
+            UdpProbeError::Kind(kind) => {
+                write!(f, "unknown UDP probe kind {kind} (expected 1 for a request or 2 for a reply)")
+            }
         }
     }
 }

@@ -132,7 +132,7 @@ impl SessionKeeper {
             match &mut attempt.session {
                 Some(session) => session.handle_timeout(now),
                 None if attempt.deadline.is_some_and(|deadline| now >= deadline) => {
-                    let reason = SessionError::Connection("no answer to a TCP connection".into());
+                    let reason = SessionError::Connection("no response to the TCP connection attempt".into());
                     self.failed(reason, now);
                 }
                 None => {}

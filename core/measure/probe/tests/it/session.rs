@@ -141,7 +141,7 @@ fn violations_end_a_session_but_a_second_hello_is_only_reported() {
     session.handle_input(b"{\"report\":3}\n{\"bye\":{}}\n");
     let error = end(&mut session);
     assert!(matches!(&error, SessionError::Protocol(_)), "{error:?}");
-    assert!(error.to_string().contains("not a line of the control protocol"), "{error}");
+    assert!(error.to_string().contains("invalid control message"), "{error}");
     let mut flooded = opened();
     flooded.handle_input(&[b'x'; 100_000]);
     assert!(matches!(end(&mut flooded), SessionError::Protocol(_)));

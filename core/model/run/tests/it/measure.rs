@@ -98,15 +98,15 @@ fn numbers() {
 #[test]
 fn refusals_name_the_word() {
     let table = [
-        ("", "the measure ends too early (expected a metric of docs/metrics.md, such as udp_rtt_s)"),
-        ("ping max", "\"ping\" in a measure will not do (expected a metric"),
-        ("udp_rtt_s", "the measure ends too early (expected min, mean, p50"),
-        ("udp_rtt_s p100", "\"p100\" in a measure will not do (expected min, mean"),
-        ("udp_rtt_s max during up", "\"during\" in a measure will not do (expected \"while\""),
-        ("udp_rtt_s max while busy", "\"busy\" in a measure will not do (expected idle, down"),
-        ("udp_rtt_s max from 10", "\"10\" in a measure will not do (expected a time such as 10s)"),
-        ("udp_rtt_s flow 3..1 max", "\"3..1\" in a measure will not do (expected the number of a flow"),
-        ("udp_rtt_s max while up now", "\"now\" in a measure will not do (expected nothing more)"),
+        ("", "the measure is incomplete (expected a metric of docs/metrics.md, such as udp_rtt_s)"),
+        ("ping max", "invalid word \"ping\" in a measure (expected a metric"),
+        ("udp_rtt_s", "the measure is incomplete (expected min, mean, a percentile"),
+        ("udp_rtt_s p100", "invalid word \"p100\" in a measure (expected min, mean"),
+        ("udp_rtt_s max during up", "invalid word \"during\" in a measure (expected \"while\""),
+        ("udp_rtt_s max while busy", "invalid word \"busy\" in a measure (expected idle, down"),
+        ("udp_rtt_s max from 10", "invalid word \"10\" in a measure (expected a time such as 10s)"),
+        ("udp_rtt_s flow 3..1 max", "invalid word \"3..1\" in a measure (expected the number of a flow"),
+        ("udp_rtt_s max while up now", "invalid word \"now\" in a measure (expected nothing more)"),
     ];
     for (text, start) in table {
         let error = text.parse::<Measure>().expect_err(text).to_string();

@@ -39,7 +39,7 @@ fn bounds_have_the_unit_of_what_is_measured() {
     assert_eq!(measured("queue_drops_packets up last", "[0, 12]"), Ok([0.0, 12.0]));
     for (measure, expected, word) in [
         ("udp_rtt_s max", "[1, 2]", "has no unit"),
-        ("udp_rtt_s max", "[\"2s\", \"1s\"]", "[least, most]"),
+        ("udp_rtt_s max", "[\"2s\", \"1s\"]", "[minimum, maximum]"),
         ("udp_rtt_s max", "[\"1mbit\", \"2s\"]", "1mbit"),
         ("udp_rtt_s biggest", "[\"1s\", \"2s\"]", "biggest"),
     ] {

@@ -34,31 +34,32 @@ pub enum RrdError {
     },
 }
 
-const WAY_OUT: &str = "write it as text with `rrdtool dump` on the machine that made it, and back with `rrdtool restore` on this one";
+const WAY_OUT: &str =
+    "convert it with `rrdtool dump` on the machine that wrote it and `rrdtool restore` on this one";
 
 impl fmt::Display for RrdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RrdError::NotRrd => write!(f, "is no round robin database (those begin with RRD)"),
+            RrdError::NotRrd => write!(f, "is not a round-robin database (the header RRD is missing)"),
             RrdError::Version(version) => {
                 write!(
                     f,
-                    "is of version {}, known are 0001, 0003, 0004 and 0005: {WAY_OUT}",
+                    "has version {}, supported are 0001, 0003, 0004 and 0005: {WAY_OUT}",
                     version.escape_debug()
                 )
             }
             RrdError::Machine => {
-                write!(f, "was written by a machine whose layout is not known, or is damaged: {WAY_OUT}")
+                write!(f, "was written by a machine with an unknown layout, or is damaged: {WAY_OUT}")
             }
             RrdError::Foreign(name) => {
-                write!(f, "was written by a machine with {name}, which are not read here: {WAY_OUT}")
+                write!(f, "was written by a machine with {name}, which are not supported: {WAY_OUT}")
             }
             RrdError::Size { bytes, wanted } => {
                 write!(f, "has {bytes} bytes")?;
                 for (place, (layout, size)) in wanted.iter().enumerate() {
-                    write!(f, "{} {size} for {layout}", if place == 0 { ", and needs" } else { " or" })?;
+                    write!(f, "{} {size} for {layout}", if place == 0 { ", expected" } else { " or" })?;
                 }
-                write!(f, ": it is cut short or damaged, or {WAY_OUT}")
+                write!(f, ": it is truncated or damaged; otherwise {WAY_OUT}")
             }
             RrdError::Row { archive, row, rows } => {
                 write!(f, "is damaged: the newest row of archive {archive} is {row} of {rows}")

@@ -52,7 +52,7 @@ impl Writer<'_> {
         self.notes.push(Note { place: node.place.clone(), what });
     }
     fn rule(&mut self, place: usize, node: &Node, users: Option<&Vec<usize>>) -> Result<String, String> {
-        let users = users.ok_or("no target has it")?;
+        let users = users.ok_or("no target uses it")?;
         let text =
             |key: &str| node.values.get(key).map(|value| value.text.as_str()).filter(|t| !t.is_empty());
         let (kind, pattern) =
@@ -76,12 +76,13 @@ impl Writer<'_> {
         body.extend(text("comment").map(|text| format!("note = {}\n", quoted(text))));
         let one = self
             .targets
-            .get(*users.first().ok_or("no target has it")?)
+            .get(*users.first().ok_or("no target uses it")?)
             .map(ConvertedTarget::alone)
             .unwrap_or_default();
         fathom_watch_plan::parse(&format!("{one}{body}"), "").map_err(|error| error.what)?;
         if has_gap && kind != "matcher" {
-            let what = "misses some of the gaps that its pattern names, as SmokePing does (semantics = \"documented\" finds them all)";
+            let what =
+                "misses some gaps of its pattern, as in SmokePing (semantics = \"documented\" matches all)";
             self.note(node, format!("alert {} {what}", node.name));
         }
         let to = self.to(place, node);
@@ -105,7 +106,14 @@ impl Writer<'_> {
                 let words: Vec<String> = program.split_whitespace().map(ToString::to_string).collect();
                 names.extend(self.receiver(node, "command", &format!("command = {}\n", list(&words))));
             } else if one.contains(':') {
-                self.note(node, format!("alert {}: nobody is told by {}", node.name, comment(one)));
+                self.note(
+                    node,
+                    format!(
+                        "alert {}: the receiver {} is not supported and was left out",
+                        node.name,
+                        comment(one)
+                    ),
+                );
             } else {
                 mails.push(one.to_string());
             }
@@ -133,7 +141,7 @@ impl Writer<'_> {
             return None;
         }
         if way == "command" {
-            let what = "the program gets other arguments than SmokePing's: see docs/watch.md";
+            let what = "the program gets different arguments than from SmokePing: see docs/watch.md";
             self.note(node, format!("alert {}: {what}", node.name));
         }
         self.out.push_str(&table);

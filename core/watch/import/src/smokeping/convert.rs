@@ -74,9 +74,9 @@ const NOT_NEEDED: [&str; 20] = [
 ];
 /// Sections about SmokePing's web page and slaves, which are left out.
 const LEFT: [(&str, &str); 3] = [
-    ("Presentation", "the page has its own way of showing"),
-    ("Slaves", "other machines are watched from by a fathom watch of their own"),
-    ("InfluxDB", "figures leave by [[push]] and /metrics"),
+    ("Presentation", "Fathom's page has its own layout"),
+    ("Slaves", "run a separate fathom watch on each machine"),
+    ("InfluxDB", "use [[push]] or /metrics to export data"),
 ];
 
 /// Result of an import.
@@ -169,7 +169,7 @@ impl Converter<'_> {
         let pace = scope.pace(&module);
         let path = self.tree.path(place);
         if path.iter().any(|name| name.is_empty() || name.contains('/')) {
-            return Err("each section around it is to have a name, without /".to_string());
+            return Err("all enclosing sections need a name without /".to_string());
         }
         let (short, groups) = path.split_last().ok_or("it has no name")?;
         let about = ["menu", "title", "remark"].map(|key| node.values.get(key).map(|v| comment(&v.text)));
@@ -201,13 +201,13 @@ impl Converter<'_> {
         let has_word =
             |key: &str, word: &str| self.tree.inherited(place, key).is_some_and(|v| v.text == word);
         if host == "DYNAMIC" {
-            return Err("a host that tells its own address is not known here (a name of dynamic DNS is asked as such)".to_string());
+            return Err("DYNAMIC hosts are not supported (use the host's dynamic DNS name)".to_string());
         }
         if host.starts_with('/') {
-            return Err("several targets in one plot are chosen on the page".to_string());
+            return Err("select multi-target plots on the page instead".to_string());
         }
         if has_word("nomasterpoll", "yes") {
-            return Err("nomasterpoll: slaves alone asked it".to_string());
+            return Err("nomasterpoll: only slaves probed it".to_string());
         }
         Ok(())
     }
@@ -237,10 +237,10 @@ fn left_out(tree: &Tree, notes: &mut Vec<Note>) {
         notes.extend(node.rows.first().map(|row| Note {
             place: row.place.clone(),
             what: if node.name == "Database" {
-                "the table of archives was left out: every sample is kept, and histograms of them for ever"
+                "the table of archives was left out: fathom watch has its own retention (samples for 400 days, hourly histograms forever)"
                     .to_string()
             } else {
-                format!("{}: is no variable, and was left out", comment(&row.text))
+                format!("{}: not a variable; left out", comment(&row.text))
             },
         }));
     }
@@ -251,17 +251,17 @@ fn note_on(key: &str, text: &str) -> Option<String> {
     if key == "packetsize" {
         let fits = text.parse().is_ok_and(|size: u64| (32..=1_452).contains(&size));
         return (!fits).then(|| {
-            format!("packetsize = {}: sizes from 32 to 1452 are sent, the nearest was taken", comment(text))
+            format!("packetsize = {}: out of range (32 to 1452); the nearest size is used", comment(text))
         });
     }
     if key == "slaves" && !text.is_empty() {
-        return Some("slaves: the targets are watched from this machine alone".to_string());
+        return Some("slaves: not supported; the targets are probed only from this machine".to_string());
     }
     if TAKEN.contains(&key) {
         return None;
     }
-    let why = if NOT_NEEDED.contains(&key) { "is not needed here" } else { "has no counterpart here" };
-    Some(format!("{} = {}: {why}, and was left out", comment(key), comment(text)))
+    let why = if NOT_NEEDED.contains(&key) { "not needed" } else { "not supported" };
+    Some(format!("{} = {}: {why}; left out", comment(key), comment(text)))
 }
 
 /// The configuration file.

@@ -85,7 +85,7 @@ impl Reader<'_> {
     fn file(&mut self, file: &str, from: &Place, depth: usize) -> Result<(), Mistake> {
         let refused = |what| Err(Mistake { place: from.clone(), what });
         if depth > MAX_DEPTH {
-            return refused(format!("{file}: files include each other more than {MAX_DEPTH} deep"));
+            return refused(format!("{file}: includes are nested more than {MAX_DEPTH} deep"));
         }
         let whole = match (self.load)(file) {
             Ok(text) => text,

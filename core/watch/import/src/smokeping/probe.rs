@@ -27,9 +27,9 @@ pub(super) struct Kind {
 }
 
 const HANDSHAKE: &str =
-    "is asked by a TCP handshake with its port instead, which times the path and not the service";
-const FIRST_BYTE: &str = "timed the whole transfer; here an answer is timed up to its first byte";
-const ELSEWHERE: &str = "asks another machine to measure from there";
+    "is replaced by a TCP handshake with its port, which measures the path, not the service";
+const FIRST_BYTE: &str = "measured the whole transfer; Fathom measures the time to the first byte";
+const ELSEWHERE: &str = "probes from another machine, which is not supported";
 const KINDS: [(&str, ProbeMethod, &str); 26] = [
     ("FPing", ProbeMethod::Icmp, ""),
     ("FPing6", ProbeMethod::Icmp, ""),
@@ -57,15 +57,9 @@ const KINDS: [(&str, ProbeMethod, &str); 26] = [
     (
         "TraceroutePing",
         ProbeMethod::Hops,
-        "kept the last router alone; here each router of the path has a series",
+        "recorded only the last router; Fathom records a series for each router on the path",
     ),
-    (
-        "IRTT",
-        ProbeMethod::Not(
-            "needs irtt at the far end (probe = \"udp\" with fathom serve there does what it does)",
-        ),
-        "",
-    ),
+    ("IRTT", ProbeMethod::Not("needs an irtt server (use probe = \"udp\" with fathom serve instead)"), ""),
     ("RemoteFPing", ProbeMethod::Not(ELSEWHERE), ""),
 ];
 
@@ -78,7 +72,7 @@ pub(super) fn kind(name: &str) -> Kind {
     let why = if is_router || name == "DismanPing" || name == "OpenSSHEOSPing" {
         ELSEWHERE
     } else {
-        "has no counterpart here"
+        "is not supported"
     };
     Kind { method: ProbeMethod::Not(why), differs: "" }
 }

@@ -80,7 +80,7 @@ struct Places {
 impl Places {
     fn of(rrd: &Rrd<'_>) -> Result<Places, String> {
         let not = || {
-            "is no database of SmokePing (those have the sources loss, median, ping1 and so on)".to_string()
+            "is not a SmokePing database (the sources loss, median, ping1 and so on are missing)".to_string()
         };
         let (loss, median) = (rrd.source("loss").ok_or_else(not)?, rrd.source("median").ok_or_else(not)?);
         let is_ping = |name: &str| {

@@ -106,7 +106,7 @@ impl<'t> Scope<'t> {
             ProbeMethod::Http(name) => {
                 let path = self.text("url").unwrap_or("/");
                 if !path.starts_with('/') {
-                    return Err(format!("asks a proxy for {path}, which is not done here"));
+                    return Err(format!("requests {path} from a proxy, which is not supported"));
                 }
                 let named = port.map_or_else(|| name.to_string(), |port| format!("{name}:{port}"));
                 Vec::from([of_host, probe(&named), ("path", quoted(path))])

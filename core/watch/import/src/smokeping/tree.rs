@@ -44,13 +44,13 @@ pub(super) fn read(file: &str, load: Load<'_>, notes: &mut Vec<Note>) -> Result<
             continue;
         };
         if level > open.len() + 1 || level > MAX_DEPTH {
-            let what = format!("{}: this section is nested deeper than the one before it allows", line.text);
+            let what = format!("{}: the section skips a nesting level", line.text);
             return Err(Mistake { place: line.place, what });
         }
         open.truncate(level - 1);
         let parent = open.last().copied();
         if let Some(other) = known.insert((parent, name.clone()), line.place.clone()) {
-            let what = format!("{}: there is another section of this name at {other}", line.text);
+            let what = format!("{}: duplicate section, first defined at {other}", line.text);
             return Err(Mistake { place: line.place, what });
         }
         open.push(tree.nodes.len());
@@ -74,7 +74,7 @@ impl Tree {
     fn inside(&mut self, open: &[usize], line: Line, notes: &mut Vec<Note>) {
         let Line { place, text } = line;
         let Some(node) = open.last().and_then(|last| self.nodes.get_mut(*last)) else {
-            notes.push(Note { place, what: format!("{text}: stands in no section, and was left out") });
+            notes.push(Note { place, what: format!("{text}: not in a section; left out") });
             return;
         };
         let assigned = text.split_once('=').map(|(key, value)| (key.trim(), value.trim()));

@@ -145,5 +145,5 @@ fn other_databases_are_refused() {
     };
     let bytes = encode(&made);
     let error = rounds(&fathom_watch_import::rrd::read(&bytes).unwrap()).unwrap_err();
-    assert!(error.starts_with("is no database of SmokePing"), "{error}");
+    assert!(error.starts_with("is not a SmokePing database"), "{error}");
 }

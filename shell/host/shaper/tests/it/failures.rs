@@ -105,7 +105,7 @@ fn an_interface_that_vanishes_leaves_nothing_behind() {
         let result = world.inside(|| transaction.apply_by(watchdog, LIMIT, Pace::Requests, &mut ask));
         if let Err(error) = result {
             assert!(
-                error.to_string().contains("there is no interface eth0")
+                error.to_string().contains("interface eth0 does not exist")
                     || error.to_string().contains("ENODEV"),
                 "{error}"
             );

@@ -1,0 +1,116 @@
+//! Errors of the commands that `make demo` does not build.
+use super::{AppError, ExitClass};
+use crate::audit::AuditError;
+use crate::fix::FixFailure;
+use crate::sweep::SweepError;
+use crate::watch::Period;
+use fathom_capture_source::SourceError;
+use fathom_size::SizeError;
+use fathom_watch_store::HistoryError;
+use fathom_watch_web::{PeriodError, WebError};
+use std::fmt;
+
+/// Why a command other than `demo` has no result.
+#[derive(Debug)]
+pub enum CommandError {
+    /// A question about a queue has no answer.
+    Size(SizeError),
+    /// A fix has no result.
+    Fix(FixFailure),
+    /// A sweep ended early.
+    Sweep(SweepError),
+    /// A capture or an interface cannot be read.
+    CaptureSource(SourceError),
+    /// A period has no length.
+    EmptyPeriod(Period),
+    /// A period of a watch is no result.
+    NoPeriod(PeriodError),
+    /// The page of a watch cannot be served.
+    Page(WebError),
+    /// A host could not be audited.
+    Audit(AuditError),
+}
+
+impl CommandError {
+    /// What the error means to a caller that looks at nothing else.
+    pub(super) const fn class(&self) -> ExitClass {
+        match self {
+            CommandError::Sweep(SweepError::Table(_))
+            | CommandError::CaptureSource(SourceError::Io { .. } | SourceError::Interface(_))
+            | CommandError::Page(_) => ExitClass::Environment,
+            CommandError::Audit(error) if !matches!(error, AuditError::UnknownInterface { .. }) => {
+                ExitClass::Environment
+            }
+            CommandError::Fix(failure) => failure.class(),
+            _ => ExitClass::Input,
+        }
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommandError::Size(error) => error.fmt(f),
+            CommandError::Fix(error) => error.fmt(f),
+            CommandError::Sweep(error) => error.fmt(f),
+            CommandError::CaptureSource(error) => error.fmt(f),
+            CommandError::EmptyPeriod(Period { from, to }) => {
+                write!(f, "the period from {from} to {to} is empty: its end must be after its start")
+            }
+            CommandError::NoPeriod(error) => error.fmt(f),
+            CommandError::Page(error) => error.fmt(f),
+            CommandError::Audit(error) => error.fmt(f),
+        }
+    }
+}
+
+impl AppError {
+    pub(crate) fn history(error: HistoryError) -> Self {
+        AppError::History(error.to_string())
+    }
+}
+
+impl From<SizeError> for AppError {
+    fn from(error: SizeError) -> Self {
+        AppError::Command(CommandError::Size(error))
+    }
+}
+
+impl From<FixFailure> for AppError {
+    fn from(failure: FixFailure) -> Self {
+        AppError::Command(CommandError::Fix(failure))
+    }
+}
+
+impl From<SweepError> for AppError {
+    fn from(error: SweepError) -> Self {
+        AppError::Command(CommandError::Sweep(error))
+    }
+}
+
+impl From<SourceError> for AppError {
+    fn from(error: SourceError) -> Self {
+        AppError::Command(CommandError::CaptureSource(error))
+    }
+}
+
+impl From<AuditError> for AppError {
+    fn from(error: AuditError) -> Self {
+        AppError::Command(CommandError::Audit(error))
+    }
+}
+
+impl From<WebError> for AppError {
+    fn from(error: WebError) -> Self {
+        AppError::Command(CommandError::Page(error))
+    }
+}
+
+impl From<PeriodError> for AppError {
+    fn from(error: PeriodError) -> Self {
+        match error {
+            PeriodError::History(why) => AppError::History(why),
+            error => AppError::Command(CommandError::NoPeriod(error)),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Results that were saved before, and periods of a watch as results.
+use super::{DiagnosedRun, diagnosed};
+use crate::AppError;
+use crate::watch::{HistorySource, Period};
+use fathom_os::clock::utc_offset_s;
+use fathom_watch_web::{Period as TargetPeriod, period_run, zone_of};
+use std::path::PathBuf;
+
+/// Where results come from.
+#[derive(Clone, Debug)]
+pub enum ResultSource {
+    /// Files.
+    Files(Vec<PathBuf>),
+    /// Periods of the history of a target.
+    Watch {
+        /// The history.
+        history: HistorySource,
+        /// Name of the target.
+        target: String,
+        /// The periods, in any order.
+        periods: Vec<Period>,
+    },
+}
+
+impl ResultSource {
+    /// The name of each result, for a comparison.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            ResultSource::Files(files) => files.iter().map(|file| file.display().to_string()).collect(),
+            ResultSource::Watch { periods, .. } => {
+                // To the minute.
+                let name = |period: &Period| period.from.to_string()[..16].replace('T', " ");
+                periods.iter().map(name).collect()
+            }
+        }
+    }
+}
+
+/// Reads results, and diagnoses each.
+///
+/// # Errors
+/// If a file or the history cannot be read, a file is no result, or a period holds no sample.
+pub fn load(source: &ResultSource) -> Result<Vec<DiagnosedRun>, AppError> {
+    match source {
+        ResultSource::Files(files) => {
+            files.iter().map(|file| fathom_store::load(file).map(diagnosed).map_err(AppError::Load)).collect()
+        }
+        ResultSource::Watch { history, target, periods } => {
+            let mut past = history.past()?;
+            let read = |period: &Period| {
+                let Period { from, to } = period.check()?;
+                let zone = zone_of((from, to), utc_offset_s);
+                let wanted = TargetPeriod { target: target.clone(), from, to };
+                Ok(diagnosed(period_run(past.as_mut(), &wanted, &zone)?))
+            };
+            periods.iter().map(read).collect()
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The program that `make demo` builds: `fathom demo` with its defaults, without the crates of the other commands.
+#![expect(dead_code, reason = "modules that this program shares with `fathom`, which uses all of them")]
+
+mod failure;
+mod live;
+mod signal;
+mod terminal;
+
+use failure::{Exit, Failure, Outcome};
+use fathom_app::demo::{self, DemoRequest};
+use fathom_app::output::{exit_class, make_directory};
+use fathom_app::scenario::{Changes, load};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What the shared modules need of the command line. This program has none.
+mod args {
+    /// When to use color: as `fathom --color`.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(crate) enum When {
+        Auto,
+        Always,
+        Never,
+    }
+}
+
+fn main() -> ExitCode {
+    let exit = run().unwrap_or_else(|failure| {
+        terminal::note(&format!("fathom demo: {failure}"));
+        failure.exit
+    });
+    ExitCode::from(exit as u8)
+}
+
+/// Measures the line with both queues, shows both results and writes the report.
+fn run() -> Outcome {
+    let folder = Path::new(demo::FOLDER);
+    let plan = load(demo::LINE, &Changes::default())?;
+    make_directory(folder)?;
+    fathom_os::userns::become_root().map_err(Failure::environment)?;
+    let cancel = signal::cancel_token()?;
+    let request = DemoRequest {
+        plan,
+        queue: demo::QUEUE.parse().map_err(Failure::input)?,
+        queue_name: demo::QUEUE.to_owned(),
+        flows: 1,
+        congestion_control: "cubic".to_owned(),
+    };
+    let runs = demo::run(&request, &cancel, &mut live::follow(args::When::Auto))?;
+    let (style, columns) = terminal::stdout_form(args::When::Auto);
+    let named: Vec<_> = ["before", "after"].into_iter().zip(&runs).map(|(n, (run, d))| (n, run, d)).collect();
+    terminal::print(&fathom_report::compare(&named, columns, style))?;
+    let page = demo::save(folder, &runs)?;
+    terminal::note(&format!("wrote {} (open it in a browser)", page.display()));
+    Ok(runs
+        .iter()
+        .map(|(run, d)| exit_class(run, d))
+        .find(|exit| *exit >= Exit::Input)
+        .unwrap_or(Exit::Healthy))
+}
