@@ -152,7 +152,7 @@ pub(crate) fn claims(path: &Path, run: &Run) -> Vec<(&'static str, Claim)> {
             }),
         ));
     }
-    let rule = find(&|c| matches!(c, Conclusion::QueueManagement(_))).map(|f| match &f.conclusion {
+    let rule = find(&|c| matches!(c, Conclusion::QueueManagement(_))).filter(|f| f.certainty >= fathom_run::Certainty::Likely || matches!(&f.conclusion, Conclusion::QueueManagement(m) if m.rule == ManagementRule::NeverDropped)).map(|f| match &f.conclusion {
         Conclusion::QueueManagement(m) => m.rule,
         _ => unreachable!("filtered"),
     });

@@ -66,7 +66,7 @@ pub(crate) fn goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<
     (flows > 0).then(|| sampled.or(mean)).flatten()
 }
 
-/// Each observation weighs as long as its interval, which began with the observation before it.
+/// Weights each observation by its interval, which started at the previous observation.
 fn mean_rate(goodput: &Series, phase: &Phase) -> Option<f64> {
     let length = (phase.end_ns - phase.start_ns) as f64;
     let from = phase.start_ns + (SLOW_START * length) as u64;

@@ -83,9 +83,8 @@ impl<'a> View<'a> {
     /// Latency in a phase.
     ///
     /// A probe is lost if a later one was answered. It counts with the mean latency of the answered
-    /// probes around it: to leave it out would hide the times at which a queue was full. A probe
-    /// after the last answered one of the run may still be on its way, so its latency is known from
-    /// below alone.
+    /// probes around it; without it, the times when the queue was full would be missing. The response
+    /// to a probe after the last answered one may still arrive, so only a lower bound is known.
     fn answered(&self, phase: &'a Phase) -> Option<Summary> {
         let mut values = Vec::new();
         let (mut before, mut lost) = (None, 0_usize);
@@ -133,12 +132,12 @@ impl<'a> View<'a> {
     pub(crate) fn values(&self, metric: Metric, phase: &Phase) -> Sample {
         sample(self.run, &SeriesKey::of(metric), phase)
     }
-    /// The longest delay above the idle median that three probes in a row had in a phase, as their
-    /// median: a single one may be an outlier of the host.
+    /// Maximum delay above the idle median in a phase, as the median of three consecutive probes: a
+    /// single one may be an outlier of the host.
     pub(crate) fn longest_added_s(&self, rise: &Rise<'_>) -> Option<f64> {
         Some(longest(self.latency_in(rise.phase))? - rise.idle.p50.value)
     }
-    /// Losses of the load were recorded, and there were none in any direction that was loaded.
+    /// Whether losses of the load were recorded, and there were none in any loaded direction.
     pub(crate) fn is_lossless(&self, phase: &Phase) -> bool {
         let directions: &[Direction] = match phase.kind {
             PhaseKind::Up => &[Direction::Up],
@@ -173,7 +172,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The longest median of three consecutive observed values.
+/// Maximum of the medians of three consecutive observed values.
 pub(crate) fn longest(observations: impl Iterator<Item = Observation>) -> Option<f64> {
     let observed: Vec<f64> = observations
         .filter_map(|o| match o.value {
@@ -185,8 +184,8 @@ pub(crate) fn longest(observations: impl Iterator<Item = Observation>) -> Option
     observed.windows(3).filter_map(middle).max_by(f64::total_cmp)
 }
 
-/// The best series that was answered for most of the idle phase (of the whole run, where there is
-/// none).
+/// The best series that was answered during most of the idle phase, or of the whole run if there is
+/// none.
 fn choose_source(run: &Run) -> Option<&Series> {
     let candidates = SOURCES.iter().filter_map(|metric| run.series(&SeriesKey::of(*metric)));
     let answered = |series: &&Series| match run.phase(PhaseKind::Idle) {

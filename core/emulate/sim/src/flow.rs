@@ -79,7 +79,7 @@ impl Flow {
             _ => self.total.retransmits,
         }
     }
-    /// Payload that the sender knows to be delivered, in order or not.
+    /// Payload acknowledged, cumulatively or selectively.
     pub(crate) fn acknowledged_bytes(&self) -> u64 {
         match &self.ends {
             Ends::Tcp(tcp) => acknowledged_bytes(&tcp.sender),
@@ -87,7 +87,7 @@ impl Flow {
             Ends::Closed => self.total.acknowledged_bytes,
         }
     }
-    /// Mean one-way delay of its datagrams.
+    /// Mean one-way delay of the delivered datagrams.
     pub(crate) fn mean_delay(&self) -> Option<Duration> {
         let mean = self.total.delay_ns.checked_div(u128::from(self.total.delivered_packets))?;
         (mean > 0).then(|| Duration::from_nanos(mean as u64))

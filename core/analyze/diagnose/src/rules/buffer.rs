@@ -1,5 +1,4 @@
-//! How many bytes the buffer holds: what delays a packet by D in front of a line of rate R is D x
-//! R.
+//! Estimates the buffer size: a delay D at a rate R corresponds to D x R bytes.
 use crate::delivery::{Capacity, capacity};
 use crate::health::is_bloated;
 use crate::rules::bound::still_growing;

@@ -1,4 +1,4 @@
-//! What limits the queue: its end (tail drop), or an AQM that keeps it short.
+//! Distinguishes tail drop from an AQM that keeps the queue short.
 use crate::rules::bound::still_growing;
 use crate::sample::{alone, loss_events, pair, records_losses};
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
@@ -78,10 +78,15 @@ impl Losses {
             return Some(ManagementRule::TailDrop);
         }
         let height = self.median_height()?;
-        // Packets were lost from a queue that had room, and that was hardly ever empty.
-        let had_room = height <= ROOM * self.top_s && height >= SHORT_S;
+        let is_short = rise.p50() < REPORTED_INCREASE_S && height < REPORTED_INCREASE_S;
+        (is_short || self.had_room(view, rise)).then_some(ManagementRule::KeptShort)
+    }
+    /// Whether packets were lost from a queue that had room and was hardly ever empty: an AQM dropped
+    /// them, rather than a small buffer or a lossy link.
+    fn had_room(&self, view: &View<'_>, rise: &Rise<'_>) -> bool {
+        let has_room = |height: f64| height <= ROOM * self.top_s && height >= SHORT_S;
         let is_steady = self.low_s >= SHORT_S && !still_growing(view, rise);
-        (had_room && is_steady).then_some(ManagementRule::KeptShort)
+        self.heights.len() >= MIN_EVENTS && is_steady && self.median_height().is_some_and(has_room)
     }
 }
 
@@ -113,7 +118,9 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         delay_p95_s: Some(rise.height()),
         top_ratio: (!heights.is_empty()).then_some(*top_ratio),
     };
-    Some(with_alternatives(Conclusion::QueueManagement(management), rule, direction))
+    let finding = with_alternatives(Conclusion::QueueManagement(management), rule, direction);
+    let is_guess = rule == ManagementRule::KeptShort && !losses.had_room(view, &rise);
+    Some(if is_guess { Finding { certainty: Certainty::Possible, ..finding } } else { finding })
 }
 
 fn with_alternatives(conclusion: Conclusion, rule: ManagementRule, direction: Direction) -> Finding {
