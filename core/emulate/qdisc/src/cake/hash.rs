@@ -82,7 +82,7 @@ mod tests {
     /// "Piece of CAKE" figure 1. In a plain hash, flow n + 1 collides with 1 - (1 - 1/1024)^n. A
     /// set is full with the Poisson probability of eight or more at a mean of n / 128.
     #[test]
-    fn eight_ways_have_next_to_no_collisions_up_to_half_load() {
+    fn eight_ways_have_hardly_any_collisions_up_to_half_load() {
         for (flows, at_most) in [(64, 0.0001), (128, 0.0001), (256, 0.001), (512, 0.02)] {
             let (got, plain) = (eight_ways(flows), plain(flows));
             assert!(got <= at_most, "{flows} flows: {got} with eight ways, {plain} with a plain hash");

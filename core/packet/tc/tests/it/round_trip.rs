@@ -95,7 +95,7 @@ fn kind(rng: &mut Rng) -> Kind {
 }
 
 #[test]
-fn values_at_random_come_back() {
+fn random_values_round_trip() {
     let seed = 11;
     println!("seed {seed}");
     let mut rng = Rng::new(seed);
@@ -123,7 +123,7 @@ fn values_at_random_come_back() {
 }
 
 #[test]
-fn an_interface_is_read_as_it_was_asked_for() {
+fn an_interface_round_trips() {
     let up = Request::SetLink { name: "eth0".into(), up: Some(true), queue_packets: Some(32) };
     let bytes = up.encode(1, &index_of).unwrap();
     // Only answers contain a name.
