@@ -29,7 +29,7 @@ pub struct RedParams {
     pub max: Bytes,
     /// Packet size that `burst` and the idle decay assume.
     pub avpkt: Bytes,
-    /// Packets that an empty queue accepts at once before the average reaches `min`.
+    /// Packets until an empty queue's average reaches `min`; sets the averaging weight.
     pub burst: u32,
     /// Probability of a signal just below `max`; with `adaptive`, the initial value.
     pub probability: Ratio,
