@@ -67,7 +67,7 @@ impl<P: Packet> Fq<P> {
         }
     }
 
-    /// Tells the scheduler that a flow has packets.
+    /// Informs the scheduler that a flow has packets.
     fn wake(&mut self, index: usize, now: Time) {
         let pause = now.saturating_since(self.flows[index].idle_since);
         if self.turns.arrived(index) && pause > self.params.refill_delay {

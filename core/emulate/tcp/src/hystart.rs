@@ -24,7 +24,7 @@ pub enum SlowStartExit {
     #[default]
     HyStart,
     /// HyStart as in Linux when packetdrill's scripts were written: rounds begin once the window is
-    /// 16 packets, in the middle of a burst and behind half of its queue, so slow start ends early.
+    /// 16 packets, during a burst and behind half of its queue, so slow start ends early.
     HyStartFrom16,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Signal {
 /// A queue whose count is 0 stays above target for an interval before its first signal, as the
 /// comments in Linux 6.12 say. The code of Linux ([`Variant::Linux`]) signals on the next packet in
 /// two cases: if the queue never signaled, because its inverse root is 0 then; and after an idle
-/// interval, whose end it takes for the end of an interval above target.
+/// interval, whose end it treats as the end of an interval above target.
 #[derive(Clone, Debug)]
 pub(super) struct Cobalt {
     /// Signals since signaling began, minus those forgotten since.

@@ -105,7 +105,7 @@ mod tests {
         }
         assert_eq!(tags.find(key(3), |place| used[place]), Found { place: 18, how: How::Kept });
         assert_eq!(tags.find(key(9), |place| used[place]), Found { place: 16, how: How::Shared });
-        // The ninth key owns the first place now, so the first key finds no place of its own.
+        // The ninth key owns the first place now, so the first key must share a place.
         assert_eq!(tags.find(key(1), |place| used[place]), Found { place: 16, how: How::Shared });
         used[20] = false;
         // An unused place still belongs to its old key if that key returns first.

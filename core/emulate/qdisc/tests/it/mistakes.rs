@@ -88,7 +88,7 @@ fn pie_spreads_its_drops() {
     let gaps: Vec<u32> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert_eq!(gaps.iter().min(), Some(&11));
     assert!(gaps.iter().all(|gap| *gap <= 105), "{gaps:?}");
-    // 10 packets without a drop, then random with p, but for the upper bound: 10 + 1 / p.
+    // 10 packets without a drop, then random with p, except for the upper bound: 10 + 1 / p.
     let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
     assert!((mean / (10.0 + 1.0 / 0.0814) - 1.0).abs() < 0.04, "{mean}");
 }
