@@ -97,7 +97,7 @@ pub(crate) fn style(when: When, is_terminal: bool) -> Style {
         When::Never => false,
         When::Auto => is_terminal && !is_dumb() && !no_color,
     };
-    Style { color, unicode: is_unicode() && !is_dumb() }
+    Style { color, unicode: is_unicode() && !is_dumb(), ..Style::default() }
 }
 
 /// Whether the locale encodes text as UTF-8. The first variable that is set decides, as in
