@@ -144,7 +144,7 @@ pub(crate) fn delay(delay: &QueueDelay, capture: Option<&Capture>) -> String {
 fn elsewhere(queue: &CapturedQueue) -> String {
     match queue.elsewhere.iter().map(|other| other.p95_s).reduce(f64::max) {
         Some(most) => {
-            format!(" Elsewhere they wait at most {} (p95).", milliseconds(most.max(0.0)))
+            format!(" Elsewhere packets wait at most {} (p95).", milliseconds(most.max(0.0)))
         }
         None => String::new(),
     }
