@@ -147,6 +147,8 @@ fn captured(diagnosis: &Diagnosis, origin: Origin<'_>) -> Vec<Action> {
 
 /// The interactive page of a capture.
 fn page(origin: Origin<'_>) -> Option<Action> {
-    let command = origin.command.filter(|command| command.starts_with("fathom trace"))?;
+    // What came from a pipe cannot be read again.
+    let is_repeatable = |command: &&str| !command.split(' ').any(|word| word == "-");
+    let command = origin.command.filter(|command| command.starts_with("fathom trace")).filter(is_repeatable)?;
     Some(action("To see each packet:", Some(format!("{command} -o page.html"))))
 }
