@@ -12,13 +12,23 @@ use std::path::{Path, PathBuf};
 ///
 /// A file that cannot be written changes the exit code; the result is printed anyway.
 pub(crate) fn deliver(run: &Run, output: &OutputArgs, console: Console) -> Outcome {
+    deliver_saved(run, output, None, console)
+}
+
+/// Delivers a run that the caller saves under the name `saved`.
+pub(crate) fn deliver_saved(
+    run: &Run,
+    output: &OutputArgs,
+    saved: Option<&Path>,
+    console: Console,
+) -> Outcome {
     let diagnosis = diagnose(run);
     if output.json {
         print_json(run, &diagnosis)?;
     } else {
         let command = repeatable(std::env::args().skip(1));
-        let file =
-            output.output.iter().find(|path| is_result(path)).map(|path| quoted(&path.to_string_lossy()));
+        let written = output.output.iter().map(PathBuf::as_path).find(|path| is_result(path));
+        let file = saved.or(written).map(|path| quoted(&path.to_string_lossy()));
         let origin = Origin { command: Some(&command), file: file.as_deref() };
         print_summary(run, &diagnosis, origin, console)?;
     }

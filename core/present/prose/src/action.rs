@@ -149,6 +149,7 @@ fn captured(diagnosis: &Diagnosis, origin: Origin<'_>) -> Vec<Action> {
 fn page(origin: Origin<'_>) -> Option<Action> {
     // What came from a pipe cannot be read again.
     let is_repeatable = |command: &&str| !command.split(' ').any(|word| word == "-");
-    let command = origin.command.filter(|command| command.starts_with("fathom trace")).filter(is_repeatable)?;
+    let command =
+        origin.command.filter(|command| command.starts_with("fathom trace")).filter(is_repeatable)?;
     Some(action("To see each packet:", Some(format!("{command} -o page.html"))))
 }

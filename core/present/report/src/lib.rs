@@ -39,7 +39,7 @@ pub use document::{Document, command_document, document};
 pub use fathom_prose::Origin;
 pub use fix::{FixData, FixOutcome, fix_baseline, fix_table, phases, searches};
 pub use flent::flent;
-pub use gallery::{ClaimRow, Exhibit, claims, gallery};
+pub use gallery::{ClaimRow, Exhibit, claims, claims_in_short, gallery};
 pub use html::html;
 pub use live::LiveView;
 pub use screen::summary;
