@@ -41,9 +41,9 @@ fn files_that_cannot_be_opened() {
         Err(error) => error.to_string(),
     };
     let folder = std::env::temp_dir();
-    assert_eq!(said(&folder), format!("{}: is a directory: name a capture file in it", folder.display()));
+    assert_eq!(said(&folder), format!("{}: is a directory: specify a capture file", folder.display()));
     let missing = folder.join("fathom-capture-no-such-file");
-    assert!(said(&missing).contains("cannot open it: No such file"), "{}", said(&missing));
+    assert!(said(&missing).contains("cannot open: No such file"), "{}", said(&missing));
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Secret {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let text = random_text()?;
                 make(path, &text)
-                    .map_err(|source| fault(path, format!("cannot be made: {}", without_code(&source))))?;
+                    .map_err(|source| fault(path, format!("cannot be created: {}", without_code(&source))))?;
                 Ok((Secret(text.clone().into_bytes()), Some(text)))
             }
             Err(error) => Err(fault(path, format!("cannot be read: {}", without_code(&error)))),
@@ -75,7 +75,7 @@ fn read(file: std::fs::File, path: &Path) -> Result<Secret, WebError> {
     let text = bytes.trim_ascii();
     match text.len() {
         MIN_BYTES..=MAX_BYTES => Ok(Secret(text.into())),
-        n => Err(fault(path, format!("has a password of {n} bytes: {MIN_BYTES} to {MAX_BYTES} are allowed"))),
+        n => Err(fault(path, format!("has a password of {n} bytes (allowed: {MIN_BYTES} to {MAX_BYTES})"))),
     }
 }
 

@@ -52,7 +52,7 @@ fn prometheus_has_all_that_the_history_has_after_outages_and_restarts() {
     let receiver = Receiver::start(Kind::Prometheus, port, &dir);
     // Prometheus 2.42 reads a request of 2.0 as an empty one of 1.0, and does not report what it
     // wrote.
-    pusher.wait_for_note("does not know remote-write 2.0 (it does not say what it wrote): it is sent 1.0");
+    pusher.wait_for_note("does not support remote-write 2.0 (no report of written data): using 1.0");
     until("the first part", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     counts_agree(&receiver, &past, past.last_ms());
     receiver.kill();
@@ -118,7 +118,7 @@ fn a_damaged_cursor_is_set_aside_and_sending_starts_now() {
     let port = unused_port();
     let pusher = push(&plan(&format!("kind = 'remote_write'\n{}", url(port))), &past.dir);
     let note = pusher.wait_for_note("cannot be read");
-    assert!(note.contains("push-far.json.gz.damaged-1") && note.contains("from now on"), "{note}");
+    assert!(note.contains("push-far.json.gz.damaged-1") && note.contains("continues from now"), "{note}");
     assert!(past.dir.join("push-far.json.gz.damaged-1").exists());
     let upto = until("a new cursor", || Some(past.sent_ms("far")).filter(|ms| *ms > 0));
     assert!(WallTime(upto * 1_000_000) >= past.until, "it begins now");

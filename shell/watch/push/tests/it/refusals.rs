@@ -80,10 +80,10 @@ fn refused_points_are_reported_once_skipped_and_counted() {
     let (url, requests) = receiver(vec![refuse.clone(), refuse, answer("204 No Content", WRITTEN, "")]);
     let pusher = push(&plan(&format!("kind = 'remote_write'\n{url}")), &past.dir);
     let note = pusher.wait_for_note("refused");
-    assert!(note.contains("points, which are left out: HTTP 400: out of order sample"), "{note}");
+    assert!(note.contains("points, which are skipped: HTTP 400: out of order sample"), "{note}");
     assert!(!note.contains('\n') && note.len() < 500, "{} bytes", note.len());
     let again = pusher.wait_for_note("takes points again");
-    assert!(again.contains("were refused and are not sent again"), "{again}");
+    assert!(again.contains("were rejected and will not be sent again"), "{again}");
     until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     let request = requests.recv().unwrap();
     assert_eq!(
@@ -163,7 +163,7 @@ fn points_rejected_by_an_otlp_receiver_are_reported() {
     let pusher =
         push(&plan(&format!("kind = 'otlp'\n{url}headers = {{ X-Scope-OrgID = 'me' }}\n")), &past.dir);
     let note = pusher.wait_for_note("refused");
-    assert!(note.contains("refused 12 points, which are left out: too old"), "{note}");
+    assert!(note.contains("rejected 12 points, which are skipped: too old"), "{note}");
     until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     assert_eq!(requests.recv().unwrap().headers["x-scope-orgid"], "me");
     pusher.stop();
@@ -195,7 +195,7 @@ fn a_full_disk_does_not_stop_sending() {
     let (url, requests) = receiver(vec![answer("204 No Content", "", "")]);
     let pusher = push(&plan(&format!("kind = 'remote_write'\nversion = '1.0'\n{url}")), &past.dir);
     let note = pusher.wait_for_note("cannot be written");
-    assert!(note.contains("push-far.json.gz") && note.contains("It goes on"), "{note}");
+    assert!(note.contains("push-far.json.gz") && note.contains("Sending continues"), "{note}");
     for _ in 0..3 {
         requests.recv().unwrap();
     }
@@ -212,9 +212,9 @@ fn unusable_files_are_reported_before_anything_is_sent() {
     let empty = empty.to_str().unwrap();
     let cases = [
         ("token_file = '/nowhere/token'", "push a: token_file: cannot read /nowhere/token: No such file"),
-        (&format!("token_file = '{empty}'"), "holds no token (expected one word of visible ASCII)"),
+        (&format!("token_file = '{empty}'"), "contains no token (expected one word of visible ASCII)"),
         ("ca_file = '/nowhere/ca.pem'", "push a: ca_file: cannot read /nowhere/ca.pem: No such file"),
-        (&format!("ca_file = '{empty}'"), "holds no certificate in PEM"),
+        (&format!("ca_file = '{empty}'"), "contains no PEM certificate"),
     ];
     for (key, words) in cases {
         let plan = parse(&format!("{target}{key}\n"), "test").unwrap();
