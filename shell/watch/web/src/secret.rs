@@ -121,6 +121,6 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         let short = Secret::load_or_make(&path).map(|_| ()).unwrap_err().to_string();
         assert!(open.contains("(mode 640): try chmod 600"), "{open}");
-        assert!(short.contains("5 bytes: 12 to 256"), "{short}");
+        assert!(short.contains("5 bytes (allowed: 12 to 256)"), "{short}");
     }
 }
