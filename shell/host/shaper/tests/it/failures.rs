@@ -172,7 +172,7 @@ fn a_second_one_at_once_is_refused() {
     };
     assert!(second().contains("another fix is running"), "{}", second());
     world.inside(|| first.apply(watchdog_command(&world.place()), LIMIT)).unwrap();
-    let me = format!("another fix (process {}) is at work on it; one at a time", std::process::id());
+    let me = format!("another fix (process {}) is running", std::process::id());
     assert!(second().contains(&me), "{}", second());
     world.inside(|| first.roll_back("test")).unwrap();
     world.inside(|| Transaction::begin(&request(Some(ShaperKind::Tbf)), &world.place())).unwrap();
