@@ -127,8 +127,7 @@ impl Tree {
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.to_string())
     }
-    /// First word as a number, decimal or `0x`. Negative numbers are `None`: the kernel means
-    /// "unknown".
+    /// First word as a number, decimal or `0x`; `None` if negative, the kernel's "unknown".
     pub(crate) fn number(&self, path: &str) -> Option<u64> {
         let line = self.line(path)?;
         let word = line.split_whitespace().next()?;

@@ -18,12 +18,10 @@ const ACKS_A_MEAN: u64 = 10;
 const BINS_A_MEAN: u64 = 4;
 /// Minimum number of goodput intervals of a flow.
 const MIN_MEANS: u64 = 16;
-/// A direction with a smaller share of the flow's payload consists of requests or responses and
-/// needs no series.
+/// A direction with a smaller share of the payload carries only requests or responses.
 const MIN_SHARE: f64 = 0.01;
 
-/// Series of the flows that filled a queue or were delayed by one, and of the largest flows; the
-/// largest first.
+/// Series of the largest flows and of those that filled or met a queue; largest first.
 pub(crate) fn of_flows(
     flows: &[QueueReport],
     sampled: &[&Sampled],

@@ -50,7 +50,6 @@ pub(crate) struct Batch {
     options: Vec<Options>,
     /// Indices of the flows.
     flows: Vec<u32>,
-    /// Number of new flows.
     new_flows: usize,
 }
 
@@ -62,7 +61,6 @@ const MAX_PACKETS: usize = 16_384;
 const MAX_NEW_FLOWS: usize = 64;
 
 impl Batch {
-    /// Creates a batch of at most `capacity` packets.
     pub(crate) const fn new(capacity: usize) -> Self {
         let capacity = if capacity < MAX_PACKETS { capacity } else { MAX_PACKETS };
         Batch {
@@ -113,7 +111,6 @@ impl Batch {
         }
         *last = number;
     }
-    /// Counts a new flow.
     pub(crate) const fn note_new_flow(&mut self) {
         self.new_flows += 1;
         if self.new_flows >= MAX_NEW_FLOWS {
@@ -136,8 +133,7 @@ impl Batch {
         let mut options = chain.options.first;
         core::iter::from_fn(move || {
             let (header, next) = ahead?;
-            // Reads one packet ahead, so that it is loaded into the cache while the current packet
-            // is processed.
+            // Reads one packet ahead, to load it into the cache early.
             ahead = self.with_next(next);
             Some(Incoming::new(
                 header,

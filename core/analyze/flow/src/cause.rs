@@ -10,7 +10,6 @@ use crate::{RetransmissionCause, Times};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sending {
     pub(crate) times: Times,
-    /// It was a retransmission.
     pub(crate) is_repair: bool,
 }
 
@@ -52,8 +51,7 @@ impl HalfConnection {
             self.timeout_until = self.highest;
             return RetransmissionCause::Timeout;
         }
-        // Fewer SACKs than RFC 6675 requires: sufficient for RACK and during recovery. Or a partial
-        // ACK.
+        // Fewer SACKs than RFC 6675 requires suffice for RACK and in recovery; or a partial ACK.
         if !is_repair && (is_passed || (is_first && start < self.recovery_until)) {
             return self.recover();
         }

@@ -24,7 +24,6 @@ pub(crate) struct Arrival {
     pub(crate) times: Times,
     pub(crate) start: u64,
     pub(crate) stop: u64,
-    /// Bytes of payload.
     pub(crate) payload: u32,
     /// TSval, or 0.
     pub(crate) stamp: u32,
@@ -73,8 +72,7 @@ pub(crate) struct HalfConnection {
     pub(crate) limits: Limits,
     pub(crate) totals: Totals,
     pub(crate) recent: RecentPackets,
-    /// Highest byte sent when the retransmission timer expired; bytes below it are retransmitted
-    /// for that reason.
+    /// Highest byte sent when the retransmission timer expired.
     pub(crate) timeout_until: u64,
     /// Highest byte sent when fast recovery started (RFC 6582, `recover`).
     pub(crate) recovery_until: u64,
@@ -118,7 +116,6 @@ impl HalfConnection {
         self.acknowledged = u64::from(value);
         self.highest = u64::from(value);
     }
-    /// Records new data.
     pub(crate) fn extend(&mut self, arrival: &Arrival, is_answered: bool) {
         let start = arrival.start.max(self.highest);
         self.segments.push(SentSegment {

@@ -60,7 +60,6 @@ const DNS_PORT: u16 = 53;
 const DNS_RESPONSE: u8 = 0x80;
 
 impl Probes {
-    /// Processes an ICMP message.
     pub(crate) fn icmp<S: Sink>(
         &mut self,
         times: Times,
@@ -82,7 +81,6 @@ impl Probes {
             }
         }
     }
-    /// Processes a UDP datagram.
     pub(crate) fn udp<S: Sink>(
         &mut self,
         times: Times,
@@ -130,8 +128,7 @@ impl Probes {
             Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), validity };
         self.totals.answered(&probe);
         sink.probe(&probe);
-        // Removes answered requests, so that the queue is no longer than the set of outstanding
-        // ones.
+        // Keeps the queue no longer than the set of outstanding requests.
         while self.order.front().is_some_and(|(first, frame)| !is_waiting(&self.waiting, first, *frame)) {
             self.order.pop_front();
         }

@@ -5,20 +5,17 @@ use core::iter;
 /// Disjoint, non-adjacent ranges of bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackScoreboard {
-    /// The highest range, start and stop; empty if there is none. Most blocks extend it or are
-    /// above it.
+    /// The highest range, or an empty one. Most blocks extend it or are above it.
     top: (u64, u64),
     /// The other ranges, start to stop.
     below: BTreeMap<u64, u64>,
     bytes: u64,
-    /// Recently processed blocks, in a ring buffer. Most blocks are reported three times (RFC 2018
-    /// section 4).
+    /// Recent blocks in a ring buffer. Most are reported three times (RFC 2018 section 4).
     recent_blocks: [(u64, u64); 4],
     next: u8,
 }
 
-/// Number of segments or ranges above a hole that indicate its loss (RFC 6675 section 2,
-/// `DupThresh`).
+/// Segments or ranges above a hole that indicate its loss (RFC 6675 section 2, `DupThresh`).
 pub(crate) const DUP_THRESH: u32 = 3;
 
 impl SackScoreboard {

@@ -74,11 +74,9 @@ pub(crate) enum Walk {
 }
 
 impl SentSegments {
-    /// Number of segments and holes.
     pub(crate) fn len(&self) -> usize {
         self.line.len() + self.late.len() + self.holes.len()
     }
-    /// Appends a segment after all others.
     pub(crate) fn push(&mut self, sent: SentSegment) {
         self.line.push_back(sent);
     }
@@ -121,7 +119,6 @@ impl SentSegments {
             self.holes.insert(stop, hole);
         }
     }
-    /// The segment that contains this byte.
     pub(crate) fn at(&mut self, byte: u64, walk: Walk) -> Option<&SentSegment> {
         let late =
             self.late.range(..=byte).next_back().map(|(_, sent)| sent).filter(|sent| sent.stop() > byte);
@@ -131,12 +128,10 @@ impl SentSegments {
         let place = index(&self.line, &mut self.walked, byte, walk);
         self.line.get(place).filter(|sent| sent.start <= byte)
     }
-    /// The segment that ends at `stop`.
     pub(crate) fn ending(&mut self, stop: u64) -> Option<&SentSegment> {
         self.at(stop.checked_sub(1)?, Walk::Sack).filter(|sent| sent.stop() == stop)
     }
-    /// Marks the segments in `start..stop` as retransmitted. Takes time proportional to the
-    /// packet's size.
+    /// Marks the segments in `start..stop` as retransmitted.
     pub(crate) fn repeat(&mut self, start: u64, stop: u64) {
         if start >= stop {
             return;
@@ -187,12 +182,10 @@ impl SentSegments {
         }
         unseen
     }
-    /// Number of bytes in holes.
     pub(crate) fn hole_bytes(&self) -> u64 {
         self.holes.iter().map(|(start, hole)| hole.stop - start).sum()
     }
-    /// Removes the lowest segment and the holes below its end. Returns that end, and the number of
-    /// bytes in the holes.
+    /// Removes the lowest segment and the holes below its end; returns that end and their bytes.
     pub(crate) fn forget_oldest(&mut self) -> Option<(u64, u64)> {
         let line = self.line.front().map(SentSegment::stop);
         let late = self.late.first_key_value().map(|(_, sent)| sent.stop());

@@ -71,8 +71,7 @@ impl<S: Sink> Shard<S> {
 #[derive(Debug)]
 pub struct Shards<S> {
     shards: [Shard<S>; SHARDS],
-    /// Shard of the last packet. Packets arrive in trains: most belong to the same flow as the one
-    /// before.
+    /// Shard of the last packet: the next one usually belongs to the same flow.
     last: usize,
 }
 

@@ -10,8 +10,7 @@ use crate::pairing::{Entry, unique_matches};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-/// Number of matching TCP packets that identify a flow if one of its ends is unchanged, as with any
-/// one-sided NAT.
+/// Number of matching TCP packets that identify a flow behind a one-sided NAT.
 const STRONG_BESIDE_AN_END: u32 = 1;
 /// The same for packets with weak proof, which start alike in many flows.
 const WEAK_BESIDE_AN_END: u32 = 2;
@@ -19,8 +18,7 @@ const WEAK_BESIDE_AN_END: u32 = 2;
 /// with replaced addresses).
 const STRONG_ALONE: u32 = 4;
 
-/// Name of a flow in an earlier capture: ends and pair of hosts of the packets that the smaller end
-/// sends here.
+/// Name of a flow in an earlier capture: ends and hosts of packets from the smaller end.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     ends: [u32; 2],
@@ -84,8 +82,7 @@ impl Match {
     }
 }
 
-/// Renames flows so that each has the same name in all captures. Returns the renamed flows of each
-/// capture.
+/// Gives each flow the same name in all captures; returns the renamed ones of each.
 pub(crate) fn unify(captures: &mut [Capture]) -> Vec<NatNames> {
     let flows: Vec<Vec<Flow>> = captures.iter().map(|capture| flows(&capture.marks)).collect();
     let mut all: Vec<NatNames> = Vec::new();

@@ -66,7 +66,6 @@ fn run(entries: &[Entry]) -> Option<(u64, &[Entry], &[Entry])> {
     Some((first, same, rest))
 }
 
-/// Matches the packets of two captures.
 pub(crate) fn partners(a: &[Entry], b: &[Entry]) -> Partners {
     let mut found = Partners { places: vec![NOWHERE; a.len()], extra: Vec::new() };
     let (mut in_a, mut in_b) = (run(a), run(b));

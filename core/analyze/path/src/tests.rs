@@ -48,8 +48,7 @@ impl Passing {
     }
 }
 
-/// A path with several points. Between neighboring points there are a delay, a queue in each
-/// direction, and losses.
+/// Points of a path, with a delay, a queue per direction, and losses in between.
 struct World {
     /// Packets seen at each point, in forward order.
     points: Vec<Vec<Passing>>,
@@ -107,7 +106,6 @@ fn queue(rng: &mut Rng, at: i64, is_back: bool) -> i64 {
     if is_back { noise } else { filling + noise }
 }
 
-/// Clock of a capture.
 #[derive(Clone, Copy)]
 struct Own {
     offset: i64,
@@ -421,8 +419,7 @@ fn client_of<'a>(packet: &'a mut Packet<'static>, is_back: bool) -> (&'a mut Add
     (address, port)
 }
 
-/// Ten segments that the sender's capture contains as one packet, and the receiver's as two of six
-/// and four.
+/// Ten segments, captured as one packet at the sender, and as six and four at the receiver.
 #[test]
 fn super_packets_are_matched_segment_by_segment() {
     let passing =

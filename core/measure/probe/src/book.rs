@@ -1,11 +1,9 @@
-//! Bookkeeping of the probes of one series: which are outstanding or lost, and how to classify
-//! replies.
+//! Bookkeeping of one series of probes: outstanding and lost ones, and the kinds of replies.
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_units::{Duration, Time};
 
-/// How long a lost probe is remembered after sending: replies have been seen 716 s late on a mobile
-/// line.
+/// How long a lost probe is remembered: replies were seen 716 s late on a mobile line.
 pub const RETENTION: Duration = Duration::from_secs(1_200);
 
 /// When a probe counts as lost, and how long a lost probe is remembered.

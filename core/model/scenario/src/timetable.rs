@@ -44,8 +44,7 @@ pub struct Timetable {
 }
 
 impl Timetable {
-    /// Creates the timetable of a datagram workload with its first departure at `first`; `None` for
-    /// other workloads.
+    /// Timetable of a datagram workload from `first` on; `None` for other workloads.
     pub fn new(kind: WorkloadKind, first: Time) -> Option<Timetable> {
         let (beat, size) = match kind {
             WorkloadKind::Call => (Beat::Every(CALL_EVERY), CALL_PACKET),

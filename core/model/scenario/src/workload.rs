@@ -77,8 +77,7 @@ pub enum WorkloadKind {
         /// Time between requests; a late response delays the next request.
         interval: Duration,
     },
-    /// Incast: all flows send a block at nearly the same time. The next round follows when all
-    /// blocks have arrived.
+    /// Incast: all flows send a block at once. The next round starts when all have arrived.
     Incast {
         /// Size of each sender's block per round.
         block: Bytes,
@@ -182,14 +181,12 @@ pub struct EdgePlan {
     pub first_host: u8,
     /// DSCP of its packets, including ACKs.
     pub dscp: u8,
-    /// Numbers of the first and last hop that its flows cross, counted from the user; `None` for
-    /// all hops.
+    /// First and last hop that its flows cross, counted from the user; `None` for all.
     pub hops: Option<(usize, usize)>,
 }
 
 impl WorkloadPlan {
-    /// Whether it sends as fast as possible or fills a line. The phase is then named after its
-    /// direction.
+    /// Whether it sends as fast as possible or fills a line, so that it names the phase.
     pub const fn is_load(&self) -> bool {
         !matches!(self.kind, WorkloadKind::Rpc { .. } | WorkloadKind::Call | WorkloadKind::Game { .. })
     }

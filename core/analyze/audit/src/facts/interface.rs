@@ -9,7 +9,6 @@ use fathom_units::{Bytes, Rate};
 /// Byte queue limits of all transmit queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ByteLimits {
-    /// Sum over all queues.
     pub(crate) limit: Bytes,
     pub(crate) limit_max: Bytes,
 }
@@ -66,13 +65,11 @@ impl Interface {
     pub(crate) fn has_queue(&self) -> bool {
         !self.is_queueless() || self.qdiscs.iter().any(|qdisc| qdisc.kind != "noqueue")
     }
-    /// Whether it forwards packets at once (`IFF_NO_QUEUE`). Source: the kernel drivers of these
-    /// types.
+    /// Whether it forwards packets at once (`IFF_NO_QUEUE`). Source: the kernel drivers.
     pub(crate) const fn is_queueless(&self) -> bool {
         use InterfaceKind::{Bridge, Loopback, Stacked, Veth, Wireguard};
         matches!(self.kind, Loopback | Wireguard | Veth | Bridge | Stacked)
     }
-    /// Whether it is a card with a transmit ring.
     pub(crate) const fn has_ring(&self) -> bool {
         matches!(self.kind, InterfaceKind::Ethernet | InterfaceKind::Virtio)
     }
@@ -115,8 +112,7 @@ impl Interface {
     }
 }
 
-/// Response of the driver in `replies/ethtool/NAME` and `replies/wifi/NAME`: a name and a number
-/// per line.
+/// Driver data in `replies/ethtool/NAME` and `replies/wifi/NAME`: a name and a number per line.
 pub(crate) struct Reply(String);
 
 impl Reply {

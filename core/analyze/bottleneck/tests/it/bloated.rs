@@ -37,8 +37,7 @@ fn check(queues: &Queues, leg: Leg) {
     assert!(off(period, 24.2e9) < 0.02 && correlation > 0.8, "{swing:?}");
     assert!(off(swing.between_episodes.unwrap().0, 11.3e9) < 0.01, "{swing:?}");
     assert_eq!(swing.cause, Some(OscillationCause::Cubic), "{swing:?}");
-    // Values reported by ping: median 865 ms, 95th percentile 1008 ms, of which 10 ms are the
-    // path's.
+    // Ping: median 865 ms, 95th percentile 1008 ms, of which 10 ms are the path's.
     assert!(off(found.standing.p50_ns, 0.855e9) < 0.03, "{:?}", found.standing);
     assert!(off(found.standing.p95_ns, 0.998e9) < 0.01, "{:?}", found.standing);
     assert!(found.shares[0].passed_ratio > 0.99, "{:?}", found.shares[0]);
@@ -54,8 +53,7 @@ fn at_the_sender_the_queue_is_ahead() {
     };
     assert_eq!(echo.kind, ProbeKind::Echo);
     assert!(off(echo.added_p50_ns, 0.855e9) < 0.05, "{echo:?}");
-    // Values reported by ping: minimum 10.3 ms, maximum 1046 ms (except for the first, which waited
-    // for ARP too).
+    // Ping: minimum 10.3 ms, maximum 1046 ms (without the first, which waited for ARP).
     assert!(off(echo.min_ns, 10.3e6) < 0.05 && off(echo.max_ns, 1.046e9) < 0.002, "{echo:?}");
     assert!(echo.answers > 1000, "{echo:?}");
     let upload = &queues.flows[2];

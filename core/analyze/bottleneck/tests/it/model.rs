@@ -11,7 +11,6 @@ use fathom_units::{Bytes, Duration, Rate, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Position of the capture point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Point {
     /// On the sender's side of the queue.
@@ -20,7 +19,6 @@ pub(crate) enum Point {
     Behind,
 }
 
-/// Timestamp clock of an end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TickClock {
     pub(crate) hertz: f64,
@@ -41,7 +39,6 @@ impl TickClock {
     }
 }
 
-/// A flow through the bottleneck.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowPlan {
     pub(crate) control: ControlKind,
@@ -62,7 +59,6 @@ impl FlowPlan {
     }
 }
 
-/// The path, and the captured part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) rate_bits: u64,
@@ -97,12 +93,10 @@ impl Plan {
     }
 }
 
-/// Ground truth of the queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Truth {
     pub(crate) drops: u64,
     pub(crate) marks: u64,
-    /// Maximum sojourn time, ns.
     pub(crate) max_ns: f64,
     /// Sojourn times of the first flow: departure time and duration, ns.
     pub(crate) sojourns: Vec<(u64, u64)>,
@@ -161,7 +155,6 @@ struct Ends {
     wakes_at: u64,
 }
 
-/// A captured packet.
 enum Seen {
     Data(usize, Data, Ecn, Option<u64>),
     Ack(usize, Ack, u64),
@@ -186,7 +179,6 @@ pub(crate) fn run(plan: &Plan) -> (Queues, Truth) {
     (observe(plan, model.seen), model.truth)
 }
 
-/// Size of the IP and TCP headers.
 fn header(plan: &Plan) -> u32 {
     if plan.has_stamps { 52 } else { 40 }
 }

@@ -62,8 +62,7 @@ fn what_was_outstanding_and_what_arrived_are_those_of_the_totals() {
         bytes += rate / 8.0 * (at - before) as f64 / 1e9;
         before = *at;
     }
-    // Data in flight when sampling started (after 24 packets), and when the capture ended, is
-    // missing.
+    // Without the data in flight at the start of sampling and at the end of the capture.
     assert!(off(bytes, totals.unique_bytes as f64) < 0.01, "{bytes} of {}", totals.unique_bytes);
 }
 

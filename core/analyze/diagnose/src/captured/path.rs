@@ -66,7 +66,6 @@ fn of_captures(hop: &CapturedHop) -> impl Iterator<Item = Finding> {
     all.into_iter().flatten().map(instrument)
 }
 
-/// A NAT between two captures.
 fn translated(hop: &CapturedHop) -> Option<Finding> {
     let (captures, flow_count) = (hop.captures.clone(), hop.translated_flows);
     (flow_count > 0).then(|| instrument(InstrumentEffect::Translated { captures, flow_count }))

@@ -13,7 +13,6 @@ const MIN_HOURS: usize = 12;
 /// Quantile of a day's delays that counts as its base; the minimum itself may be an exception.
 const BASE_QUANTILE: f64 = 0.05;
 
-/// One hour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hour {
     pub(super) from: WallTime,
@@ -28,7 +27,6 @@ pub(super) struct Hour {
     pub(super) usual: f64,
 }
 
-/// One day.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Day {
     pub(super) from: WallTime,

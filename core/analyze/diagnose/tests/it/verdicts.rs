@@ -26,7 +26,6 @@ fn has(diagnosis: &Diagnosis, kind: FindingKind) -> bool {
     diagnosis.findings.iter().any(|f| f.kind() == kind)
 }
 
-/// A numeric parameter of a finding.
 #[track_caller]
 fn parameter(finding: &Finding, name: &str) -> f64 {
     let parameters = finding.conclusion.parameters();

@@ -72,13 +72,11 @@ fn queries_their_responses_and_one_without() {
     assert_eq!((dns.rtt.moments().count, dns.rtt.moments().max), (1, 19 * MS as u64));
 }
 
-/// A capture on all interfaces of a router contains each packet twice, before and after forwarding.
-/// It counts once.
+/// On all interfaces of a router each packet is captured twice. It counts once.
 #[test]
 fn what_is_seen_twice_on_its_way_is_asked_once() {
     let (client, server) = (Address::v4([10, 0, 0, 1]), Address::v4([192, 0, 2, 1]));
-    // How the second copy differs: identification, hop limit, delay; and whether it counts as the
-    // same packet.
+    // Differences of the second copy: identification, hop limit, delay; and the result.
     let rows = [
         (Some(7), 63, 900, true),
         (None, 63, 900, true),

@@ -31,8 +31,7 @@ pub enum ServerMessage {
         address: IpAddr,
         /// Version of the server program.
         version: String,
-        /// Congestion controls that the server's kernel allows for download flows; the default
-        /// first.
+        /// Congestion controls allowed for download flows; the default first.
         congestion_controls: Vec<String>,
         /// Limits of the session.
         limits: Limits,

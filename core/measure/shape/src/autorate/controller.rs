@@ -51,8 +51,7 @@ impl Controller {
     pub fn rates(&self) -> PerDirection<Rate> {
         PerDirection { up: rounded(self.directions.up.rate), down: rounded(self.directions.down.rate) }
     }
-    /// Delay beyond the shaper above its usual value in s, by a majority of the reflectors; `None`
-    /// if none responds.
+    /// Excess delay beyond the shaper in s, by majority; `None` if no reflector responds.
     pub fn excess(&self) -> PerDirection<Option<f64>> {
         self.delays.map(|delay| delay.map(|delay| delay.excess))
     }

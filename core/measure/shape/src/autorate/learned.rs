@@ -19,11 +19,9 @@ pub(crate) struct Hour {
     pub(crate) low: f64,
     /// 80th percentile.
     pub(crate) high: f64,
-    /// Number of samples.
     pub(crate) count: u32,
 }
 
-/// All hours of a week.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Learned {
     hours: [Hour; HOURS],

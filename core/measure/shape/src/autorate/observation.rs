@@ -47,12 +47,10 @@ impl QueueReading {
     }
 }
 
-/// Delay measured with a reflector: a host that responds to probes, or a remote end of passively
-/// observed flows.
+/// A delay from a reflector: a host that responds to probes, or an end of passive flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DelaySample {
-    /// Number of the reflector; must not change. At most [`super::REFLECTORS`] are tracked at a
-    /// time.
+    /// Fixed number of the reflector. At most [`super::REFLECTORS`] are tracked.
     pub reflector: u16,
     /// The delay.
     pub delay: Delay,

@@ -29,7 +29,6 @@ const DEMAND_RATIO: f64 = 0.9;
 /// A delay below this multiple of the budget may be coincidence.
 const MARGINAL_TIMES: u64 = 3;
 
-/// Configuration of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct SearchConfig {
     pub(super) direction: Direction,
@@ -46,7 +45,6 @@ pub(super) enum NoKnee {
     OutOfTrials,
 }
 
-/// A running trial.
 #[derive(Clone, PartialEq, Debug)]
 struct Running {
     offered: Rate,
@@ -57,7 +55,6 @@ struct Running {
     last_read: Time,
 }
 
-/// A running search.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Search {
     config: SearchConfig,
@@ -95,7 +92,6 @@ impl Search {
     const fn load(&self) -> PhaseKind {
         super::machine::load(self.config.direction)
     }
-    /// Handles the start of a phase.
     pub(super) fn phase_started(
         &mut self,
         kind: PhaseKind,

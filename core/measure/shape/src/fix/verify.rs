@@ -45,7 +45,6 @@ enum Reading {
     Record,
 }
 
-/// A running verification.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Verifier {
     claim: Claim,

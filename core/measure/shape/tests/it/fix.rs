@@ -41,7 +41,6 @@ fn a_bloated_modem_is_measured_searched_shaped_and_verified() {
     assert!(world.is_shaped);
 }
 
-/// The checks that failed.
 fn failures(world: &World) -> impl Iterator<Item = &ShaperCheck> {
     world.report().checks.iter().filter(|check| !check.passed)
 }
@@ -290,8 +289,7 @@ fn whatever_fails_the_interface_is_restored() {
         let mut world = World::new(session(&slow(), "", 1), config());
         world.fault = Fault::Shaper(number);
         assert_eq!(world.run(), Err(Failure::Shaper), "action {number}: {action:?}");
-        // An interface that could not be restored is reported, and its saved state is kept for
-        // another try.
+        // An interface that was not restored is reported, and its state is kept.
         let is_left = matches!(action, Action::RollBack(_));
         assert_eq!(world.is_shaped, is_left, "action {number}: {action:?}");
     }

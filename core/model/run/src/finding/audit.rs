@@ -35,8 +35,7 @@ data! {
         rate_bits_per_second?: u64,
         /// Source of the rate.
         rate_source?: RateSource,
-        /// Rate at which packets can arrive, divided by the transmit rate; the queue fills if it
-        /// exceeds 1.
+        /// Arrival rate divided by the transmit rate; the queue fills if it exceeds 1.
         arrival_ratio?: f64,
     }
     /// A point of a host where packets can queue.
@@ -56,8 +55,7 @@ data! {
         observed_bytes?: u64,
         /// Delay of this backlog at the rate of the worst case.
         observed_delay_s?: f64,
-        /// Rate at which packets can arrive, divided by the departure rate; `None` if it does not
-        /// matter.
+        /// Arrival rate divided by the departure rate; `None` if it does not matter.
         arrival_ratio?: f64,
     }
     /// Delay of a full queue, with each number of the calculation.
@@ -354,8 +352,7 @@ host_queues! {
         limit_packets: u64,
         /// Packets dropped since boot.
         dropped_packets: u64,
-        /// Times since boot that softirq processing stopped before the backlog was empty (time
-        /// squeezes).
+        /// Times since boot that processing stopped before the backlog was empty (time squeezes).
         squeezed_count: u64,
         /// A per-flow limit is active.
         has_flow_limit: bool,

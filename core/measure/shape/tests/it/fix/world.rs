@@ -33,8 +33,7 @@ pub(crate) fn mbit(mbit: f64) -> Rate {
 pub(crate) struct Side(pub(crate) String);
 
 impl Side {
-    /// A modem with a tail-drop queue of `queue_ms`, 38 bytes of overhead and 5 ms of propagation
-    /// delay.
+    /// A modem with a tail-drop queue, 38 bytes of overhead and 5 ms of propagation delay.
     pub(crate) fn modem(mbit: f64, queue_ms: f64) -> Side {
         let limit = (mbit * 1e3 / 8.0 * queue_ms) as u64;
         Side(format!(
@@ -125,7 +124,6 @@ pub(crate) struct World {
     /// Ingress traffic bypasses the shaper.
     pub(crate) is_bypassed: bool,
     pub(crate) fault: Fault,
-    /// Saved trials.
     pub(crate) stored: PerDirection<Option<Knee>>,
     pub(crate) events: Vec<Event>,
     pub(crate) actions: Vec<Action>,
@@ -168,7 +166,6 @@ impl World {
         self.summaries.clear();
         (self.measurements, self.trials, self.result) = (0, 0, None);
     }
-    /// Runs the fix to its end.
     pub(crate) fn run(&mut self) -> Result<Outcome, Failure> {
         while self.result.is_none() {
             let output = self.fix.poll_output().expect("the machine waits for nothing");
@@ -428,7 +425,6 @@ pub(crate) fn directions(kind: PhaseKind) -> &'static [Direction] {
     }
 }
 
-/// A running test.
 struct Test<'a> {
     measurement: &'a Measurement,
     number: usize,
