@@ -28,7 +28,6 @@ fn seconds(micros: u64) -> f64 {
     micros.min(MAX_TIMER_US) as f64 / 1e6
 }
 
-/// Whether the delay is long enough to be noticed.
 fn is_noticeable(worst: &WorstCase) -> bool {
     worst.delay_s > threshold::MODEST_S
 }

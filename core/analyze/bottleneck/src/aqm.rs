@@ -60,16 +60,14 @@ pub(crate) struct Evidence<'a> {
     pub(crate) count: u64,
     pub(crate) marks: u64,
     pub(crate) episodes: usize,
-    /// Maximum delay, averaged over a short time, during the first overflow: a starting sender
-    /// fills the whole buffer.
+    /// Maximum delay, averaged over a short time, in the first overflow, which fills the buffer.
     pub(crate) peak_ns: f64,
     pub(crate) standing_ns: f64,
     /// Serialization time of one packet at the bottleneck.
     pub(crate) packet_ns: f64,
     pub(crate) error_ns: f64,
     pub(crate) sparse_ratio: Option<f64>,
-    /// Share of drops at the time predicted by CoDel; see
-    /// [`crate::codel_law::codel_conformance_ratio`].
+    /// Share of drops when CoDel predicts them; see [`crate::codel_law::codel_conformance_ratio`].
     pub(crate) codel_conformance_ratio: Option<f64>,
 }
 

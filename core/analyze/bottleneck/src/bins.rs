@@ -78,7 +78,6 @@ impl<const N: usize> Row<N> {
         self.max[series] = (scale * f64::from(self.max[series]) + shift) as f32;
         self.sum[series] = scale * self.sum[series] + shift * f64::from(self.count[series]);
     }
-    /// The bin of a series, if it is not empty.
     fn bin(&self, series: usize) -> Option<Bin> {
         let Row { index, count, min, max, sum } = self;
         let bin =
@@ -179,8 +178,7 @@ impl<const N: usize> Grid<N> {
         self.open.add(series, value, level as f32);
     }
     fn begin(&mut self, index: u32, limit: usize) {
-        // Reserves all memory at once: growing by doubling copies the rows and leaves gaps too
-        // small for the next allocation.
+        // Reserves all memory at once: doubling copies the rows and leaves unusable gaps.
         if self.rows.len() == FEW {
             self.rows.reserve_exact(limit.saturating_sub(FEW));
         }

@@ -89,8 +89,7 @@ const TIGHT_RATIO: f64 = 0.1;
 /// Fewer losses with a known delay are no sample.
 const MIN_DATED: u64 = 3;
 
-/// Delay of packets next to lost ones. Even if some packets were lost elsewhere, most losses
-/// occurred at the full buffer.
+/// Delay next to lost packets: even if some were lost elsewhere, most were lost at a full buffer.
 fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
     let fingerprint = filling.fingerprint;
     let [low, middle, high] = fingerprint.at_loss_ns.filter(|_| fingerprint.dated >= MIN_DATED)?;
@@ -104,8 +103,7 @@ fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
 /// Minimum share of peaks at the same full buffer; other losses occur at varying delays.
 const MIN_SHARE: f64 = 0.5;
 
-/// Maximum delay around each episode: the value near which most of them lie. A single spike of a
-/// busy host does not affect it.
+/// Maximum delay around each episode: the value near which most lie. Single spikes do not matter.
 fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     let most = most(filling.delays)?;
     // A delay is observed when the packet leaves, so the maximum follows the drop by that delay.
@@ -126,8 +124,7 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
 /// Delays within this ratio of the maximum count as the same full buffer.
 const SAME_RATIO: f64 = 0.95;
 
-/// The largest group of ascending values within [`SAME_RATIO`] of its maximum; of equally large
-/// groups, the higher one.
+/// The largest group of values within [`SAME_RATIO`] of its maximum; of equal ones, the higher.
 fn densest(values: &[f64]) -> &[f64] {
     let (mut first, mut best) = (0, 0..0);
     for (last, greatest) in values.iter().enumerate() {

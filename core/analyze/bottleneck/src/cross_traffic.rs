@@ -1,5 +1,4 @@
-//! Traffic in addition to the sampled flows, using link capacity: pings, UDP, fragments, short
-//! flows.
+//! Link traffic in addition to the sampled flows: pings, UDP, fragments, short flows.
 use crate::bins::{Bin, Grid};
 use alloc::collections::BTreeMap;
 use fathom_capture::Address;

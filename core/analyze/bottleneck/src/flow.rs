@@ -158,8 +158,7 @@ impl Sampled {
     #[inline]
     pub(crate) fn segment(&mut self, segment: &Segment, limit: usize) {
         let (end, at, frame) = (segment.end, segment.times.at - self.origin, segment.times.frame);
-        // A pacing sender transmits retransmissions by a timer; their timestamp is the departure
-        // time of the next segment.
+        // A pacing sender retransmits by a timer; the timestamp is when the next segment departs.
         let is_again = matches!(segment.kind, SegmentKind::Retransmission(_));
         if let SegmentKind::Retransmission(cause) = segment.kind {
             self.sent[end as usize].sent_again(cause, at, segment.stop - segment.start, limit);

@@ -30,7 +30,6 @@ pub(crate) const MIN_QUEUE_NS: f64 = 2e6;
 /// oscillator. Several hosts behind one address may have different ones.
 pub(crate) type HostClocks = BTreeMap<Address, Clock>;
 
-/// The clocks of a flow's ends, estimated from that flow alone.
 pub(crate) type OwnClocks = [Result<Clock, NoClock>; 2];
 
 pub(crate) fn host_clocks<'a>(all: impl Iterator<Item = (&'a Slot, &'a OwnClocks)>) -> HostClocks {

@@ -6,8 +6,7 @@ use fathom_flow::partition_near;
 
 /// Maximum number of stored losses; beyond it every second one is kept, then every fourth.
 const LIMIT: usize = 1024;
-/// Maximum number of holes that wait for their retransmission: an overflow of a buffer of 100,000
-/// packets loses no more at once.
+/// Maximum number of open holes: an overflow of a buffer of 100,000 packets loses no more at once.
 const HOLES: usize = 4096;
 /// Losses within this time are initially one group.
 const NEAR_NS: i64 = 50_000_000;

@@ -380,8 +380,7 @@ impl SharedBottleneck<'_> {
             let is_far = |end: &End| far.is_some_and(|far| other.report.ends[*end as usize].0 == far);
             let end = [End::A, End::B].into_iter().find(is_far)?;
             let legs = other.report.legs.iter().filter_map(|leg| leg.as_ref().ok());
-            // The delay from `far` is measured directly. A round trip to it includes the time that
-            // its sender may be silent.
+            // The delay from `far` is direct. A round trip to it includes pauses of its sender.
             let from = legs.into_iter().find(|leg| is_behind && leg.leg == Leg::From(end));
             let points = match from {
                 Some(from) => from.over_time.clone(),

@@ -56,8 +56,7 @@ pub(crate) struct Path {
     pub(crate) min_ns: [f64; 2],
 }
 
-/// Records the queues on the paths of a capture. Pass it to a tracer as [`Sink`], then call
-/// [`QueueWatch::finish`].
+/// Records queues. Pass it to a tracer as [`Sink`], then call [`QueueWatch::finish`].
 #[derive(Clone, Debug)]
 pub struct QueueWatch {
     pub(crate) origin: Option<i64>,
@@ -109,7 +108,6 @@ impl QueueWatch {
         }
         self.slots = slots;
     }
-    /// Moves the data of sampled flows to their slots.
     fn gather(&mut self) {
         for (slot, sampled) in self.slots.iter_mut().zip(core::mem::take(&mut self.looked_into)) {
             slot.iter_mut().zip(sampled).for_each(|(slot, sampled)| slot.sampled = Some(sampled));

@@ -25,7 +25,6 @@ pub(crate) struct AckUpdate {
     /// The acknowledgment number does not belong to the connection.
     pub(crate) is_stray: bool,
     pub(crate) blocks: usize,
-    /// The ACK contains a D-SACK.
     pub(crate) has_duplicate: bool,
 }
 
@@ -113,7 +112,6 @@ impl HalfConnection {
             has_duplicate: selected.duplicate.is_some(),
         }
     }
-    /// Whether an ACK repeats the previous one exactly.
     #[inline]
     pub(crate) fn repeats_last_ack(&self, incoming: &Incoming<'_>, shift: Option<u8>) -> bool {
         let header = incoming.header;
@@ -123,7 +121,6 @@ impl HalfConnection {
             && header.flags & (flag::SYN | flag::RST | flag::ECE) == 0
             && incoming.options.is_empty()
     }
-    /// The event for a repeated ACK.
     #[inline]
     pub(crate) fn repeated_ack(&self, incoming: &Incoming<'_>, times: Times, end: End) -> Ack<'static> {
         Ack {

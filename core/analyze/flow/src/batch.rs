@@ -28,12 +28,10 @@ impl Chain {
     }
 }
 
-/// Maximum size of TCP options, bytes.
 const MAX_OPTION_BYTES: usize = 40;
 
 #[derive(Clone, Copy, Debug)]
 struct Options {
-    /// Index of the flow's next entry.
     next: u16,
     length: u8,
     bytes: [u8; MAX_OPTION_BYTES],
@@ -48,7 +46,6 @@ pub(crate) struct Batch {
     room: usize,
     headers: Vec<Header>,
     options: Vec<Options>,
-    /// Indices of the flows.
     flows: Vec<u32>,
     new_flows: usize,
 }
@@ -117,7 +114,6 @@ impl Batch {
             self.room = 0;
         }
     }
-    /// Whether the batch must be processed.
     #[inline]
     pub(crate) const fn is_full(&self) -> bool {
         self.headers.len() >= self.room
@@ -126,7 +122,6 @@ impl Batch {
     pub(crate) fn flows(&self) -> &[u32] {
         &self.flows
     }
-    /// The packets of a chain in capture order.
     #[inline]
     pub(crate) fn packets(&self, chain: Chain) -> impl Iterator<Item = Incoming<'_>> {
         let mut ahead = self.with_next(chain.headers.first);

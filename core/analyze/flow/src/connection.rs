@@ -104,21 +104,18 @@ impl Connection {
             End::B => [b, a],
         }
     }
-    /// Completes the totals when a new connection uses the same ports, and frees the state that
-    /// only packet processing needs.
+    /// Completes the totals when a new connection uses the same ports, and frees packet state.
     pub(crate) fn retire(&mut self) {
         self.finish();
         self.halves.iter_mut().for_each(HalfConnection::retire);
     }
-    /// Completes the totals unless they are complete already.
     pub(crate) fn finish(&mut self) {
         if !self.is_complete {
             self.halves.iter_mut().for_each(|half| half.finish(self.last.at));
             self.is_complete = true;
         }
     }
-    /// Completes the totals after both FINs, while the state is still in the caches, and frees
-    /// memory: rarely any packet follows.
+    /// Completes the totals after both FINs, while the state is cached, and frees memory.
     #[inline(never)]
     fn settle(&mut self) {
         self.is_complete = false;
@@ -325,7 +322,6 @@ impl HalfConnection {
             self.start(incoming.header.sequence, 1);
         }
     }
-    /// Updates what limits the sender.
     fn limit(&mut self, at: i64) {
         if self.totals.first_data_at.is_none() {
             return;

@@ -65,8 +65,7 @@ impl HalfConnection {
             self.totals.max_blocks = self.totals.max_blocks.max(blocks);
         }
     }
-    /// Counts a segment; `before` was the highest sequence number before it, `outstanding` are the
-    /// bytes in flight including it.
+    /// Counts a segment; `before`: highest sequence number before it; `outstanding`: bytes with it.
     #[inline(always)]
     pub(crate) fn count_segment(
         &mut self,

@@ -270,8 +270,7 @@ pub trait Sink {
     fn spurious(&mut self, _flow: FlowId, _spurious: &Spurious) {}
     /// A request of a protocol other than TCP, with or without response.
     fn probe(&mut self, _probe: &Probe) {}
-    /// A flow of one packet was forgotten because there are too many. It has no summary, and its
-    /// identifier may be reused.
+    /// Forgot a flow of one packet for lack of room: no summary, and its identifier may be reused.
     fn forgotten(&mut self, _flow: FlowId) {}
 }
 

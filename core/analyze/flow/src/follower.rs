@@ -123,8 +123,7 @@ impl<S: Sink> Follower<S> {
     /// Adds a packet to the batch, after `note_time`.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, times: Times, packet: &Packet<'_>) {
-        // A copy, because a value that escapes must be stored in memory: see
-        // `fathom_capture::dissect_fast`.
+        // A copy: an escaping value must be stored in memory (see `fathom_capture::dissect_fast`).
         let Transport::Tcp(tcp) = &packet.transport else { return self.non_tcp(times, &packet.clone()) };
         if let Some(found) = self.place(sockets(packet, tcp), tcp.flags, times) {
             self.enqueue_at(found, times, packet, tcp);
@@ -172,8 +171,7 @@ impl<S: Sink> Follower<S> {
         batch.clear();
         self.batch = batch;
     }
-    /// Processes the batched packets of one flow. From the first packet that starts a new flow on,
-    /// they are moved to `left`.
+    /// Processes the batched packets of one flow; from the start of a new flow, they go to `left`.
     #[inline]
     fn report_chain<'a>(
         &mut self,
@@ -237,7 +235,6 @@ impl<S: Sink> Follower<S> {
         flow.packet(incoming, &mut context);
         self.recount(place, 1);
     }
-    /// Starts a new flow between the same ports.
     #[cold]
     fn replace(&mut self, place: u32, sockets: [Socket; 2], incoming: &Incoming<'_>) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
@@ -310,7 +307,6 @@ impl<S: Sink> Follower<S> {
         self.sink.opened(id, ends, times);
         Some((place, end))
     }
-    /// Limits the number of flows with one packet.
     fn forget_lone(&mut self) {
         while self.lone.len() >= self.bounds.lone_flows.max(1) {
             let Some(place) = self.lone.pop_front() else { return };

@@ -58,11 +58,8 @@ pub(crate) struct HalfConnection {
     pub(crate) is_answered: bool,
     /// Payload of a full-size segment, from the handshake, or 0.
     pub(crate) full: u32,
-    /// Consecutive duplicate ACKs.
     pub(crate) duplicates: u32,
-    /// Time of its last packet.
     pub(crate) packet_at: i64,
-    /// Time of its last data.
     pub(crate) sent_at: i64,
     /// Time when `acknowledged` last increased.
     pub(crate) advanced_at: i64,
@@ -78,7 +75,6 @@ pub(crate) struct HalfConnection {
     pub(crate) recovery_until: u64,
     /// End of the last window probe.
     pub(crate) probe_stop: u64,
-    /// Byte after the FIN.
     pub(crate) fin_stop: Option<u64>,
     /// Start of the first full-size segment, until it is acknowledged.
     pub(crate) first_flight: Option<u64>,
@@ -93,12 +89,10 @@ pub(crate) struct HalfConnection {
 pub(crate) struct EarlyAck {
     pub(crate) start: u64,
     pub(crate) stop: u64,
-    /// Time of the ACK.
     pub(crate) at: i64,
 }
 
-/// Without any packet from the other end, no ACK removes segments from the list. This many are kept
-/// to detect retransmissions.
+/// Number of segments kept to detect retransmissions if no ACK of the other end removes them.
 const MAX_UNANSWERED: usize = 65_536;
 
 impl HalfConnection {

@@ -16,7 +16,6 @@ struct Question {
     number: u16,
 }
 
-/// An outstanding request.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     times: Times,
@@ -35,8 +34,7 @@ impl Asked {
         let identification = packet.identification.unwrap_or(0);
         Asked { times, validity: RttValidity::Clean, identification, hop_limit: packet.hop_limit }
     }
-    /// Whether `later` is the same packet further along its path, as a capture on several
-    /// interfaces contains it.
+    /// Whether `later` is the same packet at another interface of the capture, later on its path.
     const fn is_again(&self, later: &Asked) -> bool {
         let is_same = self.identification != 0 && self.identification == later.identification;
         is_same || later.hop_limit < self.hop_limit || later.times.at.saturating_sub(self.times.at) < COPY_NS

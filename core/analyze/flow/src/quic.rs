@@ -41,7 +41,6 @@ struct Connection {
 /// Maximum number of connections; beyond it, the oldest is forgotten.
 const MAX_CONNECTIONS: usize = 16_384;
 
-/// Connections by their endpoints.
 #[derive(Debug, Default)]
 pub(crate) struct QuicFlows {
     /// Keyed by both endpoints, the smaller first.

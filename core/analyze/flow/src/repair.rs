@@ -3,7 +3,6 @@ use crate::limit::elapsed;
 use crate::{RetransmissionCause, Times};
 use alloc::collections::BTreeMap;
 
-/// A retransmitted range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repair {
     pub(crate) stop: u64,

@@ -19,7 +19,6 @@ pub(crate) struct SackScoreboard {
 pub(crate) const DUP_THRESH: u32 = 3;
 
 impl SackScoreboard {
-    /// Total size of all ranges.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -37,11 +36,9 @@ impl SackScoreboard {
         }
         self.below.range(..=byte).next_back().map(|(_, stop)| *stop)
     }
-    /// Whether this byte is in a range.
     pub(crate) fn has(&self, byte: u64) -> bool {
         self.stop_before(byte).is_some_and(|stop| stop > byte)
     }
-    /// Whether all these bytes are in one range.
     pub(crate) fn covers(&self, start: u64, stop: u64) -> bool {
         self.stop_before(start).is_some_and(|end| end >= stop)
     }

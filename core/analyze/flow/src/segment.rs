@@ -246,6 +246,5 @@ fn is_late(arrival: &Arrival, hole: &Hole, path: Estimator) -> bool {
     elapsed(hole.opened.at, arrival.times.at) * 2 < round_trip
 }
 
-/// Reordering spans fewer packets than this (RFC 4737 found tens at most). 1 in 512 pairs of random
-/// numbers are that close.
+/// Maximum reordering in packets (RFC 4737 found tens); 1 in 512 random pairs are that close.
 const NEAR_IDENTIFICATIONS: u16 = 64;

@@ -13,7 +13,6 @@ pub(crate) struct SentSegment {
     pub(crate) stamp: u32,
     /// IPv4 identification, or 0 if it has no meaning (RFC 6864).
     pub(crate) identification: u16,
-    /// A part of it was retransmitted.
     pub(crate) is_repeated: bool,
     /// It filled a hole: the segment after it was captured first.
     pub(crate) is_late: bool,
@@ -42,7 +41,6 @@ pub(crate) struct Hole {
 pub(crate) struct AckedSegments {
     /// The segment that ends at the acknowledgment number.
     pub(crate) last: Option<SentSegment>,
-    /// Number of acknowledged segments.
     pub(crate) segments: u32,
     /// Some of them were retransmitted or filled a hole.
     pub(crate) has_repairs: bool,

@@ -35,7 +35,6 @@ impl Counter {
     pub(crate) fn is(&self, raw: u32, number: u64) -> bool {
         self.origin.is_some_and(|origin| raw.wrapping_sub(origin) == number as u32)
     }
-    /// Whether `raw` is the initial sequence number.
     pub(crate) fn is_origin(&self, raw: u32) -> bool {
         self.origin == Some(raw)
     }

@@ -86,8 +86,8 @@ impl<S: Sink> Shards<S> {
         self.shards[0].follower.note_time(times);
         let Transport::Tcp(tcp) = &packet.transport else {
             self.note_start(times);
-            // A copy, because a value that escapes must be stored in memory: see
-            // `fathom_capture::dissect_fast`.
+            // A copy: an escaping value must be stored in memory (see
+            // `fathom_capture::dissect_fast`).
             return self.shards[0].follower.non_tcp(times, &packet.clone());
         };
         let sockets = sockets(packet, tcp);

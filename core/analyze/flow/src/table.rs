@@ -13,7 +13,6 @@ use fathom_capture::Address;
 pub(crate) struct Entry {
     addresses: [Address; 2],
     ports: [u16; 2],
-    /// Batched packets.
     pub(crate) chain: Chain,
 }
 
@@ -116,8 +115,7 @@ impl Table {
         self.put(Slot { hash: hash as u32, place });
         self.used += 1;
     }
-    /// Removes the flow at this index. Later entries of its run move up, so that no gap separates
-    /// them from their home slot.
+    /// Removes the flow at this index. Later entries of its run move up, so that it has no gap.
     pub(crate) fn remove(&mut self, hash: u64, place: u32) {
         let mut at = self.home(hash as u32);
         while self.slots.get(at).is_some_and(|slot| slot.place != place) {

@@ -55,8 +55,7 @@ impl<S: Sink> Tracer<S> {
     pub const fn flows(&self) -> usize {
         self.0.flows()
     }
-    /// Number of entries for unacknowledged data in all flows: segments, holes, timestamps, SACK
-    /// ranges, retransmissions.
+    /// Entries for unacknowledged data: segments, holes, timestamps, SACK ranges, retransmissions.
     pub const fn waiting(&self) -> usize {
         self.0.waiting()
     }
@@ -88,8 +87,7 @@ impl<S: Sink> BatchedTracer<S> {
     pub const fn flows(&self) -> usize {
         self.0.flows()
     }
-    /// Number of entries for unacknowledged data in all flows: segments, holes, timestamps, SACK
-    /// ranges, retransmissions.
+    /// Entries for unacknowledged data: segments, holes, timestamps, SACK ranges, retransmissions.
     pub const fn waiting(&self) -> usize {
         self.0.waiting()
     }

@@ -44,7 +44,6 @@ impl Hosts {
     pub(crate) fn by_hop_limit(&self, sense: usize) -> Way {
         self.hops[sense]
     }
-    /// Order by the delays in both directions.
     pub(crate) fn by_delays(&self, sense: usize) -> Way {
         if sense == 0 { self.longer } else { -self.longer }
     }
@@ -52,7 +51,6 @@ impl Hosts {
     pub(crate) fn by_clocks(&self, sense: usize) -> Way {
         self.min[sense].map_or(0, i64::signum)
     }
-    /// Order by the best available evidence.
     pub(crate) fn way(&self, sense: usize) -> Way {
         [self.by_hop_limit(sense), self.by_delays(sense), self.by_clocks(sense)]
             .into_iter()

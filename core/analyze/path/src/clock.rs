@@ -39,15 +39,13 @@ const STEADY_NS: f64 = 1e6;
 #[derive(Clone, Copy)]
 struct Edge {
     slope: f64,
-    /// Error of the slope.
     error: f64,
 }
 
 /// Minimum time differences over time, in one direction.
 #[derive(Clone, Debug)]
 struct LowerEnvelope {
-    /// Time (ns since the first) and minimum difference of each interval. The difference is negated
-    /// for the reverse direction.
+    /// Time (ns since the first) and minimum difference of each interval, negated for the reverse.
     points: Vec<Option<(f64, f64)>>,
 }
 

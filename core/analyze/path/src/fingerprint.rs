@@ -18,7 +18,6 @@ pub(crate) struct PacketMark {
     /// IPv4 identification; 0 if there is none.
     pub(crate) identification: u16,
     pub(crate) hop_limit: u8,
-    /// DSCP and ECN.
     pub(crate) class: u8,
 }
 
@@ -109,8 +108,7 @@ fn echo(icmp: &IcmpHeader<'_>) -> Option<bool> {
     }
 }
 
-/// Hashes of both ends. For an echo, the identifier serves as port of the requesting end, because
-/// NATs translate it like a port.
+/// Hashes of both ends. An echo's identifier serves as port: NATs translate it like one.
 fn ends(packet: &Packet<'_>) -> [u32; 2] {
     let (from, to) = match &packet.transport {
         Transport::Icmp(icmp) => {
@@ -208,7 +206,6 @@ impl PacketMark {
     pub(crate) const fn sense(&self) -> usize {
         (self.pair & 1) as usize
     }
-    /// Flow, independent of direction.
     pub(crate) fn flow(&self) -> Flow {
         let [from, to] = self.ends;
         u64::from(from.min(to)) << 32 | u64::from(from.max(to))

@@ -20,7 +20,6 @@ pub(crate) fn all(known: &Known<'_>, direction: usize) -> Vec<Hop> {
     (0..order.len().saturating_sub(1)).filter_map(hop).collect()
 }
 
-/// Two consecutive captures.
 struct One<'a> {
     known: &'a Known<'a>,
     order: &'a [usize],

@@ -14,8 +14,7 @@ use alloc::vec::Vec;
 const STRONG_BESIDE_AN_END: u32 = 1;
 /// The same for packets with weak proof, which start alike in many flows.
 const WEAK_BESIDE_AN_END: u32 = 2;
-/// Number of matching TCP packets that identify a flow if both ends changed (two NATs, or copies
-/// with replaced addresses).
+/// Matching TCP packets that identify a flow if both ends changed (two NATs, or a rewritten copy).
 const STRONG_ALONE: u32 = 4;
 
 /// Name of a flow in an earlier capture: ends and hosts of packets from the smaller end.
@@ -41,7 +40,6 @@ pub(crate) struct NatNames {
     pub(crate) was: BTreeMap<Flow, Flow>,
 }
 
-/// Evidence that two flows are the same.
 #[derive(Clone, Copy, Debug)]
 struct Match {
     packets: u32,
@@ -141,7 +139,6 @@ const fn united([a, b]: [u32; 2]) -> Flow {
     (low as u64) << 32 | high as u64
 }
 
-/// All flows, sorted.
 fn flows(marks: &[PacketMark]) -> Vec<Flow> {
     let mut flows: Vec<Flow> = marks.iter().map(PacketMark::flow).collect();
     flows.dedup();

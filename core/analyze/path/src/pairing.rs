@@ -46,7 +46,6 @@ impl Partners {
     }
 }
 
-/// Fingerprint and index of a packet.
 pub(crate) type Entry = (u64, u32);
 
 /// Packets of a capture, sorted by fingerprint and then by time.

@@ -8,7 +8,6 @@ use fathom_units::Rng;
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1000 * MS;
 
-/// A packet that passes a point of the path.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     at: i64,
@@ -409,7 +408,6 @@ fn echo_of(number: u16, is_translated: bool, is_back: bool) -> Packet<'static> {
     packet
 }
 
-/// Address and port of the client.
 fn client_of<'a>(packet: &'a mut Packet<'static>, is_back: bool) -> (&'a mut Address, Option<&'a mut u16>) {
     let address = if is_back { &mut packet.destination } else { &mut packet.source };
     let port = match &mut packet.transport {

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use core::str::FromStr;
 use fathom_units::{Bytes, Duration, Rate, Ratio};
 
-/// Accepted units for packets.
 const PACKETS: [&str; 5] = ["p", "pkt", "pkts", "packet", "packets"];
 
 enum Quantity {

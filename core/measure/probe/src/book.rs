@@ -71,7 +71,6 @@ impl<A> Reply<A> {
     }
 }
 
-/// A run of consecutive lost probes.
 #[derive(Clone, Copy, Debug)]
 struct LostRun {
     first: u32,
@@ -200,7 +199,6 @@ impl<A: Copy> Book<A> {
     pub const fn has_replies(&self) -> bool {
         self.next_expected > 0
     }
-    /// Index of an outstanding probe.
     fn position(&self, sequence: u32) -> Option<usize> {
         self.outstanding.binary_search_by_key(&sequence, |probe| probe.sequence).ok()
     }

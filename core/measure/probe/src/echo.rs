@@ -103,8 +103,7 @@ impl EchoCodec {
     }
 }
 
-/// Skips the IPv4 header that a raw socket delivers. ICMP types are below 0x40 or above 0x7f; an
-/// IPv4 header starts with 0x4.
+/// Skips a raw socket's IPv4 header, which starts with 0x4; ICMP types are below 0x40 or over 0x7f.
 pub(crate) fn without_ipv4_header(received: &[u8]) -> Option<&[u8]> {
     let first = *received.first()?;
     let header_bytes = if first >> 4 == 4 { usize::from(first & 0xf) * 4 } else { 0 };

@@ -76,8 +76,7 @@ impl PhaseControl {
             lost: false,
         }
     }
-    /// Records the response to a probe sent at `sent`; probes of other phases are ignored. All
-    /// probes must be of the same kind.
+    /// Records the response to a probe of this phase sent at `sent`. All probes have the same kind.
     pub fn answered(&mut self, sent: Time, delay_s: f64) {
         if sent >= self.start {
             self.answers.push((sent, delay_s));
@@ -335,8 +334,7 @@ mod tests {
     #[test]
     fn a_plain_line_does_not_run_to_the_limit() {
         for seed in 0..20 {
-            // 2 ms with jitter and a window that is steady after a second: first without loss, then
-            // with the losses of an AQM.
+            // 2 ms with jitter; the window is steady after a second. First lossless, then an AQM.
             let plain = |t: f64| (0.002, 40_000.0 * t.min(1.0), 0);
             let aqm =
                 |t: f64| (0.012 + 0.002 * libm::sin(t * 5.0), 90_000.0 + 30_000.0 * libm::sin(t * 5.0), 3);

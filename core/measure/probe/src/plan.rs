@@ -31,8 +31,7 @@ pub struct ProbeSpec {
     pub up: Bytes,
     /// Wire bytes of the response, to the user.
     pub down: Bytes,
-    /// Preference for determining the end of a phase: of the kinds that are answered, the one with
-    /// the lowest rank is used.
+    /// Preference for determining the end of a phase: the lowest rank of answered kinds is used.
     pub rank: u8,
 }
 

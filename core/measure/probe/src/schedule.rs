@@ -13,8 +13,7 @@ const SEEN_WITHIN: Duration = Duration::from_secs(10);
 /// number of them: no two gaps between neighbors differ by more than a factor of 2.7
 /// (three-distance theorem, Sos 1958).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Number of small probes that take about as long on the line as one full-size packet. The probes
-/// of one tick leave together.
+/// Number of small probes that take as long on the line as a full-size packet; they leave together.
 const PACKETS_OF_A_TICK: f64 = 16.0;
 const SHORTEST_TICK: Duration = Duration::from_millis(1);
 const LONGEST_TICK: Duration = Duration::from_millis(16);

@@ -54,8 +54,7 @@ impl ProbeSeries {
             *counted = counted.saturating_add(count);
         }
     }
-    /// Corrects the departure time of an outstanding probe with the kernel's timestamp. The time of
-    /// its observation does not change.
+    /// Corrects the departure time of an outstanding probe, but not the time of its observation.
     pub fn departed(&mut self, sequence: u32, at: Time) {
         self.book.departed(sequence, at);
     }

@@ -121,8 +121,7 @@ impl Knee {
             (None, None) => Step::Try(self.first().max(LEAST_RATE)),
         }
     }
-    /// Rates with a queue, or without. A queue counts regardless of its cause; its absence only
-    /// counts if there was a load.
+    /// Rates with a queue of any cause, or those without a queue despite a load.
     fn rates(&self, is_delayed: bool) -> impl Iterator<Item = Rate> {
         let tells = move |t: &&Trial| t.is_delayed == is_delayed && (is_delayed || t.is_demanded);
         self.trials.iter().filter(tells).filter(|trial| !self.is_refuted(trial)).map(|trial| trial.offered)

@@ -256,8 +256,8 @@ pub struct DelayPercentiles {
     pub p5_s: f64,
     /// Median.
     pub median_s: f64,
-    /// 90th percentile. Files of schema version 1 lack it; the 95th percentile replaces it there,
-    /// which is at least as large.
+    /// 90th percentile. Schema version 1 lacks it; the 95th percentile, which is not smaller,
+    /// replaces it.
     pub p90_s: f64,
     /// 95th percentile.
     pub p95_s: f64,

@@ -1,5 +1,4 @@
-//! Departure times and sizes of the datagrams of calls, games, cameras and constant or random
-//! streams, for simulator and lab.
+//! Departure times and sizes of datagrams of calls, games, cameras and constant or random streams.
 use crate::{CALL_EVERY, CALL_PACKET, Spacing, WorkloadKind};
 use fathom_link::Serializer;
 use fathom_units::{Bytes, Duration, Rng, Time};

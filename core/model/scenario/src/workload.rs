@@ -7,8 +7,7 @@ use fathom_units::{Bytes, Direction, Duration, Rate};
 /// Congestion controls of the simulator, by their Linux names.
 pub const CONGESTION_CONTROLS: &[&str] = &["reno", "cubic", "bbr", "dctcp", "vegas", "ledbat"];
 
-/// The flows of a workload start within this time after the first, like those of programs that open
-/// connections one by one.
+/// The flows of a workload start within this time, like connections a program opens in turn.
 pub const START_WITHIN: Duration = Duration::from_millis(10);
 /// Size of a browser's HTTP/1.1 request with headers.
 pub const PAGE_REQUEST: Bytes = Bytes(500);

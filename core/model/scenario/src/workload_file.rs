@@ -14,7 +14,6 @@ use fathom_units::{Bytes, Direction, Duration, NoDirection, Rate};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Position in the file, and the problem.
 pub(crate) type Fault = (Range<usize>, String);
 
 const MAX_NAME: usize = 64;
@@ -116,7 +115,6 @@ fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
 }
 
 impl WorkloadFile {
-    /// Position in the file.
     pub(crate) fn span(&self) -> Range<usize> {
         self.name.as_ref().map_or_else(|| self.kind.span(), Spanned::span)
     }

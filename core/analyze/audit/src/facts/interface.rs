@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use fathom_run::InterfaceKind;
 use fathom_units::{Bytes, Rate};
 
-/// Byte queue limits of all transmit queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ByteLimits {
     pub(crate) limit: Bytes,
@@ -158,8 +157,7 @@ fn kind(tree: &Tree, folder: &str, name: &str) -> InterfaceKind {
     if tree.has(&path("device/uevent")) {
         return of_device(tree, folder);
     }
-    // Interfaces without a device: only its name identifies an ifb; a veth is linked to an
-    // interface with another index.
+    // Interfaces without a device: an ifb only has its name, a veth a link to another index.
     match (tree.number(&path("ifindex")), tree.number(&path("iflink"))) {
         _ if name.starts_with("ifb") => InterfaceKind::Ifb,
         (Some(own), Some(other)) if own != other => InterfaceKind::Veth,

@@ -29,7 +29,6 @@ fn class(qdisc: &str) -> QdiscClass {
     }
 }
 
-/// Queue disciplines attached to an interface.
 enum Attached<'a> {
     /// No packets can queue.
     None,
@@ -154,8 +153,7 @@ fn run(command: String, undo: String) -> Remedy {
     Remedy::Run { command, undo, caution: None }
 }
 
-/// Replaces the queue discipline by fq_codel. With multiple transmit queues this needs a new root
-/// with new default leaves.
+/// Replaces the queue discipline by fq_codel; for multiple transmit queues, with a new root.
 fn replacement(context: &Context<'_>, interface: &Interface, one: &Attached<'_>) -> Remedy {
     let name = quoted(&interface.name);
     let root = interface.qdiscs.iter().find(|qdisc| qdisc.is_root());

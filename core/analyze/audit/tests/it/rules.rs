@@ -33,7 +33,6 @@ fn found(files: &[File<'_>], rates: &str, number: u8) -> Option<AuditedQueue> {
     audit.queues.into_iter().find(|queue| queue.point.queue.kind().number() == number)
 }
 
-/// The only remedy, as a command with its undo.
 fn command(queue: &AuditedQueue) -> (&str, &str) {
     match &queue.remedies[..] {
         [Remedy::Run { command, undo, .. }] => (command, undo),

@@ -15,7 +15,6 @@ fn off(seen: f64, truth: f64) -> f64 {
     (seen / truth - 1.0).abs()
 }
 
-/// Results that are the same for both captures.
 fn check(queues: &Queues, leg: Leg) {
     let [found] = queues.bottlenecks.as_slice() else { panic!("{:?}", queues.bottlenecks.len()) };
     assert_eq!(found.location, Location::Leg(leg));

@@ -1,5 +1,4 @@
-//! A simulated bottleneck with TCP flows and a capture point on the path. It returns the captured
-//! packets and the ground truth.
+//! Simulates TCP flows at a bottleneck; returns the packets captured on the path, and the truth.
 use fathom_bottleneck::{QueueWatch, Queues};
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{Times, Tracer};
@@ -24,7 +23,6 @@ pub(crate) struct TickClock {
     pub(crate) hertz: f64,
     pub(crate) skew_ppm: f64,
     pub(crate) offset: u32,
-    /// Time of a restart of the counter.
     pub(crate) restarts_s: Option<f64>,
 }
 
@@ -71,7 +69,6 @@ pub(crate) struct Plan {
     pub(crate) has_stamps: bool,
     pub(crate) has_ecn: bool,
     pub(crate) captured_from_s: f64,
-    /// Time and value of a change of the rate.
     pub(crate) change: Option<(f64, u64)>,
 }
 
@@ -172,7 +169,6 @@ struct Model {
     seen: Vec<(u64, Seen)>,
 }
 
-/// Runs the model and returns the observed and the true queues.
 pub(crate) fn run(plan: &Plan) -> (Queues, Truth) {
     let mut model = Model::new(plan.clone());
     model.run();
@@ -341,7 +337,6 @@ fn mss(plan: &Plan) -> u32 {
     1500 - header(plan)
 }
 
-/// Passes the captured packets through a tracer.
 fn observe(plan: &Plan, mut seen: Vec<(u64, Seen)>) -> Queues {
     seen.sort_by_key(|(at, _)| *at);
     let mut tracer = Tracer::new(QueueWatch::new());

@@ -4,7 +4,6 @@ use fathom_bottleneck::QueueWatch;
 use fathom_flow::Tracer;
 use fathom_run::{Capture, CapturedQueue, QueueManagement, QueuePlace, Retransmissions};
 
-/// A row of truth.txt.
 struct Truth {
     name: String,
     place: String,

@@ -47,7 +47,6 @@ fn captures_of_the_lab_and_a_real_one() {
     check("bloated upload", &bloated_upload("snd"));
 }
 
-/// The response of the other end.
 fn answer(sent: &Packet<'static>) -> Packet<'static> {
     let Transport::Tcp(tcp) = &sent.transport else { panic!("{sent:?}") };
     let (source_port, destination_port) = (tcp.destination_port, tcp.source_port);

@@ -6,7 +6,6 @@ use fathom_flow::{Bounds, Followed, SHARDS, Shard, Shards, Times, Tracer, missin
 use fathom_path::{Captures, Settings};
 use fathom_run::{CaptureSource, Run};
 
-/// Number of bytes that describe a packet.
 pub(crate) const EACH: usize = 12;
 const BOUNDS: Bounds = Bounds { lone_flows: 50, flows: 60, waiting: 500, hash_seed: 7 };
 /// Bytes per step of a data segment's length; 256 steps are three Ethernet segments.
@@ -112,7 +111,6 @@ fn each(bytes: &[u8], mut visit: impl FnMut(Times, &Packet<'_>, &[u8; EACH])) {
     }
 }
 
-/// Shards do not change the results.
 pub(crate) fn check_shards(bytes: &[u8]) {
     let mut whole = Tracer::new(QueueWatch::new());
     let mut shards = Shards::new(Shard::all(Bounds::default(), || QueueWatch::one_of(SHARDS)));

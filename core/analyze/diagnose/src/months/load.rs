@@ -12,8 +12,7 @@ use fathom_watch_samples::Column;
 /// The link is full above this share of the highest throughput seen, idle below the second.
 const FULL_SHARE: f64 = 0.7;
 const IDLE_SHARE: f64 = 0.3;
-/// Quantile of the link's throughput that counts as its capacity, because a single reading may be
-/// an artifact of the counter.
+/// Quantile of the throughput that counts as capacity: a single reading may be a counter artifact.
 const CAPACITY_QUANTILE: f64 = 0.999;
 /// Minimum capacity in bit/s: a link that never carried more was never full.
 pub(super) const MIN_CAPACITY_BITS_PER_SECOND: f64 = 1e6;

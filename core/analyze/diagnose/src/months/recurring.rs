@@ -27,7 +27,6 @@ const MIN_SHARE_OF_EACH: f64 = 0.3;
 const MIN_OF_EACH: usize = 3;
 /// Number of tests: the hours of the day for all days, working days, weekends and each weekday.
 const TESTS: f64 = 240.0;
-/// Maximum number of spans shown.
 const SHOWN: usize = 5;
 /// The household's own traffic below this share of its maximum does not explain a queue.
 const IDLE_SHARE: f64 = 0.2;

@@ -137,8 +137,7 @@ fn round_trip(view: &View<'_>, rise: &Rise<'_>) -> Option<f64> {
     Some(full - rise.idle.p50.value)
 }
 
-/// Uses observed values only: a lost probe met a full queue, but the time waited for it says
-/// nothing about the queue's length.
+/// Uses observed values only: the wait for a lost probe says nothing about the queue's length.
 fn of_observed(ascending: &[f64]) -> Option<f64> {
     let index = (FULL * ascending.len() as f64) as usize;
     ascending.get(index.min(ascending.len().checked_sub(1)?)).copied()

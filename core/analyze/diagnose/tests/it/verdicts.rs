@@ -7,10 +7,8 @@ use fathom_run::{
 };
 use fathom_units::{Direction, Duration, Time};
 
-/// A change to a run, and the expected reason of the diagnosis.
 type Damage = (Reason, fn(&mut Run));
 
-/// Whether a reason is the expected one.
 type IsReason<'t> = &'t dyn Fn(&Reason) -> bool;
 
 fn of(line: &Line) -> Diagnosis {
@@ -78,7 +76,6 @@ fn the_managed_line_is_healthy() {
     assert!(!has(&d, FindingKind::BufferSize) && !has(&d, FindingKind::AckStarvation));
 }
 
-/// Times at which any flow retransmitted.
 fn retransmissions(run: &Run) -> Vec<Time> {
     let counters = run.series.iter().filter(|s| s.key.metric == Metric::FlowRetransmits);
     let grown = counters.flat_map(|s| {

@@ -1,5 +1,4 @@
-//! Reads captures in testdata/trace: those of the lab, and a real bloated upload (pcap with
-//! microseconds, Ethernet, IPv4).
+//! Reads captures in testdata/trace: of the lab, and a real bloated upload (pcap, Ethernet, IPv4).
 use fathom_capture::{Address, IcmpHeader, Packet, Reader, Stamps, Step, TcpHeader, Transport, dissect};
 use fathom_flow::{Flows, Sink, Times, Tracer};
 use std::io::Read;
@@ -26,7 +25,6 @@ pub(crate) fn bloated_upload(end: &str) -> Vec<u8> {
     bytes
 }
 
-/// Folder of the lab captures and their ground truth.
 pub(crate) fn lab_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../testdata/trace/lab")
 }

@@ -3,7 +3,6 @@ use crate::capture::{read, trace};
 use fathom_flow::{Causes, End};
 use std::path::Path;
 
-/// A row of truth.txt.
 struct Counters {
     name: String,
     /// Retransmissions: all; in recovery; in slow start; by timeout; of retransmissions.

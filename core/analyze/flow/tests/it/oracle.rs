@@ -85,8 +85,7 @@ impl Oracle {
         let before = self.outstanding()
             + (self.acked..ack.max(self.acked)).filter(|b| *b >= self.highest).count() as u64;
         let mut observed = Observed::default();
-        // The data that raised the ACK was sent at this time or earlier. SACKed data sent before
-        // that was reported late.
+        // The data that raised the ACK was sent by this time. Older SACKed data was reported late.
         let raised = self.bytes.get(self.acked as usize..ack as usize).unwrap_or_default();
         let raised = raised.iter().map(|byte| byte.last).max().unwrap_or(0);
         if ack > self.acked {

@@ -58,8 +58,7 @@ pub enum ServerMessage {
         down_bytes: u64,
         /// UDP probes received for the session.
         udp_received: u64,
-        /// UDP probes with the session's identifier that came from an address other than that of
-        /// its control connection.
+        /// UDP probes of the session from an address other than its control connection's.
         udp_refused: u64,
     },
 }

@@ -58,9 +58,7 @@ pub enum KeeperOutput {
 #[derive(Clone, Debug)]
 struct Attempt {
     id: ConnectionId,
-    /// `None` while connecting.
     session: Option<Session>,
-    /// Deadline of the connection attempt.
     deadline: Option<Time>,
 }
 
@@ -138,8 +136,7 @@ impl SessionKeeper {
             self.begin(now);
         }
     }
-    /// When to call [`SessionKeeper::handle_timeout`]; `None` while the caller controls the timeout
-    /// of a connection attempt.
+    /// When to call [`SessionKeeper::handle_timeout`]; `None` while the caller times connecting.
     pub fn poll_timeout(&self) -> Option<Time> {
         match &self.attempt {
             Some(Attempt { session: Some(session), .. }) => session.poll_timeout(),
@@ -171,7 +168,6 @@ impl SessionKeeper {
             attempt.session = Some(Session::new(self.policy.token.clone(), self.policy.patience, now));
         }
     }
-    /// Abandons the connection attempt.
     fn failed(&mut self, error: SessionError, now: Time) {
         if let Some(attempt) = self.attempt.take() {
             self.output.push_back(KeeperOutput::Close(attempt.id, Some(error.clone())));
@@ -186,7 +182,6 @@ impl SessionKeeper {
             change(session);
         }
     }
-    /// Processes the outputs of the sessions.
     fn take_outputs(&mut self, now: Time) {
         while let Some((id, output)) = self.next_output() {
             match output {

@@ -55,8 +55,7 @@ impl Controller {
     pub fn excess(&self) -> PerDirection<Option<f64>> {
         self.delays.map(|delay| delay.map(|delay| delay.excess))
     }
-    /// Usual capacity of each direction at an hour of the week: the rates reached in 80 % and in 20
-    /// % of the cases; `None` if unknown.
+    /// Usual capacity of each direction at an hour of the week: rates reached in 80 % and in 20 %.
     pub fn usual(&self, hour: HourOfWeek) -> PerDirection<Option<(Rate, Rate)>> {
         let of = |state: &DirectionController| {
             state.learned.at(hour).map(|known| (rounded(known.low), rounded(known.high)))

@@ -20,8 +20,7 @@ const HELD: f64 = 0.8;
 /// Minimum share of readings within half a second at which an irregular load counts.
 const SOME: f64 = 0.3;
 const HALF_A_SECOND: f64 = 0.5;
-/// After this time, s, a full shaper queue with a delay beyond it is an overrun: senders had ten
-/// round trips to react to drops.
+/// After this time, s, delay beyond a full shaper queue is an overrun: senders had ten round trips.
 const OVERRUN: f64 = 1.0;
 /// A delay not explained by load becomes the baseline after this time, s.
 const NOISE: f64 = 8.0;
@@ -60,7 +59,6 @@ const PAUSE: f64 = 20.0;
 const STARVED: f64 = 0.8;
 const STARVED_SPAN: f64 = 1.0;
 
-/// A tick as seen by one direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tick {
     pub(crate) at: Time,
@@ -80,7 +78,6 @@ pub(crate) struct Load {
     can_fill: bool,
 }
 
-/// A delay not explained by load.
 #[derive(Clone, Copy, Debug)]
 struct Noise {
     since: Time,

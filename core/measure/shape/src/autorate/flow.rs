@@ -14,7 +14,6 @@ const DEMAND_TIME: f64 = 0.001;
 /// Less than this share of the mean rate is no load.
 const NO_LOAD: f64 = 0.25;
 
-/// State at one tick.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     at: Time,
@@ -29,7 +28,6 @@ struct Reading {
     excess: f64,
 }
 
-/// Readings of recent ticks.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Flow {
     readings: VecDeque<Reading>,

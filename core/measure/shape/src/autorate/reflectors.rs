@@ -81,7 +81,6 @@ impl Reflectors {
         }
         self.compare(at, samples);
     }
-    /// Delay of each direction by majority.
     pub(crate) fn excess_delays(
         &mut self,
         at: Time,
@@ -100,7 +99,6 @@ impl Reflectors {
     pub(crate) fn shift(&mut self, direction: Direction, longer: f64) {
         self.all.iter_mut().for_each(|reflector| reflector.directions[direction].shift(longer));
     }
-    /// Raises the round-trip baselines of all reflectors.
     pub(crate) fn shift_round(&mut self, longer: f64) {
         self.all.iter_mut().for_each(|reflector| reflector.round.shift(longer));
     }

@@ -28,8 +28,7 @@ impl Budget {
     pub const fn new(requested: Option<Duration>) -> Self {
         Budget(requested)
     }
-    /// The budget of a shaper with this isolation at this rate. On slow links the serialization
-    /// time of packets is added.
+    /// Budget of a shaper with this isolation and rate, including serialization of packets.
     #[must_use]
     pub fn at(&self, isolation: Isolation, rate: Rate) -> Duration {
         let default = match isolation {

@@ -59,12 +59,10 @@ pub struct Fix {
     is_stopped: bool,
     /// Result of the test without a shaper.
     before: Vec<LoadSummary>,
-    /// Directions to shape.
     shaped: PerDirection<bool>,
     /// Throughput of the line without a shaper.
     carried: PerDirection<Option<Rate>>,
     isolation: Isolation,
-    /// Index of the current margin.
     attempt: usize,
     rates: PerDirection<Option<Rate>>,
     report: Report,

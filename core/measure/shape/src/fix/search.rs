@@ -18,7 +18,6 @@ const IDLE: Duration = Duration::from_secs(2);
 const LATEST_START: Duration = Duration::from_secs(55);
 /// Maximum number of trials; the search usually ends earlier.
 const TRIALS: usize = 13;
-/// Interval of reading the shaper's counters.
 const READ_INTERVAL: Duration = Duration::from_millis(50);
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 /// The shaper of the other direction, which carries only ACKs, is set to this multiple of its
@@ -38,7 +37,6 @@ pub(super) struct SearchConfig {
     pub(super) other: Option<Rate>,
 }
 
-/// Why a search failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NoKnee {
     Line(Failure),
@@ -48,7 +46,6 @@ pub(super) enum NoKnee {
 #[derive(Clone, PartialEq, Debug)]
 struct Running {
     offered: Rate,
-    /// Start of the evaluation.
     since: Time,
     round_trips: RoundTrips,
     throughput: Throughput,
@@ -132,7 +129,6 @@ impl Search {
             Some(_) => {}
         }
     }
-    /// Time of the next reading of the counters.
     pub(super) fn next_read(&self) -> Option<Time> {
         self.trial.as_ref().map(|trial| trial.since.max(trial.last_read + READ_INTERVAL))
     }

@@ -28,7 +28,6 @@ fn config() -> Config {
     Config::new(PerDirection { up, down }).unwrap()
 }
 
-/// Observations at a tick.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     s: f64,

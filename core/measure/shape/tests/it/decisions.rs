@@ -10,7 +10,6 @@ use std::path::Path;
 const UP: [f64; 3] = [2.0, 10.0, 20.0];
 const DOWN: [f64; 3] = [5.0, 20.0, 60.0];
 
-/// A part of the table.
 struct Scene {
     ticker: Ticker,
     text: String,

@@ -166,8 +166,7 @@ fn knees_of_many_lines_are_within_the_bounds() {
         let overhead = world.report().overhead;
         eprintln!("seed {seed}: {rates:.2?} Mbit/s, {path_ms:.0} ms, knees at {shares:.4?}, {overhead:?}");
         assert_eq!(outcome, Ok(Outcome::Verified), "seed {seed}: {}", world.story());
-        // On a long path a load may leave a shaper idle that exceeds the line's rate by less than
-        // the required accuracy of 3 %.
+        // On a long path, a load may not fill a shaper that is less than 3 % above the line's rate.
         for (direction, share) in shares {
             assert!((0.97..1.03).contains(&share), "seed {seed}, {direction}: {share}\n{}", world.story());
         }

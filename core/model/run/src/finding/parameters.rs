@@ -1,5 +1,4 @@
-//! Parameters of each kind of finding. Times are in seconds and sizes in bytes unless the last word
-//! of a name gives another unit.
+//! Parameters of findings, in seconds and bytes unless a name ends in another unit.
 use super::{CpuCause, InstrumentPart};
 use crate::{
     CaptureDefect, DelayAtLoss, DelayedFlows, Estimate, Interruption, NotSent, PhaseEnd, PhaseKind,

@@ -12,7 +12,6 @@ use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 
 /// Number of TCP flows of a load, as in a test.
 const FLOWS: u32 = 4;
-/// Interval of goodput samples.
 const GOODPUT_EVERY: Duration = Duration::from_millis(100);
 /// Maximum time to wait for an empty queue between two loads, as in a test.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -28,7 +27,6 @@ pub(crate) fn mbit(mbit: f64) -> Rate {
     Rate::from_bits_per_second((mbit * 1e6) as u64)
 }
 
-/// One direction of a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Side(pub(crate) String);
 
@@ -44,13 +42,11 @@ impl Side {
 }
 
 impl Side {
-    /// The same modem with another propagation delay.
     pub(crate) fn with_delay(&self, ms: f64) -> Side {
         Side(self.0.replace("delay = \"5ms\"", &format!("delay = \"{ms:.3}ms\"")))
     }
 }
 
-/// A line of one hop.
 pub(crate) fn session(sides: &PerDirection<Side>, trace: &str, seed: u64) -> Session {
     let text = format!(
         "name = \"modem\"\nabout = \"test\"\nsource = \"test\"\n[[hop]]\nname = \"modem\"\nup = {{ {} }}\ndown = {{ {} }}\n",
@@ -85,7 +81,6 @@ fn one_queue(rate: Rate) -> String {
     format!("fifo limit {bytes}b")
 }
 
-/// Counters of a shaper, if there is one.
 pub(crate) fn shaper_counters(session: &Session, direction: Direction) -> Option<ShaperCounters> {
     let stats = session.shaper_stats(direction)?;
     Some(ShaperCounters {
@@ -349,8 +344,7 @@ impl World {
         }
         true
     }
-    /// Advances the time until `end` and reports everything a test reports. False if the state
-    /// machine ended the test.
+    /// Advances to `end`, reporting like a test. False if the state machine ended the test.
     fn pass(&mut self, seen: &mut Seen, end: Time) -> bool {
         let mut next_goodput = self.session.now() + GOODPUT_EVERY;
         let mut delivered = self.delivered();
