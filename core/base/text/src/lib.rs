@@ -1,7 +1,7 @@
 //! Numbers as people read them: one form for findings, reports, alerts and the command line.
 //!
-//! Texts that a program or `tc(8)` reads are the `Display` of the types of `fathom-units`. `ui/src/format.ts` has the same forms
-//! for the pages; `golden/text.txt` holds both to them.
+//! Texts that a program or `tc(8)` reads are the `Display` of the types of `fathom-units`.
+//! `ui/src/format.ts` has the same forms for the pages; `golden/text.txt` holds both to them.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -31,7 +31,8 @@ pub fn seconds(seconds: f64) -> String {
     if libm::fabs(seconds) < 9.95 { format!("{seconds:.1} s") } else { format!("{} s", thousands(seconds)) }
 }
 
-/// Seconds with three digits, where the difference of two close delays matters: `420 us`, `20.1 ms`, `1,049 ms`, `12.3 s`.
+/// Seconds with three digits, where the difference of two close delays matters: `420 us`,
+/// `20.1 ms`, `1,049 ms`, `12.3 s`.
 pub fn delay(seconds: f64) -> String {
     match libm::fabs(seconds) {
         0.0 => "0 ms".into(),

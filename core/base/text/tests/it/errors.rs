@@ -1,9 +1,11 @@
-//! `golden/prose/errors.txt`: every sentence of an error that the program can print, for reading in one piece.
+//! `golden/prose/errors.txt`: every sentence of an error that the program can print, for reading in
+//! one piece.
 //!
-//! The sources are searched for string literals in these places: in any `impl` block of a type that implements `Error` or
-//! has a name such as `SizeError` or `Refusal`; in the arguments of calls that make errors, such as `Err(...)` and
-//! `Failure::input(...)`; and in functions that return an error as text. A new sentence is not in the file, so this test
-//! fails until `UPDATE_GOLDEN=1` writes it there.
+//! The sources are searched for string literals in these places: in any `impl` block of a type that
+//! implements `Error` or has a name such as `SizeError` or `Refusal`; in the arguments of calls
+//! that make errors, such as `Err(...)` and `Failure::input(...)`; and in functions that return an
+//! error as text. A new sentence is not in the file, so this test fails until `UPDATE_GOLDEN=1`
+//! writes it there.
 use crate::rust_source::{Literal, RustSource};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{read_dir, read_to_string, write};

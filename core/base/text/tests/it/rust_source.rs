@@ -72,7 +72,8 @@ impl RustSource {
                     let from = before.rfind(|c: char| !is_word(c) && c != ':').map_or(0, |end| end + 1);
                     calls.push(before[from..].to_owned());
                 }
-                // A block of statements ends the search, unless it is a closure or a match within a call.
+                // A block of statements ends the search, unless it is a closure or a match within a
+                // call.
                 '{' if self.code[..index].trim_end().ends_with("->") => break,
                 ';' if depth == 0 => break,
                 _ => {}
