@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Arithmetic holds: over tail-drop buffers the largest working latency is idle + bytes x 8 / rate, within 3 %."""
+"""Checks the arithmetic: with tail-drop buffers, the maximum working latency is idle + bytes x 8 /
+rate, within 3 %.
+"""
 from common import line, percentile, test_over, within
 
 TOLERANCE = 0.03

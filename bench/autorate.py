@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Laws of rates on lines that vary: ours beside those of cake-autorate and sqm-autorate.
+"""Compares Fathom's autorate law with those of cake-autorate and sqm-autorate on variable-rate
+lines.
 
-`bench/autorate.py` simulates six weeks of each: ten minutes on two processors; `bench/autorate.py HOURS` is a shorter run.
-`bench/autorate.py lab` lets each drive a real shaper with real TCP through it, 90 s a line: a quarter of an hour, as root.
-`bench/autorate.py lab round-trips` is the same where one-way delays are not known."""
+`bench/autorate.py` simulates six weeks of each: ten minutes on two CPUs. `bench/autorate.py HOURS`
+is a shorter run. `bench/autorate.py lab` runs each law with a real shaper and real TCP, 90 s per
+line: a quarter of an hour, as root. `bench/autorate.py lab round-trips` does the same without
+one-way delays.
+"""
 import re
 import subprocess
 import sys
@@ -20,13 +23,13 @@ def run(*arguments):
 
 
 def rows(text):
-    """(line, law) -> late, used, when idle, for the other."""
+    """(line, law) -> late, used, cuts when idle, cuts for the other direction."""
     found = (ROW.match(line) for line in text.splitlines())
     return {(m[1], m[2]): (float(m[5]), float(m[8]), int(m[11]), int(m[12])) for m in found if m}
 
 
 def judge(table):
-    """What does not hold where one-way delays are known."""
+    """Conditions that fail when one-way delays are known."""
     for line in sorted({line for line, _ in table}):
         late, used, idle, other = table[line, "fathom"]
         for peer in ("cake-autorate", "sqm-autorate"):

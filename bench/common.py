@@ -1,4 +1,4 @@
-"""What the benchmarks share: running fathom as a user would, and reading the run that it prints."""
+"""Shared by the benchmarks: run fathom as a user would, and read the run that it prints."""
 import json
 import os
 import subprocess
@@ -9,7 +9,7 @@ FATHOM = os.path.abspath(os.environ.get("FATHOM", "target/release/fathom"))
 
 
 def compiled(source, folder, name):
-    """A C program for what a machine can do at all; gives its path."""
+    """Compiles a C program that measures the limit of the machine; returns its path."""
     text, program = os.path.join(folder, f"{name}.c"), os.path.join(folder, name)
     with open(text, "w") as file:
         file.write(source)
@@ -18,7 +18,9 @@ def compiled(source, folder, name):
 
 
 def lab(scenario, command, flags=(), timeout=300):
-    """Runs `command` (a list) behind `scenario` (a built-in name, or the text of a scenario); gives its stdout."""
+    """Runs `command` (a list) on `scenario` (a built-in name, or scenario text); returns its
+    stdout.
+    """
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         if "\n" in scenario:
             file.write(scenario)
@@ -32,13 +34,13 @@ def lab(scenario, command, flags=(), timeout=300):
 
 
 def test_over(scenario, test_flags, lab_flags=()):
-    """`fathom test` over an emulated line; gives its Run."""
+    """Runs `fathom test` over an emulated line; returns the Run."""
     command = ["sh", "-c", f"exec {FATHOM} test $FATHOM_SERVER --json --no-save {test_flags}"]
     return json.loads(lab(scenario, command, lab_flags))
 
 
 def simulated(scenario, seed):
-    """`fathom sim` of the text of a scenario; gives its Run."""
+    """Runs `fathom sim` on scenario text; returns the Run."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(scenario)
         file.flush()
@@ -69,13 +71,15 @@ def within(run, metric, kind, **key):
 
 
 def percentile(values, p):
-    """Smallest value with at least p of the sample at or below it (RFC 2330 section 11.3)."""
+    """Smallest value with at least the share p of the sample at or below it (RFC 2330 section
+    11.3).
+    """
     ordered = sorted(values)
     return ordered[max(0, -(-int(p * 1000) * len(ordered) // 1000) - 1)]
 
 
 def goodput_mbit(run, kind, direction):
-    """Mean goodput of a phase, Mbit/s, less its first two seconds (slow start)."""
+    """Mean goodput of a phase in Mbit/s, without its first two seconds (slow start)."""
     start = phase(run, kind)["start_ns"] / 1e9 + 2
     end = phase(run, kind)["end_ns"] / 1e9
     values = [v for at, v in series(run, "goodput_bits_per_second", direction=direction, flow=None) if start <= at < end]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The emulated line itself: added delay when idle at 100 Mbit/s, rate error, and the most TCP that it carries."""
+"""The emulated line: added delay when idle at 100 Mbit/s, rate error, and maximum TCP throughput.
+"""
 import json
 import os
 import re
@@ -21,7 +22,9 @@ def rtts_us(text):
 
 
 def ping_over_veth():
-    """What a ping between two namespaces takes without any line: mostly the waking of ping itself."""
+    """Round-trip time of a ping between two namespaces without a line: mostly the wake-up of ping
+    itself.
+    """
     a, b = (f"fathom-{who}-{os.getpid()}" for who in "ab")
     setup = (f"ip netns add {a}; ip netns add {b}; ip -n {a} link add v type veth peer name v netns {b}; "
              f"ip -n {a} link set v up; ip -n {b} link set v up; ip -n {a} addr add 198.18.9.1/24 dev v; "
@@ -35,7 +38,9 @@ def ping_over_veth():
 
 
 def added_delay():
-    """450 us each way keep the round trip below 1 ms, where ping prints microseconds. ping -s 56 is 98 bytes on the wire."""
+    """Delays of 450 us each way keep the round trip below 1 ms, where ping prints microseconds.
+    ping -s 56 is 98 bytes on the wire.
+    """
     out = lab(IDLE.replace("5ms", "450us"), ["sh", "-c", "ping -i 0.01 -c 2000 $FATHOM_SERVER"])
     ideal = 2 * (450 + 98 * 8 / 100)
     got, bare = rtts_us(out), ping_over_veth()
@@ -48,7 +53,7 @@ def added_delay():
 def rate_error():
     for mbit in (3, 20, 100):
         got = iperf3(IDLE.replace("100Mbit", f"{mbit}Mbit"), "-C cubic")["end"]["sum_received"]["bits_per_second"]
-        # 1,448 bytes of payload in 1,514 on the wire (timestamps option on).
+        # 1,448 bytes of payload in 1,514 on the wire (with timestamps).
         error = got / (mbit * 1e6 * 1448 / 1514) - 1
         print(f"rate error at {mbit} Mbit/s, from goodput: {error:+.2%} (limit 0.5 %)", flush=True)
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""`fathom fix` on a router before a modem with a full buffer, on this kernel, in namespaces of its own.
+"""`fathom fix` on a router in front of a modem with a full buffer, on this kernel, in its own
+namespaces.
 
   client 10.0.0.1 --- router wan0 --- modem: 10 Mbit/s and 256 kB up, 40 Mbit/s and 1 MB down --- server 10.0.2.2
 
-A ping every 50 ms beside CUBIC flows of iperf3, without a shaper and with each that this kernel has, at 95 % of the line's rates, which are
-given by hand. Limits: working latency at most 20 ms with a single short queue and 5 ms with the flow hash (medians, one flow), goodput at
-least 93 % of the line's (as measured without a shaper, one flow).
+A ping every 50 ms with CUBIC flows of iperf3, without a shaper and with each shaper that this
+kernel supports, at 95 % of the line's rates, which are given on the command line. Limits: working
+latency at most 20 ms with a single short queue and 5 ms with the flow hash (medians, one flow);
+goodput at least 93 % of the line's (measured without a shaper, one flow).
 """
 import json
 import os
@@ -52,14 +54,14 @@ def build():
 
 
 def measure(direction, flows):
-    """Median and largest round trip in ms, goodput in Mbit/s."""
+    """Median and maximum round-trip time in ms, goodput in Mbit/s."""
     reverse = ["-R"] if direction == "down" else []
     load = subprocess.Popen(
         ["ip", "netns", "exec", NAMES["client"], "iperf3", "-c", "10.0.2.2", "-C", "cubic", "-t", str(SECONDS), "-P", str(flows), "-J",
          *reverse], stdout=subprocess.PIPE, text=True)
     pings = inside("client", f"ping -i 0.05 -w {SECONDS - 1} 10.0.2.2", check=False)
     told = json.loads(load.communicate()[0])
-    # Less the first two seconds: slow start.
+    # Without the first two seconds: slow start.
     times = [float(t) for t in re.findall(r"time=([0-9.]+)", pings)][40:]
     return statistics.median(times), max(times), told["end"]["sum_received"]["bits_per_second"] / 1e6
 
@@ -75,11 +77,11 @@ def main():
     fix = f"{FATHOM} fix --state {state}"
     missed = []
     try:
-        print("shaper        way   flows   median ms   most ms      Mbit/s")
+        print("shaper        dir   flows   median ms    max ms      Mbit/s")
         bare = {way: row("none", way, 1)[1] for way in ("up", "down")}
         for shaper, limit in (("cake", 5), ("htb+fq_codel", 5), ("flow-hash", 5), ("tbf", 20)):
             if "is shaped" not in inside("router", f"{fix} wan0 --up 9.5mbit --down 38mbit --shaper {shaper} --commit", check=False):
-                print(f"{shaper:<14}this kernel has none")
+                print(f"{shaper:<14}not available in this kernel")
                 continue
             for way in ("up", "down"):
                 for flows in (1, 8):

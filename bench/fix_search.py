@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""`fathom fix --server`, whole: from the first measurement to the proof, before a modem with a full buffer.
+"""`fathom fix --server` from the first measurement to verification, in front of a modem with a full
+buffer.
 
-On this kernel in the lab (10 and 40 Mbit/s, 205 and 200 ms of buffer, 10 ms of path), and in Debian's User-Mode Linux, which has CAKE and
-fq_codel (10 and 20 Mbit/s: it is slow). Of each shaper: the knee that was found, as a share of the true rate, and in which time; the median
-delay above idle without and with the shaper; goodput with it as a share of that without.
+Runs on this kernel in the lab (10 and 40 Mbit/s, 205 and 200 ms of buffer, 10 ms of path), and in
+Debian's User-Mode Linux, which has CAKE and fq_codel (10 and 20 Mbit/s, because it is slow). For
+each shaper: the knee as a share of the true rate, and the search time; the median delay above idle
+without and with the shaper; goodput with the shaper as a share of that without.
 
-Limits: knee within 3 % in 60 s; at most 20 ms above idle with one short queue, 5 ms with a queue for each flow, up and down; goodput at least 93 %.
+Limits: knee within 3 % in 60 s; at most 20 ms above idle with one short queue, 5 ms with flow
+isolation, up and down; goodput at least 93 %.
 """
 import json
 import os
@@ -25,9 +28,10 @@ name = "modem"
 up = { rate = "10mbit", delay = "5ms", queue = "fifo limit 256000b", overhead = "0b" }
 down = { rate = "40mbit", delay = "5ms", queue = "fifo limit 1000000b", overhead = "0b" }
 """
-# What a shaper that counts with Ethernet's headers passes of a line that counts without, and the line's true rates.
+# The share of a line's rate (counted without Ethernet headers) that a shaper (counting with them)
+# passes, and the line's true rates.
 TRUE_RATES = {"lab": (10e6, 40e6), "uml": (10e6, 20e6)}
-# Another kernel may be named, such as one with cake_mq, and the shapers to try in it.
+# Another kernel may be given, such as one with cake_mq, and the shapers to test in it.
 UML = os.environ.get("FATHOM_UML", "linux.uml")
 PATIENCE_S = 1200
 
@@ -35,7 +39,7 @@ PATIENCE_S = 1200
 def main():
     if not shutil.which(UML):
         sys.exit(f"fix_search: {UML} is missing: ./setup installs it (Debian package user-mode-linux)")
-    print(f"{'kernel':<15}{'shaper':<14}{'way':<5}{'knee of the rate':>17}{'search s':>10}{'before ms':>11}{'after ms':>10}{'goodput':>9}   end", flush=True)
+    print(f"{'kernel':<15}{'shaper':<14}{'dir':<5}{'knee of the rate':>17}{'search s':>10}{'before ms':>11}{'after ms':>10}{'goodput':>9}   outcome", flush=True)
     missed = []
     for line, kernel, rung, fixed in runs():
         for true_rate, way in zip(TRUE_RATES[line], ("up", "down")):

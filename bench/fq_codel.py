@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""`fathom demo`: FQ-CoDel's working latency within 15 ms of idle, goodput at least 95 % of what tail drop gave."""
+"""`fathom demo`: FQ-CoDel's working latency is within 15 ms of idle, goodput at least 95 % of that
+of tail drop.
+"""
 import json
 import statistics
 import subprocess

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The load generator beside iperf3 over one veth pair: Gbit/s, and CPU seconds of both ends per GB delivered.
+"""Compares the load generator with iperf3 over one veth pair: Gbit/s, and CPU seconds of both ends
+per GB delivered.
 
-Fathom's figures include its probes, its reports and its own picture of itself. Limits: no more CPU than iperf3, and at
-least 5 Gbit/s. Both run in turn, several rounds; the median of each is compared.
+Fathom's results include its probes, reports and self-monitoring. Limits: no more CPU than iperf3,
+and at least 5 Gbit/s. Both run in turn for several rounds; their medians are compared.
 """
 import json
 import os
@@ -36,7 +37,7 @@ def start(name, command):
 
 
 def cpu_seconds(process, kill=False):
-    """Output and CPU seconds of a process, which has ended or is ended now."""
+    """Output and CPU seconds of a process, which is stopped if it is still running."""
     if kill:
         process.terminate()
     out = process.stdout.read()

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What papers, RFCs and other people's tests published, beside what the simulator gives: a line a claim.
+"""Compares published results of papers, RFCs and tests with the simulator: one line per claim.
 
-The gallery's scenarios from those sources (its other half are the seeds, which `fathom sim gallery` prints), the mean windows
-of RFC 9438 and of Linux 6.12, and what packetdrill asserts. Needs neither root nor a quiet machine, and gives the same
-everywhere; recorded in golden/figures/published.txt.
+Covers the gallery's scenarios from those sources (the seeds are the other half, printed by
+`fathom sim gallery`), the mean windows of RFC 9438 and of Linux 6.12, and packetdrill's assertions.
+Needs neither root nor a quiet machine, and gives the same result everywhere; recorded in
+golden/figures/published.txt.
 """
 import json
 import os
@@ -14,12 +15,12 @@ import sys
 from common import FATHOM
 
 TCP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "tcp")
-# Sources of gallery scenarios, by their names' first word.
+# Sources of gallery scenarios, by the first word of their names.
 PAPERS = ("codel", "dctcp", "incast", "l4s", "ledbat", "rfc7928", "sizing")
 
 
 def told(value, unit):
-    """A number as the gallery's page has it."""
+    """A number in the format of the gallery's page."""
     if value is None:
         return "nothing"
     match unit:
@@ -58,7 +59,7 @@ def gallery():
 
 
 def windows():
-    """The same of golden/tcp/response.txt, which a test keeps up to date."""
+    """The rows of golden/tcp/response.txt, which a test keeps up to date."""
     with open(os.path.join(TCP, "response.txt")) as file:
         rows = [[cell.strip() for cell in line.split("|")] for line in file if line.strip() and line[0] != "#"]
     for source, control, loss, rtt, share, published, ours, ratio in rows:
@@ -66,7 +67,9 @@ def windows():
 
 
 def packetdrill():
-    """How many steps of packetdrill's scripts each golden file retells, and how many facts follow them; a test holds all."""
+    """The number of packetdrill script steps that each golden file reproduces, and of facts after
+    them; a test checks all.
+    """
     for name in sorted(os.listdir(TCP)):
         with open(os.path.join(TCP, name)) as file:
             text = file.read()
@@ -80,11 +83,11 @@ def packetdrill():
 def main():
     found = list(gallery())
     rows = [row for row, _ in found] + list(windows()) + list(packetdrill())
-    print("# Published beside ours, by bench/published.py. \"expected\" is what a source's own words or a sum allow; notes are in the gallery.")
+    print("# Published results and ours, by bench/published.py. \"expected\" is what the source or a calculation allows; notes are in the gallery.")
     held = sum(holds for _, holds in found)
-    print(f"# {held} of {len(found)} claims of the gallery's papers come out.")
+    print(f"# {held} of {len(found)} claims of the gallery's papers are reproduced.")
     head = "# source or scenario", "claim", "published", "expected", "ours"
-    # A long cell widens its own line only.
+    # A long cell widens only its own line.
     widths = [min(48, max(len(row[i]) for row in [head, *rows])) for i in range(5)]
     for row in [head, *rows]:
         print(" | ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""The simulator beside ns-3: packets through the bottleneck per CPU second, one core, in the same run.
+"""Compares the simulator with ns-3: bottleneck packets per CPU second, on one core, in the same
+run.
 
-A dumbbell: 4 bulk flows of CUBIC with SACK, 100 Mbit/s, round trip 20 ms, FQ-CoDel. Limit: 3 million packets per CPU second.
-Then how that changes with the number of flows and of hops, and the memory of a flow.
+A dumbbell: 4 CUBIC bulk flows with SACK, 100 Mbit/s, 20 ms round trip, FQ-CoDel. Limit: 3 million
+packets per CPU second. Then the dependence on the number of flows and of hops, and the memory per
+flow.
 
-Fathom's CPU time is that of the whole process: reading the scenario, probes every 50 ms, and the JSON of the run. Its packets are
-the payload delivered in full segments, without acknowledgements, probes, and what was sent twice. ns-3's CPU time is that of
-its event loop alone, its packets are all that the bottleneck's device sent in the direction of the data.
+Fathom's CPU time is that of the whole process: reading the scenario, probes every 50 ms, and the
+JSON of the run. Its packets are the payload delivered in full segments, without ACKs, probes and
+retransmissions. ns-3's CPU time is that of its event loop only; its packets are all that the
+bottleneck device sent in the direction of the data.
 """
 import os
 import re
@@ -19,16 +22,16 @@ import tempfile
 from common import FATHOM
 
 ROUNDS, SECONDS, SEGMENT = 4, 30, 1448
-# Ours is over in a tenth of a second, which a neighbour on the machine disturbs more.
+# Ours takes a tenth of a second, which other load on the machine disturbs more.
 OURS_A_ROUND = 5
 LEAST = 3e6
 LIBRARIES = [f"ns3-{part}" for part in ("applications", "internet", "point-to-point", "traffic-control")]
-# The most of one work in a scenario.
+# Maximum size of one workload in a scenario.
 FLOWS_OF_A_WORK = 1024
 
 
 def scenario(flows, rate="100mbit", seconds=SECONDS, delay_us=10_000, queue="fq_codel", hops=1):
-    """`hops` bottlenecks one behind the other, and the same delay in all."""
+    """`hops` bottlenecks in series, with the same total delay."""
     side = f'{{ rate = "{rate}", delay = "{delay_us // hops}us", queue = "{queue}" }}'
     text = 'name = "dumbbell"\nabout = "bulk flows over one line"\nsource = "bench"\n'
     text += "".join(f'[[hop]]\nname = "hop-{i + 1}"\nup = {side}\ndown = {side}\n' for i in range(hops))
@@ -46,17 +49,18 @@ def fathom(text):
         process = subprocess.Popen([FATHOM, "sim", file.name, "--json"], stdout=out, stderr=subprocess.DEVNULL)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        # 1 is a verdict on the line, no failure.
+        # Exit code 1 is a verdict on the line, not a failure.
         if process.returncode not in (0, 1):
             sys.exit(f"fathom sim: exit {process.returncode} with\n{text}")
         out.seek(0)
-        # The phases are at the start. A child's peak is not less than its parent's size, so the whole is not read.
+        # The phases are at the start. The file is not parsed whole: a child's peak memory is at
+        # least its parent's size.
         delivered = re.search(r'"delivered_up_bytes":(\d+)', out.read(16384))
     return int(delivered[1]) / SEGMENT, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
 
 def build_ns3(folder):
-    """Compiles the same dumbbell against Debian's ns-3."""
+    """Compiles the same dumbbell with Debian's ns-3."""
     flags = []
     for what in ("--cflags", "--libs"):
         asked = subprocess.run(["pkg-config", what, *LIBRARIES], capture_output=True, text=True)
@@ -76,7 +80,9 @@ def ns3(program, flows):
 
 
 def headline(program):
-    """Both in turn; of each the best, as others on the machine only ever take time away. True if ours are too few."""
+    """Runs both in turn and takes the best of each, because other load only slows them down.
+    Returns whether ours is below the limit.
+    """
     ours, theirs = [], []
     print(f"4 flows, 100 Mbit/s, {SECONDS} s{'packets':>15}{'CPU s':>10}{'packets per CPU s':>20}{'goodput Mbit/s':>17}")
     for _ in range(ROUNDS):
@@ -101,7 +107,9 @@ def row(name, text, per_hop=1):
 
 
 def growth():
-    """1 Mbit/s and a round trip of 100 ms for each flow, whatever their number, so that all of them have a window to speak of."""
+    """1 Mbit/s and 100 ms of round-trip time per flow for any number of flows, so that each has a
+    usable window.
+    """
     print(f"{'flows of 1 Mbit/s each':<26}{'packets':>15}{'CPU s':>10}{'packets per CPU s':>20}{'resident MB':>17}")
     resident = {}
     for flows in (1, 10, 100, 1_000, 10_000, 100_000):

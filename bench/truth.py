@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The truth table: fathom and its peers over one plain kernel line whose queue is polled while they run.
+"""Compares fathom and similar tools with the truth, over a plain kernel line whose queue is polled
+while they run.
 
-client -- router -- server, three network namespaces; the router shapes each way with tbf over a byte FIFO, so the
-delay that a packet meets is backlog / rate. `tc -s -j qdisc` is read every 50 ms: that is the truth. Nothing of
-fathom's own emulation is involved. Needs root, iproute2, iperf3, irtt, flent; see bench/packages.
+client -- router -- server, three network namespaces. The router shapes each direction with tbf over
+a byte FIFO, so the delay of a packet is backlog / rate. `tc -s -j qdisc` is read every 50 ms: that
+is the truth. Fathom's own emulation is not involved. Needs root, iproute2, iperf3, irtt, flent; see
+bench/packages.
 
 Usage: bench/truth.py [--fathom target/release/fathom] [--rounds 1] [--only NAME]
 """
@@ -41,7 +43,8 @@ def build_line():
         run(f"ip -n {NS[who]} link add up0 type veth peer name to-{who} netns {NS['router']}")
         run(f"ip -n {NS[who]} addr add {net}.2/24 dev up0; ip -n {NS[who]} link set up0 up")
         run(f"ip -n {NS['router']} addr add {net}.1/24 dev to-{who}; ip -n {NS['router']} link set to-{who} up")
-        # The machine's default may be BBR, which a namespace can't change by sysctl; a route can.
+        # The machine's default may be BBR, which a namespace cannot change by sysctl, but a route
+        # can.
         run(f"ip -n {NS[who]} route add default via {net}.1 congctl cubic")
     run(inside("router", "sysctl -qw net.ipv4.ip_forward=1"))
     shape = "tc -n {ns} qdisc replace dev {dev} root tbf rate {rate} burst 3200 limit {limit}"
@@ -74,7 +77,9 @@ class Truth(threading.Thread):
         return [row[column] for row in self.rows if start <= row[0] < end]
 
     def loaded(self, column):
-        """Delays from the first to the last moment at which the queue held something: the load's time."""
+        """Delays from the first to the last time when the queue was not empty: the time of the
+        load.
+        """
         used = [i for i, row in enumerate(self.rows) if row[column] > 0.002]
         return [row[column] for row in self.rows[used[0]:used[-1] + 1]] if used else []
 
@@ -84,7 +89,9 @@ class Truth(threading.Thread):
 
 
 def three(values, lost=0):
-    """p50, p90 and maximum in ms. Lost probes rank above all answers, where a tool tells them (RFC 7679 section 3.4)."""
+    """p50, p90 and maximum in ms. Lost probes rank above all replies, if a tool reports them (RFC
+    7679 section 3.4).
+    """
     if not values:
         return None
     ordered = sorted(values)
@@ -110,7 +117,8 @@ def stop(process):
         process.kill()
 
 
-# Each tool returns {direction: (reported, truth)}, each a (p50, p90, max) in ms or a tuple with None.
+# Each tool returns {direction: (reported, truth)}, each a (p50, p90, max) in ms or a tuple with
+# None.
 
 def fathom(args, truth):
     server = serve(f"{args.fathom} serve")
@@ -125,7 +133,7 @@ def fathom(args, truth):
     whole, fraction = re.match(r"(.*?)(\.\d+)?Z$", recorded["started"]).groups()
     start = time.mktime(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) - time.timezone + float(fraction or 0)
     series = next(s for s in recorded["series"] if s["metric"] == "udp_rtt_s")
-    # A lost probe's value is how long it was waited for.
+    # The value of a lost probe is its timeout.
     censored = set(series.get("censored", []))
     probes = [(at, None if i in censored else v) for i, (at, v) in enumerate(zip(series["at_ns"], series["values"]))]
     out = {}
@@ -162,7 +170,7 @@ def iperf3(_args, truth):
 
 
 def beside_iperf3(truth, measure):
-    """A prober beside iperf3's load in each direction; the truth is that of the time with a queue."""
+    """A prober with iperf3's load in each direction; the truth covers the time with a queue."""
     responder, out = serve("irtt server"), {}
     for name, reverse, column in (("up", False, 1), ("down", True, 2)):
         mark = len(truth.rows)
@@ -186,7 +194,9 @@ def irtt(_args, truth):
 
 
 def flent(_args, truth):
-    """flent's ping test (ICMP and UDP by irtt): its own TCP tests need netperf, which Debian's main archive does not have."""
+    """flent's ping test (ICMP, and UDP with irtt): its own TCP tests need netperf, which is not in
+    Debian's main archive.
+    """
     def measure():
         with tempfile.TemporaryDirectory() as folder:
             run(inside("client", f"flent ping -l 9 -s 0.05 -H {SERVER} -D {folder} -t x"), cwd=folder)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The simulator beside the lab: one scenario in both worlds, working latency and goodput of each.
+"""Compares the simulator with the lab: working latency and goodput of the same scenario in both.
 
-Twenty-four scenarios of one bottleneck: rates of 3, 10 and 50 Mbit/s, tail drop of 100 ms, CoDel, FQ-CoDel and PIE, one flow
-or four, CUBIC or Reno, up or down. `--quick` runs every fourth. Figures are of the load's time without its first 10 s, as
-slow start ends by chance. A lab in real time needs its CPUs: a cell during which the host of a virtual machine kept more than 1 % of
-them is run again, at most twice; the last run counts, and its share is printed. The lab's probes are more (TCP and HTTP beside UDP and ICMP), which takes a few percent of a slow line.
+Twenty-four scenarios with one bottleneck: rates of 3, 10 and 50 Mbit/s; tail drop with 100 ms,
+CoDel, FQ-CoDel and PIE; one flow or four; CUBIC or Reno; up or down. `--quick` runs every fourth.
+Results cover the load without its first 10 s, because slow start ends at random. A real-time lab
+needs its CPUs: a cell during which the host of a virtual machine withheld more than 1 % of them is
+repeated, at most twice; the last run counts, and that share is printed. The lab sends more probes
+(TCP and HTTP in addition to UDP and ICMP), which takes a few percent of a slow line.
 """
 import concurrent.futures
 import itertools
@@ -15,12 +17,12 @@ import tempfile
 
 from common import FATHOM, percentile, phase, series
 
-# Scenarios at once: none needs much of a CPU.
+# Concurrent scenarios: none needs much CPU.
 AT_ONCE = 3
 SKIPPED_S = 10
-# Share of the CPUs that the host may keep from this machine, and runs of a cell in the hope of that.
+# Maximum share of steal time, and maximum runs of a cell to stay below it.
 MOST_STOLEN, RUNS = 0.01, 3
-# Within 5 %, or this many ms, or one full packet's time at the rate.
+# Within 5 %, or this many ms, or the transmission time of a full packet.
 SHARE, LEAST_MS = 0.05, 1.0
 
 SCENARIO = """
@@ -69,7 +71,7 @@ def is_near(ours, theirs, least):
 
 
 def undisturbed(cell):
-    """The runs of a cell, and the share of the CPUs that the host kept meanwhile."""
+    """The runs of a cell, and the share of steal time."""
     for _ in range(RUNS):
         before = ticks()
         runs = both(*cell)
@@ -80,7 +82,7 @@ def undisturbed(cell):
 
 
 def row(cell):
-    """The line of the table, and whether all three are near."""
+    """The table row, and whether all three values agree."""
     rate, queue, way, flows, cc = cell
     runs, stolen = undisturbed(cell)
     (p50, p95, goodput), (lab50, lab95, lab_goodput) = (figures(run, way) for run in runs)
@@ -89,12 +91,12 @@ def row(cell):
     name = f"{rate} Mbit/s {queue.replace(' limit', '')}, {flows} {cc} {way}"
     return near, (
         f"{name:<44} {p50:8.1f} {lab50:8.1f} {p95:8.1f} {lab95:8.1f} {goodput:8.2f} {lab_goodput:8.2f}"
-        f"{stolen:8.1%}{'' if near else '  further off'}"
+        f"{stolen:8.1%}{'' if near else '  differs'}"
     )
 
 
 def ticks():
-    """Ticks of all CPUs that the host has kept from this machine since its start, and ticks of all states."""
+    """Steal ticks of all CPUs since boot, and ticks of all states."""
     with open("/proc/stat") as file:
         states = [int(word) for word in file.readline().split()[1:9]]
     return states[7], sum(states)

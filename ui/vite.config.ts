@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { build } from "./vite.shared";
 
-// One script without imports, so that a page can hold it; the style is in it.
+// A single script without imports, including the style, so that it can be embedded in a page.
 export default defineConfig({
   build: {
     ...build,

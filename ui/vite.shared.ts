@@ -1,2 +1,2 @@
-// What the builds of both pages have in common: each is one script, in the same folder as the other's.
+// Shared by the builds of both pages: each is a single script, in the same directory.
 export const build = { target: "es2022", outDir: "dist", emptyOutDir: false, modulePreload: false } as const;

@@ -1,7 +1,8 @@
 import { defineConfig } from "vite";
 import { build } from "./vite.shared";
 
-// The page of fathom watch: one script and one style, which the server embeds; nothing is loaded from elsewhere.
+// The page of fathom watch: one script and one style, embedded by the server; nothing is loaded
+// from elsewhere.
 export default defineConfig({
   build: {
     ...build,

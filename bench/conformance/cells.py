@@ -1,4 +1,6 @@
-"""What a cell is: how the table of recorded ones spells it, and what each name of a queue discipline says to `tc`."""
+"""Cells: their notation in the table of recordings, and the `tc` parameters of each queue
+discipline name.
+"""
 import dataclasses
 import re
 
@@ -26,13 +28,15 @@ class Cell:
     ecn: int = 0
 
     def tc(self):
-        """The queue discipline in the words of tc(8)."""
+        """The queue discipline in tc(8) syntax."""
         sized = re.fullmatch(r"([bp]fifo)(\d+)", self.q)
         text = f"{sized[1]} limit {sized[2]}" if sized else NAMES.get(self.q, self.q.replace("_of_", " "))
         return text.format(rate=self.rate)
 
     def fathom(self, hz):
-        """The same in the words of a scenario, with the rules of Linux; `hz` is the tick of the kernel it was recorded with."""
+        """The queue discipline in scenario syntax, with Linux's variants. `hz` is the tick rate of
+        the recording kernel.
+        """
         tick = 1000 // hz
         # The kernel's timer of 15 ms in ticks, and one more so as never to be early.
         tupdate = f"tupdate {(-(-15 // tick) + 1) * tick}ms"
@@ -61,7 +65,9 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A recorded cell. Pings in ms, goodput in Mbit/s; drops and marks over the whole run, the rest over its measured part."""
+    """A recorded cell. Pings in ms, goodput in Mbit/s. Drops and marks cover the whole run, the
+    rest its measured part.
+    """
 
     cell: Cell
     hz: int
@@ -80,7 +86,7 @@ class Row:
 
 
 def read(path):
-    """The rows of a table; a line `# HZ=n` says with which tick those below it were recorded."""
+    """The rows of a table. A line `# HZ=n` gives the tick rate of the rows below it."""
     rows, hz = [], 100
     for line in open(path):
         hz = int(m[1]) if (m := re.match(r"# HZ=(\d+)", line)) else hz

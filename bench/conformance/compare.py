@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Every recorded cell beside `fathom sim` of the same cell: what the kernel did, what the simulator does, and whether they agree.
+"""Compares every recorded cell with `fathom sim` of the same cell: kernel, simulator, and whether
+they agree.
 
-    compare.py [--seeds 6] [--only WORDS] [TABLE]       FATHOM names the binary (else target/release/fathom)
+    compare.py [--seeds 6] [--only WORDS] [TABLE]       FATHOM names the binary (default target/release/fathom)
 
-They agree where the range of our seeds and that of the recordings overlap, or are within 5 % or 1 ms (counts: 5): dice, hashes, and
-when a ping comes are chance. Exit 1 if any cell differs. Probes are those of `fathom sim`, UDP and ICMP in turn from the start on; the test
-`core/emulate/sim/tests/it/conformance.rs` pings as the recording does, with which drops of more cells agree.
+They agree if the range of our seeds and that of the recordings overlap, or are within 5 % or 1 ms
+(counts: 5), because random drops, hashes and ping times vary. Exit code 1 if any cell differs.
+Probes are those of `fathom sim`, UDP and ICMP in turn from the start; the test
+`core/emulate/sim/tests/it/conformance.rs` pings as in the recording, and more cells agree in drops.
 """
 import argparse
 import os
@@ -27,7 +29,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", nargs="?", default=f"{HERE}/../../testdata/kernel/cells.txt")
     parser.add_argument("--seeds", type=int, default=6)
-    parser.add_argument("--only", default="", help="cells with all these words, such as 'q=pie n=1'")
+    parser.add_argument("--only", default="", help="only cells that contain all these words, such as 'q=pie n=1'")
     args = parser.parse_args()
     rows = [row for row in cells.read(args.table) if all(word in str(row.cell).split() for word in args.only.split())]
     print(f"{'kernel / ours':<54}" + "".join(f"{name:>18}" for name in NUMBERS))
@@ -40,7 +42,7 @@ def main():
 
 
 def compare(rows, seeds):
-    """All recordings of one cell; what is printed is the first."""
+    """All recordings of one cell; the first is printed."""
     row = rows[0]
     ours = [measure(row, seed) for seed in range(seeds)]
     columns, differing = [], []
@@ -74,7 +76,9 @@ def measure(row, seed):
 
 
 def scenario(row):
-    """The recording's shaper with its leaf, on a link that takes next to no time itself; the whole RTT on the way of the ACKs."""
+    """The shaper and leaf of the recording on a link with negligible delay; the whole RTT is on the
+    path of the ACKs.
+    """
     cell, queue = row.cell, row.cell.fathom(row.hz)
     if not queue.startswith("cake"):
         queue = f"htb default 1 class 1 rate {cell.rate} burst 1600b cburst 1600b {{ {queue} }}"

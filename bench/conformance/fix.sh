@@ -1,6 +1,7 @@
 #!/bin/sh
-# The first process of a User-Mode Linux whose root is the host's: puts shapers on with real CAKE and fq_codel, measures a ping beside an
-# upload, takes them off again, over whatever was there; and halts. $1 is the directory of the results, $2 the program.
+# Init script of a User-Mode Linux whose root is the host's: applies shapers with real CAKE and
+# fq_codel, measures a ping during an upload, and rolls them back, over various existing qdiscs;
+# then halts. $1 is the results directory, $2 the program.
 #
 #   client 10.0.0.1 --- 10.0.0.2 router 10.0.1.1 wan0 --- 10.0.1.2 server
 work=$1 fathom=$2
@@ -55,7 +56,7 @@ for shaper in cake htb+fq_codel flow-hash; do
     diff /run/before /run/after >"$work/$shaper.differs"
 done
 
-# What may have been there: one a line, with ; between commands.
+# Possible existing configurations: one per line, with ; between commands.
 count=0
 while read -r before; do
     count=$((count + 1))

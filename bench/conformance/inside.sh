@@ -1,11 +1,13 @@
 #!/bin/sh
-# The first process of a User-Mode Linux whose root is the host's: measures each cell of the directory in $1 and halts.
+# Init script of a User-Mode Linux whose root is the host's: measures each cell of the directory in
+# $1 and halts.
 #
-# A cell is a directory with a file `cell` (RATE RTT QDISC CC FLOWS ECN OMIT SPAN PROBES TRACE). What the measuring programs
-# print is left beside it: `iperf.json`, `ping`, `tc`, with TRACE `ss`. All else is in memory and gone with the kernel.
+# A cell is a directory with a file `cell` (RATE RTT QDISC CC FLOWS ECN OMIT SPAN PROBES TRACE). The
+# output of the measuring programs is saved next to it: `iperf.json`, `ping`, `tc`, and with TRACE
+# `ss`. Everything else is in memory and freed with the kernel.
 #
 #   client 10.0.0.1 --- 10.0.0.2 middle 10.0.1.2 --- 10.0.1.1 server
-#                        the queue in question ->    <- the delay, on the way of the ACKs
+#                        the queue in question ->    <- the delay, on the path of the ACKs
 work=$1
 . "$(dirname "$0")/../uml/common.sh"
 

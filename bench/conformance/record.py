@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Records cells with the real kernel in virtual time: one line each, in the form of testdata/kernel/cells.txt.
+"""Records cells with the real kernel in virtual time, one line each, in the format of
+testdata/kernel/cells.txt.
 
     record.py [--hz 1000] [--jobs 1] [--trace DIR] CELL ...     a cell is `rate=20mbit rtt=20ms q=fq_codel cc=cubic n=1 ecn=0`
-    record.py --again TABLE                                     every cell of a table again, each with what it was before
+    record.py --again TABLE                                     record every cell of a table again, with the previous results
     record.py --plan NAME                                       the cells of a named plan (see PLANS)
 
-`q` is a name of cells.py, `pfifoN` (packets), `bfifoN` (bytes), or any text of tc(8) with `_of_` for each blank.
+`q` is a name from cells.py, `pfifoN` (packets), `bfifoN` (bytes), or any tc(8) text with `_of_` for
+each blank.
 """
 import argparse
 import concurrent.futures
@@ -57,10 +59,10 @@ def main():
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cell", nargs="*", type=parse, help="words of a cell in one argument")
+    parser.add_argument("cell", nargs="*", type=parse, help="a cell, as one argument")
     parser.add_argument("--hz", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--trace", help="keep every cell's raw files in this directory, with `ss -tin` each 100 ms")
+    parser.add_argument("--trace", help="keep each cell's raw files in this directory, with `ss -tin` every 100 ms")
     parser.add_argument("--again", metavar="TABLE")
     parser.add_argument("--plan", choices=PLANS)
     return parser.parse_args()
@@ -101,7 +103,7 @@ def boot(kernel, work):
     try:
         return child.communicate(timeout=PATIENCE_S)[0]
     except subprocess.TimeoutExpired:
-        return f"no end within {PATIENCE_S} s of real time\n"
+        return f"did not end within {PATIENCE_S} s of real time\n"
     finally:
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGKILL)

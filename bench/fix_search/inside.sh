@@ -1,7 +1,7 @@
 #!/bin/sh
-# The first process of a User-Mode Linux whose root is the host's: a modem of $3 and $4 Mbit/s with 205 ms of buffer, and a fix of the
-# host before it by the program $2, with each of the shapers that are named after them. What `fathom fix` prints is left in
-# $work/RUNG.json and RUNG.said.
+# Init script of a User-Mode Linux whose root is the host's: a modem of $3 and $4 Mbit/s with 205 ms
+# of buffer, and a fix by the program $2 of the host in front of it, with each of the shapers in the
+# remaining arguments. The output of `fathom fix` is saved in $work/RUNG.json and RUNG.said.
 #
 #   client up0, where the fix is --- up1 modem: tbf up and down --- down0 server, with 5 ms of delay
 work=$1 program=$2 up=$3 down=$4

@@ -1,4 +1,5 @@
-// The dumbbell of bench/sim_speed.py in ns-3: prints the bottleneck's packets, their CPU seconds, and the payload delivered.
+// The dumbbell of bench/sim_speed.py in ns-3: prints the bottleneck's packets, their CPU seconds,
+// and the payload delivered.
 #include <ns3/applications-module.h>
 #include <ns3/core-module.h>
 #include <ns3/internet-module.h>
@@ -27,7 +28,7 @@ double CpuSeconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// CUBIC with SACK, a window of 10 segments at the start, and sockets that never limit.
+// CUBIC with SACK, an initial window of 10 segments, and sockets that never limit.
 void SetTcp() {
   Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpCubic"));
   Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(true));
@@ -44,7 +45,7 @@ PointToPointHelper Link(const std::string& rate, Time delay) {
   return link;
 }
 
-// One sender and one receiver, each on an access link of its own.
+// One sender and one receiver, each on its own access link.
 ApplicationContainer AddFlow(std::uint32_t flow, Ptr<Node> left, Ptr<Node> right) {
   NodeContainer ends(2);
   InternetStackHelper().Install(ends);
@@ -80,7 +81,7 @@ int main(int argc, char* argv[]) {
   NodeContainer routers(2);
   InternetStackHelper().Install(routers);
   PointToPointHelper line = Link("100Mbps", MicroSeconds(9980));
-  // The packets wait in the queue discipline, not in the device.
+  // Packets wait in the queue discipline, not in the device.
   line.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("1p"));
   NetDeviceContainer devices = line.Install(routers);
   TrafficControlHelper control;

@@ -1,4 +1,6 @@
-"""The cells of the matrix: a line whose queue is known, traffic over it, captures of both, kept in a folder outside of the repository."""
+"""The test matrix: lines with a known queue, their traffic, and captures of both, stored outside
+the repository.
+"""
 import dataclasses
 import gzip
 import json
@@ -14,19 +16,20 @@ from common import FATHOM
 ADDRESS = {4: "198.19.0.2", 6: "fd61:7468:6f6d:ffff::2"}
 CLIENT = {4: "198.18.0.2", 6: "fd61:7468:6f6d::2"}
 SECONDS = 20
-# From this rate on the line has one hop and fewer captures: ten of them would be 100 MB/s.
+# From this rate on, the line has one hop and fewer captures: ten of them would be 100 MB/s.
 FAST_MBIT = 100
-# What the tail drop queues of each rate hold, bytes: half a second at 1 Mbit/s, a tenth at 500.
+# Tail-drop buffer per rate, in bytes: half a second at 1 Mbit/s, a tenth of a second at 500.
 BUFFER = {1: 64_000, 5: 250_000, 10: 250_000, 50: 1_250_000, 100: 1_250_000, 500: 6_250_000}
-# A line that is later than this, and than this share of its full queue's delay, is not what was asked for; it is tried so often.
+# Maximum lateness of a line, also as a share of its full queue's delay, and the number of attempts.
 LATE_MS, LATE_SHARE, ATTEMPTS = 1.0, 0.01, 3
-# The line's rates and buffers count Ethernet's header, as tc does of an Ethernet interface; the host's queue here does not.
+# The line's rates and buffers include Ethernet headers, as tc counts on an Ethernet interface; the
+# host queue here excludes them.
 OVERHEAD_BYTES, MTU_BYTES = 14, 1500
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """What is filled, which way, by what, and over what."""
+    """A cell: the direction, the queue, the rate and the traffic."""
     way: str
     queue: str
     mbit: int
@@ -53,11 +56,11 @@ class Cell:
         return CLIENT[self.ip] if self.way == "down" else ADDRESS[self.ip]
 
     def discipline(self):
-        """The bottleneck's queue, as a scenario has it."""
+        """The bottleneck's queue in scenario syntax."""
         return {"tail": f"fifo limit {BUFFER[self.mbit]}b", "codel": "codel limit 10000p", "fq_codel": "fq_codel"}[self.queue]
 
     def points(self):
-        """Where the captures are that are looked at, each with its file."""
+        """The analyzed capture points, each with its file."""
         if self.way == "host":
             return {"sender": "client.pcap", "middle": "hop1-router.pcap", "receiver": "server.pcap"}
         if self.is_short:
@@ -73,7 +76,9 @@ class Cell:
 
 
 def matrix():
-    """Every queue, way, rate, congestion control, version, with and without timestamps; not all of their products."""
+    """Every queue, direction, rate, congestion control and IP version, with and without timestamps,
+    but not all combinations.
+    """
     for way in ("up", "down"):
         yield from (Cell(way, "tail", mbit) for mbit in (1, 5, 10, 50, 100, 500))
         yield from (Cell(way, "tail", mbit, cc) for cc in ("reno", "bbr") for mbit in (5, 10, 50))
@@ -85,13 +90,15 @@ def matrix():
 
 
 def quick():
-    """One of each kind."""
+    """One cell of each kind."""
     yield from (Cell("up", "tail", 10), Cell("down", "tail", 50), Cell("host", "tail", 10))
     yield from (Cell("up", "codel", 10), Cell("down", "fq_codel", 10, ip=6), Cell("up", "tail", 5, "bbr", stamps=False))
 
 
 def scenario(cell):
-    """The line: home, access with the bottleneck, and the way beyond; of a fast line the access alone."""
+    """The line: home, access with the bottleneck, and the path beyond; for a fast line only the
+    access.
+    """
     side = 'rate = "{}mbit", delay = "4ms", queue = "{}"'
     wide = 'rate = "1gbit", delay = "4ms", queue = "fifo limit 10000p"'
     narrow = wide if cell.way == "host" else side.format(cell.mbit, cell.discipline())
@@ -111,15 +118,15 @@ def ends(role, directory, cell):
         words += ["--address", ADDRESS[cell.ip], "--seconds", str(cell.seconds), "--way", "down" if cell.way == "down" else "up",
                   "--probe-every", str(cell.probe_every)]
         if cell.way == "host":
-            # One flow keeps little in its own host's queue (TCP small queues).
-            # Ten milliseconds of tokens: a timer that is later loses some, and the rate is no longer the one that was asked for.
+            # A single flow keeps little in its own host's queue (TCP small queues).
+            # Ten milliseconds of tokens. A timer that is later loses some, and the rate is too low.
             burst = max(3000, cell.mbit * 1250)
             words += ["--flows", "4", "--host-queue", f"tbf rate {cell.mbit}mbit burst {burst} limit {BUFFER[cell.mbit]}"]
     return words
 
 
 def late_ms(directory):
-    """How late the line handed packets over, 99th percentile: delay that no queue of the line knows of."""
+    """Lateness of the line's packets, 99th percentile: a delay that is in no queue of the line."""
     with gzip.open(os.path.join(directory, "run.json.gz")) as file:
         bins = json.load(file)["instrument"]["line_lateness"]["bins"]
     left = sum(bins.values()) // 100
@@ -133,7 +140,7 @@ def late_ms(directory):
 
 
 def is_spoilt(cell, directory):
-    """The machine was too busy to be the line that was asked for."""
+    """The machine was too busy to emulate the line."""
     return late_ms(directory) > max(LATE_MS, LATE_SHARE * BUFFER[cell.mbit] * 8 / cell.mbit / 1e3)
 
 
@@ -142,7 +149,9 @@ def is_made(directory):
 
 
 def make(cell, cache):
-    """Runs the cell unless its captures are there, again if the machine was too busy for it; gives their folder."""
+    """Runs the cell unless its captures exist, again if the machine was too busy; returns their
+    directory.
+    """
     directory = os.path.join(cache, str(cell))
     tried = 0
     while not is_made(directory) or (is_spoilt(cell, directory) and tried < ATTEMPTS):
@@ -152,7 +161,7 @@ def make(cell, cache):
 
 
 def run(cell, directory):
-    """The lab with traffic, and its captures."""
+    """The lab with traffic and captures."""
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
     with open(os.path.join(directory, "line.toml"), "w") as file:

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""`fathom trace` on captures of 200 uploads at once that lose much, beside short flows: rate and buffer of a line that is known.
+"""`fathom trace` on captures of 200 concurrent uploads with heavy loss, plus short flows: rate and
+buffer of a known line.
 
-A lab line (many.py) with a byte FIFO that is full most of the time; captured at the client, at both sides of the bottleneck and at the
-server. Captures are made once and kept in --cache. Limits: rate 1 %, buffer 2 %, both told in each capture; side and management right,
-where they are named. Beside each figure is what is told that it may be off. Exit 1 if a limit is missed. Needs root and iperf3; about three
-minutes.
+A lab line (many.py) with a byte FIFO that is full most of the time, captured at the client, on both
+sides of the bottleneck and at the server. Captures are made once and kept in --cache. Limits: rate
+1 %, buffer 2 %, both reported for each capture; side and AQM correct where reported. Each value is
+printed with its reported uncertainty. Exit code 1 if a limit is missed. Needs root and iperf3;
+takes about three minutes.
 """
 import argparse
 import json
@@ -33,7 +35,9 @@ def told(path):
 
 
 def off(value, true, limit):
-    """The error as text, and whether it is beyond the limit, as nothing told is: the queue stood all the time."""
+    """The error as text, and whether it exceeds the limit. A missing value does too: the queue was
+    full all the time.
+    """
     if not value:
         return "-", True
     error, may_be = value["value"] / true - 1, value["error"] / value["value"]
@@ -54,7 +58,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", default="/var/tmp/fathom-bench-trace")
     args = parser.parse_args()
-    print(f"{'line':<22}{'captured':<11}{'dropped':>9}{'rate (may be)':>18}{'buffer (may be)':>18}  {'side':<16}management")
+    print(f"{'line':<22}{'captured':<11}{'dropped':>9}{'rate (bound)':>18}{'buffer (bound)':>18}  {'side':<16}AQM")
     beyond = 0
     for mbit, buffer_bytes, control in CELLS:
         name = f"{mbit}-{buffer_bytes}-{control}"
@@ -66,7 +70,7 @@ def main():
         drops = sum(queue["dropped_packets"] for queue in queues)
         for point in POINTS:
             beyond += judge(name, point, told(os.path.join(folder, f"{point}.pcap")), (mbit, buffer_bytes), drops)
-    print(f"\n{beyond} beyond the limits")
+    print(f"\n{beyond} outside the limits")
     return beyond > 0
 
 

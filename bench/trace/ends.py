@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Both ends of a cell's traffic, started inside of a lab by cells.py: bulk flows, a sparse flow of requests, and pings.
+"""Both ends of a cell's traffic, started in a lab by cells.py: bulk flows, a sparse request flow,
+and pings.
 
-    ends.py server DIR          at the far end
-    ends.py client DIR ...      at the user's end; the flags are those of `client_flags`
+    ends.py server DIR          at the server end
+    ends.py client DIR ...      at the client end; the flags are those of `client_flags`
 
-Each writes what its kernel counted to DIR: TCP_INFO of the flows it sent on, and the TcpExt counters of its namespace. The
-capture can't know more of retransmissions than the sender itself.
+Each writes its kernel's counters to DIR: TCP_INFO of the flows it sent on, and the TcpExt counters
+of its namespace. No capture can know more about retransmissions than the sender itself.
 """
 import argparse
 import json
@@ -38,7 +39,7 @@ def tcp_info(connection):
 
 
 def counters():
-    """The counters of this namespace's TCP."""
+    """The TCP counters of this namespace."""
     found = {}
     for path in ("/proc/net/snmp", "/proc/net/netstat"):
         with open(path) as file:
@@ -49,7 +50,7 @@ def counters():
 
 
 class Book:
-    """What is written about the flows of one end."""
+    """What is recorded about the flows of one end."""
 
     def __init__(self, path):
         self.path, self.lock = path, threading.Lock()
@@ -68,7 +69,9 @@ class Book:
 
 
 def send_bulk(connection, seconds, book):
-    """Sends for `seconds`, and waits until all is acknowledged and the other end has closed."""
+    """Sends for `seconds`, then waits until everything is acknowledged and the other end has
+    closed.
+    """
     rtts, done = [], threading.Event()
 
     def poll():
@@ -117,7 +120,7 @@ def serve(directory):
             threading.Thread(target=handler, args=(server.accept()[0],), daemon=True).start()
     threading.Thread(target=listen, args=(SPARSE_PORT, sparse), daemon=True).start()
     threading.Thread(target=listen, args=(BULK_PORT, bulk), daemon=True).start()
-    # It is ended without a word when the client's end has ended.
+    # It is killed when the client's end has ended.
     while True:
         time.sleep(SAVE_EVERY_S)
         with book.lock:
@@ -134,7 +137,7 @@ def connect(address, port):
 
 
 class HostQueue(threading.Thread):
-    """The sender's own queue, if it has one: its backlog is the truth that no line sees."""
+    """The sender's own queue, if any: its backlog is a truth that the line does not know."""
 
     def __init__(self, tbf):
         super().__init__(daemon=True)
@@ -158,7 +161,7 @@ class HostQueue(threading.Thread):
 
 
 def ask(args, book):
-    """The sparse flow: a request every so often until the end."""
+    """The sparse flow: a request at a fixed interval until the end."""
     connection = connect(args.address, SPARSE_PORT)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -209,8 +212,8 @@ def main():
     parser.add_argument("--way", choices=("up", "down"), default="up")
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--flows", type=int, default=1)
-    parser.add_argument("--probe-every", type=float, default=0.1, help="of pings, in seconds; of requests twice that")
-    parser.add_argument("--host-queue", help="a root qdisc for the client's interface, as tc spells it")
+    parser.add_argument("--probe-every", type=float, default=0.1, help="interval of pings in seconds; that of requests is twice as long")
+    parser.add_argument("--host-queue", help="root qdisc of the client's interface, in tc syntax")
     parser.add_argument("--no-timestamps", action="store_true")
     args = parser.parse_args()
     if args.no_timestamps:

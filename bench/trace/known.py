@@ -1,4 +1,6 @@
-"""What is to be found in the captures of a cell: the line knows its queue, the kernels know what they sent again."""
+"""The truth about the captures of a cell: the line knows its queue, the kernels know their
+retransmissions.
+"""
 import collections
 import ipaddress
 import os
@@ -6,14 +8,14 @@ import os
 import cells
 import sent
 
-# A queue that dropped something and once held this share of its limit was full.
+# A queue that dropped something and reached this share of its limit was full.
 FULL = 0.97
-# How `fathom trace` calls the kernel's queue disciplines.
+# Names of the kernel's queue disciplines in `fathom trace`.
 MANAGEMENT = {"tail": "tail_drop", "codel": "codel", "fq_codel": "fair_queueing"}
 
 
 class Truth:
-    """What is to be found in the captures of a cell."""
+    """The truth about the captures of a cell."""
 
     def __init__(self, cell, directory):
         self.cell, self.directory = cell, directory
@@ -35,7 +37,7 @@ class Truth:
         cell = self.cell
         if cell.way == "host":
             held = self.kernels[0]["host_queue"]
-            # Ethernet's header is not in the rate of this one.
+            # This one's rate excludes Ethernet headers.
             self.rate = cell.mbit * 1e6 * (1 + cells.OVERHEAD_BYTES / cells.MTU_BYTES)
             self.drops, self.held = held["drops"], held["max_backlog_bytes"]
         else:
@@ -53,18 +55,22 @@ class Truth:
         return "after_capture" if point in ("sender", "middle") else "before_capture"
 
     def accepted_places(self, point):
-        """What is right, too. Behind the client's own end of the first link nothing tells a queue of the line from one in the client."""
+        """An answer that is also correct. At the client's end of the first link, a queue of the
+        line cannot be distinguished from one in the client.
+        """
         is_first = self.cell.way == "up" and self.cell.is_short and point == "behind"
         return ("round_trip", "in_sender") if is_first else ("round_trip",)
 
     def again_seen(self, file):
-        """Retransmissions that can be told from the packets in `file`: no line here changes the order within a flow, so that what
-        begins before the end of another was sent again. Where it and all after it was lost before, it looks new."""
+        """Retransmissions that are visible in `file`. No line here reorders within a flow, so a
+        segment that begins before the end of another was retransmitted. If it and everything after
+        it was lost before the capture point, it looks new.
+        """
         path = os.path.join(self.directory, file)
         return len(sent.again(path, b""))
 
     def again_at(self, file):
-        """Retransmissions that got as far as `file`."""
+        """Retransmissions that reached `file`."""
         lost = collections.Counter()
         for loss in self.line["losses"]:
             queue = next(q for q in self.line["queues"] if (q["hop"], q["direction"]) == (loss["hop"], loss["direction"]))
@@ -74,7 +80,9 @@ class Truth:
         return sum(len(self.again[way]) - lost[way] for way in ("up", "down"))
 
     def kernel_classes(self):
-        """Retransmissions as the kernels class them: by SACK, by probe or timer, and what D-SACK told to be in vain."""
+        """Retransmissions as classified by the kernels: by SACK, by probe or timer, and those
+        reported as spurious by D-SACK.
+        """
         total = collections.Counter()
         for end in self.kernels:
             total.update(end["counters"])

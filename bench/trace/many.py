@@ -1,4 +1,6 @@
-"""A capture of many flows for speed.py: 200 bulk uploads that share a lab line, and short connections all the while."""
+"""A capture of many flows for speed.py: 200 bulk uploads that share a lab line, with short
+connections throughout.
+"""
 import os
 import sys
 
@@ -9,7 +11,7 @@ from common import lab, line
 BULK_PORTS, FLOWS_OF_EACH, SHORT_AT_ONCE = (5201, 5202), 100, 20
 RATE, BUFFER_BYTES, SECONDS = "400mbit", 20_000_000, 120
 
-# Each short connection is a request and an answer; ends.py has the server.
+# Each short connection is a request and a response; ends.py has the server.
 SHORT = """
 import socket, sys, threading, time
 end = time.monotonic() + float(sys.argv[1])
@@ -28,7 +30,7 @@ for thread in threads: thread.join()
 
 
 def make(folder):
-    """The capture at the client, unless it is there."""
+    """The capture at the client; created if it does not exist."""
     capture = os.path.join(folder, "client.pcap")
     if not os.path.exists(os.path.join(folder, "truth.json")):
         record(folder, RATE, BUFFER_BYTES, SECONDS)
@@ -38,7 +40,7 @@ def make(folder):
 
 
 def record(folder, rate, buffer_bytes, seconds, control="cubic"):
-    """Captures at all points of the line, with bulk uploads of that congestion control."""
+    """Captures at all points of the line, with bulk uploads that use this congestion control."""
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "short.py"), "w") as file:
         file.write(SHORT)

@@ -1,4 +1,6 @@
-"""What the peers say of a capture: retransmissions and round trips. None of them has a bottleneck's rate, a buffer, or a side."""
+"""Results of other tools on a capture: retransmissions and round-trip times. None of them reports a
+bottleneck rate, buffer or side.
+"""
 import csv
 import io
 import subprocess
@@ -12,7 +14,9 @@ def run(command):
 
 
 def tcptrace(path):
-    """Segments sent again or out of order (behind the loss it calls them so), and the span of the bulk flows' round trips, ms."""
+    """Segments retransmitted or out of order (tcptrace's name for them after the loss), and the
+    range of the bulk flows' round-trip times in ms.
+    """
     rows = [line for line in run(["tcptrace", "-n", "-lrW", "--csv", path]).splitlines() if line and not line.startswith("#")]
     table = csv.DictReader(io.StringIO("\n".join(rows)), skipinitialspace=True)
     again = out_of_order = 0
@@ -29,7 +33,7 @@ def tcptrace(path):
 
 
 def tshark(path):
-    """The same; its out-of-order segments are often retransmissions."""
+    """The same from tshark, whose out-of-order segments are often retransmissions."""
     fields = [word for name in TSHARK_FIELDS for word in ("-e", name)]
     command = ["tshark", "-n", "-r", path, "-Y", " || ".join(TSHARK_FIELDS), "-T", "fields", "-E", "separator=,", *fields,
                "-e", "tcp.srcport", "-e", "tcp.dstport"]

@@ -1,6 +1,7 @@
-"""What the two ends of a cell sent again, from the captures at their interfaces: of each retransmission the number of its frame.
+"""Retransmissions of both ends of a cell, as frame numbers in the captures at their interfaces.
 
-Nothing here is clever: at the sender's own interface a segment that does not begin where all before it ended was sent before.
+This is simple: at the sender's own interface, a segment that does not begin where all before it
+ended was sent before.
 """
 import struct
 
@@ -9,7 +10,8 @@ HEADER_BYTES = 24
 
 
 def segments(path):
-    """Number of the frame, flow, first byte and the one after the last, of every TCP segment that takes sequence numbers."""
+    """Frame number, flow, first byte and end of every TCP segment that consumes sequence numbers.
+    """
     with open(path, "rb") as file:
         data = file.read()
     at, frame = HEADER_BYTES, 0
@@ -32,7 +34,7 @@ def segments(path):
 
 
 def again(path, source):
-    """Frames that `source`, the first bytes of a flow, sent again."""
+    """Frames retransmitted by `source`, the first bytes of a flow."""
     ahead, frames = {}, set()
     for frame, flow, sequence, length in segments(path):
         if not flow.startswith(source):

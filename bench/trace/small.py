@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the captures in testdata/trace/lab, which ordinary tests read: 1 Mbit/s for a quarter of a minute, headers only, and their truth.
+"""Creates the captures in testdata/trace/lab for ordinary tests: 1 Mbit/s for a quarter of a
+minute, headers only, with their truth.
 
-Real TCP in real time: what it makes is not the same twice, so that tests hold the captures against truth.txt, not against memory.
-Needs root.
+Real TCP in real time gives a different capture each time, so tests compare the captures with
+truth.txt. Needs root.
 """
 import argparse
 import gzip
@@ -29,7 +30,7 @@ COLUMNS = ("file", "place", "from", "to", "management", "rate", "buffer", "held"
 
 
 def chosen():
-    """Name, cell, and where it is captured."""
+    """Name, cell, and capture point."""
     def cell(way, queue, **more):
         return Cell(way, queue, 1, seconds=SECONDS, probe_every=PROBE_EVERY_S, **more)
     up = cell("up", "tail")
@@ -50,7 +51,7 @@ def row(name, cell, point, truth):
 
 
 def pack(source, target):
-    """Without a time in its header, so that the same capture makes the same file."""
+    """Without a time in its header, so that the same capture gives the same file."""
     with open(source, "rb") as read, open(target, "wb") as write, gzip.GzipFile("", "wb", 9, write, 0) as packed:
         shutil.copyfileobj(read, packed)
 

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""How fast captures are analysed: `fathom trace` beside tcptrace, tshark, and what the machine needs to read a capture at all.
+"""Measures how fast captures are analyzed: `fathom trace`, tcptrace, tshark, and the machine's
+limit for reading a capture.
 
-One capture of many flows, millions of packets: a file that is given, or one that many.py makes on a lab line. Seconds that pass, and
-CPU seconds, user and system, of the whole process: the medians of --rounds, in turns, each with the file in memory. `fathom trace`
-follows flows by two threads where there are two processors; its peers have one. The machine's own limit: `cat` copies the bytes,
-and a C program, compiled here, reads the file and touches each packet's headers. Peak memory below 20 MB is that of this script's
+One capture of many flows and millions of packets: a given file, or one that many.py creates on a
+lab line. Elapsed time and CPU seconds (user and system) of the whole process: medians of --rounds,
+run in turn, with the file in memory. `fathom trace` uses two threads if there are two CPUs; the
+other tools use one. The machine's limit: `cat` copies the bytes, and a C program, compiled here,
+reads the file and touches each packet's headers. A peak memory below 20 MB is that of this script's
 fork.
 
-Limits, by one thread: 5 million packets per CPU second, 3 times tcptrace -lrW, 50 times tshark, both by CPU seconds; 200 MB. Exit 1
-if one is missed. What the ratios are in the seconds that pass, with two threads, is told beside them.
+Limits, with one thread: 5 million packets per CPU second, 3 times tcptrace -lrW, 50 times tshark,
+both by CPU seconds; 200 MB. Exit code 1 if one is missed. The ratios of elapsed time, with two
+threads, are also printed.
 """
 import argparse
 import os
@@ -25,11 +28,11 @@ import many
 from common import FATHOM, compiled
 
 PACKETS_PER_S, OF_TCPTRACE, OF_TSHARK, RSS_BYTES = 5e6, 3, 50, 200e6
-# The peers that take minutes run once.
+# Tools that take minutes run once.
 ONCE = ("tshark -z conv,tcp",)
 ALONE = "fathom trace --threads 1"
 
-# Reads by mmap, and of each packet the addresses, ports, and the TCP fields that any analysis needs.
+# Reads with mmap; of each packet the addresses, ports, and TCP fields that any analysis needs.
 TOUCH = r"""
 #include <fcntl.h>
 #include <stdint.h>
@@ -65,14 +68,16 @@ int main(int argc, char **argv) {
 
 
 def warm(capture):
-    """Has the file in memory, so that no contender waits for the disk, or does for another what the system reads ahead."""
+    """Loads the file into memory, so that no program waits for the disk or benefits from another's
+    read-ahead.
+    """
     with open(capture, "rb") as file:
         while file.read(1 << 20):
             pass
 
 
 def measure(command, stdin=None):
-    """Seconds that passed, CPU seconds, and the most memory of a child, in bytes."""
+    """Elapsed seconds, CPU seconds, and peak memory of a child in bytes."""
     with open(stdin or os.devnull, "rb") as given:
         begun = time.monotonic()
         child = subprocess.Popen(command, stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -86,7 +91,7 @@ def measure(command, stdin=None):
 
 
 def contenders(capture, touch):
-    """Name, command, and what is given on its standard input."""
+    """Name, command, and standard input."""
     return [
         ("fathom trace", [FATHOM, "trace", capture, "--json"], None),
         (ALONE, [FATHOM, "trace", capture, "--json", "--threads", "1"], None),
@@ -101,23 +106,23 @@ def contenders(capture, touch):
 
 
 def table(results, packets):
-    print(f"{'':<24}{'seconds':>9}{'CPU s':>8}{'million packets/s':>19}{'a CPU second':>14}{'peak MB':>9}{'times tcptrace -lrW':>21}{'by CPU':>8}")
+    print(f"{'':<24}{'seconds':>9}{'CPU s':>8}{'million packets/s':>19}{'per CPU s':>14}{'peak MB':>9}{'x tcptrace -lrW':>21}{'by CPU':>8}")
     base, base_cpu, _ = results["tcptrace -lrW"]
     for name, (passed, cpu, rss) in results.items():
-        # The clock of CPU times has a coarse tick on some kernels.
+        # The CPU time clock has a coarse tick on some kernels.
         cpu = max(cpu, 0.001)
         rates = f"{packets / passed / 1e6:>19.2f}{packets / cpu / 1e6:>14.2f}"
         print(f"{name:<24}{passed:>9.2f}{cpu:>8.2f}{rates}{rss / 1e6:>9.0f}{base / passed:>21.2f}{base_cpu / cpu:>8.2f}")
 
 
 def summary(runs):
-    """Median seconds and CPU seconds, and the most memory, of several runs."""
+    """Median elapsed and CPU seconds, and maximum memory, of several runs."""
     middle = statistics.median
     return middle(run[0] for run in runs), middle(run[1] for run in runs), max(run[2] for run in runs)
 
 
 def judge(results, packets):
-    """The limits that were missed."""
+    """The missed limits."""
     passed, _, _ = results["fathom trace"]
     _, cpu, _ = results[ALONE]
     tcptrace, tcptrace_cpu, _ = results["tcptrace -lrW"]
@@ -127,12 +132,12 @@ def judge(results, packets):
         (packets / cpu >= PACKETS_PER_S, f"{packets / cpu / 1e6:.2f} million packets per CPU second (at least {PACKETS_PER_S / 1e6:g})"),
         (tcptrace_cpu / cpu >= OF_TCPTRACE, f"{tcptrace_cpu / cpu:.2f} times tcptrace -lrW (at least {OF_TCPTRACE})"),
         (tshark_cpu / cpu >= OF_TSHARK, f"{tshark_cpu / cpu:.1f} times tshark (at least {OF_TSHARK})"),
-        (most <= RSS_BYTES, f"{most / 1e6:.0f} MB at most, by two threads and from standard input too (limit {RSS_BYTES / 1e6:g})"),
+        (most <= RSS_BYTES, f"{most / 1e6:.0f} MB peak, also with two threads and from standard input (limit {RSS_BYTES / 1e6:g})"),
     ]
     for held, text in claims:
         print(("holds:  " if held else "MISSED: ") + text)
-    print(f"in the seconds that pass, by two threads: {tcptrace / passed:.2f} times tcptrace -lrW, {tshark / passed:.1f} times tshark")
-    print(f"{cpu / results['touch each header'][1]:.1f} times the CPU that reading the file and touching each header takes")
+    print(f"elapsed time with two threads: {tcptrace / passed:.2f} times tcptrace -lrW, {tshark / passed:.1f} times tshark")
+    print(f"{cpu / results['touch each header'][1]:.1f} times the CPU time of reading the file and touching each header")
     return not all(held for held, _ in claims)
 
 
@@ -140,7 +145,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("capture", nargs="?", help="a pcap file of Ethernet or of bare IP packets")
     parser.add_argument("--cache", default="/var/tmp/fathom-bench-trace")
-    # Of fewer the median is that of a moment: other guests of a machine slow down the one and then the other.
+    # With fewer rounds, the median depends on the moment: other guests of the machine slow down one
+    # program, then another.
     parser.add_argument("--rounds", type=int, default=9)
     args = parser.parse_args()
     capture = args.capture or many.make(os.path.join(args.cache, "many"))

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""`fathom trace` on captures whose truth is known, beside tcptrace and tshark on the same files.
+"""Compares `fathom trace` with the truth, and tcptrace and tshark on the same files.
 
-A lab line with a queue that is known is filled, and captured at its ends and at both sides of the bottleneck (cells.py has the
-matrix, ends.py the traffic). Rate, buffer and drops are the line's own; what was sent again is what the sending kernels counted.
-Captures are made once and kept in --cache. Exit 1 if a limit of the issue is missed: rate 1 %, buffer 2 % (or a packet), and
-whatever is said of side, direction and management right, every retransmission counted.
+A lab line with a known queue is filled and captured at its ends and on both sides of the bottleneck
+(cells.py has the matrix, ends.py the traffic). Rate, buffer and drops are the line's own;
+retransmissions are the sending kernels' counts. Captures are made once and kept in --cache. Exit
+code 1 if a limit is missed: rate 1 %, buffer 2 % (or a packet), every claim about side, direction
+and AQM correct, every retransmission counted.
 
-Needs root, tcptrace and tshark (bench/packages). About 15 minutes without captures; --quick makes six cells.
+Needs root, tcptrace and tshark (bench/packages). Takes about 15 minutes without captures; --quick
+makes six cells.
 """
 import argparse
 import collections
@@ -26,12 +28,12 @@ from known import Truth
 from common import FATHOM
 
 RATE_LIMIT, BUFFER_LIMIT = 0.01, 0.02
-# Cells at once; those of fast lines run alone.
+# Concurrent cells; those of fast lines run alone.
 AT_ONCE = 2
 
 
 class Told:
-    """What `fathom trace --json` says. All names of its fields are here."""
+    """The result of `fathom trace --json`. All its field names are here."""
     CLASSES = ("fast", "probe", "timeout", "spurious", "unknown")
 
     def __init__(self, run):
@@ -66,7 +68,7 @@ def percent(share):
 
 
 class Tally:
-    """What came of all rows."""
+    """Results of all rows."""
 
     def __init__(self):
         self.errors = collections.defaultdict(list)
@@ -83,7 +85,7 @@ class Tally:
         return percent(off)
 
     def claim(self, name, where, told, true, accepted=()):
-        """Right if it is the truth, or one of `accepted`; no claim is no fault."""
+        """Correct if it is the truth or one of `accepted`; a missing claim is not an error."""
         self.matrices[name][true, told or "no claim"] += 1
         if told is None:
             return "-"
@@ -101,13 +103,14 @@ class Tally:
             self.faults.append(f"{where}: {told} retransmissions, not {true}")
 
     def classify(self, where, told, kernel):
-        """The kernels know why they sent again, but not by name: RACK's count as SACK's, probes as the timer's, and what was in vain
-        is in either."""
+        """The kernels know why they retransmitted, but in other classes: RACK's count as SACK's,
+        probes as the timer's, and spurious ones are in either.
+        """
         off = (max(0, told["fast"] - kernel["fast"]) + max(0, told["timeout"] - kernel["timer"])
                + max(0, kernel["fast"] - kernel["in vain"] - told["fast"] - told["probe"]))
         self.classes.append(off)
         if off:
-            self.faults.append(f"{where}: {off} of {kernel['all']} retransmissions classed otherwise than by the kernel")
+            self.faults.append(f"{where}: {off} of {kernel['all']} retransmissions classified differently from the kernel")
 
 
 def rows(cell, truth, tally, with_peers):
@@ -120,7 +123,7 @@ def rows(cell, truth, tally, with_peers):
         direction = tally.claim("direction", where, way, "right")
         managed = tally.claim("management", where, told.management, truth.management, ("none_seen",))
         rate = tally.estimate("rate", where, told.rate, truth.rate, RATE_LIMIT)
-        # What a queue of whole packets takes is known to a packet only.
+        # The size of a queue of whole packets is known to within one packet.
         packet = (cells.MTU_BYTES + cells.OVERHEAD_BYTES) / cells.BUFFER[cell.mbit]
         buffer = tally.estimate("buffer", where, told.buffer, truth.buffer, max(BUFFER_LIMIT, packet))
         tally.count("fathom", where, told.again, again)
@@ -128,7 +131,7 @@ def rows(cell, truth, tally, with_peers):
             tally.classify(where, told.classes, truth.kernel_classes())
         classes = "/".join(str(told.classes[name]) for name in Told.CLASSES)
         delay = "-" if told.delay_ms is None else f"{told.delay_ms:.0f}"
-        hidden = f"  and {unseen} that look new" if unseen else ""
+        hidden = f"  and {unseen} that look like new data" if unseen else ""
         yield (f"{where:<36}{rate:>9}{buffer:>9}  {side:<16}{direction:<7}{managed:<15}"
                f"{told.again:>7}/{again:<7}{classes:<16}{delay:>6}/{truth.delay_ms:.0f}{hidden}")
         if with_peers and point in ("sender", "receiver"):
@@ -146,7 +149,7 @@ def study(cell, args, tally):
     lines = list(rows(cell, truth, tally, not args.no_peers))
     kernel = truth.kernel_classes()
     seen = sum(len(frames) for frames in truth.again.values())
-    lines.append(f"    the kernels: {kernel['all']} sent again ({seen} in the captures), {kernel['fast']} by SACK, {kernel['timer']} by probe "
+    lines.append(f"    the kernels: {kernel['all']} retransmitted ({seen} in the captures), {kernel['fast']} by SACK, {kernel['timer']} by probe "
                  f"or timer; {kernel['in vain']} D-SACK; {truth.drops} drops, at most {truth.held / 1e3:.0f} kB queued; line late by {truth.late_ms:.1f} ms")
     if truth.missing:
         lines.append(f"    {truth.missing} packets are missing in the captures: the disk was too slow")
@@ -155,7 +158,7 @@ def study(cell, args, tally):
 
 def summary(tally):
     for name, matrix in tally.matrices.items():
-        print(f"\n{name}: what is, and what is said of it")
+        print(f"\n{name}: truth and reported value")
         for (true, told), count in sorted(matrix.items()):
             print(f"    {true:<18}{told:<18}{count:>5}")
     print()
@@ -164,9 +167,9 @@ def summary(tally):
         print(f"{name}: {len(off)} estimates, median error {statistics.median(off):.2%}, 95 % within "
               f"{off[int(0.95 * (len(off) - 1))]:.2%}, largest {max(errors)[0]:.2%} ({max(errors)[1]})")
     for tool, (files, right, off) in tally.counts.items():
-        print(f"{tool}: retransmissions counted right in {right} of {files} captures, {off} off in all")
-    print(f"fathom: classes as the kernels have them in {tally.classes.count(0)} of {len(tally.classes)} captures at the sender, "
-          f"{sum(tally.classes)} retransmissions off in all")
+        print(f"{tool}: retransmissions counted correctly in {right} of {files} captures, {off} off in total")
+    print(f"fathom: classes equal to the kernels' in {tally.classes.count(0)} of {len(tally.classes)} captures at the sender, "
+          f"{sum(tally.classes)} retransmissions off in total")
     spoilt = [fault for fault in tally.faults if fault.split()[0] in tally.spoilt]
     faults = [fault for fault in tally.faults if fault not in spoilt]
     for what, those in (("beyond the limits", faults), ("where the machine was too busy to be the line", spoilt)):
@@ -183,8 +186,8 @@ def main():
     args = parser.parse_args()
     chosen = [cell for cell in (cells.quick() if args.quick else cells.matrix()) if args.only in str(cell)]
     tally = Tally()
-    print(f"{'cell, captured at':<36}{'rate':>9}{'buffer':>9}  {'side':<16}{'way':<7}{'management':<15}"
-          f"{'sent again':>12}   {'/'.join(Told.CLASSES)}; delay, ms: said and true")
+    print(f"{'cell, captured at':<36}{'rate':>9}{'buffer':>9}  {'side':<16}{'dir':<7}{'AQM':<15}"
+          f"{'retransmitted':>13}  {'/'.join(Told.CLASSES)}; delay in ms: reported/true")
     for at_once, is_short in ((AT_ONCE, False), (1, True)):
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
             for lines in pool.map(lambda cell: study(cell, args, tally), [cell for cell in chosen if cell.is_short == is_short]):

@@ -1,5 +1,6 @@
-# What the first processes of a User-Mode Linux have in common; each of them sources this. The kernel's root is the host's: nothing is
-# written but to the directory of the results, $work, and to what is in memory and gone with the kernel.
+# Shared by the init scripts of User-Mode Linux; each of them sources this. The kernel's root is the
+# host's: writes go only to the results directory, $work, and to memory that is freed with the
+# kernel.
 
 wake() {
     export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/run TMPDIR=/run
@@ -10,13 +11,13 @@ wake() {
     ip link set lo up
 }
 
-# A kernel with modules has them outside the place where it looks; the host has no such place, and is not given one.
+# A kernel with modules has them outside the usual location, which the host lacks and is not given.
 load_modules() {
     modules=/usr/lib/uml/modules/$(uname -r)
     [ -d "$modules" ] || return 0
     mkdir -p /run/modules/lib/modules
     ln -sfn "$modules" /run/modules/lib/modules/
-    # One that is not there is built in, or its user says so.
+    # A missing module is built in, or its user reports it.
     for module in "$@"; do modprobe -d /run/modules "$module" 2>/dev/null; done
     return 0
 }
@@ -24,8 +25,9 @@ load_modules() {
 inside() { space=$1; shift; ip netns exec "$space" "$@"; }
 
 #   client 10.0.0.1 up0 --- up1 10.0.0.2 middle 10.0.1.2 down1 --- down0 10.0.1.1 server
-# QUEUES, which the kernel's command line may give, is how many queues the client's interface has.
-# Few processes, many commands: to start one takes User-Mode Linux up to a tenth of a second.
+# QUEUES, optionally from the kernel's command line, is the number of queues of the client's
+# interface. Few processes with many commands: starting one takes User-Mode Linux up to a tenth of a
+# second.
 connect() {
     ip -batch - <<-END
 	netns add client
@@ -52,7 +54,7 @@ connect() {
 	addr add 10.0.1.1/24 dev down0
 	route add default via 10.0.1.2
 	END
-    # A limit must count packets of the line's size.
+    # Limits must count packets of the line's size.
     for end in client/up0 middle/up1 middle/down1 server/down0; do
         inside ${end%/*} ethtool -K ${end#*/} tso off gso off gro off >/dev/null
     done
@@ -61,6 +63,6 @@ connect() {
 
 halt() {
     echo o >/proc/sysrq-trigger
-    # A first process must not end before its kernel.
+    # The init process must not end before its kernel.
     while :; do sleep 60; done
 }

@@ -1,6 +1,8 @@
-"""What the kernel alone takes for echo requests and their answers: a C program with nothing but batched system calls.
+"""The kernel's own cost of echo requests and replies: a C program with nothing but batched system
+calls.
 
-It keeps no history, looks at no answer, and reads the clock once a tick: no program on ping sockets can cost less in batches of this size.
+It keeps no history, parses no reply, and reads the clock once per tick: no program on ping sockets
+can cost less in batches of this size.
 """
 from common import compiled
 
@@ -64,10 +66,10 @@ int main(int argc, char **argv) {
     }
 }
 """
-# As the ticks of `fathom watch`: 16 packets each, between 1 and 16 ms.
+# Like the ticks of `fathom watch`: 16 packets each, between 1 and 16 ms.
 TICK_US = {1_000: 16_000, 10_000: 1_600, 100_000: 1_000}
 
 
 def command(folder, targets):
-    """Asks so many loopback addresses once a second each until it is ended."""
+    """Probes this many loopback addresses once a second each until it is stopped."""
     return [compiled(SOURCE, folder, "bare"), str(targets), str(TICK_US[targets])]

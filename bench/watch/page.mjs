@@ -1,5 +1,6 @@
-// How fast the page of fathom watch is, in a headless Chromium that draws in software: node bench/watch/page.mjs URL ROUNDS.
-// Prints JSON: until the first picture of the overview, and per frame of zooming and moving through a year.
+// Measures the page of fathom watch in a headless Chromium with software rendering: node
+// bench/watch/page.mjs URL ROUNDS. Prints JSON: time to the first view of the overview, and per
+// frame of zooming and moving through a year.
 import { Browser } from "../../ui/check/browser.mjs";
 
 const [address, rounds] = [process.argv[2], Number(process.argv[3])];
@@ -63,7 +64,8 @@ for (let n = 0; n < rounds; n++) {
 }
 for (let n = 0; n < rounds; n++) {
   await browser.goto("about:blank", { width: 1280, height: 900 });
-  // Not waiting for the load event: what is measured is when something is seen, from the begin of the navigation on.
+  // Does not wait for the load event: measures when something is visible, from the start of
+  // navigation.
   await browser.send("Page.navigate", { url: `${address}/` });
   first.push(await browser.evaluate(FIRST));
 }

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""How fast the page of `fathom watch` is: 500 targets, and one of them with a year at one probe a second.
+"""Measures how fast the page of `fathom watch` is, with 500 targets, one of them with a year at one
+probe per second.
 
-The history is real: written by the store as `fathom watch` writes it (shell/watch/web/examples/year.rs), 500 targets for a day and the first
-for 365. The page is in a headless Chromium that draws in software, on this machine, beside the server. First picture: from the begin of
-navigation until all rows are on the page, and until their small pictures are drawn. Frame: from the wheel's event until the frame is
-handed over, with what is known drawn; finer columns come later and are told apart. Beside it a page of the same server with one form,
-in the same browser: on a busy machine, that alone may take longer than the limit. Queries: wall time over loopback, median of --rounds.
+The history is real: written by the store as by `fathom watch` (shell/watch/web/examples/year.rs),
+500 targets for a day and the first for 365. The page runs in a headless Chromium with software
+rendering, on this machine, next to the server. First view: from the start of navigation until all
+rows are visible, and until their sparklines are drawn. Frame: from the wheel event until the frame
+is submitted, drawn from known data; finer columns come later and are measured separately. For
+comparison, a page of the same server with one form in the same browser: on a busy machine, that
+alone may exceed the limit. Queries: wall time over loopback, median of --rounds.
 
-Limits: first picture 200 ms, zoom frame 50 ms. Exit 1 if one is missed.
+Limits: first view 200 ms, zoom frame 50 ms. Exit code 1 if one is missed.
 """
 import argparse
 import json
@@ -28,7 +31,7 @@ YEAR_S = 365 * 86_400
 
 
 def query(address, path, rounds):
-    """Median milliseconds and bytes of an answer."""
+    """Median milliseconds and bytes of a response."""
     times = []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -72,17 +75,17 @@ def report(seen):
     sparks = [one["sparks"] for one in seen["first"]]
     steps = seen["zoom"]["steps"]
     whole, script = sorted(s["whole"] for s in steps), sorted(s["script"] for s in steps)
-    print(f"\nfirst picture of {seen['first'][0]['rows']['count']} targets, {len(rows)} rounds: rows {statistics.median(rows):.0f} ms median, "
-          f"{max(rows):.0f} most; with small pictures {statistics.median(sparks):.0f} median, {max(sparks):.0f} most")
-    print(f"a page of the same server with nothing but a form, painted after {statistics.median(seen['bare']):.0f} ms median: what this machine and browser need "
-          f"themselves; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
+    print(f"\nfirst view of {seen['first'][0]['rows']['count']} targets, {len(rows)} rounds: rows {statistics.median(rows):.0f} ms median, "
+          f"{max(rows):.0f} max; with sparklines {statistics.median(sparks):.0f} median, {max(sparks):.0f} max")
+    print(f"for comparison, a page of the same server with only a form is painted after {statistics.median(seen['bare']):.0f} ms (median), "
+          f"the limit of this machine and browser; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")
     print(f"zooming and moving in a year, {len(steps)} frames of up to {max(s['columns'] for s in steps)} columns: "
-          f"script {statistics.median(script):.1f} ms median, {script[-1]:.1f} most; frame {statistics.median(whole):.1f} median, "
-          f"{whole[int(0.99 * len(whole))]:.1f} at 99 %, {whole[-1]:.1f} most; all columns there {seen['zoom']['refined']:.0f} ms after a zoom")
+          f"script {statistics.median(script):.1f} ms median, {script[-1]:.1f} max; frame {statistics.median(whole):.1f} median, "
+          f"{whole[int(0.99 * len(whole))]:.1f} p99, {whole[-1]:.1f} max; all columns complete {seen['zoom']['refined']:.0f} ms after a zoom")
     held = [
-        judge("first picture, rows of all targets, median", statistics.median(rows), FIRST_MS),
-        judge("first picture with small pictures, median", statistics.median(sparks), FIRST_MS),
-        judge("zoom frame, 99 %", whole[int(0.99 * len(whole))], FRAME_MS),
+        judge("first view, rows of all targets, median", statistics.median(rows), FIRST_MS),
+        judge("first view with sparklines, median", statistics.median(sparks), FIRST_MS),
+        judge("zoom frame, p99", whole[int(0.99 * len(whole))], FRAME_MS),
     ]
     return all(held)
 
@@ -90,7 +93,7 @@ def report(seen):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rounds", type=int, default=7)
-    options.add_argument("--days", type=int, default=365, help="of the first target")
+    options.add_argument("--days", type=int, default=365, help="days of history of the first target")
     given = options.parse_args()
     subprocess.run(["cargo", "build", "--release", "--locked", "--quiet", "-p", "fathom-watch-web", "--example", "year"], cwd=ROOT, check=True)
     store = tempfile.mkdtemp(prefix="fathom-page-")

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""The prober of `fathom watch` beside fping and smokeping_prober: CPU per ping, and errors of the round trips.
+"""Compares the prober of `fathom watch` with fping and smokeping_prober: CPU per ping, and errors
+of round-trip times.
 
-CPU: all targets are addresses of 127/8 in a namespace, asked once a second; CPU time of the process by /proc, pings by the
-kernel's own counters of ICMP, so what the kernel does for the far end is in it for all alike. Fathom's includes its history on
-disk, its state of all targets and its page. "Bare sockets" is the machine's own limit: a C program, compiled here, of batched system
-calls and nothing else (bare.py).
-Errors: 200 targets beyond a veth pair; the truth is a capture at the near end of it, from the request's leaving to the reply's
-coming, stamped by the kernel. Fathom's values are those of its history, which keeps them to 1.1 %.
+CPU: all targets are addresses of 127/8 in a namespace, probed once a second. CPU time of the
+process is from /proc, pings from the kernel's ICMP counters, so the kernel's work for the replies
+is included for all alike. Fathom's includes its history on disk, the state of all targets and its
+page. "Bare sockets" is the machine's limit: a C program, compiled here, with only batched system
+calls (bare.py). Errors: 200 targets behind a veth pair. The truth is a capture at the near end,
+from the departure of the request to the arrival of the reply, with kernel timestamps. Fathom's
+values are from its history, which stores them to 1.1 %.
 
-Limits: at most a quarter of fping's CPU per ping at 1,000 targets, mean error below 5 us, 100,000 targets on half a CPU.
+Limits: at most a quarter of fping's CPU per ping at 1,000 targets, mean error below 5 us, 100,000
+targets on half a CPU.
 """
 import json
 import os
@@ -38,13 +41,13 @@ def sh(command):
 def build():
     for name in (NEAR, FAR):
         sh(f"ip netns add {name}; ip -n {name} link set lo up")
-    # Ping sockets for all, as most distributions have them.
+    # Ping sockets for everyone, as in most distributions.
     sh(f"ip netns exec {NEAR} sysctl -qw net.ipv4.ping_group_range='0 2147483647'")
     sh(f"ip -n {NEAR} link add v0 type veth peer name v0 netns {FAR}")
     sh(f"ip -n {NEAR} addr add 10.98.255.1/16 dev v0; ip -n {NEAR} link set v0 up")
-    # All of the network is the far end's own, so that it answers for each address.
+    # The whole network is local to the other end, so that it answers for each address.
     sh(f"ip -n {FAR} addr add 10.98.255.2/16 dev v0; ip -n {FAR} link set v0 up; ip -n {FAR} route add local 10.98.0.0/17 dev lo")
-    # One neighbour for all: resolving 200 of them is not what is measured.
+    # One neighbor for all: resolving 200 of them is not part of the measurement.
     sh(f"ip -n {NEAR} route add 10.98.0.0/17 via 10.98.255.2")
 
 
@@ -61,7 +64,7 @@ def start(*command, **how):
 
 
 def of_process(pid):
-    """CPU seconds and resident MB of what `ip netns exec` became."""
+    """CPU seconds and resident MB of the process started by `ip netns exec`."""
     fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
     resident = int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{pid}/status").read())[1])
     return (int(fields[11]) + int(fields[12])) / TICK, resident / 1e3
@@ -136,7 +139,7 @@ def cpu():
 
 
 def captured(path):
-    """Round trips by (address, n-th request of it), and the time of each request."""
+    """Round-trip times by (address, number of its request), and the time of each request."""
     data, at, sent, truth = open(path, "rb").read(), 24, {}, {}
     count = {}
     while at + 16 <= len(data):
@@ -144,7 +147,7 @@ def captured(path):
         frame = data[at + 16:at + 16 + length]
         at += 16 + length
         time_ns, kind = seconds * 10**9 + nanos, frame[34]
-        # Identifier, sequence number and the payload's first bytes.
+        # Identifier, sequence number and the first bytes of the payload.
         name = frame[38:62]
         source, to = frame[26:30], frame[30:34]
         if kind == 8:
@@ -163,7 +166,7 @@ def ask_page(path):
 
 
 def errors_of(name, hosts, folder):
-    """Errors of single round trips in us, and that of their mean."""
+    """Errors of single round trips in us, and of their mean."""
     capture = os.path.join(folder, "capture")
     tap = start("tcpdump", "-i", "v0", "-w", capture, "-s", "128", "-B", "65536", "--time-stamp-precision=nano", "icmp", stderr=subprocess.DEVNULL)
     time.sleep(2)
@@ -224,7 +227,9 @@ def of_samples(samples):
 
 
 def match_by_time(truth, reported):
-    """A sample's time is its slot's, by a tick before the sending at most; requests of an address are a second apart."""
+    """The time of a sample is that of its slot, at most a tick before the send; requests to an
+    address are a second apart.
+    """
     errors = []
     by_address = {}
     for (address, _), (began, rtt) in truth.items():
@@ -258,9 +263,9 @@ def verdict(holds, text):
 def main():
     build()
     try:
-        print(f"once a second each, {SECONDS} s\n{'':<17} targets   pings/s   % of CPU  us/ping   lost      MB")
+        print(f"each probed once a second for {SECONDS} s\n{'':<17} targets   pings/s   % of CPU  us/ping   lost      MB")
         rows = {(name, count): found for name, count, found in cpu()}
-        print(f"\n200 targets beyond a veth pair, against a capture, us\n{'':<17}  pings  true mean  mean err   |p50|     |p99|     |max|")
+        print(f"\n200 targets behind a veth pair, error compared with a capture, us\n{'':<17}  pings  true mean  mean err   |p50|     |p99|     |max|")
         means = accuracy()
     finally:
         for name in (NEAR, FAR):
@@ -270,7 +275,7 @@ def main():
     most = rows[("fathom watch", 100_000)]
     verdict(most["cpu"] <= 0.5 and most["lost"] < 100, f"100,000 targets on {most['cpu']:.2f} of a CPU (limit 0.50), {most['lost']} lost")
     floors = ", ".join(f"{rows[('fathom watch', count)]['us'] / rows[(BARE, count)]['us']:.2f} at {count:,}" for count in bare.TICK_US)
-    print(f"        times the CPU that bare sockets take: {floors}")
+    print(f"        times the CPU time of bare sockets: {floors}")
     verdict(abs(means["fathom watch"]) < 5, f"mean error {means['fathom watch']:.2f} us (limit 5)")
 
 

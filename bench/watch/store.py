@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The history of a watch: bytes beside SmokePing's files and Prometheus' blocks, writes, time to a picture, and harm done to it.
+"""The history of a watch: size compared with SmokePing and Prometheus, writes, query times, and
+resistance to damage.
 
-The lines are made up (shell/watch/store/examples/watch_store/line.rs): fibre, DOCSIS and Wi-Fi with evening load, uploads that fill the
-buffer, changes of route and loss. Sizes are of a whole year at one sample a second. SmokePing's files have their size from the first
-day; both layouts are made by the real rrdtool. Prometheus' blocks are of two days, made by its own promtool.
+The lines are synthetic (shell/watch/store/examples/watch_store/line.rs): fiber, DOCSIS and Wi-Fi
+with evening load, uploads that fill the buffer, route changes and loss. Sizes are for a year at one
+sample per second. SmokePing's files have their full size from the first day; both layouts are made
+by the real rrdtool. Prometheus' blocks cover two days and are made by its own promtool.
 
-Limits: no damage and no more than the stated ten seconds lost in 200 kills, 20 full disks and 20 clocks stepped both ways; a year at
-full resolution in 1,200 columns within 50 ms.
+Limits: no damage and at most the documented ten seconds lost in 200 kills, 20 full disks and 20
+stepped clocks; a year at full resolution in 1,200 columns within 50 ms.
 """
 import contextlib
 import json
@@ -24,7 +26,7 @@ import time
 PROGRAM = os.path.abspath(os.environ.get("WATCH_STORE", "target/release/examples/watch_store"))
 PROFILES = ("fibre", "docsis", "wifi")
 DAY, YEAR = 86_400, 365 * 86_400
-# monitor.md 2.1: consolidation, steps of a row, rows. Upstream's and Debian's defaults; 300 s, 20 pings.
+# Consolidation function, steps per row, rows. Upstream's and Debian's defaults; 300 s, 20 pings.
 LAYOUTS = {
     "SmokePing upstream": [("AVERAGE", 1, 28800), *((cf, 12, 9600) for cf in ("AVERAGE", "MIN", "MAX")),
                            *((cf, 144, 2400) for cf in ("AVERAGE", "MAX", "MIN"))],
@@ -36,7 +38,7 @@ YEAR_MS = 50
 
 
 def run(*words, program=PROGRAM):
-    """The JSON that the program prints, and its CPU seconds."""
+    """The JSON printed by the program, and its CPU seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([program, *map(str, words)], capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -69,15 +71,15 @@ def prometheus(folder, profile):
 
 
 def bytes_of_samples(place):
-    """What single samples take in a history, without its windows and the pages' own."""
+    """Size of the single samples in a history, without windows and page overhead."""
     with contextlib.closing(sqlite3.connect(f"file:{place}/history.db?mode=ro", uri=True)) as history:
         return sum(history.execute(f"SELECT coalesce(sum(length(packed)), 0) FROM {table}").fetchone()[0] for table in ("chunk", "part"))
 
 
 def sizes(folder):
-    """Bytes of a year beside the peers'; leaves the years for the queries."""
+    """Bytes of a year, compared with other programs; leaves the years for the queries."""
     rrd = {name: smokeping(folder, layout) for name, layout in LAYOUTS.items()}
-    print(f"{'a year at one sample a second':<34}{'bytes/sample':>14}{'MB/target-year':>16}{'of it samples':>15}{'their entropy':>15}"
+    print(f"{'a year at one sample a second':<34}{'bytes/sample':>14}{'MB/target-year':>16}{'of it samples':>15}{'entropy bound':>15}"
           f"{'CPU us/sample':>15}")
     for profile in PROFILES:
         place = os.path.join(folder, f"year-{profile}")
@@ -91,12 +93,12 @@ def sizes(folder):
     for name, size in rrd.items():
         rows = LAYOUTS[name][0][2]
         print(f"{name + ' (20 in 300 s)':<34}{size / (YEAR / 300 * 20):>14.3f}{size / 1e6:>16.1f}"
-              f"   single rounds of the last {rows * 300 / DAY:.1f} days, means of them for longer")
+              f"   single rounds for {rows * 300 / DAY:.1f} days, averages for longer")
 
 
 def writes(folder):
-    """Pages made dirty in a day, by what was recorded."""
-    print(f"{'a day of writing':<34}{'MB written':>12}{'MB kept':>10}{'times':>8}{'CPU s':>8}")
+    """Bytes of pages dirtied in a day, compared with the bytes kept."""
+    print(f"{'a day of writing':<34}{'MB written':>12}{'MB kept':>10}{'ratio':>8}{'CPU s':>8}")
     for count, flush in ((5, 10), (5, 60), (100, 10), (100, 60), (1000, 10)):
         place = os.path.join(folder, "writes")
         filled, cpu = run("fill", place, ",".join(PROFILES), count, DAY, flush)
@@ -106,14 +108,16 @@ def writes(folder):
 
 
 def queries(folder):
-    """Milliseconds to 1,200 columns, and to an overview of 500 targets. True if a limit is missed."""
+    """Milliseconds to 1,200 columns, and to an overview of 500 targets. Returns whether a limit is
+    missed.
+    """
     print(f"{'ms to 1,200 columns of one target':<34}" + "".join(f"{w:>10}" for w in ("hour", "day", "week", "month", "quarter", "year")))
     missed = False
     for profile in PROFILES:
         found, _ = run("query", os.path.join(folder, f"year-{profile}"))
         spans = [found[f"{span}_ms"] for span in ("hour", "day", "week", "month", "quarter", "year")]
         print(f"{profile:<34}" + "".join(f"{ms:>10.1f}" for ms in spans), flush=True)
-        print(f"{'  the first time':<34}" + "".join(f"{found[f'{span}_first_ms']:>10.1f}" for span in ("hour", "day", "week", "month", "quarter", "year")))
+        print(f"{'  first query':<34}" + "".join(f"{found[f'{span}_first_ms']:>10.1f}" for span in ("hour", "day", "week", "month", "quarter", "year")))
         missed |= max(spans) > YEAR_MS
     place = os.path.join(folder, "overview")
     filled, cpu = run("fill", place, ",".join(PROFILES), 500, DAY + DAY // 2, 60)
@@ -126,7 +130,9 @@ def queries(folder):
 
 
 def kills(folder):
-    """A writer of 50 series killed at random; what it told that it had recorded must be there but for the stated seconds."""
+    """A writer of 50 series killed at random; everything it reported as recorded must be there,
+    except for the documented seconds.
+    """
     place, rng, worst = os.path.join(folder, "kill"), random.Random(KILL_SEED), 0
     started = time.monotonic()
     for _ in range(KILLS):
@@ -141,7 +147,7 @@ def kills(folder):
         if told:
             worst = max(worst, int(told[-1]) + 1 - found["seconds"])
     print(f"{KILLS} kills of a writer of 50 series (seed {KILL_SEED}), {found['seconds'] / 3600:.1f} hours written in "
-          f"{time.monotonic() - started:.0f} s: no damage, at most {worst} s lost (limit 11: 10 s stated, and the one in flight)", flush=True)
+          f"{time.monotonic() - started:.0f} s: no damage, at most {worst} s lost (limit 11: the documented 10 s, and the one in progress)", flush=True)
     return worst > 11
 
 
@@ -178,7 +184,7 @@ def main():
     if "WATCH_STORE" not in os.environ:
         build = ["cargo", "build", "--release", "--locked", "--package", "fathom-watch-store", "--example", "watch_store"]
         subprocess.run(build, check=True)
-    # On a disk, which /tmp may not be.
+    # On a disk, because /tmp may not be on one.
     with tempfile.TemporaryDirectory(dir=os.environ.get("WATCH_STORE_DIR")) as folder:
         sizes(folder)
         writes(folder)

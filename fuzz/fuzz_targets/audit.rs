@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus too.
+//! Fuzzes host facts. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/analyze/audit/tests/it/listing_bytes.rs"]
 mod listing_bytes;

@@ -1,4 +1,4 @@
-//! Saved controllers: see the function that this runs, which an ordinary test runs over the corpus too.
+//! Fuzzes saved autorate state. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/measure/shape/tests/it/autorate_bytes.rs"]
 mod autorate_bytes;

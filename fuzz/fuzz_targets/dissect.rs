@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus and over random bytes too.
+//! Fuzzes packet dissection. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/packet/capture/tests/it/dissect_bytes.rs"]
 mod dissect_bytes;

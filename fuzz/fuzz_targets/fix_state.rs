@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus and over damaged bytes too.
+//! Fuzzes rollback state. A regular test runs the same check.
 #![no_main]
 #[path = "../../shell/host/shaper/tests/it/state_bytes.rs"]
 mod state_bytes;

@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus and over random bytes too.
+//! Fuzzes watch history. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/watch/samples/tests/it/chunk_bytes.rs"]
 mod chunk_bytes;

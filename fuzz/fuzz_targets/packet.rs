@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over random bytes too.
+//! Fuzzes packet parsing. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/packet/wire/tests/it/packet_bytes.rs"]
 mod packet_bytes;

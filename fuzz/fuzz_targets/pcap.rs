@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus too.
+//! Fuzzes pcap files. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/packet/capture/tests/it/format_bytes.rs"]
 mod format_bytes;

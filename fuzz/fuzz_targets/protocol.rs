@@ -1,4 +1,4 @@
-//! Whatever the other side sends: see the function that this runs, which an ordinary test runs over the corpus too.
+//! Fuzzes test protocol messages. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/measure/probe/tests/it/protocol_bytes.rs"]
 mod protocol_bytes;

@@ -1,4 +1,4 @@
-//! What an OTLP receiver answers.
+//! Fuzzes OTLP replies. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/watch/metrics/tests/it/reply_bytes.rs"]
 mod reply_bytes;

@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus too.
+//! Fuzzes queue discipline specs. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/model/scenario/tests/it/qdisc_spec_bytes.rs"]
 mod qdisc_spec_bytes;

@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus too.
+//! Fuzzes rate traces. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/emulate/link/tests/it/rate_trace_bytes.rs"]
 mod rate_trace_bytes;

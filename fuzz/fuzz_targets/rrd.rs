@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus and over damaged bytes too.
+//! Fuzzes RRD files. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/watch/import/tests/it/rrd_bytes.rs"]
 mod rrd_bytes;

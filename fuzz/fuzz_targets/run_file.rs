@@ -1,4 +1,4 @@
-//! Run files: see the function that this runs, which an ordinary test runs over the corpus too.
+//! Fuzzes run files. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/present/report/tests/it/run_file_bytes.rs"]
 mod run_file_bytes;

@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus too.
+//! Fuzzes scenario files. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/model/scenario/tests/it/scenario_bytes.rs"]
 mod scenario_bytes;

@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus too.
+//! Fuzzes buffer arithmetic. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/analyze/size/tests/it/question_bytes.rs"]
 mod question_bytes;

@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus and over damaged bytes too.
+//! Fuzzes SmokePing configurations. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/watch/import/tests/it/smokeping_bytes.rs"]
 mod smokeping_bytes;

@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus and over damaged bytes too.
+//! Fuzzes tc netlink replies. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/packet/tc/tests/it/tc_bytes.rs"]
 mod tc_bytes;

@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus and over random bytes too.
+//! Fuzzes TCP options. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/packet/wire/tests/it/tcp_option_bytes.rs"]
 mod tcp_option_bytes;

@@ -1,4 +1,4 @@
-//! The run of any packets; an ordinary test runs this over the corpus and over random packets too.
+//! Fuzzes capture analysis. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/analyze/capture-run/tests/it/trace_bytes.rs"]
 mod trace_bytes;

@@ -1,4 +1,4 @@
-//! See the function that this runs, which an ordinary test runs over the corpus too.
+//! Fuzzes watch configurations. A regular test runs the same check.
 #![no_main]
 #[path = "../../core/watch/plan/tests/it/watch_bytes.rs"]
 mod watch_bytes;

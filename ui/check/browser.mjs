@@ -1,4 +1,4 @@
-// Drives a headless Chromium over its debugging pipe: no package needed.
+// Drives a headless Chromium over its debugging pipe, without any package.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -67,18 +67,18 @@ export class Browser {
     return new Promise((resolve, reject) => this.#answers.set(id, { resolve, reject }));
   }
 
-  /** Errors that the page's script did not catch, so far. */
+  /** Uncaught script errors of the page so far. */
   errors() {
     const thrown = this.#events.filter((event) => event.method === "Runtime.exceptionThrown");
     return thrown.map((event) => event.params.exceptionDetails.exception?.description ?? event.params.exceptionDetails.text);
   }
 
-  /** What was asked for since the network is listened to. */
+  /** Requests since network events were enabled. */
   asked() {
     return this.#events.filter((event) => event.method === "Network.requestWillBeSent").map((event) => event.params.request.url);
   }
 
-  /** To a file of this machine, or to an address. */
+  /** Navigates to a local file or a URL. */
   async goto(place, { width = 1200, height = 1400, scale = 1, dark = false, mobile = false } = {}) {
     await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: scale, mobile });
     const features = [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }];
@@ -98,7 +98,10 @@ export class Browser {
     return result.value;
   }
 
-  /** A mouse that is pressed at the first place, moved over the others, and let go; `modifiers` 8 is Shift. */
+  /**
+   * Presses the mouse at the first position, moves it over the others and releases it; `modifiers`
+   * 8 is Shift.
+   */
   async drag(places, modifiers = 0) {
     const send = (type, [x, y], buttons) =>
       this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", buttons, clickCount: 1, modifiers });
@@ -111,7 +114,7 @@ export class Browser {
     await this.send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y });
   }
 
-  /** Two fingers at the same height, from two places to two others. */
+  /** Two fingers at the same height, moved from two positions to two others. */
   async pinch(y, from, to) {
     const touch = (type, xs) =>
       this.send("Input.dispatchTouchEvent", { type, touchPoints: xs.map((x, id) => ({ x, y, id })) });

@@ -1,7 +1,7 @@
-// Opens a page in a headless Chromium, works it as a person would, and says what that costs:
-//     node check/page.mjs PAGE.html [FOLDER for pictures]
-// Fails if the page throws, draws more than its share, or leaves a rare event out. Times are told, not judged: this machine may be
-// busy, and it draws in software.
+// Opens a page in a headless Chromium, operates it like a person, and prints the cost:
+//     node check/page.mjs PAGE.html [DIRECTORY for screenshots]
+// Fails if the page throws, draws too much, or omits a rare event. Times are printed, not judged:
+// this machine may be busy, and rendering is in software.
 import { strict as assert } from "node:assert";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { Browser } from "./browser.mjs";
 
 const [page, folder = ""] = process.argv.slice(2);
 if (!page) {
-  console.error("usage: node check/page.mjs PAGE.html [FOLDER for pictures]");
+  console.error("usage: node check/page.mjs PAGE.html [DIRECTORY for screenshots]");
   process.exit(2);
 }
 const file = resolve(page);
@@ -17,7 +17,7 @@ if (folder) mkdirSync(folder, { recursive: true });
 const browser = await Browser.open();
 const picture = async (name) => folder && browser.screenshot(join(folder, `${name}.png`));
 
-/** Runs in the page: `stage`, `frame()`, and `work()` of the last picture. */
+/** Runs in the page: `stage`, `frame()`, and `work()` of the last drawing. */
 const TOOLS = `
   const stage = document.querySelector(".stage");
   const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -38,7 +38,7 @@ const tell = (name, steps) => {
   const [ms, whole] = [steps.map((s) => s.ms), steps.map((s) => s.whole)];
   const most = (key) => Math.max(...steps.map((s) => s[key]));
   console.log(
-    `${name}: ${steps.length} pictures; script ${median(ms).toFixed(1)} ms median, ${Math.max(...ms).toFixed(1)} most; until shown ` +
+    `${name}: ${steps.length} frames; script ${median(ms).toFixed(1)} ms median, ${Math.max(...ms).toFixed(1)} max; until shown ` +
       `${median(whole).toFixed(0)} ms median; at most ${most("calls")} calls, ${most("bars")} bars, ${most("points")} points`,
   );
 };
@@ -48,7 +48,7 @@ await browser.goto(file, { width: 1200, height: 1500 });
 console.log(`open: ${((performance.now() - began) / 1e3).toFixed(1)} s`);
 await picture("light");
 
-// Zooming from all to a few microseconds, at a tenth, at the middle and near the end; and back.
+// Zooms from the whole to a few microseconds, at a tenth, in the middle and near the end; and back.
 const counts = await inPage(`return {
   layers: document.querySelectorAll(".keys button").length,
   columns: Math.round(column.width * Math.min(devicePixelRatio, 2)),
@@ -64,8 +64,8 @@ for (const place of [0.1, 0.5, 0.97]) {
     return steps;`);
   tell(`zoom at ${place}`, zoomed);
   for (const step of zoomed) {
-    assert.ok(step.calls <= 4, `${step.calls} calls of the graphics card`);
-    // Four a column of ordinary segments, as many SACK blocks, the rare events, and their badges.
+    assert.ok(step.calls <= 4, `${step.calls} draw calls`);
+    // Four ordinary segments per column, as many SACK blocks, the rare events, and their badges.
     assert.ok(step.bars <= 8 * counts.columns + 2 * rare, `${step.bars} bars`);
     assert.ok(step.points <= 4 * (counts.columns + 3) * counts.layers, `${step.points} points`);
   }
@@ -76,7 +76,7 @@ const panned = await inPage(`const steps = []; await press("0"); for (let n = 0;
   return steps;`);
 tell("move", panned);
 
-// A mouse: what is under it is told, dragging moves, a box with Shift selects, a click holds the cursor.
+// Mouse: shows what is under it, dragging moves, a box with Shift selects, a click pins the cursor.
 const ticks = () => inPage(`await frame(); return stage.dataset.view`);
 const spanOf = async () => {
   const [start, end] = (await ticks()).split(" ").map(Number);
@@ -86,16 +86,16 @@ const box = await inPage(`await press("0"); const { left, top, width, height } =
 const at = (x, y) => [box.left + x * box.width, box.top + y * box.height];
 await browser.hover(...at(0.5, 0.5));
 assert.match(await inPage(`await frame(); return document.querySelector(".hit").textContent`), /frame\.number == \d+/);
-// A cross among the round trips tells what it is, where the capture has probes.
+// A cross among the round trips shows what it is, if the capture has probes.
 const trips = await inPage(`const panel = [...document.querySelectorAll(".panel")].find((e) => e.textContent.startsWith("Round-trip"));
   const has = [...panel.querySelectorAll("button")].some((e) => /ICMP|DNS|QUIC/.test(e.textContent));
   const { left, top, width, height } = panel.querySelector(".plot").getBoundingClientRect(); return { has, left, top, width, height };`);
 let mark = "";
-for (let y = 1; trips.has && y < trips.height && !mark.includes("asked in frame"); y += 3) {
+for (let y = 1; trips.has && y < trips.height && !mark.includes("request in frame"); y += 3) {
   await browser.hover(trips.left + trips.width / 2, trips.top + y);
   mark = await inPage(`await frame(); return document.querySelector(".hit").textContent`);
 }
-if (trips.has) assert.match(mark, /answered after .* \(asked in frame \d+\)frame\.number == \d+/);
+if (trips.has) assert.match(mark, /reply after .* \(request in frame \d+\)frame\.number == \d+/);
 await inPage(`for (let n = 0; n < 12; n++) await wheel(-120, 0.5);`);
 const before = await spanOf();
 await browser.drag([at(0.5, 0.5), at(0.45, 0.5), at(0.4, 0.5)]);
@@ -107,7 +107,7 @@ assert.ok(Math.abs(boxed.length - moved.length / 2) < 0.02 * moved.length, "half
 await picture("box");
 await inPage(`await press("0")`);
 
-// From one rare event to the next, each of them once.
+// From one rare event to the next, each exactly once.
 const visited = await inPage(`await press("0"); stage.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
   const said = document.querySelector("[role=status]"); const seen = []; let before = "";
   await press("Home");
@@ -120,7 +120,7 @@ await picture("loss");
 const filter = await inPage(`return document.querySelector(".hit code").textContent`);
 if (rare > 0) assert.match(filter, /^frame\.number == \d+$/);
 
-// What the SVG button hands out is XML that draws.
+// The SVG button gives valid XML that draws something.
 const svg = await inPage(`let text; const make = URL.createObjectURL;
   URL.createObjectURL = (blob) => { text = blob.text(); return make.call(URL, blob); };
   HTMLAnchorElement.prototype.click = () => undefined;
@@ -132,7 +132,7 @@ assert.ok(svg.paths > 5, `${svg.paths} paths`);
 console.log(`SVG: ${svg.bytes} bytes, ${svg.paths} paths`);
 if (folder) (await import("node:fs")).writeFileSync(join(folder, "view.svg"), svg.text);
 
-// Everything that is pressed has a name, and the table has words.
+// All controls have names, and the table has text.
 const nameless = await inPage(`return [...document.querySelectorAll("button, select, canvas:not([aria-hidden]), [tabindex]")]
   .filter((e) => !(e.getAttribute("aria-label") || e.textContent.trim())).map((e) => e.outerHTML)`);
 assert.deepEqual(nameless, []);
@@ -155,7 +155,7 @@ const phone = await inPage(`return document.documentElement.scrollWidth`);
 assert.ok(phone <= 390, `${phone} pixels wide on a phone of 390`);
 await picture("phone");
 
-// Where there is no WebGL 2, the plain canvas shows the same.
+// Without WebGL 2, the 2D canvas shows the same.
 await browser.send("Page.addScriptToEvaluateOnNewDocument", {
   source: `const get = HTMLCanvasElement.prototype.getContext;
     HTMLCanvasElement.prototype.getContext = function (kind, ...rest) { return kind === "webgl2" ? null : get.call(this, kind, ...rest); };`,
@@ -167,4 +167,4 @@ await picture("plain");
 
 assert.deepEqual(browser.errors(), []);
 await browser.close();
-console.log("page: as it should be");
+console.log("page: ok");

@@ -1,6 +1,6 @@
-// Opens the page of fathom watch in a headless Chromium and works it as a person would:
-//     node check/watch.mjs empty|overview|findings|detail|down http://127.0.0.1:8077 [FOLDER for pictures]
-// Fails if the page throws, asks another host, or does not do what it should. Times are told, not judged.
+// Opens the page of fathom watch in a headless Chromium and operates it like a person:
+//     node check/watch.mjs empty|overview|findings|detail|down http://127.0.0.1:8077 [DIRECTORY for screenshots]
+// Fails if the page throws, contacts another host, or misbehaves. Times are printed, not judged.
 import { strict as assert } from "node:assert";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { Browser } from "./browser.mjs";
 
 const [work, address, folder = ""] = process.argv.slice(2);
 if (!address) {
-  console.error("usage: node check/watch.mjs empty|overview|findings|detail|down URL [FOLDER for pictures]");
+  console.error("usage: node check/watch.mjs empty|overview|findings|detail|down URL [DIRECTORY for screenshots]");
   process.exit(2);
 }
 if (folder) mkdirSync(folder, { recursive: true });
@@ -29,13 +29,13 @@ const TOOLS = `
   const ink = (selector) => { const canvas = one(selector); if (!canvas?.width) return 0; const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height); let n = 0; for (let i = 3; i < data.length; i += 4) n += data[i] > 0; return n / (data.length / 4); };
 `;
 
-/** Opens a place of the page in one of the looks. */
+/** Opens a place of the page in one of the themes. */
 const open = async (hash, look = {}) => {
   await browser.goto("about:blank", look);
   await browser.goto(`${address}/${hash}`, { height: 1000, ...look });
 };
 
-/** Names, words, contrast of what can be pressed; nothing wider than the screen. */
+/** Checks names, texts and contrast of controls, and that nothing is wider than the screen. */
 async function isUsable(name) {
   const nameless = await run(`return all("button, select, input, a, canvas:not([aria-hidden]), [tabindex]")
     .filter((e) => !(e.getAttribute("aria-label") || e.textContent.trim() || e.labels?.length)).map((e) => e.outerHTML)`);
@@ -55,7 +55,7 @@ const works = {
     const evidence = await run(`const more = one(".findings details"); more.querySelector("summary").click(); await frame();
       return { open: more.open, names: [...more.querySelectorAll("th")].map((e) => e.textContent), refuted: more.textContent.includes("Refuted by: ") }`);
     assert.ok(evidence.open && evidence.refuted && evidence.names.includes("target"), JSON.stringify(evidence));
-    // Words for a reader, not members of the JSON document.
+    // Text for readers, not JSON keys.
     assert.ok(!evidence.names.some((name) => /_|^(of|hours) \w+$/.test(name) && !/^hours (from|to)$/.test(name)), evidence.names.join("\n"));
     await picture("light");
     await run(`const seen = one(".findings .seen a"); const series = seen.hash.match(/targets\\/(\\d+)/)[1]; seen.click();
@@ -70,7 +70,7 @@ const works = {
 
   async empty() {
     await open("");
-    await run(`await until("told", () => one(".none")?.textContent.includes("Nothing is watched yet"))`);
+    await run(`await until("told", () => one(".none")?.textContent.includes("No targets yet"))`);
     await isUsable("empty");
     await picture("light");
     await open("#/targets/7");
@@ -122,13 +122,13 @@ const works = {
     await run(`await until("drawn", () => ink(".plot-stage canvas") > 0.05); await quiet()`);
     await isUsable("detail");
     await picture("light");
-    // The wheel zooms about the pointer, dragging moves, and nothing waits for the server.
+    // The wheel zooms around the pointer, dragging moves, and nothing waits for the server.
     const zoomed = await run(`const { left, top, width } = stage().getBoundingClientRect(); const before = view(); const ms = [];
       for (let n = 0; n < 12; n++) { stage().dispatchEvent(new WheelEvent("wheel", { clientX: left + width / 2, clientY: top + 150, deltaY: -120, bubbles: true, cancelable: true })); await frame(); ms.push(+stage().dataset.ms);
-        if (ink(".plot-stage canvas") < 0.02) throw new Error("an empty picture while zooming"); }
+        if (ink(".plot-stage canvas") < 0.02) throw new Error("an empty plot while zooming"); }
       await quiet(); return { before, after: view(), ms };`);
     assert.ok(zoomed.after[1] - zoomed.after[0] < (zoomed.before[1] - zoomed.before[0]) / 8);
-    console.log(`zoom: ${Math.max(...zoomed.ms).toFixed(1)} ms at most`);
+    console.log(`zoom: ${Math.max(...zoomed.ms).toFixed(1)} ms max`);
     const box = await run(`const { left, top, width, height } = one(".plot-stage").getBoundingClientRect(); return { left, top, width, height }`);
     const at = (x) => [box.left + x * box.width, box.top + box.height / 2];
     const start = await run(`return view()`);
@@ -138,7 +138,7 @@ const works = {
     await browser.drag([at(0.4), at(0.5), at(0.6)], 8);
     const selected = await run(`await frame(); return view()`);
     assert.ok(selected[1] - selected[0] < 0.3 * (moved[1] - moved[0]), "a part selected with Shift");
-    // The keyboard: the cursor tells each column, for those who do not see it.
+    // Keyboard: the cursor announces each column to screen readers.
     const said = await run(`await quiet(); await press("Escape"); await press("ArrowRight", true); await press("ArrowRight", true); return one(".unseen[aria-live]").textContent`);
     assert.match(said, /\d{4}, \d\d:\d\d.*(ms|lost)/);
     await run(`await press("n"); if (!one("button[aria-pressed=true]")) throw new Error("not live"); for (const key of ["+", "-", "ArrowLeft", "ArrowUp", "PageUp"]) await press(key);`);
@@ -153,13 +153,13 @@ const works = {
     await open("#/targets/0?span=1209600");
     await run(`await quiet(); all("summary").forEach((e) => (e.parentElement.open = true)); await until("heat", () => ink(".heat canvas") > 0.3); await until("compared", () => ink(".compare canvas") > 0.005); await frame(); await until("a table", () => all(".table tbody tr").length > 50)`);
     const compared = await run(`return one(".compare .told").textContent`);
-    assert.match(compared, /^95 of 100 probes were answered within/);
+    assert.match(compared, /^95 % of the replies took at most/);
     const told = await run(`const canvas = one(".heat canvas"); canvas.focus(); canvas.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true })); await frame(); return one(".heat .told").textContent`);
     assert.match(told, /median .* p95 .* lost/);
     await browser.send("Emulation.setDeviceMetricsOverride", { width: 1200, height: 2600, deviceScaleFactor: 1, mobile: false });
     await run(`await frame()`);
     await picture("whole");
-    // What a target or an event is called is text, never a part of the page.
+    // Names of targets and events are text, never markup.
     await open("#/targets/0?span=10800");
     const event = await run(`await until("events", () => all(".events li").length === 2); const rows = all(".events li"); const alert = rows.find((row) => row.querySelector("b").textContent === "alert"); return { text: alert.textContent, bold: alert.querySelectorAll("b").length, report: one(".events a").getAttribute("href"), links: all(".links a").map((a) => a.getAttribute("href")) }`);
     assert.ok(event.text.includes("loss <b>above</b> 5 %") && event.bold === 1, event.text);
@@ -202,5 +202,5 @@ await browser.send("Network.enable");
 await works[work]();
 assert.deepEqual(browser.errors(), []);
 const asked = browser.asked().filter((url) => !url.startsWith(address) && /^(https?|wss?):/.test(url));
-assert.deepEqual(asked, [], "another host was asked");
+assert.deepEqual(asked, [], "another host was contacted");
 await browser.close();

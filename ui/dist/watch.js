@@ -82,14 +82,14 @@ function m(e, t, n) {
 	return Float32Array.from(new Int16Array(e, t, n), p);
 }
 function ee(e) {
-	if (e.byteLength < c) throw RangeError("the server's answer is cut short");
+	if (e.byteLength < c) throw RangeError("the server's response is truncated");
 	let t = new DataView(e), [n, r, a, s] = [
 		0,
 		4,
 		8,
 		12
 	].map((e) => t.getUint32(e, !0)), u = c + r * (20 + 2 * (a + 2));
-	if (n !== o || a !== i.length || e.byteLength !== u) throw RangeError("the server is of another version than this page: load the page again");
+	if (n !== o || a !== i.length || e.byteLength !== u) throw RangeError("the server has another version than this page: reload the page");
 	let d = (t) => new Uint32Array(e, c + 4 * t * r, r), f = (t) => m(e, c + 20 * r + 2 * t * r, r);
 	return {
 		unit: l[s] ?? "plain",
@@ -112,7 +112,7 @@ function te(e) {
 }
 function ne(e) {
 	let t = new DataView(e);
-	if (e.byteLength < 32 || t.getUint32(0, !0) !== s) throw RangeError("the server is of another version than this page: load the page again");
+	if (e.byteLength < 32 || t.getUint32(0, !0) !== s) throw RangeError("the server has another version than this page: reload the page");
 	let [n, r] = [t.getUint32(4, !0), t.getUint32(8, !0)], i = /* @__PURE__ */ new Map(), a = new Uint32Array(e, 32, n);
 	for (let t = 0, o = 32 + 4 * n; t < n; t++, o += 6 * r) {
 		let n = Float32Array.from(new Int16Array(e, o + 4 * r, r), (e) => e < 0 ? NaN : e / 1e4);
@@ -131,9 +131,9 @@ async function ie(e, t) {
 	try {
 		n = await fetch(e, t ? { signal: t } : {});
 	} catch (e) {
-		throw t?.aborted ? e : new re("The server does not answer.");
+		throw t?.aborted ? e : new re("The server cannot be reached.");
 	}
-	if (n.status === 401 && location.assign("/login"), !n.ok) throw new re((await n.json().catch(() => ({}))).error ?? `The server answers ${n.status}.`);
+	if (n.status === 401 && location.assign("/login"), !n.ok) throw new re((await n.json().catch(() => ({}))).error ?? `The server responded with status ${n.status}.`);
 	return n;
 }
 async function h(e, t) {
@@ -422,10 +422,10 @@ function k(e) {
 }
 // src/watch/compare.ts
 var Ae = [
-	["the same length before it", void 0],
-	["the same time a day before", 86400],
-	["the same time a week before", 604800],
-	["the same time 4 weeks before", 2419200]
+	["the period before", void 0],
+	["a day earlier", 86400],
+	["a week earlier", 604800],
+	["4 weeks earlier", 2419200]
 ], je = 240, Me = [
 	[.5, "Median"],
 	[.9, "p90"],
@@ -437,14 +437,14 @@ var Ae = [
 		class: "card compare",
 		hidden: ""
 	});
-	choice = e("select", { "aria-label": "With which period" });
+	choice = e("select", { "aria-label": "Period to compare with" });
 	canvas = e("canvas", { role: "img" });
 	table = e("div", { class: "scroll" });
 	words = e("p", {
 		class: "told",
 		role: "status"
 	});
-	pin = t("Keep this time to compare with", "Keep the time shown above, and compare others with it", () => this.keep());
+	pin = t("Pin this period", "Pin the period shown above to compare other periods with it", () => this.keep());
 	series;
 	view;
 	kept;
@@ -453,13 +453,13 @@ var Ae = [
 	isOpen = !1;
 	constructor() {
 		this.choice.append(...Ae.map(([t], n) => e("option", { value: String(n) }, t))), this.choice.addEventListener("change", () => this.refresh());
-		let t = e("details", {}, e("summary", {}, e("h2", {}, "Compare two periods"))), n = e("div", { class: "tools" }, e("label", {}, "The time above with ", this.choice), this.pin);
+		let t = e("details", {}, e("summary", {}, e("h2", {}, "Compare two periods"))), n = e("div", { class: "tools" }, e("label", {}, "Compare the period above with ", this.choice), this.pin);
 		t.append(n, this.words, this.canvas, this.table), t.addEventListener("toggle", () => {
 			this.isOpen = t.open, this.refresh();
 		}), this.element.append(t), new ResizeObserver(() => this.draw()).observe(this.element);
 	}
 	of(e, t) {
-		this.series = e, this.element.hidden = e === void 0, this.canvas.setAttribute("aria-label", `${t}: distribution of the delays of both periods; the table has the figures`);
+		this.series = e, this.element.hidden = e === void 0, this.canvas.setAttribute("aria-label", `${t}: distribution of the delays in both periods; see the table for values`);
 	}
 	around(e) {
 		this.view = e, this.refresh();
@@ -467,7 +467,7 @@ var Ae = [
 	keep() {
 		this.kept = this.view, this.choice.querySelector("option[value=\"kept\"]")?.remove();
 		let { from: t, to: n } = this.kept;
-		this.choice.append(e("option", { value: "kept" }, `the time kept (${x(t, 60)}, ${S(n - t)})`)), this.choice.value = "kept", this.refresh();
+		this.choice.append(e("option", { value: "kept" }, `the pinned period (${x(t, 60)}, ${S(n - t)})`)), this.choice.value = "kept", this.refresh();
 	}
 	other(e) {
 		if (this.choice.value === "kept" && this.kept) return this.kept;
@@ -501,8 +501,8 @@ var Ae = [
 	tell() {
 		let [t, n] = this.sides, r = (e, t) => e.quantiles_s.find(([e]) => e === t)?.[1] ?? NaN, i = [
 			"",
-			"The time above",
-			"The other",
+			"Period above",
+			"Other period",
 			"Difference"
 		], a = (e, t) => !Number.isFinite(e) || !Number.isFinite(t) ? "–" : `${e >= t ? "+" : "−"}${T(Math.abs(e - t), "seconds")}`, o = [
 			[
@@ -536,7 +536,7 @@ var Ae = [
 				a(r(t, e), r(n, e))
 			]),
 			[
-				"Most",
+				"Max",
 				T(t.max_s ?? NaN, "seconds"),
 				T(n.max_s ?? NaN, "seconds"),
 				a(t.max_s ?? NaN, n.max_s ?? NaN)
@@ -544,7 +544,7 @@ var Ae = [
 		], s = e("tr", {}, ...i.map((t) => e("th", { scope: "col" }, t))), c = o.map(([t, ...n]) => e("tr", {}, e("th", { scope: "row" }, t), ...n.map((t) => e("td", {}, t))));
 		this.table.replaceChildren(e("table", {}, e("thead", {}, s), e("tbody", {}, ...c)));
 		let [l, u] = [r(t, .95), r(n, .95)];
-		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "In one of the two periods nothing was answered." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 of 100 probes were answered within ${T(l, "seconds")} in both.` : this.words.textContent = `95 of 100 probes were answered within ${T(l, "seconds")}; in the other period within ${T(u, "seconds")}.`;
+		!Number.isFinite(l) || !Number.isFinite(u) ? this.words.textContent = "One of the two periods has no replies." : Math.abs(Math.log(l / u)) < .05 ? this.words.textContent = `95 % of the replies took at most ${T(l, "seconds")} in both periods.` : this.words.textContent = `95 % of the replies took at most ${T(l, "seconds")}; in the other period ${T(u, "seconds")}.`;
 	}
 	draw() {
 		let e = this.canvas.getContext("2d"), t = this.canvas.parentElement?.clientWidth ?? 0;
@@ -602,7 +602,7 @@ function Pe(e, t, n, r) {
 		let a = i * 10 ** r;
 		a < t.low || a > t.high || (e.fillStyle = C("hair"), e.fillRect(Math.round(n(a)), t.top, 1, t.bottom - t.top), e.fillStyle = C("dim"), D(e, T(a, "seconds"), n(a), t.bottom + 13));
 	}
-	e.textAlign = "right", [["loss0", "the time above"], ["up", "the other (dashed)"]].forEach(([n, r], i) => {
+	e.textAlign = "right", [["loss0", "period above"], ["up", "other period (dashed)"]].forEach(([n, r], i) => {
 		e.fillStyle = C(n), e.fillText(r, t.right - 8, t.bottom - 28 + 15 * i);
 	});
 }
@@ -676,15 +676,15 @@ var A = 100, Fe = class {
 			let r = t.until_s === null ? "" : ` (${S(t.until_s - t.at_s)})`, i = `/reports/${encodeURIComponent(t.report ?? "")}`, a = t.report ? [" ", e("a", {
 				href: i,
 				target: "_blank"
-			}, "its report")] : [];
+			}, "report")] : [];
 			return e("li", {}, n, e("b", t.kind === "alert" ? { class: "bad" } : {}, t.kind), `${t.text}${r}`, ...a);
 		}), a = t.length > A ? [e("p", {}, `${t.length - A} more: zoom in.`)] : [];
-		this.element.replaceChildren(e("h2", {}, "What happened"), e("ul", {}, ...i), ...a);
+		this.element.replaceChildren(e("h2", {}, "Events"), e("ul", {}, ...i), ...a);
 	}
 }, j = 86400, Le = 42, Re = 371, M = 9, N = 44, ze = [
 	["p95_s", "95th percentile"],
 	["median_s", "Median"],
-	["max_s", "Largest"],
+	["max_s", "Maximum"],
 	["loss", "Loss"]
 ], P = [
 	"#00204d",
@@ -711,7 +711,7 @@ var A = 100, Fe = class {
 		class: "told",
 		role: "status"
 	});
-	measure = e("select", { "aria-label": "What the colour tells" });
+	measure = e("select", { "aria-label": "Value shown by the color" });
 	key = e("p", { class: "legend" });
 	title = e("h2");
 	series;
@@ -731,7 +731,7 @@ var A = 100, Fe = class {
 		}), this.canvas.addEventListener("keydown", (e) => this.press(e)), new ResizeObserver(() => this.draw()).observe(this.element);
 	}
 	of(e, t) {
-		this.series !== e && (this.loaded = ""), this.series = e, this.element.hidden = e === void 0, this.title.textContent = "Hours of the day", this.canvas.setAttribute("aria-label", `${t}: each hour of each day. Arrow keys go from hour to hour and tell it, Enter shows it.`);
+		this.series !== e && (this.loaded = ""), this.series = e, this.element.hidden = e === void 0, this.title.textContent = "Hours of the day", this.canvas.setAttribute("aria-label", `${t}: each hour of each day. The arrow keys move between hours and announce their values, Enter shows the hour above.`);
 	}
 	around(e) {
 		if (this.series === void 0) return;
@@ -755,7 +755,7 @@ var A = 100, Fe = class {
 		this.days = n, this.firstDay = Math.floor((t - F(t - 1) - 1) / j) - n + 1, this.cell = {
 			day: n - 1,
 			hour: (/* @__PURE__ */ new Date()).getHours()
-		}, this.told.textContent = this.cells.size > 0 ? "Point at an hour to read it, click to see it above." : "Nothing was measured in these weeks.", this.draw();
+		}, this.told.textContent = this.cells.size > 0 ? "Point at an hour for its values; click to show it above." : "No data in these weeks.", this.draw();
 	}
 	value(e) {
 		if (!e) return NaN;
@@ -814,7 +814,7 @@ var A = 100, Fe = class {
 	}
 	tell() {
 		let e = this.cells.get(`${this.firstDay + this.cell.day} ${this.cell.hour}`), t = `${String(this.cell.hour).padStart(2, "0")}:00 to ${String(this.cell.hour + 1).padStart(2, "0")}:00`, n = `${b(this.begin())}, ${t}: `, r = (e) => T(e ?? NaN, "seconds");
-		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, most ${r(e.max_s)}, ${k(e.lost / e.sent)} lost` : `${n}not measured`;
+		this.told.textContent = e ? `${n}median ${r(e.median_s)}, p95 ${r(e.p95_s)}, max ${r(e.max_s)}, ${k(e.lost / e.sent)} lost` : `${n}no data`;
 	}
 	open() {
 		let e = this.begin();
@@ -1168,7 +1168,7 @@ var lt = 10, ut = 10, dt = 14, ft = 22, pt = 2, mt = {
 		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), ct(s, d, r, this.isLast, C), this.unit === "seconds" ? et(s, e, d, C) : st(s, e, d, C("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
 	}
 	sayEmpty(e, t, n) {
-		e.fillStyle = C("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : n, t.left + t.width / 2, t.top + t.height / 2);
+		e.fillStyle = C("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "No data in this period." : n, t.left + t.width / 2, t.top + t.height / 2);
 	}
 	at(e) {
 		let { scene: t } = this;
@@ -1193,7 +1193,7 @@ var lt = 10, ut = 10, dt = 14, ft = 22, pt = 2, mt = {
 		if (s < n.left || s > n.left + n.width) return;
 		t.fillStyle = C("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
 		let c = this.at(e);
-		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, B(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? _t(c, this.unit) : "not measured";
+		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, B(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? _t(c, this.unit) : "no data";
 	}
 	describe(e) {
 		this.base.setAttribute("aria-label", e);
@@ -1221,9 +1221,9 @@ function gt(e, t) {
 }
 function _t(e, t) {
 	let { sent: n, lost: r, late: i, failed: a, median: o, p95: s, max: c } = e;
-	if (t !== "seconds") return n === 1 ? T(o, t) : `usually ${T(o, t)}, at most ${T(c, t)}`;
+	if (t !== "seconds") return n === 1 ? T(o, t) : `median ${T(o, t)}, max ${T(c, t)}`;
 	let l = [];
-	return n === 1 && !Number.isNaN(o) ? l.push(T(o, t)) : Number.isNaN(o) || l.push(`median ${T(o, t)}, p95 ${T(s, t)}, most ${T(c, t)}`), r > 0 ? l.push(vt(r, n)) : n > 1 && l.push(`none of ${w(n)} lost`), i > 0 && l.push(`${w(i)} late`), a > 0 && l.push(`${w(a)} could not be sent`), l.filter((e) => e !== "").join(", ");
+	return n === 1 && !Number.isNaN(o) ? l.push(T(o, t)) : Number.isNaN(o) || l.push(`median ${T(o, t)}, p95 ${T(s, t)}, max ${T(c, t)}`), r > 0 ? l.push(vt(r, n)) : n > 1 && l.push(`none of ${w(n)} lost`), i > 0 && l.push(`${w(i)} late`), a > 0 && l.push(`${w(a)} not sent`), l.filter((e) => e !== "").join(", ");
 }
 function vt(e, t) {
 	return e < t ? `${w(e)} of ${w(t)} lost (${k(e / t)})` : t === 1 ? "lost" : `all ${w(t)} lost`;
@@ -1232,11 +1232,11 @@ var yt = [
 	"Time",
 	"Sent",
 	"Lost",
-	"Least",
+	"Min",
 	"Median",
 	"p95",
 	"p99",
-	"Most"
+	"Max"
 ];
 function bt(e, t) {
 	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${w(a)} (${k(a / i)})` : "–";
@@ -1437,7 +1437,7 @@ var Pt = .12, K = .6, Ft = [
 	["1 week", 604800],
 	["1 month", 2629800],
 	["1 year", 31557600]
-], It = "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.", Lt = 200, Rt = {
+], It = "Delay over time. The left and right arrow keys move, up and down zoom. Shift with left or right moves the cursor and announces its values. N goes to the present. The mouse wheel or a pinch zooms, dragging moves, dragging with Shift zooms to a selection.", Lt = 200, Rt = {
 	seconds: "seconds",
 	bits_per_second: "rate",
 	bytes: "bytes"
@@ -1466,9 +1466,9 @@ var Pt = .12, K = .6, Ft = [
 		seconds: n,
 		element: t(e, `Show the last ${e}`, () => this.showLast(n))
 	}));
-	now = t("Now", "Go to the present and stay there", () => this.goLive());
-	scale = e("select", { "aria-label": "Scale of the delays" });
-	adder = e("select", { "aria-label": "Show another series beside these" });
+	now = t("Now", "Go to the present and follow it", () => this.goLive());
+	scale = e("select", { "aria-label": "Delay scale" });
+	adder = e("select", { "aria-label": "Add another series" });
 	stage = e("div", {
 		class: "stage",
 		tabindex: "0",
@@ -1482,7 +1482,7 @@ var Pt = .12, K = .6, Ft = [
 	raised = e("p", {
 		class: "raised",
 		"aria-live": "polite",
-		"aria-label": "Alerts that are raised",
+		"aria-label": "Raised alerts",
 		hidden: ""
 	});
 	ribbon = new Fe((e) => this.lookAt(e));
@@ -1509,8 +1509,8 @@ var Pt = .12, K = .6, Ft = [
 	}
 	build() {
 		this.scale.append(...[
-			["fit", "Linear, rare peaks cut"],
-			["whole", "Linear, to the largest"],
+			["fit", "Linear, rare peaks clipped"],
+			["whole", "Linear, up to the maximum"],
 			["log", "Logarithmic"]
 		].map(([t, n]) => e("option", { value: t }, n)));
 		let n = e("div", {
@@ -1562,7 +1562,7 @@ var Pt = .12, K = .6, Ft = [
 	rebuild() {
 		let n = [...this.shown, ...Ht(this.all, this.shown)];
 		this.plots = n.map((e) => {
-			let n = Rt[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Take ${this.nameOf(e)} off`, () => this.choose(this.shown.filter((t) => t !== e)));
+			let n = Rt[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Remove ${this.nameOf(e)}`, () => this.choose(this.shown.filter((t) => t !== e)));
 			return new ht(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
 		});
 		let r = this.plots.at(-1);
@@ -1638,7 +1638,7 @@ var Pt = .12, K = .6, Ft = [
 		if (this.links.dataset.of === i) return;
 		this.links.dataset.of = i;
 		let a = ae(t, n, r, 1200), o = `/api/v1/samples?series=${t}&${_(n, r)}`, s = (t, n) => e("a", { href: t }, n);
-		this.links.replaceChildren("This time as ", s(`${a}&format=csv`, "CSV"), " or ", s(a, "JSON"), "; every probe of it as ", s(`${o}&format=csv`, "CSV"), " or ", s(o, "JSON"), ".");
+		this.links.replaceChildren("This period as ", s(`${a}&format=csv`, "CSV"), " or ", s(a, "JSON"), "; every probe as ", s(`${o}&format=csv`, "CSV"), " or ", s(o, "JSON"), ".");
 	}
 	drawCursor() {
 		let e = this.cursor !== void 0 && this.cursor >= this.view.from && this.cursor <= this.view.to;
@@ -1657,7 +1657,7 @@ var Pt = .12, K = .6, Ft = [
 	}
 	showTable() {
 		if (!this.table.open) return;
-		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Lt), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...bt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...yt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: one column in ${r}; all are in the CSV` : ""}`), a, e("tbody", {}, ...i)));
+		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Lt), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...bt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...yt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: every ${r}th column; the CSV has all` : ""}`), a, e("tbody", {}, ...i)));
 		this.table.replaceChildren(e("summary", {}, "View as a table"), o);
 	}
 	show(e) {
@@ -1706,7 +1706,7 @@ var Pt = .12, K = .6, Ft = [
 		this.pinned = !0, this.point(r);
 		let i = this.plots.map((e) => {
 			let t = e.at(r);
-			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? _t(t, e.unit) : "not measured");
+			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? _t(t, e.unit) : "no data");
 		});
 		this.said.textContent = `${x(r, I[L(this.secondsPerPixel)])}. ${i.join(". ")}`;
 	}
@@ -1736,7 +1736,7 @@ function Ht(e, t) {
 }
 function Ut() {
 	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = O.map(({ colour: e, name: n }) => t(e, n));
-	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Around it:"), t("smoke", "middle 98 % of the delays, darker the middle half"), t("envelope", "largest"), t("cut", "larger than the scale"));
+	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Other delays:"), t("smoke", "1st to 99th percentile (darker: 25th to 75th)"), t("envelope", "maximum"), t("cut", "above the scale"));
 }
 // src/watch/live.ts
 var Wt = class {
@@ -1808,7 +1808,7 @@ var Kt = 86400, qt = 90 * Kt, Jt = 1500, Yt = 36e5, Xt = class {
 		this.element.replaceChildren(e("h2", {}, `Findings of the last ${qt / Kt} days`), n);
 	}
 	one(t) {
-		let n = t.figures.map(({ name: t, value: n }) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n))), r = e("p", { class: "seen" }, "Seen at ", ...t.stretches.map(({ from_s: n, to_s: r }) => {
+		let n = t.figures.map(({ name: t, value: n }) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n))), r = e("p", { class: "seen" }, "Visible at ", ...t.stretches.map(({ from_s: n, to_s: r }) => {
 			let i = Math.max((r - n) * 3, 3600), a = Math.min((n + r) / 2 + i / 2, Date.now() / 1e3);
 			return e("a", { href: Ge([t.series], {
 				from: a - i,
@@ -1859,7 +1859,7 @@ var $t = 86400, en = 144, tn = $t / en, nn = 48, rn = {
 	unknown: {
 		rank: 2,
 		mark: "?",
-		name: "not known yet"
+		name: "unknown"
 	},
 	fine: {
 		rank: 3,
@@ -1921,7 +1921,7 @@ var ln = class {
 	filter = e("input", {
 		type: "search",
 		placeholder: "Filter by name, group, host or state",
-		"aria-label": "Filter the targets",
+		"aria-label": "Filter targets",
 		autocomplete: "off",
 		spellcheck: "false"
 	});
@@ -1937,7 +1937,7 @@ var ln = class {
 	choose = e("button", {
 		type: "button",
 		hidden: ""
-	}, "Show these together");
+	}, "Show together");
 	rows = /* @__PURE__ */ new Map();
 	findings = new Xt();
 	order = "";
@@ -2038,7 +2038,7 @@ var ln = class {
 			"unknown",
 			"fine"
 		].map((e) => [r(e), rn[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${w(e)} ${t}`), a = `${w(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${w(t.length)} shown.` : `${a}.`, s = this.live.isWhole && n.length > 0;
-		this.summary.textContent !== o && (this.summary.textContent = s ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "Nothing is watched yet. Name targets in the configuration of fathom watch; they appear here at once." : "Waiting for the server …"));
+		this.summary.textContent !== o && (this.summary.textContent = s ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "No targets yet. Add targets to the configuration of fathom watch; they appear here immediately." : "Waiting for the server …"));
 	}
 	paint(e) {
 		let t = e.map(({ canvas: e }) => [e.clientWidth, e.clientHeight]);
@@ -2062,7 +2062,7 @@ function mn() {
 	Z.show(), $ = X.connected ? 0 : $ || Date.now(), hn();
 }
 function hn() {
-	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server does not answer; what is shown is old." : "";
+	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server cannot be reached; the data shown is out of date." : "";
 	fn.classList.toggle("lost", e), fn.textContent !== t && (fn.textContent = t);
 }
 function gn() {

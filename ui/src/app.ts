@@ -15,13 +15,13 @@ import { clamp, pan, type View, whole, zoom } from "./view.ts";
 const KEY_STEP = 0.12;
 const KEY_ZOOM = 0.6;
 const HINT =
-  "The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a box; a click holds the cursor; the keys n and p go from " +
-  "one rare event to the next.";
+  "The mouse wheel or a pinch zooms, dragging moves, dragging with Shift zooms to a selection. A click pins the cursor. The keys n and p " +
+  "go to the next and previous rare event.";
 const HELP =
-  "Time lines of the capture. Arrow keys move, plus and minus zoom, 0 shows all, n and p go to the next and the previous " +
-  "rare event, Escape lets the cursor go. Dragging moves; dragging with Shift shows what is in the box.";
+  "Timeline of the capture. The arrow keys move, plus and minus zoom, 0 shows everything, n and p go to the next and previous " +
+  "rare event, Escape releases the cursor. Dragging moves; dragging with Shift zooms to a selection.";
 
-/** The page's state, and what each wish does to it. */
+/** The page's state, and the handling of user input. */
 export class App {
   private model: Model;
   private view: View;
@@ -126,9 +126,9 @@ export class App {
     const date = new Date(began);
     const notes = Number.isNaN(date.getTime()) ? [] : [`0 s is ${date.toISOString().replace("T", " ").replace("Z", " UTC")}.`];
     const stride = Math.max(track.segments.stride, track.acks.stride, track.bySequence.stride);
-    if (stride > 1) notes.push(`Ordinary packets of this flow are thinned, up to ${stride} in a row to one; every rare event is here.`);
+    if (stride > 1) notes.push(`Ordinary packets of this flow are thinned: up to ${stride} consecutive ones are shown as one. All rare events are shown.`);
     notes.push(HINT);
-    if (stepsBack > 0) notes.push(`The capture's clock went back for ${thousands(stepsBack)} ${stepsBack === 1 ? "packet" : "packets"}, shown where it was before.`);
+    if (stepsBack > 0) notes.push(`The capture's clock stepped back for ${thousands(stepsBack)} ${stepsBack === 1 ? "packet" : "packets"}; they are shown at the time before the step.`);
     return notes;
   }
 
@@ -143,7 +143,7 @@ export class App {
     this.due();
   }
 
-  /** Draws with the next frame, however often it is asked. */
+  /** Draws in the next animation frame, however often it is called. */
   private due(): void {
     if (this.isDue) return;
     this.isDue = true;
@@ -160,7 +160,7 @@ export class App {
     const { start, end } = this.view;
     Object.assign(this.stage.dataset, { view: `${start} ${end}`, ms: ms.toFixed(2), calls: String(calls), points: String(points), bars: String(bars) });
     this.workText.textContent =
-      `Drawn in ${ms.toFixed(1)} ms: ${thousands(bars)} bars in ${calls} calls of the graphics card, ${thousands(points)} points of lines.`;
+      `Drawn in ${ms.toFixed(1)} ms: ${thousands(bars)} bars in ${calls} draw calls, ${thousands(points)} line points.`;
     clearTimeout(this.tableTimer);
     this.tableTimer = window.setTimeout(() => this.showTable(), 150);
   }
@@ -185,7 +185,9 @@ export class App {
     this.show(this.all);
   }
 
-  /** A box in one panel selects values too; one across panels, or a flat one, time alone. */
+  /**
+   * A box in one panel also selects values; one across panels, or a flat one, selects time only.
+   */
   private selectBox(box: Box): void {
     this.box = undefined;
     const { left, right, from, to } = box;
@@ -225,7 +227,7 @@ export class App {
     this.tell(marks ?? nearest(this.model.track, { ...place, value }));
   }
 
-  /** A click: on a badge it looks closer, elsewhere it holds the cursor or lets it go. */
+  /** A click zooms in on a badge; elsewhere it pins the cursor or releases it. */
   private press(x: number, y: number): void {
     const lanes = this.picture.drawn.find(({ panel }) => !panel);
     const rect = lanes?.rect;
@@ -271,7 +273,7 @@ export class App {
     this.said.textContent = text;
   }
 
-  /** To the next or previous rare event. */
+  /** Moves to the next or previous rare event. */
   private step(direction: 1 | -1): void {
     const from = this.cursor?.ns ?? (direction > 0 ? this.view.start : this.view.end);
     const event = this.model.track.events.beside(from, direction);
@@ -290,7 +292,7 @@ export class App {
     this.say(`${moment(hit.at, 1e4)}, frame ${hit.frame}: ${hit.what}`);
   }
 
-  /** Shows a frame and its neighbours, in the flow that it belongs to. */
+  /** Shows a frame and its neighbors, in its flow. */
   private goToFrame(frame: number): void {
     const { tracks } = this.capture;
     const exact = tracks.findIndex((track) => placeOf(track, frame)?.exact);

@@ -3,7 +3,7 @@ import type { View } from "./view.ts";
 import { KIND_MASK } from "./kind.ts";
 import type { Segments } from "./data.ts";
 
-/** Segments to draw: at a time, from a byte to a byte. */
+/** Segments to draw: time, first byte and end. */
 export interface Bars {
   at: ArrayLike<number>;
   start: ArrayLike<number>;
@@ -13,10 +13,16 @@ export interface Bars {
   to: number;
 }
 
-/** Up to so many ordinary segments a pixel column are drawn one by one; more are drawn as what they cover in each column. */
+/**
+ * Up to this many ordinary segments per pixel column are drawn individually; beyond it, the range
+ * that they cover is drawn.
+ */
 const PLENTY = 4;
 
-/** The segments of a track as bars: the ordinary ones, of which a column of pixels needs but one, and the rare ones, each of them. */
+/**
+ * The segments of a track as bars: ordinary ones, thinned to one per pixel column, and rare ones,
+ * each drawn.
+ */
 export class SegmentBars {
   readonly ordinary: Bars;
   readonly rare: Bars;
@@ -30,7 +36,7 @@ export class SegmentBars {
     this.rareTree = new Extremes(this.rare.start, this.rare.stop);
   }
 
-  /** The ordinary ones in view, or what they cover: at most one bar a column then. */
+  /** The visible ordinary segments, or the ranges they cover: then at most one bar per column. */
   inView(view: View, columns: number): { bars: Bars; single: boolean } {
     const { ordinary, tree } = this;
     const from = lowerBound(ordinary.at, view.start);
@@ -54,13 +60,13 @@ export class SegmentBars {
     return { bars: { at, start, stop, kind, from: 0, to: at.length }, single: false };
   }
 
-  /** The rare ones in view, each of them. */
+  /** All visible rare segments. */
   rareInView(view: View): Bars {
     const { rare } = this;
     return { ...rare, from: lowerBound(rare.at, view.start), to: lowerBound(rare.at, view.end) };
   }
 
-  /** Lowest and highest byte of all in view. */
+  /** Lowest and highest visible byte. */
   extent(view: View): { low: number; high: number } {
     const box = { low: 0, high: 0 };
     const { ordinary } = this;
@@ -72,7 +78,10 @@ export class SegmentBars {
   }
 }
 
-/** Those of some kinds. Plain loops over plain columns: this runs over all of a large file before the first picture. */
+/**
+ * Selects some kinds. Uses plain loops, because it runs over a whole large file before the first
+ * view.
+ */
 function pick(segments: Segments, wanted: (kind: number) => boolean): Bars {
   let count = 0;
   for (const kind of segments.kind) if (wanted(kind)) count++;

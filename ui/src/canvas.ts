@@ -1,6 +1,6 @@
 import { FONT, FONT_SIZE, type Align, type Rect, type Surface } from "./surface.ts";
 
-/** The screen. Coordinates are CSS pixels; the context is scaled beforehand. */
+/** Draws on the screen. Coordinates are CSS pixels; the context is already scaled. */
 export class CanvasSurface implements Surface {
   constructor(private readonly context: CanvasRenderingContext2D) {}
 

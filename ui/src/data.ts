@@ -3,7 +3,10 @@ import { Events, type RareEvent } from "./events.ts";
 import { Reader } from "./reader.ts";
 import type { Unit } from "./format.ts";
 
-/** Segments, by time. Of a stride above 1, an ordinary one is the range of so many in a row. */
+/**
+ * Segments in order of time. With a stride above 1, an ordinary row is the range of that many
+ * consecutive segments.
+ */
 export interface Segments {
   at: Float64Array;
   frame: Float64Array;
@@ -18,10 +21,10 @@ export interface Acks {
   at: Float64Array;
   frame: Float64Array;
   acknowledgement: Float64Array;
-  /** Bytes that arrived until then, selectively acknowledged ones included. */
+  /** Bytes that arrived until then, including selectively acknowledged ones. */
   delivered: Float64Array;
   window: Float64Array;
-  /** The newest SACK block, from the ACK on; of length 0 if there is none. */
+  /** The newest SACK block, relative to the ACK; length 0 if there is none. */
   blockFrom: Float64Array;
   blockBytes: Float64Array;
   stride: number;
@@ -41,7 +44,7 @@ export interface Episode {
   losses: number;
 }
 
-/** What one end of a flow sent, and what came back. */
+/** Data sent by one end of a flow, and the replies. */
 export interface TrackData {
   name: string;
   flow: number;
@@ -56,7 +59,7 @@ export interface TrackData {
   episodes: Episode[];
 }
 
-/** For which tracks something was added. */
+/** The tracks with additional data. */
 export interface Scope {
   kind: number;
   flow: number;
@@ -79,24 +82,27 @@ export interface LevelData extends Added {
   value: number;
 }
 
-/** Questions and answers of one kind beside TCP; of a stride above 1, the longest of so many in a row. */
+/**
+ * Requests and replies other than TCP. With a stride above 1, the longest of that many consecutive
+ * ones.
+ */
 export interface ProbeData {
   name: string;
   unanswered: number;
   stride: number;
-  /** When the answer passed, and what it took in seconds. */
+  /** When the reply passed, and its delay in seconds. */
   at: Float64Array;
   took: Float64Array;
-  /** Of the answer, and of the question. */
+  /** Frame of the reply, and of the request. */
   frame: Float64Array;
   askedFrame: Float64Array;
-  /** Who asked whom. */
+  /** The two hosts. */
   route: string[];
 }
 
-/** What a page holds; in step with core/present/trace-page. */
+/** The content of a page. Keep in sync with core/present/trace-page. */
 export interface Capture {
-  /** When the page begins, ms since 1970. */
+  /** Start of the page, in ms since 1970. */
   began: number;
   span: number;
   stepsBack: number;
@@ -118,11 +124,11 @@ export function decode(bytes: Uint8Array): Capture {
   const levels = repeat(from.number(), () => ({ ...added(from), value: from.float() }));
   const routes = repeat(from.number(), () => from.text());
   const probes = repeat(from.number(), () => readProbes(from, routes));
-  if (!from.atEnd()) throw new RangeError("the data goes on behind its end");
+  if (!from.atEnd()) throw new RangeError("there is extra data at the end");
   return { began, span, stepsBack, tracks, curves, levels, probes };
 }
 
-/** Whether something was added for this track. */
+/** Whether this track has additional data. */
 export function concerns(scope: Scope, track: TrackData): boolean {
   return scope.kind === 0 || (scope.flow === track.flow && (scope.kind === 1 || scope.end === track.end));
 }
@@ -236,7 +242,7 @@ function readMishaps(from: Reader): RareEvent[] {
   }));
 }
 
-/** The segments that are rare events; one that is two (sent again, and marked) is told as both. */
+/** Segments that are rare events. One that is two (retransmitted and marked) is listed as both. */
 function rareSegments(segments: Segments): RareEvent[] {
   const events: RareEvent[] = [];
   const { at, frame, kind, start, stop } = segments;

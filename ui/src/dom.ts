@@ -1,4 +1,6 @@
-/** Makes an element with attributes and what is in it. Text is text: nothing is ever read as HTML. */
+/**
+ * Creates an element with attributes and children. Text is inserted as text, never parsed as HTML.
+ */
 export function make<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Record<string, string> = {},
@@ -10,14 +12,14 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button with a name for those who do not see it. */
+/** A button with an accessible name. */
 export function button(text: string, label: string, press: () => void): HTMLButtonElement {
   const element = make("button", { type: "button", "aria-label": label, title: label }, text);
   element.addEventListener("click", press);
   return element;
 }
 
-/** Puts text on the clipboard; where a page may not, selects it so that the user can. */
+/** Copies text to the clipboard. If the page may not, selects it so that the user can. */
 export async function copy(text: string, from: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -28,7 +30,7 @@ export async function copy(text: string, from: HTMLElement): Promise<boolean> {
   }
 }
 
-/** Hands a file to the user. */
+/** Offers a file for download. */
 export function download(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   make("a", { href: url, download: name }).click();

@@ -2,30 +2,30 @@ import { lowerBound } from "./extremes.ts";
 import type { View } from "./view.ts";
 import { kindOf, LANES, type Lane } from "./kind.ts";
 
-/** A rare event: each is kept, none is thinned. */
+/** A rare event. All are kept; none are thinned. */
 export interface RareEvent {
   at: number;
   frame: number;
   code: number;
   start: number;
   bytes: number;
-  /** The frame that repaired it; 0 if none is known. */
+  /** The frame that repaired it; 0 if unknown. */
   repairFrame: number;
 }
 
-/** Events that fall together on the screen. */
+/** Events that overlap on the screen. */
 export interface Cluster {
-  /** Where it is drawn, ns. */
+  /** Position in ns. */
   at: number;
-  /** Index of its first event in the lane, and how many it has. */
+  /** Index of its first event in the lane, and the number of events. */
   first: number;
   count: number;
 }
 
-/** Share of a cell's width within which two badges would lie on each other. */
+/** Share of a cell's width within which two badges would overlap. */
 const TOUCHING = 0.75;
 
-/** All events of a lane, by time. */
+/** All events of a lane in order of time. */
 export class LaneEvents {
   readonly at: Float64Array;
 
@@ -36,18 +36,22 @@ export class LaneEvents {
     this.at = Float64Array.from(events, (event) => event.at);
   }
 
-  /** Events within a cell of `gap` nanoseconds are one cluster; the sum of counts is the number of events in view. */
+  /**
+   * Clusters events within cells of `gap` nanoseconds; the counts sum to the number of visible
+   * events.
+   */
   clusters(view: View, gap: number): Cluster[] {
     const clusters: Cluster[] = [];
     let wasJoined = false;
     const end = lowerBound(this.at, view.end);
-    // Cells at multiples of the gap, so that a cluster does not fall apart while the view moves.
+    // Cells are aligned to multiples of the gap, so that clusters are stable while the view moves.
     for (let i = lowerBound(this.at, view.start); i < end; ) {
       const cell = Math.floor(this.at[i] / gap);
       const next = Math.max(lowerBound(this.at, (cell + 1) * gap, i, end), i + 1);
       const last = clusters[clusters.length - 1];
       const at = (this.at[i] + this.at[next - 1]) / 2;
-      // Two that a border of cells parts, but not the eye, are one; but no more than two, or all would be one in a dense stretch.
+      // Merges two clusters that only a cell border separates, but no more than two: otherwise a
+      // dense stretch would become a single cluster.
       if (last && !wasJoined && at - last.at < gap * TOUCHING) {
         last.at = (this.at[last.first] + this.at[next - 1]) / 2;
         last.count += next - i;
@@ -66,7 +70,7 @@ export class LaneEvents {
   }
 }
 
-/** Rare events of a track: all by time, and by lane where there are any. */
+/** Rare events of a track: all in order of time, and by lane. */
 export class Events {
   readonly all: RareEvent[];
   readonly lanes: LaneEvents[];
@@ -80,18 +84,18 @@ export class Events {
     this.lanes = LANES.map((lane) => new LaneEvents(lane, byLane.get(lane) ?? [])).filter((l) => l.events.length > 0);
   }
 
-  /** The first event after a moment, or the last one before it. */
+  /** The first event after a time, or the last one before it. */
   beside(ns: number, direction: 1 | -1): RareEvent | undefined {
     return direction > 0 ? this.all[lowerBound(this.at, ns + 0.5)] : this.all[lowerBound(this.at, ns - 0.5) - 1];
   }
 
-  /** At most so many on each side of a moment. */
+  /** At most `most` events on each side of a time. */
   around(ns: number, reach: number): RareEvent[] {
     const middle = lowerBound(this.at, ns);
     return this.all.slice(Math.max(middle - reach, 0), middle + reach);
   }
 
-  /** Those in view, the first `most` of them. */
+  /** The first `most` visible events. */
   within(view: View, most: number): { events: RareEvent[]; count: number } {
     const [from, to] = [lowerBound(this.at, view.start), lowerBound(this.at, view.end)];
     return { events: this.all.slice(from, Math.min(to, from + most)), count: to - from };

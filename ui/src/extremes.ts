@@ -1,7 +1,13 @@
-/** Rows that a level of the pyramid joins: a query touches at most twice as many a level, and the levels above cost a fifteenth. */
+/**
+ * Rows joined per level of the pyramid: a query touches at most twice as many per level, and the
+ * levels above take a fifteenth of the memory.
+ */
 const FAN = 16;
 
-/** Smallest and largest value of any range of rows, without a look at each: what is drawn small is never thinned by chance. */
+/**
+ * Minimum and maximum of any range of rows without reading each, so that zoomed-out views miss no
+ * extreme.
+ */
 export class Extremes {
   private readonly lows: ArrayLike<number>[];
   private readonly highs: ArrayLike<number>[];
@@ -58,7 +64,7 @@ export class Extremes {
   }
 }
 
-/** The first row that is not before `value` in an ascending column. */
+/** The first row at or after `value` in an ascending column. */
 export function lowerBound(column: ArrayLike<number>, value: number, from = 0, to = column.length): number {
   while (from < to) {
     const middle = (from + to) >>> 1;

@@ -1,4 +1,4 @@
-/** Numbers as a person reads them, as in Fathom's other reports; captures show microseconds, too. */
+/** Formats numbers as in Fathom's other reports; captures also show microseconds. */
 export type Unit = "seconds" | "bytes" | "rate" | "plain";
 
 const RATES: [number, string][] = [
@@ -27,24 +27,24 @@ export interface Scale {
   name: string;
 }
 
-/** The multiple in which a largest value is read best. */
+/** The multiple that suits the largest value. */
 export function scaleFor(unit: Unit, largest: number): Scale {
   const scales = { seconds: SECONDS, bytes: BYTES, rate: RATES, plain: PLAIN }[unit];
   const found = scales.find(([factor]) => Math.abs(largest) >= factor * 0.9995) ?? scales[scales.length - 1];
   return { factor: found[0], name: found[1] };
 }
 
-/** In groups of three. */
+/** Groups digits by three. */
 export function thousands(value: number): string {
   const digits = Math.abs(value).toFixed(0);
   const grouped = digits.replace(/\B(?=(\d{3})+$)/g, ",");
   return value < 0 && digits !== "0" ? `-${grouped}` : grouped;
 }
 
-/** With three digits and its unit: `0.42 ms`, `868 ms`, `1.25 MB`. */
+/** Formats with three digits and the unit: `0.42 ms`, `868 ms`, `1.25 MB`. */
 export function quantity(value: number, unit: Unit): string {
   if (!Number.isFinite(value)) return "–";
-  // Seconds are read from 10 s on; before, all of this field's delays are milliseconds.
+  // Seconds are used from 10 s on; shorter delays are in milliseconds.
   const largest = unit === "seconds" && Math.abs(value) < 9.995 && Math.abs(value) >= 0.000_999_5 ? 1e-3 : value;
   const { factor, name } = value === 0 ? scaleFor(unit, unit === "seconds" ? 1e-3 : 1) : scaleFor(unit, largest);
   const scaled = value / factor;
@@ -54,7 +54,7 @@ export function quantity(value: number, unit: Unit): string {
   return name === "" ? text : `${text} ${name}`;
 }
 
-/** A moment, in seconds with as many decimals as tell one pixel from the next. */
+/** Formats a time in seconds, with enough decimals to distinguish adjacent pixels. */
 export function moment(ns: number, nsPerPixel: number): string {
   const decimals = Math.min(Math.max(Math.ceil(9 - Math.log10(Math.max(nsPerPixel, 1))), 0), 9);
   return `${(ns / 1e9).toFixed(decimals)} s`;
@@ -71,7 +71,7 @@ export function ticks(from: number, to: number, most: number): number[] {
   return values;
 }
 
-/** The ticks' labels: as many decimals as their step needs, all the same. */
+/** Labels of ticks, all with the number of decimals that their step needs. */
 export function labels(values: number[], factor: number): string[] {
   const step = values.length > 1 ? (values[1] - values[0]) / factor : (values[0] ?? 1) / factor;
   const decimals = Math.min(Math.max(Math.ceil(-Math.log10(Math.abs(step) || 1) - 1e-9), 0), 9);

@@ -1,12 +1,12 @@
 import type { Box } from "./picture.ts";
 
-/** What hands ask for, in CSS pixels from the stage's left and top. */
+/** What a gesture requests, in CSS pixels from the stage's left and top. */
 export interface Wishes {
-  /** So many times as much, about this place. */
+  /** Zooms by this factor around this position. */
   zoom(x: number, factor: number): void;
   pan(pixels: number): void;
   select(box: Box): void;
-  /** What would be selected if the button were let go; or nothing any more. */
+  /** The current selection; `undefined` if it was canceled. */
   selecting(box: Box | undefined): void;
   point(x: number, y: number): void;
   leave(): void;
@@ -14,18 +14,18 @@ export interface Wishes {
   all(): void;
 }
 
-/** A wheel's notch is 100 units in most browsers: a quarter more or less. */
+/** A wheel notch is 100 units in most browsers and zooms by about a quarter. */
 const WHEEL_FACTOR = 1.0022;
-/** Lines of a wheel that counts in lines (Firefox). */
+/** Pixels per line for a wheel that counts lines (Firefox). */
 const WHEEL_LINE = 33;
-/** Less movement than this is a click. */
+/** Movement up to this many pixels is a click. */
 const CLICK_PIXELS = 4;
 
 function boxOf(a: { x: number; y: number }, b: { x: number; y: number }): Box {
   return { left: Math.min(a.x, b.x), right: Math.max(a.x, b.x), from: Math.min(a.y, b.y), to: Math.max(a.y, b.y) };
 }
 
-/** Turns wheel, mouse, pen and fingers into wishes. */
+/** Converts wheel, mouse, pen and touch input to requests. */
 export function listen(stage: HTMLElement, wishes: Wishes): void {
   const pointers = new Map<number, { x: number; y: number }>();
   let begin: { x: number; y: number; selects: boolean } | undefined;
@@ -62,7 +62,7 @@ export function listen(stage: HTMLElement, wishes: Wishes): void {
     const before = pointers.get(event.pointerId);
     if (!before || !begin) return wishes.point(at.x, at.y);
     if (pointers.size === 1 && Math.abs(at.x - begin.x) < CLICK_PIXELS && !moved) return;
-    // From here on it is no click: what moves goes to the stage even outside of it.
+    // Not a click any more: captures the pointer, so that movement outside the stage counts too.
     if (!moved) stage.setPointerCapture(event.pointerId);
     moved = true;
     const others = [...pointers].filter(([id]) => id !== event.pointerId).map(([, other]) => other);
@@ -71,7 +71,7 @@ export function listen(stage: HTMLElement, wishes: Wishes): void {
       const other = others[0];
       const [old, now] = [Math.abs(before.x - other.x), Math.abs(at.x - other.x)];
       const middle = (at.x + other.x) / 2;
-      // Fingers one above the other say nothing about time.
+      // Fingers above each other define no time.
       if (old > 8 && now > 8) wishes.zoom(middle, old / now);
       wishes.pan((before.x - at.x) / 2);
     } else if (begin.selects) wishes.selecting(boxOf(begin, at));

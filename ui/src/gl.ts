@@ -1,29 +1,32 @@
 import type { Bars } from "./bars.ts";
 
-/** Words of 32 bits a bar: time and sequence number of 48 bits each, 28 bits of length and 4 of kind. */
+/**
+ * 32-bit words per bar: time and sequence number of 48 bits each, 28 bits of length and 4 of kind.
+ */
 const WORDS = 4;
 const TWO_32 = 2 ** 32;
-/** 78 hours in nanoseconds, 281 TB: what is more is drawn without the graphics card. */
+/** 78 hours in nanoseconds, 281 TB: larger values are drawn without the graphics card. */
 export const MOST = 2 ** 48;
 const MOST_BYTES = 2 ** 28 - 1;
 
 /**
- * Times in nanoseconds and sequence numbers do not fit into a float of 32 bits. They come as integers of 48; the view's origin is
- * taken off as integers, and only what is left, which is small where the eye is, becomes a float.
+ * Times in nanoseconds and sequence numbers do not fit into 32-bit floats. They are passed as
+ * 48-bit integers. The view's origin is subtracted as an integer, and only the difference, which is
+ * small in the visible part, becomes a float.
  */
 const VERTEX = `#version 300 es
 precision highp float;
 precision highp int;
 layout(location = 0) in uvec4 bar;
 uniform uvec4 origin;   // time low, time high, byte low, byte high
-uniform vec4 scale;     // clip units a nanosecond and a byte, a pixel's width and height in clip units
-uniform vec2 least;     // least width and height in pixels
+uniform vec4 scale;     // clip units per nanosecond and per byte; width and height of a pixel in clip units
+uniform vec2 least;     // minimum width and height in pixels
 uniform vec4 colours[16];
 out vec4 colour;
 float since(uint low, uint high, uint fromLow, uint fromHigh) {
   uint near = low - fromLow;
   int far = int(high) - int(fromHigh) - (low < fromLow ? 1 : 0);
-  // A little below the origin is a small number too, not a large one less a large one.
+  // Slightly below the origin, the difference must also be small and exact.
   bool isNear = far == 0 && near < 0x80000000u || far == -1 && near >= 0x80000000u;
   return isNear ? float(int(near)) : float(far) * 4294967296.0 + float(near);
 }
@@ -33,7 +36,7 @@ void main() {
   float height = float(bar.w >> 4) * scale.y;
   vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1));
   vec2 size = vec2(least.x * scale.z, max(height, least.y * scale.w));
-  // Bars that are made taller and wider stay centred on what they stand for.
+  // Enlarged bars stay centered on their data.
   gl_Position = vec4(x + (corner.x - 0.5) * size.x, y + height * 0.5 + (corner.y - 0.5) * size.y, 0.0, 1.0);
   colour = colours[bar.w & 15u];
 }`;
@@ -44,7 +47,7 @@ in vec4 colour;
 out vec4 pixel;
 void main() { pixel = vec4(colour.rgb * colour.a, colour.a); }`;
 
-/** What is seen, in nanoseconds and bytes, and how many device pixels it takes. */
+/** The visible range in nanoseconds and bytes, and its size in device pixels. */
 export interface Window {
   start: number;
   end: number;
@@ -61,7 +64,7 @@ interface Buffer {
 
 /** Draws bars by instancing: one call for any number of them. */
 export class BarPainter {
-  /** Calls and bars since the picture began. */
+  /** Calls and bars since the drawing started. */
   calls = 0;
   bars = 0;
   private readonly program: WebGLProgram;
@@ -83,7 +86,7 @@ export class BarPainter {
     gl.vertexAttribDivisor(0, 1);
   }
 
-  /** `undefined` where there is no WebGL 2: the same bars are drawn on the plain canvas then. */
+  /** `undefined` without WebGL 2: then the same bars are drawn on the 2D canvas. */
   static on(canvas: HTMLCanvasElement): BarPainter | undefined {
     const gl = canvas.getContext("webgl2", { antialias: false, depth: false, premultipliedAlpha: true });
     try {
@@ -103,7 +106,7 @@ export class BarPainter {
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
 
-  /** `keep`: the columns are those of the file, and stay on the graphics card from the first time on. */
+  /** `keep`: the columns belong to the file and stay in graphics memory. */
   draw(bars: Bars, keep: boolean, window: Window, colours: Float32Array, least: [number, number]): void {
     const count = bars.to - bars.from;
     if (count <= 0) return;
@@ -111,7 +114,8 @@ export class BarPainter {
     const first = keep ? this.bindHeld(bars) : this.bindScratch(bars);
     gl.vertexAttribIPointer(0, WORDS, gl.UNSIGNED_INT, WORDS * 4, first * WORDS * 4);
     gl.useProgram(this.program);
-    // Whole numbers, so that what is taken off is exact; the rest moves by less than a nanosecond and a byte.
+    // Integers, so that the subtraction is exact; the rest moves by less than a nanosecond and a
+    // byte.
     const [start, low] = [Math.floor(window.start), Math.floor(window.low)];
     gl.uniform4ui(uniforms.origin, ...split(start), ...split(low));
     const [span, range] = [window.end - window.start, window.high - window.low];
@@ -123,7 +127,7 @@ export class BarPainter {
     this.bars += count;
   }
 
-  /** Gives back what was held of another track. */
+  /** Frees the buffers of another track. */
   forget(): void {
     for (const { buffer } of this.held.values()) this.gl.deleteBuffer(buffer);
     this.held.clear();
@@ -157,12 +161,12 @@ export class BarPainter {
   }
 }
 
-/** Low 32 bits, and those above; of a negative number as of its two's complement. */
+/** Low 32 bits, and the bits above them; two's complement for negative numbers. */
 function split(value: number): [number, number] {
   return [value >>> 0, Math.floor(value / TWO_32) >>> 0];
 }
 
-/** Bars as the shader reads them. */
+/** Bars in the shader's format. */
 export function pack(bars: Bars): Uint32Array<ArrayBuffer> {
   const words = new Uint32Array((bars.to - bars.from) * WORDS);
   for (let i = bars.from, to = 0; i < bars.to; i++, to += WORDS) {
@@ -183,12 +187,12 @@ function link(gl: WebGL2RenderingContext): WebGLProgram {
     [gl.FRAGMENT_SHADER, FRAGMENT],
   ] as const) {
     const shader = gl.createShader(type);
-    if (!shader) throw new Error("no shader");
+    if (!shader) throw new Error("cannot create a shader");
     gl.shaderSource(shader, source);
     gl.compileShader(shader);
     gl.attachShader(program, shader);
   }
   gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program) ?? "no program");
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program) ?? "cannot link the shader program");
   return program;
 }

@@ -1,12 +1,12 @@
 import type { Colour } from "./surface.ts";
 
-/** What a rare event is. The numbers are those of core/present/trace-page's `row.rs`. */
+/** Kinds of rare events. The numbers are those of `row.rs` in core/present/trace-page. */
 export interface Kind {
   name: string;
   lane: Lane;
 }
 
-/** A row of the panel of events. */
+/** A row of the event panel. */
 export type Lane = "lost" | "resent" | "order" | "window" | "marks" | "reset";
 
 export const LANES: readonly Lane[] = [
@@ -18,7 +18,7 @@ export const LANES: readonly Lane[] = [
   "reset",
 ];
 
-/** The colour of a lane, which what it tells of has in the other panels too. */
+/** Color of a lane, the same as for its events in other panels. */
 export const LANE_COLOURS: Readonly<Record<Lane, Colour>> = {
   lost: "bad",
   resent: "up",
@@ -28,7 +28,7 @@ export const LANE_COLOURS: Readonly<Record<Lane, Colour>> = {
   reset: "ink",
 };
 
-/** Congestion Experienced, a bit beside the kind. */
+/** Congestion Experienced, a separate bit next to the kind. */
 export const MARKED = 0x10;
 export const KIND_MASK = 0x0f;
 export const LOSS = 32;
@@ -46,7 +46,7 @@ const KINDS: Readonly<Record<number, Kind>> = {
   [MARKED]: { name: "congestion experienced (CE)", lane: "marks" },
   [LOSS]: { name: "lost", lane: "lost" },
   33: { name: "zero window", lane: "window" },
-  34: { name: "congestion echo begins (ECE)", lane: "marks" },
+  34: { name: "ECN echo starts (ECE)", lane: "marks" },
   35: { name: "reset", lane: "reset" },
   36: { name: "SACK reneging", lane: "reset" },
 };

@@ -2,16 +2,16 @@ import { make } from "./dom.ts";
 import { type Model, type Panel, reading } from "./panels.ts";
 import type { View } from "./view.ts";
 
-/** A panel's heading, its keys, and where it is drawn. */
+/** A panel's heading, legend entries and plot area. */
 export interface PanelView {
   panel: Panel | undefined;
   element: HTMLElement;
   plot: HTMLElement;
-  /** Shows what the panel's layers are at a moment. */
+  /** Updates the values for a time. */
   tell(ns: number | undefined, view: View): void;
 }
 
-/** The panel of rare events: `changed` is called when a key is pressed. */
+/** The panel of rare events; `changed` is called when an entry is toggled. */
 export function laneView(height: number): PanelView {
   const plot = make("div", { class: "plot", style: `height:${height}px` });
   const keys = make("div", { class: "keys" }, make("b", {}, "Rare events"));
@@ -37,7 +37,7 @@ export function panelView(panel: Panel, model: Model, changed: () => void): Pane
   return { panel, element, plot, tell: (ns, view) => told.forEach((tell) => tell(ns, view)) };
 }
 
-/** An entry of the legend: pressing it hides what it names. Gives the element of the name. */
+/** A legend entry that toggles its layer. Returns the element with the name. */
 function key(
   keys: HTMLElement,
   panel: Panel,

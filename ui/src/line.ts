@@ -4,29 +4,29 @@ import type { View } from "./view.ts";
 /** Points as x, y, x, y; x in nanoseconds. A NaN breaks the line. */
 export type Points = number[];
 
-/** Something drawn in a panel over time. */
+/** A curve in a panel. */
 export interface Drawn {
-  /** What to draw of it, of which at most four points fall into one of `columns` columns. */
+  /** The points to draw, at most four in each of `columns` columns. */
   points(view: View, columns: number): Points;
-  /** Its value at a moment: the last one until then. NaN if there is none. */
+  /** The value at a time: the last one before it; NaN if there is none. */
   valueAt(ns: number, view: View): number;
-  /** Smallest and largest value in view; `low > high` if there is none. */
+  /** Smallest and largest visible value; `low > high` if there is none. */
   extent(view: View): { low: number; high: number };
-  /** Words that depend on the view, for the legend. */
+  /** Text that depends on the view, for the legend. */
   detail?(view: View): string;
 }
 
-/** Rows of which fewer are in view than this many a column are drawn as they are. */
+/** If fewer rows per column than this are visible, all are drawn. */
 const PLENTY = 3;
 
 /**
- * A line through samples. Where a pixel column has many, it is drawn from the first, the smallest, the largest and the last of
- * them (M4, Jugel et al. 2014), which colours the same pixels as all of them would.
+ * A line through samples. Where a pixel column has many, only the first, the smallest, the largest
+ * and the last of them are drawn (M4, Jugel et al. 2014), which colors the same pixels.
  */
 export class Line implements Drawn {
   private readonly tree: Extremes;
 
-  /** Each row is a range from low to high, which are mostly the same. */
+  /** Each row is a range from low to high, which are usually equal. */
   constructor(
     readonly at: Float64Array,
     readonly low: Float64Array,
@@ -37,7 +37,7 @@ export class Line implements Drawn {
 
   points(view: View, columns: number): Points {
     const { at, low, high } = this;
-    // One row more at each side: the line comes from there.
+    // One more row on each side, so that the line continues to the edges.
     const from = Math.max(lowerBound(at, view.start) - 1, 0);
     const to = Math.min(lowerBound(at, view.end) + 1, at.length);
     const points: Points = [];
@@ -48,7 +48,8 @@ export class Line implements Drawn {
       }
       return points;
     }
-    // Columns lie at multiples of their width, whatever the view: nothing flickers while it moves.
+    // Columns are aligned to multiples of their width, so that nothing flickers while the view
+    // moves.
     const width = (view.end - view.start) / columns;
     const box = { low: 0, high: 0 };
     for (let i = from, column = Math.floor(at[from] / width); i < to; ) {
@@ -75,14 +76,14 @@ export class Line implements Drawn {
 
   extent(view: View): { low: number; high: number } {
     const box = { low: 0, high: 0 };
-    // With the rows beside the view: the line comes from there and goes there.
+    // Includes the rows next to the view, so that the line continues to the edges.
     const from = Math.max(lowerBound(this.at, view.start) - 1, 0);
     this.tree.query(from, Math.min(lowerBound(this.at, view.end) + 1, this.at.length), box);
     return box;
   }
 }
 
-/** A line between points that are far apart: its value is that of the line there. */
+/** A line between distant points: values in between are interpolated. */
 export class Curve extends Line {
   override valueAt(ns: number): number {
     const { at, high } = this;
@@ -93,22 +94,25 @@ export class Curve extends Line {
   }
 }
 
-/** Columns of the screen, and ACKs, that one mean of a rate takes at least: fewer would show the spacing of single ACKs. */
+/**
+ * Minimum pixel columns, and minimum ACKs, per mean of a rate: fewer would show the spacing of
+ * single ACKs.
+ */
 const COLUMNS_A_MEAN = 5;
 const ACKS_A_MEAN = 10;
 
-/** The rate at which a count of bytes grows, as means over times that suit the view. */
+/** The growth rate of a byte count, as means over periods that suit the view. */
 export class RateOf implements Drawn {
-  /** As many as were drawn last, so that the legend tells what is seen. */
+  /** The period used in the last drawing, for the legend. */
   private columns = 1000;
 
-  /** `count` never falls. */
+  /** `count` must never decrease. */
   constructor(
     private readonly at: Float64Array,
     private readonly count: Float64Array,
   ) {}
 
-  /** Nanoseconds of one mean: 1, 2 or 5 times a power of ten. */
+  /** Nanoseconds per mean: 1, 2 or 5 times a power of ten. */
   private step(view: View): number {
     const { at } = this;
     const length = view.end - view.start;
@@ -127,7 +131,7 @@ export class RateOf implements Drawn {
     const last = at[at.length - 1];
     const end = Math.min(view.end, last);
     for (let n = Math.floor(Math.max(view.start, at[0]) / step); n * step < end; n++) {
-      // The first and the last mean are over what there is of their time.
+      // The first and last mean cover only the available part of their period.
       const [from, to] = [Math.max(n * step, at[0]), Math.min((n + 1) * step, last)];
       const value = this.mean(from, to);
       points.push(from, value, to, value);

@@ -9,7 +9,7 @@ const data = document.getElementById("trace-data");
 if (root && data) {
   document.head.append(make("style", {}, style));
   const capture = decode(fromBase64(data.textContent ?? ""));
-  // The text is no longer needed, and is as large as the capture.
+  // Free the text, which is as large as the capture.
   data.remove();
   if (capture.tracks.length > 0) new App(root, capture);
   else root.replaceChildren(make("p", {}, "None of the flows carried data: there is nothing to draw."));

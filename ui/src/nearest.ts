@@ -5,14 +5,14 @@ import { quantity } from "./format.ts";
 import { kindOf } from "./kind.ts";
 import type { View } from "./view.ts";
 
-/** A frame of the capture under the cursor. */
+/** The frame under the cursor. */
 export interface Hit {
   frame: number;
   at: number;
   what: string;
 }
 
-/** Where the cursor is; `value` if it is in a panel whose things are pointed at. */
+/** Position of the cursor; `value` if its panel has selectable items. */
 export interface Place {
   ns: number;
   value: number | undefined;
@@ -20,12 +20,12 @@ export interface Place {
   valuePerPixel: number;
 }
 
-/** Rows on each side that are compared: beyond these all are under the same pixel, and any of them is as near. */
+/** Rows compared on each side: beyond these, all are under the same pixel and equally near. */
 const REACH = 2000;
-/** Pixels by which a rare event is preferred: it is what one aims at. */
+/** Pixels by which rare events are preferred, because users aim at them. */
 const RARE_BONUS = 4;
 
-/** The segment or ACK nearest on the screen. */
+/** The nearest segment or ACK on the screen. */
 export function nearest(track: TrackData, place: Place): Hit | undefined {
   let best: Hit | undefined;
   let least = Infinity;
@@ -43,7 +43,7 @@ export function nearest(track: TrackData, place: Place): Hit | undefined {
   });
   around(acks.at, place.ns, (i) => {
     const ack = acks.acknowledgement[i];
-    offer(acks.at[i], ack, ack, 0, () => ({ frame: acks.frame[i], at: acks.at[i], what: `ACK of all before byte ${ack}` }));
+    offer(acks.at[i], ack, ack, 0, () => ({ frame: acks.frame[i], at: acks.at[i], what: `ACK of bytes before ${ack}` }));
   });
   for (const event of events.around(place.ns, REACH)) {
     offer(event.at, event.start, event.start + event.bytes, RARE_BONUS, () => eventHit(event));
@@ -51,10 +51,10 @@ export function nearest(track: TrackData, place: Place): Hit | undefined {
   return best;
 }
 
-/** Pixels within which a mark is what one points at. */
+/** Maximum distance of a selected mark, in pixels. */
 const MARK_REACH = 10;
 
-/** The mark under the cursor, which is at a value of the marks' unit. */
+/** The mark under the cursor, which is at a value in the marks' unit. */
 export function nearestMark(all: Iterable<ProbeData>, place: Place & { value: number }): Hit | undefined {
   let best: Hit | undefined;
   let least = MARK_REACH;
@@ -69,8 +69,8 @@ export function nearestMark(all: Iterable<ProbeData>, place: Place & { value: nu
 }
 
 function markHit(probes: ProbeData, i: number): Hit {
-  const took = `answered after ${quantity(probes.took[i], "seconds")}`;
-  const what = `${probes.name} ${probes.route[i]}, ${took} (asked in frame ${probes.askedFrame[i]})`;
+  const took = `reply after ${quantity(probes.took[i], "seconds")}`;
+  const what = `${probes.name} ${probes.route[i]}, ${took} (request in frame ${probes.askedFrame[i]})`;
   return { frame: probes.frame[i], at: probes.at[i], what };
 }
 
@@ -92,7 +92,7 @@ function around(column: Float64Array, ns: number, visit: (i: number) => void): v
   for (let i = Math.max(middle - REACH, 0); i < end; i++) visit(i);
 }
 
-/** Where a frame, or the next one that is shown, is: its moment, and some of those around it. */
+/** Finds a frame, or the next one shown: its time, and a range around it. */
 export interface FramePlace {
   at: number;
   exact: boolean;
@@ -103,7 +103,7 @@ export interface FramePlace {
 export function placeOf(track: TrackData, frame: number): FramePlace | undefined {
   const rows = [
     { ...track.segments, what: (i: number) => segmentHit(track, i).what },
-    { ...track.acks, what: (i: number) => `ACK of all before byte ${track.acks.acknowledgement[i]}` },
+    { ...track.acks, what: (i: number) => `ACK of bytes before ${track.acks.acknowledgement[i]}` },
   ];
   for (const exact of [true, false]) {
     for (const { frame: frames, at, what } of rows) {
@@ -118,5 +118,5 @@ export function placeOf(track: TrackData, frame: number): FramePlace | undefined
   return undefined;
 }
 
-/** Rows on each side of a frame that is gone to. */
+/** Rows shown on each side of that frame. */
 const NEIGHBOURS = 40;

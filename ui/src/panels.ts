@@ -11,18 +11,18 @@ import { type View, whole } from "./view.ts";
 
 export type Style = "line" | "steps" | "samples" | "dots" | "marks";
 
-/** One thing in a panel, with an entry in its legend. */
+/** A layer of a panel, with an entry in its legend. */
 export interface Layer {
   name: string;
   colour: Colour;
   style: Style;
   drawn: Drawn;
-  /** Whether the panel is made high enough for it. */
+  /** Whether the scale includes it. */
   scales: boolean;
   faint?: boolean;
 }
 
-/** Bars in the panel of sequence numbers. */
+/** Bars in the sequence panel. */
 export interface BarLayer {
   name: string;
   colour: Colour;
@@ -32,28 +32,28 @@ export interface BarLayer {
 export interface Panel {
   name: string;
   unit: Unit;
-  /** From the lowest to the highest in view, rather than from 0. */
+  /** Scale from the lowest to the highest visible value, not from 0. */
   floats: boolean;
   bars: BarLayer[];
   layers: Layer[];
   levels: LevelData[];
-  /** Marks that are pointed at one by one, by the names of their layers. */
+  /** Marks that can be selected individually, by the names of their layers. */
   marks: Map<string, ProbeData>;
   hidden: Set<string>;
-  /** What the user chose to see of it. */
+  /** The value range that the user selected. */
   range?: { low: number; high: number } | undefined;
 }
 
-/** SACK blocks closer than this are a smear: they come into sight from so many a column of pixels on. */
+/** SACK blocks are hidden while more than this many per pixel column are visible: they would blur. */
 const BLOCKS_A_COLUMN = 4;
 const PROBE_COLOURS: readonly Colour[] = ["up", "idle", "down"];
 const CURVE_COLOURS: readonly Colour[] = ["up", "both", "down", "idle", "latency", "drain"];
 
-/** All that is shown of a track. */
+/** All panels of a track. */
 export class Model {
   readonly bars: SegmentBars;
   readonly panels: Panel[];
-  /** Whether its times and sequence numbers fit into what a graphics card draws. */
+  /** Whether its times and sequence numbers are within the range of the WebGL format. */
   readonly fits: boolean;
 
   constructor(
@@ -76,7 +76,7 @@ export class Model {
     this.panels = this.panels.filter((panel) => panel.layers.length + panel.bars.length > 0);
   }
 
-  /** Lowest and highest value of what is seen in a panel. */
+  /** Lowest and highest visible value of a panel. */
   extent(panel: Panel, view: View): { low: number; high: number } {
     if (panel.range) return panel.range;
     const all = panel.layers.filter((l) => l.scales && !panel.hidden.has(l.name)).map((l) => l.drawn.extent(view));
@@ -86,7 +86,7 @@ export class Model {
     if (!(low <= high)) [low, high] = [0, 1];
     if (!panel.floats) {
       low = Math.min(low, 0);
-      // A level is shown as long as what is measured is not pressed flat by it.
+      // A level is shown unless it would flatten the measured values.
       const near = panel.levels.filter((level) => level.value <= high * 2).map((level) => level.value);
       high = Math.max(high, ...near);
     }
@@ -98,7 +98,7 @@ export class Model {
     const { acks, segments } = this.track;
     const edge = new Float64Array(acks.at.length);
     for (let i = 0; i < edge.length; i++) edge[i] = acks.acknowledgement[i] + acks.window[i];
-    const stride = segments.stride > 1 ? ` (each bar up to ${segments.stride})` : "";
+    const stride = segments.stride > 1 ? ` (up to ${segments.stride} per bar)` : "";
     return {
       ...empty("Time and sequence", "bytes"),
       floats: true,
@@ -132,7 +132,7 @@ export class Model {
     const panel = empty("Round-trip time", "seconds");
     const add = (name: string, colour: Colour, style: Style, trips: Trips, faint = false): void => {
       if (trips.at.length === 0) return;
-      const thinned = trips.stride > 1 ? ` (least and most of ${trips.stride})` : "";
+      const thinned = trips.stride > 1 ? ` (min and max of ${trips.stride})` : "";
       panel.layers.push({
         ...line(name + thinned, colour, style, new Line(trips.at, trips.low, trips.high), true),
         faint,
@@ -145,7 +145,7 @@ export class Model {
       const name = `${probes.name}${probeNote(probes)}`;
       panel.marks.set(name, probes);
       const colour = PROBE_COLOURS[n % PROBE_COLOURS.length];
-      // Below the flow's own round trips, which these would hide where they are many.
+      // Below the flow's own round trips, which it would hide if there are many.
       panel.layers.unshift(line(name, colour, "marks", new Line(probes.at, probes.took), true));
     });
     return panel;
@@ -180,7 +180,7 @@ function empty(name: string, unit: Unit): Panel {
   return { name, unit, floats: false, bars: [], layers: [], levels: [], marks: new Map(), hidden: new Set() };
 }
 
-/** What is not to be seen of its marks. */
+/** Note about thinned or hidden marks. */
 function probeNote({ unanswered, stride }: ProbeData): string {
   const notes = [];
   if (stride > 1) notes.push(`longest of ${stride}`);
@@ -196,7 +196,7 @@ function layerOf(curve: CurveData, colour: Colour): Layer {
   return line(curve.name, colour, "line", new Curve(curve.at, curve.value), true);
 }
 
-/** SACK blocks as bars, once they can be told apart. */
+/** SACK blocks as bars, once they can be distinguished. */
 function blocks(track: TrackData): BarLayer["bars"] {
   const { at, acknowledgement, blockFrom, blockBytes } = track.acks;
   const places: number[] = [];
@@ -216,7 +216,7 @@ function blocks(track: TrackData): BarLayer["bars"] {
   };
 }
 
-/** What did not arrive, where it was sent. */
+/** Segments that did not arrive, at their send times. */
 function losses(track: TrackData): BarLayer["bars"] {
   const lost = track.events.all.filter((event) => event.code === LOSS);
   const all = {
@@ -231,15 +231,15 @@ function losses(track: TrackData): BarLayer["bars"] {
   };
 }
 
-/** The marks of a panel that are not hidden. */
+/** The visible mark layers of a panel. */
 export function shownMarks(panel: Panel): ProbeData[] {
   return [...panel.marks].filter(([name]) => !panel.hidden.has(name)).map(([, probes]) => probes);
 }
 
-/** What a panel's legend says of a layer at a moment. */
+/** The legend text of a layer at a time. */
 export function reading(panel: Panel, layer: Layer, ns: number, view: View): string {
   const value = layer.drawn.valueAt(ns, view);
-  // A sequence number is wanted to the byte.
+  // Sequence numbers are shown to the byte.
   if (panel.floats) return Number.isNaN(value) ? "–" : String(value);
   return quantity(value, panel.unit);
 }

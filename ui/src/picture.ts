@@ -8,10 +8,10 @@ import { type Palette, paletteOf, type Rect, type Surface } from "./surface.ts";
 import { SvgSurface } from "./svg.ts";
 import type { View } from "./view.ts";
 
-/** More device pixels than these a pixel are not told apart, and cost. */
+/** Maximum device pixels per CSS pixel: more would cost time without visible effect. */
 const MOST_DENSITY = 2;
 
-/** What is being selected, in pixels: from left to right, and from top to bottom. */
+/** The current selection in pixels: left, right, top and bottom. */
 export interface Box {
   left: number;
   right: number;
@@ -19,10 +19,10 @@ export interface Box {
   to: number;
 }
 
-/** A box of less height selects time alone. */
+/** A selection less high than this selects time only. */
 export const LEAST_BOX = 12;
 
-/** A panel as it was drawn: for the cursor. */
+/** A drawn panel, for the cursor. */
 export interface Drawn {
   panel: Panel | undefined;
   rect: Rect;
@@ -30,7 +30,7 @@ export interface Drawn {
   high: number;
 }
 
-/** The canvases of the stage: lines below, bars above them, the cursor on top. */
+/** The canvases of the stage: lines at the bottom, bars above them, the cursor on top. */
 export class Picture {
   private readonly base = make("canvas", { role: "img" });
   private readonly bars = make("canvas", { "aria-hidden": "true" });
@@ -55,7 +55,7 @@ export class Picture {
     this.bars.addEventListener("webglcontextrestored", () => (this.painter = BarPainter.on(this.bars)));
   }
 
-  /** Says what it shows, to those who do not see it. */
+  /** Sets the description for screen readers. */
   describe(text: string): void {
     this.base.setAttribute("aria-label", text);
   }
@@ -68,7 +68,7 @@ export class Picture {
     return Math.min(devicePixelRatio || 1, MOST_DENSITY);
   }
 
-  /** Looks where the page's layout put the plots. */
+  /** Reads the positions of the plots from the page layout. */
   measure(views: PanelView[]): void {
     const box = this.stage.getBoundingClientRect();
     [this.width, this.height] = [box.width, box.height];
@@ -102,7 +102,7 @@ export class Picture {
     return scene.work;
   }
 
-  /** The same picture as an SVG file. */
+  /** The same view as an SVG file. */
   svg(model: Model, view: View, title: string): string {
     const surface = new SvgSurface();
     const palette = paletteOf(this.stage);
@@ -141,7 +141,7 @@ export class Picture {
     }
   }
 
-  /** The cursor at a moment, and a stretch that is being selected. */
+  /** Draws the cursor, and the current selection. */
   cursor(view: View, ns: number | undefined, pinned: boolean, box?: Box): void {
     const { overlay, density } = this;
     overlay.setTransform(density, 0, 0, density, 0, 0);
@@ -176,7 +176,7 @@ function fit(canvas: HTMLCanvasElement, left: number, top: number, width: number
   canvas.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
 }
 
-/** A panel's heading and keys, as the page has them beside the picture. */
+/** A panel's heading and legend, which the page shows next to the plot. */
 function legend(surface: Surface, palette: Palette, panel: Panel | undefined, rect: Rect, view: View): void {
   const y = rect.top - 14;
   const heading = panel?.name ?? "Rare events";
@@ -191,7 +191,7 @@ function legend(surface: Surface, palette: Palette, panel: Panel | undefined, re
   }
 }
 
-/** `#rrggbb` as three numbers to 1, and opaque. */
+/** `#rrggbb` as three numbers from 0 to 1 and alpha 1. */
 function parseColour(text: string): [number, number, number, number] {
   const value = Number.parseInt(text.replace("#", ""), 16) || 0;
   return [(value >> 16) / 255, ((value >> 8) & 255) / 255, (value & 255) / 255, 1];

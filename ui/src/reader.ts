@@ -1,4 +1,7 @@
-/** Reads what core/present/trace-page's `Writer` wrote: LEB128 numbers, and columns of differences. */
+/**
+ * Decodes the format of `Writer` in core/present/trace-page: LEB128 numbers, and columns of
+ * differences.
+ */
 export class Reader {
   private readonly view: DataView;
   private at = 0;
@@ -10,19 +13,19 @@ export class Reader {
   number(): number {
     const { bytes } = this;
     let byte = bytes[this.at++];
-    if (byte === undefined) throw new RangeError("the data ends too soon");
+    if (byte === undefined) throw new RangeError("the data is truncated");
     if (byte < 0x80) return byte;
     let value = byte & 0x7f;
-    // Beyond 32 bits, shifts would wrap: multiply. Numbers are exact up to 2^53.
+    // Beyond 32 bits, shifts would wrap, so multiply. Numbers are exact up to 2^53.
     for (let scale = 0x80; ; scale *= 0x80) {
       byte = bytes[this.at++];
-      if (byte === undefined) throw new RangeError("the data ends too soon");
+      if (byte === undefined) throw new RangeError("the data is truncated");
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
     }
   }
 
-  /** 0, -1, 1, -2 ... are 0, 1, 2, 3 ... */
+  /** Zigzag: 0, -1, 1, -2 ... are encoded as 0, 1, 2, 3 ... */
   signed(): number {
     const value = this.number();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
@@ -48,7 +51,7 @@ export class Reader {
     return values;
   }
 
-  /** A column of which each value is told as its difference from the one before. */
+  /** A column in which each value is the difference from the previous one. */
   differences(count: number): Float64Array {
     const values = new Float64Array(count);
     for (let i = 0, before = 0; i < count; i++) values[i] = before += this.signed();
@@ -66,7 +69,7 @@ export class Reader {
   }
 }
 
-/** Base64 of a page to bytes. */
+/** Decodes the page's base64. */
 export function fromBase64(text: string): Uint8Array {
   const modern = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array };
   if (modern.fromBase64) return modern.fromBase64(text);

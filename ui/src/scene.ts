@@ -6,13 +6,13 @@ import type { Layer, Model, Panel } from "./panels.ts";
 import type { Palette, Rect, Surface } from "./surface.ts";
 import type { View } from "./view.ts";
 
-/** What was drawn of a picture. */
+/** Counts of what was drawn. */
 export interface Work {
   points: number;
   bars: number;
 }
 
-/** From nanoseconds and values to pixels. */
+/** Maps nanoseconds and values to pixels. */
 export interface Mapping {
   x(ns: number): number;
   y(value: number): number;
@@ -27,9 +27,9 @@ export function mapping(rect: Rect, view: View, low: number, high: number): Mapp
   };
 }
 
-/** Pixels of a lane of events. */
+/** Height of an event lane in pixels. */
 export const LANE_HEIGHT = 18;
-/** Events closer than this are one badge with their number. */
+/** Events closer than this share a badge with their number. */
 const BADGE = 18;
 
 export class Scene {
@@ -40,11 +40,11 @@ export class Scene {
     private readonly palette: Palette,
     private readonly model: Model,
     private readonly view: View,
-    /** Device pixels a pixel: a line has as many columns as the screen. */
+    /** Device pixels per CSS pixel: a line has as many columns as the screen. */
     private readonly density: number,
   ) {}
 
-  /** Shaded loss episodes, and the frame. */
+  /** Draws shaded loss episodes, and the frame. */
   background(rect: Rect): void {
     const { surface, palette, view } = this;
     const { x } = mapping(rect, view, 0, 1);
@@ -52,13 +52,13 @@ export class Scene {
       if (episode.end < view.start || episode.start > view.end) continue;
       const left = Math.max(x(episode.start), rect.left);
       const width = Math.max(Math.min(x(episode.end), rect.left + rect.width) - left, 1.5);
-      // Faint where it fills the picture, so that it hides nothing; but seen where it is a line.
+      // Faint where it fills the plot, so that it hides nothing; visible where it is a thin line.
       const shade = [left, rect.top, width, rect.height];
       surface.clipped(rect, () => surface.rects(shade, palette("bad"), width > 40 ? 0.06 : 0.16));
     }
   }
 
-  /** A line at each round value, and its label at the left. */
+  /** Draws a line at each round value, with its label on the left. */
   values(panel: Panel, rect: Rect, low: number, high: number): void {
     const { surface, palette } = this;
     const { y } = mapping(rect, this.view, low, high);
@@ -69,12 +69,12 @@ export class Scene {
       const at = Math.round(y(value)) + 0.5;
       surface.line([rect.left, at, rect.left + rect.width, at], palette("hair"), 1);
       surface.text(rect.left - 6, at, texts[i], palette("dim"), "right");
-      // The unit has a line of its own: beside the number there is no room on a phone.
+      // The unit is on its own line: next to the number there is no space on a phone.
       if (i === values.length - 1) surface.text(rect.left - 6, at + 12, scale.name, palette("dim"), "right");
     });
   }
 
-  /** Times below the last panel, and a line at each in this rectangle. */
+  /** Draws time labels below the last panel, and lines in this rectangle. */
   times(rect: Rect, labelled: boolean): void {
     const { surface, palette, view } = this;
     const values = ticks(view.start / 1e9, view.end / 1e9, rect.width / 90);
@@ -90,7 +90,7 @@ export class Scene {
     });
   }
 
-  /** Lines and levels of a panel. */
+  /** Draws the lines and levels of a panel. */
   lines(panel: Panel, rect: Rect, low: number, high: number): void {
     const { surface, palette } = this;
     surface.clipped(rect, () => {
@@ -132,7 +132,7 @@ export class Scene {
     if (layer.style === "samples" && isSparse) this.surface.dots(pixels, colour, 4);
   }
 
-  /** Bars of the panel of sequence numbers, where no graphics card draws them. */
+  /** Draws the bars of the sequence panel without a graphics card. */
   bars(panel: Panel, rect: Rect, low: number, high: number): void {
     const columns = Math.max(Math.round(rect.width), 1);
     this.surface.clipped(rect, () => {
@@ -157,7 +157,7 @@ export class Scene {
     return boxes;
   }
 
-  /** A lane of rare events: one mark each, or a badge with their number where they fall together. */
+  /** Draws a lane of rare events: a mark each, or a badge with their number where they overlap. */
   lane(lane: LaneEvents, rect: Rect): void {
     const { surface, palette, view } = this;
     const { x } = mapping(rect, view, 0, 1);
@@ -179,7 +179,7 @@ export class Scene {
   }
 }
 
-/** A cross around each point, told apart from dots at a glance. */
+/** A cross around each point, easily distinguished from dots. */
 function crosses(pixels: readonly number[], arm: number): number[] {
   const rects: number[] = [];
   for (let i = 0; i < pixels.length; i += 2) {
@@ -189,10 +189,10 @@ function crosses(pixels: readonly number[], arm: number): number[] {
   return rects;
 }
 
-/** Some canvases draw wrong from 2^15 pixels on. */
+/** Some canvases draw incorrectly from 2^15 pixels on. */
 const FAR = 4000;
 
-/** The ends of a line that are far outside are moved along it to `from` and `to`. */
+/** Moves ends of a line that are far outside along it to `from` and `to`. */
 export function bringNear(pixels: number[], from: number, to: number): void {
   const move = (i: number, other: number, x: number): void => {
     const share = (x - pixels[i]) / (pixels[other] - pixels[i]);
@@ -200,12 +200,12 @@ export function bringNear(pixels: number[], from: number, to: number): void {
     pixels[i] = x;
   };
   const last = pixels.length - 2;
-  // Only the first and the last point, and the corner of a step beside them, lie outside of the view.
+  // Only the first and last point, and the step corners next to them, are outside the view.
   for (const i of [0, 2]) if (i < last && pixels[i] < from && pixels[i + 2] > from) move(i, i + 2, from);
   for (const i of [last - 2, last]) if (i > 0 && pixels[i] > to && pixels[i - 2] <= to) move(i, i - 2, to);
 }
 
-/** Nanoseconds within which events are one badge; a badge of four digits fits. */
+/** Nanoseconds within which events share a badge; a four-digit badge fits. */
 export function clusterGap(view: View, rect: Rect): number {
   return ((view.end - view.start) / rect.width) * BADGE * 1.6;
 }

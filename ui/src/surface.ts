@@ -1,4 +1,4 @@
-/** Pixels, from the left and the top. */
+/** A rectangle in pixels from the left and top. */
 export interface Rect {
   left: number;
   top: number;
@@ -8,15 +8,15 @@ export interface Rect {
 
 export type Align = "left" | "center" | "right";
 
-/** What a picture is drawn on: the screen or an SVG. One drawing code, two of these. */
+/** A drawing target, the screen or an SVG, so that one drawing code serves both. */
 export interface Surface {
-  /** What `draw` draws is seen inside the rectangle only. */
+  /** Clips everything that `draw` draws to the rectangle. */
   clipped(rect: Rect, draw: () => void): void;
-  /** A line through x, y, x, y; a NaN breaks it. */
+  /** Draws a line through x, y, x, y; a NaN breaks it. */
   line(points: readonly number[], colour: string, width: number, dash?: readonly number[]): void;
-  /** Squares of so many pixels around x, y, x, y. */
+  /** Draws squares of `size` pixels around x, y, x, y. */
   dots(points: readonly number[], colour: string, size: number): void;
-  /** Rectangles: left, top, width, height, one after the other. */
+  /** Fills rectangles given as left, top, width, height. */
   rects(rects: readonly number[], colour: string, opacity: number): void;
   text(x: number, y: number, text: string, colour: string, align: Align, bold?: boolean): void;
 }
@@ -24,7 +24,7 @@ export interface Surface {
 export const FONT = 'system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif';
 export const FONT_SIZE = 11;
 
-/** The colours of the page's theme, by the names that its style gives them. */
+/** Colors of the page's theme, by their names in the style sheet. */
 export type Colour =
   | "paper"
   | "ink"
@@ -41,7 +41,7 @@ export type Colour =
 
 export type Palette = (colour: Colour) => string;
 
-/** The theme's colours as they are now. */
+/** The current theme colors. */
 export function paletteOf(element: Element): Palette {
   const style = getComputedStyle(element);
   const known = new Map<Colour, string>();

@@ -1,9 +1,9 @@
 import { FONT, FONT_SIZE, type Align, type Rect, type Surface } from "./surface.ts";
 
-/** Text as text of XML. */
+/** Escapes text for XML. */
 export function escapeXml(text: string): string {
   const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-  // XML 1.0 section 2.2: of the control characters only tab and line ends are characters.
+  // XML 1.0 section 2.2: the only valid control characters are tab and line ends.
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, " ").replace(/[&<>"']/g, (c) => names[c]);
 }
 
@@ -12,7 +12,7 @@ function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A picture that any program opens: no script, no style from elsewhere. */
+/** A self-contained SVG picture: no scripts, no external styles. */
 export class SvgSurface implements Surface {
   private readonly parts: string[] = [];
   private clips = 0;
@@ -64,7 +64,7 @@ export class SvgSurface implements Surface {
     this.parts.push(`<text ${place}${weight} fill="${escapeXml(colour)}">${escapeXml(text)}</text>`);
   }
 
-  /** The whole file. */
+  /** The complete file. */
   finish(width: number, height: number, title: string, paper: string): string {
     const [w, h] = [short(width), short(height)];
     return (

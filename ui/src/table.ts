@@ -4,10 +4,10 @@ import { moment, thousands } from "./format.ts";
 import { eventHit } from "./nearest.ts";
 import type { View } from "./view.ts";
 
-/** More rows than these no one reads; the picture and n / p lead to each. */
+/** Maximum rows; the plot and the keys n and p lead to each event. */
 const MOST_ROWS = 200;
 
-/** The rare events in view as words, for who cannot see the picture or wants to copy them. */
+/** The visible rare events as text, for screen readers and for copying. */
 export class EventTable {
   readonly element: HTMLDetailsElement;
   private readonly summary = make("summary");

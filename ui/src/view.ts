@@ -1,21 +1,23 @@
-/** What of the time is shown, in nanoseconds since the page's begin. */
+/** The visible time range, in nanoseconds since the start of the page. */
 export interface View {
   readonly start: number;
   readonly end: number;
 }
 
-/** Closer than this there is nothing to see: captures count in microseconds or nanoseconds. */
+/** Minimum span: capture timestamps have a resolution of microseconds or nanoseconds. */
 const LEAST_NS = 1000;
-/** Room at both sides of the whole, of its length: what lies at an end is not on the frame. */
+/**
+ * Margin on both sides, as a share of the whole, so that items at the ends do not touch the frame.
+ */
 const MARGIN = 0.01;
 
-/** All of `span` nanoseconds. */
+/** The view of all `span` nanoseconds. */
 export function whole(span: number): View {
   const room = Math.max(span, LEAST_NS) * MARGIN;
   return { start: -room, end: Math.max(span, LEAST_NS) + room };
 }
 
-/** The view as it is allowed to be: inside the whole, and not below the least. */
+/** Limits the view to the whole range and the minimum span. */
 export function clamp(view: View, all: View): View {
   const most = all.end - all.start;
   const length = Math.min(Math.max(view.end - view.start, LEAST_NS), most);
@@ -24,7 +26,7 @@ export function clamp(view: View, all: View): View {
   return { start, end: start + length };
 }
 
-/** So many times as much time, with what is at `about` staying where it is. */
+/** Zooms by `factor`; the time `about` keeps its place. */
 export function zoom(view: View, about: number, factor: number, all: View): View {
   const most = all.end - all.start;
   const length = view.end - view.start;
@@ -34,7 +36,7 @@ export function zoom(view: View, about: number, factor: number, all: View): View
   return clamp({ start, end: start + wanted }, all);
 }
 
-/** Moved by nanoseconds. */
+/** Moves the view by nanoseconds. */
 export function pan(view: View, by: number, all: View): View {
   const length = view.end - view.start;
   const start = Math.min(Math.max(view.start + by, all.start), all.end - length);

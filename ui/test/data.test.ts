@@ -7,7 +7,8 @@ import { nearest, placeOf } from "../src/nearest.ts";
 import { fromBase64, Reader } from "../src/reader.ts";
 import { SvgSurface } from "../src/svg.ts";
 
-// Written by core/present/trace-page's own test from a model run of 1500 segments; `make golden` renews it.
+// Written by the tests of core/present/trace-page from a model run of 1500 segments; `make golden`
+// updates it.
 const golden = readFileSync(new URL("../../golden/timeline/sawtooth.b64", import.meta.url), "utf8").trim();
 const counts = JSON.parse(readFileSync(new URL("../../golden/timeline/sawtooth.json", import.meta.url), "utf8")) as Record<string, number>;
 

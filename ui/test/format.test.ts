@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { labels, moment, quantity, scaleFor, thousands, ticks } from "../src/format.ts";
 
-/** Rows of golden/text.txt, which the Rust programs keep to as well: form, value and text. */
+/** Rows of golden/text.txt, which the Rust programs use too: form, value and text. */
 const golden = readFileSync(new URL("../../golden/text.txt", import.meta.url), "utf8")
   .split("\n")
   .map((line) => /^(\w+) (\S+) = (.+)$/.exec(line))
   .filter((row) => row !== null)
   .map(([, form, value, text]) => [form, Number(value), text] as const);
 
-/** The forms that pages have, too. Terminals may be without "µ". */
+/** The forms that pages use. Terminals may lack "µ". */
 const FORMS = new Map<string, (value: number) => string>([
   ["delay", (value) => quantity(value, "seconds").replace("µs", "us")],
   ["rate", (value) => quantity(value, "rate")],

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { writeLabel } from "../src/watch/label.ts";
 
-/** Left and right edge of what is written on a canvas 200 wide, on a screen of twice the density; a letter is 10 wide. */
+/**
+ * Left and right edge of text on a canvas 200 wide, on a screen of twice the density; a letter is
+ * 10 wide.
+ */
 function edges(text: string, align: CanvasTextAlign, x: number): [number, number] {
   let found: [number, number] = [NaN, NaN];
   const context = {

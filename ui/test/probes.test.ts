@@ -21,7 +21,7 @@ describe("a mark", () => {
       const place = { ns: probes.at[i], value: probes.took[i], nsPerPixel: 1e6, valuePerPixel: 1e-3 };
       const hit = nearestMark([probes], place);
       expect(hit?.frame, `seed ${seed}`).toBe(probes.frame[i]);
-      expect(hit?.what).toContain(`(asked in frame ${probes.askedFrame[i]})`);
+      expect(hit?.what).toContain(`(request in frame ${probes.askedFrame[i]})`);
     }
   });
 

@@ -47,7 +47,7 @@ describe("a line", () => {
       const points = line.points(view, columns);
       expect(points.length / 2).toBeLessThanOrEqual(4 * (columns + 2));
       const width = length / columns;
-      // What is drawn in each column, against a look at each sample.
+      // What is drawn in each column, compared with a scan of all samples.
       const drawn = new Map<number, [number, number]>();
       for (let i = 0; i < points.length; i += 2) {
         const column = Math.floor(points[i] / width);
@@ -89,7 +89,7 @@ it("a curve between two points has the value of the line there", () => {
 
 describe("a rate", () => {
   it("is bits over time, whatever the view", () => {
-    // 1000 bytes a millisecond: 8 Mbit/s.
+    // 1000 bytes per millisecond: 8 Mbit/s.
     const at = Float64Array.from({ length: 10_001 }, (_, i) => i * 1e6);
     const rate = new RateOf(at, at.map((ns) => ns / 1e3));
     for (const view of [{ start: 0, end: 1e10 }, { start: 1e9, end: 3e9 }, { start: 5e9, end: 5.05e9 }]) {

@@ -1,4 +1,4 @@
-/** A random number generator with a seed (mulberry32), so that a test that fails can be run again. */
+/** A seeded random number generator (mulberry32), so that failing tests can be repeated. */
 export function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

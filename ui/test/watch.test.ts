@@ -12,7 +12,7 @@ import { random } from "./random.ts";
 
 const NOW = 1_795_132_800;
 
-/** Columns of which every one has 10 probes and this delay. */
+/** Columns with 10 probes each and this delay. */
 function columns(from: number, to: number, delay = 0.01, peak = delay, held = 0): Columns {
   const filled = (value: number): Float32Array => new Float32Array(TILE_COLUMNS).fill(value);
   const counts = (value: number): Uint32Array => new Uint32Array(TILE_COLUMNS).fill(value);
@@ -51,7 +51,7 @@ describe("tiles", () => {
     expect(wide.every(({ tile }) => tile.width === 120)).toBe(true);
     const total = wide.reduce((sum, { first, last }) => sum + last - first, 0);
     expect(total).toBe(720);
-    // Zoomed in: nothing is loaded yet, and the picture is not empty.
+    // Zoomed in: nothing is loaded yet, but the plot is not empty.
     const closer = tiles.pieces(1, NOW - 3_600, NOW, 3.6);
     expect(closer.map(({ tile, first, last }) => (last - first) * tile.width).reduce((a, b) => a + b, 0)).toBeGreaterThanOrEqual(3_600);
     expect(asked.length).toBeLessThan(12);

@@ -1,4 +1,5 @@
-//! All laws over a real shaper and real TCP each, on the same lines, one after the other in real time.
+//! Runs each law with a real shaper and real TCP on the same lines, one after the other in real
+//! time.
 mod bed;
 mod dealer;
 mod drive;
@@ -13,14 +14,14 @@ use bed::{Bed, Came, Failed};
 use std::path::Path;
 use track::Track;
 
-/// The word with which this program is the watchdog of its own shapers.
+/// Argument that starts this program as the watchdog of its shapers.
 pub(crate) const WATCHDOG: &str = "watchdog";
 const KINDS: [Kind; 3] = [Kind::Lte, Kind::Starlink, Kind::Docsis];
 
 /// Prints the table.
 pub(crate) fn print(is_round_trip: bool) {
-    let asked = if is_round_trip { "round trips alone" } else { "one-way delays" };
-    println!("In the lab, {} s for each law and line, {asked}\n{HEAD}", schedule::LENGTH);
+    let asked = if is_round_trip { "round-trip times only" } else { "one-way delays" };
+    println!("Lab, {} s per law and line, {asked}\n{HEAD}", schedule::LENGTH);
     for track in KINDS.map(Track::new) {
         for who in Who::ALL {
             let came = run(&track, who, is_round_trip);
@@ -33,7 +34,7 @@ pub(crate) fn print(is_round_trip: bool) {
 pub(crate) fn print_seconds(line: &str, law: &str) {
     let kind = KINDS.into_iter().find(|kind| kind.facts().name == line);
     let who = Who::ALL.into_iter().find(|who| who.name() == law);
-    let (Some(kind), Some(who)) = (kind, who) else { panic!("{line} or {law}: no such line or law") };
+    let (Some(kind), Some(who)) = (kind, who) else { panic!("unknown line {line} or law {law}") };
     let track = Track::new(kind);
     let came = run(&track, who, false);
     came.print(&track);
@@ -45,7 +46,7 @@ fn run(track: &Track, who: Who, is_round_trip: bool) -> Came {
     came.unwrap_or_else(|error: Failed| panic!("{} on {}: {error}", who.name(), track.name))
 }
 
-/// Stands by until the run is over, and puts everything back if its process dies.
+/// Waits until the run ends, and restores the interface if the process dies.
 pub(crate) fn watchdog(folder: &str) {
     if let Err(error) = fathom_shaper::run_watchdog(&bed::place(Path::new(folder))) {
         panic!("{error}");

@@ -1,4 +1,4 @@
-//! What a law of rates is told and asked in the comparison.
+//! The common interface of the compared laws.
 pub(crate) mod cake;
 pub(crate) mod fathom;
 pub(crate) mod sqm;
@@ -6,7 +6,7 @@ pub(crate) mod sqm;
 use fathom_shape::autorate::{Delay, DelaySample, HourOfWeek, QueueReading};
 use fathom_units::{PerDirection, Time};
 
-/// A tick.
+/// Inputs of a tick.
 pub(crate) struct Seen<'a> {
     pub(crate) at: Time,
     pub(crate) hour: HourOfWeek,
@@ -14,7 +14,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) delays: &'a [DelaySample],
 }
 
-/// bit/s, of one direction. `base` is where cake-autorate rests; sqm-autorate's name for what carries without delay.
+/// Rates of one direction in bit/s. `base` is cake-autorate's resting rate, and sqm-autorate's rate
+/// without delay.
 #[derive(Clone, Copy)]
 pub(crate) struct Rates {
     pub(crate) min: f64,
@@ -23,15 +24,15 @@ pub(crate) struct Rates {
 }
 
 pub(crate) trait Law {
-    /// Gives the rates, bit/s.
+    /// Returns the new rates in bit/s.
     fn tick(&mut self, seen: &Seen) -> PerDirection<f64>;
-    /// How often delay lowered each rate so far.
+    /// Number of rate cuts because of delay so far.
     fn cuts(&self) -> PerDirection<u64>;
-    /// A reflector that it wants to be replaced.
+    /// A reflector that the law wants to replace.
     fn unwanted(&mut self, at: Time) -> Option<u16>;
 }
 
-/// One way in ms, or half of the round trip for both, as both peers take it.
+/// One-way delays in ms, or half of the round-trip time for both directions, as both other laws do.
 pub(crate) fn ways_ms(delay: Delay) -> PerDirection<f64> {
     match delay {
         Delay::OneWay(ways) => ways.map(|ns| ns as f64 / 1e6),

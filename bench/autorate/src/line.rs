@@ -1,18 +1,18 @@
-//! Lines whose rate varies, in both directions: what they carry at each time of the week.
+//! Variable-rate lines: their capacity per direction at each time of the week.
 mod kind;
 
 use fathom_units::{PerDirection, Rng};
 pub(crate) use kind::{Facts, Kind};
 
-/// Rates of radio are drawn anew so often, s, as in core/emulate/link's mobile lines.
+/// Interval between new radio rates in s, as for mobile lines in core/emulate/link.
 const STEP: f64 = 0.1;
 
-/// The bottleneck at a moment.
+/// State of the bottleneck at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct At {
-    /// bit/s, but for an outage.
+    /// Capacity in bit/s, without outages.
     pub(crate) open: f64,
-    /// Until the outage ends, s.
+    /// Remaining time of an outage in s.
     pub(crate) stall: f64,
 }
 
@@ -22,14 +22,14 @@ impl At {
     }
 }
 
-/// A line in time.
+/// A line over time.
 pub(crate) struct Line {
     kind: Kind,
     rng: Rng,
     drawn: u64,
     walk: PerDirection<f64>,
     slot: PerDirection<f64>,
-    /// Delay of each direction beyond the least, s, apart from jitter.
+    /// Delay per direction above the minimum in s, without jitter.
     pub(crate) offset: PerDirection<f64>,
     outage_until: f64,
     outage_next: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Line {
     congestion: f64,
 }
 
-/// PowerBoost: bytes saved up, and its rate beside the plan's.
+/// PowerBoost: credit in bytes, and its rate on top of the plan's.
 const BOOST_BYTES: PerDirection<f64> = PerDirection { up: 5e6, down: 20e6 };
 const BOOST: f64 = 1.2;
 const PLAN: PerDirection<f64> = PerDirection { up: 10e6, down: 100e6 };
@@ -62,7 +62,7 @@ impl Line {
             congestion: 1.0,
         }
     }
-    /// What each direction carries at `now`, which never goes back.
+    /// Capacity per direction at `now`, which must not decrease.
     pub(crate) fn at(&mut self, now: f64) -> PerDirection<At> {
         let stall = (self.outage_until - now).max(0.0);
         self.open(now).map(|open| At { open, stall })
@@ -91,7 +91,7 @@ impl Line {
             Kind::Dsl => PerDirection { up: 9e6, down: 45e6 },
         }
     }
-    /// What the bottleneck carried until `now`, bytes.
+    /// Records the bytes carried by the bottleneck until `now`.
     pub(crate) fn carried(&mut self, now: f64, carried: PerDirection<f64>) {
         let elapsed = now - self.filled;
         self.filled = now;
@@ -102,7 +102,7 @@ impl Line {
         self.tokens.down = left(self.tokens.down, PLAN.down, carried.down, BOOST_BYTES.down);
     }
     fn draw(&mut self, steps: u64, now: f64) {
-        // Beyond some hundred steps nothing is remembered.
+        // After some hundred steps, the past has no influence.
         for _ in 0..steps.min(200) {
             let reach = if self.kind == Kind::Starlink { 0.05 } else { 0.1 };
             self.walk.up = reflected(self.walk.up + (self.rng.next_f64() * 2.0 - 1.0) * reach);
@@ -117,7 +117,7 @@ impl Line {
                 self.reconfigure()
             }
             Kind::Docsis => {
-                // Half of the neighbours' load is another after a minute or two.
+                // Half of the neighbors' load changes after a minute or two.
                 let goal = evening(now, 0.4);
                 let noise = (self.rng.next_f64() - 0.5) * 0.03;
                 self.congestion += (goal - self.congestion) * 0.002 * steps.min(400) as f64 + noise;
@@ -133,7 +133,7 @@ impl Line {
     }
 }
 
-/// 1 by day and `least` at nine in the evening, in between within three hours.
+/// 1 by day and `least` at nine in the evening, interpolated over three hours.
 fn evening(now: f64, least: f64) -> f64 {
     let hour = now / 3_600.0 % 24.0;
     let near = (1.0 - (hour - 21.0).abs() / 3.0).clamp(0.0, 1.0);

@@ -1,9 +1,9 @@
-//! Laws of rates beside one another.
+//! Compares autorate laws.
 //!
 //! ```text
-//! autorate [HOURS]              all laws on all lines, simulated; 1008 hours, six weeks, if not given
-//! autorate check                the fluid of that beside the packet simulation
-//! autorate lab [round-trips]    all laws over a real shaper and real TCP each; needs root
+//! autorate [HOURS]              all laws on all lines, simulated; default: 1008 hours (six weeks)
+//! autorate check                compares the fluid model with the packet simulation
+//! autorate lab [round-trips]    all laws with a real shaper and real TCP; needs root
 //! autorate lab LINE LAW         each second of one of these runs
 //! ```
 #![expect(clippy::print_stdout, reason = "its tables are its result")]
@@ -31,6 +31,6 @@ fn main() {
         [hours] if hours.parse::<f64>().is_ok_and(|hours| hours > 0.0) => {
             weeks::print(hours.parse().unwrap_or(WEEKS));
         }
-        _ => panic!("expected hours, such as 24, or check, or lab, or lab round-trips"),
+        _ => panic!("usage: autorate [HOURS | check | lab | lab round-trips | lab LINE LAW]"),
     }
 }

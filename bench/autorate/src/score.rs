@@ -1,35 +1,36 @@
-//! How a law did.
+//! Score of a law.
 use fathom_units::PerDirection;
 
-/// Above this a call suffers, s: half of what Y.1541's best class leaves for all queues.
+/// Bottleneck delay above which a call suffers, in s: half of the budget of Y.1541's best class for
+/// all queues.
 const LATE: f64 = 0.030;
-/// A queue that a direction's own load explains, s.
+/// Queueing delay that a direction's own load explains, in s.
 const BLOAT: f64 = 0.015;
 
-/// Names of what a row has.
+/// Table header.
 pub(crate) const HEAD: &str = "line      law            above +30 ms: up   down   mean   used: up   down   mean   delay   cuts/h  when idle  for the other";
 
-/// One direction.
+/// Score of one direction.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Way {
-    /// With traffic, s.
+    /// Time with traffic, in s.
     pub(crate) loaded: f64,
-    /// Of which late.
+    /// Part of that time above the delay limit.
     pub(crate) late: f64,
-    /// Delay at the bottleneck while loaded, s times s.
+    /// Integral of bottleneck delay over loaded time, in s².
     pub(crate) delay: f64,
-    /// What could be carried while somebody would have filled any line, and what was, bytes.
+    /// Capacity while bulk traffic was present, and the part that was used, in bytes.
     pub(crate) capacity: f64,
     pub(crate) carried: f64,
-    /// Cuts in all.
+    /// Number of cuts.
     pub(crate) cuts: u64,
-    /// While the household was idle and the path was slow.
+    /// Cuts while the household was idle and the path slow.
     pub(crate) idle_cuts: u64,
-    /// While this direction was idle and the other's queue was full.
+    /// Cuts while this direction was idle and the other's queue full.
     pub(crate) cross_cuts: u64,
 }
 
-/// Both.
+/// Scores of both directions.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Score {
     pub(crate) hours: f64,
@@ -38,7 +39,7 @@ pub(crate) struct Score {
 }
 
 impl Way {
-    /// `dt` s with traffic, which waited for `delay` s at the bottleneck.
+    /// Adds `dt` s of traffic with a bottleneck delay of `delay` s.
     pub(crate) fn wait(&mut self, dt: f64, delay: f64) {
         self.loaded += dt;
         self.delay += delay * dt;
@@ -46,12 +47,12 @@ impl Way {
             self.late += dt;
         }
     }
-    /// `dt` s in which nothing arrived.
+    /// Adds `dt` s in which nothing arrived.
     pub(crate) fn lose(&mut self, dt: f64) {
         self.loaded += dt;
         self.late += dt;
     }
-    /// Somebody would have filled any line: bytes that it could have carried, and those that it did.
+    /// Adds bytes that bulk traffic could have used, and those it did use.
     pub(crate) fn carry(&mut self, capacity: f64, carried: f64) {
         self.capacity += capacity;
         self.carried += carried;
@@ -59,7 +60,7 @@ impl Way {
     pub(crate) fn late_share(&self) -> f64 {
         self.late / self.loaded.max(1e-9)
     }
-    /// At the bottleneck over the loaded time, ms.
+    /// Mean bottleneck delay over loaded time, in ms.
     pub(crate) fn mean_delay(&self) -> f64 {
         self.delay / self.loaded.max(1e-9) * 1e3
     }
@@ -69,7 +70,7 @@ impl Way {
 }
 
 impl Score {
-    /// As a row of the table.
+    /// The score as a table row.
     pub(crate) fn row(&self, line: &str, law: &str) -> String {
         let Score { hours, up, down } = self;
         let mean = |one: f64, other: f64| (one + other) / 2.0;

@@ -1,4 +1,4 @@
-//! A short run of the comparison with the peers' laws, so that what its figures say stays true.
+//! A short run of the comparison, so that the published conclusions stay true.
 use crate::law::cake::Cake;
 use crate::law::fathom::Fathom;
 use crate::law::sqm::Sqm;
@@ -10,9 +10,9 @@ use crate::who::Plan;
 use fathom_shape::autorate::{Delay, DelaySample, HourOfWeek};
 use fathom_units::{PerDirection, Time};
 
-/// Monday until ten: an idle night and a morning with some load.
+/// Monday until ten: an idle night, and a morning with some load.
 const HOURS: f64 = 10.0;
-/// Neither that of the figures nor that with which constants were found.
+/// Neither the seed of the published results nor the one used for tuning.
 const SEED: u64 = 7;
 
 fn run(law: &mut dyn Law, kind: Kind, is_round_trip: bool) -> Score {
@@ -35,7 +35,7 @@ fn less_late_and_more_carried_than_by_either_peer() {
             let (late, used) = (Way::late_share, Way::used_share);
             assert!(both(&ours, late) < both(&theirs, late), "{kind:?}: late: {ours:?}, {theirs:?}");
             assert!(both(&ours, used) > both(&theirs, used), "{kind:?}: used: {ours:?}, {theirs:?}");
-            // What is injected is what cuts peers: a run in which nothing was would prove nothing.
+            // The injected delays make the other laws cut. A run without them would prove nothing.
             assert!(theirs.up.idle_cuts + theirs.down.idle_cuts > 100, "{kind:?}: {theirs:?}");
         }
     }
@@ -58,8 +58,8 @@ fn no_cut_when_idle_and_none_for_the_other_direction() {
     }
 }
 
-/// 60 s of quiet with six reflectors in turn, 20 ms each way, then 100 ms down for 5 s. Nothing is sent. Rates down in Mbit/s
-/// at each tick, and the last one up.
+/// 60 s of silence with six reflectors in turn, 20 ms each way, then 100 ms down for 5 s. Nothing
+/// is sent. Returns the down rates in Mbit/s at each tick, and the last up rate.
 fn idle_delay(law: &mut dyn Law) -> (Vec<f64>, f64) {
     let mut down = Vec::new();
     let mut up = 0.0;
@@ -83,8 +83,9 @@ const BY_HAND: Rates = Rates { min: 5e6, base: 20e6, max: 80e6 };
 #[test]
 fn the_law_of_cake_autorate_by_hand() {
     let (down, up) = idle_delay(&mut Cake::new(PerDirection { up: BY_HAND, down: BY_HAND }));
-    // Idle without delay it rests at its base. The third late sample of six cuts, 40 ms on average: a third of the way from
-    // x 0.99 to x 0.75; 0.35 s later, with six late, x 0.75; and so on down to the least.
+    // Idle without delay it rests at its base. The third late sample of six cuts by 40 ms on
+    // average: a third of the way from x 0.99 to x 0.75. After 0.35 s six are late: x 0.75, and so
+    // on down to the minimum.
     assert_eq!((down[1_199], down[1_201]), (20.0, 20.0));
     assert!((down[1_202] / 20.0 - 0.91).abs() < 0.01, "{}", down[1_202]);
     assert!((down[1_209] / down[1_208] - 0.75).abs() < 0.01, "{} {}", down[1_208], down[1_209]);
@@ -94,8 +95,9 @@ fn the_law_of_cake_autorate_by_hand() {
 #[test]
 fn the_law_of_sqm_autorate_by_hand() {
     let (down, up) = idle_delay(&mut Sqm::new(PerDirection { up: BY_HAND, down: BY_HAND }));
-    // It begins at 0.6 of its base. Of each reflector one sample later more than half of 80 ms are in the recent delay, which
-    // is above 15 ms: with a load of 0 that is the least at once.
+    // It starts at 0.6 of its base. One sample per reflector later, the recent delay includes more
+    // than half of the 80 ms, which is above 15 ms: with a load of 0 the rate drops to the minimum
+    // at once.
     assert_eq!((down[0], down[1_199]), (12.0, 12.0));
     assert_eq!((down[1_215], down[1_299], up), (5.0, 5.0, 12.0));
 }

@@ -1,4 +1,4 @@
-//! All laws on all lines for weeks of simulated time.
+//! Runs all laws on all lines for weeks of simulated time.
 mod check;
 mod fluid;
 mod probing;
@@ -13,7 +13,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) use world::World;
 
-/// Of all chance. The constants of our law were found with 1, and last on the first four days of this one.
+/// Random seed. The constants of our law were tuned with seed 1, and finally on the first four days
+/// of this one.
 const SEED: u64 = 2;
 
 /// A law on a line.
@@ -33,7 +34,8 @@ impl Job {
         };
         on(false).chain(on(true)).collect()
     }
-    /// Round trips alone are the worse way to ask: a week is enough of it.
+    /// Simulated hours of a job. Round-trip times are the less favorable case, for which a week is
+    /// enough.
     fn hours(self, hours: f64) -> f64 {
         if self.is_round_trip { hours / 6.0 } else { hours }
     }
@@ -48,9 +50,9 @@ pub(crate) fn print(hours: f64) {
     let jobs = Job::all();
     let scores = run_all(&jobs, hours);
     for is_round_trip in [false, true] {
-        let asked = if is_round_trip { "round trips alone" } else { "one-way delays" };
+        let asked = if is_round_trip { "round-trip times only" } else { "one-way delays" };
         let simulated = if is_round_trip { hours / 6.0 } else { hours };
-        println!("{simulated:.0} hours for each law and line, {asked}\n{HEAD}");
+        println!("{simulated:.0} hours per law and line, {asked}\n{HEAD}");
         for (job, score) in jobs.iter().zip(&scores).filter(|(job, _)| job.is_round_trip == is_round_trip) {
             println!("{}", score.row(job.kind.facts().name, job.who.name()));
         }
@@ -58,7 +60,7 @@ pub(crate) fn print(hours: f64) {
     }
 }
 
-/// As many at a time as there are processors.
+/// Runs as many jobs in parallel as there are CPUs.
 fn run_all(jobs: &[Job], hours: f64) -> Vec<Score> {
     let scores = Mutex::new(vec![Score::default(); jobs.len()]);
     let next = AtomicUsize::new(0);

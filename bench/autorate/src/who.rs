@@ -1,21 +1,21 @@
-//! Whose laws are compared, and how each asks.
+//! The compared laws, and how each probes reflectors.
 use crate::law::cake::Cake;
 use crate::law::fathom::Fathom;
 use crate::law::sqm::Sqm;
 use crate::law::{Law, Rates};
 use fathom_units::PerDirection;
 
-/// A law's own way of asking.
+/// How a law probes.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) reflectors: usize,
-    /// Each is asked so often, s.
+    /// Probe interval per reflector in s.
     pub(crate) every: f64,
-    /// Round trips are all that is told.
+    /// Only round-trip times are available.
     pub(crate) is_round_trip: bool,
 }
 
-/// Whose law.
+/// A law.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Who {
     Fathom,
@@ -39,7 +39,7 @@ impl Who {
             Who::Sqm => Box::new(Sqm::new(rates)),
         }
     }
-    /// Each asks as it does by itself; ours as cake-autorate.
+    /// Each law probes as in its own program; ours like cake-autorate.
     pub(crate) const fn plan(self, is_round_trip: bool) -> Plan {
         match self {
             Who::Fathom | Who::Cake => Plan { reflectors: 6, every: 0.3, is_round_trip },

@@ -76,7 +76,9 @@ pub fn parse_trial(text: &str) -> Result<Trial, AppError> {
     let share = share.map(|share| share.parse::<Ratio>().map(|ratio| ratio.0)).transpose();
     let share = share.map_err(|e| refuse(e.to_string()))?;
     match share {
-        Some(share) if !(0.01..=1.0).contains(&share) => Err(refuse("a share of 1% to 100%".to_owned())),
+        Some(share) if !(0.01..=1.0).contains(&share) => {
+            Err(refuse("the share must be from 1% to 100%".to_owned()))
+        }
         share => Ok(Trial { queue, share }),
     }
 }

@@ -8,6 +8,7 @@ use fathom_lab::LabError;
 use fathom_scenario::{BUILTIN_NAMES, ScenarioError};
 use fathom_server::ServerError;
 use fathom_store::StoreError;
+use fathom_text::nearest;
 use fathom_units::Duration;
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -15,20 +16,47 @@ use std::{fmt, io};
 #[cfg(feature = "full")]
 pub use command::CommandError;
 
-/// What the end of a use case means to a caller that looks at nothing else. The numbers are the exit codes of the program.
+/// How a use case ended. The numbers are the exit codes of the program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ExitClass {
-    /// Done, and healthy.
+    /// Completed, and no problem found.
     Healthy = 0,
-    /// Done, and bufferbloat was found, or a claim did not hold.
+    /// Completed, and a problem found.
     Bloated = 1,
-    /// The request or a file of it is wrong.
+    /// The request or one of its files is wrong.
     Input = 2,
-    /// Permission, missing kernel feature, unreachable host, full disk.
+    /// The environment prevents a complete result.
     Environment = 3,
-    /// The instrument spoiled the measurement.
+    /// The measurement is invalid.
     Invalid = 4,
 }
+
+impl ExitClass {
+    /// All classes, in the order of their numbers.
+    pub const ALL: [ExitClass; 5] = [
+        ExitClass::Healthy,
+        ExitClass::Bloated,
+        ExitClass::Input,
+        ExitClass::Environment,
+        ExitClass::Invalid,
+    ];
+    /// The meaning of the exit code, for documentation.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            ExitClass::Healthy => "Completed, and no problem found",
+            ExitClass::Bloated => "Completed, and a problem found: bufferbloat, or a failed check",
+            ExitClass::Input => "Wrong arguments, or a wrong input file",
+            ExitClass::Environment => {
+                "No permission, missing kernel feature, unreachable host, or interrupted"
+            }
+            ExitClass::Invalid => "Invalid measurement: this computer was too busy to measure",
+        }
+    }
+}
+
+/// Number of known names that an error lists.
+const MANY: usize = 12;
 
 /// Why a use case has no result. `Display` names the object, the value and the limit.
 #[derive(Debug)]
@@ -40,8 +68,8 @@ pub enum AppError {
     UnknownLine {
         /// The name.
         name: String,
-        /// The known name that is most like it.
-        closest: &'static str,
+        /// The known name nearest to it.
+        closest: Option<&'static str>,
     },
     /// A file of the request cannot be read.
     Unreadable {
@@ -70,8 +98,8 @@ pub enum AppError {
         object: &'static str,
         /// The name.
         name: String,
-        /// The names that exist, or some of them.
-        known: String,
+        /// The nearest known name, or the known names.
+        hint: String,
     },
     /// The emulated line could not be made or failed.
     Lab(LabError),
@@ -234,7 +262,13 @@ pub enum AppError {
 impl AppError {
     #[cfg(feature = "full")]
     pub(crate) fn no_such(object: &'static str, name: &str, known: &[&str]) -> Self {
-        AppError::NoSuch { object, name: name.to_owned(), known: known.join(", ") }
+        let hint = match (nearest(name, known), known.len()) {
+            (Some(near), _) => format!("did you mean \"{near}\"?"),
+            (None, 0) => "there is none".to_owned(),
+            (None, 1..=MANY) => format!("known: {}", known.join(", ")),
+            (None, count) => format!("known: {}, and {} more", known[..MANY].join(", "), count - MANY),
+        };
+        AppError::NoSuch { object, name: name.to_owned(), hint }
     }
     /// The error of another crate that says everything by itself.
     const fn cause(&self) -> Option<&dyn fmt::Display> {
@@ -302,22 +336,21 @@ impl AppError {
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AppError::UnknownLine { name, .. } => {
-                write!(f, "no built-in line is called \"{name}\" (known: {})", BUILTIN_NAMES.join(" "))
+                write!(f, "there is no built-in line {name:?} (known: {})", BUILTIN_NAMES.join(", "))
             }
             AppError::Unreadable { name, source } => write!(f, "{name}: {source}"),
             AppError::NothingToSend { scenario } => {
-                write!(f, "{scenario}: no [load] and no [[workload]], so that there is nothing to send")
+                write!(f, "{scenario}: the scenario has no [load] and no [[workload]]: nothing to send")
             }
             AppError::Unplayable { scenario, why } => write!(f, "{scenario}: {why}"),
-            AppError::NoSuch { object, name, known } => {
-                let known = if known.is_empty() { "there is none" } else { known };
-                write!(f, "there is no {object} \"{name}\" (known: {known})")
+            AppError::NoSuch { object, name, hint } => {
+                write!(f, "there is no {object} {name:?} ({hint})")
             }
             AppError::Program { program, source } => write!(f, "{program}: {source}"),
             AppError::SampleInterval { interval, min } => {
                 write!(
                     f,
-                    "{interval}: the minimum between samples is {min} (probes would measure each other)"
+                    "{interval} is too short: at least {min} (closer probes would measure each other)"
                 )
             }
             AppError::Truth { path, source } => write!(f, "cannot write {}: {source}", path.display()),
@@ -327,38 +360,38 @@ impl AppError {
             }
             AppError::NoDirectory { path } => write!(f, "{}: no such directory", path.display()),
             AppError::SeveralRuns { path, runs } => {
-                write!(f, "{}: only .html and .svg hold {runs} runs", path.display())
+                write!(f, "{}: this format holds 1 result, not {runs}", path.display())
             }
-            AppError::NoFit { path, why } => write!(f, "{}: no line can be fitted: {why}", path.display()),
+            AppError::NoFit { path, why } => write!(f, "{}: cannot fit a line to this result: {why}", path.display()),
             AppError::Trial { text, why } => write!(f, "\"{text}\": {why}"),
-            AppError::NotLoaded => f.write_str("that direction was not loaded"),
-            AppError::TooManyCells { max } => write!(f, "more than {max} cells"),
-            AppError::NothingToRead => f.write_str("nothing to read"),
-            AppError::SeveralStdin => f.write_str("standard input can be one capture only"),
+            AppError::NotLoaded => f.write_str("the result has no load in the direction to simulate"),
+            AppError::TooManyCells { max } => write!(f, "the sweep has too many cells: at most {max}"),
+            AppError::NothingToRead => f.write_str("no capture file and no interface given"),
+            AppError::SeveralStdin => f.write_str("standard input (-) is given more than once"),
             AppError::CannotOpen { path, source } => {
-                write!(f, "{}: cannot open it: {source}", path.display())
+                write!(f, "cannot open {}: {source}", path.display())
             }
             AppError::WouldOverwrite { path } => {
-                write!(f, "{}: is read, and would be written over", path.display())
+                write!(f, "{}: the output would overwrite an input", path.display())
             }
-            AppError::NeedsFile => f.write_str("a page and exports need a file, which is read a second time"),
+            AppError::NeedsFile => f.write_str("a page and exports read the capture twice: standard input and interfaces cannot be read twice"),
             AppError::NoFlow { number, count } => {
-                write!(f, "there is no flow {number}: the capture has {count}, numbered from 1")
+                write!(f, "there is no flow {number}: the capture has flows 1 to {count}")
             }
             AppError::CutShort { path } => {
-                write!(f, "{}: could not be written to its end: is the disk full?", path.display())
+                write!(f, "{}: the file is incomplete: is the disk full?", path.display())
             }
-            AppError::NoStateDirectory => f.write_str("neither XDG_STATE_HOME nor HOME is set"),
-            AppError::NothingToWatch { file } => write!(f, "{file}: no target can be watched"),
+            AppError::NoStateDirectory => f.write_str("no directory for the history: neither XDG_STATE_HOME nor HOME is set"),
+            AppError::NothingToWatch { file } => write!(f, "{file}: no target that fathom watch can probe"),
             AppError::OtherContent { path } => {
-                write!(f, "{}: the file exists and has other content", path.display())
+                write!(f, "{}: the file exists with other content; it is not overwritten", path.display())
             }
             AppError::NoDatabases { path, source } | AppError::CannotMakeDirectory { path, source } => {
                 write!(f, "{}: {source}", path.display())
             }
             AppError::ReceiverRunsProgram { receiver } => write!(
                 f,
-                "receiver \"{receiver}\" runs a program, which this process gave up when it started without one: restart it"
+                "receiver \"{receiver}\" runs a program; this process dropped the right to do so at its start: restart it"
             ),
             _ => Ok(()),
         }

@@ -93,7 +93,7 @@ pub fn run(names: &[String], cancel: &CancelToken) -> Result<Vec<Exhibit>, AppEr
 fn plans(names: &[String]) -> Result<Vec<Plan>, AppError> {
     if let Some(unknown) = names.iter().find(|name| !gallery_names().any(|known| known == name.as_str())) {
         let known: Vec<&str> = gallery_names().collect();
-        return Err(AppError::no_such("scenario in the gallery", unknown, &known));
+        return Err(AppError::no_such("gallery scenario", unknown, &known));
     }
     let wanted = gallery_names().filter(|name| names.is_empty() || names.iter().any(|n| n == name));
     Ok(wanted.filter_map(builtin_plan).collect::<Result<_, _>>()?)

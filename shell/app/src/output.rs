@@ -1,10 +1,11 @@
-//! Files of results: the ending of a name selects the format.
+//! Result files. The extension of the name selects the format.
 use crate::{AppError, ExitClass};
 use fathom_diagnose::{Diagnosis, Health};
 use fathom_run::Run;
-use std::path::Path;
+use fathom_text::nearest;
+use std::path::{Path, PathBuf};
 
-/// The formats that the ending of a name can select.
+/// Formats of a result file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Format {
     Run,
@@ -14,7 +15,7 @@ enum Format {
     Flent,
 }
 
-/// What an ending selects.
+/// The format of each extension.
 const FORMATS: [(&str, Format); 7] = [
     (".json", Format::Run),
     (".json.gz", Format::Run),
@@ -25,10 +26,21 @@ const FORMATS: [(&str, Format); 7] = [
     (".flent.gz", Format::Flent),
 ];
 
-/// All endings that select a format, with blanks between them.
+/// All known extensions, separated by spaces.
 #[must_use]
 pub fn extensions() -> String {
     FORMATS.map(|(ending, _)| ending).join(" ")
+}
+
+/// The name of `path` with the known extension nearest to its own, or with `.html` added.
+#[must_use]
+pub fn with_known_extension(path: &Path) -> PathBuf {
+    let own = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let known = FORMATS.map(|(extension, _)| &extension[1..]);
+    match nearest(&own, &known) {
+        Some(near) => path.with_extension(near),
+        None => format!("{}.html", path.display()).into(),
+    }
 }
 
 fn format(path: &Path) -> Result<Format, AppError> {
@@ -37,11 +49,11 @@ fn format(path: &Path) -> Result<Format, AppError> {
     found.map(|(_, format)| *format).ok_or_else(|| AppError::Format { path: path.to_owned() })
 }
 
-/// Refuses a name that could not be written in the end, before anything is measured.
+/// Checks before a measurement that its result can be written to these names.
 ///
 /// # Errors
-/// If the ending selects no format, or the directory does not exist.
-pub fn check_names<'a>(paths: impl IntoIterator<Item = &'a std::path::PathBuf>) -> Result<(), AppError> {
+/// If an extension is unknown, or a directory does not exist.
+pub fn check_names<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), AppError> {
     for path in paths {
         format(path)?;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -52,19 +64,20 @@ pub fn check_names<'a>(paths: impl IntoIterator<Item = &'a std::path::PathBuf>) 
     Ok(())
 }
 
-/// Makes a directory for files of a result, if there is none.
+/// Creates a directory for result files unless it exists.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the directory cannot be created.
 pub fn make_directory(path: &Path) -> Result<(), AppError> {
     std::fs::create_dir_all(path)
         .map_err(|source| AppError::CannotMakeDirectory { path: path.to_owned(), source })
 }
 
-/// Writes `runs` in the format that the ending of `path` selects. Only a page and a picture take more than one.
+/// Writes `runs` to `path`, whose extension selects the format. Only a page and a picture hold more
+/// than one run.
 ///
 /// # Errors
-/// If the ending selects no format or one that holds one run, or if the system refuses to write.
+/// If the extension is unknown, the format holds only one run, or the file cannot be written.
 pub fn write(path: &Path, runs: &[(&Run, &Diagnosis)]) -> Result<(), AppError> {
     let one = || match runs {
         [one] => Ok(*one),
@@ -80,7 +93,7 @@ pub fn write(path: &Path, runs: &[(&Run, &Diagnosis)]) -> Result<(), AppError> {
     written.map_err(AppError::Save)
 }
 
-/// What a result means to a caller that looks at nothing else.
+/// The exit class of a result.
 #[must_use]
 pub const fn exit_class(run: &Run, diagnosis: &Diagnosis) -> ExitClass {
     match (diagnosis.health, &run.partial) {

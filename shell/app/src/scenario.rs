@@ -4,6 +4,7 @@ use fathom_qdisc::Spec;
 use fathom_scenario::{
     BUILTIN_NAMES, LinePlan, Plan, ScenarioError, Setting, builtin, parse_with_files, with_settings,
 };
+use fathom_text::nearest;
 use fathom_units::Rate;
 use std::io::Read;
 use std::path::Path;
@@ -40,7 +41,10 @@ impl ScenarioText {
             return Ok(found(text.to_owned()));
         }
         if !name.contains(['/', '.']) && !Path::new(name).exists() {
-            return Err(AppError::UnknownLine { name: name.to_owned(), closest: closest(name) });
+            return Err(AppError::UnknownLine {
+                name: name.to_owned(),
+                closest: nearest(name, BUILTIN_NAMES),
+            });
         }
         let read = read(Path::new(name), MAX_SCENARIO_BYTES);
         read.map(found).map_err(|source| AppError::Unreadable { name: name.to_owned(), source })
@@ -88,12 +92,6 @@ fn read(path: &Path, max_bytes: u64) -> std::io::Result<String> {
         return Err(std::io::Error::other(format!("larger than such a file can be ({max_bytes} bytes)")));
     }
     Ok(text)
-}
-
-/// The known name that shares the most leading letters.
-fn closest(name: &str) -> &'static str {
-    let shared = |known: &str| known.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
-    BUILTIN_NAMES.iter().copied().max_by_key(|known| shared(known)).unwrap_or("dsl")
 }
 
 /// The line with `queue` in place of the queue of each direction's slowest hop, which is where a bottleneck's queue is.

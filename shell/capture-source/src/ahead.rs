@@ -1,26 +1,26 @@
-//! Reading in a thread of its own, ahead of whoever wants the bytes: it and they take together as long as the slowest.
+//! Reads ahead in a separate thread, so that reading and processing overlap.
 use crate::packing::Source;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK_BYTES: usize = 256 << 10;
-/// Chunks that wait for each reader: enough that neither side waits for the other's every breath.
+/// Chunks that may wait for each reader, to absorb small pauses of either side.
 const CHUNKS: usize = 4;
 
-/// Bytes, of which so many count.
+/// A buffer and the number of valid bytes in it.
 type Chunk = (Vec<u8>, usize);
 
-/// One of those who want the bytes.
+/// A reader of the bytes that were read ahead.
 struct Ahead {
     chunks: Receiver<io::Result<Arc<Chunk>>>,
     current: Arc<Chunk>,
     start: usize,
 }
 
-/// A reader of `source`, which is read ahead; `source` itself if there can be no further thread.
+/// Reads `source` ahead in a thread; returns `source` itself if no thread can be started.
 pub(crate) fn ahead(source: Source) -> Source {
     match read_ahead(source) {
         Ok([reader]) => Box::new(reader),
@@ -28,8 +28,8 @@ pub(crate) fn ahead(source: Source) -> Source {
     }
 }
 
-/// Two readers of `source`, each of which gives all of it, and which are to be read at the same time; `source` itself alone if there can
-/// be no further thread.
+/// Two readers that each return all of `source` and must be read concurrently; only `source` itself
+/// if no thread can be started.
 pub(crate) fn tee(source: Source) -> (Source, Option<Source>) {
     match read_ahead(source) {
         Ok([first, second]) => (Box::new(first), Some(Box::new(second))),
@@ -37,7 +37,7 @@ pub(crate) fn tee(source: Source) -> (Source, Option<Source>) {
     }
 }
 
-/// The thread ends with `source`, or at the first chunk that nobody wants.
+/// The thread ends at the end of `source`, or when no reader is left.
 fn read_ahead<const READERS: usize>(source: Source) -> Result<[Ahead; READERS], Source> {
     let mut sides = Vec::new();
     let readers = [(); READERS].map(|()| {
@@ -45,7 +45,7 @@ fn read_ahead<const READERS: usize>(source: Source) -> Result<[Ahead; READERS], 
         sides.push(side);
         reader
     });
-    // So that there still is a source if the thread cannot be made.
+    // Passed through a channel, so that the source is not lost if the thread cannot be started.
     let (source_in, source_out) = sync_channel::<Source>(1);
     let read = move || {
         if let Ok(received) = source_out.recv() {
@@ -62,7 +62,7 @@ fn read_ahead<const READERS: usize>(source: Source) -> Result<[Ahead; READERS], 
 fn run(mut source: Source, mut sides: Vec<SyncSender<io::Result<Arc<Chunk>>>>) {
     let mut all: Vec<Arc<Chunk>> = Vec::new();
     while !sides.is_empty() {
-        // One that nobody reads any more is used again.
+        // Reuse a chunk that no reader holds.
         let mut chunk = match all.iter().position(|chunk| Arc::strong_count(chunk) == 1) {
             Some(place) => all.swap_remove(place),
             None => Arc::new((vec![0; CHUNK_BYTES], 0)),
@@ -84,7 +84,7 @@ fn run(mut source: Source, mut sides: Vec<SyncSender<io::Result<Arc<Chunk>>>>) {
     }
 }
 
-/// The same error once more.
+/// A copy of the error.
 fn same(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
@@ -95,7 +95,7 @@ fn same(error: &io::Error) -> io::Error {
 impl Read for Ahead {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.start == self.current.1 {
-            // The other end is gone when there is no more.
+            // The other end is dropped at the end of the source.
             let Ok(next) = self.chunks.recv() else { return Ok(0) };
             (self.current, self.start) = (next?, 0);
         }
@@ -111,7 +111,7 @@ impl Read for Ahead {
 mod tests {
     use super::*;
 
-    /// Some bytes at a time, then an error.
+    /// Returns a few bytes at a time, then an error.
     struct Failing(u8);
 
     impl Read for Failing {

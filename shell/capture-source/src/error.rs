@@ -1,47 +1,47 @@
-//! Why nothing can be read, or why reading ended early.
+//! Errors while opening and reading captures.
 use fathom_capture::{CaptureError, CutRecord};
 use fathom_os::ring::RingError;
 use std::{fmt, io};
 
-/// Why nothing can be read. Each names what was to be opened.
+/// Why a source cannot be read. Each variant names the source.
 #[derive(Debug)]
 pub enum SourceError {
     /// It cannot be opened or read.
     Io {
-        /// What was to be opened.
+        /// Name of the source.
         name: String,
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
     /// It is a directory.
     Directory(String),
-    /// Standard input is to be read, and is a terminal.
+    /// Standard input is a terminal.
     Terminal,
-    /// It has no bytes.
+    /// It is empty.
     Empty(String),
-    /// It has too few bytes for the header of a capture.
+    /// It is shorter than the header of a capture.
     Short {
-        /// What was opened.
+        /// Name of the source.
         name: String,
-        /// Bytes that it has.
+        /// Its length in bytes.
         bytes: usize,
     },
     /// It is text.
     Text(String),
-    /// It is an archive, or compressed in a way that is not read here.
+    /// It is an archive or has an unsupported compression.
     Packed {
-        /// What was opened.
+        /// Name of the source.
         name: String,
-        /// What it is.
+        /// Its type.
         kind: &'static str,
     },
-    /// It is an interface on which nothing can be captured.
+    /// No packets can be captured on this interface.
     Interface(RingError),
-    /// It is something else.
+    /// It has another format.
     NotACapture {
-        /// What was opened.
+        /// Name of the source.
         name: String,
         /// What is wrong.
         source: CaptureError,
@@ -86,14 +86,14 @@ impl fmt::Display for SourceError {
 }
 impl std::error::Error for SourceError {}
 
-/// Why reading ended before the end. What was read until then counts.
+/// Why reading ended early. What was read before is valid.
 #[derive(Debug)]
 pub enum ReadFault {
-    /// The last record is cut.
+    /// The last record is truncated.
     Cut(CutRecord),
-    /// The file is damaged from some place on.
+    /// The file is damaged from some position on.
     Damaged(CaptureError),
-    /// It could not be read or unpacked further.
+    /// It could not be read or decompressed further.
     Read(io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! Frames out of a file or a stream, one after the other.
+//! Reads frames from a file or stream, one by one.
 use crate::packing::Source;
 use crate::source::alone;
 use crate::{InputEnd, ReadFault, SourceError, source};
@@ -7,22 +7,22 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Bytes read at once: so many that the call costs little, so few that they stay in the processor's cache.
+/// Bytes per read: large enough to make the call cheap, small enough for the CPU cache.
 const BUFFER_BYTES: usize = 64 << 10;
-/// Interfaces whose statistics are kept.
+/// Maximum number of interfaces whose statistics are kept.
 const MAX_STATISTICS: usize = 1024;
-/// So many bytes of what is no capture tell whether it is text.
+/// Bytes examined to decide whether an unknown file is text.
 const JUDGED_BYTES: usize = 512;
-/// A pcap file's header.
+/// Length of a pcap file header.
 const MIN_BYTES: usize = 24;
 
-/// Something opened, which gives its frames.
+/// An open source of frames.
 pub struct FrameSource {
     name: String,
     source: Source,
     reader: Reader,
     buffer: Vec<u8>,
-    /// What of the buffer is read and not used.
+    /// Start of the unused part of the buffer.
     start: usize,
     end: usize,
     frames: u64,
@@ -30,24 +30,25 @@ pub struct FrameSource {
 }
 
 impl FrameSource {
-    /// Opens a capture file of any format and packing; `-` is standard input.
+    /// Opens a capture file of any format and compression; `-` is standard input.
     ///
     /// # Errors
-    /// What is in the way; a file that is no capture is told by [`FrameSource::for_each`].
+    /// Why it cannot be opened. [`FrameSource::for_each`] reports a file that is not a capture.
     pub fn open(path: &Path) -> Result<FrameSource, SourceError> {
         Ok(FrameSource::over(name_of(path), alone(source::open(path)?)))
     }
-    /// The same, to be read by two threads at the same time: each has all frames. What is packed, or a pipe, has to be read for both by a third,
-    /// if `has_room` for one; it is one capture alone where that cannot be.
+    /// Opens a capture to be read by two threads at the same time, each receiving all frames. For
+    /// compressed files and pipes, a third thread reads for both, if `has_room` permits one;
+    /// otherwise there is only one source.
     ///
     /// # Errors
-    /// As of [`FrameSource::open`].
+    /// Those of [`FrameSource::open`].
     pub fn open_pair(path: &Path, has_room: bool) -> Result<(FrameSource, Option<FrameSource>), SourceError> {
         let (first, second) = source::open_pair(path, has_room)?;
         let capture = |source| FrameSource::over(name_of(path), source);
         Ok((capture(first), second.map(capture)))
     }
-    /// Of anything that gives bytes, packed or not. `name` is for messages.
+    /// Opens any reader, compressed or not. `name` is for messages.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -66,10 +67,12 @@ impl FrameSource {
             statistics: Vec::new(),
         }
     }
-    /// Hands each frame with its number (from 1, as in Wireshark) to `visit`, until that breaks or there are no more.
+    /// Passes each frame with its number (from 1, as in Wireshark) to `visit`, until that breaks or
+    /// the capture ends.
     ///
     /// # Errors
-    /// If it is no capture. What goes wrong later is told in [`InputEnd::trouble`], as what came before it counts.
+    /// If it is not a capture. [`InputEnd::trouble`] reports later problems, because what came
+    /// before is valid.
     pub fn for_each(
         &mut self,
         mut visit: impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
@@ -87,7 +90,7 @@ impl FrameSource {
             }
         }
     }
-    /// Goes through what is buffered; returns how many bytes there must be for more.
+    /// Processes the buffer; returns how many bytes are needed to continue.
     fn buffered(
         &mut self,
         visit: &mut impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
@@ -120,7 +123,7 @@ impl FrameSource {
             }
         }
     }
-    /// Reads what there is, at least a byte; 0 at the end. Makes room for `need` bytes first.
+    /// Makes room for `need` bytes, then reads at least one byte; returns 0 at the end.
     fn fill(&mut self, need: usize) -> io::Result<usize> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
@@ -175,9 +178,10 @@ impl FrameSource {
         }
         Ok(self.ending(Some(ReadFault::Read(source))))
     }
-    /// What it is, if it does not begin as a capture does.
+    /// The error for a source that does not start like a capture.
     fn foreign(&mut self) -> SourceError {
-        // The first bytes were read alone, to see how it is packed, and may look like text. One reading more: a pipe may stay open.
+        // The first bytes were read separately to detect compression, and may look like text. Read
+        // only once more: a pipe may stay open.
         if self.left().len() < JUDGED_BYTES {
             let _ = self.fill(JUDGED_BYTES);
         }
@@ -191,12 +195,12 @@ impl FrameSource {
     }
 }
 
-/// For messages.
+/// The name in messages.
 fn name_of(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() }
 }
 
-/// Keeps the last counts of each interface, and of a hostile file the first so many interfaces.
+/// Keeps the latest counts of each interface, up to a maximum number of interfaces.
 fn keep(all: &mut Vec<Statistics>, counts: Statistics) {
     if let Some(old) = all.iter_mut().find(|old| old.interface == counts.interface) {
         *old = counts;

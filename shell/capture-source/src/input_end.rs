@@ -1,26 +1,26 @@
-//! What is known when reading has ended.
+//! Result of reading a capture.
 use crate::ReadFault;
 use fathom_capture::{Quality, Statistics};
 
-/// How reading ended, and what the file said beside the frames.
+/// How reading ended, and what the file contained besides frames.
 #[derive(Debug)]
 pub struct InputEnd {
-    /// Frames that were read.
+    /// Number of frames.
     pub frames: u64,
-    /// Bytes of the capture, unpacked.
+    /// Size of the decompressed capture in bytes.
     pub bytes: u64,
-    /// The last counts of each interface.
+    /// Latest counts of each interface.
     pub statistics: Vec<Statistics>,
-    /// Nanoseconds of the coarsest clock; 0 if there is none.
+    /// Coarsest timestamp resolution in nanoseconds; 0 if there is none.
     pub resolution_ns: u64,
-    /// Frames to which the file gave no time.
+    /// Frames without a timestamp.
     pub untimed: u64,
-    /// Why it ended early, if it did.
+    /// Why reading ended early, if it did.
     pub trouble: Option<ReadFault>,
 }
 
 impl InputEnd {
-    /// Adds to `quality` what the file said beside the frames.
+    /// Adds what the file reported besides frames to `quality`.
     pub fn tell(&self, quality: &mut Quality) {
         quality.statistics(&self.statistics);
         (quality.resolution_ns, quality.untimed) = (self.resolution_ns, self.untimed);

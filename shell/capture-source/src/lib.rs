@@ -1,4 +1,5 @@
-//! Opens what holds packets: capture files, compressed or not, standard input, and interfaces. In bounded memory, whatever the size.
+//! Opens sources of packets: capture files (compressed or not), standard input, and interfaces.
+//! Memory use is bounded, whatever the size.
 
 mod ahead;
 mod error;

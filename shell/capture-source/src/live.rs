@@ -1,4 +1,4 @@
-//! Frames of an interface as they pass.
+//! Captures frames on an interface.
 use crate::{InputEnd, ReadFault, SourceError};
 use fathom_capture::{Frame, LinkType, Statistics};
 use fathom_os::poll::{PollFd, wait};
@@ -8,29 +8,31 @@ use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 
-/// Least bytes of a frame to keep: Ethernet, two tags, IPv6 and the longest TCP header have 122. With a tunnel it is more.
+/// Smallest snap length: Ethernet, two VLAN tags, IPv6 and the longest TCP header take 122 bytes.
+/// Tunnels need more.
 const MIN_SNAPLEN: u32 = 128;
-/// The longest that `tcpdump` keeps too.
+/// Largest snap length.
 const MAX_SNAPLEN: u32 = 65_535;
-/// How long it takes until the flag is seen when nothing passes.
+/// Longest delay until a stop request is noticed on a quiet interface.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// An interface on which packets are captured.
+/// A running capture on an interface.
 #[derive(Debug)]
 pub struct Live {
     ring: Ring,
     link: LinkType,
     frames: u64,
     bytes: u64,
-    /// A frame in the making, where the ring gives it without its header.
+    /// Buffer for frames that the ring delivers without their header.
     cooked: Vec<u8>,
 }
 
-/// Bytes of the header of [`LinkType::LINUX_SLL2`].
+/// Length of the [`LinkType::LINUX_SLL2`] header.
 const COOKED_BYTES: usize = 20;
 
 impl Live {
-    /// Captures on `interface`, or all of them (`any`), from now on, `snaplen` bytes of each frame, or the nearest to it of 128 to 65 535.
+    /// Starts capturing `snaplen` bytes (limited to 128 to 65,535) of each frame on `interface`, or
+    /// on all interfaces (`any`).
     ///
     /// # Errors
     /// What the kernel refused.
@@ -46,12 +48,13 @@ impl Live {
         };
         Ok(Live { ring, link, frames: 0, bytes: 0, cooked: Vec::new() })
     }
-    /// What the frames begin with.
+    /// Link type of the frames.
     pub const fn link(&self) -> LinkType {
         self.link
     }
-    /// Hands each frame with its number to `visit`, until that breaks, `stop` says so (asked ten times a second and oftener), or the interface goes away. What is in the ring
-    /// when it does is handed over first.
+    /// Passes each frame with its number to `visit`, until that breaks, `stop` returns true
+    /// (checked at least ten times per second), or the interface disappears. Frames already in the
+    /// ring are passed on first.
     pub fn for_each(
         &mut self,
         stop: impl Fn() -> bool,
@@ -71,7 +74,7 @@ impl Live {
             }
         }
     }
-    /// Goes through the blocks that are there; tells whether there was one.
+    /// Processes the available blocks; returns whether there was one.
     fn blocks(
         &mut self,
         visit: &mut impl FnMut(u64, &Frame<'_>) -> ControlFlow<()>,
@@ -104,7 +107,7 @@ impl Live {
             Some(ControlFlow::Break(())) => ControlFlow::Break(()),
         }
     }
-    /// Waits for a block; why there will be none any more, if that is so.
+    /// Waits for a block. Returns an error if the capture has ended.
     fn wait(&self) -> Option<io::Error> {
         let mut fds = [PollFd::readable(self.ring.as_fd())];
         match wait(&mut fds, Some(PATIENCE)) {
@@ -132,7 +135,8 @@ impl Live {
     }
 }
 
-/// What [`LinkType::LINUX_SLL2`] begins with: ethertype, interface, its kind, direction, and who sent it.
+/// A [`LinkType::LINUX_SLL2`] header: Ethertype, interface, hardware type, direction, sender
+/// address.
 fn header(passage: &Passage) -> [u8; COOKED_BYTES] {
     let mut header = [0; COOKED_BYTES];
     header[0..2].copy_from_slice(&passage.protocol.to_be_bytes());

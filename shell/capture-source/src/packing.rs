@@ -1,20 +1,22 @@
-//! What files are packed in. Each is unpacked as it is read; members that follow each other are one stream.
+//! Compression formats. Data is decompressed while it is read; concatenated members form one
+//! stream.
 use std::io::{self, BufRead, BufReader, Read};
 
-/// Bytes that are read of a packed file at once.
+/// Bytes per read of a compressed file.
 const BUFFER_BYTES: usize = 128 << 10;
-/// Dictionary that an xz file may ask for: four times what its strongest preset needs. KiB.
+/// Limit of the dictionary of an xz file: four times the need of its strongest preset, in KiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 
-/// Anything that gives bytes.
+/// Any byte source.
 pub(crate) type Source = Box<dyn Read + Send>;
 
-/// A reader of what is in `packed`, if its first bytes say that it is packed; else `packed` itself.
+/// Decompresses `packed` if its first bytes show a known compression format; otherwise returns
+/// `packed` itself.
 pub(crate) fn unpack(begins: &[u8], packed: Source) -> Result<Source, Source> {
     let buffered = |source| BufReader::with_capacity(BUFFER_BYTES, source);
     Ok(match begins {
         [0x1f, 0x8b, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(packed))),
-        // A frame, or one that is to be passed over.
+        // A frame, or a skippable frame.
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
             let unread = |(source, _)| -> Source { Box::new(source) };
             Box::new(zstd::Decoder::try_with_buffer(buffered(packed)).map_err(unread)?)
@@ -29,7 +31,8 @@ pub(crate) fn unpack(begins: &[u8], packed: Source) -> Result<Source, Source> {
     })
 }
 
-/// lz4's frames. The decoder tells the end of each as the end of all, and cannot bear blocks of another size after that.
+/// Reads lz4 frames. The decoder reports the end of each frame as the end of the stream, and does
+/// not support another block size after it.
 struct Lz4(Option<lz4_flex::frame::FrameDecoder<BufReader<Source>>>);
 
 impl Read for Lz4 {

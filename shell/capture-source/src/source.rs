@@ -1,4 +1,4 @@
-//! Bytes of a capture, unpacked on the way.
+//! Opens captures and decompresses them.
 use crate::ahead;
 use crate::packing::Source;
 use crate::{SourceError, packing};
@@ -8,15 +8,15 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Packings that may be around each other.
+/// Maximum levels of nested compression.
 const MAX_PACKINGS: usize = 2;
-/// Bytes by which packings are told apart.
+/// Bytes needed to detect the compression format.
 const MAGIC_BYTES: usize = 6;
 
-/// Bytes of a capture.
+/// Decompressed bytes of a capture.
 pub(crate) struct Plain {
     pub(crate) source: Source,
-    /// It takes time to have them.
+    /// Whether decompression costs time.
     pub(crate) was_packed: bool,
 }
 
@@ -43,12 +43,13 @@ fn unopened(path: &Path, source: io::Error) -> SourceError {
     SourceError::Io { name: path.display().to_string(), action: "open it", source }
 }
 
-/// For one reader: what takes time is done ahead of it.
+/// A source for one reader; decompression runs ahead in a thread.
 pub(crate) fn alone(plain: Plain) -> Source {
     if plain.was_packed { ahead::ahead(plain.source) } else { plain.source }
 }
 
-/// Two readers of `path`, to be read at the same time; one, if that takes a further thread for which there is no room.
+/// Two readers of `path`, to be read concurrently; only one if that takes an extra thread and there
+/// is no room for it.
 pub(crate) fn open_pair(path: &Path, has_room: bool) -> Result<(Source, Option<Source>), SourceError> {
     if path.as_os_str() != "-" {
         let whole = Stored::whole(file(path)?).map_err(|source| unopened(path, source))?;
@@ -62,7 +63,7 @@ pub(crate) fn open_pair(path: &Path, has_room: bool) -> Result<(Source, Option<S
     Ok(if has_room { ahead::tee(plain.source) } else { (alone(plain), None) })
 }
 
-/// What was stored of a file when it was opened, from some place on.
+/// Content of a file up to its length when it was opened, read from an offset.
 #[derive(Clone)]
 struct Stored {
     file: Arc<File>,
@@ -71,7 +72,8 @@ struct Stored {
 }
 
 impl Stored {
-    /// `None` of what cannot be read at any place, as a pipe, or does not tell its length, as a file of the kernel.
+    /// `None` for files without random access, such as pipes, or without a length, such as those of
+    /// `/proc`.
     fn whole(file: File) -> io::Result<Option<Stored>> {
         let metadata = file.metadata()?;
         let is_stored = metadata.is_file() && metadata.len() > 0;
@@ -88,7 +90,7 @@ impl Read for Stored {
     }
 }
 
-/// Takes off what the first bytes say it is packed in.
+/// Removes the compression that the first bytes indicate.
 pub(crate) fn unpacked(name: &str, packed: Source) -> Result<Plain, SourceError> {
     let io = |source| SourceError::Io { name: name.to_owned(), action: "read it", source };
     let mut source = packed;
@@ -105,7 +107,7 @@ pub(crate) fn unpacked(name: &str, packed: Source) -> Result<Plain, SourceError>
     Ok(Plain { source, was_packed: true })
 }
 
-/// What is told apart, but not unpacked.
+/// Refuses formats that are recognized but not supported.
 fn refuse_packed(name: &str, begins: &[u8]) -> Option<SourceError> {
     let kind = match begins {
         [b'B', b'Z', b'h', ..] => "bzip2",
@@ -116,7 +118,7 @@ fn refuse_packed(name: &str, begins: &[u8]) -> Option<SourceError> {
     Some(SourceError::Packed { name: name.to_owned(), kind })
 }
 
-/// The first bytes, and a reader that gives them again.
+/// The first bytes, and a reader that returns them again.
 fn peek(mut source: Source) -> io::Result<(Vec<u8>, Source)> {
     let mut begins = Vec::with_capacity(MAGIC_BYTES);
     (&mut source).take(MAGIC_BYTES as u64).read_to_end(&mut begins)?;

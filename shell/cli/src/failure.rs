@@ -1,13 +1,14 @@
-//! Errors of the program: one line each, with the exit code that belongs to it.
+//! Errors of the program: what failed, the value and the limit, what to try, and the exit code.
 use fathom_app::AppError;
 pub(crate) use fathom_app::ExitClass as Exit;
+use fathom_app::output::with_known_extension;
 use std::fmt;
 
-/// A command that did not do what was asked.
+/// A command that failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    /// Object, value seen, limit; and on lines of its own what to try.
+    /// What failed, the value and the limit. Lines after the first say what to try.
     pub(crate) message: String,
 }
 
@@ -34,27 +35,32 @@ impl From<AppError> for Failure {
             _ => "",
         };
         let advice = match &error {
-            AppError::UnknownLine { closest, .. } => format!("{closest}, or the path of a scenario file"),
+            AppError::UnknownLine { closest: Some(near), .. } => {
+                format!("{near}, or the path of a scenario file")
+            }
+            AppError::UnknownLine { .. } => "fathom lab --list, or the path of a scenario file".into(),
             AppError::NothingToSend { .. } => "fathom lab --line FILE -- COMMAND".into(),
             AppError::TooManyCells { .. } => "fewer values with --vary, or fewer --seeds".into(),
-            AppError::Format { path } => format!("{}.html", path.display()),
+            AppError::Format { path } => with_known_extension(path).display().to_string(),
+            AppError::SeveralRuns { .. } => "-o FILE.html or -o FILE.svg".into(),
             AppError::NoDirectory { path } => format!("mkdir -p {}", path.display()),
             AppError::CannotMakeDirectory { .. } => "--output-dir DIR, or --no-save".into(),
-            AppError::NothingToRead => "fathom trace FILE".into(),
-            AppError::WouldOverwrite { .. } => "another name for what is written".into(),
-            AppError::NeedsFile => "tcpdump -w up.pcap, or ... | tee up.pcap | fathom trace -".into(),
+            AppError::NothingToRead => "fathom trace FILE, or fathom trace -i eth0".into(),
+            AppError::WouldOverwrite { .. } => "another name for the output".into(),
+            AppError::NeedsFile => "tcpdump -w FILE, then fathom trace FILE".into(),
             AppError::Unwritable { .. } => "-o FILE on another disk".into(),
-            AppError::History(_) => "--store DIR, or the configuration that is being watched".into(),
+            AppError::History(_) => "--store DIR, or the configuration of the running watch".into(),
             AppError::NoStateDirectory => "--store DIR".into(),
+            AppError::SeveralStdin => "save one of the captures to a file".into(),
             #[cfg(feature = "full")]
             AppError::Command(fathom_app::CommandError::NoPeriod(_)) => {
                 "another --watch TARGET, --since or --until".into()
             }
             AppError::NothingToWatch { .. } => {
-                "the file with *** Targets ***, or the one that includes it".into()
+                "the file that contains *** Targets ***, or one that includes it".into()
             }
-            AppError::OtherContent { .. } => "-o with another name, or move it away".into(),
-            AppError::NoDatabases { .. } => "--rrd with the datadir of SmokePing".into(),
+            AppError::OtherContent { .. } => "another name with -o, or remove the file".into(),
+            AppError::NoDatabases { .. } => "--rrd DIR, where DIR is the datadir of SmokePing".into(),
             _ => String::new(),
         };
         let advice = if advice.is_empty() { advice } else { format!("\n  try: {advice}") };
@@ -62,5 +68,5 @@ impl From<AppError> for Failure {
     }
 }
 
-/// What a command gives back: how it ended, or why it could not.
+/// The result of a command: its exit code, or its error.
 pub(crate) type Outcome = Result<Exit, Failure>;

@@ -1,42 +1,60 @@
-//! The one program `fathom`: flags in, calls out. The only crate that prints.
+//! The program `fathom`: parses flags and calls a use case. The only crate that prints.
 mod args;
 mod command;
 mod failure;
+mod help;
 mod live;
 mod result;
 mod signal;
 mod terminal;
 
 use args::{Cli, Command};
-use clap::Parser;
-use failure::Outcome;
+use clap::FromArgMatches;
+use failure::{Exit, Outcome};
 use std::process::ExitCode;
+use terminal::warn;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    if std::env::args_os().len() < 2 {
+        warn(help::welcome().trim_end());
+        return ExitCode::from(Exit::Input as u8);
+    }
+    let cli = parse().unwrap_or_else(|error| error.exit());
     let name = cli.command.name();
     let exit = run(cli).unwrap_or_else(|failure| {
-        terminal::note(&format!("fathom {name}: {failure}"));
+        warn(&format!("fathom {name}: {failure}"));
         failure.exit
     });
     ExitCode::from(exit as u8)
 }
 
+fn parse() -> Result<Cli, clap::Error> {
+    let mut command = help::command();
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    parsed.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|mut error| {
+        let words: Vec<String> = std::env::args_os().filter_map(|word| word.into_string().ok()).collect();
+        help::correct(&mut error, &command, &words);
+        error
+    })
+}
+
 fn run(cli: Cli) -> Outcome {
+    let console = cli.console.console();
     match cli.command {
-        Command::Demo(args) => command::demo::run(&args, cli.color),
-        Command::Test(args) => command::test::run(&args, cli.color),
-        Command::Serve(args) => command::serve::run(&args),
-        Command::Lab(args) => command::lab::run(&args, cli.color),
-        Command::Sim(args) => command::sim::run(&args, cli.color),
-        Command::Watch(args) => command::watch::run(&args),
-        Command::Trace(args) => command::trace::run(&args, cli.color),
-        Command::Audit(args) => command::audit::run(&args, cli.color),
-        Command::Size(args) => command::size::run(&args, cli.color),
-        Command::Fix(args) => command::fix::run(&args),
-        Command::Report(args) => command::report::run(&args, cli.color),
-        Command::Compare(args) => command::report::compare(&args, cli.color),
-        Command::Man => command::man::page(),
-        Command::Completions { shell } => command::man::completions(shell),
+        Command::Test(args) => command::test::run(&args, console),
+        Command::Serve(args) => command::serve::run(&args, console),
+        Command::Demo(args) => command::demo::run(&args, console),
+        Command::Report(args) => command::report::run(&args, console),
+        Command::Compare(args) => command::report::compare(&args, console),
+        Command::Trace(args) => command::trace::run(&args, console),
+        Command::Audit(args) => command::audit::run(&args, console),
+        Command::Fix(args) => command::fix::run(&args, console),
+        Command::Sim(args) => command::sim::run(&args, console),
+        Command::Lab(args) => command::lab::run(&args, console),
+        Command::Size(args) => command::size::run(&args, console),
+        Command::Watch(args) => command::watch::run(&args, console),
+        Command::Help(args) => command::man::help(&args),
+        Command::Man(args) => command::man::run(&args, console),
+        Command::Completions(args) => command::man::completions(args.shell),
     }
 }

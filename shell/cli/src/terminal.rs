@@ -1,4 +1,4 @@
-//! What the program writes: results to stdout, progress to stderr, and the live picture on a terminal.
+//! Printing: results to stdout, progress and warnings to stderr, and the live picture of a terminal.
 use crate::args::When;
 use crate::failure::Failure;
 use fathom_report::Style;
@@ -8,7 +8,54 @@ use terminal_size::{Height, Width, terminal_size_of};
 /// Columns of a summary that does not go to a terminal.
 const PLAIN_COLUMNS: u16 = 100;
 
-/// Writes a result to stdout. A closed pipe is a reader that has seen enough, not an error.
+/// How much a command prints (`-q`, `-v`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Verbosity {
+    /// The headline alone.
+    Quiet,
+    Normal,
+    /// Tables, charts and all findings.
+    Verbose,
+}
+
+/// How a command prints: its global flags.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Console {
+    pub(crate) color: When,
+    pub(crate) verbosity: Verbosity,
+    /// Whether progress may be shown.
+    pub(crate) has_progress: bool,
+}
+
+impl Console {
+    /// Whether only the headline is printed.
+    pub(crate) fn is_quiet(self) -> bool {
+        self.verbosity == Verbosity::Quiet
+    }
+    /// Writes a notice to stderr, such as the name of a written file. Silent with `-q`.
+    pub(crate) fn note(self, text: &str) {
+        if !self.is_quiet() {
+            warn(text);
+        }
+    }
+    /// Writes a line of progress to stderr if it is a terminal, or with `-v`.
+    pub(crate) fn progress(self, text: &str) {
+        if self.has_progress && (self.verbosity == Verbosity::Verbose || io::stderr().is_terminal()) {
+            warn(text);
+        }
+    }
+    /// Whether a line or picture of progress can be redrawn on stderr.
+    pub(crate) fn can_redraw(self) -> bool {
+        self.has_progress && !is_dumb() && io::stderr().is_terminal()
+    }
+    /// Style and width of stdout.
+    pub(crate) fn stdout_form(self) -> (Style, u16) {
+        let columns = terminal_size_of(io::stdout()).map_or(PLAIN_COLUMNS, |(Width(w), _)| w);
+        (style(self.color, io::stdout().is_terminal()), columns)
+    }
+}
+
+/// Writes a result to stdout. A closed pipe is not an error: the reader has seen enough.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -19,60 +66,72 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes progress or an error to stderr; nothing can be done if that fails.
-pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+/// Writes a warning or an error to stderr. If that fails, nobody can be informed.
+pub(crate) fn warn(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", printable(text));
+}
+
+/// Escapes control characters and directional overrides: a name in an error could otherwise move the
+/// cursor, change colors or reorder the words. Newlines stay.
+pub(crate) fn printable(text: &str) -> String {
+    let escape = |c: char| match c {
+        '\n' => None,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            Some(c.escape_unicode().to_string())
+        }
+        c if c.is_control() => Some(c.escape_debug().to_string()),
+        _ => None,
+    };
+    text.chars().map(|c| escape(c).unwrap_or_else(|| c.into())).collect()
+}
+
+fn is_dumb() -> bool {
+    std::env::var("TERM").is_ok_and(|term| term == "dumb")
 }
 
 /// Style for a stream.
 pub(crate) fn style(when: When, is_terminal: bool) -> Style {
-    let dumb = std::env::var("TERM").is_ok_and(|t| t == "dumb");
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     let color = match when {
         When::Always => true,
         When::Never => false,
-        When::Auto => is_terminal && !dumb && !no_color,
+        When::Auto => is_terminal && !is_dumb() && !no_color,
     };
-    Style { color, unicode: is_unicode() && !dumb }
+    Style { color, unicode: is_unicode() && !is_dumb() }
 }
 
-/// Style and width of stdout.
-pub(crate) fn stdout_form(when: When) -> (Style, u16) {
-    let columns = terminal_size_of(io::stdout()).map_or(PLAIN_COLUMNS, |(Width(w), _)| w);
-    (style(when, io::stdout().is_terminal()), columns)
-}
-
-/// The first of the variables that is set decides, as in setlocale(3).
+/// Whether the locale encodes text as UTF-8. The first variable that is set decides, as in
+/// setlocale(3).
 fn is_unicode() -> bool {
     let locale =
         ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|n| std::env::var(n).ok().filter(|v| !v.is_empty()));
-    // Without any locale (a service, a container) the reader is a file or a modern terminal: both take UTF-8.
+    // Without a locale (a service, a container) the output goes to a file or to a modern terminal:
+    // both take UTF-8.
     locale.is_none_or(|l| {
         let l = l.to_ascii_lowercase();
         l.contains("utf-8") || l.contains("utf8")
     })
 }
 
-/// The live picture: the terminal's other screen, given back when this is dropped.
+/// The live picture on the alternate screen of the terminal. Dropping it restores the main screen.
 pub(crate) struct Screen {
     style: Style,
 }
 
 impl Screen {
-    /// A screen if stderr is a terminal that can be drawn on.
-    pub(crate) fn open(when: When) -> Option<Screen> {
-        let dumb = std::env::var("TERM").is_ok_and(|t| t == "dumb");
-        if dumb || !io::stderr().is_terminal() || !io::stdout().is_terminal() {
+    /// Opens the screen if stdout and stderr are terminals that can be drawn on.
+    pub(crate) fn open(console: Console) -> Option<Screen> {
+        if !console.can_redraw() || !io::stdout().is_terminal() {
             return None;
         }
         // Alternate screen, cursor hidden.
         write!(io::stderr(), "\x1b[?1049h\x1b[?25l").ok()?;
-        Some(Screen { style: style(when, true) })
+        Some(Screen { style: style(console.color, true) })
     }
-    /// Draws what `render` gives for the present size.
+    /// Draws the output of `render`, which gets columns, rows and style.
     pub(crate) fn draw(&mut self, render: impl FnOnce(u16, u16, Style) -> String) {
         let (columns, rows) = terminal_size_of(io::stderr()).map_or((80, 24), |(Width(w), Height(h))| (w, h));
-        // Each line is cleared to its end, then the rest of the screen, so that nothing flickers.
+        // Clearing to the end of each line, and then the rest of the screen, avoids flicker.
         let text = render(columns, rows, self.style).trim_end().replace('\n', "\x1b[K\r\n");
         let _ = write!(io::stderr().lock(), "\x1b[H{text}\x1b[K\x1b[J");
     }

@@ -1,4 +1,4 @@
-//! How much waits in the queue of an interface, by rtnetlink(7).
+//! Backlog of an interface's root queue, by rtnetlink(7).
 use crate::netlink::{LOOPBACK, route_socket};
 use fathom_units::Bytes;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -8,16 +8,17 @@ use std::os::fd::OwnedFd;
 /// `struct nlmsghdr` and `struct tcmsg`.
 const HEADER_BYTES: usize = 16;
 const TCMSG_BYTES: usize = 20;
-/// The queue of the interface itself, linux/pkt_sched.h.
+/// Parent of the root qdisc, linux/pkt_sched.h.
 const TC_H_ROOT: u32 = u32::MAX;
-/// linux/rtnetlink.h and linux/gen_stats.h: statistics, in them the queue's, whose second word is its bytes.
+/// Attributes of linux/rtnetlink.h and linux/gen_stats.h: the statistics, and in them those of the
+/// queue, whose second word is its backlog in bytes.
 const TCA_STATS2: u16 = 7;
 const TCA_STATS_QUEUE: u16 = 3;
 
-/// Bytes that wait in the root queue of `interface`; `None` if it has none that counts.
+/// Bytes in the root queue of `interface`; `None` if it keeps no such count.
 ///
 /// # Errors
-/// As `socket(2)`, `send(2)` and `recv(2)`.
+/// See `socket(2)`, `send(2)` and `recv(2)`.
 pub fn backlog(interface: u32) -> io::Result<Option<Bytes>> {
     if interface == LOOPBACK {
         return Ok(None);
@@ -44,7 +45,7 @@ fn request(socket: &OwnedFd, interface: u32) -> io::Result<()> {
     bytes.extend(((HEADER_BYTES + TCMSG_BYTES) as u32).to_ne_bytes());
     bytes.extend(libc::RTM_GETQDISC.to_ne_bytes());
     bytes.extend(((libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16).to_ne_bytes());
-    // Sequence number, port: the kernel's; then family and padding.
+    // Sequence number and port 0 (the kernel), then family and padding.
     bytes.extend([0; 12]);
     bytes.extend(interface.to_ne_bytes());
     bytes.extend([0; 12]);
@@ -52,7 +53,7 @@ fn request(socket: &OwnedFd, interface: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Type and body of the first message, and what follows it.
+/// Type and body of the first message, and the bytes after it.
 fn message(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
     let length = u32_at(bytes, 0)? as usize;
     let kind = u16_at(bytes, 4)?;
@@ -67,7 +68,7 @@ fn root_backlog(body: &[u8], interface: u32) -> Option<Bytes> {
     u32_at(queue, 4).filter(|_| is_wanted).map(|bytes| Bytes(u64::from(bytes)))
 }
 
-/// The value of the first attribute of that type.
+/// The value of the first attribute of type `wanted`.
 fn attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let (length, kind) = (usize::from(u16_at(bytes, 0)?), u16_at(bytes, 2)?);
@@ -122,7 +123,7 @@ mod tests {
     #[test]
     fn the_kernel_answers() {
         assert_eq!(backlog(LOOPBACK).unwrap(), None);
-        // No interface has this number: an empty list.
+        // No interface has this index, so the list is empty.
         assert_eq!(backlog(0x7fff_fff0).unwrap(), None);
     }
 }

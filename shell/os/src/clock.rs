@@ -1,8 +1,8 @@
-//! The run's monotonic clock, and the wall clock.
+//! The monotonic clock of a run, and the wall clock.
 use fathom_units::{Time, WallTime};
 use rustix::time::{ClockId, clock_gettime};
 
-/// CLOCK_MONOTONIC counted from the clock's creation. A copy counts from the same moment.
+/// CLOCK_MONOTONIC, counted from the creation of this value. Copies share the same origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clock {
     origin_ns: u64,
@@ -19,7 +19,8 @@ impl Clock {
     pub fn now(self) -> Time {
         self.time_of_monotonic(read(ClockId::Monotonic))
     }
-    /// The [`Time`] of a reading of CLOCK_MONOTONIC in nanoseconds; [`Time::ZERO`] if it is before the clock's creation.
+    /// Converts a reading of CLOCK_MONOTONIC in nanoseconds; [`Time::ZERO`] if it is before the
+    /// creation.
     #[must_use]
     pub const fn time_of_monotonic(self, monotonic_ns: u64) -> Time {
         Time::from_nanos(monotonic_ns.saturating_sub(self.origin_ns))
@@ -32,13 +33,14 @@ pub fn wall_now() -> WallTime {
     WallTime(read(ClockId::Realtime))
 }
 
-/// How far this host's local time is from UTC at a time, in seconds, positive east: by `TZ` or /etc/localtime, with summer time.
+/// UTC offset of this host's local time at `at`, in seconds, positive east. Uses `TZ` or
+/// /etc/localtime, including daylight saving time.
 #[must_use]
 pub fn utc_offset_s(at: WallTime) -> i64 {
     let Ok(seconds) = libc::time_t::try_from(at.0 / 1_000_000_000) else { return 0 };
-    // SAFETY: all bytes zero are a valid `tm`: its one pointer may be null.
+    // SAFETY: an all-zero `tm` is valid: its only pointer may be null.
     let mut local: libc::tm = unsafe { core::mem::zeroed() };
-    // SAFETY: both point to values that live through the call, and nothing else writes them.
+    // SAFETY: both pointers are valid for the call, and nothing else accesses the values.
     let done = unsafe { libc::localtime_r(&raw const seconds, &raw mut local) };
     #[allow(clippy::useless_conversion, reason = "it has 32 bits on other machines")]
     let offset_s = i64::from(local.tm_gmtoff);

@@ -1,4 +1,4 @@
-//! Gives up the right to change files (Landlock, Linux 5.13; landlock(7)): what a thread gives up, no bug in it gets back.
+//! Drops the right to change files (Landlock, Linux 5.13; landlock(7)). No bug can regain it.
 use landlock::{
     ABI, AccessFs, PathBeneath, PathFd, PathFdError, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
     RulesetStatus,
@@ -6,14 +6,15 @@ use landlock::{
 use std::io;
 use std::path::Path;
 
-/// From now on this thread, and what it starts, changes no file but beneath `folders`, and runs no program. Reading, and what is open
-/// already, stay as they are. False if the kernel has no Landlock, and then nothing is changed. On a kernel with an older version, the
-/// rights that it does not know (renaming between folders, truncation) are not restricted.
+/// Restricts this thread and its future children: they change files only below `folders` and
+/// execute no programs. Reading and already open files are unaffected. Returns false, and changes
+/// nothing, if the kernel lacks Landlock. Older Landlock versions do not restrict what they do not
+/// support (renames between folders, truncation).
 ///
 /// # Errors
-/// If a folder cannot be opened, or as landlock_restrict_self(2).
+/// If a folder cannot be opened; also see landlock_restrict_self(2).
 pub fn confine_writes(folders: &[&Path]) -> io::Result<bool> {
-    // The third version is the first that knows truncation.
+    // Version 3 is the first that covers truncation.
     let change = AccessFs::from_write(ABI::V3);
     let rules = Ruleset::default().handle_access(change | AccessFs::Execute).map_err(refused)?;
     let mut rules = rules.create().map_err(refused)?;
@@ -49,7 +50,7 @@ mod tests {
         fs::create_dir_all(&own).unwrap();
         fs::create_dir_all(&other).unwrap();
         fs::write(other.join("there"), "before").unwrap();
-        // A thread of its own: what it gives up, the others keep.
+        // In a thread of its own, because only that thread is restricted.
         std::thread::scope(|scope| {
             let confined = scope.spawn(|| {
                 if !confine_writes(&[&own]).unwrap() {
@@ -64,7 +65,7 @@ mod tests {
                     fs::remove_file(other.join("there")),
                     fs::rename(own.join("newer"), other.join("newer")),
                     Command::new("/bin/true").status().map(drop),
-                    // What it starts has no more than it has.
+                    // Threads that it starts inherit the restrictions.
                     std::thread::spawn({
                         let to = other.join("new");
                         move || fs::write(to, "")
@@ -77,7 +78,8 @@ mod tests {
                 true
             });
             let had = confined.join().unwrap();
-            // Where the kernel has none the thread is as it was, and that is told; a machine that tests are run on has it.
+            // Without Landlock the thread is unrestricted and the function says so; test machines
+            // must have it.
             assert!(had, "this kernel has no Landlock");
         });
         fs::write(other.join("new"), "").unwrap();

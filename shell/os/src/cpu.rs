@@ -1,4 +1,4 @@
-//! How busy the CPUs are.
+//! CPU usage.
 use fathom_units::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
@@ -6,24 +6,25 @@ use std::io;
 /// Time of all CPUs since boot, in ticks (`USER_HZ`, usually 10 ms).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct CpuTimes {
-    /// All of it.
+    /// Total time.
     pub total: u64,
-    /// Idle, or waiting for a disk.
+    /// Idle, or waiting for I/O.
     pub idle: u64,
-    /// Given to others by the hypervisor.
+    /// Stolen by the hypervisor.
     pub steal: u64,
 }
 
 /// Reads `/proc/stat`.
 ///
 /// # Errors
-/// If it cannot be read, or its first line is not what proc_stat(5) says.
+/// If it cannot be read, or if its first line does not match proc_stat(5).
 pub fn cpu_times() -> io::Result<CpuTimes> {
     let text = std::fs::read_to_string("/proc/stat")?;
     parse(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/stat: no line \"cpu\""))
 }
 
-/// `cpu user nice system idle iowait irq softirq steal guest guest_nice`; user contains guest.
+/// Parses `cpu user nice system idle iowait irq softirq steal guest guest_nice`; user includes
+/// guest.
 fn parse(text: &str) -> Option<CpuTimes> {
     let line = text.lines().find_map(|l| l.strip_prefix("cpu "))?;
     let fields: Vec<u64> = line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
@@ -38,13 +39,13 @@ fn parse(text: &str) -> Option<CpuTimes> {
 /// Time of one CPU since boot, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PacketTimes {
-    /// All of it.
+    /// Total time.
     pub total: u64,
-    /// In interrupts, soft ones too: where packets are received, shaped and sent.
+    /// Time in interrupts and softirqs, where packets are received, shaped and sent.
     pub packets: u64,
 }
 
-/// Reads `/proc/stat`, a CPU each.
+/// Reads `/proc/stat`, one entry per CPU.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -63,7 +64,7 @@ fn parse_each(text: &str) -> Vec<PacketTimes> {
     text.lines().filter_map(each).collect()
 }
 
-/// CPU time that the calling thread has used.
+/// CPU time of the calling thread.
 #[must_use]
 pub fn thread_time() -> Duration {
     let used = clock_gettime(ClockId::ThreadCPUTime);

@@ -1,17 +1,18 @@
-//! Datagrams from a chosen local address.
+//! Sends datagrams from a chosen local address.
 use std::io;
 use std::mem;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Room for the larger of both control messages, in eights of bytes so that it is aligned.
+/// Space for the larger of the two control messages, in 8-byte words for alignment.
 const CONTROL_WORDS: usize = 8;
 
-/// Sends a datagram to `to` on a UDP socket bound to all addresses, so that it leaves with the address `from` (its port is
-/// ignored). A host with several addresses must answer from the one that was asked; the routing table may choose another.
+/// Sends a datagram to `to` from the address `from` (its port is ignored), on a UDP socket bound to
+/// all addresses. A host with several addresses must reply from the address of the request, but the
+/// routing table may choose another.
 ///
 /// # Errors
-/// As `sendmsg(2)`; `InvalidInput` if the two are not of one family.
+/// See `sendmsg(2)`; `InvalidInput` if the address families differ.
 pub fn send_from(
     socket: BorrowedFd<'_>,
     bytes: &[u8],
@@ -20,7 +21,7 @@ pub fn send_from(
 ) -> io::Result<usize> {
     match (from, to) {
         (SocketAddr::V4(from), SocketAddr::V4(to)) => {
-            // SAFETY: an in_pktinfo is integers; all zeros leaves the choice to the kernel.
+            // SAFETY: an in_pktinfo consists of integers; all zeros lets the kernel choose.
             let mut source: libc::in_pktinfo = unsafe { mem::zeroed() };
             source.ipi_spec_dst.s_addr = u32::from(*from.ip()).to_be();
             send(socket, bytes, &mut v4(to), (libc::IPPROTO_IP, libc::IP_PKTINFO, source))
@@ -55,7 +56,8 @@ fn v6(address: SocketAddrV6) -> libc::sockaddr_in6 {
     raw
 }
 
-/// `to` is a socket address of any family; `control` is level, type and data of the one control message.
+/// Sends to `to`, a socket address of any family. `control` is the level, type and data of the
+/// control message.
 fn send<A, C: Copy>(
     socket: BorrowedFd<'_>,
     bytes: &[u8],
@@ -64,20 +66,21 @@ fn send<A, C: Copy>(
 ) -> io::Result<usize> {
     let mut control = [0_u64; CONTROL_WORDS];
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    // SAFETY: a msghdr is pointers and integers; all zeros is an empty message.
+    // SAFETY: a msghdr consists of pointers and integers; all zeros is an empty message.
     let mut header: libc::msghdr = unsafe { mem::zeroed() };
     header.msg_name = std::ptr::from_mut(to).cast();
     header.msg_namelen = size_of::<A>() as libc::socklen_t;
     header.msg_iov = &raw mut part;
     header.msg_iovlen = 1;
     header.msg_control = control.as_mut_ptr().cast();
-    // SAFETY: CMSG_SPACE and CMSG_LEN only compute.
+    // SAFETY: CMSG_SPACE and CMSG_LEN only calculate.
     let (space, length) = unsafe {
         (libc::CMSG_SPACE(size_of::<C>() as u32) as usize, libc::CMSG_LEN(size_of::<C>() as u32) as usize)
     };
     assert!(space <= size_of_val(&control), "room for either control message");
     header.msg_controllen = space as _;
-    // SAFETY: the control buffer has room for one message of this length, as just checked, and is aligned for it.
+    // SAFETY: the control buffer is aligned and, as just checked, large enough for one message of
+    // this length.
     unsafe {
         let message = libc::CMSG_FIRSTHDR(&raw const header);
         (*message).cmsg_level = level;
@@ -85,7 +88,8 @@ fn send<A, C: Copy>(
         (*message).cmsg_len = length as _;
         libc::CMSG_DATA(message).cast::<C>().write_unaligned(data);
     }
-    // SAFETY: `header` points to `to`, `part` (which is `bytes`, only read) and `control`; all live through the call.
+    // SAFETY: `header` points to `to`, `part` (which points to `bytes`, only read) and `control`;
+    // all outlive the call.
     let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const header, 0) };
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }

@@ -1,27 +1,27 @@
-//! Lists of netlink(7): one request, all datagrams of its answer.
+//! Netlink dumps (netlink(7)): one request, answered by any number of datagrams.
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read};
 use std::time::Duration;
 
-/// The kernel writes no datagram of a list that is longer. Source: `NLMSG_GOODSIZE` and `netlink_dump`, 32 KiB.
+/// Longer than any datagram of a dump. Source: `NLMSG_GOODSIZE` and `netlink_dump`, 32 KiB.
 const DATAGRAM_BYTES: usize = 64 << 10;
 
-/// The kernel answers at once; this is for one that does not answer at all.
+/// Timeout for a kernel that does not answer; normally it answers at once.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A list longer than this is none.
+/// Maximum total size of a dump.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Which part of the kernel is asked.
+/// A netlink subsystem.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     /// rtnetlink(7): interfaces, queue disciplines.
     Route,
     /// sock_diag(7): sockets.
     Sockets,
-    /// Generic netlink: Wi-Fi among others.
+    /// Generic netlink, for example Wi-Fi.
     Generic,
-    /// nfnetlink: rules of the packet filter.
+    /// nfnetlink: packet filter rules.
     Netfilter,
 }
 
@@ -36,10 +36,11 @@ impl Part {
     }
 }
 
-/// Sends `request` and hands each datagram of the answer to `take`, until that says that it was the last.
+/// Sends `request` and passes each datagram of the answer to `take`, until that returns true for
+/// the last one.
 ///
 /// # Errors
-/// As `socket(2)`, `send(2)` and `recv(2)`; a kernel that goes on for too long.
+/// See `socket(2)`, `send(2)` and `recv(2)`; also if the answer exceeds the maximum size.
 pub fn list(part: Part, request: &[u8], mut take: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
     let mut socket =
         Socket::new(Domain::from(libc::AF_NETLINK), Type::RAW, Some(Protocol::from(part.protocol())))?;

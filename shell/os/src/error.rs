@@ -1,7 +1,7 @@
-//! Words of the system's errors.
+//! Text of system errors.
 use std::io;
 
-/// The words of an error without its number: `Permission denied`, not `Permission denied (os error 13)`.
+/// The error text without its number: `Permission denied`, not `Permission denied (os error 13)`.
 #[must_use]
 pub fn without_code(error: &io::Error) -> String {
     let text = error.to_string();

@@ -1,4 +1,4 @@
-//! What the driver of a network interface answers to ethtool's oldest questions.
+//! Queries the driver of a network interface with ethtool's ioctl commands.
 use std::io;
 use std::os::fd::AsRawFd;
 
@@ -14,35 +14,37 @@ mod command {
     pub(super) const FEATURES: u32 = 0x3a;
 }
 
-/// Words of `struct ethtool_coalesce` behind its command; the ring's and a feature's are fewer.
+/// Words of `struct ethtool_coalesce` after its command; the structures of rings and features are
+/// shorter.
 const WORDS: usize = 23;
 
-/// The request of linux/sockios.h, `SIOCETHTOOL`, as the type that ioctl wants differs between C libraries.
+/// `SIOCETHTOOL` of linux/sockios.h. Defined here because the type of an ioctl request differs
+/// between C libraries.
 const SIOCETHTOOL: u32 = 0x8946;
 
-/// What a driver tells; what it does not support is none.
+/// Settings of a driver; `None` for those that it does not support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Card {
-    /// Packets of the transmit ring.
+    /// Size of the transmit ring in packets.
     pub ring_tx: Option<u32>,
-    /// The most that it may be set to.
+    /// Maximum size of the transmit ring.
     pub ring_tx_max: Option<u32>,
-    /// Microseconds that a transmit interrupt waits.
+    /// Transmit interrupt coalescing delay, in microseconds.
     pub tx_usecs: Option<u32>,
-    /// TCP segmentation by the card.
+    /// TCP segmentation offload.
     pub tso: Option<bool>,
-    /// Segmentation just before the card.
+    /// Generic segmentation offload.
     pub gso: Option<bool>,
-    /// Joining of packets that arrive.
+    /// Generic receive offload.
     pub gro: Option<bool>,
-    /// Filters of traffic control are left to the card.
+    /// Traffic control filters are offloaded to the card.
     pub hw_tc_offload: Option<bool>,
 }
 
-/// Asks the driver of the interface `name`, in the network namespace of the calling thread.
+/// Queries the driver of the interface `name` in the network namespace of the calling thread.
 ///
 /// # Errors
-/// If no socket can be opened, or the name is longer than an interface's.
+/// If no socket can be opened, or if the name is too long.
 pub fn card(name: &str) -> io::Result<Card> {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
     if name.len() >= libc::IFNAMSIZ {
@@ -52,7 +54,8 @@ pub fn card(name: &str) -> io::Result<Card> {
     let ring = ask(command::RING);
     let switch = |command| ask(command).map(|words| words[1] != 0);
     Ok(Card {
-        // Behind the command: the most of receive, mini, jumbo and transmit, then the same as set.
+        // After the command: the maxima of receive, mini, jumbo and transmit, then the current
+        // values.
         ring_tx: ring.map(|words| words[8]).filter(|packets| *packets > 0),
         ring_tx_max: ring.map(|words| words[4]).filter(|packets| *packets > 0),
         tx_usecs: ask(command::COALESCE).map(|words| words[5]),
@@ -63,25 +66,25 @@ pub fn card(name: &str) -> io::Result<Card> {
     })
 }
 
-/// The command and what the driver wrote behind it; none if it does not know the command.
+/// The structure that the driver filled in; `None` if it does not support the command.
 fn answer(socket: &socket2::Socket, name: &str, command: u32) -> Option<[u32; WORDS]> {
     let mut words = [0_u32; WORDS];
     words[0] = command;
     ask(socket, name, &mut words).then_some(words)
 }
 
-/// The set of names of features: `ETH_SS_FEATURES`.
+/// The string set of feature names: `ETH_SS_FEATURES`.
 const FEATURE_NAMES: u32 = 4;
 
-/// Words of a name: `ETH_GSTRING_LEN` is 32 bytes.
+/// Words per name: `ETH_GSTRING_LEN` is 32 bytes.
 const NAME_WORDS: usize = 8;
 
-/// More features than this no kernel has; today's have some sixty.
+/// Upper limit of features; current kernels have about sixty.
 const MAX_FEATURES: u32 = 1_024;
 
-/// Whether the feature of this name is active; none if the kernel does not know it.
+/// Whether the feature is active; `None` if the kernel does not know it.
 fn feature(socket: &socket2::Socket, name: &str, wanted: &str) -> Option<bool> {
-    // Command, a reserved word, the mask of sets in two words, then a count for each.
+    // Command, a reserved word, the mask of sets in two words, then a count per set.
     let mut counts = [command::STRING_COUNT, 0, 1 << FEATURE_NAMES, 0, 0];
     if cfg!(target_endian = "big") {
         counts.swap(2, 3);
@@ -91,7 +94,7 @@ fn feature(socket: &socket2::Socket, name: &str, wanted: &str) -> Option<bool> {
     names[..3].copy_from_slice(&[command::STRINGS, FEATURE_NAMES, count]);
     let at = ask(socket, name, &mut names)
         .then(|| names[3..].chunks(NAME_WORDS).position(|n| is_name(n, wanted)))??;
-    // Four words for each 32 features: available, requested, active, never changed.
+    // Four words per 32 features: available, requested, active, never changed.
     let blocks = count.div_ceil(32);
     let mut states = vec![0; 2 + blocks as usize * 4];
     states[..2].copy_from_slice(&[command::FEATURES, blocks]);
@@ -103,9 +106,10 @@ fn is_name(words: &[u32], wanted: &str) -> bool {
     bytes.take_while(|byte| *byte != 0).eq(wanted.bytes())
 }
 
-/// Hands `words`, of which the first is a command, to the driver, which writes behind it; false if it refuses.
+/// Sends `words`, which start with a command, to the driver, which fills in the rest; false if it
+/// refuses.
 ///
-/// The kernel writes as much as the command's structure has: `words` must be no shorter.
+/// The kernel writes the whole structure of the command: `words` must not be shorter.
 fn ask(socket: &socket2::Socket, name: &str, words: &mut [u32]) -> bool {
     // SAFETY: all zeros is a valid ifreq.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -113,8 +117,9 @@ fn ask(socket: &socket2::Socket, name: &str, words: &mut [u32]) -> bool {
         *to = from as libc::c_char;
     }
     request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
-    // SAFETY: the kernel reads and writes at most the structure of the command; each caller here has room for it. A list of names
-    // or states has the length that stands in its head, to which the kernel keeps.
+    // SAFETY: the kernel reads and writes at most the structure of the command, and every caller
+    // provides that space. For lists of names or states, the kernel respects the length in the
+    // header.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
     result == 0
 }
@@ -129,7 +134,7 @@ mod tests {
         assert_eq!((told.ring_tx, told.gso, told.hw_tc_offload), (None, Some(true), Some(false)));
     }
 
-    /// The same switch by its old number and by its name.
+    /// The same switch, read by its old command and by its feature name.
     #[test]
     fn features_are_found_by_name() {
         let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).unwrap();

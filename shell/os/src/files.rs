@@ -1,14 +1,14 @@
-//! How many files and sockets this process may have open; files that cannot make it wait.
+//! Limit of open files, and opening files without blocking.
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Opens a regular file to read it, without waiting for whatever has been put in its place meanwhile.
+/// Opens a regular file for reading. Does not block if the path was replaced by a pipe or device.
 ///
 /// # Errors
-/// As `open(2)`; `InvalidInput` if it is no regular file.
+/// See `open(2)`; `InvalidInput` if it is not a regular file.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -19,15 +19,15 @@ pub fn open_to_read(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Raises the limit to what the system lets this process have, and returns it: the usual 1,024 is for programs that use
-/// select(2), which this one does not.
+/// Raises the soft limit of open files to the hard limit and returns it. The usual 1,024 exists for
+/// programs that use select(2), which this one does not.
 ///
 /// # Errors
-/// As `setrlimit(2)`.
+/// See `setrlimit(2)`.
 pub fn raise_limit() -> io::Result<u64> {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
-    // `None` is no limit.
+    // `None` means unlimited.
     Ok(limit.maximum.unwrap_or(u64::MAX))
 }
 

@@ -1,4 +1,5 @@
-//! Safe wrappers of Linux calls: the only crate with unsafe code, each block with its reason.
+//! Safe wrappers of Linux system calls: the only crate with unsafe code. Each block states why it
+//! is sound.
 #![allow(unsafe_code, reason = "this crate is the one place for it")]
 #![deny(clippy::undocumented_unsafe_blocks)]
 

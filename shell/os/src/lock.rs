@@ -1,4 +1,4 @@
-//! A lock that ends with the process that holds it, however that ends.
+//! A lock that is released when its process ends, for whatever reason.
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::File;
@@ -12,7 +12,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of the file at `path`, which is made if it is not there; `None` if another has it.
+    /// Locks the file at `path`, creating it if necessary; `None` if another process holds the
+    /// lock.
     ///
     /// # Errors
     /// If the file cannot be opened.
@@ -28,7 +29,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A process that is just being started has the descriptor too, until it executes its program.
+        // A child that is being started shares the descriptor until it executes its program.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }

@@ -1,6 +1,7 @@
-//! Many datagrams received in one call, and what the error queue tells of those that were sent. The room is made once and used again.
+//! Receives many datagrams, or many error queue entries about sent packets, per system call. The
+//! buffers are reused.
 //!
-//! By hand: rustix has no recvmmsg(2).
+//! Written by hand because rustix lacks recvmmsg(2).
 use crate::timestamp::{CONTROL_WORDS, address, control, software_stamp};
 use fathom_units::WallTime;
 use std::io;
@@ -8,14 +9,14 @@ use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// What an entry of the error queue says.
+/// Meaning of an error queue entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// The packet entered the queue of its interface at the entry's stamp.
+    /// The packet entered the queue of its interface; the time is the entry's timestamp.
     Queued,
-    /// A router or host refused it.
+    /// An ICMP error from a router or host.
     Refused {
-        /// Who; `None` if it is not told.
+        /// The sender of the error; `None` if unknown.
         by: Option<IpAddr>,
         /// Type of the ICMP message.
         icmp_type: u8,
@@ -26,16 +27,16 @@ pub enum Notice {
     Other,
 }
 
-/// What was received.
+/// A received message.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceivedMessage<'b> {
-    /// The datagram; of an entry of the error queue the packet that it is about, as much as was kept of it.
+    /// The datagram; for an error queue entry, as much of the original packet as was kept.
     pub bytes: &'b [u8],
-    /// From whom; of an entry of the error queue to whom the packet went.
+    /// The sender; for an error queue entry, the destination of the original packet.
     pub from: Option<SocketAddr>,
-    /// The kernel's stamp.
+    /// The kernel's timestamp.
     pub stamp: Option<WallTime>,
-    /// What an entry of the error queue says.
+    /// Meaning of the error queue entry.
     pub notice: Option<Notice>,
 }
 
@@ -45,7 +46,7 @@ struct Slot {
     control: [u64; CONTROL_WORDS],
 }
 
-/// Room to receive several datagrams in one call.
+/// Buffers to receive several datagrams per call.
 pub struct Inbox {
     size: usize,
     bytes: Vec<u8>,
@@ -61,16 +62,16 @@ impl std::fmt::Debug for Inbox {
     }
 }
 
-// SAFETY: the pointers in `parts` and `headers` go to the heap blocks of the vectors beside them, which are never resized and move
-// with the inbox by their pointers alone.
+// SAFETY: the pointers in `parts` and `headers` refer to heap blocks of the vectors next to them.
+// These are never resized, and moving the inbox does not move them.
 unsafe impl Send for Inbox {}
 
 impl Inbox {
-    /// Room for `count` datagrams of up to `size` bytes; longer ones are cut.
+    /// Buffers for `count` datagrams of up to `size` bytes; longer ones are truncated.
     #[must_use]
     pub fn new(count: usize, size: usize) -> Self {
         let size = size.max(1);
-        // SAFETY: integers only, for which all zeros is a value.
+        // SAFETY: integers only, for which all zeros is valid.
         let empty: Slot = unsafe { mem::zeroed() };
         let mut inbox = Inbox {
             size,
@@ -84,7 +85,7 @@ impl Inbox {
             inbox.parts.push(libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: size });
         }
         for (slot, part) in inbox.slots.iter_mut().zip(&mut inbox.parts) {
-            // SAFETY: a msghdr is pointers and integers; all zeros is an empty message.
+            // SAFETY: a msghdr consists of pointers and integers; all zeros is an empty message.
             let mut header: libc::msghdr = unsafe { mem::zeroed() };
             header.msg_name = (&raw mut slot.address).cast();
             header.msg_iov = part;
@@ -94,27 +95,27 @@ impl Inbox {
         }
         inbox
     }
-    /// Replaces the contents by datagrams that wait. Returns how many; 0 if none does.
+    /// Replaces the contents with waiting datagrams. Returns their number, which may be 0.
     ///
     /// # Errors
-    /// As `recvmmsg(2)`.
+    /// See `recvmmsg(2)`.
     pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         self.take(socket, libc::MSG_DONTWAIT)
     }
-    /// Replaces the contents by entries of the error queue. Returns how many; 0 if there is none.
+    /// Replaces the contents with error queue entries. Returns their number, which may be 0.
     ///
     /// # Errors
-    /// As `recvmmsg(2)`.
+    /// See `recvmmsg(2)`.
     pub fn receive_errors(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         self.take(socket, libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE)
     }
-    /// Whether the last call filled all the room, so that there may be more.
+    /// Whether the last call used all buffers, so that more may be waiting.
     #[must_use]
     pub fn was_full(&self) -> bool {
         self.received == self.headers.len()
     }
     fn take(&mut self, socket: BorrowedFd<'_>, flags: libc::c_int) -> io::Result<usize> {
-        // The kernel has overwritten these for as many as it used.
+        // Restore the fields that the kernel overwrote.
         for header in self.headers.iter_mut().take(self.received) {
             header.msg_hdr.msg_flags = 0;
         }
@@ -124,7 +125,8 @@ impl Inbox {
         }
         self.received = 0;
         let room = self.headers.len() as libc::c_uint;
-        // SAFETY: `headers` holds `room` entries that point to `parts`, `slots` and `bytes`, of which none is ever resized.
+        // SAFETY: `headers` holds `room` entries that point to `parts`, `slots` and `bytes`, none
+        // of which is ever resized.
         let count = unsafe {
             libc::recvmmsg(
                 socket.as_raw_fd(),
@@ -145,7 +147,7 @@ impl Inbox {
         }
         Ok(self.received)
     }
-    /// What the last call received.
+    /// The messages of the last call.
     pub fn iter(&self) -> impl Iterator<Item = ReceivedMessage<'_>> {
         let slots = self.headers.iter().zip(&self.slots).take(self.received);
         slots.zip(self.bytes.chunks_exact(self.size)).map(|((header, slot), bytes)| {
@@ -160,7 +162,7 @@ impl Inbox {
     }
 }
 
-/// `struct sock_extended_err` and the address that follows it: room for either family's.
+/// `struct sock_extended_err` and the address after it, with space for either family.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct ErrorWithV4 {
@@ -224,7 +226,7 @@ mod tests {
             assert_eq!(inbox.receive(receiver.as_fd()).unwrap(), 2);
             let from = sender.local_addr().ok();
             let got: Vec<_> = inbox.iter().map(|l| (l.bytes.to_vec(), l.from, l.notice)).collect();
-            // The second is 3 bytes and cut.
+            // The second datagram has 3 bytes and is truncated.
             assert_eq!(got, [(vec![0], from, None), (vec![2, 2], from, None)]);
             assert!(!inbox.was_full());
             assert_eq!(inbox.receive(receiver.as_fd()).unwrap(), 0);

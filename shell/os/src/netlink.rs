@@ -1,6 +1,7 @@
-//! The few requests of rtnetlink(7) that an emulated line needs, in the namespace of the thread that opens the socket.
+//! The rtnetlink(7) requests that an emulated line needs, in the namespace of the thread that opens
+//! the socket.
 //!
-//! By hand: six requests of one shape need no model of rtnetlink.
+//! Written by hand: six similar requests need no model of rtnetlink.
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netdevice, recv, send, socket_with,
 };
@@ -8,7 +9,8 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
-/// Index of the loopback interface in every namespace. Source: the kernel registers it first (`LOOPBACK_IFINDEX`).
+/// Index of the loopback interface in every namespace: the kernel registers it first
+/// (`LOOPBACK_IFINDEX`).
 pub const LOOPBACK: u32 = 1;
 
 /// An rtnetlink socket.
@@ -18,37 +20,37 @@ pub struct Netlink {
     sequence: u32,
 }
 
-/// A route out of an interface, without a gateway.
+/// A route through an interface, without a gateway.
 #[derive(Clone, Copy, Debug)]
 pub struct Route<'a> {
     /// First address of the destination.
     pub destination: IpAddr,
-    /// Length of its prefix in bits; 0 is the default route.
+    /// Prefix length in bits; 0 is the default route.
     pub prefix: u8,
     /// The interface.
     pub interface: u32,
-    /// Congestion control of TCP connections that use the route. The kernel lets an unprivileged user choose any that
-    /// is loaded this way, which it does not by sysctl.
+    /// Congestion control of TCP connections on this route. Unprivileged users may select any
+    /// loaded algorithm this way; the sysctl is more restrictive.
     pub congestion_control: Option<&'a str>,
 }
 
 impl Netlink {
-    /// A socket in the network namespace of the calling thread.
+    /// Opens a socket in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// As `socket(2)`.
+    /// See `socket(2)`.
     pub fn open() -> io::Result<Netlink> {
         Ok(Netlink { fd: route_socket()?, sequence: 0 })
     }
-    /// Brings an interface up; `mtu` and `queue_packets` (its `txqueuelen`) are changed if given.
+    /// Brings an interface up, and sets `mtu` and `queue_packets` (`txqueuelen`) if given.
     ///
     /// # Errors
-    /// The kernel's answer.
+    /// The kernel's error.
     pub fn set_up(&mut self, interface: u32, mtu: Option<u32>, queue_packets: Option<u32>) -> io::Result<()> {
         let mut message = Message::new(libc::RTM_NEWLINK, 0);
         message.bytes(&[libc::AF_UNSPEC as u8, 0]).bytes(&0_u16.to_ne_bytes());
         message.bytes(&interface.to_ne_bytes());
-        // Flags, then the mask of the flags that change.
+        // Flags, then the mask of flags to change.
         message.bytes(&(libc::IFF_UP as u32).to_ne_bytes()).bytes(&(libc::IFF_UP as u32).to_ne_bytes());
         if let Some(mtu) = mtu {
             message.attribute(libc::IFLA_MTU, &mtu.to_ne_bytes());
@@ -58,10 +60,10 @@ impl Netlink {
         }
         self.request(message)
     }
-    /// Gives an interface an address, at once usable (no duplicate address detection).
+    /// Adds an address to an interface, usable at once (no duplicate address detection).
     ///
     /// # Errors
-    /// The kernel's answer; for IPv6 `EOPNOTSUPP` or `EACCES` where IPv6 is not built in or switched off.
+    /// The kernel's error; for IPv6 `EOPNOTSUPP` or `EACCES` if IPv6 is missing or disabled.
     pub fn add_address(&mut self, interface: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
         let mut message = Message::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
         message.bytes(&[family(address), prefix, libc::IFA_F_NODAD as u8, libc::RT_SCOPE_UNIVERSE]);
@@ -73,7 +75,7 @@ impl Netlink {
     /// Adds a route to the main table.
     ///
     /// # Errors
-    /// The kernel's answer; `EINVAL` for a congestion control that it does not have.
+    /// The kernel's error; `EINVAL` for an unknown congestion control.
     pub fn add_route(&mut self, route: &Route<'_>) -> io::Result<()> {
         let mut message = Message::new(libc::RTM_NEWROUTE, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
         let scope = if route.destination.is_ipv4() { libc::RT_SCOPE_LINK } else { libc::RT_SCOPE_UNIVERSE };
@@ -98,7 +100,8 @@ impl Netlink {
         send(&self.fd, &bytes, SendFlags::empty())?;
         self.acknowledgement()
     }
-    /// The kernel answers a request with NLM_F_ACK by one NLMSG_ERROR, whose first int is 0 or a negated errno.
+    /// Waits for the answer to a request with NLM_F_ACK: one NLMSG_ERROR whose first int is 0 or a
+    /// negated errno.
     fn acknowledgement(&self) -> io::Result<()> {
         let mut answer = [0_u8; 4096];
         let (got, _) = recv(&self.fd, &mut answer, RecvFlags::empty())?;
@@ -119,18 +122,18 @@ pub fn interface_index(name: &str) -> io::Result<u32> {
     Ok(netdevice::name_to_index(any, name)?)
 }
 
-/// A socket of rtnetlink(7) in the network namespace of the calling thread.
+/// Opens an rtnetlink(7) socket in the network namespace of the calling thread.
 ///
 /// # Errors
-/// As `socket(2)`.
+/// See `socket(2)`.
 pub(crate) fn route_socket() -> io::Result<OwnedFd> {
-    // The protocol 0 is NETLINK_ROUTE.
+    // Protocol 0 is NETLINK_ROUTE.
     Ok(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?)
 }
 
 /// Bytes of `struct nlmsghdr`.
 const HEADER_BYTES: usize = 16;
-/// Attribute type of the congestion control's name inside RTA_METRICS. Source: linux/rtnetlink.h.
+/// Attribute type of the congestion control's name in RTA_METRICS. Source: linux/rtnetlink.h.
 const RTAX_CC_ALGO: u16 = 16;
 
 fn family(address: IpAddr) -> u8 {
@@ -150,7 +153,7 @@ struct Message(Vec<u8>);
 impl Message {
     fn new(kind: u16, flags: libc::c_int) -> Self {
         let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
-        // Length and sequence number are filled in by `finish`; port 0 is the kernel.
+        // `finish` sets the length and sequence number; port 0 is the kernel.
         let mut header = vec![0; HEADER_BYTES];
         header[4..6].copy_from_slice(&kind.to_ne_bytes());
         header[6..8].copy_from_slice(&flags.to_ne_bytes());
@@ -163,7 +166,7 @@ impl Message {
         self.0.extend_from_slice(bytes);
         self
     }
-    /// Length (without padding), type, value, then padding to four bytes.
+    /// Length (without padding), type, value, then padding to a multiple of four bytes.
     fn attribute(&mut self, kind: u16, value: &[u8]) -> &mut Self {
         let length = (4 + value.len()) as u16;
         self.bytes(&length.to_ne_bytes()).bytes(&kind.to_ne_bytes()).bytes(value);

@@ -1,4 +1,4 @@
-//! Network namespaces without a name: they end with the last descriptor and thread that holds them.
+//! Unnamed network namespaces: they end with the last descriptor and thread that uses them.
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io;
@@ -12,13 +12,14 @@ pub struct NetNs {
 }
 
 impl NetNs {
-    /// A new, empty namespace. The calling thread stays where it is.
+    /// Creates an empty namespace without entering it.
     ///
     /// # Errors
-    /// As `unshare(2)` with `CLONE_NEWNET`; `userns::explain` puts a refusal into words.
+    /// See `unshare(2)` with `CLONE_NEWNET`; `userns::explain` explains a refusal.
     pub fn create() -> io::Result<NetNs> {
         let made = thread::Builder::new().name("netns".into()).spawn(|| {
-            // SAFETY: it does not unshare descriptors; it moves this thread alone, which ends here.
+            // SAFETY: it does not unshare descriptors; it affects only this thread, which ends
+            // here.
             unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             NetNs::current()
         })?;
@@ -31,17 +32,18 @@ impl NetNs {
     pub fn current() -> io::Result<NetNs> {
         Ok(NetNs { fd: File::open("/proc/thread-self/ns/net")?.into() })
     }
-    /// Another handle of the same namespace.
+    /// Opens another handle of the same namespace.
     ///
     /// # Errors
-    /// If no descriptor is left.
+    /// If no descriptors are available.
     pub fn try_clone(&self) -> io::Result<NetNs> {
         Ok(NetNs { fd: self.fd.try_clone()? })
     }
-    /// Moves the calling thread in. Sockets that it makes and threads that it starts from now on belong there.
+    /// Moves the calling thread into the namespace. Sockets and threads created afterwards belong
+    /// to it.
     ///
     /// # Errors
-    /// As `setns(2)`.
+    /// See `setns(2)`.
     pub fn enter(&self) -> io::Result<()> {
         Ok(move_into_link_name_space(self.fd.as_fd(), Some(LinkNameSpaceType::Network))?)
     }

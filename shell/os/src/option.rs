@@ -1,11 +1,12 @@
-//! Socket options that neither std nor socket2 has.
+//! Socket options missing from std and socket2.
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Sets option `name` of `level` (`SOL_SOCKET` or a protocol). `T` is the option's type, plain data; what it points to must outlive the call.
+/// Sets option `name` of `level` (`SOL_SOCKET` or a protocol). `T` is the plain data type of the
+/// option. Anything that it points to must outlive the call.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// See `setsockopt(2)`.
 pub(crate) fn set<T: Copy>(
     socket: impl AsFd,
     level: libc::c_int,
@@ -14,7 +15,7 @@ pub(crate) fn set<T: Copy>(
 ) -> io::Result<()> {
     let fd = socket.as_fd().as_raw_fd();
     let length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: `value` is on the stack through the call, and `length` bytes long.
+    // SAFETY: `value` is on the stack for the duration of the call and `length` bytes long.
     let failed = unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), length) };
     if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -1,4 +1,4 @@
-//! Waiting for descriptors and for moments, to the nanosecond as far as the kernel can.
+//! Waits for descriptors and deadlines, with nanosecond resolution where the kernel supports it.
 use fathom_units::Duration;
 use rustix::event::{self, PollFlags, Timespec};
 use rustix::io::Errno;
@@ -7,32 +7,33 @@ use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::BorrowedFd;
 
-/// What one descriptor is watched for, and what came.
+/// A descriptor with the events to wait for and the events that occurred.
 #[derive(Clone, Debug)]
 pub struct PollFd<'fd>(event::PollFd<'fd>);
 
 impl<'fd> PollFd<'fd> {
-    /// Watches `fd` for input, errors and the end of the other side.
+    /// Waits for input, errors and end of stream on `fd`.
     #[must_use]
     pub fn readable(fd: BorrowedFd<'fd>) -> Self {
         PollFd(event::PollFd::from_borrowed_fd(fd, PollFlags::IN))
     }
-    /// Watches `fd` for room to write (an established connection), and errors.
+    /// Waits for `fd` to become writable (an established connection), and for errors.
     #[must_use]
     pub fn writable(fd: BorrowedFd<'fd>) -> Self {
         PollFd(event::PollFd::from_borrowed_fd(fd, PollFlags::OUT))
     }
-    /// Whether the last [`wait`] found something on it.
+    /// Whether the last [`wait`] reported an event.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         !self.0.revents().is_empty()
     }
 }
 
-/// Waits until one of `fds` is ready or `timeout` has passed (`None`: for ever). Returns how many are ready.
+/// Waits until one of `fds` is ready or `timeout` expires (`None`: no timeout). Returns the number
+/// of ready descriptors.
 ///
 /// # Errors
-/// As `ppoll(2)`; an interruption by a signal counts as a timeout.
+/// See `ppoll(2)`; an interruption by a signal counts as a timeout.
 pub fn wait(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> io::Result<usize> {
     let timeout = timeout.map(timespec);
     let mut all: Vec<event::PollFd<'_>> = fds.iter().map(|fd| fd.0.clone()).collect();
@@ -49,14 +50,15 @@ pub fn wait(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> io::Result<usi
 
 fn timespec(d: Duration) -> Timespec {
     let (seconds, nanos) = (d.as_nanos() / 1_000_000_000, d.as_nanos() % 1_000_000_000);
-    // Both fit: 2^64 ns are below 2^35 s, and the remainder is below 10^9.
+    // Both fit: 2^64 ns is less than 2^35 s, and the remainder is less than 10^9.
     Timespec { tv_sec: seconds as i64, tv_nsec: nanos as _ }
 }
 
-/// Asks the kernel to wake this thread at its deadline instead of up to 50 us later (`PR_SET_TIMERSLACK`).
+/// Makes the kernel wake this thread at its deadline instead of up to 50 us later
+/// (`PR_SET_TIMERSLACK`).
 ///
 /// # Errors
-/// As `prctl(2)`.
+/// See `prctl(2)`.
 pub fn set_precise_timers() -> io::Result<()> {
     Ok(set_current_timer_slack(NonZeroU64::new(1))?)
 }

@@ -1,11 +1,11 @@
-//! Commands that live inside namespaces and end with this process.
+//! Commands that run inside namespaces and end with this process.
 //!
 //! ```text
 //!  this process            PID 1 of a new PID namespace        the command
 //!  keeper thread  --fork-->  reaps orphans, waits      --fork-->  exec
 //!                 <--SIGKILL when the keeper ends     <--SIGKILL when PID 1 ends
 //! ```
-//! Whichever of them is killed, even with SIGKILL, the kernel ends the others.
+//! If any of them is killed, even with SIGKILL, the kernel ends the others.
 use crate::netns::NetNs;
 use rustix::io::retry_on_intr;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
@@ -21,45 +21,47 @@ use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
-/// A command that runs in a network namespace. It ends, with all that it started, when this value is dropped or this
-/// process ends in any way.
+/// A command in a network namespace. It ends, with all processes it started, when this value is
+/// dropped or this process ends for any reason.
 #[derive(Debug)]
 pub struct Child {
-    /// PID of the namespace's PID 1 until it has been waited for; then it may belong to another process.
+    /// PID of the namespace's PID 1 until it has been reaped; after that the number may be reused.
     pid: Arc<Mutex<Option<Pid>>>,
     keeper: Option<thread::JoinHandle<io::Result<ExitStatus>>>,
 }
 
 impl Child {
-    /// Starts `command` in `namespace`, in a PID namespace of its own with its own `/proc`. If standard input is a
-    /// terminal, the command is its foreground process group until it ends.
+    /// Starts `command` in `namespace`, in its own PID namespace with its own `/proc`. If standard
+    /// input is a terminal, the command becomes its foreground process group until it ends.
     ///
     /// # Errors
-    /// If the command cannot be started: not found, not executable, namespaces refused.
+    /// If the command cannot be started: not found, not executable, or namespaces refused.
     pub fn spawn(command: Command, namespace: &NetNs) -> io::Result<Child> {
         let namespace = namespace.try_clone()?;
         let pid = Arc::new(Mutex::new(None));
         let (started, outcome) = mpsc::channel();
         let pid_of_keeper = Arc::clone(&pid);
-        // PR_SET_PDEATHSIG fires when the *thread* that forked ends: so the thread that forks is the one that waits.
+        // PR_SET_PDEATHSIG fires when the *thread* that forked ends, so the thread that forks must
+        // be the one that waits.
         let keeper = thread::Builder::new()
             .name("lab-command".into())
             .spawn(move || keep(command, &namespace, &pid_of_keeper, &started))?;
         outcome.recv().map_err(|_| io::Error::other("the thread that starts a command panicked"))??;
         Ok(Child { pid, keeper: Some(keeper) })
     }
-    /// Waits for the end of the command. A command that a signal ended counts as exit code 128 + signal, as in a shell.
+    /// Waits for the command to end. Death by a signal is reported as exit code 128 + signal, as in
+    /// a shell.
     ///
     /// # Errors
-    /// As `waitpid(2)`.
+    /// See `waitpid(2)`.
     pub fn wait(mut self) -> io::Result<ExitStatus> {
         self.join().unwrap_or_else(|| Err(io::Error::other("the command was waited for before")))
     }
-    /// Ends the command and all that it started.
+    /// Kills the command and all processes it started.
     pub fn kill(&self) {
         let pid = lock(&self.pid);
         if let Some(pid) = *pid {
-            // The lock keeps the PID from being reaped and reused meanwhile.
+            // While the lock is held, the PID is not reaped and reused.
             let _ = kill_process(pid, Signal::KILL);
         }
     }
@@ -84,7 +86,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The life of the keeper thread.
+/// Main function of the keeper thread.
 fn keep(
     command: Command,
     namespace: &NetNs,
@@ -96,7 +98,7 @@ fn keep(
         Ok(child) => child,
         Err(e) => {
             let never_ran = Err(io::Error::from(e.kind()));
-            // The receiver waits for this message and cannot be gone.
+            // The receiver waits for this message, so it still exists.
             let _ = started.send(Err(e));
             return never_ran;
         }
@@ -105,7 +107,7 @@ fn keep(
     let _ = started.send(Ok(()));
     let ended = wait_and_forget(child, pid);
     if foreground {
-        // Failing to take the terminal back concerns the shell that started us, not us.
+        // If taking the terminal back fails, only the parent shell is affected.
         let _ = take_terminal(getpgrp());
     }
     ended
@@ -113,19 +115,21 @@ fn keep(
 
 fn start(mut command: Command, namespace: &NetNs) -> io::Result<Pid> {
     namespace.enter()?;
-    // SAFETY: it does not unshare descriptors. It changes where this thread's children go, not where it is.
+    // SAFETY: it does not unshare descriptors. It affects the PID namespace of this thread's
+    // children only.
     unsafe { unshare_unsafe(UnshareFlags::NEWPID) }?;
     let foreground = in_foreground();
-    // SAFETY: the hook runs between fork and exec and makes system calls only: no allocation, no lock.
+    // SAFETY: between fork and exec the hook only makes system calls: no allocation, no lock.
     unsafe { command.pre_exec(move || become_command(foreground)) };
     Ok(Pid::from_child(&command.spawn()?))
 }
 
-/// Runs in the forked child, which is PID 1 of the new namespace. Returns only in the process that is to exec.
+/// Runs in the forked child, PID 1 of the new namespace. Returns only in the process that will
+/// exec.
 fn become_command(foreground: bool) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     mount_own_proc();
-    // SAFETY: between fork and exec; both sides make system calls only.
+    // SAFETY: between fork and exec; both processes only make system calls.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => lead_group(foreground),
@@ -133,7 +137,8 @@ fn become_command(foreground: bool) -> io::Result<()> {
     }
 }
 
-/// A `/proc` that shows this PID namespace. Where mounting is forbidden the host's stays, which only `ps` notices.
+/// Mounts a `/proc` of this PID namespace. If mounting is forbidden the host's remains, which only
+/// affects tools such as `ps`.
 fn mount_own_proc() {
     let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
     let plain = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -143,19 +148,20 @@ fn mount_own_proc() {
     }
 }
 
-/// Makes the calling process the leader of a process group, and where we had the terminal, passes it on: Ctrl-C reaches
-/// the command, and a shell finds itself in control.
+/// Makes the calling process a process group leader and, if we had the terminal, its foreground
+/// group: so Ctrl-C reaches the command, and a shell has job control.
 fn lead_group(foreground: bool) -> io::Result<()> {
     setpgid(None, None)?;
     if foreground && isatty(io::stdin()) { take_terminal(getpgrp()) } else { Ok(()) }
 }
 
-/// Whether this process is the one that the terminal listens to.
+/// Whether this process is in the terminal's foreground group.
 fn in_foreground() -> bool {
     tcgetpgrp(io::stdin()) == Ok(getpgrp())
 }
 
-/// Gives the terminal to `group`. A background process that does so gets SIGTTOU, which is blocked meanwhile.
+/// Makes `group` the terminal's foreground group. A background process that does so receives
+/// SIGTTOU, so it is blocked here.
 fn take_terminal(group: Pid) -> io::Result<()> {
     // SAFETY: both signal sets are valid for the calls and filled by them.
     unsafe {
@@ -170,10 +176,12 @@ fn take_terminal(group: Pid) -> io::Result<()> {
     }
 }
 
-/// The life of PID 1: waits for every process of the namespace, and ends with the command's status.
+/// Main function of PID 1: reaps every process of the namespace and exits with the command's
+/// status.
 fn reap_until(command: libc::pid_t) -> ! {
-    // SAFETY: system calls with integers and one valid status. Descriptors are closed because PID 1 would otherwise keep
-    // pipes open whose end somebody waits for, among them the one by which `spawn` learns that exec worked.
+    // SAFETY: system calls with integers and one valid status pointer. Descriptors are closed
+    // because PID 1 would otherwise hold pipes open, including the one that tells `spawn` that exec
+    // succeeded.
     unsafe {
         libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
         loop {
@@ -186,7 +194,7 @@ fn reap_until(command: libc::pid_t) -> ! {
                 continue;
             }
             if libc::WIFSTOPPED(status) {
-                // Ctrl-Z: no shell is here that could continue it.
+                // After Ctrl-Z: there is no shell that could continue it.
                 libc::kill(-command, libc::SIGCONT);
             } else {
                 libc::_exit(exit_code(status));
@@ -199,7 +207,7 @@ fn exit_code(status: libc::c_int) -> libc::c_int {
     if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) }
 }
 
-/// Waits for the end of `child`, then gives up its PID.
+/// Waits for `child` to end, then clears its PID.
 fn wait_and_forget(child: Pid, pid: &Mutex<Option<Pid>>) -> io::Result<ExitStatus> {
     wait_without_reaping(child)?;
     let mut held = lock(pid);

@@ -1,6 +1,7 @@
-//! Packets of an interface as they pass, out of a ring that the kernel fills (`packet(7)`, TPACKET_V3): one call per block of packets.
+//! Captures packets of an interface from a ring filled by the kernel (`packet(7)`, TPACKET_V3): one
+//! call per block of packets.
 //!
-//! By hand: rustix does not map packet rings.
+//! Written by hand because rustix does not map packet rings.
 use crate::netlink::interface_index;
 use crate::option;
 use crate::tun::interface_request;
@@ -13,16 +14,17 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Bytes of a block: room for several of the longest frames.
+/// Bytes per block: space for several of the longest frames.
 const BLOCK_BYTES: usize = 512 << 10;
-/// Blocks of a ring: 32 MB, so that a reader may be away for 0.1 s at a million packets a second.
+/// Blocks per ring: 32 MB, so that a reader may pause for 0.1 s at a million packets per second.
 const BLOCKS: usize = 64;
-/// A multiple of 16 that divides a block; version 3 has frames of any length.
+/// A multiple of 16 that divides a block; the kernel does not use it in version 3, where frames
+/// have variable length.
 const FRAME_BYTES: usize = 2048;
-/// After so many milliseconds a block is handed over, full or not.
+/// A block is handed over after this many milliseconds, full or not.
 const BLOCK_TIMEOUT_MS: u32 = 20;
 
-/// Where the header of a block has its fields.
+/// Offsets of the fields of a block header.
 mod block {
     use std::mem::offset_of;
 
@@ -32,7 +34,7 @@ mod block {
     pub(super) const FIRST: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt);
 }
 
-/// What the frames of an interface begin with.
+/// The first header of the frames of an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Framing {
     /// An Ethernet header.
@@ -41,16 +43,16 @@ pub enum Framing {
     Radiotap,
     /// An 802.11 header.
     Ieee80211,
-    /// The IP header: the link's own is taken off.
+    /// The IP header: the link header is removed.
     Ip,
-    /// What the [`Passage`] says, of interfaces of all kinds: the link's own header is taken off.
+    /// The link header is removed and described by the [`Passage`], for interfaces of all types.
     Cooked,
 }
 
-/// The name of all interfaces together, as tcpdump has it.
+/// The name for all interfaces, as in tcpdump.
 pub const ANY: &str = "any";
 
-/// Why no packets can be had.
+/// Why a capture cannot be opened.
 #[derive(Debug)]
 pub struct RingError {
     interface: String,
@@ -79,50 +81,50 @@ impl std::error::Error for RingError {}
 /// A packet in the ring.
 #[derive(Clone, Copy, Debug)]
 pub struct RingFrame<'a> {
-    /// Nanoseconds since 1970 by the system's clock.
+    /// System time in nanoseconds since 1970.
     pub at: i64,
-    /// Bytes as it was sent or came.
+    /// Original length in bytes.
     pub original_len: u32,
-    /// Where it passed.
+    /// Interface and direction.
     pub passage: Passage,
-    /// The bytes that are stored.
+    /// The captured bytes.
     pub bytes: &'a [u8],
 }
 
-/// Where a packet passed, and how: `sockaddr_ll` of `packet(7)`.
+/// Interface and direction of a packet: `sockaddr_ll` of `packet(7)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passage {
-    /// Number of the interface.
+    /// Interface index.
     pub interface: u32,
-    /// Ethertype of what follows.
+    /// Ethertype of the payload.
     pub protocol: u16,
-    /// Kind of the interface (`linux/if_arp.h`).
+    /// Hardware type of the interface (`linux/if_arp.h`).
     pub hardware: u16,
-    /// Whether it came or went: `PACKET_HOST` and others of `linux/if_packet.h`.
+    /// Direction: `PACKET_HOST` and others of `linux/if_packet.h`.
     pub direction: u8,
-    /// Bytes of the address that count.
+    /// Length of the address in bytes.
     pub address_bytes: u8,
-    /// Who sent it, by the address on its link.
+    /// Link-layer address of the sender.
     pub address: [u8; 8],
 }
 
 impl Passage {
-    /// It left this host.
+    /// Whether the packet left this host.
     pub const fn is_outgoing(&self) -> bool {
         self.direction == libc::PACKET_OUTGOING
     }
 }
 
-/// What the kernel counted.
+/// Packet counters of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RingCounts {
-    /// Packets that passed, those dropped included.
+    /// Packets that matched, including dropped ones.
     pub received: u64,
-    /// Packets for which there was no room in the ring.
+    /// Packets dropped because the ring was full.
     pub dropped: u64,
 }
 
-/// A ring that fills with the packets of an interface.
+/// A ring that receives the packets of an interface.
 #[derive(Debug)]
 pub struct Ring {
     socket: Socket,
@@ -133,10 +135,11 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Captures on `interface` of the calling thread's network namespace, or on all ([`ANY`]), `snaplen` bytes of each packet.
+    /// Captures the first `snaplen` bytes of each packet on `interface`, or on all ([`ANY`]), in
+    /// the network namespace of the calling thread.
     ///
     /// # Errors
-    /// What the kernel refused.
+    /// The step that the kernel refused.
     pub fn open(interface: &str, snaplen: u32) -> Result<Ring, RingError> {
         let refused = |step| move |source| RingError { interface: interface.to_owned(), step, source };
         let (index, framing) = if interface == ANY {
@@ -155,16 +158,16 @@ impl Ring {
         option::set(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, request())
             .map_err(refused("PACKET_RX_RING"))?;
         let blocks = Blocks::map(&socket).map_err(refused("mmap"))?;
-        // Last, so that no packet comes before its length is limited and there is a ring for it.
+        // Bound last, so that no packet arrives before the filter and the ring are set up.
         bind(&socket, index).map_err(refused("bind"))?;
         Ok(Ring { socket, blocks, next: 0, framing, counts: RingCounts::default() })
     }
-    /// What its frames begin with.
+    /// The first header of the frames.
     pub const fn framing(&self) -> Framing {
         self.framing
     }
-    /// Hands the packets of the next block to `visit`; `None` if the kernel has not handed it over yet. If `visit` breaks, the rest
-    /// of the block is lost.
+    /// Passes the packets of the next block to `visit`; `None` if the kernel has not released it
+    /// yet. If `visit` breaks, the rest of the block is lost.
     pub fn next_block(
         &mut self,
         mut visit: impl FnMut(RingFrame<'_>) -> ControlFlow<()>,
@@ -178,10 +181,10 @@ impl Ring {
         self.next = (self.next + 1) % BLOCKS;
         Some(flow)
     }
-    /// What the kernel counted since the ring was made.
+    /// Packet counters since the ring was opened.
     ///
     /// # Errors
-    /// As `getsockopt(2)`.
+    /// See `getsockopt(2)`.
     pub fn counts(&mut self) -> io::Result<RingCounts> {
         let mut raw = [0_u32; 3];
         let mut length = size_of::<libc::tpacket_stats_v3>() as libc::socklen_t;
@@ -191,15 +194,15 @@ impl Ring {
             libc::getsockopt(fd, libc::SOL_PACKET, libc::PACKET_STATISTICS, value, &raw mut length)
         };
         check(failed)?;
-        // Asking sets the kernel's own to zero.
+        // Reading resets the kernel's counters.
         self.counts.received += u64::from(raw[0]);
         self.counts.dropped += u64::from(raw[1]);
         Ok(self.counts)
     }
-    /// Why the interface gives no more packets (it went down), once.
+    /// The error that ended the capture (such as the interface going down), returned once.
     ///
     /// # Errors
-    /// As `getsockopt(2)`.
+    /// See `getsockopt(2)`.
     pub fn take_error(&self) -> io::Result<Option<io::Error>> {
         self.socket.take_error()
     }
@@ -211,41 +214,43 @@ impl AsFd for Ring {
     }
 }
 
-/// Memory that this process and the kernel share.
+/// Memory shared with the kernel.
 #[derive(Debug)]
 struct Blocks {
     start: NonNull<u8>,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread, and only its one owner uses it.
+// SAFETY: the mapping belongs to the process, not to a thread, and only its single owner uses it.
 unsafe impl Send for Blocks {}
 
 impl Blocks {
     fn map(socket: &Socket) -> io::Result<Blocks> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let bytes = BLOCK_BYTES * BLOCKS;
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        // SAFETY: a new mapping at an address chosen by the kernel overlaps no other memory.
         let start = unsafe { libc::mmap(null_mut(), bytes, access, libc::MAP_SHARED, socket.as_raw_fd(), 0) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
         NonNull::new(start.cast()).map(|start| Blocks { start }).ok_or_else(io::Error::last_os_error)
     }
-    /// Who owns block `index`.
+    /// The status word of block `index`, which says who owns it.
     fn status(&self, index: usize) -> &AtomicU32 {
         let at = index % BLOCKS * BLOCK_BYTES + block::STATUS;
-        // SAFETY: within the mapping, which lives as long as `self`; aligned, as a block begins on a page; this process touches it
-        // in no other way, as `bytes` begins after the header.
+        // SAFETY: within the mapping, which lives as long as `self`, and aligned because a block
+        // starts on a page. This process does not access it in any other way: `bytes` starts after
+        // the header.
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(at).cast()) }
     }
-    /// The bytes of block `index`, of which the caller has seen that the kernel handed it over. They are not to be looked at after it
-    /// was given back.
+    /// The bytes of block `index`. The caller must have seen that the kernel released the block,
+    /// and must not use them after returning it.
     fn bytes(&self, index: usize) -> BlockBytes<'_> {
         let at = index % BLOCKS * BLOCK_BYTES;
         let header = size_of::<libc::tpacket_block_desc>();
-        // SAFETY: within the mapping, which lives as long as `self`; integers, aligned as a block begins on a page.
+        // SAFETY: within the mapping, which lives as long as `self`; integers, aligned because a
+        // block starts on a page.
         let field = |field: usize| unsafe { self.start.as_ptr().add(at + field).cast::<u32>().read() };
-        // SAFETY: within the mapping; the kernel does not write to a block that it handed over.
+        // SAFETY: within the mapping; the kernel does not write to a block that it released.
         let bytes =
             unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(at + header), BLOCK_BYTES - header) };
         BlockBytes { count: field(block::COUNT), first: field(block::FIRST) as usize, header, bytes }
@@ -254,22 +259,22 @@ impl Blocks {
 
 impl Drop for Blocks {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made with this length, and nothing borrows from it any more.
+        // SAFETY: the mapping has this length, and nothing borrows from it any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), BLOCK_BYTES * BLOCKS) };
     }
 }
 
-/// A block that belongs to this process.
+/// A block owned by this process.
 struct BlockBytes<'a> {
     count: u32,
-    /// Where its first frame is; this and all offsets count from the start of the block's header.
+    /// Offset of the first frame. All offsets count from the start of the block's header.
     first: usize,
-    /// Bytes of that header.
+    /// Length of that header.
     header: usize,
     bytes: &'a [u8],
 }
 
-/// The frames of a block. Offsets that lead out of it end them.
+/// The frames of a block. An offset outside the block ends the iteration.
 fn frames(block: BlockBytes<'_>) -> impl Iterator<Item = RingFrame<'_>> {
     let BlockBytes { count, first, header, bytes } = block;
     let mut at = first;
@@ -292,7 +297,8 @@ fn frames(block: BlockBytes<'_>) -> impl Iterator<Item = RingFrame<'_>> {
     })
 }
 
-/// The address of a frame is behind its header. Source: `packet(7)`, `TPACKET_ALIGN` of `linux/if_packet.h`.
+/// The address of a frame follows its header. Source: `packet(7)`, `TPACKET_ALIGN` of
+/// `linux/if_packet.h`.
 const ADDRESS_AT: usize = size_of::<libc::tpacket3_hdr>().next_multiple_of(libc::TPACKET_ALIGNMENT);
 
 fn passage(address: &[u8]) -> Option<Passage> {
@@ -320,13 +326,13 @@ const fn request() -> libc::tpacket_req3 {
     }
 }
 
-/// What Linux calls the hardware of an interface. Source: `linux/if_arp.h`.
+/// Maps the hardware type of an interface. Source: `linux/if_arp.h`.
 fn framing(kind: u16) -> Framing {
     match kind {
         libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK => Framing::Ethernet,
         libc::ARPHRD_IEEE80211_RADIOTAP => Framing::Radiotap,
         libc::ARPHRD_IEEE80211 => Framing::Ieee80211,
-        // Tunnels, PPP, mobile modems: each has a header of its own, or none.
+        // Tunnels, PPP, mobile modems: each has its own header, or none.
         _ => Framing::Ip,
     }
 }
@@ -336,12 +342,12 @@ fn hardware_kind(interface: &str) -> io::Result<u16> {
     let mut asked = interface_request(interface)?;
     // SAFETY: SIOCGIFHWADDR reads and writes one ifreq, which outlives the call.
     check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR as _, &raw mut asked) })?;
-    // SAFETY: the kernel filled in this member of the union; any bits are a value of it.
+    // SAFETY: the kernel filled in this member of the union; any bits are valid.
     Ok(unsafe { asked.ifr_ifru.ifru_hwaddr.sa_family })
 }
 
-/// Has the kernel store `snaplen` bytes of each packet. A loopback's packets pass it twice, out and in: of them those that go out are
-/// left out, as tcpdump does. Source of the instructions: `linux/filter.h`.
+/// Limits each packet to `snaplen` bytes. Loopback packets appear twice, outgoing and incoming; the
+/// outgoing ones are skipped, as in tcpdump. Source of the instructions: `linux/filter.h`.
 fn filter(socket: &Socket, snaplen: u32) -> io::Result<()> {
     const LOAD_HALF: u16 = 0x28;
     const LOAD_BYTE: u16 = 0x30;
@@ -362,13 +368,13 @@ fn filter(socket: &Socket, snaplen: u32) -> io::Result<()> {
 }
 
 fn bind(socket: &Socket, interface: u32) -> io::Result<()> {
-    // SAFETY: a sockaddr_ll is integers.
+    // SAFETY: a sockaddr_ll consists of integers.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
     address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
     address.sll_ifindex = i32::try_from(interface).map_err(io::Error::other)?;
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: `address` is on the stack through the call, and `length` bytes long.
+    // SAFETY: `address` is on the stack for the duration of the call and `length` bytes long.
     check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })
 }
 
@@ -385,7 +391,7 @@ mod tests {
     use fathom_units::Duration;
     use std::net::UdpSocket;
 
-    /// Lengths that were sent and bytes that are stored, until there are `count` of them or no more come.
+    /// Original lengths and captured bytes, up to `count` packets or until no more arrive.
     fn caught(ring: &mut Ring, count: usize) -> Vec<(u32, Vec<u8>)> {
         let mut found = Vec::new();
         let mut idle = 0;
@@ -465,7 +471,7 @@ mod tests {
         in_new_namespace(|| {
             let mut ring = Ring::open("lo", 65_535).unwrap();
             let to = UdpSocket::bind("127.0.0.1:0").unwrap();
-            // 32 MB and more.
+            // At least 32 MB.
             for _ in 0..1000 {
                 to.send_to(&[7; 60_000], to.local_addr().unwrap()).unwrap();
             }
@@ -473,7 +479,7 @@ mod tests {
             let counts = ring.counts().unwrap();
             assert_eq!((counts.received, counts.dropped), (1000, 1000 - kept));
             assert!(counts.dropped > 100, "{counts:?}");
-            // It goes on after that, block after block.
+            // After that, capturing continues block by block.
             to.send_to(b"again", to.local_addr().unwrap()).unwrap();
             assert_eq!(caught(&mut ring, 1).len(), 1);
         });

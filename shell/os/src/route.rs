@@ -1,5 +1,5 @@
-//! A route socket (rtnetlink(7)) for requests that are made elsewhere: sends bytes, gives datagrams. The kernel is asked to say in
-//! words why it refuses.
+//! A route socket (rtnetlink(7)) for requests built elsewhere: sends bytes and returns datagrams.
+//! Asks the kernel for error messages in words.
 use crate::netlink::route_socket;
 use crate::option;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -10,7 +10,8 @@ use std::time::Duration;
 /// Source: linux/netlink.h.
 const NETLINK_CAP_ACK: libc::c_int = 10;
 const NETLINK_EXT_ACK: libc::c_int = 11;
-/// Acknowledgements of a batch wait here until they are read, each with the kernel's own overhead of about 1 kB.
+/// Acknowledgments of a batch wait here until they are read, each with about 1 kB of kernel
+/// overhead.
 const RECEIVE_BUFFER_BYTES: libc::c_int = 1 << 20;
 
 /// A route socket in the network namespace of the thread that opened it.
@@ -20,17 +21,17 @@ pub struct RouteSocket {
 }
 
 impl RouteSocket {
-    /// Opens one. No answer within `patience` is an error of `receive`.
+    /// Opens a socket. `receive` fails if no answer arrives within `patience`.
     ///
     /// # Errors
-    /// As `socket(2)` and `setsockopt(2)`.
+    /// See `socket(2)` and `setsockopt(2)`.
     pub fn open(patience: Duration) -> io::Result<RouteSocket> {
         let socket = RouteSocket { fd: route_socket()? };
-        // Words came with Linux 4.12; without them there are numbers.
+        // Error texts exist since Linux 4.12; before that there are only numbers.
         for option in [NETLINK_CAP_ACK, NETLINK_EXT_ACK] {
             let _ = socket.set(libc::SOL_NETLINK, option, 1_i32);
         }
-        // Root may have more than the system's limit; anybody else what that is.
+        // Root may exceed the system's limit; other users are limited to it.
         let _ = socket
             .set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES)
             .or_else(|_| socket.set(libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER_BYTES));
@@ -44,18 +45,19 @@ impl RouteSocket {
     fn set<T: Copy>(&self, level: libc::c_int, name: libc::c_int, value: T) -> io::Result<()> {
         option::set(&self.fd, level, name, value)
     }
-    /// Sends one or more requests; the kernel has treated all of them when this returns, and its answers wait.
+    /// Sends one or more requests. When this returns, the kernel has processed all of them and the
+    /// answers are queued.
     ///
     /// # Errors
-    /// As `send(2)`.
+    /// See `send(2)`.
     pub fn send(&self, requests: &[u8]) -> io::Result<()> {
         send(&self.fd, requests, SendFlags::empty())?;
         Ok(())
     }
-    /// One datagram of answers, whole.
+    /// Receives one whole datagram.
     ///
     /// # Errors
-    /// As `recv(2)`: `ENOBUFS` if answers were lost, `WouldBlock` if none came in time.
+    /// See `recv(2)`: `ENOBUFS` if answers were lost, `WouldBlock` on timeout.
     pub fn receive(&self) -> io::Result<Vec<u8>> {
         let waiting = self.receive_into(&mut [], RecvFlags::PEEK | RecvFlags::TRUNC)?;
         let mut datagram = vec![0; waiting];
@@ -75,7 +77,7 @@ mod tests {
     #[test]
     fn a_refusal_comes_with_words() {
         let socket = RouteSocket::open(Duration::from_secs(5)).unwrap();
-        // RTM_GETLINK with an acknowledgement, of an interface that cannot be: index -1.
+        // RTM_GETLINK with an acknowledgment, for the invalid interface -1.
         let mut request = vec![32, 0, 0, 0, 18, 0, 5, 0, 7, 0, 0, 0, 0, 0, 0, 0];
         request.extend([0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0]);
         socket.send(&request).unwrap();

@@ -1,16 +1,16 @@
-//! Priority of the thread that measures.
+//! Scheduling priority of the measuring thread.
 use rustix::process::setpriority_process;
 use std::fmt;
 use std::io;
 
-/// What a thread was given.
+/// The priority that a thread obtained.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Priority {
     /// SCHED_FIFO: it runs as soon as it wakes.
     RealTime,
-    /// More weight than others.
+    /// A nice value below 0.
     Nice(i32),
-    /// Nothing more than others.
+    /// Default priority.
     Normal,
 }
 
@@ -24,11 +24,11 @@ impl fmt::Display for Priority {
     }
 }
 
-/// Of SCHED_FIFO the lowest: above all ordinary threads, below the kernel's own.
+/// The lowest priority of SCHED_FIFO: above all ordinary threads, below the kernel's own.
 const REAL_TIME_PRIORITY: i32 = 1;
 const NICE: i32 = -10;
 
-/// Gives the calling thread the highest priority that is permitted.
+/// Gives the calling thread the highest permitted priority.
 #[must_use]
 pub fn raise_priority() -> Priority {
     if set_real_time().is_ok() {
@@ -40,10 +40,10 @@ pub fn raise_priority() -> Priority {
     }
 }
 
-/// Takes real-time priority from the calling thread. It may ask for it again.
+/// Returns the calling thread from real-time to normal priority. It can be raised again.
 ///
 /// # Errors
-/// As `sched_setscheduler(2)`.
+/// See `sched_setscheduler(2)`.
 pub fn drop_realtime_priority() -> io::Result<()> {
     set_scheduler(libc::SCHED_OTHER, 0)
 }
@@ -53,17 +53,18 @@ fn set_real_time() -> io::Result<()> {
 }
 
 fn set_scheduler(policy: i32, priority: i32) -> io::Result<()> {
-    // SAFETY: a sched_param is integers only.
+    // SAFETY: a sched_param consists of integers.
     let mut parameter: libc::sched_param = unsafe { std::mem::zeroed() };
     parameter.sched_priority = priority;
-    // SAFETY: `parameter` is valid through the call; 0 is the calling thread. Its children do not inherit it.
+    // SAFETY: `parameter` is valid for the call; 0 is the calling thread. Children do not inherit
+    // it.
     let failed =
         unsafe { libc::sched_setscheduler(0, policy | libc::SCHED_RESET_ON_FORK, &raw const parameter) };
     if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn set_nice() -> io::Result<()> {
-    // On Linux that is the calling thread, not its process.
+    // On Linux this sets the calling thread, not its process.
     Ok(setpriority_process(None, NICE)?)
 }
 

@@ -1,4 +1,4 @@
-//! Sockets for load and for echo requests, and calls that std and socket2 lack.
+//! Sockets for load and echo requests, and calls missing from std and socket2.
 use crate::option;
 use fathom_units::Bytes;
 use rustix::fs::{MemfdFlags, memfd_create, sendfile};
@@ -10,22 +10,23 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
-/// A socket that may send ICMP echo requests.
+/// A socket that can send ICMP echo requests.
 #[derive(Debug)]
 pub struct EchoSocket {
     /// Non-blocking.
     pub socket: Socket,
-    /// The kernel sets the identifier and gives only our replies. Else it is a raw socket: the caller chooses the identifier,
-    /// receives every ICMP packet of the host, and for IPv4 the IP header before it.
+    /// The kernel sets the identifier and delivers only matching replies. Otherwise this is a raw
+    /// socket: the caller chooses the identifier and receives every ICMP packet of the host, for
+    /// IPv4 with the IP header.
     pub kernel_matches: bool,
 }
 
-/// Why there is no such socket.
+/// Why no echo socket can be opened.
 #[derive(Debug)]
 pub enum EchoSocketError {
     /// Neither an unprivileged nor a raw socket is allowed.
     NotPermitted,
-    /// Something else.
+    /// Another error.
     Io(io::Error),
 }
 
@@ -43,7 +44,7 @@ impl fmt::Display for EchoSocketError {
 }
 impl std::error::Error for EchoSocketError {}
 
-/// An unprivileged echo socket where `net.ipv4.ping_group_range` allows it, else a raw one.
+/// Opens an unprivileged echo socket if `net.ipv4.ping_group_range` allows it, otherwise a raw one.
 ///
 /// # Errors
 /// If neither is possible.
@@ -67,10 +68,11 @@ pub fn echo_socket(v6: bool) -> Result<EchoSocket, EchoSocketError> {
     Ok(EchoSocket { socket, kernel_matches })
 }
 
-/// A raw socket that receives answers to ICMP timestamps (RFC 792) alone, with the IP header before each. Non-blocking.
+/// Opens a non-blocking raw socket that receives only ICMP timestamp replies (RFC 792), with the IP
+/// header.
 ///
 /// # Errors
-/// As `socket(2)`: it needs CAP_NET_RAW.
+/// See `socket(2)`: it needs CAP_NET_RAW.
 pub fn timestamp_socket() -> io::Result<Socket> {
     const ANSWER: u32 = 14;
     let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4))?;
@@ -79,16 +81,17 @@ pub fn timestamp_socket() -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// linux/icmp.h: a set bit keeps that type off the socket.
+/// linux/icmp.h: a set bit blocks that type.
 const ICMP_FILTER: libc::c_int = 1;
 
-/// Keeps the echo requests of others, and its own on loopback, off a raw socket: they would be half of all it receives.
+/// Filters echo requests, from others and its own on loopback, on a raw socket. They would be half
+/// of all packets.
 fn only_replies_and_errors(socket: &Socket, v6: bool) -> io::Result<()> {
-    // linux/icmpv6.h: as that of ICMP.
+    // linux/icmpv6.h: works like that of ICMP.
     const ICMPV6_FILTER: libc::c_int = 1;
     if v6 {
         let mut filter = [0_u32; 8];
-        // Type 128, an echo request.
+        // Type 128: echo request.
         filter[128 / 32] = 1;
         option::set(socket, libc::IPPROTO_ICMPV6, ICMPV6_FILTER, filter)
     } else {
@@ -96,20 +99,21 @@ fn only_replies_and_errors(socket: &Socket, v6: bool) -> io::Result<()> {
     }
 }
 
-/// A file in memory that holds `bytes`, for [`send_file`].
+/// Creates an in-memory file with `bytes`, for [`send_file`].
 ///
 /// # Errors
-/// As `memfd_create(2)` and `write(2)`.
+/// See `memfd_create(2)` and `write(2)`.
 pub fn memory_file(bytes: &[u8]) -> io::Result<File> {
     let mut file = File::from(memfd_create("fathom-load", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     Ok(file)
 }
 
-/// Sends up to `length` bytes of `file` from `offset` on `socket`, without copying them through user space.
+/// Sends up to `length` bytes of `file` from `offset` to `socket` without copying them through user
+/// space.
 ///
 /// # Errors
-/// As `sendfile(2)`.
+/// See `sendfile(2)`.
 pub fn send_file(
     socket: BorrowedFd<'_>,
     file: BorrowedFd<'_>,
@@ -120,21 +124,23 @@ pub fn send_file(
     Ok(sendfile(socket, file, Some(&mut at), length)?)
 }
 
-/// Takes up to `length` bytes off a TCP socket without copying them anywhere; waits for the first if the socket blocks.
-/// 0 is the end of the stream.
+/// Discards up to `length` bytes from a TCP socket without copying them. Waits for the first byte
+/// if the socket blocks. Returns 0 at the end of the stream.
 ///
 /// # Errors
-/// As `recv(2)`.
+/// See `recv(2)`.
 pub fn discard(socket: BorrowedFd<'_>, length: usize) -> io::Result<usize> {
-    // SAFETY: with MSG_TRUNC the kernel's TCP writes no byte, tcp(7), so a null buffer is not touched.
+    // SAFETY: for TCP with MSG_TRUNC the kernel writes nothing, tcp(7), so it does not touch the
+    // null buffer.
     let got = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), length, libc::MSG_TRUNC) };
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
 }
 
-/// Begins to connect a non-blocking socket. It is writable once connected or failed; `take_error` then tells which.
+/// Starts to connect a non-blocking socket. It becomes writable when the attempt ends; `take_error`
+/// returns the result.
 ///
 /// # Errors
-/// As `connect(2)`, if it fails at once.
+/// See `connect(2)`, if it fails immediately.
 pub fn start_connect(socket: &Socket, address: SocketAddr) -> io::Result<()> {
     match socket.connect(&address.into()) {
         Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
@@ -142,31 +148,32 @@ pub fn start_connect(socket: &Socket, address: SocketAddr) -> io::Result<()> {
     }
 }
 
-/// Closes a connection with a reset: what is still buffered is thrown away and not sent.
+/// Closes a connection with a reset; unsent data is discarded.
 ///
 /// # Errors
-/// As `setsockopt(2)`; the socket is closed in any case.
+/// See `setsockopt(2)`; the socket is closed in any case.
 pub fn reset(socket: Socket) -> io::Result<()> {
     socket.set_linger(Some(Duration::ZERO))
 }
 
-/// Chooses the congestion control of a TCP socket and returns the one the kernel then reports.
+/// Sets the congestion control of a TCP socket and returns the one that the kernel then reports.
 ///
 /// # Errors
-/// As `setsockopt(2)`: unknown to the kernel, or not permitted (`net.ipv4.tcp_allowed_congestion_control`).
+/// See `setsockopt(2)`: unknown, or not permitted (`net.ipv4.tcp_allowed_congestion_control`).
 pub fn set_congestion_control(socket: &Socket, name: &str) -> io::Result<String> {
     socket.set_tcp_congestion(name.as_bytes())?;
     congestion_control(socket)
 }
 
-/// Limits what a TCP socket offers to receive, so that the other end may have no more than this on its way.
+/// Limits the receive window of a TCP socket, and so the data in flight from the sender.
 ///
 /// # Errors
-/// As `setsockopt(2)`; `InvalidInput` if the host does not permit a buffer of that size (`net.core.rmem_max`).
+/// See `setsockopt(2)`; `InvalidInput` if the host does not permit a buffer of that size
+/// (`net.core.rmem_max`).
 pub fn set_receive_window(socket: &Socket, window: Bytes) -> io::Result<()> {
     let bytes = libc::c_int::try_from(window.get()).unwrap_or(libc::c_int::MAX);
-    // A buffer that is set no longer grows by itself, and the clamp with it. The kernel counts a packet's own memory,
-    // up to several times its bytes.
+    // Setting the buffer size disables its automatic growth, and with it that of the window clamp.
+    // The kernel also counts memory overhead, up to several times a packet's bytes.
     let buffer = bytes.saturating_mul(4);
     option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, buffer)
         .or_else(|_| option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, buffer))?;
@@ -179,26 +186,27 @@ pub fn set_receive_window(socket: &Socket, window: Bytes) -> io::Result<()> {
     option::set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
 }
 
-/// Has the kernel spread a TCP socket's packets over the round trip, as it does for BBR, whatever the congestion control.
+/// Enables pacing of a TCP socket, as for BBR, with any congestion control.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// See `setsockopt(2)`.
 pub fn set_paced(socket: &Socket) -> io::Result<()> {
-    // Any limit of the pacing rate but "none" (all ones) switches pacing on; this is the highest.
+    // Any maximum pacing rate except "none" (all ones) enables pacing; this is the highest.
     option::set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, u32::MAX - 1)
 }
 
-/// Makes room for `bytes` of received packets: beyond the host's limit where that is permitted, else up to it.
+/// Sets the receive buffer to `bytes`: above the host's limit if permitted, otherwise up to the
+/// limit.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// See `setsockopt(2)`.
 pub fn set_receive_buffer(socket: &Socket, bytes: u32) -> io::Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)
         .or_else(|_| option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes))
 }
 
-/// Sets the option of IPv4 or IPv6, whose names are `v4_name` and `v6_name`.
+/// Sets the IPv4 option `v4_name` or the IPv6 option `v6_name`.
 fn set_of_family(
     socket: &Socket,
     v6: bool,
@@ -209,35 +217,36 @@ fn set_of_family(
     option::set(socket, level, name, value)
 }
 
-/// Has the errors that routers send about a socket's packets queued on it, with the router's address.
+/// Queues ICMP errors about a socket's packets on it, with the router's address.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// See `setsockopt(2)`.
 pub fn queue_errors(socket: &Socket, v6: bool) -> io::Result<()> {
     set_of_family(socket, v6, [libc::IP_RECVERR, libc::IPV6_RECVERR], 1)
 }
 
-/// Marks what a socket sends with the six DSCP bits.
+/// Sets the six DSCP bits of sent packets.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// See `setsockopt(2)`.
 pub fn set_dscp(socket: &Socket, v6: bool, dscp: u8) -> io::Result<()> {
     set_of_family(socket, v6, [libc::IP_TOS, libc::IPV6_TCLASS], libc::c_int::from(dscp) << 2)
 }
 
-/// Has what an IPv4 socket sends never taken apart on the way, whatever is known of the path. It spares the kernel the search for a
-/// number by which parts would be put together. For packets that no path is too narrow for: up to 576 bytes (RFC 791).
+/// Disables fragmentation of sent IPv4 packets, whatever is known of the path MTU. This saves the
+/// kernel the choice of an IP ID for reassembly. For packets that fit every path: up to 576 bytes
+/// (RFC 791).
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// See `setsockopt(2)`.
 pub fn set_unfragmented(socket: &Socket) -> io::Result<()> {
     option::set(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)
 }
 
-/// Sets the hop limit (IPv4: time to live) of what a socket sends from now on.
+/// Sets the hop limit (IPv4: TTL) of packets sent from now on.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// See `setsockopt(2)`.
 pub fn set_hop_limit(socket: &Socket, v6: bool, hops: u8) -> io::Result<()> {
     set_of_family(socket, v6, [libc::IP_TTL, libc::IPV6_UNICAST_HOPS], libc::c_int::from(hops))
 }
@@ -245,7 +254,7 @@ pub fn set_hop_limit(socket: &Socket, v6: bool, hops: u8) -> io::Result<()> {
 /// The congestion control of a TCP socket.
 ///
 /// # Errors
-/// As `getsockopt(2)`.
+/// See `getsockopt(2)`.
 pub fn congestion_control(socket: &Socket) -> io::Result<String> {
     let name = socket.tcp_congestion()?;
     Ok(String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned())

@@ -1,9 +1,10 @@
-//! What the kernel knows of a TCP connection.
+//! Kernel statistics of a TCP connection.
 use std::io;
 use std::mem;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// `struct tcp_info` of linux/tcp.h up to the last field used here. The kernel fills as much as it knows and cuts the rest.
+/// `struct tcp_info` of linux/tcp.h up to the last field used here. Older kernels fill fewer
+/// fields, newer ones truncate.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Raw {
@@ -41,24 +42,25 @@ struct Raw {
     bytes_acked: u64,
 }
 
-/// The part of it that Fathom uses.
+/// The fields of `tcp_info` that Fathom uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpInfo {
-    /// Smoothed round-trip time, us. Right after the handshake it is the handshake's own.
+    /// Smoothed round-trip time in microseconds. Right after the handshake it is that of the
+    /// handshake.
     pub rtt_us: u32,
-    /// Congestion window, bytes.
+    /// Congestion window in bytes.
     pub cwnd_bytes: u64,
-    /// Segments retransmitted since the start, SYNs included.
+    /// Retransmitted segments since the start, including SYNs.
     pub retransmits: u32,
-    /// Payload bytes that the other side has acknowledged, and one for the SYN on the side that connected. Linux before 4.1
-    /// does not tell.
+    /// Payload bytes acknowledged by the peer, plus one for the SYN on the connecting side. `None`
+    /// before Linux 4.1.
     pub bytes_acked: Option<u64>,
 }
 
-/// Asks for it.
+/// Reads the statistics of a socket.
 ///
 /// # Errors
-/// As `getsockopt(2)`.
+/// See `getsockopt(2)`.
 pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     let mut raw = Raw::default();
     let mut length = size_of::<Raw>() as libc::socklen_t;
@@ -88,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_kernels() {
-        // Offsets of linux/tcp.h, by pahole.
+        // Offsets in linux/tcp.h, from pahole.
         let offsets = [
             mem::offset_of!(Raw, rto_us),
             mem::offset_of!(Raw, rtt_us),

@@ -1,8 +1,9 @@
-//! Datagrams with the kernel's timestamps of their arrival and of their leaving.
+//! Datagrams with kernel timestamps of arrival and departure.
 //!
-//! The kernel stamps in wall time. The caller turns it into monotonic time with both clocks read just after the call.
+//! The kernel timestamps in wall time. The caller converts to monotonic time with a reading of both
+//! clocks right after the call.
 //!
-//! By hand: neither socket2 nor rustix reads these control messages.
+//! Written by hand because neither socket2 nor rustix parses these control messages.
 use crate::clock::{Clock, wall_now};
 use crate::option;
 use fathom_units::{Time, WallTime};
@@ -12,32 +13,34 @@ use std::mem;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Room for a timestamp and an extended error with its address, in eights of bytes so that it is aligned.
+/// Space for a timestamp and an extended error with its address, in 8-byte words for alignment.
 pub(crate) const CONTROL_WORDS: usize = 32;
 
-/// Which packets of a socket the kernel stamps.
+/// Which packets of a socket the kernel timestamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stamping {
-    /// Those that arrive.
+    /// Arriving packets.
     Arrivals,
-    /// Those that arrive, and those that leave: on their way into the host's queue, and out of it to the device.
+    /// Arriving packets, and departing ones twice: entering the host's queue, and leaving it for
+    /// the device.
     Both,
 }
 
-/// Asks for timestamps on a socket as [`enable`] does for both ways, but has those of leaving come with the packet itself,
-/// so that no call that failed can put a count of packets out of step. Of the moments of leaving only the first is stamped.
+/// Enables timestamps for both directions like [`enable`], but departure timestamps come with the
+/// packet itself, so that a failed send cannot disturb the packet numbering. Only entry into the
+/// host's queue is timestamped.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// See `setsockopt(2)`.
 pub fn enable_with_packets(socket: BorrowedFd<'_>) -> io::Result<()> {
     let arrivals = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
     set_flags(socket, arrivals | libc::SOF_TIMESTAMPING_TX_SCHED)
 }
 
-/// Asks for timestamps on a socket.
+/// Enables timestamps on a socket.
 ///
 /// # Errors
-/// As `setsockopt(2)`.
+/// See `setsockopt(2)`.
 pub fn enable(socket: BorrowedFd<'_>, stamping: Stamping) -> io::Result<()> {
     let arrivals = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
     let departures = libc::SOF_TIMESTAMPING_TX_SCHED
@@ -51,28 +54,30 @@ pub fn enable(socket: BorrowedFd<'_>, stamping: Stamping) -> io::Result<()> {
     set_flags(socket, flags)
 }
 
-/// Sends one datagram on a socket with stamps of arrivals, and has the kernel stamp its leaving too, on its way into the host's
-/// queue. The stamp comes by the error queue, with the packet. Does not wait.
+/// Sends one datagram on a socket with arrival timestamps, and timestamps its entry into the host's
+/// queue. The timestamp arrives in the error queue, with the packet. Does not block.
 ///
 /// # Errors
-/// As `sendmsg(2)`.
+/// See `sendmsg(2)`.
 pub fn send_stamped(socket: BorrowedFd<'_>, bytes: &[u8], to: &SockAddr) -> io::Result<()> {
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     let mut wish = [0_u64; 4];
-    // SAFETY: a msghdr is pointers and integers; all zeros is an empty message.
+    // SAFETY: a msghdr consists of pointers and integers; all zeros is an empty message.
     let mut header: libc::msghdr = unsafe { mem::zeroed() };
     header.msg_name = to.as_ptr().cast_mut().cast();
     header.msg_namelen = to.len();
     header.msg_iov = &raw mut part;
     header.msg_iovlen = 1;
     header.msg_control = wish.as_mut_ptr().cast();
-    // SAFETY: CMSG_SPACE and CMSG_LEN only compute; 24 bytes on machines of 64 bits, 16 on those of 32.
+    // SAFETY: CMSG_SPACE and CMSG_LEN only calculate; 24 bytes on 64-bit machines, 16 on 32-bit
+    // ones.
     let (space, length) = unsafe {
         let size = size_of::<libc::c_uint>() as u32;
         (libc::CMSG_SPACE(size), libc::CMSG_LEN(size))
     };
     header.msg_controllen = space as _;
-    // SAFETY: the control buffer has room for one message of four bytes, is aligned for it, and nothing else refers to it.
+    // SAFETY: the control buffer is large enough for a message of four bytes, aligned, and not
+    // referenced elsewhere.
     unsafe {
         let message = libc::CMSG_FIRSTHDR(&raw const header);
         (*message).cmsg_level = libc::SOL_SOCKET;
@@ -80,7 +85,8 @@ pub fn send_stamped(socket: BorrowedFd<'_>, bytes: &[u8], to: &SockAddr) -> io::
         (*message).cmsg_len = length as _;
         libc::CMSG_DATA(message).cast::<libc::c_uint>().write_unaligned(libc::SOF_TIMESTAMPING_TX_SCHED);
     }
-    // SAFETY: `header` points to `to`, `part`, `bytes` and `wish`, all of which live through the call; none is written.
+    // SAFETY: `header` points to `to`, `part`, `bytes` and `wish`; all outlive the call and none is
+    // written.
     let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const header, libc::MSG_DONTWAIT) };
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -89,7 +95,7 @@ fn set_flags(socket: BorrowedFd<'_>, flags: libc::c_uint) -> io::Result<()> {
     option::set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags)
 }
 
-/// Wall and monotonic time of the same moment: of three pairs of readings the one that took the shortest.
+/// Wall and monotonic time of the same moment: of three pairs of readings, the fastest.
 #[must_use]
 pub fn both_clocks(clock: Clock) -> (WallTime, Time) {
     let pair = || {
@@ -105,60 +111,62 @@ pub fn both_clocks(clock: Clock) -> (WallTime, Time) {
     (best.1, best.2)
 }
 
-/// What arrived.
+/// A received datagram or part of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Received {
-    /// Bytes written to the buffer; for a stream 0 is its end.
+    /// Bytes written to the buffer; 0 is the end of a stream.
     pub length: usize,
-    /// From whom; `None` for a stream.
+    /// The sender; `None` for a stream.
     pub from: Option<SocketAddr>,
-    /// When the kernel received it, or a stream's last byte of it.
+    /// Kernel timestamp of arrival; for a stream, of the last byte.
     pub stamp: Option<WallTime>,
 }
 
-/// Receives one datagram, or what a stream has. Does not wait.
+/// Receives one datagram, or available stream data. Does not block.
 ///
 /// # Errors
-/// As `recvmsg(2)`; `WouldBlock` if nothing is there.
+/// See `recvmsg(2)`; `WouldBlock` if there is nothing.
 pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
     let mut slot = Slot::default();
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let mut header = slot.header(&mut part);
-    // SAFETY: `header` points to `part`, which is `buffer`, and to `slot`; all live through the call.
+    // SAFETY: `header` points to `part`, which points to `buffer`, and to `slot`; all outlive the
+    // call.
     let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT) };
     let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
     Ok(Received { length, from: address(&slot.address), stamp: software_stamp(&header) })
 }
 
-/// Which moment of a packet's leaving a stamp tells.
+/// The moment of a departure timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Departure {
-    /// It entered the host's queue of the interface.
+    /// The packet entered the host's queue of the interface.
     Queued,
-    /// It was handed to the device.
+    /// The packet was handed to the device.
     Sent,
 }
 
-/// The stamp of a packet that left.
+/// Timestamp of a sent packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SentStamp {
-    /// Number of the packet among those sent on the socket since stamping was enabled, from 0.
+    /// Number of the packet among those sent on the socket since timestamps were enabled, from 0.
     pub id: u32,
-    /// Which moment.
+    /// The moment.
     pub departure: Departure,
-    /// When.
+    /// The time.
     pub stamp: WallTime,
 }
 
-/// Takes one entry off the socket's error queue: a stamp, or `None` for an entry that is none.
+/// Takes one entry from the socket's error queue. Returns `None` for an entry that is not a
+/// timestamp.
 ///
 /// # Errors
-/// As `recvmsg(2)`; `WouldBlock` if the queue is empty.
+/// See `recvmsg(2)`; `WouldBlock` if the queue is empty.
 pub fn sent_stamp(socket: BorrowedFd<'_>) -> io::Result<Option<SentStamp>> {
     let mut slot = Slot::default();
     let mut part = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
     let mut header = slot.header(&mut part);
-    // SAFETY: `header` points to `part` (empty) and to `slot`; both live through the call.
+    // SAFETY: `header` points to `part` (empty) and to `slot`; both outlive the call.
     let length = unsafe {
         libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)
     };
@@ -169,7 +177,7 @@ pub fn sent_stamp(socket: BorrowedFd<'_>) -> io::Result<Option<SentStamp>> {
     Ok(told.zip(software_stamp(&header)).map(|((id, departure), stamp)| SentStamp { id, departure, stamp }))
 }
 
-/// What the kernel fills beside the data.
+/// Buffers that the kernel fills in addition to the data.
 #[derive(Clone, Copy)]
 struct Slot {
     address: libc::sockaddr_storage,
@@ -178,14 +186,14 @@ struct Slot {
 
 impl Default for Slot {
     fn default() -> Self {
-        // SAFETY: both are plain integers, for which all zeros is a value.
+        // SAFETY: both consist of integers, for which all zeros is valid.
         unsafe { mem::zeroed() }
     }
 }
 
 impl Slot {
     fn header(&mut self, part: &mut libc::iovec) -> libc::msghdr {
-        // SAFETY: a msghdr is pointers and integers; all zeros is an empty message.
+        // SAFETY: a msghdr consists of pointers and integers; all zeros is an empty message.
         let mut header: libc::msghdr = unsafe { mem::zeroed() };
         header.msg_name = (&raw mut self.address).cast();
         header.msg_namelen = size_of_val(&self.address) as libc::socklen_t;
@@ -197,17 +205,20 @@ impl Slot {
     }
 }
 
-/// The first control message of `header` with one of these levels and types whose data holds a `T`.
+/// The first control message of `header` with one of these levels and types and enough data for a
+/// `T`.
 pub(crate) fn control<T: Copy>(header: &libc::msghdr, wanted: &[(libc::c_int, libc::c_int)]) -> Option<T> {
-    // SAFETY: the kernel filled `header`, whose control buffer the caller's slot still holds.
+    // SAFETY: the kernel filled `header`, and the caller still holds its control buffer.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !next.is_null() {
-        // SAFETY: CMSG_FIRSTHDR and CMSG_NXTHDR return null or a whole header in the control buffer.
+        // SAFETY: CMSG_FIRSTHDR and CMSG_NXTHDR return null or a complete header in the control
+        // buffer.
         let message = unsafe { &*next };
-        // SAFETY: CMSG_LEN only computes.
+        // SAFETY: CMSG_LEN only calculates.
         let enough = message.cmsg_len as usize >= unsafe { libc::CMSG_LEN(size_of::<T>() as u32) } as usize;
         if enough && wanted.contains(&(message.cmsg_level, message.cmsg_type)) {
-            // SAFETY: the data is at least a `T` long, as just checked; `T` is plain integers; it may be unaligned.
+            // SAFETY: the data has at least the size of `T`, as just checked; `T` consists of
+            // integers; it may be unaligned.
             return Some(unsafe { libc::CMSG_DATA(next).cast::<T>().read_unaligned() });
         }
         // SAFETY: as for CMSG_FIRSTHDR.
@@ -216,7 +227,7 @@ pub(crate) fn control<T: Copy>(header: &libc::msghdr, wanted: &[(libc::c_int, li
     None
 }
 
-/// The first of the three times of `struct scm_timestamping` is the software stamp.
+/// The software timestamp: the first of the three times of `struct scm_timestamping`.
 pub(crate) fn software_stamp(header: &libc::msghdr) -> Option<WallTime> {
     let stamps: [libc::timespec; 3] = control(header, &[(libc::SOL_SOCKET, libc::SO_TIMESTAMPING)])?;
     let seconds = u64::try_from(stamps[0].tv_sec).ok().filter(|s| *s > 0)?;
@@ -224,7 +235,8 @@ pub(crate) fn software_stamp(header: &libc::msghdr) -> Option<WallTime> {
 }
 
 fn departure(header: &libc::msghdr) -> Option<(u32, Departure)> {
-    // linux/errqueue.h: SO_EE_ORIGIN_TIMESTAMPING; linux/net_tstamp.h: SCM_TSTAMP_SND, SCM_TSTAMP_SCHED.
+    // linux/errqueue.h: SO_EE_ORIGIN_TIMESTAMPING; linux/net_tstamp.h: SCM_TSTAMP_SND,
+    // SCM_TSTAMP_SCHED.
     const ORIGIN_TIMESTAMPING: u8 = 4;
     const TSTAMP_SND: u32 = 0;
     const TSTAMP_SCHED: u32 = 1;
@@ -242,7 +254,8 @@ pub(crate) fn address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
     let start = std::ptr::from_ref(storage);
     match libc::c_int::from(storage.ss_family) {
         libc::AF_INET => {
-            // SAFETY: a sockaddr_storage is at least as long and as aligned as any address; the family says which.
+            // SAFETY: a sockaddr_storage is at least as large and as aligned as any address; the
+            // family tells the type.
             let v4 = unsafe { start.cast::<libc::sockaddr_in>().read() };
             let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
             Some(SocketAddrV4::new(ip, u16::from_be(v4.sin_port)).into())
@@ -257,7 +270,7 @@ pub(crate) fn address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
     }
 }
 
-/// Room to receive several datagrams in one call.
+/// Buffers to receive several datagrams per call.
 pub struct Batch {
     size: usize,
     bytes: Vec<u8>,
@@ -275,7 +288,7 @@ impl std::fmt::Debug for Batch {
 }
 
 impl Batch {
-    /// Room for `count` datagrams of up to `size` bytes; longer ones are cut.
+    /// Buffers for `count` datagrams of up to `size` bytes; longer ones are truncated.
     #[must_use]
     pub fn new(count: usize, size: usize) -> Self {
         let size = size.max(1);
@@ -286,10 +299,10 @@ impl Batch {
             received: Vec::new(),
         }
     }
-    /// Replaces the contents by what is there, without waiting. Returns how many.
+    /// Replaces the contents with waiting datagrams. Does not block. Returns their number.
     ///
     /// # Errors
-    /// As `recvmmsg(2)`; `WouldBlock` if nothing is there.
+    /// See `recvmmsg(2)`; `WouldBlock` if there are none.
     pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         self.received.clear();
         self.slots.fill(Slot::default());
@@ -303,7 +316,8 @@ impl Batch {
             .map(|(slot, part)| libc::mmsghdr { msg_hdr: slot.header(part), msg_len: 0 })
             .collect();
         let (fd, room) = (socket.as_raw_fd(), headers.len() as libc::c_uint);
-        // SAFETY: `headers` holds `room` entries that point to `parts`, `slots` and `bytes`; all live through the call.
+        // SAFETY: `headers` holds `room` entries that point to `parts`, `slots` and `bytes`; all
+        // outlive the call.
         let count = unsafe {
             libc::recvmmsg(fd, headers.as_mut_ptr(), room, libc::MSG_DONTWAIT as _, std::ptr::null_mut())
         };
@@ -346,7 +360,7 @@ mod tests {
             let (sender, receiver) = pair(any);
             enable(sender.as_fd(), Stamping::Both).unwrap();
             enable(receiver.as_fd(), Stamping::Arrivals).unwrap();
-            // The kernel begins to stamp arrivals some moments after the first socket asks for it.
+            // The kernel starts to timestamp arrivals some time after the first socket enables it.
             let mut stamped = 0;
             for n in 0_u32.. {
                 let before = wall_now();
@@ -385,7 +399,7 @@ mod tests {
         assert_eq!(batch.receive(receiver.as_fd()).unwrap(), 3);
         let seen: Vec<_> = batch.iter().map(|(bytes, r)| (bytes.len(), bytes[0], r.from)).collect();
         let from = sender.local_addr().ok();
-        // The third was 90 bytes and is cut.
+        // The third datagram had 90 bytes and was truncated.
         assert_eq!(seen, [(30, 1, from), (60, 2, from), (64, 3, from)]);
     }
 

@@ -1,6 +1,7 @@
-//! TUN devices that carry super-packets: the kernel's segmentation and checksum offloads end in this process.
+//! TUN devices that carry super-packets: this process terminates the kernel's segmentation and
+//! checksum offloads.
 //!
-//! By hand: three requests of ioctl(2), with the virtio header that super-packets need.
+//! Written by hand: three ioctl(2) requests, with the virtio header that super-packets need.
 use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io::{self, IoSlice, Read, Write};
@@ -8,22 +9,23 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::{fmt, fs};
 
-/// The device from which TUN interfaces are made.
+/// The device that creates TUN interfaces.
 const DEVICE: &str = "/dev/net/tun";
 
-/// Bytes of `struct virtio_net_hdr` before each packet. Source: virtio 1.2 section 5.1.6, without num_buffers.
+/// Bytes of `struct virtio_net_hdr` before each packet. Source: virtio 1.2 section 5.1.6, without
+/// num_buffers.
 pub const VNET_HEADER_BYTES: usize = 10;
 
-/// Offloads that [`Tun`] takes over: the reader must expect partial checksums and TCP super-packets.
+/// Offloads that [`Tun`] accepts: the reader must handle partial checksums and TCP super-packets.
 const OFFLOADS: libc::c_uint = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
 
-/// A TUN interface, without blocking reads. It ends when this is dropped.
+/// A TUN interface with non-blocking reads. It is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Tun {
     file: fs::File,
 }
 
-/// Why no TUN interface could be made.
+/// Why no TUN interface could be created.
 #[derive(Debug)]
 pub enum TunError {
     /// The device node does not exist.
@@ -33,13 +35,13 @@ pub enum TunError {
         /// Permission bits of the node.
         mode: u32,
     },
-    /// The device node opens, but there is no driver behind it.
+    /// The device node can be opened, but no driver answers.
     NoDriver,
-    /// The kernel refused to make the interface.
+    /// The kernel refused to create the interface.
     Refused {
-        /// The step that it refused.
+        /// The step that failed.
         step: &'static str,
-        /// Its answer.
+        /// The kernel's error.
         source: io::Error,
     },
 }
@@ -72,10 +74,11 @@ impl fmt::Display for TunError {
 impl std::error::Error for TunError {}
 
 impl Tun {
-    /// Makes interface `name` in the network namespace of the calling thread; it stays there whoever reads it.
+    /// Creates interface `name` in the network namespace of the calling thread. It stays there
+    /// whichever thread reads it.
     ///
     /// # Errors
-    /// Says which of device, permission, driver and kernel is in the way.
+    /// Names the cause: device, permission, driver or kernel.
     pub fn create(name: &str) -> Result<Tun, TunError> {
         let opened = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(DEVICE);
         let tun = Tun { file: opened.map_err(explain_open)? };
@@ -85,10 +88,10 @@ impl Tun {
         tun.take_offloads().map_err(refused("TUNSETOFFLOAD"))?;
         Ok(tun)
     }
-    /// Reads one packet with its [`VNET_HEADER_BYTES`] header; `None` if there is none now.
+    /// Reads one packet with its [`VNET_HEADER_BYTES`] header; `None` if there is none.
     ///
     /// # Errors
-    /// As `read(2)`.
+    /// See `read(2)`.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.file).read(buffer) {
             Ok(length) => Ok(Some(length)),
@@ -96,10 +99,11 @@ impl Tun {
             Err(e) => Err(e),
         }
     }
-    /// Hands one packet, its header first, to the kernel of the interface's namespace.
+    /// Passes one packet, header first, to the kernel of the interface's namespace.
     ///
     /// # Errors
-    /// As `writev(2)`; `EINVAL` for a header that does not fit the packet, `EIO` while the interface is down.
+    /// See `writev(2)`; `EINVAL` if the header does not match the packet, `EIO` while the interface
+    /// is down.
     pub fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         (&self.file).write_vectored(parts).map(|_| ())
     }
@@ -131,7 +135,7 @@ impl AsFd for Tun {
 
 pub(crate) fn interface_request(name: &str) -> io::Result<libc::ifreq> {
     let name = CString::new(name)?;
-    // SAFETY: ifreq is plain data for which all zeros is a value.
+    // SAFETY: ifreq is plain data for which all zeros is valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     if name.as_bytes_with_nul().len() > request.ifr_name.len() {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));

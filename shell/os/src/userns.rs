@@ -1,9 +1,10 @@
-//! A user namespace, in which an ordinary user may make network namespaces; and which setting forbids it, if one does.
+//! A user namespace, in which an unprivileged user can create network namespaces; and the setting
+//! that forbids it, if any.
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::{fmt, fs, io};
 
-/// Why namespaces cannot be made. Its `Display` names the setting and what to do.
+/// Why namespaces cannot be created. `Display` names the setting and what to do.
 #[derive(Debug)]
 pub struct Refusal {
     obstacle: Obstacle,
@@ -18,15 +19,15 @@ enum Obstacle {
     UnprivilegedUsernsClone,
     /// kernel.apparmor_restrict_unprivileged_userns is 1.
     AppArmor,
-    /// A system call filter, as in containers.
+    /// A system call filter, common in containers.
     Seccomp,
-    /// More than one thread, with their number.
+    /// The process has several threads; their number.
     Threads(u64),
-    /// None of the known ones.
+    /// None of the known causes.
     Unknown,
 }
 
-/// What the system says about itself, as far as it bears on user namespaces.
+/// System settings that affect user namespaces.
 #[derive(Clone, Copy, Default, Debug)]
 struct Facts {
     max_user_namespaces: Option<u64>,
@@ -70,8 +71,9 @@ impl std::error::Error for Refusal {
     }
 }
 
-/// Makes sure that this process may make and configure network namespaces: does nothing if it may, else enters a new
-/// user namespace in which it is root. Call it before the first thread is started.
+/// Ensures that this process may create and configure network namespaces. If it lacks the
+/// capabilities, it enters a new user namespace in which it is root. Call it before starting
+/// threads.
 ///
 /// # Errors
 /// Names the setting that forbids it.
@@ -82,22 +84,23 @@ pub fn become_root() -> Result<(), Refusal> {
     let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
     // SAFETY: it does not unshare descriptors.
     unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }.map_err(|error| explain(error.into()))?;
-    // Without a capability in the parent a user may map only himself, and gid_map only once setgroups is given up.
+    // Without a capability in the parent namespace a user may map only itself, and write gid_map
+    // only after disabling setgroups.
     fs::write("/proc/self/setgroups", "deny").map_err(explain)?;
     fs::write("/proc/self/uid_map", format!("0 {uid} 1")).map_err(explain)?;
     fs::write("/proc/self/gid_map", format!("0 {gid} 1")).map_err(explain)
 }
 
-/// Puts a refusal of a namespace into words, by the settings of this system.
+/// Explains a refused namespace from the settings of this system.
 #[must_use]
 pub fn explain(source: io::Error) -> Refusal {
     Refusal { obstacle: find_obstacle(&source, &Facts::read()), source }
 }
 
-/// Whether this thread has the capabilities that namespaces and interfaces need.
+/// Whether this thread has the capabilities for namespaces and interfaces.
 #[must_use]
 pub fn is_privileged() -> bool {
-    // Numbers of CAP_NET_ADMIN and CAP_SYS_ADMIN. Source: linux/capability.h.
+    // CAP_NET_ADMIN and CAP_SYS_ADMIN. Source: linux/capability.h.
     const NEEDED: u64 = 1 << 12 | 1 << 21;
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let effective = status_field(&status, "CapEff").and_then(|text| u64::from_str_radix(text, 16).ok());
@@ -125,7 +128,7 @@ fn status_field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
 
 fn find_obstacle(source: &io::Error, facts: &Facts) -> Obstacle {
     match (source.raw_os_error(), facts) {
-        // ENOSPC is the answer at the limit, and with a limit of 0 at once (namespaces(7)).
+        // ENOSPC is the error at the limit, and immediately with a limit of 0 (namespaces(7)).
         (Some(libc::ENOSPC), Facts { max_user_namespaces: Some(limit), .. }) => {
             Obstacle::MaxUserNamespaces(*limit)
         }
@@ -133,7 +136,7 @@ fn find_obstacle(source: &io::Error, facts: &Facts) -> Obstacle {
         (Some(libc::EINVAL), Facts { threads: Some(n @ 2..), .. }) => Obstacle::Threads(*n),
         (_, Facts { unprivileged_userns_clone: Some(0), .. }) => Obstacle::UnprivilegedUsernsClone,
         (_, Facts { apparmor_restrict: Some(1), .. }) => Obstacle::AppArmor,
-        // 2 is a filter; 0 is none. Source: proc(5).
+        // 2 means a filter, 0 none. Source: proc(5).
         (_, Facts { seccomp_mode: Some(2), .. }) => Obstacle::Seccomp,
         _ => Obstacle::Unknown,
     }

@@ -1,32 +1,32 @@
-//! Why a file could not be written or read.
+//! Errors while reading and writing files.
 use fathom_os::error::without_code;
 use fathom_run::RunError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file could not be written or read. `Display` gives one line that names the file and what to try.
+/// Why a file could not be written or read. `Display` gives one line with the file and what to try.
 #[derive(Debug)]
 pub enum StoreError {
-    /// The system refused to write.
+    /// The file could not be written.
     Write {
         /// The file.
         path: PathBuf,
-        /// Bytes that were to be written.
+        /// Bytes to be written.
         needed: u64,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
-        /// Where the run is kept instead.
+        /// Where the run was saved instead.
         rescued: Option<PathBuf>,
     },
-    /// The system refused to read, or the packed data is damaged.
+    /// The file could not be read, or its compressed data is damaged.
     Read {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
-    /// More than [`crate::MAX_FILE_BYTES`], packed or unpacked.
+    /// More than [`crate::MAX_FILE_BYTES`], compressed or decompressed.
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum StoreError {
     Run {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong.
         source: RunError,
     },
 }

@@ -1,4 +1,5 @@
-//! Result files and exports on disk, each written whole or not at all; and the [`table`]s of sweeps and histories.
+//! Result files and exports on disk, each written completely or not at all; and [`table`]s for
+//! sweeps and histories.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

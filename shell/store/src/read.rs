@@ -1,4 +1,4 @@
-//! Reading of run files.
+//! Reads run files.
 use crate::StoreError;
 use fathom_run::{Run, RunError};
 use flate2::read::MultiGzDecoder;
@@ -6,16 +6,17 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Largest run file that is read, in bytes, packed or unpacked: a longer one is no run, or meant to fill the memory.
+/// Largest run file in bytes, compressed or decompressed. A longer file is not a run, or is meant
+/// to exhaust memory.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// First bytes of a gzip file (RFC 1952).
+/// Magic number of gzip (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Reads and checks a run file, packed or not (told by its first bytes, not by its name).
+/// Reads and validates a run file. Its first bytes, not its name, decide whether it is compressed.
 ///
 /// # Errors
-/// All kinds of [`StoreError`] but `Write`.
+/// Any [`StoreError`] except `Write`.
 pub fn load(path: &Path) -> Result<Run, StoreError> {
     load_within(path, MAX_FILE_BYTES)
 }

@@ -1,51 +1,51 @@
-//! Tables for other programs: CSV or Parquet, written row by row.
+//! Tables for other programs, in CSV or Parquet, written row by row.
 mod csv;
 mod parquet;
 
 pub use self::csv::Csv;
 pub use self::parquet::Parquet;
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A text.
     Text,
-    /// A whole number.
+    /// An unsigned integer.
     Whole,
-    /// A whole number that mostly grows by the same step, such as a time.
+    /// An unsigned integer that mostly increases by the same step, such as a time.
     Steady,
-    /// A number, or nothing.
+    /// A number, or missing.
     Number,
 }
 
-/// A column: its name, which ends in its unit, and what it holds.
+/// A column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field<'a> {
-    /// Its name.
+    /// The name, which ends in the unit.
     pub name: &'a str,
-    /// What it holds.
+    /// The type.
     pub kind: Kind,
 }
 
-/// What a row has in a column.
+/// A value of a row.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cell<'a> {
-    /// Of a text.
+    /// Text.
     Text(&'a str),
-    /// Of a whole number, of either kind.
+    /// An integer, of either integer type.
     Whole(u64),
-    /// Of a number.
+    /// A number, or missing.
     Number(Option<f64>),
 }
 
-/// Where rows go.
+/// A destination of rows.
 pub trait Table {
-    /// Writes one row, whose cells are in the order of the columns.
+    /// Writes one row; cells are in column order.
     ///
     /// # Errors
     /// If it cannot be written.
     fn row(&mut self, cells: &[Cell<'_>]) -> std::io::Result<()>;
-    /// Ends the table after the last row.
+    /// Completes the table after the last row.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -1,4 +1,4 @@
-//! Writing of run files and exports.
+//! Writes run files and exports.
 use crate::StoreError;
 use fathom_run::Run;
 use flate2::Compression;
@@ -7,24 +7,26 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes `run` as JSON, packed if the name ends in `.gz`: whole or not at all.
+/// Writes `run` as JSON, compressed if the name ends in `.gz`. The file is written completely or
+/// not at all.
 ///
-/// A run took time and traffic to make: one that cannot be written where it should be is kept in the directory of
-/// temporary files, if there is room.
+/// A run costs time and traffic, so if the file cannot be written, the run is saved in the
+/// directory for temporary files, if there is space.
 ///
 /// # Errors
-/// [`StoreError::Write`], which says where the run is kept.
+/// [`StoreError::Write`], which says where the run was saved.
 pub fn save(path: &Path, run: &Run) -> Result<(), StoreError> {
     let text = serde_json::to_string(run).map_err(|e| refused(path, 0, io::Error::other(e)))?;
     let Err(StoreError::Write { path, needed, source, .. }) = write(path, &text) else { return Ok(()) };
-    // The process's number keeps it apart from what is there already.
+    // The process ID makes the name unique.
     let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let rescued = std::env::temp_dir().join(format!("fathom-{}-{name}", std::process::id()));
     let kept = write(&rescued, &text).is_ok();
     Err(StoreError::Write { path, needed, source, rescued: kept.then_some(rescued) })
 }
 
-/// Writes `text`, packed if the name ends in `.gz`: whole or not at all.
+/// Writes `text`, compressed if the name ends in `.gz`. The file is written completely or not at
+/// all.
 ///
 /// # Errors
 /// [`StoreError::Write`].
@@ -45,9 +47,10 @@ fn pack(text: &str) -> io::Result<Vec<u8>> {
     packer.finish()
 }
 
-/// Writes a file beside `path` and renames it: a reader sees the old file or the new one, never half of one.
+/// Writes a temporary file next to `path` and renames it, so that readers see either the old or the
+/// new file.
 ///
-/// What is not a plain file (a pipe, `/dev/stdout`) cannot be replaced and is written directly.
+/// Special files (a pipe, `/dev/stdout`) cannot be replaced and are written directly.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         return File::options().write(true).open(path)?.write_all(bytes);
@@ -55,7 +58,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let unfinished = unfinished_name(path)?;
     let written = write_through(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, path));
     if written.is_err() {
-        // The first error is the one to tell.
+        // Report the first error, not this one.
         let _ = fs::remove_file(&unfinished);
     }
     written
@@ -66,18 +69,20 @@ fn unfinished_name(path: &Path) -> io::Result<PathBuf> {
     Ok(path.with_file_name(format!(".{}.{}.unfinished", name.to_string_lossy(), std::process::id())))
 }
 
-/// A full disk may show only when the data reach it.
+/// A full disk may show only when data is flushed.
 fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A name in a directory for all may be a trap: the file must be new.
+    // In a shared directory the name may be a symbolic link planted by someone else: the file must
+    // be new.
     let _ = fs::remove_file(path);
     let mut file = File::options().write(true).create_new(true).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
 
-/// `fathom-COMMAND-2026-11-20T141000Z.json.gz` for a run that started at the RFC 3339 time `started`.
+/// `fathom-COMMAND-2026-11-20T141000Z.json.gz` for a run that started at the RFC 3339 time
+/// `started`.
 ///
-/// Only letters, digits, `-` and `_` of both are taken, so that the name is one on every system.
+/// Only letters, digits, `-` and `_` are kept, so that the name is valid on every system.
 pub fn default_name(command: &str, started: &str) -> String {
     let safe = |text: &str| -> String {
         text.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect()

@@ -1,8 +1,9 @@
-//! Network namespaces for tests, without root; and ports that no other test is given.
+//! Network namespaces for tests, without root; and ports that no other test uses.
 //!
-//! A process can enter a user namespace only before it starts its first thread, and the test harness starts threads. A test
-//! program that links this crate therefore enters one before `main`, unless it is privileged already. Where the system
-//! forbids that, each test that asks for a namespace fails and names the setting.
+//! A process can enter a user namespace only before it starts its first thread, and the test
+//! harness starts threads. A test program that links this crate therefore enters one before `main`,
+//! unless it is already privileged. If the system forbids that, each test that needs a namespace
+//! fails and names the setting.
 
 #![expect(unsafe_code, reason = "a function that runs before main is a static in a section of the linker")]
 
@@ -13,11 +14,13 @@ use std::net::{TcpListener, UdpSocket};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Why this process may not make namespaces; unset if it may.
+/// Why this process may not create namespaces; unset if it may.
 static REFUSAL: OnceLock<Refusal> = OnceLock::new();
 
-/// The C library calls the functions of this section in the only thread of the process, before `main`.
-// SAFETY: the section holds function pointers of this type, and the function uses nothing that `main` would set up.
+/// The C library calls the functions of this section before `main`, in the only thread of the
+/// process.
+// SAFETY: the section holds function pointers of this type, and the function uses nothing that
+// `main` would set up.
 #[unsafe(link_section = ".init_array")]
 #[used]
 static BEFORE_MAIN: extern "C" fn() = enter_user_namespace;
@@ -28,10 +31,10 @@ extern "C" fn enter_user_namespace() {
     }
 }
 
-/// Checks that this process may make namespaces.
+/// Checks that this process may create namespaces.
 ///
 /// # Panics
-/// If it may not; the message names the setting that forbids it and what to try.
+/// If it may not. The message names the setting that forbids it and what to try.
 pub fn require_namespaces() {
     if let Some(refusal) = REFUSAL.get() {
         panic!("this test needs namespaces: {refusal}");
@@ -39,10 +42,10 @@ pub fn require_namespaces() {
     assert!(userns::is_privileged(), "this process did not enter a user namespace before main");
 }
 
-/// Makes a network namespace.
+/// Creates a network namespace.
 ///
 /// # Panics
-/// If the system refuses it; the message says why.
+/// If the system refuses it. The message says why.
 #[must_use]
 pub fn new_namespace() -> NetNs {
     require_namespaces();
@@ -66,18 +69,18 @@ pub fn in_new_namespace<T: Send>(test: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Returns a port of the loopback address that is free, and stays so while the test closes and opens it.
+/// A free port of the loopback address that stays free while the test closes and reopens it.
 ///
-/// The kernel may hand a port of its ephemeral range to any other socket as soon as it is closed.
-/// This port is below that range, and differs for each call and process.
+/// The kernel may give a closed port of its ephemeral range to any other socket. This port is below
+/// that range, and differs for each call and process.
 ///
 /// # Panics
-/// If every port below the ephemeral range is taken.
+/// If every port below the ephemeral range is in use.
 #[must_use]
 pub fn unused_port() -> u16 {
-    /// Ports below this are often taken by services.
+    /// Ports below this are often used by services.
     const FIRST: u32 = 10_000;
-    /// The first ephemeral port of Linux, where it is not set otherwise (`ip_local_port_range`).
+    /// The default start of Linux's ephemeral range (`ip_local_port_range`).
     const END: u32 = 32_768;
     static CALLS: AtomicU32 = AtomicU32::new(0);
     let is_free = |port: &u16| {

@@ -1,6 +1,6 @@
 import { type Columns, decodeColumns, decodeOverview, type Spark } from "./wire.ts";
 
-/** One target as it is now; in step with the server's `Row`. */
+/** The current state of a target. Keep in sync with the server's `Row`. */
 export interface Target {
   series: number;
   name: string;
@@ -36,7 +36,7 @@ export interface WatchEvent {
   kind: string;
   text: string;
   value: number | null;
-  /** Of a test of the line: the name of its page. */
+  /** For a speed test: the name of its report. */
   report: string | null;
 }
 
@@ -60,7 +60,7 @@ export interface Period {
   max_s: number | null;
   mean_s: number | null;
   quantiles_s: [number, number][];
-  /** Value, and the share of answers that is not above it. */
+  /** Value, and the share of replies up to it. */
   ecdf_s: [number, number][];
 }
 
@@ -74,7 +74,7 @@ export interface HeatCell {
   max_s: number | null;
 }
 
-/** A conclusion over months. */
+/** A finding over months. */
 export interface Finding {
   kind: string;
   series: number;
@@ -87,7 +87,7 @@ export interface Finding {
   refuted_by: string;
 }
 
-/** The server refused, or could not be reached. */
+/** The server refused a request or could not be reached. */
 export class ApiError extends Error {}
 
 async function get(path: string, signal?: AbortSignal): Promise<Response> {
@@ -96,12 +96,12 @@ async function get(path: string, signal?: AbortSignal): Promise<Response> {
     response = await fetch(path, signal ? { signal } : {});
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError("The server does not answer.");
+    throw new ApiError("The server cannot be reached.");
   }
   if (response.status === 401) location.assign("/login");
   if (!response.ok) {
     const told = (await response.json().catch(() => ({}))) as { error?: string };
-    throw new ApiError(told.error ?? `The server answers ${response.status}.`);
+    throw new ApiError(told.error ?? `The server responded with status ${response.status}.`);
   }
   return response;
 }
@@ -110,7 +110,7 @@ async function json<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await (await get(path, signal)).json()) as T;
 }
 
-/** Seconds as the server reads them: without an exponent, to the microsecond. */
+/** Seconds in the server's format: without an exponent, to the microsecond. */
 export function seconds(value: number): string {
   return String(Math.max(0, Math.round(value * 1e6) / 1e6));
 }
@@ -138,7 +138,7 @@ export const api = {
     decodeColumns(await (await get(`${smokePath(series, from, to, columns)}&format=binary`, signal)).arrayBuffer()),
 };
 
-/** The same figures for a person or a program. */
+/** URLs of the same data for people and programs. */
 export function smokePath(series: number, from: number, to: number, columns: number): string {
   return `/api/v1/smoke?series=${series}&${range(from, to)}&cols=${columns}`;
 }

@@ -1,8 +1,10 @@
-/** Ticks on an axis of local time: at whole minutes, hours, days, months of the reader's own clock. */
+/**
+ * Ticks of a local time axis: at whole minutes, hours, days and months in the reader's time zone.
+ */
 export interface Tick {
   at: number;
   label: string;
-  /** A day or a year begins: drawn stronger, and told in full. */
+  /** The start of a day or year: drawn stronger, with a full label. */
   major: boolean;
 }
 
@@ -27,7 +29,7 @@ export function day(at: number): string {
   return `${WEEKDAYS[date.getDay()]} ${date.getDate()} ${MONTHS[date.getMonth()]}`;
 }
 
-/** A moment in full, as fine as one column is wide. */
+/** A time, as precise as the width of a column. */
 export function moment(at: number, width: number): string {
   const date = new Date(at * 1e3);
   const whole = `${day(at)} ${date.getFullYear()}`;
@@ -36,7 +38,7 @@ export function moment(at: number, width: number): string {
   return `${whole}, ${clock(at, width < 60)}${tenths}`;
 }
 
-/** A span of time in words: `3 h`, `12 days`. */
+/** A duration in words: `3 h`, `12 days`. */
 export function spanText(seconds: number): string {
   const units: [number, string][] = [
     [31_557_600, "year"],
@@ -51,7 +53,7 @@ export function spanText(seconds: number): string {
   return `${text} ${name}${text === "1" ? "" : "s"}`;
 }
 
-/** At most `most` ticks between two moments. */
+/** At most `most` ticks between two times. */
 export function timeTicks(from: number, to: number, most: number): Tick[] {
   const least = (to - from) / Math.max(most, 1);
   const seconds = SECOND_STEPS.find((step) => step >= least);
@@ -78,7 +80,7 @@ function clockTicks(from: number, to: number, step: number): Tick[] {
   return ticks;
 }
 
-/** By the reader's clock, so that a day of 23 or 25 hours has its ticks at whole hours, too. */
+/** In local time, so that days of 23 or 25 hours have their ticks at whole hours too. */
 function hourTicks(from: number, to: number, step: number): Tick[] {
   const ticks: Tick[] = [];
   const start = new Date(from * 1e3);

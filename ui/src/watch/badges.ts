@@ -1,6 +1,6 @@
 import { make } from "../dom.ts";
 
-/** The alerts that are raised, each a word in a frame. */
+/** Badges of the raised alerts. */
 export function badges(alerts: readonly string[]): HTMLElement[] {
   return alerts.map((alert) => make("em", { class: "badge", title: `Alert: ${alert}` }, alert));
 }

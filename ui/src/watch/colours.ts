@@ -1,4 +1,4 @@
-/** Colours of the page's theme as they are now, by the names of watch.css and of the reports' palette. */
+/** Current theme colors, by their names in watch.css and in the reports' palette. */
 export type Colours = (name: string) => string;
 
 let known = new Map<string, string>();
@@ -12,7 +12,7 @@ export const colours: Colours = (name) => {
   return value;
 };
 
-/** Calls back when the theme has changed. */
+/** Calls back when the theme changes. */
 export function onTheme(changed: () => void): void {
   const forget = (): void => {
     known = new Map();

@@ -9,10 +9,10 @@ import { percent } from "./loss.ts";
 import type { View } from "./view.ts";
 
 const SHIFTS: readonly [string, number | undefined][] = [
-  ["the same length before it", undefined],
-  ["the same time a day before", 86_400],
-  ["the same time a week before", 604_800],
-  ["the same time 4 weeks before", 2_419_200],
+  ["the period before", undefined],
+  ["a day earlier", 86_400],
+  ["a week earlier", 604_800],
+  ["4 weeks earlier", 2_419_200],
 ];
 const HEIGHT = 240;
 const SHARES: readonly [number, string][] = [
@@ -23,14 +23,14 @@ const SHARES: readonly [number, string][] = [
   [0.999, "p99.9"],
 ];
 
-/** Two periods of one series side by side: the distribution of all delays, and a table. */
+/** Compares two periods of one series: the distribution of all delays, and a table. */
 export class Compare {
   readonly element = make("section", { class: "card compare", hidden: "" });
-  private readonly choice = make("select", { "aria-label": "With which period" });
+  private readonly choice = make("select", { "aria-label": "Period to compare with" });
   private readonly canvas = make("canvas", { role: "img" });
   private readonly table = make("div", { class: "scroll" });
   private readonly words = make("p", { class: "told", role: "status" });
-  private readonly pin = button("Keep this time to compare with", "Keep the time shown above, and compare others with it", () => this.keep());
+  private readonly pin = button("Pin this period", "Pin the period shown above to compare other periods with it", () => this.keep());
   private series: number | undefined;
   private view: View | undefined;
   private kept: View | undefined;
@@ -42,7 +42,7 @@ export class Compare {
     this.choice.append(...SHIFTS.map(([name], n) => make("option", { value: String(n) }, name)));
     this.choice.addEventListener("change", () => this.refresh());
     const body = make("details", {}, make("summary", {}, make("h2", {}, "Compare two periods")));
-    const head = make("div", { class: "tools" }, make("label", {}, "The time above with ", this.choice), this.pin);
+    const head = make("div", { class: "tools" }, make("label", {}, "Compare the period above with ", this.choice), this.pin);
     body.append(head, this.words, this.canvas, this.table);
     body.addEventListener("toggle", () => {
       this.isOpen = body.open;
@@ -55,7 +55,7 @@ export class Compare {
   of(series: number | undefined, name: string): void {
     this.series = series;
     this.element.hidden = series === undefined;
-    this.canvas.setAttribute("aria-label", `${name}: distribution of the delays of both periods; the table has the figures`);
+    this.canvas.setAttribute("aria-label", `${name}: distribution of the delays in both periods; see the table for values`);
   }
 
   around(view: View): void {
@@ -68,7 +68,7 @@ export class Compare {
     const old = this.choice.querySelector('option[value="kept"]');
     old?.remove();
     const { from, to } = this.kept as View;
-    this.choice.append(make("option", { value: "kept" }, `the time kept (${moment(from, 60)}, ${spanText(to - from)})`));
+    this.choice.append(make("option", { value: "kept" }, `the pinned period (${moment(from, 60)}, ${spanText(to - from)})`));
     this.choice.value = "kept";
     this.refresh();
   }
@@ -83,7 +83,7 @@ export class Compare {
     const { series, view } = this;
     if (!this.isOpen || series === undefined || !view) return;
     const other = this.other(view);
-    // Live, the view moves on each second: once in ten is enough here.
+    // A live view moves every second; updating every ten is enough here.
     const key = [series, ...[view.from, view.to, other.from, other.to].map((at) => Math.round(at / 10))].join(" ");
     if (key === this.asked) return;
     this.asked = key;
@@ -106,7 +106,7 @@ export class Compare {
   private tell(): void {
     const [now, before] = this.sides as [Period, Period];
     const of = (period: Period, share: number): number => period.quantiles_s.find(([q]) => q === share)?.[1] ?? NaN;
-    const heads = ["", "The time above", "The other", "Difference"];
+    const heads = ["", "Period above", "Other period", "Difference"];
     const change = (a: number, b: number): string => {
       if (!Number.isFinite(a) || !Number.isFinite(b)) return "–";
       return `${a >= b ? "+" : "−"}${quantity(Math.abs(a - b), "seconds")}`;
@@ -117,15 +117,15 @@ export class Compare {
       ["Lost", percent(now.loss_ratio ?? NaN), percent(before.loss_ratio ?? NaN), ""],
       ["Late", thousands(now.tally.late), thousands(before.tally.late), ""],
       ...SHARES.map(([share, name]) => [name, quantity(of(now, share), "seconds"), quantity(of(before, share), "seconds"), change(of(now, share), of(before, share))]),
-      ["Most", quantity(now.max_s ?? NaN, "seconds"), quantity(before.max_s ?? NaN, "seconds"), change(now.max_s ?? NaN, before.max_s ?? NaN)],
+      ["Max", quantity(now.max_s ?? NaN, "seconds"), quantity(before.max_s ?? NaN, "seconds"), change(now.max_s ?? NaN, before.max_s ?? NaN)],
     ];
     const head = make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)));
     const body = rows.map(([name, ...cells]) => make("tr", {}, make("th", { scope: "row" }, name), ...cells.map((cell) => make("td", {}, cell))));
     this.table.replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)));
     const [a, b] = [of(now, 0.95), of(before, 0.95)];
-    if (!Number.isFinite(a) || !Number.isFinite(b)) this.words.textContent = "In one of the two periods nothing was answered.";
-    else if (Math.abs(Math.log(a / b)) < 0.05) this.words.textContent = `95 of 100 probes were answered within ${quantity(a, "seconds")} in both.`;
-    else this.words.textContent = `95 of 100 probes were answered within ${quantity(a, "seconds")}; in the other period within ${quantity(b, "seconds")}.`;
+    if (!Number.isFinite(a) || !Number.isFinite(b)) this.words.textContent = "One of the two periods has no replies.";
+    else if (Math.abs(Math.log(a / b)) < 0.05) this.words.textContent = `95 % of the replies took at most ${quantity(a, "seconds")} in both periods.`;
+    else this.words.textContent = `95 % of the replies took at most ${quantity(a, "seconds")}; in the other period ${quantity(b, "seconds")}.`;
   }
 
   draw(): void {
@@ -196,8 +196,8 @@ function frame(context: CanvasRenderingContext2D, at: Frame, x: (value: number) 
     }
   }
   const keys: [string, string][] = [
-    ["loss0", "the time above"],
-    ["up", "the other (dashed)"],
+    ["loss0", "period above"],
+    ["up", "other period (dashed)"],
   ];
   context.textAlign = "right";
   keys.forEach(([name, text], n) => {

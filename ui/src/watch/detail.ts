@@ -29,18 +29,18 @@ const SPANS: readonly [string, number][] = [
   ["1 year", 31_557_600],
 ];
 const HELP =
-  "Delay over time. Arrow keys left and right move, up and down zoom; with Shift, left and right move the cursor and tell what is under it; " +
-  "N goes to the present. The wheel or two fingers zoom, dragging moves, dragging with Shift looks into a part.";
-/** Rows of the table; what is finer is in the CSV. */
+  "Delay over time. The left and right arrow keys move, up and down zoom. Shift with left or right moves the cursor and announces its values. " +
+  "N goes to the present. The mouse wheel or a pinch zooms, dragging moves, dragging with Shift zooms to a selection.";
+/** Maximum rows of the table; the CSV has all. */
 const MOST_ROWS = 200;
 const UNITS: Record<Series["unit"], Unit> = { seconds: "seconds", bits_per_second: "rate", bytes: "bytes" };
 const nowSeconds = (): number => Date.now() / 1e3;
 
-/** Some targets over time. */
+/** Plots of some targets over time. */
 export class Detail {
   readonly element = make("section", { class: "detail" });
   private view: View = lastSeconds(3_600, nowSeconds());
-  /** Its right end moves on with the clock. */
+  /** Whether the right end follows the clock. */
   private live = true;
   private shown: number[] = [];
   private all: Series[] = [];
@@ -59,12 +59,12 @@ export class Detail {
   private readonly title = make("h1");
   private readonly when = make("p", { class: "when" });
   private readonly spans = SPANS.map(([name, seconds]) => ({ seconds, element: button(name, `Show the last ${name}`, () => this.showLast(seconds)) }));
-  private readonly now = button("Now", "Go to the present and stay there", () => this.goLive());
-  private readonly scale = make("select", { "aria-label": "Scale of the delays" });
-  private readonly adder = make("select", { "aria-label": "Show another series beside these" });
+  private readonly now = button("Now", "Go to the present and follow it", () => this.goLive());
+  private readonly scale = make("select", { "aria-label": "Delay scale" });
+  private readonly adder = make("select", { "aria-label": "Add another series" });
   private readonly stage = make("div", { class: "stage", tabindex: "0", role: "application", "aria-label": HELP });
   private readonly box = make("div", { class: "selection", hidden: "" });
-  private readonly raised = make("p", { class: "raised", "aria-live": "polite", "aria-label": "Alerts that are raised", hidden: "" });
+  private readonly raised = make("p", { class: "raised", "aria-live": "polite", "aria-label": "Raised alerts", hidden: "" });
   private readonly ribbon = new Ribbon((event) => this.lookAt(event));
   private readonly trouble = make("p", { class: "trouble", role: "alert", hidden: "" });
   private readonly said = make("p", { class: "unseen", role: "status", "aria-live": "polite" });
@@ -81,8 +81,8 @@ export class Detail {
 
   private build(): void {
     const scales: [ScaleKind, string][] = [
-      ["fit", "Linear, rare peaks cut"],
-      ["whole", "Linear, to the largest"],
+      ["fit", "Linear, rare peaks clipped"],
+      ["whole", "Linear, up to the maximum"],
       ["log", "Logarithmic"],
     ];
     this.scale.append(...scales.map(([value, name]) => make("option", { value }, name)));
@@ -127,7 +127,7 @@ export class Detail {
     });
   }
 
-  /** Shows what an address names. */
+  /** Shows the place given in the URL. */
   async enter(place: Extract<Place, { page: "targets" }>): Promise<void> {
     const same = this.shown.join() === place.series.join() && this.plots.length > 0;
     this.live = place.to === undefined;
@@ -136,7 +136,7 @@ export class Detail {
     clearInterval(this.timer);
     this.timer = window.setInterval(() => this.tick(), 1_000);
     if (!same) {
-      // The names of those that are watched are known before the server's list comes.
+      // The names of watched targets are known before the server's list arrives.
       this.rebuild();
       this.all = await api.series().catch(() => this.all);
       this.rebuild();
@@ -159,7 +159,7 @@ export class Detail {
     const wanted = [...this.shown, ...levelsOf(this.all, this.shown)];
     this.plots = wanted.map((id) => {
       const unit = UNITS[this.all.find((series) => series.series === id)?.unit ?? "seconds"];
-      const closer = button("×", `Take ${this.nameOf(id)} off`, () => this.choose(this.shown.filter((other) => other !== id)));
+      const closer = button("×", `Remove ${this.nameOf(id)}`, () => this.choose(this.shown.filter((other) => other !== id)));
       return new Plot(id, this.nameOf(id), unit, this.shown.length > 1 && this.shown.includes(id) ? [closer] : []);
     });
     const last = this.plots.at(-1);
@@ -189,7 +189,7 @@ export class Detail {
     this.due();
   }
 
-  /** The alerts of what is shown, by name and each once. */
+  /** The alerts of the shown targets, each name once. */
   private showRaised(): void {
     const shown = [...this.watch.targets.values()].filter((target) => this.shown.includes(target.series));
     const names = [...new Set(shown.flatMap((target) => target.alerts))];
@@ -202,12 +202,12 @@ export class Detail {
   private tick(): void {
     if (document.hidden) return;
     this.showRaised();
-    // Of a year, nothing moves within a second.
+    // A view of a year does not change within a second.
     if (this.live) this.view = lastSeconds(this.view.to - this.view.from, nowSeconds());
     this.due();
   }
 
-  /** Draws with the next frame, however often it is asked. */
+  /** Draws in the next animation frame, however often it is called. */
   private due(): void {
     if (this.isDue) return;
     this.isDue = true;
@@ -236,7 +236,7 @@ export class Detail {
     this.settle();
   }
 
-  /** What is slow to make, or asks the server, waits until the view stands still. */
+  /** Slow work and requests wait until the view stops moving. */
   private settle(): void {
     clearTimeout(this.addressTimer);
     this.addressTimer = window.setTimeout(() => {
@@ -251,7 +251,8 @@ export class Detail {
 
   private async loadEvents(): Promise<void> {
     const length = this.view.to - this.view.from;
-    // Whole steps of the view, so that a little movement asks nothing new; each minute, as something may have happened.
+    // Rounded to steps of the view, so that small movements cause no requests; and refreshed every
+    // minute for new events.
     const step = Math.max(60, length / 4);
     const [from, to] = [Math.floor(this.view.from / step) * step - step, Math.ceil(this.view.to / step) * step + step];
     const key = `${this.shown.join()} ${from} ${to} ${Math.floor(nowSeconds() / 60)}`;
@@ -285,7 +286,7 @@ export class Detail {
     this.eventList.show(inView, this.live);
   }
 
-  /** The figures of this time, for others. */
+  /** Links to the data of this time range. */
   private link(): void {
     const [id] = this.shown;
     const { from, to } = this.view;
@@ -295,7 +296,7 @@ export class Detail {
     const path = smokePath(id, from, to, 1_200);
     const samples = `/api/v1/samples?series=${id}&${range(from, to)}`;
     const anchor = (href: string, text: string): HTMLElement => make("a", { href }, text);
-    this.links.replaceChildren("This time as ", anchor(`${path}&format=csv`, "CSV"), " or ", anchor(path, "JSON"), "; every probe of it as ", anchor(`${samples}&format=csv`, "CSV"), " or ", anchor(samples, "JSON"), ".");
+    this.links.replaceChildren("This period as ", anchor(`${path}&format=csv`, "CSV"), " or ", anchor(path, "JSON"), "; every probe as ", anchor(`${samples}&format=csv`, "CSV"), " or ", anchor(samples, "JSON"), ".");
   }
 
   private drawCursor(): void {
@@ -331,7 +332,7 @@ export class Detail {
     const stride = Math.ceil(readings.length / MOST_ROWS);
     const rows = readings.filter((_, n) => n % stride === 0).map((reading) => make("tr", {}, ...readingCells(reading, plot.unit).map((cell) => make("td", {}, cell))));
     const head = make("thead", {}, make("tr", {}, ...READING_HEADS.map((name) => make("th", { scope: "col" }, name))));
-    const body = make("div", { class: "scroll" }, make("table", {}, make("caption", {}, `${plot?.name ?? ""}${stride > 1 ? `: one column in ${stride}; all are in the CSV` : ""}`), head, make("tbody", {}, ...rows)));
+    const body = make("div", { class: "scroll" }, make("table", {}, make("caption", {}, `${plot?.name ?? ""}${stride > 1 ? `: every ${stride}th column; the CSV has all` : ""}`), head, make("tbody", {}, ...rows)));
     this.table.replaceChildren(make("summary", {}, "View as a table"), body);
   }
 
@@ -389,7 +390,7 @@ export class Detail {
     this.point(at);
   }
 
-  /** Moves the cursor to the next column that was measured, and tells it. */
+  /** Moves the cursor to the next measured column and announces it. */
   private step(direction: 1 | -1): void {
     const times = (this.plots[0]?.readings() ?? []).map((reading) => reading.at + reading.width / 2);
     const from = this.cursor ?? (direction > 0 ? this.view.from : this.view.to);
@@ -400,7 +401,7 @@ export class Detail {
     const told = this.plots.map((plot) => {
       const reading = plot.at(next);
       const name = this.plots.length > 1 ? `${plot.name}: ` : "";
-      return name + (reading ? readingText(reading, plot.unit) : "not measured");
+      return name + (reading ? readingText(reading, plot.unit) : "no data");
     });
     this.said.textContent = `${moment(next, WIDTHS[levelFor(this.secondsPerPixel)])}. ${told.join(". ")}`;
   }
@@ -433,12 +434,15 @@ export class Detail {
   }
 }
 
-/** As `shell/watch/engine` names what this host itself does. */
+/** The target name of this host's own series, as in `shell/watch/engine`. */
 const THIS_HOST = "this host";
 /** A host with many interfaces would push the plot off the screen. */
 const MOST_LEVELS = 6;
 
-/** What this host sent, received and held back is shown below every target: slow while the uplink is full is not the same as slow. */
+/**
+ * This host's traffic and backlog are shown below every target, because "slow while the uplink is
+ * full" differs from "slow".
+ */
 function levelsOf(all: readonly Series[], shown: readonly number[]): number[] {
   const levels = all.filter((series) => series.unit !== "seconds" && series.target === THIS_HOST && !shown.includes(series.series));
   return levels.slice(0, MOST_LEVELS).map((series) => series.series);
@@ -447,6 +451,6 @@ function levelsOf(all: readonly Series[], shown: readonly number[]): number[] {
 function legend(): HTMLElement {
   const key = (name: string, text: string): HTMLElement => make("span", {}, make("i", { class: `key ${name}` }), text);
   const losses = LOSS_CLASSES.map(({ colour, name }) => key(colour, name));
-  const parts = [make("b", {}, "Median:"), ...losses, key("loss4", "all lost"), make("b", {}, "Around it:"), key("smoke", "middle 98 % of the delays, darker the middle half"), key("envelope", "largest"), key("cut", "larger than the scale")];
+  const parts = [make("b", {}, "Median:"), ...losses, key("loss4", "all lost"), make("b", {}, "Other delays:"), key("smoke", "1st to 99th percentile (darker: 25th to 75th)"), key("envelope", "maximum"), key("cut", "above the scale")];
   return make("p", { class: "legend" }, ...parts);
 }

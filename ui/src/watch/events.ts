@@ -3,7 +3,7 @@ import type { WatchEvent } from "./api.ts";
 import { moment, spanText } from "./axis.ts";
 import { colours } from "./colours.ts";
 
-/** Rows that a list shows at once. */
+/** Maximum rows of a list. */
 const MOST_ROWS = 100;
 
 interface Axis {
@@ -11,7 +11,7 @@ interface Axis {
   width: number;
 }
 
-/** What happened, as marks under the time axis. */
+/** Events as marks below the time axis. */
 export class Ribbon {
   readonly element = make("div", { class: "ribbon" });
   private readonly canvas = make("canvas", { "aria-hidden": "true" });
@@ -73,7 +73,7 @@ export class Ribbon {
     }
   }
 
-  /** The moment under the cursor, at its place. */
+  /** Shows the time under the cursor at its position. */
   cursor(at: number | undefined, text: string): void {
     this.label.hidden = at === undefined;
     if (at === undefined) return;
@@ -83,7 +83,7 @@ export class Ribbon {
   }
 }
 
-/** What happened, in words. */
+/** The list of events. */
 export class EventList {
   readonly element = make("section", { class: "card events", hidden: "" });
   private shown = "";
@@ -101,11 +101,11 @@ export class EventList {
       go.addEventListener("click", () => this.look(event));
       const lasted = event.until_s === null ? "" : ` (${spanText(event.until_s - event.at_s)})`;
       const report = `/reports/${encodeURIComponent(event.report ?? "")}`;
-      const page = event.report ? [" ", make("a", { href: report, target: "_blank" }, "its report")] : [];
+      const page = event.report ? [" ", make("a", { href: report, target: "_blank" }, "report")] : [];
       const kind = make("b", event.kind === "alert" ? { class: "bad" } : {}, event.kind);
       return make("li", {}, go, kind, `${event.text}${lasted}`, ...page);
     });
     const more = events.length > MOST_ROWS ? [make("p", {}, `${events.length - MOST_ROWS} more: zoom in.`)] : [];
-    this.element.replaceChildren(make("h2", {}, "What happened"), make("ul", {}, ...rows), ...more);
+    this.element.replaceChildren(make("h2", {}, "Events"), make("ul", {}, ...rows), ...more);
   }
 }

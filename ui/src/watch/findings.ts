@@ -5,14 +5,14 @@ import { offsets } from "./heat.ts";
 import { hashOf } from "./place.ts";
 
 const DAY_S = 86_400;
-/** Hours of a day come back within weeks; a change of the path within months. */
+/** Daily patterns need weeks of data; path changes need months. */
 const SPAN_S = 90 * DAY_S;
-/** The list of targets comes first: this may take the server some seconds. */
+/** The list of targets is loaded first, because this may take the server some seconds. */
 const AFTER_MS = 1_500;
-/** Findings rest on whole days. */
+/** Findings use whole days. */
 const AGAIN_MS = 3_600_000;
 
-/** What months of the history say, each with the times at which it is seen. */
+/** Findings over months, each with the times at which it is visible. */
 export class Findings {
   readonly element = make("section", { class: "card findings", "aria-label": "Findings of the last 90 days", hidden: "" });
   private timer = 0;
@@ -37,7 +37,7 @@ export class Findings {
       const since = clock.slice(1).map(({ start }) => start);
       this.show(await api.findings(to - SPAN_S, to, clock.map(({ offset }) => offset).join(), since.join()));
     } catch {
-      // It is asked for again when one comes back; what is shown stays.
+      // Reloaded when the user returns; what is shown stays.
       this.asked = 0;
     }
   }
@@ -51,12 +51,12 @@ export class Findings {
   private one(finding: Finding): HTMLElement {
     const rows = finding.figures.map(({ name, value }) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)));
     const places = finding.stretches.map(({ from_s: from, to_s: to }) => {
-      // The evidence in the middle, and as much before and after it, to compare with.
+      // The evidence in the middle, with as much before and after it for comparison.
       const span = Math.max((to - from) * 3, 3_600);
       const end = Math.min((from + to) / 2 + span / 2, Date.now() / 1e3);
       return make("a", { href: hashOf([finding.series], { from: end - span, to: end }, false) }, moment(from, 60));
     });
-    const seen = make("p", { class: "seen" }, "Seen at ", ...places.flatMap((place, n) => (n > 0 ? [", ", place] : [place])));
+    const seen = make("p", { class: "seen" }, "Visible at ", ...places.flatMap((place, n) => (n > 0 ? [", ", place] : [place])));
     const name = finding.probe === "icmp" ? finding.target : `${finding.target} · ${finding.probe}`;
     const more = make("details", {}, make("summary", {}, "Evidence"), make("table", {}, make("tbody", {}, ...rows)), make("p", {}, `Refuted by: ${finding.refuted_by}.`));
     return make("li", {}, make("p", {}, make("b", {}, name), " ", finding.text, " ", make("small", {}, `certainty: ${finding.certainty}`)), seen, more);

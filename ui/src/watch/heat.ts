@@ -8,7 +8,7 @@ import { percent } from "./loss.ts";
 import type { View } from "./view.ts";
 
 const DAY_S = 86_400;
-/** Six weeks show a weekly pattern; a year is as wide as a screen. */
+/** At least six weeks, to show a weekly pattern; a year is as wide as a screen. */
 const LEAST_DAYS = 42;
 const MOST_DAYS = 371;
 const ROW = 9;
@@ -17,19 +17,21 @@ const BOTTOM = 20;
 const MEASURES: readonly [Measure, string][] = [
   ["p95_s", "95th percentile"],
   ["median_s", "Median"],
-  ["max_s", "Largest"],
+  ["max_s", "Maximum"],
   ["loss", "Loss"],
 ];
 type Measure = "p95_s" | "median_s" | "max_s" | "loss";
-/** Cividis, in eight steps: even in lightness, and the same to those who do not tell red from green. */
+/**
+ * The Cividis color map in steps: uniform in lightness, and readable with color vision deficiency.
+ */
 const RAMP = ["#00204d", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8779", "#a69d75", "#c4b56c", "#e4cf5b", "#ffea46"];
 
-/** Each hour of each day as a cell: when in the day, and on which days, it is slow. */
+/** Heatmap with a cell per hour and day: shows at what times and on which days it is slow. */
 export class Heat {
   readonly element = make("section", { class: "card heat", hidden: "" });
   private readonly canvas = make("canvas", { tabindex: "0", role: "application" });
   private readonly told = make("p", { class: "told", role: "status" });
-  private readonly measure = make("select", { "aria-label": "What the colour tells" });
+  private readonly measure = make("select", { "aria-label": "Value shown by the color" });
   private readonly key = make("p", { class: "legend" });
   private readonly title = make("h2");
   private series: number | undefined;
@@ -58,10 +60,10 @@ export class Heat {
     this.series = series;
     this.element.hidden = series === undefined;
     this.title.textContent = "Hours of the day";
-    this.canvas.setAttribute("aria-label", `${name}: each hour of each day. Arrow keys go from hour to hour and tell it, Enter shows it.`);
+    this.canvas.setAttribute("aria-label", `${name}: each hour of each day. The arrow keys move between hours and announce their values, Enter shows the hour above.`);
   }
 
-  /** Loads the weeks that end with the view. */
+  /** Loads the weeks up to the end of the view. */
   around(view: View): void {
     if (this.series === undefined) return;
     const wanted = Math.min(Math.max(Math.ceil((view.to - view.from) / DAY_S), LEAST_DAYS), MOST_DAYS);
@@ -69,7 +71,7 @@ export class Heat {
     end.setHours(24, 0, 0, 0);
     const begin = new Date(end);
     begin.setDate(begin.getDate() - wanted);
-    // The newest hour changes: it is asked for again every ten minutes.
+    // The latest hour changes, so it is reloaded every ten minutes.
     const key = `${this.series} ${begin.getTime()} ${end.getTime()} ${Math.floor(Date.now() / 600_000)}`;
     if (key === this.loaded) return;
     this.loaded = key;
@@ -90,7 +92,7 @@ export class Heat {
     this.days = days;
     this.firstDay = Math.floor((to - offsetAt(to - 1) - 1) / DAY_S) - days + 1;
     this.cell = { day: days - 1, hour: new Date().getHours() };
-    this.told.textContent = this.cells.size > 0 ? "Point at an hour to read it, click to see it above." : "Nothing was measured in these weeks.";
+    this.told.textContent = this.cells.size > 0 ? "Point at an hour for its values; click to show it above." : "No data in these weeks.";
     this.draw();
   }
 
@@ -179,7 +181,7 @@ export class Heat {
     }
   }
 
-  /** When the hour under the cursor begins, by the reader's clock. */
+  /** Start of the hour under the cursor, in the reader's time zone. */
   private begin(): number {
     const date = new Date((this.firstDay + this.cell.day) * DAY_S * 1e3);
     return new Date(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate(), this.cell.hour).getTime() / 1e3;
@@ -191,8 +193,8 @@ export class Heat {
     const when = `${day(this.begin())}, ${hours}: `;
     const delay = (value: number | null): string => quantity(value ?? NaN, "seconds");
     this.told.textContent = cell
-      ? `${when}median ${delay(cell.median_s)}, p95 ${delay(cell.p95_s)}, most ${delay(cell.max_s)}, ${percent(cell.lost / cell.sent)} lost`
-      : `${when}not measured`;
+      ? `${when}median ${delay(cell.median_s)}, p95 ${delay(cell.p95_s)}, max ${delay(cell.max_s)}, ${percent(cell.lost / cell.sent)} lost`
+      : `${when}no data`;
   }
 
   private open(): void {
@@ -222,12 +224,12 @@ function ramp(share: number): string {
   return RAMP[Math.min(Math.floor(share * RAMP.length), RAMP.length - 1)];
 }
 
-/** Seconds that the reader's clock is behind UTC at a moment. */
+/** Seconds that the reader's clock is behind UTC at a time. */
 function offsetAt(at: number): number {
   return new Date(at * 1e3).getTimezoneOffset() * 60;
 }
 
-/** The parts of a range within which the reader's clock is not changed. */
+/** Splits a range at changes of the reader's UTC offset. */
 export function offsets(from: number, to: number): { start: number; end: number; offset: number }[] {
   const parts: { start: number; end: number; offset: number }[] = [];
   let start = from;

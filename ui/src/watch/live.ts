@@ -1,24 +1,25 @@
 import type { Target } from "./api.ts";
 
-/** What the server tells as it happens. */
+/** Live updates from the server. */
 export class Live {
   private source: EventSource | undefined;
   readonly targets = new Map<string, Target>();
-  /** Whether the server is heard. */
+  /** Whether the server is reachable. */
   connected = false;
 
-  /** Whether these are all targets, and not just the first that came with the page. */
+  /** Whether all targets are known, not only the first ones embedded in the page. */
   isWhole = false;
 
   constructor(private readonly changed: () => void) {}
 
-  /** Takes what came with the page. */
+  /** Takes the data embedded in the page. */
   begin(first: First): void {
     for (const target of first.targets) this.targets.set(keyOf(target), target);
   }
 
   start(): void {
-    // A page that is kept for going back to would hold one of the six connections that a browser has to a server.
+    // A page in the back/forward cache would hold one of the browser's six connections to the
+    // server.
     addEventListener("pagehide", () => this.source?.close());
     addEventListener("pageshow", (event) => event.persisted && this.connect());
     this.connect();
@@ -30,7 +31,7 @@ export class Live {
     this.source.addEventListener("open", () => this.turn(true));
     this.source.addEventListener("error", () => {
       this.turn(false);
-      // A browser gives up for good when it is refused, as after the password was changed.
+      // A browser stops reconnecting when it is refused, for example after a password change.
       if (this.source?.readyState === EventSource.CLOSED) setTimeout(() => this.connect(), 5_000);
     });
   }
@@ -49,26 +50,26 @@ export class Live {
   }
 }
 
-/** What came with the page: the targets of its first screen, and their small pictures in base64. */
+/** Data embedded in the page: the targets of its first screen, and their sparklines in base64. */
 export interface First {
   targets: Target[];
   sparks: string;
 }
 
-/** What came with this page. */
+/** Reads the data embedded in this page. */
 export function firstOf(page: Document): First | undefined {
   const text = page.getElementById("first")?.textContent;
   return text ? (JSON.parse(text) as First) : undefined;
 }
 
 interface Change {
-  /** These are all there are. */
+  /** These are all targets. */
   all: boolean;
   targets: Target[];
   gone: string[];
 }
 
-/** In step with the server's `Row::key`. */
+/** Keep in sync with the server's `Row::key`. */
 export function keyOf(target: Target): string {
   return `${target.name}\n${target.probe}`;
 }

@@ -1,15 +1,18 @@
-/** Classes of loss: told by colour, and by how thick the line is and how high the mark under it. */
+/** Loss classes, shown by color, by line width and by the height of the mark below. */
 export interface LossClass {
-  /** The most that it holds, as a ratio. */
+  /** Upper limit, as a ratio. */
   upTo: number;
   name: string;
-  /** Names a colour of watch.css. */
+  /** Name of a color in watch.css. */
   colour: string;
-  /** Of the median, in pixels. */
+  /** Line width of the median in pixels. */
   thickness: number;
 }
 
-/** Few enough to be told apart by thickness alone. A little loss is everywhere in a year: the marks under the plot tell it. */
+/**
+ * Few enough to distinguish by width alone. In a year a little loss is everywhere; the marks below
+ * the plot show it.
+ */
 export const LOSS_CLASSES: readonly LossClass[] = [
   { upTo: 0.005, name: "less than 0.5 % lost", colour: "loss0", thickness: 1.6 },
   { upTo: 0.02, name: "2 %", colour: "loss1", thickness: 3 },
@@ -22,7 +25,7 @@ export function lossClass(ratio: number): number {
   return found < 0 ? LOSS_CLASSES.length - 1 : found;
 }
 
-/** A ratio as percent, as fine as it needs. */
+/** Formats a ratio as a percentage with suitable precision. */
 export function percent(ratio: number): string {
   if (!Number.isFinite(ratio)) return "–";
   if (ratio === 0) return "0 %";

@@ -21,9 +21,9 @@ function heard(): void {
 }
 
 function tellConnection(): void {
-  // A second without the server is no news: a laptop woke up.
+  // Wait before reporting a lost connection: the computer may just have woken up.
   const lost = lostAt > 0 && Date.now() - lostAt > 1_500;
-  const text = lost ? "The server does not answer; what is shown is old." : "";
+  const text = lost ? "The server cannot be reached; the data shown is out of date." : "";
   connection.classList.toggle("lost", lost);
   if (connection.textContent !== text) connection.textContent = text;
 }
@@ -63,7 +63,7 @@ function theme(): void {
 
 theme();
 show();
-// The picture of what came with the page comes first.
+// First draws the data embedded in the page.
 requestAnimationFrame(() => setTimeout(() => live.start(), 0));
 addEventListener("hashchange", show);
 setInterval(tellConnection, 1_000);

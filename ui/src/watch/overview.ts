@@ -9,24 +9,26 @@ import { percent } from "./loss.ts";
 import { paintSpark } from "./spark.ts";
 import { decodeSparks, type Spark } from "./wire.ts";
 
-/** What the small pictures show, in seconds, and in how many columns. */
+/** Period of the sparklines in seconds, and their number of columns. */
 const SPARK_SPAN_S = 24 * 3_600;
 const SPARK_COLUMNS = 144;
 const SPARK_STEP_S = SPARK_SPAN_S / SPARK_COLUMNS;
 
-/** A row is higher than this, in CSS pixels. */
+/** Minimum height of a row, in CSS pixels. */
 const ROW_PX = 48;
 const STATES: Record<string, { rank: number; mark: string; name: string }> = {
   failing: { rank: 0, mark: "✕", name: "failing" },
   trouble: { rank: 1, mark: "!", name: "trouble" },
-  unknown: { rank: 2, mark: "?", name: "not known yet" },
+  unknown: { rank: 2, mark: "?", name: "unknown" },
   fine: { rank: 3, mark: "✓", name: "fine" },
 };
-/** `target 9` comes before `target 10`. */
+/** Natural order: `target 9` comes before `target 10`. */
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 const stateOf = (target: Target): { rank: number; mark: string; name: string } => STATES[target.state] ?? STATES["unknown"];
 
-/** A line of the list without its texts: it is copied for each, which takes a browser a tenth of making its parts one by one. */
+/**
+ * Template of a row, without its texts. Cloning it takes a tenth of the time of creating the parts.
+ */
 const LINE = make(
   "li",
   {},
@@ -41,7 +43,7 @@ const LINE = make(
   ),
 );
 
-/** A line of the list, which is changed in place. */
+/** A row of the list, updated in place. */
 class Row {
   readonly element = LINE.cloneNode(true) as HTMLElement;
   private readonly link = this.element.firstChild as HTMLAnchorElement;
@@ -97,14 +99,14 @@ function figure(element: HTMLElement, value: string): void {
   (element.lastChild as Text).data = value;
 }
 
-/** All targets with their state now, the worst first. */
+/** All targets with their current state, the worst first. */
 export class Overview {
   readonly element = make("section", { class: "overview", "aria-label": "All targets" });
-  private readonly filter = make("input", { type: "search", placeholder: "Filter by name, group, host or state", "aria-label": "Filter the targets", autocomplete: "off", spellcheck: "false" });
+  private readonly filter = make("input", { type: "search", placeholder: "Filter by name, group, host or state", "aria-label": "Filter targets", autocomplete: "off", spellcheck: "false" });
   private readonly summary = make("p", { class: "summary", role: "status" });
   private readonly list = make("ul", { class: "rows" });
   private readonly none = make("div", { class: "card none", hidden: "" });
-  private readonly choose = make("button", { type: "button", hidden: "" }, "Show these together");
+  private readonly choose = make("button", { type: "button", hidden: "" }, "Show together");
   private readonly rows = new Map<string, Row>();
   private readonly findings = new Findings();
   private order = "";
@@ -113,10 +115,10 @@ export class Overview {
   private readonly watcher: IntersectionObserver;
   private timer = 0;
   private rest = 0;
-  /** All rows are made, not just those of the first screen. */
+  /** Whether all rows exist, not only those of the first screen. */
   private isWhole = false;
 
-  /** `first` are the small pictures of the first rows, as they came with the page. */
+  /** `first` has the sparklines of the first rows, embedded in the page. */
   constructor(private readonly live: Live, first = "") {
     this.sparks = decodeSparks(first);
     const rowOf = new Map<Element, Row>();
@@ -140,10 +142,11 @@ export class Overview {
     this.element.append(make("h1", {}, "All targets"), tools, heads, this.list, this.none, this.findings.element);
   }
 
-  /** Begins to ask for the small pictures. */
+  /** Starts requesting sparklines. */
   enter(): void {
     this.show();
-    // Which rows are seen is told only after the first frame: these are to have their small pictures in it.
+    // The visible rows are known only after the first frame, but should have their sparklines in
+    // it.
     if (this.seen.size === 0) this.paint([...this.rows.values()]);
     this.layout();
     requestAnimationFrame(() => setTimeout(() => void this.refresh(), 0));
@@ -162,14 +165,14 @@ export class Overview {
     this.paint([...this.seen]);
   }
 
-  /** Columns begin at whole steps, so that all pages ask for the same ones. */
+  /** Columns are aligned to whole steps, so that all pages request the same ones. */
   private async refresh(): Promise<void> {
     if (this.live.targets.size === 0 && this.sparks.size > 0) return;
     const to = Math.ceil(Date.now() / 1e3 / SPARK_STEP_S) * SPARK_STEP_S;
     try {
       this.sparks = await api.overview(to - SPARK_SPAN_S, to, SPARK_COLUMNS);
     } catch {
-      // The rows are live without it; it is asked for again.
+      // The rows are live without sparklines; the request is repeated.
       return;
     }
     this.layout();
@@ -185,7 +188,7 @@ export class Overview {
     return sorted([...this.live.targets.values()].filter(has));
   }
 
-  /** Brings the list in step with what is known: first what fits a screen, the rest when that is drawn. */
+  /** Updates the list: the rows of the first screen now, the others after they are drawn. */
   show(): void {
     const matching = this.matching();
     const screen = Math.ceil(innerHeight / ROW_PX);
@@ -210,7 +213,7 @@ export class Overview {
     this.tell(matching);
   }
 
-  /** The rows below the screen, when those on it are drawn. */
+  /** Creates the rows below the first screen after it is drawn. */
   private showRest(): void {
     clearTimeout(this.rest);
     requestAnimationFrame(() => {
@@ -242,18 +245,18 @@ export class Overview {
     this.none.replaceChildren(
       all.length > 0
         ? make("p", {}, "No target matches the filter.")
-        : make("p", {}, this.live.connected ? "Nothing is watched yet. Name targets in the configuration of fathom watch; they appear here at once." : "Waiting for the server …"),
+        : make("p", {}, this.live.connected ? "No targets yet. Add targets to the configuration of fathom watch; they appear here immediately." : "Waiting for the server …"),
     );
   }
 
-  /** All are measured before the first is drawn: each drawing would have the next one's measures worked out anew. */
+  /** Measures all before drawing the first, because each drawing invalidates the layout. */
   private paint(rows: Row[]): void {
     const sizes = rows.map(({ canvas }): [number, number] => [canvas.clientWidth, canvas.clientHeight]);
     rows.forEach((row, n) => paintSpark(row.canvas, sizes[n], this.sparks.get(row.target.series)));
   }
 }
 
-/** The worst first; those that are fine stay where they are, by group and name. */
+/** The worst first; healthy targets keep their order by group and name. */
 export function sorted(targets: Target[]): Target[] {
   const trouble = (target: Target): number => (target.state === "fine" || target.sent === 0 ? 0 : target.lost / target.sent);
   const by = (target: Target): string => `${target.group} ${target.name} ${target.probe}`;

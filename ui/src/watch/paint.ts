@@ -8,10 +8,10 @@ import { heightOf, type Scale, valueTicks } from "./scale.ts";
 import type { Piece } from "./tiles.ts";
 import { MEDIAN, SHARES } from "./wire.ts";
 
-/** What is drawn, and where. */
+/** Parameters of a drawing. */
 export interface Scene {
   rect: Rect;
-  /** Under the plot: how much was lost. */
+  /** Rectangle below the plot for the loss marks. */
   rug: Rect;
   from: number;
   to: number;
@@ -19,24 +19,24 @@ export interface Scene {
   unit: Unit;
 }
 
-/** Pairs of quantiles from the outside in, and the smoke's colour between them. */
+/** Pairs of quantiles from the outside in, and the smoke color between them. */
 const BANDS: readonly [number, number, string][] = [
   [0, 8, "smoke1"],
   [1, 7, "smoke2"],
   [2, 6, "smoke3"],
   [3, 5, "smoke4"],
 ];
-/** A series is drawn on to its next column if that is not further than so many of its usual steps. */
+/** A line continues to the next column if that is no further than this many usual steps. */
 const HOLD = 1.6;
 
-/** One column in pixels: where it begins, how wide it is. */
+/** Position and width of a column in pixels. */
 type Draw = (columns: Piece["tile"]["columns"], i: number, x: number, width: number) => void;
 
-/** Goes through the columns of a scene in which something was asked. */
+/** Iterates over the columns with probes. */
 export function eachColumn(pieces: readonly Piece[], scene: Pick<Scene, "rect" | "from" | "to">, draw: Draw): void {
   const { rect, from, to } = scene;
   const perSecond = rect.width / (to - from);
-  // On whole device pixels: seams between columns would be seen as stripes.
+  // At whole device pixels: otherwise seams between columns appear as stripes.
   const density = Math.min(devicePixelRatio, 2);
   const whole = (x: number): number => Math.round(x * density) / density;
   for (const { tile, first, last } of pieces) {
@@ -63,7 +63,7 @@ function lowerBound(values: readonly number[], least: number): number {
   return low;
 }
 
-/** Draws the smoke of a series: bands, envelope, median, what is cut off, loss. */
+/** Draws a series as smoke: bands, envelope, median, clipped peaks, loss. */
 export function paintSmoke(context: CanvasRenderingContext2D, pieces: readonly Piece[], scene: Scene, colour: Colours): void {
   const { rect, scale } = scene;
   const y = heightOf(scale, rect.top, rect.height);
@@ -84,7 +84,7 @@ export function paintSmoke(context: CanvasRenderingContext2D, pieces: readonly P
   context.restore();
 }
 
-/** The largest delay of each column: a spike of one probe stays seen at every zoom. */
+/** The maximum of each column, so that a spike of one probe stays visible at every zoom. */
 function paintEnvelope(context: CanvasRenderingContext2D, pieces: readonly Piece[], scene: Scene, colour: Colours): void {
   const { rect, scale } = scene;
   const y = heightOf(scale, rect.top, rect.height);
@@ -115,7 +115,7 @@ function paintEnvelope(context: CanvasRenderingContext2D, pieces: readonly Piece
 function paintMedian(context: CanvasRenderingContext2D, pieces: readonly Piece[], scene: Scene, colour: Colours): void {
   const y = heightOf(scene.scale, scene.rect.top, scene.rect.height);
   paintSteps(context, pieces, scene, colour("ink"));
-  // Loss is painted last, so that a column without it does not cover one with it.
+  // Loss is drawn last, so that a column without loss does not cover one with loss.
   LOSS_CLASSES.forEach(({ colour: name, thickness }, wanted) => {
     context.fillStyle = colour(name);
     eachColumn(pieces, scene, (columns, i, x, width) => {
@@ -126,7 +126,7 @@ function paintMedian(context: CanvasRenderingContext2D, pieces: readonly Piece[]
   });
 }
 
-/** From the median of one column to that of the next, so that the eye finds the line among the smoke. */
+/** Connects the medians of adjacent columns, so that the line is visible in the smoke. */
 function paintSteps(context: CanvasRenderingContext2D, pieces: readonly Piece[], scene: Scene, colour: string): void {
   const y = heightOf(scene.scale, scene.rect.top, scene.rect.height);
   context.fillStyle = colour;
@@ -144,7 +144,10 @@ function lossOf(columns: Piece["tile"]["columns"], i: number): number {
   return columns.sent[i] > 0 ? columns.lost[i] / columns.sent[i] : 0;
 }
 
-/** Total loss is a hatched band over the whole height; other loss a bar under the plot, as high as its share. */
+/**
+ * Total loss is a hatched band over the full height; other loss is a bar below the plot, as high as
+ * its share.
+ */
 function paintLoss(context: CanvasRenderingContext2D, pieces: readonly Piece[], scene: Scene, colour: Colours): void {
   const { rect, rug } = scene;
   const hatching = hatch(context, colour("loss4"));
@@ -189,7 +192,7 @@ function hatch(context: CanvasRenderingContext2D, colour: string): CanvasPattern
   return hatchOf.pattern;
 }
 
-/** Draws a level (bits per second, bytes): its usual value as an area, its largest as a line. */
+/** Draws a level (bits per second, bytes): the typical value as an area, the maximum as a line. */
 export function paintLevel(context: CanvasRenderingContext2D, pieces: readonly Piece[], scene: Scene, colour: string): void {
   const { rect, scale } = scene;
   const y = heightOf(scale, rect.top, rect.height);
@@ -209,7 +212,7 @@ export function paintLevel(context: CanvasRenderingContext2D, pieces: readonly P
   context.restore();
 }
 
-/** Lines and labels of both axes. */
+/** Grid lines and labels of both axes. */
 export function paintFrame(context: CanvasRenderingContext2D, scene: Scene, times: readonly Tick[], isLast: boolean, colour: Colours): void {
   const { rect, scale, from, to } = scene;
   context.font = `11px ${FONT}`;

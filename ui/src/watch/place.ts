@@ -1,12 +1,14 @@
 import type { View } from "./view.ts";
 
-/** Where in the page one is; it is the address, so that a link leads to the same picture. */
+/**
+ * The current place in the page. It is stored in the URL, so that a link leads to the same view.
+ */
 export type Place = { page: "overview" } | { page: "targets"; series: number[]; seconds: number; to: number | undefined };
 
-/** Three hours: what a person who comes because it is slow now wants to see. */
+/** Default span, three hours: for someone who opens the page because it is slow now. */
 export const FIRST_SPAN_S = 10_800;
 
-/** Reads `#/targets/3,7?span=3600&to=1795183808`. */
+/** Parses `#/targets/3,7?span=3600&to=1795183808`. */
 export function readPlace(hash: string): Place {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [page, ids = ""] = path.split("/");
@@ -20,7 +22,7 @@ export function readPlace(hash: string): Place {
   return { page: "targets", series: [...new Set(series)], seconds: number("span") ?? FIRST_SPAN_S, to: number("to") };
 }
 
-/** The address of a view; without its end if that is the present. */
+/** The URL of a view; without its end if that is the present. */
 export function hashOf(series: readonly number[], view: View, live: boolean): string {
   const span = view.to - view.from;
   const end = live ? "" : `&to=${Number(view.to.toFixed(3))}`;

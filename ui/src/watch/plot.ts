@@ -11,17 +11,17 @@ import type { View } from "./view.ts";
 import { MEDIAN, SHARES } from "./wire.ts";
 import type { Unit } from "../format.ts";
 
-/** Room for the labels of values, in pixels; less on a phone. */
+/** Space for value labels in pixels; less on a phone. */
 export const GUTTER = 58;
 const RIGHT = 10;
 const TOP = 10;
 const RUG = 14;
 const AXIS = 22;
 const MOST_DENSITY = 2;
-/** Below this, all is the instrument's own noise. */
+/** Below this, values are the instrument's own noise. */
 const LEAST_TOP: Record<Unit, number> = { seconds: 0.0002, rate: 1_000, bytes: 1_500, plain: 1 };
 
-/** One column, for those who read it. */
+/** The values of one column, for display as text. */
 export interface Reading {
   at: number;
   width: number;
@@ -36,7 +36,7 @@ export interface Reading {
   max: number;
 }
 
-/** One series on the time axis: its heading, its picture, and what is under the cursor. */
+/** One series on the time axis: heading, plot, and the values under the cursor. */
 export class Plot {
   readonly element: HTMLElement;
   readonly heading = make("div", { class: "plot-head" });
@@ -62,7 +62,7 @@ export class Plot {
     this.element = make("section", { class: unit === "seconds" ? "plot" : "plot level", "aria-label": name }, this.heading, this.stage);
   }
 
-  /** Reads its size from the page; false if that is not on it yet. */
+  /** Reads its size from the page; false if it is not attached yet. */
   measure(): boolean {
     const { width, height } = this.stage.getBoundingClientRect();
     const density = Math.min(devicePixelRatio, MOST_DENSITY);
@@ -75,7 +75,7 @@ export class Plot {
     return width > 0;
   }
 
-  /** Where the time axis lies, in pixels from the stage's left. */
+  /** Position of the time axis, in pixels from the stage's left. */
   get axis(): { left: number; width: number } {
     return { left: GUTTER, width: Math.max(this.width - GUTTER - RIGHT, 1) };
   }
@@ -101,10 +101,10 @@ export class Plot {
   private sayEmpty(context: CanvasRenderingContext2D, rect: Rect, missing: string): void {
     context.fillStyle = colours("dim");
     context.textAlign = "center";
-    context.fillText(this.pieces.length > 0 ? "Nothing was measured in this time." : missing, rect.left + rect.width / 2, rect.top + rect.height / 2);
+    context.fillText(this.pieces.length > 0 ? "No data in this period." : missing, rect.left + rect.width / 2, rect.top + rect.height / 2);
   }
 
-  /** What is known at a moment. */
+  /** The values at a time. */
   at(moment: number): Reading | undefined {
     const { scene } = this;
     if (!scene) return undefined;
@@ -116,14 +116,14 @@ export class Plot {
     return found;
   }
 
-  /** All columns in view. */
+  /** All visible columns. */
   readings(): Reading[] {
     const all: Reading[] = [];
     if (this.scene) eachColumn(this.pieces, this.scene, (columns, i) => all.push(readingOf(columns, i)));
     return all;
   }
 
-  /** Draws the cursor, and tells what is under it; where there is none, what is in view. */
+  /** Draws the cursor and shows the values under it; without a cursor, those of the view. */
   cursor(moment: number | undefined): void {
     const context = this.above.getContext("2d");
     if (!context || !this.scene) return;
@@ -145,10 +145,10 @@ export class Plot {
       context.arc(Math.round(x) + 0.5, heightOf(scale, rect.top, rect.height)(reading.median), 3.5, 0, 7);
       context.fill();
     }
-    this.told.textContent = reading ? readingText(reading, this.unit) : "not measured";
+    this.told.textContent = reading ? readingText(reading, this.unit) : "no data";
   }
 
-  /** Says what the picture shows, to those who do not see it. */
+  /** Sets the description for screen readers. */
   describe(text: string): void {
     this.base.setAttribute("aria-label", text);
   }
@@ -168,14 +168,14 @@ function readingOf(columns: Columns, i: number): Reading {
 /** A column in words. */
 export function readingText(reading: Reading, unit: Unit): string {
   const { sent, lost, late, failed, median, p95, max } = reading;
-  if (unit !== "seconds") return sent === 1 ? quantity(median, unit) : `usually ${quantity(median, unit)}, at most ${quantity(max, unit)}`;
+  if (unit !== "seconds") return sent === 1 ? quantity(median, unit) : `median ${quantity(median, unit)}, max ${quantity(max, unit)}`;
   const parts: string[] = [];
   if (sent === 1 && !Number.isNaN(median)) parts.push(quantity(median, unit));
-  else if (!Number.isNaN(median)) parts.push(`median ${quantity(median, unit)}, p95 ${quantity(p95, unit)}, most ${quantity(max, unit)}`);
+  else if (!Number.isNaN(median)) parts.push(`median ${quantity(median, unit)}, p95 ${quantity(p95, unit)}, max ${quantity(max, unit)}`);
   if (lost > 0) parts.push(lossText(lost, sent));
   else if (sent > 1) parts.push(`none of ${thousands(sent)} lost`);
   if (late > 0) parts.push(`${thousands(late)} late`);
-  if (failed > 0) parts.push(`${thousands(failed)} could not be sent`);
+  if (failed > 0) parts.push(`${thousands(failed)} not sent`);
   return parts.filter((part) => part !== "").join(", ");
 }
 
@@ -184,8 +184,8 @@ function lossText(lost: number, sent: number): string {
   return sent === 1 ? "lost" : `all ${thousands(sent)} lost`;
 }
 
-/** The heads and the cells of a table of readings. */
-export const READING_HEADS: readonly string[] = ["Time", "Sent", "Lost", "Least", "Median", "p95", "p99", "Most"];
+/** Headings and cells of a table of readings. */
+export const READING_HEADS: readonly string[] = ["Time", "Sent", "Lost", "Min", "Median", "p95", "p99", "Max"];
 
 export function readingCells(reading: Reading, unit: Unit): string[] {
   const { at, width, sent, lost, min, median, p95, p99, max } = reading;

@@ -1,7 +1,7 @@
 import type { Piece } from "./tiles.ts";
 import { SHARES } from "./wire.ts";
 
-/** How the delay is mapped to height. */
+/** Mapping of delays to height. */
 export type ScaleKind = "fit" | "whole" | "log";
 
 export interface Scale {
@@ -10,7 +10,10 @@ export interface Scale {
   high: number;
 }
 
-/** Peaks above so many times what most columns have are cut off, and marked, where they would flatten all else. */
+/**
+ * Peaks above this multiple of the typical maximum are cut off and marked, so that they do not
+ * flatten the rest.
+ */
 const CUT_ABOVE = 3;
 const NICE = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
 
@@ -19,7 +22,7 @@ function niceAbove(value: number): number {
   return (NICE.find((n) => n * power >= value * 0.999_999) ?? 10) * power;
 }
 
-/** A scale for what is in view; `least` keeps microseconds of noise from filling the picture. */
+/** A scale for the visible columns; `least` keeps microseconds of noise from filling the plot. */
 export function scaleOf(pieces: readonly Piece[], kind: ScaleKind, least: number): Scale {
   const highs: number[] = [];
   let [most, low] = [0, Infinity];
@@ -41,7 +44,7 @@ export function scaleOf(pieces: readonly Piece[], kind: ScaleKind, least: number
   return { kind, low: 0, high: niceAbove(Math.max(cut ? usual : most * 1.05, least)) };
 }
 
-/** Height of a value, from the top of `height` pixels; above the top it stays there. */
+/** Position of a value in pixels from the top; larger values are clamped to the top. */
 export function heightOf(scale: Scale, top: number, height: number): (value: number) => number {
   const place =
     scale.kind === "log"
@@ -50,7 +53,7 @@ export function heightOf(scale: Scale, top: number, height: number): (value: num
   return (value) => top + height * (1 - Math.min(Math.max(place(value), 0), 1));
 }
 
-/** Values that are labelled. */
+/** Values with labels. */
 export function valueTicks(scale: Scale, most: number): number[] {
   if (scale.kind !== "log") return [];
   const ticks: number[] = [];

@@ -1,13 +1,16 @@
 import { colours } from "./colours.ts";
 import type { Spark } from "./wire.ts";
 
-/** Draws a row's last hours: the largest delays as smoke, the median as a line, loss as marks at the bottom. */
+/**
+ * Draws a sparkline of the last hours: maximum as smoke, median as a line, loss as marks at the
+ * bottom.
+ */
 export function paintSpark(canvas: HTMLCanvasElement, [width, height]: [number, number], spark: Spark | undefined): void {
   const density = Math.min(devicePixelRatio, 2);
   if (width === 0) return;
   const [w, h] = [Math.round(width * density), Math.round(height * density)];
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
-  // Drawn once and then left: a graphics card has nothing to do with it.
+  // Drawn once, so that a graphics card would not help.
   const context = canvas.getContext("2d", { willReadFrequently: true });
   if (!context) return;
   context.setTransform(density, 0, 0, density, 0, 0);
@@ -16,7 +19,7 @@ export function paintSpark(canvas: HTMLCanvasElement, [width, height]: [number, 
   const high = top(spark);
   const step = width / spark.median.length;
   const y = (value: number): number => 2 + (height - 7) * (1 - Math.min(value / high, 1));
-  // One colour after the other: to change it takes longer than to fill a column.
+  // One color after the other, because changing it takes longer than filling a column.
   context.fillStyle = colours("smoke3");
   spark.median.forEach((median, i) => {
     if (Number.isNaN(median)) return;
@@ -37,7 +40,10 @@ export function paintSpark(canvas: HTMLCanvasElement, [width, height]: [number, 
   });
 }
 
-/** Above most of the peaks, so that one of them does not flatten the rest; never below 0.2 ms, which is this host's own noise. */
+/**
+ * Upper end of the scale: above most peaks, so that a single one does not flatten the rest; at
+ * least 0.2 ms, this host's own noise.
+ */
 function top(spark: Spark): number {
   const peaks = [...spark.max].filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   const medians = [...spark.median].filter((value) => !Number.isNaN(value));

@@ -1,7 +1,7 @@
 import { levelFor, TILE_COLUMNS, tileSpan, tilesOf, WIDTHS } from "./levels.ts";
 import type { Columns } from "./wire.ts";
 
-/** Columns of a tile that are drawn: from `first` up to, but without, `last`. */
+/** Columns of a tile to draw: from `first` up to, but not including, `last`. */
 export interface Piece {
   tile: Tile;
   first: number;
@@ -11,25 +11,25 @@ export interface Piece {
 export interface Tile {
   columns: Columns;
   width: number;
-  /** Columns in which something was asked. */
+  /** Columns that have probes. */
   filled: number[];
-  /** The usual distance of such columns, in columns: a slow series is drawn without holes. */
+  /** Usual distance of such columns, so that a slow series is drawn without gaps. */
   pace: number;
-  /** When it was asked for, ms: what is not over yet is asked for again. */
+  /** Time of the request in ms. Tiles that are not over yet are requested again. */
   asked: number;
 }
 
 export type Load = (series: number, from: number, to: number, columns: number, signal: AbortSignal) => Promise<Columns>;
 
-/** 600 tiles are 35 MB: enough for going back and forth, little enough for a phone. */
+/** 600 tiles take 35 MB: enough to move back and forth, little enough for a phone. */
 const MOST_TILES = 600;
-/** A browser has six connections to a server, of which the live updates hold one. */
+/** A browser opens six connections to a server; live updates use one. */
 const MOST_LOADS = 4;
-/** The end of what is known is asked for again after this many ms, or a column's width if that is longer. */
+/** Interval in ms at which the newest tile is reloaded; a column's width if that is longer. */
 const LEAST_AGE_MS = 1_000;
-/** What came late may still change a column for so long, in seconds. */
+/** Time in seconds during which late answers may still change a column. */
 const SETTLED_S = 900;
-/** After a failure, so many ms pass before the same tile is asked for again. */
+/** Delay in ms before a failed tile is requested again. */
 const AFTER_FAILURE_MS = 3_000;
 
 interface Wish {
@@ -42,7 +42,10 @@ function keyOf(wish: Wish): string {
   return `${wish.series}/${wish.level}/${wish.index}`;
 }
 
-/** The known columns of all series at all levels. What is missing is loaded; meanwhile the nearest level stands in. */
+/**
+ * Loaded columns of all series at all zoom levels. Missing tiles are loaded; until then the nearest
+ * level is shown instead.
+ */
 export class Tiles {
   private readonly known = new Map<string, Tile>();
   private readonly loading = new Map<string, AbortController>();
@@ -57,7 +60,10 @@ export class Tiles {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** What is in view, and nothing else, is loaded: first what is seen, then its neighbours, then what zooming in would show. */
+  /**
+   * Loads only what the view needs: visible tiles first, then their neighbors, then those that
+   * zooming in would show.
+   */
   want(series: readonly number[], from: number, to: number, secondsPerPixel: number): void {
     const level = levelFor(secondsPerPixel);
     const seen: Wish[] = [];
@@ -127,12 +133,15 @@ export class Tiles {
     }
   }
 
-  /** Whether something that is seen is on its way. */
+  /** Whether a visible tile is loading. */
   get isLoading(): boolean {
     return this.loading.size > 0;
   }
 
-  /** What is known of a range, in the order of time; the level that fits, or else the nearest wider one, or else finer ones. */
+  /**
+   * The available columns of a range in order of time: of the right level, otherwise of the nearest
+   * coarser one, otherwise of finer ones.
+   */
   pieces(series: number, from: number, to: number, secondsPerPixel: number): Piece[] {
     const level = levelFor(secondsPerPixel);
     const { first, last } = tilesOf(level, from, to);
@@ -172,7 +181,7 @@ export class Tiles {
   }
 }
 
-/** Finds where something was sent, and how far apart that usually is. */
+/** Finds the columns with probes and their usual distance. */
 export function shape(columns: Columns): { columns: Columns; filled: number[]; pace: number } {
   const filled: number[] = [];
   for (let i = 0; i < columns.count; i++) if (columns.sent[i] + columns.failed[i] > 0) filled.push(i);

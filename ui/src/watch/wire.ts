@@ -1,37 +1,39 @@
 import type { Unit } from "../format.ts";
 
-/** Shares of the answered probes whose delay the columns tell; in step with the server. */
+/** Quantiles of the delays in a column. Keep in sync with the server. */
 export const SHARES: readonly number[] = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 export const MEDIAN = SHARES.indexOf(0.5);
 
-/** "FSM1" and "FOV1", read as little endian. */
+/** "FSM1" and "FOV1" in little-endian order. */
 const SMOKE_MAGIC = 0x314d5346;
 const OVERVIEW_MAGIC = 0x31564f46;
-/** Magic, count, shares, unit; from, to and width held in seconds. */
+/** Header: magic, count, quantiles, unit; from, to and column width in seconds. */
 const HEAD_BYTES = 40;
 const UNITS: readonly Unit[] = ["seconds", "rate", "bytes"];
 const NONE = -32768;
 const ZERO = -32767;
-/** Steps of a code in one doubling: an error of 0.14 % at most. */
+/** Code steps per factor of two: an error of at most 0.14 %. */
 const PER_OCTAVE = 256;
 
-/** Columns of time, all as wide, of one series. What no probe answered is NaN. */
+/** Equal columns of time of one series. Values without replies are NaN. */
 export interface Columns {
   unit: Unit;
   from: number;
   to: number;
   count: number;
-  /** How wide the store's own columns are, in seconds: more than ours where only its rollups are left. */
+  /**
+   * Width of the store's own columns in seconds: wider than ours where only its rollups are left.
+   */
   held: number;
   min: Float32Array;
   max: Float32Array;
-  /** Those that failed are none of them. */
+  /** Excludes failed probes. */
   sent: Uint32Array;
   answered: Uint32Array;
   late: Uint32Array;
   lost: Uint32Array;
   failed: Uint32Array;
-  /** Of each share in `SHARES`. */
+  /** One array per quantile in `SHARES`. */
   quantiles: Float32Array[];
 }
 
@@ -45,14 +47,14 @@ function values(buffer: ArrayBuffer, at: number, count: number): Float32Array {
   return Float32Array.from(new Int16Array(buffer, at, count), valueOf);
 }
 
-/** Reads what `/api/v1/smoke` sends. */
+/** Decodes a response of `/api/v1/smoke`. */
 export function decodeColumns(buffer: ArrayBuffer): Columns {
-  if (buffer.byteLength < HEAD_BYTES) throw new RangeError("the server's answer is cut short");
+  if (buffer.byteLength < HEAD_BYTES) throw new RangeError("the server's response is truncated");
   const head = new DataView(buffer);
   const [magic, count, shares, unit] = [0, 4, 8, 12].map((at) => head.getUint32(at, true));
   const bytes = HEAD_BYTES + count * (20 + 2 * (shares + 2));
   if (magic !== SMOKE_MAGIC || shares !== SHARES.length || buffer.byteLength !== bytes) {
-    throw new RangeError("the server is of another version than this page: load the page again");
+    throw new RangeError("the server has another version than this page: reload the page");
   }
   const counts = (n: number): Uint32Array => new Uint32Array(buffer, HEAD_BYTES + 4 * n * count, count);
   const codes = (n: number): Float32Array => values(buffer, HEAD_BYTES + 20 * count + 2 * n * count, count);
@@ -73,24 +75,26 @@ export function decodeColumns(buffer: ArrayBuffer): Columns {
   };
 }
 
-/** The last hours of one series, for its row. */
+/** The last hours of one series, for its sparkline. */
 export interface Spark {
   median: Float32Array;
   max: Float32Array;
-  /** Share of lost probes; NaN where none were sent. */
+  /** Loss ratio; NaN where nothing was sent. */
   lost: Float32Array;
 }
 
-/** The same as `decodeOverview` reads, in base64; nothing of an empty text. */
+/**
+ * Decodes the base64 form of the data that `decodeOverview` reads; an empty map for an empty text.
+ */
 export function decodeSparks(text: string): Map<number, Spark> {
   return text === "" ? new Map() : decodeOverview(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
 }
 
-/** Reads what `/api/v1/overview` sends: sparks by series. */
+/** Decodes a response of `/api/v1/overview`: sparklines by series. */
 export function decodeOverview(buffer: ArrayBuffer): Map<number, Spark> {
   const head = new DataView(buffer);
   if (buffer.byteLength < 32 || head.getUint32(0, true) !== OVERVIEW_MAGIC) {
-    throw new RangeError("the server is of another version than this page: load the page again");
+    throw new RangeError("the server has another version than this page: reload the page");
   }
   const [rows, columns] = [head.getUint32(4, true), head.getUint32(8, true)];
   const sparks = new Map<number, Spark>();

@@ -1,4 +1,4 @@
-//! Line, server, traffic and shapers of a run.
+//! The line, server, traffic and shapers of a run.
 use super::drive::{Drive, Tick};
 use super::track::{LEAD, Track};
 use crate::law::Rates;
@@ -16,25 +16,26 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-/// The interface of the user's side of a lab.
+/// The interface on the client side of a lab.
 const DEVICE: &str = "line0";
-/// Of the lab and of what is sent.
+/// Seed of the lab and of the payload.
 const SEED: u64 = 1;
-/// The watchdog lets a run take so long.
+/// Time limit of a run before the watchdog acts.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(600);
-/// So many questions, each 300 ms, are 20 a second, as the server is asked.
+/// Number of ICMP reflectors: six every 300 ms give 20 replies per second, as many as from the
+/// server.
 const ECHOES: usize = 6;
 
 pub(super) type Failed = Box<dyn Error + Send + Sync>;
 
-/// What came of a run.
+/// Results of a run.
 pub(super) struct Came {
     pub(super) ticks: Vec<Tick>,
     pub(super) played: Played,
     pub(super) begin: Time,
 }
 
-/// A line in the lab, and what is sent over it.
+/// A line in the lab with its workloads.
 pub(super) struct Bed<'a> {
     track: &'a Track,
     clock: Clock,
@@ -59,7 +60,7 @@ impl<'a> Bed<'a> {
         let begin = Time::ZERO + Duration::from_secs_f64(LEAD);
         Ok(Bed { track, clock, begin, lab, _server: server, player, folder })
     }
-    /// Lets a law drive while the traffic of the run passes.
+    /// Runs a law with the workloads of the run.
     pub(super) fn run(mut self, who: Who, is_round_trip: bool) -> Result<Came, Failed> {
         let drive = Drive { who, is_round_trip, clock: self.clock, begin: self.begin };
         let line = self.lab.in_client(|| self.shaped(is_round_trip))??;
@@ -106,7 +107,7 @@ pub(super) fn place(folder: &Path) -> Place {
     Place::new(folder, DEVICE)
 }
 
-/// This program again, as the process that puts everything back.
+/// This program as the watchdog process.
 fn watchdog_command(folder: &Path) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg(super::WATCHDOG).arg(folder);

@@ -1,9 +1,10 @@
-//! Answers of our server, handed over as the reflectors that a law asks by itself.
+//! Presents the server's replies as those of the reflectors that a law would probe.
 use crate::who::Plan;
 use fathom_shape::autorate::{Delay, DelaySample};
 use fathom_units::PerDirection;
 
-/// Whose answer is next, and when. There is one path: which of its ends is asked does not matter, how often does.
+/// Whose reply is next, and when. All share one path: which reflector is probed does not matter,
+/// only how often.
 pub(super) struct Dealer {
     plan: Plan,
     ids: Vec<u16>,
@@ -16,7 +17,7 @@ impl Dealer {
         let ids = (0..).take(plan.reflectors).collect();
         Dealer { plan, ids, turn: 0, due: 0.0 }
     }
-    /// An answer at `now`, s, unless nobody would have been asked for it.
+    /// The reply at `now` (s), unless the law would not have probed anyone then.
     pub(super) fn deal(&mut self, now: f64, sample: DelaySample) -> Option<DelaySample> {
         let every = self.plan.every / self.plan.reflectors as f64;
         if now < self.due - every / 2.0 {
@@ -27,14 +28,14 @@ impl Dealer {
         self.turn = (self.turn + 1) % self.ids.len();
         Some(DelaySample { reflector, ..sample })
     }
-    /// Another is asked instead of this one.
+    /// Replaces this reflector with another.
     pub(super) fn replace(&mut self, id: u16) {
         let new = self.ids.iter().max().map_or(0, |most| most.wrapping_add(1));
         self.ids.iter_mut().filter(|known| **known == id).for_each(|known| *known = new);
     }
 }
 
-/// The same answer over a path that is longer now, ms.
+/// Adds `ms` of path delay to a reply.
 pub(super) fn later(delay: Delay, ms: PerDirection<f64>) -> Delay {
     match delay {
         Delay::OneWay(PerDirection { up, down }) => {
@@ -54,7 +55,7 @@ fn ns(ms: f64) -> i64 {
 mod tests {
     use super::*;
 
-    /// Answers each 50 ms for 3 s: whose they are said to be.
+    /// Replies every 50 ms for 3 s: the reflectors they are attributed to.
     fn dealt(plan: Plan) -> Vec<u16> {
         let mut dealer = Dealer::new(plan);
         let sample = DelaySample { reflector: 9, delay: Delay::OneWay(PerDirection { up: 1, down: 2 }) };

@@ -1,4 +1,4 @@
-//! A law drives the shapers of a line.
+//! Runs a law on the shapers of a line.
 use super::dealer::{Dealer, later};
 use super::schedule::{self, LENGTH};
 use crate::law::{Law, Seen};
@@ -9,20 +9,20 @@ use fathom_shape::autorate::DelaySample;
 use fathom_shaper::ApplyError;
 use fathom_units::{Duration, PerDirection, Rate, Time};
 
-/// The peers' laws act on each answer, or at half seconds: this is often enough for either.
+/// Tick for the other laws. They act on each reply or every half second, so this is often enough.
 const PEERS_TICK: Duration = Duration::from_millis(50);
 
 /// What a law did at a tick.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tick {
-    /// Since the begin, s.
+    /// Time since the start, in s.
     pub(super) at: f64,
     pub(super) cuts: PerDirection<u64>,
-    /// bit/s.
+    /// In bit/s.
     pub(super) rates: PerDirection<f64>,
 }
 
-/// One drive.
+/// A run of a law.
 pub(super) struct Drive {
     pub(super) who: Who,
     pub(super) is_round_trip: bool,
@@ -31,7 +31,7 @@ pub(super) struct Drive {
 }
 
 impl Drive {
-    /// Until the end of the run.
+    /// Runs until the end.
     pub(super) fn run(&self, law: &mut dyn Law, line: &mut ShapedLine) -> Result<Vec<Tick>, ApplyError> {
         let mut dealer = Dealer::new(self.who.plan(self.is_round_trip));
         let (mut ticks, mut set) = (Vec::new(), PerDirection::default());
@@ -57,7 +57,8 @@ impl Drive {
     const fn is_ours(&self) -> bool {
         matches!(self.who, Who::Fathom)
     }
-    /// Ours hears the answers as it asked for them, a peer as many as it would have asked for; either what the path adds.
+    /// The replies that a law gets: ours all, another law as many as it would have requested; both
+    /// with the path's extra delay.
     fn told(&self, dealer: &mut Dealer, at: f64, answers: &[DelaySample]) -> Vec<DelaySample> {
         let late = schedule::noise(at);
         let told = answers
@@ -67,12 +68,12 @@ impl Drive {
     }
 }
 
-/// From then, which may be before it, s.
+/// Seconds since `begin`, negative before it.
 fn seconds(begin: Time, at: Time) -> f64 {
     at.as_secs_f64() - begin.as_secs_f64()
 }
 
-/// What is not set yet.
+/// Rates that differ from the current ones.
 fn changed(set: &mut PerDirection<Rate>, wanted: PerDirection<Rate>) -> PerDirection<Option<Rate>> {
     let before = std::mem::replace(set, wanted);
     let new = |now: Rate, then: Rate| (now != then).then_some(now);

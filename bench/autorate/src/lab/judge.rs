@@ -1,4 +1,4 @@
-//! What users had of a run, by datagrams that no law knows of, and by what arrived.
+//! Scores a run by what users experienced: datagrams unknown to the law, and delivered bytes.
 use super::bed::Came;
 use super::schedule::{self, LENGTH, PROBE_MS, SAMPLE_MS};
 use super::track::Track;
@@ -6,10 +6,11 @@ use crate::score::{Score, Way};
 use fathom_run::{Metric, Series, Value};
 use fathom_units::{Direction, IP_PER_PAYLOAD, PerDirection};
 
-/// Payload of what the line carries: 1448 of 1500 bytes, as it counts from IP on.
+/// Payload share of the line's traffic: 1448 of 1500 bytes, counted from IP on.
 const PAYLOAD: f64 = 1.0 / IP_PER_PAYLOAD;
 
-/// Delays of one direction's datagrams above the least, in s, and when they were sent; nothing of those that were lost.
+/// Delays of one direction's datagrams above the minimum in s, with send times; `None` for lost
+/// ones.
 struct Delays(Vec<(f64, Option<f64>)>);
 
 impl Delays {
@@ -20,7 +21,7 @@ impl Delays {
         let above = |value| observed(value).map(|delay| delay - least);
         Delays(values().map(|one| (came.seconds(one.at.as_secs_f64()), above(one.value))).collect())
     }
-    /// Of the latest that was sent until then; a lost one is a queue that was full.
+    /// Delay of the latest datagram sent until `now`. A lost one counts as a full queue.
     fn at(&self, now: f64) -> f64 {
         let until = self.0.partition_point(|(sent, _)| *sent <= now);
         until.checked_sub(1).map_or(0.0, |latest| self.0[latest].1.unwrap_or(1.0))
@@ -42,7 +43,7 @@ impl Came {
         let is_it = |one: &&Series| one.key.metric == metric && one.key.direction == Some(direction);
         self.played.series.iter().find(is_it)
     }
-    /// How the law did on this line.
+    /// The score of the law on this line.
     pub(super) fn score(&self, track: &Track) -> Score {
         let mut score = Score { hours: LENGTH / 3_600.0, ..Score::default() };
         let delays =
@@ -59,7 +60,7 @@ impl Came {
         }
         score
     }
-    /// `capacity` in bit/s, if there is a load.
+    /// `capacity` in bit/s, if there is load.
     fn carry(&self, way: &mut Way, direction: Direction, capacity: impl Fn(f64) -> Option<f64>) {
         let bytes = |rate: f64| rate / 8.0 * SAMPLE_MS as f64 / 1e3;
         for sample in 0..(LENGTH * 1e3) as u64 / SAMPLE_MS {
@@ -67,7 +68,7 @@ impl Came {
             way.carry(capacity(at).map_or(0.0, bytes), 0.0);
         }
         for seen in self.series(Metric::Goodput, direction).iter().flat_map(|one| one.iter()) {
-            // What is told is of the time before.
+            // A report describes the interval before it.
             let at = self.seconds(seen.at.as_secs_f64()) - SAMPLE_MS as f64 / 2e3;
             let goodput = observed(seen.value).filter(|_| capacity(at).is_some());
             way.carry(0.0, goodput.map_or(0.0, bytes) / PAYLOAD);
@@ -86,7 +87,7 @@ fn wait(way: &mut Way, delays: &Delays, is_loaded: impl Fn(f64) -> bool) {
 }
 
 impl Came {
-    /// Each second: what the line carries, the rates, what arrived, and the most delay.
+    /// Prints each second: capacity, rate, goodput and maximum delay.
     pub(super) fn print(&self, track: &Track) {
         println!("     s  up: line   rate  goodput  delay   down: line   rate  goodput  delay");
         for second in 0..LENGTH as u64 {
@@ -144,13 +145,15 @@ mod tests {
     #[test]
     fn a_run_with_known_delays_goodput_and_cuts() {
         let track = Track::new(Kind::Docsis);
-        // Up: 10 ms of path. 50 ms more in the first tenth of the first load and lost in the second: 4 of its 20 s, of 48 in all.
+        // Up: 10 ms of path. 50 ms more in the first tenth of the first load and losses in the
+        // second: 4 of its 20 s, of 48 in total.
         let upwards = |at: f64| match at {
             9.0..11.0 => Value::Observed(0.060),
             11.0..13.0 => Value::Censored { at_least: 60.0 },
             _ => Value::Observed(0.010),
         };
-        // Down: 100 ms beside the upload alone, which is no delay of a download; and half of what the line carries.
+        // Down: 100 ms during the upload alone, which is not a delay of a download; and half of the
+        // capacity.
         let downwards = |at: f64| Value::Observed(if (12.0..20.0).contains(&at) { 0.110 } else { 0.010 });
         let half = |at: f64| Value::Observed(track.capacity(at - 0.05).down / 2.0 * PAYLOAD);
         let all = vec![
@@ -167,7 +170,8 @@ mod tests {
         };
         let played = Played { series: all, load: nothing, notes: Vec::new() };
         let cut = |at, up, down| Tick { at, cuts: PerDirection { up, down }, rates: PerDirection::default() };
-        // In the path's noise while all is idle; down while the upload's queue is full; up by its own load; when all is quiet.
+        // During path noise while all is idle; down while the upload's queue is full; up by its own
+        // load; when all is quiet.
         let ticks = vec![cut(4.0, 1, 1), cut(10.0, 0, 1), cut(10.5, 1, 0), cut(32.0, 1, 0)];
         let score = Came { ticks, played, begin: BEGIN }.score(&track);
         assert!((score.up.late_share() - 4.0 / 48.0).abs() < 1e-3, "{:?}", score.up);

@@ -1,4 +1,4 @@
-//! A line of the weeks as the lab can carry it: its rates in a run, as traces.
+//! The lab version of a simulated line: its rates during a run, as traces.
 use super::schedule::{self, LENGTH};
 use crate::law::Rates;
 use crate::line::{Kind, Line};
@@ -6,25 +6,25 @@ use fathom_scenario::{Plan, parse_with_files};
 use fathom_units::PerDirection;
 use std::fmt::Write;
 
-/// Of all chance of the line: that of the weeks.
+/// Seed of the line: that of the simulated weeks.
 const SEED: u64 = 2;
-/// A run begins at eight in the evening, s.
+/// Time of day at the start of a run, in s: eight in the evening.
 const EVENING: f64 = 20.0 * 3_600.0;
-/// Time in which all is made ready; the line is then as at the beginning, s.
+/// Setup time at the line's initial rate, in s.
 pub(super) const LEAD: f64 = 5.0;
-/// From one rate to the next, as the line draws them, s.
+/// Interval between rate changes of the line, in s.
 const STEP: f64 = 0.1;
 
-/// What a run has to go through.
+/// The line of a run.
 pub(super) struct Track {
     pub(super) name: &'static str,
     pub(super) rates: PerDirection<Rates>,
     pub(super) plan: Plan,
-    /// Of each step, bit/s.
+    /// Capacity at each step in bit/s.
     capacity: Vec<PerDirection<f64>>,
 }
 
-/// What of its rate the lab takes downwards, so that two processors carry it.
+/// Share of the line's down rate that the lab uses, so that two CPUs can carry it.
 const fn share(kind: Kind) -> f64 {
     match kind {
         Kind::Starlink => 0.2,
@@ -50,7 +50,7 @@ impl Track {
         let plan = parse_with_files(&text, "lab.toml", &file).unwrap_or_else(|error| panic!("{error}"));
         Track { name: facts.name, rates, plan, capacity }
     }
-    /// What it carries at a time of the run, bit/s.
+    /// Capacity at a time of the run in bit/s.
     pub(super) fn capacity(&self, at: f64) -> PerDirection<f64> {
         self.capacity.get((at / STEP) as usize).copied().unwrap_or_default()
     }
@@ -62,7 +62,7 @@ fn capacities(kind: Kind) -> Vec<PerDirection<f64>> {
         let now = EVENING + at;
         let here = line.at(now);
         let capacity = PerDirection { up: here.up.capacity(), down: here.down.capacity() };
-        // Loads take all there is.
+        // Loads use all capacity.
         let loaded = schedule::loaded(at);
         let carried = |rate: f64, is_loaded| if is_loaded { rate / 8.0 * STEP } else { 0.0 };
         line.carried(
@@ -76,12 +76,12 @@ fn capacities(kind: Kind) -> Vec<PerDirection<f64>> {
 
 const UP: &str = "up.trace";
 
-/// From the lab's start on: first the time of the lead at the first rate.
+/// The trace from the lab's start: first the setup time at the initial rate.
 fn trace(capacity: &[PerDirection<f64>], of: impl Fn(&PerDirection<f64>) -> f64) -> String {
     let mut text = String::new();
     for (number, at) in capacity.iter().enumerate() {
         let ms = if number == 0 { 0.0 } else { (LEAD + number as f64 * STEP) * 1e3 };
-        // A String takes everything.
+        // Writing to a String cannot fail.
         let _ = writeln!(text, "{ms:.0}ms {:.0}bit", of(at));
     }
     text
@@ -114,7 +114,7 @@ mod tests {
             assert_eq!(fathom_lab::workload::refusal(&track.plan.workloads), None);
             let hop = &track.plan.line.hops[0];
             assert!(hop.up.delay + hop.down.delay <= Duration::from_millis(45), "{kind:?}");
-            // Never more than two processors carry, and always within what the laws may set.
+            // Never more than two CPUs can carry, and always within the limits of the laws.
             for at in (0..900).map(|step| track.capacity(f64::from(step) / 10.0 + 0.05)) {
                 assert!((0.0..=50e6).contains(&at.down) && (0.0..=25e6).contains(&at.up), "{kind:?}: {at:?}");
             }

@@ -1,11 +1,12 @@
-//! The law of cake-autorate (lynxthecat/cake-autorate at 94238be, its defaults.sh), told in our words for the comparison.
+//! The law of cake-autorate (lynxthecat/cake-autorate at 94238be, its defaults.sh), reimplemented
+//! for the comparison.
 use crate::law::{Law, Rates, Seen, ways_ms};
 use fathom_shape::autorate::QueueReading;
 use fathom_units::{PerDirection, Time};
 
 const WINDOW: usize = 6;
 
-/// Factors of the rate, from the weakest change to the strongest.
+/// Rate factors, from the weakest change to the strongest.
 struct Factors {
     weakest: f64,
     strongest: f64,
@@ -90,16 +91,16 @@ impl Cake {
 const BASELINE_UP: f64 = 0.001;
 const BASELINE_DOWN: f64 = 0.9;
 
-/// Moves the baseline; gives how far above it the sample is.
+/// Updates the baseline; returns how far the sample is above it.
 fn follow(baseline: &mut f64, owd: f64) -> f64 {
     let weight = if owd >= *baseline { BASELINE_UP } else { BASELINE_DOWN };
     *baseline += weight * (owd - *baseline);
     owd - *baseline
 }
 
-/// A packet of 1500 bytes and the overhead, bits.
+/// A packet of 1500 bytes plus overhead, in bits.
 const PACKET: f64 = 12_304.0;
-/// Of a rate above the base, and of one below it.
+/// Decay of a rate above the base, and below it.
 const DECAY_DOWN: f64 = 0.99;
 const DECAY_UP: f64 = 1.01;
 const REFRACTORY_S: f64 = 0.3;

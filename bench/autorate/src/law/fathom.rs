@@ -1,9 +1,9 @@
-//! Our own law, as it is in the product.
+//! Fathom's law, as in the product.
 use crate::law::{Law, Rates, Seen};
 use fathom_shape::autorate::{Bounds, Config, Controller, Observation};
 use fathom_units::{PerDirection, Rate, Time};
 
-/// Ours, and how often it cut.
+/// Our controller, and the number of its cuts.
 pub(crate) struct Fathom {
     controller: Controller,
     cuts: PerDirection<u64>,

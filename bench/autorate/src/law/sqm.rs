@@ -1,5 +1,5 @@
-//! The law of sqm-autorate (sqm-autorate/sqm-autorate at 87e31e2, lib/ratecontroller_ewma.lua and lib/baseliner.lua), told
-//! in our words for the comparison.
+//! The law of sqm-autorate (sqm-autorate/sqm-autorate at 87e31e2, lib/ratecontroller_ewma.lua and
+//! lib/baseliner.lua), reimplemented for the comparison.
 use crate::law::{Law, Rates, Seen, ways_ms};
 use fathom_shape::autorate::QueueReading;
 use fathom_units::{PerDirection, Rng, Time};
@@ -30,7 +30,7 @@ pub(crate) struct Sqm {
 
 const TICK_S: f64 = 0.5;
 
-/// Share kept of the old at each tick.
+/// Share of the old value kept at each tick.
 fn kept(half_life: f64) -> f64 {
     0.5_f64.powf(TICK_S / half_life)
 }
@@ -83,7 +83,7 @@ fn blend(baseline: &mut f64, recent: &mut f64, owd: f64) {
     *baseline = baseline.min(*recent);
 }
 
-/// The third smallest, or the smallest of fewer.
+/// The third smallest, or the smallest if there are fewer.
 fn third(mut deltas: Vec<f64>) -> Option<f64> {
     deltas.sort_by(f64::total_cmp);
     deltas.get(2).or(deltas.first()).copied()

@@ -1,30 +1,30 @@
-//! Kinds of lines, and what does not change about them.
+//! Types of lines and their constant properties.
 use crate::law::Rates;
 use fathom_units::PerDirection;
 
-/// What kind of line.
+/// Type of line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// The random walk of core/emulate/link's mobile line, and its outages.
+    /// The random walk of the mobile line in core/emulate/link, with outages.
     Lte,
-    /// A new rate and a new delay every 15 s.
+    /// A new rate and delay every 15 s.
     Starlink,
     /// PowerBoost, and a segment that is shared in the evening.
     Docsis,
-    /// Always the same, for comparison.
+    /// Constant, for comparison.
     Dsl,
 }
 
-/// What does not change about a line.
+/// Constant properties of a line.
 pub(crate) struct Facts {
     pub(crate) name: &'static str,
-    /// Round trip without queues, s.
+    /// Round-trip time without queues, in s.
     pub(crate) base: f64,
-    /// Jitter of a direction's delay: up to this, s.
+    /// Maximum jitter per direction, in s.
     pub(crate) jitter: f64,
-    /// Buffers of the bottleneck, bytes.
+    /// Buffers of the bottleneck, in bytes.
     pub(crate) limits: PerDirection<f64>,
-    /// Settings of every law alike.
+    /// Settings that all laws use.
     pub(crate) rates: PerDirection<Rates>,
 }
 
@@ -49,7 +49,7 @@ impl Kind {
 
     pub(crate) const fn facts(self) -> Facts {
         match self {
-            // scenarios/lte.toml's buffers.
+            // Buffers of scenarios/lte.toml.
             Kind::Lte => {
                 let (up, down) = (mbit(2.0, 6.0, 15.0), mbit(5.0, 15.0, 40.0));
                 facts("LTE", [45.0, 8.0], [1_000.0, 2_500.0], up, down)
@@ -58,7 +58,7 @@ impl Kind {
                 let (up, down) = (mbit(4.0, 10.0, 25.0), mbit(25.0, 90.0, 250.0));
                 facts("Starlink", [40.0, 6.0], [600.0, 4_000.0], up, down)
             }
-            // scenarios/cable.toml's buffers.
+            // Buffers of scenarios/cable.toml.
             Kind::Docsis => {
                 let (up, down) = (mbit(4.0, 8.0, 12.0), mbit(35.0, 80.0, 120.0));
                 facts("DOCSIS", [20.0, 3.0], [384.0, 1_000.0], up, down)

@@ -1,4 +1,5 @@
-//! The fluid beside the packet simulation of core/emulate/sim: the same line, the same rate of the shaper, bulk flows of CUBIC.
+//! Compares the fluid model with the packet simulation of core/emulate/sim: same line, same shaper
+//! rate, CUBIC bulk flows.
 use super::fluid::{Flow, Pipe};
 use crate::line::{At, Kind, Line};
 use fathom_run::{Metric, PhaseKind, SeriesKey, Value};
@@ -7,31 +8,31 @@ use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, Rng};
 use std::fmt::Write;
 
 const SECONDS: usize = 120;
-/// Round trip without queues, s.
+/// Round-trip time without queues, in s.
 const BASE: f64 = 0.045;
 const LATE: f64 = 0.030;
-/// Payload of what the link carries: 1448 of 1514 bytes.
+/// Payload share of the link's traffic: 1448 of 1514 bytes.
 const PAYLOAD: f64 = 1.0 / ETHERNET_PER_PAYLOAD;
 
-/// One comparison.
+/// A comparison.
 struct Case {
     is_up: bool,
     flows: usize,
-    /// Of our shaper, Mbit/s.
+    /// Rate of our shaper in Mbit/s.
     rate: f64,
 }
 
-/// What came out of either.
+/// Results of one model.
 struct Came {
     late: f64,
     used: f64,
     mean_ms: f64,
 }
 
-/// Prints both beside one another.
+/// Prints both models next to each other.
 pub(crate) fn print() {
     println!(
-        "The fluid beside packets (core/emulate/sim): {SECONDS} s of the LTE line, a fixed shaper (CAKE), CUBIC"
+        "Fluid model and packet simulation (core/emulate/sim): {SECONDS} s of the LTE line, fixed shaper (CAKE), CUBIC"
     );
     println!(
         "direction  flows   shaper   late: fluid  packets   used: fluid  packets   delay: fluid  packets"
@@ -94,7 +95,7 @@ fn packets(case: &Case) -> Came {
     let capacities = capacities(case.is_up);
     let steps = (0..).zip(&capacities);
     let trace = steps.fold(String::new(), |mut text, (step, capacity)| {
-        // A String takes everything.
+        // Writing to a String cannot fail.
         let _ = writeln!(text, "{}ms {:.0}bit", step * 100, capacity.capacity());
         text
     });

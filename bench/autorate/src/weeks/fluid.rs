@@ -1,45 +1,47 @@
-//! One direction of an access line as a fluid: senders' windows, our shaper's queue, the bottleneck's queue.
+//! A fluid model of one direction of an access line: windows of the senders, our shaper's queue,
+//! the bottleneck's queue.
 //!
-//! What is in flight is the windows' sum, and what is in flight and in no queue is on the way for one round trip: so senders
-//! are clocked by acknowledgements. Upwards our queue lies before the bottleneck, downwards behind it.
+//! The sum of the windows is in flight. The part that is not queued is on the path for one round
+//! trip, so senders are ACK-clocked. Upstream our queue precedes the bottleneck, downstream it
+//! follows it.
 use crate::line::At;
 use fathom_units::{FULL_TCP_PAYLOAD, Rng};
 
-/// CUBIC, RFC 9438: scale in segments/s^3, what is left after a loss.
+/// CUBIC, RFC 9438: scale in segments/s^3, and the share that remains after a loss.
 const CUBIC: f64 = 0.4;
 const BETA: f64 = 0.7;
-/// Bytes of a segment.
+/// Bytes per segment.
 const SEGMENT: f64 = FULL_TCP_PAYLOAD.get() as f64;
 const LEAST: f64 = 2.0 * SEGMENT;
-/// Linux' tcp_rmem lets windows grow up to 6 MB.
+/// Largest window with Linux's default tcp_rmem: 6 MB.
 const MOST: f64 = 6e6;
-/// CoDel (RFC 8289), s.
+/// CoDel parameters (RFC 8289), in s.
 const TARGET: f64 = 0.005;
 const INTERVAL: f64 = 0.1;
-/// CAKE's limit of its queue, s at its rate.
+/// CAKE's queue limit, in s at its rate.
 const OUR_LIMIT: f64 = 1.0;
-/// In a queue that overflows a flow has a loss with this probability a round trip.
+/// Probability per round trip that an overflowing queue hits a given flow.
 const HIT: f64 = 0.7;
 
-/// A sender that has something to send all the time, until its bytes or its time are over.
+/// A sender that always has data, until its bytes or time are used up.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     window: f64,
     /// Window at the last loss.
     origin: f64,
     since_loss: f64,
-    /// When it is back at the origin, s after the loss.
+    /// Time after the loss when the window is back at the origin, in s.
     k: f64,
     is_slow_start: bool,
     min_delay: f64,
     above: f64,
     next_drop: f64,
     drops: u32,
-    /// Left to send.
+    /// Bytes left to send.
     pub(crate) bytes: f64,
-    /// Left to live, s.
+    /// Time left, in s.
     pub(crate) time: f64,
-    /// It would fill any line, so that capacity which it does not get is lost.
+    /// Whether it would fill any line, so that capacity it does not use is wasted.
     pub(crate) is_bulk: bool,
 }
 
@@ -68,7 +70,7 @@ impl Flow {
         if self.is_slow_start {
             self.window += acked;
             self.min_delay = self.min_delay.min(delay);
-            // HyStart: an eighth of the round trip, 4 to 16 ms.
+            // HyStart: an eighth of the round-trip time, 4 to 16 ms.
             let hint = (rtt / 8.0).clamp(0.004, 0.016);
             if delay > self.min_delay + hint {
                 (self.is_slow_start, self.origin, self.since_loss, self.k) = (false, self.window, 0.0, 0.0);
@@ -81,11 +83,11 @@ impl Flow {
         let cubic = CUBIC * away * away * away + origin;
         let reno = origin * BETA + 0.53 * self.since_loss / rtt;
         let target = cubic.max(reno) * SEGMENT;
-        // At most half as much again in a round trip.
+        // Grows by at most half per round trip.
         let most = self.window * (1.0 + 0.5 * dt / rtt);
         self.window = target.clamp(self.window.min(target), most).clamp(LEAST, MOST);
     }
-    /// A loss or a mark: one a round trip counts.
+    /// A loss or mark; only one per round trip counts.
     fn lose(&mut self, rtt: f64) {
         if self.since_loss < rtt && !self.is_slow_start {
             return;
@@ -94,7 +96,7 @@ impl Flow {
         self.k = (self.origin / SEGMENT * (1.0 - BETA) / CUBIC).cbrt();
         self.window = (self.window * BETA).max(LEAST);
     }
-    /// CoDel on this flow's part of our queue; true if it drops or marks now.
+    /// CoDel on this flow's share of our queue; true if it drops or marks now.
     fn manage(&mut self, sojourn: f64, dt: f64) -> bool {
         if sojourn < TARGET {
             (self.above, self.next_drop) = (0.0, INTERVAL);
@@ -111,24 +113,24 @@ impl Flow {
     }
 }
 
-/// What a step did.
+/// Results of a step.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Step {
     /// Bytes that left our shaper.
     pub(crate) shaped: f64,
-    /// Bytes that the bottleneck carried.
+    /// Bytes carried by the bottleneck.
     pub(crate) carried: f64,
     pub(crate) drops: u64,
 }
 
-/// One direction.
+/// State of one direction.
 pub(crate) struct Pipe {
     is_up: bool,
-    /// Round trip without queues, s.
+    /// Round-trip time without queues, in s.
     base: f64,
-    /// The bottleneck's, bytes.
+    /// Buffer of the bottleneck, in bytes.
     limit: f64,
-    /// Waits at the bottleneck, and in our shaper, bytes.
+    /// Bytes queued at the bottleneck, and in our shaper.
     pub(crate) below: f64,
     pub(crate) ours: f64,
     pub(crate) flows: Vec<Flow>,
@@ -139,7 +141,7 @@ impl Pipe {
     pub(crate) fn new(is_up: bool, base: f64, limit: f64, rng: Rng) -> Self {
         Pipe { is_up, base, limit, below: 0.0, ours: 0.0, flows: Vec::new(), rng }
     }
-    /// Delay at the bottleneck, s.
+    /// Delay at the bottleneck, in s.
     pub(crate) fn delay(&self, at: At) -> f64 {
         if self.below > 0.0 { self.below * 8.0 / at.open + at.stall } else { 0.0 }
     }
@@ -149,7 +151,8 @@ impl Pipe {
     pub(crate) fn is_still(&self) -> bool {
         self.flows.is_empty() && self.below == 0.0 && self.ours == 0.0
     }
-    /// `dt` s with our shaper at `rate`, bit/s, and with `other` bytes that no window holds back.
+    /// Advances by `dt` s with our shaper at `rate` (bit/s), plus `other` bytes without congestion
+    /// control.
     pub(crate) fn step(&mut self, dt: f64, at: At, rate: f64, other: f64) -> Step {
         let windows: f64 = self.flows.iter().map(|flow| flow.window).sum();
         let arriving = ((windows - self.below - self.ours) / self.base * dt).max(0.0) + other;

@@ -1,4 +1,4 @@
-//! Reflectors: their answers, and all that is wrong with them.
+//! Simulated reflectors with realistic defects.
 use crate::who::Plan;
 use fathom_shape::autorate::{Delay, DelaySample};
 use fathom_units::{Duration, PerDirection, Rng};
@@ -11,7 +11,7 @@ struct Reflector {
     bad: f64,
 }
 
-/// An answer under way: at the bottleneck upwards, then downwards.
+/// A reply in flight: at the bottleneck upstream, then downstream.
 struct Pending {
     reflector: u16,
     at: f64,
@@ -20,7 +20,7 @@ struct Pending {
     extra: PerDirection<f64>,
 }
 
-/// What happens to the path and to reflectors, in time.
+/// Events of the path and of reflectors over time.
 pub(crate) struct Probing {
     plan: Plan,
     reflectors: Vec<Reflector>,
@@ -28,20 +28,20 @@ pub(crate) struct Probing {
     next_id: u16,
     silent_until: f64,
     silent_next: f64,
-    /// A delay of the path that is not the line's: until when, and how long, s.
+    /// Extra path delay unrelated to the line: its end, and its size in s.
     noise_until: f64,
     noise: PerDirection<f64>,
-    /// A route that became another.
+    /// Delay of a changed route.
     route: PerDirection<f64>,
     route_next: f64,
     rng: Rng,
     world: Rng,
 }
 
-/// What the line does to a probe now.
+/// The line's effect on a probe now.
 pub(crate) struct Now {
     pub(crate) at: f64,
-    /// Delays at the bottleneck and of the line beside it, s.
+    /// Delays at the bottleneck and of the rest of the line, in s.
     pub(crate) delay: PerDirection<f64>,
     pub(crate) is_full: PerDirection<bool>,
     pub(crate) is_idle: bool,
@@ -88,12 +88,12 @@ impl Probing {
             self.add(old.next);
         }
     }
-    /// True while a delay of the path is injected.
+    /// Whether extra path delay is being injected, or may be remembered.
     pub(crate) fn is_noisy(&self, now: f64) -> bool {
-        // And until filters have forgotten it.
+        // Includes the time until filters have forgotten it.
         now < self.noise_until + 2.0
     }
-    /// One tick: asks, and gives the answers that have come.
+    /// One tick: sends probes and returns the replies that arrived.
     pub(crate) fn tick(&mut self, now: &Now, tick: f64) -> Vec<DelaySample> {
         self.mishaps(now, tick);
         self.ask(now);
@@ -102,7 +102,7 @@ impl Probing {
 
     fn mishaps(&mut self, now: &Now, tick: f64) {
         let is_due = |rng: &mut Rng, every: f64| rng.chance(tick / every);
-        // Every ten idle minutes the path is slow for a while.
+        // About once per ten idle minutes, the path is slow for a while.
         if now.is_idle && now.at > self.noise_until + 10.0 && is_due(&mut self.world, 600.0) {
             let length = 5.0 + self.world.exponential(20_000) as f64 / 1e3;
             let high = 0.04 + 0.11 * self.world.next_f64();
@@ -160,7 +160,7 @@ impl Probing {
             if pending.down.is_none() && pending.at <= now.at {
                 let owd = pending.extra.down + now.delay.down;
                 pending.down = Some(owd);
-                // Asked at the tick after its turn: what it was late is no delay.
+                // Probes are sent at the tick after their time; that lateness is not delay.
                 pending.at += owd;
             }
         }

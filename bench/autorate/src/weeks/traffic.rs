@@ -1,8 +1,8 @@
-//! What the household sends: pages, films, copies, calls; little at night.
+//! Traffic of the household: pages, videos, copies, calls; little at night.
 use super::fluid::Flow;
 use fathom_units::{PerDirection, Rng};
 
-/// How busy the household is at an hour of the day: 1 in the evening.
+/// Activity of the household by time of day: 1 in the evening.
 fn activity(now: f64) -> f64 {
     match (now / 3_600.0 % 24.0) as u64 {
         0..7 => 0.02,
@@ -11,17 +11,17 @@ fn activity(now: f64) -> f64 {
     }
 }
 
-/// A film loads a piece of 4 s at a time, bytes: 6 Mbit/s.
+/// A video loads 4 s at a time, in bytes: 6 Mbit/s.
 const PIECE: f64 = 3e6;
 const PIECE_EVERY: f64 = 4.0;
-/// A call, both ways, bit/s and s.
+/// A call in both directions, in bit/s and s.
 const CALL: f64 = 1e6;
 const CALL_S: u64 = 300_000;
-/// Pauses in the evening, s.
+/// Mean pauses in the evening, in ms.
 const PAUSE: PerDirection<u64> = PerDirection { up: 150_000, down: 60_000 };
 const CALLS: u64 = 2_400_000;
 
-/// One direction.
+/// State of one direction.
 struct Way {
     is_up: bool,
     next: f64,
@@ -29,7 +29,7 @@ struct Way {
     rng: Rng,
 }
 
-/// Both, and calls.
+/// Both directions, and calls.
 pub(crate) struct Traffic {
     directions: PerDirection<Way>,
     call_next: f64,
@@ -43,12 +43,12 @@ impl Traffic {
         let ways = PerDirection { up: way(true, "traffic up"), down: way(false, "traffic down") };
         Traffic { directions: ways, call_next: 100.0, call_until: 0.0, rng: Rng::stream(seed, "calls") }
     }
-    /// Flows that begin now, given that none are alive in a direction.
+    /// Flows that start now, where no others are active in a direction.
     pub(crate) fn begin(&mut self, now: f64, is_free: PerDirection<bool>) -> PerDirection<Vec<Flow>> {
         let PerDirection { up, down } = &mut self.directions;
         PerDirection { up: up.begin(now, is_free.up), down: down.begin(now, is_free.down) }
     }
-    /// bit/s of calls, each way.
+    /// Rate of calls in each direction, in bit/s.
     pub(crate) fn calls(&mut self, now: f64) -> f64 {
         if now > self.call_next {
             self.call_until = now + self.rng.exponential(CALL_S) as f64 / 1e3;
@@ -62,7 +62,7 @@ impl Traffic {
 impl Way {
     fn begin(&mut self, now: f64, is_free: bool) -> Vec<Flow> {
         if !is_free {
-            // The pause begins when the last has ended.
+            // The pause starts when the last flow has ended.
             self.next = self.next.max(now + 1e-3);
             return Vec::new();
         }

@@ -1,4 +1,4 @@
-//! A household, its line and a law, for weeks.
+//! Simulates a household, its line and a law for weeks.
 use super::fluid::{Pipe, Step};
 use super::probing::{Now, Probing};
 use super::traffic::Traffic;
@@ -9,14 +9,14 @@ use crate::who::Plan;
 use fathom_shape::autorate::{HourOfWeek, QueueReading};
 use fathom_units::{Bytes, PerDirection, Rng, Time};
 
-/// Steps of the fluid and of the laws, ms.
+/// Step of the fluid model and of the laws, in ms.
 const STEP_MS: u64 = 10;
 const TICK_MS: u64 = 50;
-/// Acknowledgements beside what they acknowledge: 1 of 40 bytes in 2 packets.
+/// ACK traffic relative to data: one of 40 bytes per two packets.
 const ACKS: f64 = 0.014;
-/// Bytes at the bottleneck that are no queue.
+/// Bytes at the bottleneck that do not count as a queue.
 const A_LITTLE: f64 = 10e3;
-/// Quiet for so long a direction is idle, s.
+/// Silence after which a direction counts as idle, in s.
 const IDLE: f64 = 1.0;
 
 pub(crate) struct World {
@@ -32,7 +32,7 @@ pub(crate) struct World {
     score: Score,
 }
 
-/// Our queue, as the kernel would count it.
+/// Our queue's counters, as in the kernel.
 #[derive(Clone, Copy, Default)]
 struct Counter {
     sent: f64,
@@ -62,7 +62,7 @@ impl World {
             score: Score::default(),
         }
     }
-    /// Lets `law` drive for `hours` from Monday 00:00 on.
+    /// Runs `law` for `hours` from Monday 00:00.
     pub(crate) fn run(mut self, law: &mut dyn Law, hours: f64) -> Score {
         let ticks = (hours * 3_600_000.0) as u64 / TICK_MS;
         for tick in 0..ticks {

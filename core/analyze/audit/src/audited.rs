@@ -1,38 +1,38 @@
-//! A queue point with what the audit concludes from its files.
+//! Queue points with the conclusions of the audit.
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::{HostQueue, QueuePoint, Remedy, WorstCase};
 use fathom_units::{Bytes, Rate};
 
-/// How much a queue point matters, the least first.
+/// Severity of a queue point, in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
     /// No problem.
     None,
-    /// Long, but not in front of the slowest link: it shows when that changes.
+    /// Long, but not in front of the slowest link: a problem only if that changes.
     Dark,
-    /// Files say nothing about it: it has to be measured.
+    /// Cannot be read from files; has to be measured.
     Unknown,
-    /// In front of a slow link, and long enough to be noticed.
+    /// In front of a slow link and long enough to be noticed.
     Bad,
 }
 
-/// A queue point of a host, how much it matters, and what can be done.
+/// A queue point of a host with its severity and remedies.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AuditedQueue {
     /// The queue point.
     pub point: QueuePoint,
-    /// How much it matters.
+    /// Severity of the queue point.
     pub severity: Severity,
-    /// What can be done about it.
+    /// Recommended actions.
     pub remedies: Vec<Remedy>,
 }
 
-/// The worst case of a queue that counts packets, with and without segmentation offload.
+/// Worst case of a queue with a packet limit, with and without segmentation offload.
 pub(crate) struct Worst {
-    /// Of full packets, or of bytes.
+    /// With full-size packets, or of a limit in bytes.
     pub(crate) full: WorstCase,
-    /// Of super-packets.
+    /// With super-packets.
     pub(crate) super_packets: Option<WorstCase>,
 }
 
@@ -50,7 +50,7 @@ impl Worst {
 }
 
 impl AuditedQueue {
-    /// A queue of an interface, or of the host as a whole, which is no problem.
+    /// Creates a harmless queue of an interface, or of the host as a whole.
     pub(crate) fn new(queue: HostQueue, interface: Option<&str>) -> AuditedQueue {
         let point = QueuePoint {
             interface: interface.map(String::from),
@@ -81,11 +81,11 @@ impl AuditedQueue {
         self.remedies.push(remedy);
         self
     }
-    /// With a command, and the one that restores the previous state.
+    /// Adds a command, and the command that restores the previous state.
     pub(crate) fn command(self, command: String, undo: String) -> AuditedQueue {
         self.remedy(Remedy::Run { command, undo, caution: None })
     }
-    /// With the most bytes that were observed in it.
+    /// Sets the maximum observed backlog.
     pub(crate) fn observed(mut self, bytes: Option<Bytes>) -> AuditedQueue {
         let drain_rate =
             self.point.worst.as_ref().map(|worst| Rate::from_bits_per_second(worst.rate_bits_per_second));

@@ -1,4 +1,4 @@
-//! What the files say about a host.
+//! Facts about a host, parsed from its files.
 mod host;
 mod interface;
 mod qdisc;
@@ -12,17 +12,17 @@ pub(crate) use qdisc::{Qdisc, qdiscs};
 use crate::Tree;
 use alloc::vec::Vec;
 
-/// A host, as far as it could be read.
+/// The readable facts about a host.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Facts {
-    /// Its interfaces, by name; those that are down too.
+    /// Interfaces by name, including those that are down.
     pub interfaces: Vec<Interface>,
-    /// All else.
+    /// Everything else.
     pub host: Host,
 }
 
 impl Facts {
-    /// What `tree` says. What is missing or makes no sense is none; nothing is refused.
+    /// Parses `tree`. Missing or malformed values become `None`; there are no errors.
     pub fn of(tree: &Tree) -> Facts {
         let host = Host::of(tree);
         let all = qdiscs(tree);
@@ -33,7 +33,7 @@ impl Facts {
     pub(crate) fn up(&self) -> impl Iterator<Item = &Interface> {
         self.interfaces.iter().filter(|interface| interface.is_up)
     }
-    /// The first interface with the default route.
+    /// First interface with the default route.
     pub(crate) fn on_default_route(&self) -> Option<&Interface> {
         self.up().find(|interface| interface.has_default_route)
     }

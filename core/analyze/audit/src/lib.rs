@@ -1,4 +1,5 @@
-//! The points of a host where packets can queue: how long at most, what was observed, and what can be done.
+//! Audit of a host: the points where packets can queue, with their worst-case delay, observed
+//! backlog and remedies.
 //!
 //! ```text
 //!  files under /sys, /proc, /etc      replies of the kernel
@@ -7,14 +8,16 @@
 //!                      |
 //!                    Facts   interfaces, host
 //!                      |
-//!                    Audit   interfaces with rates; queue points with worst case, observation, severity, remedies
+//!                    Audit   interfaces with rates; queue points with worst case,
+//!                            observation, severity, remedies
 //! ```
-//! Worst case: bytes x 8 / rate. A queue counted in packets has two: of full packets, and of super-packets of 64 KiB, which
-//! segmentation offload makes. Only the queue in front of the slowest link fills; so queue points are ranked by how much
-//! faster packets can arrive than leave, and a long queue elsewhere is dark.
+//! The worst case is bytes x 8 / rate. A queue with a packet limit has two: with full-size packets,
+//! and with the super-packets of 64 KiB that segmentation offload creates. Only the queue in front
+//! of the slowest link fills. Queue points are therefore ranked by the ratio of arrival to
+//! departure rate, and a long queue elsewhere is called dark.
 //!
-//! Sources: J. Gettys, "Bufferbloat: Dark Buffers in the Internet", 2011; the kernel's sources for every limit, named
-//! next to it.
+//! Sources: J. Gettys, "Bufferbloat: Dark Buffers in the Internet", 2011; for each limit the kernel
+//! source named next to it.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

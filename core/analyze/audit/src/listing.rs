@@ -1,20 +1,20 @@
-//! Files of another host: the script that its shell runs, and what the script prints, read.
+//! Reading files of a remote host: the shell script that lists them, and the parser of its output.
 use crate::tree::CONNECTIONS;
 use crate::{PATHS, Tree};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Begins a line with a path; the file follows.
+/// Starts a line with a path; the content of the file follows.
 const MARK: &str = "@@fathom ";
 
-/// The last line: without it, the listing was cut off.
+/// The last line of a complete listing.
 pub const SCRIPT_END: &str = "@@fathom end";
 
-/// Of this file only lines with the word count, of which a busy router has very many without.
+/// Only the lines of offloaded connections are read, because a busy router has very many others.
 const CONNTRACK: &str = "proc/net/nf_conntrack";
 
-/// A script for any shell, busybox's too: it reads files, and does nothing else.
+/// A read-only script for any POSIX shell, including busybox.
 pub fn script() -> String {
     let is_whole =
         |path: &&&str| !path.starts_with("replies") && **path != CONNTRACK && !path.starts_with(CONNECTIONS);
@@ -33,7 +33,7 @@ pub fn script() -> String {
     )
 }
 
-/// What the script printed, up to its last line or to where it was cut off; and whether that line was there.
+/// Parses the output of the script, and returns whether it is complete.
 pub fn listing(bytes: &[u8]) -> (Tree, bool) {
     let mut tree = Tree::default();
     let mut open: Option<(String, Vec<u8>)> = None;
@@ -58,7 +58,7 @@ fn path_of(line: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(path).trim_end().into())
 }
 
-/// The line break before the mark is the script's.
+/// The newline before the marker is part of the script's output, not of the file.
 fn close(tree: &mut Tree, open: Option<(String, Vec<u8>)>) {
     if let Some((path, mut content)) = open {
         if content.last() == Some(&b'\n') {

@@ -1,48 +1,49 @@
-//! What is observed while the host is loaded: the maximum of each queue, over many samples.
+//! Observations under load: the maximum of each queue over many samples.
 use crate::Tree;
 use crate::facts::{Reply, qdiscs, softnet, tcp_queues, unsent};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// Over a shorter time, a difference of counters is no rate.
+/// Over a shorter time, counter differences are too coarse for a rate.
 const MIN_SPAN: Duration = Duration::from_millis(200);
 
-/// The maximum of each queue.
+/// Maximum backlog of each queue.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Observed {
     interfaces: BTreeMap<String, ObservedInterface>,
-    /// Of one TCP socket: sent and not acknowledged, or not sent yet.
+    /// Maximum of a TCP socket: unacknowledged or unsent bytes.
     pub(crate) unacknowledged: Bytes,
-    /// Of one TCP socket: written by the program and not sent yet; none if the kernel does not report it.
+    /// Maximum of a TCP socket: bytes written by the program but not sent; `None` if the kernel
+    /// does not report it.
     pub(crate) unsent: Option<Bytes>,
-    /// Of one TCP socket: received and not read.
+    /// Maximum of a TCP socket: bytes received but not read by the program.
     pub(crate) unread: Bytes,
-    /// Packets that the receive backlog dropped meanwhile.
+    /// Packets dropped from the receive backlog during the observation.
     pub(crate) backlog_drops: u64,
     first_drops: Option<u64>,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// From the first to the last of them.
+    /// Time from the first to the last sample.
     pub span: Duration,
     first: Option<Time>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ObservedInterface {
-    /// In the driver and the card, of all queues together.
+    /// In the driver and the card, sum of all transmit queues.
     pub(crate) inflight: Option<Bytes>,
-    /// In queue disciplines, of all of the interface together.
+    /// In all queue disciplines of the interface.
     pub(crate) backlog: Option<Bytes>,
-    /// In the queues of mac80211.
+    /// In the mac80211 queues.
     pub(crate) wifi_backlog: Option<Bytes>,
-    /// Highest rate at which it sent.
+    /// Maximum transmit rate.
     pub(crate) rate: Rate,
     last: Option<(Time, u64)>,
 }
 
 impl Observed {
-    /// Adds one sample.
+    /// Adds a sample.
     pub fn add(&mut self, tree: &Tree, now: Time) {
         self.samples += 1;
         let first = *self.first.get_or_insert(now);

@@ -1,4 +1,4 @@
-//! How fast each interface sends, and how much faster packets can arrive.
+//! Rates of interfaces, and rates at which packets can arrive.
 use crate::facts::{Facts, Interface};
 use crate::observed::Observed;
 use alloc::collections::BTreeMap;
@@ -7,19 +7,19 @@ use alloc::vec::Vec;
 use fathom_run::{AuditedInterface, InterfaceKind, RateSource};
 use fathom_units::{Bytes, Rate};
 
-/// What one core hands to the network, in bit/s: as much as a program can make arrive. Order of magnitude.
+/// Rate at which the programs of a host can send packets: about what one core can process. Order of
+/// magnitude.
 const OWN_PROGRAMS: Rate = Rate::from_bits_per_second(10_000_000_000);
 
-/// Rates that the user knows and no file says.
+/// Rates given by the user, which cannot be read from files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KnownRates {
-    /// The line beyond the interface with the default route.
+    /// Rate of the line beyond the interface with the default route.
     pub line: Option<Rate>,
-    /// Rates of interfaces, by name.
+    /// Rates of interfaces by name.
     pub interfaces: BTreeMap<String, Rate>,
 }
 
-/// Rates of all interfaces.
 pub(crate) struct Rates<'a> {
     facts: &'a Facts,
     known: &'a KnownRates,
@@ -33,7 +33,7 @@ impl<'a> Rates<'a> {
     pub(crate) fn line(&self) -> Option<Rate> {
         self.known.line
     }
-    /// How fast it sends, and who says so.
+    /// Rate of an interface, with its source.
     pub(crate) fn of(&self, interface: &Interface) -> Option<(Rate, RateSource)> {
         let given = self.known.interfaces.get(&interface.name).map(|rate| (*rate, RateSource::User));
         let shaped =
@@ -51,7 +51,7 @@ impl<'a> Rates<'a> {
     /// The speeds that the drivers of tap and veth report are nominal.
     fn of_driver(&self, interface: &Interface) -> Option<(Rate, RateSource)> {
         if let Some(bitrate) = interface.bitrate {
-            // Preambles, acknowledgements and contention take the rest. Order of magnitude.
+            // Preambles, acknowledgments and contention take the rest. Order of magnitude.
             let left = Rate::from_bits_per_second(bitrate.as_bits_per_second() / 10 * 6);
             return Some((left, RateSource::WifiBitrate));
         }
@@ -63,7 +63,7 @@ impl<'a> Rates<'a> {
             cards.filter_map(|card| self.known.interfaces.get(&card.name).copied().or(card.speed)).max();
         fastest.map(|rate| (rate, RateSource::FastestCard))
     }
-    /// A tunnel is as fast as the line that it goes through; the speed that its driver reports is nominal.
+    /// A tunnel is as fast as the line below it; the speed that its driver reports is nominal.
     fn below(&self, interface: &Interface) -> Option<(Rate, RateSource)> {
         if !matches!(interface.kind, InterfaceKind::Tun | InterfaceKind::Wireguard | InterfaceKind::Ppp) {
             return None;
@@ -85,7 +85,8 @@ impl<'a> Rates<'a> {
         let waited = observed.backlog.is_some_and(|bytes| bytes > Bytes(0));
         waited.then_some((observed.rate, RateSource::Observed))
     }
-    /// Highest rate of arrival over its own rate: above 1 its queue is the one that fills.
+    /// Highest arrival rate divided by the interface's rate. Above 1, its queue is the one that
+    /// fills.
     pub(crate) fn arrival_ratio(&self, interface: &Interface) -> Option<f64> {
         let (rate, _) = self.of(interface)?;
         if self.is_line_alone(interface) {
@@ -93,13 +94,14 @@ impl<'a> Rates<'a> {
         }
         let arriving = self.arriving(interface);
         let limited = match self.line() {
-            // TCP sends no faster than the slowest link lets its acknowledgements come back.
+            // TCP sends no faster than the slowest link returns acknowledgments.
             Some(line) if interface.has_default_route && line < rate => line,
             _ => arriving,
         };
         Some(limited.as_bits_per_second() as f64 / rate.as_bits_per_second() as f64)
     }
-    /// A card of unknown speed in front of a line of known rate: one of both is slower, and no file says which.
+    /// Whether this is a card of unknown speed in front of a line of known rate. No file says which
+    /// of the two is slower.
     fn is_line_alone(&self, interface: &Interface) -> bool {
         let is_known = self.known.interfaces.contains_key(&interface.name)
             || interface.qdiscs.iter().any(|q| q.rate.is_some());
@@ -109,7 +111,8 @@ impl<'a> Rates<'a> {
             && !is_known
             && self.line().is_some()
     }
-    /// A router's packets come from its other links, a host's from its programs.
+    /// Highest arrival rate: a router's packets come from its other links, a host's from its
+    /// programs.
     fn arriving(&self, interface: &Interface) -> Rate {
         if !self.facts.host.is_forwarding {
             return OWN_PROGRAMS;
@@ -117,14 +120,15 @@ impl<'a> Rates<'a> {
         let others = self.facts.up().filter(|other| other.name != interface.name && other.has_queue());
         others.filter_map(|other| self.inward(other)).max().unwrap_or(OWN_PROGRAMS)
     }
-    /// What comes in through an interface: no more than the line behind it has.
+    /// Highest rate of incoming packets, limited by the line beyond the interface.
     fn inward(&self, interface: &Interface) -> Option<Rate> {
         let (rate, _) = self.of(interface)?;
         let line = self.line().filter(|_| interface.has_default_route);
         Some(line.map_or(rate, |line| line.min(rate)))
     }
-    /// Its queue is where packets are sent one by one: on a card, or behind a shaper. What forwards packets to a program or to a
-    /// link below fills only if that is slow.
+    /// Whether the queue of this interface is the bottleneck. Queues build up where packets are
+    /// sent one by one: at a network card or a shaper. An interface that forwards packets to a
+    /// program or another interface only builds a queue if that is known to be slow.
     pub(crate) fn is_bottleneck(&self, interface: &Interface) -> bool {
         use RateSource::{Shaper, User};
         let forwards = matches!(
@@ -138,17 +142,18 @@ impl<'a> Rates<'a> {
         let is_known = matches!(self.of(interface), Some((_, User | Shaper)));
         (is_known || !forwards) && self.arrival_ratio(interface).is_some_and(|ratio| ratio > 1.0)
     }
-    /// The fastest of those that are up.
+    /// Rate of the fastest interface that is up.
     pub(crate) fn fastest(&self) -> Option<Rate> {
         self.facts.up().filter(|i| !i.is_queueless()).filter_map(|i| self.of(i)).map(|(rate, _)| rate).max()
     }
-    /// Rate at which packets leave the host: that of the line, or of the link with the default route.
+    /// Rate at which packets leave the host: that of the line, or of the interface with the default
+    /// route.
     pub(crate) fn default_route(&self) -> Option<Rate> {
         let link =
             || self.facts.on_default_route().and_then(|interface| self.of(interface)).map(|(rate, _)| rate);
         self.line().or_else(link)
     }
-    /// The interfaces that are up and can queue packets.
+    /// Interfaces that are up and can queue packets.
     pub(crate) fn interfaces(&self) -> Vec<AuditedInterface> {
         let audited = |interface: &Interface| {
             let rate = self.of(interface);

@@ -1,4 +1,4 @@
-//! The queue points, one function each.
+//! Rules that find the queue points, one function each.
 mod beyond;
 mod card;
 mod host;
@@ -15,44 +15,45 @@ use core::cmp::Ordering;
 use fathom_run::{HostAudit, HostQueue, InterfaceKind, ObservedSpan, QueueKind, WorstCase, threshold};
 use fathom_units::{Bytes, ETHERNET_FULL_FRAME, Rate};
 
-/// Ethernet's largest frame as the kernel counts it, without its checksum.
+/// Largest Ethernet frame as the kernel counts it, without its checksum.
 const FULL_PACKET: Bytes = ETHERNET_FULL_FRAME;
 
-/// The largest super-packet. Source: `GSO_LEGACY_MAX_SIZE`; more has to be switched on (BIG TCP).
+/// Largest super-packet. Source: `GSO_LEGACY_MAX_SIZE`; larger ones have to be enabled (BIG TCP).
 const SUPER_PACKET: Bytes = Bytes(65_536);
 
-/// The longest timer that is taken seriously, in microseconds: more is nonsense of a driver.
+/// Longest plausible timer in microseconds; drivers can report nonsense.
 const MAX_TIMER_US: u64 = 1_000_000_000;
 
-/// A time that a driver gives in microseconds, in seconds.
+/// Converts microseconds to seconds.
 fn seconds(micros: u64) -> f64 {
     micros.min(MAX_TIMER_US) as f64 / 1e6
 }
 
-/// The worst case is longer than anybody overlooks.
+/// Whether the delay is long enough to be noticed.
 fn is_noticeable(worst: &WorstCase) -> bool {
     worst.delay_s > threshold::MODEST_S
 }
 
-/// All of an audit.
+/// Result of an audit.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Audit {
     /// The host and its interfaces.
     pub host: HostAudit,
-    /// Its queue points, the worst first.
+    /// Queue points, the worst first.
     pub queues: Vec<AuditedQueue>,
 }
 
-/// What every queue point is judged by.
+/// Input of every rule.
 struct Context<'a> {
     facts: &'a Facts,
     rates: Rates<'a>,
     observed: Option<&'a Observed>,
 }
 
-/// Finds every queue point, the worst first: by severity, then by how much faster packets can arrive than leave, then by delay.
+/// Finds all queue points, ordered by severity, then by the ratio of arrival to departure rate,
+/// then by delay.
 ///
-/// `observed` is what was observed while the host was loaded; without it no queue point has an observation.
+/// `observed` contains the observation under load, if there was one.
 pub fn audit(facts: &Facts, known: &KnownRates, observed: Option<&Observed>) -> Audit {
     let context = Context { facts, rates: Rates::new(facts, known, observed), observed };
     let mut queues: Vec<AuditedQueue> =
@@ -78,7 +79,7 @@ fn of_interface(context: &Context<'_>, interface: &Interface) -> Vec<AuditedQueu
     queues.extend(card::queues(context, interface));
     queues.extend(wifi::queues(context, interface));
     queues.extend(link::queues(context, interface));
-    // A super-packet leaves in one piece, whatever arrives.
+    // The delay of a super-packet does not depend on the arrival rate.
     for queue in queues.iter_mut().filter(|queue| queue.point.queue.kind() != QueueKind::Offloads) {
         queue.point.arrival_ratio = context.rates.arrival_ratio(interface);
     }
@@ -105,14 +106,15 @@ impl Context<'_> {
     fn observed(&self, interface: &Interface) -> Option<&ObservedInterface> {
         self.observed?.interface(&interface.name)
     }
-    /// So many packets of an interface, with and without super-packets.
+    /// Worst case of `count` packets of an interface, with and without super-packets.
     fn packets(&self, interface: &Interface, count: u64) -> Option<Worst> {
         let rate = self.rate(interface)?;
         let super_packets =
             (interface.has_gso != Some(false)).then(|| WorstCase::new(Some(count), SUPER_PACKET, rate));
         Some(Worst { super_packets, ..Worst::packets(count, packet(interface), rate) })
     }
-    /// So many packets of the driver, which gets super-packets only if the card cuts them.
+    /// Worst case of `count` packets in the driver, which gets super-packets only if the card
+    /// segments them.
     fn in_driver(&self, interface: &Interface, count: u64) -> Option<Worst> {
         let worst = self.packets(interface, count)?;
         let has_super_packets = interface.has_tso.unwrap_or(interface.kind == InterfaceKind::Virtio);
@@ -121,7 +123,7 @@ impl Context<'_> {
     fn bytes(&self, interface: &Interface, bytes: u64) -> Option<Worst> {
         Some(Worst::bytes(bytes, self.rate(interface)?))
     }
-    /// The severity of a queue without AQM.
+    /// Severity of a queue without AQM.
     fn severity(&self, interface: &Interface, worst: Option<&Worst>) -> Severity {
         match worst {
             None => Severity::Unknown,
@@ -132,7 +134,7 @@ impl Context<'_> {
     }
 }
 
-/// A full packet, with an Ethernet header where the interface has one.
+/// A full-size packet, with Ethernet header if the interface uses one.
 fn packet(interface: &Interface) -> Bytes {
     let is_without_header =
         matches!(interface.kind, InterfaceKind::Tun | InterfaceKind::Wireguard | InterfaceKind::Ppp);

@@ -1,10 +1,10 @@
-//! Files that were read: path to bytes. Whatever is in them, reading them gives a value or none.
+//! Content of the files read from a host. Malformed content gives `None`, never an error.
 use alloc::collections::BTreeMap;
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Files that an audit reads, below the root; `*` stands for one name or a part of one.
+/// Files that an audit reads, relative to the root; `*` matches a name or a part of one.
 pub const PATHS: &[&str] = &[
     "sys/class/net/*/type",
     "sys/class/net/*/uevent",
@@ -72,7 +72,7 @@ pub const PATHS: &[&str] = &[
     "replies/flowtables",
 ];
 
-/// Those that are read again and again while the host is loaded.
+/// Files that are read repeatedly during an observation under load.
 pub const SAMPLED: &[&str] = &[
     "sys/class/net/*/statistics/tx_bytes",
     "sys/class/net/*/queues/tx-*/byte_queue_limits/inflight",
@@ -84,49 +84,51 @@ pub const SAMPLED: &[&str] = &[
     "replies/wifi/*",
 ];
 
-/// NetworkManager's connections, which hold passwords.
+/// NetworkManager's connections, which contain passwords.
 pub(crate) const CONNECTIONS: &str = "etc/NetworkManager/system-connections/";
 
-/// The names of sections alone, which say whether a file sets queues; what is kept or sent holds no password.
+/// Keeps only section names, which show whether a file sets queue disciplines. Passwords are
+/// neither stored nor sent.
 fn sections(bytes: &[u8]) -> Vec<u8> {
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"["));
     lines.flat_map(|line| line.iter().copied().chain([b'\n'])).collect()
 }
 
-/// What was read.
+/// Files by path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tree {
     files: BTreeMap<String, Vec<u8>>,
 }
 
 impl Tree {
-    /// Takes up a file; its path is relative to the root. The speed of a USB port, which stands beside the device, gets a name
-    /// that a folder can keep; of connections with their passwords, only what the audit looks at is kept.
+    /// Adds a file with a path relative to the root. The path of a USB port's speed is changed to
+    /// one that can exist in a folder. Files with passwords are reduced to their section names.
     pub fn insert(&mut self, path: impl Into<String>, bytes: Vec<u8>) {
         let path: String = path.into();
         let bytes = if path.starts_with(CONNECTIONS) { sections(&bytes) } else { bytes };
         let port = path.strip_suffix("/device/../speed").map(|interface| [interface, "/usb_speed"].concat());
         self.files.insert(port.unwrap_or(path), bytes);
     }
-    /// Files.
+    /// All files.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
     }
-    /// No file was read.
+    /// Whether no file was read.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
-    /// Its text, whatever is not UTF-8 replaced.
+    /// Content as text; invalid UTF-8 is replaced.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         self.files.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
-    /// Its first line, trimmed; none if that is empty.
+    /// First line, trimmed; `None` if it is empty.
     pub(crate) fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.to_string())
     }
-    /// Its first word as a number, decimal or `0x`. Negative ones are none: the kernel's "unknown".
+    /// First word as a number, decimal or `0x`. Negative numbers are `None`: the kernel means
+    /// "unknown".
     pub(crate) fn number(&self, path: &str) -> Option<u64> {
         let line = self.line(path)?;
         let word = line.split_whitespace().next()?;
@@ -138,17 +140,17 @@ impl Tree {
     pub(crate) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
-    /// Something is below this folder.
+    /// Whether a folder contains any file.
     pub(crate) fn has_below(&self, folder: &str) -> bool {
         self.below(folder).next().is_some()
     }
-    /// Paths below a folder, without the folder and its slash.
+    /// Paths of all files in a folder, relative to it.
     pub(crate) fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
         let start = [folder, "/"].concat();
         let rest = move |path: &'a String| path.strip_prefix(folder)?.strip_prefix('/');
         self.files.range(start..).map(|(path, _)| path).map_while(rest)
     }
-    /// Names of a folder's entries, each once.
+    /// Names of a folder's entries, without duplicates.
     pub(crate) fn entries(&self, folder: &str) -> BTreeSet<&str> {
         let first = |path: &str| path.split('/').next().map(str::len);
         self.files

@@ -1,95 +1,104 @@
-//! What manages the queue, by the delays at which it dropped or marked.
+//! Identifies the queue management from the delays at which packets were dropped or marked.
 use alloc::vec::Vec;
 use fathom_stats::percentile;
 
-/// How the queue decides what to drop.
+/// How a queue decides what to drop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Management {
-    /// It drops what finds no room, and nothing before.
+    /// Drops packets only when the buffer is full.
     TailDrop,
-    /// It drops at random from a level on, the more the longer the queue is (RED, and what is like it).
+    /// Drops at random above a threshold, with a probability that grows with the queue (RED and
+    /// similar).
     RandomEarly,
-    /// It holds the delay near a target, and drops ever faster while it is above (CoDel, FQ-CoDel, and what is like them).
+    /// Keeps the delay near a target, and drops at a growing rate while it is above (CoDel,
+    /// FQ-CoDel and similar).
     Codel,
-    /// Nothing was dropped or marked: what manages it cannot be seen.
+    /// Nothing was dropped or marked, so the management is unknown.
     NoneSeen,
 }
 
-/// Whether flows have queues of their own.
+/// Whether flows have separate queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Isolation {
-    /// A sparse flow did not wait for the bulk.
+    /// A sparse flow did not wait behind the bulk flows.
     PerFlow,
-    /// A sparse flow waited as long as the bulk.
+    /// A sparse flow waited as long as the bulk flows.
     Shared,
 }
 
-/// What manages the queue.
+/// Inferred management of a queue, with its evidence.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fingerprint {
-    /// How it drops; `None` where losses were seen and fit none.
+    /// Kind of management; `None` if losses were seen but fit no kind.
     pub management: Option<Management>,
-    /// Whether sparse flows wait with bulk flows; `None` without a sparse flow beside the bulk.
+    /// Flow isolation; `None` without sparse flows at the same time as bulk flows.
     pub isolation: Option<Isolation>,
-    /// It marks instead of dropping: packets that came marked, or (before the queue) runs of echoes, each of one mark or more.
+    /// Number of marked packets or, before the queue, of runs of ECN echoes, each of which stands
+    /// for at least one mark.
     pub marks: u64,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// Segments lost.
+    /// Number of lost segments.
     pub losses: u64,
-    /// Losses and marks of which the delay is known.
+    /// Number of losses and marks with a known delay.
     pub dated: u64,
-    /// Share of the dated that met a queue as full as any at a loss (within 5 % or two packets of the median).
+    /// Share of these at the full queue: within 5 % or two packets of their median delay.
     pub at_full_ratio: f64,
-    /// 10th, 50th and 90th percentile of the delay at the dated, ns.
+    /// 10th, 50th and 90th percentile of the delay at losses and marks, ns.
     pub at_loss_ns: Option<[f64; 3]>,
-    /// Exponent of the time between losses by their number in an episode: CoDel's is -0.5. With how many gaps.
+    /// Exponent of the time between losses as a function of their number in an episode (-0.5 for
+    /// CoDel), and the number of intervals.
     pub spacing: Option<(f64, u32)>,
-    /// What a sparse flow waited of what the bulk waited at the same time.
+    /// Delay of sparse flows relative to bulk flows at the same time.
     pub sparse_ratio: Option<f64>,
-    /// Of the losses that began an episode, the share that came 100 ms after the delay rose above CoDel's 5 ms.
+    /// Share of the first drops of episodes that came 100 ms after the delay rose above CoDel's
+    /// target of 5 ms.
     pub codel_conformance_ratio: Option<f64>,
 }
 
-/// What is known of drops.
+/// Evidence about drops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence<'a> {
-    /// When (ns), and the delay of neighbours (ns), in order.
+    /// Time of each loss (ns) and the delay of neighboring packets (ns), in time order.
     pub(crate) losses: &'a [(f64, Option<f64>)],
     pub(crate) count: u64,
     pub(crate) marks: u64,
-    /// Loss episodes.
+    /// Number of loss episodes.
     pub(crate) episodes: usize,
-    /// The most, on average over a short time, of the first overflow: a beginning sender fills what there is.
+    /// Maximum delay, averaged over a short time, during the first overflow: a starting sender
+    /// fills the whole buffer.
     pub(crate) peak_ns: f64,
     pub(crate) standing_ns: f64,
-    /// Time of one packet on the bottleneck.
+    /// Serialization time of one packet at the bottleneck.
     pub(crate) packet_ns: f64,
-    /// What delays may be off.
+    /// Error of delays.
     pub(crate) error_ns: f64,
     pub(crate) sparse_ratio: Option<f64>,
-    /// Share of drops that came when CoDel's law says; [`crate::codel_law::codel_conformance_ratio`].
+    /// Share of drops at the time predicted by CoDel; see
+    /// [`crate::codel_law::codel_conformance_ratio`].
     pub(crate) codel_conformance_ratio: Option<f64>,
 }
 
-/// CoDel's target is 5 ms, PIE's 15 ms: in the middle, with what comes before they act, a controlled queue stands no longer than this.
-/// A RED that is set to less looks the same.
+/// Maximum median delay of a controlled queue: the target is 5 ms for CoDel and 15 ms for PIE, plus
+/// what builds up before they react. RED with a lower threshold looks the same.
 const CONTROLLED_NS: f64 = 25e6;
-/// What was waited in the first overflow is no more than this times the 90th percentile of what was waited at losses, and a packet more,
-/// if these met a full buffer.
+/// If losses occurred at a full buffer, the delay in the first overflow exceeds the 90th percentile
+/// of the delay at losses by at most this factor plus a packet.
 const FULL_RATIO: f64 = 1.03;
-/// If no fewer of the losses than that met a queue as full as any, it is the buffer that drops. Of RED's, which come along its slope, or of losses
-/// by chance a third or so do; the others that a host or another link loses meet what there is.
+/// If at least this share of losses occurred at the full queue, the buffer drops. RED drops along
+/// its slope, so a third or so of its losses do, and the same holds for random losses. Losses in
+/// hosts or other links occur at any queue length.
 pub(crate) const MOSTLY_FULL: f64 = 0.6;
-/// Losses of one dropping state of CoDel are no farther apart than its interval, 100 ms, and some.
+/// CoDel's interval of 100 ms plus a margin: losses of one dropping state are not farther apart.
 const CODEL_INTERVAL_NS: f64 = 130e6;
-/// Fewer episodes are no management.
+/// Fewer episodes are not attributed to queue management.
 const MIN_EPISODES: usize = 4;
-/// Drops that come by chance meet the time of CoDel's law by far less often.
+/// Random drops match the timing of CoDel far less often.
 const MIN_CODEL_CONFORMANCE: f64 = 0.5;
-/// A receiver of many flows is busy for so long before it answers what is not a handshake, and the kernel answers those at once.
+/// Time that the receiver of many flows may need before it answers anything except a handshake,
+/// which the kernel answers at once.
 const BUSY_HOST_NS: f64 = 1.5e6;
-/// Fewer losses with a delay say nothing.
+/// With fewer losses of known delay, nothing is inferred.
 const MIN_DATED: usize = 3;
 
 pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
@@ -115,14 +124,15 @@ pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
     }
 }
 
-/// 10th, 50th and 90th percentile of the delays at losses, and how many there are.
+/// 10th, 50th and 90th percentile of the delays at losses, and their number.
 fn at_loss(losses: &[(f64, Option<f64>)]) -> Option<([f64; 3], usize)> {
     let mut delays: Vec<f64> = losses.iter().filter_map(|loss| loss.1).collect();
     let mut at = |share: f64| percentile(&mut delays, share);
     Some(([at(0.1)?, at(0.5)?, at(0.9)?], delays.len()))
 }
 
-/// Who has a queue of its own still waits for the packet on the link, half of which is left in the mean.
+/// A flow with its own queue still waits for the packet on the link, on average for half of its
+/// serialization time.
 fn isolation(sparse_ratio: f64, evidence: &Evidence<'_>) -> Option<Isolation> {
     let on_link = 0.5 * evidence.packet_ns / evidence.standing_ns.max(1.0);
     let is_of_hosts = evidence.standing_ns < BUSY_HOST_NS;
@@ -149,10 +159,10 @@ fn management(
     let is_controlled = evidence.standing_ns < CONTROLLED_NS && at_loss[1] < 2.0 * CONTROLLED_NS;
     let is_spaced = spacing.is_some_and(|(exponent, gaps)| gaps >= 8 && (-0.8..=-0.25).contains(&exponent));
     if evidence.count == 0 {
-        // What only marks has not dropped for want of room.
+        // A queue that only marks has never overflowed.
         return Some(if is_controlled { Management::Codel } else { Management::RandomEarly });
     }
-    // A buffer that was longer when the sender began had room left when it dropped.
+    // If the queue was longer when the sender started, the buffer was not full when it dropped.
     let room_ns = FULL_RATIO * at_loss[2] + evidence.packet_ns + evidence.error_ns;
     let was_full = evidence.peak_ns <= room_ns;
     let is_spread = at_loss[0] < 0.8 * at_loss[2];
@@ -163,7 +173,7 @@ fn management(
     if at_full_ratio >= MOSTLY_FULL && was_full {
         return Some(Management::TailDrop);
     }
-    // What manages a queue does so again and again; losses at one or two moments can have any cause.
+    // A queue management acts repeatedly; losses at one or two moments can have any cause.
     if evidence.episodes < MIN_EPISODES {
         return None;
     }
@@ -173,7 +183,7 @@ fn management(
     (at_full_ratio < MOSTLY_FULL && is_spread).then_some(Management::RandomEarly)
 }
 
-/// More losses, and clearer ones, are surer; no figure of this kind is certain.
+/// More and clearer losses increase the confidence, but the result is never certain.
 fn confidence(management: Option<Management>, dated: usize, at_full_ratio: f64, overshoot: f64) -> f64 {
     let number = 1.0 - 1.0 / libm::sqrt(1.0 + dated as f64);
     match management {
@@ -184,7 +194,8 @@ fn confidence(management: Option<Management>, dated: usize, at_full_ratio: f64, 
     }
 }
 
-/// Slope of log(gap) by log(number) over all runs of losses that CoDel could have dropped one after the other.
+/// Slope of log(interval) over log(number) for all runs of losses that could be one dropping state
+/// of CoDel.
 fn spacing(losses: &[(f64, Option<f64>)]) -> Option<(f64, u32)> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut number = 0_u32;
@@ -215,7 +226,8 @@ mod tests {
     #[test]
     fn a_flow_of_its_own_queue_waits_for_the_packet_on_the_link_alone() {
         let rows = [
-            // Time of a packet and median of the delay, ms; what a sparse flow waited of that; whether flows have their own queues.
+            // Packet time and median delay in ms; relative delay of sparse flows; expected
+            // isolation.
             (0.24, 5.5, 0.05, Some(Isolation::PerFlow)),
             (0.24, 5.5, 0.40, None),
             (2.42, 5.5, 0.40, Some(Isolation::PerFlow)),

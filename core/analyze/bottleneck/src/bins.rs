@@ -1,26 +1,26 @@
-//! Extremes and sums of a value over time, in bounded memory.
+//! Minimum, maximum and sum of values over time, in bounded memory.
 use alloc::vec::Vec;
 
-/// Width of a bin at first: 2^20 ns, about a millisecond, the tick of most TCP clocks.
+/// Initial width of a bin: 2^20 ns, about 1 ms, the tick of most TCP clocks.
 const FIRST_SHIFT: u32 = 20;
-/// The widest bin: 2^40 ns, 18 minutes.
+/// Maximum width of a bin: 2^40 ns, 18 minutes.
 const LAST_SHIFT: u32 = 40;
 
-/// A flow with no more rows is a short one; a longer one is given room for all that it may have.
+/// A flow with more rows than this reserves memory for the maximum.
 const FEW: usize = 32;
-/// The place of no row.
+/// Index of no row.
 const NOWHERE: usize = usize::MAX;
 
-/// Bins of a series that begins with the narrowest.
+/// Maximum number of bins of a series that starts with the initial width.
 const LONG: usize = 2048;
 
-/// What was recorded in one bin of time. Only bins with something in them exist.
+/// Values of one interval. Only nonempty bins exist.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Bin {
-    /// Its time, in widths of a bin.
+    /// Start time in units of the bin width.
     pub(crate) index: u32,
     pub(crate) count: u32,
-    /// Extremes of the values, or of the levels beside them.
+    /// Extremes of the values, or of their levels.
     pub(crate) min: f32,
     pub(crate) max: f32,
     pub(crate) sum: f64,
@@ -32,7 +32,7 @@ impl Bin {
     }
 }
 
-/// The bins of all series at one time: what one packet adds to is together in memory.
+/// The bins of all series at one time; kept together because one packet adds to several series.
 #[derive(Clone, Copy, Debug)]
 struct Row<const N: usize> {
     index: u32,
@@ -46,7 +46,7 @@ impl<const N: usize> Row<N> {
     const fn new(index: u32) -> Self {
         Row { index, count: [0; N], min: [f32::INFINITY; N], max: [f32::NEG_INFINITY; N], sum: [0.0; N] }
     }
-    /// As [`Row::new`], where it is.
+    /// Like [`Row::new`], in place.
     fn restart(&mut self, index: u32) {
         self.index = index;
         self.count.fill(0);
@@ -72,13 +72,13 @@ impl<const N: usize> Row<N> {
             self.sum[series] += other.sum[series];
         }
     }
-    /// Each value `v` becomes `scale * v + shift`; `scale` is positive.
+    /// Maps each value `v` to `scale * v + shift`; `scale` is positive.
     fn map(&mut self, series: usize, scale: f64, shift: f64) {
         self.min[series] = (scale * f64::from(self.min[series]) + shift) as f32;
         self.max[series] = (scale * f64::from(self.max[series]) + shift) as f32;
         self.sum[series] = scale * self.sum[series] + shift * f64::from(self.count[series]);
     }
-    /// The bin of a series, if there is anything in it.
+    /// The bin of a series, if it is not empty.
     fn bin(&self, series: usize) -> Option<Bin> {
         let Row { index, count, min, max, sum } = self;
         let bin =
@@ -87,7 +87,7 @@ impl<const N: usize> Row<N> {
     }
 }
 
-// One instruction each, other than `f32::min`, which looks for NaN on either side; no value is one.
+// A single instruction each. `f32::min` would also check both sides for NaN, which does not occur.
 #[inline]
 fn lesser(a: f32, b: f32) -> f32 {
     if b < a { b } else { a }
@@ -97,17 +97,18 @@ fn greater(a: f32, b: f32) -> f32 {
     if b > a { b } else { a }
 }
 
-/// Several series over the same bins, which double their width when there are too many of them.
+/// Several series with common bins. The width of the bins doubles when there are too many.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid<const N: usize> {
     shift: u32,
-    /// The row that is added to: the last, but for what comes late. None has begun if it is empty.
+    /// The current row: the last one, except while late values are added. Empty if no row has
+    /// started.
     open: Row<N>,
-    /// Those before it, in the order of time.
+    /// The earlier rows in time order.
     rows: Vec<Row<N>>,
-    /// The place among these where the last waits while an earlier one is open.
+    /// Index in `rows` at which the last row is stored while an earlier one is current.
     late: usize,
-    /// The series, when nothing more comes.
+    /// The series, after [`Grid::close`].
     series: [Vec<Bin>; N],
 }
 
@@ -115,7 +116,8 @@ impl<const N: usize> Grid<N> {
     pub(crate) fn new() -> Self {
         Grid::of(LONG)
     }
-    /// For series of `limit` bins: where these are few, they are wide from the start, as they would soon be widened.
+    /// Creates a grid for series of at most `limit` bins. A small limit starts with wide bins,
+    /// which would soon be widened anyway.
     pub(crate) fn of(limit: usize) -> Self {
         let shift = FIRST_SHIFT + (LONG / limit.clamp(1, LONG)).ilog2();
         let series = core::array::from_fn(|_| Vec::new());
@@ -125,11 +127,11 @@ impl<const N: usize> Grid<N> {
     pub(crate) fn width_ns(&self) -> f64 {
         (1_u64 << self.shift) as f64
     }
-    /// What was recorded until [`Grid::close`].
+    /// The values of a series, after [`Grid::close`].
     pub(crate) fn bins(&self, series: usize) -> &[Bin] {
         self.series.get(series).map_or(&[], Vec::as_slice)
     }
-    /// Nothing more comes.
+    /// Finishes recording.
     pub(crate) fn close(&mut self) {
         self.swap_late();
         self.rows.push(self.open);
@@ -140,11 +142,11 @@ impl<const N: usize> Grid<N> {
             series.extend(bins);
         }
     }
-    /// The middle of a bin.
+    /// Center of a bin.
     pub(crate) fn middle_ns(&self, bin: &Bin) -> f64 {
         (f64::from(bin.index) + 0.5) * self.width_ns()
     }
-    /// What is added from now on is of `at` ns; of no series there are more than `limit` bins.
+    /// Sets the time of the values added next, in ns; a series has at most `limit` bins.
     #[inline]
     pub(crate) fn turn_to(&mut self, at: i64, limit: usize) {
         let index = u32::try_from(at.max(0) >> self.shift).unwrap_or(u32::MAX);
@@ -159,12 +161,12 @@ impl<const N: usize> Grid<N> {
         if index > self.open.index {
             self.begin(index, limit);
         } else if index < self.open.index {
-            // What comes late counts for the row of its time, or the next that there is: none is put between others.
+            // Late values are added to the row of their time or, if there is none, to the next row.
             self.late = self.rows.partition_point(|row| row.index < index);
             self.swap_late();
         }
     }
-    /// Puts the last row in the place of the late one that is open, or the other way round.
+    /// Exchanges the current row with the one stored at index `late`.
     fn swap_late(&mut self) {
         if let Some(row) = self.rows.get_mut(self.late) {
             core::mem::swap(row, &mut self.open);
@@ -175,14 +177,15 @@ impl<const N: usize> Grid<N> {
     pub(crate) fn add(&mut self, series: usize, value: f64) {
         self.add_with_level(series, value, value);
     }
-    /// As [`Grid::add`], with the extremes of another value than the one that is summed.
+    /// Adds a value to the sum, and its level to the extremes.
     #[inline]
     pub(crate) fn add_with_level(&mut self, series: usize, value: f64, level: f64) {
         self.open.add(series, value, level as f32);
     }
-    /// Another row comes after the last.
+    /// Starts a new row after the last one.
     fn begin(&mut self, index: u32, limit: usize) {
-        // Room for all at once: what grows by doubling is copied, and leaves gaps that are too small for the next.
+        // Reserves all memory at once: growing by doubling copies the rows and leaves gaps too
+        // small for the next allocation.
         if self.rows.len() == FEW {
             self.rows.reserve_exact(limit.saturating_sub(FEW));
         }
@@ -193,7 +196,7 @@ impl<const N: usize> Grid<N> {
             self.halve();
         }
     }
-    /// Makes one bin of two.
+    /// Merges pairs of bins.
     fn halve(&mut self) {
         self.rows.push(self.open);
         self.rows.dedup_by(|later, kept| {
@@ -209,7 +212,7 @@ impl<const N: usize> Grid<N> {
     pub(crate) const fn shift(&self) -> u32 {
         self.shift
     }
-    /// Each value `v` of `series` at time `t` becomes `scale * v + drift * (t - since)`.
+    /// Maps each value `v` of `series` at time `t` to `scale * v + drift * (t - since)`.
     pub(crate) fn map(&mut self, series: usize, scale: f64, drift: f64, since: f64) {
         let width = self.width_ns();
         for row in self.rows.iter_mut().chain([&mut self.open]) {
@@ -223,7 +226,8 @@ impl<const N: usize> Grid<N> {
 mod tests {
     use super::*;
 
-    /// One after the other, as in a file of one direction behind the other: each value is in the bin of its time.
+    /// As in a file that contains one direction after the other: each value is added to the bin of
+    /// its time.
     #[test]
     fn what_comes_late_is_of_its_time() {
         let mut grid = Grid::<2>::new();
@@ -234,7 +238,7 @@ mod tests {
                 grid.add(series, number as f64);
             }
         }
-        // Between two rows: of the next.
+        // Between two rows: added to the next one.
         grid.turn_to(4 * width, 2048);
         grid.add(1, 4.0);
         grid.close();

@@ -1,4 +1,4 @@
-//! The size of the buffer, from the delay when it was full.
+//! Estimates the size of the buffer from the delay when it was full.
 use crate::aqm::{Fingerprint, MOSTLY_FULL};
 use crate::delay_curve::{DelayPoint, between};
 use crate::episodes::Episode;
@@ -6,41 +6,42 @@ use crate::rate::RateSpan;
 use alloc::vec::Vec;
 use fathom_stats::{percentile, percentile_of_sorted};
 
-/// A buffer before the bottleneck.
+/// Buffer in front of the bottleneck link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Buffer {
-    /// What it holds, in bytes of IP packets; at least that much if `is_full_seen` is false.
+    /// Size in bytes of IP packets; a lower bound if `is_full_seen` is false.
     pub ip_bytes: f64,
-    /// The same in bytes of Ethernet frames without checksum, as Linux counts them: 14 a packet more.
+    /// Size in bytes of Ethernet frames without checksum, as Linux counts them: 14 more per packet.
     pub frame_bytes: f64,
-    /// What either may be off.
+    /// Error of both sizes.
     pub error_bytes: f64,
-    /// Time to send all of it: the delay that it adds when full, ns.
+    /// Time to drain the full buffer, ns: the delay that it adds.
     pub drain_ns: f64,
-    /// It was seen to overflow: no estimate from below.
+    /// It was seen to overflow, so the size is not a lower bound.
     pub is_full_seen: bool,
-    /// How many times it was seen full.
+    /// Number of times that it was seen full.
     pub times_full: u32,
 }
 
-/// What the estimate is made of.
+/// Input of the estimate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filling<'a> {
     pub(crate) delays: &'a [DelayPoint],
     pub(crate) episodes: &'a [Episode],
-    /// What the neighbours of lost packets waited.
+    /// Contains the delays of packets next to lost ones.
     pub(crate) fingerprint: &'a Fingerprint,
     pub(crate) rate: &'a RateSpan,
-    /// Bytes of a full packet.
+    /// Size of a full packet in bytes.
     pub(crate) packet_bytes: f64,
-    /// What delays may be off, ns.
+    /// Error of delays, ns.
     pub(crate) error_ns: f64,
-    /// The capture is at the receiver, or before the queue: what it tells has the packet's own time on the link in it. Elsewhere it may
-    /// show a packet before that, as Linux does when the queue gives it to the interface.
+    /// Delays include the packet's own serialization time: the capture is at the receiver, or
+    /// before the queue. Otherwise they may not, because Linux captures a packet when the queue
+    /// passes it to the interface.
     pub(crate) is_all_sent: bool,
 }
 
-/// The delay of a full buffer, how far that scatters, and how often it was seen full.
+/// Delay of a full buffer, its scatter, and the number of times it was seen full.
 struct Full {
     drain_ns: f64,
     scatter_ns: f64,
@@ -53,16 +54,19 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
     let seen = at_losses(filling, packet_ns).or_else(|| at_peaks(filling));
     let full = match seen {
         Some(full) => full,
-        // It holds at least what waited for some time; what a single packet waited may be a host's.
+        // A lower bound from a delay that lasted; the delay of a single packet may be caused by a
+        // host.
         None => Full { drain_ns: lasting(filling.delays)?, scatter_ns: 0.0, times: 0 },
     };
-    // A drop tells that a packet more does not fit, and the delay of what did fit has what was left of the packet on the link in it: each
-    // is half a packet on average, and they cancel out. Whether the packet on the link still counts is unknown (in a shaper's queue it
-    // does, in an interface's not), nor behind the queue whether a packet's own time on the link is in its delay: half of each.
+    // A drop means that one more packet did not fit, while the delay of a packet that did fit
+    // includes the rest of the packet on the link. Each amounts to half a packet on average, so
+    // they cancel out. Two facts are unknown: whether the packet on the link still occupies the
+    // buffer (it does in a shaper's queue, not in an interface's), and after the queue, whether
+    // delays include the serialization time. Half a packet is added for each.
     let uncertain_bytes = if filling.is_all_sent { 0.5 } else { 1.0 } * filling.packet_bytes;
     let ip_bytes = full.drain_ns * bytes_per_ns + if full.times > 0 { uncertain_bytes } else { 0.0 };
     let delay_error_ns = 0.5 * full.scatter_ns + filling.error_ns;
-    // A packet finds room for itself or not: the buffer is known to a packet at best.
+    // A buffer size is known to one packet at best.
     let error_bytes = filling.packet_bytes
         + uncertain_bytes
         + ip_bytes * filling.rate.error_ratio
@@ -75,21 +79,23 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
         is_full_seen: full.times > 0,
         times_full: full.times,
     };
-    // What may be nothing at all is not reported.
+    // Estimates with an error above their value are not reported.
     (error_bytes < ip_bytes).then_some(buffer)
 }
 
-/// What was waited for a twentieth of the time.
+/// Delay exceeded for 5 % of the time.
 fn lasting(delays: &[DelayPoint]) -> Option<f64> {
     percentile(&mut delays.iter().map(|point| point.mean_ns).collect::<Vec<f64>>(), 0.95)
 }
 
-/// Delays at losses that lie within this of their median, or within three packets, met the same full buffer.
+/// Delays at losses are of the same full buffer if they scatter by less than this ratio, or by less
+/// than three packets.
 const TIGHT_RATIO: f64 = 0.1;
-/// Fewer losses with a delay are no sample.
+/// Fewer losses with a known delay are no sample.
 const MIN_DATED: u64 = 3;
 
-/// What those waited that found room next to those that found none. Where some packets were lost elsewhere, most still met the full buffer.
+/// Delay of packets next to lost ones. Even if some packets were lost elsewhere, most losses
+/// occurred at the full buffer.
 fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
     let fingerprint = filling.fingerprint;
     let [low, middle, high] = fingerprint.at_loss_ns.filter(|_| fingerprint.dated >= MIN_DATED)?;
@@ -100,13 +106,15 @@ fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
     is_full.then_some(Full { drain_ns: middle, scatter_ns, times })
 }
 
-/// Of the peaks no smaller share is that of the same full buffer: of what is lost elsewhere, or by chance, each meets another delay.
+/// Minimum share of peaks at the same full buffer. Losses elsewhere or at random occur at varying
+/// delays.
 const MIN_SHARE: f64 = 0.5;
 
-/// The most that was waited around each episode: that near which most are. One spike of a busy host does not move it.
+/// Maximum delay around each episode: the value near which most of them lie. A single spike of a
+/// busy host does not affect it.
 fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     let most = most(filling.delays)?;
-    // The delay is seen when the packet comes out: the most of it follows the drop by itself.
+    // A delay is observed when the packet leaves, so the maximum follows the drop by that delay.
     let peak = |episode: &Episode| {
         let near = between(filling.delays, episode.from_ns - most, episode.to_ns + 2.0 * most);
         near.iter().map(|point| point.max_ns).reduce(f64::max)
@@ -121,10 +129,11 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     Some(Full { drain_ns, scatter_ns: full.last()? - full.first()?, times: full.len() as u32 })
 }
 
-/// Delays this near to the most count as the same full buffer.
+/// Delays within this ratio of the maximum count as the same full buffer.
 const SAME_RATIO: f64 = 0.95;
 
-/// The most of ascending values that lie within [`SAME_RATIO`] of the greatest of them; of as many, the greater.
+/// The largest group of ascending values within [`SAME_RATIO`] of its maximum; of equally large
+/// groups, the higher one.
 fn densest(values: &[f64]) -> &[f64] {
     let (mut first, mut best) = (0, 0..0);
     for (last, greatest) in values.iter().enumerate() {
@@ -138,7 +147,8 @@ fn densest(values: &[f64]) -> &[f64] {
     values.get(best).unwrap_or(&[])
 }
 
-/// The most of all delays but for spikes: the 99.5th percentile of the peaks of each bin, which one bin does not move.
+/// Maximum delay without spikes: the 99.5th percentile of the bins' maxima, which a single bin does
+/// not affect.
 pub(crate) fn most(delays: &[DelayPoint]) -> Option<f64> {
     percentile(&mut delays.iter().map(|point| point.max_ns).collect::<Vec<f64>>(), 0.995)
 }
@@ -148,7 +158,7 @@ mod tests {
     use super::*;
     use crate::Management;
 
-    /// Losses at 20 ms each second; the peaks of each, and what the buffer is told to take.
+    /// Losses at 20 ms of each second; returns the buffer estimated from the peak delay of each.
     fn bytes_and_times(
         peaks_ms: &[f64],
         at_loss_ns: Option<[f64; 3]>,
@@ -208,12 +218,14 @@ mod tests {
         let (wide, tight) = (Some([140e6, 180e6, 198e6]), Some([175e6, 180e6, 185e6]));
         let rows = [
             (&[200.0, 198.0, 100.0][..], None, 0.0, (198.0, 2)),
-            // One spike of a host does not count for all.
+            // A single spike of a host has no effect.
             (&spike, None, 0.0, (188.0, 3)),
             (&spike, wide, 0.3, (188.0, 3)),
-            // No two are of the same buffer: it holds what was waited for longest.
+            // No two losses are of the same buffer: the lower bound from the delay that lasted
+            // applies.
             (&[200.0, 150.0, 110.0, 80.0][..], None, 0.0, (180.0, 0)),
-            // Where losses were dated, most of them tell, though some were lost elsewhere.
+            // If losses have known delays, most of them determine the size, even though some were
+            // lost elsewhere.
             (&spike, wide, 0.7, (180.0, 6)),
             (&spike, tight, 1.0, (180.0, 6)),
         ];

@@ -1,94 +1,97 @@
-//! What the clock of an end runs at, from arrivals against TSval.
+//! Estimates the timestamp clock of an end from arrival times over TSval.
 //!
-//! Delays only add: the true clock lies under all arrivals, and touches them where no queue was. The lower convex hull
-//! holds all that can be touched; its edges are the candidates for the clock (Moon, Skelly and Towsley 1999).
+//! Delays are never negative: the true clock is a line below all arrivals that touches those
+//! without queueing delay. The lower convex hull contains all arrivals it can touch, and the hull's
+//! edges are candidates for the clock (Moon, Skelly and Towsley 1999).
 use crate::ticks::KNOWN_HERTZ;
 use alloc::vec::Vec;
 
-/// A crystal is off by less than 100 ppm, and two of them by less than twice that.
+/// A crystal oscillator is off by less than 100 ppm, so two differ by less than twice that.
 pub(crate) const SKEW_RATIO: f64 = 200e-6;
-/// An edge tells the clock of an end apart from others if a tick is no more than this part of it.
+/// An edge can identify the clock's rate if a tick is at most this part of it.
 const EDGE_RATIO: f64 = 0.02;
-/// Fewer ticks than that are no length to measure.
+/// With fewer ticks the span is too short.
 const MIN_TICKS: f64 = 8.0;
-/// A line that fewer of the 64 parts of the capture touch may be a queue's, not the clock's.
+/// A line that touches fewer of the 64 parts of the capture may be caused by a queue instead of the
+/// clock.
 const MIN_TOUCHED: u32 = 16;
-/// Parts of the capture of which the lowest arrival is looked at.
+/// Number of parts of the capture; the lowest arrival of each is used.
 const PARTS: f64 = 64.0;
-/// Skews tried in a range.
+/// Number of skews tried in a range.
 const STEPS: f64 = 40.0;
-/// Arrivals this much more than a tick above the clock still count as touching it: what a busy host needs to send.
+/// Arrivals up to a tick plus this above the clock touch it: a busy host needs that time to send.
 const TOUCH_NS: f64 = 1e6;
-/// The same, of a host that is seldom busy.
+/// The same for a host that is rarely busy.
 const CLOSE_TOUCH_NS: f64 = 0.1e6;
 
-/// A clock against that of the capture.
+/// A timestamp clock relative to the clock of the capture.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Clock {
     /// Ticks per second.
     pub hertz: f64,
-    /// It is one of the rates in use; otherwise it is as measured.
+    /// The rate is one of those in use; otherwise it was measured.
     pub is_known_rate: bool,
-    /// How much longer its second is than one of the capture's clock, as a ratio; 0 where it cannot be told.
+    /// How much longer its second is than one of the capture's clock, as a ratio; 0 if unknown.
     pub skew_ratio: f64,
-    /// What the skew is known to, each way.
+    /// Error of the skew in either direction.
     pub skew_error_ratio: f64,
-    /// Length of a tick by the capture's clock, ns.
+    /// Duration of a tick by the capture's clock, ns.
     pub tick_ns: f64,
-    /// When tick 0 was at the latest, ns since the capture began.
+    /// Latest possible time of tick 0, ns since the start of the capture.
     pub zero_ns: f64,
-    /// Time over which it was seen, ns.
+    /// Observed time, ns.
     pub span_ns: f64,
-    /// Packets with a timestamp.
+    /// Number of packets with a timestamp.
     pub count: u64,
-    /// In how many of 64 equal parts of that time an empty path was seen.
+    /// Number of parts, out of 64 equal parts of that time, with an arrival without queueing delay.
     pub touched: u32,
 }
 
 impl Clock {
-    /// How far a delay from it may be off: a tick, and what the skew adds from one end of the capture to the other.
+    /// Error of a delay measured with it: a tick, plus the accumulated error of the skew over the
+    /// capture.
     pub fn error_ns(&self) -> f64 {
         self.tick_ns + self.skew_error_ratio * self.span_ns
     }
 }
 
-/// Why there is no clock.
+/// Why a clock could not be determined.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum NoClock {
     /// The end sends no timestamps.
     NoTimestamps,
-    /// It was not seen for long enough: so many ticks in so many ns.
+    /// It was not observed for long enough.
     TooShort {
-        /// Ticks seen.
+        /// Number of observed ticks.
         ticks: f64,
-        /// Time seen, ns.
+        /// Observed time, ns.
         span_ns: f64,
     },
-    /// The counter began anew in this frame before enough had been seen.
+    /// The counter restarted before enough was observed.
     Restarted {
-        /// The frame.
+        /// Number of the frame with the restart.
         frame: u64,
     },
-    /// Within what delays leave open there is none of the known rates, or more than one.
+    /// None of the known rates fits within the range that the delays allow, or more than one does.
     Ambiguous {
-        /// The least it can be, Hz.
+        /// Minimum rate, Hz.
         min_hertz: f64,
-        /// The most it can be, Hz.
+        /// Maximum rate, Hz.
         max_hertz: f64,
     },
 }
 
-/// What was seen of a clock.
+/// Observations of a clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TickObservations<'a> {
-    /// Lower hull of arrival (ns) against ticks.
+    /// Lower convex hull of arrival times (ns) over ticks.
     pub(crate) hull: &'a [(f64, f64)],
-    /// Of [`lows`], likewise.
+    /// The result of [`lows`], in the same units.
     pub(crate) lows: &'a [(f64, f64)],
     pub(crate) span_ticks: f64,
     pub(crate) span_ns: f64,
     pub(crate) count: u64,
-    /// How much delays vary at most, where round trips tell.
+    /// Maximum variation of the delay, if known from round-trip times.
     pub(crate) spread_ns: Option<f64>,
 }
 
@@ -105,7 +108,7 @@ fn edges(hull: &[(f64, f64)]) -> impl Iterator<Item = Edge> {
     })
 }
 
-/// The clock that explains the arrivals.
+/// Determines the clock.
 pub(crate) fn fit(seen: TickObservations<'_>) -> Result<Clock, NoClock> {
     if seen.count == 0 {
         return Err(NoClock::NoTimestamps);
@@ -126,10 +129,10 @@ pub(crate) fn fit(seen: TickObservations<'_>) -> Result<Clock, NoClock> {
     }
 }
 
-/// Between which rates the clock must be: the last packet was delayed by no more than `spread_ns` more or less than the first.
+/// Range of possible rates: the delays of the first and last packet differ by at most `spread_ns`.
 fn bounds(seen: &TickObservations<'_>) -> (f64, f64) {
     let tick = seen.span_ns / seen.span_ticks;
-    // Without round trips nothing is known; half the span leaves a factor of three.
+    // Unknown without round-trip times; half the span allows a factor of three.
     let slack = seen.spread_ns.map_or(0.5 * seen.span_ns, |spread| spread + 2.0 * tick + TOUCH_NS);
     let least = seen.span_ticks * 1e9 / (seen.span_ns + slack) * (1.0 - SKEW_RATIO);
     let most = seen.span_ticks * 1e9 / (seen.span_ns - slack).max(1.0) * (1.0 + SKEW_RATIO);
@@ -141,7 +144,7 @@ fn is_edge_of(edge: &Edge, hertz: f64) -> bool {
     1.0 / edge.ticks < EDGE_RATIO && libm::fabs(edge.tick_ns * hertz / 1e9 - 1.0) < tolerance
 }
 
-/// The one of several rates that the longest edges have.
+/// The candidate supported by the longest edges.
 fn best_supported(seen: &TickObservations<'_>, candidates: &[f64]) -> Option<f64> {
     let support = |hertz: f64| -> f64 {
         edges(seen.hull).filter(|edge| is_edge_of(edge, hertz)).map(|edge| edge.ticks).sum()
@@ -150,32 +153,34 @@ fn best_supported(seen: &TickObservations<'_>, candidates: &[f64]) -> Option<f64
     (support(best) > 0.1 * seen.span_ticks).then_some(best)
 }
 
-/// A rate that nothing else has: only if one straight line supports most of what was seen.
+/// An unknown rate, accepted only if one straight line supports most observations.
 fn measured(seen: &TickObservations<'_>) -> Option<Clock> {
     let longest = edges(seen.hull).max_by(|a, b| a.ticks.total_cmp(&b.ticks))?;
     let clock = around(seen, 1e9 / longest.tick_ns, false);
     (longest.ticks > 0.5 * seen.span_ticks && clock.touched >= MIN_TOUCHED).then_some(clock)
 }
 
-/// The clock of about `hertz`, with the skew at which it touches the arrivals most often.
+/// The clock with a rate of about `hertz` and the skew at which it touches most arrivals.
 ///
-/// A queue that grew all the time would tilt the line too, but a line through it touches only at its ends.
+/// A queue that grows all the time tilts the line too, but that line only touches at its ends.
 fn around(seen: &TickObservations<'_>, hertz: f64, is_known_rate: bool) -> Clock {
     let nominal_ns = 1e9 / hertz;
-    // In so short a time no skew moves an arrival by as much as may lie between it and a clock that it touches.
+    // In such a short time no skew moves an arrival by more than the tolerance for touching the
+    // clock.
     if SKEW_RATIO * seen.span_ns < TOUCH_NS {
         return with_skew(seen, hertz, is_known_rate, Skew::UNKNOWN);
     }
     let all = plateau(seen, nominal_ns, (-SKEW_RATIO, SKEW_RATIO), TOUCH_NS);
     let near = plateau(seen, nominal_ns, all.widened(), TOUCH_NS);
     let close = plateau(seen, nominal_ns, near.widened(), CLOSE_TOUCH_NS);
-    // Where an empty path was seen all the time, a closer look costs few touches.
+    // If arrivals without queueing delay were observed throughout, the narrower tolerance loses few
+    // of them.
     let best = if 4 * close.touched >= 3 * near.touched { close } else { near };
     let skew = if best.touched >= MIN_TOUCHED { best.skew() } else { Skew::UNKNOWN };
     with_skew(seen, hertz, is_known_rate, skew)
 }
 
-/// How much longer a clock's second is, and what that is known to, as ratios.
+/// Skew of a clock and its error: how much longer its second is, as a ratio.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Skew {
     pub(crate) ratio: f64,
@@ -192,7 +197,7 @@ impl Clock {
     }
 }
 
-/// The clock of `hertz` whose skew is known from elsewhere.
+/// A clock with a rate of `hertz` and a known skew.
 pub(crate) fn with_skew(seen: &TickObservations<'_>, hertz: f64, is_known_rate: bool, skew: Skew) -> Clock {
     let tick_ns = 1e9 / hertz * (1.0 + skew.ratio);
     let zero_ns = zero(seen, tick_ns);
@@ -209,7 +214,7 @@ pub(crate) fn with_skew(seen: &TickObservations<'_>, hertz: f64, is_known_rate: 
     }
 }
 
-/// The skews at which a clock touches most.
+/// The range of skews at which a clock touches most arrivals.
 struct Plateau {
     from: f64,
     to: f64,
@@ -218,7 +223,7 @@ struct Plateau {
 }
 
 impl Plateau {
-    /// With a step more on either side.
+    /// The range with one more step on both sides.
     fn widened(&self) -> (f64, f64) {
         (self.from - self.step, self.to + self.step)
     }
@@ -243,18 +248,19 @@ fn plateau(seen: &TickObservations<'_>, nominal_ns: f64, range: (f64, f64), touc
     best
 }
 
-/// When tick 0 was, so that no packet arrived before it was sent.
+/// Time of tick 0 such that no packet arrived before it was sent.
 fn zero(seen: &TickObservations<'_>, tick_ns: f64) -> f64 {
     seen.hull.iter().map(|(ticks, at)| at - ticks * tick_ns).fold(f64::INFINITY, f64::min)
 }
 
-/// How many of the lowest arrivals are within a tick of the clock.
+/// Number of lowest arrivals that touch the clock.
 fn touched(seen: &TickObservations<'_>, tick_ns: f64, zero_ns: f64, touch_ns: f64) -> u32 {
     let is_near = |(ticks, at): &&(f64, f64)| at - ticks * tick_ns - zero_ns <= tick_ns + touch_ns;
     seen.lows.iter().filter(is_near).count() as u32
 }
 
-/// The lowest arrival of each of [`PARTS`] parts of the time seen, of arrivals as ticks and ns in the order of time.
+/// Lowest arrival of each of [`PARTS`] parts of the observed time. Arrivals are pairs of ticks and
+/// ns in time order.
 pub(crate) fn lows(
     arrivals: impl Iterator<Item = (f64, f64)>,
     span_ns: f64,

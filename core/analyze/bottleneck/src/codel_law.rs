@@ -1,19 +1,22 @@
-//! CoDel's law (RFC 8289): it drops first when packets have waited for more than a target for a whole interval.
+//! Checks drops for CoDel's control law (RFC 8289): the first drop follows when packets have waited
+//! longer than a target for a whole interval.
 use crate::delay_curve::DelayPoint;
 use alloc::vec::Vec;
 
-/// Target and interval as they are set nearly everywhere (RFC 8289 sections 4.2 and 4.3; Linux, FreeBSD).
+/// Target and interval of nearly all installations (RFC 8289 sections 4.2 and 4.3; Linux, FreeBSD).
 const TARGET_NS: f64 = 5e6;
 const INTERVAL_NS: f64 = 100e6;
-/// What follows sooner is of the same dropping state, whose gaps are shorter than an interval.
+/// Drops that follow sooner belong to the same dropping state, in which they are less than an
+/// interval apart.
 const SAME_STATE_NS: f64 = 1.3 * INTERVAL_NS;
-/// Wider bins do not tell an interval.
+/// Wider bins cannot resolve an interval.
 const WIDEST_NS: f64 = 0.4 * INTERVAL_NS;
-/// Fewer first drops prove no law.
+/// Minimum number of first drops.
 const MIN_DROPS: usize = 5;
 
-/// Of the drops that began something, the share that came an interval after packets last waited for less than the target; `None` where
-/// there are too few, or delays are told too coarsely. Drops at random, or for want of room, come at any time.
+/// Of the first drops of dropping states, the share that came one interval after packets last
+/// waited less than the target; `None` with too few drops or too coarse delays. Random drops and
+/// tail drops come at any time.
 pub(crate) fn codel_conformance_ratio(delays: &[DelayPoint], drops: &[f64], packet_ns: f64) -> Option<f64> {
     let width = delays.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).fold(f64::INFINITY, f64::min);
     if width > WIDEST_NS {
@@ -23,7 +26,8 @@ pub(crate) fn codel_conformance_ratio(delays: &[DelayPoint], drops: &[f64], pack
         let before = number.checked_sub(1).and_then(|last| drops.get(last));
         before.is_none_or(|before| *at - before > SAME_STATE_NS)
     });
-    // It never drops the last packet that waits, and delays are told with the packet's own time on the link.
+    // CoDel never drops the last packet in the queue, and delays include the packet's serialization
+    // time.
     let target_ns = TARGET_NS.max(packet_ns) + 0.5 * packet_ns;
     let rises: Vec<f64> = firsts.filter_map(|(_, at)| rise(delays, *at, target_ns)).collect();
     let slack = 0.15 * INTERVAL_NS + width + packet_ns;
@@ -31,7 +35,8 @@ pub(crate) fn codel_conformance_ratio(delays: &[DelayPoint], drops: &[f64], pack
     (rises.len() >= MIN_DROPS).then(|| obeying as f64 / rises.len() as f64)
 }
 
-/// Time from the last packet that waited less than `target_ns` until `drop_ns`; `None` if nothing was seen for long in between.
+/// Time from the last packet that waited less than `target_ns` to `drop_ns`; `None` after a long
+/// time without observations.
 fn rise(delays: &[DelayPoint], drop_ns: f64, target_ns: f64) -> Option<f64> {
     let end = delays.partition_point(|point| point.at_ns <= drop_ns);
     let mut later = drop_ns;
@@ -52,8 +57,8 @@ mod tests {
     use super::*;
     use fathom_units::Rng;
 
-    /// A delay that climbs from nothing in a random time each time it has been cut, in bins of 16 ms; `drop_after` says when that is,
-    /// of the time for which it was above the target.
+    /// A delay that grows from zero in bins of 16 ms, and is cut at a random time given by
+    /// `drop_after` as time above the target.
     fn sawtooth(seed: u64, mut drop_after: impl FnMut(&mut Rng) -> f64) -> (Vec<DelayPoint>, Vec<f64>) {
         let mut rng = Rng::stream(seed, "law");
         let (mut delays, mut drops) = (Vec::new(), Vec::new());

@@ -1,20 +1,22 @@
-//! Bytes that pass beside flows that are looked into: pings, UDP, fragments, short flows. They take their part of a link, too.
+//! Traffic in addition to the sampled flows: pings, UDP, fragments, short flows. It uses a part of
+//! a link's capacity.
 use crate::bins::{Bin, Grid};
 use alloc::collections::BTreeMap;
 use fathom_capture::Address;
 
-/// Pairs of addresses kept, and bins of each way: 17 MB at most. A capture of many has no two that matter more than others.
+/// Maximum number of address pairs and of bins per direction: at most 17 MB. In a capture of many
+/// hosts no single pair matters.
 const PAIRS: usize = 512;
 const BINS: usize = 512;
 
-/// Bytes of IP packets of each pair of addresses over time.
+/// Bytes of IP packets between each pair of addresses over time.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct CrossTraffic {
-    /// The lesser address first; from it, then to it.
+    /// Key: the smaller address first. Series: from it, then to it.
     pairs: BTreeMap<[Address; 2], Grid<2>>,
 }
 
-/// The pair, and the way in it.
+/// The pair, and the index of the direction.
 fn place(from: Address, to: Address) -> ([Address; 2], usize) {
     if from <= to { ([from, to], 0) } else { ([to, from], 1) }
 }
@@ -28,11 +30,11 @@ impl CrossTraffic {
             grid.add(way, f64::from(ip_bytes));
         }
     }
-    /// Nothing more comes.
+    /// Finishes recording.
     pub(crate) fn close(&mut self) {
         self.pairs.values_mut().for_each(Grid::close);
     }
-    /// What passed from one address to another, and how wide its bins are.
+    /// Bytes from one address to another, and the width of the bins as a power of two of ns.
     pub(crate) fn passed(&self, [from, to]: [Address; 2]) -> Option<(&[Bin], u32)> {
         let (pair, way) = place(from, to);
         self.pairs.get(&pair).map(|grid| (grid.bins(way), grid.shift()))

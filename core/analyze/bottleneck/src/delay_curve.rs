@@ -1,15 +1,15 @@
-//! A delay over time, as estimators take it.
+//! Delay over time, as used by the estimators.
 
-/// What a delay was in a short time.
+/// Delay within a short interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DelayPoint {
-    /// Middle of that time, ns since the capture began.
+    /// Center of the interval, ns since the start of the capture.
     pub at_ns: f64,
-    /// Least of it, ns.
+    /// Minimum, ns.
     pub min_ns: f64,
-    /// Mean of it, ns.
+    /// Mean, ns.
     pub mean_ns: f64,
-    /// Most of it, ns.
+    /// Maximum, ns.
     pub max_ns: f64,
 }
 

@@ -1,31 +1,32 @@
-//! Loss episodes: losses of one overflow, which the sender answers once.
+//! Loss episodes: losses of one overflow, to which the sender reacts once.
 use crate::losses::{Group, join};
 use alloc::vec::Vec;
 
-/// A short path's losses are joined over that time all the same: the least retransmission timer of Linux.
+/// On short paths losses within this time are joined: the minimum retransmission timeout of Linux.
 const MIN_GAP_NS: f64 = 200e6;
 
-/// Losses that belong together.
+/// An episode of losses.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Episode {
-    /// First loss, ns since the capture began.
+    /// Time of the first loss, ns since the start of the capture.
     pub from_ns: f64,
-    /// Last loss.
+    /// Time of the last loss.
     pub to_ns: f64,
-    /// Segments lost.
+    /// Number of lost segments.
     pub losses: u32,
-    /// Frame of the first (of the segment lost, or of the one after the hole).
+    /// Number of the first frame: that of the lost segment, or of the one after the hole.
     pub first_frame: u64,
-    /// Frame of the last.
+    /// Number of the last frame.
     pub last_frame: u64,
-    /// Most bytes that were outstanding before, of the flow that lost; 0 if the capture point is behind the queue.
+    /// Maximum bytes in flight before the episode, of the flow with the loss; 0 if the capture
+    /// point is behind the queue.
     pub outstanding_bytes: u64,
-    /// Fewest bytes outstanding after it, until the next.
+    /// Minimum bytes in flight between this episode and the next.
     pub min_after_bytes: u64,
 }
 
-/// Joins groups of losses that are no farther apart than two round trips: what follows sooner is of the same overflow, as its end
-/// takes a round trip to be felt.
+/// Joins groups of losses up to two round trips apart. They belong to the same overflow, because
+/// senders react to it after a round trip.
 pub(crate) fn episodes(groups: &[Group], round_trip_ns: f64) -> Vec<Episode> {
     let gap = (2.0 * round_trip_ns).max(MIN_GAP_NS);
     let mut sorted = groups.to_vec();

@@ -1,4 +1,4 @@
-//! From what was kept to what is known.
+//! Final inference, at the end of the capture.
 use crate::flow::Sampled;
 use crate::group::{Filler, groups};
 use crate::inspect::{OwnClocks, host_clocks, inspect, own_clocks};
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use fathom_capture::Address;
 
 impl QueueWatch {
-    /// What is known of the queues when the capture ends.
+    /// Finishes the capture and returns the inferred queues.
     #[must_use]
     pub fn finish(mut self) -> Queues {
         self.close();
@@ -41,7 +41,7 @@ impl QueueWatch {
         let series = of_flows(&flows, &sampled, &bottlenecks);
         Queues { origin_ns: self.origin.unwrap_or(0), flows, bottlenecks, series }
     }
-    /// Each bottleneck, with the places of the flows that fill it.
+    /// All bottlenecks, each with the indices of the flows that fill it.
     fn bottlenecks(&self, flows: &[QueueReport], sampled: &[&Sampled]) -> Vec<(Vec<usize>, Bottleneck)> {
         let all = flows.iter().zip(sampled).enumerate();
         let fillers: Vec<Filler<'_>> =
@@ -65,7 +65,8 @@ impl QueueWatch {
         };
         groups.into_iter().zip(short).filter_map(one).collect()
     }
-    /// For each group: when flows too short to look into began on the paths of its flows, and what the queue added to their first round trip, ns.
+    /// For each group, the short flows on the paths of its flows: their start times, and the delay
+    /// that the queue added to their first round trip, ns.
     fn short_trips(&self, groups: &[Vec<usize>], fillers: &[Filler<'_>]) -> Vec<Vec<(f64, f64)>> {
         let mut of_path: BTreeMap<[Address; 2], usize> = BTreeMap::new();
         for (number, group) in groups.iter().enumerate() {
@@ -82,7 +83,7 @@ impl QueueWatch {
         }
         short
     }
-    /// The first round trip above the least of its path, to the end that is farther.
+    /// First round-trip time above the minimum of the path, to the farther end.
     fn added(&self, slot: &Slot) -> Option<f64> {
         let path = self.path_list.get(slot.path as usize)?;
         let above = |end: usize| {
@@ -93,7 +94,7 @@ impl QueueWatch {
     }
 }
 
-/// Flows on the paths of `members` that are not of them.
+/// Flows on the paths of `members` that are not members.
 fn bystanders<'a>(
     flows: &'a [QueueReport],
     sampled: &[&'a Sampled],

@@ -1,4 +1,4 @@
-//! What is kept of a flow while it passes.
+//! Data recorded for each flow.
 use crate::bins::Grid;
 use crate::losses::{DelaySource, Losses, Point};
 use crate::recent_round_trips::RecentRoundTrips;
@@ -7,38 +7,39 @@ use alloc::boxed::Box;
 use fathom_capture::Stamps;
 use fathom_flow::{Ack, End, Header, Lost, RetransmissionCause, RoundTrip, Segment, SegmentKind, Spurious};
 
-/// Series of a flow, each of them for either end; in the order in which one packet adds to them.
+/// Series of a flow for both ends, in the order in which a packet adds to them.
 pub(crate) mod series {
     use fathom_flow::End;
 
     const EACH: usize = 5;
-    /// From the end to the capture point, against an arbitrary zero, ns.
+    /// Delay from the end to the capture point, relative to an arbitrary zero, ns.
     pub(crate) const fn from(end: End) -> usize {
         end as usize * EACH
     }
-    /// Bytes on the wire from the end that passed the capture point; least and most are of what is outstanding then.
+    /// Bytes on the wire from the end past the capture point; the levels are bytes in flight.
     pub(crate) const fn passed(end: End) -> usize {
         from(end) + 1
     }
-    /// From the capture point to the end and back, ns.
+    /// Round-trip time between the capture point and the end, ns.
     pub(crate) const fn round_trip(end: End) -> usize {
         from(end) + 2
     }
-    /// From the capture point to the end, against an arbitrary zero, ns.
+    /// Delay from the capture point to the end, relative to an arbitrary zero, ns.
     pub(crate) const fn to(end: End) -> usize {
         from(end) + 3
     }
-    /// Bytes of payload from the end that the other end has acknowledged.
+    /// Payload bytes from the end that the other end has acknowledged.
     pub(crate) const fn delivered(end: End) -> usize {
         from(end.other()) + 4
     }
     pub(crate) const COUNT: usize = 2 * EACH;
 }
 
-/// A size that no single packet on Ethernet has: the capture shows several as one (GSO, GRO).
+/// Larger packets cannot occur on Ethernet: they were merged or not yet segmented by offload (GSO,
+/// GRO).
 const LARGEST_IP_BYTES: u32 = 1500;
 
-/// Round trips to one end.
+/// Extremes of the round-trip time to one end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extremes {
     pub(crate) min_ns: f64,
@@ -64,42 +65,42 @@ impl Extremes {
     }
 }
 
-/// What one end sent.
+/// Data sent by one end.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Sent {
     pub(crate) payload_bytes: u64,
-    /// Bytes of IP packets with payload, and how many those were on the wire.
+    /// Bytes of IP packets with payload, and their number on the wire.
     pub(crate) ip_bytes: u64,
     pub(crate) packets: u64,
     pub(crate) largest_payload: u32,
-    /// Packets larger than the wire's: split later or joined before.
+    /// Number of packets merged or not yet segmented by offload.
     pub(crate) joined: u64,
     is_echoing: bool,
     highest: u64,
-    /// All below is acknowledged.
+    /// All bytes below are acknowledged.
     acknowledged: u64,
-    /// What its last segment took to the capture point, as [`Sampled::observe`] gives it.
+    /// Delay of its last segment to the capture point, as returned by [`Sampled::observe`].
     last_delay: Option<f64>,
     pub(crate) losses: Losses,
     pub(crate) recent: RecentRoundTrips,
-    /// Bytes of payload that came to the other end once more, over time, if any did.
+    /// Duplicate payload bytes that arrived at the other end, over time, if any.
     pub(crate) again: Option<Box<Grid<1>>>,
-    /// Bytes of payload that were sent again for a reason that does not show: they were lost, or came once more.
+    /// Payload bytes retransmitted for an unknown reason; they may have been lost or arrived twice.
     pub(crate) doubtful_bytes: u64,
 }
 
-/// A flow with enough packets to look into.
+/// A flow with enough packets for the analysis.
 #[derive(Clone, Debug)]
 pub(crate) struct Sampled {
     pub(crate) grid: Grid<{ series::COUNT }>,
     pub(crate) ticks: [Option<Ticks>; 2],
     pub(crate) round_trips: [Extremes; 2],
     pub(crate) sent: [Sent; 2],
-    /// When the capture began: all times are since then.
+    /// Start of the capture; all times are relative to it.
     origin: i64,
-    /// The first packet looked into, and the last.
+    /// Frame numbers of the first and last sampled packet.
     pub(crate) frames: [u64; 2],
-    /// Of the last.
+    /// Delay of the last packet.
     delay: Option<f64>,
 }
 
@@ -115,12 +116,13 @@ impl Sampled {
             delay: None,
         }
     }
-    /// Nothing more comes.
+    /// Finishes recording.
     pub(crate) fn close(&mut self) {
         self.grid.close();
         self.sent.iter_mut().filter_map(|sent| sent.again.as_deref_mut()).for_each(Grid::close);
     }
-    /// Notes `stamps` of `end`, once for each packet; gives the delay from there to here.
+    /// Records the timestamps of a packet from `end` once, and returns its delay to the capture
+    /// point.
     #[inline]
     fn observe(&mut self, end: End, at: i64, frame: u64, stamps: Option<Stamps>) -> Option<f64> {
         if self.frames[1] != frame {
@@ -145,13 +147,15 @@ impl Sampled {
         self.grid.add(series::from(end), delay);
         Some(delay)
     }
-    /// What was told by ticks of `before` ns, in ticks of `after`: of a delay `d` at `t` the ticks are `(t - d) / before`.
+    /// Converts series from ticks of `before` ns to ticks of `after` ns. The value for a delay `d`
+    /// at time `t` depends on `(t - d) / before`.
     #[cold]
     fn retime(&mut self, end: End, before: f64, after: f64) {
         let scale = after / before;
         let first = self.ticks[end as usize].as_ref().map_or(0.0, Ticks::first_ns);
         self.grid.map(series::from(end), scale, 1.0 - scale, 0.0);
-        // What went to the end is told by its ticks since the first, whose length is the time since, but for delays.
+        // The series to the end is relative to the ticks since the first, which last as long as the
+        // elapsed time, except for delays.
         self.grid.map(series::to(end), 1.0, scale - 1.0, first);
         self.sent[end as usize].losses.retime(scale);
         self.sent[end as usize].last_delay = None;
@@ -159,7 +163,8 @@ impl Sampled {
     #[inline]
     pub(crate) fn segment(&mut self, segment: &Segment, limit: usize) {
         let (end, at, frame) = (segment.end, segment.times.at - self.origin, segment.times.frame);
-        // A sender that paces sends by a timer what it sends again, with the time when the next segment may leave for a stamp.
+        // A pacing sender transmits retransmissions by a timer; their timestamp is the departure
+        // time of the next segment.
         let is_again = matches!(segment.kind, SegmentKind::Retransmission(_));
         if let SegmentKind::Retransmission(cause) = segment.kind {
             self.sent[end as usize].sent_again(cause, at, segment.stop - segment.start, limit);
@@ -170,7 +175,8 @@ impl Sampled {
         let sent = &mut self.sent[end as usize];
         sent.losses.watch(segment.outstanding_bytes);
         if segment.start > sent.highest && sent.highest > 0 {
-            // What came before the hole found room, and may have found less of it than what came after.
+            // The last packet before the hole found room; the buffer may have been fuller for the
+            // one after it.
             let fuller = delay.map(|after| sent.last_delay.map_or(after, |before| before.max(after)));
             sent.losses.hole((sent.highest, segment.start), at, frame, fuller);
         }
@@ -181,8 +187,8 @@ impl Sampled {
             sent.losses.marks.push(Point { at, frame, repair: 0, delay });
         }
     }
-    /// A packet passed, and what is told of it next is of its time. An ACK without data takes its part of the link, too; what carries data,
-    /// SYN or FIN is counted as a segment.
+    /// Records a packet and sets the time for what is added next. ACKs without data use link
+    /// capacity too; packets with data, SYN or FIN are counted as segments.
     #[inline]
     pub(crate) fn packet(&mut self, header: &Header, limit: usize) {
         self.grid.turn_to(header.times.at - self.origin, limit);
@@ -195,7 +201,8 @@ impl Sampled {
         let (at, frame) = (ack.times.at - self.origin, ack.times.frame);
         let sender = ack.end.other();
         self.sent[sender as usize].acknowledged = ack.acknowledgement;
-        // A sender that paces stamps an ACK between its segments with the time when the next segment may leave.
+        // A pacing sender timestamps an ACK between its segments with the departure time of the
+        // next segment.
         let own = &self.sent[ack.end as usize];
         if own.highest <= own.acknowledged {
             self.observe(ack.end, at, frame, ack.stamps);
@@ -205,7 +212,7 @@ impl Sampled {
         }
         self.sent[sender as usize].echoed(ack.echoes_congestion, at, frame);
     }
-    /// One that is known to be of this segment.
+    /// Records an unambiguous round-trip time.
     #[inline]
     pub(crate) fn round_trip(&mut self, trip: &RoundTrip) {
         let (to, at) = (trip.end.other(), trip.times.at - self.origin);
@@ -219,7 +226,7 @@ impl Sampled {
             self.grid.add(series::to(to), took - back);
         }
     }
-    /// What was sent again had arrived before: it was no loss.
+    /// Removes a loss when its retransmission turns out to be spurious.
     pub(crate) fn spurious(&mut self, spurious: &Spurious, limit: usize) {
         let sent = &mut self.sent[spurious.end as usize];
         sent.losses.void(spurious.repair.frame);
@@ -242,7 +249,7 @@ impl Sampled {
 }
 
 impl Sent {
-    /// Counts a segment; gives its bytes on the wire, as IP packets.
+    /// Counts a segment, and returns its bytes on the wire as IP packets.
     #[inline]
     fn count(&mut self, segment: &Segment) -> f64 {
         let payload = (segment.stop - segment.start) as u32;
@@ -274,7 +281,8 @@ impl Sent {
         again.turn_to(at, limit);
         again.add(0, bytes as f64);
     }
-    /// An ACK echoes congestion, or does not. A run of echoes is one mark or more, of which the first is dated.
+    /// Records whether an ACK echoes congestion. A run of echoes stands for one mark or more; the
+    /// first one is dated.
     #[inline]
     fn echoed(&mut self, is_echo: bool, at: i64, frame: u64) {
         if is_echo && !self.is_echoing {
@@ -283,11 +291,11 @@ impl Sent {
         }
         self.is_echoing = is_echo;
     }
-    /// Bytes of IP packets for each byte of payload.
+    /// Bytes of IP packets per byte of payload.
     pub(crate) fn overhead_ratio(&self) -> f64 {
         if self.payload_bytes == 0 { 1.0 } else { self.ip_bytes as f64 / self.payload_bytes as f64 }
     }
-    /// Bytes of a packet on the wire, on average.
+    /// Mean size of a packet on the wire.
     pub(crate) fn packet_bytes(&self) -> f64 {
         if self.packets == 0 { 0.0 } else { self.ip_bytes as f64 / self.packets as f64 }
     }
@@ -305,7 +313,7 @@ mod tests {
         Times { at: ms * MS, frame: ms as u64 }
     }
 
-    /// A segment of A that passes at `ms`, stamped `stamp` ms.
+    /// A segment of A at `ms` with timestamp `stamp` in ms.
     fn segment(ms: i64, start: u64, stamp: u32, kind: SegmentKind) -> Segment {
         Segment {
             times: times(ms),
@@ -321,7 +329,7 @@ mod tests {
         }
     }
 
-    /// An ACK of `end`, without data.
+    /// An ACK of `end` without data.
     fn ack(ms: i64, end: End, acknowledgement: u64, stamp: u32) -> Ack<'static> {
         Ack {
             times: times(ms),
@@ -336,7 +344,8 @@ mod tests {
         }
     }
 
-    /// Linux with BBR: what passes before its time is stamped with the time when the next segment may leave.
+    /// Linux with BBR: packets sent early carry the departure time of the next segment as
+    /// timestamp.
     #[test]
     fn stamps_of_a_later_time_are_no_delay() {
         let mut sampled = Sampled::new(0, 1, 2048);
@@ -351,7 +360,7 @@ mod tests {
                 sampled.segment(&segment(ms + 2, start, (ms + late) as u32, again), 2048);
             }
             sampled.ack(&ack(ms + 10, End::B, start + 1000, ms as u32));
-            // All is answered: now its ACKs tell, too.
+            // All data is acknowledged: now its ACKs count too.
             sampled.ack(&ack(ms + 11, End::A, 1, (ms + 11) as u32));
         }
         sampled.close();
@@ -362,7 +371,7 @@ mod tests {
         assert_eq!(bins.iter().map(|bin| bin.count).sum::<u32>(), 400);
     }
 
-    /// What was sent again though it had arrived has passed the link, too.
+    /// Retransmissions of data that had arrived also passed the link.
     #[test]
     fn what_came_once_more_is_counted_when_it_is_known() {
         let mut sampled = Sampled::new(0, 1, 2048);

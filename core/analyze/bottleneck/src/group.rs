@@ -1,4 +1,4 @@
-//! Which flows share a bottleneck.
+//! Determines which flows share a bottleneck.
 use crate::delay_curve::DelayPoint;
 use crate::flow::Sampled;
 use crate::inspect::round_trip_curve;
@@ -7,25 +7,26 @@ use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::End;
 
-/// Bulk flows of different paths that are compared with each other, by bytes; the others join those of their own path.
+/// Maximum number of bulk flows on different paths that are compared with each other, by bytes. The
+/// other flows join those on their own path.
 const COMPARED: usize = 32;
-/// Queues that rise and fall together as much as this are one.
+/// Minimum correlation of the delays of flows that share a queue.
 const MIN_CORRELATION: f64 = 0.8;
-/// Times that both have seen, at the least.
+/// Minimum number of intervals observed for both.
 const MIN_COMMON: usize = 32;
 
 /// A flow that fills a queue.
 pub(crate) struct Filler<'a> {
-    /// Its place among the reports.
+    /// Index of its report.
     pub(crate) place: usize,
     pub(crate) sender: End,
     pub(crate) location: Location,
     pub(crate) sampled: &'a Sampled,
-    /// Address of its sender, and of its receiver.
+    /// Addresses of its sender and receiver.
     pub(crate) addresses: [Address; 2],
-    /// What it waited.
+    /// Its queueing delay.
     pub(crate) delays: Vec<DelayPoint>,
-    /// What these are counted from, and what they may be off.
+    /// Reference of these delays, and their error.
     pub(crate) reference: Reference,
     pub(crate) error_ns: f64,
 }
@@ -42,14 +43,14 @@ impl<'a> Filler<'a> {
     pub(crate) fn bytes(&self) -> u64 {
         self.sampled.sent[self.sender as usize].payload_bytes
     }
-    /// The queue lies ahead of the capture point, on the sender's way.
+    /// Whether the queue is ahead of the capture point, in the direction of the data.
     pub(crate) fn is_ahead(&self) -> bool {
         match self.location {
             Location::Leg(leg) => leg == Leg::To(self.sender.other()),
             Location::RoundTrip(end) => end != self.sender,
         }
     }
-    /// The way of the packets that wait: from which address to which.
+    /// Source and destination address of the queued packets.
     fn way(&self) -> [Address; 2] {
         let [from, to] = self.addresses;
         let is_reply = matches!(self.location, Location::Leg(leg)
@@ -61,8 +62,8 @@ impl<'a> Filler<'a> {
     }
 }
 
-/// What a flow waited at `location`. Where the way back is short, round trips tell it to the nanosecond, where timestamps tell
-/// it to a tick.
+/// Queueing delay of a flow at `location`. If the reverse path is short, round-trip times are used:
+/// they have a resolution of 1 ns instead of a tick.
 fn delays(
     report: &QueueReport,
     sampled: &Sampled,
@@ -91,7 +92,7 @@ fn round_trip_above(sampled: &Sampled, end: End, base_ns: f64) -> Vec<DelayPoint
     round_trip_curve(sampled, end, base_ns)
 }
 
-/// The places of the fillers that share a queue, group by group; those with the most bytes first.
+/// Groups of flows that share a queue, by index, ordered by bytes.
 pub(crate) fn groups(fillers: &[Filler<'_>]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..fillers.len()).collect();
     order.sort_by_key(|place| core::cmp::Reverse(fillers.get(*place).map(Filler::bytes)));

@@ -1,22 +1,25 @@
-//! The lower convex hull of points that come in the order of their abscissa.
+//! Lower convex hull of points in the order of their x coordinates.
 use alloc::vec::Vec;
 
-/// Vertices kept. The hull of a real clock has some tens; a hostile one is thinned.
+/// Maximum number of vertices. The hull of a real clock has some tens; a crafted one is thinned
+/// out.
 const LIMIT: usize = 256;
 
-/// Lower convex hull of TSval (abscissa, ticks) and arrival (ordinate, ns): what lies under all delays.
+/// Lower convex hull of arrival time (y, ns) over TSval (x, ticks): the lower bound of all
+/// arrivals.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Hull {
     vertices: Vec<(f64, f64)>,
 }
 
-/// Twice the area of the triangle, positive for a turn to the left.
+/// Twice the area of the triangle, positive for a left turn.
 fn turn(a: (f64, f64), b: (f64, f64), c: (f64, f64)) -> f64 {
     (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0)
 }
 
 impl Hull {
-    /// Of several arrivals with one TSval the first is the least: the others change nothing.
+    /// Adds a point. Of several arrivals with the same TSval the first is the lowest; the others
+    /// have no effect.
     #[inline]
     pub(crate) fn push(&mut self, point: (f64, f64)) {
         if self.vertices.last().is_some_and(|last| point.0 <= last.0) {
@@ -32,7 +35,7 @@ impl Hull {
             self.thin();
         }
     }
-    /// Forgets every other vertex between the ends. The hull then lies a little too high in between.
+    /// Removes every other vertex except the ends. The hull is then slightly too high in between.
     #[cold]
     fn thin(&mut self) {
         let last = self.vertices.len() - 1;

@@ -1,4 +1,4 @@
-//! What one flow shows: clocks, what waits on each leg, and where the queue is.
+//! Analysis of one flow: clocks, delays of each leg, and the location of the queue.
 use crate::clock::{Clock, NoClock, TickObservations, fit, lows, with_skew};
 use crate::delay_curve::DelayPoint;
 use crate::flow::{Extremes, Sampled, Sent, series};
@@ -11,26 +11,26 @@ use fathom_capture::Address;
 use fathom_flow::End;
 use fathom_stats::{median, percentile};
 
-/// Fewer bytes are no bulk transfer: they fit into an initial window or two.
+/// Fewer bytes are not a bulk transfer: they fit into one or two initial windows.
 const BULK_BYTES: u64 = 64_000;
-/// Smaller packets on average are messages, of which each may wait for an answer.
+/// Smaller packets on average are messages, each of which may wait for a response.
 const BULK_PACKET_BYTES: u64 = 500;
-/// An end that answers within that is next to the capture point.
+/// An end that responds within this time is next to the capture point.
 const NEAR_NS: f64 = 1e6;
-/// How much delays vary is told by no fewer round trips.
+/// Minimum number of round trips to determine the variation of the delay.
 const MIN_TRIPS: u64 = 16;
-/// A path's least is another than the flow's own if it is less by so much.
+/// The path's minimum is used instead of the flow's own if it is lower by at least this.
 const LESS_NS: f64 = 1e6;
-/// Delays that vary no more than this are a host's, not a queue's.
+/// Smaller variations of the delay come from hosts, not from a queue.
 const NO_QUEUE_NS: f64 = 4e6;
-/// A queue that is shorter than this is no more than what hosts need to answer.
+/// Shorter queueing delays cannot be distinguished from the response time of hosts.
 pub(crate) const MIN_QUEUE_NS: f64 = 2e6;
 
-/// Of each address the clock whose skew is known best: all connections of a host count by one oscillator. Behind an address that
-/// several hosts share this may be another host's.
+/// For each address the clock with the best-known skew: all connections of a host use the same
+/// oscillator. Several hosts behind one address may have different ones.
 pub(crate) type HostClocks = BTreeMap<Address, Clock>;
 
-/// The clocks of a flow's ends, each by what that flow alone shows.
+/// The clocks of a flow's ends, estimated from that flow alone.
 pub(crate) type OwnClocks = [Result<Clock, NoClock>; 2];
 
 /// The best clock of each address.
@@ -48,7 +48,7 @@ pub(crate) fn host_clocks<'a>(all: impl Iterator<Item = (&'a Slot, &'a OwnClocks
     clocks
 }
 
-/// The report of `slot`, but for its bottleneck.
+/// The report of a flow, without its bottleneck.
 pub(crate) fn inspect(
     slot: &Slot,
     sampled: &Sampled,
@@ -100,7 +100,7 @@ fn near(round_trips: &[Option<BaseRtt>; 2]) -> Option<End> {
     (least(end) < NEAR_NS).then_some(end)
 }
 
-/// The clocks of both ends.
+/// Estimates the clocks of both ends.
 pub(crate) fn own_clocks(sampled: &Sampled) -> OwnClocks {
     [End::A, End::B].map(|end| {
         let ticks = sampled.ticks[end as usize].as_ref().ok_or(NoClock::NoTimestamps)?;
@@ -112,7 +112,7 @@ pub(crate) fn own_clocks(sampled: &Sampled) -> OwnClocks {
     })
 }
 
-/// The clock of `end`, with a skew that is known from elsewhere if its own cannot be known.
+/// The clock of `end`, with the skew from another flow if that is known better.
 fn refined(own: Clock, sampled: &Sampled, end: End, elsewhere: Option<&Clock>) -> Result<Clock, NoClock> {
     let other = elsewhere.filter(|other| other.hertz == own.hertz && other.is_known_rate);
     let Some(best) = other.filter(|other| 2.0 * other.skew_error_ratio < own.skew_error_ratio) else {
@@ -163,8 +163,8 @@ fn is_relative(slot: &Slot, round_trips: &[Option<BaseRtt>; 2], leg: Leg) -> boo
     trips.map_or(!slot.has_handshake, |reference| reference == Reference::Relative)
 }
 
-/// What the least round trip of a flow is worth. A handshake that took longer than others after it met a queue that was there before
-/// the flow, and that may have stood all along.
+/// Reference of a flow's minimum round-trip time. If the handshake took longer than later round
+/// trips, a queue existed before the flow and may never have been empty.
 fn reference(slot: &Slot, end: End, min_ns: f64, base_ns: f64, queue_ns: f64) -> Reference {
     let less_ns = min_ns - base_ns;
     let first_ns = slot.first_trip[end as usize].unwrap_or(min_ns);
@@ -178,7 +178,7 @@ fn reference(slot: &Slot, end: End, min_ns: f64, base_ns: f64, queue_ns: f64) ->
     }
 }
 
-/// Round trips to `end` above `base_ns`.
+/// Round-trip times to `end` above `base_ns`.
 pub(crate) fn round_trip_curve(sampled: &Sampled, end: End, base_ns: f64) -> Vec<DelayPoint> {
     curve(sampled, series::round_trip(end), |_, value| value - base_ns)
 }
@@ -196,17 +196,19 @@ fn curve(sampled: &Sampled, series: usize, map: impl Fn(f64, f64) -> f64) -> Vec
     sampled.grid.bins(series).iter().map(point).collect()
 }
 
-/// What a packet that was seen at `at` with `value` in the series [`series::from`] took from its sender, by `clock`.
+/// Delay from the sender, by `clock`, of a packet recorded at `at` with `value` in the series
+/// [`series::from`].
 pub(crate) fn from_delay(clock: &Clock, tick_ns: f64, at_ns: f64, value: f64) -> f64 {
     let ratio = clock.tick_ns / tick_ns;
     at_ns * (1.0 - ratio) + ratio * value - clock.zero_ns
 }
 
-/// The delay on `leg` over time, from 0.
+/// The delay of a leg over time, relative to its minimum.
 fn leg_curve(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
     let mut points = leg_points(sampled, leg, clock);
     let base = base(&points, min_known(sampled, leg));
-    // A TSval was made up to a tick before its packet left: that is half a tick on average, and a whole one at the most.
+    // A TSval is up to a tick old when its packet leaves: half a tick on average, a whole one at
+    // most.
     for point in &mut points {
         let above = point.above(base);
         point.min_ns = above.min_ns;
@@ -216,7 +218,8 @@ fn leg_curve(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
     points
 }
 
-/// The same, from the clock's zero: of the way to an end, with the least of the way back.
+/// The delay of a leg relative to the clock's zero. For the direction to an end it includes the
+/// minimum of the reverse direction.
 fn leg_points(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
     let provisional =
         sampled.ticks[leg.end() as usize].as_ref().map_or(clock.tick_ns, |ticks| ticks.tick_ns());
@@ -232,8 +235,9 @@ fn leg_points(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
     }
 }
 
-/// What a leg was seen to take at the most without a queue, before its flow was looked into: the clock's zero is under all arrivals,
-/// the handshake's too; and of the least round trip the way there took no more than all of it.
+/// Upper bound of the leg's delay without queue, from before the flow was sampled: the clock's zero
+/// is below all arrivals, including the handshake, and the forward part is at most the whole
+/// minimum round-trip time.
 fn min_known(sampled: &Sampled, leg: Leg) -> f64 {
     match leg {
         Leg::From(_) => 0.0,
@@ -241,8 +245,9 @@ fn min_known(sampled: &Sampled, leg: Leg) -> f64 {
     }
 }
 
-/// What a leg takes without a queue: the least; but where no queue stands for most of the time, the tenth percentile of the least of
-/// each of 64 parts, so that a few packets that a busy host stamped late do not count for all.
+/// The delay of a leg without queue: its minimum. If there is no queue most of the time, it is the
+/// 10th percentile of the minima of 64 parts, so that a few packets timestamped late by a busy host
+/// have no effect.
 fn base(points: &[DelayPoint], min_known: f64) -> f64 {
     let first = points.first().map_or(0.0, |point| point.at_ns);
     let span = points.last().map_or(0.0, |point| point.at_ns) - first;
@@ -271,7 +276,8 @@ fn leg_delay(
 ) -> Result<LegDelay, NoLeg> {
     let clock = clocks[leg.end() as usize].map_err(NoLeg::NoClock)?;
     let over_time = leg_curve(sampled, leg, &clock);
-    // A sender answers an ACK when its window and its pace allow: only its quickest answers tell of the way there.
+    // A sender answers an ACK when its window and pacing allow; only its fastest answers show the
+    // delay to it.
     let is_paced = matches!(leg, Leg::To(end) if bulk == Some(end));
     let value = |point: &DelayPoint| if is_paced { point.min_ns } else { point.mean_ns };
     let mut values: Vec<f64> = over_time.iter().map(value).collect();
@@ -286,8 +292,9 @@ fn leg_delay(
     Ok(LegDelay { leg, p5_ns, p50_ns, p95_ns, max_ns, error_ns, reference, over_time })
 }
 
-/// A sender whose packets wait in its own queue makes the next when one has left (TCP small queues): its answers then wait as long as
-/// its packets, and that is no queue on the way to it.
+/// Discards the delay to a sender that waits for its own queue: with TCP small queues it creates
+/// the next packet when one has left, so its answers take as long as its packets although there is
+/// no queue on the path to it.
 fn refuse_held(legs: &mut [Result<LegDelay, NoLeg>; 4], sender: End) {
     let delay_of = |leg: Leg| legs.iter().flatten().find(move |delay| delay.leg == leg);
     let (Some(from), Some(to)) = (delay_of(Leg::From(sender)), delay_of(Leg::To(sender))) else { return };
@@ -300,7 +307,7 @@ fn refuse_held(legs: &mut [Result<LegDelay, NoLeg>; 4], sender: End) {
     }
 }
 
-/// The leg that waits most, if by far.
+/// The leg with the largest delay, if it is clearly the largest.
 fn locate(
     legs: &[Result<LegDelay, NoLeg>; 4],
     round_trips: &[Option<BaseRtt>; 2],
@@ -313,12 +320,12 @@ fn locate(
     let Some(first) = known.first() else { return loops.ok_or(NoLocation::Unseen) };
     let floor = MIN_QUEUE_NS + first.error_ns;
     if first.p95_ns < floor {
-        // Legs without a clock may hold what a round trip shows.
+        // Legs without a clock may contain the queue that round-trip times show.
         return loops
             .filter(|_| known.len() < 4)
             .ok_or(NoLocation::NoQueue { p95_ns: first.p95_ns, error_ns: first.error_ns });
     }
-    // A queue that stands outweighs one that comes and goes.
+    // A standing queue outweighs one that comes and goes.
     let stands = |leg: &LegDelay| leg.p50_ns - leg.error_ns > MIN_QUEUE_NS;
     let is_rival = |second: &&&LegDelay| {
         second.p95_ns > 0.5 * first.p95_ns + second.error_ns && (!stands(first) || stands(second))
@@ -329,14 +336,15 @@ fn locate(
     }
 }
 
-/// Without timestamps: the end to which round trips grow, or (next to the receiver) from which repairs come late.
+/// Without timestamps: the end with growing round-trip times or, next to the receiver, the sender
+/// if its retransmissions arrive late.
 fn locate_by_loop(
     round_trips: &[Option<BaseRtt>; 2],
     bulk: Option<End>,
     hole_to_fill_ns: Option<f64>,
 ) -> Option<Location> {
     let sender = bulk?;
-    // A receiver next to the capture may hold back single ACKs for long, but not most of them.
+    // A receiver next to the capture point may delay single ACKs for long, but not most of them.
     let grown = |end: End| {
         round_trips[end as usize].filter(|trips| trips.count >= MIN_TRIPS).is_some_and(|trips| {
             let [_, middle, high] = trips.above_base_ns;
@@ -350,7 +358,8 @@ fn locate_by_loop(
     end.map(Location::RoundTrip)
 }
 
-/// A flow that was born in a full queue: other flows have seen the path emptier.
+/// Corrects the delays of a flow that started with a full queue, if other flows have seen a smaller
+/// minimum.
 fn refer(legs: &mut [Result<LegDelay, NoLeg>; 4], leg: Leg, round_trips: Option<BaseRtt>) {
     let Some(BaseRtt { reference: Reference::PathLeast { less_ns }, .. }) = round_trips else { return };
     for delay in legs.iter_mut().filter_map(|delay| delay.as_mut().ok()).filter(|delay| delay.leg == leg) {

@@ -1,7 +1,9 @@
-//! Which queue, where, how large, who filled it, who waited in it, and what manages it.
+//! Infers the queues on a captured path: location, rate, buffer, queue management, the flows that
+//! filled them and the ones delayed.
 //!
-//! [`QueueWatch`] is a sink: it keeps extremes and sums over time, a few kilobytes for a flow with few packets and some hundreds
-//! for one of many, and infers from them at the end. Every figure has its error; what cannot be known is refused with the reason.
+//! [`QueueWatch`] is a sink. It records extremes and sums over time, with some kilobytes for a
+//! short flow and some hundred for a long one, and infers the queues at the end. Every result has
+//! an error; what cannot be determined is reported with the reason.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,40 +1,42 @@
-//! Losses and marks as they are told, with the delay that neighbours of the lost packet met.
+//! Losses and marks, with the delay of packets next to the lost one.
 use crate::recent_round_trips::RecentRoundTrips;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_flow::partition_near;
 
-/// Losses kept singly; beyond that, every second one, then every fourth.
+/// Maximum number of losses stored individually; beyond it every second one is kept, then every
+/// fourth.
 const LIMIT: usize = 1024;
-/// Holes that wait for their repair: a buffer of 100,000 packets that overflows loses no more at once.
+/// Maximum number of holes that wait for their retransmission: an overflow of a buffer of 100,000
+/// packets loses no more at once.
 const HOLES: usize = 4096;
-/// Losses this near to each other are one group at first.
+/// Losses within this time are initially one group.
 const NEAR_NS: i64 = 50_000_000;
-/// Groups kept before they are joined.
+/// Maximum number of groups before they are joined.
 const GROUPS: usize = 1024;
 
-/// How the delay at a loss was seen.
+/// How the delay at a loss was measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DelaySource {
-    /// As the round trip of a neighbour.
+    /// Round-trip time of a neighboring packet.
     RoundTrip,
-    /// As what a neighbour took from its sender to the capture point.
+    /// Delay of a neighboring packet from its sender to the capture point.
     Arrival,
 }
 
-/// A loss, or a mark.
+/// A loss or a mark.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Point {
-    /// When the packet was lost, as near as it is known, ns.
+    /// Best estimate of the time when the packet was lost, ns.
     pub(crate) at: i64,
     pub(crate) frame: u64,
-    /// The frame that repaired it.
+    /// Frame number of the retransmission.
     pub(crate) repair: u64,
-    /// What a neighbour met.
+    /// Delay of a neighboring packet.
     pub(crate) delay: Option<(DelaySource, f32)>,
 }
 
-/// Losses near to each other in time.
+/// Losses close to each other in time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Group {
     pub(crate) from: i64,
@@ -42,13 +44,13 @@ pub(crate) struct Group {
     pub(crate) count: u32,
     pub(crate) first_frame: u64,
     pub(crate) last_frame: u64,
-    /// Most bytes outstanding that were seen before it since the group before.
+    /// Maximum bytes in flight between the previous group and this one.
     pub(crate) outstanding_bytes: u64,
-    /// Fewest bytes outstanding between it and the next.
+    /// Minimum bytes in flight between this group and the next.
     pub(crate) min_after_bytes: u64,
 }
 
-/// Points of a kind: all counted, some kept.
+/// Losses or marks: all are counted, some are stored.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Points {
     pub(crate) kept: Vec<Point>,
@@ -82,20 +84,21 @@ struct Hole {
     delay: Option<f32>,
 }
 
-/// What one end lost.
+/// Losses of one end.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Losses {
     pub(crate) points: Points,
     pub(crate) marks: Points,
     pub(crate) groups: Vec<Group>,
     holes: VecDeque<Hole>,
-    /// From when a hole was seen until its repair came, ns: a round trip under load, for who has no timestamps.
+    /// Time from a hole to its retransmission, ns: the round-trip time under load for flows without
+    /// timestamps.
     pub(crate) fills: Vec<f32>,
     max_outstanding: u64,
 }
 
 impl Losses {
-    /// `outstanding` bytes were seen.
+    /// Records the bytes in flight.
     #[inline]
     pub(crate) fn watch(&mut self, outstanding: u64) {
         self.max_outstanding = self.max_outstanding.max(outstanding);
@@ -103,7 +106,7 @@ impl Losses {
             group.min_after_bytes = group.min_after_bytes.min(outstanding);
         }
     }
-    /// Bytes from `start` to `stop` did not come before those that arrived at `at` with `delay`.
+    /// Records a hole in front of a segment that arrived at `at` with `delay`.
     #[cold]
     pub(crate) fn hole(&mut self, range: (u64, u64), at: i64, frame: u64, delay: Option<f64>) {
         if self.holes.len() >= HOLES {
@@ -112,7 +115,8 @@ impl Losses {
         let delay = delay.map(|delay| delay as f32);
         self.holes.push_back(Hole { start: range.0, stop: range.1, at, frame, delay });
     }
-    /// The bytes from `start` were lost upstream of the capture point; known at `known_at`.
+    /// Records a loss upstream of the capture point, starting at byte `start` and detected at
+    /// `known_at`.
     pub(crate) fn lost_before(&mut self, start: u64, known_at: i64, known_frame: u64) {
         let number = self.holes.partition_point(|hole| hole.stop <= start);
         let hole = self.holes.get(number).filter(|hole| hole.start <= start);
@@ -126,7 +130,8 @@ impl Losses {
         }
         self.add(point);
     }
-    /// What arrivals took was told by ticks that are `scale` times as long as was thought: of a delay `d` at `t` the ticks are `t - d`.
+    /// Scales the recorded delays after the tick duration was corrected by `scale`. The recorded
+    /// value for a delay `d` at `t` is `t - d`.
     pub(crate) fn retime(&mut self, scale: f64) {
         let again = |at: i64, delay: &mut f32| {
             *delay = (scale * f64::from(*delay) + (1.0 - scale) * at as f64) as f32;
@@ -140,15 +145,15 @@ impl Losses {
             hole.delay.iter_mut().for_each(|delay| again(hole.at, delay));
         }
     }
-    /// What was sent at `at` was lost downstream.
+    /// Records a loss downstream of the capture point, of a packet sent at `at`.
     pub(crate) fn lost_after(&mut self, at: i64, frame: u64, repair: u64, recent: &RecentRoundTrips) {
         let delay = recent.near(at).map(|delay| (DelaySource::RoundTrip, delay));
         self.add(Point { at, frame, repair, delay });
     }
-    /// The loss that was repaired in that frame was none.
+    /// Removes a loss after its retransmission, in frame `repair`, turned out to be spurious.
     pub(crate) fn void(&mut self, repair: u64) {
         self.points.count = self.points.count.saturating_sub(1);
-        // They were told of in the order of their repairs, and this one lately.
+        // They are ordered by their retransmissions, and this one is recent.
         let kept = &mut self.points.kept;
         let is_before = |place: usize| kept.get(place).is_some_and(|point| point.repair < repair);
         let place = partition_near(kept.len(), kept.len(), is_before);
@@ -185,7 +190,7 @@ impl Losses {
             self.thin();
         }
     }
-    /// Joins neighbours two by two.
+    /// Joins pairs of neighboring groups.
     #[cold]
     fn thin(&mut self) {
         let pairs = self.groups.chunks(2).filter_map(|pair| pair.iter().copied().reduce(join));
@@ -193,7 +198,7 @@ impl Losses {
     }
 }
 
-/// Two groups as one.
+/// Joins two groups.
 pub(crate) fn join(a: Group, b: Group) -> Group {
     Group {
         from: a.from.min(b.from),
@@ -216,14 +221,14 @@ mod tests {
         losses.hole((1_000, 2_000), 600_000_000, 1, Some(100e6));
         losses.hole((3_000, 4_000), 600_000_000, 2, Some(100e6));
         losses.lost_before(1_000, 700_000_000, 3);
-        // Half a second of ticks is a quarter of one, before and after the repair.
+        // Half a second of ticks becomes a quarter, before and after the retransmission.
         losses.retime(0.5);
         losses.lost_before(3_000, 800_000_000, 4);
         let delays: Vec<_> = losses.points.kept.iter().map(|point| point.delay).collect();
         assert_eq!(delays, [Some((DelaySource::Arrival, 350e6)); 2]);
     }
 
-    /// Of more losses than are kept one by one, those that were none are not counted either.
+    /// Removed losses are not counted, even if there are more than can be stored individually.
     #[test]
     fn what_was_no_loss_is_not_counted() {
         let mut losses = Losses::default();

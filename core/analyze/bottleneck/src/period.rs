@@ -1,63 +1,64 @@
-//! The period of a queue that swings, and what swings it.
+//! Period of an oscillating queue, and its cause.
 use crate::delay_curve::DelayPoint;
 use crate::episodes::Episode;
 use alloc::vec::Vec;
 use fathom_stats::median;
 
-/// Points of the evenly spaced series.
+/// Number of points of the evenly spaced series.
 const POINTS: usize = 1024;
-/// A weaker correlation is no period.
+/// A lower correlation does not indicate a period.
 const MIN_CORRELATION: f64 = 0.3;
-/// BBR looks for the least round trip after ten seconds without a lower one, for 200 ms (draft-ietf-ccwg-bbr, ProbeRTTInterval).
+/// BBR probes for the minimum round-trip time after ten seconds without a lower one, for 200 ms
+/// (draft-ietf-ccwg-bbr, ProbeRTTInterval).
 const BBR_INTERVAL_NS: f64 = 10e9;
-/// What is shorter is a link that stalled, and what is longer a sender that paused.
+/// Shorter dips come from a stalled link, longer ones from a paused sender.
 const MIN_DIP_NS: f64 = 100e6;
 const MAX_DIP_NS: f64 = 1e9;
 /// CUBIC's C and beta (RFC 9438 section 4.1.2).
 const CUBIC_C: f64 = 0.4;
 const CUBIC_BETA: f64 = 0.7;
-/// Growth of CUBIC's Reno-friendly window a round trip: 3 (1 - beta) / (1 + beta) packets.
+/// Growth of CUBIC's Reno-friendly window per round trip: 3 (1 - beta) / (1 + beta) packets.
 const CUBIC_FRIENDLY: f64 = 0.529;
-/// Seen and predicted differ by no more than this factor.
+/// Observed and predicted period agree within this factor.
 const AGREES: f64 = 1.6;
 
-/// What makes the queue swing.
+/// Cause of an oscillation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OscillationCause {
-    /// CUBIC: losses, then the window grows along a cubic.
+    /// CUBIC: the window grows along a cubic function after a loss.
     Cubic,
-    /// Reno: losses, then a packet a round trip.
+    /// Reno: the window grows by one packet per round trip after a loss.
     Reno,
-    /// BBR: it empties the queue every ten seconds, without losses.
+    /// BBR: it drains the queue every ten seconds, without losses.
     Bbr,
 }
 
-/// An oscillation of the queue.
+/// Oscillation of a queue.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Oscillation {
-    /// By autocorrelation of the delay: period (ns) and correlation.
+    /// Period (ns) and correlation from the autocorrelation of the delay.
     pub correlation: Option<(f64, f64)>,
-    /// Mean time between loss episodes, and the shortest and the longest, ns.
+    /// Mean, minimum and maximum time between loss episodes, ns.
     pub between_episodes: Option<(f64, f64, f64)>,
-    /// Time between dips of the delay to its base, ns, and how many dips.
+    /// Time between dips of the delay to its minimum, ns, and the number of dips.
     pub between_dips: Option<(f64, u32)>,
-    /// What would make such a swing here: period predicted, ns.
+    /// Predicted period of each possible cause, ns.
     pub predicted: Vec<(OscillationCause, f64)>,
-    /// The one that agrees in shape and period; `None` where none does, or it cannot be told.
+    /// The cause that agrees in shape and period; `None` if there is none or it is unclear.
     pub cause: Option<OscillationCause>,
 }
 
-/// What the sender does, for predictions.
+/// Properties of the sender for the predictions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Sender {
-    /// Most outstanding before a loss, in packets.
+    /// Maximum packets in flight before a loss.
     pub(crate) window_packets: f64,
-    /// Round trip on average, and when the queue is full, ns.
+    /// Mean round-trip time, and that with a full queue, ns.
     pub(crate) mean_ns: f64,
     pub(crate) max_ns: f64,
 }
 
-/// Puts together what is seen and what is predicted.
+/// Combines the observed periods with the predicted ones.
 pub(crate) fn oscillation(
     delays: &[DelayPoint],
     episodes: &[Episode],
@@ -82,7 +83,8 @@ fn by_dips(between_dips: Option<(f64, u32)>) -> Option<OscillationCause> {
     is_bbr.then_some(OscillationCause::Bbr)
 }
 
-/// The loss-based control whose period is nearest, if near; `shrinking` is what is left of the window after a loss.
+/// The loss-based congestion control with the closest period, if close enough; `shrinking` is the
+/// ratio by which the window shrinks after a loss.
 fn by_losses(
     predicted: &[(OscillationCause, f64)],
     seen: Option<f64>,
@@ -91,7 +93,8 @@ fn by_losses(
     let seen = seen?;
     let distance = |(cause, period): &(OscillationCause, f64)| {
         let target = if *cause == OscillationCause::Cubic { CUBIC_BETA } else { 0.5 };
-        // A window that shrinks to 0.5 and not to 0.7 speaks as much as a period that is off by two.
+        // A window that shrinks to 0.5 instead of 0.7 weighs as much as a period that is off by a
+        // factor of two.
         let shape = shrinking.map_or(0.0, |ratio| 3.0 * libm::fabs(ratio - target));
         (*cause, libm::fabs(libm::log(period / seen)), shape)
     };
@@ -100,7 +103,7 @@ fn by_losses(
     (best.1 <= libm::log(AGREES)).then_some(best.0)
 }
 
-/// What was left of the outstanding bytes after an episode.
+/// Ratio by which an episode reduces the bytes in flight.
 fn shrinking(episodes: &[Episode]) -> Option<f64> {
     let whole =
         episodes.iter().filter(|episode| episode.outstanding_bytes > 0 && episode.min_after_bytes < u64::MAX);
@@ -112,7 +115,7 @@ fn predict(sender: Sender) -> [(OscillationCause, f64); 2] {
     let cubic_s = libm::cbrt(window * (1.0 - CUBIC_BETA) / CUBIC_C);
     let friendly_s = (1.0 - CUBIC_BETA) * window / CUBIC_FRIENDLY * sender.mean_ns / 1e9;
     let reno_s = 0.5 * window * sender.mean_ns / 1e9;
-    // An overflow is felt a round trip later, and growth begins when it is repaired.
+    // An overflow takes effect a round trip later, and growth starts after the retransmission.
     let repair = sender.max_ns;
     [
         (OscillationCause::Cubic, 1e9 * cubic_s.min(friendly_s) + repair),
@@ -129,7 +132,7 @@ fn between_episodes(episodes: &[Episode]) -> Option<(f64, f64, f64)> {
     (count > 0).then(|| (mean, least, gaps().fold(0.0, f64::max)))
 }
 
-/// Evenly spaced means; where nothing was seen the last counts on.
+/// Evenly spaced means; gaps repeat the previous value.
 fn even(delays: &[DelayPoint]) -> Option<(f64, Vec<f64>)> {
     let (first, last) = (delays.first()?, delays.last()?);
     let step = (last.at_ns - first.at_ns) / POINTS as f64;
@@ -148,7 +151,8 @@ fn even(delays: &[DelayPoint]) -> Option<(f64, Vec<f64>)> {
     (step > 0.0).then(|| (step, sums.into_iter().map(&mut mean).collect()))
 }
 
-/// The first high peak of the autocorrelation after it has been below zero, at no more than half the time seen.
+/// The first high peak of the autocorrelation after it has become negative, at most at half the
+/// observed time.
 fn correlation(delays: &[DelayPoint]) -> Option<(f64, f64)> {
     let (step, values) = even(delays)?;
     let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -170,7 +174,8 @@ fn correlation(delays: &[DelayPoint]) -> Option<(f64, f64)> {
     (value >= MIN_CORRELATION).then_some((lag as f64 * step, value))
 }
 
-/// Dips of the delay to a quarter of its median or less, as long as BBR's 200 ms or so: median time between them, and their number.
+/// Median time between dips of the delay, and their number. A dip goes to a quarter of the median
+/// or less and lasts about as long as BBR's 200 ms.
 fn dips(delays: &[DelayPoint], base_error_ns: f64) -> Option<(f64, u32)> {
     let usual = median(delays.iter().map(|point| point.mean_ns))?;
     let low = (0.25 * usual).max(base_error_ns);

@@ -1,28 +1,28 @@
-//! Where on the path a queue is, as a run reports it.
+//! Location of a queue on the path, as reported in a run.
 use crate::{Bottleneck, Leg, Location, QueueReport};
 use fathom_flow::End;
 use fathom_run::QueuePlace;
 
-/// A full packet of Ethernet.
+/// Size of a full-size Ethernet packet.
 const PACKET_BYTES: f64 = 1500.0;
 
-/// Which part of the path a queue is in, and in which direction its packets travel.
+/// The part of the path that contains a queue, and the direction of its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Placement {
-    /// The part.
+    /// The part of the path.
     pub place: QueuePlace,
-    /// The end that the packets come from.
+    /// The end that sends the packets.
     pub from: End,
-    /// The end that they travel to.
+    /// The end that receives the packets.
     pub to: End,
 }
 
 impl Bottleneck {
-    /// Where its queue is, by the report of its first flow, whose sender is `sender`.
+    /// Location of the queue according to the report of its first flow, sent by `sender`.
     pub fn placement(&self, report: &QueueReport, sender: End) -> Placement {
         let (place, from) = match self.location {
-            // No host queues for milliseconds what it receives: its answer waited, in its own queue, and the two legs cannot be
-            // distinguished.
+            // No host delays received packets for milliseconds. The response waited in the sender's
+            // own queue, and the two legs cannot be distinguished.
             Location::Leg(Leg::To(end)) if report.near == Some(end) && end == sender => {
                 (QueuePlace::InSender, end)
             }
@@ -35,9 +35,10 @@ impl Bottleneck {
         };
         Placement { place, from, to: from.other() }
     }
-    /// It is small enough for a host's own queue: Linux lets a flow have two of its (joined) packets there, and one more that begins,
-    /// each of two packets on the wire at least or of a millisecond at its pace, which is the link's at most (TCP small queues); and
-    /// these overflow nothing.
+    /// Whether the queue is small enough to be the host's own. With TCP small queues, Linux lets a
+    /// flow queue two of its (merged) packets and start one more. Each has at least two wire
+    /// packets, or 1 ms at the pacing rate, which is at most the link's rate. Such queues never
+    /// overflow.
     fn fits_in_host(&self) -> bool {
         let Ok(rate) = &self.rate else { return self.fingerprint.losses == 0 };
         let flows = self.flows.len().max(1) as f64;

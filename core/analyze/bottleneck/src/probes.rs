@@ -1,13 +1,14 @@
-//! Questions and answers outside TCP, as probes of the path.
+//! Requests and responses of protocols other than TCP, used as probes of the path.
 use crate::bins::{Bin, Grid};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::{Probe, ProbeKind, RttValidity};
 
-/// Tracks kept: a capture of a resolver has more servers than can matter to one queue.
+/// Maximum number of tracks: a capture of a resolver contains more servers than matter to one
+/// queue.
 const TRACKS: usize = 4096;
-/// Bins of each.
+/// Maximum number of bins of each track.
 const BINS: usize = 512;
 
 /// Probes of one kind from one address to another.
@@ -18,18 +19,18 @@ pub(crate) struct Track {
     pub(crate) unanswered: u64,
 }
 
-/// Answers that came within a short time.
+/// Responses within a short interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answers {
     pub(crate) at_ns: f64,
     pub(crate) count: u64,
-    /// What they took.
+    /// Mean response time.
     pub(crate) mean_ns: f64,
     pub(crate) max_ns: f64,
 }
 
 impl Track {
-    /// In the order of time.
+    /// Responses in time order.
     pub(crate) fn answers(&self) -> impl Iterator<Item = Answers> {
         self.grid.bins(0).iter().map(|bin: &Bin| Answers {
             at_ns: self.grid.middle_ns(bin),
@@ -40,7 +41,7 @@ impl Track {
     }
 }
 
-/// Who asked, who was asked, and how.
+/// Client and server, and the kind of probe.
 pub(crate) type Route = ([Address; 2], ProbeKind);
 
 /// All probes of a capture.
@@ -50,7 +51,7 @@ pub(crate) struct Probes {
 }
 
 impl Probes {
-    /// Gives what an answer took, ns, if that is certain.
+    /// Records a probe and returns its response time in ns if it is unambiguous.
     pub(crate) fn add(&mut self, probe: &Probe, origin: i64) -> Option<f64> {
         let route = (probe.ends.map(|end| end.0), probe.kind);
         if probe.validity == RttValidity::Ambiguous
@@ -70,11 +71,11 @@ impl Probes {
         track.grid.add(0, took);
         Some(took)
     }
-    /// Nothing more comes.
+    /// Finishes recording.
     pub(crate) fn close(&mut self) {
         self.tracks.values_mut().for_each(|track| track.grid.close());
     }
-    /// Those between two addresses that were asked of `far`.
+    /// Tracks of probes to or from `far`.
     pub(crate) fn towards(&self, far: Address) -> Vec<(&Route, &Track)> {
         self.tracks.iter().filter(|(route, _)| route.0[1] == far).collect()
     }

@@ -1,31 +1,31 @@
-//! The rate of the bottleneck: what passes while a queue stands before it.
+//! Rate of the bottleneck: the traffic that passes while a queue is present.
 use alloc::vec::Vec;
 use fathom_stats::median;
 
-/// What passed in a short time, and the queue that it met.
+/// Traffic of a short interval, and the queue at that time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Step {
-    /// End of that time, ns.
+    /// End of the interval, ns.
     pub(crate) until_ns: f64,
     pub(crate) bytes: f64,
-    /// The least queueing delay that was seen then.
+    /// Minimum queueing delay in the interval, if observed.
     pub(crate) delay_ns: Option<f64>,
 }
 
-/// A rate with its error, over a time.
+/// A rate with its error and time span.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSpan {
-    /// From, ns since the capture began.
+    /// Start, ns since the start of the capture.
     pub from_ns: f64,
-    /// To.
+    /// End, ns since the start of the capture.
     pub to_ns: f64,
     /// Bits per second.
     pub bits_per_second: f64,
-    /// What it may be off, as a ratio.
+    /// Relative error.
     pub error_ratio: f64,
 }
 
-/// A piece of time with a queue all along.
+/// An interval with a queue throughout.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Piece {
     pub(crate) from_ns: f64,
@@ -39,29 +39,30 @@ impl Piece {
     }
 }
 
-/// A piece is no shorter than that, so that ACKs that come in pairs do not show.
+/// Minimum duration of a piece, so that pairs of ACKs have no effect.
 const MIN_PIECE_NS: f64 = 100e6;
-/// And holds no fewer acknowledgements.
+/// Minimum number of acknowledgments in a piece.
 const MIN_STEPS: f64 = 16.0;
-/// A change of the rate by less than that is none.
+/// Smaller changes of the rate are ignored.
 const MIN_CHANGE_RATIO: f64 = 0.08;
-/// A change stands out of the scatter of the pieces by that much.
+/// Minimum size of a change relative to the scatter of the pieces.
 const MIN_SIGNIFICANCE: f64 = 6.0;
-/// Pieces farther from the median than so many times their scatter are no part of the usual rate.
+/// Pieces that deviate from the median by more than this multiple of the scatter are outliers.
 const OUTLYING: f64 = 4.0;
-/// The least scatter, as a ratio: less is luck.
+/// Minimum relative scatter; a lower value is coincidence.
 const MIN_BAND: f64 = 0.005;
-/// If more of the time lies outside, that is how the link is.
+/// If a larger share of the time consists of outliers, they are part of the link's normal behavior.
 const MAX_STALLED: f64 = 0.15;
-/// Of fewer pieces there is no middle half.
+/// Minimum number of pieces to use their interquartile range.
 const MIN_HALVED: usize = 16;
-/// Nor is it one if it lasts for fewer pieces.
+/// Minimum number of pieces between two changes.
 const MIN_PIECES: usize = 4;
 
-/// Pieces of time in which the bottleneck was busy: a packet that waited for `d` shows that it was for `d` before. Of steps that
-/// follow each other this is taken to hold, too, as each has packets all over.
+/// Splits the time in which the bottleneck was busy into pieces. A packet that waited for `d` shows
+/// that the link was busy for `d` before. The same is assumed between consecutive steps, because
+/// each contains packets throughout.
 ///
-/// `acknowledged_bytes` is what one acknowledgement covers.
+/// `acknowledged_bytes` is the number of bytes covered by one acknowledgment.
 pub(crate) fn pieces(
     steps: &[Step],
     width_ns: f64,
@@ -96,17 +97,17 @@ pub(crate) fn pieces(
 /// Rates of a bottleneck.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Rates {
-    /// Without the stalls.
+    /// Rate without stalls.
     pub(crate) typical: RateSpan,
-    /// Between changes.
+    /// Rates between changes.
     pub(crate) spans: Vec<RateSpan>,
-    /// Share of the time in which next to nothing, or much more than usual, came through.
+    /// Share of the time with almost no traffic, or with much more than usual.
     pub(crate) stalled_ratio: f64,
 }
 
-/// The rate over all `pieces`, and over those times between which it changed.
+/// The rate over all `pieces`, and over the spans between changes.
 ///
-/// Pieces that lie far outside are a link that stalled, not its rate: they are left out while they are few.
+/// Outliers are stalls of the link and do not belong to its rate. They are omitted if they are few.
 pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<Rates> {
     let middle = median(pieces.iter().map(Piece::rate))?;
     let step = acknowledged_bytes / median(pieces.iter().map(|piece| piece.bytes))?.max(1.0);
@@ -120,8 +121,9 @@ pub(crate) fn rates(pieces: &[Piece], acknowledged_bytes: f64) -> Option<Rates> 
     Some(Rates { typical: unless_idle(kept, over(kept, acknowledged_bytes)?), spans, stalled_ratio })
 }
 
-/// `span` over `pieces`, without times when the link had nothing to send though something else looked like a queue: that makes pieces
-/// slower and none faster, so that the mean lies below the middle half.
+/// Corrects `span` for times when the link was idle although something looked like a queue. Such
+/// times make pieces slower and never faster, so the mean falls below that of the interquartile
+/// range.
 fn unless_idle(pieces: &[Piece], span: RateSpan) -> RateSpan {
     let mut rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
     rates.sort_by(f64::total_cmp);
@@ -140,7 +142,7 @@ fn time(pieces: &[Piece]) -> f64 {
 fn over(pieces: &[Piece], acknowledged_bytes: f64) -> Option<RateSpan> {
     let (first, last) = (pieces.first()?, pieces.last()?);
     let bytes: f64 = pieces.iter().map(|piece| piece.bytes).sum();
-    // Each run of pieces begins and ends within an acknowledgement.
+    // Each run of pieces starts and ends within an acknowledgment.
     let ends = 1 + pieces.windows(2).filter(|pair| pair[0].to_ns != pair[1].from_ns).count();
     let edge = 2.0 * acknowledged_bytes * libm::sqrt(ends as f64) / bytes;
     Some(RateSpan {
@@ -151,14 +153,14 @@ fn over(pieces: &[Piece], acknowledged_bytes: f64) -> Option<RateSpan> {
     })
 }
 
-/// How far neighbouring pieces are from each other, as a ratio to the rate: 1.48 times the median deviation.
+/// Relative scatter of neighboring pieces: 1.48 times the median absolute deviation.
 fn scatter(pieces: &[Piece]) -> f64 {
     let middle = median(pieces.iter().map(Piece::rate)).unwrap_or(0.0).max(1.0);
     let steps = pieces.windows(2).filter_map(|pair| match pair {
         [a, b] => Some(libm::fabs(a.rate() - b.rate())),
         _ => None,
     });
-    // The difference of two is the square root of two wider than either.
+    // The difference of two values scatters by the square root of two more than each value.
     median(steps).unwrap_or(0.0) * 1.48 / core::f64::consts::SQRT_2 / middle
 }
 
@@ -173,7 +175,8 @@ fn split(pieces: &[Piece], acknowledged_bytes: f64, spans: &mut Vec<RateSpan>, d
     }
 }
 
-/// Where the rate changed most, if it did: binary segmentation by the difference of medians.
+/// The index of the largest change of the rate, if there is one: binary segmentation by the
+/// difference of medians.
 fn change(pieces: &[Piece], acknowledged_bytes: f64) -> Option<usize> {
     let n = pieces.len();
     let rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
@@ -205,7 +208,8 @@ mod tests {
     use super::*;
     use fathom_units::Rng;
 
-    /// Pieces of a link at 10 Mbit/s, each off by an acknowledgement or not; of `idle_percent` of them the link slept for up to a fifth.
+    /// Pieces of a 10 Mbit/s link, each off by up to one acknowledgment. In `idle_percent` of them
+    /// the link was idle for up to a fifth.
     fn link(seed: u64, idle_percent: u64) -> Vec<Piece> {
         let mut rng = Rng::stream(seed, "pieces");
         let piece = |number: u32| {

@@ -1,17 +1,17 @@
-//! Round trips of the last while by the time when the segment was sent.
+//! Recent round-trip times by the send time of the segment.
 use alloc::collections::VecDeque;
 use fathom_flow::partition_near;
 
-/// Kept: with [`STEPS`] a round trip, those of the last four.
+/// Maximum number of samples: those of the last four round trips, with [`STEPS`] per round trip.
 const LIMIT: usize = 512;
 const STEPS: f32 = 128.0;
-/// Looked at on either side of a loss.
+/// Number of samples considered on either side of a loss.
 const NEIGHBORS: usize = 2;
 
-/// Round trips, thinned to 128 of them in the time of one.
+/// Round-trip times, thinned out to 128 samples per round trip.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct RecentRoundTrips {
-    /// When sent, and the round trip, both ns.
+    /// Send time and round-trip time, both in ns.
     samples: VecDeque<(i64, f32)>,
 }
 
@@ -28,22 +28,24 @@ impl RecentRoundTrips {
         }
         self.samples.push_back((sent_at, round_trip));
     }
-    /// The latest.
+    /// The most recent one.
     pub(crate) fn last(&self) -> Option<f32> {
         self.samples.back().map(|sample| sample.1)
     }
-    /// The place of the first that was sent after `at`.
+    /// Index of the first sample sent after `at`.
     fn after(&self, at: i64) -> usize {
         let (Some(first), Some(last)) = (self.samples.front(), self.samples.back()) else { return 0 };
-        // They were thinned to be evenly spread.
+        // Samples are evenly spread.
         let share = (at - first.0).max(0) as f64 / (last.0 - first.0).max(1) as f64;
         let guess = (share * self.samples.len() as f64) as usize;
         let is_before = |place: usize| self.samples.get(place).is_some_and(|sample| sample.0 <= at);
         partition_near(guess, self.samples.len(), is_before)
     }
-    /// The longest round trip of what was sent next to `at`; `None` if nothing within an eighth of a round trip was answered.
+    /// The longest round-trip time of packets sent close to `at`; `None` if none was answered
+    /// within an eighth of a round trip.
     ///
-    /// None that found room waited longer than in a full queue. Every second packet is answered, and so it is two each way.
+    /// No packet that found room waited longer than in a full queue, so the maximum is used. Two
+    /// samples on either side, because every second packet is acknowledged.
     pub(crate) fn near(&self, at: i64) -> Option<f32> {
         let after = self.after(at);
         let neighbors = (after.saturating_sub(NEIGHBORS)..after + NEIGHBORS)
@@ -63,7 +65,7 @@ mod tests {
         for (sent_ms, took_ms) in [(0, 700), (400, 90), (424, 110), (448, 100), (472, 95), (496, 130)] {
             recent.push(sent_ms * 1_000_000, f64::from(took_ms) * 1e6);
         }
-        // Two on either side, within an eighth of the round trip each: what was sent at 424 and 448.
+        // Two on either side, within an eighth of the round-trip time: sent at 424 and 448.
         assert_eq!(recent.near(436_000_000), Some(110e6));
         assert_eq!(recent.near(440_000_000), Some(100e6));
         assert_eq!(recent.near(300_000_000), None);

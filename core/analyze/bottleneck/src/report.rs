@@ -1,4 +1,4 @@
-//! What is found out about queues.
+//! Results about queues.
 use crate::aqm::Fingerprint;
 use crate::buffer::Buffer;
 use crate::clock::{Clock, NoClock};
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::{End, FlowId};
 
-/// One of the four ways between the capture point and the ends of a flow.
+/// One of the four parts of a flow's path: between the capture point and an end, in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Leg {
     /// From an end to the capture point.
@@ -21,10 +21,10 @@ pub enum Leg {
 }
 
 impl Leg {
-    /// All four: from A on to B, and back.
+    /// All legs: from A to B, and back.
     pub const ALL: [Leg; 4] = [Leg::From(End::A), Leg::To(End::B), Leg::From(End::B), Leg::To(End::A)];
 
-    /// The end on its side of the capture point.
+    /// The end of this leg's side of the capture point.
     pub const fn end(self) -> End {
         match self {
             Leg::From(end) | Leg::To(end) => end,
@@ -32,167 +32,171 @@ impl Leg {
     }
 }
 
-/// What a delay is counted from.
+/// Reference point of a delay.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Reference {
-    /// The least that the flow itself saw, which includes its handshake.
+    /// The minimum of the flow itself, including its handshake.
     OwnLeast,
-    /// The least that other flows or probes on the same path saw, which is less by so many ns.
+    /// The minimum of other flows or probes on the same path.
     PathLeast {
-        /// How much less.
+        /// Difference to the flow's own minimum, ns.
         less_ns: f64,
     },
-    /// The least that was seen, though the queue may have stood then: the capture began later than the flow. Delays are relative.
+    /// The observed minimum, possibly with a queue: the capture started after the flow. Delays are
+    /// relative.
     Relative,
 }
 
-/// What waits on a leg while the flow lasts.
+/// Queueing delay of a leg during the flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LegDelay {
-    /// Which leg.
+    /// The leg.
     pub leg: Leg,
     /// 5th percentile over time, ns.
     pub p5_ns: f64,
-    /// Median.
+    /// Median, ns.
     pub p50_ns: f64,
-    /// 95th percentile.
+    /// 95th percentile, ns.
     pub p95_ns: f64,
-    /// The most, but for spikes.
+    /// Maximum without spikes, ns.
     pub max_ns: f64,
-    /// What each of them may be off.
+    /// Error of each value, ns.
     pub error_ns: f64,
-    /// What they are counted from.
+    /// Reference of these delays.
     pub reference: Reference,
-    /// Over time.
+    /// Delay over time.
     pub over_time: Vec<DelayPoint>,
 }
 
-/// Why a delay is not given.
+/// Why the delay of a leg is unknown.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum NoLeg {
-    /// There is no clock of that end.
+    /// The clock of that end is unknown.
     NoClock(NoClock),
-    /// The clock may be off by `error_ns`, and all that was seen varies by `effect_ns`.
+    /// The error of the clock exceeds the variation of the delay.
     UncertainClock {
-        /// What the clock may be off.
+        /// Error of the clock, ns.
         error_ns: f64,
-        /// How much delays vary.
+        /// Variation of the delay, ns.
         effect_ns: f64,
     },
-    /// It leads to a sender whose own packets waited, so that its answers did, too.
+    /// The leg leads to a sender with queued packets, so its answers queued too.
     AcksQueued,
-    /// Nothing went that way.
+    /// No packet was captured in that direction.
     Unseen,
 }
 
-/// Round trips from the capture point to an end and back, and what they are without a queue.
+/// Round-trip time to an end, and its value without queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BaseRtt {
-    /// Round trips that count (Karn).
+    /// Number of unambiguous samples (Karn).
     pub count: u64,
-    /// The least of the flow, ns, and the frame of the answer.
+    /// Minimum of the flow, ns.
     pub min_ns: f64,
-    /// Its frame.
+    /// Frame number of the minimum.
     pub min_frame: u64,
-    /// The least on the path, by any flow or probe, ns: what the queue is counted from.
+    /// Minimum of the path over all flows and probes, ns; queueing delay is relative to it.
     pub base_ns: f64,
-    /// The most, ns.
+    /// Maximum, ns.
     pub max_ns: f64,
-    /// Its frame.
+    /// Frame number of the maximum.
     pub max_frame: u64,
-    /// 5th, 50th and 95th percentile over time of what is above the base, ns.
+    /// 5th, 50th and 95th percentile over time of the delay above the base, ns.
     pub above_base_ns: [f64; 3],
-    /// What the base is.
+    /// Reference of the base.
     pub reference: Reference,
 }
 
-/// Where the queue is.
+/// Location of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Location {
     /// On one leg.
     Leg(Leg),
-    /// Between the capture point and an end, in one direction or the other: there are no timestamps to tell.
+    /// Between the capture point and an end, in an unknown direction, because there are no
+    /// timestamps.
     RoundTrip(End),
 }
 
-/// Why there is no location.
+/// Why the location is unknown.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum NoLocation {
-    /// No leg waits for longer than it may be off.
+    /// No leg has a delay above its error.
     NoQueue {
         /// 95th percentile of the leg with the longest delay, ns.
         p95_ns: f64,
-        /// What it may be off.
+        /// Its error, ns.
         error_ns: f64,
     },
-    /// Two legs wait alike.
+    /// Two legs have similar delays.
     Ambiguous {
-        /// The one that waits most.
+        /// The leg with the largest delay.
         first: Leg,
-        /// And the next.
+        /// The next one.
         second: Leg,
     },
     /// Too few round trips and no timestamps.
     Unseen,
 }
 
-/// A flow with enough packets to look into.
+/// Results for a flow with enough packets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueueReport {
-    /// Which flow.
+    /// The flow.
     pub flow: FlowId,
-    /// Address and port of A, then of B.
+    /// Address and port of A and B.
     pub ends: [(Address, u16); 2],
-    /// First and last frame.
+    /// Numbers of the first and last frame.
     pub frames: [u64; 2],
-    /// Who sends in bulk, if one does.
+    /// The end that sends bulk data, if there is one.
     pub bulk: Option<End>,
-    /// The end next to the capture point, if one answers within a millisecond.
+    /// The end that responds within a millisecond and is thus next to the capture point, if there
+    /// is one.
     pub near: Option<End>,
-    /// Clocks of A and of B.
+    /// Timestamp clocks of A and B.
     pub clocks: [Result<Clock, NoClock>; 2],
-    /// Round trips to A and to B.
+    /// Round-trip times to A and B.
     pub round_trips: [Option<BaseRtt>; 2],
-    /// What waits on each leg, in the order of [`Leg::ALL`].
+    /// Queueing delay of each leg, in the order of [`Leg::ALL`].
     pub legs: [Result<LegDelay, NoLeg>; 4],
-    /// Where its queue is.
+    /// Location of its queue.
     pub location: Result<Location, NoLocation>,
-    /// From a hole in the bulk to its repair, median, ns: a round trip under load that needs no timestamps, on the receiver's side.
+    /// Median time from a hole in the bulk data to its retransmission, ns: near the receiver, the
+    /// round-trip time under load without timestamps.
     pub hole_to_fill_ns: Option<f64>,
     /// Loss episodes of the bulk direction.
     pub episodes: Vec<Episode>,
-    /// What it shares with others, as a place in [`Queues::bottlenecks`].
+    /// Its bottleneck, as an index into [`Queues::bottlenecks`].
     pub bottleneck: Option<usize>,
 }
 
-/// Which bytes a rate was taken from.
+/// How the bytes of a rate were counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RateMethod {
-    /// Bytes that were acknowledged while the queue stood; the headers of their packets are added.
+    /// Bytes acknowledged while a queue was present, plus their packet headers.
     Acknowledged,
     /// IP packets as they arrived at the capture point from the queue.
     Arrived,
 }
 
-/// The rate of a bottleneck.
+/// Rate of a bottleneck.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BottleneckRate {
-    /// In bits of IP packets, without times when the link stalled.
+    /// In bits of IP packets, without stalls of the link.
     pub ip: RateSpan,
-    /// In bits of Ethernet frames without checksum, as Linux counts them: 14 bytes a packet more.
+    /// In bits of Ethernet frames without checksum, as Linux counts them: 14 more bytes per packet.
     pub frame_bits_per_second: f64,
-    /// Between changes; one span if it is steady.
+    /// Rates between changes; one span if the rate is steady.
     pub spans: Vec<RateSpan>,
-    /// Share of the time that lies far outside: stalls, and what came after them.
+    /// Share of the time with outliers: stalls, and the bursts after them.
     pub stalled_ratio: f64,
-    /// Which bytes were counted.
+    /// How bytes were counted.
     pub method: RateMethod,
 }
 
-/// Why a bottleneck has no rate.
+/// Why the rate of a bottleneck is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoRate {
-    /// The queue did not stand for long enough.
+    /// No queue was present for long enough.
     NoStandingQueue,
 }
 
@@ -209,86 +213,88 @@ pub struct StandingDelay {
     pub p95_ns: f64,
 }
 
-/// A bottleneck, and all that passed it.
+/// A bottleneck with all traffic through it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bottleneck {
-    /// Where, as seen by the first of its flows.
+    /// Location, as seen by the first of its flows.
     pub location: Location,
-    /// Who sends through it: A or B of each flow.
+    /// Flows through it, and the sending end of each.
     pub flows: Vec<(FlowId, End)>,
-    /// The queue over time: what its flows waited.
+    /// Queueing delay over time.
     pub delays: Vec<DelayPoint>,
-    /// Standing queue: its delay over time.
+    /// Percentiles of the queueing delay.
     pub standing: StandingDelay,
-    /// The most, but for spikes: the 99.5th percentile of the most of equal times, ns.
+    /// Maximum without spikes, ns: the 99.5th percentile of the maxima of equal intervals.
     pub max_ns: f64,
-    /// What each of them may be off.
+    /// Error of each delay.
     pub error_ns: f64,
-    /// What delays are counted from.
+    /// Reference of the delays.
     pub reference: Reference,
-    /// Its rate.
+    /// Rate.
     pub rate: Result<BottleneckRate, NoRate>,
-    /// Its buffer; `None` without a rate.
+    /// Buffer; `None` if the rate is unknown.
     pub buffer: Option<Buffer>,
-    /// Loss episodes of all flows together.
+    /// Loss episodes of all flows.
     pub episodes: Vec<Episode>,
-    /// What swings it.
+    /// Oscillation.
     pub oscillation: Oscillation,
-    /// What manages it.
+    /// Queue management.
     pub fingerprint: Fingerprint,
-    /// Who filled it, the most first.
+    /// Flows that filled the queue, the largest first.
     pub shares: Vec<FlowShare>,
-    /// Who waited in it, the worst first.
+    /// Flows that were delayed, the most delayed first.
     pub delayed_flows: Vec<DelayedFlow>,
-    /// Probes outside TCP that waited in it.
+    /// Probes that were delayed.
     pub late_probes: Vec<LateProbes>,
-    /// What it added to the first round trip of flows too short to look into.
+    /// Delay that the queue added to the first round trip of short flows.
     pub short_flows: Option<ShortFlows>,
 }
 
-/// The shortest and the longest of a value in a short time.
+/// Minimum and maximum of a value in a short interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spread {
-    /// Middle of that time, ns since the capture began.
+    /// Center of the interval, ns since the start of the capture.
     pub at_ns: f64,
-    /// The least.
+    /// Minimum.
     pub min: f64,
-    /// The most.
+    /// Maximum.
     pub max: f64,
 }
 
-/// What one end of a flow sent, over time.
+/// Data sent by one end of a flow over time.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SentSeries {
-    /// Bytes outstanding, as segments passed.
+    /// Bytes in flight at each segment.
     pub outstanding: Vec<Spread>,
-    /// Payload that was first acknowledged: end of the interval (ns since the capture began), and bit/s over it. Intervals follow each
-    /// other, equally long but for the last; those without an ACK are there too.
+    /// Goodput by acknowledgments: end of the interval (ns since the start of the capture), and
+    /// bit/s during it. Intervals are contiguous, including those without an ACK, and equally long
+    /// except for the last.
     pub goodput: Vec<(f64, f64)>,
 }
 
-/// A flow over time.
+/// Time series of a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowSeries {
-    /// Which flow.
+    /// The flow.
     pub flow: FlowId,
-    /// Address and port of A, then of B.
+    /// Address and port of A and B.
     pub ends: [(Address, u16); 2],
-    /// Round trips to A and to B that count (Karn), ns.
+    /// Unambiguous round-trip times (Karn) to A and B, ns.
     pub round_trips: [Vec<Spread>; 2],
-    /// What A and what B sent; empty for an end that sent little.
+    /// Data sent by A and B; empty for an end that sent little.
     pub sent: [SentSeries; 2],
 }
 
-/// All that was found out about queues in a capture.
+/// All results about queues in a capture.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Queues {
-    /// When the capture began: ns of its clock. All other times are since then.
+    /// Start of the capture in ns of its clock. All other times are relative to it.
     pub origin_ns: i64,
-    /// Flows with enough packets to look into.
+    /// Flows with enough packets for the analysis.
     pub flows: Vec<QueueReport>,
-    /// Bottlenecks, that with the most bytes first.
+    /// Bottlenecks, the one with the most bytes first.
     pub bottlenecks: Vec<Bottleneck>,
-    /// What flows that filled or met a queue did over time, and the largest flows; the largest first.
+    /// Time series of flows that filled or met a queue, and of the largest flows; the largest
+    /// first.
     pub series: Vec<FlowSeries>,
 }

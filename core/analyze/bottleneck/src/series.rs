@@ -1,27 +1,29 @@
-//! What the flows that matter did over time.
+//! Time series of the most important flows.
 use crate::bins::{Bin, Grid};
 use crate::flow::{Sampled, series};
 use crate::report::{Bottleneck, FlowSeries, QueueReport, SentSeries, Spread};
 use alloc::vec::Vec;
 use fathom_flow::{End, FlowId};
 
-/// Flows that are told over time.
+/// Maximum number of flows with a time series.
 const FLOWS: usize = 12;
-/// Of each bottleneck: those that filled it most, and those that waited longest in it.
+/// Number of flows per bottleneck that filled it most, and that were delayed most.
 const FILLED: usize = 4;
 const SUFFERED: usize = 2;
-/// Points of a series: one for each pixel column of a small picture.
+/// Maximum number of points: one for each pixel column of a small chart.
 const POINTS: u64 = 512;
-/// ACKs that one mean of the goodput takes on average: fewer would show the spacing of single ACKs.
+/// Mean number of ACKs per goodput interval; with fewer, the spacing of single ACKs would show.
 const ACKS_A_MEAN: u64 = 10;
-/// Bins with an ACK that it takes on average: where ACKs come in bursts, fewer would show the bursts.
+/// Mean number of nonempty bins per goodput interval; with fewer, bursts of ACKs would show.
 const BINS_A_MEAN: u64 = 4;
-/// Means that a flow has at least, however few its ACKs are.
+/// Minimum number of goodput intervals of a flow.
 const MIN_MEANS: u64 = 16;
-/// A direction with less of the flow's payload is requests or answers, which need no series.
+/// A direction with a smaller share of the flow's payload consists of requests or responses and
+/// needs no series.
 const MIN_SHARE: f64 = 0.01;
 
-/// The series of the flows that filled a queue or suffered from one, and of the largest; the largest first.
+/// Series of the flows that filled a queue or were delayed by one, and of the largest flows; the
+/// largest first.
 pub(crate) fn of_flows(
     flows: &[QueueReport],
     sampled: &[&Sampled],
@@ -73,7 +75,7 @@ fn spreads<const N: usize>(grid: &Grid<N>, series: usize) -> Vec<Spread> {
     let bins = grid.bins(series);
     let joined = |shift: u32| bins.chunk_by(move |a, b| a.index >> shift == b.index >> shift);
     let mut shift = 0;
-    // Each has two values.
+    // Each point has two values.
     while joined(shift).count() as u64 > POINTS / 2 {
         shift += 1;
     }
@@ -87,14 +89,15 @@ fn spreads<const N: usize>(grid: &Grid<N>, series: usize) -> Vec<Spread> {
     joined(shift).map(spread).collect()
 }
 
-/// Sums of `bins` as rates over times that are equally long, but for the last.
+/// Sums of `bins` as rates over equal intervals; only the last one may differ.
 fn rates<const N: usize>(grid: &Grid<N>, bins: &[Bin]) -> Vec<(f64, f64)> {
     let Some((first, last)) = bins.first().zip(bins.last()) else { return Vec::new() };
     let acks: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
     let span = u64::from(last.index - first.index) + 1;
     let means = (acks / ACKS_A_MEAN).min(bins.len() as u64 / BINS_A_MEAN).clamp(MIN_MEANS, POINTS);
     let size = span.div_ceil(means);
-    // What is left over at the end is a mean of its own if it is half as long as the others, or else of the last of them.
+    // The remainder at the end is a separate interval if it is at least half as long as the others;
+    // otherwise it extends the last one.
     let count = ((span + size / 2) / size).max(1);
     let mut sums = alloc::vec![0.0; count as usize];
     for bin in bins {
@@ -117,7 +120,8 @@ mod tests {
     use super::*;
     use fathom_units::Rng;
 
-    /// Of random times and values: no value is lost, none is outside its bin's extremes, and there are no more points than allowed.
+    /// With random times and values no value is lost, all are within their bin's extremes, and the
+    /// number of points is limited.
     #[test]
     fn nothing_is_lost_however_long() {
         for seed in 0..40 {

@@ -1,4 +1,4 @@
-//! A bottleneck, from the flows that share it.
+//! Analysis of a bottleneck from the flows that share it.
 use crate::aqm::{Evidence, fingerprint};
 use crate::bins::Bin;
 use crate::buffer::{Filling, buffer, most};
@@ -23,46 +23,47 @@ use fathom_capture::Address;
 use fathom_flow::{End, FlowId};
 use fathom_stats::{median, percentile};
 
-/// A queue stands while it is longer than this share of its 95th percentile.
+/// A queue counts as standing while its delay exceeds this share of its 95th percentile.
 const STANDING_RATIO: f64 = 0.25;
-/// A sparse flow's wait is set against what the bulk waited that long before or after.
+/// The delay of a sparse flow is compared with that of bulk flows within this time.
 const NEAR_NS: f64 = 250e6;
-/// Fewer are no sample.
+/// Fewer values are no sample.
 const MIN_SAMPLES: usize = 8;
-/// Bytes that passed in addition to the flows are known for as many as two to the power of this.
+/// Cross-traffic bins are spread over at most two to the power of this many cells.
 const MAX_SPREAD: u32 = 6;
-/// An Ethernet header, which Linux counts with a packet.
+/// Size of an Ethernet header, which Linux counts as part of a packet.
 const ETHERNET_BYTES: f64 = 14.0;
 
-/// A flow beside those that fill the queue.
+/// A flow on the path that does not fill the queue.
 pub(crate) struct Bystander<'a> {
     pub(crate) report: &'a QueueReport,
     pub(crate) sampled: &'a Sampled,
 }
 
-/// All that concerns one bottleneck.
+/// Input about one bottleneck.
 pub(crate) struct SharedBottleneck<'a> {
     pub(crate) fillers: Vec<&'a Filler<'a>>,
     pub(crate) reports: &'a [QueueReport],
     pub(crate) bystanders: Vec<Bystander<'a>>,
     pub(crate) probes: &'a Probes,
-    /// What passes beside flows that are looked into.
+    /// Traffic in addition to the sampled flows.
     pub(crate) cross_traffic: [&'a CrossTraffic; 2],
-    /// When each short flow on the path began, and what its first round trip had above the path's least, ns.
+    /// Start time of each short flow on the path, and its first round-trip time above the path's
+    /// minimum, ns.
     pub(crate) short: Vec<(f64, f64)>,
 }
 
-/// Who waited, and what sparse ones waited of what the bulk did.
+/// The delayed flows, and the delay of sparse flows relative to bulk flows.
 struct DelayedFlows {
     delayed_flows: Vec<DelayedFlow>,
     probes: Vec<LateProbes>,
     sparse_ratio: Option<f64>,
 }
 
-/// What a flow passed: bins, how wide they are as a power of two of ns, and bytes of IP packets for each byte in them.
+/// Traffic of a flow: bins, their width as a power of two of ns, and IP bytes per byte in them.
 type Passage<'a> = (&'a [Bin], u32, f64);
 
-/// Equal times, for all flows together.
+/// An interval with the traffic of all flows.
 #[derive(Default)]
 struct Cell {
     bytes: f64,
@@ -70,7 +71,7 @@ struct Cell {
 }
 
 impl SharedBottleneck<'_> {
-    /// Puts all together; `None` without a flow, and if they waited no longer than that may be off.
+    /// Combines all results; `None` without a flow, or if the delay does not exceed its error.
     pub(crate) fn bottleneck(self) -> Option<Bottleneck> {
         let first = *self.fillers.first()?;
         let (width_ns, cells) = self.cells();
@@ -143,7 +144,8 @@ impl SharedBottleneck<'_> {
             delays,
         })
     }
-    /// The one sender, before a bottleneck of this rate; `None` if there are several, or the rate is not known.
+    /// The only sender, in front of a bottleneck with this rate; `None` if there are several or the
+    /// rate is unknown.
     fn lone_sender(&self, packets_per_ns: f64, mean_ns: f64, full_ns: f64) -> Option<Sender> {
         let is_alone = self.fillers.len() == 1 && packets_per_ns > 0.0;
         is_alone.then_some(Sender { window_packets: full_ns * packets_per_ns, mean_ns, max_ns: full_ns })
@@ -158,7 +160,7 @@ impl SharedBottleneck<'_> {
         let (count, added_p50_ns, added_p95_ns) = added(self.short.iter().map(|short| short.1).collect())?;
         Some(ShortFlows { count, added_p50_ns, added_p95_ns })
     }
-    /// The round trip without the queue.
+    /// Round-trip time without the queue.
     fn base_ns(&self, first: &Filler<'_>) -> f64 {
         let report = self.reports.get(first.place);
         let base = |end: End| {
@@ -166,13 +168,13 @@ impl SharedBottleneck<'_> {
         };
         base(End::A) + base(End::B)
     }
-    /// Width of the equal times, as a power of two of ns: the widest of all flows.
+    /// Width of the cells as a power of two of ns: the widest bins of all flows.
     fn shift(&self) -> u32 {
         let grids = self.fillers.iter().map(|filler| filler.sampled.grid.shift());
         let shift = grids.chain(self.bystanders.iter().map(|other| other.sampled.grid.shift())).max();
         shift.unwrap_or(0)
     }
-    /// Bytes of all flows in times of equal width, and what they waited.
+    /// The width of the cells, and for each the bytes of all flows and their delay.
     fn cells(&self) -> (f64, BTreeMap<u32, Cell>) {
         let shift = self.shift();
         let width_ns = (1_u64 << shift) as f64;
@@ -181,7 +183,7 @@ impl SharedBottleneck<'_> {
             add(&mut cells, passed(passage, shift));
         }
         for (bins, own_shift, ratio) in self.cross_traffic().chain(self.duplicate_arrivals()) {
-            // What is finer is put together, what is coarser is spread.
+            // Merges narrower bins and spreads wider ones.
             let (finer, wider) = (shift.saturating_sub(own_shift), own_shift.saturating_sub(shift));
             bins.iter().for_each(|bin| spread(&mut cells, bin.index >> finer, wider, ratio * bin.sum));
         }
@@ -194,7 +196,7 @@ impl SharedBottleneck<'_> {
         }
         (width_ns, cells)
     }
-    /// Bins of bytes of each flow, how wide they are, and by what to multiply them for bytes of IP packets.
+    /// Traffic of each flow through the bottleneck.
     fn passages(&self) -> impl Iterator<Item = Passage<'_>> {
         let fillers = self.fillers.iter().map(|filler| {
             let grid = &filler.sampled.grid;
@@ -213,7 +215,7 @@ impl SharedBottleneck<'_> {
         });
         fillers.chain(others)
     }
-    /// What came to the receivers once more: it passed the queue, and no ACK counts it.
+    /// Duplicate data that arrived at the receivers. It passed the queue, but no ACK counts it.
     fn duplicate_arrivals(&self) -> impl Iterator<Item = Passage<'_>> {
         self.fillers.iter().filter(|filler| filler.is_ahead()).filter_map(|filler| {
             let sent = &filler.sampled.sent[filler.sender as usize];
@@ -221,7 +223,7 @@ impl SharedBottleneck<'_> {
             Some((again.bins(0), again.shift(), sent.overhead_ratio()))
         })
     }
-    /// Bytes of all else between the same ends.
+    /// All other traffic between the same ends.
     fn cross_traffic(&self) -> impl Iterator<Item = Passage<'_>> {
         let mut pairs: Vec<[Address; 2]> = self.fillers.iter().map(|filler| filler.addresses).collect();
         pairs.sort_unstable();
@@ -229,7 +231,7 @@ impl SharedBottleneck<'_> {
         let all = pairs.into_iter().flat_map(|pair| self.cross_traffic.map(|traffic| traffic.passed(pair)));
         all.flatten().map(|(bins, shift)| (bins, shift, 1.0))
     }
-    /// Share of what was sent that was sent again and passed or did not: nothing tells.
+    /// Share of the sent data that was retransmitted, with unknown fate of the original.
     fn doubtful_ratio(&self) -> f64 {
         let ahead = self.fillers.iter().filter(|filler| filler.is_ahead());
         let sent = ahead.map(|filler| &filler.sampled.sent[filler.sender as usize]);
@@ -262,7 +264,7 @@ impl SharedBottleneck<'_> {
             .flat_map(|filler| filler.sampled.sent[filler.sender as usize].losses.groups.iter().copied());
         episodes(&groups.collect::<Vec<Group>>(), round_trip_ns)
     }
-    /// When packets were lost or marked, and what their neighbours waited.
+    /// Time of each loss or mark, and the delay of neighboring packets.
     fn losses(&self) -> Vec<(f64, Option<f64>)> {
         let mut losses: Vec<(f64, Option<f64>)> = Vec::new();
         for filler in &self.fillers {
@@ -273,7 +275,8 @@ impl SharedBottleneck<'_> {
         losses.sort_by(|a, b| a.0.total_cmp(&b.0));
         losses
     }
-    /// When delays tell of what was lost: behind the queue at once, before it when those next to it were answered.
+    /// Times at which the delay of lost packets becomes visible: at once behind the queue; before
+    /// it, when the neighboring packets are acknowledged.
     fn delays_at_losses(&self, losses: &[(f64, Option<f64>)], base_ns: f64) -> Vec<f64> {
         let is_ahead = self.fillers.first().is_some_and(|first| first.is_ahead());
         let times = losses.iter().map(|(at, delay)| match delay {
@@ -284,14 +287,14 @@ impl SharedBottleneck<'_> {
         times.sort_by(f64::total_cmp);
         times
     }
-    /// How many were lost, and marked.
+    /// Number of losses and of marks.
     fn counts(&self) -> (u64, u64) {
         let sent = self.fillers.iter().map(|filler| &filler.sampled.sent[filler.sender as usize]);
         sent.fold((0, 0), |(losses, marks), sent| {
             (losses + sent.losses.points.count, marks + sent.losses.marks.count)
         })
     }
-    /// What the neighbour of a lost packet waited.
+    /// Queueing delay of the neighbor of a lost packet.
     fn at_loss(&self, filler: &Filler<'_>, point: &Point) -> Option<f64> {
         let report = self.reports.get(filler.place)?;
         match point.delay? {
@@ -333,7 +336,7 @@ impl SharedBottleneck<'_> {
         }
         shares.into_iter().map(|each| each.0).collect()
     }
-    /// What bystanders waited while the queue stood.
+    /// Delays of bystanders while a queue was present.
     fn delayed_flows(&self, first: &Filler<'_>, delays: &[DelayPoint], threshold_ns: f64) -> DelayedFlows {
         let far = self.far(first);
         let mut ratios: Vec<f64> = Vec::new();
@@ -372,7 +375,7 @@ impl SharedBottleneck<'_> {
         let sparse_ratio = (ratios.len() >= MIN_SAMPLES).then(|| percentile(&mut ratios, 0.5)).flatten();
         DelayedFlows { delayed_flows, probes, sparse_ratio }
     }
-    /// What flows with little data waited on their way to `far` and back: when, and how long, ns.
+    /// Delays of flows with little data on their path to `far` and back: time and delay, ns.
     fn sparse_flows(&self, far: Option<Address>) -> Vec<(FlowId, Vec<(f64, f64)>)> {
         let first = self.fillers.first();
         let is_behind = first.is_some_and(|first| matches!(first.location, Location::Leg(Leg::From(_))));
@@ -381,7 +384,8 @@ impl SharedBottleneck<'_> {
             let is_far = |end: &End| far.is_some_and(|far| other.report.ends[*end as usize].0 == far);
             let end = [End::A, End::B].into_iter().find(is_far)?;
             let legs = other.report.legs.iter().filter_map(|leg| leg.as_ref().ok());
-            // What comes from there tells it by itself; its sender may be silent, and answer late.
+            // The delay from `far` is measured directly. A round trip to it includes the time that
+            // its sender may be silent.
             let from = legs.into_iter().find(|leg| is_behind && leg.leg == Leg::From(end));
             let points = match from {
                 Some(from) => from.over_time.clone(),
@@ -394,7 +398,7 @@ impl SharedBottleneck<'_> {
         };
         sparse.filter_map(waits).collect()
     }
-    /// The address beyond the queue, as seen from the capture point.
+    /// Address at the far end of the queue, as seen from the capture point.
     fn far(&self, first: &Filler<'_>) -> Option<Address> {
         let end = match first.location {
             Location::Leg(Leg::From(end) | Leg::To(end)) | Location::RoundTrip(end) => end,
@@ -403,12 +407,13 @@ impl SharedBottleneck<'_> {
     }
 }
 
-/// `dividend / divisor`; 0 where nothing is known of the divisor.
+/// `dividend / divisor`; 0 if the divisor is unknown.
 fn quotient(dividend: f64, divisor: f64) -> f64 {
     if divisor > 0.0 { dividend / divisor } else { 0.0 }
 }
 
-/// Adds what a flow passed, in the order of time: it is walked along what is there, as most of it is.
+/// Adds the traffic of a flow in time order. Walks along the existing cells, because most intervals
+/// have one already.
 fn add(cells: &mut BTreeMap<u32, Cell>, passed: impl Iterator<Item = (u32, f64)>) {
     let mut others = Vec::new();
     let mut there = cells.iter_mut().peekable();
@@ -424,8 +429,9 @@ fn add(cells: &mut BTreeMap<u32, Cell>, passed: impl Iterator<Item = (u32, f64)>
     }
 }
 
-/// Spreads `bytes` evenly over the times of one that is `2^wider` times as long. Where these are very many, as of a month beside milliseconds, over
-/// those alone in which something else passed: what the mean of so long a time says of one of them is little in any case.
+/// Spreads `bytes` evenly over the cells of a bin that is `2^wider` times as wide. If these are
+/// very many (a month next to milliseconds), only cells with other traffic are used; the mean over
+/// such a long time says little about any of them.
 fn spread(cells: &mut BTreeMap<u32, Cell>, index: u32, wider: u32, bytes: f64) {
     let first = u64::from(index) << wider;
     let times = [first, first + (1 << wider) - 1].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
@@ -437,12 +443,13 @@ fn spread(cells: &mut BTreeMap<u32, Cell>, index: u32, wider: u32, bytes: f64) {
     }
 }
 
-/// Bytes that passed in bins, in those of `shift`.
+/// Bytes per interval of width `shift`.
 fn passed((bins, own_shift, ratio): (&[Bin], u32, f64), shift: u32) -> impl Iterator<Item = (u32, f64)> {
     bins.iter().map(move |bin| (bin.index >> (shift - own_shift), ratio * bin.sum))
 }
 
-/// What the bulk waited before and after a time, the lesser: `None` unless the queue stood for both, as it may just begin, or end.
+/// Smaller one of the bulk delays before and after a time; `None` unless the queue was present at
+/// both, because it may just start or end.
 fn bulk_near(delays: &[DelayPoint], at_ns: f64, threshold_ns: f64) -> Option<f64> {
     let of =
         |from_ns: f64, to_ns: f64| median(between(delays, from_ns, to_ns).iter().map(|point| point.mean_ns));
@@ -450,8 +457,9 @@ fn bulk_near(delays: &[DelayPoint], at_ns: f64, threshold_ns: f64) -> Option<f64
     (bulk >= threshold_ns && bulk > 0.0).then_some(bulk)
 }
 
-/// What flows that share a queue waited at the same time: the middle one of several, the longer of two, as a flow whose answers were lost or held
-/// back tells of more than waited. The most is the upper quartile of theirs, as none of many meets the queue at its longest by each bin.
+/// Delay of several flows in a shared queue at the same time: the median, which excludes flows with
+/// lost or delayed responses (of two flows, the longer one). The maximum is the upper quartile of
+/// their maxima, because not every flow meets the longest queue in each bin.
 fn shared(points: &[DelayPoint]) -> Option<DelayPoint> {
     let at = |share: f64, value: fn(&DelayPoint) -> f64| {
         percentile(&mut points.iter().map(value).collect::<Vec<f64>>(), share)
@@ -464,14 +472,15 @@ fn shared(points: &[DelayPoint]) -> Option<DelayPoint> {
     })
 }
 
-/// The most, on average over a bin, until the first overflow has passed.
+/// Maximum delay, averaged over a bin, until the end of the first overflow.
 fn first_peak(delays: &[DelayPoint], episodes: &[Episode], round_trip_ns: f64) -> f64 {
     let until_ns = episodes.first().map_or(0.0, |first| first.to_ns + round_trip_ns);
     let begin = between(delays, 0.0, until_ns);
     begin.iter().map(|point| point.mean_ns).fold(0.0, f64::max)
 }
 
-/// From the first overflow on: before it, a sender that begins hides all that swings. Without one, from a tenth on.
+/// Delays from the first overflow on, because slow start hides oscillation. Without an overflow,
+/// the first tenth is omitted.
 fn settled<'a>(delays: &'a [DelayPoint], episodes: &[Episode]) -> &'a [DelayPoint] {
     let tenth = delays.get(delays.len() / 10).map_or(0.0, |point| point.at_ns);
     let from_ns = episodes.first().map_or(tenth, |episode| episode.to_ns);
@@ -516,7 +525,7 @@ mod tests {
 
     #[test]
     fn who_came_before_the_queue_stood_did_not_pass_it_by() {
-        // It stands from 1 s to 2 s, at 100 ms.
+        // A queue of 100 ms is present from 1 s to 2 s.
         let waited = |ms: u32| if (1000..2000).contains(&ms) { 100e6 } else { 1e6 };
         let point = |ms: u32| {
             let mean_ns = waited(ms);

@@ -1,64 +1,66 @@
-//! Who filled the queue, and who waited in it.
+//! Flows that filled the queue, and flows that waited in it.
 use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::{FlowId, ProbeKind};
 use fathom_stats::percentile;
 
-/// What one flow had in a queue that it shared.
+/// Share of a flow in a queue.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowShare {
     /// The flow.
     pub flow: FlowId,
-    /// Its share of the bytes that passed while the queue stood.
+    /// Share of the bytes that passed while the queue was present.
     pub passed_ratio: f64,
-    /// Its bytes in the queue on average over that time: in a queue that all share, who sends a tenth holds a tenth.
+    /// Mean number of its bytes in the queue. In a shared queue, a flow that sends a tenth of the
+    /// traffic holds a tenth of the queue.
     pub queued_bytes: f64,
-    /// The most of them.
+    /// Maximum number of its bytes in the queue.
     pub max_queued_bytes: f64,
-    /// Over time: when (ns since the capture began), and its bytes in the queue.
+    /// Its bytes in the queue over time, with times in ns since the start of the capture.
     pub over_time: Vec<(f64, f64)>,
 }
 
-/// A flow that waited without having filled the queue.
+/// A flow that waited in the queue without filling it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DelayedFlow {
     /// The flow.
     pub flow: FlowId,
-    /// In how many short times its round trips were seen while the queue stood.
+    /// Number of intervals with a round-trip time while the queue was present.
     pub round_trips: u64,
-    /// What the queue added to its round trips: median, ns.
+    /// Median delay that the queue added to its round-trip time, ns.
     pub added_p50_ns: f64,
-    /// 95th percentile.
+    /// 95th percentile of that delay, ns.
     pub added_p95_ns: f64,
 }
 
-/// Flows of a few packets, which show what a queue does to a handshake.
+/// Flows of a few packets, which show the effect of a queue on a handshake.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ShortFlows {
-    /// How many.
+    /// Number of flows.
     pub count: u64,
-    /// What was added to the first round trip, above the least of the path: median, ns.
+    /// Median delay added to the first round trip, relative to the minimum of the path, ns.
     pub added_p50_ns: f64,
-    /// 95th percentile.
+    /// 95th percentile of that delay, ns.
     pub added_p95_ns: f64,
 }
 
-/// Equal times while the queue stood, joined to [`POINTS`] at most: what all flows together passed in them, and the queue.
+/// Intervals with a queue, merged into at most [`POINTS`] groups, with the traffic of all flows and
+/// the delay.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StandingQueue {
-    /// Number of each time with a queue, and the group that it belongs to.
+    /// Number of each interval with a queue, and its group.
     groups: Vec<(u32, u32)>,
-    /// Middle (ns), delay (ns) and bytes of each group.
+    /// Center (ns), delay (ns) and bytes of each group.
     all: Vec<(f64, f64, f64)>,
 }
 
-/// Points of a share over time.
+/// Maximum number of points of a share over time.
 const POINTS: usize = 256;
-/// Flows whose share over time is told: the others hold little.
+/// Number of flows with a share over time; the others hold little.
 pub(crate) const DETAILED: usize = 64;
 
 impl StandingQueue {
-    /// Of times with their number, middle (ns), delay (ns) and bytes.
+    /// Creates it from intervals: number, center (ns), delay (ns) and bytes.
     pub(crate) fn new(times: &[(u32, f64, f64, f64)]) -> Self {
         let size = times.len().div_ceil(POINTS).max(1);
         let mut standing = StandingQueue::default();
@@ -70,7 +72,7 @@ impl StandingQueue {
         }
         standing
     }
-    /// The group of a time; those before it are taken off `groups`.
+    /// The group of an interval; earlier ones are removed from `groups`.
     fn group(groups: &mut &[(u32, u32)], number: u32) -> Option<usize> {
         while let [first, rest @ ..] = *groups
             && first.0 < number
@@ -79,7 +81,8 @@ impl StandingQueue {
         }
         groups.first().filter(|first| first.0 == number).map(|first| first.1 as usize)
     }
-    /// What a flow which passed `passed` (number of the time, bytes; in order) passed in each group: its place, and the bytes.
+    /// Bytes of a flow in each group, from its bytes per interval in order: index of the group, and
+    /// bytes.
     fn passed(&self, passed: impl Iterator<Item = (u32, f64)>) -> Vec<(usize, f64)> {
         let mut groups: Vec<(usize, f64)> = Vec::new();
         let mut rest = self.groups.as_slice();
@@ -92,11 +95,11 @@ impl StandingQueue {
         }
         groups
     }
-    /// Bytes in the queue in a group, of who passed `bytes`.
+    /// Bytes in the queue during a group, of a flow with this traffic.
     fn queued(&self, (group, bytes): (usize, f64), bytes_per_ns: f64) -> f64 {
         self.all.get(group).map_or(0.0, |(_, delay, all)| bytes / all.max(1.0) * delay * bytes_per_ns)
     }
-    /// The share of a flow, before a bottleneck of `bytes_per_ns`; not yet over time.
+    /// Share of a flow at a bottleneck with this rate, without its time series.
     pub(crate) fn share(
         &self,
         flow: FlowId,
@@ -114,7 +117,7 @@ impl StandingQueue {
             over_time: Vec::new(),
         }
     }
-    /// What a flow had in the queue over time: ns, bytes.
+    /// Bytes of a flow in the queue over time: ns, bytes.
     pub(crate) fn over_time(
         &self,
         passed: impl Iterator<Item = (u32, f64)>,
@@ -130,28 +133,28 @@ impl StandingQueue {
     }
 }
 
-/// Questions and answers outside TCP that waited in the queue.
+/// Requests and responses of protocols other than TCP that waited in the queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LateProbes {
-    /// Who asked, and who was asked.
+    /// Client and server.
     pub ends: [Address; 2],
-    /// How.
+    /// Kind of request.
     pub kind: ProbeKind,
-    /// Answers that came while the queue stood.
+    /// Number of responses while the queue was present.
     pub answers: u64,
-    /// The least that an answer took in the whole capture, ns.
+    /// Minimum response time in the whole capture, ns.
     pub min_ns: f64,
-    /// The most that one took while the queue stood, ns.
+    /// Maximum response time while the queue was present, ns.
     pub max_ns: f64,
-    /// Those without an answer in the whole capture.
+    /// Number of requests without a response in the whole capture.
     pub unanswered: u64,
-    /// What the queue added: median, ns.
+    /// Median delay added by the queue, ns.
     pub added_p50_ns: f64,
-    /// 95th percentile.
+    /// 95th percentile of that delay, ns.
     pub added_p95_ns: f64,
 }
 
-/// Number, median and 95th percentile of what was added, ns.
+/// Number, median and 95th percentile of added delays, ns.
 pub(crate) fn added(mut added: Vec<f64>) -> Option<(u64, f64, f64)> {
     Some((added.len() as u64, percentile(&mut added, 0.5)?, percentile(&mut added, 0.95)?))
 }

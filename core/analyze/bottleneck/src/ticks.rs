@@ -1,33 +1,36 @@
-//! The timestamps (RFC 7323) of one end, followed as they come.
+//! Tracks the timestamps (RFC 7323) of one end.
 use crate::hull::Hull;
 
-/// Rates of TCP clocks in use, Hz: 4.4BSD's slow timer (2), Windows (10, 100), Linux by HZ and today (100, 250, 300, 1000), and
-/// Linux's `tcp_usec_ts` (10^6); 1 Hz is the slowest, and 500 Hz lies within what RFC 7323 section 5.4 allows.
+/// Rates of TCP timestamp clocks in use, Hz: 4.4BSD's slow timer (2), Windows (10, 100), Linux by
+/// HZ and today (100, 250, 300, 1000), Linux's `tcp_usec_ts` (10^6). 1 Hz is the slowest, and 500
+/// Hz is within the range of RFC 7323 section 5.4.
 pub(crate) const KNOWN_HERTZ: [f64; 9] = [1.0, 2.0, 10.0, 100.0, 250.0, 300.0, 500.0, 1000.0, 1e6];
-/// What no delay explains: a TSval that far off, in seconds, was counted from another start.
+/// A TSval that is off by more seconds than this cannot be explained by delay: the counter
+/// restarted.
 const RESTART_S: f64 = 2000.0;
-/// A clock of unknown rate that goes back by more than a second of the fastest was counted from another start, too.
+/// If a clock of unknown rate goes back by more than a second of the fastest rate, the counter
+/// restarted.
 const BACK_TICKS: i64 = 1_000_000;
-/// The rate is looked at for the first time after 10 ms, then each time the span has doubled.
+/// The rate is estimated after 10 ms and again each time the span has doubled.
 const FIRST_LOOK_NS: i64 = 10_000_000;
 
-/// Ticks of one end's clock, unwrapped, with the arrivals that were least delayed.
+/// Unwrapped ticks of one end's clock, with the least delayed arrivals.
 #[derive(Clone, Debug)]
 pub(crate) struct Ticks {
     first_at: i64,
     last_at: i64,
     last_value: u32,
-    /// Since the first.
+    /// Ticks since the first.
     ticks: i64,
     max_ticks: i64,
     max_at: i64,
     count: u64,
-    /// Length of a tick as far as is known, for delays before all is known.
+    /// Current estimate of a tick's duration, for delays until the end of the capture.
     tick_ns: f64,
     is_known: bool,
     next_look: i64,
     hull: Hull,
-    /// The first frame whose TSval was counted from another start; what came after it is left out.
+    /// Frame number of the first TSval after a restart; later ones are ignored.
     restarted: Option<u64>,
 }
 
@@ -56,7 +59,7 @@ impl Ticks {
     pub(crate) fn first_ns(&self) -> f64 {
         self.first_at as f64
     }
-    /// From the first packet to the first with the latest TSval.
+    /// Time from the first packet to the first one with the latest TSval.
     pub(crate) fn span_ns(&self) -> f64 {
         (self.max_at - self.first_at) as f64
     }
@@ -69,11 +72,12 @@ impl Ticks {
     pub(crate) fn restarted(&self) -> Option<u64> {
         self.restarted
     }
-    /// The length of a tick that delays are told by, until [`crate::clock::fit`].
+    /// Duration of a tick for delays until [`crate::clock::fit`].
     pub(crate) fn tick_ns(&self) -> f64 {
         self.tick_ns
     }
-    /// The delay of a packet with `value` that arrived at `at`, against an arbitrary zero.
+    /// Records a packet with TSval `value` that arrived at `at`. Returns its delay relative to an
+    /// arbitrary zero.
     #[inline]
     pub(crate) fn observe(&mut self, at: i64, value: u32, frame: u64) -> Option<f64> {
         if value != self.last_value {
@@ -85,7 +89,7 @@ impl Ticks {
         self.count += 1;
         Some(at as f64 - self.ticks as f64 * self.tick_ns)
     }
-    /// The delay of `value`, as [`Ticks::observe`] gives it, of a packet that was observed already.
+    /// Delay of a packet that was recorded before, as returned by [`Ticks::observe`].
     #[inline]
     pub(crate) fn delay(&self, at: i64, value: u32) -> Option<f64> {
         let step = i64::from(value.wrapping_sub(self.last_value) as i32);
@@ -113,7 +117,7 @@ impl Ticks {
         }
         Some(())
     }
-    /// Ticks since the last; after a long pause the counter may have gone round several times.
+    /// Ticks since the last packet. After a long pause the counter may have wrapped several times.
     fn step(&self, at: i64, value: u32) -> i64 {
         let step = i64::from(value.wrapping_sub(self.last_value) as i32);
         let passed = (at - self.last_at) as f64;
@@ -136,7 +140,7 @@ impl Ticks {
     }
 }
 
-/// The known rate that is nearest by ratio.
+/// The known rate with the closest ratio.
 fn nearest(hertz: f64) -> f64 {
     let distance = |known: f64| libm::fabs(libm::log(known / hertz));
     KNOWN_HERTZ.into_iter().min_by(|a, b| distance(*a).total_cmp(&distance(*b))).unwrap_or(hertz)

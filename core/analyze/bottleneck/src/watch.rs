@@ -1,4 +1,4 @@
-//! The sink that watches queues.
+//! The sink that records data about queues.
 use crate::cross_traffic::CrossTraffic;
 use crate::flow::Sampled;
 use crate::probes::Probes;
@@ -12,61 +12,65 @@ use fathom_flow::{
     Spurious, Times,
 };
 
-/// Packets after which a flow is looked into; shorter ones count by their round trips alone.
+/// Number of packets after which a flow is sampled; shorter flows only contribute their round-trip
+/// times.
 const FIRST_PACKETS: u32 = 24;
-/// For so many flows that are looked into, the next must have a packet more: of ten thousands of short flows some hundreds show
-/// what a short flow meets, and each costs 3 kB and 10 us. The bias: it is the earlier short flows that are shown.
+/// Each time this many more flows are sampled, the threshold rises by one packet. Of tens of
+/// thousands of short flows, some hundreds suffice to show their delays, and each costs 3 kB and 10
+/// us. Earlier short flows are preferred as a result.
 const FLOWS_A_PACKET: usize = 16;
-/// Bins of a flow's series at most, and at least.
+/// Minimum and maximum number of bins of a flow's series.
 const BINS: core::ops::RangeInclusive<usize> = 64..=2048;
-/// Bins of all flows together: 10 series of 24 bytes each are 48 MB at most. Twice as many cost an eighth of all time in a capture of
-/// 200 long flows, and change rate and buffer there by less than 0.001 %.
+/// Maximum number of bins of all flows together: 10 series of 24 bytes each are 48 MB. Twice as
+/// many would take an eighth of all time in a capture of 200 long flows, and change rate and buffer
+/// by less than 0.001 %.
 const ALL_BINS: usize = 200_000;
 
-/// A flow: a few numbers, and more once it has more packets.
+/// A flow: a few numbers, and more once it is sampled.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) flow: FlowId,
     pub(crate) ends: [(Address, u16); 2],
-    /// Known when nothing more comes: of a flood of flows that are forgotten, none has a path.
+    /// Index of its path, set at the end: in a flood, forgotten flows need no path.
     pub(crate) path: u32,
     packets: u32,
     pub(crate) first: Times,
-    /// Bytes of IP packets from A and from B before it was looked into.
+    /// Bytes of IP packets from A and B before it was sampled.
     passed: [u32; 2],
     stamps: [Option<(i64, u32)>; 2],
-    /// Round trip of the first exchange, by the end that it went to, ns.
+    /// Round-trip time of the first exchange, by the responding end, ns.
     pub(crate) first_trip: [Option<f64>; 2],
-    /// The least of those before it was looked into, ns.
+    /// Minimum round-trip time before it was sampled, ns.
     pub(crate) min_trip: [f64; 2],
-    /// Its handshake was seen: it was there before the queue that it made.
+    /// Its handshake was captured, so it existed before the queue that it filled.
     pub(crate) has_handshake: bool,
-    /// When nothing more comes.
+    /// Set at the end of the capture.
     pub(crate) sampled: Option<Box<Sampled>>,
 }
 
-/// What all flows between two addresses have seen, and what was asked there otherwise.
+/// Minimum round-trip times of all flows and probes between two addresses.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
-    /// The lesser address first.
+    /// The smaller address first.
     pub(crate) addresses: [Address; 2],
-    /// The least round trip to each address, ns.
+    /// Minimum round-trip time to each address, ns.
     pub(crate) min_ns: [f64; 2],
 }
 
-/// Watches the queues on the paths of a capture. Give it to a tracer as [`Sink`], then ask for [`QueueWatch::finish`].
+/// Records the queues on the paths of a capture. Pass it to a tracer as [`Sink`], then call
+/// [`QueueWatch::finish`].
 #[derive(Clone, Debug)]
 pub struct QueueWatch {
     pub(crate) origin: Option<i64>,
     pub(crate) slots: Vec<Option<Slot>>,
-    /// What is kept of the flows that are looked into, by number: each packet asks for it.
+    /// Sampled flows by identifier; every packet accesses them.
     looked_into: Vec<Option<Box<Sampled>>>,
     room: Room,
     paths: BTreeMap<[Address; 2], u32>,
     pub(crate) path_list: Vec<Path>,
     pub(crate) probes: Probes,
     pub(crate) cross_traffic: CrossTraffic,
-    /// What passed of flows that were not looked into, when nothing more comes.
+    /// Traffic of flows that were not sampled, set at the end.
     pub(crate) short: CrossTraffic,
 }
 
@@ -87,7 +91,7 @@ impl Default for QueueWatch {
 }
 
 impl QueueWatch {
-    /// Nothing more comes: closes what is open, and gives each path the least of what its flows have seen.
+    /// Finishes recording, and computes the minimum round-trip times of each path.
     pub(crate) fn close(&mut self) {
         self.probes.close();
         self.cross_traffic.close();
@@ -106,21 +110,22 @@ impl QueueWatch {
         }
         self.slots = slots;
     }
-    /// Puts what is kept of flows to the flows.
+    /// Moves the data of sampled flows to their slots.
     fn gather(&mut self) {
         for (slot, sampled) in self.slots.iter_mut().zip(core::mem::take(&mut self.looked_into)) {
             slot.iter_mut().zip(sampled).for_each(|(slot, sampled)| slot.sampled = Some(sampled));
         }
     }
-    /// Nothing was seen.
+    /// Creates an empty watch.
     pub fn new() -> Self {
         QueueWatch::default()
     }
-    /// Nothing was seen; one of so many that watch a capture together, and are joined at its end.
+    /// Creates one of several watches of the same capture, to be combined by [`QueueWatch::join`].
     pub fn one_of(watches: usize) -> Self {
         QueueWatch { room: Room::for_one_of(watches), ..QueueWatch::default() }
     }
-    /// What the two watches of a capture in shards have seen: flows are numbered in the order of first packets. What is not TCP is of the first.
+    /// Combines the two watches of a capture in shards. Flows are numbered in the order of first
+    /// packets. Packets other than TCP come from the first watch.
     #[must_use]
     pub fn join([mut first, mut second]: [QueueWatch; SHARDS]) -> Self {
         first.gather();
@@ -146,7 +151,7 @@ impl QueueWatch {
     fn sampled(&mut self, flow: FlowId) -> Option<&mut Sampled> {
         self.looked_into.get_mut(flow.0 as usize)?.as_deref_mut()
     }
-    /// Counts a packet; what is kept of its flow, if that is looked into.
+    /// Counts a packet, and returns the data of its flow if it is sampled.
     #[inline(always)]
     fn count(
         &mut self,
@@ -166,16 +171,16 @@ impl QueueWatch {
     }
 }
 
-/// What there is room for, with so many flows that are looked into.
+/// Limits that depend on the number of sampled flows.
 #[derive(Clone, Copy, Debug)]
 struct Room {
-    /// Of so many watches of the same capture this is one: each has its share of the bins.
+    /// Number of watches that share the bins.
     watches: usize,
-    /// Flows that are looked into.
+    /// Number of sampled flows.
     sampled: usize,
-    /// Packets after which the next is.
+    /// Number of packets after which the next flow is sampled.
     first_packets: u32,
-    /// Bins that each series may have.
+    /// Maximum number of bins per series.
     bins: usize,
 }
 
@@ -183,7 +188,7 @@ impl Room {
     const fn for_one_of(watches: usize) -> Self {
         Room { watches, sampled: 0, first_packets: FIRST_PACKETS, bins: *BINS.end() }
     }
-    /// Begins to look into a flow whose packet of this time was counted, if it was the last of its first.
+    /// Starts to sample a flow if the packet just counted reached the threshold.
     fn begin(&mut self, slot: &Slot, at: i64, origin: i64) -> Option<Box<Sampled>> {
         if slot.packets < self.first_packets {
             return None;
@@ -198,7 +203,7 @@ impl Room {
     }
 }
 
-/// Bytes of flows that were not looked into, each flow's at the time when it began.
+/// Traffic of flows that were not sampled, each at its start time.
 fn short_flows(slots: &[Option<Slot>], origin: i64) -> CrossTraffic {
     let mut short = CrossTraffic::default();
     for slot in slots.iter().flatten().filter(|slot| slot.sampled.is_none()) {
@@ -211,14 +216,14 @@ fn short_flows(slots: &[Option<Slot>], origin: i64) -> CrossTraffic {
     short
 }
 
-/// The lesser first.
+/// Orders two addresses, the smaller first.
 pub(crate) fn in_order(mut addresses: [Address; 2]) -> [Address; 2] {
     addresses.sort();
     addresses
 }
 
 impl Slot {
-    /// Counts one of the first packets, those before the flow is looked into.
+    /// Counts a packet before the flow is sampled.
     fn count(&mut self, end: End, at: i64, stamps: Option<Stamps>) {
         self.packets += 1;
         if let Some(stamps) = stamps {
@@ -288,7 +293,7 @@ impl Sink for QueueWatch {
             sampled.segment(segment, limit);
         }
     }
-    /// Its timestamps come with its data.
+    /// Its timestamps are recorded with its data.
     #[inline]
     fn unchanged_ack(&mut self, _: FlowId, _: &Ack<'_>) {}
     #[inline]
@@ -359,7 +364,8 @@ impl Slot {
 mod tests {
     use super::*;
 
-    /// Of a flow with few packets all bytes count at the time when it began; one that is looked into counts them itself.
+    /// All bytes of a flow with few packets count at its start time; a sampled flow counts its own
+    /// bytes.
     #[test]
     fn short_flows_take_their_part_of_the_link() {
         let socket = |last: u8| (Address::v4([10, 0, 0, last]), u16::from(last));

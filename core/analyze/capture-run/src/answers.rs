@@ -1,10 +1,10 @@
-//! Questions apart from TCP as a run tells them.
+//! Converts requests and responses of protocols other than TCP.
 use crate::flow::trips;
 use alloc::vec::Vec;
 use fathom_flow::{ProbeTotals, ProbesTotals};
 use fathom_run::{CapturedAnswers, ProbeKind};
 
-/// Of each kind of which there were any.
+/// Results of each kind that occurred.
 pub(crate) fn captured(probes: &ProbesTotals) -> Vec<CapturedAnswers> {
     let all = [
         (ProbeKind::Echo, &probes.echo),

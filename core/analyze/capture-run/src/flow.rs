@@ -1,4 +1,4 @@
-//! A flow's totals as a run tells them.
+//! Converts the totals of a flow.
 use alloc::format;
 use alloc::string::String;
 use fathom_capture::Address;
@@ -6,7 +6,7 @@ use fathom_flow::missing_end;
 use fathom_flow::{FlowSummary, RttTotals, Tally, Totals};
 use fathom_run::{CapturedFlow, CapturedSide, Limits, Retransmissions, RoundTrips};
 
-/// Flow `summary` of a capture that began at `origin` ns.
+/// Converts flow `summary` of a capture that started at `origin` ns.
 pub(crate) fn captured(summary: &FlowSummary, origin: i64) -> CapturedFlow {
     let [a, b] = summary.totals();
     let is_whole = missing_end(summary).is_none();
@@ -20,7 +20,7 @@ pub(crate) fn captured(summary: &FlowSummary, origin: i64) -> CapturedFlow {
     }
 }
 
-/// `192.0.2.1:443`, `[2001:db8::1]:443`.
+/// Formats `192.0.2.1:443` or `[2001:db8::1]:443`.
 pub(crate) fn socket((address, port): (Address, u16)) -> String {
     match address.ip() {
         core::net::IpAddr::V4(ip) => format!("{ip}:{port}"),
@@ -32,7 +32,7 @@ fn seconds(ns: i64) -> f64 {
     ns.max(0) as f64 / 1e9
 }
 
-/// Where the other end's packets were not captured, nothing is told that rests on them.
+/// Omits values that depend on the other end's packets if those were not captured.
 fn side(totals: &Totals, is_whole: bool) -> CapturedSide {
     let causes = totals.retransmissions;
     let retransmissions = Retransmissions {
@@ -56,13 +56,14 @@ fn side(totals: &Totals, is_whole: bool) -> CapturedSide {
     }
 }
 
-/// Payload over the time from the first data packet to the last; `None` for one packet.
+/// Payload divided by the time from the first to the last data packet; `None` for a single packet.
 fn goodput(totals: &Totals) -> Option<f64> {
     let took = seconds(totals.last_data_at?.saturating_sub(totals.first_data_at?));
     (took > 0.0).then(|| totals.unique_bytes as f64 * 8.0 / took)
 }
 
-/// By the method that gave more of them: timestamps come with fewer where their clock is coarse, sequence numbers where ACKs are few.
+/// Uses the method with more samples: timestamps give fewer if their clock is coarse, sequence
+/// numbers if ACKs are rare.
 fn round_trips(seen: &RttTotals) -> Option<RoundTrips> {
     let count = |tally: &Tally| tally.moments().count;
     let tally =
@@ -70,7 +71,7 @@ fn round_trips(seen: &RttTotals) -> Option<RoundTrips> {
     trips(tally)
 }
 
-/// `None` without any.
+/// `None` without samples.
 pub(crate) fn trips(tally: &Tally) -> Option<RoundTrips> {
     let at = |share| tally.percentile(share).map(|ns| ns as f64 / 1e9);
     let moments = tally.moments();

@@ -1,21 +1,22 @@
-//! A path of several captures as a run tells it.
+//! Converts the path of several captures.
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_path::{Hop, PathReport, Remark};
 use fathom_run::{CapturedHop, Estimate, HopDelay, IpMarking, Remarking};
 
-/// Frames named of packets that were lost.
+/// Maximum number of frame numbers of lost packets.
 const FRAMES: usize = 5;
 const NS: f64 = 1e9;
 
-/// From each capture to the next, in the direction of the most packets first. `names` are those of the captures.
+/// Hops from each capture to the next, starting with the direction with the most packets. `names`
+/// are the names of the captures.
 pub fn hops(report: &PathReport, names: &[String]) -> Vec<CapturedHop> {
     report.directions.iter().flat_map(|way| &way.hops).map(|hop| captured(hop, names)).collect()
 }
 
 fn captured(hop: &Hop, names: &[String]) -> CapturedHop {
     let name = |number: usize| names.get(number).cloned().unwrap_or_default();
-    // The offset is told of the two that were compared, in their order.
+    // The offset applies to the two captures in the order in which they were compared.
     let delays = hop.delays.filter(|_| hop.clock.is_steady);
     let sign = if hop.clock.reference == hop.from { 1.0 } else { -1.0 };
     CapturedHop {
@@ -29,7 +30,7 @@ fn captured(hop: &Hop, names: &[String]) -> CapturedHop {
         translated_flows: hop.translated_flows,
         reordered_packets: hop.reordered,
         duplicated_packets: hop.duplicated,
-        // Packets of one direction alone do not tell the clocks apart.
+        // Packets of only one direction do not determine the clock offset.
         min_delay_s: delays
             .zip(hop.clock.error_ns)
             .map(|(delays, error_ns)| Estimate { value: delays.min_ns / NS, error: error_ns / NS }),

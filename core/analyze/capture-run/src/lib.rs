@@ -1,4 +1,4 @@
-//! What a capture shows as a [`Run`], which every other source makes too.
+//! Converts the results of a capture to a [`Run`], like those of every other source.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -21,12 +21,12 @@ use fathom_bottleneck::Queues;
 use fathom_flow::{FlowSummary, Flows};
 use fathom_run::{Capture, CaptureSource, Instrument, Run, SCHEMA_VERSION};
 
-/// Flows in a run: those with most bytes.
+/// Maximum number of flows in a run: those with the most bytes.
 const MAX_FLOWS: usize = 100;
-/// Queues in a run.
+/// Maximum number of queues in a run.
 const MAX_QUEUES: usize = 20;
 
-/// The run of one capture. Version, time of the start and host are for the caller to fill in.
+/// Creates the run of a capture. The caller fills in version, start time and host.
 pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
     let title = sources.iter().map(|source| source.name.as_str()).collect::<Vec<_>>().join(", ");
     Run {

@@ -1,4 +1,4 @@
-//! A bottleneck as a queue of a run.
+//! Converts a bottleneck to a queue of a run.
 use crate::unknown::{first_flow, part};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,11 +12,11 @@ use fathom_run::{
     FlowShare, ManagementEstimate, PartDelay, QueueAlternative, QueueManagement, Swing,
 };
 
-/// Frames named as evidence.
+/// Maximum number of frames given as evidence.
 const FRAMES: usize = 6;
-/// Flows named that filled it or waited in it.
+/// Maximum number of flows that filled the queue, and of delayed flows.
 const NAMES: usize = 8;
-/// A smaller share of a queue's bytes fills nothing.
+/// A flow with a smaller share of a queue's bytes does not fill it.
 const MIN_SHARE: f64 = 0.01;
 const NS: f64 = 1e9;
 
@@ -72,7 +72,7 @@ fn delay(bottleneck: &Bottleneck) -> DelayPercentiles {
     }
 }
 
-/// What waits on the other legs, at the 95th percentile.
+/// 95th percentile of the delay of the other legs.
 fn elsewhere(location: Location, report: &QueueReport) -> Vec<PartDelay> {
     let others = report.legs.iter().flatten().filter(|delay| location != Location::Leg(delay.leg));
     others
@@ -80,7 +80,7 @@ fn elsewhere(location: Location, report: &QueueReport) -> Vec<PartDelay> {
         .collect()
 }
 
-/// There and back past the capture point, if that was ever seen without a queue.
+/// Round-trip time without queue, if the path was ever seen empty.
 fn base(bottleneck: &Bottleneck, report: &QueueReport) -> Option<f64> {
     let trips = report.round_trips.iter().flatten();
     let is_known = bottleneck.reference != Reference::Relative;
@@ -88,7 +88,7 @@ fn base(bottleneck: &Bottleneck, report: &QueueReport) -> Option<f64> {
     (is_known && trips.count() > 0).then_some(sum / NS)
 }
 
-/// Isolation says more than the drops: it is told first.
+/// Flow isolation takes precedence because it says more than drops.
 fn management(bottleneck: &Bottleneck) -> Option<ManagementEstimate> {
     let print = &bottleneck.fingerprint;
     let kind = match (print.isolation, print.management?) {
@@ -137,7 +137,7 @@ fn delayed(bottleneck: &Bottleneck, queues: &Queues) -> Vec<DelayedFlows> {
     flows.chain(short).collect()
 }
 
-/// What else would look like this queue.
+/// Alternative explanations of this queue.
 fn alternatives(bottleneck: &Bottleneck, report: &QueueReport, sender: End) -> Vec<QueueAlternative> {
     let clocks = report.ends.iter().zip(&report.clocks).filter_map(|((address, _), clock)| {
         let clock = clock.as_ref().ok()?;
@@ -170,7 +170,7 @@ fn probes(late: &LateProbes) -> CapturedProbes {
     }
 }
 
-/// The longest and the shortest round trip, and where losses began.
+/// Frames with the longest and shortest round-trip time, and those where losses started.
 fn frames(bottleneck: &Bottleneck, report: &QueueReport) -> Vec<u64> {
     let trips = report.round_trips.iter().flatten().max_by(|a, b| a.max_ns.total_cmp(&b.max_ns));
     let extremes = trips.into_iter().flat_map(|trips| [trips.max_frame, trips.min_frame]);

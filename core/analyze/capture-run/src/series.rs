@@ -1,4 +1,4 @@
-//! Queues and flows over time as a run tells them.
+//! Converts time series of queues and flows.
 use crate::flow::socket;
 use crate::unknown::location;
 use alloc::format;
@@ -10,9 +10,9 @@ use fathom_flow::{End, FlowId, Flows};
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::Time;
 
-/// All that a run tells over time, of so many queues at most.
+/// All time series, of at most `max` queues.
 pub(crate) fn all(flows: &Flows, queues: &Queues, max: usize) -> Vec<Series> {
-    // Of a flow of which one end's packets were not captured, all would stay outstanding.
+    // If only one end of a flow was captured, all its data would seem to be in flight.
     let is_known = |id: FlowId, series: &Series| {
         let flow = flows.flows.iter().find(|flow| flow.id == id);
         series.key.metric != Metric::Outstanding || flow.is_none_or(|flow| missing_end(flow).is_none())
@@ -28,7 +28,7 @@ pub(crate) fn all(flows: &Flows, queues: &Queues, max: usize) -> Vec<Series> {
     all
 }
 
-/// The delay of each queue over time: that of the first without a scope as well.
+/// Delay of each queue; that of the first queue also without a scope.
 fn of_queues(queues: &Queues, max: usize) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for (number, bottleneck) in queues.bottlenecks.iter().take(max).enumerate() {
@@ -45,7 +45,7 @@ fn of_queues(queues: &Queues, max: usize) -> Vec<Series> {
     all
 }
 
-/// Round trips to both ends, then what each end sent.
+/// Round-trip times to both ends, then the data sent by each end.
 fn of_flow(flow: &FlowSeries) -> Vec<Series> {
     let [a, b] = flow.ends.map(socket);
     let key = |metric, scope| SeriesKey {
@@ -73,7 +73,7 @@ fn of_flow(flow: &FlowSeries) -> Vec<Series> {
     all
 }
 
-/// The least and the most of a short time, or the one value that it has.
+/// Adds minimum and maximum of an interval, or the single value if they are equal.
 fn both(series: &mut Series, spread: &Spread, unit: f64) {
     push(series, spread.at_ns, libm::round(spread.min) / unit);
     if spread.max > spread.min {

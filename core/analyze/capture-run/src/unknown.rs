@@ -1,21 +1,21 @@
-//! Parts of the path, and flows of which it is not known where they waited.
+//! Converts parts of the path, and flows with an unknown location of their queueing delay.
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_bottleneck::{Bottleneck, Leg, Location, NoClock, NoLeg, NoLocation, QueueReport, Queues};
 use fathom_flow::End;
 use fathom_run::{PartDirection, PathPart, UnknownQueue, UnknownReason};
 
-/// Flows of which it is said why they show no queue.
+/// Maximum number of flows listed without a queue.
 const LISTED: usize = 3;
 const NS: f64 = 1e9;
 
-/// The first of a bottleneck's flows, and who sends in it.
+/// The first flow of a bottleneck, and its sending end.
 pub(crate) fn first_flow<'a>(bottleneck: &Bottleneck, queues: &'a Queues) -> Option<(&'a QueueReport, End)> {
     let (flow, sender) = bottleneck.flows.first()?;
     Some((queues.flows.iter().find(|report| report.flow == *flow)?, *sender))
 }
 
-/// A leg of a flow as a part of its path.
+/// Converts a leg of a flow to a part of its path.
 pub fn part(leg: Leg, report: &QueueReport) -> PathPart {
     let direction = match leg {
         Leg::From(_) => PartDirection::ToCapture,
@@ -24,7 +24,7 @@ pub fn part(leg: Leg, report: &QueueReport) -> PathPart {
     PathPart { host: report.ends[leg.end() as usize].0.to_string(), direction }
 }
 
-/// Where a bottleneck is: the scope of its series.
+/// Location of a bottleneck, used as scope of its series.
 pub(crate) fn location(bottleneck: &Bottleneck, queues: &Queues) -> String {
     match (bottleneck.location, first_flow(bottleneck, queues)) {
         (Location::Leg(leg), Some((report, _))) => part(leg, report).to_string(),
@@ -35,7 +35,7 @@ pub(crate) fn location(bottleneck: &Bottleneck, queues: &Queues) -> String {
     }
 }
 
-/// Why flows with bulk show no queue, the first few of them.
+/// The first few bulk flows without a queue, with the reason.
 pub(crate) fn unknown(queues: &Queues) -> Vec<UnknownQueue> {
     let bulk = queues.flows.iter().filter(|report| report.bulk.is_some());
     let unknown = |report: &QueueReport| {

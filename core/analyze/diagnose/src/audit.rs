@@ -1,9 +1,9 @@
-//! The queue points of a host.
+//! Findings about the queue points of a host.
 use crate::{Diagnosis, Health};
 use fathom_audit::{Audit, AuditedQueue, Severity};
 use fathom_run::{Certainty, Conclusion, Finding, QueueKind, threshold};
 
-/// What an audit of a host shows: a finding for each queue point, the worst first. The advice is that of the bad ones.
+/// One finding for each queue point of an audit, the worst first. The advice covers the bad ones.
 pub fn diagnose_audit(audit: &Audit) -> Diagnosis {
     let bad = || audit.queues.iter().filter(|queue| queue.severity == Severity::Bad);
     Diagnosis {

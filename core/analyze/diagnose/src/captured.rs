@@ -1,4 +1,4 @@
-//! A run made of captures: what its queues show.
+//! Diagnosis of a run made of captures.
 mod findings;
 mod path;
 
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use fathom_run::{Capture, Metric, Reason, Remedy, Run, SeriesKey, threshold};
 use findings::is_bloated;
 
-/// What the captures of `run` show.
+/// Diagnoses the captures of `run`.
 pub(crate) fn diagnose(run: &Run, capture: &Capture) -> Diagnosis {
     let health = judge(capture);
     let findings = findings::findings(run, capture);

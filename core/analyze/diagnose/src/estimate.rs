@@ -1,4 +1,4 @@
-//! The line that a run shows, in numbers: what a simulation of it needs.
+//! Estimates the parameters of a line from a run, for a simulation of it.
 use crate::Health;
 use crate::health::judge;
 use crate::rules::bound::still_growing;
@@ -9,44 +9,44 @@ use alloc::string::{String, ToString};
 use fathom_run::Run;
 use fathom_units::{Direction, IP_PER_PAYLOAD};
 
-/// A path as one bottleneck a direction.
+/// A path with one bottleneck per direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LineEstimate {
-    /// Median round trip without load, in seconds.
+    /// Median round-trip time without load, in seconds.
     pub idle_rtt_s: f64,
-    /// From the user; `None` if that direction was not loaded.
+    /// Upload; `None` if that direction was not loaded.
     pub up: Option<SideEstimate>,
-    /// To the user.
+    /// Download; `None` if that direction was not loaded.
     pub down: Option<SideEstimate>,
 }
 
-/// One direction's bottleneck.
+/// Bottleneck of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SideEstimate {
-    /// Bits of IP packets per second.
+    /// Rate in bits of IP packets per second.
     pub bits_per_second: f64,
-    /// Bytes of IP packets that the queue held at its fullest; `None` if it never rose.
+    /// Largest queue in bytes of IP packets; `None` if there was none.
     pub buffer_bytes: Option<f64>,
-    /// The queue still grew when the phase ended: the buffer is larger.
+    /// The queue was still growing when the phase ended, so the buffer is larger.
     pub is_lower_bound: bool,
-    /// Flows that filled it.
+    /// Number of flows that filled it.
     pub flows: u32,
-    /// Their congestion control.
+    /// Congestion control of these flows.
     pub congestion_control: String,
-    /// How long they did, in seconds.
+    /// Duration of the load in seconds.
     pub seconds: f64,
 }
 
-/// The line that `run` shows.
+/// Estimates the line of `run`.
 ///
 /// # Errors
-/// Why it shows none: no idle latency, no load, or a measurement that does not count.
+/// The reason: no idle latency, no load, or an invalid measurement.
 pub fn estimate_line(run: &Run) -> Result<LineEstimate, String> {
     let view = View::new(run);
     if judge(&view).health == Health::Invalid {
-        return Err("the measurement does not count".to_string());
+        return Err("the measurement is invalid".to_string());
     }
-    let idle = view.idle().ok_or("latency without load was not measured")?;
+    let idle = view.idle().ok_or("idle latency was not measured")?;
     let side = |direction| side(&view, direction);
     let estimate =
         LineEstimate { idle_rtt_s: idle.p50.value, up: side(Direction::Up), down: side(Direction::Down) };

@@ -1,4 +1,4 @@
-//! A fix to findings: the checks of its shaper, what conflicts with it, and what the line is like.
+//! Findings of a fix: the checks of its shaper, conflicts, and the state of the line.
 use crate::{Diagnosis, diagnose};
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -7,24 +7,24 @@ use fathom_run::{
     ShaperConflict,
 };
 
-/// What is known of a fix when it is over.
+/// Evidence collected by a fix.
 #[derive(Clone, Copy, Debug)]
 pub struct FixEvidence<'a> {
     /// The interface.
     pub interface: &'a str,
-    /// The test without a shaper, if there was one.
+    /// The test without a shaper, if one was made.
     pub before: Option<&'a Run>,
     /// The test through the last shaper.
     pub after: Option<&'a Run>,
-    /// That shaper is on.
+    /// The last shaper is active.
     pub is_shaped: bool,
-    /// The checks of that shaper.
+    /// The checks of the last shaper.
     pub checks: &'a [ShaperCheck],
-    /// What conflicts with a shaper.
+    /// Conflicts with a shaper.
     pub conflicts: &'a [ConflictCause],
 }
 
-/// What a fix shows: its checks and conflicts, then the findings of the line as it is now.
+/// Diagnoses a fix: its checks and conflicts, then the findings of the line in its current state.
 pub fn diagnose_fix(fix: &FixEvidence<'_>) -> Diagnosis {
     let now = if fix.is_shaped { fix.after } else { fix.before };
     let tested = fix.after.map(diagnose);
@@ -40,7 +40,7 @@ pub fn diagnose_fix(fix: &FixEvidence<'_>) -> Diagnosis {
     Diagnosis { findings, ..diagnosis }
 }
 
-/// The checks of a shaper as findings; each bypass that they found is a conflict, too.
+/// Converts the checks of a shaper to findings. Each bypass that they detected is also a conflict.
 pub fn shaper_checks(interface: &str, checks: &[ShaperCheck]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for check in checks {
@@ -55,7 +55,7 @@ pub fn shaper_checks(interface: &str, checks: &[ShaperCheck]) -> Vec<Finding> {
     findings
 }
 
-/// Conflicts as findings.
+/// Converts conflicts to findings.
 pub fn shaper_conflicts(interface: &str, causes: &[ConflictCause]) -> Vec<Finding> {
     let finding = |cause: &ConflictCause| {
         let conflict = ShaperConflict { interface: interface.to_string(), cause: cause.clone() };
@@ -64,7 +64,7 @@ pub fn shaper_conflicts(interface: &str, causes: &[ConflictCause]) -> Vec<Findin
     causes.iter().map(finding).collect()
 }
 
-/// What was counted is certain. What a file says may not come true.
+/// Counted conflicts are certain; those predicted from configuration files may not occur.
 const fn certainty(cause: &ConflictCause) -> Certainty {
     match cause {
         ConflictCause::Bypass { .. } | ConflictCause::Offload { .. } => Certainty::Certain,
@@ -73,7 +73,7 @@ const fn certainty(cause: &ConflictCause) -> Certainty {
     }
 }
 
-/// The latency that a check of latency rests on.
+/// The latency that a latency check is based on.
 fn latency_evidence(check: &ShaperCheck, tested: &Diagnosis) -> Vec<Evidence> {
     let is_same = |finding: &&Finding| match &finding.conclusion {
         Conclusion::Bufferbloat(increase) | Conclusion::LowLatency(increase) => increase.phase == check.phase,
@@ -84,7 +84,7 @@ fn latency_evidence(check: &ShaperCheck, tested: &Diagnosis) -> Vec<Evidence> {
     found.map(|finding| finding.evidence.clone()).unwrap_or_default()
 }
 
-/// The diagnosis of a command that measured nothing.
+/// Diagnosis of a command without a measurement.
 fn not_measured() -> Diagnosis {
     Diagnosis { reason: Some(Reason::NotMeasured), ..Diagnosis::default() }
 }

@@ -1,4 +1,4 @@
-//! Healthy, bloated, or not to be told.
+//! Judges whether a line is healthy, bloated, or cannot be judged.
 use crate::sample::is_loaded;
 use crate::view::{MOSTLY_LOST, Rise, View};
 use crate::{Health, PhaseSummary};
@@ -6,25 +6,27 @@ use alloc::vec::Vec;
 use fathom_run::{CpuCause, InstrumentPart, Metric, NotSent, Reason, threshold};
 use fathom_stats::DelayHistogram;
 
-/// Lateness that never explains anything: a well-behaved timer wakes within it.
+/// Lateness below this explains nothing: a good timer wakes within it.
 const LATENESS_FLOOR_S: f64 = 0.001;
-/// Share of an increase that lateness must exceed to explain it.
+/// Lateness explains an increase if it exceeds this share of it.
 const EXPLAINED_SHARE: f64 = 0.5;
-/// All CPUs busy, but for the rounding of `/proc/stat`.
+/// All CPUs are busy, allowing for rounding in `/proc/stat`.
 const CPU_BUSY: f64 = 0.95;
-/// Time that the hypervisor took away.
+/// Share of steal time that counts as lack of CPU time.
 const CPU_STEAL: f64 = 0.10;
-/// Largest increase that a busy CPU makes up by itself: three times the worst that other programs reported on an
-/// unshaped path with both CPUs saturated (32 ms).
+/// Largest increase that busy CPUs can cause: three times the maximum that other programs reported
+/// on an unshaped path with both CPUs saturated (32 ms).
 const CPU_EXPLAINS_S: f64 = 0.100;
 
-/// Share of the probes that the program may leave out for want of CPU: with more, a queue of a few samples goes unseen.
+/// Share of probes that may be skipped for lack of CPU time. With more, a short queue can go
+/// unnoticed.
 const MOSTLY_PROBED: f64 = 0.1;
 
 /// A judgment with its reason.
 pub(crate) struct Judgment {
     pub(crate) health: Health,
-    /// For [`Health::Invalid`] what the instrument did, for [`Health::Inconclusive`] what is missing.
+    /// Effect of the measurement for [`Health::Invalid`], missing data for
+    /// [`Health::Inconclusive`].
     pub(crate) reason: Option<Reason>,
 }
 
@@ -40,13 +42,13 @@ impl Judgment {
     }
 }
 
-/// A rise that makes a line bloated.
+/// Whether an increase makes the line bloated.
 pub(crate) fn is_bloated(rise: &Rise<'_>) -> bool {
     threshold::is_bloated(rise.p50(), rise.p90())
 }
 
-/// Bloated if one phase is, and the instrument does not explain every phase that is. Healthy if none is, and the
-/// instrument had the time to load the line and to probe it.
+/// Bloated if a phase is, unless the measurement itself explains every bloated phase. Healthy if no
+/// phase is bloated and there was enough CPU time to load and probe the line.
 pub(crate) fn judge(view: &View<'_>) -> Judgment {
     if let Some(missing) = missing(view) {
         return Judgment::inconclusive(missing);
@@ -87,14 +89,15 @@ fn missing(view: &View<'_>) -> Option<Reason> {
     view.rises().all(|rise| !delivered(&rise)).then_some(Reason::NothingDelivered)
 }
 
-/// The load moved something, in either direction, or nothing is known of it.
+/// Whether the load delivered data in either direction; true if unknown.
 fn delivered(rise: &Rise<'_>) -> bool {
     rise.phase.load.as_ref().is_none_or(|l| l.delivered_up_bytes > 0 || l.delivered_down_bytes > 0)
 }
 
-/// How the instrument alone could have made `rise`, if it could.
+/// How the measurement itself could have caused `rise`, if it could.
 ///
-/// The claim is what made the phase bloated: its median increase, or, if only the tail did, that of the 90th percentile.
+/// Explains the increase that made the phase bloated: the median or, if only the tail exceeded its
+/// threshold, the 90th percentile.
 fn explained(view: &View<'_>, rise: &Rise<'_>) -> Option<Reason> {
     let claim = if rise.p50() >= threshold::BLOATED_P50_S { rise.p50() } else { rise.p90() };
     lateness_explains(view, claim).or_else(|| cpu_explains(view, rise, claim))
@@ -109,7 +112,7 @@ fn lateness_explains(view: &View<'_>, increase_s: f64) -> Option<Reason> {
     })
 }
 
-/// The instrument's part with the largest 95th percentile of lateness, in seconds.
+/// The part of the measurement with the largest 95th percentile of lateness, in seconds.
 pub(crate) fn latest(view: &View<'_>) -> Option<(InstrumentPart, f64)> {
     let instrument = &view.run.instrument;
     let p95 = |h: &DelayHistogram| h.percentile(0.95).map(|d| d.as_secs_f64());
@@ -122,14 +125,15 @@ pub(crate) fn latest(view: &View<'_>) -> Option<(InstrumentPart, f64)> {
     known.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// This machine, not the line, limited the load of a phase: its CPUs had no time left, and no queue was met. One that was
-/// would have dropped and delayed. (One that marks instead counts as not met: kernels ask for marks only when configured.)
+/// Whether this machine limited the load instead of the line: its CPUs had no time left, and there
+/// was no queue, which would have dropped and delayed packets. (A queue that marks instead is not
+/// recognized; kernels only use ECN if configured.)
 fn unloaded(view: &View<'_>, rise: &Rise<'_>) -> Option<Reason> {
     let (cause, cpu_ratio) = cpu_limit(view, rise).filter(|_| view.met_no_queue(rise))?;
     Some(Reason::CpuLimited { cause, cpu_ratio, phase: rise.phase.kind })
 }
 
-/// The program did not get the CPU for so many probes that it may have missed what they should have seen.
+/// Whether so many probes were skipped for lack of CPU time that a queue may have gone unnoticed.
 fn unprobed(view: &View<'_>) -> Option<Reason> {
     let source = view.source?;
     let missed = f64::from(source.not_sent.get(&NotSent::NotRunInTime).copied().unwrap_or(0));
@@ -142,7 +146,7 @@ fn cpu_explains(view: &View<'_>, rise: &Rise<'_>, increase_s: f64) -> Option<Rea
     Some(Reason::CpuExplains { cause, cpu_ratio, increase_s })
 }
 
-/// What left the program without CPU in a phase, and for which share of the time (median).
+/// The cause of a lack of CPU time in a phase, and the median share of the time.
 fn cpu_limit(view: &View<'_>, rise: &Rise<'_>) -> Option<(CpuCause, f64)> {
     let limits =
         [(Metric::CpuBusy, CPU_BUSY, CpuCause::Busy), (Metric::CpuSteal, CPU_STEAL, CpuCause::Stolen)];

@@ -1,7 +1,8 @@
-//! Run, months of a watch, audits of a host, and the checks of a fix, to findings: the only maker of them. A finding is data: see
-//! `fathom_run::Finding`.
+//! Infers findings from runs, from months of a watch, from host audits, and from the checks of a
+//! fix. No other crate makes findings. A finding is data: see `fathom_run::Finding`.
 //!
-//! Series of the true queue (sojourn, backlog, drops) are never looked at: they exist to score this crate.
+//! Ground truth series of queues (sojourn time, backlog, drops) are never used: they serve to
+//! evaluate this crate.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -27,7 +28,7 @@ pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 pub use fix::{FixEvidence, diagnose_fix, shaper_checks, shaper_conflicts};
 pub use months::{CHANCE, MIN_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};
 
-/// What `run` shows. Never fails: what is missing makes it inconclusive.
+/// Diagnoses a run. It never fails: missing data makes the result inconclusive.
 pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
     if let Some(capture) = &run.capture {
         return captured::diagnose(run, capture);

@@ -1,8 +1,10 @@
-//! Findings over months of a watch: what comes back at the same hours, what this house's own traffic does, what changed for good.
+//! Findings over months of a watch: recurring patterns, effects of the household's own traffic, and
+//! lasting changes.
 //!
-//! Nothing is found without a test against chance. Each kind is a test of counts with a bound on how often plain noise passes it
-//! (`CHANCE`, shared among all that is tested), and then a size below which nobody would care. The bound holds for days that
-//! are independent of each other: a disturbance that lasts for a week is one event to a person, and seven to the test.
+//! Every finding has passed a test against chance. Each kind tests counts with a bound on how often
+//! noise passes (`CHANCE`, shared among all tests), and requires a minimum size that matters to
+//! users. The bound assumes independent days: a disturbance of a week is one event to a person, but
+//! seven to the test.
 mod base;
 mod chance;
 mod days;
@@ -18,55 +20,56 @@ use fathom_watch_samples::Column;
 
 /// Of a thousand histories of plain noise, at most one has any finding of one kind.
 pub const CHANCE: f64 = 1e-3;
-/// Whole days below which nothing is said.
+/// Minimum number of whole days.
 pub const MIN_DAYS: usize = 10;
 
 /// A series of delays.
 #[derive(Clone, Debug)]
 pub struct PastSeries {
-    /// Its number, for whoever shows it.
+    /// Number of the series, for display.
     pub series: u32,
-    /// The target's name.
+    /// Name of the target.
     pub target: String,
-    /// How it is asked.
+    /// Kind of probe.
     pub probe: String,
-    /// Columns of one hour, in the order of time. Empty ones are hours of which nothing is known.
+    /// Columns of one hour in time order; empty ones have no data.
     pub hours: Vec<Column>,
-    /// Columns of ten minutes, of as much of it as the throughput is known for.
+    /// Columns of ten minutes, for the time with known throughput.
     pub slots: Vec<Column>,
 }
 
-/// What this house's own link carried.
+/// Throughput of the household's own link.
 #[derive(Clone, Debug)]
 pub struct PastLoad {
-    /// From or to the house.
+    /// Direction.
     pub direction: Direction,
     /// Columns of ten minutes, in bits per second.
     pub slots: Vec<Column>,
 }
 
-/// How far the household's clock is from UTC, and since when: one entry without summer time, two a year with it.
+/// Offsets of local time from UTC and their start times: one entry without daylight saving time,
+/// two per year with it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Zone(pub Vec<(WallTime, i64)>);
 
-/// All that is looked at.
+/// Input of the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Months {
-    /// The targets' series.
+    /// Series of all targets.
     pub series: Vec<PastSeries>,
-    /// The house's own traffic, if it was kept.
+    /// Throughput of the household's own link, if it was recorded.
     pub load: Vec<PastLoad>,
-    /// When the path to a series' target changed.
+    /// Times at which the path to a series' target changed.
     pub path_changes: Vec<(u32, WallTime)>,
-    /// The household's clock.
+    /// Local time zone.
     pub zone: Zone,
-    /// Time zero of the spans of findings.
+    /// Time zero of the spans in findings.
     pub start: WallTime,
 }
 
-/// All findings, those that cost a person most first.
+/// All findings, ordered by certainty, kind and size.
 pub fn diagnose_months(months: &Months) -> Vec<Finding> {
-    // The bound is for the whole of a history, however many series it has.
+    // The bound applies to the whole history, independent of the number of series.
     let chance = CHANCE / months.series.len().max(1) as f64;
     let mut findings: Vec<Finding> = Vec::new();
     for series in &months.series {
@@ -83,7 +86,7 @@ pub fn diagnose_months(months: &Months) -> Vec<Finding> {
     findings
 }
 
-/// How much a finding costs, compared with others of its kind.
+/// Size of a finding, for comparison with others of its kind.
 fn size(finding: &Finding) -> f64 {
     match &finding.conclusion {
         Conclusion::RecurringDelay(delay) => delay.excess_s,
@@ -101,18 +104,18 @@ impl PastSeries {
 }
 
 impl Months {
-    /// A span of wall time as one of the run.
+    /// Converts wall-clock times to a span of the run.
     fn span(&self, from: WallTime, to: WallTime) -> Span {
         Span { start_ns: from.0.saturating_sub(self.start.0), end_ns: to.0.saturating_sub(self.start.0) }
     }
 }
 
 impl Zone {
-    /// One offset for all times, in seconds east of UTC.
+    /// A constant offset, in seconds east of UTC.
     pub fn fixed(offset_s: i64) -> Zone {
         Zone(Vec::from([(WallTime(0), offset_s)]))
     }
-    /// Seconds since 1970-01-01 00:00 by the household's clock.
+    /// Seconds since 1970-01-01 00:00 local time.
     pub(crate) fn local_s(&self, at: WallTime) -> u64 {
         let offset_s =
             self.0.iter().rev().find(|(since, _)| *since <= at).or(self.0.first()).map_or(0, |(_, o)| *o);

@@ -1,4 +1,4 @@
-//! The rules, one file each: view to findings.
+//! The rules that infer findings from a view of a run, one file each.
 mod bloat;
 pub(crate) mod bound;
 pub(crate) mod buffer;
@@ -14,7 +14,7 @@ use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::Finding;
 
-/// All findings, the weightiest first.
+/// All findings, the most important first.
 pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
     let rules = [
         bloat::findings,
@@ -31,7 +31,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
     rules.iter().flat_map(|rule| rule(view)).collect()
 }
 
-/// Findings of lost probes alone.
+/// Findings of lost probes only.
 pub(crate) fn losses(view: &View<'_>) -> Vec<Finding> {
     loss::findings(view)
 }

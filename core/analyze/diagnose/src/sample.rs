@@ -1,10 +1,10 @@
-//! Observations of one phase of a run.
+//! Observations within one phase of a run.
 use alloc::vec::Vec;
 use fathom_run::{Metric, Phase, PhaseKind, Run, Series, SeriesKey, Value};
 use fathom_stats::Sample;
 use fathom_units::{Direction, Time};
 
-/// The phase in which a direction is loaded alone.
+/// The phase in which only this direction is loaded.
 pub(crate) const fn alone(direction: Direction) -> PhaseKind {
     match direction {
         Direction::Up => PhaseKind::Up,
@@ -16,12 +16,12 @@ pub(crate) const fn is_loaded(kind: PhaseKind) -> bool {
     matches!(kind, PhaseKind::Up | PhaseKind::Down | PhaseKind::Both)
 }
 
-/// The observations of the series of `key` in `phase`; empty without such a series.
+/// Observations of a series within `phase`; empty without such a series.
 pub(crate) fn sample(run: &Run, key: &SeriesKey, phase: &Phase) -> Sample {
     Sample::new(run.series(key).into_iter().flat_map(|s| s.within(phase)).map(|o| pair(o.value)))
 }
 
-/// A value and whether it is censored.
+/// The value, and whether it is censored.
 pub(crate) const fn pair(value: Value) -> (f64, bool) {
     match value {
         Value::Observed(v) => (v, false),
@@ -29,12 +29,12 @@ pub(crate) const fn pair(value: Value) -> (f64, bool) {
     }
 }
 
-/// Retransmissions of the load were recorded.
+/// Whether retransmissions of the load were recorded.
 pub(crate) fn records_losses(run: &Run) -> bool {
     run.series.iter().any(|s| s.key.metric == Metric::FlowRetransmits)
 }
 
-/// Times at which the retransmission counter of a flow of this direction had grown.
+/// Times at which the retransmission counter of a flow in this direction increased.
 pub(crate) fn loss_events(run: &Run, direction: Direction, phase: &Phase) -> Vec<Time> {
     let of_direction =
         |s: &&Series| s.key.metric == Metric::FlowRetransmits && s.key.direction == Some(direction);

@@ -1,4 +1,4 @@
-//! Each phase in numbers.
+//! Summarizes each phase.
 use crate::sample::{alone, is_loaded, pair, sample};
 use crate::{Impact, PhaseSummary};
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use fathom_run::{Call, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, 
 use fathom_stats::{Bounded, Sample, Summary, jain_index};
 use fathom_units::Direction;
 
-/// The phases of `run` in order; latency is that of `source`.
+/// Summaries of the phases of `run` in time order, with the latency of `source`.
 pub(crate) fn phases(run: &Run, source: Option<&Series>) -> Vec<PhaseSummary> {
     let idle = run.phase(PhaseKind::Idle);
     run.phases.iter().map(|phase| summarize(run, source, phase, idle)).collect()
@@ -43,17 +43,17 @@ fn latency(source: Option<&Series>, phase: &Phase) -> Option<Summary> {
     Sample::new(source?.within(phase).map(|o| pair(o.value))).summary()
 }
 
-/// Where every probe was lost, the bounds of the median stand for the mean.
+/// If every probe was lost, the bounds of the median replace the mean.
 fn grade(loaded: &Summary, idle: &Summary) -> Option<Grade> {
     let mean = loaded.mean_of_observed.unwrap_or(loaded.p50.value);
     Some(Grade::of_increase(mean - idle.mean_of_observed?))
 }
 
-/// Share of a phase, at its start, that slow start takes and that goodput leaves out.
+/// Share of a phase at its start that slow start takes; omitted from goodput.
 const SLOW_START: f64 = 0.25;
 
-/// Mean goodput of the load's flows together, without the start of the phase; where it was not sampled, delivered bytes
-/// over time. A phase without load has none.
+/// Mean goodput of all load flows without the start of the phase; if it was not sampled, delivered
+/// bytes divided by time. `None` for a phase without load.
 pub(crate) fn goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<f64> {
     let load = phase.load.as_ref()?;
     let (flows, delivered) = match direction {
@@ -66,15 +66,16 @@ pub(crate) fn goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<
     (flows > 0).then(|| sampled.or(mean)).flatten()
 }
 
-/// Rate of the line while the load fills it: the mean goodput or its median, whichever is more. Both are low where data
-/// wait for a lost packet: the mean by what had not arrived when the phase ended, the median by the pauses.
+/// Rate of the line under load: mean or median goodput, whichever is higher. Both are too low if
+/// data waits for a retransmission: the mean lacks data that had not arrived at the end of the
+/// phase, the median includes the pauses.
 pub(crate) fn line_goodput(run: &Run, direction: Direction, phase: &Phase) -> Option<f64> {
     let mean = goodput(run, direction, phase)?;
     let median = sample(run, &SeriesKey::directed(Metric::Goodput, direction), phase).percentile(0.5);
     Some(median.map_or(mean, |m| m.value.max(mean)))
 }
 
-/// Each observation weighs as long as its interval, which began with the observation before it.
+/// Weights each observation by its interval, which started at the previous observation.
 fn mean_rate(goodput: &Series, phase: &Phase) -> Option<f64> {
     let length = (phase.end_ns - phase.start_ns) as f64;
     let from = phase.start_ns + (SLOW_START * length) as u64;
@@ -92,7 +93,7 @@ fn mean_rate(goodput: &Series, phase: &Phase) -> Option<f64> {
     (time > 0.0).then(|| bits / time)
 }
 
-/// Jain's index of the flows' goodputs; the less fair direction.
+/// Jain's index of the flows' goodputs in the less fair direction.
 fn fairness(run: &Run, phase: &Phase) -> Option<f64> {
     let index = |direction| {
         let flows = run.series.iter().filter(|s| {
@@ -111,7 +112,7 @@ fn one_way_rise(run: &Run, direction: Direction, phase: &Phase, idle: &Phase) ->
     Some(median(phase)?.value - median(idle)?.value)
 }
 
-/// Unanswered attempts count with the time they were waited for, so the figure is an upper bound then.
+/// Unanswered attempts count with the time waited, so the result is an upper bound then.
 fn rpm(run: &Run, phase: &Phase) -> Option<Rpm> {
     let of = |metric| -> Vec<f64> {
         let series = run.series.iter().filter(|s| s.key.metric == metric && s.key.scope.is_none());
@@ -120,12 +121,12 @@ fn rpm(run: &Run, phase: &Phase) -> Option<Rpm> {
     Rpm::new(&of(Metric::TcpConnect), &of(Metric::HttpForeign), &of(Metric::FlowRtt))
 }
 
-/// Of answered probes; loss counts by itself.
+/// Uses answered probes; loss is considered separately.
 fn impact(run: &Run, source: Option<&Series>, phase: &Phase) -> Option<Impact> {
     let all = Sample::new(source?.within(phase).map(|o| pair(o.value)));
     let round_trip_loss = all.summary()?.censored_ratio();
     let latency = all.observed_only().summary()?;
-    // The worse direction decides: both have to hear each other.
+    // The worse direction decides, because both sides must hear each other.
     let one_way = Direction::BOTH.into_iter().filter_map(|d| {
         let sample = sample(run, &SeriesKey::directed(Metric::OneWayDelay, d), phase);
         let loss = sample.summary()?.censored_ratio();
@@ -140,9 +141,9 @@ fn impact(run: &Run, source: Option<&Series>, phase: &Phase) -> Option<Impact> {
     })
 }
 
-/// The downward goodput that the line gives, alone if that was measured.
+/// Download goodput of the line, from the phase with download only if there is one.
 fn line_down(run: &Run) -> Option<f64> {
     let phase = run.phase(alone(Direction::Down)).or_else(|| run.phase(PhaseKind::Both))?;
-    // Below one bit a second no page arrives.
+    // Below 1 bit/s no page arrives.
     goodput(run, Direction::Down, phase).filter(|g| *g >= 1.0)
 }

@@ -1,20 +1,21 @@
-//! What the headline is about, and what to do.
+//! Selects the phase of the headline, and the advice.
 use crate::Health;
 use crate::health::is_bloated;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Conclusion, Finding, PhaseKind, Remedy};
 
-/// The phase of the headline: the highest 90th percentile, among phases of one direction if one of them is bloated, since
-/// that is easier to understand and to change. The median of a short phase is diluted by the time the queue takes to
-/// fill, and the largest value may be an accident.
+/// The phase of the headline: the one with the highest 90th percentile. Phases with one loaded
+/// direction take precedence if one of them is bloated, because they are easier to understand and
+/// to fix. The median of a short phase is diluted by the fill time of the queue, and the maximum
+/// may be an accident.
 pub(crate) fn worst<'v>(view: &'v View<'_>) -> Option<Rise<'v>> {
     let highest = |a: &Rise<'_>, b: &Rise<'_>| a.loaded.p90.value.total_cmp(&b.loaded.p90.value);
     let one_way = view.rises().filter(|r| r.phase.kind != PhaseKind::Both && is_bloated(r)).max_by(highest);
     one_way.or_else(|| view.rises().max_by(highest))
 }
 
-/// Remedies of the whole run: those of its bloated directions, or a shaper at a rate that is still to be found.
+/// Remedies of the whole run: those of its bloated directions, or a shaper with an unknown rate.
 pub(crate) fn advice(health: Health, findings: &[Finding]) -> Vec<Remedy> {
     match health {
         Health::Healthy | Health::Inconclusive => Vec::new(),

@@ -1,4 +1,4 @@
-//! A run as the rules look at it.
+//! A run as seen by the rules.
 use crate::sample::{alone, is_loaded, loss_events, pair, records_losses, sample};
 use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
@@ -8,9 +8,10 @@ use fathom_run::{
 use fathom_stats::{Sample, Summary};
 use fathom_units::Direction;
 
-/// Round-trip series that can be the working latency, the best first: a UDP probe has one kernel timestamp on each
-/// side and no queue of its own; ICMP may be answered by another processor or be held back; a TCP connection loses
-/// seconds when its SYN is lost; requests on a kept connection wait for each other.
+/// Round-trip metrics usable as working latency, best first. UDP probes have kernel timestamps at
+/// both ends and no queue of their own; ICMP may be answered by another processor or rate-limited;
+/// a TCP connection takes seconds longer if its SYN is lost; requests on a persistent connection
+/// wait for each other.
 const SOURCES: [Metric; 8] = [
     Metric::UdpRtt,
     Metric::IcmpRtt,
@@ -21,26 +22,27 @@ const SOURCES: [Metric; 8] = [
     Metric::HttpFirstByte,
     Metric::DnsRtt,
 ];
-/// Fewer answers than this in a phase give no median.
+/// Minimum number of responses in a phase for a median.
 const MIN_ANSWERS: usize = 5;
-/// Loss of probes from which a phase says nothing about latency.
+/// Loss ratio of probes from which a phase gives no information about latency.
 pub(crate) const MOSTLY_LOST: f64 = 0.5;
-/// An increase below this is too small to describe its course, and fills no buffer.
+/// Smaller increases are too small to analyze over time or to indicate a full buffer.
 pub(crate) const REPORTED_INCREASE_S: f64 = 0.030;
-/// Below this not even fair queueing's one packet was waited for, up to 12 Mbit/s.
+/// Below this delay a probe has not even waited for a single packet, as with fair queueing, at up
+/// to 12 Mbit/s.
 const NOT_QUEUED_S: f64 = 0.001;
 
-/// A run, the series chosen as its working latency, and its phases in numbers.
+/// A run with the series chosen as working latency, and summaries of its phases.
 pub(crate) struct View<'a> {
     pub(crate) run: &'a Run,
     pub(crate) source: Option<&'a Series>,
     pub(crate) phases: Vec<PhaseSummary>,
 }
 
-/// The result of a phase with load beside the idle phase, of the probes that were answered.
+/// A phase with load compared with the idle phase, using answered probes only.
 ///
-/// Lost probes count as endless in the tables. Here they would turn a lossy line into a bloated one; they have a
-/// finding of their own.
+/// In tables, lost probes count as infinitely late. Here that would make a lossy line look bloated;
+/// loss has separate findings.
 #[derive(Clone, Copy)]
 pub(crate) struct Rise<'a> {
     pub(crate) phase: &'a Phase,
@@ -50,19 +52,20 @@ pub(crate) struct Rise<'a> {
 }
 
 impl Rise<'_> {
-    /// Median under load less idle median, in seconds.
+    /// Median under load minus idle median, in seconds.
     pub(crate) fn p50(&self) -> f64 {
         self.loaded.p50.value - self.idle.p50.value
     }
-    /// 90th percentile under load less idle median, in seconds.
+    /// 90th percentile under load minus idle median, in seconds.
     pub(crate) fn p90(&self) -> f64 {
         self.loaded.p90.value - self.idle.p50.value
     }
-    /// 95th percentile under load less idle median, in seconds: the height of the queue, without outliers.
+    /// 95th percentile under load minus idle median, in seconds: the height of the queue without
+    /// outliers.
     pub(crate) fn height(&self) -> f64 {
         self.loaded.p95.value - self.idle.p50.value
     }
-    /// Most probes were answered. Else the connection broke, and nothing is known of latency.
+    /// Whether most probes were answered. Otherwise the connection broke, and latency is unknown.
     fn is_known(&self) -> bool {
         self.summary.loss_ratio.is_some_and(|loss| loss < MOSTLY_LOST)
     }
@@ -73,15 +76,15 @@ impl<'a> View<'a> {
         let source = choose_source(run);
         View { run, source, phases: summarize::phases(run, source) }
     }
-    /// The idle phase's latency, if it has enough answers.
+    /// Latency of the idle phase, if it has enough responses.
     pub(crate) fn idle(&self) -> Option<Summary> {
         self.answered(self.run.phase(PhaseKind::Idle)?).filter(|s| s.count >= MIN_ANSWERS)
     }
-    /// Latency in a phase, of the probes that were answered.
+    /// Latency of the answered probes in a phase.
     fn answered(&self, phase: &'a Phase) -> Option<Summary> {
         Sample::new(self.latency_in(phase).map(|o| pair(o.value))).observed_only().summary()
     }
-    /// Phases with load whose latency can be held against the idle one, in order of time.
+    /// Phases with load and with a latency comparable to the idle one, in time order.
     pub(crate) fn rises(&self) -> impl Iterator<Item = Rise<'_>> {
         let idle = self.idle();
         let loaded = self.run.phases.iter().zip(&self.phases).filter(|(phase, _)| is_loaded(phase.kind));
@@ -89,7 +92,7 @@ impl<'a> View<'a> {
             Some(Rise { phase, summary, idle: idle?, loaded: self.answered(phase)? }).filter(Rise::is_known)
         })
     }
-    /// The phase in which `direction` is loaded alone, or else together with the other.
+    /// The phase in which only `direction` is loaded, or otherwise both.
     pub(crate) fn rise_of(&self, direction: Direction) -> Option<Rise<'_>> {
         let alone = self.rises().find(|r| r.phase.kind == alone(direction));
         alone.or_else(|| self.rises().find(|r| r.phase.kind == PhaseKind::Both))
@@ -102,11 +105,11 @@ impl<'a> View<'a> {
     pub(crate) fn one_way(&self, direction: Direction, phase: &Phase) -> Sample {
         sample(self.run, &SeriesKey::directed(Metric::OneWayDelay, direction), phase)
     }
-    /// Observed values of a series without direction in a phase.
+    /// Values of a metric without direction in a phase.
     pub(crate) fn values(&self, metric: Metric, phase: &Phase) -> Sample {
         sample(self.run, &SeriesKey::of(metric), phase)
     }
-    /// Losses of the load were recorded, and there were none in any direction that was loaded.
+    /// Whether losses of the load were recorded, and there were none in any loaded direction.
     pub(crate) fn is_lossless(&self, phase: &Phase) -> bool {
         let directions: &[Direction] = match phase.kind {
             PhaseKind::Up => &[Direction::Up],
@@ -115,12 +118,13 @@ impl<'a> View<'a> {
         };
         records_losses(self.run) && directions.iter().all(|d| loss_events(self.run, *d, phase).is_empty())
     }
-    /// Nothing shows that the load met a queue: latency did not rise, or nothing was lost though losses were recorded. Either
-    /// is enough, for a busy sender retransmits without need.
+    /// Whether nothing indicates that the load met a queue: latency did not rise, or nothing was
+    /// lost although losses were recorded. One condition suffices, because a busy sender makes
+    /// spurious retransmissions.
     pub(crate) fn met_no_queue(&self, rise: &Rise<'_>) -> bool {
         rise.p90() < NOT_QUEUED_S || self.is_lossless(rise.phase)
     }
-    /// A statistic of one series in one phase, as evidence; `None` if it has no observation there.
+    /// A statistic of a series in a phase as evidence; `None` without observations.
     pub(crate) fn evidence(&self, key: &SeriesKey, phase: &Phase, statistic: Statistic) -> Option<Evidence> {
         let all = sample(self.run, key, phase);
         let value = match statistic {
@@ -134,13 +138,14 @@ impl<'a> View<'a> {
         let span = Span { start_ns: phase.start_ns, end_ns: phase.end_ns };
         Some(Evidence { series: key.clone(), statistic, span, value })
     }
-    /// As [`View::evidence`], of the working latency.
+    /// A statistic of the working latency in a phase as evidence.
     pub(crate) fn latency_evidence(&self, phase: &Phase, statistic: Statistic) -> Option<Evidence> {
         self.evidence(&self.source?.key, phase, statistic)
     }
 }
 
-/// The best series that was answered for most of the idle phase (of the whole run, where there is none).
+/// The best series that was answered during most of the idle phase, or of the whole run if there is
+/// none.
 fn choose_source(run: &Run) -> Option<&Series> {
     let candidates = SOURCES.iter().filter_map(|metric| run.series(&SeriesKey::of(*metric)));
     let answered = |series: &&Series| match run.phase(PhaseKind::Idle) {

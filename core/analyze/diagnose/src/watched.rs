@@ -1,4 +1,4 @@
-//! A period of a watch: probes without a load of our own.
+//! Diagnosis of a watch period: probes without a load from this program.
 use crate::months::{Months, PastLoad, PastSeries, Zone, diagnose_months};
 use crate::sample::pair;
 use crate::view::View;
@@ -13,16 +13,17 @@ use fathom_stats::{Sample, Summary};
 use fathom_units::{Direction, Duration, WallTime};
 use fathom_watch_samples::{Chunk, Code, Column, Columns, Outcome, Stored};
 
-/// Hours of up to two years: before that the line was another one.
+/// Hours of at most two years; older data is of a different line.
 const HOURS: Grid = Grid { step_ns: 3_600 * 1_000_000_000, max_columns: 2 * 366 * 24 };
-/// Ten minutes, for up to 60 days.
+/// Ten minutes, for at most 60 days.
 const SLOTS: Grid = Grid { step_ns: 600 * 1_000_000_000, max_columns: 60 * 144 };
-/// Series whose months are examined: a target has a few, but a file may be made to have any number.
+/// Maximum number of series analyzed over months. A target has a few, but a crafted file may have
+/// any number.
 const MAX_SERIES: usize = 16;
 const NANOS_PER_MILLI: u64 = 1_000_000;
-/// About what the path takes without a queue.
+/// Quantile that approximates the delay without a queue.
 const BASE: f64 = 0.05;
-/// Metrics of whole round trips, whose months are examined.
+/// Metrics of complete round trips, which are analyzed over months.
 const ROUND_TRIPS: [Metric; 6] = [
     Metric::UdpRtt,
     Metric::IcmpRtt,
@@ -32,14 +33,14 @@ const ROUND_TRIPS: [Metric; 6] = [
     Metric::DnsRtt,
 ];
 
-/// Width of columns, and how many of the latest are kept.
+/// Width of columns, and number of recent columns kept.
 #[derive(Clone, Copy)]
 struct Grid {
     step_ns: u64,
     max_columns: u64,
 }
 
-/// What a period of a watch shows.
+/// Diagnoses a watch period.
 pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
     let view = View::new(run);
     let start: WallTime = run.started.parse().unwrap_or_default();
@@ -63,7 +64,8 @@ pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
     }
 }
 
-/// Bloated where the house's own load was seen to fill a buffer. Raised latency alone does not tell whose load it is.
+/// Bloated if the household's own load filled a buffer. High latency alone does not show whose load
+/// it is.
 fn judge(findings: &[Finding], variation: Option<&(f64, Summary)>) -> (Health, Option<Reason>) {
     if findings.iter().any(|finding| finding.kind() == FindingKind::OwnLoad) {
         return (Health::Bloated, None);
@@ -92,7 +94,7 @@ fn varies(view: &View<'_>, base_p5_s: f64, summary: &Summary) -> Finding {
     Finding::new(Conclusion::LatencyVariation(variation), None, Certainty::Certain).with_evidence(evidence)
 }
 
-/// The run as months of a history.
+/// Converts the run to months of a history.
 fn months(run: &Run, history: &History, start: WallTime) -> Months {
     let end_ns = run.phases.last().map_or(0, |phase| phase.end_ns);
     let columns =
@@ -120,7 +122,7 @@ fn months(run: &Run, history: &History, start: WallTime) -> Months {
     Months { load: load.collect(), path_changes, zone: Zone(zone.collect()), start, series }
 }
 
-/// As a person knows the probe: its scope, or the name of its metric.
+/// Display name of the probe: its scope, or the name of its metric.
 fn probe_name(key: &SeriesKey) -> String {
     key.scope.clone().unwrap_or_else(|| key.metric.info().name.into())
 }
@@ -139,7 +141,7 @@ fn level(value: Value) -> Code {
     }
 }
 
-/// The latest columns of a width, which begin at multiples of it.
+/// The most recent columns, which start at multiples of their width.
 fn columns(
     series: &Series,
     start: WallTime,

@@ -1,4 +1,4 @@
-//! What an ACK acknowledges, and the round trips that it ends.
+//! Processing of ACKs: newly acknowledged data, and round-trip time samples.
 use crate::flag;
 use crate::half_connection::{Context, EarlyAck, HalfConnection};
 use crate::header::Incoming;
@@ -12,47 +12,49 @@ use crate::{
 };
 use fathom_capture::Stamps;
 
-/// A header with ACK, and how far the windows in it are shifted, if that is known; 0 in a SYN.
+/// A header with ACK, and the window scale of its sender, if known; 0 for a SYN.
 pub(crate) struct IncomingAck<'a> {
     pub(crate) incoming: &'a Incoming<'a>,
     pub(crate) shift: Option<u8>,
 }
 
-/// What an ACK was, for the totals of who sent it.
+/// Result of processing an ACK, counted for its sender.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct AckUpdate {
     pub(crate) is_new: bool,
-    /// Its number does not belong to the connection.
+    /// The acknowledgment number does not belong to the connection.
     pub(crate) is_stray: bool,
     pub(crate) blocks: usize,
-    /// It has a D-SACK.
+    /// The ACK contains a D-SACK.
     pub(crate) has_duplicate: bool,
 }
 
-/// What a higher ACK brought.
+/// Effect of a higher cumulative ACK.
 #[derive(Clone, Copy, Default)]
 struct CumulativeUpdate {
-    /// Bytes that it is the first to tell of.
+    /// Number of bytes acknowledged for the first time.
     newly: u64,
-    /// When the last of the segments below it was sent for the first time, or the latest that came late.
+    /// First transmission time of the last acknowledged segment, or of the latest segment that
+    /// filled a hole.
     sent_at: Option<i64>,
 }
 
-/// What SACK blocks brought.
+/// Effect of SACK blocks.
 #[derive(Clone, Copy, Default)]
 struct SackUpdate {
     blocks: [(u64, u64); 4],
     count: usize,
-    /// Bytes acknowledged first by them.
+    /// Number of bytes acknowledged for the first time.
     newly: u64,
-    /// Where the newest of them end, in the first block, which is the one that arrived last (RFC 2018 section 4).
+    /// End of the newest bytes in the first block, which contains the segment that arrived last
+    /// (RFC 2018 section 4).
     arrived: Option<u64>,
-    /// The first block is a D-SACK.
+    /// First block, if it is a D-SACK.
     duplicate: Option<(u64, u64)>,
 }
 
 impl HalfConnection {
-    /// The other end acknowledged; `context.header.end` is the other end.
+    /// Processes an ACK from the other end, which is `context.header.end`.
     pub(crate) fn take_ack<S: Sink>(
         &mut self,
         answer: &IncomingAck<'_>,
@@ -60,7 +62,7 @@ impl HalfConnection {
     ) -> AckUpdate {
         if !self.counter.is_started() {
             self.start(answer.incoming.header.acknowledgement, 1);
-            // Its SYN may be stored behind this.
+            // The SYN may be stored after its ACK in the file.
             self.early_ack = Some(EarlyAck { start: 0, stop: 1, at: context.header.times.at });
         }
         let ack = self.counter.unwrap(answer.incoming.header.acknowledgement, self.acknowledged);
@@ -114,7 +116,7 @@ impl HalfConnection {
             has_duplicate: selected.duplicate.is_some(),
         }
     }
-    /// Whether a packet's ACK says what the last one said.
+    /// Whether an ACK repeats the previous one exactly.
     #[inline]
     pub(crate) fn repeats_last_ack(&self, incoming: &Incoming<'_>, shift: Option<u8>) -> bool {
         let header = incoming.header;
@@ -124,7 +126,7 @@ impl HalfConnection {
             && header.flags & (flag::SYN | flag::RST | flag::ECE) == 0
             && incoming.options.is_empty()
     }
-    /// That ACK.
+    /// The event for a repeated ACK.
     #[inline]
     pub(crate) fn repeated_ack(&self, incoming: &Incoming<'_>, times: Times, end: End) -> Ack<'static> {
         Ack {
@@ -139,13 +141,13 @@ impl HalfConnection {
             echoes_congestion: false,
         }
     }
-    /// Bytes that never passed are acknowledged: the capture missed them. False if that cannot be.
+    /// Accepts an ACK of bytes that the capture missed. Returns false if they exceed any window.
     fn accept_unseen(&mut self, ack: u64, at: i64) -> bool {
         let unseen = ack - self.highest;
         if unseen > MAX_WINDOW_BYTES {
             return false;
         }
-        // The byte of a window probe passed, though it was not listed.
+        // A window probe's byte was captured but is not in the segment list.
         if ack > self.probe_stop {
             self.totals.unseen_bytes += unseen;
             self.early_ack = Some(EarlyAck { start: self.highest, stop: ack, at });
@@ -153,7 +155,7 @@ impl HalfConnection {
         self.highest = ack;
         true
     }
-    /// All below `ack` has arrived.
+    /// Processes a cumulative ACK of all bytes below `ack`.
     fn advance<S: Sink>(
         &mut self,
         ack: u64,
@@ -176,7 +178,7 @@ impl HalfConnection {
             self.first_flight = None;
         }
         match acked.last {
-            // It was answered before, by SACK: this ACK waited for a repair.
+            // SACK acknowledged it before: this ACK waited for a retransmission.
             Some(_) if was_selected => self.totals.rtt.late_acks += 1,
             Some(sent) => self.sample(&sent, &acked, before, answer, context),
             None => {}
@@ -184,7 +186,7 @@ impl HalfConnection {
         let sent_at = acked.last.map(|sent| sent.times.at).max(acked.late_at);
         CumulativeUpdate { newly: ack - before - selected, sent_at }
     }
-    /// A round trip by cumulative ACK ends.
+    /// Takes a round-trip time sample from a cumulative ACK.
     fn sample<S: Sink>(
         &mut self,
         sent: &SentSegment,
@@ -219,8 +221,9 @@ impl HalfConnection {
         }
         self.finish_trip(sent.times, method, validity, answer.incoming.header.stamps, context);
     }
-    /// A round trip by SACK ends: a segment that was sent once arrived, out of order. It `is_stale` if the ACK was raised by what was sent after
-    /// it: then it arrived long before, and the ACKs that told of it first were lost.
+    /// Takes a round-trip time sample from a SACK of a segment that was sent once. It `is_stale` if
+    /// a later transmission raised the cumulative ACK: then the segment had arrived long before,
+    /// and the ACKs that reported it first were lost.
     fn sample_selected<S: Sink>(
         &mut self,
         sent: Times,
@@ -237,7 +240,8 @@ impl HalfConnection {
         }
         self.finish_trip(sent, RttMethod::Sequence, validity, answer.incoming.header.stamps, context);
     }
-    /// Notes a round trip and tells of it. Negative ones, of a clock that went back, are counted only.
+    /// Records and reports a round-trip time sample. Negative ones, from a clock that stepped back,
+    /// are only counted.
     pub(crate) fn finish_trip<S: Sink>(
         &mut self,
         sent: Times,
@@ -265,7 +269,7 @@ impl HalfConnection {
             RoundTrip { times: context.header.times, sent_at, sent_frame, end, method, validity, stamps };
         context.sink.round_trip(context.flow, &round_trip);
     }
-    /// Takes the SACK blocks in.
+    /// Processes the SACK blocks.
     fn take_sack(&mut self, options: &[u8], ack: u64) -> SackUpdate {
         let mut selected = SackUpdate::default();
         for (place, (start, stop)) in Blocks::of(options).as_slice().iter().enumerate() {
@@ -289,12 +293,12 @@ impl HalfConnection {
         let others = blocks.iter().take(selected.count).filter(|block| Some(**block) != selected.duplicate);
         for (place, block) in others.enumerate() {
             let end = self.take_sack_block(*block, ack, &mut selected.newly);
-            // The later blocks repeat what came before: what is new in them was told by an ACK that was lost.
+            // Later blocks repeat earlier reports; new bytes in them mean that an ACK was lost.
             selected.arrived = if place == 0 { end } else { selected.arrived };
         }
         selected
     }
-    /// Takes one block in. Gives the end of what is new in it.
+    /// Processes a block and returns the end of the new bytes in it.
     fn take_sack_block(&mut self, (start, stop): (u64, u64), ack: u64, newly: &mut u64) -> Option<u64> {
         if stop <= self.highest && self.sacked.is_recent_block((start, stop)) {
             return None;
@@ -331,7 +335,7 @@ impl HalfConnection {
     }
 }
 
-/// The window that a header's field stands for, if that is known: 0 is 0 with any shift.
+/// The window in bytes, if known: a field of 0 is 0 with any scale.
 #[inline]
 fn offered(field: u16, shift: Option<u8>) -> Option<u64> {
     match shift {
@@ -340,9 +344,10 @@ fn offered(field: u16, shift: Option<u8>) -> Option<u64> {
     }
 }
 
-/// Whether repairs were needed.
+/// Detection of spurious retransmissions.
 impl HalfConnection {
-    /// The ACK goes beyond `first`, where the sender's list began: it answers the last repair of it, or what was sent before.
+    /// Checks the retransmission at `first`, the lowest unacknowledged byte, when an ACK passes it:
+    /// the ACK may answer the retransmission or the original.
     fn check_last_repair<S: Sink>(
         &mut self,
         first: u64,
@@ -363,7 +368,7 @@ impl HalfConnection {
             None => self.delivered = self.delivered.max(repair.times.at),
         }
     }
-    /// The receiver has these bytes twice.
+    /// Processes a D-SACK: the receiver has these bytes twice.
     fn take_dsack<S: Sink>(&mut self, (start, stop): (u64, u64), context: &mut Context<'_, S>) {
         let mut from = start;
         while let Some(at) = self.repairs.next(from, stop) {
@@ -371,7 +376,7 @@ impl HalfConnection {
             from = at + 1;
         }
     }
-    /// The repair at `start` was needless, unless that is known already.
+    /// Reports the retransmission at `start` as spurious, once.
     fn mark_spurious<S: Sink>(&mut self, start: u64, proof: SpuriousProof, context: &mut Context<'_, S>) {
         let Some(repair) = self.repairs.needless(start) else { return };
         if repair.cause == RetransmissionCause::Spurious {

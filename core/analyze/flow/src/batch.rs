@@ -1,8 +1,8 @@
-//! Packets that wait for others of their flow.
+//! Batches of packets, grouped by flow.
 use crate::header::{Header, Incoming, NONE};
 use alloc::vec::Vec;
 
-/// The first and the last of what waits of a flow, by number.
+/// Indices of the first and last entry of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     first: u16,
@@ -13,7 +13,7 @@ impl Ends {
     const NONE: Ends = Ends { first: NONE, last: NONE };
 }
 
-/// What waits of a flow: its packets, and the options of some of them.
+/// A flow's queued packets, and the options of some of them, as linked lists.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain {
     headers: Ends,
@@ -28,41 +28,41 @@ impl Chain {
     }
 }
 
-/// Options of a TCP header at most, bytes.
+/// Maximum size of TCP options, bytes.
 const MAX_OPTION_BYTES: usize = 40;
 
-/// The options of a packet.
 #[derive(Clone, Copy, Debug)]
 struct Options {
-    /// The number of the next of its flow.
+    /// Index of the flow's next entry.
     next: u16,
     length: u8,
     bytes: [u8; MAX_OPTION_BYTES],
 }
 
-/// Packets in the order in which they passed, and flows in the order of their first.
+/// Queued packets in capture order, and their flows in the order of first packets.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// So many packets may wait while few flows begin.
+    /// Maximum number of packets if few new flows start.
     capacity: usize,
-    /// So many packets may wait now.
+    /// Maximum number of packets for the current batch.
     room: usize,
     headers: Vec<Header>,
     options: Vec<Options>,
-    /// Places of flows.
+    /// Indices of the flows.
     flows: Vec<u32>,
-    /// Flows that began.
+    /// Number of new flows.
     new_flows: usize,
 }
 
-/// So many wait at most: of some hundred flows each has dozens then, which find its state in the caches, and all of them take 1 MiB.
+/// Batch size: with some hundred flows each has dozens of packets per batch, so its state stays in
+/// the CPU caches, and the batch takes 1 MiB.
 const MAX_PACKETS: usize = 16_384;
-/// So many flows begin meanwhile at most: what is kept of each is 4 kB, written when it begins, and is to be in the caches still when its first
-/// packets are told of.
+/// Maximum number of new flows per batch. The state of each is 4 kB, written when the flow starts,
+/// and must still be in the caches when its packets are processed.
 const MAX_NEW_FLOWS: usize = 64;
 
 impl Batch {
-    /// For no more than `most` packets.
+    /// Creates a batch of at most `capacity` packets.
     pub(crate) const fn new(capacity: usize) -> Self {
         let capacity = if capacity < MAX_PACKETS { capacity } else { MAX_PACKETS };
         Batch {
@@ -74,7 +74,7 @@ impl Batch {
             new_flows: 0,
         }
     }
-    /// One more of the flow at `place`, of which `chain` waits.
+    /// Appends a packet to the `chain` of the flow at `place`.
     #[inline(always)]
     pub(crate) fn push(&mut self, place: u32, chain: &mut Chain, header: Header, options: Option<&[u8]>) {
         let number = self.headers.len() as u16;
@@ -91,7 +91,7 @@ impl Batch {
             self.push_options(chain, options);
         }
     }
-    /// The options of the last packet of a chain.
+    /// Stores the options of the last packet of a chain.
     #[inline(never)]
     fn push_options(&mut self, chain: &mut Chain, options: &[u8]) {
         let number = self.options.len() as u16;
@@ -113,30 +113,31 @@ impl Batch {
         }
         *last = number;
     }
-    /// A flow begins.
+    /// Counts a new flow.
     pub(crate) const fn note_new_flow(&mut self) {
         self.new_flows += 1;
         if self.new_flows >= MAX_NEW_FLOWS {
             self.room = 0;
         }
     }
-    /// Whether no more should wait.
+    /// Whether the batch must be processed.
     #[inline]
     pub(crate) const fn is_full(&self) -> bool {
         self.headers.len() >= self.room
     }
-    /// Places of the flows of which packets wait, in the order of the first.
+    /// Indices of the flows with queued packets, in the order of their first packets.
     pub(crate) fn flows(&self) -> &[u32] {
         &self.flows
     }
-    /// The packets of a chain, in the order in which they passed.
+    /// The packets of a chain in capture order.
     #[inline]
     pub(crate) fn packets(&self, chain: Chain) -> impl Iterator<Item = Incoming<'_>> {
         let mut ahead = self.with_next(chain.headers.first);
         let mut options = chain.options.first;
         core::iter::from_fn(move || {
             let (header, next) = ahead?;
-            // Which is the one after the next is asked now: by then that one, which is in no near cache, is there.
+            // Reads one packet ahead, so that it is loaded into the cache while the current packet
+            // is processed.
             ahead = self.with_next(next);
             Some(Incoming::new(
                 header,
@@ -144,20 +145,19 @@ impl Batch {
             ))
         })
     }
-    /// A header, and the number of the next of its flow.
+    /// A header, and the index of the flow's next packet.
     #[inline]
     fn with_next(&self, number: u16) -> Option<(&Header, u16)> {
         let header = self.headers.get(usize::from(number))?;
         Some((header, header.next))
     }
-    /// The options of this number, which becomes that of the next of its flow.
+    /// The options at index `number`, which advances to the flow's next entry.
     #[inline]
     fn take_options(&self, number: &mut u16) -> &[u8] {
         let Some(options) = self.options.get(usize::from(*number)) else { return &[] };
         *number = options.next;
         options.bytes.get(..usize::from(options.length)).unwrap_or_default()
     }
-    /// None waits any longer.
     pub(crate) fn clear(&mut self) {
         self.headers.clear();
         self.options.clear();

@@ -1,4 +1,4 @@
-//! Why a segment is sent again.
+//! Causes of retransmissions.
 use crate::half_connection::{Arrival, HalfConnection};
 use crate::limit::elapsed;
 use crate::rtt::Estimator;
@@ -6,19 +6,20 @@ use crate::sack_scoreboard::DUP_THRESH;
 use crate::sent_segments::Hole;
 use crate::{RetransmissionCause, Times};
 
-/// The transmission before this one.
+/// The previous transmission of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sending {
     pub(crate) times: Times,
-    /// It was a retransmission itself.
+    /// It was a retransmission.
     pub(crate) is_repair: bool,
 }
 
-/// Data of a full segment on Ethernet, IPv4 and TCP without options.
+/// Payload of a full-size segment with Ethernet, IPv4 and TCP without options.
 const ETHERNET_MSS: u64 = 1460;
 
 impl HalfConnection {
-    /// Why `arrival` is sent again, by what the sender can know: the duplicate ACKs and SACKs that passed here, and the time.
+    /// Infers the cause of a retransmission from what its sender can know: the duplicate ACKs and
+    /// SACKs that were captured, and the time.
     pub(crate) fn cause(
         &mut self,
         arrival: &Arrival,
@@ -30,7 +31,7 @@ impl HalfConnection {
         let is_first = start == self.acknowledged;
         let is_repair = last.is_some_and(|last| last.is_repair);
         let is_passed = self.sacked.is_passed(start);
-        // RFC 8985 section 6.2: what was sent later has arrived.
+        // RFC 8985 section 6.2: a segment that was sent later has arrived.
         let is_overtaken = last.is_some_and(|last| last.times.at < self.delivered);
         if arrival.start < self.timeout_until {
             return if is_repair && (is_passed || is_overtaken) {
@@ -51,14 +52,16 @@ impl HalfConnection {
             self.timeout_until = self.highest;
             return RetransmissionCause::Timeout;
         }
-        // SACK told of it, if by less than RFC 6675 asks for: RACK needs no more, nor does one in recovery; or a partial ACK did.
+        // Fewer SACKs than RFC 6675 requires: sufficient for RACK and during recovery. Or a partial
+        // ACK.
         if !is_repair && (is_passed || (is_first && start < self.recovery_until)) {
             return self.recover();
         }
         if is_reported_lost || is_passed || is_overtaken {
             return RetransmissionCause::Probe;
         }
-        // RFC 8985 section 7.2: two smoothed round trips after the last segment was sent; the capture may be anywhere on the path.
+        // RFC 8985 section 7.2: tail loss probe, two smoothed round trips after the last segment.
+        // One is required here because the capture point may be anywhere on the path.
         let is_tail = arrival.stop >= self.highest;
         let quiet = elapsed(sent.max(self.advanced_at), now);
         let is_due = path.smoothed() > 0 && quiet >= path.smoothed();
@@ -68,18 +71,20 @@ impl HalfConnection {
             RetransmissionCause::Unknown
         }
     }
-    /// Fast retransmit: recovery lasts until all that is sent by now is acknowledged.
+    /// Fast retransmit: recovery lasts until all data sent so far is acknowledged.
     const fn recover(&mut self) -> RetransmissionCause {
         self.recovery_until = self.highest;
         RetransmissionCause::Fast
     }
-    /// Whether the retransmission timer can have run off: RFC 6298 restarts it at an ACK, Linux counts from when the segment was sent;
-    /// and it may be a little shorter there than what is reckoned here.
+    /// Whether the retransmission timer may have expired. RFC 6298 restarts it at each ACK, Linux
+    /// counts from the transmission. The sender's timeout may be slightly shorter than the one
+    /// estimated here.
     fn is_timeout(&self, since_sent: u64, since_ack: u64, path: Estimator) -> bool {
         let timeout = path.timeout();
         since_sent >= timeout / 8 * 7 && (self.advanced_at == 0 || since_ack >= timeout / 2)
     }
-    /// Bytes of a full segment: by the handshake, or else the longest so far, if Ethernet could carry it.
+    /// Payload of a full-size segment: from the handshake, otherwise the largest segment so far,
+    /// limited to Ethernet's MSS.
     fn full_segment(&self) -> u64 {
         if self.full > 0 {
             u64::from(self.full)

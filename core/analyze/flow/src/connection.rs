@@ -1,4 +1,4 @@
-//! A TCP connection: what each packet means to either direction.
+//! A TCP connection: dispatches each packet to both directions.
 use crate::ack::IncomingAck;
 use crate::flag;
 use crate::half_connection::{Arrival, Context, HalfConnection};
@@ -9,14 +9,14 @@ use crate::sequence::MAX_WINDOW_BYTES;
 use crate::{End, FlowId, Offer, RttMethod, RttValidity, Segment, Sink, Times};
 use alloc::boxed::Box;
 
-/// After so long without a packet, a SYN with another number begins another connection: Linux's TIME_WAIT. RFC 9293 has 4 minutes,
-/// which few keep.
+/// After this idle time a SYN with another number starts a new connection: Linux's TIME_WAIT. RFC
+/// 9293 requires 4 minutes, which few implement.
 const IDLE_NS: u64 = 60_000_000_000;
 
-/// How a connection ended, as far as was seen.
+/// How a connection ended, as far as the capture shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Close {
-    /// It did not, in this capture.
+    /// It did not end within the capture.
     #[default]
     Open,
     /// One end sent FIN.
@@ -27,26 +27,26 @@ pub enum Close {
     Reset,
 }
 
-/// A connection. In order of use, as [`HalfConnection`]; where a cache line ends and the next begins is known.
+/// A connection. Fields are ordered by use, as in [`HalfConnection`], to keep those of each packet
+/// in few cache lines.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Connection {
-    /// A, then B.
     pub(crate) ends: [Socket; 2],
     pub(crate) id: FlowId,
     pub(crate) close: Close,
-    /// Its totals are complete, unless there is another packet.
+    /// The totals are complete as of the last packet.
     is_complete: bool,
     pub(crate) packets: u64,
     pub(crate) last: Times,
-    /// What [`Connection::listed`] was after the last packet.
+    /// Value of [`Connection::listed`] after the last packet.
     pub(crate) listed_before: usize,
     pub(crate) first: Times,
     pub(crate) halves: [HalfConnection; 2],
 }
 
 impl Connection {
-    /// One of which nothing has passed yet.
+    /// Creates a connection without packets.
     pub(crate) fn boxed(id: FlowId, ends: [Socket; 2], first: Times) -> Box<Self> {
         let mut connection = Box::<Connection>::default();
         connection.id = id;
@@ -55,8 +55,10 @@ impl Connection {
         connection.last = first;
         connection
     }
-    /// Whether this packet begins another connection between the same ports: a SYN with another number, and this one is over, or has
-    /// been quiet for long, or never was more than a SYN; or, the SYN not seen, numbers far from those of one that is over.
+    /// Whether this packet starts a new connection between the same ports. That is a SYN with
+    /// another number if the old connection is over, has been idle for long or never got beyond its
+    /// SYN; or, if no SYN was captured, a packet with distant sequence numbers after the old
+    /// connection is over.
     #[inline]
     pub(crate) fn is_followed_by(&self, incoming: &Incoming<'_>) -> bool {
         let may_be = incoming.has(flag::SYN) || self.is_over(incoming);
@@ -83,7 +85,7 @@ impl Connection {
         !is_same && own.totals.packets > 0 && (is_over || is_vain)
             || (is_over && own.totals.packets == 0 && !incoming.has(flag::ACK))
     }
-    /// What one end sent.
+    /// Data sent by one end.
     pub(crate) const fn half(&self, end: End) -> &HalfConnection {
         let [a, b] = &self.halves;
         match end {
@@ -98,7 +100,7 @@ impl Connection {
             End::B => (b, a),
         }
     }
-    /// From where to where a packet of this end goes.
+    /// Source and destination of packets sent by this end.
     pub(crate) const fn sockets(&self, end: End) -> [Socket; 2] {
         let [a, b] = self.ends;
         match end {
@@ -106,37 +108,40 @@ impl Connection {
             End::B => [b, a],
         }
     }
-    /// Another connection has its ports now: completes its totals while they are in the caches, and gives back what is needed for its
-    /// packets only.
+    /// Completes the totals when a new connection uses the same ports, and frees the state that
+    /// only packet processing needs.
     pub(crate) fn retire(&mut self) {
         self.finish();
         self.halves.iter_mut().for_each(HalfConnection::retire);
     }
-    /// Nothing more comes: completes the totals, unless that is done.
+    /// Completes the totals unless they are complete already.
     pub(crate) fn finish(&mut self) {
         if !self.is_complete {
             self.halves.iter_mut().for_each(|half| half.finish(self.last.at));
             self.is_complete = true;
         }
     }
-    /// Both ends have sent all: completes the totals while they are in the caches, as nearly always nothing more comes, and gives memory back.
+    /// Completes the totals after both FINs, while the state is still in the caches, and frees
+    /// memory: rarely any packet follows.
     #[inline(never)]
     fn settle(&mut self) {
         self.is_complete = false;
         self.finish();
         self.halves.iter_mut().for_each(HalfConnection::shrink);
     }
-    /// There is too much in the lists of all flows: takes the lowest of this one's as acknowledged.
+    /// Frees memory when the lists of all flows are too long: treats the oldest entries of this
+    /// flow as acknowledged.
     pub(crate) fn forget_oldest(&mut self) {
         self.is_complete = false;
         self.halves.iter_mut().for_each(HalfConnection::forget_oldest);
     }
-    /// Entries of lists that grow with what is not acknowledged.
+    /// Number of list entries that grow with unacknowledged data.
     pub(crate) fn listed(&self) -> usize {
         self.halves.iter().map(HalfConnection::listed).sum()
     }
-    /// A packet of it passed. What each packet goes through is `inline(always)`: calls cost a twelfth of all instructions, as what is
-    /// at hand on both sides was stored and loaded again.
+    /// Processes a packet. All functions on this path are `inline(always)`: calls would cost a
+    /// twelfth of all instructions, because values at hand on both sides would be stored and loaded
+    /// again.
     #[inline(always)]
     pub(crate) fn packet<S: Sink>(&mut self, incoming: &Incoming<'_>, context: &mut Context<'_, S>) {
         self.packets += 1;
@@ -181,7 +186,7 @@ impl Connection {
     }
 }
 
-/// A SYN passed: numbers begin, and what both offered holds.
+/// Processes a SYN: initial sequence numbers and negotiated options.
 fn synchronise(own: &mut HalfConnection, other: &mut HalfConnection, incoming: &Incoming<'_>) {
     if !own.counter.is_started() {
         own.start(incoming.header.sequence, 0);
@@ -190,7 +195,8 @@ fn synchronise(own: &mut HalfConnection, other: &mut HalfConnection, incoming: &
     own.shift = Some(offer.window_shift.unwrap_or(0));
     own.syn_flags = Some(incoming.header.flags);
     let Some(others) = other.totals.offer else {
-        // Who answers may offer scaling only if it was offered: one that does not ends it for both.
+        // A responder may only scale windows if the SYN offered it. A SYN without scaling disables
+        // it for both.
         if offer.window_shift.is_none() {
             other.shift = Some(0);
         }
@@ -199,7 +205,8 @@ fn synchronise(own: &mut HalfConnection, other: &mut HalfConnection, incoming: &
     if offer.window_shift.is_none() || others.window_shift.is_none() {
         (own.shift, other.shift) = (Some(0), Some(0));
     }
-    // Where the option is missing, the header was cut: no stack leaves it out, and 536 (RFC 9293 section 3.7.1) would be wrong.
+    // A missing MSS option means that the header was truncated: all stacks send it, so the default
+    // of 536 (RFC 9293 section 3.7.1) would be wrong.
     if let (Some(mine), Some(its)) = (offer.mss_bytes, others.mss_bytes) {
         let stamps = if offer.timestamps && others.timestamps { STAMPS_BYTES } else { 0 };
         let full = u32::from(mine.min(its).saturating_sub(stamps));
@@ -207,10 +214,10 @@ fn synchronise(own: &mut HalfConnection, other: &mut HalfConnection, incoming: &
     }
 }
 
-/// Timestamps take of each segment (RFC 7323 appendix A).
+/// Bytes of the timestamp option in each segment (RFC 7323 appendix A).
 const STAMPS_BYTES: u16 = 12;
 
-/// The part of the packet that answers the other end. Gives whether it acknowledges anything new.
+/// Processes the acknowledgment in a packet. Returns whether it acknowledges new data.
 fn acknowledge<S: Sink>(
     own: &mut HalfConnection,
     other: &mut HalfConnection,
@@ -229,7 +236,8 @@ fn acknowledge<S: Sink>(
     };
     if let Some(sent) = stamps.and_then(|stamps| other.pending_timestamps.echoed(stamps.echo)) {
         let waited = elapsed(sent.times.at, context.header.times.at);
-        // Who was silent for most of it may have had nothing to send: only data is answered at once.
+        // An end that was silent most of that time may have had nothing to send: only data is
+        // answered at once.
         let was_silent = sent.is_bare && elapsed(own.packet_at, context.header.times.at) * 2 > waited;
         let validity = if was_silent { RttValidity::Ambiguous } else { RttValidity::Clean };
         other.finish_trip(sent.times, RttMethod::Timestamps, validity, stamps, context);
@@ -237,7 +245,7 @@ fn acknowledge<S: Sink>(
     is_new
 }
 
-/// Takes in what the packet says to the other end. Gives whether it acknowledges anything new.
+/// Processes an ACK that differs from the previous one. Returns whether it acknowledges new data.
 fn learn<S: Sink>(
     own: &mut HalfConnection,
     other: &mut HalfConnection,
@@ -258,7 +266,8 @@ fn learn<S: Sink>(
     update.is_new
 }
 
-/// The part of the packet that takes sequence numbers, or begins before what is next to make the other end answer.
+/// Processes the sequence space of a packet, including keep-alives, which start one byte before the
+/// next one.
 fn segment<S: Sink>(
     own: &mut HalfConnection,
     other: &HalfConnection,
@@ -308,7 +317,8 @@ fn segment<S: Sink>(
     context.sink.segment(context.flow, &segment);
 }
 
-/// Timestamps wait for their echo if the other end answers at once: data, or an ACK that lets it send more.
+/// Records the packet's timestamp if the other end answers at once: to data, or to an ACK that
+/// allows it to send more.
 fn stamp(own: &mut HalfConnection, incoming: &Incoming<'_>, is_new: bool, times: Times) {
     if let Some(stamps) = incoming.header.stamps {
         let is_bare = incoming.length == 0;
@@ -317,13 +327,13 @@ fn stamp(own: &mut HalfConnection, incoming: &Incoming<'_>, is_new: bool, times:
 }
 
 impl HalfConnection {
-    /// Joins a connection whose SYN was not seen: its first byte is 1.
+    /// Initializes a connection without captured SYN: its first byte is 1.
     fn begin(&mut self, incoming: &Incoming<'_>) {
         if !self.counter.is_started() {
             self.start(incoming.header.sequence, 1);
         }
     }
-    /// What it waits for from now on.
+    /// Updates what limits the sender.
     fn limit(&mut self, at: i64) {
         if self.totals.first_data_at.is_none() {
             return;

@@ -1,4 +1,4 @@
-//! Counting of packets and segments.
+//! Counters of packets and segments.
 use crate::SegmentKind;
 use crate::flag;
 use crate::half_connection::{Arrival, HalfConnection};
@@ -14,7 +14,7 @@ mod ecn {
 }
 
 impl HalfConnection {
-    /// Counts a packet that this end sent.
+    /// Counts a packet sent by this end.
     #[inline(always)]
     pub(crate) fn count(&mut self, incoming: &Incoming<'_>, at: i64) {
         let header = incoming.header;
@@ -59,7 +59,7 @@ impl HalfConnection {
             ecn.cwr += u64::from(incoming.has(flag::CWR));
         }
     }
-    /// Counts the SACK blocks of a packet that this end sent.
+    /// Counts the SACK blocks of a packet sent by this end.
     pub(crate) fn count_blocks(&mut self, blocks: u64, has_duplicate: bool) {
         if blocks > 0 {
             self.totals.selective_packets += 1;
@@ -67,7 +67,8 @@ impl HalfConnection {
             self.totals.max_blocks = self.totals.max_blocks.max(blocks);
         }
     }
-    /// Counts a segment; `before` was the highest byte when it came, and `outstanding` so many are outstanding with it.
+    /// Counts a segment; `before` was the highest sequence number before it, `outstanding` are the
+    /// bytes in flight including it.
     #[inline(always)]
     pub(crate) fn count_segment(
         &mut self,
@@ -87,7 +88,7 @@ impl HalfConnection {
             self.count_data(arrival, kind, before, incoming);
         }
     }
-    /// The end of what it sends: the first time it passes, it may fill a hole.
+    /// Records the position of the FIN. Its first captured transmission may fill a hole.
     #[cold]
     fn note_fin(&mut self, stop: u64, kind: SegmentKind) {
         if kind == SegmentKind::New || self.fin_stop.is_none() {
@@ -115,7 +116,7 @@ impl HalfConnection {
         }
         self.sent_at = at;
     }
-    /// Data passed for the first time, at the end of what was sent.
+    /// Counts data that was captured for the first time, at the end of the data sent.
     fn count_first(&mut self, arrival: &Arrival, before: u64) {
         let payload = u64::from(arrival.payload);
         let full = self.full;

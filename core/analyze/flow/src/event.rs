@@ -1,20 +1,22 @@
-//! What happens in a flow, as the capture shows it.
+//! Events of a flow, as seen in the capture.
 //!
-//! Times are nanoseconds of the capture's clock (since 1970 in most files), which may step. Sequence numbers are unwrapped: 64 bits,
-//! that of the first SYN (or of the first byte seen, less one) is 0.
+//! Times are nanoseconds of the capture's clock (since 1970 in most files), which may step.
+//! Sequence numbers are unwrapped to 64 bits; that of the first SYN (or the one before the first
+//! captured byte) is 0.
 use fathom_capture::Stamps;
 use fathom_run::ProbeKind;
 
-/// A flow by its number, from 0 in the order of first packets; that of one which was forgotten is given again.
+/// Identifier of a flow, from 0 in the order of first packets. Identifiers of forgotten flows are
+/// reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
 
 impl FlowId {
-    /// The number that people and files know it by, from 1.
+    /// The flow number shown to users and used in files, from 1.
     pub const fn number(self) -> u32 {
         self.0.saturating_add(1)
     }
-    /// The flow of a number that people and files know it by; `None` for 0.
+    /// The flow with a number shown to users; `None` for 0.
     pub const fn from_number(number: u32) -> Option<FlowId> {
         match number {
             0 => None,
@@ -26,14 +28,14 @@ impl FlowId {
 /// One end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum End {
-    /// The one that opened the connection; the sender of the first packet where no SYN was seen.
+    /// The initiator of the connection; the sender of the first packet if no SYN was captured.
     A,
-    /// The other.
+    /// The responder.
     B,
 }
 
 impl End {
-    /// The other end.
+    /// The opposite end.
     pub const fn other(self) -> End {
         match self {
             End::A => End::B,
@@ -42,236 +44,243 @@ impl End {
     }
 }
 
-/// When a packet passed the capture point, and which it was.
+/// Capture time of a packet, and its frame number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Times {
-    /// Nanoseconds of the capture's clock. The time between any two is to fit: within 2^62 of 0, as [`fathom_capture::Frame`] has it.
+    /// Nanoseconds of the capture's clock, within 2^62 of 0, so that differences do not overflow;
+    /// see [`fathom_capture::Frame`].
     pub at: i64,
     /// Number of the frame in its file, from 1, as in Wireshark.
     pub frame: u64,
 }
 
-/// What a segment is to those before it.
+/// Relation of a segment to earlier ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SegmentKind {
-    /// Bytes that were not sent before.
+    /// New data.
     New,
-    /// Bytes that passed here before, or (downstream of the loss) fill a hole and carry a newer timestamp than what came after the hole.
+    /// Data that was captured before, or (downstream of the loss) that fills a hole and carries a
+    /// newer timestamp than the segment after the hole.
     Retransmission(RetransmissionCause),
-    /// Fills a hole with an older timestamp: the network changed the order.
+    /// Fills a hole with an older timestamp: the network reordered it.
     Reordered,
-    /// The very same packet again, by the network.
+    /// A copy of a packet, made by the network.
     Duplicate,
-    /// One byte before what is next, to hear from the other end.
+    /// Keep-alive: one byte before the next one, to provoke an answer.
     KeepAlive,
-    /// Into a closed window, to learn when it opens.
+    /// Probe of a closed window.
     WindowProbe,
 }
 
-/// Why a segment was sent again.
+/// Cause of a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum RetransmissionCause {
-    /// Duplicate ACKs or SACK told of the loss of what was sent once (by number, RFC 6675, or by time, RFC 8985).
+    /// Fast retransmit: duplicate ACKs or SACK reported the loss of a segment that was sent once
+    /// (by count, RFC 6675, or by time, RFC 8985).
     Fast,
-    /// What only RFC 8985 sends again: by RACK what a repair overtook, and repairs that were lost too; the tail as a loss probe.
+    /// Only possible with RFC 8985: RACK, including lost retransmissions, or a tail loss probe.
     Probe,
-    /// The retransmission timer.
+    /// Retransmission timeout.
     Timeout,
-    /// The original had arrived: an ACK of before its arrival, D-SACK or the timestamps say so.
+    /// Spurious: the original had arrived, as shown by an earlier ACK, D-SACK or timestamps.
     Spurious,
-    /// It cannot be told.
+    /// The cause is unknown.
     Unknown,
 }
 
 /// A segment with data, SYN or FIN.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
-    /// When and which.
+    /// Time and frame.
     pub times: Times,
-    /// Who sent it.
+    /// Sender.
     pub end: End,
-    /// Its first byte.
+    /// First byte.
     pub start: u64,
-    /// After its last byte; SYN and FIN count one.
+    /// Byte after the last; SYN and FIN count as one.
     pub stop: u64,
-    /// Bytes of its IP packet.
+    /// Size of the IP packet.
     pub ip_bytes: u32,
-    /// What it is to those before it.
+    /// Relation to earlier segments.
     pub kind: SegmentKind,
-    /// Its timestamps.
+    /// TCP timestamps.
     pub stamps: Option<Stamps>,
-    /// Its ECN bits.
+    /// ECN bits.
     pub ecn: u8,
-    /// Bytes sent, not acknowledged and not selectively acknowledged, this segment included.
+    /// Bytes in flight, including this segment: sent, but neither acknowledged nor selectively
+    /// acknowledged.
     pub outstanding_bytes: u64,
-    /// The window that the other end offers, scaled, if known.
+    /// Receive window offered by the other end, scaled, if known.
     pub window_bytes: Option<u64>,
 }
 
 /// A segment with ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack<'a> {
-    /// When and which.
+    /// Time and frame.
     pub times: Times,
-    /// Who sent it.
+    /// Sender.
     pub end: End,
-    /// All before this has arrived.
+    /// Acknowledgment number: all bytes before this one have arrived.
     pub acknowledgement: u64,
-    /// Bytes that this acknowledges first, cumulatively or selectively.
+    /// Bytes acknowledged for the first time, cumulatively or selectively.
     pub newly_bytes: u64,
-    /// Its SACK blocks.
+    /// SACK blocks.
     pub blocks: &'a [(u64, u64)],
-    /// It repeats the one before (RFC 5681 section 2).
+    /// It is a duplicate ACK (RFC 5681 section 2).
     pub is_duplicate: bool,
-    /// The window it offers, scaled.
+    /// Receive window offered, scaled.
     pub window_bytes: u64,
-    /// Its timestamps.
+    /// TCP timestamps.
     pub stamps: Option<Stamps>,
     /// It echoes congestion (ECE).
     pub echoes_congestion: bool,
 }
 
-/// How a round trip was found.
+/// Method of a round-trip time sample.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum RttMethod {
-    /// A segment, and the ACK of its last byte.
+    /// From a segment to the ACK of its last byte.
     Sequence,
-    /// A timestamp, and its first echo.
+    /// From a timestamp to its first echo.
     Timestamps,
-    /// SYN to SYN+ACK, or SYN+ACK to ACK.
+    /// From SYN to SYN+ACK, or from SYN+ACK to ACK.
     Handshake,
 }
 
 /// Whether it is known which transmission was answered (Karn and Partridge 1987).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum RttValidity {
-    /// It was sent once.
+    /// The answered segment was sent once.
     Clean,
-    /// It was sent more than once, or the ACK waited for a repair of what is before it; or (SACK) the ACK was made by what was sent later; or
-    /// (timestamps of an ACK without data) the end that answered had been silent, so that it may have had nothing to send.
+    /// The segment was sent more than once; or the ACK waited for the retransmission of an earlier
+    /// segment; or (SACK) a later transmission triggered the ACK; or (timestamps of an ACK without
+    /// data) the answering end had been silent, so that it may have had nothing to send.
     Ambiguous,
 }
 
-/// A round trip from the capture point to one end and back.
+/// A round-trip time sample, from the capture point to one end and back.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
     /// The answer.
     pub times: Times,
-    /// When what was answered passed the capture point, ns.
+    /// Capture time of the answered packet, ns.
     pub sent_at: i64,
-    /// Which frame that was.
+    /// Frame number of the answered packet.
     pub sent_frame: u64,
-    /// Who sent what was answered: the round trip is to the other end.
+    /// Sender of the answered packet; the round trip is to the other end.
     pub end: End,
-    /// How it was found.
+    /// Method.
     pub method: RttMethod,
-    /// Whether it counts.
+    /// Validity.
     pub validity: RttValidity,
-    /// Timestamps of the answer: its TSval is the other end's clock when it answered.
+    /// Timestamps of the answer. TSval is the other end's clock when it answered.
     pub stamps: Option<Stamps>,
 }
 
-/// A segment that was sent and did not arrive, told when it is known (at the repair).
+/// A lost segment, reported when its retransmission is captured.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
-    /// When and in which frame the repair passed.
+    /// Time and frame of the retransmission.
     pub repair: Times,
-    /// When and in which frame the lost original passed; `None` if it was lost before the capture point.
+    /// Time and frame of the original; `None` if it was lost before the capture point.
     pub original: Option<Times>,
-    /// Who sent it.
+    /// Sender.
     pub end: End,
-    /// Its first byte.
+    /// First byte.
     pub start: u64,
-    /// After its last byte.
+    /// Byte after the last.
     pub stop: u64,
-    /// How the sender learned.
+    /// Cause of the retransmission.
     pub cause: RetransmissionCause,
 }
 
-/// How it is known that a repair was needless.
+/// Evidence that a retransmission was spurious.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum SpuriousProof {
-    /// The ACK echoes a timestamp of before the repair (RFC 3522).
+    /// The ACK echoes a timestamp from before the retransmission (RFC 3522).
     Timestamps,
-    /// The receiver tells that it has the bytes twice (RFC 2883).
+    /// The receiver reports that it has the bytes twice (RFC 2883).
     DuplicateSack,
-    /// The ACK came sooner after the repair than any answer can.
+    /// The ACK arrived too soon after the retransmission to be an answer to it.
     TooSoon,
 }
 
-/// A repair, told as one before, was needless: its original arrived.
+/// A retransmission reported earlier that turned out to be spurious, because the original arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Spurious {
     /// The ACK that proves it.
     pub times: Times,
-    /// When and in which frame the repair passed.
+    /// Time and frame of the retransmission.
     pub repair: Times,
-    /// Who sent it.
+    /// Sender.
     pub end: End,
-    /// Its first byte.
+    /// First byte.
     pub start: u64,
-    /// After its last byte.
+    /// Byte after the last.
     pub stop: u64,
-    /// As what it was told.
+    /// Cause under which it was reported.
     pub cause: RetransmissionCause,
-    /// How it is known.
+    /// Evidence.
     pub proof: SpuriousProof,
 }
 
-/// A question, and its answer if one came.
+/// A request of a protocol other than TCP, with its response if one was captured.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe {
-    /// Of which kind.
+    /// Kind of request.
     pub kind: ProbeKind,
-    /// Who asked, and who was asked. The port of one who sent an echo request is its identifier.
+    /// Client and server. For an echo request the client's port is the identifier.
     pub ends: [(fathom_capture::Address, u16); 2],
-    /// The question, as it passed first.
+    /// First transmission of the request.
     pub asked: Times,
-    /// The answer; `None` is told at the end of the capture, or when too many wait.
+    /// Response; `None` is reported at the end of the capture, or when too many requests are
+    /// outstanding.
     pub answered: Option<Times>,
-    /// `Ambiguous` if it was asked more than once, and for the spin bit.
+    /// `Ambiguous` if the request was sent more than once, and for the spin bit.
     pub validity: RttValidity,
 }
 
-/// Is told what happens. Each default does nothing, and costs nothing.
+/// Receives events. The default implementations do nothing and cost nothing.
 ///
-/// Of one packet in this order: `opened`, `packet`; what its ACK brings (`spurious`, `round_trip`, then `ack` or `unchanged_ack`); what it
-/// sends (`lost`, `segment`). Of one that is not TCP: `non_tcp`.
+/// Order of events for one TCP packet: `opened`, `packet`; the effects of its ACK (`spurious`,
+/// `round_trip`, then `ack` or `unchanged_ack`); the effects of its data (`lost`, `segment`). For
+/// other packets: `non_tcp`.
 pub trait Sink {
-    /// A packet of the capture passed, of whichever flow: called at least for the first packet, where shards share a capture, before
-    /// anything else is reported, so that all sinks know when it began.
+    /// A packet of any flow was captured. Called at least for the first packet, before any other
+    /// event, so that all sinks know the start of the capture even if shards divide it.
     fn capture_started(&mut self, _times: Times) {}
-    /// A flow's first packet: who are its ends (address and port of A, then of B).
+    /// The first packet of a flow, with address and port of A and B.
     fn opened(&mut self, _flow: FlowId, _ends: [(fathom_capture::Address, u16); 2], _times: Times) {}
-    /// A packet of a flow, before what it means.
+    /// A packet of a flow, before its analysis.
     fn packet(&mut self, _flow: FlowId, _header: &crate::Header) {}
     /// A packet that is not TCP.
     fn non_tcp(&mut self, _packet: &fathom_capture::Packet<'_>, _times: Times) {}
-    /// A segment passed.
+    /// A segment.
     fn segment(&mut self, _flow: FlowId, _segment: &Segment) {}
-    /// An ACK passed.
+    /// An ACK.
     fn ack(&mut self, _flow: FlowId, _ack: &Ack<'_>) {}
-    /// An ACK passed with data that says what the one before said: to most no other than the rest.
+    /// An ACK in a data packet that repeats the previous ACK. By default handled like any ACK.
     #[inline]
     fn unchanged_ack(&mut self, flow: FlowId, ack: &Ack<'_>) {
         self.ack(flow, ack);
     }
-    /// A round trip is complete.
+    /// A round-trip time sample.
     fn round_trip(&mut self, _flow: FlowId, _round_trip: &RoundTrip) {}
-    /// A loss is known.
+    /// A loss was detected.
     fn lost(&mut self, _flow: FlowId, _lost: &Lost) {}
-    /// A repair was needless: its `lost`, if it was told, is void.
+    /// A retransmission was spurious. Its `lost` event, if there was one, is void.
     fn spurious(&mut self, _flow: FlowId, _spurious: &Spurious) {}
-    /// Something else than TCP was asked, and answered or not.
+    /// A request of a protocol other than TCP, with or without response.
     fn probe(&mut self, _probe: &Probe) {}
-    /// A flow of one packet is forgotten, as there are too many such: nothing more is told of it, it has no summary, and the next flow
-    /// may have its number.
+    /// A flow of one packet was forgotten because there are too many. It has no summary, and its
+    /// identifier may be reused.
     fn forgotten(&mut self, _flow: FlowId) {}
 }
 
 impl Sink for () {}
 
-/// Tells all that is told to the sinks inside, one after the other.
+/// Forwards all events to several sinks in turn.
 macro_rules! forward_each {
     ($each:ident) => {
         #[inline]

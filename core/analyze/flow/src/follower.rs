@@ -1,4 +1,4 @@
-//! From packets to flows: the table of flows, and the packets that wait for others of their flow.
+//! Assigns packets to flows: the flow table, and batches of packets.
 use crate::batch::{Batch, Chain};
 use crate::connection::Connection;
 use crate::flag;
@@ -15,13 +15,13 @@ use alloc::vec::Vec;
 use core::{iter, mem};
 use fathom_capture::{Address, Packet, TcpHeader, Transport};
 
-/// How many of a flow's entries are forgotten at one packet, where there are too many: more than one packet adds.
+/// Number of a flow's entries forgotten per packet when there are too many; a packet adds fewer.
 const FORGOTTEN_AT_ONCE: usize = 8;
 
-/// No place of a flow.
+/// Index of no flow.
 const NOWHERE: u32 = u32::MAX;
 
-/// The last packet: from where to where, which end of its flow sent it, and where that flow is.
+/// Addresses of the last packet, its sender, and the index of its flow.
 #[derive(Clone, Copy, Debug)]
 struct LastPacket {
     place: u32,
@@ -29,39 +29,40 @@ struct LastPacket {
     sockets: [Socket; 2],
 }
 
-/// Follows flows and reports to a sink. [`crate::Tracer`], [`crate::BatchedTracer`] and [`crate::Shards`] each use it in one way only:
-/// [`Follower::packet`] does not ask what waits, so it is not for a follower that batches.
+/// Follows flows and reports to a sink. Used by [`crate::Tracer`], [`crate::BatchedTracer`] and
+/// [`crate::Shards`]. Do not mix [`Follower::packet`] with batching: it does not process the batch
+/// first.
 #[derive(Debug)]
 pub(crate) struct Follower<S> {
     sink: S,
     bounds: Bounds,
     table: Table,
-    /// By place, as `flows`.
+    /// Same indices as `flows`.
     entries: Vec<Entry>,
-    /// `None` where a flow was forgotten.
+    /// `None` if the flow was forgotten.
     flows: Vec<Option<Box<Connection>>>,
-    /// Of the last packet: packets come in trains, and the next is mostly of the same flow and the same end.
+    /// Packets arrive in trains: the next one usually belongs to the same flow.
     last: LastPacket,
     vacant: Vec<u32>,
-    /// Places of flows that had one packet when they were added here, oldest first.
+    /// Indices of flows that had one packet when they were added here, oldest first.
     lone: VecDeque<u32>,
-    /// Of a second pass: the frames that begin flows, and the numbers of those.
+    /// Second pass: frame numbers of the first packets, and the identifiers of their flows.
     known: Option<BTreeMap<u64, FlowId>>,
-    /// Entries of the lists that grow with what is not acknowledged.
+    /// Number of list entries that grow with unacknowledged data.
     waiting: usize,
     probes: Probes,
     totalled: Totalled,
     batch: Batch,
 }
 
-/// From where to where.
+/// Source and destination.
 #[inline]
 pub(crate) fn sockets(packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> [Socket; 2] {
     [(packet.source, tcp.source_port), (packet.destination, tcp.destination_port)]
 }
 
 impl<S: Sink> Follower<S> {
-    /// A follower that has seen nothing.
+    /// Creates a follower without flows.
     pub(crate) fn new(sink: S, bounds: Bounds) -> Self {
         Follower {
             sink,
@@ -79,7 +80,7 @@ impl<S: Sink> Follower<S> {
             batch: Batch::new(bounds.lone_flows),
         }
     }
-    /// Follows the flows that an earlier pass has kept, by the numbers that it gave them, and no others.
+    /// Follows only the flows found by an earlier pass, with the same identifiers.
     pub(crate) fn second_pass(sink: S, bounds: Bounds, flows: &Flows) -> Self {
         let known = flows.flows.iter().map(|flow| (flow.first.frame, flow.id)).collect();
         let bounds = Bounds { lone_flows: usize::MAX, ..bounds };
@@ -91,20 +92,20 @@ impl<S: Sink> Follower<S> {
     pub(crate) const fn sink_mut(&mut self) -> &mut S {
         &mut self.sink
     }
-    /// Flows that are kept.
+    /// Number of flows.
     pub(crate) const fn flows(&self) -> usize {
         self.flows.len() - self.vacant.len()
     }
-    /// What waits for an ACK, in all flows.
+    /// Number of entries for unacknowledged data in all flows.
     pub(crate) const fn waiting(&self) -> usize {
         self.waiting
     }
-    /// Counts a packet of the capture, whichever follower its flow belongs to.
+    /// Records the time of a captured packet, even if its flow belongs to another follower.
     #[inline]
     pub(crate) fn note_time(&mut self, times: Times) {
         self.totalled.clock(times);
     }
-    /// Follows a packet at once. Its time was noted.
+    /// Processes a packet immediately, after `note_time`.
     pub(crate) fn packet(&mut self, times: Times, packet: &Packet<'_>) {
         if let Transport::Tcp(tcp) = &packet.transport {
             self.tcp(times, packet, tcp);
@@ -112,7 +113,7 @@ impl<S: Sink> Follower<S> {
             self.non_tcp(times, packet);
         }
     }
-    /// A packet that is not TCP.
+    /// Processes a packet that is not TCP.
     pub(crate) fn non_tcp(&mut self, times: Times, packet: &Packet<'_>) {
         self.sink.non_tcp(packet, times);
         match &packet.transport {
@@ -123,16 +124,17 @@ impl<S: Sink> Follower<S> {
             }
         }
     }
-    /// Puts a packet to those that wait for others of their flow. Its time was noted.
+    /// Adds a packet to the batch, after `note_time`.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, times: Times, packet: &Packet<'_>) {
-        // A copy, as what is given away is stored in memory: see `fathom_capture::dissect_fast`.
+        // A copy, because a value that escapes must be stored in memory: see
+        // `fathom_capture::dissect_fast`.
         let Transport::Tcp(tcp) = &packet.transport else { return self.non_tcp(times, &packet.clone()) };
         if let Some(found) = self.place(sockets(packet, tcp), tcp.flags, times) {
             self.enqueue_at(found, times, packet, tcp);
         }
     }
-    /// A packet of the flow at this place, which that end sent, waits from now on.
+    /// Adds a packet of the flow at `place`, sent by `end`, to the batch.
     #[inline(always)]
     pub(crate) fn enqueue_at(
         &mut self,
@@ -158,7 +160,7 @@ impl<S: Sink> Follower<S> {
         let header = Header::new(times, end, packet, tcp);
         self.report(place, sockets, &Incoming::new(&header, significant_options(tcp).unwrap_or_default()));
     }
-    /// Tells of all packets that wait.
+    /// Processes the batch.
     #[inline(never)]
     fn flush(&mut self) {
         let mut batch = mem::replace(&mut self.batch, Batch::new(0));
@@ -175,7 +177,8 @@ impl<S: Sink> Follower<S> {
         batch.clear();
         self.batch = batch;
     }
-    /// Tells of the packets of a flow that wait; those from the first on which begins another flow are `left`.
+    /// Processes the batched packets of one flow. From the first packet that starts a new flow on,
+    /// they are moved to `left`.
     #[inline]
     fn report_chain<'a>(
         &mut self,
@@ -200,7 +203,7 @@ impl<S: Sink> Follower<S> {
         }
         self.recount(place, reported);
     }
-    /// Where the flow is of a packet between these, and who sent it, if the last packet was of that flow too.
+    /// Index and sending end of the last packet's flow, if this packet belongs to it.
     #[inline(always)]
     pub(crate) fn last_flow(&self, [source, destination]: [Socket; 2]) -> Option<(u32, End)> {
         let LastPacket { place, end, sockets } = &self.last;
@@ -214,7 +217,7 @@ impl<S: Sink> Follower<S> {
             None
         }
     }
-    /// Where the flow is of a packet with these flags, and who sent it; a flow that begins, if there is room.
+    /// Index and sending end of the packet's flow. Creates the flow if there is room.
     #[inline(always)]
     pub(crate) fn place(&mut self, sockets: [Socket; 2], flags: u16, times: Times) -> Option<(u32, End)> {
         if let Some(last) = self.last_flow(sockets) {
@@ -228,7 +231,7 @@ impl<S: Sink> Follower<S> {
         self.last = LastPacket { place, end, sockets };
         Some((place, end))
     }
-    /// A packet of a flow that is there; or of another between the same ports.
+    /// Processes a packet of the flow at `place`, or of a new flow between the same ports.
     #[inline]
     fn report(&mut self, place: u32, sockets: [Socket; 2], incoming: &Incoming<'_>) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
@@ -239,7 +242,7 @@ impl<S: Sink> Follower<S> {
         flow.packet(incoming, &mut context);
         self.recount(place, 1);
     }
-    /// A packet begins another flow between the same ports.
+    /// Starts a new flow between the same ports.
     #[cold]
     fn replace(&mut self, place: u32, sockets: [Socket; 2], incoming: &Incoming<'_>) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
@@ -252,7 +255,7 @@ impl<S: Sink> Follower<S> {
             self.report(next, sockets, &Incoming::new(&header, incoming.options));
         }
     }
-    /// After some packets of a flow: what waits for an ACK.
+    /// Updates the number of entries for unacknowledged data after packets of a flow.
     #[inline]
     fn recount(&mut self, place: u32, packets: usize) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
@@ -263,7 +266,7 @@ impl<S: Sink> Follower<S> {
             self.forget_waiting(place, packets);
         }
     }
-    /// A packet adds a few entries at most, and so a few of its flow's are forgotten.
+    /// Forgets a few entries of this flow; a packet adds fewer.
     #[cold]
     fn forget_waiting(&mut self, place: u32, packets: usize) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
@@ -277,13 +280,13 @@ impl<S: Sink> Follower<S> {
             }
         }
     }
-    /// Begins a flow, if there is room. Gives which of its ends sent this packet.
+    /// Creates a flow if there is room. Returns its index and the sending end of this packet.
     #[cold]
     fn open(&mut self, [source, destination]: [Socket; 2], flags: u16, times: Times) -> Option<(u32, End)> {
-        // The flow that passed last may be one of those that make room.
+        // The flow of the last packet may be removed below.
         self.last.place = NOWHERE;
         self.forget_lone();
-        // The answer to a SYN that was not seen goes to the one that opened the connection.
+        // A SYN+ACK without captured SYN was sent by the responder.
         let is_answer = flags & flag::SYN != 0 && flags & flag::ACK != 0;
         let (ends, end): ([Socket; 2], End) =
             if is_answer { ([destination, source], End::B) } else { ([source, destination], End::A) };
@@ -312,12 +315,13 @@ impl<S: Sink> Follower<S> {
         self.sink.opened(id, ends, times);
         Some((place, end))
     }
-    /// Keeps the flows of one packet few.
+    /// Limits the number of flows with one packet.
     fn forget_lone(&mut self) {
         while self.lone.len() >= self.bounds.lone_flows.max(1) {
             let Some(place) = self.lone.pop_front() else { return };
             let Some(there) = self.flows.get_mut(place as usize) else { return };
-            // No first packet waits here: fewer wait than there are lone flows.
+            // Flows in the batch are kept. The batch is smaller than the number of lone flows
+            // allowed.
             let waits = self.entries.get(place as usize).is_some_and(|entry| !entry.chain.is_empty());
             let Some(flow) = there.take_if(|flow| flow.packets <= 1 && !waits) else {
                 continue;
@@ -330,7 +334,7 @@ impl<S: Sink> Follower<S> {
             self.sink.forgotten(flow.id);
         }
     }
-    /// The capture is at its end.
+    /// Finishes at the end of the capture.
     pub(crate) fn finish(mut self) -> (Flows, S) {
         self.flush();
         let probes = self.probes.finish(&mut self.sink);

@@ -1,4 +1,4 @@
-//! One direction of a flow: what one end sent, and what the other acknowledged of it.
+//! One direction of a flow: data sent by one end, and its acknowledgments by the other.
 use crate::header::Header;
 use crate::limit::{Limit, Limits};
 use crate::pending_timestamps::PendingTimestamps;
@@ -11,7 +11,7 @@ use crate::sequence::Counter;
 use crate::totals::Totals;
 use crate::{FlowId, Times};
 
-/// Whom to tell, of which flow, on which packet of it.
+/// The sink, the flow, and the packet being processed.
 pub(crate) struct Context<'a, S> {
     pub(crate) sink: &'a mut S,
     pub(crate) flow: FlowId,
@@ -24,99 +24,101 @@ pub(crate) struct Arrival {
     pub(crate) times: Times,
     pub(crate) start: u64,
     pub(crate) stop: u64,
-    /// Bytes of data.
+    /// Bytes of payload.
     pub(crate) payload: u32,
     /// TSval, or 0.
     pub(crate) stamp: u32,
-    /// Identification, or 0.
+    /// IPv4 identification, or 0.
     pub(crate) identification: u16,
 }
 
-/// One direction. In order of use, as [`Totals`].
+/// One direction. Fields are ordered by use, as in [`Totals`].
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct HalfConnection {
     pub(crate) counter: Counter,
-    /// All below is acknowledged.
+    /// All bytes below are acknowledged.
     pub(crate) acknowledged: u64,
-    /// After the highest byte sent.
+    /// Byte after the highest one sent.
     pub(crate) highest: u64,
     pub(crate) segments: SentSegments,
     pub(crate) sacked: SackScoreboard,
     pub(crate) pending_timestamps: PendingTimestamps,
     pub(crate) repairs: Repairs,
-    /// Window that the other end offers, if known.
+    /// Receive window offered by the other end, if known.
     pub(crate) window: Option<u64>,
     /// Window field of the other end's last ACK.
     pub(crate) window_field: Option<u16>,
-    /// Shift of the windows that this end offers, if known.
+    /// Window scale of this end, if known.
     pub(crate) shift: Option<u8>,
     /// TTL or hop limit of its last packet.
     pub(crate) hop_limit: u8,
-    /// The last data segment was shorter than a full one.
+    /// The last data segment was shorter than a full-size one.
     pub(crate) is_short: bool,
-    /// An ACK of data was seen.
+    /// An ACK of data was captured.
     pub(crate) is_answered: bool,
-    /// A full segment's data, by the handshake, or 0.
+    /// Payload of a full-size segment, from the handshake, or 0.
     pub(crate) full: u32,
-    /// Duplicate ACKs in a row.
+    /// Consecutive duplicate ACKs.
     pub(crate) duplicates: u32,
-    /// When any packet was sent last.
+    /// Time of its last packet.
     pub(crate) packet_at: i64,
-    /// When data was sent last.
+    /// Time of its last data.
     pub(crate) sent_at: i64,
-    /// When `acknowledged` rose last.
+    /// Time when `acknowledged` last increased.
     pub(crate) advanced_at: i64,
-    /// When what was delivered was sent, at the latest (RFC 8985, `RACK.xmit_ts`).
+    /// Latest transmission time of delivered data (RFC 8985, `RACK.xmit_ts`).
     pub(crate) delivered: i64,
     pub(crate) rtt: Estimator,
     pub(crate) limits: Limits,
     pub(crate) totals: Totals,
     pub(crate) recent: RecentPackets,
-    /// What was sent when the retransmission timer ran off: all below is sent again for that reason.
+    /// Highest byte sent when the retransmission timer expired; bytes below it are retransmitted
+    /// for that reason.
     pub(crate) timeout_until: u64,
-    /// What was sent when fast recovery began (RFC 6582, `recover`).
+    /// Highest byte sent when fast recovery started (RFC 6582, `recover`).
     pub(crate) recovery_until: u64,
-    /// After the last window probe.
+    /// End of the last window probe.
     pub(crate) probe_stop: u64,
-    /// After the FIN.
+    /// Byte after the FIN.
     pub(crate) fin_stop: Option<u64>,
-    /// The first full segment, until it is acknowledged.
+    /// Start of the first full-size segment, until it is acknowledged.
     pub(crate) first_flight: Option<u64>,
-    /// Flags of its SYN, if that was seen.
+    /// Flags of its SYN, if captured.
     pub(crate) syn_flags: Option<u16>,
-    /// What the last ACK was ahead of.
+    /// Bytes that the last ACK acknowledged before they were captured.
     pub(crate) early_ack: Option<EarlyAck>,
 }
 
-/// Bytes that were acknowledged before they passed.
+/// Bytes acknowledged before they were captured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EarlyAck {
     pub(crate) start: u64,
     pub(crate) stop: u64,
-    /// When the ACK passed.
+    /// Time of the ACK.
     pub(crate) at: i64,
 }
 
-/// Without any packet from the other end, so many segments are kept to tell repetitions by: there is no ACK that would take them off.
+/// Without any packet from the other end, no ACK removes segments from the list. This many are kept
+/// to detect retransmissions.
 const MAX_UNANSWERED: usize = 65_536;
 
 impl HalfConnection {
-    /// Bytes sent and not acknowledged in either way.
+    /// Bytes in flight: neither acknowledged nor selectively acknowledged.
     pub(crate) fn outstanding(&self) -> u64 {
         (self.highest - self.acknowledged).saturating_sub(self.sacked.bytes())
     }
-    /// Entries of lists that grow with what is not acknowledged.
+    /// Number of list entries that grow with unacknowledged data.
     pub(crate) fn listed(&self) -> usize {
         self.segments.len() + self.pending_timestamps.len() + self.sacked.len() + self.repairs.len()
     }
-    /// Begins to count at `value`, with the number on the wire.
+    /// Initializes the sequence number: `raw` on the wire is `value`.
     pub(crate) fn start(&mut self, raw: u32, value: u32) {
         self.counter.start(raw, value);
         self.acknowledged = u64::from(value);
         self.highest = u64::from(value);
     }
-    /// Bytes from `start` on are sent for the first time.
+    /// Records new data.
     pub(crate) fn extend(&mut self, arrival: &Arrival, is_answered: bool) {
         let start = arrival.start.max(self.highest);
         self.segments.push(SentSegment {
@@ -133,7 +135,7 @@ impl HalfConnection {
             self.forget_oldest();
         }
     }
-    /// Takes the lowest segment as acknowledged, so that memory stays bounded.
+    /// Treats the lowest segment as acknowledged, to bound memory.
     pub(crate) fn forget_oldest(&mut self) {
         if let Some((stop, unseen)) = self.segments.forget_oldest() {
             self.totals.unseen_bytes += unseen;
@@ -143,22 +145,22 @@ impl HalfConnection {
         self.pending_timestamps.forget_oldest();
         self.repairs.forget_lowest();
     }
-    /// The flow is over: gives memory back.
+    /// Frees memory after the end of the flow.
     pub(crate) fn shrink(&mut self) {
         if self.segments.len() == 0 {
             self.segments = SentSegments::default();
-            // The last ACK's waits for ever: nothing is sent that would echo it.
+            // The timestamp of the last ACK is never echoed.
             self.pending_timestamps.shrink();
         }
     }
-    /// Nothing more comes, and the totals are complete: gives memory back.
+    /// Frees memory; the totals are complete and no packet follows.
     pub(crate) fn retire(&mut self) {
         self.segments = SentSegments::default();
         self.sacked = SackScoreboard::default();
         self.repairs = Repairs::default();
         self.pending_timestamps.shrink();
     }
-    /// Completes the totals, now that all is known; `at` is the time of the flow's last packet.
+    /// Completes the totals; `at` is the time of the flow's last packet.
     pub(crate) fn finish(&mut self, at: i64) {
         self.limits.set(at, Limit::None);
         self.totals.shares = self.limits.shares;

@@ -1,53 +1,54 @@
-//! What of a TCP packet matters to its flow.
+//! The part of a TCP packet that matters to its flow.
 use crate::flag;
 use crate::{End, Times};
 use fathom_capture::{Packet, Stamps, TcpHeader};
 
-/// A TCP packet without its addresses, options and payload: a cache line, so that many can wait for others of their flow.
+/// A TCP packet without addresses, options and payload. It fits a cache line, so that many can be
+/// batched.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Header {
-    /// When it passed, in which frame.
+    /// Capture time and frame number.
     pub times: Times,
-    /// Sequence number of the first byte (or of SYN).
+    /// Sequence number of the first byte or of the SYN.
     pub sequence: u32,
-    /// Acknowledgement number; it counts if the ACK flag is set.
+    /// Acknowledgment number; valid if the ACK flag is set.
     pub acknowledgement: u32,
-    /// Timestamps.
+    /// TCP timestamps.
     pub stamps: Option<Stamps>,
-    /// Bytes of the IP packet.
+    /// Size of the IP packet.
     pub ip_bytes: u32,
-    /// Bytes of the frame as it was sent.
+    /// Size of the frame on the wire.
     pub wire_bytes: u32,
-    /// Bytes of payload as they were sent.
+    /// Payload bytes sent.
     pub payload_bytes: u32,
-    /// Bytes of payload that are stored.
+    /// Payload bytes stored in the capture.
     pub stored_bytes: u32,
-    /// As in [`TcpHeader::flags`].
+    /// Flags, as in [`TcpHeader::flags`].
     pub flags: u16,
-    /// Window as in the header, not scaled.
+    /// Window field, not scaled.
     pub window: u16,
-    /// Identification of IPv4, or 0, which tells nothing (RFC 6864).
+    /// IPv4 identification, or 0 if it has no meaning (RFC 6864).
     pub identification: u16,
     /// TTL or hop limit.
     pub hop_limit: u8,
-    /// The two ECN bits.
+    /// ECN bits.
     pub ecn: u8,
-    /// Who sent it.
+    /// Sender.
     pub end: End,
-    /// While it waits: whether its options do, too.
+    /// In a batch: whether it has stored options.
     pub(crate) has_options: bool,
-    /// While it waits: the number of the next packet of its flow.
+    /// In a batch: index of the flow's next packet.
     pub(crate) next: u16,
 }
 
 const _: () = assert!(size_of::<Header>() == 64);
 
-/// No packet's number.
+/// Index of no packet.
 pub(crate) const NONE: u16 = u16::MAX;
 
 impl Header {
-    /// Of a packet with this TCP header, which that end sent.
+    /// Creates the header of a packet sent by `end`.
     #[inline]
     pub fn new(times: Times, end: End, packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> Self {
         Header {
@@ -72,10 +73,9 @@ impl Header {
     pub(crate) const fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
-    /// Sequence numbers it takes: of data, SYN and FIN.
+    /// Length in sequence space: data, SYN and FIN.
     #[inline]
     pub const fn length(&self) -> u64 {
-        // FIN and SYN are the two lowest bits.
         let marks = ((self.flags & flag::SYN) >> 1) + (self.flags & flag::FIN);
         self.payload_bytes as u64 + marks as u64
     }
@@ -85,13 +85,13 @@ impl Header {
     }
 }
 
-/// A packet that passes, with those of its options that tell more than timestamps.
+/// A packet being processed, with its significant options.
 #[derive(Clone, Copy)]
 pub(crate) struct Incoming<'a> {
     pub(crate) header: &'a Header,
-    /// As [`significant_options`] gives them.
+    /// Options, as [`significant_options`] returns them.
     pub(crate) options: &'a [u8],
-    /// As [`Header::length`] gives it.
+    /// Length, as [`Header::length`] returns it.
     pub(crate) length: u64,
 }
 
@@ -105,11 +105,11 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Bytes of timestamps, with what makes them a multiple of four.
+/// Size of the timestamp option with its padding.
 const STAMPS_ALONE: usize = 12;
 
-/// The options of a header, if they may tell more than its timestamps: not the usual ones, which are none, or timestamps alone (RFC 7323
-/// appendix A). Of a SYN all tell.
+/// Options that may contain more than timestamps. Most headers have none or timestamps alone (RFC
+/// 7323 appendix A). All options of a SYN are significant.
 #[inline]
 pub(crate) fn significant_options<'a>(tcp: &TcpHeader<'a>) -> Option<&'a [u8]> {
     let usual = if tcp.stamps.is_some() { STAMPS_ALONE } else { 0 };

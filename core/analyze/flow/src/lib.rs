@@ -1,7 +1,8 @@
-//! From the packets of a capture to flows: segments, round trips, losses and repairs of TCP; DNS, ping and QUIC.
+//! Follows the flows in a capture: segments, round-trip times, losses and retransmissions of TCP;
+//! DNS, ping and QUIC.
 //!
-//! One pass, in bounded memory: a [`Sink`] is told what happens as it happens; what is kept grows with flows and with what is
-//! not yet acknowledged, not with the capture.
+//! It takes one pass in bounded memory. A [`Sink`] receives events as they occur. Memory grows with
+//! the number of flows and with unacknowledged data, not with the size of the capture.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,10 +1,10 @@
-//! What a sender waits for, and how much is outstanding, over time.
+//! What limits a sender, and the bytes in flight, over time.
 use crate::totals::Shares;
 
 /// What keeps a sender from sending more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Limit {
-    /// It has not begun, or has sent its FIN.
+    /// It has not started, or has sent its FIN.
     #[default]
     None,
     Network,
@@ -12,7 +12,7 @@ pub(crate) enum Limit {
     Application,
 }
 
-/// Sums over time: each stretch is charged to what held in it.
+/// Sums over time; each interval counts for the state that was valid during it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     limit: Limit,
@@ -20,14 +20,15 @@ pub(crate) struct Limits {
     pub(crate) shares: Shares,
     outstanding: u64,
     outstanding_since: Option<i64>,
-    /// Bytes times ns: of four million steps, each rounded to 2^-53 of the sum, the mean loses nothing that is shown.
+    /// Bytes times ns. With four million steps, each rounded to 2^-53 of the sum, the mean keeps
+    /// all displayed digits.
     area: f64,
-    /// Time in `area`, ns.
+    /// Duration covered by `area`, ns.
     time: u64,
 }
 
 impl Limits {
-    /// From now on so much is outstanding.
+    /// Sets the bytes in flight from `at` on.
     pub(crate) fn outstanding(&mut self, at: i64, bytes: u64) {
         let lasted = self.outstanding_since.map_or(0, |since| elapsed(since, at));
         self.area += self.outstanding as i64 as f64 * lasted as i64 as f64;
@@ -35,7 +36,7 @@ impl Limits {
         self.outstanding = bytes;
         self.outstanding_since = Some(at);
     }
-    /// From now on it waits for this.
+    /// Sets the limit from `at` on.
     pub(crate) fn set(&mut self, at: i64, limit: Limit) {
         if limit != self.limit {
             let lasted = elapsed(self.limit_since, at);
@@ -52,13 +53,14 @@ impl Limits {
             self.limit_since = at;
         }
     }
-    /// Mean of the bytes outstanding.
+    /// Mean bytes in flight.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.time > 0).then(|| self.area / self.time as f64)
     }
 }
 
-/// Time from `since` to `at`, ns, below 2^63; 0 where the capture's clock went back, or leapt by 292 years.
+/// Time from `since` to `at` in ns, below 2^63; 0 if the capture's clock stepped back, or forward
+/// by more than 292 years.
 #[inline]
 pub(crate) fn elapsed(since: i64, at: i64) -> u64 {
     at.wrapping_sub(since).max(0) as u64

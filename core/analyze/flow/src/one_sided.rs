@@ -1,20 +1,21 @@
-//! Flows of which one direction was captured: asymmetric routes, or a tap of one fibre.
+//! Detects flows with only one captured direction: asymmetric routes, or a tap of a single fiber.
 use crate::{End, FlowSummary, Flows};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_run::CaptureDefect;
 
-/// Fewer answers in a flow to an end that was not captured prove nothing: a capture may begin or end between the two.
+/// Fewer ACKs to an end without captured packets prove nothing: the capture may start or end in
+/// between.
 const ANSWERS: u64 = 4;
 
-/// The end of which nothing was captured, though the other answers it.
+/// The end without any captured packet, although the other end acknowledges its data.
 pub fn missing_end(flow: &FlowSummary) -> Option<End> {
     let is_missing = |end: End| flow.sent_by(end).packets == 0 && flow.sent_by(end.other()).ack_packets > 0;
     [End::A, End::B].into_iter().find(|end| is_missing(*end))
 }
 
-/// What is missing of flows of which one direction was captured, if there are any.
+/// The missing direction of flows with one captured direction, if there are any.
 pub fn missing_directions(flows: &Flows) -> Option<CaptureDefect> {
     let missing = |flow: &FlowSummary| {
         let end = missing_end(flow)?;

@@ -1,6 +1,6 @@
-//! Options of a TCP header that matter here (IANA TCP option kinds).
+//! TCP options (IANA TCP option kinds).
 
-/// Types of options.
+/// Kinds of options.
 mod kind {
     pub(super) const END: u8 = 0;
     pub(super) const NO_OPERATION: u8 = 1;
@@ -15,25 +15,25 @@ mod kind {
     pub(super) const ACCURATE_ECN_1: u8 = 174;
 }
 
-/// The greatest shift that counts (RFC 7323 section 2.3).
+/// Maximum window scale (RFC 7323 section 2.3).
 const MAX_SHIFT: u8 = 14;
 
-/// What one end offered when the connection was opened.
+/// Options that an end offered in its SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Offer {
     /// Maximum segment size, bytes.
     pub mss_bytes: Option<u16>,
-    /// Shift of its windows.
+    /// Window scale.
     pub window_shift: Option<u8>,
-    /// It takes selective acknowledgements (RFC 2018).
+    /// It supports selective acknowledgments (RFC 2018).
     pub selective: bool,
-    /// It sends timestamps (RFC 7323).
+    /// It supports timestamps (RFC 7323).
     pub timestamps: bool,
-    /// TCP Fast Open: a cookie or the wish for one (RFC 7413).
+    /// TCP Fast Open: a cookie or a cookie request (RFC 7413).
     pub fast_open: bool,
     /// Multipath TCP (RFC 8684).
     pub multipath: bool,
-    /// An option of Accurate ECN (RFC 9768).
+    /// An Accurate ECN option (RFC 9768).
     pub accurate_ecn: bool,
 }
 
@@ -48,7 +48,8 @@ impl Blocks {
     pub(crate) fn as_slice(&self) -> &[(u32, u32)] {
         self.all.get(..self.count).unwrap_or_default()
     }
-    /// Of a header's options. Almost all have timestamps in the form of RFC 7323 appendix A, and then nothing, or one SACK option.
+    /// Parses the options of a header. Almost all contain timestamps in the form of RFC 7323
+    /// appendix A, followed by nothing or by one SACK option.
     pub(crate) fn of(options: &[u8]) -> Blocks {
         let rest = match options {
             [1, 1, kind::TIMESTAMPS, 10, _, _, _, _, _, _, _, _, rest @ ..] => rest,
@@ -95,7 +96,7 @@ impl Offer {
     }
 }
 
-/// Calls `f` with kind and body of each option, as far as they are stored and well formed.
+/// Calls `f` with kind and body of each option that is completely stored and well formed.
 fn each(mut options: &[u8], mut f: impl FnMut(u8, &[u8])) {
     while let Some((kind, rest)) = options.split_first() {
         match *kind {

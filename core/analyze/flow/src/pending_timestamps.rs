@@ -1,18 +1,18 @@
-//! Timestamps (RFC 7323) that wait for their echo.
+//! Timestamps (RFC 7323) that have not been echoed yet.
 use crate::Times;
 use crate::sequence::is_after;
 use alloc::collections::VecDeque;
 
-/// A timestamp, and the first packet that carried it.
+/// A timestamp and the first packet that carried it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingTimestamp {
     pub(crate) times: Times,
     value: u32,
-    /// On an ACK without data: the other end need not answer it at once.
+    /// It was on an ACK without data, which the other end need not answer at once.
     pub(crate) is_bare: bool,
 }
 
-/// Timestamps of one end, oldest first; nothing expires but by a newer one's echo.
+/// Timestamps of one end, oldest first. An entry is only removed when it or a newer one is echoed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PendingTimestamps {
     waiting: VecDeque<PendingTimestamp>,
@@ -20,8 +20,8 @@ pub(crate) struct PendingTimestamps {
 }
 
 impl PendingTimestamps {
-    /// A packet with this timestamp passed. Only the first with it counts, and only if it is `eligible`: one that the other end answers.
-    /// True if it waits from now on.
+    /// Records the timestamp of a packet. Only the first packet with a timestamp counts, and only
+    /// if it is `eligible`: if the other end answers it. Returns whether the timestamp was added.
     pub(crate) fn sent(&mut self, times: Times, value: u32, eligible: bool, is_bare: bool) -> bool {
         if self.newest.is_some_and(|newest| !is_after(value, newest)) {
             return false;
@@ -32,7 +32,7 @@ impl PendingTimestamps {
         }
         eligible
     }
-    /// An echo passed: the timestamp that it answers, if it is the first echo of it. Older ones are never echoed again.
+    /// Finds the timestamp for the first echo of it. Older ones are never echoed afterwards.
     pub(crate) fn echoed(&mut self, echo: u32) -> Option<PendingTimestamp> {
         while let Some(first) = self.waiting.front().copied() {
             if is_after(first.value, echo) {
@@ -51,7 +51,6 @@ impl PendingTimestamps {
     pub(crate) fn forget_oldest(&mut self) {
         self.waiting.pop_front();
     }
-    /// Gives memory back.
     pub(crate) fn shrink(&mut self) {
         self.waiting = VecDeque::new();
     }

@@ -1,14 +1,14 @@
-//! Questions and answers apart from TCP: ICMP echo, DNS, QUIC.
+//! Requests and responses of ICMP echo, DNS and QUIC.
 use crate::probe_totals::{ProbesTotals, Socket};
 use crate::quic::QuicFlows;
 use crate::{Probe, ProbeKind, RttValidity, Sink, Times};
 use alloc::collections::{BTreeMap, VecDeque};
 use fathom_capture::{IcmpHeader, Packet, UdpHeader};
 
-/// So many questions wait for their answers; of more, the oldest is taken for unanswered.
+/// Maximum number of outstanding requests; beyond it, the oldest counts as unanswered.
 const MAX_WAITING: usize = 65_536;
 
-/// What makes an answer belong to a question: who asked whom, and a number.
+/// Identifies the request that a response belongs to: client, server, and a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Question {
     kind: ProbeKind,
@@ -16,17 +16,18 @@ struct Question {
     number: u16,
 }
 
-/// A question that waits for its answer.
+/// An outstanding request.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     times: Times,
     validity: RttValidity,
-    /// Of IPv4; 0 is none.
+    /// IPv4 identification; 0 if there is none.
     identification: u16,
     hop_limit: u8,
 }
 
-/// Nobody asks again so soon, ns: the quickest resolvers wait for 50 ms. What comes so soon was captured twice.
+/// No client retries that fast, ns: the fastest resolvers wait for 50 ms. A repetition within this
+/// time is a second capture of the same packet.
 const COPY_NS: i64 = 10_000_000;
 
 impl Asked {
@@ -34,32 +35,32 @@ impl Asked {
         let identification = packet.identification.unwrap_or(0);
         Asked { times, validity: RttValidity::Clean, identification, hop_limit: packet.hop_limit }
     }
-    /// Whether this is the same packet further on its way, as a capture of several interfaces has it.
+    /// Whether `later` is the same packet further along its path, as a capture on several
+    /// interfaces contains it.
     const fn is_again(&self, later: &Asked) -> bool {
         let is_same = self.identification != 0 && self.identification == later.identification;
         is_same || later.hop_limit < self.hop_limit || later.times.at.saturating_sub(self.times.at) < COPY_NS
     }
 }
 
-/// All probes of a capture.
 #[derive(Debug, Default)]
 pub(crate) struct Probes {
     waiting: BTreeMap<Question, Asked>,
-    /// Questions in the order in which they came, with their frame: some have their answer already.
+    /// Requests in order of arrival with their frame numbers; some are already answered.
     order: VecDeque<(Question, u64)>,
     quic: QuicFlows,
     pub(crate) totals: ProbesTotals,
 }
 
-/// Types of ICMP messages: request and reply of an echo, of version 4 and 6 (RFC 792, RFC 4443).
+/// ICMP types of echo request and reply, for version 4 and 6 (RFC 792, RFC 4443).
 const ECHO: [(bool, u8, u8); 2] = [(false, 8, 0), (true, 128, 129)];
 /// Port of DNS (RFC 1035 section 4.2.1).
 const DNS_PORT: u16 = 53;
-/// The bit QR in the third byte of a DNS header: it is a response.
+/// The QR bit in the third byte of a DNS header marks a response.
 const DNS_RESPONSE: u8 = 0x80;
 
 impl Probes {
-    /// A message of ICMP passed.
+    /// Processes an ICMP message.
     pub(crate) fn icmp<S: Sink>(
         &mut self,
         times: Times,
@@ -81,7 +82,7 @@ impl Probes {
             }
         }
     }
-    /// A datagram of UDP passed.
+    /// Processes a UDP datagram.
     pub(crate) fn udp<S: Sink>(
         &mut self,
         times: Times,
@@ -129,7 +130,8 @@ impl Probes {
             Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), validity };
         self.totals.answered(&probe);
         sink.probe(&probe);
-        // What has its answer need not wait in line, so that the line is as short as what waits.
+        // Removes answered requests, so that the queue is no longer than the set of outstanding
+        // ones.
         while self.order.front().is_some_and(|(first, frame)| !is_waiting(&self.waiting, first, *frame)) {
             self.order.pop_front();
         }
@@ -143,7 +145,7 @@ impl Probes {
         self.totals.of(question.kind).unanswered += 1;
         sink.probe(&Probe { kind: question.kind, ends: question.ends, asked, answered: None, validity });
     }
-    /// The capture is at its end: what waits has no answer.
+    /// Reports outstanding requests as unanswered at the end of the capture.
     pub(crate) fn finish<S: Sink>(mut self, sink: &mut S) -> ProbesTotals {
         while !self.order.is_empty() {
             self.give_up_oldest(sink);

@@ -1,37 +1,37 @@
-//! Totals of probes: questions apart from TCP, and their answers.
+//! Totals of requests and responses of protocols other than TCP.
 use crate::limit::elapsed;
 use crate::rtt::Tally;
 use crate::{Probe, ProbeKind, RttValidity};
 use fathom_capture::Address;
 
-/// One end.
+/// Address and port of one end.
 pub(crate) type Socket = (Address, u16);
 
-/// Of one kind of probe.
+/// Totals of one kind of request.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ProbeTotals {
-    /// Questions, each counted once.
+    /// Number of requests, without retries.
     pub asked: u64,
-    /// Those that were asked again before an answer.
+    /// Number of requests that were retried before a response.
     pub asked_again: u64,
-    /// Answers.
+    /// Number of responses.
     pub answered: u64,
-    /// Questions without an answer in the capture.
+    /// Number of requests without a response in the capture.
     pub unanswered: u64,
-    /// Time to the answer, of what was asked once, ns.
+    /// Response time of requests that were sent once, ns.
     pub rtt: Tally,
 }
 
-/// Of all kinds.
+/// Totals of all kinds.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ProbesTotals {
     /// ICMP echo.
     pub echo: ProbeTotals,
     /// DNS over UDP.
     pub dns: ProbeTotals,
-    /// Handshakes of QUIC.
+    /// QUIC handshakes.
     pub quic_handshake: ProbeTotals,
-    /// Turns of QUIC's spin bit: a hint.
+    /// Transitions of QUIC's spin bit, which are only a hint.
     pub quic_spin: ProbeTotals,
 }
 
@@ -44,7 +44,7 @@ impl ProbesTotals {
             ProbeKind::QuicSpin => &mut self.quic_spin,
         }
     }
-    /// Counts a question that has its answer.
+    /// Counts an answered request.
     pub(crate) fn answered(&mut self, probe: &Probe) {
         let Some(answered) = probe.answered else { return };
         let totals = self.of(probe.kind);

@@ -1,17 +1,17 @@
-//! Round trips of QUIC (RFC 9000, RFC 9369), of which little can be seen: the handshake, and the spin bit.
+//! Round trips of QUIC (RFC 9000, RFC 9369). Only the handshake and the spin bit are visible.
 use crate::limit::elapsed;
 use crate::probe_totals::{ProbesTotals, Socket};
 use crate::{Probe, ProbeKind, RttValidity, Sink, Times};
 use alloc::collections::{BTreeMap, VecDeque};
 use fathom_capture::UdpHeader;
 
-/// The first byte of a packet (RFC 9000 section 17).
+/// Bits of a packet's first byte (RFC 9000 section 17).
 mod first_byte {
     pub(super) const LONG: u8 = 0x80;
     pub(super) const FIXED: u8 = 0x40;
     pub(super) const SPIN: u8 = 0x20;
     pub(super) const TYPE: u8 = 0x30;
-    /// In version 2 Initial is type 1, not 0.
+    /// In version 2, Initial has type 1 instead of 0.
     pub(super) const INITIAL_OF_VERSION_2: u8 = 0x10;
 }
 
@@ -24,34 +24,33 @@ mod version {
     pub(super) const DRAFT: u32 = 0xff00_0000;
 }
 
-/// A connection.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     client: Socket,
     initial: Times,
-    /// `Ambiguous` if the client sent its Initial again before an answer.
+    /// `Ambiguous` if the client retransmitted its Initial before a response.
     validity: RttValidity,
     reply: Option<Times>,
-    /// The client's first packet after that passed.
+    /// The client's first packet after the response was captured.
     is_open: bool,
-    /// The server's spin bit, and when it turned last.
+    /// The server's spin bit, and the time of its last transition.
     spin: Option<bool>,
     turned: Option<Times>,
 }
 
-/// So many connections are followed; of more, the oldest is forgotten.
+/// Maximum number of connections; beyond it, the oldest is forgotten.
 const MAX_CONNECTIONS: usize = 16_384;
 
-/// Connections by their ends.
+/// Connections by their endpoints.
 #[derive(Debug, Default)]
 pub(crate) struct QuicFlows {
-    /// By the two ends, the lesser first.
+    /// Keyed by both endpoints, the smaller first.
     all: BTreeMap<[Socket; 2], Connection>,
     order: VecDeque<[Socket; 2]>,
 }
 
 impl QuicFlows {
-    /// A datagram passed that may be QUIC's.
+    /// Processes a datagram that may be QUIC.
     pub(crate) fn datagram<S: Sink>(
         &mut self,
         [from, to]: [Socket; 2],
@@ -94,13 +93,14 @@ impl QuicFlows {
         self.all.insert(key, connection);
         self.order.push_back(key);
     }
-    /// Connections whose client had no answer.
+    /// Number of connections without a response from the server.
     pub(crate) fn unanswered(&self) -> u64 {
         self.all.values().filter(|connection| connection.reply.is_none()).count() as u64
     }
 }
 
-/// A turn of the spin bit sooner than this part of the handshake's round trip is a packet out of order (RFC 9312 section 3.8.2).
+/// A spin bit transition is a reordered packet if it comes sooner than the handshake's round-trip
+/// time divided by this (RFC 9312 section 3.8.2).
 const MIN_TURN_DIVISOR: u64 = 4;
 
 impl Connection {
@@ -123,7 +123,8 @@ impl Connection {
         }
         self.is_open = true;
         totals.quic_handshake.asked += 1;
-        // A client that was asking again meanwhile may not have answered the reply.
+        // If the client retransmitted in the meantime, its packet may not be an answer to this
+        // response.
         let (kind, ends) = (ProbeKind::QuicHandshake, [server, self.client]);
         Some(Probe { kind, ends, asked: reply, answered: Some(times), validity: self.validity })
     }
@@ -160,7 +161,7 @@ impl Connection {
     }
 }
 
-/// A client's first datagram is at least so long (RFC 9000 section 14.1).
+/// Minimum size of a client's first datagram (RFC 9000 section 14.1).
 const MIN_INITIAL_BYTES: u32 = 1200;
 
 fn is_initial(payload: &[u8]) -> bool {

@@ -1,9 +1,9 @@
-//! The last data packets, by which copies that the network made are known.
+//! The most recent data packets, to detect copies made by the network.
 
-/// So many are kept, as in tcptrace: copies come soon after one another.
+/// Number of packets, as in tcptrace: copies follow soon after the original.
 const KEPT: usize = 8;
 
-/// Sequence, identification and timestamp of the last data packets, in a ring.
+/// Sequence number, identification and timestamp of recent data packets, in a ring buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RecentPackets {
     packets: [(u64, u16, u32); KEPT],

@@ -1,45 +1,47 @@
-//! What was sent again, kept until it is known whether that was needed.
+//! Retransmissions, kept until it is known whether they were spurious.
 use crate::limit::elapsed;
 use crate::{RetransmissionCause, Times};
 use alloc::collections::BTreeMap;
 
-/// A range that was sent again.
+/// A retransmitted range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repair {
     pub(crate) stop: u64,
-    /// The last time.
+    /// Time of the last retransmission.
     pub(crate) times: Times,
-    /// TSval of then, or 0.
+    /// TSval of the last retransmission, or 0.
     pub(crate) stamp: u32,
-    /// Identification of then, or 0.
+    /// IPv4 identification of the last retransmission, or 0.
     pub(crate) identification: u16,
     pub(crate) cause: RetransmissionCause,
-    /// How often it was sent again.
+    /// Number of retransmissions.
     pub(crate) count: u32,
-    /// How often it was needless.
+    /// Number of spurious retransmissions.
     pub(crate) needless: u32,
 }
 
-/// Repairs by their first byte. Those that were acknowledged stay for a while, as D-SACK comes later.
+/// Retransmissions by their first byte. Acknowledged ones are kept for a while because a D-SACK
+/// arrives later.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repairs {
     all: BTreeMap<u64, Repair>,
-    /// The first byte of the highest there ever was.
+    /// Highest first byte so far.
     highest: u64,
-    /// Where the farthest there ever was ends.
+    /// Highest end so far.
     farthest: u64,
-    /// None begins in these bytes: most ACKs are of what was sent once.
+    /// No retransmission starts in this range. Most ACKs are for bytes that were sent once.
     none_within: (u64, u64),
 }
 
-/// Acknowledged repairs are kept for so many round trips, and at least so long (ns), but no more than so many: a D-SACK comes within a round trip, and
-/// a timeout rarely sends more again. Of fewer the caches hold more.
+/// Acknowledged retransmissions are kept for this many round trips and at least this long (ns), up
+/// to a maximum number. A D-SACK arrives within a round trip, and a timeout rarely retransmits more
+/// than the maximum. A small number stays in the CPU caches.
 const KEPT_TRIPS: u64 = 4;
 const MIN_KEPT_NS: u64 = 1_000_000_000;
 const MAX_SETTLED: usize = 4096;
 
 impl Repairs {
-    /// The one that begins at `first`, which is not acknowledged yet, and all before it is.
+    /// The retransmission that starts at `first`, the lowest unacknowledged byte.
     pub(crate) fn first(&mut self, first: u64) -> Option<&Repair> {
         if self.none_within.0 <= first && first < self.none_within.1 {
             return None;
@@ -54,14 +56,14 @@ impl Repairs {
     pub(crate) fn forget_lowest(&mut self) {
         self.all.pop_first();
     }
-    /// The last one of this byte.
+    /// The last retransmission that covers this byte.
     pub(crate) fn at(&self, byte: u64) -> Option<&Repair> {
         if byte >= self.farthest {
             return None;
         }
         self.all.range(..=byte).next_back().map(|(_, repair)| repair).filter(|repair| repair.stop > byte)
     }
-    /// Notes one more. Gives how often it was sent again by now.
+    /// Adds a retransmission and returns how often this range has been retransmitted.
     pub(crate) fn add(&mut self, start: u64, repair: Repair) -> u32 {
         self.highest = self.highest.max(start);
         self.farthest = self.farthest.max(repair.stop);
@@ -73,21 +75,21 @@ impl Repairs {
         *there = Repair { stop: there.stop.max(repair.stop), count, needless, ..repair };
         count
     }
-    /// One of this first byte was needless. Gives it, if that was not known.
+    /// Marks a retransmission as spurious and returns it, unless all of them are already marked.
     pub(crate) fn needless(&mut self, start: u64) -> Option<Repair> {
         let repair = self.all.get_mut(&start).filter(|repair| repair.needless < repair.count)?;
         repair.needless += 1;
         Some(*repair)
     }
-    /// The one that begins here.
+    /// The retransmission that starts here.
     pub(crate) fn starting(&self, start: u64) -> Option<&Repair> {
         if start > self.highest { None } else { self.all.get(&start) }
     }
-    /// The first byte of the next one that begins in `start..stop`.
+    /// First byte of the next retransmission that starts in `start..stop`.
     pub(crate) fn next(&self, start: u64, stop: u64) -> Option<u64> {
         self.all.range(start..).next().filter(|(at, _)| **at < stop).map(|(at, _)| *at)
     }
-    /// The latest time at which a part of `start..stop` was sent again.
+    /// Time of the latest retransmission of a part of `start..stop`.
     pub(crate) fn latest(&self, start: u64, stop: u64) -> Option<i64> {
         if self.none_within.0 <= start && stop <= self.none_within.1 {
             return None;
@@ -95,7 +97,8 @@ impl Repairs {
         let within = self.all.range(start..).take_while(|(at, _)| **at < stop);
         within.map(|(_, repair)| repair.times.at).max()
     }
-    /// All before `ack` is acknowledged; it is `now`, and a round trip takes so long, ns.
+    /// Removes old entries: all bytes before `ack` are acknowledged at `now`, with this round-trip
+    /// time in ns.
     pub(crate) fn settle(&mut self, ack: u64, now: i64, round_trip: u64) {
         let kept_ns = KEPT_TRIPS.saturating_mul(round_trip).max(MIN_KEPT_NS);
         let is_settled = |repair: &Repair, count: usize| {

@@ -1,34 +1,35 @@
-//! Round trips as statistics.
+//! Statistics of round-trip times.
 use alloc::vec::Vec;
 use fathom_stats::bins::{bin_of, lower_edge};
 use fathom_stats::{DelayHistogram, percentile_bin};
 use fathom_units::Duration;
 
-/// Sums over values: enough for count, least, greatest, mean and standard deviation.
+/// Count, minimum, maximum, mean and standard deviation of values, from their sums.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Moments {
-    /// How many.
+    /// Number of values.
     pub count: u64,
-    /// The least; 0 if there is none.
+    /// Minimum; 0 without values.
     pub min: u64,
-    /// The greatest; 0 if there is none.
+    /// Maximum; 0 without values.
     pub max: u64,
     sum: f64,
     sum_of_squares: f64,
 }
 
 impl Moments {
-    /// One value more.
+    /// Adds a value.
     pub fn add(&mut self, value: u64) {
         self.min = if self.count == 0 { value } else { self.min.min(value) };
         self.max = self.max.max(value);
         self.count += 1;
-        // Signed, as that is one instruction: nothing that is measured is as long as 2^63 ns.
+        // Signed, because that conversion is a single instruction; no measured time reaches 2^63
+        // ns.
         let value = value as i64 as f64;
         self.sum += value;
         self.sum_of_squares += value * value;
     }
-    /// The values of both.
+    /// Combines both sets of values.
     pub(crate) fn with(self, other: Moments) -> Moments {
         if self.count == 0 || other.count == 0 {
             return if self.count == 0 { other } else { self };
@@ -41,11 +42,11 @@ impl Moments {
             sum_of_squares: self.sum_of_squares + other.sum_of_squares,
         }
     }
-    /// The mean; `None` without values.
+    /// Mean; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
-    /// The standard deviation of a sample; `None` below two values.
+    /// Sample standard deviation; `None` with fewer than two values.
     pub fn standard_deviation(&self) -> Option<f64> {
         let mean = self.mean().filter(|_| self.count > 1)?;
         let variance = (self.sum_of_squares - mean * self.sum) / (self.count - 1) as f64;
@@ -53,13 +54,16 @@ impl Moments {
     }
 }
 
-/// So many values are listed before bins are counted: most flows are short, and a bin for each value between two is much for a few.
+/// Values are listed up to this number and counted in bins afterwards. Most flows are short, and an
+/// array of bins from minimum to maximum would be large for a few values.
 const MAX_LISTED: usize = 64;
 
-/// A histogram that grows with the range of what it counts, from its least bin to its greatest: a step per value, and no search.
+/// A histogram with an array of bins from the minimum to the maximum: adding a value takes constant
+/// time without a search.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tally {
-    /// The bin of each value, while they are few; then the counts of `first` and those after it.
+    /// The bin of each value, while there are few; later, the counts of bin `first` and the
+    /// following ones.
     bins: Vec<u32>,
     first: u32,
     is_dense: bool,
@@ -67,12 +71,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts one delay, ns.
+    /// Adds a delay in ns.
     pub fn add(&mut self, nanos: u64) {
         self.moments.add(nanos);
         self.sort(nanos);
     }
-    /// Counts one delay, ns, in its bin alone: [`Tally::sum_up`] is told of the others.
+    /// Adds a delay in ns to its bin only; [`Tally::sum_up`] sets the moments later.
     pub(crate) fn sort(&mut self, nanos: u64) {
         let bin = bin_of(nanos);
         if self.is_dense {
@@ -87,7 +91,7 @@ impl Tally {
             self.count(bin);
         }
     }
-    /// These are the moments of what was sorted.
+    /// Sets the moments of all values added by [`Tally::sort`].
     pub(crate) const fn sum_up(&mut self, moments: Moments) {
         self.moments = moments;
     }
@@ -105,7 +109,7 @@ impl Tally {
             *count = count.saturating_add(1);
         }
     }
-    /// Bins that are used and their counts, ascending.
+    /// Nonempty bins with their counts, in ascending order.
     fn counted(&self) -> Vec<(u32, u64)> {
         if self.is_dense {
             let all =
@@ -116,17 +120,17 @@ impl Tally {
         listed.sort_unstable();
         listed.into_iter().map(|bin| (bin, 1)).collect()
     }
-    /// Count, least, greatest, mean and deviation, exact, ns.
+    /// Exact moments in ns.
     pub const fn moments(&self) -> &Moments {
         &self.moments
     }
-    /// Lower edge of the bin that holds the least delay with at least `p` (0 to 1) of the counts at or below it, ns; never outside
-    /// of what was counted.
+    /// Lower edge in ns of the bin that contains the percentile `p` (0 to 1), clamped to the range
+    /// of the values.
     pub fn percentile(&self, p: f64) -> Option<u64> {
         let bin = percentile_bin(self.counted(), self.moments.count, p)?;
         Some(lower_edge(bin).clamp(self.moments.min, self.moments.max))
     }
-    /// The same counts in the form that results are kept in.
+    /// The counts as a histogram for results.
     pub fn histogram(&self) -> DelayHistogram {
         let mut histogram = DelayHistogram::default();
         for (bin, count) in self.counted() {
@@ -137,7 +141,7 @@ impl Tally {
     }
 }
 
-/// Smoothed round trip and its variation, as a sender has them (RFC 6298 section 2).
+/// Smoothed round-trip time and its variation, as a sender computes them (RFC 6298 section 2).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Estimator {
     smoothed: u64,
@@ -145,11 +149,12 @@ pub(crate) struct Estimator {
     min: u64,
 }
 
-/// What a sender waits at least (Linux, `TCP_RTO_MIN`; RFC 6298 section 2.4 has 1 s, which few keep).
+/// Minimum retransmission timeout (Linux, `TCP_RTO_MIN`; RFC 6298 section 2.4 requires 1 s, which
+/// few implement).
 const MIN_RTO_NS: u64 = 200_000_000;
-/// More than any round trip (2 years): a clock that leapt must not overflow the sums.
+/// 2 years, more than any round-trip time. A clock that jumps must not overflow the sums.
 const MAX_NS: u64 = 1 << 56;
-/// Before the first sample (RFC 6298 section 2.1).
+/// Timeout before the first sample (RFC 6298 section 2.1).
 const FIRST_RTO_NS: u64 = 1_000_000_000;
 
 impl Estimator {
@@ -163,7 +168,7 @@ impl Estimator {
         self.variation = (3 * self.variation + self.smoothed.abs_diff(nanos)) / 4;
         self.smoothed = (7 * self.smoothed + nanos) / 8;
     }
-    /// Of the whole path, of which this is one side of the capture point and `other` the other.
+    /// Estimate for the whole path; `self` and `other` are the two sides of the capture point.
     pub(crate) const fn with(self, other: Estimator) -> Estimator {
         Estimator {
             smoothed: self.smoothed + other.smoothed,
@@ -174,11 +179,11 @@ impl Estimator {
     pub(crate) const fn smoothed(self) -> u64 {
         self.smoothed
     }
-    /// The least; 0 before the first.
+    /// Minimum; 0 before the first sample.
     pub(crate) const fn min(self) -> u64 {
         self.min
     }
-    /// The retransmission timeout of a sender who saw the same.
+    /// Retransmission timeout of a sender with these samples.
     pub(crate) fn timeout(self) -> u64 {
         if self.smoothed == 0 { FIRST_RTO_NS } else { self.smoothed + (4 * self.variation).max(MIN_RTO_NS) }
     }

@@ -1,25 +1,28 @@
-//! What is selectively acknowledged (RFC 2018): the receiver's ranges.
+//! Selectively acknowledged ranges (RFC 2018).
 use alloc::collections::BTreeMap;
 use core::iter;
 
-/// Ranges of bytes that do not touch.
+/// Disjoint, non-adjacent ranges of bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackScoreboard {
-    /// The highest, start and stop; nothing if there is none. Most of what is told lengthens it, or is above it.
+    /// The highest range, start and stop; empty if there is none. Most blocks extend it or are
+    /// above it.
     top: (u64, u64),
-    /// The others, start to stop.
+    /// The other ranges, start to stop.
     below: BTreeMap<u64, u64>,
     bytes: u64,
-    /// The last blocks that were told, in a ring: most are told three times (RFC 2018 section 4), and looked up once.
+    /// Recently processed blocks, in a ring buffer. Most blocks are reported three times (RFC 2018
+    /// section 4).
     recent_blocks: [(u64, u64); 4],
     next: u8,
 }
 
-/// Segments or ranges above a hole that tell of its loss (RFC 6675 section 2, `DupThresh`).
+/// Number of segments or ranges above a hole that indicate its loss (RFC 6675 section 2,
+/// `DupThresh`).
 pub(crate) const DUP_THRESH: u32 = 3;
 
 impl SackScoreboard {
-    /// Bytes in all ranges.
+    /// Total size of all ranges.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -29,7 +32,7 @@ impl SackScoreboard {
     pub(crate) fn len(&self) -> usize {
         self.below.len() + usize::from(!self.is_empty())
     }
-    /// Where the range ends that begins at this byte or is the next before it.
+    /// End of the range that contains this byte or is the closest one below it.
     #[inline]
     fn stop_before(&self, byte: u64) -> Option<u64> {
         if byte >= self.top.0 {
@@ -41,11 +44,11 @@ impl SackScoreboard {
     pub(crate) fn has(&self, byte: u64) -> bool {
         self.stop_before(byte).is_some_and(|stop| stop > byte)
     }
-    /// Whether all of these bytes are in a range.
+    /// Whether all these bytes are in one range.
     pub(crate) fn covers(&self, start: u64, stop: u64) -> bool {
         self.stop_before(start).is_some_and(|end| end >= stop)
     }
-    /// The first bytes of `start..stop` that are in no range.
+    /// The first part of `start..stop` that is in no range.
     pub(crate) fn uncovered(&self, start: u64, stop: u64) -> Option<(u64, u64)> {
         let covered = self.stop_before(start).map_or(start, |end| start.max(end));
         if covered >= stop {
@@ -57,7 +60,7 @@ impl SackScoreboard {
         let next = self.below.range(covered..).next().map_or(self.top.0, |(next, _)| *next);
         Some((covered, stop.min(next)))
     }
-    /// Whether this block was told of late; from now on it was.
+    /// Whether this block was processed recently; records it.
     pub(crate) fn is_recent_block(&mut self, block: (u64, u64)) -> bool {
         if self.recent_blocks.contains(&block) {
             return true;
@@ -69,7 +72,7 @@ impl SackScoreboard {
         self.next = self.next.wrapping_add(1);
         false
     }
-    /// Adds bytes that [`SackScoreboard::uncovered`] gave.
+    /// Adds bytes returned by [`SackScoreboard::uncovered`].
     pub(crate) fn insert(&mut self, start: u64, stop: u64) {
         let is_first = self.is_empty();
         self.bytes += stop - start;
@@ -95,7 +98,7 @@ impl SackScoreboard {
         let stop = self.below.remove(&stop).unwrap_or(stop);
         self.below.insert(first, stop);
     }
-    /// Forgets what is below; gives how many bytes.
+    /// Removes everything below; returns the number of removed bytes.
     pub(crate) fn trim(&mut self, below: u64) -> u64 {
         let before = self.bytes;
         while let Some(first) = self.below.first_entry().filter(|first| *first.key() < below) {
@@ -112,12 +115,12 @@ impl SackScoreboard {
         }
         before - self.bytes
     }
-    /// Whether anything above this byte arrived.
+    /// Whether any byte above this one has arrived.
     pub(crate) const fn is_passed(&self, byte: u64) -> bool {
         self.top.0 > byte
     }
-    /// Whether so much above this byte arrived that it counts as lost (RFC 6675 section 4, `IsLost`): `DupThresh` ranges, or more
-    /// than `DupThresh` - 1 segments of `full` bytes.
+    /// Whether enough has arrived above this byte that it counts as lost (RFC 6675 section 4,
+    /// `IsLost`): `DupThresh` ranges, or more than `DupThresh` - 1 segments of `full` bytes.
     pub(crate) fn is_lost(&self, byte: u64, full: u64) -> bool {
         let (mut ranges, mut bytes) = (0, 0);
         let others = self.below.iter().rev().map(|(start, stop)| (*start, *stop));
@@ -139,7 +142,7 @@ mod tests {
     use alloc::vec::Vec;
     use fathom_units::Rng;
 
-    /// Where a run of these bytes begins and ends, lowest first.
+    /// Start and end of each run of consecutive bytes, lowest first.
     fn ranges_of(bytes: &BTreeSet<u64>) -> Vec<(u64, u64)> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for byte in bytes {

@@ -1,12 +1,12 @@
-//! Searching where the place is nearly known.
+//! Search with a good initial guess.
 
-/// Entries looked at on either side of the guess, if it was wrong: one or two cache lines.
+/// Number of entries inspected on either side of a wrong guess: one or two cache lines.
 const FIRST_WIDTH: usize = 2;
-/// From one width to the next: what is far off is off by much.
+/// Factor by which the search widens, because large errors are much larger than small ones.
 const WIDER: usize = 8;
 
-/// The first place of `count` that `is_before` does not hold for, as `partition_point` gives it, looked for from `guess` on: of a long
-/// list in memory it touches what is near, where halving touches each half's middle.
+/// Like `partition_point` on `count` entries, but searches outwards from `guess`. In a long list
+/// this touches nearby memory only, while a binary search touches the middle of each half.
 #[inline]
 pub fn partition_near(guess: usize, count: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let guess = guess.min(count);

@@ -1,4 +1,4 @@
-//! What a segment is to those before it.
+//! Classification of segments.
 use crate::cause::Sending;
 use crate::half_connection::{Arrival, Context, HalfConnection};
 use crate::limit::elapsed;
@@ -8,18 +8,19 @@ use crate::sent_segments::{Hole, SentSegment, Walk};
 use crate::sequence::{MAX_WINDOW_BYTES, is_after};
 use crate::{Lost, RetransmissionCause, SegmentKind, Sink, Times};
 
-/// A segment that begins one byte before what is next is a keep-alive only if nothing was sent for so long: Linux's least
+/// A segment with one old byte is a keep-alive only after this idle time: Linux's minimum
 /// `TCP_KEEPIDLE`.
 const MIN_KEEP_ALIVE_NS: u64 = 1_000_000_000;
-/// Reordering is told from retransmission by this where no round trip is known: less than any access line's, as in Wireshark.
+/// Assumed round-trip time for distinguishing reordering from retransmission if none is known:
+/// shorter than on any access line, as in Wireshark.
 const UNKNOWN_RTT_NS: u64 = 6_000_000;
-/// Data that is stored behind its ACK comes sooner than this, as [`fathom_capture::Quality`] has it of frames that several processors take in;
-/// no sender sends anything again so soon.
+/// Data stored after its ACK follows within this time, as [`fathom_capture::Quality`] assumes for
+/// frames received by several CPUs. No sender retransmits that fast.
 const DISORDER_NS: u64 = 5_000_000;
 
 impl HalfConnection {
-    /// A segment with data, SYN or FIN passed. Gives what it is, or `None` if it does not belong to the connection. `other` is the
-    /// round trip on the other side of the capture point.
+    /// Classifies a segment with data, SYN or FIN; `None` if it does not belong to the connection.
+    /// `other` is the round-trip time on the other side of the capture point.
     pub(crate) fn classify<S: Sink>(
         &mut self,
         arrival: &Arrival,
@@ -51,7 +52,7 @@ impl HalfConnection {
         }
         Some(self.classify_repeat(arrival, path, is_answered, context))
     }
-    /// Whether it passed for the first time, and its ACK just before: the capture has stored the two in the wrong order.
+    /// Whether the segment is new but was captured just after its ACK, in the wrong order.
     fn catches_up(&mut self, arrival: &Arrival) -> bool {
         let Some(early) = &mut self.early_ack else { return false };
         let is_first = (early.start..early.stop).contains(&arrival.start) && arrival.stop > arrival.start;
@@ -59,12 +60,13 @@ impl HalfConnection {
             return false;
         }
         let stop = arrival.stop.min(early.stop);
-        // Of a SYN nothing was counted as unseen.
+        // A SYN was not counted as unseen.
         self.totals.unseen_bytes = self.totals.unseen_bytes.saturating_sub(stop - arrival.start);
         early.start = stop;
         true
     }
-    /// One byte into a closed window (RFC 9293 section 3.8.6.1), or Linux's form of it: none, one byte before what is next.
+    /// Whether this probes a closed window: one byte (RFC 9293 section 3.8.6.1), or as Linux does,
+    /// no data at the byte before the next one.
     fn is_probing(&self, arrival: &Arrival) -> bool {
         self.window == Some(0)
             && arrival.payload <= 1
@@ -72,7 +74,7 @@ impl HalfConnection {
             && arrival.start + 1 >= self.highest
             && self.acknowledged == self.highest
     }
-    /// RFC 9293 section 3.8.4. SYN and FIN are none.
+    /// Whether this is a keep-alive (RFC 9293 section 3.8.4), which has no SYN or FIN.
     fn is_keep_alive(&self, arrival: &Arrival) -> bool {
         arrival.payload <= 1
             && arrival.stop - arrival.start == u64::from(arrival.payload)
@@ -81,7 +83,7 @@ impl HalfConnection {
             && self.fin_stop.is_none()
             && (arrival.payload == 0 || elapsed(self.sent_at, arrival.times.at) >= MIN_KEEP_ALIVE_NS)
     }
-    /// Bytes between what is next and this segment did not pass.
+    /// Handles a segment after a gap of bytes that were not captured.
     fn skip_ahead(&mut self, arrival: &Arrival, is_answered: bool) -> Option<SegmentKind> {
         if arrival.start - self.highest > MAX_WINDOW_BYTES {
             return None;
@@ -90,8 +92,8 @@ impl HalfConnection {
         self.extend(arrival, is_answered);
         Some(SegmentKind::New)
     }
-    /// A packet without data tells by its number what was sent before it, as far as the window allows: the end of a burst, or a FIN, was lost
-    /// before it passed here, or is late.
+    /// Handles a packet without data and with a sequence number after a gap within the window: the
+    /// end of a burst, or a FIN, was lost before the capture point or is late.
     #[cold]
     pub(crate) fn note_skipped(&mut self, arrival: &Arrival) {
         let sendable = self.window.map_or(0, |window| self.acknowledged + window);
@@ -100,7 +102,7 @@ impl HalfConnection {
             self.limits.outstanding(arrival.times.at, self.outstanding());
         }
     }
-    /// All before `arrival` was sent.
+    /// Records that all bytes before `arrival` were sent.
     fn open_hole(&mut self, arrival: &Arrival) {
         let hole = Hole {
             stop: arrival.start,
@@ -111,8 +113,8 @@ impl HalfConnection {
         self.segments.open(self.highest, hole);
         self.highest = arrival.start;
     }
-    /// The network made a copy: the same identification and timestamp. Without identification (IPv6) the same timestamp, sooner than
-    /// a sender can know of a loss.
+    /// Whether the network copied the packet: same identification and timestamp. Without
+    /// identification (IPv6): same timestamp, and too soon for the sender to have detected a loss.
     fn is_copy(&mut self, arrival: &Arrival, path: Estimator) -> bool {
         if self.recent.has(arrival.start, arrival.identification, arrival.stamp) {
             return true;
@@ -131,7 +133,7 @@ impl HalfConnection {
         };
         is_same(sent.identification, sent.stamp) || repair.is_some_and(|r| is_same(r.identification, r.stamp))
     }
-    /// Bytes below the highest: sent again, or late.
+    /// Classifies a segment with bytes below the highest one: retransmitted or reordered.
     fn classify_repeat<S: Sink>(
         &mut self,
         arrival: &Arrival,
@@ -166,13 +168,13 @@ impl HalfConnection {
         self.extend_beyond(arrival, is_answered);
         kind
     }
-    /// What of it is above the highest byte is sent for the first time.
+    /// Records the part above the highest byte as new data.
     fn extend_beyond(&mut self, arrival: &Arrival, is_answered: bool) {
         if arrival.stop > self.highest {
             self.extend(arrival, is_answered);
         }
     }
-    /// Notes in the list what passed again and what filled holes. Gives the bytes that did.
+    /// Marks retransmitted segments and fills holes. Returns the number of bytes that filled holes.
     fn fill_holes(&mut self, arrival: &Arrival, start: u64, stop: u64, fills: bool) -> u64 {
         self.segments.repeat(start, stop);
         if !fills {
@@ -188,7 +190,8 @@ impl HalfConnection {
             is_late: true,
         })
     }
-    /// When the segment with this byte, sent `first` then, was sent last, and whether that was a repair.
+    /// Last transmission time of the segment that contains this byte and was first sent at `first`,
+    /// and whether that was a retransmission.
     fn last_sent(&self, byte: u64, first: Times) -> Sending {
         let repair = self.repairs.at(byte);
         Sending { times: repair.map_or(first, |repair| repair.times), is_repair: repair.is_some() }
@@ -210,7 +213,7 @@ impl HalfConnection {
         let lost = Lost { repair: arrival.times, original, end: context.header.end, start, stop, cause };
         context.sink.lost(context.flow, &lost);
     }
-    /// Counts a retransmission, `repeated` bytes of which passed before.
+    /// Counts a retransmission, `repeated` bytes of which were captured before.
     fn note_retransmission(&mut self, arrival: &Arrival, repeated: u64, cause: RetransmissionCause) {
         let Arrival { times, stop, stamp, identification, .. } = *arrival;
         let repair = Repair { stop, times, stamp, identification, cause, count: 0, needless: 0 };
@@ -225,8 +228,9 @@ impl HalfConnection {
     }
 }
 
-/// Whether what fills a hole was sent before what is behind it, and the network changed the order: by timestamps, by identification,
-/// and else by time, as no sender knows of a loss within half a round trip.
+/// Whether a segment that fills a hole was sent before the one after it, so that the network
+/// reordered them. Decided by timestamps, then by identification, then by time: no sender detects a
+/// loss within half a round trip.
 fn is_late(arrival: &Arrival, hole: &Hole, path: Estimator) -> bool {
     let (mine, behind) = (arrival.stamp, hole.stamp);
     if mine != 0 && behind != 0 && mine != behind {
@@ -234,7 +238,7 @@ fn is_late(arrival: &Arrival, hole: &Hole, path: Estimator) -> bool {
     }
     if arrival.identification != 0 && hole.identification != 0 {
         let ahead = hole.identification.wrapping_sub(arrival.identification) as i16;
-        // A sender that counts has sent few packets in between; one that draws lots is not taken for one that counts.
+        // Identifications from a counter differ by little; random ones are rarely that close.
         if ahead != 0 && ahead.unsigned_abs() <= NEAR_IDENTIFICATIONS {
             return ahead > 0;
         }
@@ -243,5 +247,6 @@ fn is_late(arrival: &Arrival, hole: &Hole, path: Estimator) -> bool {
     elapsed(hole.opened.at, arrival.times.at) * 2 < round_trip
 }
 
-/// Reordering is by fewer packets than this (RFC 4737 finds tens at most); by chance 1 in 512 pairs of random numbers is so near.
+/// Reordering spans fewer packets than this (RFC 4737 found tens at most). 1 in 512 pairs of random
+/// numbers are that close.
 const NEAR_IDENTIFICATIONS: u16 = 64;

@@ -1,21 +1,21 @@
-//! Segments that passed and are not acknowledged, and the holes between them.
+//! Unacknowledged segments, and the holes between them.
 use crate::Times;
 use crate::search::partition_near;
 use alloc::collections::{BTreeMap, VecDeque};
 
-/// A segment, as it passed first.
+/// A segment as first captured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentSegment {
     pub(crate) start: u64,
     pub(crate) times: Times,
     pub(crate) len: u32,
-    /// Its TSval, or 0.
+    /// TSval, or 0.
     pub(crate) stamp: u32,
-    /// Its identification in IPv4, or 0, which tells nothing (RFC 6864).
+    /// IPv4 identification, or 0 if it has no meaning (RFC 6864).
     pub(crate) identification: u16,
-    /// Bytes of it passed again.
+    /// A part of it was retransmitted.
     pub(crate) is_repeated: bool,
-    /// It filled a hole: what is behind it passed before it.
+    /// It filled a hole: the segment after it was captured first.
     pub(crate) is_late: bool,
 }
 
@@ -25,67 +25,68 @@ impl SentSegment {
     }
 }
 
-/// Bytes that did not pass, though bytes behind them did.
+/// Bytes that were not captured, although later bytes were.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hole {
     pub(crate) stop: u64,
-    /// When the segment behind it passed.
+    /// Capture time of the segment after it.
     pub(crate) opened: Times,
-    /// Its TSval, or 0.
+    /// TSval of the segment after it, or 0.
     pub(crate) stamp: u32,
-    /// Its identification in IPv4, or 0.
+    /// IPv4 identification of the segment after it, or 0.
     pub(crate) identification: u16,
 }
 
-/// What an ACK took off the list.
+/// Segments removed by an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckedSegments {
-    /// The segment that ends where the ACK does.
+    /// The segment that ends at the acknowledgment number.
     pub(crate) last: Option<SentSegment>,
-    /// Segments acknowledged.
+    /// Number of acknowledged segments.
     pub(crate) segments: u32,
-    /// Some of them passed again, or late.
+    /// Some of them were retransmitted or filled a hole.
     pub(crate) has_repairs: bool,
-    /// When the last of those that filled a hole passed.
+    /// Capture time of the last one that filled a hole.
     pub(crate) late_at: Option<i64>,
-    /// Bytes acknowledged that never passed here.
+    /// Acknowledged bytes that were not captured.
     pub(crate) unseen: u64,
 }
 
-/// The list, without a limit of its own: in order of sequence, as almost all is sent so; what filled a hole apart from it, so that
-/// nothing moves when thousands of holes are filled.
+/// Segments in the order of sequence numbers, which is almost always the order of transmission,
+/// without a size limit. Those that filled a hole are stored separately, so that filling thousands
+/// of holes moves no entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SentSegments {
     line: VecDeque<SentSegment>,
     late: BTreeMap<u64, SentSegment>,
     holes: BTreeMap<u64, Hole>,
-    /// Places in the line that were asked for last, by [`Walk`].
+    /// Indices of the last lookups, by [`Walk`].
     walked: [usize; 2],
 }
 
-/// For what a segment is looked for: either goes from one to the next, mostly.
+/// Purpose of a lookup. Each usually proceeds from one segment to the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Walk {
-    /// As SACK tells of it.
+    /// Selective acknowledgment.
     Sack,
-    /// As it is sent again.
+    /// Retransmission.
     Retransmission,
 }
 
 impl SentSegments {
-    /// Segments and holes listed.
+    /// Number of segments and holes.
     pub(crate) fn len(&self) -> usize {
         self.line.len() + self.late.len() + self.holes.len()
     }
-    /// A segment behind all others.
+    /// Appends a segment after all others.
     pub(crate) fn push(&mut self, sent: SentSegment) {
         self.line.push_back(sent);
     }
-    /// Bytes from `start` on did not pass, as the segment behind them shows.
+    /// Opens a hole from `start` to the segment that revealed it.
     pub(crate) fn open(&mut self, start: u64, hole: Hole) {
         self.holes.insert(start, hole);
     }
-    /// The hole that holds the first byte of `start..stop` which is in a hole, and that byte.
+    /// The first hole in `start..stop`, and its first byte in that range.
     pub(crate) fn hole(&self, start: u64, stop: u64) -> Option<(u64, Hole)> {
         if self.holes.is_empty() || start >= stop {
             return None;
@@ -96,7 +97,7 @@ impl SentSegments {
         }
         self.holes.range(start..stop).next().map(|(at, hole)| (*at, *hole))
     }
-    /// A segment passed whose bytes are, in part at least, in holes. Gives how many.
+    /// Adds a segment that is at least partly in holes. Returns the number of bytes filled.
     pub(crate) fn fill(&mut self, sent: SentSegment) -> u64 {
         let mut filled = 0;
         while let Some((at, hole)) = self.hole(sent.start, sent.stop()) {
@@ -107,7 +108,7 @@ impl SentSegments {
         }
         filled
     }
-    /// Takes `at..stop` out of its hole, of which a part may remain on either side.
+    /// Removes `at..stop` from its hole; parts may remain on both sides.
     fn cut(&mut self, at: u64, stop: u64, hole: Hole) {
         if let Some((start, before)) = self.holes.range_mut(..=at).next_back() {
             let start = *start;
@@ -120,7 +121,7 @@ impl SentSegments {
             self.holes.insert(stop, hole);
         }
     }
-    /// The segment that holds this byte.
+    /// The segment that contains this byte.
     pub(crate) fn at(&mut self, byte: u64, walk: Walk) -> Option<&SentSegment> {
         let late =
             self.late.range(..=byte).next_back().map(|(_, sent)| sent).filter(|sent| sent.stop() > byte);
@@ -134,7 +135,8 @@ impl SentSegments {
     pub(crate) fn ending(&mut self, stop: u64) -> Option<&SentSegment> {
         self.at(stop.checked_sub(1)?, Walk::Sack).filter(|sent| sent.stop() == stop)
     }
-    /// Bytes of `start..stop` passed again: as many segments are looked at as the packet's bytes held.
+    /// Marks the segments in `start..stop` as retransmitted. Takes time proportional to the
+    /// packet's size.
     pub(crate) fn repeat(&mut self, start: u64, stop: u64) {
         if start >= stop {
             return;
@@ -149,7 +151,7 @@ impl SentSegments {
         }
         self.late.range_mut(start..stop).for_each(|(_, sent)| sent.is_repeated = true);
     }
-    /// All before `ack` has arrived.
+    /// Removes all segments before `ack`.
     #[inline(always)]
     pub(crate) fn acknowledge(&mut self, ack: u64) -> AckedSegments {
         let mut acked = AckedSegments::default();
@@ -173,7 +175,7 @@ impl SentSegments {
             acked.add(&sent, ack);
         }
     }
-    /// Bytes in holes below `ack`, which are holes no longer.
+    /// Removes holes below `ack`. Returns their number of bytes.
     fn acknowledge_holes(&mut self, ack: u64) -> u64 {
         let mut unseen = 0;
         while let Some(first) = self.holes.first_entry().filter(|first| *first.key() < ack) {
@@ -185,11 +187,12 @@ impl SentSegments {
         }
         unseen
     }
-    /// Bytes in holes.
+    /// Number of bytes in holes.
     pub(crate) fn hole_bytes(&self) -> u64 {
         self.holes.iter().map(|(start, hole)| hole.stop - start).sum()
     }
-    /// Forgets the lowest segment, and holes below its end. Gives that end, and the bytes in those holes.
+    /// Removes the lowest segment and the holes below its end. Returns that end, and the number of
+    /// bytes in the holes.
     pub(crate) fn forget_oldest(&mut self) -> Option<(u64, u64)> {
         let line = self.line.front().map(SentSegment::stop);
         let late = self.late.first_key_value().map(|(_, sent)| sent.stop());
@@ -198,7 +201,7 @@ impl SentSegments {
     }
 }
 
-/// Place in the line of the first segment that ends behind this byte.
+/// Index of the first segment that ends after this byte.
 fn index(line: &VecDeque<SentSegment>, walked: &mut [usize; 2], byte: u64, walk: Walk) -> usize {
     let walked = &mut walked[walk as usize];
     let holds = |at: &usize| line.get(*at).is_some_and(|sent| sent.start <= byte && sent.stop() > byte);
@@ -207,10 +210,11 @@ fn index(line: &VecDeque<SentSegment>, walked: &mut [usize; 2], byte: u64, walk:
     *walked
 }
 
-/// The same, without a place to begin at.
+/// Index of the first segment that ends after this byte, without a starting point.
 fn search(line: &VecDeque<SentSegment>, byte: u64) -> usize {
     let (Some(first), Some(last)) = (line.front(), line.back()) else { return 0 };
-    // Nearly all are as long as the others; half a byte more, so that the first of a segment is not told to be of the one before.
+    // Most segments have the same size. Half a byte is added so that the first byte of a segment is
+    // not attributed to the previous one.
     let share = (byte.saturating_sub(first.start) as f64 + 0.5) / (last.stop() - first.start) as f64;
     let guess = (share * line.len() as f64) as usize;
     let is_before = |at: usize| line.get(at).is_some_and(|sent| sent.stop() <= byte);

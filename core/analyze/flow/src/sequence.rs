@@ -1,41 +1,42 @@
-//! Sequence numbers of 32 bits to 64.
+//! Extends 32-bit sequence numbers to 64 bits.
 
-/// Farther apart than any window (RFC 7323 section 2.3: 2^30), a number does not belong to the connection.
+/// Numbers farther apart than any window (RFC 7323 section 2.3: 2^30) do not belong to the same
+/// connection.
 pub(crate) const MAX_WINDOW_BYTES: u64 = 1 << 30;
 
-/// Whether `a` comes after `b`, in arithmetic modulo 2^32 (RFC 9293 section 3.4, RFC 7323 section 5.2).
+/// Whether `a` comes after `b` modulo 2^32 (RFC 9293 section 3.4, RFC 7323 section 5.2).
 pub(crate) const fn is_after(a: u32, b: u32) -> bool {
     a.wrapping_sub(b) as i32 > 0
 }
 
-/// Counts the bytes of one direction.
+/// Unwraps the sequence numbers of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counter {
-    /// The number on the wire that is 0 here.
+    /// Number on the wire that corresponds to 0.
     origin: Option<u32>,
 }
 
 impl Counter {
-    /// Begins: `raw` is `value` from now on.
+    /// Sets the origin so that `raw` corresponds to `value`.
     pub(crate) fn start(&mut self, raw: u32, value: u32) {
         self.origin = Some(raw.wrapping_sub(value));
     }
     pub(crate) const fn is_started(&self) -> bool {
         self.origin.is_some()
     }
-    /// `raw` in 64 bits: of all it may be, the one nearest to `near`. What lies before the start is 0.
+    /// The 64-bit number for `raw` that is nearest to `near`. Numbers before the start become 0.
     pub(crate) fn unwrap(&self, raw: u32, near: u64) -> u64 {
         let low = raw.wrapping_sub(self.origin.unwrap_or(0));
         let away = i64::from(low.wrapping_sub(near as u32) as i32);
-        // No capture has 2^63 bytes of a connection, so that this is exact.
+        // Exact, because no capture contains 2^63 bytes of a connection.
         (near as i64).wrapping_add(away).max(0) as u64
     }
-    /// Whether `raw` is this number; not before the start.
+    /// Whether `raw` corresponds to this number; false before the start.
     #[inline]
     pub(crate) fn is(&self, raw: u32, number: u64) -> bool {
         self.origin.is_some_and(|origin| raw.wrapping_sub(origin) == number as u32)
     }
-    /// Whether `raw` is what the connection began with.
+    /// Whether `raw` is the initial sequence number.
     pub(crate) fn is_origin(&self, raw: u32) -> bool {
         self.origin == Some(raw)
     }

@@ -1,34 +1,37 @@
-//! The flows of a capture in shards, so that threads can follow them at the same time.
+//! Divides the flows of a capture into shards, so that threads can follow them in parallel.
 use crate::follower::{Follower, sockets};
 use crate::{Bounds, Flows, Sink, Times};
 use fathom_capture::{Packet, Transport};
 
-/// Shards of a capture. There are as many on every machine, and bounds are divided among them: no result depends on how many threads there are.
+/// Number of shards. It is the same on every machine, and bounds are divided among the shards, so
+/// that results do not depend on the number of threads.
 pub const SHARDS: usize = 2;
 
-/// The shard that a packet belongs to: that of its flow, the same in both directions; the first, if it is not TCP.
+/// The shard of a packet: that of its flow, in both directions; the first one for packets that are
+/// not TCP.
 ///
-/// A capture can be made that has all flows in one shard: that takes the time of one thread, and half of the bounds.
+/// A capture can be crafted with all flows in one shard. It then takes the time of a single thread
+/// and half of the bounds.
 fn shard_of(packet: &Packet<'_>) -> usize {
     let Transport::Tcp(tcp) = &packet.transport else { return 0 };
     let addresses = packet.source.bits() ^ packet.destination.bits();
     let ports = u64::from(tcp.source_port ^ tcp.destination_port) << 32;
     let both = addresses as u64 ^ (addresses >> 64) as u64 ^ ports;
-    // The highest bit of the product depends on every bit of what is multiplied.
+    // The highest bit of the product depends on all bits of the factors.
     (both.wrapping_mul(MIX) >> 63) as usize
 }
 
-/// The fractional part of the golden ratio, odd (Knuth, The Art of Computer Programming, section 6.4).
+/// Fractional part of the golden ratio, odd (Knuth, The Art of Computer Programming, section 6.4).
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Follows the flows of one shard, in batches. It has to be given every packet of the capture.
+/// Follows the flows of one shard in batches. Must receive every packet of the capture.
 #[derive(Debug)]
 pub struct Shard<S> {
     number: usize,
     follower: Follower<S>,
 }
 
-/// What one shard has seen.
+/// Result of one shard.
 #[derive(Debug)]
 pub struct Followed<S> {
     flows: Flows,
@@ -36,7 +39,7 @@ pub struct Followed<S> {
 }
 
 impl<S: Sink> Shard<S> {
-    /// All shards of a capture, within `bounds` together. Each reports to a sink of its own.
+    /// Creates all shards of a capture, which share `bounds`. Each has its own sink.
     pub fn all(bounds: Bounds, sink: impl Fn() -> S) -> [Shard<S>; SHARDS] {
         let bounds = Bounds {
             lone_flows: bounds.lone_flows / SHARDS,
@@ -46,7 +49,7 @@ impl<S: Sink> Shard<S> {
         };
         core::array::from_fn(|number| Shard { number, follower: Follower::new(sink(), bounds) })
     }
-    /// The next packet of the capture, of this shard or not.
+    /// Processes the next packet of the capture, of any shard.
     #[inline]
     pub fn packet(&mut self, times: Times, packet: &Packet<'_>) {
         self.follower.sink_mut().capture_started(times);
@@ -57,33 +60,35 @@ impl<S: Sink> Shard<S> {
             self.follower.enqueue(times, packet);
         }
     }
-    /// The capture is at its end.
+    /// Finishes at the end of the capture.
     pub fn finish(self) -> Followed<S> {
         let (flows, sink) = self.follower.finish();
         Followed { flows, sink }
     }
 }
 
-/// All shards of a capture, followed by one thread.
+/// All shards of a capture, followed by a single thread.
 #[derive(Debug)]
 pub struct Shards<S> {
     shards: [Shard<S>; SHARDS],
-    /// The shard of the last packet: packets come in trains, and most are of the same flow as the one before.
+    /// Shard of the last packet. Packets arrive in trains: most belong to the same flow as the one
+    /// before.
     last: usize,
 }
 
 impl<S: Sink> Shards<S> {
-    /// These shards, which have seen nothing yet.
+    /// Takes shards that have not processed any packet.
     pub const fn new(shards: [Shard<S>; SHARDS]) -> Shards<S> {
         Shards { shards, last: 0 }
     }
-    /// The next packet of the capture.
+    /// Processes the next packet of the capture.
     #[inline(always)]
     pub fn packet(&mut self, times: Times, packet: &Packet<'_>) {
         self.shards[0].follower.note_time(times);
         let Transport::Tcp(tcp) = &packet.transport else {
             self.note_start(times);
-            // A copy, as what is given away is stored in memory: see `fathom_capture::dissect_fast`.
+            // A copy, because a value that escapes must be stored in memory: see
+            // `fathom_capture::dissect_fast`.
             return self.shards[0].follower.non_tcp(times, &packet.clone());
         };
         let sockets = sockets(packet, tcp);
@@ -103,14 +108,14 @@ impl<S: Sink> Shards<S> {
     fn note_start(&mut self, times: Times) {
         self.shards.iter_mut().for_each(|shard| shard.follower.sink_mut().capture_started(times));
     }
-    /// The capture is at its end.
+    /// Finishes at the end of the capture.
     pub fn finish(self) -> [Followed<S>; SHARDS] {
         self.shards.map(Shard::finish)
     }
 }
 
 impl<S> Followed<S> {
-    /// The flows of all shards together, and the sink of each.
+    /// Combines the flows of all shards, and returns the sink of each.
     pub fn join([first, second]: [Followed<S>; SHARDS]) -> (Flows, [S; SHARDS]) {
         (first.flows.join(second.flows), [first.sink, second.sink])
     }

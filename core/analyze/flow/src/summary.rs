@@ -1,4 +1,4 @@
-//! What is kept of a capture when it was read to its end.
+//! Summary of a capture after reading it completely.
 use crate::connection::{Close, Connection};
 use crate::flag;
 use crate::limit::elapsed;
@@ -10,19 +10,19 @@ use alloc::vec::Vec;
 use core::fmt;
 use fathom_capture::Address;
 
-/// What a handshake made of ECN.
+/// Result of the ECN negotiation in a handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EcnMode {
-    /// It was not asked for, or refused.
+    /// Not requested, or rejected.
     None,
-    /// That of RFC 3168.
+    /// Classic ECN (RFC 3168).
     Classic,
     /// Accurate ECN (RFC 9768).
     Accurate,
 }
 
 impl EcnMode {
-    /// By the flags of SYN and SYN+ACK. Source: RFC 9768 section 3.1.1, table 2.
+    /// From the flags of SYN and SYN+ACK. Source: RFC 9768 section 3.1.1, table 2.
     fn of(asked: u16, answered: u16) -> EcnMode {
         const AE: u16 = 0x100;
         const CLASSIC: u16 = flag::CWR | flag::ECE;
@@ -31,34 +31,34 @@ impl EcnMode {
         let is_classic = answered == flag::ECE || (asked == ALL && answered == AE | flag::ECE);
         match asked {
             CLASSIC | ALL if is_classic => EcnMode::Classic,
-            // All three come from one that sends back what it got.
+            // A responder that reflects all three flags does not support ECN.
             ALL if answered != 0 && answered != ALL => EcnMode::Accurate,
             _ => EcnMode::None,
         }
     }
 }
 
-/// A flow.
+/// Summary of a flow.
 #[derive(Clone)]
 pub struct FlowSummary {
-    /// Its number.
+    /// Identifier.
     pub id: FlowId,
-    /// Address and port of A, then of B.
+    /// Address and port of A and B.
     pub ends: [(Address, u16); 2],
-    /// Its first packet.
+    /// First packet.
     pub first: Times,
-    /// Its last packet.
+    /// Last packet.
     pub last: Times,
     /// How it ended.
     pub close: Close,
-    /// What the handshake made of ECN; `None` if not both of its SYNs were seen.
+    /// Result of the ECN negotiation; `None` unless both SYNs were captured.
     pub ecn: Option<EcnMode>,
-    /// Where it was followed, and its totals stay.
+    /// The state used for following, which contains the totals.
     connection: Box<Connection>,
 }
 
 impl FlowSummary {
-    /// A flow between two ends, with its first and its last packet, of which all this is known from elsewhere.
+    /// Creates the summary of a flow that was followed elsewhere.
     pub fn new(
         id: FlowId,
         ends: [(Address, u16); 2],
@@ -77,38 +77,38 @@ impl FlowSummary {
         let ecn = a.syn_flags.zip(b.syn_flags).map(|(asked, answered)| EcnMode::of(asked, answered));
         FlowSummary { id, ends, first, last, close, ecn, connection }
     }
-    /// What A sent, then B.
+    /// Totals of A and B.
     pub fn totals(&self) -> [&Totals; 2] {
         self.connection.halves.each_ref().map(|half| &half.totals)
     }
-    /// What one end sent.
+    /// Totals of one end.
     pub fn sent_by(&self, end: End) -> &Totals {
         &self.connection.half(end).totals
     }
 }
 
 impl fmt::Debug for FlowSummary {
-    /// Without what was needed only to follow it.
+    /// Omits the state that is only needed for following.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let FlowSummary { id, ends, first, last, close, ecn, .. } = self;
         write!(f, "{id:?} {ends:?} {first:?} {last:?} {close:?} {ecn:?} {:?}", self.totals())
     }
 }
 
-/// All flows of a capture.
+/// Summary of all flows of a capture.
 #[derive(Clone, Debug, Default)]
 pub struct Flows {
-    /// In order of first packets.
+    /// Flows in the order of first packets.
     pub flows: Vec<FlowSummary>,
-    /// What was asked and answered apart from TCP.
+    /// Requests and responses of protocols other than TCP.
     pub probes: ProbesTotals,
-    /// What was counted over all.
+    /// Totals of the whole capture.
     pub totalled: Totalled,
 }
 
 impl Flows {
-    /// With those of another part of the same capture: numbered in the order of first packets. Clocks and probes are those of this part, which saw
-    /// them all.
+    /// Adds the flows of another shard of the same capture and numbers all in the order of first
+    /// packets. Clocks and probes are kept from `self`, which saw all of them.
     pub(crate) fn join(mut self, other: Flows) -> Flows {
         self.flows.extend(other.flows);
         self.flows.sort_unstable_by_key(|flow| flow.first.frame);
@@ -121,24 +121,25 @@ impl Flows {
     }
 }
 
-/// What is counted over a capture, apart from flows.
+/// Totals of a capture that are not per flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totalled {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// The first packet's time, ns.
+    /// Time of the first packet, ns.
     pub first_at: Option<i64>,
-    /// The last packet's time, ns.
+    /// Time of the last packet, ns.
     pub last_at: i64,
-    /// How often the clock went back from one packet to the next.
+    /// Number of backward steps of the clock between consecutive packets.
     pub clock_steps_back: u64,
-    /// The most that it went back by, ns. Some microseconds are the rule where several queues of a card are captured.
+    /// Largest backward step, ns. A few microseconds are normal for captures from several queues of
+    /// a network card.
     pub longest_step_back_ns: u64,
-    /// Flows of one packet that were forgotten.
+    /// Number of forgotten flows with one packet.
     pub forgotten_flows: u64,
-    /// Packets of flows beyond the bound.
+    /// Number of packets of flows beyond the limit.
     pub untracked_packets: u64,
-    /// Packets of neither TCP, UDP nor ICMP, and later fragments.
+    /// Number of packets other than TCP, UDP and ICMP, including later fragments.
     pub other_packets: u64,
 }
 
@@ -166,7 +167,7 @@ mod tests {
     #[test]
     fn ecn_by_the_handshakes_of_rfc_9768() {
         let rows = [
-            // AE CWR ECE of SYN, then of SYN+ACK.
+            // AE, CWR and ECE of the SYN, then of the SYN+ACK.
             (0x1c0, 0x080, EcnMode::Accurate),
             (0x1c0, 0x0c0, EcnMode::Accurate),
             (0x1c0, 0x100, EcnMode::Accurate),

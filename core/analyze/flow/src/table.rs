@@ -1,4 +1,5 @@
-//! Flows by their addresses and ports: open addressing with linear probing, both directions in one entry.
+//! Hash table of flows by addresses and ports: open addressing with linear probing, one entry for
+//! both directions.
 use crate::End;
 use crate::batch::Chain;
 use crate::probe_totals::Socket;
@@ -6,23 +7,23 @@ use alloc::vec;
 use alloc::vec::Vec;
 use fathom_capture::Address;
 
-/// What a packet is to be compared with to find its flow, and where it waits then. Apart from all else that is known of the flow, so that of
-/// many flows this much is in the caches.
+/// Data for matching packets to a flow and for its batched packets. Stored separately from the
+/// flow's other state, so that this part stays in the CPU caches with many flows.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Entry {
     addresses: [Address; 2],
     ports: [u16; 2],
-    /// What of it waits to be told of.
+    /// Batched packets.
     pub(crate) chain: Chain,
 }
 
 impl Entry {
-    /// Of a flow between A and B, of which nothing waits.
+    /// Creates the entry of a flow between A and B.
     pub(crate) fn new([a, b]: [Socket; 2]) -> Self {
         Entry { addresses: [a.0, b.0], ports: [a.1, b.1], chain: Chain::EMPTY }
     }
-    /// Which end sent a packet from `source` to `destination`, if it belongs to this flow.
+    /// The end that sent a packet from `source` to `destination`, if it belongs to this flow.
     #[inline]
     pub(crate) fn sender(&self, source: Socket, destination: Socket) -> Option<End> {
         let Entry { addresses: [a, b], ports: [of_a, of_b], .. } = *self;
@@ -30,7 +31,8 @@ impl Entry {
     }
 }
 
-/// Which end sent a packet from `source` to `destination`, if it belongs to the flow between `ends`, of which A is the first.
+/// The end that sent a packet from `source` to `destination`, if it belongs to the flow between
+/// `ends` (A first).
 #[inline]
 pub(crate) fn sender(ends: &[Socket; 2], source: Socket, destination: Socket) -> Option<End> {
     if is_same(ends, &[source, destination]) {
@@ -42,15 +44,16 @@ pub(crate) fn sender(ends: &[Socket; 2], source: Socket, destination: Socket) ->
     }
 }
 
-/// Whether two pairs are the same. Ports tell nearly all others apart, and addresses are compared without a branch for each word.
+/// Whether two pairs are equal. Ports distinguish nearly all flows; addresses are compared without
+/// a branch per word.
 #[inline]
 pub(crate) fn is_same([a, b]: &[Socket; 2], [c, d]: &[Socket; 2]) -> bool {
     let differs = |one: &Socket, other: &Socket| one.0.bits() ^ other.0.bits();
     a.1 == c.1 && b.1 == d.1 && (differs(a, c) | differs(b, d)) == 0
 }
 
-/// The same for both directions: what is the same of a pair in either order is multiplied and folded. Who does not know the seed finds no
-/// two that have the same.
+/// A hash that is the same in both directions: symmetric functions of the pair, multiplied and
+/// folded. Without knowing the seed, nobody can construct collisions.
 #[inline]
 pub(crate) fn hash(source: Socket, destination: Socket, seed: u64) -> u64 {
     let word = |(address, port): Socket| {
@@ -70,7 +73,7 @@ const fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// An entry: part of the hash, and the place of the flow, whose key is compared there.
+/// Part of the hash, and the index of the flow, where the full key is compared.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     hash: u32,
@@ -81,7 +84,7 @@ const EMPTY: u32 = u32::MAX;
 const FREE: Slot = Slot { hash: 0, place: EMPTY };
 const FIRST_SLOTS: usize = 64;
 
-/// The table: from a key's hash to the place of its flow.
+/// Maps the hash of a key to the index of its flow.
 #[derive(Debug)]
 pub(crate) struct Table {
     slots: Vec<Slot>,
@@ -92,7 +95,7 @@ impl Table {
     pub(crate) fn new() -> Self {
         Table { slots: vec![FREE; FIRST_SLOTS], used: 0 }
     }
-    /// What `of` says of the place of a flow with this hash, the first of which it says anything.
+    /// First result of `of` for the indices with this hash.
     #[inline]
     pub(crate) fn find<T>(&self, hash: u64, of: impl Fn(u32) -> Option<T>) -> Option<T> {
         let mut at = self.home(hash as u32);
@@ -109,7 +112,7 @@ impl Table {
             at = self.after(at);
         }
     }
-    /// Adds what [`Table::find`] did not find.
+    /// Adds an index that [`Table::find`] did not find.
     pub(crate) fn insert(&mut self, hash: u64, place: u32) {
         if self.used * 2 >= self.slots.len() {
             self.grow();
@@ -117,7 +120,8 @@ impl Table {
         self.put(Slot { hash: hash as u32, place });
         self.used += 1;
     }
-    /// The flow at this place is to be found no more. Those behind it in its run move up, so that no gap parts them from home.
+    /// Removes the flow at this index. Later entries of its run move up, so that no gap separates
+    /// them from their home slot.
     pub(crate) fn remove(&mut self, hash: u64, place: u32) {
         let mut at = self.home(hash as u32);
         while self.slots.get(at).is_some_and(|slot| slot.place != place) {
@@ -178,7 +182,7 @@ mod tests {
             let mut rng = Rng::new(seed);
             let (mut table, mut map) = (Table::new(), BTreeMap::new());
             for place in 0..3000_u32 {
-                // Few hashes, so that runs are long and keys collide.
+                // Few hash values, so that runs are long and keys collide.
                 let hash = rng.below(200) * 7;
                 if rng.chance(0.4) && !map.is_empty() {
                     let nth = rng.below(map.len() as u64) as usize;
@@ -213,7 +217,8 @@ mod tests {
         }
     }
 
-    /// Addresses whose halves would cancel each other if they were only added up: of each seed, each has a hash of its own.
+    /// Addresses with halves that would cancel if merely added. For each seed, all of them have
+    /// different hashes.
     #[test]
     fn none_has_the_hash_of_another() {
         let bits = |high: u64, low: u64| Address::from_bits(u128::from(high) << 64 | u128::from(low));
@@ -243,7 +248,8 @@ mod tests {
             let hash = hash((Address::v4([10, 0, 0, 1]), port), (Address::v4([10, 0, 0, 2]), 80), 0);
             buckets[hash as usize % 1024] += 1;
         }
-        // 8192 in 1024: 8 each; of a Poisson law's 1024 draws none is above 25.
+        // 8192 keys in 1024 buckets: 8 each. In 1024 draws of a Poisson distribution none exceeds
+        // 25.
         assert!(buckets.iter().all(|n| *n <= 25), "{:?}", buckets.iter().max());
     }
 }

@@ -1,24 +1,25 @@
-//! What is counted of one direction of a flow.
+//! Totals of one direction of a flow.
 use crate::rtt::{Moments, Tally};
 use crate::{Offer, RetransmissionCause};
 use alloc::boxed::Box;
 
-/// Count, sum, least and greatest of sizes.
+/// Count, sum, minimum and maximum of sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Range {
-    /// How many.
+    /// Number of values.
     pub count: u64,
-    /// The least; 0 if there is none.
+    /// Minimum; 0 without values.
     pub min: u64,
-    /// The greatest; 0 if there is none.
+    /// Maximum; 0 without values.
     pub max: u64,
-    /// Their sum. Not beside their count, as compilers add pairs by three times as many instructions.
+    /// Sum. Kept apart from the count, because compilers vectorize adjacent sums with three times
+    /// as many instructions.
     pub sum: u64,
 }
 
 impl Range {
     pub(crate) fn add(&mut self, value: u64) {
-        // The first is above the greatest of none, if it is not that itself.
+        // The first value exceeds the initial maximum of 0, unless it is 0 itself.
         if value > self.max {
             self.max = value;
             if self.count == 0 {
@@ -30,13 +31,13 @@ impl Range {
         self.sum = self.sum.wrapping_add(value);
         self.count += 1;
     }
-    /// The mean; `None` without values.
+    /// Mean; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 }
 
-/// Packets by the cause of their retransmission.
+/// Retransmissions by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Causes {
     /// [`RetransmissionCause::Fast`].
@@ -45,18 +46,18 @@ pub struct Causes {
     pub probe: u64,
     /// [`RetransmissionCause::Timeout`].
     pub timeout: u64,
-    /// [`RetransmissionCause::Spurious`], also those that were found out later.
+    /// [`RetransmissionCause::Spurious`], including those detected later.
     pub spurious: u64,
     /// [`RetransmissionCause::Unknown`].
     pub unknown: u64,
 }
 
 impl Causes {
-    /// All of them.
+    /// Number of all retransmissions.
     pub const fn total(&self) -> u64 {
         self.fast + self.probe + self.timeout + self.spurious + self.unknown
     }
-    /// The count of one.
+    /// Counter of a cause.
     pub(crate) const fn of(&mut self, cause: RetransmissionCause) -> &mut u64 {
         match cause {
             RetransmissionCause::Fast => &mut self.fast,
@@ -68,64 +69,67 @@ impl Causes {
     }
 }
 
-/// ECN (RFC 3168) as it was used.
+/// Use of ECN (RFC 3168).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EcnTotals {
-    /// Packets with ECT(0).
+    /// Number of packets with ECT(0).
     pub ect0: u64,
-    /// Packets with ECT(1).
+    /// Number of packets with ECT(1).
     pub ect1: u64,
-    /// Packets with CE.
+    /// Number of packets with CE.
     pub ce: u64,
-    /// Segments with ECE, the handshake's not counted.
+    /// Number of segments with ECE, except in the handshake.
     pub ece: u64,
-    /// Segments with CWR, the handshake's not counted.
+    /// Number of segments with CWR, except in the handshake.
     pub cwr: u64,
 }
 
-/// What kept the sender from sending more, as time from its first data to its FIN. Seen from the capture point, so that near the
-/// receiver the network's share holds what waits at the sender too.
+/// Time by what limited the sender, from its first data to its FIN, as seen from the capture point.
+/// Near the receiver, the network's share includes queueing in the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Shares {
-    /// Its congestion window, inferred: data is in flight, the window has room, and nothing says that the application had no more.
+    /// Limited by the congestion window, inferred: data is in flight, the receive window has room,
+    /// and nothing indicates that the application had no more data.
     pub network_ns: u64,
-    /// The receiver's window: less than a full segment fits.
+    /// Limited by the receive window: less than a full-size segment fits.
     pub window_ns: u64,
-    /// The application: all is acknowledged, or the last segment was a short one.
+    /// Limited by the application: all data is acknowledged, or the last segment was short.
     pub application_ns: u64,
 }
 
-/// Round trips from the capture point to the other end and back, ns.
+/// Round-trip times from the capture point to the other end and back, ns.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RttTotals {
-    /// By sequence, [`crate::RttValidity::Clean`]: by cumulative ACK and by SACK.
+    /// [`crate::RttMethod::Sequence`] with [`crate::RttValidity::Clean`], from cumulative ACKs and
+    /// SACK.
     pub sequence: Tally,
-    /// Of those, by cumulative ACK: tcptrace's `RTT_samples`.
+    /// The part from cumulative ACKs: tcptrace's `RTT_samples`.
     pub cumulative: Moments,
-    /// Of those by cumulative ACK, of full segments.
+    /// The part from cumulative ACKs of full-size segments.
     pub full_sized: Moments,
-    /// Of others. While a flow is followed, each round trip is added to one of these alone, and they are summed up when it ends.
+    /// The part from cumulative ACKs of other segments. While a flow is followed, each sample is
+    /// added to one of these only; they are combined when it ends.
     pub(crate) smaller: Moments,
-    /// By SACK, if there is one.
+    /// The part from SACK, if there is any.
     pub(crate) selected: Option<Box<Moments>>,
-    /// By timestamps, [`crate::RttValidity::Clean`].
+    /// [`crate::RttMethod::Timestamps`] with [`crate::RttValidity::Clean`].
     pub timestamps: Tally,
-    /// SYN to SYN+ACK, or SYN+ACK to ACK, if neither was sent twice.
+    /// From SYN to SYN+ACK, or from SYN+ACK to ACK, if neither was retransmitted.
     pub handshake_ns: Option<u64>,
-    /// From the last transmission of segments that were sent again: tcptrace's `RTT_(last)`.
+    /// From the last transmission of retransmitted segments: tcptrace's `RTT_(last)`.
     pub since_repair: Moments,
-    /// ACKs of segments that were sent again.
+    /// ACKs of retransmitted segments.
     pub ambiguous_acks: u64,
-    /// ACKs that waited for a repair of what is before.
+    /// ACKs that waited for the retransmission of an earlier segment.
     pub late_acks: u64,
     /// Segments acknowledged together with a later one.
     pub segments_cumulated: u64,
-    /// Samples left out, as the capture's clock went back meanwhile.
+    /// Samples omitted because the capture's clock stepped back.
     pub clock_went_back: u64,
 }
 
 impl RttTotals {
-    /// No more come.
+    /// Combines the parts after the last sample.
     pub(crate) fn sum_up(&mut self) {
         self.cumulative = self.full_sized.with(self.smaller);
         let selected = self.selected.as_deref().copied().unwrap_or_default();
@@ -133,114 +137,116 @@ impl RttTotals {
     }
 }
 
-/// What one end sent, and what came of it. In order of use: what each packet changes is together in memory, as a capture of many flows
-/// has no room for more of each in the caches.
+/// Totals of one end. Fields are ordered by use: those that each packet changes are adjacent in
+/// memory, because with many flows the CPU caches only have room for those.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Totals {
-    // Of each packet.
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes of their IP packets.
+    /// Bytes of IP packets.
     pub ip_bytes: u64,
-    /// Packets with ACK.
+    /// Number of packets with ACK.
     pub ack_packets: u64,
-    /// Packets with ACK and without data, SYN, FIN, RST.
+    /// Number of packets with ACK and without data, SYN, FIN, RST.
     pub pure_acks: u64,
     /// Longest time without a packet from this end, ns.
     pub longest_idle_ns: u64,
-    /// Least and greatest TTL or hop limit.
+    /// Minimum and maximum TTL or hop limit.
     pub hop_limits: Option<(u8, u8)>,
-    /// Windows that this end offered, bytes, those of SYN and RST left out; not scaled if the scale is not known.
+    /// Receive windows offered by this end in bytes, except in SYN and RST; not scaled if the scale
+    /// is unknown.
     pub window_bytes: Range,
-    /// Windows of 0 that it offered.
+    /// Number of zero windows offered.
     pub zero_windows: u64,
-    /// When the first data packet passed.
+    /// Time of the first data packet.
     pub first_data_at: Option<i64>,
 
-    // Of each data packet, or each ACK of data.
-    /// Packets with data.
+    // Changed by each data packet, or each ACK of data.
+    /// Number of packets with data.
     pub data_packets: u64,
-    /// When the last data packet passed.
+    /// Time of the last data packet.
     pub last_data_at: Option<i64>,
-    /// Sizes of their payloads: the sum has repeated bytes too.
+    /// Payload sizes; the sum includes retransmissions.
     pub segment_bytes: Range,
-    /// Bytes outstanding at each data segment, that included.
+    /// Bytes in flight at each data segment, including it.
     pub outstanding_bytes: Range,
-    /// Data packets with PSH.
+    /// Number of data packets with PSH.
     pub pushed_packets: u64,
-    /// Packets with more data than a segment may have: joined by offload before they were captured.
+    /// Number of packets that exceed the maximum segment size: merged by offload before they were
+    /// captured.
     pub super_packets: u64,
-    /// Data packets of which not all was stored.
+    /// Number of data packets that were not stored completely.
     pub truncated_packets: u64,
-    /// Bytes of data that were not stored.
+    /// Payload bytes that were not stored.
     pub truncated_bytes: u64,
-    /// Duplicate ACKs that the other end sent for this one's data.
+    /// Number of duplicate ACKs that the other end sent for this end's data.
     pub duplicate_acks: u64,
-    /// Round trips to the other end.
+    /// Round-trip times to the other end.
     pub rtt: RttTotals,
 
-    // Of some.
-    /// Packets with SACK blocks.
+    // Changed by some packets only.
+    /// Number of packets with SACK blocks.
     pub selective_packets: u64,
-    /// Packets whose first block is a D-SACK (RFC 2883).
+    /// Number of packets with a D-SACK as first block (RFC 2883).
     pub duplicate_selective_packets: u64,
-    /// Most SACK blocks in one packet.
+    /// Maximum number of SACK blocks in a packet.
     pub max_blocks: u64,
-    /// Packets with SYN.
+    /// Number of packets with SYN.
     pub syns: u64,
-    /// Packets with FIN.
+    /// Number of packets with FIN.
     pub fins: u64,
-    /// Packets with RST.
+    /// Number of packets with RST.
     pub resets: u64,
-    /// Packets with URG.
+    /// Number of packets with URG.
     pub urgent_packets: u64,
-    /// ECN.
+    /// Use of ECN.
     pub ecn: EcnTotals,
-    /// What it offered in its SYN, if that was seen.
+    /// Options of its SYN, if captured.
     pub offer: Option<Offer>,
-    /// Bytes of payload, each counted once.
+    /// Payload bytes without retransmissions.
     pub unique_bytes: u64,
-    /// Bytes from SYN to FIN, if both were seen.
+    /// Bytes from SYN to FIN, if both were captured.
     pub stream_bytes: Option<u64>,
-    /// Packets that were sent again, by cause.
+    /// Retransmitted packets by cause.
     pub retransmissions: Causes,
-    /// Packets of which bytes passed here before.
+    /// Number of packets with bytes that were captured before.
     pub repeated_packets: u64,
-    /// Their bytes which did.
+    /// Number of those bytes.
     pub repeated_bytes: u64,
-    /// Retransmissions whose original never passed here: it was lost before.
+    /// Number of retransmissions without a captured original, which was lost before the capture
+    /// point.
     pub filled_packets: u64,
-    /// Packets which the network put behind later ones.
+    /// Number of packets that the network reordered.
     pub reordered_packets: u64,
-    /// Packets which the network doubled.
+    /// Number of packets that the network duplicated.
     pub network_duplicates: u64,
-    /// Keep-alives.
+    /// Number of keep-alives.
     pub keep_alives: u64,
-    /// Window probes.
+    /// Number of window probes.
     pub window_probes: u64,
-    /// Bytes of window probes.
+    /// Payload bytes of window probes.
     pub window_probe_bytes: u64,
-    /// Most times that one segment was sent again.
+    /// Maximum number of retransmissions of one segment.
     pub max_repeats: u32,
-    /// Time from one transmission of a segment to the next, ns.
+    /// Time between consecutive transmissions of a segment, ns.
     pub repeat_time: Moments,
-    /// Third duplicates in a row.
+    /// Number of times that three duplicate ACKs arrived in a row.
     pub triple_duplicates: u64,
-    /// Their mean over the time from the first data to the last ACK.
+    /// Mean bytes in flight from the first data to the last ACK.
     pub outstanding_time_mean: Option<f64>,
-    /// Data sent before the first ACK of data: on a request, the request.
+    /// Data sent before the first ACK of data; in a client, the request.
     pub initial_bytes: u64,
-    /// Packets of it.
+    /// Number of packets with that data.
     pub initial_packets: u64,
-    /// Data from the first full segment until an ACK of it: the initial window of a bulk transfer.
+    /// Data from the first full-size segment to its ACK: the initial window of a bulk transfer.
     pub first_flight_bytes: u64,
-    /// Full segments in it, rounded up.
+    /// Number of full-size segments in it, rounded up.
     pub first_flight_segments: u64,
-    /// What the sender waited for.
+    /// Time by what limited the sender.
     pub shares: Shares,
-    /// Bytes that were acknowledged and never passed here: the capture missed them, or they took another way.
+    /// Bytes acknowledged but not captured: the capture missed them, or they took another path.
     pub unseen_bytes: u64,
-    /// Packets whose numbers do not belong to the connection.
+    /// Number of packets with sequence numbers outside of the connection.
     pub strays: u64,
 }

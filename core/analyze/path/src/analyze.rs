@@ -1,4 +1,4 @@
-//! From captures to the path between them.
+//! Reconstructs the path from several captures.
 use crate::between::CapturePair;
 use crate::capture::{Capture, Settings};
 use crate::hop;
@@ -31,7 +31,7 @@ fn table(known: &Known<'_>, found: &mut [Vec<bool>]) -> Table {
     table
 }
 
-/// What the captures show; of the packets one of 2^`thinned` was kept.
+/// Analyzes the captures; one packet in 2^`thinned` was kept.
 pub(crate) fn analyze(
     captures: &[Capture],
     renamed: &[NatNames],

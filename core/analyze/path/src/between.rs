@@ -1,27 +1,30 @@
-//! Which way packets go between two captures.
+//! Determines the direction of packets between two captures.
 use crate::capture::Capture;
 use crate::pairing::Partners;
 use alloc::collections::BTreeMap;
 
-/// Which of two captures packets pass first: above 0 the first, below 0 the second, 0 unknown.
+/// Which of two captures packets pass first: positive for the first, negative for the second, 0 if
+/// unknown.
 pub(crate) type Way = i64;
 
-/// What two captures say about the packets of one pair of hosts, of both senses.
+/// Observations of one pair of hosts in two captures, for both directions.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Hosts {
-    /// Packets in both captures.
+    /// Number of packets in both captures.
     pub(crate) matched: [u64; 2],
-    /// How many of them had the greater hop limit in the first capture, less those that had it in the second.
+    /// Number of packets with a larger hop limit in the first capture, minus those with a larger
+    /// one in the second.
     hops: [i64; 2],
-    /// Time in the second capture less that in the first, of the last packet of each sense.
+    /// Time difference of the last packet in each direction: second capture minus first.
     last: [Option<i64>; 2],
-    /// How often sense 0 took longer by these two clocks than sense 1, less how often it was the other way round.
+    /// How often direction 0 had a larger time difference than direction 1, minus how often it was
+    /// smaller.
     longer: i64,
-    /// The least of those times, for want of anything else.
+    /// Minimum time differences, used if there is no other evidence.
     min: [Option<i64>; 2],
 }
 
-/// Two captures, by pair of hosts.
+/// Observations of two captures, by pair of hosts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CapturePair {
     pub(crate) hosts: BTreeMap<u32, Hosts>,
@@ -34,25 +37,25 @@ impl Hosts {
         self.hops[sense] += hops;
         self.last[sense] = Some(delta);
         self.min[sense] = Some(self.min[sense].map_or(delta, |min| min.min(delta)));
-        // The clocks' offset is in both; packets that go from the first capture to the second have their delay on top of it,
-        // the others have theirs below it.
+        // Both differences contain the clock offset. The delay increases it for packets from the
+        // first capture to the second, and decreases it for the others.
         if let Some(back) = self.last[other] {
             self.longer += if sense == 0 { delta.cmp(&back) as i64 } else { back.cmp(&delta) as i64 };
         }
     }
-    /// By hop limits, which only fall.
+    /// Order by hop limits, which only decrease along the path.
     pub(crate) fn by_hop_limit(&self, sense: usize) -> Way {
         self.hops[sense]
     }
-    /// By delays both ways.
+    /// Order by the delays in both directions.
     pub(crate) fn by_delays(&self, sense: usize) -> Way {
         if sense == 0 { self.longer } else { -self.longer }
     }
-    /// By the times themselves, if the clocks agree.
+    /// Order by timestamps, which is only correct if the clocks agree.
     pub(crate) fn by_clocks(&self, sense: usize) -> Way {
         self.min[sense].map_or(0, i64::signum)
     }
-    /// By the best of these that says anything.
+    /// Order by the best available evidence.
     pub(crate) fn way(&self, sense: usize) -> Way {
         [self.by_hop_limit(sense), self.by_delays(sense), self.by_clocks(sense)]
             .into_iter()

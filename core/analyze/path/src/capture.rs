@@ -1,14 +1,14 @@
-//! One capture, as far as its packets are kept.
+//! One capture, reduced to what the analysis needs.
 use crate::fingerprint::PacketMark;
 use crate::split::Sizes;
 use alloc::vec::Vec;
 
-/// How captures are compared.
+/// Settings of the comparison.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
-    /// Packets that are kept, of all captures together, about 80 bytes each.
+    /// Maximum number of packets of all captures together; each takes about 80 bytes.
     pub limit: usize,
-    /// All captures were stamped by one clock: delays are taken as they are.
+    /// All captures use the same clock, so delays need no correction.
     pub is_one_clock: bool,
 }
 
@@ -19,12 +19,11 @@ impl Default for Settings {
     }
 }
 
-/// One capture.
 #[derive(Clone, Debug)]
 pub(crate) struct Capture {
-    /// In the order of the file, then in that of time.
+    /// In file order first, later sorted by time.
     pub(crate) marks: Vec<PacketMark>,
-    /// Packets offered, kept or not.
+    /// Number of packets received, kept or not.
     pub(crate) packets: u64,
     pub(crate) unmarked: u64,
     pub(crate) super_packets: u64,

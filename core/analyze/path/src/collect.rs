@@ -1,4 +1,4 @@
-//! Packets of several captures, as many as memory is given for.
+//! Collects packets of several captures in bounded memory.
 use crate::analyze::analyze;
 use crate::capture::{Capture, Settings};
 use crate::fingerprint::{PacketMark, connection};
@@ -8,22 +8,22 @@ use alloc::vec::Vec;
 use fathom_capture::{Packet, Transport};
 use fathom_flow::Times;
 
-/// Collects the packets of several captures, which may come one after the other or mixed.
+/// Collects packets of several captures, one after the other or interleaved.
 #[derive(Clone, Debug)]
 pub struct Captures {
     settings: Settings,
     captures: Vec<Capture>,
     kept: usize,
-    /// Contents with one of these bits set are left out.
+    /// Packets with any of these bits set in their content hash are omitted.
     mask: u64,
 }
 
 impl Captures {
-    /// So many captures.
+    /// Creates a collector for `count` captures.
     pub fn new(count: usize, settings: Settings) -> Self {
         Captures { settings, captures: (0..count).map(|_| Capture::new()).collect(), kept: 0, mask: 0 }
     }
-    /// A packet of capture number `capture`, from 0.
+    /// Adds a packet of capture `capture`, counted from 0.
     pub fn packet(&mut self, capture: usize, packet: &Packet<'_>, times: Times) {
         let Some(own) = self.captures.get_mut(capture) else { return };
         own.packets += 1;
@@ -53,7 +53,7 @@ impl Captures {
             }
         }
     }
-    /// Every second content of those left goes.
+    /// Removes half of the remaining contents.
     #[cold]
     fn thin(&mut self) {
         self.mask = self.mask << 1 | 1;
@@ -61,12 +61,12 @@ impl Captures {
         self.captures.iter_mut().for_each(|capture| capture.marks.retain(|mark| mark.content & mask == 0));
         self.kept = self.captures.iter().map(|capture| capture.marks.len()).sum();
     }
-    /// What they tell of the path.
+    /// Analyzes the path.
     ///
     /// # Errors
-    /// Captures without a packet in common.
+    /// If the captures have no packet in common.
     pub fn finish(mut self) -> Result<PathReport, NoPath> {
-        // Frames of a file may be a little out of order, as several queues of a card fill it.
+        // Frames may be slightly out of order in a file filled by several queues of a network card.
         self.captures.iter_mut().for_each(|capture| capture.marks.sort_by_key(|mark| mark.at));
         let renamed = crate::nat::unify(&mut self.captures);
         analyze(&self.captures, &renamed, &self.settings, u64::from(self.mask.count_ones()))

@@ -1,54 +1,57 @@
-//! What a packet is known by at every point of its path.
+//! Fingerprints that identify a packet at every point of its path.
 use core::net::IpAddr;
 use fathom_capture::{Address, IcmpHeader, Packet, TcpHeader, Transport, UdpHeader};
 
-/// A packet of a capture, reduced to what the path's figures need.
+/// A captured packet, reduced to what the analysis needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PacketMark {
-    /// A hash of what neither routers nor NATs change. The two highest bits are its [`Proof`].
+    /// Hash of the fields that neither routers nor NATs change. The two highest bits are its
+    /// [`Proof`].
     pub(crate) content: u64,
-    /// Nanoseconds of the capture's clock.
+    /// Capture time, ns.
     pub(crate) at: i64,
     pub(crate) frame: u32,
-    /// Hash of the two hosts, and in the lowest bit which of the two sent it.
+    /// Hash of the two hosts; the lowest bit tells which of them sent the packet.
     pub(crate) pair: u32,
-    /// Hashes of address and port of the end that sent it, and of the other.
+    /// Hashes of address and port of the sender and the receiver.
     pub(crate) ends: [u32; 2],
     pub(crate) ip_bytes: u32,
-    /// Of IPv4; 0 is none.
+    /// IPv4 identification; 0 if there is none.
     pub(crate) identification: u16,
     pub(crate) hop_limit: u8,
     /// DSCP and ECN.
     pub(crate) class: u8,
 }
 
-/// A flow: its two ends, whichever sends.
+/// A flow: both ends, independent of direction.
 pub(crate) type Flow = u64;
 
-/// What equal contents prove where addresses and ports differ.
+/// What equal contents prove if addresses and ports differ.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Proof {
-    /// Nothing: no NAT passes it on, or it holds nothing by which to know it.
+    /// Nothing: no NAT forwards the packet, or it contains nothing unique.
     None = 0,
-    /// Little: datagrams of one kind begin alike.
+    /// Little: datagrams of one kind start with similar bytes.
     Weak = 1,
-    /// Much: the numbers of TCP are drawn by chance.
+    /// Much: TCP sequence numbers are random.
     Strong = 2,
 }
 
-/// Numbers of protocols (IANA), of which ICMP's stands for both versions.
+/// Protocol numbers (IANA); ICMP's is used for both versions.
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// The flag of the first segment (RFC 9293 section 3.1).
+/// SYN flag (RFC 9293 section 3.1).
 const SYN: u16 = 2;
-/// Bytes of payload that distinguish datagrams: request and packet numbers are there.
+/// Number of payload bytes that distinguish datagrams: they include request and packet numbers.
 const PREFIX_BYTES: usize = 16;
-/// The flags that no path changes: without ECE, CWR and AE, which a path that clears ECN may.
+/// Flags that do not change along a path. ECE, CWR and AE are excluded, because some paths clear
+/// ECN.
 const STEADY_FLAGS: u16 = 0x3f;
-/// Where the proof is in a content.
+/// Position of the proof in a content hash.
 const PROOF_SHIFT: u32 = 62;
-/// Odd numbers with as many ones as zeros: the fractional parts of the square roots of 7, 11 and 13.
+/// Odd numbers with as many ones as zeros: the fractional parts of the square roots of 7, 11 and
+/// 13.
 const MIX: [u64; 3] = [0xa54f_f53a_5f1d_36f1, 0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f];
 
 const fn fold(a: u64, b: u64) -> u64 {
@@ -56,7 +59,7 @@ const fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A hash of 64 bits: among ten million packets two are alike by chance with a probability of three in a million.
+/// A 64-bit hash. Among ten million packets, a collision has a probability of three in a million.
 #[derive(Clone, Copy)]
 struct Hash(u64);
 
@@ -77,7 +80,7 @@ impl Hash {
     }
 }
 
-/// Two ends of a packet, whatever they are known by: the same for both ways, and whether the sender is the greater.
+/// Hash of both ends that is independent of direction, and whether the sender has the larger value.
 fn unordered(from: u128, to: u128) -> (u64, bool) {
     let (low, high) = if from <= to { (from, to) } else { (to, from) };
     let hash =
@@ -85,7 +88,7 @@ fn unordered(from: u128, to: u128) -> (u64, bool) {
     (hash.finish(), from > to)
 }
 
-/// A hash of a packet's connection, the same for both directions.
+/// Hash of a packet's connection, the same for both directions.
 pub(crate) fn connection(packet: &Packet<'_>) -> u64 {
     let (from, to) = ports(&packet.transport).unwrap_or_default();
     let (hosts, _) = unordered(packet.source.bits(), packet.destination.bits());
@@ -100,7 +103,8 @@ fn ports(transport: &Transport<'_>) -> Option<(u16, u16)> {
     }
 }
 
-/// Request and reply of an echo, of version 4 and 6 (RFC 792, RFC 4443): whether it is the request.
+/// Whether an ICMP message is an echo request (true) or reply (false), for version 4 and 6 (RFC
+/// 792, RFC 4443).
 fn echo(icmp: &IcmpHeader<'_>) -> Option<bool> {
     match (icmp.is_v6, icmp.kind) {
         (false, 8) | (true, 128) => Some(true),
@@ -109,7 +113,8 @@ fn echo(icmp: &IcmpHeader<'_>) -> Option<bool> {
     }
 }
 
-/// What stands for ports: an echo has its identifier, which a NAT rewrites as one, at the end that asked.
+/// Hashes of both ends. For an echo, the identifier serves as port of the requesting end, because
+/// NATs translate it like a port.
 fn ends(packet: &Packet<'_>) -> [u32; 2] {
     let (from, to) = match &packet.transport {
         Transport::Icmp(icmp) => {
@@ -133,7 +138,8 @@ fn tcp(hash: Hash, header: &TcpHeader<'_>) -> Hash {
     let numbers = u64::from(header.sequence) << 32 | u64::from(header.acknowledgement);
     let hash = hash.add(numbers).add(u64::from(flags) << 32 | u64::from(header.payload_bytes));
     let stamps = header.stamps.map_or(0, |stamps| u64::from(stamps.value) << 32 | u64::from(stamps.echo));
-    // Of a SYN's options routers lower the segment size. Those of others tell duplicate ACKs apart by what they acknowledge selectively.
+    // Routers lower the MSS in the options of a SYN, so its options are excluded. In other
+    // segments, options distinguish duplicate ACKs by their SACK blocks.
     if is_syn { hash.add(stamps) } else { hash.add(stamps).bytes(header.options) }
 }
 
@@ -144,13 +150,13 @@ fn udp(hash: Hash, header: &UdpHeader<'_>) -> Hash {
 
 fn icmp(hash: Hash, header: &IcmpHeader<'_>) -> Hash {
     let rest = u32::from_be_bytes(header.rest);
-    // The identifier of an echo, in the upper half, is with its ends.
+    // The identifier of an echo, in the upper half, is part of its ends.
     let kept = if echo(header).is_some() { rest & 0xffff } else { rest };
     let prefix = header.payload.get(..PREFIX_BYTES).unwrap_or(header.payload);
     hash.add(u64::from(header.kind) << 40 | u64::from(header.code) << 32 | u64::from(kept)).bytes(prefix)
 }
 
-/// `None` if it has nothing by which to know it.
+/// Content hash; `None` if the packet contains nothing unique.
 fn content(packet: &Packet<'_>) -> Option<u64> {
     let start = |number: u8| Hash(MIX[1]).add(number.into());
     let (hash, proof) = match &packet.transport {
@@ -158,7 +164,7 @@ fn content(packet: &Packet<'_>) -> Option<u64> {
         Transport::Udp(header) => (udp(start(UDP), header), Proof::Weak),
         Transport::Icmp(header) if echo(header).is_some() => (icmp(start(ICMP), header), Proof::Weak),
         Transport::Icmp(header) => (icmp(start(ICMP), header), Proof::None),
-        // Nothing but the identification tells these apart.
+        // Only the identification distinguishes these packets.
         Transport::LaterFragment { protocol } | Transport::Other { protocol } => {
             packet.identification.filter(|id| *id != 0)?;
             (start(*protocol).add(packet.ip_bytes.into()), Proof::None)
@@ -168,7 +174,7 @@ fn content(packet: &Packet<'_>) -> Option<u64> {
     Some(hash.finish() >> (64 - PROOF_SHIFT) | (proof as u64) << PROOF_SHIFT)
 }
 
-/// What is sent to many stays on its link, and all hosts send the same.
+/// Whether the packet is unicast. Multicast stays on its link, and all hosts send the same.
 fn is_to_one(packet: &Packet<'_>) -> bool {
     match packet.destination.ip() {
         IpAddr::V4(ip) => !ip.is_multicast() && !ip.is_broadcast(),
@@ -177,7 +183,7 @@ fn is_to_one(packet: &Packet<'_>) -> bool {
 }
 
 impl PacketMark {
-    /// `None` if the packet has nothing by which to know it.
+    /// `None` if the packet contains nothing unique.
     pub(crate) fn of(packet: &Packet<'_>, times: fathom_flow::Times) -> Option<PacketMark> {
         let (hosts, greater) = unordered(packet.source.bits(), packet.destination.bits());
         Some(PacketMark {
@@ -192,26 +198,26 @@ impl PacketMark {
             class: packet.dscp << 2 | packet.ecn,
         })
     }
-    /// What it is known by: content, ends and identification.
+    /// Fingerprint: content, ends and identification.
     pub(crate) const fn fingerprint(&self) -> u64 {
         let [from, to] = self.ends;
         let ends = (from as u64) << 32 | to as u64;
         fold(fold(self.content ^ MIX[0], ends ^ MIX[1]) ^ MIX[2], self.identification as u64 ^ MIX[0])
     }
-    /// Its pair of hosts, without the way.
+    /// Pair of hosts, independent of direction.
     pub(crate) const fn hosts(&self) -> u32 {
         self.pair >> 1
     }
-    /// Whether the greater of its hosts sent it: 0 or 1.
+    /// Direction: 1 if the host with the larger value sent it, otherwise 0.
     pub(crate) const fn sense(&self) -> usize {
         (self.pair & 1) as usize
     }
-    /// Its flow, without the way.
+    /// Flow, independent of direction.
     pub(crate) fn flow(&self) -> Flow {
         let [from, to] = self.ends;
         u64::from(from.min(to)) << 32 | u64::from(from.max(to))
     }
-    /// What it proves if its content is found elsewhere.
+    /// What equal content in another capture proves.
     pub(crate) const fn proof(&self) -> Proof {
         match self.content >> PROOF_SHIFT {
             0 => Proof::None,

@@ -1,4 +1,4 @@
-//! From one capture to the next.
+//! Analysis of a hop from one capture to the next.
 use crate::between::CapturePair;
 use crate::capture::Capture;
 use crate::clock::Clock;
@@ -11,7 +11,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use fathom_stats::percentile_of_sorted;
 
-/// Losses that are listed; all are counted.
+/// Maximum number of losses that are listed; all are counted.
 const MAX_LOSSES: usize = 1 << 16;
 
 /// The hops of one direction.
@@ -21,7 +21,7 @@ pub(crate) fn all(known: &Known<'_>, direction: usize) -> Vec<Hop> {
     (0..order.len().saturating_sub(1)).filter_map(hop).collect()
 }
 
-/// Two captures that follow each other.
+/// Two consecutive captures.
 struct One<'a> {
     known: &'a Known<'a>,
     order: &'a [usize],
@@ -36,7 +36,7 @@ struct One<'a> {
     clock: Clock,
 }
 
-/// Delays of the hop as they are by the clocks.
+/// Range of delays on the hop, by the corrected clocks.
 #[derive(Clone, Copy)]
 struct Range {
     min: f64,
@@ -62,12 +62,12 @@ impl<'a> One<'a> {
             clock,
         })
     }
-    /// Whether packets of these hosts go this way and pass both captures.
+    /// Whether packets of these hosts travel in this direction and pass both captures.
     fn is_ours(&self, mark: &PacketMark) -> bool {
         self.known.order.direction(mark.hosts(), mark.sense()) == Some(self.direction)
             && self.between.of(mark.hosts()).matched[mark.sense()] > 0
     }
-    /// Time of the second capture less that of the first.
+    /// Clock difference: second capture minus first.
     fn difference(&self, mark: &PacketMark) -> f64 {
         if self.clock.reference == self.from {
             self.clock.difference_ns(mark.at)
@@ -78,7 +78,7 @@ impl<'a> One<'a> {
     fn delay(&self, from: &PacketMark, to: &PacketMark) -> f64 {
         to.at.saturating_sub(from.at) as f64 - self.difference(from)
     }
-    /// Packets that are in both captures beyond doubt.
+    /// Packets identified unambiguously in both captures.
     fn certain(&self) -> impl Iterator<Item = (usize, &PacketMark, usize, &PacketMark)> {
         let marks = |(from, to)| Some((from, self.first.marks.get(from)?, to, self.second.marks.get(to)?));
         self.there.certain().filter_map(marks).filter(|(_, mark, ..)| self.is_ours(mark))
@@ -110,7 +110,7 @@ impl<'a> One<'a> {
         self.outcomes(&mut hop, range);
         Some(hop)
     }
-    /// What becomes of each packet of the first capture.
+    /// Determines the fate of each packet of the first capture.
     fn outcomes(&self, hop: &mut Hop, range: Range) {
         let later = self.later();
         let (mut before, mut open) = (None, 0);
@@ -129,13 +129,13 @@ impl<'a> One<'a> {
             }
         }
     }
-    /// Whether the second capture ran when this packet must have passed it.
+    /// Whether the second capture was running when this packet must have passed it.
     fn is_within(&self, mark: &PacketMark, range: Range) -> bool {
         let there = mark.at.saturating_add(self.difference(mark) as i64);
         there.saturating_add(range.min as i64) >= self.second.first
             && there.saturating_add(range.max as i64) <= self.second.last
     }
-    /// Packets of the first capture that any capture after the second has.
+    /// For each packet of the first capture, whether any capture after the second contains it.
     fn later(&self) -> Vec<bool> {
         let mut later = vec![false; self.first.marks.len()];
         for capture in self.order.iter().skip(self.place + 2) {
@@ -144,7 +144,8 @@ impl<'a> One<'a> {
         }
         later
     }
-    /// Packets of the second capture that neither the first has, though it ran, nor one before it.
+    /// Number of packets in the second capture that no earlier capture contains, although the first
+    /// was running.
     fn appeared(&self, range: Range) -> u64 {
         let earlier = self.order.iter().take(self.place + 1);
         let found: Vec<Partners> =
@@ -162,7 +163,7 @@ impl<'a> One<'a> {
         let ours = |place: u32| self.first.marks.get(place as usize).is_some_and(|mark| self.is_ours(mark));
         self.there.extra.iter().filter(|(place, _)| ours(*place)).map(|(_, extra)| u64::from(*extra)).sum()
     }
-    /// In the order of arrival: a packet is late if one of its flow that was sent later came before it.
+    /// Number of packets that arrived after a later packet of their flow, in the order of arrival.
     fn reordered(&self) -> u64 {
         let Some(back) = self.known.partners(self.to, self.from) else { return 0 };
         let mut furthest = BTreeMap::<[u32; 2], usize>::new();
@@ -184,7 +185,7 @@ impl<'a> One<'a> {
         remarks.sort_by_key(|row| core::cmp::Reverse(row.packets));
         remarks
     }
-    /// Flows that the two files call otherwise.
+    /// Number of flows with different names in the two files.
     fn translated_flows(&self) -> u64 {
         let called = |capture: usize| self.known.renamed.get(capture).map(|renamed| &renamed.was);
         let (Some(from), Some(to)) = (called(self.from), called(self.to)) else { return 0 };
@@ -215,7 +216,7 @@ fn lose(hop: &mut Hop, mark: &PacketMark, before_ns: Option<f64>) {
     }
 }
 
-/// Of delays in ascending order, of which there is at least one; percentiles by nearest rank.
+/// Statistics of sorted, nonempty delays; percentiles by nearest rank.
 fn statistics(delays: &[f64]) -> Delays {
     let min = delays.first().copied().unwrap_or(0.0);
     let above = |p: f64| percentile_of_sorted(delays, p).map_or(0.0, |delay| delay - min);

@@ -1,4 +1,4 @@
-//! What is known of several captures before hops are looked at.
+//! Information about several captures, before hops are analyzed.
 use crate::capture::Capture;
 use crate::clock::{Clock, Fit};
 use crate::nat::NatNames;
@@ -6,23 +6,23 @@ use crate::order::{Order, Table};
 use crate::pairing::{Entry, Partners, partners};
 use alloc::vec::Vec;
 
-/// All that is known, before hops are looked at.
+/// Information about several captures, before hops are analyzed.
 pub(crate) struct Known<'a> {
     pub(crate) captures: &'a [Capture],
     pub(crate) places: Vec<Vec<Entry>>,
     pub(crate) table: Table,
     pub(crate) order: Order,
     pub(crate) is_one_clock: bool,
-    /// Flows that are called otherwise, of each capture.
+    /// Translated flows of each capture.
     pub(crate) renamed: &'a [NatNames],
 }
 
 impl Known<'_> {
-    /// Where packets of capture `a` are in capture `b`.
+    /// Matches packets of capture `a` with those of capture `b`.
     pub(crate) fn partners(&self, a: usize, b: usize) -> Option<Partners> {
         Some(partners(self.places.get(a)?, self.places.get(b)?))
     }
-    /// The clocks of two captures, by the packets of both directions between them.
+    /// Relation of two clocks, from packets in both directions.
     pub(crate) fn clock(&self, a: usize, b: usize, found: &Partners) -> Option<Clock> {
         let (first, second) = (self.captures.get(a)?, self.captures.get(b)?);
         if self.is_one_clock {

@@ -1,16 +1,22 @@
-//! Several captures of one path: the same packets found in each, without synchronised clocks.
+//! Compares several captures of one path by finding the same packets in each, without synchronized
+//! clocks.
 //!
-//! A packet is known by a hash of what no router changes; where a NAT changed addresses and ports, by what is left of it. Which capture comes first, in each direction, the
-//! hop limit says where it falls, and the delays both ways elsewhere. The least delays both ways give the offset of two clocks to half
-//! the least round trip between the two points (Paxson 1998, "On calibrating measurements of packet transit times"), and the lower
-//! envelope gives their skew (Moon, Skelly and Towsley 1999). What is above the least delay does not depend on the offset: it is exact.
+//! A packet is identified by a hash of the fields that routers do not change. If a NAT changed
+//! addresses and ports, the remaining fields identify the flow. The order of captures in each
+//! direction follows from decreasing hop limits, otherwise from the delays in both directions. The
+//! minimum delays in both directions give the offset of two clocks with an error of half the
+//! minimum round-trip time between the two points (Paxson 1998, "On calibrating measurements of
+//! packet transit times"). The lower envelope of the delays gives the clock skew (Moon, Skelly and
+//! Towsley 1999). Delays above the minimum do not depend on the offset and are exact.
 //!
-//! Of packets that look all alike (the same ACK again, a reset) it is told whether they arrived, and not how late. A capture of several
-//! interfaces that holds each packet twice is therefore to be given without its copies, or as one capture for each interface.
+//! For packets that look identical (a repeated ACK, a reset) the analysis reports whether they
+//! arrived, but not their delay. A capture of several interfaces contains each packet twice; remove
+//! the copies, or pass it as one capture per interface.
 //!
-//! Memory is bounded by [`Settings::limit`] packets of all captures together, at about 80 bytes each. If there are more, every second is
-//! left out, in all captures the same ones, chosen by a hash of their content (RFC 5475 section 6.2, hash-based selection), and so on: the
-//! figures then stand on a sample of whole trajectories.
+//! Memory is limited to [`Settings::limit`] packets of all captures together, about 80 bytes each.
+//! Beyond that, half of the packets are omitted, repeatedly, and the same ones in all captures:
+//! they are selected by a hash of their content (RFC 5475 section 6.2, hash-based selection).
+//! Results are then based on a sample of complete trajectories.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,21 +1,26 @@
-//! Flows that a NAT (RFC 3022) renames between two captures, found by what their packets hold.
+//! Finds flows that a NAT (RFC 3022) translated between two captures, by the content of their
+//! packets.
 //!
-//! A flow whose addresses and ports another capture does not have is looked for by the contents of its packets. If it is there under
-//! another name, its packets get the name that they have in the earlier of the captures.
+//! If a flow's addresses and ports do not occur in another capture, its packets are searched by
+//! content. If they are found under another name, they are given the name used in the earliest
+//! capture.
 use crate::capture::Capture;
 use crate::fingerprint::{Flow, PacketMark, Proof};
 use crate::pairing::{Entry, unique_matches};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-/// Packets by which TCP is known again if one of its ends keeps its name, as with every NAT of one side.
+/// Number of matching TCP packets that identify a flow if one of its ends is unchanged, as with any
+/// one-sided NAT.
 const STRONG_BESIDE_AN_END: u32 = 1;
-/// The same of what begins alike in many flows.
+/// The same for packets with weak proof, which start alike in many flows.
 const WEAK_BESIDE_AN_END: u32 = 2;
-/// Packets by which TCP is known again if neither end keeps its name (two NATs; copies whose addresses were replaced).
+/// Number of matching TCP packets that identify a flow if both ends changed (two NATs, or copies
+/// with replaced addresses).
 const STRONG_ALONE: u32 = 4;
 
-/// What a flow is called in an earlier capture: ends and pair of hosts of packets whose sender is the lesser end here.
+/// Name of a flow in an earlier capture: ends and pair of hosts of the packets that the smaller end
+/// sends here.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     ends: [u32; 2],
@@ -31,14 +36,14 @@ impl Name {
     }
 }
 
-/// Flows that are called otherwise in one capture: how, and what its file calls them.
+/// Flows of one capture that were renamed, with their original names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NatNames {
     names: BTreeMap<Flow, Name>,
     pub(crate) was: BTreeMap<Flow, Flow>,
 }
 
-/// What speaks for two flows being one.
+/// Evidence that two flows are the same.
 #[derive(Clone, Copy, Debug)]
 struct Match {
     packets: u32,
@@ -49,7 +54,7 @@ struct Match {
 }
 
 impl Match {
-    /// Of a packet as it is in the earlier capture, and in this one.
+    /// Evidence from a packet in the earlier capture and in this one.
     fn of(earlier: &PacketMark, own: &PacketMark) -> Match {
         let is_back = own.ends[0] > own.ends[1];
         let [from, to] = earlier.ends;
@@ -79,7 +84,8 @@ impl Match {
     }
 }
 
-/// Gives each flow one name in all captures; tells of each capture which flows got another.
+/// Renames flows so that each has the same name in all captures. Returns the renamed flows of each
+/// capture.
 pub(crate) fn unify(captures: &mut [Capture]) -> Vec<NatNames> {
     let flows: Vec<Vec<Flow>> = captures.iter().map(|capture| flows(&capture.marks)).collect();
     let mut all: Vec<NatNames> = Vec::new();
@@ -90,7 +96,7 @@ pub(crate) fn unify(captures: &mut [Capture]) -> Vec<NatNames> {
         let mut renamed = NatNames::default();
         let mut known: BTreeSet<Flow> = BTreeSet::new();
         for ((earlier, its_flows), its_names) in before.iter().zip(&flows).zip(&all) {
-            // What both call alike has the name that it has there.
+            // A flow with the same name in both captures takes over its new name.
             for flow in own_flows.iter().filter(|flow| its_flows.binary_search(flow).is_ok()) {
                 if known.insert(*flow)
                     && let Some(name) = its_names.names.get(flow)
@@ -138,7 +144,7 @@ const fn united([a, b]: [u32; 2]) -> Flow {
     (low as u64) << 32 | high as u64
 }
 
-/// In ascending order.
+/// All flows, sorted.
 fn flows(marks: &[PacketMark]) -> Vec<Flow> {
     let mut flows: Vec<Flow> = marks.iter().map(PacketMark::flow).collect();
     flows.dedup();
@@ -147,11 +153,11 @@ fn flows(marks: &[PacketMark]) -> Vec<Flow> {
     flows
 }
 
-/// Contents of packets of these flows, in ascending order.
+/// Content hashes of the packets of selected flows, sorted.
 fn entries(marks: &[PacketMark], is_wanted: impl Fn(Flow) -> bool) -> Vec<Entry> {
     let mut last = None;
     let mut of_flow = |flow: Flow| match last {
-        // Packets come in trains.
+        // Packets arrive in trains, so the last result is cached.
         Some((before, wanted)) if before == flow => wanted,
         _ => {
             let wanted = is_wanted(flow);
@@ -166,7 +172,7 @@ fn entries(marks: &[PacketMark], is_wanted: impl Fn(Flow) -> bool) -> Vec<Entry>
     entries
 }
 
-/// Flows of this capture and what they are called in the earlier one, where that is beyond doubt.
+/// Flows of this capture with their names in the earlier one, if they are identified unambiguously.
 fn matches(
     earlier: &[PacketMark],
     theirs: &[Entry],
@@ -193,7 +199,7 @@ fn matches(
     best
 }
 
-/// A NAT may draw identifications of its own: packets of these flows are known without.
+/// Clears the identification of these flows, because a NAT may have assigned its own.
 fn forget_identification(captures: &mut [Capture], flows: &BTreeSet<Flow>) {
     if flows.is_empty() {
         return;

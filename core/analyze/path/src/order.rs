@@ -1,43 +1,45 @@
-//! In which order packets of either direction pass the captures.
+//! Determines the order in which packets of each direction pass the captures.
 use crate::between::{CapturePair, Hosts};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What tells the order of captures, from the best to the weakest.
+/// Evidence for the order of captures, from the strongest to the weakest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Evidence {
-    /// The hop limit falls from one to the next.
+    /// The hop limit decreases from one to the next.
     HopLimit,
-    /// Packets take longer than those of the other direction, by the same two clocks.
+    /// Packets have a larger time difference than those of the other direction, by the same two
+    /// clocks.
     Delays,
-    /// The order of the times themselves, as if the clocks agreed.
+    /// The order of timestamps, assuming that the clocks agree.
     Clocks,
 }
 
-/// All that is known between captures: of each two, the lower number first.
+/// Observations of each pair of captures, the lower index first.
 pub(crate) type Table = BTreeMap<(usize, usize), CapturePair>;
 
-/// Directions of hosts, and the order of captures in both.
+/// Directions of hosts, and the order of captures in both directions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    /// By pair of hosts: whether sense 0 is the forward direction (0) or the backward one (1).
+    /// By pair of hosts: the direction that corresponds to sense 0, 0 for forward and 1 for
+    /// backward.
     directions: BTreeMap<u32, usize>,
     /// Captures in the order in which packets pass them, forward and backward.
     pub(crate) captures: [Vec<usize>; 2],
 }
 
 impl Order {
-    /// 0 is forward, the direction of the most packets; 1 is backward.
+    /// 0 is forward, the direction with the most packets; 1 is backward.
     pub(crate) fn direction(&self, hosts: u32, sense: usize) -> Option<usize> {
         self.directions.get(&hosts).map(|of_sense_0| of_sense_0 ^ sense)
     }
-    /// From what is known between any two of `count` captures.
+    /// Determines the order of `count` captures from the observations.
     pub(crate) fn find(count: usize, table: &Table) -> Order {
         let mut order = Order::default();
         let Some((hosts, sense)) = busiest(table) else { return order };
         order.directions.insert(hosts, sense);
-        // Each round settles hosts that share two captures with those settled before.
+        // Each round adds pairs of hosts that share two captures with those of earlier rounds.
         for _ in 0..=count {
             let before = order.directions.len();
             order.settle(table);
@@ -48,7 +50,8 @@ impl Order {
         order.captures = [0, 1].map(|direction| order.sort(count, table, direction));
         order
     }
-    /// Settles the direction of each pair of hosts that goes along with or against those settled.
+    /// Assigns a direction to each pair of hosts that agrees or disagrees with the pairs already
+    /// assigned.
     fn settle(&mut self, table: &Table) {
         let mut votes = BTreeMap::<u32, i64>::new();
         for between in table.values() {
@@ -64,7 +67,7 @@ impl Order {
         let settled = votes.into_iter().filter(|(_, vote)| *vote != 0);
         self.directions.extend(settled.map(|(hosts, vote)| (hosts, usize::from(vote < 0))));
     }
-    /// Which of two captures comes first in a direction: packets for, less those against.
+    /// Which of two captures comes first in a direction: packets in favor minus packets against.
     fn way(&self, between: &CapturePair, direction: usize) -> i64 {
         let of_one = |(hosts, of): (&u32, &Hosts)| {
             let of_sense_0 = self.directions.get(hosts)?;
@@ -78,7 +81,8 @@ impl Order {
             |(hosts, of): (&u32, &Hosts)| of.matched.get(self.directions.get(hosts)? ^ direction).copied();
         between.hosts.iter().filter_map(of_one).sum()
     }
-    /// Captures that see this direction: the more others come after one, the earlier it is.
+    /// Captures with packets in this direction, sorted by the number of captures that come after
+    /// each.
     fn sort(&self, count: usize, table: &Table, direction: usize) -> Vec<usize> {
         let (mut ahead, mut seen) = (vec![0_i64; count], vec![false; count]);
         for ((a, b), between) in table {
@@ -96,7 +100,7 @@ impl Order {
         captures.sort_by_key(|capture| -ahead.get(*capture).copied().unwrap_or(0));
         captures
     }
-    /// What tells which of two captures comes first in a direction.
+    /// Strongest evidence for the order of two captures in a direction.
     pub(crate) fn evidence(&self, between: &CapturePair, direction: usize) -> Evidence {
         let sum = |by: fn(&Hosts, usize) -> i64| -> i64 {
             let of =
@@ -111,7 +115,7 @@ impl Order {
     }
 }
 
-/// The hosts and the sense with the most packets in two captures.
+/// The pair of hosts and the direction with the most packets in two captures.
 fn busiest(table: &Table) -> Option<(u32, usize)> {
     let of = table.values().flat_map(|between| between.hosts.iter());
     let counts = of.flat_map(|(hosts, of)| [0, 1].map(|sense| (of.matched[sense], *hosts, sense)));

@@ -1,25 +1,25 @@
-//! The same packet in two captures.
+//! Finds the same packet in two captures.
 use crate::capture::Capture;
 use crate::fingerprint::PacketMark;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Where a packet of one capture is in another.
+/// Result of searching a packet of one capture in another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Partner {
-    /// Nowhere.
+    /// Not found.
     None,
-    /// At this place, beyond doubt.
+    /// Found unambiguously at this index.
     At(usize),
-    /// It was seen, but so were others that look the same: no delay can be told.
+    /// Found among identical packets, so its delay is unknown.
     Among(usize),
 }
 
-/// Of each packet of one capture, its place in another: the upper bit says that there are several alike.
+/// For each packet of one capture, its index in another. The upper bit marks identical packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Partners {
     places: Vec<u32>,
-    /// Packets of which the other capture has more copies, and how many more.
+    /// Packets of which the other capture has more copies, and the number of additional copies.
     pub(crate) extra: Vec<(u32, u32)>,
 }
 
@@ -37,7 +37,7 @@ impl Partners {
     pub(crate) fn has(&self, place: usize) -> bool {
         self.of(place) != Partner::None
     }
-    /// Those in time order of the first capture that are beyond doubt.
+    /// Unambiguous matches, in time order of the first capture.
     pub(crate) fn certain(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.places.len()).filter_map(|from| match self.of(from) {
             Partner::At(to) => Some((from, to)),
@@ -46,19 +46,19 @@ impl Partners {
     }
 }
 
-/// A fingerprint, and the place of the packet that has it.
+/// Fingerprint and index of a packet.
 pub(crate) type Entry = (u64, u32);
 
-/// The packets of a capture in the order of fingerprints, then of time.
+/// Packets of a capture, sorted by fingerprint and then by time.
 pub(crate) fn sorted(capture: &Capture) -> Vec<Entry> {
-    // More packets than 2^31 are beyond any limit that memory allows.
+    // Memory limits the number of packets to less than 2^31.
     let places = 0..capture.marks.len().min(ALIKE as usize) as u32;
     let mut entries: Vec<Entry> = capture.marks.iter().map(PacketMark::fingerprint).zip(places).collect();
     entries.sort_unstable();
     entries
 }
 
-/// Those with the first fingerprint, and what is after them.
+/// Entries with the first fingerprint, and the remaining ones.
 fn run(entries: &[Entry]) -> Option<(u64, &[Entry], &[Entry])> {
     let (first, _) = *entries.first()?;
     let length = entries.iter().take_while(|(print, _)| *print == first).count();
@@ -66,7 +66,7 @@ fn run(entries: &[Entry]) -> Option<(u64, &[Entry], &[Entry])> {
     Some((first, same, rest))
 }
 
-/// Finds the packets of one capture in another.
+/// Matches the packets of two captures.
 pub(crate) fn partners(a: &[Entry], b: &[Entry]) -> Partners {
     let mut found = Partners { places: vec![NOWHERE; a.len()], extra: Vec::new() };
     let (mut in_a, mut in_b) = (run(a), run(b));
@@ -84,7 +84,8 @@ pub(crate) fn partners(a: &[Entry], b: &[Entry]) -> Partners {
     found
 }
 
-/// Places of what both have once, or twice: then the first, as of a datagram that is sent back.
+/// Indices of packets that occur once in both captures. If they occur twice, as for a datagram that
+/// is echoed, the first ones are used.
 pub(crate) fn unique_matches(a: &[Entry], b: &[Entry]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     let (mut in_a, mut in_b) = (run(a), run(b));
@@ -106,7 +107,7 @@ pub(crate) fn unique_matches(a: &[Entry], b: &[Entry]) -> Vec<(u32, u32)> {
 }
 
 impl Partners {
-    /// Packets with one fingerprint, in the order of time.
+    /// Matches packets with the same fingerprint in time order.
     fn join(&mut self, same_a: &[Entry], same_b: &[Entry]) {
         let alike = if same_a.len() > 1 { ALIKE } else { 0 };
         for ((_, from), (_, to)) in same_a.iter().zip(same_b) {

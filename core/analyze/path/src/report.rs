@@ -1,137 +1,140 @@
-//! What several captures show of their path.
+//! Results of comparing several captures.
 use crate::clock::Clock;
 use crate::order::Evidence;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// One capture.
+/// Summary of one capture.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CaptureSummary {
-    /// Its packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Those of them that nothing tells from others, and that are not looked for.
+    /// Number of packets that cannot be identified and are not searched.
     pub unmarked: u64,
-    /// Super-packets, joined by offload, which are looked for as the segments of the wire.
+    /// Number of super-packets created by offload; they are split into wire segments.
     pub super_packets: u64,
-    /// Those that were looked for and found in another capture.
+    /// Number of searched packets that were found in another capture.
     pub found_elsewhere: u64,
-    /// When the first was stamped, ns since 1970.
+    /// Time of the first packet, ns since 1970.
     pub first: i64,
-    /// When the last was.
+    /// Time of the last packet, ns since 1970.
     pub last: i64,
 }
 
 /// Delays from one capture to the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Delays {
-    /// Packets of which the delay is known.
+    /// Number of packets with a known delay.
     pub count: u64,
-    /// The least delay, ns. Without synchronised clocks half the least round trip between the two captures; it is known to
-    /// [`Clock::error_ns`].
+    /// Minimum delay, ns. Without synchronized clocks, half the minimum round-trip time between the
+    /// captures, with an error of [`Clock::error_ns`].
     pub min_ns: f64,
-    /// Above the least delay, in the middle, ns: independent of the clocks' offset, as are those that follow.
+    /// Median above the minimum, ns. Independent of the clock offset, like the following values.
     pub p50_ns: f64,
-    /// Above the least delay, 95 of 100 packets had no more.
+    /// 95th percentile above the minimum, ns.
     pub p95_ns: f64,
-    /// Above the least delay, 99 of 100 packets had no more.
+    /// 99th percentile above the minimum, ns.
     pub p99_ns: f64,
-    /// Above the least delay, the most.
+    /// Maximum above the minimum, ns.
     pub max_ns: f64,
 }
 
-/// A packet that passed one capture and not the next.
+/// A packet that passed one capture and was lost before the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Loss {
-    /// Its frame in the capture that has it.
+    /// Frame number in the capture that contains it.
     pub frame: u32,
-    /// When it passed there.
+    /// Capture time, ns.
     pub at: i64,
-    /// Bytes of its IP packet.
+    /// Size of the IP packet.
     pub ip_bytes: u32,
-    /// Delay above the least of the packet before it in this direction.
+    /// Delay above the minimum of the previous packet in this direction.
     pub before_ns: Option<f64>,
-    /// Of the one after it.
+    /// Delay above the minimum of the next packet in this direction.
     pub after_ns: Option<f64>,
 }
 
-/// Packets whose DSCP and ECN bits changed.
+/// Packets with a given change of DSCP and ECN.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Remark {
     /// DSCP and ECN before.
     pub from: (u8, u8),
     /// DSCP and ECN after.
     pub to: (u8, u8),
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
 }
 
-/// What happens between two captures that follow each other on the path, in one direction.
+/// Results for two consecutive captures on the path, in one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Hop {
-    /// The capture that packets pass first.
+    /// Index of the capture that packets pass first.
     pub from: usize,
-    /// The next.
+    /// Index of the next capture.
     pub to: usize,
-    /// What tells that it is the next.
+    /// Evidence for this order.
     pub evidence: Evidence,
-    /// Their clocks.
+    /// Relation of their clocks.
     pub clock: Clock,
-    /// Packets in both.
+    /// Number of packets in both.
     pub matched: u64,
-    /// Packets in the first, and in none after it.
+    /// Number of lost packets: in the first capture and in no later one.
     pub lost: u64,
-    /// Bytes of these.
+    /// Bytes of the lost packets.
     pub lost_bytes: u64,
-    /// The first 65536 of them.
+    /// The first 65536 lost packets.
     pub losses: Vec<Loss>,
-    /// Packets in the first and in a later capture, but not in the second: that capture lost them, not the network.
+    /// Number of packets in the first and a later capture but not in the second: that capture
+    /// missed them.
     pub uncaptured: u64,
-    /// Packets in the second that none before it has, of hosts that it has: the first capture lost them, or they came from between.
+    /// Number of packets in the second that no earlier capture contains, of hosts that occur in the
+    /// first: the first missed them, or they entered the path in between.
     pub appeared: u64,
-    /// Packets that could not be found in the second, as it did not run when they passed it.
+    /// Number of packets sent while the second capture was not running.
     pub unjudged: u64,
-    /// Further copies of packets that the first has once.
+    /// Number of additional copies of packets that the first contains once.
     pub duplicated: u64,
-    /// Packets that arrived after one of their flow that had passed the first capture later (RFC 4737 section 3).
+    /// Number of packets that arrived after a packet of their flow that was sent later (RFC 4737
+    /// section 3).
     pub reordered: u64,
-    /// Delays; `None` if no packet is known beyond doubt in both.
+    /// Delays; `None` if no packet was identified unambiguously in both.
     pub delays: Option<Delays>,
-    /// DSCP and ECN before and after, also where they are the same; the most frequent first.
+    /// DSCP and ECN before and after, including unchanged ones; the most frequent first.
     pub remarks: Vec<Remark>,
-    /// By how much the hop limit fell, and of how many packets; the most frequent first.
+    /// Decrease of the hop limit and number of packets; the most frequent first.
     pub hop_limits: Vec<(i16, u64)>,
-    /// Flows whose addresses or ports are others in the second: a NAT is between.
+    /// Number of flows with addresses or ports translated by a NAT in between.
     pub translated_flows: u64,
 }
 
-/// One direction.
+/// Results for one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PathDirection {
     /// Captures in the order in which packets pass them.
     pub captures: Vec<usize>,
-    /// From each to the next.
+    /// Hops from each capture to the next.
     pub hops: Vec<Hop>,
 }
 
-/// The path.
+/// Results for the path.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PathReport {
-    /// Each capture, in the order they were given.
+    /// Captures in the order in which they were given.
     pub captures: Vec<CaptureSummary>,
-    /// The direction of the most packets, then the other.
+    /// The direction with the most packets, then the other.
     pub directions: [PathDirection; 2],
-    /// One of so many packets was looked at: 1 means all.
+    /// One packet in this number was analyzed; 1 means all.
     pub one_of: u64,
 }
 
-/// Why there is no path.
+/// Why no path was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NoPath {
-    /// Fewer than two captures.
+    /// Fewer than two captures were given.
     OneCapture,
-    /// No packet is in two of them, beyond doubt.
+    /// No packet was identified unambiguously in two captures.
     NothingInCommon {
-        /// Packets of each.
+        /// Number of packets of each capture.
         packets: Vec<u64>,
     },
 }
@@ -142,8 +145,8 @@ impl fmt::Display for NoPath {
             NoPath::OneCapture => write!(f, "a path needs at least two captures"),
             NoPath::NothingInCommon { packets } => write!(
                 f,
-                "no packet is in two of the captures (they have {packets:?} packets): are they of one path and one time? \
-                 A NAT between them is seen through, a proxy is not"
+                "no packet occurs in two of the captures ({packets:?} packets): check that they are from the same path and time. \
+                 A NAT between them is supported, a proxy is not"
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! A path whose truth is known, seen by captures whose clocks are not.
+//! A simulated path with known ground truth, captured with unsynchronized clocks.
 use super::*;
 use alloc::vec::Vec;
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
@@ -8,7 +8,7 @@ use fathom_units::Rng;
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1000 * MS;
 
-/// What passes a point of the path.
+/// A packet that passes a point of the path.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     at: i64,
@@ -48,13 +48,14 @@ impl Passing {
     }
 }
 
-/// Points of a path: between each two of them are a delay, a queue in each direction, and losses.
+/// A path with several points. Between neighboring points there are a delay, a queue in each
+/// direction, and losses.
 struct World {
-    /// What each point saw, in the order of the forward direction.
+    /// Packets seen at each point, in forward order.
     points: Vec<Vec<Passing>>,
-    /// Lost between each two points: forward, backward.
+    /// Losses between neighboring points: forward, backward.
     lost: Vec<[u64; 2]>,
-    /// When the last packet arrived behind each of these, forward and backward: queues keep the order.
+    /// Last arrival after each queue, forward and backward: queues preserve the order.
     last: Vec<[i64; 2]>,
     routers: bool,
 }
@@ -63,7 +64,7 @@ const BASE: i64 = 4 * MS;
 const QUEUE: i64 = 200 * MS;
 
 impl World {
-    /// `packets` of each direction, a millisecond apart.
+    /// Sends `packets` in each direction, one per millisecond.
     fn new(rng: &mut Rng, points: usize, packets: u32, routers: bool) -> World {
         let none = (0..points).map(|_| Vec::new()).collect();
         let (lost, last) = (alloc::vec![[0; 2]; points - 1], alloc::vec![[0; 2]; points - 1]);
@@ -99,14 +100,14 @@ impl World {
     }
 }
 
-/// A queue that fills and empties every two seconds; backward packets hardly ever wait.
+/// A queue that fills and drains every two seconds; backward packets rarely wait.
 fn queue(rng: &mut Rng, at: i64, is_back: bool) -> i64 {
     let noise = rng.below(20_000) as i64;
     let filling = (SECOND - (at % (2 * SECOND) - SECOND).abs()) * QUEUE / SECOND;
     if is_back { noise } else { filling + noise }
 }
 
-/// A capture's clock.
+/// Clock of a capture.
 #[derive(Clone, Copy)]
 struct Own {
     offset: i64,
@@ -143,7 +144,7 @@ fn shuffled(rng: &mut Rng, count: usize) -> Vec<usize> {
     order
 }
 
-/// The way of the report that goes forward in the world.
+/// The direction of the report that is forward in the simulated world.
 fn forward<'a>(report: &'a PathReport, order: &[usize]) -> (&'a PathDirection, &'a PathDirection) {
     let [a, b] = &report.directions;
     let ascends = a.captures.windows(2).all(|pair| order[pair[0]] < order[pair[1]]);
@@ -179,7 +180,7 @@ fn captures_in_any_order_with_any_clocks_tell_the_same() {
                 (0, 0, 0, 0),
                 "seed {seed}"
             );
-            // Those that passed at the very end are not judged.
+            // Packets at the very end are not judged.
             let lost = world.lost[place][0];
             assert!(hop.lost <= lost && hop.lost + 10 >= lost, "seed {seed}: {} of {lost}", hop.lost);
             assert!(hop.unjudged < 600, "seed {seed}: {}", hop.unjudged);
@@ -201,7 +202,7 @@ fn the_clock_is_within_its_stated_error() {
         for at in [0, 2 * SECOND, 6 * SECOND] {
             let truth = (clocks[1].reads(at) - clocks[0].reads(at)) as f64;
             let off = (clock.difference_ns(clocks[0].reads(at)) - truth).abs();
-            // 6 s times what the skew is known to, beside half the least round trip.
+            // Error of the skew over 6 s, plus half the minimum round-trip time.
             let known = clock.error_ns.unwrap() + 6e9 * clock.skew_error_ppm / 1e6;
             assert!(off < known, "seed {seed}: {off} > {known}");
         }
@@ -238,13 +239,13 @@ fn what_a_capture_missed_is_told_from_what_the_network_lost() {
     let mut rng = Rng::new(3);
     let mut world = World::new(&mut rng, 3, 4_000, true);
     let before = world.points[1].len();
-    // The capture in the middle drops a part of what passes it.
+    // The middle capture misses some of the packets.
     world.points[1].retain(|_| !rng.chance(0.1));
     let dropped = (before - world.points[1].len()) as u64;
     let report = seen(&world, &[0, 1, 2], &[EXACT; 3], Settings::default()).unwrap();
     let hops: Vec<&Hop> = report.directions.iter().filter_map(|way| way.hops.first()).collect();
     let uncaptured: u64 = hops.iter().map(|hop| hop.uncaptured).sum();
-    // What it dropped and the network lost afterwards is seen nowhere again: 1 % of it.
+    // Missed packets that the network lost afterwards, 1 %, are found nowhere.
     assert!(uncaptured <= dropped && uncaptured * 100 > dropped * 96, "{uncaptured} of {dropped}");
     let truth: u64 = world.lost[0][0] + world.lost[1][1];
     let lost: u64 = hops.iter().map(|hop| hop.lost).sum();
@@ -258,7 +259,7 @@ fn copies_and_changed_order_are_counted() {
     world.lost = Vec::new();
     let far = &mut world.points[1];
     let forward: Vec<usize> = (0..far.len()).filter(|place| !far[*place].is_back).collect();
-    // Every hundredth is held up by 50 ms, every hundred and first comes twice.
+    // Delays every 100th packet by 50 ms, and duplicates every 101st.
     let copies: Vec<Passing> = forward.iter().skip(1).step_by(100).map(|place| far[*place]).collect();
     let count = copies.len() as u64;
     forward.iter().step_by(100).take(10).for_each(|place| far[*place].at += 50 * MS);
@@ -277,13 +278,13 @@ fn beyond_the_limit_a_sample_of_whole_trajectories_remains() {
     let settings = Settings { limit: 25_000, ..Settings::default() };
     let some = seen(&world, &[0, 1], &[EXACT; 2], settings).unwrap();
     assert_eq!((all.one_of, some.one_of), (1, 4));
-    // Which direction has more packets may be another in the sample.
+    // The direction with the most packets may differ in the sample.
     let ((there, back), (there_too, back_too)) = (forward(&all, &[0, 1]), forward(&some, &[0, 1]));
     for (way, same) in [(there, there_too), (back, back_too)] {
         let (whole, part) = (&way.hops[0], &same.hops[0]);
         let ratio = part.matched as f64 / whole.matched as f64;
         assert!((ratio - 0.25).abs() < 0.02, "{ratio}");
-        // 200 losses, a quarter of them, and four standard deviations of that.
+        // 200 losses, a quarter of them in the sample, with four standard deviations.
         assert!(part.lost.abs_diff(whole.lost / 4) < 28, "{} of {}", part.lost, whole.lost);
         let (a, b) = (whole.delays.unwrap(), part.delays.unwrap());
         assert!((a.p50_ns - b.p50_ns).abs() < 5e6);
@@ -305,7 +306,7 @@ fn a_nat_between_the_captures_is_seen_through() {
     for (seed, ports, identifies) in [(7, 0, true), (8, 7, true), (9, 60_000, false), (10, 60_000, true)] {
         let mut rng = Rng::new(seed);
         let world = World::new(&mut rng, 3, 2_000, true);
-        // Two before the NAT, one behind it, in any order.
+        // Two captures before the NAT, one after it, in any order.
         let order = shuffled(&mut rng, 3);
         let mut captures = Captures::new(3, Settings::default());
         for (capture, point) in order.iter().enumerate() {
@@ -323,7 +324,7 @@ fn a_nat_between_the_captures_is_seen_through() {
         let hops = [&there.hops[0], &there.hops[1], &back.hops[1], &back.hops[0]];
         let truths = [world.lost[0][0], world.lost[1][0], world.lost[0][1], world.lost[1][1]];
         for (hop, truth) in hops.iter().zip(truths) {
-            // The last ones are not judged.
+            // The last packets are not judged.
             assert!(hop.lost <= truth && hop.lost + 6 >= truth, "seed {seed}: {} of {truth}", hop.lost);
         }
         assert_eq!(hops.map(|hop| hop.translated_flows), [0, 1, 0, 1], "seed {seed}");
@@ -346,7 +347,7 @@ fn hosts_behind_one_nat_are_told_apart_and_what_is_not_translated_is_matched_too
                 }
                 let (client, _) = client_of(&mut packet, passing.is_back);
                 *client = inside;
-                // The third host has a public address of its own.
+                // The third host has its own public address.
                 if capture == 1 && host < 2 {
                     translate(&mut packet, passing.is_back, 1000 + u16::from(host));
                 }
@@ -377,7 +378,7 @@ fn echoes_and_datagrams_are_found_behind_a_nat_by_more_than_one() {
     }
     let report = captures.finish().unwrap();
     assert_eq!(report.directions.each_ref().map(|way| way.hops[0].matched), [50, 50]);
-    // What is sent to all is no proof, and no more is a single request without its answer.
+    // Neither broadcasts nor a single request without a response identify a flow.
     let mut strangers = Captures::new(2, Settings::default());
     for number in 1..9 {
         for capture in 0..2 {
@@ -391,7 +392,7 @@ fn echoes_and_datagrams_are_found_behind_a_nat_by_more_than_one() {
     assert!(strangers.finish().is_err());
 }
 
-/// An echo of 192.168.1.5 or, behind the NAT, of 203.0.113.9, with another identifier.
+/// An echo of 192.168.1.5, or of 203.0.113.9 with another identifier after the NAT.
 fn echo_of(number: u16, is_translated: bool, is_back: bool) -> Packet<'static> {
     let mut packet = Passing { at: 0, number: 1, is_back, hop_limit: 64, dscp: 0 }.packet();
     let (inside, server) = (Address::v4([192, 168, 1, 5]), Address::v4([198, 51, 100, 2]));
@@ -410,7 +411,7 @@ fn echo_of(number: u16, is_translated: bool, is_back: bool) -> Packet<'static> {
     packet
 }
 
-/// Address and port of the client's side.
+/// Address and port of the client.
 fn client_of<'a>(packet: &'a mut Packet<'static>, is_back: bool) -> (&'a mut Address, Option<&'a mut u16>) {
     let address = if is_back { &mut packet.destination } else { &mut packet.source };
     let port = match &mut packet.transport {
@@ -420,7 +421,8 @@ fn client_of<'a>(packet: &'a mut Packet<'static>, is_back: bool) -> (&'a mut Add
     (address, port)
 }
 
-/// Ten segments of a sender, that its capture sees as one, and the receiver's as two of six and four, cut elsewhere.
+/// Ten segments that the sender's capture contains as one packet, and the receiver's as two of six
+/// and four.
 #[test]
 fn super_packets_are_matched_segment_by_segment() {
     let passing =
@@ -459,7 +461,7 @@ fn super_packets_are_matched_segment_by_segment() {
     assert_eq!(hop.delays.unwrap().max_ns, 1e6);
 }
 
-/// As a NAT does it to the client's side; a port of 0 stays.
+/// Translates the client like a NAT; port 0 leaves the port unchanged.
 fn translate(packet: &mut Packet<'static>, is_back: bool, to: u16) {
     let (address, port) = client_of(packet, is_back);
     *address = Address::v4([203, 0, 113, 9]);
@@ -468,7 +470,7 @@ fn translate(packet: &mut Packet<'static>, is_back: bool, to: u16) {
     }
 }
 
-/// Files may hold any time, any number, and no path at all.
+/// Files may contain arbitrary times and numbers, and no path at all.
 #[test]
 fn whatever_comes_is_borne() {
     const TIMES: [i64; 6] = [i64::MIN, i64::MAX, 0, -1, 1_700_000_000 * SECOND, i64::MIN + 1];
@@ -489,7 +491,7 @@ fn whatever_comes_is_borne() {
             let at = TIMES[rng.below(6) as usize].wrapping_add(rng.below(1000) as i64);
             captures.packet(rng.below(4) as usize, &packet, Times { at, frame });
         }
-        // No figure can be expected, but that there is an answer.
+        // The result is arbitrary, but there must be one.
         let _ = captures.finish();
     }
 }

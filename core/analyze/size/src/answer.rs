@@ -1,68 +1,69 @@
-//! One unknown from the others.
+//! Calculates the unknown quantity from the others.
 use crate::{Framing, Question, SizeError};
 use fathom_units::{Bytes, Duration, Rate};
 
-/// Which quantity was found.
+/// The calculated quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unknown {
-    /// The delay of the full buffer.
+    /// Delay of the full buffer.
     Delay,
-    /// The buffer.
+    /// Size of the buffer.
     Buffer,
-    /// The rate of the link.
+    /// Rate of the link.
     Rate,
-    /// The round trip of the path for which the buffer is right.
+    /// Round-trip time of the path for which the buffer is sized correctly.
     RoundTrip,
-    /// The flows for which it is.
+    /// Number of flows for which the buffer is sized correctly.
     Flows,
 }
 
-/// The buffer that TCP needs.
+/// Buffer requirement of TCP.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Needs {
-    /// Round trip of the path, without queues.
+    /// Round-trip time of the path without queues.
     pub round_trip: Duration,
-    /// Rate times round trip: what one flow needs, and what is in flight on the path.
+    /// Bandwidth-delay product: the requirement of one flow, and the data in flight on the path.
     pub bdp: Bytes,
-    /// Flows that share the link.
+    /// Number of flows that share the link.
     pub flows: f64,
 }
 
-/// A queue that only grows.
+/// Growth of an overloaded queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Growth {
-    /// What arrives beyond the rate, as a share of it: seconds of delay that come to be in a second.
+    /// Excess of the arrival rate over the link rate, relative to the link rate. Equals the growth
+    /// of the delay in seconds per second.
     pub overload: f64,
-    /// The same in bytes a second.
+    /// Growth in bytes per second.
     pub bytes_per_second: f64,
-    /// Time until the buffer is full and packets are lost.
+    /// Time until the buffer is full and drops packets.
     pub fill: Duration,
 }
 
 /// All quantities of a queue.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer {
-    /// The one that was found.
+    /// The calculated quantity.
     pub found: Unknown,
-    /// The buffer.
+    /// Size of the buffer.
     pub buffer: Bytes,
-    /// Full packets that it holds, the last one in part.
+    /// Capacity in full-size packets, including a fraction.
     pub packets: f64,
-    /// The rate of the link behind it.
+    /// Rate of the link that drains the buffer.
     pub rate: Rate,
-    /// What a packet waits in it when it is full.
+    /// Delay of the full buffer.
     pub delay: Duration,
-    /// Time that the link takes for one packet.
+    /// Serialization time of one packet.
     pub serialization: Duration,
-    /// What TCP needs, where flows or a round trip came in.
+    /// Requirement of TCP, if flows or a round-trip time were given.
     pub needs: Option<Needs>,
-    /// How fast it fills, where an overload came in.
+    /// Growth of the queue, if an overload was given.
     pub growth: Option<Growth>,
-    /// Sizes of packets.
+    /// Packet sizes.
     pub framing: Framing,
 }
 
-/// Buffer, rate and delay, and what TCP has to do with them.
+/// Buffer, rate and delay, with the requirement of TCP.
 struct Queue {
     found: Unknown,
     buffer: Bytes,
@@ -70,21 +71,22 @@ struct Queue {
     needs: Option<Needs>,
 }
 
-const LONGEST: SizeError = SizeError::Range("the delay", "584 years");
-const LARGEST: SizeError = SizeError::Range("the buffer", "16 EiB");
-const FASTEST: SizeError = SizeError::Range("the rate", "18 Ebit/s");
+const LONGEST: SizeError = SizeError::Range("the delay", "above 584 years");
+const LARGEST: SizeError = SizeError::Range("the buffer", "above 16 EiB");
+const FASTEST: SizeError = SizeError::Range("the rate", "above 18 Ebit/s");
 
 impl Question {
-    /// The answer.
+    /// Calculates the answer.
     ///
     /// # Errors
-    /// If too little or too much is given, if a quantity is zero, or if the unknown is beyond 64 bits.
+    /// If too few or too many quantities are given, a quantity is zero, or the result exceeds 64
+    /// bits.
     pub fn answer(&self) -> Result<Answer, SizeError> {
         self.check()?;
         let queue = self.queue()?;
         let delay = self.framing.delay(queue.buffer, queue.rate).ok_or(LONGEST)?;
         if queue.buffer == Bytes(0) {
-            return Err(SizeError::Range("the buffer", "one byte: it would hold nothing"));
+            return Err(SizeError::Range("the buffer", "below one byte and hold nothing"));
         }
         Ok(Answer {
             found: queue.found,
@@ -126,15 +128,15 @@ impl Question {
         }
     }
 
-    /// Both how fast and how long it fills are given, from which the delay follows.
+    /// Whether the fill time and the overload are given, which together determine the delay.
     fn is_filled(&self) -> bool {
         self.fill.is_some() && (self.overload.is_some() || self.arriving.is_some())
     }
 
-    /// Above zero: a rate of less than one bit a second sends nothing.
+    /// Rejects a rate below 1 bit/s, which would send nothing.
     fn rate_of(&self, buffer: Bytes, delay: Duration) -> Result<Rate, SizeError> {
         let rate = self.framing.rate(buffer, delay).ok_or(FASTEST)?;
-        let nothing = SizeError::Range("the rate", "1 bit/s: it would send nothing");
+        let nothing = SizeError::Range("the rate", "below 1 bit/s and send nothing");
         if rate.as_bits_per_second() == 0 { Err(nothing) } else { Ok(rate) }
     }
 
@@ -163,7 +165,7 @@ impl Question {
         Ok(Queue { found: Unknown::Rate, buffer, rate, needs })
     }
 
-    /// Below one flow where the buffer is larger than one flow needs.
+    /// The result is below one if the buffer is larger than one flow needs.
     fn flows_of(&self, buffer: Bytes, rate: Rate, round_trip: Duration) -> Result<Queue, SizeError> {
         let bdp = self.bdp(rate, round_trip)?;
         let ratio = bdp.0 as f64 / buffer.0 as f64;
@@ -171,7 +173,7 @@ impl Question {
         Ok(Queue { found: Unknown::Flows, buffer, rate, needs })
     }
 
-    /// The delay that an overload reaches in the time in which it fills the buffer.
+    /// Delay that the overload builds up during the fill time.
     fn delay_by_filling(&self) -> Option<Duration> {
         let share = self.overload.or_else(|| self.share(self.rate?))?;
         Some(Duration::from_secs_f64(share * self.fill?.as_secs_f64()))
@@ -193,7 +195,7 @@ impl Question {
         let Some(overload) = self.share(rate).or_else(by_time) else { return Ok(None) };
         let seconds = delay.as_secs_f64() / overload;
         if seconds >= Duration::MAX.as_secs_f64() {
-            return Err(SizeError::Range("the time to fill", "584 years"));
+            return Err(SizeError::Range("the time to fill", "above 584 years"));
         }
         let packet_share = self.framing.packet.0 as f64 / self.framing.on_line().0 as f64;
         Ok(Some(Growth {
@@ -206,6 +208,6 @@ impl Question {
 
 fn times_root(buffer: Bytes, flows: u64) -> Option<Bytes> {
     let bytes = libm::round(buffer.0 as f64 * libm::sqrt(flows as f64));
-    // Below 2^64, so that the cast does not cut it.
+    // Below 2^64, so the cast does not saturate.
     (bytes < 18e18).then_some(Bytes(bytes as u64))
 }

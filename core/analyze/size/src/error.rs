@@ -3,26 +3,26 @@ use alloc::string::String;
 use core::fmt;
 use fathom_units::{Bytes, Rate, UnitError};
 
-/// Why a question has no answer. Its `Display` names the quantity, its value, and what to try.
+/// Why a question has no answer. `Display` names the quantity, its value and what to try.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SizeError {
-    /// A quantity is zero, and nothing follows from it.
+    /// A quantity is zero.
     Zero(&'static str),
-    /// A quantity was given twice.
+    /// A quantity is given twice.
     Twice(&'static str, String),
-    /// Fewer than two of buffer, rate and delay.
+    /// Fewer than two of buffer, rate and delay are given.
     TooFew(&'static str),
-    /// All are given, and no flows to find.
+    /// All quantities are given, so there is nothing to calculate.
     TooMany,
-    /// What arrives is no more than what the link sends.
+    /// The arrival rate does not exceed the link rate.
     NoOverload(Rate, Rate),
-    /// The flows are not needed or not to be had: the buffer is larger than one flow's.
+    /// A result is outside of the supported range.
     Range(&'static str, &'static str),
-    /// The packet is larger than an IP packet and its header can be.
+    /// The packet exceeds the largest IP packet plus Ethernet header.
     Packet(Bytes),
-    /// Neither a rate, a size, a time, a number of packets nor a share.
+    /// The word is not a rate, size, duration, number of packets or percentage.
     Word(String),
-    /// A word that has the wrong form for its unit.
+    /// The number does not suit its unit.
     Unit(UnitError),
 }
 
@@ -36,39 +36,39 @@ impl fmt::Display for SizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SizeError::Zero(what) => {
-                write!(f, "{what} is zero, and nothing follows from that\n  try: a {what} above zero")
+                write!(f, "{what} is zero, so nothing can be calculated\n  try: a {what} above zero")
             }
             SizeError::Twice(what, word) => {
-                write!(f, "\"{word}\" is a second {what}\n  try: each quantity once")
+                write!(f, "\"{word}\": the {what} is already given\n  try: each quantity once")
             }
             SizeError::TooFew(given) => {
                 write!(
                     f,
-                    "{given} alone says nothing; two of buffer, rate and delay are needed\n  try: fathom size 256p 10mbit"
+                    "{given} is not enough: two of buffer, rate and delay are needed\n  try: fathom size 256p 10mbit"
                 )
             }
             SizeError::TooMany => {
-                f.write_str("all quantities are given: nothing is unknown\n  try: leave out the one to find")
+                f.write_str("all quantities are given, so there is nothing to calculate\n  try: leave out the one to find")
             }
             SizeError::NoOverload(arriving, rate) => {
                 write!(
                     f,
-                    "{arriving} arriving at a link of {rate} is no overload: no queue grows\n  try: more than {rate}"
+                    "arrival rate {arriving} does not exceed the link rate {rate}, so no queue builds up\n  try: an arrival rate above {rate}"
                 )
             }
             SizeError::Range(what, limit) => {
-                write!(f, "{what} would be beyond {limit}\n  try: values nearer to a real line's")
+                write!(f, "{what} would be {limit}\n  try: values closer to those of a real line")
             }
             SizeError::Packet(size) => {
                 let size = fathom_text::bytes(size.get() as f64);
                 write!(
                     f,
-                    "a packet of {size} does not exist (limit 65,549: an IP packet and its Ethernet header)\n  try: --packet 1514b"
+                    "packet size {size} is too large (maximum 65,549 B: an IP packet with Ethernet header)\n  try: --packet 1514b"
                 )
             }
             SizeError::Word(word) => write!(
                 f,
-                "\"{word}\" is no quantity (a buffer 256p or 375000b, a rate 10mbit, a time 20ms, an overload 1%)\n  try: fathom size 256p 10mbit"
+                "\"{word}\" is not a quantity (expected a buffer such as 256p or 375000b, a rate such as 10mbit, a time such as 20ms, or an overload such as 1%)\n  try: fathom size 256p 10mbit"
             ),
             SizeError::Unit(error) => error.fmt(f),
         }

@@ -1,14 +1,16 @@
-//! The arithmetic of queues: a [`Question`] of buffer, rate, delay, flows and overload, and its [`Answer`].
+//! Buffer arithmetic: from a [`Question`] about buffer, rate, delay, flows and overload to its
+//! [`Answer`].
 //!
 //! ```text
 //! delay  = buffer x 8 / rate                       a full queue in front of a link
-//! buffer = rate x round trip / 8 / sqrt(flows)     what TCP needs to keep the link busy
-//! growth = (arriving - rate) / rate                seconds of delay a second
+//! buffer = rate x round trip / 8 / sqrt(flows)     buffer that keeps the link busy with TCP
+//! growth = (arriving - rate) / rate                seconds of delay per second
 //! fill   = delay / growth
 //! ```
 //!
-//! Sources: the first is that of the seeds in [`CASES`]; the second is V. Jacobson, "Modified TCP Congestion Avoidance Algorithm",
-//! 1990 (one flow), and Appenzeller, Keslassy, McKeown, "Sizing Router Buffers", SIGCOMM 2004 (many).
+//! Sources: the first formula is that of the texts in [`CASES`]. The second is V. Jacobson,
+//! "Modified TCP Congestion Avoidance Algorithm", 1990 (one flow), and Appenzeller, Keslassy,
+//! McKeown, "Sizing Router Buffers", SIGCOMM 2004 (many flows).
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,13 +1,13 @@
-//! What is given.
+//! The given quantities.
 use crate::{Framing, SizeError};
 use fathom_units::{Bytes, Duration, Rate};
 
-/// A buffer as its owner counts it.
+/// Size of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Buffer {
-    /// In bytes, as bfifo does and most switches.
+    /// In bytes, as in bfifo and most switches.
     Bytes(Bytes),
-    /// In packets, as pfifo does and most rings; what it holds depends on their size.
+    /// In packets, as in pfifo and most transmit rings; the size in bytes depends on the packets.
     Packets(u64),
 }
 
@@ -23,32 +23,32 @@ impl Buffer {
     }
 }
 
-/// Quantities of a queue, as many as are known. Two of buffer, rate and delay are needed.
+/// The known quantities of a queue. Two of buffer, rate and delay are required.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Question {
-    /// The buffer.
+    /// Size of the buffer.
     pub buffer: Option<Buffer>,
-    /// The rate of the link behind it.
+    /// Rate of the link that drains the buffer.
     pub rate: Option<Rate>,
-    /// The delay of the full buffer; with flows, the round trip of their path.
+    /// Delay of the full buffer; if `flows` is given, the round-trip time of the path.
     pub delay: Option<Duration>,
-    /// TCP flows that share the link and do not move in step.
+    /// Number of unsynchronized TCP flows that share the link.
     pub flows: Option<u64>,
-    /// What arrives beyond the rate, as a share of it; may be above 1.
+    /// Excess of the arrival rate over the link rate, relative to the link rate; may exceed 1.
     pub overload: Option<f64>,
-    /// What arrives, as a rate.
+    /// Arrival rate.
     pub arriving: Option<Rate>,
     /// Time in which the buffer fills.
     pub fill: Option<Duration>,
-    /// Sizes of packets.
+    /// Packet sizes.
     pub framing: Framing,
 }
 
-/// IP's largest packet with the header of Ethernet, in bytes.
+/// Largest IP packet plus Ethernet header, in bytes.
 const LARGEST_PACKET: u64 = 65_549;
 
 impl Question {
-    /// Refuses what has no answer, whatever else is given.
+    /// Rejects values that never have an answer.
     pub(crate) fn check(&self) -> Result<(), SizeError> {
         let zeros = [
             ("buffer", self.buffer.is_some_and(Buffer::is_zero)),
@@ -65,9 +65,9 @@ impl Question {
         let largest = self.framing.packet.max(self.framing.overhead);
         if largest.0 > LARGEST_PACKET { Err(SizeError::Packet(largest)) } else { Ok(()) }
     }
-    /// The buffer in bytes.
+    /// Size of the buffer in bytes.
     pub(crate) fn bytes(&self) -> Result<Option<Bytes>, SizeError> {
-        let too_large = SizeError::Range("the buffer", "16 EiB");
+        let too_large = SizeError::Range("the buffer", "above 16 EiB");
         self.buffer.map(|buffer| buffer.bytes(self.framing).ok_or(too_large)).transpose()
     }
 }

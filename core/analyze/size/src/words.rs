@@ -1,14 +1,13 @@
-//! `256p 10mbit` to a [`Question`].
+//! Parses `256p 10mbit` to a [`Question`].
 use crate::{Buffer, Question, SizeError};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::str::FromStr;
 use fathom_units::{Bytes, Duration, Rate, Ratio};
 
-/// Spellings of packets.
+/// Accepted units for packets.
 const PACKETS: [&str; 5] = ["p", "pkt", "pkts", "packet", "packets"];
 
-/// One quantity.
 enum Quantity {
     Buffer(Buffer),
     Rate(Rate),
@@ -17,10 +16,10 @@ enum Quantity {
 }
 
 impl Question {
-    /// Takes up one quantity; its unit says what it is.
+    /// Adds a quantity; its unit determines which.
     ///
     /// # Errors
-    /// If it is none, or if one of its kind was taken up before.
+    /// If the word is not a quantity, or this quantity was added before.
     pub fn add(&mut self, word: &str) -> Result<(), SizeError> {
         let twice = |what| SizeError::Twice(what, word.to_string());
         let (what, is_second) = match quantity(word)? {
@@ -35,7 +34,7 @@ impl Question {
 
 impl FromStr for Question {
     type Err = SizeError;
-    /// Quantities and options as on the command line: `1gbit 5000000000b --overload 1%`.
+    /// Parses quantities and options as on the command line: `1gbit 5000000000b --overload 1%`.
     fn from_str(line: &str) -> Result<Self, SizeError> {
         let mut question = Question::default();
         let words = joined(line.split_whitespace());
@@ -66,7 +65,7 @@ impl Question {
     }
 }
 
-/// Numbers joined with the units that stand in words of their own, as in `375 kB` and `20.0 Mbit/s`.
+/// Joins numbers with units that are separate words, as in `375 kB` and `20.0 Mbit/s`.
 pub fn joined<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut joined: Vec<String> = Vec::new();
     for word in words {
@@ -91,7 +90,8 @@ fn quantity(word: &str) -> Result<Quantity, SizeError> {
     if unit == "%" {
         return Ok(Quantity::Share(word.parse::<Ratio>()?.0));
     }
-    // A unit belongs to one kind only, so that the first that knows it decides; `m` and `k` are sizes, as to tc.
+    // Each unit belongs to one quantity, so the first match decides. As in tc, `m` and `k` are
+    // sizes.
     if unit.ends_with("bit") || unit.ends_with("bps") || unit.ends_with("bit/s") {
         return Ok(Quantity::Rate(word.parse()?));
     }
@@ -105,7 +105,7 @@ fn quantity(word: &str) -> Result<Quantity, SizeError> {
     }
 }
 
-/// Whole packets; half of one is none.
+/// Fractions of a packet are rejected.
 fn packets(word: &str) -> Result<u64, SizeError> {
     let digits: String = word.trim().chars().take_while(|c| !c.is_ascii_alphabetic()).collect();
     digits.trim().parse().map_err(|_| SizeError::Word(word.to_string()))

@@ -1,9 +1,9 @@
-//! Log-linear bins of delays: the scale that every delay histogram here counts by.
+//! Log-linear bins of delays, used by every delay histogram in this project.
 
 /// Bins per factor of two: the upper edge of a bin is at most 1/32 (3.1 %) above its lower edge.
 pub const BINS_PER_OCTAVE: u32 = 32;
 
-/// Number of the bin that holds a delay, ns. Below 32 ns a bin holds one value; above, each octave has 32 bins.
+/// The bin of a delay in ns. Below 32 ns each bin holds one value; above, each octave has 32 bins.
 pub const fn bin_of(nanos: u64) -> u32 {
     if nanos < BINS_PER_OCTAVE as u64 {
         return nanos as u32;
@@ -12,7 +12,7 @@ pub const fn bin_of(nanos: u64) -> u32 {
     shift * BINS_PER_OCTAVE + (nanos >> shift) as u32
 }
 
-/// Smallest delay of a bin, ns.
+/// The smallest delay of a bin, in ns.
 pub const fn lower_edge(bin: u32) -> u64 {
     if bin < 2 * BINS_PER_OCTAVE {
         return bin as u64;

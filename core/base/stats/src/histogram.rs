@@ -5,17 +5,17 @@ use alloc::collections::BTreeMap;
 use fathom_units::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Counts of delays in log-linear bins from 1 ns up; relative error of a percentile at most 3.1 %. Merging adds counts.
+/// Counts of delays in log-linear bins from 1 ns up; percentiles are accurate to 3.1 %.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct DelayHistogram {
-    /// Bin number, as [`bin_of`] gives it, to count.
+    /// Count by bin number (see [`bin_of`]).
     bins: BTreeMap<u32, u64>,
-    /// Largest delay recorded, exact.
+    /// Maximum delay recorded, exact.
     max_ns: u64,
 }
 
-/// A histogram as read, whose bins may not exist.
+/// A deserialized histogram before validation.
 #[derive(Deserialize)]
 struct Unchecked {
     bins: BTreeMap<u32, u64>,
@@ -26,26 +26,26 @@ impl TryFrom<Unchecked> for DelayHistogram {
     type Error = &'static str;
     fn try_from(Unchecked { bins, max_ns }: Unchecked) -> Result<Self, Self::Error> {
         if bins.keys().any(|bin| *bin > bin_of(u64::MAX)) {
-            return Err("a histogram bin that no delay falls into");
+            return Err("histogram bin out of range");
         }
-        // Counts of many histograms can then be added without overflow.
+        // The bound keeps the sum of many histograms from overflowing.
         if bins
             .values()
             .try_fold(0_u64, |sum, count| sum.checked_add(*count))
             .is_none_or(|sum| sum >> 48 != 0)
         {
-            return Err("a histogram with more counts than any run has");
+            return Err("histogram counts exceed 2^48");
         }
         Ok(DelayHistogram { bins, max_ns })
     }
 }
 
 impl DelayHistogram {
-    /// Counts one delay.
+    /// Records one delay.
     pub fn record(&mut self, delay: Duration) {
         self.record_times(delay, 1);
     }
-    /// Counts the same delay so many times.
+    /// Records the same delay `times` times.
     pub fn record_times(&mut self, delay: Duration, times: u64) {
         *self.bins.entry(bin_of(delay.as_nanos())).or_insert(0) += times;
         self.max_ns = self.max_ns.max(delay.as_nanos());
@@ -61,16 +61,16 @@ impl DelayHistogram {
     pub fn count(&self) -> u64 {
         self.bins.values().sum()
     }
-    /// Largest delay recorded; zero if there is none.
+    /// Maximum delay recorded; zero if there is none.
     pub fn max(&self) -> Duration {
         Duration::from_nanos(self.max_ns)
     }
-    /// Lower edge of the bin that holds the smallest delay with at least `p` (0 to 1) of the counts at or below it.
+    /// Percentile `p` (0 to 1) as the lower edge of its bin; `None` if the histogram is empty.
     pub fn percentile(&self, p: f64) -> Option<Duration> {
         let bins = self.bins.iter().map(|(bin, count)| (*bin, *count));
         percentile_bin(bins, self.count(), p).map(|bin| Duration::from_nanos(lower_edge(bin)))
     }
-    /// Lower edge of each used bin and its count, ascending.
+    /// Lower edge and count of each non-empty bin, ascending.
     pub fn bins(&self) -> impl Iterator<Item = (Duration, u64)> + '_ {
         self.bins.iter().map(|(bin, count)| (Duration::from_nanos(lower_edge(*bin)), *count))
     }

@@ -1,5 +1,4 @@
-//! From a sample to statistics: percentiles and medians (RFC 2330), samples with censored values, trimmed means, mergeable
-//! delay histograms.
+//! Percentiles and medians (RFC 2330), samples with censored values, mergeable delay histograms.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,28 +1,29 @@
-//! Percentiles and medians by one definition: nearest rank (RFC 2330 section 11.3).
+//! Percentiles and medians with one definition: nearest rank (RFC 2330 section 11.3).
 //!
-//! The percentile `p` (0 to 1) of values is the smallest of them with at least the share `p` of all at or below it. It is
-//! always one of the values. The median is the percentile 0.5: the lower of two middle values.
+//! The percentile `p` (0 to 1) is the smallest value with at least a fraction `p` of all values at
+//! or below it, so it is always one of the values. The median is the percentile 0.5: of an even
+//! number of values, the lower of the two middle ones.
 use alloc::vec::Vec;
 
-/// Position, in ascending order and counted from 0, of the percentile `p` (0 to 1) of `count` values. `None` without values.
+/// Zero-based rank of the percentile `p` (0 to 1) of `count` ascending values; `None` without any.
 ///
-/// A `p` below 0, or one that is not a number, gives the first; one above 1 the last.
+/// A `p` below 0 or NaN gives the first value, a `p` above 1 the last.
 pub fn rank(p: f64, count: u64) -> Option<u64> {
     let last = count.checked_sub(1)?;
-    // The float next to 0.07 is more than 7/100: of 100 values rank 7 is meant, not 8. Both the float and the product are
-    // rounded, by half an epsilon each.
+    // The float closest to 0.07 is above 7/100, but of 100 values it must give rank 7, not 8. Both
+    // the float and the product are rounded by half an epsilon each.
     let at_or_below = libm::ceil(p * count as f64 * (1.0 - 2.0 * f64::EPSILON));
-    // A cast of a float saturates, and that of what is not a number gives 0.
+    // A float cast saturates, and maps NaN to 0.
     Some((at_or_below as u64).saturating_sub(1).min(last))
 }
 
-/// Percentile `p` (0 to 1) of values in ascending order; `None` without values.
+/// Percentile `p` (0 to 1) of ascending values; `None` without values.
 pub fn percentile_of_sorted<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
     let rank = rank(p, sorted.len() as u64)?;
     sorted.get(rank as usize).copied()
 }
 
-/// Percentile `p` (0 to 1) of values in any order, which this changes; `None` without values.
+/// Percentile `p` (0 to 1) of values in any order, which it reorders; `None` without values.
 pub fn percentile(values: &mut [f64], p: f64) -> Option<f64> {
     let rank = rank(p, values.len() as u64)?;
     Some(*values.select_nth_unstable_by(rank as usize, f64::total_cmp).1)
@@ -33,7 +34,7 @@ pub fn median<V: IntoIterator<Item = f64>>(values: V) -> Option<f64> {
     percentile(&mut values.into_iter().collect::<Vec<f64>>(), 0.5)
 }
 
-/// The bin that holds the percentile `p` (0 to 1), of bins in ascending order with their counts, which are `count` together.
+/// The bin with the percentile `p` (0 to 1) of `count` values, from ascending bins and counts.
 pub fn percentile_bin<B>(bins: impl IntoIterator<Item = (B, u64)>, count: u64, p: f64) -> Option<B> {
     let rank = rank(p, count)?;
     let mut through: u64 = 0;
@@ -44,7 +45,7 @@ pub fn percentile_bin<B>(bins: impl IntoIterator<Item = (B, u64)>, count: u64, p
     bins.into_iter().find(holds).map(|(bin, _)| bin)
 }
 
-/// The median of a textbook: the mean of two middle values. For a spread estimated from few values, where the lower one of two is
+/// The mean of the two middle values. For the spread of few values, where the lower middle value is
 /// biased, and for SmokePing's `Median` matcher.
 pub fn midpoint_median<V: IntoIterator<Item = f64>>(values: V) -> Option<f64> {
     let sorted = sorted(values);
@@ -53,13 +54,13 @@ pub fn midpoint_median<V: IntoIterator<Item = f64>>(values: V) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-/// The upper of two middle values: the median of SmokePing, in its rounds and in its `Medratio` matcher.
+/// The upper of two middle values: SmokePing's median, of its rounds and in its `Medratio` matcher.
 pub fn upper_median<V: IntoIterator<Item = f64>>(values: V) -> Option<f64> {
     let sorted = sorted(values);
     sorted.get(sorted.len() / 2).copied()
 }
 
-/// Values in ascending order.
+/// Returns the values in ascending order.
 pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use fathom_units::Rng;
 
-    /// RFC 2330 word by word, with a share in thousandths so that nothing is rounded.
+    /// The definition of RFC 2330, with `p` in thousandths so that nothing is rounded.
     fn naive(values: &[f64], thousandths: u64) -> Option<f64> {
         let at_or_below = |x: f64| values.iter().filter(|v| **v <= x).count() as u64;
         let enough = |x: &f64| at_or_below(*x) * 1000 >= thousandths * values.len() as u64;

@@ -1,21 +1,21 @@
-//! A sample in which some values are known only from below, and its statistics.
+//! Samples in which only a lower bound of some values is known (censored), and their statistics.
 use crate::{rank, sorted};
 use alloc::vec::Vec;
 use serde::Serialize;
 
-/// A statistic that is either known or known to be at least a value.
+/// A statistic, or a lower bound of it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Bounded {
-    /// The value, in the sample's unit.
+    /// The value, in the unit of the sample.
     pub value: f64,
-    /// The statistic falls on a censored value: it is this or more.
+    /// The statistic is a censored value: it is `value` or more.
     pub at_least: bool,
 }
 
-/// Values in ascending order, some of them censored (a probe that was waited for and never answered).
+/// A sorted sample with censored values (probes that were never answered).
 ///
-/// As in RFC 2330 section 11.3 a censored value counts as plus infinity, so that loss can only raise a percentile.
-/// Values that are not numbers are left out.
+/// A censored value counts as infinity (RFC 2330 section 11.3), so loss can only raise percentiles.
+/// NaN values are ignored.
 #[derive(Clone, Default, Debug)]
 pub struct Sample {
     observed: Vec<f64>,
@@ -24,14 +24,14 @@ pub struct Sample {
     all: Vec<f64>,
 }
 
-/// The usual statistics of a [`Sample`], in its unit.
+/// Common statistics of a [`Sample`], in its unit.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Summary {
-    /// Values, censored ones included.
+    /// Number of values, including censored ones.
     pub count: usize,
-    /// Censored values.
+    /// Number of censored values.
     pub censored: usize,
-    /// Smallest.
+    /// Minimum.
     pub min: Bounded,
     /// Median.
     pub p50: Bounded,
@@ -41,21 +41,21 @@ pub struct Summary {
     pub p95: Bounded,
     /// 99th percentile.
     pub p99: Bounded,
-    /// Largest of the observed values; where nothing was observed, the largest bound.
+    /// Maximum of the observed values; without observed values, the largest bound.
     pub max: Bounded,
     /// Arithmetic mean of the observed values.
     pub mean_of_observed: Option<f64>,
 }
 
 impl Summary {
-    /// Share of the values that is censored, 0 to 1.
+    /// Fraction of censored values, 0 to 1.
     pub fn censored_ratio(&self) -> f64 {
         self.censored as f64 / self.count as f64
     }
 }
 
 impl Sample {
-    /// A sample of `(value, censored)` pairs, in any order; the value of a censored pair is its lower bound.
+    /// A sample of `(value, censored)` pairs in any order. A censored value is a lower bound.
     pub fn new(values: impl IntoIterator<Item = (f64, bool)>) -> Self {
         let mut sample = Sample::default();
         for (value, censored) in values.into_iter().filter(|(v, _)| !v.is_nan()) {
@@ -71,15 +71,15 @@ impl Sample {
         }
         sample
     }
-    /// Values, censored ones included.
+    /// Number of values, including censored ones.
     pub fn len(&self) -> usize {
         self.all.len()
     }
-    /// Nothing was sampled.
+    /// True if there are no values.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
-    /// Observed values, ascending.
+    /// The observed values, ascending.
     pub fn observed(&self) -> &[f64] {
         &self.observed
     }
@@ -87,10 +87,10 @@ impl Sample {
     pub fn observed_only(self) -> Sample {
         Sample { all: self.observed.clone(), observed: self.observed, bounds: Vec::new() }
     }
-    /// Smallest value with at least `p` (0 to 1) of the sample at or below it (RFC 2330 section 11.3).
+    /// Percentile `p` (0 to 1) by nearest rank (RFC 2330 section 11.3); `None` without values.
     ///
-    /// Where that falls on a censored value, the same rank among observed values and bounds together: no true value is
-    /// below its bound, so the true percentile is not below that either. `None` for an empty sample.
+    /// If it is censored, the same rank among observed values and bounds together is a lower bound,
+    /// because no true value is below its bound.
     pub fn percentile(&self, p: f64) -> Option<Bounded> {
         let index = rank(p, self.len() as u64)? as usize;
         Some(match self.observed.get(index) {
@@ -102,7 +102,7 @@ impl Sample {
     pub fn mean_of_observed(&self) -> Option<f64> {
         mean(&self.observed)
     }
-    /// All statistics at once; `None` for an empty sample.
+    /// All statistics; `None` for an empty sample.
     pub fn summary(&self) -> Option<Summary> {
         let p = |p| self.percentile(p);
         Some(Summary {
@@ -127,16 +127,16 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Mean of the lowest `keep` (0 to 1) of the values, at least one of them; `None` for no values.
+/// Mean of the lowest fraction `keep` (0 to 1) of the values, at least one; `None` without values.
 ///
-/// draft-ietf-ippm-responsiveness calls it the single-sided trimmed mean, with `keep` 0.95.
+/// draft-ietf-ippm-responsiveness calls it the single-sided trimmed mean and uses `keep` 0.95.
 pub fn trimmed_mean(values: impl IntoIterator<Item = f64>, keep: f64) -> Option<f64> {
     let sorted = sorted(values.into_iter().filter(|v| !v.is_nan()));
     let kept = (libm::floor(keep * sorted.len() as f64) as usize).clamp(1, sorted.len().max(1));
     mean(sorted.get(..kept)?)
 }
 
-/// Fairness of shares: 1 if all are equal, 1/n if one of n has everything (Jain, Chiu, Hawe 1984). `None` if all are 0.
+/// Jain's fairness index (1984): 1 for equal shares, 1/n if one of n has all. `None` if all are 0.
 pub fn jain_index(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (n, sum, squares) =
         shares.into_iter().fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));

@@ -1,4 +1,4 @@
-//! Civil dates: days of the Gregorian calendar in UTC. Source: Hinnant, "chrono-compatible low-level date algorithms".
+//! Gregorian dates in UTC. Source: Hinnant, "chrono-compatible low-level date algorithms".
 use crate::WallTime;
 use core::fmt;
 
@@ -14,9 +14,9 @@ pub struct Date {
 }
 
 impl Date {
-    /// The day that is so many days after 1970-01-01.
+    /// The date `days` days after 1970-01-01.
     pub const fn from_days(days: u64) -> Date {
-        // The year is taken to begin in March, so that the leap day is its last; 400 years have 146,097 days.
+        // Years start in March, so that the leap day is the last day; 400 years have 146,097 days.
         let since_march_0000 = days + 719_468;
         let era = since_march_0000 / 146_097;
         let day_of_era = since_march_0000 % 146_097;
@@ -30,20 +30,20 @@ impl Date {
         let year = era * 400 + year_of_era + if month <= 2 { 1 } else { 0 };
         Date { year, month, day }
     }
-    /// Days after 1970-01-01; `None` before that, and for a day that its month does not have.
+    /// Days since 1970-01-01; `None` for earlier dates and for days that do not exist.
     pub fn days(self) -> Option<u64> {
         let Date { year, month, day } = self;
         let year_from_march = if month <= 2 { year.checked_sub(1)? } else { year };
         let day_of_year = (153 * ((month + 9) % 12) + 2) / 5;
         let leap_days = year_from_march / 4 - year_from_march / 100 + year_from_march / 400;
         let days = (year_from_march * 365 + leap_days + day_of_year + day).checked_sub(719_469)?;
-        // A day that its month does not have would be one of the next.
+        // A nonexistent day would be one of the next month.
         Some(days).filter(|days| Date::from_days(*days) == self)
     }
 }
 
 impl WallTime {
-    /// The day in UTC.
+    /// The date in UTC.
     pub const fn date(self) -> Date {
         Date::from_days(self.0 / 1_000_000_000 / 86_400)
     }

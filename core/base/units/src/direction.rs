@@ -1,16 +1,16 @@
-//! The two directions of a path, and pairs of values that belong to them.
+//! The two directions of a path, and pairs of values per direction.
 use core::fmt;
 use core::ops::{Index, IndexMut};
 use core::str::FromStr;
 use serde::{Deserialize, Serialize};
 
-/// A direction of travel, as seen from the user's edge.
+/// A direction of travel, seen from the user's edge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// From the user.
+    /// From the user (upload).
     Up,
-    /// To the user.
+    /// To the user (download).
     Down,
 }
 
@@ -32,7 +32,7 @@ impl Direction {
             Direction::Down => Direction::Up,
         }
     }
-    /// Position in [`Direction::BOTH`]: 0 for up, 1 for down.
+    /// Index into [`Direction::BOTH`]: 0 for up, 1 for down.
     pub const fn index(self) -> usize {
         match self {
             Direction::Up => 0,
@@ -47,13 +47,13 @@ impl fmt::Display for Direction {
     }
 }
 
-/// A text is neither `up` nor `down`.
+/// The text is neither `up` nor `down`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoDirection;
 
 impl fmt::Display for NoDirection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a direction: \"up\" or \"down\"")
+        f.write_str("unknown direction (expected \"up\" or \"down\")")
     }
 }
 
@@ -67,7 +67,7 @@ impl FromStr for Direction {
     }
 }
 
-/// One value of each direction.
+/// One value per direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
 pub struct PerDirection<T> {
     /// From the user.
@@ -77,7 +77,7 @@ pub struct PerDirection<T> {
 }
 
 impl<T> PerDirection<T> {
-    /// The value that `make` gives for each direction, up first.
+    /// Calls `make` for each direction, up first.
     pub fn from_fn(mut make: impl FnMut(Direction) -> T) -> Self {
         PerDirection { up: make(Direction::Up), down: make(Direction::Down) }
     }
@@ -88,34 +88,34 @@ impl<T> PerDirection<T> {
             Direction::Down => &self.down,
         }
     }
-    /// The value of `direction`, to change.
+    /// The mutable value of `direction`.
     pub const fn get_mut(&mut self, direction: Direction) -> &mut T {
         match direction {
             Direction::Up => &mut self.up,
             Direction::Down => &mut self.down,
         }
     }
-    /// A reference to each value.
+    /// References to both values.
     pub const fn as_ref(&self) -> PerDirection<&T> {
         PerDirection { up: &self.up, down: &self.down }
     }
-    /// A mutable reference to each value.
+    /// Mutable references to both values.
     pub const fn as_mut(&mut self) -> PerDirection<&mut T> {
         PerDirection { up: &mut self.up, down: &mut self.down }
     }
-    /// What `change` makes of each value, up first.
+    /// Applies `change` to each value, up first.
     pub fn map<U>(self, mut change: impl FnMut(T) -> U) -> PerDirection<U> {
         PerDirection { up: change(self.up), down: change(self.down) }
     }
-    /// Each value with the one of `other` for the same direction.
+    /// Pairs each value with the value of `other` for the same direction.
     pub fn zip<U>(self, other: PerDirection<U>) -> PerDirection<(T, U)> {
         PerDirection { up: (self.up, other.up), down: (self.down, other.down) }
     }
-    /// The directions with their values, up first.
+    /// Iterates over the directions and their values, up first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Direction, &T)> + use<'_, T> {
         self.as_ref().into_iter()
     }
-    /// The directions with their values, up first, to change.
+    /// Iterates over the directions and their mutable values, up first.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (Direction, &mut T)> + use<'_, T> {
         self.as_mut().into_iter()
     }

@@ -1,6 +1,6 @@
-//! Names of DSCPs.
+//! DSCP names.
 
-/// The six DSCP bits of a name of RFC 4594 (`ef`, `cs0` to `cs7`, `af11` to `af43`) or of RFC 8622 (`le`).
+/// DSCP bits by name: RFC 4594 (`ef`, `cs0` to `cs7`, `af11` to `af43`) and RFC 8622 (`le`).
 ///
 /// ```
 /// # use fathom_units::dscp_of_name;

@@ -1,9 +1,9 @@
-//! Quantities with units: [`Time`], [`Duration`], [`Rate`], [`Bytes`], [`Ratio`]; their text forms; the two
-//! [`Direction`]s of a path; and a seeded [`Rng`].
+//! Quantities with units: [`Time`], [`Duration`], [`Rate`], [`Bytes`], [`Ratio`], and their text
+//! forms; the two [`Direction`]s of a path; and a seeded [`Rng`].
 //!
-//! The text forms are those of `tc(8)`, so that one spelling works in `tc`, in scenario files, on the
-//! command line and in the documentation; the forms that people are shown (`375 kB`, `20.0 Mbit/s`) are read, too. A number
-//! without a unit is refused, never guessed.
+//! Text uses the units of `tc(8)`, so the same spelling works in `tc`, scenario files, the command
+//! line and the documentation. The forms printed for people (`375 kB`, `20.0 Mbit/s`) are accepted,
+//! too. A number without a unit is rejected, never guessed.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,10 +1,10 @@
-//! Text to quantity and back, as `tc(8)` spells them.
+//! Parses and formats quantities in the syntax of `tc(8)`.
 use crate::{Bytes, Duration, Rate, Ratio};
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
 
-/// Why a text is not a quantity. Its `Display` names the text and what was expected.
+/// Why a text is not a quantity. `Display` quotes the text and says what was expected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnitError {
     text: String,
@@ -45,7 +45,7 @@ impl Kind {
             Kind::Ratio => ["%", "%"],
         }
     }
-    /// Unit (lower case) to its size in ns, bit/s or bytes; for ratios in millionths.
+    /// Units (lower case) in ns, bit/s or bytes; for ratios in millionths.
     const fn units(self) -> &'static [(&'static str, u64)] {
         match self {
             Kind::Duration => &[
@@ -76,7 +76,7 @@ impl Kind {
                 ("kbps", 8_000),
                 ("mbps", 8_000_000),
                 ("gbps", 8_000_000_000),
-                // As people read them, and as `fathom-text` prints them.
+                // The forms that `fathom-text` prints for people.
                 ("bit/s", 1),
                 ("kbit/s", 1_000),
                 ("mbit/s", 1_000_000),
@@ -100,8 +100,8 @@ impl Kind {
     }
 }
 
-/// Sizes with the letters of SI are decimal, as they are printed: `375 kB`. In any other letters they are those of tc, which
-/// takes `kb`, `Kb` and `KB` for 1024 bytes.
+/// With the exact case of SI, sizes are decimal, as printed: `375 kB`. Otherwise they are tc's,
+/// where `kb`, `Kb` and `KB` are 1024 bytes.
 const DECIMAL_SIZES: [(&str, u64); 3] = [("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)];
 
 impl fmt::Display for UnitError {
@@ -131,7 +131,7 @@ impl fmt::Display for UnitError {
 }
 impl core::error::Error for UnitError {}
 
-/// Value of `text` in the kind's smallest unit; decimals below that unit are cut off.
+/// Value of `text` in the smallest unit of `kind`; excess decimals are truncated.
 fn parse(text: &str, kind: Kind) -> Result<u64, UnitError> {
     let fail = |problem| UnitError { text: text.to_string(), problem, kind };
     let trimmed = text.trim();
@@ -147,11 +147,11 @@ fn parse(text: &str, kind: Kind) -> Result<u64, UnitError> {
     if unit.is_empty() && (whole != "0" || !fraction.is_empty()) {
         return Err(fail(Problem::NoUnit));
     }
-    // Zero is the same in every unit.
+    // Zero needs no unit.
     let scale = if unit.is_empty() { Some(1) } else { lookup(kind, unit) };
     let scale = u128::from(scale.ok_or_else(|| fail(Problem::UnknownUnit))?);
     let whole: u64 = whole.parse().map_err(|_| fail(Problem::TooLarge))?;
-    // Twelve decimals are more than any unit's ratio to the smallest one can use.
+    // No unit has a ratio to the smallest one that needs more than twelve decimals.
     let fraction = &fraction[..fraction.len().min(12)];
     let fraction_value: u128 = if fraction.is_empty() { 0 } else { fraction.parse().unwrap_or(0) };
     let divisor = 10_u128.pow(u32::try_from(fraction.len()).unwrap_or(0));
@@ -159,7 +159,7 @@ fn parse(text: &str, kind: Kind) -> Result<u64, UnitError> {
     u64::try_from(value).map_err(|_| fail(Problem::TooLarge))
 }
 
-/// Digits without the commas that part them in groups of three; `None` if there are no digits, or commas elsewhere.
+/// Removes the commas between groups of three digits; `None` without digits or if misplaced.
 fn ungrouped(whole: &str) -> Option<String> {
     let mut groups = whole.split(',');
     let first = groups.next().filter(|first| !first.is_empty())?;
@@ -174,7 +174,7 @@ fn lookup(kind: Kind, unit: &str) -> Option<u64> {
     known.map(|(_, scale)| *scale)
 }
 
-/// `value / unit`, a power of ten, with as many decimals as it has and at most `most`; then the unit's name.
+/// Writes `value / unit` (a power of ten) with at most `most` decimals, and the unit's name.
 pub(crate) fn write_scaled(
     f: &mut fmt::Formatter<'_>,
     value: u64,
@@ -197,14 +197,14 @@ impl FromStr for Duration {
 }
 impl FromStr for Rate {
     type Err = UnitError;
-    /// As in tc(8): `bit` counts bits and `bps` counts *bytes* per second. `20.0 Mbit/s` is read as well.
+    /// As in tc(8), `bit` is bits and `bps` is *bytes* per second. `20.0 Mbit/s` is also accepted.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         parse(text, Kind::Rate).map(Rate::from_bits_per_second)
     }
 }
 impl FromStr for Bytes {
     type Err = UnitError;
-    /// As in tc(8) `kb` is 1024 bytes; but `kB`, `MB` and `GB` in exactly these letters are decimal, as they are printed.
+    /// As in tc(8), `kb` is 1024 bytes, but `kB`, `MB` and `GB` in exactly this case are decimal.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         parse(text, Kind::Bytes).map(Bytes)
     }

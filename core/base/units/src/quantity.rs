@@ -14,18 +14,18 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Rate(u64);
 
-/// A share between 0 and 1. Percent exists only in its text form.
+/// A fraction from 0 to 1. Percent exists only in its text form.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Default, Debug)]
 pub struct Ratio(pub f64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: Bytes = Bytes(0);
     /// The number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
-    /// `self - other`, not below zero.
+    /// `self - other`, at least zero.
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }
@@ -40,9 +40,9 @@ impl Rate {
     pub const fn as_bits_per_second(self) -> u64 {
         self.0
     }
-    /// Time to put `bytes` on a link of this rate, rounded down to 1 ns; a link of rate 0 never finishes.
+    /// Time to send `bytes` on a link of this rate, rounded down to 1 ns; forever at a rate of 0.
     ///
-    /// Rounding errors of consecutive packets add up: `fathom_link::Serializer` carries the remainder.
+    /// Rounding errors of a sequence add up; `fathom_link::Serializer` carries the remainder.
     pub fn serialization_time(self, bytes: Bytes) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
@@ -50,12 +50,12 @@ impl Rate {
         let nanos = u128::from(bytes.0) * 8 * NANOS_PER_SEC / u128::from(self.0);
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
-    /// Bytes that this rate carries in `d`, rounded down.
+    /// Bytes sent at this rate in `d`, rounded down.
     pub fn bytes_in(self, d: Duration) -> Bytes {
         let bytes = u128::from(self.0) * u128::from(d.as_nanos()) / (8 * NANOS_PER_SEC);
         Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
-    /// The rate at which `bytes` take `d`; 0 if `d` is zero.
+    /// The rate that sends `bytes` in `d`; 0 if `d` is zero.
     pub fn from_bytes_per(bytes: Bytes, d: Duration) -> Rate {
         if d == Duration::ZERO {
             return Rate(0);
@@ -79,7 +79,7 @@ impl AddAssign for Bytes {
 impl Sub for Bytes {
     type Output = Bytes;
     /// # Panics
-    /// If `other` is more.
+    /// If `other` is larger.
     fn sub(self, other: Bytes) -> Bytes {
         Bytes(self.0 - other.0)
     }
@@ -96,8 +96,8 @@ impl Sum for Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// Decimal multiples, exact: `375kB`, `4.25MB`, `1514B`. Reads back as the same value. To `tc`, which takes `kB` for 1024
-    /// bytes, a size is given in plain bytes.
+    /// Decimal multiples, exact: `375kB`, `4.25MB`, `1514B`; parses to the same value. For `tc`,
+    /// where `kB` is 1024 bytes, write sizes in plain bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = match self.0 {
             1_000_000_000.. => (1_000_000_000, "GB"),
@@ -109,7 +109,7 @@ impl fmt::Display for Bytes {
     }
 }
 impl fmt::Display for Rate {
-    /// tc's spelling, exact: `20Mbit`, `2.5Mbit`, `64Kbit`. Reads back as the same value.
+    /// The spelling of tc, exact: `20Mbit`, `2.5Mbit`, `64Kbit`. Parses to the same value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = match self.0 {
             1_000_000_000.. => (1_000_000_000, "Gbit"),

@@ -1,30 +1,28 @@
-//! A seeded generator whose output is the same on every machine and in every version.
+//! A seeded generator with the same output on every machine and in every version.
 //!
-//! By hand: golden files rest on its numbers, and `rand` may change them between versions.
+//! Not `rand`, which may change its output between versions: golden files depend on it.
 
-/// xoshiro256++ 1.0, seeded through SplitMix64 (Blackman and Vigna, prng.di.unimi.it).
-///
-/// Not for secrets.
+/// xoshiro256++ 1.0 with SplitMix64 (Blackman and Vigna, prng.di.unimi.it). Not for secrets.
 #[derive(Clone, Debug)]
 pub struct Rng {
     state: [u64; 4],
 }
 
 impl Rng {
-    /// The stream of `seed`.
+    /// Creates a generator from `seed`.
     pub fn new(seed: u64) -> Self {
         let mut mix = seed;
         Rng { state: core::array::from_fn(|_| split_mix(&mut mix)) }
     }
-    /// An independent stream for one `purpose`, so that adding a consumer does not change the others.
+    /// An independent stream per `purpose`, so that a new consumer does not change the others.
     pub fn stream(seed: u64, purpose: &str) -> Self {
-        // FNV-1a: any fixed hash serves; SplitMix64 then scatters it.
+        // FNV-1a; any fixed hash works, since SplitMix64 scrambles it.
         let hash = purpose
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
         Rng::new(seed ^ hash)
     }
-    /// Uniform over all 64-bit values.
+    /// A uniform 64-bit number.
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.state;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
@@ -49,10 +47,11 @@ impl Rng {
     pub fn chance(&mut self, p: f64) -> bool {
         self.next_f64() < p
     }
-    /// Exponentially distributed with this mean, by comparing uniform numbers alone, so that it is the same on every machine.
+    /// Exponentially distributed with this mean; only compares, so all machines agree.
     ///
-    /// Von Neumann, Various techniques used in connection with random digits, 1951: a run of falling uniform numbers has an
-    /// odd length with the probability that its first is the fraction of the result; each failure adds one mean.
+    /// Von Neumann, Various techniques used in connection with random digits, 1951: a descending
+    /// run of uniform numbers has odd length with a probability that makes its first number the
+    /// fraction of the result; each failure adds one mean.
     pub fn exponential(&mut self, mean: u64) -> u64 {
         let mut whole = 0_u64;
         loop {
@@ -88,7 +87,7 @@ mod tests {
 
     #[test]
     fn split_mix_matches_the_published_vector() {
-        // First outputs for seed 1234567 of the reference C code.
+        // First outputs of the reference C code for seed 1234567.
         let mut state = 1_234_567;
         let got: [u64; 3] = core::array::from_fn(|_| split_mix(&mut state));
         assert_eq!(got, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
@@ -115,10 +114,10 @@ mod tests {
             }
         }
         let n = n as f64;
-        // Its standard deviation is its mean, and 447 the square root of their number.
+        // The standard deviation equals the mean; 447 is the square root of the sample size.
         assert!((sum as f64 / (n * mean as f64) - 1.0).abs() < 3.0 / 447.0, "{sum}");
         for (count, (times, share)) in beyond.into_iter().zip(shares) {
-            // The square of four standard deviations: there is no square root without std.
+            // Four standard deviations, squared, because there is no square root without std.
             let (off, variance) = (count as f64 / n - share, share * (1.0 - share) / n);
             assert!(off * off < 16.0 * variance, "beyond {times}: {count}");
         }

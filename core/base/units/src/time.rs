@@ -1,4 +1,4 @@
-//! Time on one monotonic clock, and wall time, which is another type.
+//! Monotonic time, and wall time as a separate type.
 use crate::Date;
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -7,18 +7,18 @@ use core::ops::{Add, AddAssign, Div, Mul, Sub};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Time(u64);
 
-/// A span of time in nanoseconds, never negative.
+/// A non-negative span of time in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Duration(u64);
 
-/// Nanoseconds since 1970-01-01 UTC. It may step; no subtraction against [`Time`] exists on purpose.
+/// Nanoseconds since 1970-01-01 UTC. It may step, so it has no arithmetic with [`Time`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct WallTime(pub u64);
 
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than any time a run reaches.
+    /// Later than any time in a run.
     pub const MAX: Time = Time(u64::MAX);
 
     /// `nanos` nanoseconds after the start of the run.
@@ -44,9 +44,9 @@ impl Time {
 }
 
 impl Duration {
-    /// No time.
+    /// Zero.
     pub const ZERO: Duration = Duration(0);
-    /// The longest span.
+    /// The longest duration.
     pub const MAX: Duration = Duration(u64::MAX);
 
     /// `n` nanoseconds.
@@ -65,9 +65,9 @@ impl Duration {
     pub const fn from_secs(n: u64) -> Self {
         Duration(n * 1_000_000_000)
     }
-    /// `s` seconds, rounded to the nanosecond; negative and NaN become zero.
+    /// `s` seconds, rounded to the nanosecond; negative values and NaN become zero.
     pub fn from_secs_f64(s: f64) -> Self {
-        // A float to integer cast saturates and maps NaN to 0.
+        // A float-to-integer cast saturates and maps NaN to 0.
         Duration((s * 1e9 + 0.5) as u64)
     }
     /// Nanoseconds.
@@ -82,7 +82,7 @@ impl Duration {
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
-    /// `self - other`, not below zero.
+    /// `self - other`, at least zero.
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
     }
@@ -142,7 +142,7 @@ impl Div<u64> for Duration {
 }
 
 impl fmt::Display for Duration {
-    /// The largest unit that gives a number of at least 1, with at most three decimals: `1.5s`, `20ms`, `4.037ms`.
+    /// In the largest unit with a value of at least 1, up to three decimals: `1.5s`, `4.037ms`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = match self.0 {
             1_000_000_000.. => (1_000_000_000, "s"),
@@ -154,7 +154,7 @@ impl fmt::Display for Duration {
     }
 }
 impl fmt::Display for WallTime {
-    /// RFC 3339 in UTC, to the millisecond: `2026-11-20T14:10:08.250Z`.
+    /// RFC 3339 in UTC, with milliseconds: `2026-11-20T14:10:08.250Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0 / 1_000_000_000;
         let (h, m, s) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
@@ -163,13 +163,13 @@ impl fmt::Display for WallTime {
     }
 }
 
-/// A text that is no time in UTC.
+/// The text is not a time in UTC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoWallTime;
 
 impl fmt::Display for NoWallTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected a time in UTC as in 2026-11-20T14:10:08Z, 2026-11-20T14:10 or 2026-11-20")
+        f.write_str("expected a UTC time such as 2026-11-20T14:10:08Z, 2026-11-20T14:10 or 2026-11-20")
     }
 }
 impl core::error::Error for NoWallTime {}
@@ -177,7 +177,7 @@ impl core::error::Error for NoWallTime {}
 impl core::str::FromStr for WallTime {
     type Err = NoWallTime;
 
-    /// RFC 3339 in UTC; seconds, or all of the time of day, and the `Z` may be left out.
+    /// RFC 3339 in UTC. The seconds, the whole time of day, and the `Z` are optional.
     fn from_str(text: &str) -> Result<Self, NoWallTime> {
         let text = text.strip_suffix('Z').unwrap_or(text);
         let (date, clock) = text.split_once(['T', ' ']).unwrap_or((text, "00:00"));

@@ -2,23 +2,23 @@
 use crate::trace::{Volume, volume};
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// A rate, and a higher one while tokens last.
+/// A sustained rate, and a higher rate while tokens last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BoostParams {
-    /// At which tokens come, and so what is sent in the long run.
+    /// Rate of the tokens, and thus the long-run rate.
     pub sustained: Rate,
-    /// While tokens last.
+    /// Rate while tokens last.
     pub peak: Rate,
-    /// Tokens that can be saved up; full at the start.
+    /// Capacity of the bucket; full at the start.
     pub bucket: Bytes,
 }
 
-/// A link that has sent min(peak * t, bucket + sustained * t) by the time t, if it began with a full bucket.
+/// A link that, starting with a full bucket, sends min(peak * t, bucket + sustained * t) in time t.
 pub(crate) struct Boost {
     sustained: u128,
     peak: u128,
     bucket: Volume,
-    /// Since when it has sent without a pause.
+    /// Start of the current busy period.
     base: Time,
     /// Tokens at `base`.
     tokens: Volume,
@@ -32,7 +32,12 @@ impl Boost {
     /// If the sustained rate is zero, or the peak not above it.
     pub(crate) fn new(params: BoostParams) -> Self {
         let [sustained, peak] = [params.sustained, params.peak].map(|r| u128::from(r.as_bits_per_second()));
-        assert!(0 < sustained && sustained < peak, "a boost of {} to {}", params.sustained, params.peak);
+        assert!(
+            0 < sustained && sustained < peak,
+            "invalid boost: sustained rate {}, peak {}",
+            params.sustained,
+            params.peak
+        );
         let bucket = volume(params.bucket);
         Boost { sustained, peak, bucket, base: Time::ZERO, tokens: bucket, sent: 0, free_at: Time::ZERO }
     }
@@ -46,10 +51,10 @@ impl Boost {
         self.free_at = self.base + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
         self.free_at
     }
-    /// Tokens have come since the base, and what was sent has used some.
+    /// Starts a new busy period: adds the tokens gained since `base` and subtracts those used.
     fn restart(&mut self, start: Time) {
         let came = self.sustained * u128::from((start - self.base).as_nanos());
-        // While it sends tokens only become fewer, so that the bucket can overflow in the pause alone.
+        // The bucket can overflow only in the pause, since sending reduces the tokens.
         self.tokens = (self.tokens + came).saturating_sub(self.sent).min(self.bucket);
         (self.base, self.sent) = (start, 0);
     }

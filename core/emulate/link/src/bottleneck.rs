@@ -1,4 +1,4 @@
-//! Queue, then transmitter, then impairment, then delay line: four parts, three counters.
+//! Queue, transmitter, impairment, delay line: four parts, three counters.
 use crate::event::{Event, Observer};
 use crate::exit::Exit;
 use crate::impairment::ImpairmentParams;
@@ -10,19 +10,19 @@ use fathom_qdisc::{
 };
 use fathom_units::{Bytes, Duration, Rate, Rng, Time};
 
-/// One direction of a link with the queue before it.
+/// One direction of a link, and the queue in front of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BottleneckParams {
     /// What takes packets from the queue, and how fast.
     pub transmitter: TransmitterParams,
-    /// Propagation, after the transmitter.
+    /// Propagation delay after the transmitter.
     pub delay: Duration,
-    /// The queue before the transmitter.
+    /// The queue in front of the transmitter.
     pub queue: Spec,
-    /// Added to [`Packet::len`] in everything the queue and the transmitter count, such as 14 for an Ethernet header;
-    /// 802.11 alone adds headers of its own to the packet.
+    /// Added to [`Packet::len`] in the queue and the transmitter, such as 14 for an Ethernet
+    /// header. 802.11 adds its own headers to the packet instead.
     pub overhead: Bytes,
-    /// What else happens on the way.
+    /// Loss, duplication and reordering after the transmitter.
     pub impairment: ImpairmentParams,
 }
 
@@ -33,7 +33,7 @@ impl BottleneckParams {
     }
 }
 
-/// A packet as the link charges it.
+/// A packet with the link-layer overhead that it is charged for.
 pub(crate) struct Framed<P> {
     pub(crate) packet: P,
     overhead: Bytes,
@@ -69,7 +69,7 @@ impl<P: Packet> Packet for Framed<P> {
     }
 }
 
-/// Passes the queue's drops and marks to the observer.
+/// Forwards the queue's drops and marks to the observer.
 struct Reporting<'a, O>(&'a mut O);
 
 impl<P: Packet, O: Observer<P>> Sink<Framed<P>> for Reporting<'_, O> {
@@ -83,34 +83,34 @@ impl<P: Packet, O: Observer<P>> Sink<Framed<P>> for Reporting<'_, O> {
 
 /// A queue and the link behind it, in one direction.
 ///
-/// The transmitter takes the next packet when it is free, not earlier, and at that very time. Where a packet arrives at
-/// the very time at which another is dequeued, the dequeue comes first.
+/// The transmitter takes the next packet exactly when it becomes free. If a packet arrives at the
+/// same time as another is dequeued, the dequeue comes first.
 pub struct Bottleneck<P> {
     overhead: Bytes,
     queue: AnyQdisc<Framed<P>>,
     sender: Sender<P>,
-    /// The packet on the transmitter, with the time of its last bit.
+    /// The packet on the transmitter, and when its last bit is sent.
     sending: Option<(Time, Framed<P>)>,
-    /// When the queue is asked next: the transmitter is free or takes packets again, or a queue that shapes gives one.
-    /// Without packets that is no event: nothing but the queue's memory of it changes, and whatever comes next sees to it.
-    /// [`Time::MAX`] if there is nothing to wait for.
+    /// When to ask the queue next: the transmitter is free or accepts packets again, or a shaping
+    /// queue is ready. With an empty queue this is no event, since only the queue's internal state
+    /// would change. [`Time::MAX`] if there is nothing to wait for.
     ready: Time,
-    /// What is sent is on the delay line at once, see [`Bottleneck::send_off`].
+    /// Packets enter the delay line when they are dequeued, see [`Bottleneck::send_off`].
     is_plain: bool,
     /// When the transmitter of such a link is free.
     free_at: Time,
     exit: Exit<P>,
 }
 
-/// Takes packets from the queue.
+/// What takes packets from the queue.
 enum Sender<P> {
     One(Transmitter),
     Several(Box<Station<P>>),
 }
 
 impl<P: Packet + Clone> Bottleneck<P> {
-    /// An empty bottleneck; all its chance comes from `seed`. One of 802.11 does something within a
-    /// [`Line`](crate::Line) only, where it has a medium.
+    /// Creates an empty bottleneck. `seed` is for all random numbers. An 802.11 bottleneck works
+    /// only within a [`Line`](crate::Line), which has the medium.
     ///
     /// # Panics
     /// If the rate is zero.
@@ -135,13 +135,13 @@ impl<P: Packet + Clone> Bottleneck<P> {
         }
     }
 
-    /// `packet` arrives at the queue at `now`. Transmissions due by then are done before.
+    /// `packet` arrives at the queue at `now`. Transmissions that are due by then come first.
     pub fn arrive(&mut self, packet: P, now: Time, observer: &mut impl Observer<P>) {
         self.transmit(now, observer);
         self.enqueue(packet, now, observer);
         self.start_if_free(now, observer);
     }
-    /// The same; false if it changed nothing of what is due, as behind other packets.
+    /// Like [`Self::arrive`]; false if the packet queued behind others and no due time has changed.
     #[inline]
     pub(crate) fn line_up(&mut self, packet: P, now: Time, observer: &mut impl Observer<P>) -> bool {
         let is_behind = self.is_plain && self.ready > now && self.queue.backlog().packets > 0;
@@ -155,31 +155,31 @@ impl<P: Packet + Clone> Bottleneck<P> {
     fn start_if_free(&mut self, now: Time, observer: &mut impl Observer<P>) {
         if self.sending.is_none() && self.free_at <= now {
             self.start(now, observer);
-            // On a link without a rate the packet has left already.
+            // On a link without a rate the packet has already been sent.
             self.transmit(now, observer);
         }
     }
 
-    /// The first packet that comes out at or before `now`, with the time at which it does. Repeat until `None`.
+    /// The first packet that leaves by `now`, and its time of departure. Repeat until `None`.
     pub fn poll(&mut self, now: Time, observer: &mut impl Observer<P>) -> Option<(P, Time)> {
         self.transmit(now, observer);
         self.exit.pop(now)
     }
 
-    /// Does all that is due at or before `now`, each at its own time; what comes out goes to `out`.
+    /// Handles everything due by `now`, each event at its own time. Packets that leave go to `out`.
     pub fn advance(&mut self, now: Time, observer: &mut impl Observer<P>, out: &mut impl FnMut(P, Time)) {
         while let Some((packet, time)) = self.poll(now, observer) {
             out(packet, time);
         }
     }
 
-    /// When `advance` next has something to do.
+    /// When `advance` has something to do next.
     pub fn next_event(&self) -> Option<Time> {
         let due = self.due();
         (due != Time::MAX).then_some(due)
     }
 
-    /// No packet comes out before this; `None` if none is inside.
+    /// No packet leaves before this; `None` if there is none.
     pub fn next_exit(&self) -> Option<Time> {
         let sent = self.sent_at().unwrap_or_else(|| self.asked_at());
         let arrives = if sent == Time::MAX { sent } else { sent + self.exit.delay() };
@@ -187,11 +187,11 @@ impl<P: Packet + Clone> Bottleneck<P> {
         (next != Time::MAX).then_some(next)
     }
 
-    /// What is in the queue, and nowhere else.
+    /// The backlog of the queue alone.
     pub fn queued(&self) -> Backlog {
         self.queue.backlog()
     }
-    /// What at `now` the transmitter has taken and not sent, or of 802.11 what may have to be sent again.
+    /// Packets that the transmitter is sending at `now`; for 802.11, all that may be retransmitted.
     pub fn sending(&self, now: Time) -> Backlog {
         match (&self.sender, &self.sending) {
             (Sender::Several(station), _) => station.backlog(),
@@ -199,7 +199,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
             _ => self.framed(self.exit.unsent(now)),
         }
     }
-    /// What at `now` is on the delay line.
+    /// Packets on the delay line at `now`.
     pub fn in_flight(&self, now: Time) -> Backlog {
         self.framed(self.exit.in_flight(now))
     }
@@ -218,8 +218,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
         self.queue.stats()
     }
 
-    /// Finishes the transmissions due at or before `now`, and begins those for which the transmitter or a queue that
-    /// shapes was waited for; each frees the transmitter for the next.
+    /// Finishes the transmissions due by `now` and starts those that were waiting to start.
     #[inline]
     fn transmit(&mut self, now: Time, observer: &mut impl Observer<P>) {
         while self.sending.is_some() || self.ready <= now {
@@ -228,7 +227,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
             }
         }
     }
-    /// The first of those; false if there is none.
+    /// Handles the first event of [`Self::transmit`]; false if there is none.
     fn transmit_next(&mut self, now: Time, observer: &mut impl Observer<P>) -> bool {
         if let Some((end, framed)) = self.sending.take_if(|(end, _)| *end <= now) {
             // Before the transmitter is used again.
@@ -244,7 +243,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
         true
     }
 
-    /// Puts the queue's next packet on the transmitter at `now`, if that is free and can take it.
+    /// Starts sending the queue's next packet at `now` if the transmitter can take it.
     fn start(&mut self, now: Time, observer: &mut impl Observer<P>) {
         if self.is_plain {
             return self.send_off(now, observer);
@@ -262,8 +261,8 @@ impl<P: Packet + Clone> Bottleneck<P> {
         }
         self.begin(now, observer);
     }
-    /// The same for a link that does nothing to packets but send them: when this one arrives is known now, so that its
-    /// last bit need not be waited for.
+    /// [`Self::start`] for a plain link: the arrival time is known now, so the packet enters the
+    /// delay line without an event for its last bit.
     fn send_off(&mut self, now: Time, observer: &mut impl Observer<P>) {
         let Some(framed) = self.take(now, observer) else { return };
         let Sender::One(transmitter) = &mut self.sender else { return };
@@ -271,35 +270,34 @@ impl<P: Packet + Clone> Bottleneck<P> {
         (self.free_at, self.ready) = (end, end);
         self.exit.launch(framed.packet, false, end);
     }
-    /// When the queue is asked for one of the packets it has; [`Time::MAX`] if it has none.
+    /// When to ask a queue that has packets; [`Time::MAX`] if it has none.
     #[inline]
     fn asked_at(&self) -> Time {
         if self.queue.backlog().packets > 0 { self.ready } else { Time::MAX }
     }
 }
 
-/// What a hop whose directions share a medium needs: it decides when each sends.
+/// For a hop that decides when each direction sends, because they share a medium.
 impl<P: Packet + Clone> Bottleneck<P> {
-    /// `packet` arrives at the queue.
     pub(crate) fn enqueue(&mut self, packet: P, now: Time, observer: &mut impl Observer<P>) {
         let framed = Framed { packet, overhead: self.overhead };
         self.queue.enqueue(framed, now, &mut Reporting(observer));
     }
-    /// Puts the queue's next packet on the transmitter, which is free; false if the queue gives none.
+    /// Starts sending the queue's next packet on the free transmitter; false if the queue has none.
     pub(crate) fn begin(&mut self, now: Time, observer: &mut impl Observer<P>) -> bool {
         let taken = self.take(now, observer);
         let (Some(framed), Sender::One(transmitter)) = (taken, &mut self.sender) else { return false };
         self.sending = Some((transmitter.send(framed.len(), now), framed));
         true
     }
-    /// The last bit of the packet on the transmitter leaves.
+    /// Finishes sending the packet on the transmitter.
     pub(crate) fn finish(&mut self, observer: &mut impl Observer<P>) {
         let lag = self.lag();
         if let Some((end, framed)) = self.sending.take() {
             self.exit.propagate(framed.packet, end, lag, observer);
         }
     }
-    /// When the transmitter takes the next packet, not before `earliest`.
+    /// Plans when the transmitter takes the next packet, not before `earliest`.
     pub(crate) fn plan(&mut self, now: Time, earliest: Time) {
         let waiting = self.sending.is_none() && self.queue.backlog().packets > 0;
         self.ready = match &mut self.sender {
@@ -307,42 +305,41 @@ impl<P: Packet + Clone> Bottleneck<P> {
             _ => Time::MAX,
         };
     }
-    /// The time of the last bit of the packet on the transmitter.
+    /// When the last bit of the packet on the transmitter is sent.
     pub(crate) fn sent_at(&self) -> Option<Time> {
         self.sending.as_ref().map(|(end, _)| *end)
     }
-    /// When the medium is free of what is on the transmitter.
+    /// When the packet on the transmitter releases the medium.
     pub(crate) fn clear(&self) -> Time {
         match (&self.sender, self.sent_at()) {
             (Sender::One(transmitter), Some(end)) => transmitter.clear(end),
             _ => Time::ZERO,
         }
     }
-    /// When the transmitter takes the next packet, or the queue gives it.
+    /// When the transmitter takes the next packet, or when the queue has one ready.
     pub(crate) fn ready_at(&self) -> Option<Time> {
         (self.ready != Time::MAX).then_some(self.ready)
     }
-    /// What has been sent and comes out.
     pub(crate) const fn exit(&mut self) -> &mut Exit<P> {
         &mut self.exit
     }
-    /// When the next packet comes out of those that have been sent; [`Time::MAX`] if there is none.
+    /// When the next packet that has been sent leaves; [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn next_out(&self) -> Time {
         self.exit.next()
     }
-    /// [`Bottleneck::next_event`], but [`Time::MAX`] for none.
+    /// [`Bottleneck::next_event`], with [`Time::MAX`] for none.
     #[inline]
     pub(crate) fn due(&self) -> Time {
         let sent = self.sending.as_ref().map_or(Time::MAX, |(end, _)| *end);
         sent.min(self.asked_at()).min(self.exit.next())
     }
-    /// Propagation.
+    /// The propagation delay.
     pub(crate) const fn delay(&self) -> Duration {
         self.exit.delay()
     }
 
-    /// An aggregate, for which the medium has been won; the time on the air, or `None` if there is nothing to send.
+    /// Builds an aggregate after winning the medium. Returns its airtime; `None` without packets.
     pub(crate) fn aggregate(&mut self, now: Time, observer: &mut impl Observer<P>) -> Option<Duration> {
         self.station()?.begin();
         while self.station()?.has_room() {
@@ -351,7 +348,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
         }
         self.station()?.airtime()
     }
-    /// The aggregate was sent at `now`; true if it was acknowledged.
+    /// Ends the transmission of the aggregate at `now`; true if it was acknowledged.
     pub(crate) fn settle(&mut self, collided: bool, now: Time, observer: &mut impl Observer<P>) -> bool {
         let Sender::Several(station) = &mut self.sender else { return false };
         let acknowledged = station.finish(collided);
@@ -365,7 +362,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
         }
         acknowledged
     }
-    /// True if the medium is needed for what was not acknowledged.
+    /// True if there are packets to retransmit.
     pub(crate) fn must_repeat(&self) -> bool {
         matches!(&self.sender, Sender::Several(station) if station.is_waiting())
     }
@@ -382,7 +379,7 @@ impl<P: Packet + Clone> Bottleneck<P> {
             Sender::Several(_) => Duration::ZERO,
         }
     }
-    /// The queue's next packet; without one, when to ask again.
+    /// Dequeues the next packet; without one, sets when to ask again.
     fn take(&mut self, now: Time, observer: &mut impl Observer<P>) -> Option<Framed<P>> {
         let taken = self.queue.dequeue(now, &mut Reporting(observer));
         let Some((framed, sojourn)) = taken else {

@@ -1,7 +1,8 @@
-//! A mobile link: time in intervals, grants after idleness, retransmissions, a rate that wanders, outages.
+//! A mobile link: intervals, grants after idle times, HARQ retransmissions, a varying rate,
+//! outages.
 //!
-//! Sources: 3GPP TS 36.321 (LTE: scheduling requests, HARQ of 8 processes), TS 25.309 (UMTS E-DCH: 2 ms with 8
-//! processes, 10 ms with 4), TS 36.322 and 25.322 (RLC acknowledged mode: in order, and nothing is lost by the link).
+//! Sources: 3GPP TS 36.321 (LTE: scheduling requests, 8 HARQ processes), TS 25.309 (UMTS E-DCH: 8
+//! at 2 ms, 4 at 10 ms), TS 36.322 and 25.322 (RLC acknowledged mode: in-order and lossless).
 mod harq;
 mod outage;
 mod supply;
@@ -13,51 +14,51 @@ use harq::Harq;
 use outage::Outages;
 use supply::Supply;
 
-/// The least that can be sent.
+/// The smallest useful remainder of an interval.
 const BYTE: Volume = 8_000_000_000;
-/// Grants that are not used at once are kept for so many intervals: the queue may have dropped what they were for.
+/// Intervals that an unused grant stays valid: the queue may have dropped the packet it was for.
 const GRANT_KEPT: u64 = 100;
 
 /// A mobile link in one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CellularParams {
-    /// In which the base station divides time: 1 ms in LTE, 2 or 10 ms in UMTS.
+    /// Transmission time interval: 1 ms in LTE, 2 or 10 ms in UMTS.
     pub tti: Duration,
-    /// From a packet's arrival at an idle link to the first interval in which it may be sent.
+    /// Time from an arrival at an idle link to the first interval in which it may be sent.
     pub grant: Duration,
-    /// Share of transmissions that must be repeated, below 1.
+    /// Fraction of transmissions that are repeated, below 1.
     pub harq: Ratio,
-    /// What an interval carries.
+    /// Rate of the link.
     pub rate: CellularRate,
-    /// When nothing passes.
+    /// Outages, if any.
     pub outages: Option<OutageParams>,
 }
 
-/// A mobile link's rate over time.
+/// The rate of a mobile link over time.
 #[derive(Clone, PartialEq, Debug)]
 pub enum CellularRate {
-    /// A random walk between two bounds, both included; over a long time each rate is as frequent.
+    /// A random walk between two inclusive bounds, uniformly distributed in the long run.
     Walk {
-        /// Above zero.
+        /// Lower bound, above zero.
         low: Rate,
-        /// Not below `low`.
+        /// Upper bound, at least `low`.
         high: Rate,
     },
-    /// As recorded.
+    /// A recorded rate.
     Trace(Arc<RateTrace>),
 }
 
-/// Outages; lengths and intervals are exponentially distributed.
+/// Outages with exponentially distributed lengths and gaps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutageParams {
-    /// Mean time from the end of one to the start of the next.
+    /// Mean time from the end of an outage to the start of the next.
     pub every: Duration,
     /// Mean length.
     pub length: Duration,
 }
 
 impl CellularParams {
-    /// The highest rate, or a trace's mean.
+    /// The upper bound of the walk, or the mean of the trace.
     pub(crate) fn nominal_rate(&self) -> Rate {
         match &self.rate {
             CellularRate::Walk { high, .. } => *high,
@@ -66,28 +67,28 @@ impl CellularParams {
     }
 }
 
-/// Takes packets at the start of an interval. They are received at the end of the last interval that has a part of
-/// them, or of its last repetition, in order.
+/// Takes packets at the start of an interval. They are received in order, at the end of the
+/// interval that carries their last byte or of its last repetition.
 pub(crate) struct Cellular {
     tti: u64,
     grant: Duration,
     supply: Supply,
     outages: Outages,
     harq: Harq,
-    /// The last interval that was used, and what is left of it.
+    /// The interval used last, and its remaining capacity.
     interval: u64,
     left: Volume,
-    /// When all that was sent is received.
+    /// When everything sent so far has been received.
     received: Time,
-    /// The interval of the last grant that was not used yet.
+    /// The interval of an unused grant.
     granted: Option<u64>,
-    /// Until then no grant need be asked for.
+    /// Until then no new grant is needed.
     awake_until: Time,
 }
 
 impl Cellular {
     /// # Panics
-    /// If the rate can be zero for ever.
+    /// If the rate can be zero forever.
     pub(crate) fn new(params: &CellularParams, seed: u64) -> Self {
         let stream = |purpose| Rng::stream(seed, purpose);
         Cellular {
@@ -112,7 +113,7 @@ impl Cellular {
         }
         if self.is_begun() && now <= self.awake_until {
             let next = self.usable(from.max(self.interval + 1));
-            // So that it is not idle if that is later than the end of this one.
+            // The grant keeps the link active if that interval starts after this one ends.
             self.granted = Some(next);
             return self.start(next);
         }
@@ -130,7 +131,7 @@ impl Cellular {
         }
     }
 
-    /// When the next packet may be taken: within the same interval.
+    /// Sends a packet. Returns when the next one may be taken, which is in the same interval.
     pub(crate) fn send(&mut self, len: Bytes, start: Time) -> Time {
         let from = self.first_from(start);
         if !self.is_open(from, start) {
@@ -147,11 +148,11 @@ impl Cellular {
         self.start(self.interval)
     }
 
-    /// From then to the reception of the packet that was sent last.
+    /// Time from the start of the last used interval until everything sent has been received.
     pub(crate) fn lag(&self) -> Duration {
         self.received - self.start(self.interval)
     }
-    /// When the last interval that was used ends.
+    /// When the last used interval ends.
     pub(crate) const fn clear(&self) -> Time {
         self.awake_until
     }
@@ -166,12 +167,12 @@ impl Cellular {
     const fn is_begun(&self) -> bool {
         self.awake_until.as_nanos() > 0
     }
-    /// True if something is left of the interval that begins `now`.
+    /// True if the interval that begins `now` has capacity left.
     fn is_open(&self, from: u64, now: Time) -> bool {
         self.is_begun() && from == self.interval && self.start(from) == now && self.left >= BYTE
     }
 
-    /// Begins the first usable interval, not before `from`.
+    /// Begins the first usable interval from `from` on.
     fn open(&mut self, from: u64) {
         self.interval = self.usable(from);
         self.left = self.supply.of(self.interval);
@@ -180,7 +181,7 @@ impl Cellular {
         self.awake_until = self.start(self.interval + 1);
     }
 
-    /// The first interval from `from` on in which something new can be sent.
+    /// The first interval from `from` on in which new data can be sent.
     fn usable(&mut self, from: u64) -> u64 {
         let mut interval = from;
         loop {

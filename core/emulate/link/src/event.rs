@@ -1,54 +1,54 @@
-//! What happens to packets inside a bottleneck, and who observes it.
+//! Events inside a bottleneck, and their observer.
 use fathom_qdisc::{Backlog, DropReason, MarkReason};
 use fathom_units::{Duration, Time};
 
 /// What happened to a packet inside a bottleneck.
 #[derive(Debug)]
 pub enum Event<'a, P> {
-    /// It left the queue for the transmitter.
+    /// The packet left the queue for the transmitter.
     Dequeued {
         /// The packet.
         packet: &'a P,
-        /// How long it was in the queue.
+        /// Its time in the queue.
         sojourn: Duration,
-        /// What is left in the queue.
+        /// The remaining backlog.
         backlog: Backlog,
     },
-    /// The queue marked it; it is dequeued next.
+    /// The queue marked the packet; its dequeue is the next event.
     Marked {
         /// The packet.
         packet: &'a P,
-        /// Why.
+        /// The reason.
         reason: MarkReason,
     },
-    /// The queue dropped it.
+    /// The queue dropped the packet.
     Dropped {
         /// The packet.
         packet: &'a P,
-        /// Why.
+        /// The reason.
         reason: DropReason,
-        /// How long it was in the queue; zero if it never entered.
+        /// Its time in the queue; zero if it never entered.
         sojourn: Duration,
     },
-    /// The link lost it after it was sent.
+    /// The link lost the packet after sending it.
     Lost {
         /// The packet.
         packet: &'a P,
     },
-    /// The link made a second one of it.
+    /// The link duplicated the packet.
     Duplicated {
         /// The packet.
         packet: &'a P,
     },
 }
 
-/// Is told of events at their own times, in the order of time.
+/// Receives events in order of time, each with its own time.
 pub trait Observer<P> {
     /// `event` happened at `now`.
     fn event(&mut self, event: Event<'_, P>, now: Time);
 }
 
-/// For a host that does not look.
+/// For a host that ignores events.
 impl<P> Observer<P> for () {
     fn event(&mut self, _: Event<'_, P>, _: Time) {}
 }

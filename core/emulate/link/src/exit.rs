@@ -1,4 +1,4 @@
-//! From the last bit that was sent to the far end: impairments, then propagation.
+//! From the transmitter to the far end: impairments, then propagation.
 use crate::delay::DelayLine;
 use crate::event::{Event, Observer};
 use crate::impairment::{Impairment, ImpairmentParams};
@@ -9,14 +9,13 @@ use fathom_units::{Duration, Rng, Time};
 pub(crate) struct Exit<P> {
     impairment: Impairment,
     delay: DelayLine<P>,
-    /// For packets held back; a line of its own, since they leave out of order.
+    /// Packets held back, on a separate line because they leave out of order.
     detour: DelayLine<P>,
-    /// When the first of them arrives, [`Time::MAX`] if there is none.
+    /// When the first packet arrives; [`Time::MAX`] if there is none.
     next: Time,
 }
 
 impl<P: Packet + Clone> Exit<P> {
-    /// Of a link with `delay`.
     pub(crate) fn new(delay: Duration, impairment: ImpairmentParams, rng: Rng) -> Self {
         Exit {
             impairment: Impairment::new(impairment, rng),
@@ -26,7 +25,7 @@ impl<P: Packet + Clone> Exit<P> {
         }
     }
 
-    /// `packet` was sent at `now` and is received `lag` later, not before the packet before it.
+    /// `packet` was sent at `now` and is received `lag` later, not before the previous packet.
     pub(crate) fn propagate(&mut self, packet: P, now: Time, lag: Duration, observer: &mut impl Observer<P>) {
         let drawn = self.impairment.draw();
         if drawn.lost {
@@ -40,38 +39,37 @@ impl<P: Packet + Clone> Exit<P> {
         self.launch(packet, drawn.held_back, now + lag);
     }
 
-    /// The first packet that arrives at or before `now`, with the time at which it does.
+    /// The first packet that arrives by `now`, and its arrival time.
     #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<(P, Time)> {
         if self.next > now {
             return None;
         }
-        // Of two at the same time the one that was not held back.
+        // At equal times the packet that was not held back comes first.
         let line = if self.delay.due() == self.next { &mut self.delay } else { &mut self.detour };
         let out = line.pop(now);
         self.next = self.delay.due().min(self.detour.due());
         out
     }
 
-    /// When the first packet arrives; [`Time::MAX`] if none is under way.
+    /// When the first packet arrives; [`Time::MAX`] if none is in flight.
     #[inline]
     pub(crate) const fn next(&self) -> Time {
         self.next
     }
-    /// What every packet takes.
     pub(crate) const fn delay(&self) -> Duration {
         self.delay.delay()
     }
-    /// What at `now` is under way.
+    /// Packets in flight at `now`.
     pub(crate) fn in_flight(&self, now: Time) -> impl Iterator<Item = &P> {
         self.delay.begun(now).chain(self.detour.begun(now))
     }
-    /// What was launched before its time, and at `now` is not under way.
+    /// Packets that were launched early and are not yet in flight at `now`.
     pub(crate) fn unsent(&self, now: Time) -> impl Iterator<Item = &P> {
         self.delay.ahead(now)
     }
 
-    /// `packet`, sent at `now` or to be sent then, is on its way.
+    /// Puts `packet` on its way, sent at `now`, which may be in the future.
     pub(crate) fn launch(&mut self, packet: P, held_back: bool, now: Time) {
         let line = if held_back { &mut self.detour } else { &mut self.delay };
         line.push(packet, now);

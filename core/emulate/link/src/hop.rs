@@ -1,4 +1,4 @@
-//! One hop: a bottleneck in each direction, each with a medium of its own or both with one.
+//! One hop: a bottleneck per direction, with separate media or a shared one.
 use crate::bottleneck::{Bottleneck, BottleneckParams};
 use crate::medium::Medium;
 use crate::router::{HopObserver, Router};
@@ -15,11 +15,11 @@ pub struct HopParams<'a> {
     pub up: &'a BottleneckParams,
     /// To the user.
     pub down: &'a BottleneckParams,
-    /// Only one direction at a time can send. 802.11 is so in any case.
+    /// Only one direction can send at a time. Always true for 802.11.
     pub half_duplex: bool,
 }
 
-/// A hop of full duplex.
+/// A full-duplex hop.
 impl<'a> From<(&'a BottleneckParams, &'a BottleneckParams)> for HopParams<'a> {
     fn from((up, down): (&'a BottleneckParams, &'a BottleneckParams)) -> Self {
         HopParams { up, down, half_duplex: false }
@@ -40,7 +40,7 @@ enum Sharing {
 }
 
 impl Sharing {
-    /// Does what is due at or before `now`.
+    /// Handles everything due by `now`.
     fn run<P: Packet + Clone>(
         &mut self,
         sides: &mut PerDirection<Bottleneck<P>>,
@@ -53,7 +53,6 @@ impl Sharing {
             Sharing::Wifi(medium) => medium.run(sides, now, observer),
         }
     }
-    /// A packet has arrived at the queue of `direction`.
     fn wake<P: Packet + Clone>(
         &mut self,
         sides: &mut PerDirection<Bottleneck<P>>,
@@ -70,7 +69,7 @@ impl Sharing {
 
 impl<P: Packet + Clone> Hop<P> {
     /// # Panics
-    /// If a rate is zero, or if one direction alone is 802.11.
+    /// If a rate is zero, or if only one direction is 802.11.
     pub(crate) fn new(params: HopParams<'_>, seeds: &mut Rng) -> Self {
         let sides = PerDirection { up: params.up, down: params.down };
         let sides = sides.map(|side| Bottleneck::new(side, seeds.next_u64()));
@@ -80,7 +79,7 @@ impl<P: Packet + Clone> Hop<P> {
                 Sharing::Wifi(Box::new(WifiMedium::new(Contention::new(up, rng))))
             }
             (TransmitterParams::Wifi(_), _) | (_, TransmitterParams::Wifi(_)) => {
-                panic!("one direction of a hop is 802.11, the other is not")
+                panic!("only one direction of the hop is 802.11")
             }
             _ if params.half_duplex => Sharing::Medium(Box::new(Medium::new())),
             _ => Sharing::Nothing,
@@ -88,7 +87,7 @@ impl<P: Packet + Clone> Hop<P> {
         Hop { sides, sharing }
     }
 
-    /// `packet` arrives at the queue of `direction`. False if that changed nothing of what is due.
+    /// `packet` arrives at the queue of `direction`. False if no due time has changed.
     #[inline]
     pub(crate) fn arrive(
         &mut self,
@@ -107,7 +106,7 @@ impl<P: Packet + Clone> Hop<P> {
         true
     }
 
-    /// The first packet of `direction` that comes out at or before `now`. Repeat until `None`.
+    /// The first packet of `direction` that leaves by `now`. Repeat until `None`.
     #[inline]
     pub(crate) fn poll(
         &mut self,
@@ -122,17 +121,17 @@ impl<P: Packet + Clone> Hop<P> {
         self.sides[direction].exit().pop(now)
     }
 
-    /// True if what one direction does changes when the other has something to do.
+    /// True if the directions influence each other's due times.
     pub(crate) const fn is_shared(&self) -> bool {
         !matches!(self.sharing, Sharing::Nothing)
     }
 
-    /// When `poll` of `direction` next has something to do; [`Time::MAX`] if never.
+    /// When `poll` of `direction` has something to do next; [`Time::MAX`] if never.
     #[inline]
     pub(crate) fn next_event(&self, direction: Direction) -> Time {
         let bottleneck = &self.sides[direction];
         match &self.sharing {
-            // What the medium does is done by the direction up.
+            // Events of the medium are handled with the direction up.
             Sharing::Wifi(medium) if direction == Direction::Up => {
                 medium.next_event().unwrap_or(Time::MAX).min(bottleneck.next_out())
             }
@@ -141,12 +140,12 @@ impl<P: Packet + Clone> Hop<P> {
         }
     }
 
-    /// No packet comes out in `direction` before this.
+    /// No packet leaves in `direction` before this.
     pub(crate) fn next_exit(&self, direction: Direction) -> Option<Time> {
         let bottleneck = &self.sides[direction];
         match &self.sharing {
             Sharing::Wifi(medium) => {
-                // Of 802.11 what is being sent does not depend on the time that is asked for.
+                // For 802.11, the packets being sent do not depend on the time passed here.
                 let inside = bottleneck.queued() != Backlog::default()
                     || bottleneck.sending(Time::ZERO) != Backlog::default();
                 let sent = medium.next_event().filter(|_| inside).map(|at| at + bottleneck.delay());

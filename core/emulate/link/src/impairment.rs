@@ -1,56 +1,56 @@
-//! What else a link does to packets: loses, duplicates and reorders them by chance.
+//! Impairments: random loss, duplication and reordering.
 use fathom_units::{Duration, Ratio, Rng};
 
-/// Shares of the packets that leave the transmitter; apart from bursts each packet's draw is independent.
+/// Fractions of the packets that leave the transmitter. Draws are independent, except for bursts.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ImpairmentParams {
-    /// Lost.
+    /// Fraction of packets lost.
     pub loss: Ratio,
-    /// Lost in bursts, in addition.
+    /// Additional loss in bursts.
     pub burst: Option<BurstParams>,
-    /// Sent twice.
+    /// Fraction of packets duplicated.
     pub duplicate: Ratio,
-    /// Held back by `reorder_delay`, so that later packets overtake.
+    /// Fraction of packets held back by `reorder_delay`, so that later packets overtake them.
     pub reorder: Ratio,
-    /// How long those are held back.
+    /// How long reordered packets are held back.
     pub reorder_delay: Duration,
 }
 
 impl ImpairmentParams {
-    /// Nothing ever happens.
+    /// True if packets pass unimpaired.
     pub fn is_none(&self) -> bool {
         let chances = [self.loss, self.duplicate, self.reorder];
         self.burst.is_none() && chances.iter().all(|chance| chance.0 <= 0.0)
     }
 }
 
-/// Gilbert's and Elliott's channel of a good and a bad state (Gilbert, BSTJ 39, 1960; Elliott, BSTJ 42, 1963). It begins
-/// in the good one, and may change after each packet.
+/// The Gilbert-Elliott channel (Gilbert, BSTJ 39, 1960; Elliott, BSTJ 42, 1963). It starts in the
+/// good state and may change state after each packet.
 ///
-/// The share of time in the bad state is enter / (enter + leave), a burst is 1 / leave packets long. What the good state
-/// loses is [`ImpairmentParams::loss`].
+/// The fraction of packets in the bad state is enter / (enter + leave); a burst has a mean length
+/// of 1 / leave packets. The loss in the good state is [`ImpairmentParams::loss`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BurstParams {
-    /// Chance to go from good to bad.
+    /// Probability of changing from good to bad.
     pub enter: Ratio,
-    /// Chance to go from bad to good.
+    /// Probability of changing from bad to good.
     pub leave: Ratio,
-    /// Lost in the bad state.
+    /// Loss ratio in the bad state.
     pub loss: Ratio,
 }
 
-/// What chance does to one packet.
+/// The impairments drawn for one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImpairmentDraw {
-    /// It goes no further; the rest does not matter then.
+    /// The packet is lost; the other fields do not apply.
     pub lost: bool,
-    /// It goes on twice.
+    /// The packet is duplicated.
     pub duplicated: bool,
-    /// It is held back.
+    /// The packet is held back.
     pub held_back: bool,
 }
 
-/// Draws what happens to each packet.
+/// Draws the impairments of each packet.
 pub struct Impairment {
     params: ImpairmentParams,
     is_bad: bool,
@@ -58,14 +58,14 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// Draws from `rng`.
+    /// Creates it with the random numbers of `rng`.
     pub const fn new(params: ImpairmentParams, rng: Rng) -> Self {
         Impairment { params, is_bad: false, rng }
     }
-    /// The draw for the next packet.
+    /// Draws for the next packet.
     pub fn draw(&mut self) -> ImpairmentDraw {
         let in_burst = self.params.burst.is_some_and(|params| self.burst(params));
-        // A ratio of zero draws nothing, so that an unimpaired link costs nothing.
+        // A ratio of zero draws nothing, so an unimpaired link costs nothing.
         let mut chance = |ratio: Ratio| ratio.0 > 0.0 && self.rng.chance(ratio.0);
         ImpairmentDraw {
             lost: chance(self.params.loss) || in_burst,

@@ -1,11 +1,11 @@
-//! Links: serialisation at a rate, propagation, impairments. A [`Bottleneck`] is a queue discipline and then a link; a
-//! [`Line`] is any number of them in a row, both ways.
+//! Links: serialization, propagation, impairments. A [`Bottleneck`] is a queue discipline followed
+//! by a link; a [`Line`] is a bidirectional path of any number of them.
 //!
-//! Links differ in what takes packets from the queue, see [`TransmitterParams`]: at a fixed rate, as a [`Trace`] says,
-//! with a [boost](BoostParams), as [mobile](CellularParams) or [802.11](WifiParams) radio does.
+//! [`TransmitterParams`] selects what takes packets from the queue: a fixed rate, a [`Trace`], a
+//! [boosted](BoostParams) rate, a [mobile](CellularParams) or an [802.11](WifiParams) link.
 //!
-//! Everything happens at its own time, not when the host looks: a host that wakes late and calls `advance(now)` gets
-//! the departures, and the queue discipline sees the dequeue times, that it would have had by waking on the nanosecond.
+//! Events happen at their own times, not when the host polls. If a host wakes late and calls
+//! `advance(now)`, departures and dequeues have the same times as if it had woken at each event.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

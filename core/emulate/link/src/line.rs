@@ -1,4 +1,4 @@
-//! Bottlenecks in a row, both ways, with a router after each.
+//! A bidirectional path of bottlenecks, each followed by a router.
 use crate::bottleneck::Bottleneck;
 use crate::hop::{Hop, HopParams};
 use crate::router::{HopObserver, LinePosition, Router, Verdict};
@@ -10,15 +10,15 @@ use fathom_units::{Direction, Duration, PerDirection, Rng, Time};
 /// A packet that has left the line: its direction, and when.
 type Out<P> = (Direction, P, Time);
 
-/// Where a packet comes to the line.
+/// Where a packet enters the line.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// The router at which it does; `None` at the user.
+    /// The router where it enters; `None` at the user.
     router: Option<usize>,
     direction: Direction,
 }
 
-/// A packet that has come to the line and has not been taken up.
+/// A packet that has entered the line and has not been processed.
 struct Entering<P> {
     entry: Entry,
     packet: P,
@@ -30,30 +30,30 @@ struct Entering<P> {
 /// ```text
 /// user ==link 0== router 0 ==link 1== router 1 == ... ==link n-1== router n-1 -- server
 /// ```
-/// Hop i is link i and the router at its far end, as a line of traceroute is. Link i has a bottleneck up, whose queue
-/// is at the user's side of the link, and one down, whose queue is in router i. The server is at the last router.
+/// Hop i is link i and the router at its far end, like a line of traceroute output. Link i has an
+/// up bottleneck, with its queue on the user's side of the link, and a down bottleneck, with its
+/// queue in router i. The server is at the last router.
 ///
-/// Events of all hops happen in the order of time; at the same time the hop nearer to the user comes first, up before
-/// down, and packets that [`Line::enter`] come last.
+/// Events of all hops happen in order of time. At equal times the hop closer to the user comes
+/// first, up before down, and packets of [`Line::enter`] come last.
 pub struct Line<P> {
     hops: Vec<Hop<P>>,
-    /// The next event of each bottleneck in the order of positions, as a [`key`]: asking all of them at each event would cost
-    /// most.
+    /// The next event of each bottleneck as a [`key`], by position; costly to compute.
     due: Vec<u128>,
-    /// The first of those.
+    /// The first of `due`.
     first: u128,
-    /// From the end of each link, the least propagation to either end of the line.
+    /// The minimum propagation delay from the end of each link to either end of the line.
     onward: Vec<PerDirection<Duration>>,
-    /// Entered and not yet taken up.
+    /// Packets that have entered and have not been processed.
     entering: VecDeque<Entering<P>>,
-    /// Answers of the routers at the ends to what entered there.
+    /// Packets that were answered by the router at which they entered, and have left.
     leaving: VecDeque<Out<P>>,
-    /// Time of the first of these, [`Time::MAX`] if there are none.
+    /// Time of the first packet in `entering` or `leaving`; [`Time::MAX`] if there is none.
     pending: Time,
 }
 
 impl<P: Packet + Clone> Line<P> {
-    /// An empty line of hops, beginning at the user; a hop of full duplex may be given as its parameters up and down.
+    /// Creates an empty line of hops, starting at the user. An up and a down bottleneck are a hop.
     ///
     /// # Panics
     /// If a rate is zero, or if only one direction of a hop is 802.11.
@@ -70,26 +70,24 @@ impl<P: Packet + Clone> Line<P> {
         Line { hops, due, first, onward: onward(&delays), entering, leaving, pending: Time::MAX }
     }
 
-    /// `packet` comes from the user (up) or from the server (down) at `now`, which is not before that of the packet
-    /// before it. It is taken up by the next [`Line::poll`].
+    /// `packet` comes from the user (up) or from the server (down) at `now`, which must not
+    /// decrease. The next [`Line::poll`] processes it.
     pub fn enter(&mut self, direction: Direction, packet: P, now: Time) {
         self.wait(Entering { entry: self.end(direction), packet, now });
     }
 
-    /// [`Line::enter`], but if nothing is due by `now` the packet is taken up at once, as the next [`Line::poll`] would.
+    /// Like [`Line::enter`], but processes the packet immediately if nothing is due by `now`.
     pub fn take(&mut self, direction: Direction, packet: P, now: Time, router: &mut impl Router<P>) {
         self.admit(self.end(direction), packet, now, router);
     }
 
-    /// [`Line::take`] for cross traffic, which comes to the router at `position` from outside the line. A router brings it
-    /// out by [`Verdict::Leave`].
+    /// [`Line::take`] for cross traffic: enters at a router and leaves by [`Verdict::Leave`].
     pub fn join(&mut self, position: LinePosition, packet: P, now: Time, router: &mut impl Router<P>) {
         let entry = Entry { router: Some(position.hop), direction: position.direction };
         self.admit(entry, packet, now, router);
     }
 
-    /// Does all that is due at or before `now`, each at its own time. What reaches the server (up) or the user (down)
-    /// goes to `out`.
+    /// Handles everything due by `now`, each event at its own time. `out` gets what leaves.
     pub fn advance(
         &mut self,
         now: Time,
@@ -101,7 +99,7 @@ impl<P: Packet + Clone> Line<P> {
         }
     }
 
-    /// Does what is due at or before `now` until a packet is out: its direction, and when. Repeat until `None`.
+    /// Handles events due by `now` until a packet leaves. Repeat until `None`.
     pub fn poll(&mut self, now: Time, router: &mut impl Router<P>) -> Option<(Direction, P, Time)> {
         loop {
             let next = self.next();
@@ -116,15 +114,14 @@ impl<P: Packet + Clone> Line<P> {
         }
     }
 
-    /// When `advance` next has something to do.
+    /// When `advance` has something to do next.
     pub fn next_event(&self) -> Option<Time> {
         let next = self.next();
         (next != Time::MAX).then_some(next)
     }
 
-    /// No packet comes out before this; `None` if none is on the line. A host in real time need not wake earlier:
-    /// what happens inside until then happens at its own time in whichever `advance` comes next. (What [`Verdict::Leave`]
-    /// takes off may come earlier.)
+    /// No packet leaves before this, except by [`Verdict::Leave`]; `None` if there is none. A
+    /// real-time host need not wake earlier: the next `advance` gives events their own times.
     pub fn next_exit(&self) -> Option<Time> {
         let entering = self.leaving.front().map(|(.., time)| *time);
         let entering = entering.or(self.entering.front().map(|one| one.now));
@@ -146,18 +143,18 @@ impl<P: Packet + Clone> Line<P> {
     pub fn len(&self) -> usize {
         self.hops.len()
     }
-    /// True if user and server are connected directly.
+    /// True if user and server are directly connected.
     pub fn is_empty(&self) -> bool {
         self.hops.is_empty()
     }
 
-    /// Time of the next event, [`Time::MAX`] if there is none.
+    /// Time of the next event; [`Time::MAX`] if there is none.
     #[inline]
     fn next(&self) -> Time {
         due(self.first).0.min(self.pending)
     }
 
-    /// The first packet of those that wait at the ends.
+    /// Processes the first packet in `leaving` or `entering`.
     fn take_up(&mut self, router: &mut impl Router<P>) -> Option<Out<P>> {
         let out = match self.leaving.pop_front() {
             Some(out) => Some(out),
@@ -171,7 +168,7 @@ impl<P: Packet + Clone> Line<P> {
         out
     }
 
-    /// Where packets come in that cross the whole line.
+    /// Where packets enter that cross the whole line.
     #[inline]
     fn end(&self, direction: Direction) -> Entry {
         let router = match direction {
@@ -194,7 +191,7 @@ impl<P: Packet + Clone> Line<P> {
         }
     }
 
-    /// The first event of a bottleneck.
+    /// Handles the first event of a bottleneck.
     fn step(&mut self, router: &mut impl Router<P>) -> Option<Out<P>> {
         let (now, LinePosition { hop, direction }) = due(self.first);
         let polled = self.hops[hop].poll(direction, now, &mut HopObserver { hop, router });
@@ -208,7 +205,7 @@ impl<P: Packet + Clone> Line<P> {
         self.reach(LinePosition { hop: reached, direction }, packet, time, router)
     }
 
-    /// `packet` is taken up at a router, or at the user.
+    /// Processes a packet that enters at a router or at the user.
     fn begin(&mut self, entry: Entry, packet: P, now: Time, router: &mut impl Router<P>) -> Option<Out<P>> {
         let Entry { router: at, direction } = entry;
         match at {
@@ -217,7 +214,6 @@ impl<P: Packet + Clone> Line<P> {
         }
     }
 
-    /// `packet` has reached the router at `position`.
     fn reach(
         &mut self,
         position: LinePosition,
@@ -235,7 +231,7 @@ impl<P: Packet + Clone> Line<P> {
         self.cross(link, direction, packet, now, router)
     }
 
-    /// `packet` arrives at the queue before link `hop`, or is out where there is no such link.
+    /// `packet` arrives at the queue of link `hop`, or leaves if there is no such link.
     fn cross(
         &mut self,
         hop: usize,
@@ -251,7 +247,7 @@ impl<P: Packet + Clone> Line<P> {
         None
     }
 
-    /// Something has happened in `direction` of a hop: notes what is due there next.
+    /// Updates the due times after an event in `direction` of a hop.
     fn look(&mut self, hop: usize, direction: Direction) {
         self.note(hop, direction);
         if self.hops[hop].is_shared() {
@@ -270,19 +266,18 @@ impl<P: Packet + Clone> Line<P> {
     }
 }
 
-/// Time and position in one number, of which the least is first; of equal times, the first in order of position.
+/// Time and position as one number, ordered by time and then by position.
 const fn key(at: Time, index: usize) -> u128 {
     (at.as_nanos() as u128) << 64 | index as u128
 }
 
-/// The time and position of a [`key`].
 const fn due(key: u128) -> (Time, LinePosition) {
     let (at, index) = (Time::from_nanos((key >> 64) as u64), key as usize);
     (at, LinePosition { hop: index / 2, direction: Direction::BOTH[index % 2] })
 }
 
-/// The least propagation from the end of each link to either end of the line, of links with `delays`: a packet goes
-/// on, or the router at the end of the link answers and the answer goes back.
+/// The minimum propagation delay from the end of each link to either end of the line: the packet
+/// continues, or the router at the end of the link answers and the answer returns.
 fn onward(delays: &[PerDirection<Duration>]) -> Vec<PerDirection<Duration>> {
     let sum = |links: &[PerDirection<Duration>], direction: Direction| {
         links.iter().fold(Duration::ZERO, |sum, link| sum + link[direction])
@@ -291,7 +286,7 @@ fn onward(delays: &[PerDirection<Duration>]) -> Vec<PerDirection<Duration>> {
         let (nearer, from_here) = delays.split_at(hop);
         PerDirection {
             up: sum(&from_here[1..], Direction::Up).min(sum(&delays[..=hop], Direction::Down)),
-            // At the end of the first link down is the user, who does not answer.
+            // The first link down ends at the user, who does not answer.
             down: sum(nearer, Direction::Down).min(sum(from_here, Direction::Up)),
         }
     };

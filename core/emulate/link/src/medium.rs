@@ -4,11 +4,11 @@ use crate::router::{HopObserver, Router};
 use fathom_qdisc::Packet;
 use fathom_units::{Direction, PerDirection, Time};
 
-/// Which direction has the medium, and until when. Of two that wait for it, the one has it next that did not have it last.
+/// Which direction owns the medium, and until when. If both wait, they alternate.
 pub(crate) struct Medium {
     owner: Direction,
     clear: Time,
-    /// Until then the queue of each direction gives nothing.
+    /// Until then the queue of each direction returns no packet.
     asleep: PerDirection<Time>,
 }
 
@@ -18,7 +18,6 @@ impl Medium {
         Medium { owner: Direction::Up, clear: Time::ZERO, asleep }
     }
 
-    /// A packet has arrived at the queue of `direction`.
     pub(crate) fn wake<P: Packet + Clone>(
         &mut self,
         sides: &mut PerDirection<Bottleneck<P>>,
@@ -29,7 +28,7 @@ impl Medium {
         self.plan(sides, now);
     }
 
-    /// Does what is due at or before `now`.
+    /// Handles everything due by `now`.
     pub(crate) fn run<P: Packet + Clone>(
         &mut self,
         sides: &mut PerDirection<Bottleneck<P>>,
@@ -68,7 +67,7 @@ impl Medium {
         }
     }
 
-    /// When each direction that waits may send. The one that has the medium may go on within what it has taken of it.
+    /// Plans when each direction may send. The owner may continue in the time that it has reserved.
     fn plan<P: Packet + Clone>(&self, sides: &mut PerDirection<Bottleneck<P>>, now: Time) {
         for (side, bottleneck) in sides.iter_mut() {
             let clear = if side == self.owner { Time::ZERO } else { self.clear };
@@ -77,7 +76,7 @@ impl Medium {
     }
 }
 
-/// The earlier of two times and its direction; of equal times that of the direction `preferred`.
+/// The earlier time and its direction; at equal times `preferred`.
 fn first(times: PerDirection<Option<Time>>, preferred: Direction) -> Option<(Time, Direction)> {
     let at = |side: Direction| times[side].map(|time| (time, side));
     match (at(preferred), at(preferred.reverse())) {

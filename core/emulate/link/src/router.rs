@@ -1,11 +1,11 @@
-//! What a host of a line provides: decisions of routers, and an observer of events.
+//! What the host of a line provides: routing decisions and an observer.
 use crate::event::{Event, Observer};
 use fathom_units::{Direction, Time};
 
-/// A bottleneck of a line or, in [`Router::arrive`], a router and the direction in which the packet travels.
+/// A bottleneck of a line or, in [`Router::arrive`], a router and the packet's direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinePosition {
-    /// 0 is the hop next to the user.
+    /// 0 is the hop closest to the user.
     pub hop: usize,
     /// Direction of travel.
     pub direction: Direction,
@@ -14,41 +14,40 @@ pub struct LinePosition {
 /// What a router does with a packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict<P> {
-    /// Sends it on.
+    /// Forwards it.
     Forward,
-    /// Discards it and sends this back where it came from, such as an ICMP Time Exceeded.
+    /// Discards it and sends this in the reverse direction, such as an ICMP Time Exceeded.
     Answer(P),
     /// Discards it.
     Discard,
-    /// Takes it off the line: it comes out as if the line ended here.
+    /// Removes it from the line: it leaves as if the line ended here.
     Leave,
 }
 
-/// The host's part: what routers do, and what is done with events.
+/// Routing decisions, and an observer of events.
 pub trait Router<P> {
-    /// `packet` reaches the router at `position.hop`, traveling in `position.direction`. May change it (TTL).
+    /// `packet` reaches the router at `position.hop`. May modify it (TTL).
     fn arrive(&mut self, position: LinePosition, packet: &mut P, now: Time) -> Verdict<P>;
-    /// `event` happened in the bottleneck at `position`. Does nothing unless overridden.
+    /// `event` happened in the bottleneck at `position`. The default does nothing.
     fn event(&mut self, position: LinePosition, event: Event<'_, P>, now: Time) {
         let _ = (position, event, now);
     }
 }
 
-/// For a line that nobody observes: forwards everything.
+/// Forwards everything and ignores events.
 impl<P> Router<P> for () {
     fn arrive(&mut self, _: LinePosition, _: &mut P, _: Time) -> Verdict<P> {
         Verdict::Forward
     }
 }
 
-/// A router as observer of one hop's bottlenecks.
+/// Observes the bottlenecks of one hop for a router.
 pub(crate) struct HopObserver<'a, R> {
     pub(crate) hop: usize,
     pub(crate) router: &'a mut R,
 }
 
 impl<R> HopObserver<'_, R> {
-    /// The observer of the bottleneck in `direction`.
     pub(crate) fn at(&mut self, direction: Direction) -> BottleneckObserver<'_, R> {
         BottleneckObserver { position: LinePosition { hop: self.hop, direction }, router: self.router }
     }

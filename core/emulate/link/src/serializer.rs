@@ -1,42 +1,42 @@
-//! Putting packets on the wire, one after the other.
+//! Transmission of packets at a fixed rate.
 use fathom_units::{Bytes, Duration, Rate, Time};
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
-/// A transmitter of fixed rate.
+/// A transmitter with a fixed rate.
 ///
-/// A packet rarely takes a whole number of nanoseconds. What is cut off is carried to the next packet, so that packets
-/// sent back to back keep the rate exactly, however many they are.
+/// The fraction of a nanosecond that a packet leaves over is carried to the next one, so that
+/// back-to-back packets keep the exact rate.
 pub struct Serializer {
-    /// bit/s; `None` sends in no time.
+    /// In bit/s; `None` sends in zero time.
     rate: Option<u64>,
-    /// When the last packet's last bit has left, rounded down to 1 ns.
+    /// When the last bit of the last packet was sent, rounded down to 1 ns.
     free_at: Time,
-    /// What was cut off, in units of 1 / rate nanoseconds; less than `rate`.
+    /// The truncated rest, in units of 1 / rate ns; less than `rate`.
     remainder: u64,
-    /// The length of the last packet, and what it takes alone: nearly all are of one length, and a division is slow.
+    /// Length and time of the last packet: most packets have equal lengths, and a division is slow.
     usual: (Bytes, u64, u64),
 }
 
 impl Serializer {
-    /// Takes no time.
+    /// A transmitter that takes no time.
     pub(crate) const IDEAL: Serializer =
         Serializer { rate: None, free_at: Time::ZERO, remainder: 0, usual: (Bytes::ZERO, 0, 0) };
 
-    /// An idle transmitter; `None` is one that takes no time.
+    /// Creates an idle transmitter; without a rate it takes no time.
     ///
     /// # Panics
     /// If the rate is zero: it would never send.
     pub fn new(rate: Option<Rate>) -> Self {
         let rate = rate.map(Rate::as_bits_per_second);
-        assert!(rate != Some(0), "a serializer of 0 bit/s never sends");
+        assert!(rate != Some(0), "a rate of 0 bit/s never sends");
         Serializer { rate, ..Serializer::IDEAL }
     }
-    /// From when on it can take the next packet.
+    /// When it can take the next packet.
     pub fn free_at(&self) -> Time {
         self.free_at
     }
-    /// Sends `len` from `start` or from when it is free, whichever is later. Gives the time of the last bit.
+    /// Sends `len` at `start` or when free, whichever is later. Returns when the last bit is sent.
     pub fn send(&mut self, len: Bytes, start: Time) -> Time {
         if start > self.free_at {
             (self.free_at, self.remainder) = (start, 0);
@@ -56,7 +56,7 @@ impl Serializer {
     }
 }
 
-/// Whole nanoseconds for `len` at `rate`, and what is left over.
+/// Whole nanoseconds for `len` at `rate`, and the rest.
 fn serialization(len: Bytes, rate: u64) -> (u64, u64) {
     let scaled = u128::from(len.get()) * u128::from(8 * NANOS_PER_SEC);
     let nanos = u64::try_from(scaled / u128::from(rate)).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! A link whose rate changes as recorded.
+//! A link with a recorded rate.
 mod opportunities;
 mod parse;
 mod rates;
@@ -13,29 +13,29 @@ pub use parse::TraceError;
 pub use rates::RateTrace;
 pub(crate) use rates::{Rates, Volume, volume};
 
-/// When a link may send, and how much. From a text of one of two forms, told apart by the first line:
+/// When a link may send, and how much. The text has one of two formats; the first line decides:
 ///
 /// ```text
-/// 0s 20mbit          a rate from then on; `loop` begins again from the first line, and without it
-/// 12.5s 0bit         the last rate is held
+/// 0s 20mbit          time and rate; `loop` starts over from the first line,
+/// 12.5s 0bit         without it the last rate holds
 /// 30s loop
 /// ```
 /// ```text
-/// 1                  mahimahi's: at this millisecond 1504 bytes may pass; after the last line it begins again
-/// 1
+/// 1                  mahimahi: 1504 bytes may pass at this millisecond; repeats after the
+/// 1                  last line
 /// 3
 /// ```
-/// Empty lines and what follows `#` do not count.
+/// Empty lines and comments after `#` are ignored.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Trace {
-    /// Rates, each from a time on.
+    /// Rates with start times.
     Rates(Arc<RateTrace>),
-    /// Opportunities to send.
+    /// Transmission opportunities.
     Opportunities(Arc<OpportunityTrace>),
 }
 
 impl Trace {
-    /// The mean over a period, or where the last rate is held that rate.
+    /// The mean over a period, or the last rate if it holds.
     pub fn nominal_rate(&self) -> Rate {
         match self {
             Trace::Rates(trace) => trace.nominal_rate(),

@@ -1,4 +1,4 @@
-//! What puts packets on the wire, one after the other.
+//! What sends packets, one after the other.
 use crate::boost::{Boost, BoostParams};
 use crate::cellular::{Cellular, CellularParams};
 use crate::serializer::Serializer;
@@ -9,21 +9,21 @@ use fathom_units::{Bytes, Duration, Rate, Time};
 /// The kinds of links.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TransmitterParams {
-    /// Of the same rate always; `None` takes no time.
+    /// A fixed rate; `None` takes no time.
     Fixed(Option<Rate>),
-    /// Faster for a while.
+    /// A higher rate for a limited amount of data.
     Boost(BoostParams),
-    /// As recorded.
+    /// A recorded rate.
     Trace(Trace),
     /// LTE or UMTS.
     Cellular(CellularParams),
-    /// 802.11; both directions of the hop.
+    /// 802.11, in both directions of the hop.
     Wifi(WifiParams),
 }
 
 impl TransmitterParams {
-    /// The rate by which the link is called: the fixed or sustained one, a trace's mean, the highest of a mobile link,
-    /// the PHY rate of 802.11. `None` takes no time.
+    /// The nominal rate: the fixed or sustained rate, the mean of a trace, the maximum of a mobile
+    /// link, the PHY rate of 802.11. `None` takes no time.
     pub fn nominal_rate(&self) -> Option<Rate> {
         match self {
             TransmitterParams::Fixed(rate) => *rate,
@@ -35,7 +35,7 @@ impl TransmitterParams {
     }
 }
 
-/// A transmitter that takes one packet at a time. [`crate::wifi`] has the one that takes several.
+/// A transmitter that takes one packet at a time. [`crate::wifi`] takes several.
 pub(crate) enum Transmitter {
     Fixed(Serializer),
     Boost(Boost),
@@ -45,7 +45,7 @@ pub(crate) enum Transmitter {
 }
 
 impl Transmitter {
-    /// Takes no time.
+    /// A transmitter that takes no time.
     pub(crate) const IDEAL: Transmitter = Transmitter::Fixed(Serializer::IDEAL);
 
     /// `None` for 802.11.
@@ -65,11 +65,11 @@ impl Transmitter {
         })
     }
 
-    /// True if there are times at which it takes no packet although it is free.
+    /// True if it may be unable to take a packet although it is free.
     pub(crate) const fn has_times(&self) -> bool {
         !matches!(self, Transmitter::Fixed(_) | Transmitter::Boost(_))
     }
-    /// When it can take a packet that waits since `now` or before; `ready` of that time is that time.
+    /// When it can take a packet that has been waiting since `now`; idempotent.
     #[inline]
     pub(crate) fn ready(&mut self, now: Time) -> Time {
         match self {
@@ -79,7 +79,7 @@ impl Transmitter {
             Transmitter::Cellular(cellular) => cellular.ready(now),
         }
     }
-    /// Takes `len` bytes at `start`; gives the time at which it can be asked again.
+    /// Sends `len` bytes from `start` on. Returns when it can be asked again.
     #[inline]
     pub(crate) fn send(&mut self, len: Bytes, start: Time) -> Time {
         match self {
@@ -90,7 +90,7 @@ impl Transmitter {
             Transmitter::Cellular(cellular) => cellular.send(len, start),
         }
     }
-    /// From the end of the last `send` until its packet is received, if there were no propagation.
+    /// Time from the end of the last `send` until its packet is received, without propagation.
     #[inline]
     pub(crate) fn lag(&self) -> Duration {
         match self {
@@ -98,7 +98,7 @@ impl Transmitter {
             _ => Duration::ZERO,
         }
     }
-    /// When a medium is free again on which the last `send` ended at `end`.
+    /// When the medium is free again after a `send` that ended at `end`.
     pub(crate) fn clear(&self, end: Time) -> Time {
         match self {
             Transmitter::Cellular(cellular) => cellular.clear(),

@@ -1,4 +1,4 @@
-//! Any of the disciplines behind one type, without a virtual call per packet.
+//! All queue disciplines as one enum, dispatched without a virtual call per packet.
 use crate::spec::{Text, read};
 use crate::{Astar, AstarParams, Blue, BlueParams, Ebdp, EbdpParams, Sfb, SfbParams};
 use crate::{
@@ -13,25 +13,24 @@ use core::fmt;
 use core::str::{FromStr, SplitWhitespace};
 use fathom_units::{Duration, Time};
 
-/// Declares [`Spec`] and [`AnyQdisc`]: each discipline is made by `new(parameters, seed)`, and its parameters have a text
-/// form in `spec/`.
+/// Declares [`Spec`] and [`AnyQdisc`] from parameter types, which know their names and text forms.
 macro_rules! disciplines {
     ($($(#[$doc:meta])* $name:ident($params:ty);)*) => {
         /// A queue discipline and its parameters.
         ///
-        /// Its text is the name of the discipline, then the words of its parameters in any order, as in
-        /// `fq_codel limit 1000p ecn`. `docs/queues.md` has all disciplines with all their words. Sizes are in tc's
-        /// units (`kb` is 1024 bytes), and a number without a unit is refused. `Display` writes every parameter.
+        /// The text is the name, then parameters in any order, as in `fq_codel limit 1000p ecn`.
+        /// All are in `docs/queues.md`. Sizes use tc's units (`kb` is 1024 bytes), and a number
+        /// without a unit is rejected. `Display` writes every parameter.
         #[derive(Clone, PartialEq, Debug)]
         pub enum Spec { $($(#[$doc])* $name($params),)* }
 
-        /// The names of all disciplines, in the order in which an error lists them.
+        /// Names of all disciplines, in the order in which error messages list them.
         const NAMES: &[&str] = &[$(<$params>::NAME),*];
 
         enum Discipline<P> { $($name($name<P>),)* }
 
         impl Spec {
-            /// The discipline of this name, its parameters read from `words`; `None` if there is none of this name.
+            /// Parses the parameters of discipline `name`; `None` if the name is unknown.
             fn read(name: &str, words: SplitWhitespace<'_>) -> Option<Result<Spec, SpecError>> {
                 $(if name == <$params>::NAME { return Some(read(words).map(Spec::$name)); })*
                 None
@@ -50,7 +49,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// As [`Qdisc`], and what is held afterwards, so that the discipline is looked up once.
+        /// [`Qdisc`]'s methods, returning also the new backlog, so that a call needs one match.
         impl<P: Packet> Discipline<P> {
             fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>) -> Backlog {
                 match self {
@@ -81,7 +80,7 @@ macro_rules! disciplines {
     };
 }
 
-// The order is that of an error's list of names.
+// Error messages list the names in this order.
 disciplines! {
     /// First in, first out.
     Fifo(FifoParams);
@@ -99,32 +98,32 @@ disciplines! {
     Blue(BlueParams);
     /// Stochastic fair BLUE.
     Sfb(SfbParams);
-    /// Buffer sized by service time.
+    /// eBDP: a buffer sized by service time.
     Ebdp(EbdpParams);
-    /// Buffer sized by service time and idle time.
+    /// A*: a buffer sized by service time and idle time.
     Astar(AstarParams);
     /// CAKE.
     Cake(CakeParams);
-    /// A token bucket filter.
+    /// TBF: token bucket filter.
     Tbf(TbfParams);
-    /// A hierarchical token bucket.
+    /// HTB: hierarchical token bucket.
     Htb(HtbParams);
-    /// Deficit round robin.
+    /// DRR: deficit round robin.
     Drr(DrrParams);
     /// Fair queueing by source host, RFC 970.
     Rfc970(Rfc970Params);
-    /// Stochastic fairness queueing.
+    /// SFQ: stochastic fairness queueing.
     Sfq(SfqParams);
     /// FQ-PIE.
     FqPie(FqPieParams);
-    /// The scheduler of Linux's `fq`.
+    /// The scheduler of Linux `fq`.
     Fq(FqParams);
-    /// Output ports of a switch with one memory.
+    /// The output ports of a switch with shared memory.
     Switch(SwitchParams);
 }
 
 impl Spec {
-    /// An empty queue. `seed` is for disciplines that use chance, if only for the salt of a hash.
+    /// Creates an empty queue. `seed` seeds random decisions and the salt of hashes.
     pub fn build<P: Packet>(&self, seed: u64) -> AnyQdisc<P> {
         AnyQdisc::new(self, seed)
     }
@@ -143,7 +142,7 @@ impl FromStr for Spec {
 /// A queue discipline built from a [`Spec`], with its counters.
 pub struct AnyQdisc<P> {
     discipline: Discipline<P>,
-    /// The discipline's, which is asked for more often than it changes.
+    /// Cached: it is read more often than it changes.
     backlog: Backlog,
     stats: Stats,
 }
@@ -159,13 +158,13 @@ impl<P: Packet> AnyQdisc<P> {
     pub(crate) fn has_packets(&self) -> bool {
         self.backlog.packets > 0
     }
-    /// What it has done since it was made.
+    /// The counters since the queue was created.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 }
 
-/// Counts on the way to the host's sink.
+/// Counts events and forwards them to the sink of the host.
 struct Counting<'a, S> {
     stats: &'a mut Stats,
     sink: &'a mut S,

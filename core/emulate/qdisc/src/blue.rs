@@ -1,26 +1,27 @@
-//! BLUE, Feng, Kandlur, Saha and Shin 1999 (CSE-TR-387-99): a probability steered by losses and by the idle link.
+//! BLUE, Feng, Kandlur, Saha and Shin 1999 (CSE-TR-387-99).
 use crate::store::Store;
 use crate::{Backlog, DropReason, Ecn, MarkReason, Packet, Qdisc, Sink};
 use fathom_units::{Duration, Ratio, Rng, Time};
 
-/// Parameters of [`Blue`]. The report gives several sets; the defaults are those of its d1 = 0.02.
+/// Parameters of [`Blue`]. The report gives several sets; the defaults are those with d1 = 0.02.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BlueParams {
-    /// Packets it holds; default 1000.
+    /// Limit in packets; default 1000.
     pub limit_packets: u64,
-    /// Added to the probability when there was no room (d1); default 0.02.
+    /// Added to the probability when a packet finds no room (d1); default 0.02.
     pub increment: Ratio,
-    /// Taken off it when the link found nothing to send (d2); default 0.002. It must be much less than `increment`, as
-    /// an idle link may mean too many signals or too little to send, and a loss only means too few signals.
+    /// Subtracted from the probability when the link finds nothing to send (d2); default 0.002. It
+    /// must be much smaller than `increment`: an idle link can mean too many signals or too little
+    /// traffic, while a loss always means too few signals.
     pub decrement: Ratio,
-    /// The probability changes at most once in this time; default 100 ms. It is to be about an RTT, so that a change
-    /// has shown its effect.
+    /// Minimum time between two changes of the probability; default 100 ms. It should be about one
+    /// RTT, so that a change has taken effect before the next.
     pub freeze: Duration,
-    /// Mark ECN-capable packets where others are dropped.
+    /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
 }
 
-/// Drops or marks arrivals with a probability that rises with each loss for lack of room and falls when the link is idle.
+/// Drops or marks with a probability that rises with overflows and falls when the link is idle.
 pub struct Blue<P> {
     params: BlueParams,
     probability: f64,
@@ -30,7 +31,7 @@ pub struct Blue<P> {
 }
 
 impl<P: Packet> Blue<P> {
-    /// An empty queue; `seed` sets which packets get a signal.
+    /// Creates an empty queue. `seed` determines which packets are dropped or marked.
     pub fn new(params: BlueParams, seed: u64) -> Self {
         let rng = Rng::stream(seed, "blue");
         Blue { params, probability: 0.0, last_change: None, rng, store: Store::new() }

@@ -1,5 +1,6 @@
-//! CAKE: a shaper, tins, fair queueing between hosts and flows, and COBALT on each queue. Sources: Høiland-Jørgensen, Täht
-//! and Morton, "Piece of CAKE" (LANMAN 2018, arXiv:1804.07617), `tc-cake(8)`, and the behaviour of Linux 6.12.
+//! CAKE: a shaper, tins, fair queueing between hosts and flows, and COBALT on each queue. Sources:
+//! Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (LANMAN 2018, arXiv:1804.07617),
+//! `tc-cake(8)`, and the behavior of Linux 6.12.
 mod ack;
 mod autorate;
 mod cobalt;
@@ -30,22 +31,22 @@ use longest::Longest;
 use shaper::{Pace, Shaper};
 use tin::Tin;
 
-/// A full Ethernet frame, for which times and quanta are set.
+/// A full Ethernet frame, the unit of packet times and quanta.
 const FULL_PACKET: Bytes = ETHERNET_FULL_FRAME;
 const MAX_TINS: usize = 8;
-/// Bounds of the memory where none is given: 4 MiB, and 10240 full packets. Source: `sch_cake`.
+/// Bounds of the default memory limit: 4 MiB, and 10240 full packets. Source: `sch_cake`.
 const MIN_MEMORY: u64 = 4 << 20;
 const MAX_MEMORY: u64 = 10_240 * FULL_PACKET.get();
 
 /// CAKE.
 ///
-/// Beside those told at the fields of [`CakeParams`], it differs from Linux 6.12 in this:
-/// - Clocks count parts of a nanosecond, so that the rate is right at any rate.
-/// - A host's flows share a quantum to the 65536th of a byte, not rounded by chance, and rounds in which nothing can be sent
-///   are not gone through one by one, so that the number of a host's flows costs no time.
-/// - A packet that BLUE drops after it was to be marked is not counted as marked.
-/// - The ACK filter acts when a bare ACK comes; Linux also lets data that carries an ACK push out bare ACKs before it.
-/// - `autorate-ingress` begins with the first packet, and changes the rate at most every 250 ms.
+/// Apart from what the fields of [`CakeParams`] say, it differs from Linux 6.12 as follows:
+/// - Clocks count fractions of a nanosecond, so every rate is exact.
+/// - The flows of a host share a quantum to 1/65536 of a byte, without random rounding. Rounds in
+///   which nothing can be sent are skipped, so the number of flows per host costs no time.
+/// - A packet that COBALT marks and BLUE then drops is not counted as marked.
+/// - The ACK filter acts when a pure ACK arrives. Linux also lets data segments replace pure ACKs.
+/// - `autorate-ingress` starts at the first packet and changes the rate at most every 250 ms.
 pub struct Cake<P> {
     state: Box<State<P>>,
 }
@@ -56,7 +57,7 @@ struct State<P> {
     rng: Rng,
     shaper: Shaper,
     tins: Vec<Tin<P>>,
-    /// The tin whose turn it is if nothing is shaped.
+    /// The tin whose turn it is; used without a shaper.
     current: usize,
     longest: Longest,
     backlog: Backlog,
@@ -64,7 +65,7 @@ struct State<P> {
     estimator: Estimator,
 }
 
-/// Which queue of which tin.
+/// A queue of a tin.
 #[derive(Clone, Copy)]
 struct Place {
     tin: usize,
@@ -79,7 +80,7 @@ impl CakeParams {
 }
 
 impl<P: Packet> Cake<P> {
-    /// Empty queues. `seed` sets which flows share one, and what is left to chance.
+    /// Creates empty queues. `seed` determines hash collisions and random decisions.
     pub fn new(params: CakeParams, seed: u64) -> Self {
         let tins = params.diffserv.tins(params.rate, params.rtt);
         let mut rng = Rng::stream(seed, "cake");
@@ -108,7 +109,7 @@ impl<P: Packet> State<P> {
         self.memory = self.params.memory_at(Some(rate));
     }
 
-    /// The tin of `packet`, and what of its DSCP remains.
+    /// Selects the tin of `packet` and clears its DSCP if configured (`wash`).
     fn classify(&self, packet: &mut P) -> usize {
         let dscp = packet.dscp();
         if self.params.wash && dscp != 0 {
@@ -117,7 +118,7 @@ impl<P: Packet> State<P> {
         self.params.diffserv.tin(dscp)
     }
 
-    /// Clocks of what was idle go on from now.
+    /// Advances the clocks of idle parts to `now`.
     fn wake(&mut self, tin: usize, now: Time) {
         if self.tins[tin].packets == 0 {
             self.tins[tin].clock.wake(now);
@@ -140,7 +141,7 @@ impl<P: Packet> State<P> {
         self.took(place, &stored);
         Some(stored)
     }
-    /// Keeps the totals right for a packet that was taken out.
+    /// Updates the totals after a packet was removed.
     fn took(&mut self, place: Place, stored: &Stored<P>) {
         self.backlog.packets -= 1;
         self.backlog.bytes -= stored.packet.len();
@@ -175,7 +176,7 @@ impl<P: Packet> State<P> {
         }
     }
 
-    /// Drops; on ingress the packet has used the line all the same. Returns the bytes charged.
+    /// Drops a packet and charges it on ingress. Returns the bytes charged.
     fn drop_charged(
         &mut self,
         place: Place,

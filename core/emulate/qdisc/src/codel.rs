@@ -1,4 +1,4 @@
-//! CoDel, RFC 8289: the control law as a part of its own, and the discipline with one queue.
+//! CoDel, RFC 8289: the control law as a separate part, and the discipline with one queue.
 mod control;
 
 pub use control::ControlParams;
@@ -20,7 +20,7 @@ pub struct Codel<P> {
 }
 
 impl<P: Packet> Codel<P> {
-    /// An empty queue. Nothing is left to chance, so the seed does not matter.
+    /// Creates an empty queue. The seed is unused: CoDel makes no random decisions.
     pub fn new(params: CodelParams, _seed: u64) -> Self {
         Codel { params, state: ControlState::default(), store: Store::new(), max_packet: Bytes::ZERO }
     }

@@ -1,72 +1,72 @@
-//! The contract between a queue discipline and its host.
+//! The interface between a queue discipline and its host.
 use fathom_units::{Bytes, Duration, Time};
 
 /// The two ECN bits of an IP header. Source: RFC 3168 section 5.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Ecn {
-    /// 00: the sender does not take part.
+    /// 00: not ECN-capable transport.
     #[default]
     NotEct,
-    /// 01: L4S, RFC 9331.
+    /// 01: ECN-capable, L4S (RFC 9331).
     Ect1,
-    /// 10.
+    /// 10: ECN-capable.
     Ect0,
     /// 11: congestion experienced.
     Ce,
 }
 
-/// One of the two ends of a packet's way.
+/// One of the two endpoints of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum End {
-    /// Where it comes from.
+    /// The sender.
     Source,
-    /// Where it goes.
+    /// The receiver.
     Destination,
 }
 
-/// A TCP segment that carries nothing but an acknowledgement: no payload, no SYN, FIN, RST, URG or PSH.
+/// A TCP segment that carries only an acknowledgment: no payload, no SYN, FIN, RST, URG or PSH.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PureAck {
-    /// Hash of addresses, ports and protocol: ACKs with the same belong to one connection.
+    /// Hash of addresses, ports and protocol: equal for all ACKs of a connection.
     pub connection: u64,
-    /// Cumulative acknowledgement; compared modulo 2^32.
+    /// Cumulative acknowledgment; compared modulo 2^32.
     pub ack: u32,
-    /// The TCP flags ECE, CWR and NS (or AccECN's three bits) as they are: a change is a signal.
+    /// The TCP flags ECE, CWR and NS (or AccECN's three bits), unmodified: a change is a signal.
     pub ecn_flags: u8,
-    /// Selective acknowledgements, newest first; empty ranges where there are fewer.
+    /// SACK blocks, newest first; unused entries are empty ranges.
     pub sack: [(u32, u32); 4],
-    /// TSval, if there is a timestamp option.
+    /// TSval, if the timestamp option is present.
     pub timestamp: Option<u32>,
-    /// It has options besides timestamp, SACK and padding; such an ACK is never filtered.
+    /// It has options other than timestamp, SACK and padding; such an ACK is never filtered.
     pub other_options: bool,
 }
 
-/// Whose rules hold where the RFC and Linux differ.
+/// Which rules to follow where the RFC and Linux differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Variant {
-    /// The RFC's.
+    /// The rules of the RFC.
     #[default]
     Rfc,
-    /// Those of Linux 6.12.
+    /// The rules of Linux 6.12.
     Linux,
 }
 
 /// A packet as a queue discipline sees it.
 pub trait Packet {
-    /// Size on the wire, link-layer overhead included: what the buffer and the link are charged.
+    /// Size on the wire, including link-layer overhead. Buffer and link are charged this size.
     fn len(&self) -> Bytes;
-    /// Its ECN bits.
+    /// The ECN bits.
     fn ecn(&self) -> Ecn;
     /// Sets CE. Called only on a packet that is not [`Ecn::NotEct`].
     fn set_ce(&mut self);
-    /// Hash of what identifies its flow, salted so that collisions differ between runs.
+    /// Hash of the flow identity, salted so that collisions differ between runs.
     fn flow_hash(&self, salt: u64) -> u64;
-    /// Hash of the address of one of its ends, salted likewise. Packets without addresses have one host per flow.
+    /// Hash of the address of one endpoint, salted. Packets without addresses get a host per flow.
     fn host_hash(&self, end: End, salt: u64) -> u64 {
         let _ = end;
         self.flow_hash(salt)
     }
-    /// Size of the IP packet, without link-layer overhead: for disciplines that count an overhead of their own.
+    /// Size of the IP packet, for disciplines that add their own link-layer overhead.
     fn ip_len(&self) -> Bytes {
         self.len()
     }
@@ -74,15 +74,15 @@ pub trait Packet {
     fn dscp(&self) -> u8 {
         0
     }
-    /// Sets the DSCP bits and leaves ECN alone.
+    /// Sets the DSCP bits and leaves the ECN bits unchanged.
     fn set_dscp(&mut self, dscp: u8) {
         let _ = dscp;
     }
-    /// What an ACK filter looks at, if this is a TCP segment without payload that only acknowledges.
+    /// The fields an ACK filter needs, if this is a pure ACK.
     fn pure_ack(&self) -> Option<PureAck> {
         None
     }
-    /// True for a packet without bytes; none exists on a wire.
+    /// True for a packet of zero bytes, which does not occur on a wire.
     fn is_empty(&self) -> bool {
         self.len() == Bytes::ZERO
     }
@@ -91,20 +91,20 @@ pub trait Packet {
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum DropReason {
-    /// The buffer had no room.
+    /// The buffer was full.
     Overlimit,
-    /// The algorithm chose it, to signal congestion.
+    /// The AQM dropped it to signal congestion.
     Aqm,
-    /// A later ACK of the same connection made it needless.
+    /// A later ACK of the same connection made it redundant.
     AckFilter,
-    /// Its time to live ended in the queue (RFC 970).
+    /// It exceeded the time to live of the queue (RFC 970).
     Expired,
-    /// It is larger than the shaper's bucket and could never leave.
+    /// It is larger than the shaper's bucket and could never be sent.
     Oversize,
 }
 
 impl DropReason {
-    /// All of them, in the order of [`Ord`].
+    /// All reasons, in the order of [`Ord`].
     pub const ALL: [DropReason; 5] = [
         DropReason::Overlimit,
         DropReason::Aqm,
@@ -117,13 +117,13 @@ impl DropReason {
 /// Why a packet was marked CE.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum MarkReason {
-    /// The algorithm chose it instead of a drop.
+    /// The AQM marked it instead of dropping it.
     Aqm,
     /// Its sojourn exceeded a fixed threshold.
     Threshold,
 }
 
-/// What is in a queue now.
+/// The current contents of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Backlog {
     /// Wire bytes.
@@ -132,11 +132,11 @@ pub struct Backlog {
     pub packets: u64,
 }
 
-/// Is told of everything that does not come out of `dequeue` as it went in. Nothing is dropped silently.
+/// Receives every packet that does not leave `dequeue` unchanged. No packet is dropped silently.
 pub trait Sink<P> {
-    /// `packet` was dropped after `sojourn` in the queue (zero if it never entered).
+    /// `packet` was dropped after `sojourn` in the queue (zero if it was never queued).
     fn dropped(&mut self, packet: P, reason: DropReason, sojourn: Duration, now: Time);
-    /// `packet` was marked and goes on.
+    /// `packet` was marked and remains queued or is sent.
     fn marked(&mut self, packet: &P, reason: MarkReason, now: Time);
 }
 
@@ -149,17 +149,17 @@ impl<P, S: Sink<P> + ?Sized> Sink<P> for &mut S {
     }
 }
 
-/// A queue discipline. Time is an argument; the caller's clock must not run backwards.
+/// A queue discipline. The current time is an argument and must not decrease.
 pub trait Qdisc<P: Packet> {
-    /// Takes `packet` in, or drops it or others.
+    /// Queues `packet`, or drops it or other packets.
     fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>);
-    /// The next packet to send with its sojourn, after any drops and marks that are due; `None` if none may go now.
+    /// Returns the next packet and its sojourn, after due drops and marks; `None` if none may go.
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)>;
-    /// When to ask again after `dequeue` gave `None` although there is backlog (shapers); `None` if only an arrival helps.
+    /// When to call `dequeue` again after `None` despite a backlog; `None`: after an arrival.
     fn next_ready(&self, now: Time) -> Option<Time> {
         let _ = now;
         None
     }
-    /// What is held now.
+    /// What the queue holds now.
     fn backlog(&self) -> Backlog;
 }

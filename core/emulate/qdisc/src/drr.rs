@@ -1,5 +1,5 @@
-//! Deficit round robin. Source: M. Shreedhar and G. Varghese, "Efficient Fair Queueing using Deficit Round Robin"
-//! (SIGCOMM 1995).
+//! Deficit round robin. Source: M. Shreedhar, G. Varghese, "Efficient Fair Queueing using Deficit
+//! Round Robin" (SIGCOMM 1995).
 use crate::store::Store;
 use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
 use alloc::collections::VecDeque;
@@ -9,38 +9,38 @@ use fathom_units::{Bytes, Duration, Rng, Time};
 /// Parameters of [`Drr`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DrrParams {
-    /// Packets it holds in all; default 1000.
+    /// Limit in packets, over all flows; default 1000.
     pub limit_packets: u64,
     /// Number of flow queues; default 1024.
     pub flows: u32,
-    /// Bytes that a flow may send more in each round; default 1514. With less than a full packet a flow may need several
-    /// rounds for one.
+    /// Bytes added to a flow's allowance per round; default 1514. With less than a full packet, a
+    /// flow may need several rounds per packet.
     pub quantum: Bytes,
 }
 
 struct Flow<P> {
     store: Store<P>,
     deficit: u64,
-    /// Its quantum of this round is in the deficit.
+    /// True if the quantum of this round has been added to `deficit`.
     in_turn: bool,
 }
 
 /// Deficit round robin.
 ///
-/// Linux's `drr` has classes and filters, and begins with a full quantum; here flows are told apart by their hash, and a
-/// flow's deficit is 0 when its queue was empty. For lack of room the flow with most bytes loses its newest packet, which
-/// may be the arrival (the paper steals from the longest queue).
+/// Linux's `drr` has classes and filters, and a flow starts with a full quantum. Here a hash
+/// identifies the flow, which starts at 0. When the buffer is full, the flow with the most bytes
+/// loses its newest packet, perhaps the arrival (the paper drops from the longest queue).
 pub struct Drr<P> {
     params: DrrParams,
     salt: u64,
     flows: Vec<Flow<P>>,
-    /// Those that have packets.
+    /// Flows with packets, in service order.
     active: VecDeque<usize>,
     backlog: Backlog,
 }
 
 impl<P: Packet> Drr<P> {
-    /// Empty queues; `seed` sets which flows share one.
+    /// Creates empty queues. `seed` determines which flows share one.
     pub fn new(params: DrrParams, seed: u64) -> Self {
         let flow = |_| Flow { store: Store::new(), deficit: 0, in_turn: false };
         Drr {
@@ -57,7 +57,7 @@ impl<P: Packet> Drr<P> {
         self.backlog.bytes -= len;
     }
 
-    /// A flow without packets gives up its turn and what it saved.
+    /// Removes a flow without packets from the round, with its deficit.
     fn settle(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         if flow.store.len() == 0 {
@@ -66,7 +66,7 @@ impl<P: Packet> Drr<P> {
         }
     }
 
-    /// Drops the newest packet of the flow with most bytes; of several the one whose turn comes last.
+    /// Drops the newest packet of the flow with the most bytes (the last of equals).
     fn drop_longest(&mut self, now: Time, sink: &mut impl Sink<P>) {
         let bytes = |index: &&usize| self.flows[**index].store.bytes();
         let Some(index) = self.active.iter().max_by_key(bytes).copied() else { return };

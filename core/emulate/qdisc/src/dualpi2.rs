@@ -1,4 +1,4 @@
-//! DualPI2, RFC 9332 (coupled dual-queue AQM for L4S), and Linux's of 6.17.
+//! DualPI2, RFC 9332 (coupled dual-queue AQM for L4S), and the variant in Linux 6.17.
 mod pi;
 
 use crate::store::{Store, Stored};
@@ -6,47 +6,48 @@ use crate::{Backlog, DropReason, Ecn, MarkReason, Packet, Qdisc, Sink, Variant};
 use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Ratio, Rng, Time};
 use pi::Pi;
 
-/// An Ethernet interface's MTU with its header: scales the scheduler's credit, and in Linux twice this much backlog is
-/// no standing queue.
+/// MTU of an Ethernet interface plus the header. It scales the scheduler's credit. In Linux, a
+/// backlog of up to twice this is not a standing queue.
 const MTU: Bytes = ETHERNET_FULL_FRAME;
 
 /// Parameters of [`DualPi2`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DualPi2Params {
-    /// Whose rules: see [`DualPi2`].
+    /// Which rules to follow: see [`DualPi2`].
     pub variant: Variant,
-    /// Packets that both queues hold together; default 10000.
+    /// Limit in packets, over both queues; default 10000.
     pub limit_packets: u64,
-    /// Delay to hold in the Classic queue; default 15 ms.
+    /// Target delay of the Classic queue; default 15 ms.
     pub target: Duration,
-    /// Time between two updates of the probability; default 15 ms, with Linux's rules 16 ms.
+    /// Update interval of the probability; default 15 ms, in the Linux variant 16 ms.
     pub tupdate: Duration,
-    /// Weight of the delay's distance from target, in 1/s; default 0.15, Linux 0.16.
+    /// Integral gain: weight of the delay's distance from target, in 1/s; default 0.15, Linux 0.16.
     pub alpha: f64,
-    /// Weight of the delay's change, in 1/s; default 3, Linux 3.2.
+    /// Proportional gain: weight of the delay's change, in 1/s; default 3, Linux 3.2.
     pub beta: f64,
-    /// L4S marks are this many times as likely as the root of the Classic probability (k); default 2.
+    /// Coupling factor k: L4S marks have k times the root of a Classic signal's probability;
+    /// default 2.
     pub coupling_factor: u32,
-    /// The RFC's ramp: no L4S mark up to this sojourn; default 800 us.
+    /// Lower end of the RFC's ramp: no L4S marks up to this sojourn; default 800 us.
     pub min_th: Duration,
-    /// The ramp's width: every L4S packet is marked from `min_th` + `range` on; default 400 us.
+    /// Width of the ramp: every L4S packet is marked from `min_th` + `range` on; default 400 us.
     pub range: Duration,
-    /// Linux's step: L4S packets are marked above this sojourn; default 1 ms.
+    /// Linux's step threshold: L4S packets are marked above this sojourn; default 1 ms.
     pub step_thresh: Duration,
-    /// Share of the link that the Classic queue keeps while both have packets; default 10 %.
+    /// Share of the link for the Classic queue while both have packets; default 10 %.
     pub classic_protection: Ratio,
-    /// When L4S marks reach 100 %, drop L4S packets too, to keep the delay; else both queues grow up to the limit.
+    /// When all L4S packets are marked, drop some too; if false, both queues grow up to the limit.
     pub drop_on_overload: bool,
 }
 
-/// The two queues, in the order of their stores.
+/// The two queues, in the order of `stores`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Queue {
     L4s = 0,
     Classic = 1,
 }
 
-/// What becomes of a packet at the head.
+/// The decision on a head packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Pass,
@@ -54,30 +55,32 @@ enum Verdict {
     Drop,
 }
 
-/// A queue for ECT(1) and CE packets, which are marked early and often, and one for all others, where the same controller
-/// gives signals with the square of its probability p, so that both kinds of flows get about the same rate.
+/// One queue for ECT(1) and CE packets, which are marked early and often, and one for all others,
+/// which get signals with probability p^2. Thus both kinds of flows get about the same rate.
 ///
-/// Both decide when a packet leaves. The L4S queue goes first, but for the Classic queue's share by weighted round robin
-/// (RFC 9332 section 4.2.2 leaves the scheduler open; this is Linux's).
+/// Signals are decided at dequeue. The L4S queue has priority, except for the Classic queue's share
+/// by weighted round robin (RFC 9332 section 4.2.2 leaves the scheduler open; this is Linux's).
 ///
-/// - RFC 9332 appendix A: L4S packets are marked with the larger of a ramp in their own sojourn and k p; signals are
-///   spread evenly by adding up probabilities. Overload (k p of 1 or more) drops from both queues, ECN or not. (Here a
-///   packet that leaves nothing behind is not dropped, as the link would find nothing in its place.)
-/// - Linux: marks with k p and, besides, above a step; signals by chance, Classic ones by two rolls; nothing with less
-///   than two packets of 1514 bytes left, but for the step.
+/// - RFC 9332 appendix A: L4S packets are marked with the larger of k p and a ramp over their own
+///   sojourn. Signals are spread evenly by accumulating probabilities. On overload (k p of 1 or
+///   more) both queues drop, ECN or not. (Here the only packet left is not dropped, since the link
+///   would have nothing to send in its place.)
+/// - Linux: L4S packets are marked with probability k p, and always above a step threshold. Signals
+///   are random; Classic ones take two random draws. Except for the step there are no signals with
+///   less than two packets of 1514 bytes left.
 pub struct DualPi2<P> {
     params: DualPi2Params,
     pi: Pi,
     stores: [Store<P>; 2],
-    /// Added-up probabilities of each queue.
+    /// Accumulated probability of each queue.
     sums: [f64; 2],
-    /// Above zero it is the Classic queue's turn.
+    /// Above zero, the Classic queue is next.
     credit: f64,
     rng: Rng,
 }
 
 impl<P: Packet> DualPi2<P> {
-    /// Empty queues; `seed` sets which packets get a signal with Linux's rules.
+    /// Creates empty queues. `seed` determines which packets get a signal in the Linux variant.
     pub fn new(params: DualPi2Params, seed: u64) -> Self {
         DualPi2 {
             params,
@@ -98,7 +101,7 @@ impl<P: Packet> DualPi2<P> {
         self.stores[queue as usize].head().is_some()
     }
 
-    /// The queue whose turn it is, and the credit that each byte sent is worth: none if it is alone.
+    /// The next queue, and its credit per byte sent: zero if the other queue is empty.
     fn turn(&self) -> Option<(Queue, f64)> {
         let classic = self.params.classic_protection.0;
         match (self.has(Queue::L4s), self.has(Queue::Classic)) {
@@ -117,7 +120,7 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    /// True for a share `probability` of its calls on a queue, evenly spread.
+    /// True for a fraction `probability` of the calls for a queue, evenly spaced.
     fn recurs(&mut self, queue: Queue, probability: f64) -> bool {
         let sum = &mut self.sums[queue as usize];
         *sum += probability;
@@ -179,7 +182,7 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    /// The packet, unless it is dropped here.
+    /// Marks or drops the packet as decided. Returns it unless it was dropped.
     fn apply(
         &mut self,
         queue: Queue,
@@ -202,7 +205,7 @@ impl<P: Packet> DualPi2<P> {
     }
 }
 
-/// In favour of the queue with the larger weight, by one full packet.
+/// Favors the queue with the larger weight by one full packet.
 fn initial_credit(params: &DualPi2Params) -> f64 {
     MTU.get() as f64 * (2.0 * params.classic_protection.0 - 1.0)
 }

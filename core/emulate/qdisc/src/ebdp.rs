@@ -1,50 +1,49 @@
-//! Buffers sized by the measured time of service, for Wi-Fi: eBDP and A* of Li, Leith and Malone 2011
-//! (arXiv:1101.0562).
+//! eBDP and A* for Wi-Fi of Li, Leith and Malone 2011 (arXiv:1101.0562).
 use crate::store::Store;
 use crate::timer::Timer;
 use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
 use fathom_units::{Duration, Time};
 
-/// Weight of the newest service time in the average.
+/// EWMA weight of the newest service time.
 const SERVICE_WEIGHT: f64 = 0.001;
-/// How often A* moves its second limit.
+/// How often A* adjusts its second limit.
 const TUNE_EVERY: Duration = Duration::from_secs(1);
-/// Packets that it grows by for each second in which there was nothing to send.
+/// Packets added to the limit per idle second.
 const IDLE_GAIN: f64 = 10.0;
-/// Packets that it shrinks by for each second in which there was: with 10 to 1 the link is busy for 10 / 11 of the time.
+/// Packets subtracted per busy second: with 10 to 1 the link is busy 10 / 11 of the time.
 const BUSY_LOSS: f64 = 1.0;
-/// A* does not go below this: the extra packets of eBDP, which a link with aggregation needs.
+/// A*'s lower bound: the extra packets of eBDP, which a link with aggregation needs.
 const LEAST: f64 = 5.0;
 
 /// Parameters of [`Ebdp`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EbdpParams {
-    /// Delay that a full queue may make (T_max); default 200 ms, the largest usual RTT.
+    /// Maximum queueing delay (T_max); default 200 ms, the largest common RTT.
     pub delay: Duration,
-    /// Packets beyond those (c), for service that comes in bursts; default 5.
+    /// Additional packets (c) for bursty service; default 5.
     pub extra_packets: u64,
-    /// Packets it holds at most; default 400.
+    /// Upper bound of the limit, in packets; default 400.
     pub limit_packets: u64,
 }
 
 /// Parameters of [`Astar`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct AstarParams {
-    /// Those of its first limit.
+    /// Parameters of its eBDP limit.
     pub ebdp: EbdpParams,
 }
 
-/// The mean time that the link takes for a packet, contention and retries included.
+/// The mean time that the link needs per packet, including contention and retries.
 #[derive(Clone, Copy, Default, Debug)]
 struct Service {
-    /// When the packet that is being sent was taken.
+    /// When the packet in service was dequeued.
     since: Option<Time>,
-    /// Seconds.
+    /// In seconds.
     mean: Option<f64>,
 }
 
 impl Service {
-    /// The link asks for the next packet, and there is one: the service of the last has just ended.
+    /// The link requests a packet. With a backlog, the service of the previous one has just ended.
     fn on_dequeue(&mut self, has_backlog: bool, now: Time) {
         let since = self.since.take();
         let Some(since) = since.filter(|_| has_backlog) else { return };
@@ -54,10 +53,10 @@ impl Service {
     }
 }
 
-/// Drop-tail with a limit of `delay` / (mean service time) + `extra_packets`.
+/// Tail drop with a limit of `delay` / (mean service time) + `extra_packets`.
 ///
-/// Service time is from a dequeue that gave a packet to the next dequeue, if there was backlog then; before the first
-/// such measurement the limit is `limit_packets`.
+/// The service time runs from a dequeue that returned a packet to the next dequeue, if there was
+/// backlog then. Before the first measurement the limit is `limit_packets`.
 pub struct Ebdp<P> {
     params: EbdpParams,
     service: Service,
@@ -65,7 +64,7 @@ pub struct Ebdp<P> {
 }
 
 impl<P: Packet> Ebdp<P> {
-    /// An empty queue. Nothing is left to chance, so the seed does not matter.
+    /// Creates an empty queue. The seed is unused: eBDP makes no random decisions.
     pub fn new(params: EbdpParams, _seed: u64) -> Self {
         Ebdp { params, service: Service::default(), store: Store::new() }
     }
@@ -73,11 +72,11 @@ impl<P: Packet> Ebdp<P> {
     fn limit(&self) -> u64 {
         let EbdpParams { delay, extra_packets, limit_packets } = self.params;
         let Some(mean) = self.service.mean else { return limit_packets };
-        // A float to integer cast saturates.
+        // A float-to-integer cast saturates.
         ((delay.as_secs_f64() / mean) as u64).saturating_add(extra_packets).min(limit_packets)
     }
 
-    /// Takes `packet` in if there are fewer than `limit` and than its own limit allows.
+    /// Queues `packet` if fewer than `limit` and than eBDP's limit are queued.
     fn enqueue_below(&mut self, limit: u64, packet: P, now: Time, sink: &mut impl Sink<P>) {
         if self.store.backlog().packets < limit.min(self.limit()) {
             self.store.push(packet, now);
@@ -102,23 +101,23 @@ impl<P: Packet> Qdisc<P> for Ebdp<P> {
     }
 }
 
-/// A*: the smaller of eBDP's limit and one that is tuned (ALT): each second it grows by 10 packets for every second in
-/// which there was nothing to send and shrinks by 1 for every second in which there was, so that flows which share a
-/// link get along with less than a delay-bandwidth product.
+/// A*: the smaller of eBDP's limit and a tuned limit (ALT). Each second the tuned limit grows by 10
+/// packets per idle second and shrinks by 1 per busy second, so that flows that share a link get
+/// less buffer than one bandwidth-delay product.
 ///
-/// It begins at `limit_packets`, which is also its upper bound; 5 packets are the lower.
+/// It starts at `limit_packets`, which is also its upper bound; the lower bound is 5 packets.
 pub struct Astar<P> {
     queue: Ebdp<P>,
     tuned: f64,
     timer: Timer,
-    /// Since when there has been nothing to send.
+    /// Start of the current idle period; `None` while busy.
     idle_since: Option<Time>,
-    /// Idle time since the limit was last moved.
+    /// Idle time since the last adjustment.
     idle: Duration,
 }
 
 impl<P: Packet> Astar<P> {
-    /// An empty queue. Nothing is left to chance, so the seed does not matter.
+    /// Creates an empty queue. The seed is unused: A* makes no random decisions.
     pub fn new(params: AstarParams, seed: u64) -> Self {
         Astar {
             tuned: params.ebdp.limit_packets as f64,
@@ -129,7 +128,7 @@ impl<P: Packet> Astar<P> {
         }
     }
 
-    /// The moves of the limit that have become due since the last call.
+    /// Runs the adjustments due since the last call.
     fn catch_up(&mut self, now: Time) {
         while self.timer.is_due(now) {
             self.end_idle(self.timer.last());
@@ -145,7 +144,7 @@ impl<P: Packet> Astar<P> {
         self.idle = Duration::ZERO;
     }
 
-    /// Adds the idle time up to `until`, if it is idle.
+    /// Accounts for idle time up to `until`.
     fn end_idle(&mut self, until: Time) {
         if let Some(since) = &mut self.idle_since {
             self.idle += until.saturating_since(*since);

@@ -1,58 +1,58 @@
-//! First in, first out, with a limit: the buffer of most devices.
+//! FIFO with a limit: the buffer of most devices.
 use crate::store::Store;
 use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
 use fathom_units::{Bytes, Duration, Time};
 
-/// How much a [`Fifo`] holds.
+/// The limit of a [`Fifo`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// Packets of any size, as in Linux `pfifo` and in the rings of network cards.
     Packets(u64),
-    /// Wire bytes: a packet is taken in if the backlog with it is at most this, as in Linux `bfifo`. Where a large
-    /// packet no longer fits a small one may, so loss depends on size.
+    /// Wire bytes: a packet is queued if the backlog including it is at most this, as in Linux
+    /// `bfifo`. A small packet may fit where a large one does not, so loss depends on size.
     Bytes(Bytes),
-    /// Sojourn, measured by time stamps, so that it holds on a link whose rate varies.
+    /// Sojourn, measured with timestamps, so it also holds on a link with a varying rate.
     ///
-    /// How long an arrival will wait is not known when it comes, therefore such a queue drops at its head: at every
-    /// arrival and departure it discards packets that have waited longer than this. The last packet left is never
-    /// discarded, because on a link that needs longer than the limit for a single packet nothing would pass.
-    /// (To refuse arrivals while the head is too old would oscillate: the packets between head and tail are late too,
-    /// so the queue would run empty before it took the next packet in.)
+    /// How long an arrival will wait is unknown, so this queue drops at the head: each arrival and
+    /// departure discards the packets that have waited longer than this. The last packet is never
+    /// discarded, or none would pass a link that needs longer than the limit for one. (Rejecting
+    /// arrivals while the head is too old would oscillate: all queued packets are late then, so the
+    /// queue would run empty before the next arrival.)
     Sojourn(Duration),
 }
 
-/// Which packet goes when a [`Fifo`] is full.
+/// Which packet a full [`Fifo`] drops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropFrom {
-    /// The arrival.
+    /// Tail drop: the arrival.
     Tail,
-    /// The oldest: the arrival is taken in, then heads are dropped until the limit holds, so that the sender learns
-    /// of the congestion earlier by the time that the queue takes to drain.
+    /// Head drop: the arrival is queued, then heads are dropped until the limit holds. The sender
+    /// learns of the congestion earlier, by the time that the queue takes to drain.
     Head,
 }
 
 /// Parameters of [`Fifo`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FifoParams {
-    /// How much it holds.
+    /// The limit.
     pub limit: Limit,
-    /// Which packet goes; ignored for [`Limit::Sojourn`], which drops at the head.
+    /// Which packet to drop; ignored with [`Limit::Sojourn`], which drops at the head.
     pub drop_from: DropFrom,
 }
 
-/// A first-in-first-out queue.
+/// A FIFO queue.
 pub struct Fifo<P> {
     params: FifoParams,
     store: Store<P>,
 }
 
 impl<P: Packet> Fifo<P> {
-    /// An empty queue. Nothing is left to chance, so the seed does not matter.
+    /// Creates an empty queue. The seed is unused: a FIFO makes no random decisions.
     pub const fn new(params: FifoParams, _seed: u64) -> Self {
         Fifo { params, store: Store::new() }
     }
 
-    /// True if the backlog with `packets` and `bytes` more is within the limit at `now`.
+    /// True if the backlog plus `packets` and `bytes` is within the limit at `now`.
     fn fits(&self, packets: u64, bytes: Bytes, now: Time) -> bool {
         let backlog = self.store.backlog();
         match self.params.limit {

@@ -1,27 +1,27 @@
-//! The scheduler of Linux's `fq`.
+//! The scheduler of Linux `fq`.
 use crate::store::Store;
 use crate::turns::Turns;
 use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
 use alloc::vec::Vec;
 use fathom_units::{Bytes, Duration, Rng, Time};
 
-/// While no flow has packets, so many go through one queue for all. Source: `sch_fq` since Linux 6.7.
+/// Packets that bypass empty flows in a common FIFO. Source: `sch_fq` since Linux 6.7.
 const FAST_PACKETS: usize = 8;
 
 /// Parameters of [`Fq`]. Defaults are those of Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqParams {
-    /// Packets it holds in all; default 10000.
+    /// Limit in packets, over all flows; default 10000.
     pub limit_packets: u64,
-    /// Packets of one flow; default 100.
+    /// Limit in packets per flow; default 100.
     pub flow_limit: u64,
-    /// Number of flow queues; default 1024, as many as Linux has for packets that are not of a local socket.
+    /// Number of flow queues; default 1024, as in Linux for packets without a local socket.
     pub flows: u32,
-    /// Bytes that a flow may send in its turn; default 3028, two full packets.
+    /// Quantum in bytes; default 3028, two full packets.
     pub quantum: Bytes,
-    /// What a flow may send when it is first seen; default 15140, ten full packets.
+    /// Quantum of a flow seen for the first time; default 15140, ten full packets.
     pub initial_quantum: Bytes,
-    /// After a pause as long as this a flow comes back with a full quantum; default 40 ms.
+    /// After a pause longer than this a flow returns with a full quantum; default 40 ms.
     pub refill_delay: Duration,
 }
 
@@ -31,25 +31,27 @@ struct Flow<P> {
     idle_since: Time,
 }
 
-/// Fair queueing as in Linux 6.12, without pacing: packets here carry no time at which they should leave, nor the rate of
-/// a socket, as with packets that Linux forwards. Nor do they have the priorities that Linux's three bands are for.
+/// Fair queueing as in Linux 6.12 without pacing: packets here carry neither a departure time nor
+/// the pacing rate of a socket, like packets that Linux forwards. They have no priorities either,
+/// so the three bands of Linux are missing.
 ///
-/// A flow is new when it has packets after a pause, and goes before the old ones while its credit lasts, which it keeps
-/// from before the pause. An emptied new flow always goes behind the old ones. The arrival is dropped for lack of room.
-/// As long as no flow has packets, the first eight go through one queue for all; it goes before the flows. (Linux
-/// forgets a flow after some seconds of rest, and gives it its initial quantum again when it comes back.)
+/// A flow that has packets after a pause is new. New flows go before the old ones while their
+/// credit lasts; they keep the credit from before the pause. A new flow that runs empty always goes
+/// behind the old ones. When the buffer is full, the arrival is dropped. While no flow has packets,
+/// the first eight go through a common FIFO, which is served before the flows. (Linux forgets a
+/// flow after a few idle seconds and then gives it its initial quantum again.)
 pub struct Fq<P> {
     params: FqParams,
     salt: u64,
     flows: Vec<Flow<P>>,
     turns: Turns,
-    /// Packets of all flows.
+    /// Packets of all flows, without the common FIFO.
     backlog: Backlog,
     fast: Store<P>,
 }
 
 impl<P: Packet> Fq<P> {
-    /// Empty queues; `seed` sets which flows share one.
+    /// Creates empty queues. `seed` determines which flows share one.
     pub fn new(params: FqParams, seed: u64) -> Self {
         let flow = |_| Flow { store: Store::new(), idle_since: Time::ZERO };
         let mut turns = Turns::new(params.flows as usize, params.quantum);
@@ -65,7 +67,7 @@ impl<P: Packet> Fq<P> {
         }
     }
 
-    /// The scheduler learns that a flow has packets.
+    /// Tells the scheduler that a flow has packets.
     fn wake(&mut self, index: usize, now: Time) {
         let pause = now.saturating_since(self.flows[index].idle_since);
         if self.turns.arrived(index) && pause > self.params.refill_delay {

@@ -1,4 +1,4 @@
-//! FQ-CoDel, RFC 8290: a queue for each flow, deficit round robin with priority for sparse flows, CoDel on each.
+//! FQ-CoDel, RFC 8290: one queue per flow, priority for sparse flows, CoDel on each queue.
 use crate::codel::{Control, ControlParams, ControlState};
 use crate::store::Store;
 use crate::turns::Turns;
@@ -6,22 +6,22 @@ use crate::{Backlog, DropReason, Packet, Qdisc, Sink, Variant};
 use alloc::vec::Vec;
 use fathom_units::{Bytes, Duration, Rng, Time};
 
-/// Packets dropped at once when there is no room, so that the search for the fattest flow is rare. RFC 8290 section 4.1.
+/// Packets dropped per overflow, to search the fattest flow rarely. Source: RFC 8290 section 4.1.
 const MAX_BATCH: u64 = 64;
 
 /// Parameters of [`FqCodel`]. Defaults are those of Linux and of RFC 8290 section 5.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCodelParams {
-    /// CoDel's on each flow, and whose rules; ECN is on by default.
+    /// CoDel parameters of every flow; ECN is on by default.
     pub control: ControlParams,
     /// Number of flow queues; default 1024.
     pub flows: u32,
-    /// Bytes that a flow may send in its turn; default 1514.
+    /// Quantum in bytes; default 1514.
     pub quantum: Bytes,
-    /// Packets it holds in all; default 10240.
+    /// Limit in packets, over all flows; default 10240.
     pub limit_packets: u64,
-    /// Wire bytes it holds in all; default 32 MiB. (Linux counts the memory that a packet takes, which is half as much
-    /// again as a full packet's bytes and many times those of a small one. It is not known here, with either variant.)
+    /// Limit in wire bytes, over all flows; default 32 MiB. (Linux limits memory, which is unknown
+    /// here: 1.5 times the bytes of a full packet and many times those of a small one.)
     pub memory: Bytes,
 }
 
@@ -38,11 +38,11 @@ impl<P: Packet> Flow<P> {
 
 /// Fair queueing with CoDel.
 ///
-/// CoDel's test for "no more than one packet left" looks at the flow's own backlog, as RFC 8290 has it. With Linux's
-/// rules it looks at the backlog of all flows, so a flow's last packet may be dropped while others are queued.
+/// CoDel's test for "no more than one packet left" uses the flow's own backlog, as in RFC 8290. The
+/// Linux variant uses that of all flows, so it may drop the last packet of a flow.
 ///
-/// A new flow that runs empty goes to the end of the old flows only if there are any, as in Linux: the move is to keep
-/// a sparse flow from starving old ones, and with no old flow nobody starves.
+/// A new flow that runs empty moves to the end of the old flows only if there are any, as in Linux:
+/// the move keeps a sparse flow from starving old flows.
 pub struct FqCodel<P> {
     params: FqCodelParams,
     salt: u64,
@@ -53,7 +53,7 @@ pub struct FqCodel<P> {
 }
 
 impl<P: Packet> FqCodel<P> {
-    /// Empty queues; `seed` sets which flows share one.
+    /// Creates empty queues. `seed` determines which flows share one.
     pub fn new(params: FqCodelParams, seed: u64) -> Self {
         FqCodel {
             params,
@@ -69,7 +69,7 @@ impl<P: Packet> FqCodel<P> {
         self.backlog.packets > self.params.limit_packets || self.backlog.bytes > self.params.memory
     }
 
-    /// Drops from the head of the flow with most bytes (the first such): half of them, or a batch.
+    /// Drops half of the packets of the flow with the most bytes, at most one batch, from its head.
     fn drop_batch(&mut self, now: Time, sink: &mut impl Sink<P>) {
         let Some(flow) = self.flows.iter_mut().rev().max_by_key(|flow| flow.store.bytes()) else { return };
         let enough = flow.store.bytes().get() / 2;
@@ -85,7 +85,7 @@ impl<P: Packet> FqCodel<P> {
         self.backlog.bytes -= bytes;
     }
 
-    /// CoDel on flow `index`, with the totals kept right for what it drops.
+    /// Runs CoDel on flow `index` and updates the totals for its drops.
     #[inline]
     fn dequeue_flow(&mut self, index: usize, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         let flow = &mut self.flows[index];
@@ -108,7 +108,7 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         let len = packet.len();
         self.max_packet = self.max_packet.max(len);
         let (hash, flows) = (packet.flow_hash(self.salt), self.flows.len() as u64);
-        // The same, without a division for the usual number of queues.
+        // The mask gives the same result without a division for common queue counts.
         let index = (if flows.is_power_of_two() { hash & (flows - 1) } else { hash % flows }) as usize;
         self.flows[index].store.push(packet, now);
         if self.turns.arrived(index) {
@@ -122,7 +122,7 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
     }
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         if self.backlog.packets == 0 {
-            // What the loop below would come to: a flow that comes again is a new one.
+            // Shortcut for the loop below: all flows are empty, and a flow that returns is new.
             while let Some(index) = self.turns.clear() {
                 self.flows[index].state.ran_empty();
             }

@@ -1,5 +1,5 @@
-//! FQ-PIE: a queue for each flow, scheduled as in FQ-CoDel, with PIE on each. Source: the behaviour of Linux 6.12, and
-//! G. Ramakrishnan et al., "FQ-PIE Queue Discipline in the Linux Kernel" (LCN 2019).
+//! FQ-PIE: one queue per flow as in FQ-CoDel, with PIE on each. Source: Linux 6.12, and G.
+//! Ramakrishnan et al., "FQ-PIE Queue Discipline in the Linux Kernel" (LCN 2019).
 use crate::pie::{PieControl, Verdict};
 use crate::store::Store;
 use crate::timer::Timer;
@@ -11,28 +11,28 @@ use fathom_units::{Bytes, Duration, Rng, Time};
 /// Parameters of [`FqPie`]. Defaults are those of Linux.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FqPieParams {
-    /// PIE's on each flow; the rules are Linux's.
+    /// PIE parameters of every flow; the rules are Linux's.
     pub control: PieControlParams,
-    /// Packets it holds in all; default 10240.
+    /// Limit in packets, over all flows; default 10240.
     pub limit_packets: u64,
     /// Number of flow queues; default 1024.
     pub flows: u32,
-    /// Bytes that a flow may send in its turn; default 1514.
+    /// Quantum in bytes; default 1514.
     pub quantum: Bytes,
 }
 
 struct Flow<P> {
     store: Store<P>,
     control: PieControl,
-    /// Its controller's updates would change something.
+    /// True if updates of its controller would have an effect.
     is_awake: bool,
 }
 
 /// Fair queueing with PIE, as in Linux.
 ///
-/// For lack of room the arrival is dropped, whoever fills the queue. Linux's `memory_limit` is left out: there it is
-/// counted when it is exceeded, and nothing else happens. With more than 2048 flow queues Linux spreads the updates of
-/// the controllers over several ticks of its timer.
+/// When the buffer is full, the arrival is dropped, even if another flow fills the queue. Linux's
+/// `memory_limit` is missing: Linux only counts how often it is exceeded. With more than 2048 flow
+/// queues, Linux spreads the controller updates over several timer ticks.
 pub struct FqPie<P> {
     params: FqPieParams,
     salt: u64,
@@ -45,7 +45,7 @@ pub struct FqPie<P> {
 }
 
 impl<P: Packet> FqPie<P> {
-    /// Empty queues; `seed` sets which flows share one, and which packets get a signal.
+    /// Creates empty queues. `seed` determines which flows share one and the random signals.
     pub fn new(params: FqPieParams, seed: u64) -> Self {
         let mut rng = Rng::stream(seed, "fq_pie");
         let control = params.control;
@@ -62,7 +62,7 @@ impl<P: Packet> FqPie<P> {
         }
     }
 
-    /// The updates that have become due since the last call; nothing changed in between.
+    /// Runs the updates due since the last call; nothing changed in between.
     fn catch_up(&mut self, now: Time) {
         while self.timer.is_due(now) {
             let (params, flows) = (&self.params.control, &mut self.flows);

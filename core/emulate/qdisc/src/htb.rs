@@ -1,5 +1,5 @@
-//! A hierarchical token bucket: classes with a rate of their own that lend to each other what they do not use. Sources:
-//! Martin Devera's description of it (luxik.cdi.cz/~devik/qos/htb), `tc-htb(8)`, and the behaviour of Linux 6.12.
+//! A hierarchical token bucket: classes lend unused rate to each other. Sources: Martin Devera's
+//! description (luxik.cdi.cz/~devik/qos/htb), `tc-htb(8)`, and the behavior of Linux 6.12.
 mod class;
 mod params;
 
@@ -13,33 +13,34 @@ use alloc::vec::Vec;
 use class::{Class, Mode};
 use fathom_units::{Bytes, Duration, Rng, Time};
 
-/// Classes may be inside one another this deep. Source: `sch_htb`.
+/// Maximum depth of the class tree. Source: `sch_htb`.
 pub(crate) const LEVELS: usize = 8;
-/// Source: `sch_htb`.
+/// Number of priorities. Source: `sch_htb`.
 pub(crate) const PRIOS: usize = 8;
-/// What the queue of unshaped packets holds: Linux takes the interface's `txqueuelen`.
+/// Limit of the queue of unshaped packets. Linux uses the interface's `txqueuelen`.
 const DIRECT_PACKETS: u64 = 1000;
 
 /// A hierarchical token bucket, as in Linux.
 ///
-/// A class within its rate sends, whatever its parent's state. One above its rate and below its ceil borrows from its
-/// parent, if that is within its rate or can borrow in turn. What is sent without borrowing goes first, then what is
-/// borrowed from the lowest level, and on each level the lowest priority number. Classes of one level and priority take
-/// turns by deficit round robin, in the order in which they are listed (in Linux by their numbers).
+/// A class within its rate sends, whatever the state of its parent. A class above its rate and
+/// below its ceil borrows from its parent, if the parent is within its rate or can borrow in turn.
+/// Packets sent without borrowing go first, then those borrowed from the lowest level; on each
+/// level the lowest priority number goes first. Classes of one level and priority share by deficit
+/// round robin, in the order in which they are listed (in Linux by class number).
 ///
-/// Differences: tokens are exact; modes change at the nanosecond and not when a timer comes round; the classes are given
-/// with their matches, where Linux has filters.
+/// Differences from Linux: tokens are exact; modes change at the nanosecond, not at a timer tick;
+/// and classes list their matches, where Linux has filters.
 pub struct Htb<P> {
     salt: u64,
     default: Option<usize>,
     classes: Vec<Class<P>>,
-    /// The class whose turn it is among those that send, for each level and priority.
+    /// The next class among those that send, for each level and priority.
     cursors: Box<[[usize; PRIOS]; LEVELS]>,
     direct: Store<P>,
 }
 
 impl<P: Packet> Htb<P> {
-    /// Empty queues and full buckets; `seed` is for matches by flow, and for the queues of the classes.
+    /// Creates empty queues and full buckets. `seed` is for matches by flow and for the queues.
     pub fn new(params: HtbParams, seed: u64) -> Self {
         let mut rng = Rng::stream(seed, "htb");
         let salt = rng.next_u64();
@@ -65,11 +66,11 @@ impl<P: Packet> Htb<P> {
         self.classes.iter().position(takes).or(self.default)
     }
 
-    /// Brings modes up to date and tells which priorities could send from each level.
+    /// Updates the modes and returns, for each level, a bitmap of the priorities that can send.
     fn offers(&mut self, now: Time) -> [u8; LEVELS] {
         self.classes.iter_mut().for_each(|class| class.refresh(now));
         let mut offers = [0; LEVELS];
-        // Children come after their parents.
+        // In reverse order, since children are listed after their parents.
         for index in (0..self.classes.len()).rev() {
             let Class { mode, wants, level, parent, .. } = self.classes[index];
             match (mode, parent) {
@@ -81,13 +82,13 @@ impl<P: Packet> Htb<P> {
         offers
     }
 
-    /// The first class from `from` on that sends from `level`, or that borrows from `parent`.
+    /// The first class from `from` on that has packets of `prio` and fulfills `fits`.
     fn find(&self, from: usize, prio: usize, fits: impl Fn(&Class<P>) -> bool) -> Option<usize> {
         (from..self.classes.len())
             .find(|index| self.classes[*index].wants & (1 << prio) != 0 && fits(&self.classes[*index]))
     }
 
-    /// Where the turn of `index` is kept, of all that send from `level`.
+    /// The cursor of the round robin to which `index` belongs when it sends from `level`.
     fn cursor(&mut self, index: usize, level: usize, prio: usize) -> &mut usize {
         match self.classes[index].parent {
             Some(parent) if self.classes[index].level < level => &mut self.classes[parent].cursors[prio],
@@ -95,8 +96,8 @@ impl<P: Packet> Htb<P> {
         }
     }
 
-    /// The leaf whose turn it is, on a level and in a priority in which there is one. When all children of a class have
-    /// had their turn, the turn of the class is over too.
+    /// The next leaf on a level and in a priority that has one. When all children of a class have
+    /// had their turn, the turn of the class ends too.
     fn leaf_in_turn(&mut self, level: usize, prio: usize) -> Option<usize> {
         let sends = |class: &Class<P>| class.level == level && class.mode == Mode::Sends;
         loop {
@@ -119,7 +120,7 @@ impl<P: Packet> Htb<P> {
         }
     }
 
-    /// Charges the leaf, its turn, and all classes above it for a packet sent from `level`.
+    /// Charges a packet sent from `level` to the leaf, its turn, and all classes above it.
     fn charge(&mut self, leaf: usize, level: usize, prio: usize, len: Bytes, now: Time) {
         let turn_is_over = self.classes[leaf].leaf.as_mut().is_some_and(|leaf| leaf.charge_turn(level, len));
         if turn_is_over {
@@ -132,13 +133,13 @@ impl<P: Packet> Htb<P> {
         }
     }
 
-    /// When something changes for the packets of `leaf`.
+    /// When the packets of `leaf` may become ready to send.
     fn leaf_ready(&self, leaf: usize, now: Time) -> Option<Time> {
         let (mut soonest, mut next) = (None::<Time>, Some(leaf));
         while let Some(class) = next.map(|index| &self.classes[index]) {
             let mode = class.mode_at(now);
             let at = match mode {
-                // It is its queue that shapes.
+                // Only its own queue, a shaper, can be holding packets back.
                 Mode::Sends => self.classes[leaf].leaf.as_ref()?.queue.next_ready(now),
                 Mode::Borrows | Mode::Waits => Some(class.better(mode, now)),
             };
@@ -154,7 +155,7 @@ impl<P: Packet> Qdisc<P> for Htb<P> {
         let index = self.classify(&packet);
         let leaf = index.and_then(|index| self.classes[index].leaf.as_mut());
         match leaf {
-            // One type of sink for all depths, or queues inside queues would have no end of types.
+            // A `dyn` sink, or nested queues would instantiate an infinite number of types.
             Some(leaf) => leaf.queue.enqueue(packet, now, &mut (sink as &mut dyn Sink<P>)),
             None if self.direct.backlog().packets < DIRECT_PACKETS => self.direct.push(packet, now),
             None => sink.dropped(packet, DropReason::Overlimit, Duration::ZERO, now),

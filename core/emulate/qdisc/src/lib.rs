@@ -1,7 +1,8 @@
-//! Queue disciplines: one body of code for the simulator, the lab and the tests against hand-written time lines.
+//! Queue disciplines for the simulator and the lab, and for tests against handwritten timelines.
 //!
-//! A host builds one from a [`Spec`], which is a text such as `fifo limit 375000b` or `fq_codel`, and drives the
-//! resulting [`AnyQdisc`] through the trait [`Qdisc`]. [`Stats`] counts what happened.
+//! A host builds a discipline from a [`Spec`], whose text form is, for example,
+//! `fifo limit 375000b` or `fq_codel`, and drives the resulting [`AnyQdisc`] through the trait
+//! [`Qdisc`]. [`Stats`] counts what happened.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,4 +1,4 @@
-//! PIE, RFC 8033: a controller that holds the delay by drops at arrival, and the discipline with one queue.
+//! PIE, RFC 8033: the controller, and the discipline with one queue.
 mod control;
 mod meter;
 
@@ -13,9 +13,8 @@ use fathom_units::{Duration, Rng, Time};
 /// Parameters of [`Pie`].
 pub type PieParams = SingleQueueParams<PieControlParams>;
 
-/// PIE with a single queue.
-///
-/// RFC 8033 allows it to be off while the queue is short (section 5.3); here it is always on, as in Linux.
+/// PIE with a single queue. It is always on, as in Linux. RFC 8033 section 5.3 allows turning it
+/// off while the queue is short.
 pub struct Pie<P> {
     params: PieParams,
     control: PieControl,
@@ -25,7 +24,7 @@ pub struct Pie<P> {
 }
 
 impl<P: Packet> Pie<P> {
-    /// An empty queue; `seed` sets which packets get a signal.
+    /// Creates an empty queue. `seed` determines which packets get a signal.
     pub fn new(params: PieParams, seed: u64) -> Self {
         Pie {
             params,
@@ -36,7 +35,7 @@ impl<P: Packet> Pie<P> {
         }
     }
 
-    /// The updates that have become due since the last call; nothing changed in between.
+    /// Runs the updates due since the last call; nothing changed in between.
     fn catch_up(&mut self, now: Time) {
         while self.timer.is_due(now) {
             self.control.update(&self.params.control, self.store.bytes());

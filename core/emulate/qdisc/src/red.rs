@@ -1,5 +1,5 @@
-//! RED: Floyd and Jacobson 1993, with gentle mode (Floyd 2000) and adaptive RED (Floyd, Gummadi, Shenker 2001); and
-//! Linux's.
+//! RED: Floyd and Jacobson 1993, with gentle mode (Floyd 2000) and adaptive RED (Floyd, Gummadi,
+//! Shenker 2001), and the variant in Linux.
 mod classic;
 mod linux;
 
@@ -10,7 +10,7 @@ use classic::Classic;
 use fathom_units::{Bytes, Duration, Rate, Ratio, Rng, Time};
 use linux::Linux;
 
-/// How often the adaptive form changes the probability. Source: Floyd 2001 section 4; Linux has the same.
+/// Interval of adaptive RED's changes. Source: Floyd 2001 section 4; Linux uses the same.
 const ADAPT_EVERY: Duration = Duration::from_millis(500);
 /// The averaging weight is 2^-n with n below this.
 const MAX_WEIGHT_LOG: u32 = 32;
@@ -18,36 +18,37 @@ const MAX_WEIGHT_LOG: u32 = 32;
 /// Parameters of [`Red`], in tc's terms.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RedParams {
-    /// Whose rules: `Rfc` stands for the papers (RED has no RFC of its own; RFC 2309 recommends it), `Linux` for
-    /// `sch_red` with the parameters that tc derives: see [`Red`].
+    /// Which rules to follow: `Rfc` means the papers (RED has no RFC of its own; RFC 2309
+    /// recommends it), `Linux` means `sch_red` with the parameters that tc derives. See [`Red`].
     pub variant: Variant,
-    /// Bytes it holds whatever the average.
+    /// Hard limit in bytes, whatever the average.
     pub limit: Bytes,
-    /// Average backlog below which nothing is dropped.
+    /// Average backlog below which no packet gets a signal.
     pub min: Bytes,
-    /// Average backlog from which everything is, unless `gentle`.
+    /// Average backlog from which every packet gets a signal, unless `gentle`.
     pub max: Bytes,
-    /// Size of the packets that `burst` counts, and of those that would have left while the link was idle.
+    /// Packet size that `burst` and the idle decay assume.
     pub avpkt: Bytes,
-    /// Packets that an empty queue takes at once before the average reaches `min`: it sets the averaging weight.
+    /// Packets that an empty queue accepts at once before the average reaches `min`.
     pub burst: u32,
-    /// Probability of a signal just below `max`; with `adaptive`, at the start.
+    /// Probability of a signal just below `max`; with `adaptive`, the initial value.
     pub probability: Ratio,
-    /// The link's rate, for the packets that would have left while it was idle.
+    /// Rate of the link, for the decay of the average while the link is idle.
     pub rate: Rate,
-    /// Mark ECN-capable packets where others are dropped.
+    /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// With `ecn`, drop from `max` on all the same.
+    /// Drop from `max` on even with `ecn`.
     pub harddrop: bool,
     /// Let the probability grow to 1 between `max` and twice `max`. Linux has no such mode.
     pub gentle: bool,
-    /// Adjust the probability so that the average stays in the middle fifth between `min` and `max`.
+    /// Adjust the probability to keep the average in the middle fifth between `min` and `max`.
     pub adaptive: bool,
 }
 
 impl RedParams {
-    /// n of the averaging weight 2^-n as tc derives it: the largest weight with which `burst` packets into an empty queue
-    /// leave the average at `min` or below; `None` if there is none, as with fewer packets than `min` holds.
+    /// The exponent n of the averaging weight 2^-n, as tc derives it: the largest weight with which
+    /// `burst` packets into an empty queue leave the average at `min` or below. `None` if there is
+    /// none, as when `burst` packets are fewer than `min` holds.
     pub(crate) fn weight_log(&self) -> Option<u32> {
         let burst = f64::from(self.burst);
         let needed = burst + 1.0 - self.min.get() as f64 / self.avpkt.get() as f64;
@@ -59,7 +60,7 @@ impl RedParams {
     }
 }
 
-/// What the average asks for.
+/// The decision based on the average.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Signal {
     None,
@@ -67,37 +68,37 @@ enum Signal {
     Forced,
 }
 
-/// The two sets of rules.
+/// The two variants.
 enum Law {
     Classic(Classic),
     Linux(alloc::boxed::Box<Linux>),
 }
 
-/// Random early detection on the average backlog in bytes, which is brought up to date at each arrival.
+/// Random early detection on the average backlog in bytes, which is updated at each arrival.
 ///
-/// The papers' rules: average by w = 2^-n (n from `burst`, as tc derives it); on a link that was idle for t the average
-/// decays by (1 - w)^m with m = t * rate / avpkt packets that could have left; signals are spread evenly by
-/// p / (1 - count p). Each packet counts the same, whatever its size.
+/// The papers: the average has the weight w = 2^-n (n from `burst`, as tc derives it). After an
+/// idle time t it decays by (1 - w)^m, with m = t * rate / avpkt packets that could have been sent.
+/// Signals are spread evenly by p / (1 - count p). Packets count equally, whatever their size.
 ///
-/// Linux's rules are those with integers: the decay comes from a table of 256 shifts, a signal is due when count * (avg -
-/// min) passes a random number that is drawn only after the one before. tc makes for it:
+/// Linux uses the same rules in integers. The idle decay comes from a table of 256 shifts. A signal
+/// is due when count * (avg - min) exceeds a random number drawn at the last one. tc computes:
 /// - Wlog, the n above.
-/// - Scell_log, the smallest k for which the idle time that shifts the average by 31 is below 512 * 2^k ticks of 64 ns,
-///   and the table: entry i is i * 2^k ticks over the time of one packet, times -ln(1 - w), cut to whole numbers, at
-///   most 31. (The shift is by powers of two where the exponent is natural, so Linux forgets faster.)
-/// - Plog, which a kernel since 3.3 ignores, as tc sends it the probability itself.
+/// - Scell_log, the smallest k for which 512 * 2^k ticks of 64 ns shift by more than 31.
+/// - The table: entry i is i * 2^k ticks over the time of one packet, times -ln(1 - w), truncated,
+///   at most 31. (A shift is a power of two, the exponent is natural, so Linux forgets faster.)
+/// - Plog, which kernels since 3.3 ignore, because tc sends the probability itself.
 pub struct Red<P> {
     params: RedParams,
     law: Law,
     timer: Timer,
-    /// Since when the link has found nothing to send.
+    /// Start of the current idle period; `None` while busy.
     idle_since: Option<Time>,
     rng: Rng,
     store: Store<P>,
 }
 
 impl<P: Packet> Red<P> {
-    /// An empty queue; `seed` sets which packets get a signal.
+    /// Creates an empty queue. `seed` determines which packets get a signal.
     pub fn new(params: RedParams, seed: u64) -> Self {
         let law = match params.variant {
             Variant::Rfc => Law::Classic(Classic::new(&params)),
@@ -113,7 +114,7 @@ impl<P: Packet> Red<P> {
         }
     }
 
-    /// The changes of the probability that have become due since the last call.
+    /// Runs the adaptations due since the last call.
     fn catch_up(&mut self, now: Time) {
         while self.params.adaptive && self.timer.is_due(now) {
             let idle = self.idle_since.map(|since| (since, self.timer.last()));
@@ -132,7 +133,7 @@ impl<P: Packet> Red<P> {
         }
     }
 
-    /// Drops an arrival. If it found the link idle, the link still is.
+    /// Drops an arrival. If the link was idle, it remains idle.
     fn refuse(&mut self, packet: P, reason: DropReason, now: Time, sink: &mut impl Sink<P>) {
         self.idle_since = self.idle_since.map(|_| now);
         sink.dropped(packet, reason, Duration::ZERO, now);

@@ -1,4 +1,4 @@
-//! The first fair queueing. Source: RFC 970, J. Nagle, "On Packet Switches With Infinite Storage" (1985).
+//! Fair queueing of RFC 970, J. Nagle, "On Packet Switches With Infinite Storage" (1985).
 use crate::store::Store;
 use crate::{Backlog, DropReason, End, Packet, Qdisc, Sink};
 use alloc::collections::{BTreeMap, VecDeque};
@@ -7,29 +7,30 @@ use fathom_units::{Duration, Rng, Time};
 /// Parameters of [`Rfc970`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rfc970Params {
-    /// Packets it holds in all; default 1000.
+    /// Limit in packets, over all hosts; default 1000.
     pub limit_packets: u64,
-    /// Time to live in this queue: what waited longer is dropped when its turn comes. None by default. (Today's time to
-    /// live counts routers; that of 1985 counted seconds too.)
+    /// Time to live in the queue: an older packet is dropped when its turn comes. None by default.
+    /// (Today's time to live only counts routers; in 1985 it also counted seconds.)
     pub ttl: Option<Duration>,
 }
 
-/// One queue for each source host, served in turn, a packet at a time.
+/// One queue per source host, served round robin, one packet per turn.
 ///
-/// A queue whose packet has expired drops it and keeps its turn. For lack of room the longest queue loses its newest
-/// packet, which would have been sent last; of several the one whose turn comes last. As turns are counted in packets, a
-/// host that sends large ones gets more of the link, which deficit round robin mends.
+/// A queue whose packet has expired drops it and keeps its turn. When the buffer is full, the
+/// longest queue loses its newest packet, which would have been sent last; of equal queues, the
+/// last in service order. Turns are counted in packets, so a host that sends large packets gets
+/// more of the link. Deficit round robin fixes that.
 pub struct Rfc970<P> {
     params: Rfc970Params,
     salt: u64,
-    /// By source host; none is empty.
+    /// Queues by source host; none is empty.
     hosts: BTreeMap<u64, Store<P>>,
     turns: VecDeque<u64>,
     backlog: Backlog,
 }
 
 impl<P: Packet> Rfc970<P> {
-    /// No queues yet. Hosts are told apart by a hash of 64 bits; `seed` is for that.
+    /// Creates no queues yet. `seed` salts the 64-bit hash that distinguishes hosts.
     pub fn new(params: Rfc970Params, seed: u64) -> Self {
         Rfc970 {
             params,

@@ -8,41 +8,40 @@ use alloc::collections::VecDeque;
 use bins::{Bins, CERTAIN, Fullness};
 use fathom_units::{Duration, Ratio, Rng, Time};
 
-/// Tokens of the penalty box grow for at most this long.
+/// The penalty box accumulates tokens for at most this long.
 const MAX_TOKEN_AGE: Duration = Duration::from_secs(10);
 
-/// Parameters of [`Sfb`]; the defaults are those that tc sends.
+/// Parameters of [`Sfb`]. The defaults are those that tc sends.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SfbParams {
-    /// Packets it holds; default 1000.
+    /// Limit in packets; default 1000.
     pub limit_packets: u64,
-    /// Packets that a flow may hold, measured by the emptiest of its bins; default 25.
+    /// Packets per flow, measured by its emptiest bin; default 25.
     pub max: u16,
-    /// Packets in a bin from which its probability rises; default 20.
+    /// Packets in a bin at which its probability rises; default 20.
     pub target: u16,
-    /// Added to a bin's probability at an arrival that finds `target` packets in it; default 1/2000 (the
-    /// kernel's own, which tc overrides, is 1/1000). In steps of 1/65535.
+    /// Added to a bin's probability at an arrival that finds `target` packets in it; default 1/2000
+    /// (the kernel's own default, which tc overrides, is 1/1000). In steps of 1/65535.
     pub increment: Ratio,
-    /// Taken off at an arrival that finds none; default 1/20000 (the kernel's own is 1/6000).
+    /// Subtracted at an arrival that finds it empty; default 1/20000 (the kernel's is 1/6000).
     pub decrement: Ratio,
-    /// The hash changes this often, so that flows which share bins do not for ever; default 600 s.
+    /// Interval of hash changes, so that flows share bins for a limited time; default 600 s.
     pub rehash: Duration,
-    /// For this long before a change, flows with a probability of 1 are put into the next bins too; default 60 s.
+    /// How long before a change unresponsive flows also count in the next bins; default 60 s.
     pub db: Duration,
     /// Packets per second that all flows with a probability of 1 may send together; default 10.
     pub penalty_rate: u32,
-    /// And at once; default 20.
+    /// Burst of these flows in packets; default 20.
     pub penalty_burst: u32,
 }
 
-/// The rate limit of the flows that do not respond.
+/// The rate limit of unresponsive flows.
 struct PenaltyBox {
     tokens: u64,
     filled: Time,
 }
 
 impl PenaltyBox {
-    /// True if a packet may pass.
     fn admits(&mut self, params: &SfbParams, now: Time) -> bool {
         if self.tokens == 0 {
             let age = (now - self.filled).min(MAX_TOKEN_AGE);
@@ -56,28 +55,28 @@ impl PenaltyBox {
     }
 }
 
-/// A single queue in front of which every flow is counted in 8 of 8 * 16 bins, one in each level. Each bin has a
-/// probability that is steered as in BLUE by the flow's packets in the queue, and a flow gets signals by the lowest of
-/// its 8, so that it suffers only if it shares all of them with a greedy one.
+/// A single queue. Each flow is counted in 8 of 8 * 16 bins, one per level. Each bin has a
+/// probability that follows BLUE's rules for its packets. A flow gets signals with the lowest of
+/// its 8, so it is affected only if it shares all of them with greedy flows.
 ///
-/// A flow with a probability of 1 does not respond; it is limited to a rate. Above a probability of one half ECN-capable
-/// packets are dropped too, more and more of them. With these defaults a lone TCP flow gets about half of a 20 Mbit/s
-/// link: a bin's target is less than its window.
+/// A flow with a probability of 1 is unresponsive and is rate-limited. Above a probability of one
+/// half, ECN-capable packets are dropped too, increasingly often. With these defaults a single TCP
+/// flow gets about half of a 20 Mbit/s link, because a bin's target is smaller than its window.
 pub struct Sfb<P> {
     params: SfbParams,
     bins: Box<[Bins; 2]>,
-    /// Which of the two decides.
+    /// Index of the bins that decide.
     active: usize,
     changed: Time,
     penalty: PenaltyBox,
     rng: Rng,
     store: Store<P>,
-    /// Of the packets in `store`: their hashes in both, 0 where they are not counted.
+    /// For each packet in `store`, its hash in both sets of bins; 0 where it is not counted.
     hashes: VecDeque<[u32; 2]>,
 }
 
 impl<P: Packet> Sfb<P> {
-    /// An empty queue; `seed` sets which flows share bins and which packets get a signal.
+    /// Creates an empty queue. `seed` determines shared bins and the random signals.
     pub fn new(params: SfbParams, seed: u64) -> Self {
         let mut rng = Rng::stream(seed, "sfb");
         let bins = Box::new(core::array::from_fn(|_| Bins::new(&params, rng.next_u64())));
@@ -93,7 +92,7 @@ impl<P: Packet> Sfb<P> {
         }
     }
 
-    /// Changes the hash if it is time to. Linux looks at arrivals only.
+    /// Changes the hash when it is due. Like Linux, this happens only at arrivals.
     fn rehash(&mut self, now: Time) {
         if now - self.changed > self.params.rehash {
             self.bins[self.active].salt = self.rng.next_u64();
@@ -102,12 +101,12 @@ impl<P: Packet> Sfb<P> {
         }
     }
 
-    /// The next bins are being filled already.
+    /// True if the next bins are already being filled.
     fn is_warming(&self, now: Time) -> bool {
         now - self.changed > self.params.rehash.saturating_sub(self.params.db)
     }
 
-    /// What becomes of a packet that the emptiest bin lets in; marks it if that is due. True if it may enter.
+    /// Decides on a packet that the emptiest bin has room for, and may mark it. True to enqueue.
     fn admits(&mut self, packet: &mut P, probability: u16, now: Time, sink: &mut impl Sink<P>) -> bool {
         let random = (self.rng.next_u64() >> 48) as u16;
         if random >= probability {
@@ -123,7 +122,7 @@ impl<P: Packet> Sfb<P> {
         true
     }
 
-    /// The reason to drop `packet`, if there is one; `hashes` tells where to count it if not.
+    /// The reason to drop `packet`, if any. Fills `hashes` with the bins to count it in.
     fn judge(
         &mut self,
         packet: &mut P,

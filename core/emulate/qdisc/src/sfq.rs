@@ -1,5 +1,5 @@
-//! Stochastic fairness queueing. Sources: P. McKenney, "Stochastic Fairness Queueing" (INFOCOM 1990), `tc-sfq(8)`, and the
-//! behaviour of Linux 6.12.
+//! Stochastic fairness queueing. Sources: P. McKenney, "Stochastic Fairness Queueing" (INFOCOM
+//! 1990), `tc-sfq(8)`, and the behavior of Linux 6.12.
 use crate::store::Store;
 use crate::timer::Timer;
 use crate::{Backlog, DropFrom, DropReason, Packet, Qdisc, Sink};
@@ -7,25 +7,25 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use fathom_units::{Bytes, Duration, Rng, Time};
 
-/// Linux counts turns in units of so many bytes, and a packet's are rounded up.
+/// Linux counts allotments in units of this many bytes and rounds packets up.
 const ALLOT_UNIT: u64 = 8;
 
 /// Parameters of [`Sfq`]. Defaults are those of Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SfqParams {
-    /// Packets it holds in all; default 127.
+    /// Limit in packets, over all slots; default 127.
     pub limit_packets: u64,
-    /// Packets in a slot; default 127.
+    /// Limit in packets per slot; default 127.
     pub depth: u64,
-    /// Hash values that flows are told apart by, a power of two; default 1024.
+    /// Number of hash values, a power of two; default 1024.
     pub divisor: u64,
-    /// Slots in use at a time; a further flow's packets are dropped. Default 128.
+    /// Slots in use at a time; packets of additional flows are dropped. Default 128.
     pub flows: u64,
-    /// Bytes that a slot may send in its turn; default 1514.
+    /// Quantum in bytes; default 1514.
     pub quantum: Bytes,
-    /// Time after which flows are hashed anew, so that two do not share a slot for long; none by default.
+    /// Rehash interval, so that two flows do not share a slot for long; none by default.
     pub perturb: Option<Duration>,
-    /// Which packet of a slot goes for lack of room; by default the newest.
+    /// Which packet of a slot is dropped when the buffer is full; by default the newest.
     pub drop_from: DropFrom,
 }
 
@@ -34,21 +34,22 @@ struct Slot<P> {
     store: Store<P>,
     /// What it may still send in this turn, in units of [`ALLOT_UNIT`].
     allot: i64,
-    /// When its length last changed, counted in changes.
+    /// When its length last changed, as a number of changes.
     changed: u64,
 }
 
 /// Stochastic fairness queueing, as in Linux without its optional RED.
 ///
-/// For lack of room the slot with most packets loses one; of several that whose length changed last, and if all have one
-/// packet, the slot whose turn it is. (Given a limit below the number of slots, Linux has no more slots than that.) When flows are hashed anew, the packets in the queue move with them, so that they
-/// stay in order; one for which its new slot has no room is dropped.
+/// When the buffer is full, the slot with the most packets loses one; of equal slots, the one that
+/// changed last. If all slots have one packet, the slot whose turn it is loses it. (With a limit
+/// below the number of slots, Linux has only `limit` slots.) On rehashing, queued packets move with
+/// their flows, so that they stay in order. A packet that its new slot has no room for is dropped.
 pub struct Sfq<P> {
     params: SfqParams,
     salt: u64,
     rng: Rng,
     perturb: Option<Timer>,
-    /// By hash value; none is empty.
+    /// Slots by hash value; none is empty.
     slots: BTreeMap<u64, Slot<P>>,
     turns: VecDeque<u64>,
     changes: u64,
@@ -60,7 +61,7 @@ fn allot(bytes: Bytes) -> i64 {
 }
 
 impl<P: Packet> Sfq<P> {
-    /// No slots yet; `seed` sets which flows share one.
+    /// Creates a queue without slots. `seed` determines which flows share one.
     pub fn new(params: SfqParams, seed: u64) -> Self {
         let flows = params.flows.min(params.divisor);
         let limit_packets = params.limit_packets.min(params.depth.saturating_mul(flows));
@@ -77,7 +78,7 @@ impl<P: Packet> Sfq<P> {
         }
     }
 
-    /// Puts a packet into its slot, if it gets one; gives it back if not.
+    /// Puts a packet into its slot; gives it back if it gets none.
     fn put(&mut self, packet: P, arrived: Time) -> Result<u64, P> {
         let hash = packet.flow_hash(self.salt) % self.params.divisor;
         let is_full = self.slots.len() as u64 >= self.params.flows;
@@ -98,7 +99,7 @@ impl<P: Packet> Sfq<P> {
         Ok(hash)
     }
 
-    /// Takes the packet at `place` out of a slot, and the slot out if that was its last.
+    /// Removes the packet at `place` from a slot, and the slot if it becomes empty.
     fn take(&mut self, hash: u64, place: usize) -> Option<crate::store::Stored<P>> {
         let slot = self.slots.get_mut(&hash)?;
         let stored = slot.store.remove(place)?;
@@ -117,7 +118,7 @@ impl<P: Packet> Sfq<P> {
         self.slots.get(&hash).map_or(0, |slot| slot.store.len())
     }
 
-    /// Drops one packet of a slot, from the end that is chosen.
+    /// Drops one packet of a slot, from the configured end.
     fn drop_of(&mut self, hash: u64, now: Time, sink: &mut impl Sink<P>) {
         let place = match self.params.drop_from {
             DropFrom::Head => 0,
@@ -137,7 +138,7 @@ impl<P: Packet> Sfq<P> {
         }
     }
 
-    /// Hashes anew what is held if that has become due since the last call.
+    /// Rehashes the queued packets if that has become due since the last call.
     fn catch_up(&mut self, now: Time, sink: &mut impl Sink<P>) {
         let Some(timer) = &mut self.perturb else { return };
         if !timer.is_due(now) {

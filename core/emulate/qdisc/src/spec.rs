@@ -1,4 +1,4 @@
-//! The text form of a queue discipline and its parameters, in the words of `tc(8)`.
+//! The text form of a queue discipline and its parameters, with the keywords of `tc(8)`.
 mod blue;
 mod cake;
 mod codel;
@@ -28,14 +28,14 @@ use core::fmt;
 use core::str::SplitWhitespace;
 use words::Words;
 
-/// Parameters with a text form: a name, then words in any order.
+/// Parameters with a text form: the name of the discipline, then words in any order.
 pub(crate) trait Text: Sized {
     const NAME: &'static str;
-    /// All words, with blanks between them.
+    /// All parameters, separated by blanks.
     const WORDS: &'static str;
-    /// Takes defaults for what is left out.
+    /// Parses the parameters. Missing ones get their defaults.
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError>;
-    /// Writes all parameters, a blank before each.
+    /// Writes all parameters, each after a blank.
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
@@ -43,7 +43,7 @@ pub(crate) trait Text: Sized {
 pub(crate) trait Settings: Default {
     const NAME: &'static str;
     const WORDS: &'static str;
-    /// Sets the parameter `word`, whose value comes next in `words`.
+    /// Sets the parameter `word`. Its value is next in `words`.
     fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError>;
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
@@ -63,7 +63,7 @@ impl<T: Settings> Text for T {
     }
 }
 
-/// Reads the parameters of one discipline.
+/// Parses the parameters of one discipline, to the last word.
 pub(crate) fn read<T: Text>(words: SplitWhitespace<'_>) -> Result<T, SpecError> {
     T::read(&mut Words::new(words, T::NAME, T::WORDS))
 }

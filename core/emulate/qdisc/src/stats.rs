@@ -2,10 +2,10 @@
 use crate::{Backlog, DropReason, Packet};
 use fathom_units::{Bytes, Duration};
 
-/// Packets and their wire bytes.
+/// A number of packets and their wire bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Count {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
     /// Wire bytes.
     pub bytes: Bytes,
@@ -19,30 +19,30 @@ impl Count {
     }
 }
 
-/// What a queue discipline has done since it was made. `arrived` = `sent` + [`Stats::dropped`] + what it holds now.
+/// Counters since a queue was created: `arrived` = `sent` + [`Stats::dropped`] + backlog.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
-    /// Offered to the queue, whether or not it had room.
+    /// Packets offered to the queue, including dropped ones.
     pub arrived: Count,
-    /// Handed to the link.
+    /// Packets handed to the link.
     pub sent: Count,
-    /// Dropped, by reason in the order of [`DropReason::ALL`].
+    /// Drops by reason, in the order of [`DropReason::ALL`].
     dropped: [Count; DropReason::ALL.len()],
-    /// Marked CE; each of them is also in `sent` or still in the queue.
+    /// Packets marked CE; they are also in `sent` or still queued.
     pub marked: Count,
-    /// Most bytes and most packets held, each at its own moment.
+    /// Maximum bytes and maximum packets queued; each has its own time.
     pub max_backlog: Backlog,
     /// Longest sojourn of a packet that was sent.
     pub max_sojourn: Duration,
 }
 
 impl Stats {
-    /// All drops, whatever the reason.
+    /// All drops.
     pub fn dropped(&self) -> Count {
         let sum = |a: Count, b: &Count| Count { packets: a.packets + b.packets, bytes: a.bytes + b.bytes };
         self.dropped.iter().fold(Count::default(), sum)
     }
-    /// Drops of one reason.
+    /// Drops for one reason.
     pub fn dropped_for(&self, reason: DropReason) -> Count {
         self.dropped[reason as usize]
     }

@@ -1,4 +1,4 @@
-//! Packets in order of arrival, each with the time at which it came.
+//! Packets in order of arrival, each with its arrival time.
 use crate::{Backlog, DropReason, Packet, Sink};
 use alloc::collections::VecDeque;
 use fathom_units::{Bytes, Duration, Time};
@@ -12,7 +12,6 @@ impl<P> Stored<P> {
     pub(crate) fn sojourn(&self, now: Time) -> Duration {
         now - self.arrived
     }
-    /// The packet as it is sent, with its sojourn.
     #[inline]
     pub(crate) fn leave(self, now: Time) -> (P, Duration) {
         let sojourn = self.sojourn(now);
@@ -24,7 +23,7 @@ impl<P> Stored<P> {
     }
 }
 
-/// The memory of one queue; the disciplines differ in what they do with it.
+/// The FIFO storage that all disciplines build on.
 pub(crate) struct Store<P> {
     packets: VecDeque<Stored<P>>,
     bytes: Bytes,
@@ -43,17 +42,16 @@ impl<P: Packet> Store<P> {
         self.bytes -= stored.packet.len();
         Some(stored)
     }
-    /// Takes out the packet at `place`, counted from the head.
+    /// Removes the packet at `place`, counted from the head.
     pub(crate) fn remove(&mut self, place: usize) -> Option<Stored<P>> {
         let stored = self.packets.remove(place)?;
         self.bytes -= stored.packet.len();
         Some(stored)
     }
-    /// From the head on.
+    /// Iterates from the head.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stored<P>> {
         self.packets.iter()
     }
-    /// Packets held.
     pub(crate) fn len(&self) -> usize {
         self.packets.len()
     }

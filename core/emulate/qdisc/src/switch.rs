@@ -1,5 +1,6 @@
-//! The output ports of a switch, which share one memory. Source of the thresholds: A. K. Choudhury and E. L. Hahne,
-//! "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches" (IEEE/ACM Transactions on Networking 6(2), 1998).
+//! The output ports of a switch with shared memory. Source of the thresholds: A. K. Choudhury and
+//! E. L. Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches" (IEEE/ACM
+//! Transactions on Networking 6(2), 1998).
 use crate::store::Store;
 use crate::{Backlog, DropReason, End, Packet, Qdisc, Sink};
 use alloc::vec::Vec;
@@ -10,48 +11,49 @@ const NANOS_PER_SEC: u128 = 1_000_000_000;
 /// Parameters of [`Switch`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SwitchParams {
-    /// Output ports.
+    /// Number of output ports.
     pub ports: u32,
-    /// Of each port.
+    /// Rate of each port.
     pub rate: Rate,
-    /// Wire bytes that all ports hold together.
+    /// Size of the shared memory, in wire bytes.
     pub memory: Bytes,
-    /// Who may use it.
+    /// How the ports share the memory.
     pub sharing: Sharing,
 }
 
 /// How much of the memory a port may use.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Sharing {
-    /// A port takes nothing more from this many times the free memory on. With n ports that always want more each holds
-    /// alpha x memory / (1 + n alpha), and the rest is left for the next one. The default, with alpha 1.
+    /// A port accepts packets while its queue is below this many times the free memory (alpha). If
+    /// n ports are overloaded, each holds alpha x memory / (1 + n alpha), and the rest stays free
+    /// for other ports. This is the default, with alpha 1.
     Dynamic(f64),
-    /// All that is free.
+    /// All free memory.
     Complete,
-    /// An equal part for each port.
+    /// An equal part per port.
     Static,
 }
 
-/// One output port: a packet is sent when those before it are, whether or not it is fetched in time.
+/// One output port. A packet is sent after those before it, whether or not it is dequeued in time.
 struct Port<P> {
     store: Store<P>,
-    /// When the last bit of the head leaves; `None` without a head.
+    /// When the last bit of the head is sent; `None` without a head.
     sent_at: Option<Time>,
-    /// When the last bit of the packet before it has left, and what was cut off of that time, in 1 / rate nanoseconds.
+    /// When the previous packet was sent, and the truncated rest in units of 1 / rate ns.
     free_at: Time,
     remainder: u128,
 }
 
-/// Ports of one rate each before one memory, first in, first out.
+/// Ports with one rate and a shared memory, each a FIFO.
 ///
-/// A packet goes to the port of its destination host: the first hosts that are seen take the ports in order, and those
-/// that come when each port has one are spread by a hash. What a port sends takes its time on that port, in which it
-/// still fills memory, so that the sojourn of a packet is over with its last bit. The link behind this discipline is to
-/// have no rate, or far more than all ports together: it stands for the other ends of all cables.
+/// A packet goes to the port of its destination host. The first hosts seen take the ports in order;
+/// further hosts are hashed. A packet occupies memory until its last bit is sent, so its sojourn
+/// includes the transmission. The link behind this discipline represents the far ends of all
+/// cables: it should have no rate, or a much higher one than all ports together.
 pub struct Switch<P> {
     params: SwitchParams,
     salt: u64,
-    /// Of each port the first destination host.
+    /// The first destination host of each port.
     hosts: Vec<u64>,
     ports: Vec<Port<P>>,
     backlog: Backlog,
@@ -61,7 +63,7 @@ impl<P: Packet> Port<P> {
     const fn new() -> Self {
         Port { store: Store::new(), sent_at: None, free_at: Time::ZERO, remainder: 0 }
     }
-    /// Begins the head, which is new: when the one before it has left, or when it came if that was later.
+    /// Starts sending a new head: after the previous packet, or on arrival if that is later.
     fn begin(&mut self, rate: Rate) {
         let Some(head) = self.store.head() else {
             self.sent_at = None;
@@ -79,7 +81,7 @@ impl<P: Packet> Port<P> {
 }
 
 impl<P: Packet> Switch<P> {
-    /// Empty ports; `seed` is for the hash of hosts beyond one for each port.
+    /// Creates empty ports. `seed` is for the hash of the hosts beyond one per port.
     pub fn new(params: SwitchParams, seed: u64) -> Self {
         Switch {
             params,
@@ -89,7 +91,6 @@ impl<P: Packet> Switch<P> {
             backlog: Backlog::default(),
         }
     }
-    /// The packet's port.
     fn port(&mut self, packet: &P) -> usize {
         let host = packet.host_hash(End::Destination, self.salt);
         if let Some(port) = self.hosts.iter().position(|other| *other == host) {
@@ -101,7 +102,7 @@ impl<P: Packet> Switch<P> {
         self.hosts.push(host);
         self.hosts.len() - 1
     }
-    /// True if a port that holds `queued` bytes may take `len` more.
+    /// True if a port that holds `queued` bytes may accept `len` more.
     fn admits(&self, queued: Bytes, len: Bytes) -> bool {
         let free = self.params.memory - self.backlog.bytes;
         len <= free
@@ -113,7 +114,7 @@ impl<P: Packet> Switch<P> {
                 }
             }
     }
-    /// The port that has sent its head first, or will have; of several the one with the lowest number.
+    /// The port that has sent its head first, or will have; of equal ports, the lowest number.
     fn first(&self) -> Option<(Time, usize)> {
         let sent = self.ports.iter().enumerate().filter_map(|(number, port)| Some((port.sent_at?, number)));
         sent.min()

@@ -1,4 +1,4 @@
-//! A token bucket filter: a shaper before one queue.
+//! A token bucket filter: a shaper in front of one queue.
 use crate::bucket::Bucket;
 use crate::{AnyQdisc, Backlog, DropFrom, DropReason, FifoParams, Limit, Packet, Qdisc, Sink, Spec};
 use alloc::boxed::Box;
@@ -7,52 +7,53 @@ use fathom_units::{Bytes, Duration, Rate, Rng, Time};
 /// Parameters of [`Tbf`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct TbfParams {
-    /// Wire bytes that leave in the long run, in bit/s.
+    /// The long-run rate, in wire bits per second.
     pub rate: Rate,
-    /// Depth of the bucket: what may leave at once after a pause. No larger packet is taken.
+    /// Bucket depth: bytes that may be sent at once after a pause. Larger packets are dropped.
     pub burst: Bytes,
-    /// A second bucket before the first, for what leaves within a burst; none by default.
+    /// A second bucket that limits the rate within a burst; none by default.
     pub peak: Option<PeakParams>,
-    /// What waits for tokens.
+    /// The queue for packets that wait for tokens.
     pub queue: TbfQueue,
 }
 
 /// The peak rate of a [`Tbf`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PeakParams {
-    /// More than the rate.
+    /// The peak rate; above the rate.
     pub rate: Rate,
-    /// Depth of the second bucket, at least the largest packet. No larger packet is taken.
+    /// Depth of the second bucket, at least the largest packet. Larger packets are dropped.
     pub mtu: Bytes,
 }
 
 /// The queue of a [`Tbf`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum TbfQueue {
-    /// First in, first out, with at most so many wire bytes.
+    /// A FIFO with a limit in wire bytes.
     Limit(Bytes),
     /// Another discipline with its own limit.
     Child(Box<Spec>),
 }
 
-/// A packet that the child has given up and that waits for tokens.
+/// A packet that was dequeued from the child and waits for tokens.
 struct Head<P> {
     packet: P,
-    /// When it was taken out of the child, and its sojourn by then.
+    /// When it was dequeued from the child, and its sojourn at that time.
     taken: Time,
     sojourn: Duration,
 }
 
 /// A token bucket filter, as in Linux.
 ///
-/// Its tokens are exact, where Linux rounds those of a packet down to a nanosecond. (A bucket no larger than a packet is
-/// full when the packet goes at a whole nanosecond, and loses the rest of it; a burst of two packets keeps the rate.)
+/// Tokens are exact, where Linux rounds the tokens of a packet down to a nanosecond. (Packets leave
+/// at whole nanoseconds. A bucket no larger than one packet is full by then and loses the fraction;
+/// a burst of two packets keeps the exact rate.)
 ///
-/// The size of the next packet must be known before it may go, and which packet is next only a dequeue can tell where
-/// the child drops at dequeue. So the head is taken out of the child when the link asks for it, and waits outside until
-/// its tokens are there; Linux does the same with every child that is no fifo. The child's algorithm sees the packet's
-/// sojourn at that moment. Backlog and sojourn of this discipline include the wait, and so does its `limit`; a limit of
-/// the child's own does not.
+/// The shaper must know the size of the next packet before sending it. If the child drops at
+/// dequeue, only a dequeue determines the next packet. So the head is dequeued from the child when
+/// the link requests a packet, and waits for its tokens outside; Linux does the same with every
+/// child except a FIFO. The child's AQM sees the sojourn at that moment. The backlog and sojourn of
+/// this discipline include the wait, and so does its `limit`, but not the limit of a child.
 pub struct Tbf<P> {
     buckets: [Option<Bucket>; 2],
     max_packet: Bytes,
@@ -62,7 +63,7 @@ pub struct Tbf<P> {
 }
 
 impl<P: Packet> Tbf<P> {
-    /// An empty queue and full buckets; `seed` is for the child.
+    /// Creates an empty queue and full buckets. `seed` is for the child.
     pub fn new(params: TbfParams, seed: u64) -> Self {
         let unlimited = FifoParams { limit: Limit::Bytes(Bytes(u64::MAX)), drop_from: DropFrom::Tail };
         let (limit, spec) = match params.queue {
@@ -82,7 +83,7 @@ impl<P: Packet> Tbf<P> {
         }
     }
 
-    /// When all buckets have the tokens of `len`.
+    /// When all buckets have the tokens for `len`.
     fn ready(&self, len: Bytes, now: Time) -> Time {
         self.buckets.iter().flatten().map(|bucket| bucket.ready(len, now)).max().unwrap_or(now)
     }
@@ -104,7 +105,7 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
         if self.backlog().bytes + packet.len() > self.limit {
             return sink.dropped(packet, DropReason::Overlimit, Duration::ZERO, now);
         }
-        // One type of sink for all depths, or queues inside queues would have no end of types.
+        // A `dyn` sink: otherwise nested queues would instantiate an infinite number of sink types.
         self.child.enqueue(packet, now, &mut (sink as &mut dyn Sink<P>));
     }
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {

@@ -1,7 +1,7 @@
-//! Work at fixed times for queues that have no clock: what has become due is made up for at the next call.
+//! Periodic work in queues that have no clock: each call catches up on what has become due.
 use fathom_units::{Duration, Time};
 
-/// Due every `period`.
+/// A timer that is due every `period`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timer {
     next: Time,
@@ -9,7 +9,7 @@ pub(crate) struct Timer {
 }
 
 impl Timer {
-    /// Due first at `first`.
+    /// Creates a timer that is first due at `first`.
     pub(crate) const fn new(first: Time, period: Duration) -> Self {
         Timer { next: first, period }
     }
@@ -21,11 +21,11 @@ impl Timer {
         }
         due
     }
-    /// The time that [`Timer::is_due`] was true for.
+    /// The time for which [`Timer::is_due`] last returned true.
     pub(crate) fn last(&self) -> Time {
         self.next.saturating_sub(self.period)
     }
-    /// Leaves out what is due by `now`, for work that would change nothing, so that a long pause costs no time.
+    /// Skips the times due by `now` if the work would change nothing.
     pub(crate) fn skip(&mut self, now: Time) {
         if self.next <= now {
             let periods = (now - self.next).as_nanos() / self.period.as_nanos() + 1;

@@ -1,20 +1,19 @@
-//! Deficit round robin with priority for flows that come new: the scheduler of FQ-CoDel (RFC 8290 section 4) and its kin.
+//! Deficit round robin with priority for new flows, as in FQ-CoDel (RFC 8290 section 4).
 use alloc::vec::Vec;
 use fathom_units::Bytes;
 
-/// No flow.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
 struct Turn {
-    /// Bytes it may still send in this turn.
+    /// Bytes that it may still send in this turn.
     deficit: i64,
-    /// The flow behind it on its list.
+    /// The next flow on its list.
     next: u32,
     is_listed: bool,
 }
 
-/// Flows one behind the other, chained through their own entries.
+/// A linked list of flows through their own entries.
 #[derive(Clone, Copy)]
 struct List {
     first: u32,
@@ -46,7 +45,7 @@ impl List {
     }
 }
 
-/// Whose turn it is, of flows that are known by their numbers.
+/// The scheduler state of flows, which are identified by number.
 pub(crate) struct Turns {
     quantum: i64,
     flows: Vec<Turn>,
@@ -59,12 +58,12 @@ fn signed(bytes: Bytes) -> i64 {
 }
 
 impl Turns {
-    /// With flows from 0 to `flows` - 1.
+    /// Creates a scheduler for the flows 0 to `flows` - 1.
     pub(crate) fn new(flows: usize, quantum: Bytes) -> Self {
         let flows = alloc::vec![Turn { deficit: 0, next: NONE, is_listed: false }; flows];
         Turns { quantum: signed(quantum), flows, new: List::EMPTY, old: List::EMPTY }
     }
-    /// A packet has come for `flow`. True if it is a new flow for the scheduler, whose deficit is to be set.
+    /// Records a packet for `flow`. True if the flow is new; then the caller sets its deficit.
     pub(crate) fn arrived(&mut self, flow: usize) -> bool {
         let is_new = !self.flows[flow].is_listed;
         if is_new {
@@ -82,7 +81,7 @@ impl Turns {
     pub(crate) fn quantum(&self) -> i64 {
         self.quantum
     }
-    /// The flow whose turn it is. Those that have used their turn up go behind all others.
+    /// The flow whose turn it is. Flows that used up a turn move to the end of the old flows.
     pub(crate) fn current(&mut self) -> Option<usize> {
         loop {
             let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
@@ -96,19 +95,19 @@ impl Turns {
             self.old.push(flow, &mut self.flows);
         }
     }
-    /// None of them has anything: they are off the lists, one after the other.
+    /// Removes the next flow from its list. Called repeatedly when all flows are empty.
     pub(crate) fn clear(&mut self) -> Option<usize> {
         let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
         let flow = list.pop(&self.flows)?;
         self.flows[flow].is_listed = false;
         Some(flow)
     }
-    /// `flow` sent a packet.
     pub(crate) fn sent(&mut self, flow: usize, len: Bytes) {
         self.flows[flow].deficit -= signed(len);
     }
-    /// The flow whose turn it is has nothing. If it is new and `always`, or if there are old ones, it goes behind them, so
-    /// that it cannot come back as a new one before they had their turn. Else it is off the lists, which is true then.
+    /// The flow whose turn it is has no packets. If it is new, and `always` is set or there are old
+    /// flows, it moves behind them, so that it cannot return as a new flow before they had their
+    /// turn. Otherwise it leaves the lists, and the result is true.
     pub(crate) fn ran_empty(&mut self, always: bool) -> bool {
         let is_new = !self.new.is_empty();
         let list = if is_new { &mut self.new } else { &mut self.old };

@@ -1,4 +1,4 @@
-//! Speed of the simulator: the scenario with which others are measured, 4 CUBIC flows for 30 s through 100 Mbit/s.
+//! Simulator speed. The scenario also used to measure others: 4 CUBIC flows for 30 s at 100 Mbit/s.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 #![expect(clippy::print_stdout, reason = "its figures are for a person")]
 use fathom_sim::{Options, Outcome, simulate};
@@ -12,7 +12,7 @@ const CASES: &[(&str, &str, u32, u64, u64)] = &[
     ("fq_codel", "bbr", 4, 100, 30),
     ("fq_codel", "cubic", 16, 1000, 10),
 ];
-/// The best of these counts: the others were disturbed.
+/// The best repetition counts, because disturbances only slow down.
 const REPETITIONS: u32 = 5;
 
 fn main() {

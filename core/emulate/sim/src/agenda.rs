@@ -1,17 +1,17 @@
-//! What is due when: a heap with four children to a node.
+//! The event queue: a heap with four children per node.
 use alloc::vec::Vec;
 use fathom_units::Time;
 
-/// Who is to be woken.
+/// What to wake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wake {
     /// A TCP sender, by flow.
     Sender(u32),
     /// A TCP receiver, by flow.
     Receiver(u32),
-    /// A workload's unit.
+    /// A unit of a workload.
     Unit(u32),
-    /// A unit whose time is over.
+    /// A unit at the end of its time.
     Stop(u32),
     /// The head of an extra delay.
     Pipe(u32),
@@ -55,7 +55,7 @@ impl Wake {
     }
 }
 
-/// Entries in order of time, and of arrival where times are equal: time, sequence and who, in one number.
+/// A queue ordered by time, then by insertion. Time, sequence number and target are one number.
 #[derive(Default)]
 pub(crate) struct Agenda {
     heap: Vec<u128>,
@@ -65,18 +65,16 @@ pub(crate) struct Agenda {
 const CHILDREN: usize = 4;
 
 impl Agenda {
-    /// `wake` is due at `at`.
     pub(crate) fn push(&mut self, at: Time, wake: Wake) {
         let low = (u64::from(self.sequence) << 32) | u64::from(wake.pack());
         self.sequence = self.sequence.wrapping_add(1);
         self.heap.push((u128::from(at.as_nanos()) << 64) | u128::from(low));
         self.rise(self.heap.len() - 1);
     }
-    /// When the first is due; [`Time::MAX`] if there is none.
+    /// When the first entry is due; [`Time::MAX`] if there is none.
     pub(crate) fn next(&self) -> Time {
         self.heap.first().map_or(Time::MAX, |first| Time::from_nanos((first >> 64) as u64))
     }
-    /// The first.
     pub(crate) fn pop(&mut self) -> Option<Wake> {
         let last = self.heap.pop()?;
         let first = match self.heap.first_mut() {
@@ -125,7 +123,7 @@ mod tests {
         for seed in 0..20 {
             let (mut rng, mut agenda, mut expected) = (Rng::new(seed), Agenda::default(), Vec::new());
             for number in 0..500 {
-                // Few different times, so that many are equal; and some are taken out in between.
+                // Few different times, so that many are equal, with removals in between.
                 let at = Time::from_nanos(rng.below(40));
                 agenda.push(at, Wake::Unit(number));
                 expected.push((at, number));

@@ -1,4 +1,4 @@
-//! From a plan's workloads to units.
+//! Converts the workloads of a plan to units.
 use crate::net::{Edge, Net};
 use crate::packet::{END, Part};
 use crate::unit::{Incast, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transfer, Unit};
@@ -12,7 +12,7 @@ use fathom_scenario::{CALL_EVERY, LoadPlan, Plan, START_WITHIN, Timetable, Workl
 use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
 use fathom_units::{Bytes, Direction, Duration, Rng, Time};
 
-/// A unit with the time of its life.
+/// A unit with its start and stop times.
 pub(crate) struct Planned {
     pub(crate) unit: Unit,
     pub(crate) me: Me,
@@ -20,14 +20,14 @@ pub(crate) struct Planned {
     pub(crate) stop: Time,
 }
 
-/// All that a run sends.
+/// All traffic of a run.
 pub(crate) struct Expanded {
     pub(crate) workloads: Vec<WorkloadPlan>,
     pub(crate) units: Vec<Planned>,
     pub(crate) notes: Vec<Note>,
 }
 
-/// The workloads of `plan`, its `[load]` among them.
+/// The units of the workloads of `plan` and of its `[load]`.
 pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
     let mut notes = Vec::new();
     let mut workloads = plan.load.as_ref().map_or_else(Vec::new, |load| bulk(load, &mut notes));
@@ -51,7 +51,7 @@ pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
     Expanded { workloads, units, notes }
 }
 
-/// `[load]` as workloads.
+/// Converts `[load]` to workloads.
 fn bulk(load: &LoadPlan, notes: &mut Vec<Note>) -> Vec<WorkloadPlan> {
     let mut workloads = load.workloads();
     let asked = &load.congestion_control;
@@ -64,7 +64,7 @@ fn bulk(load: &LoadPlan, notes: &mut Vec<Note>) -> Vec<WorkloadPlan> {
     workloads
 }
 
-/// Makes the units of one workload.
+/// Creates the units of one workload.
 struct WorkloadUnits<'a> {
     workload: &'a WorkloadPlan,
     net: &'a mut Net,
@@ -126,7 +126,7 @@ impl WorkloadUnits<'_> {
         };
         Vec::from([unit])
     }
-    /// One sender up and one down, neither in step with others.
+    /// One sender up and one down, with random phases.
     fn both_ways(&mut self, profile: &Profile, every: Duration, which: (u32, Purpose)) -> Vec<Unit> {
         let one = |direction| {
             let late = Duration::from_nanos(self.phase.below(every.as_nanos()));
@@ -134,7 +134,7 @@ impl WorkloadUnits<'_> {
         };
         Direction::BOTH.into_iter().flat_map(one).collect()
     }
-    /// It sends from `first` on, or from its start if that is later.
+    /// Sends from `first` or from its start, whichever is later.
     fn source(
         &self,
         profile: Profile,
@@ -196,7 +196,7 @@ impl WorkloadUnits<'_> {
             host: edge.first_host + (nth % u32::from(edge.hosts.max(1))) as u8,
         }
     }
-    /// What the workload's flows cross of the line. A line has at most [`fathom_scenario::MAX_HOPS`] hops.
+    /// The part of the line that the flows cross; at most [`fathom_scenario::MAX_HOPS`] hops.
     fn part(&self) -> Part {
         let Some((from, to)) = self.workload.edge.hops else { return Part::default() };
         let router = |hop: usize| u8::try_from(hop).unwrap_or(END);

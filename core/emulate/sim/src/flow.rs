@@ -1,36 +1,36 @@
-//! Flows: what has a number, a way, and two ends.
+//! Flows: a number, a direction, and two endpoints.
 use crate::net::Edge;
 use crate::packet::Label;
 use alloc::boxed::Box;
 use fathom_tcp::{Receiver, Sender};
 use fathom_units::{Direction, Duration, Time};
 
-/// One direction of a TCP connection, or of datagrams.
+/// One direction of a TCP connection, or a flow of datagrams.
 pub(crate) struct Flow {
     pub(crate) ends: Ends,
-    /// Of its data.
+    /// Direction of the data.
     pub(crate) direction: Direction,
     pub(crate) edge: Edge,
     pub(crate) dscp: u8,
     pub(crate) host: u8,
-    /// It belongs to this unit, which knows it by this tag.
+    /// The unit that it belongs to, and the unit's tag for it.
     pub(crate) unit: u32,
     pub(crate) tag: u32,
-    /// The unit is told when so many bytes have been delivered.
+    /// The unit is notified when this many bytes have been delivered.
     pub(crate) goal: u64,
-    /// Bytes given to its sender.
+    /// Bytes given to the sender.
     pub(crate) written: u64,
     pub(crate) opened: Time,
     pub(crate) total: Total,
 }
 
-/// What it came to.
+/// Totals of a flow.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Total {
     pub(crate) delivered_bytes: u64,
     pub(crate) sent_packets: u64,
     pub(crate) delivered_packets: u64,
-    /// Sum over the datagrams delivered, in nanoseconds.
+    /// Sum over the delivered datagrams, in ns.
     pub(crate) delay_ns: u128,
     pub(crate) retransmits: u64,
     pub(crate) closed: Option<Time>,
@@ -51,15 +51,15 @@ pub(crate) struct Tcp {
 }
 
 impl Flow {
-    /// Of its packets that carry data, or go the other way.
+    /// The label of packets that travel in direction `travel`.
     pub(crate) fn label(&self, number: u32, travel: Direction) -> Label {
         Label { flow: number, dscp: self.dscp, host: self.host, travel, part: self.edge.part }
     }
-    /// How acknowledgements reach the line: the access link is the sender's.
+    /// The edge for ACKs: the access link applies only to the sender's packets.
     pub(crate) fn edge_back(&self) -> Edge {
         Edge { access: None, ..self.edge }
     }
-    /// Takes the ends away.
+    /// Removes both endpoints.
     pub(crate) fn close(&mut self, now: Time) {
         if let Ends::Tcp(tcp) = &self.ends {
             self.total.retransmits = tcp.sender.retransmits();
@@ -69,14 +69,14 @@ impl Flow {
             self.ends = Ends::Closed;
         }
     }
-    /// Segments sent again.
+    /// Number of retransmitted segments.
     pub(crate) fn retransmits(&self) -> u64 {
         match &self.ends {
             Ends::Tcp(tcp) => tcp.sender.retransmits(),
             _ => self.total.retransmits,
         }
     }
-    /// Mean one-way delay of its datagrams.
+    /// Mean one-way delay of the delivered datagrams.
     pub(crate) fn mean_delay(&self) -> Option<Duration> {
         let mean = self.total.delay_ns.checked_div(u128::from(self.total.delivered_packets))?;
         (mean > 0).then(|| Duration::from_nanos(mean as u64))

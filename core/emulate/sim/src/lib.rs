@@ -1,7 +1,8 @@
-//! A scenario in virtual time: event queue, clock, workloads, and the `Run` that they make.
+//! Simulates a scenario in virtual time: event queue, clock, workloads, and the resulting `Run`.
 //!
-//! The line is the lab's own [`fathom_link::Line`] with the same queue disciplines; the ends are those of `fathom-tcp`.
-//! No floating point decides when something happens, so that an outcome is the same, to the bit, on every machine.
+//! The line is [`fathom_link::Line`], which the lab uses too, with the same queue disciplines; the
+//! endpoints are those of `fathom-tcp`. Event times do not depend on floating-point arithmetic, so
+//! results are bit-identical on every machine.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -31,7 +32,7 @@ pub use shaper::{ShaperConfig, ShaperStats};
 
 use fathom_scenario::Plan;
 
-/// Runs `plan` in virtual time.
+/// Simulates `plan` in virtual time.
 pub fn simulate(plan: &Plan, options: &Options) -> Outcome {
     let mut sim = sim::Sim::new(plan, options);
     sim.run();

@@ -1,4 +1,4 @@
-//! What lies between the ends of all flows: the line, own delays on the server's side, access links of senders.
+//! The network between the endpoints: the line, extra delays on the server side, access links.
 use crate::agenda::{Agenda, Wake};
 use crate::packet::{BoxedPacket, END, Packet, PacketPool, Part};
 use crate::shaper::{Shaper, interface_bytes};
@@ -9,43 +9,42 @@ use fathom_link::{DelayLine, Line, LinePosition, Serializer};
 use fathom_qdisc::Packet as _;
 use fathom_units::{Bytes, Direction, Duration, Rate, Time};
 
-/// As a link of Ethernet charges a packet, and a scenario's hop by default.
+/// Link-layer overhead of access links, for Ethernet; the default of a scenario's hops too.
 const ACCESS_OVERHEAD: Bytes = Bytes(14);
 
-/// How a flow's packets reach the line.
+/// How the packets of a flow reach the line.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Edge {
-    /// Number of the pair of delays that the flow has on the server's side.
+    /// Number of its pair of extra delays on the server side.
     pub(crate) pipe: Option<u32>,
     /// Number of its sender's access link.
     pub(crate) access: Option<u32>,
-    /// What they cross of it.
+    /// The part of the line that it crosses.
     pub(crate) part: Part,
 }
 
-/// Packets that wait for their turn on an access link, each with the time of its last bit.
+/// Packets queued for an access link, each with the time of its last bit.
 struct Access {
     serializer: Serializer,
     waiting: VecDeque<(Time, BoxedPacket, Direction, Option<u32>)>,
 }
 
-/// The network.
 pub(crate) struct Net {
     pub(crate) now: Time,
     pub(crate) agenda: Agenda,
     pub(crate) line: Line<BoxedPacket>,
     pub(crate) watch: Watch,
     pub(crate) pool: PacketPool,
-    /// Half of each own delay; `pipes[2 n]` is that of pair n away from the user, `pipes[2 n + 1]` to the user.
+    /// Half of each extra delay: `pipes[2 n]` to the server, `pipes[2 n + 1]` to the user.
     pipes: Vec<DelayLine<BoxedPacket>>,
     accesses: Vec<Access>,
     /// Packets that have entered the line.
     pub(crate) entered: u64,
-    /// Shaper of what the user sends, in a [`Session`](crate::Session).
+    /// Egress shaper of the user, in a [`Session`](crate::Session).
     pub(crate) egress: Option<Shaper>,
-    /// Packets go past it.
+    /// Packets bypass the egress shaper.
     pub(crate) is_egress_bypassed: bool,
-    /// What the user has sent to the line, in bytes.
+    /// Bytes that the user has sent to the line.
     pub(crate) sent_bytes: u64,
 }
 
@@ -67,7 +66,7 @@ impl Net {
             sent_bytes: 0,
         }
     }
-    /// A pair of delays that make `extra` together; one there is already, where there is.
+    /// A pair of delays with the sum `extra`; reuses an existing pair.
     pub(crate) fn pipe(&mut self, extra: Duration) -> Option<u32> {
         if extra == Duration::ZERO {
             return None;
@@ -80,13 +79,13 @@ impl Net {
         });
         Some(number as u32)
     }
-    /// A new access link.
+    /// Adds an access link.
     pub(crate) fn access(&mut self, rate: Rate) -> u32 {
         self.accesses.push(Access { serializer: Serializer::new(Some(rate)), waiting: VecDeque::new() });
         self.accesses.len() as u32 - 1
     }
 
-    /// `packet` leaves its sender's host.
+    /// Sends `packet` from the host of its sender.
     pub(crate) fn send(&mut self, packet: Packet, travel: Direction, edge: Edge) {
         let packet = self.pool.wrap(packet);
         let Some(number) = edge.access else { return self.reach_edge(packet, travel, edge.pipe) };
@@ -97,7 +96,7 @@ impl Net {
         }
         access.waiting.push_back((sent, packet, travel, edge.pipe));
     }
-    /// The head of an access link has left it.
+    /// The head of an access link has been sent.
     pub(crate) fn leave_access(&mut self, number: u32) {
         let access = &mut self.accesses[number as usize];
         let Some((_, packet, travel, pipe)) = access.waiting.pop_front() else { return };
@@ -106,14 +105,14 @@ impl Net {
         }
         self.reach_edge(packet, travel, pipe);
     }
-    /// `packet` is at the end of the line, or on the server's side before its own delay.
+    /// `packet` reaches the line, or its extra delay on the server side first.
     fn reach_edge(&mut self, packet: BoxedPacket, travel: Direction, pipe: Option<u32>) {
         match pipe.filter(|_| travel == Direction::Down) {
             Some(pair) => self.delay(2 * pair + 1, packet),
             None => self.enter(travel, packet),
         }
     }
-    /// `packet`, on its way to the server, has left the line.
+    /// `packet` has left the line towards the server: applies its extra delay.
     pub(crate) fn delay_beyond(&mut self, pair: u32, packet: BoxedPacket) {
         self.delay(2 * pair, packet);
     }
@@ -125,7 +124,7 @@ impl Net {
             self.agenda.push(at, Wake::Pipe(number));
         }
     }
-    /// The head of a delay is through: it enters the line, or is given back if it goes to the server.
+    /// The head of a delay enters the line, or is returned if it goes to the server.
     pub(crate) fn leave_pipe(&mut self, number: u32) -> Option<BoxedPacket> {
         let pipe = &mut self.pipes[number as usize];
         let (packet, _) = pipe.pop(self.now)?;
@@ -138,7 +137,7 @@ impl Net {
         self.enter(Direction::Down, packet);
         None
     }
-    /// `packet` has left the egress shaper.
+    /// `packet` leaves the egress shaper and enters the line.
     pub(crate) fn enter_line(&mut self, packet: BoxedPacket) {
         self.sent_bytes += interface_bytes(&packet);
         self.line.take(Direction::Up, packet, self.now, &mut self.watch);
@@ -157,11 +156,11 @@ impl Net {
         let position = LinePosition { hop: usize::from(packet.joins), direction: travel };
         self.line.join(position, packet, self.now, &mut self.watch);
     }
-    /// The next packet that has left the line.
+    /// The next packet that leaves the line.
     pub(crate) fn poll(&mut self) -> Option<(Direction, BoxedPacket, Time)> {
         self.line.poll(self.now, &mut self.watch)
     }
-    /// Packets on the line, whatever they are doing there.
+    /// Packets on the line: queued, sending or in flight.
     pub(crate) fn on_the_line(&self) -> u64 {
         let positions = (0..self.line.len())
             .flat_map(|hop| Direction::BOTH.map(|direction| LinePosition { hop, direction }));

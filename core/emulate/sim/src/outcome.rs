@@ -1,115 +1,115 @@
-//! What goes into a simulation and what comes out.
+//! Input and output of a simulation.
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_qdisc::Stats;
 use fathom_run::Run;
 use fathom_units::{Direction, Duration, Time};
 
-/// Flows that have series of their own, unless said otherwise.
+/// Default number of flows that have their own series.
 const FLOW_SERIES: u32 = 64;
 
-/// What is not in the plan.
+/// Options that are not part of the plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Of all chance; the plan's own is added to it.
+    /// Random seed, combined with the seed of the plan.
     pub seed: u64,
-    /// The first so many flows have series of their own.
+    /// This many flows have their own series.
     pub flow_series: u32,
     /// What measures round trips.
     pub probing: Probing,
 }
 
-/// Who sends probes, and when.
+/// Which probes are sent, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Probing {
-    /// As a test does: UDP and ICMP take turns, each once in a `sample_every`, from the start of the run on.
+    /// As `fathom test`: UDP and ICMP alternate, each once per `sample_every`, from the start.
     Test,
-    /// As `ping` does: ICMP alone.
+    /// As `ping`: only ICMP.
     Ping {
-        /// The first is sent within `every` after this.
+        /// The first probe is sent within `every` after this.
         from: Time,
-        /// From one to the next.
+        /// Interval of probes.
         every: Duration,
     },
 }
 
 impl Options {
-    /// The usual ones.
+    /// The default options with `seed`.
     pub const fn new(seed: u64) -> Self {
         Options { seed, flow_series: FLOW_SERIES, probing: Probing::Test }
     }
 }
 
-/// All that came out. The same plan and options give the same outcome on every machine.
+/// The results. The same plan and options give the same outcome on every machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
-    /// As a test would have recorded it. `tool_version`, `started` and `host` are for the caller to fill in.
+    /// The run as `fathom test` records it, but without `tool_version`, `started` and `host`.
     pub run: Run,
-    /// Of all hops, from the user's edge on, up before down.
+    /// Queues of all hops, from the user's edge, up before down.
     pub queues: Vec<QueueOutcome>,
-    /// Of all flows, in the order in which they were opened.
+    /// All flows, in the order in which they were opened.
     pub flows: Vec<FlowOutcome>,
-    /// Hash over every packet that came out of the line, when it did, and every result.
+    /// Hash of all packets that left the line, their times, and all results.
     pub digest: u64,
-    /// Packets that came out of the line, of all kinds and both ways.
+    /// Packets that left the line, of all kinds and in both directions.
     pub packets: u64,
-    /// What was done.
+    /// Counters of packets and events.
     pub counted: Counted,
 }
 
-/// One queue.
+/// Counters of one queue.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueueOutcome {
-    /// The router's name.
+    /// Name of the router.
     pub hop: String,
-    /// Of travel.
+    /// Direction of travel.
     pub direction: Direction,
-    /// Its counters.
+    /// The counters.
     pub stats: Stats,
 }
 
 /// One flow: a direction of a TCP connection, or datagrams.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowOutcome {
-    /// Name of its workload.
+    /// Name of the workload.
     pub workload: String,
-    /// Of its data.
+    /// Direction of the data.
     pub direction: Direction,
-    /// Payload, in order.
+    /// Payload delivered in order.
     pub delivered_bytes: u64,
-    /// Segments or datagrams, those sent again included.
+    /// Segments or datagrams sent, including retransmissions.
     pub sent_packets: u64,
     /// Segments or datagrams that arrived.
     pub delivered_packets: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmits: u64,
-    /// Its packets that queues dropped, acknowledgements included.
+    /// Packets that queues dropped, including ACKs.
     pub dropped_packets: u64,
-    /// Its packets that queues marked.
+    /// Packets that queues marked.
     pub marked_packets: u64,
-    /// When it began.
+    /// When the flow was opened.
     pub opened: Time,
-    /// When its ends were taken away; `None` for datagrams.
+    /// When its endpoints were removed; `None` for datagrams.
     pub closed: Option<Time>,
     /// Mean one-way delay of its datagrams.
     pub mean_delay: Option<Duration>,
 }
 
-/// Packets and events. `entered` + `duplicated` = `delivered` + `dropped` + `lost` + `on_the_line`.
+/// Counts: `entered` + `duplicated` = `delivered` + `dropped` + `lost` + `on_the_line`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counted {
-    /// Steps of the clock.
+    /// Events processed.
     pub events: u64,
     /// Packets that entered the line.
     pub entered: u64,
-    /// Packets that left it at an end.
+    /// Packets that left the line.
     pub delivered: u64,
-    /// Dropped by queues.
+    /// Packets dropped by queues.
     pub dropped: u64,
-    /// Lost by links.
+    /// Packets lost on links.
     pub lost: u64,
-    /// Doubled by links.
+    /// Packets duplicated by links.
     pub duplicated: u64,
-    /// There when the run ended.
+    /// Packets on the line when the run ended.
     pub on_the_line: u64,
 }

@@ -1,4 +1,4 @@
-//! Packets, and how they travel over the line.
+//! Packets on the line.
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Deref;
@@ -10,35 +10,35 @@ use fathom_units::{Bytes, Direction, Time};
 const TCP_HEADERS: u16 = 52;
 /// A SYN has the options MSS, window scale, SACK permitted and timestamps.
 const SYN_LEN: u16 = 60;
-/// Two NOPs, kind and length before the ranges, and each range.
+/// Two NOPs, kind and length; then each range.
 const SACK_OPTION: u16 = 4;
 const SACK_RANGE: u16 = 8;
 
 /// A packet. `side` and `tos` hold what a queue discipline may ask for.
 ///
-/// It is plain numbers, which a [`Body`] reads: of an enum the tag and the rest are copied apart, at odd addresses.
+/// A flat struct, interpreted by [`Body`]: enums are copied field by field, unaligned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    /// A sequence number or none, and times.
+    /// A sequence number, if any, and times.
     numbers: [u64; 3],
     sack: [SackRange; 3],
     /// Length, window, or number.
     amount: u32,
-    /// Its flow's number from 0.
+    /// Number of its flow, from 0.
     pub(crate) flow: u32,
     ip_len: u16,
     /// DSCP and ECN, as in the IP header.
     tos: u8,
-    /// The host on the user's side; the highest bit is set if it travels to the user.
+    /// Host on the user's side; the highest bit is set if the packet travels to the user.
     side: u8,
     kind: u8,
     flags: u8,
-    /// Routers at which it joins the line and leaves it, [`END`] for the line's end.
+    /// Routers at which it joins and leaves the line, or [`END`].
     pub(crate) joins: u8,
     pub(crate) leaves: u8,
 }
 
-/// A packet on its way: it is handed on a dozen times, so that it stays where it is and this is moved.
+/// A packet that is moved about a dozen times, so it is boxed.
 #[derive(Clone, Debug)]
 pub(crate) struct BoxedPacket(Box<Packet>);
 
@@ -49,7 +49,7 @@ impl Deref for BoxedPacket {
     }
 }
 
-/// Boxes of packets that have arrived, reused for packets to come: one allocation less for each.
+/// Boxes of delivered packets, reused to save an allocation per packet.
 #[derive(Default)]
 pub(crate) struct PacketPool(Vec<BoxedPacket>);
 
@@ -64,46 +64,46 @@ impl PacketPool {
             None => BoxedPacket(Box::new(packet)),
         }
     }
-    /// Takes back one that has been opened.
+    /// Returns a box to the pool.
     #[inline]
     pub(crate) fn give(&mut self, boxed: BoxedPacket) {
         self.0.push(boxed);
     }
 }
 
-/// In place of a router's number.
+/// Instead of a router's number: the end of the line.
 pub(crate) const END: u8 = u8::MAX;
 
-/// The part of the line that a flow crosses: between the routers of these numbers, or an [`END`].
+/// The part of the line that a flow crosses: between two routers, or an [`END`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     /// On the user's side.
     pub(crate) near: u8,
-    /// On the server's.
+    /// On the server's side.
     pub(crate) far: u8,
 }
 
 impl Default for Part {
-    /// All of it.
+    /// The whole line.
     fn default() -> Self {
         Part { near: END, far: END }
     }
 }
 
 const TO_USER: u8 = 0x80;
-/// Every packet on the line costs this: a cache line.
+/// A cache line, since there can be many packets on the line.
 const _: () = assert!(size_of::<Packet>() <= 64);
 
-/// What it carries.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
     /// A TCP segment, or the SYN.
     Data { seq: u64, sent_at: Time, len: u32, syn: bool, cwr: bool, push: bool },
-    /// A TCP acknowledgement. The window is at most 4 GB.
+    /// A TCP ACK. The window is at most 4 GB.
     Ack { ack: u64, echo: Time, received_at: Time, sack: [SackRange; 3], window: u32, flags: u8 },
     /// A datagram of a workload, by number.
     Datagram { number: u32, sent_at: Time },
-    /// A probe, by number; on its way back with the time at which it reached the server.
+    /// A probe, by number; on its way back with its arrival time at the server.
     Probe { number: u32, is_icmp: bool, sent_at: Time, reached_at: Option<Time> },
 }
 
@@ -123,7 +123,7 @@ const fn flag(on: bool, bit: u8) -> u8 {
     if on { bit } else { 0 }
 }
 
-/// What a packet holds besides its header: kind, flags, amount, numbers, ranges.
+/// The stored form of a body: kind, flags, amount, numbers, ranges.
 type Held = (u8, u8, u32, [u64; 3], [SackRange; 3]);
 
 impl Body {
@@ -139,7 +139,7 @@ impl Body {
             }
             Body::Datagram { number, sent_at } => (DATAGRAM, 0, number, [0, sent_at.as_nanos(), 0], none),
             Body::Probe { number, is_icmp, sent_at, reached_at } => {
-                // No probe reaches anything at the last time that there is.
+                // `Time::MAX` is never an arrival time.
                 let reached = reached_at.unwrap_or(Time::MAX);
                 (PROBE, flag(is_icmp, ICMP), number, [0, sent_at.as_nanos(), reached.as_nanos()], none)
             }
@@ -148,7 +148,6 @@ impl Body {
 }
 
 impl Packet {
-    /// What it carries.
     #[inline]
     pub(crate) fn body(&self) -> Body {
         let Packet { numbers: [seq, sent_at, third], sack, amount, flags, .. } = *self;
@@ -173,9 +172,9 @@ impl Packet {
 pub(crate) struct Label {
     pub(crate) flow: u32,
     pub(crate) dscp: u8,
-    /// On the user's side, below 128.
+    /// Host on the user's side, below 128.
     pub(crate) host: u8,
-    /// Of travel.
+    /// Direction of travel.
     pub(crate) travel: Direction,
     pub(crate) part: Part,
 }
@@ -222,13 +221,13 @@ impl Label {
     }
 }
 
-/// The segment that a data packet's body is.
+/// The segment in the body of a data packet.
 pub(crate) const fn segment(body: &Body) -> Option<Data> {
     let Body::Data { seq, sent_at, len, syn, cwr, push } = *body else { return None };
     Some(Data { seq, len, sent_at, syn, cwr, push, ect: false })
 }
 
-/// The acknowledgement that an ACK's body is.
+/// The ACK in the body of an ACK packet.
 pub(crate) const fn acknowledgement(body: &Body) -> Option<Ack> {
     let Body::Ack { ack, echo, received_at, sack, window, flags } = *body else { return None };
     let (ece, dsack, syn) = (flags & ECE != 0, flags & DSACK != 0, flags & SYN != 0);
@@ -248,7 +247,7 @@ impl Packet {
     }
 }
 
-/// SplitMix64's finish: spreads every bit over all.
+/// The finalizer of SplitMix64: every input bit affects all output bits.
 const fn mix(value: u64) -> u64 {
     let z = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -273,7 +272,7 @@ impl Queueable for BoxedPacket {
     fn flow_hash(&self, salt: u64) -> u64 {
         mix(salt ^ (u64::from(self.flow) + 1))
     }
-    /// Each flow has a server of its own.
+    /// Each flow has its own server.
     fn host_hash(&self, end: End, salt: u64) -> u64 {
         let is_user = (end == End::Source) == (self.side & TO_USER == 0);
         let host = if is_user { u64::from(self.side & !TO_USER) << 40 } else { u64::from(self.flow) + 1 };
@@ -297,9 +296,9 @@ impl Queueable for BoxedPacket {
             ack: ack.ack as u32,
             ecn_flags: u8::from(ack.ece),
             sack,
-            // A clock of 1 ms, as Linux's.
+            // A clock of 1 ms, as in Linux.
             timestamp: Some((ack.received_at.as_nanos() / 1_000_000) as u32),
-            // A D-SACK tells something that no later ACK repeats.
+            // Never filter a D-SACK: no later ACK repeats it.
             other_options: ack.dsack,
         })
     }

@@ -1,17 +1,17 @@
-//! Probes as a test sends them: UDP and ICMP, from the user to the server and back.
+//! Probes as `fathom test` sends them: UDP and ICMP, from the user to the server and back.
 use crate::packet::{Body, END, Label, Packet, Part};
 use alloc::vec::Vec;
 use fathom_probe::ProbeSeries;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Direction, Duration, Time};
 
-/// IP length: a test's UDP probe of 32 bytes, and an ICMP echo request of 56.
+/// IP length: 32 bytes of UDP payload, or an ICMP echo request with 56.
 const UDP_LEN: u16 = 60;
 const ICMP_LEN: u16 = 84;
-/// Probes are no flows of a workload: their numbers are the last.
+/// Flow numbers of probes: the last two, since they belong to no workload.
 const FIRST_FLOW: u32 = u32::MAX - 1;
 
-/// Delays of a probe in each direction, as far as it came.
+/// One-way delays of a probe, as far as it got.
 #[derive(Clone, Copy, Default)]
 struct OneWay {
     up: Option<Duration>,
@@ -41,7 +41,7 @@ impl Default for Probes {
 }
 
 impl Probes {
-    /// The next probe of a kind.
+    /// Creates the next probe of a kind.
     pub(crate) fn send(&mut self, kind: u32, now: Time) -> Packet {
         let is_icmp = kind == 1;
         let probes = &mut self.kinds[usize::from(is_icmp)];
@@ -50,7 +50,7 @@ impl Probes {
         let body = Body::Probe { number, is_icmp, sent_at: now, reached_at: None };
         label(is_icmp, Direction::Up).probe(body, len(is_icmp))
     }
-    /// A probe is at the server, which answers at once, or its answer at the user.
+    /// A probe reaches the server, which answers at once, or its answer reaches the user.
     pub(crate) fn arrived(&mut self, packet: &Packet, now: Time) -> Option<Packet> {
         let Body::Probe { number, is_icmp, sent_at, reached_at } = packet.body() else { return None };
         let probes = &mut self.kinds[usize::from(is_icmp)];
@@ -65,11 +65,11 @@ impl Probes {
         }
         None
     }
-    /// Probes without an answer.
+    /// Number of unanswered probes.
     pub(crate) fn outstanding(&self) -> usize {
         self.kinds.iter().map(|probes| probes.round_trips.outstanding()).sum()
     }
-    /// Round trips of both kinds, and one-way delays of the UDP probes. A probe without an answer at `end` is censored.
+    /// RTTs of both kinds, one-way delays of UDP. Unanswered probes are censored at `end`.
     pub(crate) fn series(&self, end: Time) -> Vec<Series> {
         let [udp, icmp] = &self.kinds;
         let (up, down) = (Direction::Up, Direction::Down);
@@ -77,7 +77,7 @@ impl Probes {
             udp.round_trips.clone().close(end),
             icmp.round_trips.clone().close(end),
             udp.one_way_series(up, end, |delays| Some(delays.up)),
-            // Of a probe that did not reach the server nothing is known of the way back.
+            // The way back of a probe is unknown if it did not reach the server.
             udp.one_way_series(down, end, |delays| delays.up.map(|_| delays.down)),
         ])
     }

@@ -1,4 +1,4 @@
-//! What becomes the run's series: samples of queues, goodput and senders.
+//! Records the series of a run: samples of queues, goodput and senders.
 use crate::flow::{Ends, Flow};
 use crate::net::Net;
 use alloc::vec::Vec;
@@ -11,14 +11,14 @@ pub(crate) struct Record {
     queues: Vec<QueueSeries>,
     goodput: PerDirection<Goodput>,
     flows: Vec<FlowSeries>,
-    /// Flows beyond so many have no series of their own.
+    /// Only this many flows have their own series.
     max_flows: usize,
-    /// Whether flows of a workload, by its number, are load.
+    /// Which workloads, by number, count as load.
     loads: Vec<bool>,
     interval: Duration,
 }
 
-/// A direction's load flows together.
+/// The load flows of a direction together.
 struct Goodput {
     series: Series,
     before: u64,
@@ -43,7 +43,7 @@ impl Record {
         Record { queues, goodput, flows: Vec::new(), max_flows, loads, interval }
     }
 
-    /// Takes a sample. Goodput is of the load alone, so it is left out without one.
+    /// Takes a sample. Goodput includes only load, so without load it is omitted.
     pub(crate) fn sample(
         &mut self,
         net: &mut Net,
@@ -89,7 +89,7 @@ impl Record {
             }
         }
     }
-    /// All series that hold something.
+    /// All non-empty series.
     pub(crate) fn into_series(self) -> Vec<Series> {
         let queues = self.queues.into_iter().flat_map(QueueSeries::into_series);
         let flows = self.flows.into_iter().flat_map(|f| [f.goodput, f.rtt, f.cwnd, f.retransmits]);
@@ -109,7 +109,7 @@ fn observe(series: &mut Series, value: f64, at: Time) {
 impl FlowSeries {
     fn new(number: usize, flow: &Flow) -> Self {
         let series = |metric| {
-            // Flows are counted from 1, as a test counts them.
+            // Flows are numbered from 1, as in `fathom test`.
             let flow_number = Some(number as u32 + 1);
             Series::new(SeriesKey { flow: flow_number, ..SeriesKey::directed(metric, flow.direction) })
         };

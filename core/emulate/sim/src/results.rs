@@ -1,4 +1,4 @@
-//! What a simulation came to.
+//! The results of a simulation.
 use crate::sim::Sim;
 use crate::unit::{Purpose, Unit};
 use crate::{Counted, FlowOutcome, Outcome, QueueOutcome};
@@ -15,7 +15,6 @@ use fathom_scenario::{Plan, WorkloadPlan, load_kind, loads};
 use fathom_units::{Direction, Time};
 
 impl Sim {
-    /// The results.
     pub(crate) fn outcome(mut self, plan: &Plan) -> Outcome {
         let end = self.world.now().max(self.course.end);
         self.units.iter_mut().for_each(|living| living.unit.stop(&mut self.world));
@@ -113,12 +112,12 @@ impl Sim {
             delivered_down_bytes: delivered(Direction::Down),
         }
     }
-    /// Delays of cameras, calls and games, and what follows from them.
+    /// Delays of cameras, calls and games, and the metrics derived from them.
     fn datagram_series(&self, names: &[String]) -> Vec<Series> {
         let mut all = Vec::new();
         for living in &self.units {
             let Unit::Source(source) = &living.unit else { continue };
-            // Within its workload, both ways of a call alike.
+            // Numbered within the workload; both directions of a call have the same number.
             let (scope, flow) = (names.get(living.me.workload as usize).cloned(), Some(source.nth + 1));
             let key =
                 |metric| SeriesKey { metric, direction: Some(source.direction), flow, scope: scope.clone() };
@@ -155,7 +154,7 @@ fn facts(plan: &Plan, workloads: &[WorkloadPlan]) -> BTreeMap<Fact, String> {
     ])
 }
 
-/// The record. What only a host knows, such as the wall clock, is left empty.
+/// The run record. Fields that need a real host, such as the wall clock, stay empty.
 fn run(
     plan: &Plan,
     facts: BTreeMap<Fact, String>,
@@ -173,7 +172,7 @@ fn run(
         facts,
         phases,
         series,
-        // Virtual time is never late, and every probe has its exact times.
+        // Virtual time is never late, and every probe has exact timestamps.
         instrument: Instrument { kernel_timestamp_ratio: 1.0, ..Instrument::default() },
         partial: None,
         capture: None,

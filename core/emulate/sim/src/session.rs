@@ -1,4 +1,4 @@
-//! A line in virtual time that its caller drives: loads begin and end, shapers come, change and go while it runs.
+//! An interactive simulation: the caller changes loads and shapers while it runs.
 use crate::agenda::Wake;
 use crate::net::{Edge, Net};
 use crate::packet::{Body, BoxedPacket};
@@ -13,7 +13,7 @@ use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Rng, Time};
 
 /// More than any session can send.
 const ENDLESS: u64 = 1 << 60;
-/// Kind of the probes: UDP.
+/// Probe kind: UDP.
 const UDP: u32 = 0;
 
 /// An answered probe.
@@ -28,13 +28,13 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The round trip.
+    /// The round-trip time.
     pub fn round_trip(&self) -> Duration {
         self.up + self.down
     }
 }
 
-/// A flow that is still to begin.
+/// A flow that has not started.
 #[derive(Clone)]
 struct Planned {
     direction: Direction,
@@ -48,10 +48,10 @@ struct Planned {
 /// user == shaper up == line == server
 /// user == shaper down == line == server
 /// ```
-/// Both shapers are at the user's edge: up before the line, down behind it.
+/// Both shapers are at the user's edge: before the line up, after the line down.
 pub struct Session {
     world: World,
-    /// The shaper of the other direction is in [`Net`].
+    /// The egress shaper is in [`Net`].
     ingress: Option<Shaper>,
     bypassed: PerDirection<bool>,
     planned: Vec<Planned>,
@@ -60,14 +60,14 @@ pub struct Session {
     is_probe_armed: bool,
     answers: Vec<Answer>,
     interface_bytes: PerDirection<u64>,
-    /// Ends of the segments that left for the line, by flow, with the time at which they did.
+    /// Ends and departure times of the segments sent to the line, by flow.
     leaving: BTreeMap<u32, VecDeque<(u64, Time)>>,
     passive: Option<Vec<Duration>>,
     rng: Rng,
 }
 
 impl Session {
-    /// An idle line at time zero. All its chance comes from `seed`.
+    /// Creates an idle line at time zero. All random numbers derive from `seed`.
     pub fn new(plan: &Plan, seed: u64) -> Self {
         let net = Net::new(plan.to_line(seed), Watch::new(plan.line.hops.len()));
         Session {
@@ -85,12 +85,12 @@ impl Session {
             rng: Rng::stream(seed, "session"),
         }
     }
-    /// The time.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.world.net.now
     }
 
-    /// Begins `flows` TCP transfers with CUBIC, without end, of segments with this payload.
+    /// Starts `flows` unlimited TCP transfers with CUBIC and this payload per segment.
     pub fn start_flows(&mut self, direction: Direction, flows: u32, segment: Option<u16>) {
         let defaults = SenderConfig::default();
         let profile = Profile {
@@ -108,20 +108,20 @@ impl Session {
             self.planned.push(Planned { direction, profile: profile.clone(), is_cancelled: false });
         }
     }
-    /// Ends all transfers. What is under way still crosses the line.
+    /// Ends all transfers. Packets in flight still cross the line.
     pub fn stop_flows(&mut self) {
         self.planned.iter_mut().for_each(|flow| flow.is_cancelled = true);
         for flow in core::mem::take(&mut self.open) {
             self.world.close(flow);
         }
     }
-    /// Payload that TCP has delivered in a direction.
+    /// TCP payload delivered in a direction.
     pub fn delivered(&self, direction: Direction) -> Bytes {
         let of = self.world.flows.iter().filter(|flow| flow.direction == direction);
         Bytes(of.map(|flow| flow.total.delivered_bytes).sum())
     }
 
-    /// Sends a probe to the server at this interval from now on, or none.
+    /// Sends probes to the server at this interval from now on; `None` stops.
     pub fn probe(&mut self, interval: Option<Duration>) {
         self.probe_interval = interval;
         if let Some(interval) = interval.filter(|_| !self.is_probe_armed) {
@@ -134,17 +134,16 @@ impl Session {
     pub fn take_answers(&mut self) -> Vec<Answer> {
         core::mem::take(&mut self.answers)
     }
-    /// From now on, takes the round trips of TCP data that leaves the egress shaper, up to the acknowledgement's arrival at the ingress
-    /// shaper.
+    /// Starts recording passive round trips, from the egress to the ingress shaper.
     pub fn listen(&mut self) {
         self.passive.get_or_insert_with(Vec::new);
     }
-    /// Round trips taken since the last call.
+    /// Passive round trips since the last call.
     pub fn take_passive(&mut self) -> Vec<Duration> {
         self.passive.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
-    /// Puts a new shaper in place of the one of this direction, or none. What waits in the old one is lost.
+    /// Replaces or removes the shaper of this direction. Packets in its queue are lost.
     pub fn shape(&mut self, direction: Direction, config: Option<&ShaperConfig>) {
         let seed = self.rng.next_u64();
         *self.slot(direction) = config.map(|config| Shaper::new(config, seed));
@@ -155,7 +154,7 @@ impl Session {
             shaper.set_rate(rate);
         }
     }
-    /// From now on, packets of this direction go past the shaper, or do not.
+    /// Whether packets of this direction bypass the shaper from now on.
     pub fn bypass(&mut self, direction: Direction, is_bypassed: bool) {
         self.bypassed[direction] = is_bypassed;
         if matches!(direction, Direction::Up) {
@@ -170,7 +169,7 @@ impl Session {
         };
         shaper.map(Shaper::stats)
     }
-    /// Bytes that the user's interface has sent to the line or received from it, with an Ethernet header for each packet.
+    /// Bytes sent or received by the user's interface, with an Ethernet header per packet.
     pub fn interface_bytes(&self, direction: Direction) -> u64 {
         match direction {
             Direction::Up => self.world.net.sent_bytes,
@@ -184,12 +183,12 @@ impl Session {
         }
     }
 
-    /// Lets time pass until `end`.
+    /// Advances the time to `end`.
     pub fn run_until(&mut self, end: Time) {
         while self.step(end) {}
         self.world.net.now = self.world.net.now.max(end);
     }
-    /// The next event, if it is due by `end`.
+    /// Handles the next event, if it is due by `end`.
     fn step(&mut self, end: Time) -> bool {
         let net = &mut self.world.net;
         let line = net.line.next_event().unwrap_or(Time::MAX);
@@ -200,7 +199,7 @@ impl Session {
         if next > end || next == Time::MAX {
             return false;
         }
-        // A shaper that was idle may send at once.
+        // The next event may be in the past: an idle shaper may send at once.
         net.now = net.now.max(next);
         if line == next {
             self.leave_line();
@@ -240,7 +239,7 @@ impl Session {
             _ => self.arrive(travel, packet),
         }
     }
-    /// The round trip of the newest segment that an acknowledgement covers.
+    /// Records the round trip of the newest segment that an ACK covers.
     fn listen_to(&mut self, packet: &BoxedPacket) {
         let (Some(passive), Body::Ack { ack, .. }) = (&mut self.passive, packet.body()) else { return };
         let Some(leaving) = self.leaving.get_mut(&packet.flow) else { return };
@@ -255,7 +254,7 @@ impl Session {
             let now = self.world.net.now;
             self.answers.push(Answer { sent: sent_at, up: reached - sent_at, down: now - reached });
         }
-        // No flow has a goal, so that nobody is to be notified.
+        // No flow has a goal, so there are no notices.
         let _ = self.world.leave_line(travel, packet);
     }
     fn wake(&mut self, wake: Wake) {

@@ -1,4 +1,4 @@
-//! A shaper at the user's edge: a queue discipline that gives its packets away at a rate, as CAKE does.
+//! A shaper at the user's edge: a queue discipline that sends at a rate, as CAKE does.
 use crate::packet::BoxedPacket;
 use fathom_qdisc::{AnyQdisc, DropReason, MarkReason, Packet as _, Qdisc, Sink, Spec};
 use fathom_units::{Bytes, Duration, Rate, Time};
@@ -6,31 +6,31 @@ use fathom_units::{Bytes, Duration, Rate, Time};
 /// Header that an Ethernet interface counts with each packet.
 const ETHERNET_HEADER: Bytes = Bytes(14);
 
-/// What a shaper is set to.
+/// Settings of a shaper.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShaperConfig {
-    /// Its rate.
+    /// Rate of the shaper.
     pub rate: Rate,
-    /// Bytes of each packet beyond IP that count in its rate.
+    /// Overhead per packet beyond IP that counts towards the rate.
     pub overhead: Bytes,
-    /// Its queue.
+    /// The queue discipline.
     pub queue: Spec,
 }
 
-/// Counters of a shaper since it was made. Bytes are those that an Ethernet interface counts.
+/// Counters since the shaper was created. Bytes are counted as by an Ethernet interface.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ShaperStats {
-    /// Bytes that left it.
+    /// Bytes sent.
     pub sent_bytes: u64,
-    /// Packets that left it.
+    /// Packets sent.
     pub sent_packets: u64,
-    /// Packets that it dropped.
+    /// Packets dropped.
     pub dropped_packets: u64,
-    /// Packets that it marked.
+    /// Packets marked.
     pub marked_packets: u64,
     /// Packets that had to wait.
     pub delayed_packets: u64,
-    /// Bytes in its queue.
+    /// Bytes queued.
     pub backlog_bytes: u64,
 }
 
@@ -39,12 +39,12 @@ pub(crate) struct Shaper {
     rate: Rate,
     overhead: Bytes,
     queue: AnyQdisc<BoxedPacket>,
-    /// When the next packet may leave.
+    /// When the next packet may be sent.
     free_at: Time,
     stats: ShaperStats,
 }
 
-/// Counts what the queue does to packets.
+/// Counts the drops and marks of the queue.
 struct Counting<'a>(&'a mut ShaperStats);
 
 impl Sink<BoxedPacket> for Counting<'_> {
@@ -75,11 +75,11 @@ impl Shaper {
         }
         self.queue.enqueue(packet, now, &mut Counting(&mut self.stats));
     }
-    /// When a packet leaves next; [`Time::MAX`] if there is none.
+    /// When the next packet is sent; [`Time::MAX`] if there is none.
     pub(crate) fn next(&self) -> Time {
         if self.queue.backlog().packets > 0 { self.free_at } else { Time::MAX }
     }
-    /// The packet that leaves at `now`, if one does.
+    /// The packet sent at `now`, if any.
     pub(crate) fn poll(&mut self, now: Time) -> Option<BoxedPacket> {
         if self.next() > now {
             return None;

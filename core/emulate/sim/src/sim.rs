@@ -1,4 +1,4 @@
-//! The clock: what is due next, and who does it.
+//! The event loop.
 use crate::agenda::Wake;
 use crate::expand::{Planned, expand};
 use crate::net::Net;
@@ -11,17 +11,17 @@ use alloc::vec::Vec;
 use fathom_scenario::{Plan, WorkloadPlan, loads};
 use fathom_units::{Direction, Duration, Rng, Time};
 
-/// How long the answers to the last probes are waited for. A queue deeper than this has lost them.
+/// How long to wait for the last answers. With a deeper queue they count as lost.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The boundaries of the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunBoundaries {
-    /// The load begins.
+    /// When the load starts.
     pub(crate) load: Time,
-    /// It ends.
+    /// When the load ends.
     pub(crate) drain: Time,
-    /// Probes are sent until then.
+    /// When probing ends.
     pub(crate) end: Time,
 }
 
@@ -40,7 +40,6 @@ pub(crate) struct ActiveUnit {
     stopped: bool,
 }
 
-/// A simulation.
 pub(crate) struct Sim {
     pub(crate) world: World,
     pub(crate) units: Vec<ActiveUnit>,
@@ -48,10 +47,9 @@ pub(crate) struct Sim {
     pub(crate) notes: Vec<fathom_run::Note>,
     pub(crate) record: Record,
     pub(crate) course: RunBoundaries,
-    /// Payload delivered when the load began and ended, up and down.
     pub(crate) events: u64,
     interval: Duration,
-    /// From one probe of a kind to the next of the same kind.
+    /// Interval of probes of the same kind.
     probe_every: Duration,
 }
 
@@ -88,7 +86,7 @@ impl Sim {
         }
         agenda.push(Time::ZERO + self.interval, Wake::Sample);
     }
-    /// Where in the interval the first probe falls, the seed says.
+    /// The phase of the first probe depends on the seed.
     fn begin_probes(&mut self, probing: Probing, seed: u64) {
         let agenda = &mut self.world.net.agenda;
         let mut phase = Rng::stream(seed, "probes");
@@ -106,12 +104,11 @@ impl Sim {
         }
     }
 
-    /// Runs to the end.
     pub(crate) fn run(&mut self) {
         let last = self.course.end + PATIENCE;
         while self.step(last) {}
     }
-    /// The next event; false if there is none, or none that matters.
+    /// Handles the next event; false if there is none, or none that matters.
     fn step(&mut self, last: Time) -> bool {
         let net = &mut self.world.net;
         let (line, agenda) = (net.line.next_event().unwrap_or(Time::MAX), net.agenda.next());

@@ -1,4 +1,4 @@
-//! Units: the state machines of which workloads are made, one for each transfer, peer, page, client, call.
+//! Units: the state machines of workloads, one per transfer, peer, page, client or call.
 mod bulk;
 mod channel;
 mod incast;
@@ -19,12 +19,12 @@ use crate::agenda::Wake;
 use crate::world::{Notice, World};
 use fathom_units::Time;
 
-/// Who a unit is.
+/// Identity of a unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Me {
-    /// Its number.
+    /// Number of the unit.
     pub(crate) unit: u32,
-    /// Its workload's.
+    /// Number of its workload.
     pub(crate) workload: u32,
 }
 
@@ -35,7 +35,7 @@ impl Me {
     }
 }
 
-/// One of many. Each is woken first when its workload begins, and stopped once.
+/// A unit. It is woken when its workload starts, and stopped once.
 pub(crate) enum Unit {
     Transfer(Transfer),
     Peer(Peer),
@@ -69,7 +69,7 @@ impl Unit {
             _ => {}
         }
     }
-    /// Its flows end.
+    /// Ends its flows.
     pub(crate) fn stop(&mut self, world: &mut World) {
         match self {
             Unit::Transfer(unit) => unit.stop(world),
@@ -78,7 +78,7 @@ impl Unit {
             Unit::Rpc(unit) => unit.stop(world),
             Unit::Incast(unit) => unit.stop(world),
             Unit::Segments(unit) => unit.stop(world),
-            // What is under way still arrives.
+            // Datagrams in flight still arrive.
             Unit::Source(_) => {}
         }
     }

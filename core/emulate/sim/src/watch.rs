@@ -1,20 +1,20 @@
-//! What is seen inside the line.
+//! Observes the inside of the line.
 use crate::packet::{BoxedPacket, Packet};
 use alloc::vec::Vec;
 use fathom_link::{Event, LinePosition, Router, Verdict};
 use fathom_units::{Duration, PerDirection, Time};
 
-/// Counts what the line does to packets, and keeps the longest sojourns.
+/// Counts events on the line and keeps the longest sojourns.
 pub(crate) struct Watch {
-    /// Of each hop since last asked.
+    /// Longest sojourn of each hop since the last query.
     longest: Vec<PerDirection<Option<Duration>>>,
-    /// Of each flow.
+    /// Drops per flow.
     pub(crate) dropped: Vec<u64>,
     pub(crate) marked: Vec<u64>,
     pub(crate) counted: Inside,
 }
 
-/// Packets by what became of them inside the line.
+/// Packet counts by event inside the line.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Inside {
     pub(crate) dropped: u64,
@@ -27,18 +27,18 @@ impl Watch {
         let longest = alloc::vec![PerDirection::default(); hops];
         Watch { longest, dropped: Vec::new(), marked: Vec::new(), counted: Inside::default() }
     }
-    /// One more flow is watched.
+    /// Adds a flow.
     pub(crate) fn open(&mut self) {
         self.dropped.push(0);
         self.marked.push(0);
     }
-    /// The longest sojourn at `position` since last asked.
+    /// The longest sojourn at `position` since the last query.
     pub(crate) fn take_longest(&mut self, position: LinePosition) -> Option<Duration> {
         self.longest[position.hop][position.direction].take()
     }
 }
 
-/// Probes have no counters.
+/// Counts a packet of a flow; probes have no counters.
 fn count(counters: &mut [u64], packet: &Packet) {
     if let Some(counter) = counters.get_mut(packet.flow as usize) {
         *counter += 1;
@@ -47,7 +47,7 @@ fn count(counters: &mut [u64], packet: &Packet) {
 
 impl Router<BoxedPacket> for Watch {
     fn arrive(&mut self, position: LinePosition, packet: &mut BoxedPacket, _: Time) -> Verdict<BoxedPacket> {
-        // No line has as many routers as to reach the number that stands for its end.
+        // `END` never matches, because no line has that many routers.
         if usize::from(packet.leaves) == position.hop { Verdict::Leave } else { Verdict::Forward }
     }
     fn event(&mut self, position: LinePosition, event: Event<'_, BoxedPacket>, _: Time) {

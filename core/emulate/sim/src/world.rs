@@ -1,4 +1,4 @@
-//! The network and the flows on it: packets, acknowledgements, timers.
+//! The network and its flows: packets, ACKs, timers.
 use crate::agenda::Wake;
 use crate::flow::{Ends, Flow, Tcp, Total};
 use crate::net::{Edge, Net};
@@ -13,7 +13,7 @@ use fathom_tcp::{
 };
 use fathom_units::{Direction, Duration, Rng, Time};
 
-/// Everything but the units of workloads.
+/// Everything except the units.
 pub(crate) struct World {
     pub(crate) net: Net,
     pub(crate) flows: Vec<Flow>,
@@ -21,20 +21,20 @@ pub(crate) struct World {
     pub(crate) timings: Timings,
     pub(crate) rng: Rng,
     pub(crate) digest: Digest,
-    /// Packets that came out of the line.
+    /// Packets that left the line.
     pub(crate) delivered: u64,
 }
 
-/// What a unit is told.
+/// Notifications to units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Notice {
-    /// The flow has delivered as many bytes as its goal.
+    /// The flow has reached its goal.
     Reached { flow: u32 },
     /// A datagram arrived.
     Arrived { flow: u32, number: u32, delay: Duration },
 }
 
-/// How a TCP flow is made.
+/// How a TCP flow is created.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
     pub(crate) sender: SenderConfig,
@@ -45,7 +45,7 @@ pub(crate) struct Profile {
     pub(crate) host: u8,
 }
 
-/// A running hash of everything that came out.
+/// A running hash of everything that left the line.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Digest(pub(crate) u64);
 
@@ -56,7 +56,7 @@ impl Digest {
 }
 
 impl World {
-    /// At time zero, without flows; all its chance comes from `seed`.
+    /// Creates a world at time zero without flows. All random numbers derive from `seed`.
     pub(crate) fn new(net: Net, seed: u64) -> Self {
         World {
             net,
@@ -71,7 +71,7 @@ impl World {
     pub(crate) fn now(&self) -> Time {
         self.net.now
     }
-    /// A new connection of `unit`, which calls it `tag`; `answers` if the handshake was done by the flow that it answers.
+    /// Opens a connection of `unit` with its `tag`. `answers`: another flow has done the handshake.
     pub(crate) fn open(
         &mut self,
         profile: &Profile,
@@ -95,7 +95,7 @@ impl World {
         self.add(Ends::Tcp(Box::new(tcp)), profile, direction, (unit, tag));
         number
     }
-    /// A new flow of datagrams.
+    /// Opens a flow of datagrams.
     pub(crate) fn open_datagrams(&mut self, profile: &Profile, direction: Direction, unit: u32) -> u32 {
         let number = self.flows.len() as u32;
         self.add(Ends::Datagrams, profile, direction, (unit, 0));
@@ -107,12 +107,12 @@ impl World {
         self.flows.push(Flow { ends, direction, edge, dscp, host, unit, tag, goal, written, opened, total });
         self.net.watch.open();
     }
-    /// The flow ends as if both its ends had gone.
+    /// Ends the flow as if both endpoints had disappeared.
     pub(crate) fn close(&mut self, flow: u32) {
         let now = self.now();
         self.flows[flow as usize].close(now);
     }
-    /// Gives the flow's sender `bytes`.
+    /// Gives `bytes` to the flow's sender.
     pub(crate) fn write(&mut self, number: u32, bytes: u64) {
         let flow = &mut self.flows[number as usize];
         flow.written = flow.written.saturating_add(bytes);
@@ -121,7 +121,7 @@ impl World {
             self.pump(number);
         }
     }
-    /// The same, and the unit is told when all that was written has arrived.
+    /// Like [`Self::write`], and notifies the unit when everything written has arrived.
     pub(crate) fn write_to_the_end(&mut self, number: u32, bytes: u64) {
         let flow = &mut self.flows[number as usize];
         flow.goal = flow.written.saturating_add(bytes);
@@ -135,7 +135,7 @@ impl World {
         self.net.send(packet, entry.direction, entry.edge);
     }
 
-    /// Sends what the flow's sender may send, and sees that it is woken.
+    /// Sends what the flow's sender may send, and arms its timer.
     fn pump(&mut self, number: u32) {
         let flow = &mut self.flows[number as usize];
         let (label, direction, edge) = (flow.label(number, flow.direction), flow.direction, flow.edge);
@@ -149,7 +149,7 @@ impl World {
             self.net.agenda.push(at, Wake::Sender(number));
         }
     }
-    /// The flow's sender is woken. It may be for nothing: timers that move back are left to fire.
+    /// Wakes the flow's sender, perhaps for nothing, since postponed timers are not canceled.
     pub(crate) fn wake_sender(&mut self, number: u32) {
         let (now, flow) = (self.net.now, &mut self.flows[number as usize]);
         let Ends::Tcp(tcp) = &mut flow.ends else { return };
@@ -162,7 +162,7 @@ impl World {
         }
         self.pump(number);
     }
-    /// The flow's receiver is woken.
+    /// Wakes the flow's receiver.
     pub(crate) fn wake_receiver(&mut self, number: u32) {
         let (now, flow) = (self.net.now, &mut self.flows[number as usize]);
         let Ends::Tcp(tcp) = &mut flow.ends else { return };
@@ -178,7 +178,7 @@ impl World {
         }
     }
 
-    /// `packet` has left the line on its way in `travel`.
+    /// `packet` has left the line in direction `travel`.
     pub(crate) fn leave_line(&mut self, travel: Direction, packet: BoxedPacket) -> Option<Notice> {
         self.delivered += 1;
         self.digest.add(
@@ -196,7 +196,7 @@ impl World {
             None => self.arrive(packet),
         }
     }
-    /// `boxed` is where it was sent to.
+    /// `boxed` has reached its destination.
     pub(crate) fn arrive(&mut self, boxed: BoxedPacket) -> Option<Notice> {
         let notice = self.open_packet(&boxed);
         self.net.pool.give(boxed);
@@ -259,7 +259,7 @@ impl World {
         flow.total.delay_ns += u128::from(delay.as_nanos());
         Some(Notice::Arrived { flow: packet.flow, number, delay })
     }
-    /// A number of exponential distribution whose mean is `mean`.
+    /// An exponentially distributed number with the mean `mean`.
     pub(crate) fn exponential(&mut self, mean: u64) -> u64 {
         self.rng.exponential(mean)
     }

@@ -1,4 +1,4 @@
-//! Any of the congestion controls behind one type, without a virtual call per ACK.
+//! All congestion controls as one enum, dispatched without a virtual call per ACK.
 use crate::SlowStartExit;
 use crate::{
     AckEvent, Bbr, Cause, Control, Cubic, Dctcp, Friendliness, Ledbat, Reno, Vegas, Window, WindowEvent,
@@ -9,29 +9,29 @@ use core::fmt;
 use core::str::FromStr;
 use fathom_units::{Duration, FULL_TCP_PAYLOAD, Time};
 
-/// Parameters of the congestion controls. Each takes what concerns it.
+/// Parameters of the congestion controls. Each uses those that apply to it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ControlConfig {
     /// Payload of a full segment, in bytes.
     pub mss: u32,
-    /// Tick of the clock that CUBIC reads: the kernel's jiffy. 1 ms is HZ=1000.
+    /// Clock tick of CUBIC: the kernel's jiffy. 1 ms is HZ=1000.
     pub granularity: Duration,
-    /// Where CUBIC leaves slow start.
+    /// When CUBIC leaves slow start.
     pub slow_start_exit: SlowStartExit,
-    /// CUBIC gives way faster when its window shrinks twice in a row.
+    /// CUBIC releases bandwidth faster when its window shrinks twice in a row.
     pub fast_convergence: bool,
     /// CUBIC's Reno-friendly region.
     pub tcp_friendliness: Friendliness,
-    /// LEDBAT's queueing delay. RFC 6817: at most 100 ms.
+    /// LEDBAT's target queueing delay; at most 100 ms in RFC 6817.
     pub ledbat_target: Duration,
-    /// Of BBR's initial phase.
+    /// Seed of BBR's initial phase.
     pub seed: u64,
 }
 
 impl Default for ControlConfig {
     fn default() -> Self {
         ControlConfig {
-            // 1500 bytes less 20 of IPv4, 20 of TCP, and 12 of timestamps.
+            // 1500 bytes minus 20 for IPv4, 20 for TCP, and 12 for timestamps.
             mss: FULL_TCP_PAYLOAD.get() as u32,
             granularity: Duration::from_millis(1),
             slow_start_exit: SlowStartExit::default(),
@@ -43,7 +43,7 @@ impl Default for ControlConfig {
     }
 }
 
-/// A name that is no congestion control.
+/// A name that is not a congestion control.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownControl {
     name: String,
@@ -58,33 +58,33 @@ impl fmt::Display for UnknownControl {
 }
 impl core::error::Error for UnknownControl {}
 
-/// Declares [`ControlKind`] and [`AnyControl`] from one table: variant, name, type, and how it is made.
+/// Declares [`ControlKind`] and [`AnyControl`] from a table: variant, name, type, constructor.
 macro_rules! controls {
     ($($(#[$doc:meta])* $variant:ident $name:literal ($type:ty) = $make:expr;)*) => {
-        /// Which congestion control. Names are Linux's.
+        /// A congestion control, with Linux's name.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum ControlKind { $($(#[$doc])* $variant,)* }
 
         impl ControlKind {
-            /// All of them.
+            /// All congestion controls.
             pub const ALL: &[ControlKind] = &[$(ControlKind::$variant),*];
-            /// As in `net.ipv4.tcp_congestion_control`.
+            /// The name in `net.ipv4.tcp_congestion_control`.
             pub const fn name(self) -> &'static str {
                 match self { $(ControlKind::$variant => $name,)* }
             }
         }
 
-        /// A congestion control of any kind.
+        /// The state of any congestion control.
         #[derive(Clone, Debug)]
         pub enum AnyControl { $($(#[$doc])* $variant($type),)* }
 
         impl AnyControl {
-            /// The control at the start of a connection.
+            /// Creates the control for a new connection.
             #[must_use]
             pub fn new(kind: ControlKind, config: &ControlConfig) -> Self {
                 match kind { $(ControlKind::$variant => AnyControl::$variant($make(config)),)* }
             }
-            /// Which it is.
+            /// The kind of this control.
             pub const fn kind(&self) -> ControlKind {
                 match self { $(AnyControl::$variant(_) => ControlKind::$variant,)* }
             }
@@ -115,13 +115,13 @@ controls! {
     Reno "reno" (Reno) = |_config| Reno::new();
     /// CUBIC with HyStart, RFC 9438.
     Cubic "cubic" (Cubic) = Cubic::new;
-    /// BBR version 1, on the heap because it is large.
+    /// BBR version 1; boxed because it is large.
     Bbr "bbr" (Box<Bbr>) = |config| Box::new(Bbr::new(config));
     /// DCTCP, RFC 8257.
     Dctcp "dctcp" (Dctcp) = |_config| Dctcp::new();
     /// Vegas.
     Vegas "vegas" (Vegas) = |_config| Vegas::new();
-    /// LEDBAT, RFC 6817, on the heap because it is large.
+    /// LEDBAT, RFC 6817; boxed because it is large.
     Ledbat "ledbat" (Box<Ledbat>) = |config| Box::new(Ledbat::new(config));
 }
 

@@ -1,5 +1,5 @@
-//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00) as in Linux: a model of the path's rate and RTT, no reaction to
-//! single losses. Rates are in packets per microsecond, scaled by 2^24, gains in 256ths.
+//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00) as in Linux: models the path and
+//! ignores single losses. Rates are in packets per microsecond, scaled by 2^24, gains in 256ths.
 mod aggregation;
 mod filter;
 mod model;
@@ -16,68 +16,67 @@ const RATE_SHIFT: u32 = 24;
 const RATE_ONE: u64 = 1 << RATE_SHIFT;
 /// A gain of 1.
 const UNIT: u64 = 256;
-/// 2 / ln 2: the least with which the sending rate doubles each round.
+/// 2 / ln 2: the smallest gain that doubles the sending rate each round.
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
-/// Its inverse: the queue of startup is gone in one round.
+/// The inverse of `HIGH_GAIN`: drains the queue of startup in one round.
 const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
-/// Windows of two rate-delay products cover delayed and stretched ACKs.
+/// A window of two rate-delay products covers delayed and stretched ACKs.
 const CWND_GAIN: u64 = 2 * UNIT;
-/// One phase looks for more, the next drains what that queued, and six cruise.
+/// One phase probes for bandwidth, the next drains the queue of the probe, and six cruise.
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// Of the phases, all but the draining one may be the first.
+/// The cycle may start with any phase but the draining one.
 const FIRST_PHASES: u64 = 7;
-/// How long a smallest RTT is believed.
+/// Lifetime of a minimum RTT.
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// How long the window is small to find the smallest RTT anew.
+/// How long the window stays small to find a new minimum RTT.
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
-/// Smallest window, in packets.
+/// Minimum window, in packets.
 const MIN_CWND: u32 = 4;
-/// Window before there is an RTT, RFC 6928.
+/// Window before the first RTT, RFC 6928.
 const INITIAL_CWND: u32 = 10;
-/// The pipe is full when the rate has not grown by a quarter for three rounds.
+/// The pipe is full when the rate has grown by less than a quarter for three rounds.
 const FULL_PIPE_GROWTH: (u64, u64) = (5, 4);
 const FULL_PIPE_ROUNDS: u8 = 3;
-/// Packets leave 1 % slower than the model says, so that no queue stays.
+/// Pace 1 % below the model, so that no queue persists.
 const PACING_PERCENT: u64 = 99;
-/// Below this rate packets leave one by one, above in pairs at least.
+/// Below this rate packets are sent one by one, above it at least in pairs.
 const PAIRS_FROM: u64 = 1_200_000 / 8;
-/// About 1 ms of the pacing rate goes out as one super-packet,
+/// A super-packet has about 1 ms of the pacing rate,
 const BURST_SHIFT: u32 = 10;
-/// if it has no more bytes than this: 64 KiB less headers.
+/// at most this many bytes: 64 KiB minus headers.
 const MAX_BURST: u64 = 65_536 - 1 - 320;
-/// RTT that is assumed before there is one, for the first pacing rate.
+/// RTT assumed for the first pacing rate.
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
-/// `packets` in `time`, as a rate.
 fn packet_rate(packets: u64, time: Duration) -> u64 {
     (packets << RATE_SHIFT) / microseconds(time)
 }
 
-/// Is [`packet_rate`] at least `rate`?
+/// True if [`packet_rate`] is at least `rate`.
 fn is_at_least(packets: u64, time: Duration, rate: u64) -> bool {
     packets << RATE_SHIFT >= rate.saturating_mul(microseconds(time))
 }
 
-/// At least one.
+/// Microseconds, at least one.
 fn microseconds(time: Duration) -> u64 {
     (time.as_nanos() / 1_000).max(1)
 }
 
-/// Packets that a rate delivers in `time`, cut off.
+/// Packets that `rate` delivers in `time`, rounded down.
 fn packets_in(rate: u64, time: Duration) -> u64 {
     rate.saturating_mul(time.as_nanos() / 1_000) >> RATE_SHIFT
 }
 
-/// What BBR is doing.
+/// The mode of BBR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BbrMode {
     /// Doubles the rate each round until the pipe is full.
     Startup,
-    /// Drains the queue that this made.
+    /// Drains the queue that startup created.
     Drain,
-    /// Cruises, and looks for more every eighth RTT.
+    /// Cruises, and probes for more bandwidth every eighth RTT.
     ProbeBw,
-    /// Sends little to find the smallest RTT.
+    /// Sends little to find the minimum RTT.
     ProbeRtt,
 }
 
@@ -93,16 +92,16 @@ pub struct Bbr {
     policer: Policer,
     aggregation: Aggregation,
     round: u64,
-    /// The round ends with a packet that was sent when this many had been delivered.
+    /// A packet that was sent with this many delivered ends the round.
     round_end: u64,
     is_round_start: bool,
     min_rtt: Option<Duration>,
     min_rtt_at: Time,
     probe_rtt_ends: Option<Time>,
     probe_rtt_had_round: bool,
-    /// Packets delivered since the start of the connection, as of the last ACK.
+    /// Packets delivered in the connection, as of the last ACK.
     delivered: u64,
-    /// Packets sent while this many had been delivered were held back by ProbeRTT, not by the path.
+    /// Range of `delivered` in which ProbeRTT, not the path, limited sending.
     held_back: (u64, u64),
     cycle: usize,
     cycle_start: Time,
@@ -111,20 +110,20 @@ pub struct Bbr {
     is_pipe_full: bool,
     recovery: Recovery,
     conserves_packets: bool,
-    /// The window to go back to after recovery or ProbeRTT.
+    /// The window to restore after recovery or ProbeRTT.
     prior_cwnd: u32,
     restarts_from_idle: bool,
     has_rtt: bool,
-    /// Bytes per second,
+    /// Pacing rate in bytes per second,
     pacing: u64,
-    /// and the rate and the gain from which it was last computed.
+    /// and the rate and gain for which it was computed.
     paced_for: (u64, u64),
-    /// Packets of one burst.
+    /// Packets per burst.
     burst: u32,
 }
 
 impl Bbr {
-    /// At the start of a connection.
+    /// Creates the control for a new connection.
     #[must_use]
     pub fn new(config: &ControlConfig) -> Self {
         Bbr {
@@ -160,11 +159,11 @@ impl Bbr {
             burst: 1,
         }
     }
-    /// What it is doing.
+    /// The current mode.
     pub const fn mode(&self) -> BbrMode {
         self.mode
     }
-    /// Pacing rate over estimated rate, in 256ths.
+    /// Pacing rate divided by estimated rate, in 256ths.
     pub const fn pacing_gain(&self) -> u64 {
         self.pacing_gain
     }
@@ -189,7 +188,7 @@ impl Control for Bbr {
     }
     fn reduce(&mut self, _cause: Cause, _now: Time, window: &Window) -> u32 {
         self.save_window(window.cwnd);
-        // Slow start is not its own: the threshold stays as it is.
+        // BBR does not use slow start and leaves the threshold unchanged.
         window.ssthresh
     }
     fn on_event(&mut self, event: WindowEvent, now: Time, window: &mut Window) {
@@ -201,12 +200,12 @@ impl Control for Bbr {
                 self.policer.on_timeout(now, self.delivered);
             }
             WindowEvent::Undone => {
-                // The loss that seemed to fill the pipe was none.
+                // The loss that seemed to fill the pipe was spurious.
                 self.full_rate = 0;
                 self.full_rounds = 0;
                 self.policer.reset();
             }
-            // It goes back to its own window with the next ACK.
+            // The next ACK restores BBR's own window.
             WindowEvent::Recovered => {}
         }
     }

@@ -1,43 +1,43 @@
-//! CUBIC (RFC 9438), in Linux's integers and on Linux's clock of jiffies, so that windows come out packet for packet.
+//! CUBIC (RFC 9438) with Linux's integer arithmetic and jiffies, so that windows match exactly.
 use crate::hystart::HyStart;
 use crate::reno::{Increase, MIN_SSTHRESH, growth, slow_start};
 use crate::{AckEvent, Cause, Control, ControlConfig, Window, WindowEvent};
 use fathom_units::{Duration, Time};
 
-/// Linux keeps beta in 1024ths; 717 of them are the 0.7 of RFC 9438.
+/// Linux represents beta in 1024ths: 717 is the 0.7 of RFC 9438.
 const BETA: u32 = 717;
 const BETA_SCALE: u32 = 1024;
-/// Time within an epoch is counted in 1024ths of a second.
+/// Time within an epoch is in 1024ths of a second.
 const SECOND: u64 = 1024;
 /// C = 0.4 packets per s^3, in 1024ths: 410.
 const C: u64 = 410;
-/// `C` t^3 with t in 1024ths of a second is 2^40 times too large.
+/// `C` t^3 with t in 1024ths of a second is too large by 2^40.
 const CUBE_SHIFT: u32 = 40;
-/// The same factor the other way, for K. Cut off as in Linux.
+/// The inverse, for K. Truncated as in Linux.
 const K_FACTOR: u64 = (1 << CUBE_SHIFT) / C;
-/// 256 s, in 1024ths: further from K, `C` t^3 overflows 64 bits and the window has long been limited otherwise.
+/// 256 s in 1024ths: further from K, `C` t^3 overflows 64 bits.
 const MAX_OFFSET: u64 = 1 << 18;
-/// Packets acknowledged per packet of growth of the Reno estimate, in eighths of the window: 15/8, so alpha is 0.533.
-/// RFC 9438 has 3 (1 - beta) / (1 + beta) = 0.529.
+/// Packets ACKed per packet of growth of the Reno estimate, in eighths of the window: 15/8, so
+/// alpha is 0.533. RFC 9438 uses 3 (1 - beta) / (1 + beta) = 0.529.
 const RENO_EIGHTHS: u32 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
-/// In the first epoch nothing is known of W_max: at least 5 % per round.
+/// In the first epoch W_max is unknown: grow by at least 5 % per round.
 const FIRST_EPOCH_DIVISOR: u32 = 20;
-/// At most half a packet for each acknowledged: RFC 9438's limit of 1.5 windows per round.
+/// At most half a packet per ACKed packet: RFC 9438's limit of 1.5 windows per round.
 const MIN_DIVISOR: u32 = 2;
 
-/// How CUBIC keeps up with Reno where Reno would be faster.
+/// The Reno-friendly region, where Reno would be faster.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Friendliness {
-    /// Not at all.
+    /// Disabled.
     Off,
-    /// Linux 6.12: the estimate of Reno's window grows by 0.53 packets per round throughout.
+    /// Linux 6.12: the estimate of Reno's window always grows by 0.53 packets per round.
     #[default]
     Linux,
-    /// RFC 9438 section 4.3: by 1 packet per round once it has reached the window before the last reduction.
+    /// RFC 9438 section 4.3: by 1 packet per round above the window before the last reduction.
     Rfc9438,
 }
 
-/// The kernel's jiffies, read without a division while the tick lasts.
+/// The kernel's jiffies. Cached, so that a read needs no division within a tick.
 #[derive(Clone, Debug)]
 struct Clock {
     granularity: u64,
@@ -58,7 +58,7 @@ impl Clock {
         }
         self.tick
     }
-    /// Ticks that `d` lasts, rounded up as Linux rounds.
+    /// `d` in ticks, rounded up as in Linux.
     const fn ticks(&self, d: Duration) -> u64 {
         d.as_nanos().div_ceil(self.granularity)
     }
@@ -68,17 +68,17 @@ impl Clock {
     }
 }
 
-/// One stretch of growth between two reductions.
+/// A period of growth between two reductions.
 #[derive(Clone, Debug)]
 struct Epoch {
     start: u64,
-    /// Inflection point, in packets: W_max, or the window at the start if that was higher.
+    /// Inflection point, in packets: W_max, or the initial window if that was larger.
     origin: u32,
-    /// From the start to the inflection point, in 1024ths of a second.
+    /// Time from the start to the inflection point, in 1024ths of a second.
     k: u64,
-    /// Packets acknowledged and not yet counted into `reno`.
+    /// Packets ACKed and not yet counted in `reno`.
     acked: u32,
-    /// What Reno's window would be.
+    /// The estimate of Reno's window.
     reno: u32,
 }
 
@@ -87,14 +87,14 @@ struct Epoch {
 pub struct Cubic {
     clock: Clock,
     increase: Increase,
-    /// Packets to acknowledge for one packet of growth.
+    /// Packets to be ACKed per packet of growth.
     divisor: u32,
-    /// Window before the last reduction, less what fast convergence takes off; 0 before the first.
+    /// Window before the last reduction, minus fast convergence; 0 before the first.
     w_max: u32,
     /// Window before the last reduction.
     prior: u32,
     epoch: Option<Epoch>,
-    /// Window and tick at the last computation of `divisor`.
+    /// Window and tick of the last computation of `divisor`.
     computed: (u32, u64),
     min_rtt: Option<Duration>,
     hystart: HyStart,
@@ -103,7 +103,7 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// At the start of a connection.
+    /// Creates the control for a new connection.
     #[must_use]
     pub fn new(config: &ControlConfig) -> Self {
         Cubic {
@@ -122,7 +122,7 @@ impl Cubic {
     }
     fn on_rtt(&mut self, ack: &AckEvent, rtt: Duration, window: &mut Window) {
         let tick = self.clock.read(ack.now);
-        // The queue that caused a loss still drains in the first second after it.
+        // In the first second after a loss, the queue that caused it still drains.
         let is_draining = |epoch: &Epoch| tick - epoch.start < self.clock.ticks_per_second;
         if self.epoch.as_ref().is_some_and(is_draining) {
             return;
@@ -133,7 +133,7 @@ impl Cubic {
             window.ssthresh = window.cwnd;
         }
     }
-    /// Brings `divisor` up to date.
+    /// Updates `divisor`.
     fn update(&mut self, now: Time, cwnd: u32, acked: u32) {
         let tick = self.clock.read(now);
         let (w_max, min_rtt) = (self.w_max, self.min_rtt.unwrap_or(Duration::ZERO));
@@ -175,7 +175,7 @@ impl Cubic {
             self.divisor = self.divisor.min(cwnd / (epoch.reno - cwnd));
         }
     }
-    /// A timeout says that nothing known of the path holds any more.
+    /// After a timeout the model of the path is no longer valid.
     fn forget_path(&mut self) {
         self.w_max = 0;
         self.epoch = None;
@@ -201,7 +201,7 @@ impl Epoch {
     }
 }
 
-/// Packets to acknowledge per packet of growth, to be at `target` in one round.
+/// Packets to be ACKed per packet of growth, to reach `target` in one round.
 fn divisor(cwnd: u32, target: u64) -> u32 {
     match target.checked_sub(u64::from(cwnd)) {
         None | Some(0) => cwnd.saturating_mul(100),
@@ -209,10 +209,10 @@ fn divisor(cwnd: u32, target: u64) -> u32 {
     }
 }
 
-/// Largest integer whose cube is at most `n`. Linux approximates it within 0.2 %.
+/// The integer cube root, rounded down. Linux approximates it within 0.2 %.
 pub(crate) fn cube_root(n: u64) -> u64 {
     let mut root = 0;
-    // From bit 21 on: 2^22 cubed is more than 64 bits.
+    // From bit 21: 2^22 cubed exceeds 64 bits.
     for bit in (0..=21).rev() {
         let candidate: u64 = root | 1 << bit;
         if u128::from(candidate) * u128::from(candidate * candidate) <= u128::from(n) {
@@ -252,7 +252,7 @@ impl Control for Cubic {
             self.forget_path();
         }
         if let (WindowEvent::Start { idle }, Some(epoch)) = (event, &mut self.epoch) {
-            // Time without sending does not count: the window would jump when sending begins again.
+            // Idle time does not count, otherwise the window would jump when sending resumes.
             let last_sent = now.saturating_sub(idle).as_nanos() / self.clock.granularity;
             let tick = self.clock.read(now);
             epoch.start = (epoch.start + (tick - last_sent)).min(tick);
@@ -264,7 +264,7 @@ impl Control for Cubic {
 mod tests {
     use super::*;
 
-    /// Linux: `bictcp_reset` with every move to `TCP_CA_Loss`, also where the reduction before stands.
+    /// Linux: every transition to `TCP_CA_Loss` calls `bictcp_reset`, even without a new reduction.
     #[test]
     fn a_timeout_forgets_the_path_whatever_was_reduced_before() {
         let mut cubic = Cubic::new(&ControlConfig::default());

@@ -1,10 +1,10 @@
-//! DCTCP (RFC 8257): the window falls by as much as marks say, not by half. Without marks it is Reno.
+//! DCTCP (RFC 8257): reduces the window in proportion to marks. Without marks it is Reno.
 use crate::Reno;
 use crate::reno::MIN_SSTHRESH;
 use crate::{AckEvent, Cause, Control, Window, WindowEvent};
 use fathom_units::Time;
 
-/// All packets marked. Linux keeps alpha in 1024ths.
+/// Alpha if all packets are marked. Linux represents it in 1024ths.
 const ALPHA_ONE: u32 = 1024;
 /// g = 1/16, RFC 8257 section 4.2.
 const G_SHIFT: u32 = 4;
@@ -13,11 +13,11 @@ const G_SHIFT: u32 = 4;
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     reno: Reno,
-    /// Smoothed share of marked packets, in 1024ths.
+    /// Smoothed fraction of marked packets, in 1024ths.
     alpha: u32,
-    /// The observation window ends when this packet has been acknowledged.
+    /// The observation window ends when this packet has been ACKed.
     end: u64,
-    /// Packets delivered, and of these marked, at its start.
+    /// Packets delivered, and marked ones among them, at its start.
     start: (u64, u64),
 }
 
@@ -28,19 +28,19 @@ impl Default for Dctcp {
 }
 
 impl Dctcp {
-    /// At the start of a connection: alpha is 1, so that the first mark halves the window.
+    /// Creates the control for a new connection. Alpha is 1, so the first mark halves the window.
     #[must_use]
     pub fn new() -> Self {
         Dctcp { reno: Reno::new(), alpha: ALPHA_ONE, end: 0, start: (0, 0) }
     }
-    /// Smoothed share of marked packets, in 1024ths.
+    /// Smoothed fraction of marked packets, in 1024ths.
     pub const fn alpha(&self) -> u32 {
         self.alpha
     }
     fn observe(&mut self, ack: &AckEvent) {
         let delivered = ack.delivered.saturating_sub(self.start.0).max(1);
         let marked = ack.delivered_ce.saturating_sub(self.start.1);
-        // Below 1/64 the share of g is nothing in integers: alpha then goes to zero at once.
+        // Below 1/64 the integer decay is zero, so alpha drops to zero at once.
         let decay = match self.alpha >> G_SHIFT {
             0 => self.alpha,
             decay => decay,
@@ -66,7 +66,7 @@ impl Control for Dctcp {
                 let cut = u64::from(window.cwnd) * u64::from(self.alpha) / u64::from(2 * ALPHA_ONE);
                 (window.cwnd - cut as u32).max(MIN_SSTHRESH)
             }
-            // RFC 8257 section 3.5: loss is loss.
+            // RFC 8257 section 3.5: packet loss is handled as in Reno.
             Cause::Loss | Cause::Timeout => halved,
         }
     }

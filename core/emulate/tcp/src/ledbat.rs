@@ -1,28 +1,28 @@
-//! LEDBAT (RFC 6817): yields to all others by holding the queueing delay at a target.
+//! LEDBAT (RFC 6817): yields to other traffic by keeping the queueing delay at a target.
 use crate::reno::{MIN_SSTHRESH, growth, slow_start};
 use crate::{AckEvent, Cause, Control, ControlConfig, Recovery, Reno, Window};
 use fathom_units::{Duration, Time};
 
-/// Minima of so many minutes make the base delay. RFC 6817 section 2.4.2.
+/// The base delay is the minimum of this many one-minute minima. RFC 6817 section 2.4.2.
 const BASE_HISTORY: usize = 10;
 const MINUTE: u64 = 60_000_000_000;
-/// The current delay is the smallest of so many samples; RFC 6817 wants at least 1. Source: ns-3 `TcpLedbat`.
+/// The current delay is the minimum of this many samples, as in ns-3; RFC 6817: at least 1.
 const CURRENT_FILTER: usize = 4;
 
-/// Delays one way, between clocks that are not synchronised: only differences count.
+/// One-way delays between unsynchronized clocks: only differences count.
 #[derive(Clone, Debug)]
 struct Delays {
     minute: u64,
-    /// Minima of the last minutes, at `minute` modulo the length; [`Duration::MAX`] where there was no sample.
+    /// Minima of the last minutes, by `minute` modulo the length; [`Duration::MAX`] if none.
     minima: [Duration; BASE_HISTORY],
     base: Duration,
     recent: [Duration; CURRENT_FILTER],
     next: usize,
 }
 
-/// Smallest window, in packets.
+/// Minimum window, in packets.
 const MIN_CWND: u32 = 2;
-/// The window may exceed what was in flight by this, in packets.
+/// The window may exceed the packets in flight by this many.
 const ALLOWED_INCREASE: u32 = 1;
 
 impl Delays {
@@ -43,7 +43,7 @@ impl Delays {
         self.recent[self.next] = delay;
         self.next = (self.next + 1) % CURRENT_FILTER;
     }
-    /// Drops what is older than the history.
+    /// Discards minima that are older than the history.
     fn forget(&mut self, minute: u64) {
         if minute == self.minute {
             return;
@@ -67,19 +67,19 @@ pub struct Ledbat {
     reno: Reno,
     target: i64,
     delays: Delays,
-    /// Off-target time of the packets acknowledged, in ns; one window at a whole target is one packet of growth.
+    /// Sum of off-target delays per ACKed packet in ns; target times window is one packet.
     credit: i64,
     has_begun: bool,
 }
 
 impl Ledbat {
-    /// At the start of a connection.
+    /// Creates the control for a new connection.
     #[must_use]
     pub fn new(config: &ControlConfig) -> Self {
         let target = i64::try_from(config.ledbat_target.as_nanos()).unwrap_or(i64::MAX).max(1);
         Ledbat { reno: Reno::new(), target, delays: Delays::new(), credit: 0, has_begun: false }
     }
-    /// Grows or shrinks by the distance from the target; never faster than Reno upwards.
+    /// Changes the window by the distance from the target; grows at most as fast as Reno.
     fn steer(&mut self, ack: &AckEvent, window: &mut Window) {
         let queueing = i64::try_from(self.delays.queueing().as_nanos()).unwrap_or(i64::MAX);
         let off_target = self.target.saturating_sub(queueing);
@@ -93,7 +93,7 @@ impl Ledbat {
             self.credit %= packet;
             window.cwnd = window.cwnd.saturating_sub(packets as u32);
         }
-        // A window that is not used is not kept.
+        // An unused window is not kept.
         let most = ack.in_flight_before.saturating_add(ALLOWED_INCREASE);
         window.cwnd = window.cwnd.min(most).max(MIN_CWND);
     }
@@ -103,7 +103,7 @@ impl Control for Ledbat {
     fn on_ack(&mut self, ack: &AckEvent, window: &mut Window) {
         self.delays.add(ack.now, ack.one_way_delay);
         if !self.has_begun {
-            // No slow start but after a timeout: the ramp is at most Reno's.
+            // Slow start only after a timeout; otherwise at most Reno's growth.
             self.has_begun = true;
             window.ssthresh = window.ssthresh.min(window.cwnd.max(MIN_SSTHRESH));
         }
@@ -134,12 +134,12 @@ mod tests {
         (4..=9).for_each(|minute| delays.add(minutes(minute), ms(40)));
         assert_eq!(delays.base, ms(20));
         assert_eq!(delays.queueing(), ms(20));
-        // The minutes 1 to 10 remain, then 4 to 13: the path has become longer.
+        // First the minutes 1 to 10 remain, then 4 to 13: the path has become longer.
         delays.add(minutes(10), ms(40));
         assert_eq!(delays.base, ms(30));
         delays.add(minutes(13), ms(45));
         assert_eq!(delays.base, ms(40));
-        // A long pause leaves nothing of the old.
+        // After a long pause no old sample remains.
         delays.add(minutes(100), ms(50));
         assert_eq!(delays.base, ms(50));
     }

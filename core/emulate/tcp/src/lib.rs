@@ -1,7 +1,7 @@
-//! TCP for the simulator: a sender and a receiver without I/O, and congestion controls behind one trait.
+//! TCP for the simulator: a sender, a receiver, and congestion controls behind one trait.
 //!
-//! The model is Linux's TCP: windows in packets, SACK, RACK-TLP, PRR, undo. Sequence numbers are bytes since the start
-//! of the connection in 64 bits, so that nothing wraps. Time is an argument.
+//! The model is Linux's TCP: windows in packets, SACK, RACK-TLP, PRR, undo. Sequence numbers are
+//! 64-bit byte offsets from the start of the connection and do not wrap. Time is an argument.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,4 +1,4 @@
-//! The receiving end.
+//! The receiver.
 mod delay;
 mod ranges;
 mod tuning;
@@ -9,26 +9,25 @@ use fathom_units::{Duration, FULL_TCP_PAYLOAD, Time};
 use ranges::Ranges;
 use tuning::Tuning;
 
-/// Parameters of a [`Receiver`]. Defaults are Linux's.
+/// Parameters of a [`Receiver`]. The defaults are Linux's.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ReceiverConfig {
-    /// Payload of a full segment: every second one is acknowledged at once.
+    /// Payload of a full segment: every second one is ACKed at once.
     pub mss: u32,
-    /// Bytes that it has room for. 65535 is TCP without window scaling: Windows XP.
+    /// Receive window in bytes. 65535 is TCP without window scaling: Windows XP.
     pub window: u64,
-    /// How long an acknowledgement is held back at least: 40 ms.
+    /// Minimum delay of an ACK: 40 ms.
     pub delayed_ack: Duration,
-    /// And at most, where segments come slowly: 200 ms.
+    /// Maximum delay of an ACK, if segments arrive slowly: 200 ms.
     pub max_delayed_ack: Duration,
-    /// Segments at the start that are acknowledged at once, so that slow start is not held up: 16. Also after a needless segment and
-    /// after a pause.
+    /// Segments that are ACKed at once, to speed up slow start: 16. Applies at the start, after a
+    /// spurious retransmission and after a pause.
     pub quick_acks: u32,
-    /// With a gap, acknowledgements after the third are joined for a 20th of the handshake's RTT, and no longer than this: 1 ms. Zero
-    /// sends each.
+    /// With a gap, ACKs after the third wait 1/20 of the handshake's RTT, at most this: 1 ms.
     pub sack_compression: Duration,
-    /// Acknowledges at once while the window would grow, as Linux does. The window offered is `window` all the same.
+    /// ACKs at once while Linux would grow the window. The offered window is always `window`.
     pub tunes_window: bool,
-    /// Echo every change of CE at once (DCTCP, RFC 8257 section 3.2) instead of until CWR (RFC 3168).
+    /// Echo every change of CE at once (DCTCP, RFC 8257 section 3.2), not until CWR (RFC 3168).
     pub exact_ecn: bool,
 }
 
@@ -47,25 +46,25 @@ impl Default for ReceiverConfig {
     }
 }
 
-/// A TCP receiver. The application reads at once, so that the window is always whole.
+/// A TCP receiver. The application reads at once, so the window never shrinks.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
     ranges: Ranges,
     delay: Delay,
     tuning: Tuning,
-    /// The last acknowledgement sent.
+    /// The last cumulative ACK sent.
     acked: u64,
-    /// To be echoed: RFC 7323 section 4.3.
+    /// The timestamp to echo: RFC 7323 section 4.3.
     echo: Time,
     received_at: Time,
     ece: bool,
-    /// ECN-capable segments have come.
+    /// ECN-capable segments have arrived.
     ecn_seen: bool,
 }
 
 impl Receiver {
-    /// Nothing has arrived.
+    /// Creates a receiver without data.
     #[must_use]
     pub fn new(config: ReceiverConfig) -> Self {
         Receiver {
@@ -80,21 +79,21 @@ impl Receiver {
             config,
         }
     }
-    /// Bytes that the application has got.
+    /// Bytes delivered to the application.
     pub fn delivered(&self) -> u64 {
         self.ranges.next()
     }
-    /// When a held acknowledgement is due.
+    /// When the delayed ACK is due.
     pub fn next_timer(&self) -> Option<Time> {
         self.delay.until
     }
-    /// The held acknowledgement, if it is due.
+    /// The delayed ACK, if it is due.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
         self.delay.until.filter(|at| *at <= now)?;
         Some(self.ack(false, false))
     }
 
-    /// A segment arrived at `now`, with `ce` if it was marked. Gives the acknowledgement, if it is to be sent at once.
+    /// Handles a segment, with `ce` if it was marked. Returns the ACK if it is sent at once.
     pub fn on_data(&mut self, data: &Data, ce: bool, now: Time) -> Option<Ack> {
         self.received_at = now;
         if data.syn {
@@ -105,7 +104,7 @@ impl Receiver {
         }
         let (start, end) = (data.seq, data.seq + u64::from(data.len));
         if self.ranges.has(start, end) {
-            // What came twice is told at once, so that the sender learns that it was needless.
+            // Report duplicates at once, so that the sender detects a spurious retransmission.
             self.delay.be_quick(&self.config);
             return Some(self.ack(false, true));
         }
@@ -123,7 +122,7 @@ impl Receiver {
         }
         let fills_gap = had_gap && !self.ranges.has_gap();
         if before_change.is_some() {
-            // Of the change itself the next one tells, at once too.
+            // The next ACK, also at once, reports the change itself.
             self.delay.until = Some(now);
             return before_change;
         }
@@ -133,7 +132,7 @@ impl Receiver {
         (!waits).then(|| self.ack(false, false))
     }
 
-    /// More than one full segment, or a time when nothing waits.
+    /// True with more than one full segment, or while ACKs are immediate.
     fn is_due_at_once(&self) -> bool {
         self.delay.is_quick() || self.ranges.next() - self.acked > u64::from(self.config.mss)
     }
@@ -145,13 +144,13 @@ impl Receiver {
         }
     }
 
-    /// Keeps the echo. Where CE changes with an exact echo, gives the acknowledgement of what came before the change; true says that
-    /// this segment is to be acknowledged at once.
+    /// Updates the echo. If CE changes with an exact echo, returns the ACK of the data before the
+    /// change, and true: ACK this segment at once.
     fn note_ecn(&mut self, data: &Data, ce: bool) -> (Option<Ack>, bool) {
         let was_marked = self.ece;
         self.ecn_seen |= data.ect;
         if self.ecn_seen && !data.ect || ce && !was_marked {
-            // A retransmission, or the first mark: the sender's window may be small.
+            // A retransmission or the first mark: the sender's window may be small.
             self.delay.be_quick_after_mark();
         }
         if !self.config.exact_ecn {
@@ -164,7 +163,7 @@ impl Receiver {
         (held, changed)
     }
 
-    /// The acknowledgement of everything up to now.
+    /// The ACK of everything up to now.
     fn ack(&mut self, syn: bool, dsack: bool) -> Ack {
         self.acked = self.ranges.next();
         if !syn {

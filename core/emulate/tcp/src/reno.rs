@@ -1,21 +1,21 @@
-//! Reno (RFC 5681, 6582), counting acknowledged packets as Linux does, so that delayed ACKs do not halve its growth.
+//! Reno (RFC 5681, 6582). As in Linux, delayed ACKs do not halve its growth: packets count.
 use crate::{AckEvent, Cause, Control, Recovery, Window, WindowEvent};
 use fathom_units::Time;
 
-/// Smallest slow-start threshold, in packets. RFC 5681 equation 4.
+/// Minimum slow-start threshold, in packets. RFC 5681 equation 4.
 pub(crate) const MIN_SSTHRESH: u32 = 2;
 
-/// One packet for every `per` acknowledged, with the remainder carried on.
+/// Grows by one packet per `per` ACKed packets and carries the remainder over.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Increase {
     acked: u32,
 }
 
 impl Increase {
-    /// Counts `acked` packets; `cwnd` grows by one for each `per` of them.
+    /// Counts `acked` packets; `cwnd` grows by one per `per` of them.
     pub(crate) fn add(&mut self, window: &mut Window, per: u32, acked: u32) {
         let per = per.max(1);
-        // The divisor can have fallen since the last ACK: what was saved up then gives one packet, not several.
+        // If the divisor has fallen since the last ACK, the count gives one packet, not several.
         if self.acked >= per {
             self.acked = 0;
             window.cwnd = window.cwnd.saturating_add(1);
@@ -26,20 +26,19 @@ impl Increase {
             self.acked %= per;
         }
     }
-    /// Forgets what was counted.
     pub(crate) fn reset(&mut self) {
         self.acked = 0;
     }
 }
 
-/// Packets by which this ACK may raise the window; 0 if it may not. Packets count when they are delivered, cumulatively or by
-/// SACK, but only an ACK that moves the cumulative acknowledgement on may raise it (Linux `tcp_may_raise_cwnd`).
+/// Packets by which this ACK may raise the window. Packets count when delivered, cumulatively or by
+/// SACK, but only a cumulative ACK may raise the window (Linux `tcp_may_raise_cwnd`).
 pub(crate) const fn growth(ack: &AckEvent) -> u32 {
     let frozen = matches!(ack.recovery, Recovery::Cwr | Recovery::Recovery);
     if frozen || !ack.is_cwnd_limited || ack.cumulative == 0 { 0 } else { ack.newly_acked }
 }
 
-/// Slow start: one packet for each acknowledged, up to `ssthresh`. What is left then belongs to congestion avoidance.
+/// Slow start up to `ssthresh`. Returns the packets left for congestion avoidance.
 pub(crate) fn slow_start(window: &mut Window, acked: u32) -> u32 {
     let room = window.ssthresh.saturating_sub(window.cwnd);
     let used = acked.min(room);
@@ -47,7 +46,7 @@ pub(crate) fn slow_start(window: &mut Window, acked: u32) -> u32 {
     acked - used
 }
 
-/// Half the window: RFC 5681 equation 4, with the congestion window for the flight size as in Linux.
+/// Half the window: RFC 5681 equation 4, with cwnd instead of the flight size as in Linux.
 pub(crate) fn half(window: &Window) -> u32 {
     (window.cwnd / 2).max(MIN_SSTHRESH)
 }
@@ -59,7 +58,7 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// Nothing counted yet.
+    /// Creates the control for a new connection.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -1,4 +1,4 @@
-//! The sending end.
+//! The sender.
 mod ack;
 mod batch;
 mod config;
@@ -29,22 +29,22 @@ use rtt::Rtt;
 use timer::Timers;
 use usage::Usage;
 
-/// A TCP sender. The host gives it bytes, acknowledgements and the time, and takes segments.
+/// A TCP sender. The host provides bytes, ACKs and the time, and takes segments.
 ///
-/// After each of [`Sender::write`], [`Sender::on_ack`] and [`Sender::on_timer`], and when [`Sender::next_timer`] says so,
-/// [`Sender::poll_transmit`] is to be called until it gives `None`.
+/// Call [`Sender::poll_transmit`] until it returns `None` after each [`Sender::write`],
+/// [`Sender::on_ack`] and [`Sender::on_timer`], and at [`Sender::next_timer`].
 #[derive(Clone, Debug)]
 pub struct Sender {
     config: SenderConfig,
     control: AnyControl,
     window: Window,
     flight: Flight,
-    /// First byte not acknowledged, and first byte never sent.
+    /// First byte not ACKed, and first byte never sent.
     acked: u64,
     next: u64,
     /// Bytes written.
     written: u64,
-    /// Bytes beyond `acked` that the receiver has room for.
+    /// Receive window, from `acked`.
     receive_window: u64,
     established: bool,
     syn_sent: Option<Time>,
@@ -57,22 +57,22 @@ pub struct Sender {
     usage: Usage,
     pacer: Pacer,
     batch: Batch,
-    /// ECN: the next segment says that the window was reduced.
+    /// ECN: set CWR on the next new segment.
     cwr: bool,
     delivered_ce: u64,
-    /// Ranges of the last ACK, as absolute bytes: what was SACKed before need not be looked at again.
+    /// SACK ranges of the last ACK as absolute bytes, to skip what is known.
     sacked: [(u64, u64); 3],
     last_sent: Option<Time>,
-    /// Since timers were armed something left, or an ACK moved things.
+    /// Packets were sent since timers were armed, or an ACK advanced (`is_stale`).
     has_sent: bool,
     is_stale: bool,
-    /// Segments sent, and segments sent again.
+    /// Segments sent in total, and retransmissions.
     sent: u64,
     retransmits: u64,
 }
 
 impl Sender {
-    /// A connection that begins at `now`, with nothing to send yet.
+    /// Creates a connection that begins at `now`, with nothing to send yet.
     #[must_use]
     pub fn new(config: SenderConfig, control: AnyControl, now: Time) -> Self {
         Sender {
@@ -105,27 +105,27 @@ impl Sender {
             config,
         }
     }
-    /// Adds `bytes` to what is to be sent.
+    /// Adds `bytes` to send.
     pub fn write(&mut self, bytes: u64) {
         self.written = self.written.saturating_add(bytes);
     }
-    /// There is always more to send: 9 exabytes.
+    /// Makes the data unlimited: 9 exabytes.
     pub fn write_unlimited(&mut self) {
         self.written = u64::MAX / 2;
     }
-    /// All that was written has been acknowledged.
+    /// True if everything written has been ACKed.
     pub fn is_done(&self) -> bool {
         self.established && self.acked == self.written
     }
-    /// The SYN was answered.
+    /// True if the SYN was answered.
     pub fn is_established(&self) -> bool {
         self.established
     }
-    /// Bytes acknowledged.
+    /// Bytes ACKed.
     pub fn acked(&self) -> u64 {
         self.acked
     }
-    /// Bytes written that never left.
+    /// Bytes written and never sent.
     pub fn unsent(&self) -> u64 {
         self.written - self.next
     }
@@ -141,19 +141,19 @@ impl Sender {
     pub fn window(&self) -> &Window {
         &self.window
     }
-    /// Packets thought to be in the network.
+    /// Packets in the network, as estimated.
     pub fn in_flight(&self) -> u32 {
         self.flight.in_network()
     }
-    /// Packets thought to be lost and not sent again yet.
+    /// Packets considered lost and not retransmitted yet.
     pub fn lost(&self) -> u32 {
         self.flight.lost()
     }
-    /// Segments sent again since the start.
+    /// Number of retransmitted segments.
     pub fn retransmits(&self) -> u64 {
         self.retransmits
     }
-    /// Where it stands.
+    /// Recovery state.
     pub fn recovery(&self) -> Recovery {
         self.repair.state
     }
@@ -165,7 +165,7 @@ impl Sender {
     pub fn mss(&self) -> u32 {
         self.config.mss
     }
-    /// When it next has something to do: [`Sender::on_timer`] then, and [`Sender::poll_transmit`].
+    /// When to call [`Sender::on_timer`] and [`Sender::poll_transmit`] next.
     pub fn next_timer(&self) -> Option<Time> {
         let timer = self.timers.next();
         if !self.awaits_pacing() {

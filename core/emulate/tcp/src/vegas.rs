@@ -1,26 +1,26 @@
-//! Vegas (Brakmo and Peterson 1995), as Linux has it: each flow keeps two to four packets in the queue.
+//! Vegas (Brakmo and Peterson 1995) as in Linux: each flow keeps two to four packets queued.
 use crate::reno::{MIN_SSTHRESH, growth, slow_start};
 use crate::{AckEvent, Cause, Control, Recovery, Reno, Window, WindowEvent};
 use fathom_units::{Duration, Time};
 
-/// Fewer packets queued than this: the window grows.
+/// With fewer packets queued the window grows.
 const ALPHA: u64 = 2;
-/// More packets queued than this: it shrinks.
+/// With more packets queued the window shrinks.
 const BETA: u64 = 4;
-/// More packets queued than this end slow start.
+/// More packets queued end slow start.
 const GAMMA: u64 = 1;
 
 /// Vegas.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     reno: Reno,
-    /// False while losses are repaired: Reno then.
+    /// False during loss recovery, which uses Reno.
     is_enabled: bool,
-    /// The round ends when more than this has been acknowledged.
+    /// The round ends when more than this has been ACKed.
     end: u64,
-    /// Smallest RTT of all.
+    /// Minimum RTT of the connection.
     base_rtt: Duration,
-    /// Smallest RTT of this round.
+    /// Minimum RTT of this round.
     round_rtt: Duration,
     samples: u32,
 }
@@ -31,11 +31,11 @@ impl Default for Vegas {
     }
 }
 
-/// With fewer RTT samples in a round, the smallest of them may be inflated by a delayed ACK.
+/// With fewer RTT samples per round, a delayed ACK may inflate the minimum.
 const MIN_SAMPLES: u32 = 3;
 
 impl Vegas {
-    /// At the start of a connection.
+    /// Creates the control for a new connection.
     #[must_use]
     pub fn new() -> Self {
         Vegas {
@@ -59,13 +59,13 @@ impl Vegas {
         }
         self.is_enabled = is_open;
     }
-    /// Once per round.
+    /// Adjusts the window once per round.
     fn adjust(&self, window: &mut Window, may_grow: u32) {
         let (base, rtt, cwnd) = (self.base_rtt.as_nanos(), self.round_rtt.as_nanos(), u64::from(window.cwnd));
         let queued = cwnd.saturating_mul(rtt - base) / base;
         if window.in_slow_start() {
             if queued > GAMMA {
-                // What the path holds without a queue, and one packet.
+                // What the path holds without a queue, plus one packet.
                 let held = (cwnd.saturating_mul(base) / rtt) as u32;
                 window.cwnd = window.cwnd.min(held + 1);
                 window.ssthresh = window.ssthresh.min(window.cwnd);
@@ -79,7 +79,7 @@ impl Vegas {
             window.cwnd += 1;
         }
         window.cwnd = window.cwnd.max(MIN_SSTHRESH);
-        // Should a restart follow, slow start leads back to three quarters of this.
+        // If a restart follows, slow start returns to three quarters of this.
         window.ssthresh = window.ssthresh.max(window.cwnd / 2 + window.cwnd / 4).max(MIN_SSTHRESH);
     }
 }
@@ -113,7 +113,7 @@ impl Control for Vegas {
     fn on_event(&mut self, event: WindowEvent, now: Time, window: &mut Window) {
         self.reno.on_event(event, now, window);
         if let WindowEvent::Start { .. } = event {
-            // The path may have changed while nothing was sent.
+            // The path may have changed while idle.
             self.base_rtt = Duration::MAX;
             self.is_enabled = false;
         }

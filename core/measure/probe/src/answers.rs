@@ -1,21 +1,22 @@
-//! Counts whole HTTP answers in a stream of them.
+//! Counts complete HTTP responses in a stream.
 use crate::protocol::{HttpError, parse_response};
 use alloc::vec::Vec;
 
-/// Longest body of an answer to a probe that is believed.
+/// Longest accepted body of a response to a probe.
 const BODY_LIMIT_BYTES: usize = 64 * 1024;
 
-/// What has arrived of answers on one connection.
+/// Partially received responses of one connection.
 #[derive(Clone, Default, Debug)]
 pub struct Answers {
     held: Vec<u8>,
 }
 
 impl Answers {
-    /// Appends what arrived; returns how many answers it completed.
+    /// Appends received bytes and returns how many responses they completed.
     ///
     /// # Errors
-    /// If it is no answer with status 200 and a body of at most 64 KiB. The connection is then of no more use.
+    /// If they are not a response with status 200 and a body of at most 64 KiB. The connection
+    /// cannot be used afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<usize, HttpError> {
         self.held.extend_from_slice(bytes);
         let (mut used, mut complete) = (0, 0);

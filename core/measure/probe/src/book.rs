@@ -1,22 +1,24 @@
-//! Bookkeeping of the probes of one series: which are outstanding, which were lost, and what a reply is.
+//! Bookkeeping of the probes of one series: which are outstanding or lost, and how to classify
+//! replies.
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_units::{Duration, Time};
 
-/// How long after its sending a lost probe is remembered: replies were seen 716 s late on a mobile line.
+/// How long a lost probe is remembered after sending: replies have been seen 716 s late on a mobile
+/// line.
 pub const RETENTION: Duration = Duration::from_secs(1_200);
 
-/// When a probe counts as lost, and how long a lost one is remembered.
+/// When a probe counts as lost, and how long a lost probe is remembered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LossPolicy {
-    /// A probe without a reply is lost this long after its sending. A reply that comes later is late.
+    /// A probe without a reply counts as lost this long after sending. A later reply is late.
     pub timeout: Duration,
-    /// A reply that comes this long after its probe's sending is not recognized any more.
+    /// Replies to probes that were sent longer ago are no longer recognized.
     pub retention: Duration,
 }
 
 impl LossPolicy {
-    /// No probe is ever lost, and every reply counts.
+    /// Probes are never lost, and every reply counts.
     pub const NEVER: LossPolicy = LossPolicy { timeout: Duration::MAX, retention: Duration::MAX };
 
     /// Lost after `timeout`, remembered for [`RETENTION`].
@@ -25,14 +27,14 @@ impl LossPolicy {
     }
 }
 
-/// A probe. `A` is the type of the time by which its sample is stored.
+/// A probe. `A` is the type of its sample's timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe<A = ()> {
-    /// Number of the probe within its series.
+    /// Sequence number within the series.
     pub sequence: u32,
-    /// Time of its sample.
+    /// Timestamp of the sample.
     pub at: A,
-    /// When it was sent, on the program's own clock.
+    /// Send time on the local monotonic clock.
     pub sent: Time,
 }
 
@@ -41,26 +43,26 @@ pub struct Probe<A = ()> {
 pub enum ReplyKind {
     /// The first reply, within the timeout.
     InTime,
-    /// The first reply, after the timeout. The probe was not yet reported as lost.
+    /// The first reply, after the timeout but before the probe was reported as lost.
     Late,
     /// The first reply to a probe that was reported as lost.
     AfterLoss,
-    /// A further reply.
+    /// A further reply to an answered probe.
     Duplicate,
-    /// A reply to no probe of this book, or one older than the retention.
+    /// A reply to no known probe, or to one older than the retention.
     Unknown,
 }
 
-/// A reply that arrived.
+/// A received reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reply<A = ()> {
-    /// What it is.
+    /// Classification.
     pub kind: ReplyKind,
-    /// Time of the probe's sample.
+    /// Timestamp of the probe's sample.
     pub at: A,
-    /// From sending to arrival.
+    /// Time from sending to arrival.
     pub delay: Duration,
-    /// A reply to a later probe arrived before it (RFC 4737 section 3.3).
+    /// A reply to a later probe arrived earlier (RFC 4737 section 3.3).
     pub is_reordered: bool,
 }
 
@@ -71,66 +73,66 @@ impl<A> Reply<A> {
     }
 }
 
-/// Consecutive probes that were lost.
+/// A run of consecutive lost probes.
 #[derive(Clone, Copy, Debug)]
 struct LostRun {
     first: u32,
     last: u32,
-    /// When the last one was sent.
+    /// Send time of the last one.
     sent: Time,
 }
 
-/// Probes of one series. The loop is open: sending never waits for replies.
+/// The probes of one series. The loop is open: sending never waits for replies.
 ///
-/// A probe that was answered leaves no trace, and a run of lost ones only its limits: a target that is down for 20 minutes takes
-/// no more memory than one that is up.
+/// Answered probes are not stored, and a run of lost probes is stored as a range. A target that is
+/// down for 20 minutes therefore takes no more memory than one that is up.
 #[derive(Clone, Debug)]
 pub struct Book<A = ()> {
     policy: LossPolicy,
     next: u32,
-    /// One more than the highest sequence number answered: NextExp of RFC 4737.
+    /// NextExp of RFC 4737: the highest answered sequence number plus one.
     next_expected: u32,
-    /// In order of sequence numbers.
+    /// Ordered by sequence number.
     outstanding: VecDeque<Probe<A>>,
     lost: Vec<LostRun>,
 }
 
 impl<A: Copy> Book<A> {
-    /// An empty book.
+    /// Creates an empty book.
     pub const fn new(policy: LossPolicy) -> Self {
         Book { policy, next: 0, next_expected: 0, outstanding: VecDeque::new(), lost: Vec::new() }
     }
-    /// Records a probe that is about to leave, and returns what it carries. Times must not decrease.
+    /// Records a probe that is about to be sent and returns its contents. Times must not decrease.
     pub fn send(&mut self, at: A, now: Time) -> Probe<A> {
-        // Numbers wrap after 13 years at ten probes a second.
+        // Sequence numbers wrap after 13 years at ten probes per second.
         let probe = Probe { sequence: self.next, at, sent: now };
         self.outstanding.push_back(probe);
         self.next = self.next.wrapping_add(1);
         probe
     }
-    /// Removes a probe that could not be sent. Its number is used again if it was the last.
+    /// Removes a probe that could not be sent. Its number is reused if it was the last.
     pub fn cancel(&mut self, sequence: u32) {
         if self.give_up(sequence) && sequence.wrapping_add(1) == self.next {
             self.next = sequence;
         }
     }
-    /// Removes a probe that can no longer be answered. True if it was outstanding.
+    /// Removes a probe that can no longer be answered. Returns whether it was outstanding.
     pub fn give_up(&mut self, sequence: u32) -> bool {
         self.position(sequence).is_some_and(|place| self.outstanding.remove(place).is_some())
     }
-    /// Corrects the time of sending by the kernel's timestamp.
+    /// Corrects the send time with the kernel's timestamp.
     pub fn departed(&mut self, sequence: u32, at: Time) {
         let place = self.position(sequence);
         if let Some(probe) = place.and_then(|place| self.outstanding.get_mut(place)) {
             probe.sent = at;
         }
     }
-    /// When an outstanding probe was sent.
+    /// Send time of an outstanding probe.
     pub fn sent_at(&self, sequence: u32) -> Option<Time> {
         self.outstanding.get(self.position(sequence)?).map(|probe| probe.sent)
     }
-    /// Records the reply to `probe`, received at `received`. Of an outstanding probe the book's own times count; of a lost one those
-    /// that the reply carries.
+    /// Records the reply to `probe`, received at `received`. Uses the book's timestamps for an
+    /// outstanding probe, and those carried in the reply for a lost one.
     pub fn reply(&mut self, probe: &Probe<A>, received: Time) -> Reply<A> {
         let mut reply = self.classify(probe, received);
         if reply.is_first() {
@@ -155,7 +157,7 @@ impl<A: Copy> Book<A> {
         };
         Reply { kind, at: own.at, delay, is_reordered: false }
     }
-    /// Removes `sequence` from the lost ones. True if it was there.
+    /// Removes `sequence` from the lost probes. Returns whether it was one.
     fn take_lost(&mut self, sequence: u32) -> bool {
         let Some(place) = self.lost.iter().position(|r| (r.first..=r.last).contains(&sequence)) else {
             return false;
@@ -166,7 +168,7 @@ impl<A: Copy> Book<A> {
         self.lost.splice(place..place, before.into_iter().chain(after));
         true
     }
-    /// Removes the oldest probe that has waited longer than the timeout: it is lost.
+    /// Removes and returns the oldest probe that has exceeded the timeout; it counts as lost.
     pub fn expire(&mut self, now: Time) -> Option<Probe<A>> {
         let is_lost = |probe: &Probe<A>| now.saturating_since(probe.sent) > self.policy.timeout;
         let probe = self.outstanding.front().copied().filter(is_lost)?;
@@ -184,15 +186,15 @@ impl<A: Copy> Book<A> {
         let retention = self.policy.retention;
         self.lost.retain(|run| now.saturating_since(run.sent) <= retention);
     }
-    /// Number of the next probe.
+    /// Sequence number of the next probe.
     pub const fn next_sequence(&self) -> u32 {
         self.next
     }
-    /// Number of probes without an outcome.
+    /// Number of outstanding probes.
     pub fn outstanding(&self) -> usize {
         self.outstanding.len()
     }
-    /// When the oldest probe without an outcome was sent.
+    /// Send time of the oldest outstanding probe.
     pub fn oldest_outstanding(&self) -> Option<Time> {
         self.outstanding.front().map(|probe| probe.sent)
     }
@@ -200,7 +202,7 @@ impl<A: Copy> Book<A> {
     pub const fn has_replies(&self) -> bool {
         self.next_expected > 0
     }
-    /// Place of an outstanding probe.
+    /// Index of an outstanding probe.
     fn position(&self, sequence: u32) -> Option<usize> {
         self.outstanding.binary_search_by_key(&sequence, |probe| probe.sequence).ok()
     }

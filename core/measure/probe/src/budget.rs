@@ -1,21 +1,21 @@
-//! How much of the line probes may take.
+//! The share of the line's capacity that probes may use.
 use crate::ProbeKind;
 use fathom_units::{Bytes, Duration, Rate};
 
-/// Share of the line that probes may take in each direction: 5 % (draft-ietf-ippm-responsiveness, PTC) less 1 % for the
-/// server's reports of the load.
+/// Share of the capacity for probes in each direction: 5 % (draft-ietf-ippm-responsiveness, PTC)
+/// minus 1 % for the server's load reports.
 const PROBE_CAPACITY_PERCENT: u64 = 4;
 
-/// Bytes in each direction, on the wire.
+/// Bytes on the wire in each direction.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct BytesPerRound {
-    /// From the user.
+    /// Upload.
     pub up: Bytes,
-    /// To the user.
+    /// Download.
     pub down: Bytes,
 }
 
-/// Wire bytes of one round: one probe of each of `kinds`, and its answer.
+/// Wire bytes of one round: one probe of each of `kinds`, and its response.
 pub fn round_bytes(kinds: &[ProbeKind]) -> BytesPerRound {
     kinds.iter().map(|kind| kind.spec()).fold(BytesPerRound::default(), |sum, spec| BytesPerRound {
         up: sum.up + spec.up,
@@ -23,7 +23,7 @@ pub fn round_bytes(kinds: &[ProbeKind]) -> BytesPerRound {
     })
 }
 
-/// The interval of probes that respects their share of the line.
+/// Computes the probe interval that respects the budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbeBudget {
     round: BytesPerRound,
@@ -31,12 +31,12 @@ pub struct ProbeBudget {
 }
 
 impl ProbeBudget {
-    /// One probe of each of `kinds` every `requested`, where the line allows it.
+    /// One probe of each of `kinds` per `requested` interval, if the capacity allows it.
     pub fn new(kinds: &[ProbeKind], requested: Duration) -> Self {
         ProbeBudget { round: round_bytes(kinds), requested }
     }
-    /// The shortest interval, not below the requested one, at which all probes together take at most 4 % of the line in each
-    /// direction. An unknown rate does not limit.
+    /// The shortest interval, at least the requested one, at which all probes together use at most
+    /// 4 % of the capacity in each direction. An unknown rate imposes no limit.
     pub fn interval(&self, up: Option<Rate>, down: Option<Rate>) -> Duration {
         let needed = |rate: Option<Rate>, bytes: Bytes| {
             let share =
@@ -62,7 +62,7 @@ mod tests {
             let interval = budget.interval(Some(up), Some(down));
             let round = round_bytes(&ProbeKind::ALL);
             let rate = |bytes| Rate::from_bytes_per(bytes, interval).as_bits_per_second();
-            // A twenty-fifth: with the server's reports, which take a hundredth, it is a twentieth.
+            // 1/25; together with the server's reports, which take 1/100, this is 1/20.
             assert!(rate(round.up) <= up.as_bits_per_second() / 25, "up {up} {interval}");
             assert!(rate(round.down) <= down.as_bits_per_second() / 25, "down {down}");
             assert!(rate(round.up) > up.as_bits_per_second() / 30 || up == fast, "more than needed");

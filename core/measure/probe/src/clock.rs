@@ -1,41 +1,45 @@
-//! The server's clock against ours: offset, drift, and the one-way delays that follow.
+//! Estimates offset and drift of the server's clock relative to the local clock, for one-way
+//! delays.
 use alloc::vec::Vec;
 use fathom_units::{Duration, PerDirection, Time};
 
-/// Of the samples of each window only the one with the smallest round trip is kept: the others queued somewhere.
+/// Only the sample with the smallest round-trip time of each window is kept; the others were queued
+/// somewhere.
 const WINDOW_NS: u64 = 500_000_000;
-/// A window counts if its best round trip is this near the run's best: interrupts alone make that much.
+/// A window counts if its smallest round-trip time is within this distance of the run's minimum.
+/// Interrupts alone cause that much variation.
 const NEAR: Duration = Duration::from_micros(100);
-/// On a line that is never so steady, the best tenth of the windows counts, and at least so many.
+/// On an unsteady line the best tenth of the windows counts, but at least this many.
 const FEWEST_WINDOWS: usize = 4;
-/// Computers' clocks drift by tens of 1e-6 (crystal tolerance); one that seems to drift more over a short span is noise.
+/// Typical clock drift is some 1e-5 (crystal tolerance). A larger apparent drift over a short span
+/// is noise.
 const TYPICAL_DRIFT: f64 = 3e-5;
-/// Noise of one sample below which a fit must not claim to be: interrupts and clock reads.
+/// Minimum noise that the fit assumes for a sample, from interrupts and clock reads.
 const LEAST_NOISE_NS: f64 = 2_000.0;
 
-/// The four timestamps of one UDP probe.
+/// The four timestamps of a UDP probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FourStamps {
-    /// When it left.
+    /// Send time of the probe.
     pub sent: Time,
-    /// When the server received it, ns on the server's clock.
+    /// Arrival at the server, in ns on the server's clock.
     pub server_received_ns: u64,
-    /// When the server answered, ns on the server's clock.
+    /// Send time of the response, in ns on the server's clock.
     pub server_sent_ns: u64,
-    /// When the answer arrived.
+    /// Arrival of the response.
     pub received: Time,
 }
 
 impl FourStamps {
-    /// Time the server held the probe.
+    /// Time that the server held the probe.
     pub const fn held(&self) -> Duration {
         Duration::from_nanos(self.server_sent_ns.saturating_sub(self.server_received_ns))
     }
-    /// The round trip without the time the server held the probe.
+    /// Round-trip time without the time that the server held the probe.
     pub const fn round_trip(&self) -> Duration {
         self.received.saturating_since(self.sent).saturating_sub(self.held())
     }
-    /// Server's clock less ours, if both directions took equally long, in ns.
+    /// Server's clock minus local clock in ns, if both directions had equal delays.
     fn offset_ns(&self) -> i128 {
         let out = i128::from(self.server_received_ns) - i128::from(self.sent.as_nanos());
         let back = i128::from(self.server_sent_ns) - i128::from(self.received.as_nanos());
@@ -51,26 +55,27 @@ struct Best {
     offset_ns: i128,
 }
 
-/// Collects samples.
+/// Samples for a [`ClockFit`].
 #[derive(Clone, Default, Debug)]
 pub struct ClockSamples {
     best: Vec<Best>,
 }
 
-/// The server's clock as a line over ours.
+/// The server's clock as a linear function of the local clock.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClockFit {
-    /// Server's clock less ours at time zero of the run, in ns.
+    /// Server's clock minus local clock at time zero of the run, in ns.
     pub offset_ns: i128,
-    /// How much faster the server's clock runs: 1e-6 is one microsecond per second.
+    /// Relative drift: 1e-6 means that the server's clock gains one microsecond per second.
     pub drift_ratio: f64,
-    /// Half the spread of the samples about the line, and at least half of what their round trips exceed the smallest by.
-    /// An asymmetry of the idle path is not in it: no measurement over this path can show it.
+    /// Half the spread of the samples around the fitted line, and at least half the amount by which
+    /// their round-trip times exceed the minimum. An asymmetry of the idle path is not included,
+    /// because no measurement over this path can reveal it.
     pub uncertainty: Duration,
 }
 
 impl ClockSamples {
-    /// Adds a sample; in order of sending, nearly.
+    /// Adds a sample. Samples must be roughly in send order.
     pub fn add(&mut self, stamps: &FourStamps) {
         let window = stamps.sent.as_nanos() / WINDOW_NS;
         let (round_trip, offset_ns) = (stamps.round_trip(), stamps.offset_ns());
@@ -81,13 +86,14 @@ impl ClockSamples {
             None => self.best.push(sample),
         }
     }
-    /// The line through the samples with nearly the smallest round trip; `None` without samples.
+    /// Fits a line through the samples with nearly minimum round-trip times; `None` without
+    /// samples.
     pub fn fit(&self) -> Option<ClockFit> {
         let smallest = self.best.iter().map(|b| b.round_trip).min()?;
         let limit = self.nearly(smallest);
         let chosen: Vec<&Best> = self.best.iter().filter(|b| b.round_trip <= limit).collect();
         let first = chosen.first()?;
-        // Relative to the first sample, so that nothing is lost in a float.
+        // Relative to the first sample, to keep floating-point precision.
         let points: Vec<(f64, f64)> = chosen
             .iter()
             .map(|b| {
@@ -106,7 +112,7 @@ impl ClockSamples {
 }
 
 impl ClockSamples {
-    /// The longest round trip that counts as nearly the smallest.
+    /// The longest round-trip time that counts as nearly minimum.
     fn nearly(&self, smallest: Duration) -> Duration {
         let mut round_trips: Vec<Duration> = self.best.iter().map(|b| b.round_trip).collect();
         round_trips.sort_unstable();
@@ -116,15 +122,15 @@ impl ClockSamples {
     }
 }
 
-/// Follows the server's clock while samples come, without a new fit for each of them.
+/// Tracks the server's clock without refitting for every sample.
 #[derive(Clone, Debug)]
 pub struct ClockTracker {
     refit_every: Duration,
-    /// Samples older than one to two of these are forgotten.
+    /// Samples are forgotten after one to two spans.
     span: Duration,
-    /// Samples of this span and of the one before it.
+    /// Samples of the current and the previous span.
     older: ClockSamples,
-    /// Samples of this span.
+    /// Samples of the current span.
     newer: ClockSamples,
     turned: Time,
     fitted: Time,
@@ -132,11 +138,11 @@ pub struct ClockTracker {
 }
 
 impl ClockTracker {
-    /// Fits all samples anew at most once in `refit_every`.
+    /// Fits all samples, at most once per `refit_every`.
     pub const fn new(refit_every: Duration) -> Self {
         Self::forgetting(Duration::MAX, refit_every)
     }
-    /// Fits the samples of the last one to two `span`s, as the drift of a clock changes.
+    /// Fits the samples of the last one to two `span`s, because the drift of a clock changes.
     pub const fn forgetting(span: Duration, refit_every: Duration) -> Self {
         ClockTracker {
             refit_every,
@@ -148,7 +154,7 @@ impl ClockTracker {
             fit: None,
         }
     }
-    /// Adds a sample, and returns the clock as known so far.
+    /// Adds a sample and returns the current fit.
     pub fn add(&mut self, stamps: &FourStamps) -> Option<ClockFit> {
         let now = stamps.received;
         if now.saturating_since(self.turned) > self.span {
@@ -164,18 +170,19 @@ impl ClockTracker {
         }
         self.fit
     }
-    /// The clock as known at the last fit; `None` before the first sample.
+    /// The last fit; `None` before the first sample.
     pub const fn fit(&self) -> Option<ClockFit> {
         self.fit
     }
-    /// The fit of all samples that are remembered, made now.
+    /// Fits all remembered samples now.
     pub fn refit(&self) -> Option<ClockFit> {
         self.older.fit()
     }
 }
 
-/// Least squares: slope, value at x = 0, and spread of the residuals. The slope is held towards zero while the points span
-/// too little time to distinguish a drift from noise: it is the most probable one, given [`TYPICAL_DRIFT`].
+/// Least squares: slope, value at x = 0, and spread of the residuals. While the points span too
+/// little time to distinguish drift from noise, the slope is shrunk towards zero: it is the most
+/// probable slope given [`TYPICAL_DRIFT`].
 fn line(points: &[(f64, f64)]) -> (f64, f64, f64) {
     let n = points.len() as f64;
     let mean_x = points.iter().map(|p| p.0).sum::<f64>() / n;
@@ -195,13 +202,13 @@ fn line(points: &[(f64, f64)]) -> (f64, f64, f64) {
 }
 
 impl ClockFit {
-    /// Our time at which the server's clock read `server_ns`.
+    /// Local time at which the server's clock showed `server_ns`.
     pub fn local(&self, server_ns: u64) -> Time {
         let undrifted = i128::from(server_ns) - self.offset_ns;
         let drifted = (undrifted as f64 * self.drift_ratio / (1.0 + self.drift_ratio)) as i128;
         Time::from_nanos(u64::try_from(undrifted - drifted).unwrap_or(0))
     }
-    /// One-way delays, up and down. What noise makes negative is zero.
+    /// One-way delays. Negative ones, caused by noise, become zero.
     pub fn one_way(&self, stamps: &FourStamps) -> PerDirection<Duration> {
         let up = self.local(stamps.server_received_ns).saturating_since(stamps.sent);
         PerDirection { up, down: stamps.received.saturating_since(self.local(stamps.server_sent_ns)) }
@@ -219,18 +226,18 @@ mod tests {
     struct Line {
         drift: f64,
         offset_ns: f64,
-        /// Queue in each direction at a second of the run, in ns.
+        /// Queueing delay in each direction at a second of the run, in ns.
         queue: fn(f64) -> PerDirection<u64>,
     }
 
-    /// Probes every 50 ms for `seconds`; returns each with its true one-way delays.
+    /// Sends probes every 50 ms for `seconds`, and returns each with its true one-way delays.
     fn run(line: &Line, seconds: u64, rng: &mut Rng) -> Vec<(FourStamps, PerDirection<u64>)> {
         let server = |t: u64| (line.offset_ns + t as f64 * (1.0 + line.drift)) as u64;
         (0..seconds * 20)
             .map(|n| {
                 let sent = n * 50 * MS;
                 let queue = (line.queue)(sent as f64 / 1e9);
-                // Base 10 ms each way, jitter up to 100 us, 20 us at the server.
+                // 10 ms base delay each way, up to 100 us of jitter, 20 us at the server.
                 let delays = queue.map(|q| BASE_UP + q + rng.below(100_000));
                 let (arrive, leave) = (sent + delays.up, sent + delays.up + 20_000);
                 let stamps = FourStamps {
@@ -252,7 +259,7 @@ mod tests {
         run.iter().map(error).fold(0.0, f64::max)
     }
 
-    /// 5 s idle, 20 s of queue down, 20 s up, 20 s both, then idle again.
+    /// 5 s idle, 20 s of queue on the downlink, 20 s on the uplink, 20 s on both, then idle.
     fn queues(t: f64) -> PerDirection<u64> {
         let (up, down) = match t {
             5.0..25.0 => (0, 800 * MS),
@@ -336,7 +343,8 @@ mod tests {
 
     #[test]
     fn moderate_queues_do_not_enter_the_offset() {
-        // Three idle seconds, then a managed queue of 2 ms down for half a minute: within a tenth of the round trip.
+        // Three idle seconds, then a managed queue of 2 ms on the downlink for half a minute, which
+        // is within a tenth of the round-trip time.
         let queue = |t: f64| PerDirection { up: 0, down: if t < 3.0 { 0 } else { 2 * MS } };
         let run = run(&Line { drift: 0.0, offset_ns: 5e12, queue }, 33, &mut Rng::new(21));
         let mut samples = ClockSamples::default();

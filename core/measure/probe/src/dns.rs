@@ -1,4 +1,5 @@
-//! A DNS query of one question and the little of its answer that a probe looks at (RFC 1035, section 4).
+//! Writes DNS queries with one question, and parses what a probe needs of their responses (RFC
+//! 1035, section 4).
 use alloc::vec::Vec;
 
 /// RFC 1035 section 2.3.4.
@@ -10,7 +11,7 @@ const CLASS_IN: u16 = 1;
 /// Checks that `name` can be queried.
 ///
 /// # Errors
-/// What is required of a name.
+/// The requirement that the name violates.
 pub fn check_name(name: &str) -> Result<(), &'static str> {
     let bare = name.strip_suffix('.').unwrap_or(name);
     if bare.is_empty() && name == "." {
@@ -24,18 +25,17 @@ pub fn check_name(name: &str) -> Result<(), &'static str> {
     if bare.split('.').all(fits) {
         Ok(())
     } else {
-        Err("parts of 1 to 63 visible ASCII characters, with dots between")
+        Err("labels of 1 to 63 visible ASCII characters, separated by dots")
     }
 }
 
-/// A query with recursion desired. `name` is one that [`check_name`] accepts.
+/// A query with recursion desired. `name` must be one that [`check_name`] accepts.
 pub fn query(id: u16, name: &str, query_type: u16) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + name.len() + 6);
     bytes.extend(id.to_be_bytes());
-    // Recursion desired; one question.
     bytes.extend([0x01, 0x00, 0, 1, 0, 0, 0, 0, 0, 0]);
     for label in name.split('.').filter(|label| !label.is_empty()) {
-        // `check_name` refuses longer ones.
+        // `check_name` rejects longer labels.
         bytes.push(u8::try_from(label.len()).unwrap_or(u8::MAX));
         bytes.extend(label.as_bytes());
     }
@@ -45,15 +45,15 @@ pub fn query(id: u16, name: &str, query_type: u16) -> Vec<u8> {
     bytes
 }
 
-/// The response code of the answer to the query `query_bytes`; `None` if `received` does not answer it: RFC 5452 section 9.1 has id and
-/// question compared.
+/// Response code of the response to `query_bytes`; `None` if `received` does not answer it. As RFC
+/// 5452 section 9.1 requires, id and question are compared.
 pub fn response_code(query_bytes: &[u8], received: &[u8]) -> Option<u8> {
     let is_response = *received.get(2)? & 0x80 != 0;
     let code = *received.get(3)? & 0x0f;
     let same_id = query_bytes.get(..2)? == received.get(..2)?;
     let question = query_bytes.get(HEADER_BYTES..)?;
     let theirs = received.get(HEADER_BYTES..HEADER_BYTES + question.len());
-    // A server that could not read the question may leave it out.
+    // A server that could not parse the question may omit it.
     let questions = u16::from_be_bytes([*received.get(4)?, *received.get(5)?]);
     let same_question = questions == 0 || theirs.is_some_and(|t| t.eq_ignore_ascii_case(question));
     (is_response && same_id && same_question && received.len() >= HEADER_BYTES).then_some(code)
@@ -68,7 +68,7 @@ pub const fn code_name(code: u8) -> &'static str {
         3 => "no such name",
         4 => "not implemented",
         5 => "refused",
-        _ => "another error",
+        _ => "unknown error",
     }
 }
 

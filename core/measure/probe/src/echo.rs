@@ -1,21 +1,21 @@
-//! ICMP echo messages (RFC 792, RFC 4443). The payload carries everything that a reply is matched by.
+//! ICMP echo messages (RFC 792, RFC 4443). The payload contains everything needed to match a reply.
 use crate::Probe;
 use fathom_units::{Time, WallTime};
 use fathom_wire::checksum;
 
-/// Bytes before the payload: type, code, checksum, identifier, sequence number.
+/// Size of the header: type, code, checksum, identifier, sequence number.
 pub const ECHO_HEADER_BYTES: usize = 8;
-/// Smallest payload in bytes: token, target and sequence number, and two times.
+/// Minimum payload size in bytes: token, target and sequence number, and two times.
 pub const ECHO_MIN_PAYLOAD_BYTES: usize = 4 * 8;
-/// Payload bytes of the probes of a test: what ping(8) sends, and what `IcmpRtt` is defined by.
+/// Payload size of test probes: that of ping(8), and of the definition of `IcmpRtt`.
 const TEST_PAYLOAD_BYTES: usize = 56;
-/// Bytes of the ICMP message that a test sends.
+/// Size of the ICMP message that a test sends.
 pub const ECHO_BYTES: usize = ECHO_HEADER_BYTES + TEST_PAYLOAD_BYTES;
 
 const REQUEST_TYPE: [u8; 2] = [8, 128];
 const REPLY_TYPE: [u8; 2] = [0, 129];
 
-/// Version of ICMP.
+/// ICMP version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IcmpVersion {
     /// RFC 792.
@@ -24,30 +24,32 @@ pub enum IcmpVersion {
     V6,
 }
 
-/// What an echo message carries there and back, so that a late reply needs no memory of its probe.
+/// Contents of an echo message. Because the reply carries them too, a late reply can be matched
+/// without stored state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EchoPayload {
-    /// Number of the target within the program.
+    /// Number of the target.
     pub target: u32,
     /// The probe.
     pub probe: Probe<WallTime>,
 }
 
-/// Writes the requests of one run of the program, and recognizes the replies to them.
+/// Writes the echo requests of one run of the program and recognizes the replies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EchoCodec {
-    /// Version of ICMP.
+    /// ICMP version.
     pub version: IcmpVersion,
-    /// A number that no other run has. It distinguishes replies from those to other programs.
+    /// A number unique to this run, which distinguishes its replies from those to other programs.
     pub token: u64,
-    /// Identifier in the header. A socket on which the kernel sets the identifier ignores it.
+    /// Identifier in the header. Ignored on sockets for which the kernel sets the identifier.
     pub identifier: u16,
-    /// Whether to fill in the checksum. The kernel fills in that of ICMPv6, which covers addresses.
+    /// Whether to compute the checksum. For ICMPv6 the kernel does it, because the checksum covers
+    /// addresses.
     pub has_checksum: bool,
 }
 
 impl EchoCodec {
-    /// A codec whose identifier is the low bits of `token`, with a checksum where the kernel may not fill it in.
+    /// Creates a codec. The low bits of `token` become the identifier.
     pub const fn new(version: IcmpVersion, token: u64) -> Self {
         EchoCodec {
             version,
@@ -56,11 +58,11 @@ impl EchoCodec {
             has_checksum: matches!(version, IcmpVersion::V4),
         }
     }
-    /// Writes a request into `bytes`, all of which is sent. There must be room for [`ECHO_HEADER_BYTES`] and
+    /// Writes a request that fills `bytes`, which must have room for [`ECHO_HEADER_BYTES`] and
     /// [`ECHO_MIN_PAYLOAD_BYTES`].
     ///
-    /// Replies are matched by the 64 bits in the payload, never by the 16 bits of the header: those wrap within seconds, and routers
-    /// rewrite them.
+    /// Replies are matched by the 64 bits in the payload, never by the 16 bits in the header: those
+    /// wrap within seconds, and routers rewrite them.
     pub fn write(&self, bytes: &mut [u8], payload: &EchoPayload) {
         let EchoPayload { target, probe } = payload;
         let fields: [(usize, u64); 4] = [
@@ -85,7 +87,8 @@ impl EchoCodec {
         self.write(&mut bytes, payload);
         bytes
     }
-    /// Payload of a reply to a request of this run; `None` for anything else. A raw IPv4 socket delivers the IP header too.
+    /// Payload of a reply to a request of this run; `None` for anything else. Accepts the IP header
+    /// that a raw IPv4 socket delivers.
     pub fn read_reply(&self, received: &[u8]) -> Option<EchoPayload> {
         let icmp = if self.version == IcmpVersion::V4 { without_ipv4_header(received)? } else { received };
         let is_reply = *icmp.first()? == REPLY_TYPE[self.version as usize];
@@ -94,7 +97,8 @@ impl EchoCodec {
     }
     /// Payload of a request of this run, after any headers.
     pub fn read_request(&self, packet: &[u8]) -> Option<EchoPayload> {
-        // After IPv4 with and without an Ethernet header, and after IPv6; else anywhere.
+        // Offsets after IPv4 with and without Ethernet header, and after IPv6. Otherwise the whole
+        // packet is searched.
         const USUAL: [usize; 4] = [42, 28, 62, 48];
         let is_here = |at: &usize| word(packet, *at) == Some(self.token);
         let found = USUAL.into_iter().find(is_here).or_else(|| (0..packet.len()).find(is_here));
@@ -102,15 +106,15 @@ impl EchoCodec {
     }
 }
 
-/// An ICMP message without the IPv4 header that a raw socket delivers before it. ICMP types are below 0x40 or above 0x7f; an IPv4
-/// header begins with 0x4.
+/// Skips the IPv4 header that a raw socket delivers. ICMP types are below 0x40 or above 0x7f; an
+/// IPv4 header starts with 0x4.
 pub(crate) fn without_ipv4_header(received: &[u8]) -> Option<&[u8]> {
     let first = *received.first()?;
     let header_bytes = if first >> 4 == 4 { usize::from(first & 0xf) * 4 } else { 0 };
     received.get(header_bytes..)
 }
 
-/// The fields that follow the token at `at`.
+/// Parses the fields after the token at `at`.
 fn payload(bytes: &[u8], at: usize) -> Option<EchoPayload> {
     let name = word(bytes, at + 8)?;
     let (wall, sent) = (WallTime(word(bytes, at + 16)?), Time::from_nanos(word(bytes, at + 24)?));

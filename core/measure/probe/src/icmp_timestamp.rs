@@ -1,31 +1,32 @@
-//! ICMP timestamp messages (RFC 792): when a request reached a host and when its reply left, by that host's clock, in ms of the UTC day.
+//! ICMP timestamp messages (RFC 792): when a request reached a host and when its reply left, by
+//! that host's clock, in ms since midnight UTC.
 
 use crate::echo::without_ipv4_header;
 use fathom_wire::checksum;
 
-/// Bytes of a request, and of a reply.
+/// Size of a request and of a reply.
 pub const TIMESTAMP_BYTES: usize = 20;
 const REQUEST_TYPE: u8 = 13;
 const REPLY_TYPE: u8 = 14;
-/// Set if a host's clock does not have the time of the UTC day.
+/// Set if a host's clock does not count from midnight UTC.
 const NOT_STANDARD: u32 = 1 << 31;
 const DAY_MS: u32 = 86_400_000;
 
-/// Writes the requests of one socket, and recognizes the replies to them.
+/// Writes the timestamp requests of one socket and recognizes the replies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimestampCodec {
-    /// Any number that other programs on this host will not have.
+    /// A number unlikely to be used by other programs on this host.
     pub identifier: u16,
 }
 
-/// The times of a reply, in ms of the UTC day by the host's clock.
+/// Times in a reply, in ms since midnight UTC by the host's clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimestampReply {
-    /// Low bits of the sequence number of the request.
+    /// Low bits of the request's sequence number.
     pub sequence: u16,
-    /// When the request arrived.
+    /// Arrival of the request.
     pub received_ms: u32,
-    /// When the reply left.
+    /// Send time of the reply.
     pub sent_ms: u32,
 }
 
@@ -40,8 +41,8 @@ impl TimestampCodec {
         bytes[2..4].copy_from_slice(&sum.to_be_bytes());
         bytes
     }
-    /// Reads a reply to one of the requests; `None` for anything else, and for a clock without the time of the UTC day. A raw socket
-    /// delivers the IP header too.
+    /// Parses a reply to one of the requests; `None` for anything else, and for a clock that does
+    /// not count from midnight UTC. Accepts the IP header that a raw socket delivers.
     pub fn reply(&self, received: &[u8]) -> Option<TimestampReply> {
         let icmp = without_ipv4_header(received)?.first_chunk::<TIMESTAMP_BYTES>()?;
         let half = |at: usize| u16::from_be_bytes([icmp[at], icmp[at + 1]]);

@@ -1,6 +1,7 @@
-//! Probe and load protocols without I/O: bookkeeping and schedules of probes, their messages, clocks, and when a phase is over.
+//! Probe and load protocols without I/O: bookkeeping and schedules of probes, messages, clock
+//! offset, and the end of phases.
 //!
-//! `fathom test`, `fathom watch`, the autorate and the simulator use the same code.
+//! Used by `fathom test`, `fathom watch`, the autorate controller and the simulator.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

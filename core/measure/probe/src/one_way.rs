@@ -1,30 +1,30 @@
-//! One-way delays of UDP probes, and on which way the lost ones were lost.
+//! One-way delays of UDP probes, and the direction in which lost probes were lost.
 use crate::{ClockFit, FourStamps};
 use alloc::vec::Vec;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Duration, PerDirection, Time};
 
-/// The server's answer to a UDP probe.
+/// The server's response to a UDP probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UdpAnswer {
-    /// The probe's number.
+    /// Sequence number of the probe.
     pub sequence: u32,
     /// Its timestamps.
     pub stamps: FourStamps,
-    /// Probes that the server had received when it answered, this one included.
+    /// Number of probes that the server had received when it responded, including this one.
     pub received: u64,
 }
 
 /// The UDP probes of a test.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct UdpRecord {
-    /// Time sent of every probe, by sequence number, and how long it was waited for.
+    /// Send time of every probe by sequence number, and the time waited for its response.
     pub sent: Vec<(Time, Duration)>,
-    /// The first answer to each.
+    /// The first response to each probe.
     pub answers: Vec<UdpAnswer>,
 }
 
-/// The way on which a probe was lost.
+/// Direction in which a probe was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Loss {
     Up,
@@ -32,16 +32,17 @@ enum Loss {
     Unknown,
 }
 
-/// One-way delays of one probe, of which `at` is the time of its sample.
+/// One-way delays of one probe; `at` is the time of its sample.
 pub fn one_way_observations(fit: &ClockFit, at: Time, stamps: &FourStamps) -> PerDirection<Observation> {
     fit.one_way(stamps).map(|delay| Observation { at, value: Value::Observed(delay.as_secs_f64()) })
 }
 
-/// One-way delays in order of sending. `total` is the server's final count of probes, if it reported one.
+/// One-way delays in send order. `total` is the server's final count of probes, if it reported one.
 ///
-/// A probe that the server received has no delay up that is known, and one that it did not receive none down: the series
-/// of the other direction leaves it out. Of a gap in which some were lost each way only the numbers are known: the first
-/// are then called lost on the way up.
+/// A probe that the server received but whose response was lost has an unknown upload delay; one
+/// that the server did not receive has no download delay. The series of that direction omits it. If
+/// a gap contains losses in both directions, only their numbers are known; the first ones are then
+/// attributed to the upload.
 pub fn one_way_series(
     fit: &ClockFit,
     UdpRecord { sent, answers }: &UdpRecord,
@@ -69,14 +70,15 @@ pub fn one_way_series(
     series
 }
 
-/// Appends where the `gap` probes after the last were lost, of which the server received `arrived`.
+/// Appends the losses of a gap of `gap` probes, `arrived` of which the server received.
 fn fill(losses: &mut Vec<Loss>, gap: usize, arrived: u64) {
     let arrived = usize::try_from(arrived).unwrap_or(gap).min(gap);
     losses.resize(losses.len() + gap - arrived, Loss::Up);
     losses.resize(losses.len() + arrived, Loss::Down);
 }
 
-/// Where each probe was lost, if it was. Between two answers the server's count shows how many of the lost ones arrived there.
+/// Direction in which each probe was lost. The server's counts in the responses before and after a
+/// gap show how many probes of the gap it received.
 fn losses(by_number: &[Option<&UdpAnswer>], total: Option<u64>) -> Vec<Loss> {
     let mut losses = Vec::with_capacity(by_number.len());
     let (mut gap, mut counted) = (0_usize, 0_u64);

@@ -1,32 +1,36 @@
-//! When a phase is over: a function of what was observed in it.
+//! The end of a phase, as a function of the observations in it.
 //!
-//! - **Load** settles when working latency has stopped growing: no half second in the last 3 s (or the last quarter of the phase,
-//!   if longer) had a median above every earlier one by more than 5 % and 1 ms; and when the senders have stopped growing: they
-//!   have lost something, or their windows together set no new record for as long. A loss-based sender that has lost
-//!   nothing has not filled the buffer, and CUBIC that left slow start early pauses on a plateau before it goes on.
-//! - **Idle** settles when the two halves of it have the same median (10 %, 1 ms) and the smallest delay is not from its end.
-//! - **Drain** settles when the last five answers are within a margin of idle; without idle, when delays have stopped falling.
+//! - **Load** settles when working latency and the senders have stopped growing. Latency: within
+//!   the last 3 s (or the last quarter of the phase, if longer) no half second had a median that
+//!   exceeded all earlier ones by more than 5 % and 1 ms. Senders: they have lost a segment, or the
+//!   sum of their windows has reached no new maximum for as long. A loss-based sender without
+//!   losses has not filled the buffer yet, and CUBIC that left slow start early stays on a plateau
+//!   before it continues to grow.
+//! - **Idle** settles when both halves have the same median (within 10 % and 1 ms) and the minimum
+//!   is not at the end.
+//! - **Drain** settles when the last five responses are close to the idle latency; if that is
+//!   unknown, when delays have stopped falling.
 use crate::PhasePlan;
 use alloc::vec::Vec;
 use fathom_run::{PhaseEnd, PhaseKind};
 use fathom_stats::{median, percentile_of_sorted, sorted};
 use fathom_units::{Duration, Time};
 
-/// Delays of probes sent within one of these give one median.
+/// One median is computed for the probes sent within each interval of this length.
 const BUCKET: Duration = Duration::from_millis(500);
-/// Shortest time without growth that counts as its end.
+/// Minimum time without growth that counts as its end.
 const QUIET: Duration = Duration::from_secs(3);
-/// Share of the phase without growth that counts as its end, as a divisor.
+/// Divisor: this part of the phase must be without growth.
 const QUIET_SHARE: u64 = 4;
-/// Growth of the median that is more than noise.
+/// Growth of the median that exceeds noise.
 const GROWTH_RATIO: f64 = 1.05;
 const GROWTH_S: f64 = 1e-3;
-/// Growth of the windows that is more than noise. CUBIC adds 0.4 t^3 segments after it leaves slow start: 1 % within 3 s up to
-/// windows of 1,000 segments.
+/// Growth of the windows that exceeds noise. CUBIC adds 0.4 t^3 segments after slow start: 1 %
+/// within 3 s for windows of up to 1,000 segments.
 const WINDOW_GROWTH_RATIO: f64 = 1.01;
-/// Answers that must be back at idle before the queue counts as empty.
+/// Number of consecutive responses near the idle latency after which the queue counts as empty.
 const DRAINED_ANSWERS: usize = 5;
-/// Least margin above the idle median that counts as empty, as a share of it and in seconds.
+/// Margin above the idle median that counts as empty: relative, and in seconds.
 const DRAINED_RATIO: f64 = 0.25;
 const DRAINED_S: f64 = 2e-3;
 
@@ -40,19 +44,19 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// The longest delay that counts as without load.
+    /// The longest delay that counts as unloaded.
     fn limit_s(&self) -> f64 {
         self.high_s.max(self.median_s + DRAINED_S.max(self.median_s * DRAINED_RATIO))
     }
 }
 
-/// Collects what is observed in one phase, and says when it is over.
+/// Collects the observations of one phase and decides when it ends.
 #[derive(Clone, Debug)]
 pub struct PhaseControl {
     plan: PhasePlan,
     start: Time,
     idle: Option<Baseline>,
-    /// Time sent and delay in seconds, in order of arrival.
+    /// Send time and delay in seconds, in order of arrival.
     answers: Vec<(Time, f64)>,
     largest_s: f64,
     window_record: (Time, f64),
@@ -60,7 +64,8 @@ pub struct PhaseControl {
 }
 
 impl PhaseControl {
-    /// A phase that starts at `start`; `idle` is the delay without load, where it is known.
+    /// Creates the control of a phase that starts at `start`; `idle` is the delay without load, if
+    /// known.
     pub const fn new(plan: PhasePlan, start: Time, idle: Option<Baseline>) -> Self {
         PhaseControl {
             plan,
@@ -72,27 +77,30 @@ impl PhaseControl {
             lost: false,
         }
     }
-    /// An answer to a probe sent at `sent`; probes of other phases are left out. All from one kind of probe.
+    /// Records the response to a probe sent at `sent`; probes of other phases are ignored. All
+    /// probes must be of the same kind.
     pub fn answered(&mut self, sent: Time, delay_s: f64) {
         if sent >= self.start {
             self.answers.push((sent, delay_s));
             self.largest_s = self.largest_s.max(delay_s);
         }
     }
-    /// The load flows' congestion windows together at `at`, and their retransmissions in this phase.
+    /// Records the sum of the load flows' congestion windows at `at`, and their retransmissions in
+    /// this phase.
     pub fn senders(&mut self, at: Time, window_bytes: u64, retransmits: u64) {
         self.lost |= retransmits > 0;
         if window_bytes as f64 > self.window_record.1 * WINDOW_GROWTH_RATIO {
             self.window_record = (at, window_bytes as f64);
         }
     }
-    /// Median and 95th percentile of the answers so far.
+    /// Median and 95th percentile of the responses so far.
     pub fn baseline(&self) -> Option<Baseline> {
         let delays = sorted(self.answers.iter().map(|a| a.1));
         let at = |p| percentile_of_sorted(&delays, p);
         Some(Baseline { median_s: at(0.5)?, high_s: at(0.95)? })
     }
-    /// Whether the phase is over at `now`. `oldest` is when the oldest probe without answer was sent.
+    /// Why the phase ends at `now`, if it does. `oldest` is the send time of the oldest outstanding
+    /// probe.
     pub fn decide(&self, now: Time, oldest: Option<Time>) -> Option<PhaseEnd> {
         let elapsed = now.saturating_since(self.start);
         if elapsed >= self.plan.max {
@@ -108,8 +116,9 @@ impl PhaseControl {
             };
         settled.then_some(PhaseEnd::Settled)
     }
-    /// Delays of probes sent before this are known. A probe unanswered for much longer than any other is lost, not late; but
-    /// where nothing sent since was answered either, nothing is known since.
+    /// Time up to which delays are known. A probe that has been outstanding for much longer than
+    /// any other delay is lost, not late. If no later probe was answered either, nothing is known
+    /// since then.
     fn known_until(&self, now: Time, oldest: Option<Time>) -> Time {
         let patience = Duration::from_secs_f64(2.0 * self.largest_s + 1.0);
         let known = oldest.filter(|sent| now.saturating_since(*sent) < patience).unwrap_or(now);
@@ -122,7 +131,7 @@ impl PhaseControl {
         let latency_quiet = self.last_growth(known).is_some_and(|at| known.saturating_since(at) >= quiet);
         windows_quiet && latency_quiet
     }
-    /// End of the last bucket whose median was above all before it.
+    /// End of the last interval with a median above all earlier ones.
     fn last_growth(&self, known: Time) -> Option<Time> {
         let bucket_ns = BUCKET.as_nanos();
         let whole = known.saturating_since(self.start).as_nanos() / bucket_ns;
@@ -168,8 +177,9 @@ mod tests {
     const STEP_S: f64 = 0.01;
     const SEGMENT: f64 = 1500.0;
 
-    /// One sender on a queue of limited capacity: slow start that ends when the delay has grown by an eighth (HyStart) or on
-    /// loss, then CUBIC's curve (RFC 9438: C = 0.4, beta = 0.7), or an added segment per round trip.
+    /// A sender on a queue of limited capacity. Slow start ends when the delay has grown by an
+    /// eighth (HyStart) or on loss; then the window follows CUBIC (RFC 9438: C = 0.4, beta = 0.7)
+    /// or grows by one segment per round trip.
     struct Sender {
         rate_bits: f64,
         base_s: f64,
@@ -233,7 +243,8 @@ mod tests {
         seen_max_s: f64,
     }
 
-    /// A probe every 50 ms with up to `noise_s` more; answers arrive when they would.
+    /// Sends a probe every 50 ms, with up to `noise_s` of additional delay. Responses arrive after
+    /// their delay.
     fn run(
         kind: PhaseKind,
         mut delay: impl FnMut(f64) -> (f64, f64, u64),
@@ -276,7 +287,7 @@ mod tests {
 
     #[test]
     fn load_lasts_until_a_deep_buffer_has_been_full() {
-        // Mbit/s, base ms, buffer bytes, cubic; at least and at most this many seconds.
+        // Mbit/s, base delay in ms, buffer bytes, CUBIC; minimum and maximum duration in seconds.
         let cases = [
             (3.0, 50.0, 375_000.0, true, 9.0, 20.0),
             (3.0, 50.0, 64_000.0, true, 6.0, 14.0),
@@ -304,7 +315,8 @@ mod tests {
 
     #[test]
     fn the_curve_measured_on_a_bloated_uplink_is_followed_to_its_top() {
-        // ms at second, as measured: 375 kB at 3 Mbit/s, one CUBIC flow, base 50 ms.
+        // Delay in ms at each second, as measured: 375 kB at 3 Mbit/s, one CUBIC flow, base delay
+        // 50 ms.
         let points = [
             (0.0, 50.0),
             (2.0, 222.0),
@@ -328,7 +340,8 @@ mod tests {
     #[test]
     fn a_plain_line_does_not_run_to_the_limit() {
         for seed in 0..20 {
-            // 2 ms with jitter, the window steady after a second, never a loss; then with losses of an AQM.
+            // 2 ms with jitter and a window that is steady after a second: first without loss, then
+            // with the losses of an AQM.
             let plain = |t: f64| (0.002, 40_000.0 * t.min(1.0), 0);
             let aqm =
                 |t: f64| (0.012 + 0.002 * libm::sin(t * 5.0), 90_000.0 + 30_000.0 * libm::sin(t * 5.0), 3);
@@ -361,7 +374,7 @@ mod tests {
             let mut n = 0;
             let end = loop {
                 let sent = Time::from_nanos(n * 50_000_000);
-                // 1 s of queue drains at half speed because of other traffic.
+                // A queue of 1 s drains at half speed because of other traffic.
                 let delay_s = 0.050 + (1.0 - sent.as_secs_f64() / 2.0).max(0.0);
                 control.answered(sent, delay_s);
                 let now = sent + Duration::from_secs_f64(delay_s);
@@ -378,7 +391,7 @@ mod tests {
     #[test]
     fn silence_is_not_quiet() {
         let mut control = PhaseControl::new(PhasePlan::of(PhaseKind::Up), Time::ZERO, None);
-        // 2 s of answers, then the line is dead.
+        // 2 s of responses, then the line is dead.
         for n in 0..40 {
             control.answered(Time::from_nanos(n * 50_000_000), 0.020);
         }
@@ -395,12 +408,12 @@ mod tests {
             control.answered(Time::from_nanos(n * 50_000_000), 0.020);
         }
         let now = Time::from_nanos(10_000_000_000);
-        // Sent 0.9 s ago and unanswered: it may yet show growth, but 8.6 s without any are known.
+        // A probe sent 0.9 s ago may still show growth, but 8.6 s without growth are known.
         assert_eq!(control.decide(now, Some(Time::from_nanos(9_100_000_000))), Some(PhaseEnd::Settled));
-        // Sent 9 s ago while all others took 20 ms: lost.
+        // A probe sent 9 s ago is lost, because all others took 20 ms.
         assert_eq!(control.decide(now, Some(Time::from_nanos(1_000_000_000))), Some(PhaseEnd::Settled));
         control.answered(Time::from_nanos(500_000_000), 6.0);
-        // Now 9 s may be a delay, and nothing is known since.
+        // Now 9 s can be a delay, and nothing is known since then.
         assert_eq!(control.decide(now, Some(Time::from_nanos(1_000_000_000))), None);
     }
 }

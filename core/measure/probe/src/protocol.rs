@@ -1,7 +1,7 @@
-//! What `fathom test` and `fathom serve` say to each other: `docs/protocol.md` in code.
+//! The protocol between `fathom test` and `fathom serve`, as documented in `docs/protocol.md`.
 //!
-//! Text and bytes to values and back, each with its limit. Whatever arrives, nothing here panics and nothing grows
-//! without bound.
+//! Conversion between values and text or bytes, with a limit for each. Arbitrary input causes
+//! neither panics nor unbounded memory use.
 mod first_line;
 mod http;
 mod lines;
@@ -21,26 +21,27 @@ pub use udp::{UDP_PROBE_BYTES, UdpKind, UdpProbe, UdpProbeError};
 
 use fathom_units::Duration;
 
-/// The port of `fathom serve`, TCP and UDP.
+/// TCP and UDP port of `fathom serve`.
 pub const DEFAULT_PORT: u16 = 3279;
 
-/// Longest first line in bytes, its `\n` included.
+/// Maximum length of the first line in bytes, including its `\n`.
 pub const FIRST_LINE_LIMIT_BYTES: usize = 256;
 
-/// A connection whose first line is not complete after this long is closed.
+/// A connection is closed if its first line is not complete within this time.
 pub const FIRST_LINE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longest line of a control connection in bytes, its `\n` included.
+/// Maximum length of a control line in bytes, including its `\n`.
 pub const CONTROL_LINE_LIMIT_BYTES: usize = 64 * 1024;
 
-/// Shortest interval of reports in milliseconds.
+/// Minimum report interval in milliseconds.
 pub const REPORT_EVERY_MIN_MS: u32 = 50;
 
-/// Longest interval of reports in milliseconds.
+/// Maximum report interval in milliseconds.
 pub const REPORT_EVERY_MAX_MS: u32 = 10_000;
 
-/// Longest token in bytes.
+/// Maximum length of a token in bytes.
 pub const TOKEN_LIMIT_BYTES: usize = 128;
 
-/// Longest name of a congestion control in bytes. Source: Linux `TCP_CA_NAME_MAX` is 16 with its NUL.
+/// Maximum length of a congestion control's name in bytes. Source: Linux `TCP_CA_NAME_MAX` is 16
+/// including its NUL.
 pub const CONGESTION_CONTROL_LIMIT_BYTES: usize = 15;

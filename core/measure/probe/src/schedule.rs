@@ -1,36 +1,40 @@
-//! When probes are due: open loop, on fixed slots that stay where they are however late the caller wakes.
+//! Open-loop schedule of probes: fixed time slots that do not shift when the caller wakes late.
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use fathom_units::{Duration, Time};
 
-/// A slot of a watch that nobody looked at for so long is left out: sending it now would be a burst after a suspended or stopped host.
-/// Six times the longest tick, so that a host that is merely busy loses none.
+/// A watch skips slots that are late by more than this: after the host was suspended or stopped,
+/// sending them now would be a burst. Six times the longest tick, so that a host that is merely
+/// busy skips none.
 const LATEST: Duration = Duration::from_millis(100);
-/// A target that is probed more seldom than this is probed once at the start too, so that its state is soon known.
+/// A target with a longer probe interval is also probed once at the start, so that its state is
+/// known soon.
 const SEEN_WITHIN: Duration = Duration::from_secs(10);
-/// Fraction of the golden ratio in 64 bits. Multiples of it modulo 1 lie evenly at every count of them: no two gaps
-/// between neighbours differ by more than a factor of 2.7 (three-distance theorem, Sos 1958).
+/// Golden ratio's fractional part in 64 bits. Its multiples modulo 1 are evenly spread for any
+/// number of them: no two gaps between neighbors differ by more than a factor of 2.7
+/// (three-distance theorem, Sos 1958).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Probes of one tick leave together. This many small ones are about one packet of full size on the line.
+/// Number of small probes that take about as long on the line as one full-size packet. The probes
+/// of one tick leave together.
 const PACKETS_OF_A_TICK: f64 = 16.0;
 const SHORTEST_TICK: Duration = Duration::from_millis(1);
 const LONGEST_TICK: Duration = Duration::from_millis(16);
 
-/// How often to look what is due, for a plan of so many packets in a second: seldom enough to spare the CPU (each look
-/// is a wake-up), often enough that what leaves together is no burst.
+/// Polling interval of the schedule for this rate of packets: long enough to save CPU wake-ups,
+/// short enough that probes sent together are no burst.
 pub fn tick(packets_per_second: f64) -> Duration {
     let seconds = PACKETS_OF_A_TICK / packets_per_second.max(1.0);
     Duration::from_secs_f64(seconds).clamp(SHORTEST_TICK, LONGEST_TICK)
 }
 
-/// When a target is probed: rounds of probes, or one at a time.
+/// When a target is probed: in rounds of one or more probes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
-    /// From the start of a round to the start of the next.
+    /// Time between the starts of two rounds.
     pub interval: Duration,
-    /// Probes of a round.
+    /// Number of probes per round.
     pub probes: u32,
-    /// Between two probes of a round.
+    /// Time between two probes of a round.
     pub gap: Duration,
 }
 
@@ -41,23 +45,23 @@ impl Pace {
     }
 }
 
-/// What happens to slots that passed without anyone looking.
+/// How to handle slots that passed without a poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LatePolicy {
-    /// The last one is sent however late; those before it are missed.
+    /// Send the last one, however late; earlier ones are missed.
     SendLast,
-    /// Those that are later than this are missed.
+    /// Skip those that are later than this.
     SkipAfter(Duration),
 }
 
-/// A probe that is due now.
+/// A probe that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Due {
-    /// Number of the target, as it was added.
+    /// Number under which the target was added.
     pub target: u32,
-    /// When the probe should have been sent.
+    /// Scheduled send time.
     pub slot: Time,
-    /// Slots of this target just before it that were missed.
+    /// Number of missed slots of this target immediately before this one.
     pub missed: u32,
 }
 
@@ -67,12 +71,12 @@ impl Due {
     }
 }
 
-/// All targets of one interval. Each goes to the back of the queue when it was probed, so the queue stays in order by itself:
-/// no step of the schedule costs more with more targets.
+/// All targets with the same interval. A probed target moves to the end of the queue, which
+/// therefore stays sorted: the cost per probe does not depend on the number of targets.
 #[derive(Clone, Default, Debug)]
 struct IntervalQueue {
     queue: VecDeque<Due>,
-    /// Targets added so far, for their phases.
+    /// Number of targets added so far; determines the phase of the next one.
     added: u64,
     in_order: bool,
 }
@@ -82,19 +86,19 @@ struct IntervalQueue {
 pub struct Schedule {
     seed: u64,
     late: LatePolicy,
-    /// By interval; an interval of zero holds what is probed once.
+    /// Queues by interval; interval zero holds targets that are probed once.
     queues: BTreeMap<Duration, IntervalQueue>,
     missed: u64,
 }
 
 impl Schedule {
-    /// For a watch: without targets, and slots that are late by more than 100 ms are skipped. The seed decides the phases and nothing
-    /// else.
+    /// Creates the schedule of a watch, without targets. Slots that are late by more than 100 ms
+    /// are skipped. The seed only determines the phases.
     pub const fn new(seed: u64) -> Self {
         Schedule { seed, late: LatePolicy::SkipAfter(LATEST), queues: BTreeMap::new(), missed: 0 }
     }
-    /// For a test: targets 0 to `count` - 1, each probed every `interval` from `start`, spread evenly over it so that no two leave
-    /// together. Of late slots the last is sent.
+    /// Creates the schedule of a test: targets 0 to `count` - 1, each probed every `interval` from
+    /// `start`, evenly spread so that no two are sent together. Of late slots, the last is sent.
     pub fn even(count: u32, interval: Duration, start: Time) -> Self {
         let offset = |n: u32| interval * u64::from(n) / u64::from(count.max(1));
         let queue = (0..count).map(|n| Due::at(n, start + offset(n))).collect();
@@ -102,7 +106,7 @@ impl Schedule {
         let queues = BTreeMap::from([(interval, queue)]);
         Schedule { seed: 0, late: LatePolicy::SendLast, queues, missed: 0 }
     }
-    /// Adds a target from `now` on. Those that are there keep their slots.
+    /// Adds a target from `now` on. Existing targets keep their slots.
     pub fn add(&mut self, target: u32, pace: &Pace, now: Time) {
         let interval = pace.interval;
         let queue = self.queues.entry(interval).or_default();
@@ -119,12 +123,13 @@ impl Schedule {
             self.queues.entry(Duration::ZERO).or_default().push(Due::at(target, slot));
         }
     }
-    /// Removes the targets for which `is_gone` is true.
+    /// Removes the targets for which `is_gone` returns true.
     pub fn remove(&mut self, is_gone: impl Fn(u32) -> bool) {
         self.queues.values_mut().for_each(|queue| queue.queue.retain(|due| !is_gone(due.target)));
         self.queues.retain(|_, queue| !queue.queue.is_empty());
     }
-    /// Gives all targets the same interval. The next slot of each stays; the new interval counts from there.
+    /// Sets the same interval for all targets. The next slot of each is kept; later slots follow at
+    /// the new interval.
     pub fn set_interval(&mut self, interval: Duration) {
         if self.queues.len() == 1 && self.queues.contains_key(&interval) {
             return;
@@ -138,15 +143,16 @@ impl Schedule {
             self.queues.insert(interval, all);
         }
     }
-    /// The next slot of all.
+    /// Time of the next slot.
     pub fn next_slot(&mut self) -> Option<Time> {
         self.queues.values_mut().filter_map(|queue| queue.front().map(|due| due.slot)).min()
     }
-    /// Slots missed so far.
+    /// Number of missed slots.
     pub const fn missed(&self) -> u64 {
         self.missed
     }
-    /// Appends what is due at `now` to `found`, in order within each interval. Each slot is given once.
+    /// Appends the probes due at `now` to `found`, ordered within each interval. Each slot is
+    /// returned once.
     pub fn take_due(&mut self, now: Time, found: &mut Vec<Due>) {
         for (interval, queue) in &mut self.queues {
             self.missed += queue.take_due(*interval, now, self.late, found);
@@ -169,10 +175,11 @@ impl IntervalQueue {
         self.sort();
         self.queue.front().copied()
     }
-    /// Returns how many slots were missed.
+    /// Returns the number of missed slots.
     fn take_due(&mut self, interval: Duration, now: Time, policy: LatePolicy, found: &mut Vec<Due>) -> u64 {
         let mut missed = 0;
-        // Targets with missed slots come in another order: all of them are put back at once, and sorted once.
+        // Missed slots change the order of targets. These targets are re-added together and sorted
+        // once.
         let mut moved = Vec::new();
         while let Some(due) = self.front().filter(|due| due.slot <= now) {
             self.queue.pop_front();
@@ -188,7 +195,7 @@ impl IntervalQueue {
                     self.queue.push_back(Due { slot: due.slot + interval, ..due });
                 }
                 LatePolicy::SkipAfter(_) => {
-                    // The grid goes on where it was.
+                    // The phase of the slots does not change.
                     let slot = next_on_grid(due.slot.as_nanos(), interval, now);
                     missed += slot.saturating_since(due.slot).as_nanos() / interval.as_nanos();
                     moved.push(Due { slot, ..due });
@@ -208,7 +215,7 @@ impl IntervalQueue {
     }
 }
 
-/// The first moment after `now` that lies a multiple of `interval` from `offset` nanoseconds.
+/// The first time after `now` that is a multiple of `interval` away from `offset` nanoseconds.
 fn next_on_grid(offset: u64, interval: Duration, now: Time) -> Time {
     let (step, now) = (interval.as_nanos().max(1), now.as_nanos());
     let phase = offset % step;

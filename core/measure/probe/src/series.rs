@@ -1,4 +1,4 @@
-//! A series of observations from one kind of probe: each probe that was sent, and its outcome.
+//! Series of observations from one kind of probe, with the outcome of every probe.
 use crate::{Book, LossPolicy, Probe};
 use alloc::vec::Vec;
 use fathom_run::{NotSent, Observation, Series, SeriesKey, Value};
@@ -8,7 +8,7 @@ use fathom_units::{Duration, Time};
 enum Outcome {
     Outstanding,
     Answered(Duration),
-    /// The probe could no longer be answered this long after its sending: its connection broke.
+    /// The connection broke this long after sending, so the probe can no longer be answered.
     GivenUp(Duration),
 }
 
@@ -18,52 +18,54 @@ struct Entry {
     outcome: Outcome,
 }
 
-/// A [`Book`] that remembers every probe, and becomes a [`Series`]. A reply counts however late.
+/// A [`Book`] that stores every probe and becomes a [`Series`]. Replies count however late they
+/// are.
 #[derive(Clone, Debug)]
 pub struct ProbeSeries {
     book: Book,
-    /// By sequence number.
+    /// Indexed by sequence number.
     entries: Vec<Entry>,
     largest: Duration,
     series: Series,
 }
 
 impl ProbeSeries {
-    /// Without probes; its series will be of `key`.
+    /// Creates an empty series with this key.
     pub const fn new(key: SeriesKey) -> Self {
         let book = Book::new(LossPolicy::NEVER);
         ProbeSeries { book, entries: Vec::new(), largest: Duration::ZERO, series: Series::new(key) }
     }
-    /// What the series is of.
+    /// Key of the series.
     pub const fn key(&self) -> &SeriesKey {
         &self.series.key
     }
-    /// Number of the next probe: also how many were sent.
+    /// Sequence number of the next probe, which is the number of probes sent.
     pub const fn next_sequence(&self) -> u32 {
         self.book.next_sequence()
     }
-    /// Records a probe that was sent at `at`, and returns its sequence number. Times must not decrease.
+    /// Records a probe sent at `at` and returns its sequence number. Times must not decrease.
     pub fn sent(&mut self, at: Time) -> u32 {
         self.entries.push(Entry { sent: at, outcome: Outcome::Outstanding });
         self.book.send((), at).sequence
     }
-    /// Records probes that were due but could not be sent.
+    /// Records due probes that could not be sent.
     pub fn not_sent(&mut self, reason: NotSent, count: u32) {
         if count > 0 {
             let counted = self.series.not_sent.entry(reason).or_insert(0);
             *counted = counted.saturating_add(count);
         }
     }
-    /// Corrects the time from which the delay of an outstanding probe counts, by the kernel's timestamp. The time of its observation
-    /// stays.
+    /// Corrects the departure time of an outstanding probe with the kernel's timestamp. The time of
+    /// its observation does not change.
     pub fn departed(&mut self, sequence: u32, at: Time) {
         self.book.departed(sequence, at);
     }
-    /// When an outstanding probe departed.
+    /// Departure time of an outstanding probe.
     pub fn departure_of(&self, sequence: u32) -> Option<Time> {
         self.book.sent_at(sequence)
     }
-    /// Records the reply to probe `sequence`, received at `received`. Returns the observation if it is the first.
+    /// Records the reply to probe `sequence`, received at `received`. Returns the observation if it
+    /// is the first reply.
     pub fn reply(&mut self, sequence: u32, received: Time) -> Option<Observation> {
         let entry = self.entries.get_mut(sequence as usize)?;
         let reply = self.book.reply(&Probe { sequence, at: (), sent: entry.sent }, received);
@@ -76,18 +78,19 @@ impl ProbeSeries {
         self.series.reordered += u32::from(reply.is_reordered);
         Some(Observation { at: entry.sent, value: Value::Observed(reply.delay.as_secs_f64()) })
     }
-    /// Records that probe `sequence` can no longer be answered: its connection broke at `at`.
+    /// Records that probe `sequence` can no longer be answered because its connection broke at
+    /// `at`.
     pub fn give_up(&mut self, sequence: u32, at: Time) {
         let was_outstanding = self.book.give_up(sequence);
         if let Some(entry) = self.entries.get_mut(sequence as usize).filter(|_| was_outstanding) {
             entry.outcome = Outcome::GivenUp(at.saturating_since(entry.sent));
         }
     }
-    /// Number of probes without an outcome.
+    /// Number of outstanding probes.
     pub fn outstanding(&self) -> usize {
         self.book.outstanding()
     }
-    /// When the oldest probe without an outcome departed.
+    /// Departure time of the oldest outstanding probe.
     pub fn oldest_outstanding(&self) -> Option<Time> {
         self.book.oldest_outstanding()
     }
@@ -99,11 +102,11 @@ impl ProbeSeries {
     pub const fn has_replies(&self) -> bool {
         self.book.has_replies()
     }
-    /// When each probe was sent, by sequence number.
+    /// Send time of each probe, by sequence number.
     pub fn sent_times(&self) -> impl Iterator<Item = Time> + '_ {
         self.entries.iter().map(|entry| entry.sent)
     }
-    /// The series, in order of sending. Probes without a reply at `at` are censored with the time waited for them.
+    /// The series in send order. Probes without a reply at `at` are censored with the time waited.
     pub fn close(self, at: Time) -> Series {
         let mut series = self.series;
         for entry in self.entries {
@@ -141,7 +144,7 @@ mod tests {
     #[test]
     fn a_reply_counts_however_late() {
         let mut series = with(20_000);
-        // 716 s, once seen on an LTE line.
+        // 716 s were seen once on an LTE line.
         let late = Duration::from_secs(716);
         let expected = Observation { at: Time::ZERO, value: Value::Observed(716.0) };
         assert_eq!(series.reply(0, sent_at(0) + late), Some(expected));

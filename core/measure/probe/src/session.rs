@@ -1,8 +1,9 @@
-//! The client's end of the control connection to `fathom serve`.
+//! Client side of the control connection to `fathom serve`.
 //!
-//! [`Session`] is one connection. [`SessionKeeper`] keeps a session open for as long as it is wanted: it renews it before its time is
-//! over, and opens another when it is lost. Neither does I/O: the caller hands in what happened (`handle_input`,
-//! `handle_timeout`), does what comes out (`poll_output`), and calls again at `poll_timeout`.
+//! [`Session`] handles one connection. [`SessionKeeper`] keeps a session open: it renews the
+//! session before it ends and opens a new one when it is lost. Neither does I/O: the caller passes
+//! events in (`handle_input`, `handle_timeout`), executes the outputs (`poll_output`), and calls
+//! again at `poll_timeout`.
 mod keeper;
 
 pub use keeper::{ConnectionId, KeeperInput, KeeperOutput, SessionKeeper, SessionPolicy};
@@ -20,38 +21,39 @@ use core::fmt;
 use core::net::IpAddr;
 use fathom_units::{Duration, Time};
 
-/// Characters of a line of another service that are shown.
+/// Longest excerpt of another service's response in an error.
 const SHOWN_BYTES: usize = 200;
 
-/// The server's first message.
+/// First message of the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hello {
-    /// Name of the session.
+    /// Identifier of the session.
     pub session: SessionId,
     /// Address of this client as the server sees it.
     pub seen_as: IpAddr,
     /// Version of the server, without control characters.
     pub version: String,
-    /// Congestion controls that the server can set for down flows; its default first.
+    /// Congestion controls that the server can set for download flows; the default first.
     pub congestion_controls: Vec<String>,
-    /// What the session may use.
+    /// Limits of the session.
     pub limits: Limits,
 }
 
-/// Why a session could not be opened, or ended. Texts of the server are without control characters.
+/// Why a session could not be opened, or ended. Texts from the server contain no control
+/// characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SessionError {
-    /// The connection could not be made, or broke.
+    /// The connection could not be established, or broke.
     Connection(String),
-    /// The service is not `fathom serve`: what it did instead.
+    /// The service is not `fathom serve`; describes its response.
     NotFathom(String),
-    /// No Hello came within this time.
+    /// The server sent no Hello within this time.
     Timeout(Duration),
-    /// The server refused or ended the session.
+    /// The server rejected or ended the session.
     Rejected {
-        /// The reason, for programs.
+        /// Reason for programs.
         code: ErrorCode,
-        /// The reason, for people.
+        /// Reason for people.
         message: String,
     },
     /// The server violated the protocol.
@@ -64,8 +66,8 @@ impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SessionError::Connection(reason) => f.write_str(reason),
-            SessionError::NotFathom(seen) => write!(f, "it is not `fathom serve`: {seen}"),
-            SessionError::Timeout(waited) => write!(f, "no Hello from the server within {waited}"),
+            SessionError::NotFathom(seen) => write!(f, "the service is not `fathom serve`: {seen}"),
+            SessionError::Timeout(waited) => write!(f, "the server sent no Hello within {waited}"),
             SessionError::Rejected { code, message } => write!(f, "{code}: {message}"),
             SessionError::Protocol(problem) => write!(f, "protocol error: {problem}"),
             SessionError::Closed => f.write_str("the server closed the control connection"),
@@ -74,16 +76,16 @@ impl fmt::Display for SessionError {
 }
 impl core::error::Error for SessionError {}
 
-/// What happened on a connection.
+/// An event of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SessionEvent {
     /// The session is open.
     Opened(Hello),
     /// The server reported its flows.
     Report {
-        /// When, in ns on the server's clock.
+        /// Time in ns on the server's clock.
         at_ns: u64,
-        /// Each open flow.
+        /// The open flows.
         flows: Vec<FlowReport>,
     },
     /// The server's final counts.
@@ -91,18 +93,18 @@ pub enum SessionEvent {
         /// UDP probes of the session that the server received.
         udp_received: u64,
     },
-    /// The server sent a second Hello, which does no harm.
+    /// The server sent a second Hello, which is harmless.
     SecondHello,
-    /// The session is over; the connection is to be closed. Nothing follows.
+    /// The session is over. The connection must be closed; no event follows.
     Ended(SessionError),
 }
 
-/// What the caller is to do.
+/// An action for the caller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SessionOutput {
     /// Send these bytes.
     Send(Vec<u8>),
-    /// Take note.
+    /// An event to process.
     Event(SessionEvent),
 }
 
@@ -114,7 +116,7 @@ enum State {
     Ended,
 }
 
-/// A control connection, from the moment it is connected.
+/// A control connection after it was established.
 #[derive(Clone, Debug)]
 pub struct Session {
     state: State,
@@ -126,7 +128,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// A connection that was made at `now`. The session must be open within `patience`.
+    /// Creates the session on a connection established at `now`. The server must open it within
+    /// `patience`.
     pub fn new(token: Option<Token>, patience: Duration, now: Time) -> Self {
         let first = format!("{}\n", FirstLine::Control { token });
         Session {
@@ -138,7 +141,7 @@ impl Session {
             output: VecDeque::from([SessionOutput::Send(first.into_bytes())]),
         }
     }
-    /// Takes bytes that arrived.
+    /// Handles received bytes.
     pub fn handle_input(&mut self, bytes: &[u8]) {
         if self.state == State::Ended {
             return;
@@ -152,32 +155,33 @@ impl Session {
             }
         }
     }
-    /// The connection was closed by the server, or broke for this reason.
+    /// Handles the end of the connection: `None` if the server closed it, otherwise why it broke.
     pub fn handle_close(&mut self, reason: Option<String>) {
         let error = match (reason, self.state) {
             (Some(reason), _) => SessionError::Connection(reason),
             (None, State::Greeting) => {
-                SessionError::NotFathom("it closed the connection without an answer".to_owned())
+                SessionError::NotFathom("it closed the connection without a response".to_owned())
             }
             (None, _) => SessionError::Closed,
         };
         self.end(error);
     }
-    /// Call it at [`Session::poll_timeout`].
+    /// Must be called at [`Session::poll_timeout`].
     pub fn handle_timeout(&mut self, now: Time) {
         if self.state == State::Greeting && now >= self.deadline {
             self.end(SessionError::Timeout(self.patience));
         }
     }
-    /// When [`Session::handle_timeout`] is to be called; `None` if nothing is waited for.
+    /// When to call [`Session::handle_timeout`]; `None` if there is no deadline.
     pub fn poll_timeout(&self) -> Option<Time> {
         (self.state == State::Greeting).then_some(self.deadline)
     }
-    /// The next thing to do.
+    /// The next action.
     pub fn poll_output(&mut self) -> Option<SessionOutput> {
         self.output.pop_front()
     }
-    /// Requests a report of the flows at this interval, as far as the protocol allows it, unless that was requested last.
+    /// Requests reports of the flows at this interval, within the limits of the protocol. Does
+    /// nothing if the interval is unchanged.
     pub fn report_every(&mut self, interval: Duration) {
         let ms = u32::try_from(interval.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
         let ms = ms.clamp(REPORT_EVERY_MIN_MS, REPORT_EVERY_MAX_MS);
@@ -185,7 +189,7 @@ impl Session {
             self.send(&ClientMessage::ReportEvery { ms });
         }
     }
-    /// Asks the server to end the session, and for its final counts.
+    /// Asks the server to end the session and report its final counts.
     pub fn say_bye(&mut self) {
         if self.state == State::Open {
             self.send(&ClientMessage::Bye {});
@@ -203,7 +207,7 @@ impl Session {
             self.event(SessionEvent::Ended(error));
         }
     }
-    /// Before Hello a violation means that the service is another one.
+    /// A violation before Hello means that the service is not `fathom serve`.
     fn violated(&mut self, problem: String) {
         let is_other = self.state == State::Greeting;
         self.end(if is_other { SessionError::NotFathom(problem) } else { SessionError::Protocol(problem) });
@@ -242,13 +246,12 @@ impl Session {
             ServerMessage::Hello { .. } => {
                 self.event(SessionEvent::SecondHello);
             }
-            // Handled before.
             ServerMessage::Error { .. } => {}
         }
     }
 }
 
-/// The start of a text of the server, fit for a terminal.
+/// Start of a text from the server, without control characters.
 fn printable(text: &[u8]) -> String {
     String::from_utf8_lossy(&text[..text.len().min(SHOWN_BYTES)])
         .chars()

@@ -1,17 +1,18 @@
-//! Kernel timestamps, which are wall time, as times of the run.
+//! Converts kernel timestamps, which are wall-clock time, to times of the run.
 use alloc::vec::Vec;
 use fathom_units::{Duration, Time, WallTime};
 
-/// A packet that waited longer than this to be read, or that seems to come from the future, has a stamp that is not believed.
+/// Maximum age of a timestamp. Older ones, and those in the future, are implausible and ignored.
 const OLDEST_STAMP_NS: u64 = 1_000_000_000;
-/// NTP slews both clocks alike, so their difference moves only when wall time is set. Two readings lie within a microsecond,
-/// unless this process is interrupted between them.
+/// NTP slews both clocks equally, so their difference changes only when the wall clock is set. The
+/// two readings lie within a microsecond unless the process is interrupted between them.
 const STEP: Duration = Duration::from_millis(1);
 
-/// Turns stamps of CLOCK_REALTIME into times of the monotonic clock, by both clocks read at receipt.
+/// Converts CLOCK_REALTIME timestamps to the monotonic clock, using readings of both clocks at
+/// reception.
 #[derive(Clone, Default, Debug)]
 pub struct StampConverter {
-    /// Wall time less monotonic time at the last reading, in ns.
+    /// Wall-clock time minus monotonic time at the last reading, in ns.
     last_gap: Option<i128>,
     steps_s: Vec<f64>,
     converted: u64,
@@ -19,8 +20,9 @@ pub struct StampConverter {
 }
 
 impl StampConverter {
-    /// The moment of `stamp`, with both clocks read just after it was received. `None` if there is no stamp, if it is not 0 to 1 s
-    /// old, or if wall time was set since the last reading; then user-space time must serve.
+    /// Monotonic time of `stamp`, given both clocks read just after reception. `None` if there is
+    /// no timestamp, if it is not 0 to 1 s old, or if the wall clock was set since the last
+    /// reading; use user-space time then.
     pub fn convert(&mut self, stamp: Option<WallTime>, wall: WallTime, now: Time) -> Option<Time> {
         let stepped = self.watch(wall, now);
         let age = stamp.and_then(|s| wall.0.checked_sub(s.0)).filter(|age| *age <= OLDEST_STAMP_NS);
@@ -35,7 +37,8 @@ impl StampConverter {
             }
         }
     }
-    /// Compares the clocks; true if wall time was set since the last reading. Call it also when nothing arrives.
+    /// Compares the clocks and returns whether the wall clock was set since the last reading.
+    /// Should be called even if nothing arrives.
     pub fn watch(&mut self, wall: WallTime, now: Time) -> bool {
         let gap = i128::from(wall.0) - i128::from(now.as_nanos());
         let moved = gap - self.last_gap.replace(gap).unwrap_or(gap);
@@ -45,11 +48,11 @@ impl StampConverter {
         }
         stepped
     }
-    /// Steps of wall time so far, in seconds; forward is positive.
+    /// Steps of the wall clock so far, in seconds; forward is positive.
     pub fn steps_s(&self) -> &[f64] {
         &self.steps_s
     }
-    /// Share of received packets whose kernel stamp was used; 0 if nothing was received.
+    /// Share of received packets with a usable kernel timestamp; 0 if nothing was received.
     pub fn used_ratio(&self) -> f64 {
         let all = self.converted + self.refused;
         if all == 0 { 0.0 } else { self.converted as f64 / all as f64 }
@@ -61,7 +64,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// Wall time at time `t` of a host whose wall clock reads `offset` more.
+    /// Wall-clock time at time `t` of a host with a wall clock that is `offset` ahead.
     fn wall(t: u64, offset: u64) -> WallTime {
         WallTime(t + offset)
     }
@@ -72,8 +75,8 @@ mod tests {
         let (before, after) = (1_700_000_000 * SECOND, 1_700_003_600 * SECOND);
         let mut converter = StampConverter::default();
         let mut results = vec![];
-        // Packets arrive at these seconds and are read 3 us later. Wall time is set one hour forward at 5 s: one packet is
-        // stamped just before that and read just after.
+        // Packets arrive at these seconds and are read 3 us later. The wall clock is set one hour
+        // forward at 5 s: one packet is stamped just before that and read just after.
         for (second, stamped, read) in [
             (1, before, before),
             (2, before, before),
@@ -96,7 +99,8 @@ mod tests {
     fn a_small_step_back_within_a_plausible_age_is_refused_too() {
         let mut converter = StampConverter::default();
         converter.watch(WallTime(1_000_000_000), Time::ZERO);
-        // 10 ms later the wall clock reads 490 ms less: without the comparison the stamp would be 500 ms old.
+        // 10 ms later the wall clock shows 490 ms less. Without the comparison the timestamp would
+        // seem to be 500 ms old.
         let got = converter.convert(
             Some(WallTime(1_000_000_000)),
             WallTime(1_500_000_000),

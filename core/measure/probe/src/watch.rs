@@ -1,9 +1,9 @@
-//! What the instrument notes of itself.
+//! Self-monitoring of the measurement.
 use fathom_run::Instrument;
 use fathom_stats::DelayHistogram;
 use fathom_units::Duration;
 
-/// Lateness of the thread that probes.
+/// Lateness of the probing thread.
 #[derive(Clone, Default, Debug)]
 pub struct SelfWatch {
     timer: DelayHistogram,
@@ -11,45 +11,45 @@ pub struct SelfWatch {
 }
 
 impl SelfWatch {
-    /// The timer woke this much after the moment it was set for.
+    /// Records how late the timer woke.
     pub fn woke(&mut self, late: Duration) {
         self.timer.record(late);
     }
-    /// A probe left this much after it was due.
+    /// Records how late a probe was sent.
     pub fn sent(&mut self, late: Duration) {
         self.send.record(late);
     }
-    /// The record for the run.
+    /// Converts to the record in a run.
     pub fn into_instrument(self) -> Instrument {
         Instrument { timer_lateness: self.timer, send_lateness: self.send, ..Instrument::default() }
     }
 }
 
-/// Time of all CPUs since boot, in any unit.
+/// CPU time of all CPUs since boot, in any unit.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct CpuReading {
-    /// All of it.
+    /// Total time.
     pub total: u64,
-    /// Idle.
+    /// Idle time.
     pub idle: u64,
-    /// Given to others by the hypervisor.
+    /// Steal time: given to other guests by the hypervisor.
     pub steal: u64,
 }
 
-/// Shares of the CPUs' time between two readings.
+/// Shares of CPU time between two readings.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CpuShare {
-    /// Not idle, stolen time included.
+    /// Not idle, including steal time.
     pub busy: f64,
-    /// Stolen.
+    /// Steal time.
     pub steal: f64,
 }
 
 impl CpuReading {
-    /// What was used since `earlier`; `None` if no time has passed.
+    /// Usage since `earlier`; `None` if no time has passed.
     pub fn since(&self, earlier: &CpuReading) -> Option<CpuShare> {
         let total = self.total.checked_sub(earlier.total).filter(|t| *t > 0)? as f64;
-        // Linux lets idle time run backwards on some hosts, proc_stat(5).
+        // On some hosts idle time can decrease, see proc_stat(5).
         let share = |now: u64, then: u64| (now.saturating_sub(then) as f64 / total).min(1.0);
         Some(CpuShare { busy: 1.0 - share(self.idle, earlier.idle), steal: share(self.steal, earlier.steal) })
     }

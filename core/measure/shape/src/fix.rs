@@ -1,16 +1,19 @@
-//! `fathom fix` as a state machine without I/O: measure a line, find its knees, shape it, verify that this helped, or roll back.
+//! `fathom fix` as a state machine without I/O: measure a line, find its knees, shape it, and
+//! verify the result or roll back.
 //!
 //! ```text
-//!  preflight    a shaper can be put on the interface, and nothing of an earlier fix is left
-//!  baseline     test: idle, up, down         -> is there bufferbloat, and how fast is the line?
-//!  overhead     two tests: small and large packets -> bytes of each packet on the line beyond IP
-//!  search       shaper on; test: a series of trials, each a load through the shaper at one rate -> the knee; shaper off
-//!  attempt      shaper on at a margin below the knees; test: idle, up, down, both -> checks
+//!  preflight    check that a shaper can be applied; remove the remains of an earlier fix
+//!  baseline     test: idle, up, down -> is there bufferbloat, and how fast is the line?
+//!  overhead     two tests: small and large packets -> packet overhead beyond IP
+//!  search       apply the shaper; test: a series of trials, each a load at one shaper rate
+//!               -> the knee; remove the shaper
+//!  attempt      apply the shaper at a margin below the knees; test: idle, up, down, both -> checks
 //!  commit       all checks pass: the shaper stays
-//!  roll back    a check fails: the interface is restored, and the next margin is tried
+//!  roll back    a check fails: restore the interface and try the next margin
 //! ```
-//! [`Fix`] makes every decision: the order of the steps, the rate of each trial, the margins, the checks. It does nothing itself. Its
-//! driver does, which has a real interface and server, or simulated ones:
+//! [`Fix`] makes all decisions: the order of the steps, the rate of each trial, the margins, the
+//! checks. It has no side effects. Those are up to its driver, with a real or simulated interface
+//! and server:
 //!
 //! ```text
 //!  loop {
@@ -19,19 +22,23 @@
 //!          Output::Event(event)    report it
 //!          Output::Ended(result)   return it
 //!      }
-//!      // Only while a measurement runs is there something to wait for.
+//! There is only something to wait for while a measurement is running.
 //!      fix.poll_timeout()     -> at that time fix.handle_timeout(now)
-//!      what the test reports  -> fix.handle_input(input, now)
+//!      reports of the test    -> fix.handle_input(input, now)
 //!  }
 //! ```
-//! - Each [`Action`] names its answers. Actions are performed in order, and the answer to one is given before the next.
-//! - A measurement is one action with all its phases: both ends of a test must agree on them, and only the test knows when a queue has
-//!   drained. The inputs of the test ([`Input::PhaseStarted`], [`Input::Observed`], [`Input::PhaseEnded`]) come while it runs.
-//! - What fails is an input too ([`Input::ShaperFailed`], [`Input::MeasurementFailed`]). Whatever ends the fix, a shaper that is on is
-//!   rolled back first.
-//! - [`Input::Stop`] is accepted at any time, and ends the fix as soon as the interface is restored.
+//! - Each [`Action`] documents its answers. Actions are performed in order, and each is answered
+//!   before the next.
+//! - A measurement is a single action with all its phases: both ends of a test must agree on them,
+//!   and only the test knows when a queue has drained. The inputs of the test
+//!   ([`Input::PhaseStarted`], [`Input::Observed`], [`Input::PhaseEnded`]) arrive while it runs.
+//! - A failure is an input too ([`Input::ShaperFailed`], [`Input::MeasurementFailed`]). Whatever
+//!   ends the fix, an active shaper is rolled back first.
+//! - [`Input::Stop`] is accepted at any time, and ends the fix as soon as the interface is
+//!   restored.
 //!
-//! Nothing here is a sentence: [`Failure`], [`Event`] and [`fathom_run::ShaperCheck`] hold numbers, which `fathom-prose` puts into words.
+//! This module contains no sentences: [`Failure`], [`Event`] and [`fathom_run::ShaperCheck`] hold
+//! numbers, which `fathom-prose` puts into words.
 mod budget;
 mod bypass;
 mod config;

@@ -1,71 +1,76 @@
-//! The knee: the highest rate at which a shaper keeps the queue of the line below it empty.
+//! Finds the knee: the highest shaper rate at which the queue of the line beyond it stays empty.
 //!
-//! The curve of delay against offered rate is flat up to the line's rate and then steep: at a rate `r` over the line's `c`, the queue
-//! there grows by `(r - c) / c` seconds each second, whatever the rate. So a trial of some seconds tells a hundredth too much from
-//! none, at 1 Mbit/s as at 1 Gbit/s, and bisection does the rest. [`Knee`] says which rate to try next and learns what came of it;
-//! it is its trials, so that a search that was cut short goes on from a file.
+//! The delay is constant up to the line's rate, and then grows steeply: at a rate `r` above the
+//! line's `c`, the queue grows by `(r - c) / c` seconds per second, at any rate. A trial of some
+//! seconds therefore reveals an excess of 1 %, at 1 Mbit/s as well as at 1 Gbit/s, and bisection
+//! finds the knee. [`Knee`] chooses the rate of each trial. Its trials are its only state, so an
+//! interrupted search can be resumed from a file.
 use alloc::vec::Vec;
 use fathom_units::{Duration, Rate};
 
-/// Bisection ends when the lowest rate with a queue is above the highest without by less than this share: a quarter of the 3 % within
-/// which the knee has to be.
+/// Bisection ends when the lowest rate with a queue exceeds the highest rate without one by less
+/// than this ratio, a quarter of the required accuracy of 3 %.
 const RESOLUTION_RATIO: f64 = 0.008;
-/// The first trial, and each after the first one with a queue, as a share of what the line has delivered.
+/// Rate of the first trial, and of trials after the first one with a queue, relative to the
+/// delivered rate.
 const BELOW_RATIO: f64 = 0.97;
-/// The next trial above the first without a queue, by this share; above each further one by twice the share before.
+/// Step above the first rate without a queue; each further step is twice as large.
 const ABOVE_RATIO: f64 = 0.06;
-/// The next trial below one with a queue, at most: what was delivered then may be what a burst of the line was.
+/// Maximum of the next rate after one with a queue, as a ratio: the delivered rate may have been a
+/// burst of the line.
 const CUT_RATIO: f64 = 0.85;
-/// Loads in a row that did not fill the shaper, after which none will: one alone may be a sender that lost a retransmission.
+/// After this many consecutive loads that did not fill the shaper, the search ends. A single one
+/// may be a sender that lost a retransmission.
 const IDLE_TRIALS: usize = 3;
-/// The lowest rate that is tried: below it a packet of 1500 bytes takes 120 ms.
+/// Minimum rate of a trial: at this rate a packet of 1500 bytes takes 120 ms.
 pub const LEAST_RATE: Rate = Rate::from_bits_per_second(100_000);
 
-/// What came of a load behind a shaper of one rate, in one direction.
+/// Result of a load through the shaper at one rate, in one direction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Trial {
-    /// The shaper's rate.
+    /// Rate of the shaper.
     pub offered: Rate,
-    /// What left the shaper, counted as the shaper counts.
+    /// Rate that left the shaper, counted like the shaper does.
     pub delivered: Rate,
-    /// Median delay over idle.
+    /// Median delay above idle.
     pub delay: Duration,
-    /// That is more than the shaper itself would bring.
+    /// The delay exceeds what the shaper itself adds.
     pub is_delayed: bool,
-    /// Not by much: a busy machine brings as much now and then.
+    /// The delay exceeds it only slightly, which can be caused by a busy machine.
     pub is_marginal: bool,
-    /// The shaper had as much to send as its rate: without that, the trial says nothing good of the line.
+    /// The load filled the shaper. Otherwise the trial does not prove that the rate is good.
     pub is_demanded: bool,
 }
 
 /// What to do next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Step {
-    /// A trial at this rate.
+    /// Run a trial at this rate.
     Try(Rate),
-    /// The knee is here.
+    /// The knee was found.
     Found(Found),
-    /// There is none to be found.
+    /// The search failed.
     Failed(Failure),
 }
 
-/// The result of a search.
+/// Result of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Found {
-    /// The highest rate without a queue.
+    /// Highest rate without a queue.
     pub rate: Rate,
-    /// The lowest with one, if any had.
+    /// Lowest rate with a queue, if any.
     pub above: Option<Rate>,
-    /// Some rate had a queue at one time and a higher one none at another: the line's rate varies, or others share it.
+    /// A rate had a queue although a higher one had none at another time: the line's rate varies,
+    /// or others share it.
     pub is_varying: bool,
 }
 
-/// Why there is no knee.
+/// Why a search failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The load did not fill the shaper even once.
+    /// The load never filled the shaper.
     NotDemanded,
-    /// Every rate had a queue: it is not behind this shaper, or what delays is no queue.
+    /// Every rate had a queue: it is not beyond this shaper, or the delay has another cause.
     AlwaysDelayed,
 }
 
@@ -77,19 +82,19 @@ pub struct Knee {
 }
 
 impl Knee {
-    /// A search that begins near `guess`, what the line delivers without a shaper.
+    /// Starts a search near `guess`, the throughput of the line without a shaper.
     pub const fn new(guess: Rate) -> Self {
         Knee { guess, trials: Vec::new() }
     }
-    /// A search that was cut short after these trials.
+    /// Resumes a search that was interrupted after these trials.
     pub const fn resume(guess: Rate, trials: Vec<Trial>) -> Self {
         Knee { guess, trials }
     }
-    /// What it began near.
+    /// The rate near which the search started.
     pub const fn guess(&self) -> Rate {
         self.guess
     }
-    /// What came of the last trial.
+    /// Records the result of the last trial.
     pub fn note(&mut self, trial: Trial) {
         self.trials.push(trial);
     }
@@ -97,7 +102,7 @@ impl Knee {
     pub fn trials(&self) -> &[Trial] {
         &self.trials
     }
-    /// What to do next; `is_over` says that there is no time for another trial.
+    /// The next step; `is_over` if there is no time for another trial.
     pub fn step(&self, is_over: bool) -> Step {
         let bad = self.rates(true).min();
         let good = self.rates(false).filter(|rate| bad.is_none_or(|bad| *rate < bad)).max();
@@ -119,13 +124,14 @@ impl Knee {
             (None, None) => Step::Try(self.first().max(LEAST_RATE)),
         }
     }
-    /// Rates with a queue, or without. A queue says something whoever made it; none does only where there was a load.
+    /// Rates with a queue, or without. A queue counts regardless of its cause; its absence only
+    /// counts if there was a load.
     fn rates(&self, is_delayed: bool) -> impl Iterator<Item = Rate> {
         let tells = move |t: &&Trial| t.is_delayed == is_delayed && (is_delayed || t.is_demanded);
         self.trials.iter().filter(tells).filter(|trial| !self.is_refuted(trial)).map(|trial| trial.offered)
     }
-    /// A delay that did not come again at the same rate; or a little, that did not come above. What stood still for a tenth of a second leaves a queue
-    /// that takes a trial to drain, near the knee.
+    /// Whether a delay did not recur at the same rate, or a small one not at a higher rate. A stall
+    /// of a tenth of a second leaves a queue that takes a whole trial to drain near the knee.
     fn is_refuted(&self, trial: &Trial) -> bool {
         let is_better = |other: &Trial| {
             let is_as_hard =
@@ -134,27 +140,28 @@ impl Knee {
         };
         trial.is_delayed && self.trials.iter().any(is_better)
     }
-    /// All that speaks against a rate is one trial.
+    /// Whether only a single trial speaks against a rate.
     fn is_doubtful(&self, rate: Rate) -> bool {
         self.trials.iter().filter(|trial| trial.is_delayed && trial.offered == rate).count() == 1
     }
-    /// How many of the last loads filled neither the shaper nor a queue.
+    /// Number of consecutive last trials that filled neither the shaper nor a queue.
     fn idle_in_a_row(&self) -> usize {
         let is_idle = |trial: &&Trial| !trial.is_delayed && !trial.is_demanded;
         self.trials.iter().rev().take_while(is_idle).count()
     }
-    /// While nothing is known of the line but what it gave without a shaper.
+    /// Rate of a trial while only the throughput without a shaper is known.
     fn first(&self) -> Rate {
         (0..self.idle_in_a_row()).fold(scaled(self.guess, BELOW_RATIO), |rate, _| scaled(rate, CUT_RATIO))
     }
-    /// While no rate has a queue; from one that had it once, steps begin anew.
+    /// Relative step while no rate has a queue; steps restart at a rate with a refuted queue.
     fn climb(&self) -> f64 {
         let refuted =
             self.trials.iter().filter(|trial| self.is_refuted(trial)).map(|trial| trial.offered).max();
         let since = self.rates(false).filter(|rate| refuted.is_none_or(|refuted| *rate >= refuted)).count();
         (1..since).fold(ABOVE_RATIO, |share, _| (2.0 * share).min(1.0))
     }
-    /// What the line delivered while its queue stood is its rate.
+    /// Rate of a trial below one with a queue. The rate delivered while a queue was present is the
+    /// line's rate.
     fn below(&self, bad: Rate) -> Rate {
         let delivered =
             self.trials.iter().filter(|t| t.is_delayed).map(|t| scaled(t.delivered, BELOW_RATIO)).min();
@@ -184,10 +191,10 @@ mod tests {
     use super::*;
     use fathom_units::Rng;
 
-    /// A line of this rate, for trials of 4 s of which the second half is looked at.
+    /// A line with this rate, for trials of 4 s of which the second half is evaluated.
     fn line(rate: f64, offered: Rate, budget_s: f64, rng: &mut Rng) -> Trial {
         let r = offered.as_bits_per_second() as f64;
-        // One in ten is disturbed.
+        // One trial in ten is disturbed.
         let noise_s = if rng.chance(0.1) { 0.007 } else { rng.below(1000) as f64 * 1e-6 };
         let delay_s = noise_s + 3.0 * (r / rate - 1.0).max(0.0);
         Trial {
@@ -200,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Trials of 4 s, and the pauses between them.
+    /// Number of trials of 4 s in a minute, with pauses.
     const IN_A_MINUTE: usize = 13;
 
     #[test]
@@ -223,7 +230,8 @@ mod tests {
         }
     }
 
-    /// The machine, or the line, stood still for a moment in one trial: a queue that is drained slowly near the knee, and is not of its rate.
+    /// The machine or line stalled during one trial, which leaves a queue that drains slowly near
+    /// the knee and is not caused by its rate.
     #[test]
     fn one_trial_that_was_held_up_does_not_end_the_search() {
         for held_up in 0..8 {
@@ -234,7 +242,7 @@ mod tests {
                     match knee.step(knee.trials().len() >= IN_A_MINUTE) {
                         Step::Try(offered) => {
                             let mut trial = line(4e7, offered, 0.005, &mut rng);
-                            // No other is disturbed.
+                            // No other trial is disturbed.
                             while trial.is_delayed && offered < Rate::from_bits_per_second(40_000_000) {
                                 trial = line(4e7, offered, 0.005, &mut rng);
                             }
@@ -292,7 +300,7 @@ mod tests {
         }
         assert_eq!(idle.step(false), Step::Failed(Failure::NotDemanded));
         assert_eq!(idle.trials().len(), IDLE_TRIALS);
-        // A host that cannot fill more than this, on a line that can be filled no further than that.
+        // A host that cannot fill the shaper beyond this rate, on a line with the same limit.
         let mut weak = Knee::new(Rate::from_bits_per_second(10_000_000));
         while let Step::Try(offered) = weak.step(false) {
             let mbit = offered.as_bits_per_second() as f64 / 1e6;

@@ -1,24 +1,27 @@
-//! What a packet takes on the line beyond IP, by loads of two packet sizes.
+//! Computes the packet overhead of the line beyond IP from loads with two packet sizes.
 //!
-//! A line of rate `c` carries `c / (l + o)` packets of `l` bytes of IP each second: two sizes give two equations, and `o` is
-//! `(n1 l1 - n2 l2) / (n2 - n1)`, whatever the rate. An error of a hundredth in one of the two counts is some three bytes.
+//! A line with rate `c` carries `c / (l + o)` packets with `l` bytes of IP per second. Two sizes
+//! give two equations, and `o` is `(n1 l1 - n2 l2) / (n2 - n1)` at any rate. An error of 1 % in one
+//! of the two counts changes it by about three bytes.
 
 /// A load of packets of one size that filled the line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sized {
-    /// Bytes of each IP packet.
+    /// Size of each IP packet in bytes.
     pub ip_bytes: f64,
-    /// Packets each second.
+    /// Packets per second.
     pub packets_per_second: f64,
 }
 
-/// The most that is believed, bytes: PPPoE over LLC on ATM with an Ethernet frame in it has 48, and tunnels are seen by the interface.
+/// Maximum plausible overhead in bytes: PPPoE over LLC on ATM with an Ethernet frame has 48, and
+/// the interface sees tunnels.
 const MOST: f64 = 64.0;
-/// An error below zero that is still nothing, bytes.
+/// Negative error that still counts as zero overhead, bytes.
 const LEAST: f64 = -6.0;
 
-/// Bytes beyond IP, from a load of small packets and one of large ones; `None` where they do not fit a line that counts bytes: something
-/// else, as a processor, limited the small ones.
+/// Overhead beyond IP in bytes, from a load of small packets and one of large ones; `None` if they
+/// do not fit a line limited by bytes, because something else such as a CPU limited the small
+/// packets.
 pub fn overhead_bytes(small: Sized, large: Sized) -> Option<f64> {
     let more = small.packets_per_second - large.packets_per_second;
     if more <= 0.0 || small.ip_bytes >= large.ip_bytes {

@@ -1,7 +1,8 @@
-//! What a capture shows beside its series: its flows, the queues on its path, and what could not be known.
+//! What a capture shows in addition to its time series: flows, queues on the path, and what could
+//! not be determined.
 //!
-//! Results, not findings: there is no sentence in them. `fathom-diagnose` puts them into words. Files of schema version 1 had sentences
-//! and lists in some places; [`v1`] reads them.
+//! These are results without sentences; `fathom-diagnose` makes findings from them. Files of schema
+//! version 1 contain sentences and lists in some places; [`v1`] reads them.
 mod defect;
 mod v1;
 
@@ -12,40 +13,40 @@ use alloc::vec::Vec;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// What one or more captures of a path show.
+/// Results of one or more captures of a path.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Capture {
-    /// The files or the interface.
+    /// Captured files or interface.
     pub sources: Vec<CaptureSource>,
-    /// TCP flows in all.
+    /// Number of TCP flows.
     pub flow_count: u64,
-    /// Those with most bytes, the largest first.
+    /// The flows with the most bytes, largest first.
     pub flows: Vec<CapturedFlow>,
-    /// Questions and answers apart from TCP.
+    /// Requests and responses of protocols other than TCP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<CapturedAnswers>,
-    /// Queues, that with the longest delay first.
+    /// Queues, the one with the longest delay first.
     pub queues: Vec<CapturedQueue>,
-    /// From each capture of a path to the next, both ways; empty for one capture.
+    /// Hops from each capture of a path to the next, in both directions; empty for one capture.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<CapturedHop>,
-    /// Bulk flows of which it is not known where their packets waited: the first few.
+    /// The first few bulk flows for which the location of the queueing delay is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<UnknownQueue>,
 }
 
-/// A file, or an interface.
+/// A captured file or interface.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct CaptureSource {
-    /// Path or name.
+    /// Path of the file or name of the interface.
     pub name: String,
-    /// Frames in it.
+    /// Number of frames.
     pub frames: u64,
-    /// Bytes of those as they were sent.
+    /// Bytes of these frames on the wire.
     pub wire_bytes: u64,
-    /// First to last frame.
+    /// Time from the first to the last frame.
     pub duration_s: f64,
-    /// What is wrong with it. Empty if nothing is.
+    /// Defects of the capture.
     #[serde(default, deserialize_with = "crate::note::list", skip_serializing_if = "Vec::is_empty")]
     pub defects: Vec<CaptureDefect>,
 }
@@ -53,64 +54,65 @@ pub struct CaptureSource {
 /// A TCP flow.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct CapturedFlow {
-    /// In order of first packets, from 1.
+    /// Number of the flow, in the order of first packets, from 1.
     pub number: u32,
-    /// Address and port of the end that opened it, and of the other.
+    /// Address and port of the initiator and of the responder.
     pub ends: [String; 2],
-    /// Number of its first frame and of its last.
+    /// Numbers of its first and last frame.
     pub frames: [u64; 2],
-    /// From the start of the capture.
+    /// Start relative to the start of the capture.
     pub start_s: f64,
-    /// First to last frame.
+    /// Time from its first to its last frame.
     pub duration_s: f64,
-    /// What each end sent.
+    /// Data sent by each end.
     pub sent: [CapturedSide; 2],
 }
 
-/// What one end of a flow sent, and what became of it.
+/// Data sent by one end of a flow, with its retransmissions, delays and limits.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct CapturedSide {
-    /// Segments, those without payload included.
+    /// Number of segments, including those without payload.
     pub packets: u64,
-    /// Payload, what was sent again counted once.
+    /// Payload; retransmitted bytes count once.
     pub payload_bytes: u64,
-    /// Payload over the time from its first byte to its last.
+    /// Payload divided by the time from its first to its last byte.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goodput_bits_per_second: Option<f64>,
-    /// Segments sent again, by cause.
+    /// Retransmitted segments by cause.
     pub retransmissions: Retransmissions,
-    /// Segments that came out of order.
+    /// Number of segments that arrived out of order.
     pub reordered_packets: u64,
-    /// Packets with CE.
+    /// Number of packets marked CE.
     pub ce_packets: u64,
-    /// Most bytes outstanding, less what was selectively acknowledged.
+    /// Most bytes in flight: sent, but neither acknowledged nor selectively acknowledged.
     #[serde(alias = "most_outstanding_bytes")]
     pub max_outstanding_bytes: u64,
-    /// Round trips from the capture point to the other end and back.
+    /// Round-trip times between the capture point and the other end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt: Option<RoundTrips>,
-    /// Shares of the time during which the receiver's window, congestion, or the application held it back.
+    /// Shares of the time during which the receive window, congestion control or the application
+    /// limited the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
 }
 
-/// Segments sent again, by cause.
+/// Retransmitted segments by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Retransmissions {
-    /// Duplicate ACKs or SACK told of the loss.
+    /// Fast retransmissions, triggered by duplicate ACKs or SACK.
     pub fast_packets: u64,
-    /// RACK or a tail loss probe.
+    /// Retransmissions by RACK or tail loss probes.
     pub probe_packets: u64,
-    /// The retransmission timer.
+    /// Retransmissions after a timeout (RTO).
     pub timeout_packets: u64,
-    /// In vain: the original had arrived.
+    /// Spurious retransmissions: the original had arrived.
     pub spurious_packets: u64,
-    /// It cannot be told.
+    /// Retransmissions with an unknown cause.
     pub unknown_packets: u64,
 }
 
 impl Retransmissions {
-    /// Of all causes.
+    /// Number of retransmissions of all causes.
     pub const fn packets(&self) -> u64 {
         self.fast_packets
             + self.probe_packets
@@ -120,128 +122,130 @@ impl Retransmissions {
     }
 }
 
-/// Round trips of a flow.
+/// Round-trip times of a flow.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct RoundTrips {
-    /// Those of which it is known which transmission was answered.
+    /// Number of unambiguous samples: the response identifies the transmission it answers.
     pub count: u64,
-    /// The least.
+    /// Minimum.
     pub min_s: f64,
     /// Median.
     pub p50_s: f64,
     /// 95th percentile.
     pub p95_s: f64,
-    /// The largest.
+    /// Maximum.
     pub max_s: f64,
 }
 
-/// Shares of the time, 0 to 1.
+/// What limited a sender, as shares of the time, 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Limits {
-    /// The receiver's window was full.
+    /// Share of the time with a full receive window.
     pub window_ratio: f64,
-    /// There was more to send, and room in the receiver's window.
+    /// Share of the time with unsent data and room in the receive window.
     pub congestion_ratio: f64,
-    /// There was nothing to send.
+    /// Share of the time with no data to send.
     pub application_ratio: f64,
 }
 
-/// A value and how far it may be off, both ways.
+/// A value with its uncertainty.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The value.
+    /// The estimated value.
     pub value: f64,
-    /// Its error.
+    /// Error in either direction.
     pub error: f64,
 }
 
-/// Which part of the path a queue is in, seen from the capture point.
+/// Position of a queue on the path, relative to the capture point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueuePlace {
-    /// In the host that sends, which is the host that captured.
+    /// In the sending host, which is the host that captured.
     InSender,
     /// Between the sender and the capture point.
     BeforeCapture,
     /// Between the capture point and the receiver.
     AfterCapture,
-    /// Somewhere on the round trip: which part could not be told.
+    /// Somewhere on the round trip; the part is unknown.
     RoundTrip,
 }
 
-/// What manages a queue, by its fingerprint.
+/// How a queue is managed, inferred from its drops and delays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueManagement {
-    /// Drops when it is full, not before.
+    /// Drops only when the buffer is full.
     TailDrop,
-    /// Drops by chance as it grows.
+    /// Drops at random, with a probability that grows with the queue.
     Red,
     /// Keeps the standing delay at a target.
     Codel,
-    /// Others do not wait behind the flow that fills it.
+    /// Other flows do not wait behind the flow that fills the queue.
     FairQueueing,
-    /// Neither drops nor marks were seen.
+    /// No drops or marks were seen.
     NoneSeen,
 }
 
-/// A queue.
+/// A queue on the captured path.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CapturedQueue {
-    /// Which part of the path.
+    /// Position on the path.
     pub place: QueuePlace,
-    /// Host from which its packets come.
+    /// Host that sends the packets.
     pub from: String,
-    /// Host to which they go.
+    /// Host that receives the packets.
     pub to: String,
-    /// Delay in it, over the time under load.
+    /// Queueing delay during the load.
     #[serde(alias = "delay_s")]
     pub delay: DelayPercentiles,
-    /// Delay of the other parts of the path in that time.
+    /// Queueing delay of the other parts of the path during the same time.
     #[serde(default, alias = "elsewhere_s", skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<PartDelay>,
-    /// The round trip without queues; `None` if the path was never seen empty, so that delays are above the least seen.
+    /// Round-trip time without queues; `None` if the path was never seen empty. Delays are then
+    /// relative to the smallest delay seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_rtt_s: Option<f64>,
-    /// Of the link behind it, bits of IP packets and their Ethernet headers.
+    /// Rate of the link that drains the queue, counting IP packets and their Ethernet headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_bits_per_second: Option<Estimate>,
-    /// What it holds.
+    /// Size of the buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<Estimate>,
-    /// It was seen to overflow: `buffer_bytes` is all it holds, not the least.
+    /// The queue was seen to overflow, so `buffer_bytes` is the size of the buffer and not a lower
+    /// bound.
     #[serde(default)]
     pub was_full: bool,
-    /// Packets lost in it.
+    /// Number of packets lost in the queue.
     pub lost_packets: u64,
-    /// Packets it marked.
+    /// Number of packets that the queue marked.
     pub marked_packets: u64,
-    /// Episodes of loss.
+    /// Number of loss episodes.
     pub episodes: u64,
-    /// Delay in it when packets were lost or marked.
+    /// Queueing delay when packets were lost or marked.
     #[serde(default, alias = "delay_at_loss_s", skip_serializing_if = "Option::is_none")]
     pub delay_at_loss: Option<DelayAtLoss>,
-    /// What manages it.
+    /// Inferred queue management.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub management: Option<ManagementEstimate>,
-    /// How it swings.
+    /// Oscillation of the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swing: Option<Swing>,
-    /// Flows that filled it.
+    /// Flows that filled the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filled_by: Vec<FlowShare>,
-    /// Flows that waited without filling it.
+    /// Flows that waited in the queue without filling it.
     #[serde(default, alias = "suffered", skip_serializing_if = "Vec::is_empty")]
     pub delayed: Vec<DelayedFlows>,
-    /// Questions and answers apart from TCP that waited in it.
+    /// Requests and responses of protocols other than TCP that waited in the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<CapturedProbes>,
-    /// Samples that it rests on.
+    /// Number of delay samples.
     pub samples: u64,
-    /// Frames to look at.
+    /// Numbers of frames that show the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<u64>,
-    /// What else would look like this queue.
+    /// Alternative explanations of the observed delay.
     #[serde(default, alias = "because", skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<QueueAlternative>,
 }
@@ -254,20 +258,22 @@ pub struct DelayPercentiles {
     pub p5_s: f64,
     /// Median.
     pub median_s: f64,
-    /// 90th percentile. Files of schema version 1 do not have it: then it is the 95th, which is no less.
+    /// 90th percentile. Files of schema version 1 lack it; the 95th percentile replaces it there,
+    /// which is at least as large.
     pub p90_s: f64,
     /// 95th percentile.
     pub p95_s: f64,
-    /// The largest.
+    /// Maximum.
     pub max_s: f64,
 }
 
-/// One of the parts of a path between the capture point and its ends, in one direction. `Display` gives `10.0.0.1 to capture`.
+/// The part of a path between the capture point and one host, in one direction. `Display` gives
+/// `10.0.0.1 to capture`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathPart {
-    /// The host at its end.
+    /// The host at the end of this part.
     pub host: String,
-    /// In which direction.
+    /// Direction relative to the capture point.
     pub direction: PartDirection,
 }
 
@@ -294,13 +300,13 @@ impl fmt::Display for PathPart {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "v1::PartDelay")]
 pub struct PartDelay {
-    /// Which part.
+    /// The part of the path.
     pub part: PathPart,
     /// 95th percentile.
     pub p95_s: f64,
 }
 
-/// Delay in a queue when packets were lost or marked.
+/// Queueing delay when packets were lost or marked.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "v1::DelayAtLoss")]
 pub struct DelayAtLoss {
@@ -312,23 +318,23 @@ pub struct DelayAtLoss {
     pub p90_s: f64,
 }
 
-/// What manages a queue, and how sure that is.
+/// Inferred queue management with its confidence.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "v1::Management")]
 pub struct ManagementEstimate {
-    /// What manages it.
+    /// Kind of management.
     pub kind: QueueManagement,
-    /// How sure that is, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence_ratio: f64,
 }
 
-/// The share of a flow in a queue.
+/// Share of a flow in a queue.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "v1::FlowShare")]
 pub struct FlowShare {
-    /// Its number.
+    /// Number of the flow.
     pub flow: u32,
-    /// Its share of the queue's bytes, 0 to 1.
+    /// Share of the bytes in the queue, 0 to 1.
     pub bytes_ratio: f64,
 }
 
@@ -336,165 +342,166 @@ pub struct FlowShare {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "v1::DelayedFlows")]
 pub struct DelayedFlows {
-    /// Which.
+    /// The delayed flows.
     pub who: DelayedParty,
-    /// What the queue added to their round trips, 95th percentile.
+    /// Delay that the queue added to their round-trip times, 95th percentile.
     pub added_p95_s: f64,
 }
 
-/// Which flows waited.
+/// The flows that waited.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DelayedParty {
     /// One flow.
     Flow {
-        /// Its number.
+        /// Number of the flow.
         number: u32,
-        /// Address and port of its ends.
+        /// Address and port of both ends.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ends: Option<[String; 2]>,
     },
-    /// The first exchange of flows of a few packets.
+    /// The first exchange of flows with only a few packets.
     ShortFlows {
-        /// How many.
+        /// Number of flows.
         count: u64,
     },
 }
 
-/// What else would look like a queue.
+/// An alternative explanation of the delay attributed to a queue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "v1::Alternative")]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum QueueAlternative {
-    /// The timestamps of a host do not come from a steady clock.
+    /// The timestamp clock of a host is not steady.
     UnsteadyClock {
         /// The host.
         host: String,
-        /// Its rate, as it was found.
+        /// Estimated rate of its timestamp clock.
         hertz: f64,
-        /// Packets that fit it.
+        /// Number of packets that fit this rate.
         packets: u64,
-        /// Within so much.
+        /// Error within which they fit.
         error_s: f64,
     },
-    /// What was acknowledged while the queue stood took another way than the link behind it.
+    /// The data acknowledged while the queue was present may have bypassed the link that drains it.
     AcknowledgedElsewhere,
-    /// What arrived while the queue stood came another way than over the link behind it.
+    /// The data that arrived while the queue was present may have bypassed the link that drains it.
     ArrivedElsewhere,
-    /// The queue is in the sender where it is said to be behind it, or the other way round.
+    /// The queue may be in the sender instead of beyond it, or the other way round.
     SenderOrNextHop,
-    /// As schema version 1 has it.
+    /// A sentence from a file of schema version 1.
     Text {
-        /// A sentence.
+        /// The sentence.
         text: String,
     },
 }
 
-/// A bulk flow of which it is not known where its packets waited.
+/// A bulk flow for which the location of the queueing delay is unknown.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "v1::Unknown")]
 pub struct UnknownQueue {
-    /// Its number; 0 where a file of schema version 1 does not say.
+    /// Number of the flow; 0 if a file of schema version 1 does not say.
     pub flow: u32,
-    /// Why not.
+    /// Reason.
     pub reason: UnknownReason,
 }
 
-/// Why it is not known where packets waited.
+/// Why the location of a queueing delay is unknown.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum UnknownReason {
-    /// No part of the path delays for longer than the error of the clocks.
+    /// No part of the path shows a delay above the clock error.
     NoQueue {
-        /// 95th percentile of the part that delays most.
+        /// 95th percentile of the delay of the slowest part.
         p95_s: f64,
-        /// Its error.
+        /// Clock error.
         error_s: f64,
     },
-    /// Two parts of the path delay alike.
+    /// Two parts of the path have similar delays.
     SeveralParts {
-        /// The part that delays most, and the next.
+        /// The two parts with the largest delay, largest first.
         parts: [PathPart; 2],
     },
     /// The flow has no TCP timestamps.
     NoTimestamps,
-    /// Its timestamps show too few ticks.
+    /// The TCP timestamps contain too few ticks.
     TooFewTicks {
-        /// Ticks.
+        /// Number of ticks.
         ticks: f64,
-        /// From the first to the last.
+        /// Time from the first to the last tick.
         duration_s: f64,
     },
-    /// Its timestamps begin anew.
+    /// The timestamp clock restarted.
     RestartedClock {
-        /// In this frame.
+        /// Number of the frame with the restart.
         frame: u64,
     },
-    /// More than one rate of its clock fits.
+    /// Several rates of the timestamp clock fit.
     AmbiguousClock {
-        /// The lowest.
+        /// Lowest rate that fits.
         min_hertz: f64,
-        /// The highest.
+        /// Highest rate that fits.
         max_hertz: f64,
     },
-    /// Its clock may be off by more than delays vary.
+    /// The clock error may exceed the variation of the delay.
     UncertainClock {
-        /// What the clock may be off.
+        /// Clock error.
         error_s: f64,
-        /// How much delays vary.
+        /// Variation of the delay.
         variation_s: f64,
     },
-    /// Its ACKs queued behind its own data.
+    /// The ACKs of the flow queued behind its own data.
     AcksQueued,
-    /// Nothing was seen going that way.
+    /// No packet was seen in that direction.
     NothingSeen,
-    /// Too few round trips, and no timestamps.
+    /// Too few round trips were measured, and there are no TCP timestamps.
     TooFewRoundTrips,
-    /// As schema version 1 has it.
+    /// A sentence from a file of schema version 1.
     Text {
-        /// A sentence.
+        /// The sentence.
         text: String,
     },
 }
 
-/// Questions apart from TCP, of one kind.
+/// Requests of one kind, of protocols other than TCP.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CapturedAnswers {
-    /// What was asked.
+    /// Kind of the requests.
     pub kind: ProbeKind,
-    /// How often, what was asked again counted once.
+    /// Number of requests; retransmitted requests count once.
     pub asked: u64,
-    /// Questions without an answer.
+    /// Number of requests without a response.
     pub unanswered: u64,
-    /// How long answers took, of what was asked once.
+    /// Response times of requests that were sent once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt: Option<RoundTrips>,
 }
 
-/// Questions apart from TCP, from one host to another, whose answers came while a queue stood.
+/// Requests from one host to another, of protocols other than TCP, that were answered while a queue
+/// was present.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CapturedProbes {
-    /// What was asked.
+    /// Kind of the requests.
     pub kind: ProbeKind,
-    /// Host that asked.
+    /// Host that sent the requests.
     pub from: String,
-    /// Host that was asked.
+    /// Host that was queried.
     pub to: String,
-    /// Answers that came while the queue stood.
+    /// Number of responses that arrived while the queue was present.
     pub answers: u64,
-    /// Questions without an answer in the whole capture.
+    /// Number of requests without a response in the whole capture.
     pub unanswered: u64,
-    /// The least that an answer took in the whole capture.
+    /// Minimum response time in the whole capture.
     #[serde(alias = "least_s")]
     pub min_s: f64,
-    /// The most that one took while the queue stood.
+    /// Maximum response time while the queue was present.
     #[serde(alias = "most_s")]
     pub max_s: f64,
-    /// What the queue added, 95th percentile.
+    /// Delay added by the queue, 95th percentile.
     pub added_p95_s: f64,
 }
 
-/// Questions apart from TCP.
+/// Kind of request, of protocols other than TCP.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeKind {
@@ -502,74 +509,77 @@ pub enum ProbeKind {
     Echo,
     /// A DNS query over UDP.
     Dns,
-    /// A handshake of QUIC.
+    /// A QUIC handshake.
     QuicHandshake,
-    /// A turn of QUIC's spin bit, which is a hint.
+    /// A transition of the QUIC spin bit. Endpoints may disable the spin bit, so this is only a
+    /// hint.
     QuicSpin,
 }
 
-/// The swing of a queue.
+/// Oscillation of a queue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Swing {
-    /// Its period.
+    /// Period.
     pub period_s: f64,
-    /// Congestion control that swings so: its name.
+    /// Name of the congestion control that oscillates with this period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
-    /// The period that it should have.
+    /// Period predicted for this congestion control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_s: Option<f64>,
 }
 
-/// From one capture of a path to the next, in one direction.
+/// The path from one capture to the next, in one direction.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct CapturedHop {
-    /// The capture that packets pass first, and the next.
+    /// The capture that packets pass first, and the next one.
     pub captures: [String; 2],
-    /// Packets in both.
+    /// Number of packets found in both captures.
     pub matched_packets: u64,
-    /// Packets in the first, and in none after it.
+    /// Lost packets: in the first capture and in no later one.
     pub lost_packets: u64,
-    /// The first frames of those, in the first capture.
+    /// Frame numbers of the first lost packets, in the first capture.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_frames: Vec<u64>,
-    /// Packets that the second capture missed, as a later one has them.
+    /// Packets missing from the second capture but present in a later one.
     pub uncaptured_packets: u64,
-    /// Packets that only the second capture has: the first missed them, or they came from between.
+    /// Packets only in the second capture: the first missed them, or they entered the path in
+    /// between.
     #[serde(default)]
     pub appeared_packets: u64,
-    /// Packets of the first that passed the second when that did not run.
+    /// Packets of the first capture sent while the second was not running.
     #[serde(default)]
     pub unjudged_packets: u64,
-    /// Flows whose addresses or ports a NAT between the two rewrites.
+    /// Number of flows with addresses or ports rewritten by a NAT in between.
     #[serde(default)]
     pub translated_flows: u64,
     /// Packets that arrived after later ones.
     pub reordered_packets: u64,
-    /// Further copies.
+    /// Additional copies of packets.
     pub duplicated_packets: u64,
-    /// The least delay, and how far it may be off; without synchronised clocks half the least round trip between the captures.
+    /// Minimum delay with its error; without synchronized clocks, half the minimum round-trip time
+    /// between the captures.
     #[serde(default, alias = "least_delay_s", skip_serializing_if = "Option::is_none")]
     pub min_delay_s: Option<Estimate>,
-    /// Above the least delay.
+    /// Delay above the minimum.
     #[serde(default, alias = "delay_s", skip_serializing_if = "Option::is_none")]
     pub delay: Option<HopDelay>,
-    /// The second clock less the first, when the capture began.
+    /// Second clock minus first clock at the start of the capture.
     pub clock_offset_s: f64,
-    /// How much faster the second clock is.
+    /// How much faster the second clock runs, as a ratio.
     pub clock_skew_ratio: f64,
-    /// A clock was set while the captures ran: delays are not to be trusted.
+    /// A clock was set during the capture, so delays are unreliable.
     #[serde(default)]
     pub is_clock_set: bool,
     /// Changes of DSCP and ECN.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarked: Vec<Remarking>,
-    /// Routers that were passed: by how much the hop limit fell.
+    /// Number of routers passed, from the decrease of the hop limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routers: Option<i16>,
 }
 
-/// Delay from one capture to the next, above the least.
+/// Delay from one capture to the next, above the minimum.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "v1::HopDelay")]
 pub struct HopDelay {
@@ -577,23 +587,23 @@ pub struct HopDelay {
     pub median_s: f64,
     /// 95th percentile.
     pub p95_s: f64,
-    /// The largest.
+    /// Maximum.
     pub max_s: f64,
 }
 
-/// Packets whose DSCP and ECN bits changed from one capture to the next.
+/// Packets with DSCP or ECN bits that changed from one capture to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(from = "v1::Remarking")]
 pub struct Remarking {
-    /// Before.
+    /// Marking before.
     pub from: IpMarking,
-    /// After.
+    /// Marking after.
     pub to: IpMarking,
-    /// How many packets.
+    /// Number of packets.
     pub packets: u64,
 }
 
-/// The marking of an IP packet.
+/// DSCP and ECN of an IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct IpMarking {
     /// DSCP (RFC 2474), 0 to 63.

@@ -1,36 +1,36 @@
-//! Reading of run files: what a [`Run`] from outside must satisfy before anything else looks at it.
+//! Validation of run files: the conditions that a [`Run`] from outside must satisfy.
 use crate::{Metric, OLDEST_SCHEMA_VERSION, Phase, Run, SCHEMA_VERSION, Series};
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 use serde::Deserialize;
 
-/// 292 years in ns: the time between any two frames of a capture, which may hold weeks, or one frame of 1970.
+/// 292 years in ns. A capture can span weeks, or decades if one frame is dated 1970.
 const LONGEST_RUN_NS: u64 = 1 << 63;
-/// Larger than any value of any metric in SI units; sums of many stay finite.
+/// Larger than any value of any metric in SI units. Sums of many such values stay finite.
 const LARGEST_VALUE: f64 = 1e18;
 
-/// Why bytes are not a run. `Display` gives one line without the file's name.
+/// Why bytes are not a valid run. `Display` gives one line without the file name.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RunError {
-    /// Not JSON, or JSON of another shape.
+    /// The bytes are not JSON, or do not match the schema.
     Malformed(String),
-    /// The bytes end in the middle.
+    /// The JSON text ends too early.
     Truncated,
-    /// Written in a version of the format that is not read.
+    /// The schema version is not supported.
     Version(u32),
-    /// A series breaks a rule of the format.
+    /// A series violates the format.
     Series {
-        /// Its metric.
+        /// Metric of the series.
         metric: Metric,
-        /// Which rule, with the values seen.
+        /// The violated rule, with the values found.
         problem: String,
     },
-    /// The phases break a rule of the format.
+    /// A phase violates the format.
     Phase {
         /// Number of the phase, from 1.
         number: usize,
-        /// Which rule, with the values seen.
+        /// The violated rule, with the values found.
         problem: String,
     },
 }
@@ -39,12 +39,12 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunError::Malformed(why) => write!(f, "is not a run file: {why}"),
-            RunError::Truncated => write!(f, "is cut short: the JSON ends in the middle"),
+            RunError::Truncated => write!(f, "is truncated: the JSON ends too early"),
             RunError::Version(found) => {
                 write!(
                     f,
                     "has schema_version {found}; this program reads {OLDEST_SCHEMA_VERSION} to {SCHEMA_VERSION}. \
-                     Use the version that wrote it"
+                     Use the version of Fathom that wrote it"
                 )
             }
             RunError::Series { metric, problem } => {
@@ -62,25 +62,26 @@ struct Version {
 }
 
 impl Run {
-    /// Reads and checks the JSON form of a run, of this schema version or an earlier one.
+    /// Parses and validates the JSON form of a run, of this schema version or an earlier one.
     ///
     /// # Errors
-    /// [`RunError`] says what is wrong with it.
+    /// Describes the first problem found.
     pub fn from_json(bytes: &[u8]) -> Result<Run, RunError> {
         let version: Version = serde_json::from_slice(bytes).map_err(|e| malformed(&e))?;
         if !(OLDEST_SCHEMA_VERSION..=SCHEMA_VERSION).contains(&version.schema_version) {
             return Err(RunError::Version(version.schema_version));
         }
         let mut run: Run = serde_json::from_slice(bytes).map_err(|e| malformed(&e))?;
-        // What is read has the form of today.
+        // Deserialization has converted the run to the current schema.
         run.schema_version = SCHEMA_VERSION;
         run.check()?;
         Ok(run)
     }
-    /// Checks what the types cannot: columns of equal length, times in order, finite values, phases in order.
+    /// Checks what the types cannot express: columns of equal length, ordered times, finite values,
+    /// ordered phases.
     ///
     /// # Errors
-    /// The first rule that is broken.
+    /// The first violated rule.
     pub fn check(&self) -> Result<(), RunError> {
         for series in &self.series {
             check_series(series)
@@ -104,14 +105,14 @@ fn check_series(series: &Series) -> Result<(), String> {
         return Err(format!("time {} ns comes after {} ns", pair[1], pair[0]));
     }
     if let Some(last) = series.at_ns.last().filter(|last| **last > LONGEST_RUN_NS) {
-        return Err(format!("time {last} ns is beyond the longest run of {LONGEST_RUN_NS} ns"));
+        return Err(format!("time {last} ns exceeds the maximum of {LONGEST_RUN_NS} ns"));
     }
-    // Only a one-way delay may be negative: its clock offset is an estimate.
+    // A one-way delay may be negative because its clock offset is an estimate.
     let negative_allowed = series.key.metric == Metric::OneWayDelay;
     let bad =
         |v: &&f64| !v.is_finite() || libm::fabs(**v) > LARGEST_VALUE || (**v < 0.0 && !negative_allowed);
     if let Some(value) = series.values.iter().find(bad) {
-        return Err(format!("value {value} is not possible"));
+        return Err(format!("value {value} is out of range"));
     }
     let mut previous = None;
     for index in &series.censored {
@@ -126,15 +127,13 @@ fn check_series(series: &Series) -> Result<(), String> {
 fn check_phase(phase: &Phase, earliest: u64) -> Result<(), String> {
     let Phase { start_ns, end_ns, .. } = phase;
     if start_ns > end_ns {
-        return Err(format!("it starts at {start_ns} ns and ends at {end_ns} ns"));
+        return Err(format!("it starts at {start_ns} ns, after its end at {end_ns} ns"));
     }
     if *start_ns < earliest {
-        return Err(format!(
-            "it starts at {start_ns} ns, before the end of the phase before it at {earliest} ns"
-        ));
+        return Err(format!("it starts at {start_ns} ns, before the previous phase ends at {earliest} ns"));
     }
     if *end_ns > LONGEST_RUN_NS {
-        return Err(format!("it ends at {end_ns} ns, beyond the longest run of {LONGEST_RUN_NS} ns"));
+        return Err(format!("it ends at {end_ns} ns, above the maximum of {LONGEST_RUN_NS} ns"));
     }
     Ok(())
 }

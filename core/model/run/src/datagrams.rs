@@ -1,38 +1,38 @@
-//! How long each datagram of a call, a game or a camera took, and what that makes of it.
+//! Delay of each datagram of a call, a game or a video stream, and the quality that results.
 use crate::{Call, Observation, Series, SeriesKey, Value};
 use alloc::vec::Vec;
 use fathom_stats::Sample;
 use fathom_units::{Duration, Time};
 
-/// A call is judged so often: 250 packets give a 95th percentile.
+/// Window over which call quality is rated: its 250 packets are enough for a 95th percentile.
 const CALL_WINDOW: Duration = Duration::from_secs(5);
-/// Share of a call's packets that its playout waits for, as the score has it.
+/// Share of a call's packets that arrive before playout, as defined by the call score.
 const PLAYED: f64 = 0.95;
 
-/// The datagrams of one sender in order: when each was sent, and how long it took if it arrived.
+/// The datagrams of one sender in order: the send time of each, and its delay if it arrived.
 #[derive(Clone, Default, Debug)]
 pub struct DatagramLog(Vec<(Time, Option<Duration>)>);
 
 impl DatagramLog {
-    /// Nothing was sent.
+    /// Whether no datagram was sent.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-    /// The next one leaves.
+    /// Records that the next datagram was sent.
     pub fn sent(&mut self, at: Time) {
         self.0.push((at, None));
     }
-    /// The one of this number, counted from 0, arrived. Of one that came twice, the first counts.
+    /// Records the arrival of a datagram, numbered from 0. Duplicates are ignored.
     pub fn arrived(&mut self, number: u32, delay: Duration) {
         if let Some((_, took)) = self.0.get_mut(number as usize) {
             took.get_or_insert(delay);
         }
     }
-    /// When the one of this number was sent.
+    /// Send time of a datagram.
     pub fn sent_at(&self, number: u32) -> Option<Time> {
         self.0.get(number as usize).map(|(sent, _)| *sent)
     }
-    /// The delay of each; what did not arrive by `end` is censored.
+    /// Delay of each datagram; one that did not arrive by `end` is censored.
     pub fn delays(&self, key: SeriesKey, end: Time) -> Series {
         let mut series = Series::new(key);
         for (sent, took) in &self.0 {
@@ -44,7 +44,8 @@ impl DatagramLog {
         }
         series
     }
-    /// The E-model's opinion of each window of the call. What did not arrive by the end is lost.
+    /// Mean opinion score of each window of the call. Datagrams that have not arrived count as
+    /// lost.
     pub fn quality(&self, key: SeriesKey) -> Series {
         let mut series = Series::new(key);
         let Some((begin, _)) = self.0.first() else { return series };
@@ -59,7 +60,7 @@ impl DatagramLog {
         }
         series
     }
-    /// How much later than the quickest each update came.
+    /// Delay of each datagram above the minimum delay.
     pub fn lateness(&self, key: SeriesKey) -> Series {
         let quickest = self.0.iter().filter_map(|(_, took)| *took).min().unwrap_or_default();
         let mut series = Series::new(key);

@@ -1,7 +1,9 @@
-//! Findings: conclusions as data. `fathom-diagnose` alone makes them; `fathom-prose` alone puts them into words.
+//! Findings: conclusions as data. Only `fathom-diagnose` makes them, and only `fathom-prose` puts
+//! them into words.
 //!
-//! A [`Finding`] has a kind with parameters, the evidence it rests on, a certainty, the alternatives that the evidence leaves open
-//! and those that it excludes, and remedies. Nothing here is prose: a program can act on it, and wording can change freely.
+//! A [`Finding`] has a kind with parameters, evidence, a certainty, alternatives that the evidence
+//! leaves open or excludes, and remedies. Because nothing here is prose, programs can use findings
+//! and wording can change freely.
 use crate::{SeriesKey, Statistic};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,9 +27,9 @@ pub use shaper::*;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// It fits the evidence, and so do the alternatives.
+    /// Fits the evidence, but so do the alternatives.
     Possible,
-    /// It fits the evidence better than the alternatives.
+    /// Fits the evidence better than the alternatives.
     Likely,
     /// The evidence excludes the known alternatives.
     Certain,
@@ -35,15 +37,15 @@ pub enum Certainty {
 
 macro_rules! findings {
     ($($variant:ident($parameters:ident) = $name:literal, $doc:literal;)*) => {
-        /// What a finding is about. In files it is written by its [`FindingKind::name`].
+        /// Kind of a finding, written to files as its [`FindingKind::name`].
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum FindingKind {
             $(#[doc = $doc] $variant,)*
-            /// A kind that this version does not know: it was written by a newer one.
+            /// An unknown kind, written by a newer version.
             Unknown,
         }
         impl FindingKind {
-            /// All kinds that this version makes.
+            /// All known kinds.
             pub const ALL: &'static [FindingKind] = &[$(FindingKind::$variant,)*];
             /// Name in files.
             pub const fn name(self) -> &'static str {
@@ -52,7 +54,7 @@ macro_rules! findings {
                     FindingKind::Unknown => "unknown",
                 }
             }
-            /// What a finding of this kind says, in one sentence.
+            /// Meaning of this kind, in one sentence.
             pub const fn definition(self) -> &'static str {
                 match self {
                     $(FindingKind::$variant => $doc,)*
@@ -64,7 +66,7 @@ macro_rules! findings {
         #[derive(Clone, PartialEq, Debug)]
         pub enum Conclusion {
             $(#[doc = $doc] $variant($parameters),)*
-            /// A kind that this version does not know, as it was read.
+            /// An unknown kind, preserved for writing.
             Unknown {
                 /// Name of the kind.
                 kind: String,
@@ -73,7 +75,7 @@ macro_rules! findings {
             },
         }
         impl Conclusion {
-            /// What it is about.
+            /// Kind of the conclusion.
             pub const fn kind(&self) -> FindingKind {
                 match self {
                     $(Conclusion::$variant(_) => FindingKind::$variant,)*
@@ -87,7 +89,7 @@ macro_rules! findings {
                     known => known.kind().name(),
                 }
             }
-            /// The parameters as a JSON object; the unit of a number is the last word of its name.
+            /// The parameters as a JSON object. The last word of a name gives the unit of a number.
             pub fn parameters(&self) -> Json {
                 match self {
                     $(Conclusion::$variant(p) => serde_json::to_value(p).unwrap_or(Json::Null),)*
@@ -106,7 +108,7 @@ macro_rules! findings {
 
 findings! {
     Bufferbloat(LatencyIncrease) = "bufferbloat",
-        "Latency rises under load by more than a person or a protocol should have to bear.";
+        "Latency under load rises by more than people or protocols tolerate.";
     LowLatency(LatencyIncrease) = "low_latency",
         "Latency stays low under load.";
     LatencyVariation(LatencyVariation) = "latency_variation",
@@ -116,17 +118,17 @@ findings! {
     Outage(Outage) = "outage",
         "The link delivered nothing for a while.";
     BufferSize(BufferSize) = "buffer_size",
-        "How many bytes a direction's queue held at its fullest.";
+        "Largest queue of a direction, in bytes.";
     Bottleneck(Bottleneck) = "bottleneck",
-        "Rate of the link behind a captured queue, and the size of its buffer.";
+        "Rate of the link that drains a captured queue, and the size of the buffer.";
     QueueManagement(Management) = "queue_management",
-        "What limits a queue: its end (tail drop) or an AQM.";
+        "How a queue is managed: tail drop or an AQM.";
     FillTime(FillTime) = "fill_time",
-        "How fast the queue filled.";
+        "Time in which the queue filled.";
     DrainTime(DrainTime) = "drain_time",
-        "How long the queue took to empty after the load.";
+        "Time in which the queue drained after the load.";
     AckStarvation(AckStarvation) = "ack_starvation",
-        "The download is slowed because its acknowledgements wait in the upload's queue.";
+        "The download is slow because its acknowledgments wait in the upload's queue.";
     Oscillation(Oscillation) = "oscillation",
         "A queue oscillates.";
     DelayedFlows(QueueVictims) = "delayed_flows",
@@ -138,87 +140,87 @@ findings! {
     ProbeLoss(ProbeLoss) = "probe_loss",
         "Probes were lost.";
     PathLoss(PathLoss) = "path_loss",
-        "Packets were lost between two points of capture.";
+        "Packets were lost between two capture points.";
     Reordering(Reordering) = "reordering",
-        "Packets were reordered or duplicated between two points of capture.";
+        "Packets were reordered or duplicated between two capture points.";
     Retransmission(FlowRetransmission) = "retransmission",
-        "A flow sent segments again.";
+        "A flow retransmitted segments.";
     RecurringDelay(RecurringDelay) = "recurring_delay",
-        "Delay rises at the same hours again and again.";
+        "Delay rises repeatedly at the same hours.";
     RecurringLoss(RecurringLoss) = "recurring_loss",
-        "Probes are lost at the same hours again and again.";
+        "Probes are lost repeatedly at the same hours.";
     OwnLoad(OwnLoad) = "own_load",
-        "Traffic of this house itself fills a buffer.";
+        "The household's own traffic fills a buffer.";
     BaseChange(BaseChange) = "base_change",
-        "The least delay changed for good.";
+        "The minimum delay changed permanently.";
     ShaperCheck(ShaperCheck) = "shaper_check",
         "Whether a test through a shaper met a requirement.";
     ShaperConflict(ShaperConflict) = "shaper_conflict",
-        "Something makes a shaper useless or short-lived.";
+        "A condition disables a shaper or will remove it.";
     LowerBound(LowerBound) = "lower_bound",
-        "The load may not show the line's worst.";
+        "Results are lower bounds, because the load may not have reached the worst case.";
     Instrument(InstrumentEffect) = "instrument",
-        "What the instrument did to the result.";
+        "How the measurement itself affected the result.";
     BloatedQueue(QueuePoint) = "bloated_queue",
-        "A queue of the host in front of a slow link, with more than 20 ms of delay when it is full.";
+        "A queue of the host in front of a slow link, with a worst-case delay above 20 ms.";
     QdiscBypass(QueuePoint) = "qdisc_bypass",
         "Packets bypass the queue disciplines of the host, including any shaper.";
     DarkBuffer(QueuePoint) = "dark_buffer",
-        "A long queue of the host that is not in front of a slow link now, or a setting that can make one.";
+        "A long queue of the host that is currently not in front of a slow link, or a setting that can create one.";
     UnreadableQueue(QueuePoint) = "unreadable_queue",
-        "A queue whose length cannot be read from files: it has to be measured.";
+        "A queue with a length that cannot be read from files and has to be measured.";
     HarmlessQueue(QueuePoint) = "harmless_queue",
         "A queue of the host that is short, managed, or not filled in practice.";
 }
 
-/// One conclusion and what it rests on.
+/// A conclusion with its evidence.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finding {
-    /// What it is about, with its parameters.
+    /// The conclusion with its parameters.
     pub conclusion: Conclusion,
-    /// The direction, where it has one.
+    /// Direction of the traffic concerned, if there is one.
     pub direction: Option<Direction>,
-    /// How sure it is.
+    /// Certainty of the conclusion.
     pub certainty: Certainty,
-    /// Statistics of the run's series that it rests on.
+    /// Statistics of the run's series that support it.
     pub evidence: Vec<Evidence>,
-    /// Spans of the run in which it is best seen, the latest first.
+    /// Spans of the run that show it best, the latest first.
     pub spans: Vec<Span>,
-    /// Numbers of captured frames to look at.
+    /// Numbers of the captured frames that show it.
     pub frames: Vec<u64>,
-    /// What else would explain the evidence.
+    /// Alternative explanations of the evidence.
     pub alternatives: Vec<Alternative>,
-    /// What the evidence excludes.
+    /// Alternatives that the evidence excludes.
     pub excluded: Vec<Alternative>,
-    /// What can be done about it.
+    /// Recommended actions.
     pub remedies: Vec<Remedy>,
 }
 
-/// A span of a run.
+/// A time span of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Span {
-    /// Its start, in nanoseconds of the run.
+    /// Start, in nanoseconds on the clock of the run.
     pub start_ns: u64,
-    /// Its end.
+    /// End, in nanoseconds on the clock of the run.
     pub end_ns: u64,
 }
 
-/// A statistic of one series over one span of time.
+/// A statistic of one series over a span of time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Evidence {
     /// The series.
     #[serde(flatten)]
     pub series: SeriesKey,
-    /// Which statistic, as in [`crate::Measure`]: `p50`, `max`, `count`, ...
+    /// The statistic, as in [`crate::Measure`]: `p50`, `max`, `count`, ...
     pub statistic: Statistic,
-    /// Over which span.
+    /// The span.
     #[serde(flatten)]
     pub span: Span,
-    /// The statistic, in the metric's unit or that of the statistic.
+    /// Value in the unit of the statistic or of the metric.
     pub value: f64,
 }
 
-/// The form in files.
+/// Serialized form of a finding.
 #[derive(Serialize, Deserialize)]
 struct Written {
     kind: String,
@@ -278,7 +280,7 @@ impl<'de> Deserialize<'de> for Finding {
 }
 
 impl Finding {
-    /// A finding without evidence, alternatives or remedies yet.
+    /// Creates a finding without evidence, alternatives or remedies.
     pub const fn new(conclusion: Conclusion, direction: Option<Direction>, certainty: Certainty) -> Self {
         Finding {
             conclusion,
@@ -292,11 +294,11 @@ impl Finding {
             remedies: Vec::new(),
         }
     }
-    /// What it is about.
+    /// Kind of the conclusion.
     pub const fn kind(&self) -> FindingKind {
         self.conclusion.kind()
     }
-    /// The queue point of a host that it is about, if it is a finding of an audit.
+    /// The queue point of an audit finding.
     pub const fn queue_point(&self) -> Option<&QueuePoint> {
         match &self.conclusion {
             Conclusion::BloatedQueue(point)
@@ -307,19 +309,19 @@ impl Finding {
             _ => None,
         }
     }
-    /// With one more piece of evidence.
+    /// Adds evidence.
     #[must_use]
     pub fn with_evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
         self.evidence.extend(evidence);
         self
     }
-    /// With what else would explain the evidence.
+    /// Adds an alternative explanation.
     #[must_use]
     pub fn or(mut self, alternative: Alternative) -> Self {
         self.alternatives.push(alternative);
         self
     }
-    /// With what the evidence excludes.
+    /// Adds an alternative that the evidence excludes.
     #[must_use]
     pub fn excluding(mut self, alternative: Alternative) -> Self {
         self.excluded.push(alternative);

@@ -1,5 +1,5 @@
-//! What is measured and concluded: the registry of metrics, [`Observation`]s, the [`Run`] that every source produces, scores, and
-//! [`Finding`]s as data.
+//! Data model of measurements and conclusions: the metric registry, [`Observation`]s, the [`Run`]
+//! that every source produces, scores, and [`Finding`]s.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

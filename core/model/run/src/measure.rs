@@ -1,4 +1,5 @@
-//! One number out of a run, named by a text: what scenarios claim, and what sweeps tabulate.
+//! Single numbers computed from a run and selected by a text: the results that scenarios expect and
+//! sweeps tabulate.
 use crate::{Metric, PhaseKind, Run, Series, Value};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,50 +13,54 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A statistic over the observations of one metric.
 ///
 /// ```text
-/// METRIC [up | down] [flow N | flow N..M] [scope NAME] STATISTIC [while PHASE | from TIME [to TIME]]
+/// METRIC [up | down] [flow N | flow N..M] [scope NAME] STATISTIC
+///     [while PHASE | from TIME [to TIME]]
+///
 /// udp_rtt_s max while up
 /// goodput_bits_per_second down mean from 10s
 /// udp_rtt_s reaches 1
 /// ```
-/// Without `flow` the series of all flows are taken together, and a series of the whole direction, where there is one, alone.
-/// `first`, `last` and `grown` of several series are added up: they are of counters.
+/// Without `flow`, the measure uses the series of the whole direction if one exists, and all
+/// per-flow series together otherwise. `first`, `last` and `grown` apply to counters: the values of
+/// several series are added.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measure {
     metric: Metric,
     direction: Option<Direction>,
-    /// From which to which.
+    /// First and last flow.
     flows: Option<(u32, u32)>,
     scope: Option<String>,
     statistic: Statistic,
     window: Window,
 }
 
-/// How many observations become one number. Written as in a [`Measure`]: `p95`, `max`, `reaches 1`.
+/// How to reduce observations to one number. Written as in a [`Measure`]: `p95`, `max`,
+/// `reaches 1`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Statistic {
-    /// Smallest observed value.
+    /// Minimum of the observed values.
     Min,
     /// Mean of the observed values.
     Mean,
-    /// Percentile of 0 to 1; censored values count as large as their lower bound or larger.
+    /// Percentile, as a ratio from 0 to 1. A censored value counts as its lower bound or larger.
     Percentile(f64),
-    /// Largest observed value.
+    /// Maximum of the observed values.
     Max,
     /// First value.
     First,
     /// Last value.
     Last,
-    /// By how much a counter, which begins at 0 and is recorded when it changes, grew within the window.
+    /// Growth within the window of a counter that starts at 0 and is recorded when it changes.
     Grown,
     /// Sum of the observed values.
     Sum,
     /// Number of observations.
     Count,
-    /// Share of censored observations.
+    /// Ratio of censored observations.
     Lost,
-    /// Jain's index of the means of the series (flows).
+    /// Jain's fairness index over the means of the series (flows).
     Jain,
-    /// Seconds from the start of the window to the first observation of at least this.
+    /// Seconds from the start of the window to the first observation of at least this value.
     Reaches(f64),
 }
 
@@ -66,7 +71,7 @@ enum Window {
     Between(Time, Time),
 }
 
-/// Why a text is not a [`Measure`].
+/// Why a text is not a valid [`Measure`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MeasureError {
     word: String,
@@ -76,19 +81,18 @@ pub struct MeasureError {
 impl fmt::Display for MeasureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.word.as_str() {
-            "" => write!(f, "the measure ends too early (expected {})", self.expected),
-            word => write!(f, "\"{word}\" in a measure will not do (expected {})", self.expected),
+            "" => write!(f, "the measure is incomplete (expected {})", self.expected),
+            word => write!(f, "invalid word \"{word}\" in a measure (expected {})", self.expected),
         }
     }
 }
 impl core::error::Error for MeasureError {}
 
-const STATISTICS: &str =
-    "min, mean, p50, p99.9 and the like, max, first, last, grown, sum, count, lost, jain, or reaches NUMBER";
+const STATISTICS: &str = "min, mean, a percentile such as p50 or p99.9, max, first, last, grown, sum, count, lost, jain, or reaches NUMBER";
 const PHASES: &str = "idle, down, up, both, drain or watch";
 
 impl Measure {
-    /// The number; `None` if the run has no such observation.
+    /// Computes the measure; `None` if the run has no matching observations.
     pub fn of(&self, run: &Run) -> Option<f64> {
         let window = self.window.bounds(run)?;
         let series = self.series(run);
@@ -104,7 +108,7 @@ impl Measure {
         observations.sort_by_key(|(at, _)| *at);
         self.statistic.of(&observations, window.0)
     }
-    /// The metric's unit, or that of the statistic where it has another.
+    /// Unit of the statistic or of the metric.
     pub fn unit(&self) -> &'static str {
         match self.statistic {
             Statistic::Count => "1",
@@ -134,7 +138,7 @@ impl Measure {
 }
 
 impl Window {
-    /// First moment, and moment after the last.
+    /// Start (inclusive) and end (exclusive).
     fn bounds(self, run: &Run) -> Option<(Time, Time)> {
         match self {
             Window::All => Some((Time::ZERO, Time::MAX)),
@@ -159,7 +163,7 @@ const fn pair(value: Value) -> (f64, bool) {
 }
 
 impl Statistic {
-    /// The first or last value of each series, added up: what counters of several queues or flows come to.
+    /// Sum over the series of each one's first value, last value or growth.
     fn summed(self, series: &[&Series], (from, to): (Time, Time)) -> Option<f64> {
         let of = |one: &&Series| {
             let mut values = one.between(from, to).map(|o| pair(o.value).0);
@@ -171,7 +175,7 @@ impl Statistic {
         };
         series.iter().filter_map(of).reduce(|sum, value| sum + value)
     }
-    /// Of observations in the order of time, in a window that begins at `start`.
+    /// Applies the statistic to observations in time order, in a window that starts at `start`.
     fn of(self, observations: &[(Time, Value)], start: Time) -> Option<f64> {
         let all = Sample::new(observations.iter().map(|(_, value)| pair(*value)));
         let observed = all.observed();
@@ -240,7 +244,7 @@ fn number<T: FromStr>(word: Option<&str>, expected: &'static str) -> Result<T, M
     word.parse().map_err(|_| refuse(word, expected))
 }
 
-/// One flow, or from one to another.
+/// Parses `N` or `N..M`.
 fn flows(word: &str) -> Result<(u32, u32), MeasureError> {
     let (first, last) = word.split_once("..").unwrap_or((word, word));
     let numbers = first.parse().ok().zip(last.parse().ok()).filter(|(first, last)| first <= last);
@@ -267,14 +271,14 @@ fn statistic_of<'a>(
     })
 }
 
-/// `None` of a counter that was never recorded.
+/// `None` if the counter was never recorded.
 fn grown(counter: &Series, (from, to): (Time, Time)) -> Option<f64> {
     let before = |end: Time| counter.between(Time::ZERO, end).map(|o| pair(o.value).0).last();
     counter.iter().next()?;
     Some(before(to).unwrap_or(0.0) - before(from).unwrap_or(0.0))
 }
 
-/// `p99.9` as 0.999.
+/// Parses `p99.9` as 0.999.
 fn percentile(word: &str) -> Option<f64> {
     let percent: f64 = word.strip_prefix('p')?.parse().ok()?;
     (percent > 0.0 && percent < 100.0).then_some(percent / 100.0)

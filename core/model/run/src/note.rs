@@ -1,7 +1,8 @@
-//! What a run says of itself besides its observations, as data: notes, why it ended early, why probes were not sent, and facts.
+//! Metadata of a run as data: notes, the reason why it ended early, reasons why probes were not
+//! sent, and facts.
 //!
-//! Files of earlier versions of the program had sentences in these places. A sentence, and a kind that this version does not know,
-//! are read as text.
+//! Files of earlier versions contain sentences in these places. Sentences and unknown kinds are
+//! read as text.
 use crate::{Metric, PhaseKind};
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
@@ -10,208 +11,209 @@ use fathom_units::Direction;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 
-/// What could not be measured, or was not as requested.
+/// Something that could not be measured, or deviated from the request.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Note {
-    /// The kernel rounds timers of this program up by as much as 50 us.
+    /// The kernel rounds this program's timers up by up to 50 us.
     CoarseTimers {
-        /// The system's answer to the request for precise ones.
+        /// Response of the operating system to the request for precise timers.
         message: String,
     },
-    /// Probes of a kind could not be sent at all.
+    /// Probes of one kind could not be sent at all.
     ProbesUnavailable {
-        /// Their metric.
+        /// Metric of the probes.
         metric: Metric,
-        /// Why not.
+        /// The reason.
         message: String,
     },
-    /// No probe of a kind was answered.
+    /// No probe of one kind was answered.
     ProbesUnanswered {
-        /// Their metric.
+        /// Metric of the probes.
         metric: Metric,
-        /// How many were sent.
+        /// Number of probes sent.
         sent_packets: u64,
     },
     /// A new TCP connection of a probe failed; further failures are only counted.
     ProbeConnectionFailed {
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// The persistent connection of probes broke and was opened again; further breaks are not reported.
+    /// The persistent connection of probes broke and was reopened; further breaks are not reported.
     PersistentConnectionBroke {
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// A phase was left out because the limit of bytes was reached.
+    /// A phase was skipped because the data limit was reached.
     PhaseLeftOut {
         /// The phase.
         phase: PhaseKind,
     },
     /// The load ended close to the server's limit of bytes per session.
     ServerByteLimit {
-        /// Share of the limit at which it ended.
+        /// Share of the limit at which the load ended.
         limit_ratio: f64,
         /// Payload transferred.
         payload_bytes: u64,
     },
-    /// The server ends sessions before this test needs.
+    /// The server ends sessions earlier than this test may need.
     ServerTimeLimit {
         /// The server's limit.
         limit_s: f64,
-        /// Longest time of the test.
+        /// Maximum duration of the test.
         needed_s: f64,
     },
     /// The server sent a second Hello.
     SecondHello,
-    /// The server's kernel does not offer a congestion control.
+    /// The server's kernel lacks a congestion control.
     CongestionControlUnavailable {
-        /// As requested.
+        /// The requested congestion control.
         requested: String,
     },
-    /// A sender uses another congestion control than requested.
+    /// A sender uses a different congestion control than requested.
     CongestionControlReplaced {
-        /// As requested.
+        /// The requested congestion control.
         requested: String,
-        /// As used.
+        /// The congestion control in use.
         used: String,
     },
-    /// The simulator does not have a congestion control, and used CUBIC.
+    /// The simulator lacks a congestion control and used CUBIC instead.
     CongestionControlNotSimulated {
-        /// As requested.
+        /// The requested congestion control.
         requested: String,
     },
     /// A flow of the load failed.
     FlowFailed {
-        /// Its direction.
+        /// Direction of the flow.
         direction: Direction,
-        /// Why.
+        /// The reason.
         message: String,
     },
     /// The wall clock was set during the run.
     ClockStepped {
-        /// By so much.
+        /// Size of the step.
         step_s: f64,
     },
-    /// Packets that were no IP packets were discarded.
+    /// Packets other than IP packets were discarded.
     MalformedPackets {
-        /// How many.
+        /// Number of packets.
         packets: u64,
     },
-    /// The receiving kernel refused packets of the emulated line.
+    /// The receiving kernel rejected packets of the emulated line.
     RefusedPackets {
-        /// How many.
+        /// Number of packets.
         packets: u64,
     },
     /// Packets were lost while the emulated line was down.
     LostWhileDown {
-        /// How many.
+        /// Number of packets.
         packets: u64,
     },
-    /// The thread of the emulated line was too slow for packets, which the kernel dropped before the line.
+    /// The thread of the emulated line was too slow, so the kernel dropped packets before the line.
     DroppedBeforeLine {
-        /// How many.
+        /// Number of packets.
         packets: u64,
     },
-    /// Packets leave a fast emulated line in small bursts.
+    /// A fast emulated line sends packets in small bursts.
     LineBursts {
-        /// Above this rate.
+        /// The rate above which bursts occur.
         paced_bits_per_second: u64,
     },
-    /// The thread of the emulated line does not run in real time, so that other programs can make the line late.
+    /// The thread of the emulated line runs without real-time priority, so other programs can delay
+    /// it.
     LinePriority {
-        /// As it runs.
+        /// Its actual priority.
         priority: String,
     },
-    /// The emulated line has no IPv6.
+    /// The emulated line does not support IPv6.
     NoIpv6 {
-        /// The system's answer.
+        /// Response of the operating system.
         message: String,
     },
-    /// A setting of the kernel could not be changed in the lab.
+    /// A kernel setting could not be changed in the lab.
     SettingRefused {
         /// Name of the setting.
         setting: String,
-        /// The value.
+        /// The requested value.
         value: String,
-        /// The system's answer.
+        /// Response of the operating system.
         message: String,
     },
     /// A workload ended early.
     WorkloadEndedEarly {
-        /// Its name.
+        /// Name of the workload.
         workload: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// A workload lacks a flow, as no thread could be started for it.
+    /// A workload lacks a flow because its thread could not be started.
     WorkloadLacksFlow {
-        /// Its name.
+        /// Name of the workload.
         workload: String,
-        /// The system's answer.
+        /// Response of the operating system.
         message: String,
     },
-    /// A connection of the workloads was not accepted.
+    /// A connection of a workload was not accepted.
     ConnectionRefused {
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// Datagrams of the workloads were not received to the end.
+    /// The receiver of workload datagrams stopped early.
     DatagramsCutShort {
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// A sentence of an earlier version, or what a newer version wrote.
+    /// A sentence of an earlier version, or an entry of a newer version.
     Text {
-        /// As it was read.
+        /// The original text.
         text: String,
     },
 }
 
-/// Why a run is not whole.
+/// Why a run is incomplete.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Interruption {
     /// The user stopped it.
     Stopped,
-    /// Nothing arrived from the server.
+    /// The server sent nothing.
     ServerSilent {
         /// The server.
         server: String,
-        /// For so long.
+        /// Time without data from the server.
         waited_s: f64,
     },
-    /// The server sent no report of the load.
+    /// The server sent no load report.
     NoReports {
         /// The server.
         server: String,
-        /// For so long.
+        /// Time without a report.
         waited_s: f64,
     },
     /// The session with the server ended.
     SessionEnded {
         /// The server.
         server: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
     /// All flows of a direction failed.
     NoFlowLeft {
         /// The direction.
         direction: Direction,
-        /// Why the last one did.
+        /// Why the last flow failed.
         message: String,
     },
-    /// The thread that probes failed.
+    /// The probing thread failed.
     ProbingFailed,
-    /// A sentence of an earlier version, or what a newer version wrote.
+    /// A sentence of an earlier version, or an entry of a newer version.
     Text {
-        /// As it was read.
+        /// The original text.
         text: String,
     },
 }
 
-/// What is read where a sentence may be in place of data.
+/// A type that replaced a sentence of earlier file versions.
 pub(crate) trait FromText: for<'a> Deserialize<'a> {
     fn text(text: String) -> Self;
 }
@@ -241,17 +243,17 @@ fn read<T: FromText>(json: Json) -> T {
     }
 }
 
-/// Reads a list of data or sentences.
+/// Deserializes a list of data or sentences.
 pub(crate) fn list<'a, T: FromText, D: Deserializer<'a>>(from: D) -> Result<Vec<T>, D::Error> {
     Ok(Vec::<Json>::deserialize(from)?.into_iter().map(read).collect())
 }
 
-/// Reads data or a sentence.
+/// Deserializes data or a sentence.
 pub(crate) fn option<'a, T: FromText, D: Deserializer<'a>>(from: D) -> Result<Option<T>, D::Error> {
     Ok(Option::<Json>::deserialize(from)?.map(read))
 }
 
-/// A type that is written as the name of its variant, or as a text of its own.
+/// Defines a type that is written as the name of its variant, or as free text.
 macro_rules! named {
     ($(#[$meta:meta])* $name:ident, $text:ident, $text_doc:literal, { $($variant:ident = $code:literal $(| $old:literal)*, $doc:literal;)* }) => {
         $(#[$meta])*
@@ -288,10 +290,10 @@ macro_rules! named {
 }
 
 named! {
-    /// Why a probe was not sent when it was due.
-    NotSent, System, "What the system said, or a reason of another version.", {
-        NotRunInTime = "not_run_in_time" | "the probing thread did not run in time", "The program did not get the CPU in time.";
-        TooManyConnections = "too_many_connections", "As many connections were open as may be.";
+    /// Why a due probe was not sent.
+    NotSent, System, "The operating system's error message, or a reason of another version.", {
+        NotRunInTime = "not_run_in_time" | "the probing thread did not run in time", "The program got no CPU time when the probe was due.";
+        TooManyConnections = "too_many_connections", "The maximum number of connections was open.";
         NotConnected = "not_connected" | "the persistent connection was not established", "The persistent connection was not established.";
         BufferFull = "send_buffer_full" | "the persistent connection's send buffer was full", "The send buffer of the persistent connection was full.";
         NoRoute = "no_route" | "the target had no address or no route", "The target had no address or no route.";
@@ -299,20 +301,20 @@ named! {
 }
 
 named! {
-    /// What a fact of a run is of: its path or its settings.
-    Fact, Other, "A fact of another version, by its name.", {
+    /// A fact about the path or the settings of a run.
+    Fact, Other, "A fact of another version, with its name.", {
         Server = "server", "The server, as requested.";
-        Address = "address", "Its address and port.";
+        Address = "address", "Address and port of the server.";
         SeenAs = "seen_as" | "seen as", "Address of this host, as the server sees it.";
         ServerVersion = "server_version" | "server version", "Version of the server.";
         Line = "line", "The emulated line.";
-        Program = "program", "The program that ran behind it.";
+        Program = "program", "The program that ran behind the emulated line.";
         Workloads = "workloads" | "works", "The workloads.";
         FlowsPerDirection = "flows_per_direction" | "flows per direction", "TCP flows in each direction.";
         CongestionControl = "congestion_control" | "congestion control" | "congestion control asked for", "Congestion control, as requested.";
-        ProbeInterval = "probe_interval" | "probe interval", "Time between two probes of a kind.";
-        Priority = "priority" | "priority of the probing thread", "Priority of the thread that probes.";
-        Seed = "seed", "Seed of random numbers.";
+        ProbeInterval = "probe_interval" | "probe interval", "Time between two probes of the same kind.";
+        Priority = "priority" | "priority of the probing thread", "Priority of the probing thread.";
+        Seed = "seed", "Random seed.";
     }
 }
 

@@ -1,15 +1,16 @@
-//! Every metric: its name, unit, definition and source. `docs/metrics.md` is this table, held equal by a test.
+//! Every metric with its name, unit, definition and source. A test keeps `docs/metrics.md` equal to
+//! this table.
 use serde::{Deserialize, Serialize};
 
 macro_rules! metrics {
     ($($variant:ident = $name:literal, $unit:literal, $definition:literal, $source:literal;)*) => {
-        /// A thing that can be observed. In files it is written by its [`MetricInfo::name`].
+        /// A measured quantity, written to files as its [`MetricInfo::name`].
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         pub enum Metric {
             $(#[doc = $definition] #[serde(rename = $name)] $variant,)*
         }
         impl Metric {
-            /// All metrics, in the order of the registry.
+            /// All metrics, in registry order.
             pub const ALL: &'static [Metric] = &[$(Metric::$variant,)*];
             /// Name, unit, definition and source.
             pub const fn info(self) -> MetricInfo {
@@ -23,76 +24,76 @@ macro_rules! metrics {
     };
 }
 
-/// The registry's row of one metric.
+/// A row of the metric registry.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricInfo {
-    /// Name in files; its last word is the unit.
+    /// Name in files; the last word is the unit.
     pub name: &'static str,
     /// SI unit of the values.
     pub unit: &'static str,
-    /// What one observation is.
+    /// Meaning of one observation.
     pub definition: &'static str,
-    /// The document that defines it.
+    /// Document with the definition.
     pub source: &'static str,
 }
 
 metrics! {
     IcmpRtt = "icmp_rtt_s", "s",
-        "Round-trip delay of an ICMP echo request of 56 payload bytes, kernel timestamps where the kernel gives them.", "RFC 2681, RFC 792";
+        "Round-trip delay of an ICMP echo request with 56 payload bytes, from kernel timestamps where available.", "RFC 2681, RFC 792";
     UdpRtt = "udp_rtt_s", "s",
-        "Round-trip delay of a UDP probe, less the time the server held it.", "RFC 2681";
+        "Round-trip delay of a UDP probe, minus the time that the server held it.", "RFC 2681";
     OneWayDelay = "one_way_delay_s", "s",
-        "One-way delay of a UDP probe in the series' direction, after clock offset and drift are taken out; offset assumes that the idle path is symmetric.", "RFC 7679";
+        "One-way delay of a UDP probe in the direction of the series, corrected for clock offset and drift. The offset assumes a symmetric idle path.", "RFC 7679";
     TcpConnect = "tcp_connect_s", "s",
-        "Time from SYN to established on a new connection, lost SYNs included.", "draft-ietf-ippm-responsiveness (tcp_f)";
+        "Time from SYN to established on a new connection, including lost SYNs.", "draft-ietf-ippm-responsiveness (tcp_f)";
     HttpForeign = "http_foreign_s", "s",
-        "Time from request to complete response on a connection that carried nothing before.", "draft-ietf-ippm-responsiveness (http_f)";
+        "Time from request to complete response on a new connection.", "draft-ietf-ippm-responsiveness (http_f)";
     HttpKept = "http_kept_s", "s",
-        "Time from request to complete response on a kept connection; requests are pipelined, so a late answer delays the next.", "RFC 9112 section 9.3.2";
+        "Time from request to complete response on a persistent connection. Requests are pipelined, so a late response delays the next.", "RFC 9112 section 9.3.2";
     TlsConnect = "tls_connect_s", "s",
         "Time from SYN to the end of the TLS handshake on a new connection.", "RFC 8446";
     HttpFirstByte = "http_first_byte_s", "s",
-        "Time from the start of a new connection to the first byte of the response, with the TLS handshake for HTTPS.", "RFC 9112";
+        "Time from the start of a new connection to the first byte of the response, including the TLS handshake for HTTPS.", "RFC 9112";
     DnsRtt = "dns_rtt_s", "s",
         "Time from a DNS query over UDP to its response.", "RFC 1035";
     HopRtt = "hop_rtt_s", "s",
-        "Round-trip delay to one router of a path, by ICMP echoes whose hop limit ends there; the scope is the number of the router.", "RFC 792";
+        "Round-trip delay to one router of a path, from ICMP echoes with a hop limit that expires there. Scope: number of the router.", "RFC 792";
     FlowRtt = "flow_rtt_s", "s",
-        "A load flow's own smoothed round-trip time at its sender (tcpi_rtt).", "RFC 6298; Linux TCP_INFO";
+        "Smoothed round-trip time of a load flow at its sender (tcpi_rtt).", "RFC 6298; Linux TCP_INFO";
     FlowCwnd = "flow_cwnd_bytes", "bytes",
-        "A load flow's congestion window at its sender.", "RFC 5681; Linux TCP_INFO";
+        "Congestion window of a load flow at its sender.", "RFC 5681; Linux TCP_INFO";
     FlowRetransmits = "flow_retransmits_packets", "packets",
-        "Segments that a load flow has retransmitted since its start.", "Linux TCP_INFO (tcpi_total_retrans)";
+        "Segments retransmitted by a load flow since its start.", "Linux TCP_INFO (tcpi_total_retrans)";
     Goodput = "goodput_bits_per_second", "bit/s",
-        "Payload delivered to the receiving application in the interval that ends at the observation's time, over that interval; all load flows of the direction together, or one flow. Of a capture: payload of one flow that was first acknowledged, cumulatively or selectively; the scope is from which end to which.", "RFC 7928 section 2.5";
+        "Payload delivered to the receiving application during the interval that ends at the observation's time, divided by that interval; sum of all load flows of the direction, or a single flow. In captures: payload of one flow acknowledged for the first time, cumulatively or selectively. Scope: sending and receiving end.", "RFC 7928 section 2.5";
     Sojourn = "sojourn_s", "s",
-        "Time a packet spent in a queue, from arrival to the start of its transmission; known to the lab and the simulator only.", "RFC 8289 section 2";
+        "Time of a packet in a queue, from arrival to the start of its transmission. Lab and simulator only.", "RFC 8289 section 2";
     Backlog = "backlog_bytes", "bytes",
-        "Bytes in a queue; known to the lab, the simulator, and of this machine's own queues from the kernel's counters.", "RFC 7567";
+        "Bytes in a queue. Lab, simulator, and queues of this machine (kernel counters).", "RFC 7567";
     QueueDrops = "queue_drops_packets", "packets",
-        "Packets that a queue has dropped since the start; known to the lab, the simulator, and of this machine's own queues from the kernel's counters.", "RFC 7567";
+        "Packets dropped by a queue since the start. Lab, simulator, and queues of this machine (kernel counters).", "RFC 7567";
     QueueMarks = "queue_marks_packets", "packets",
-        "Packets that a queue has marked CE since the start; known to the lab, the simulator, and of this machine's own queues from the kernel's counters.", "RFC 3168";
+        "Packets marked CE by a queue since the start. Lab, simulator, and queues of this machine (kernel counters).", "RFC 3168";
     CpuBusy = "cpu_busy_ratio", "ratio",
-        "Share of all CPUs' time that was not idle in the interval that ends at the observation's time.", "proc_stat(5)";
+        "Share of non-idle time of all CPUs during the interval that ends at the observation's time.", "proc_stat(5)";
     CpuSteal = "cpu_steal_ratio", "ratio",
-        "Share of all CPUs' time that the hypervisor gave to others in that interval.", "proc_stat(5)";
+        "Share of steal time (given to other guests by the hypervisor) of all CPUs during that interval.", "proc_stat(5)";
     FlowCompletion = "flow_completion_s", "s",
-        "Time from the start of a transfer of known size, its handshake included, until its last byte is delivered; the scope is the workload. Simulator and lab only.", "RFC 6077 section 3.2; Dukkipati, McKeown, Why flow-completion time is the right metric for congestion control, 2006";
+        "Time from the start of a transfer of known size, including its handshake, to the delivery of its last byte. Scope: workload. Lab and simulator only.", "RFC 6077 section 3.2; Dukkipati, McKeown, Why flow-completion time is the right metric for congestion control, 2006";
     PageLoad = "page_load_s", "s",
-        "Time from the start of a page's first connection until its last object is delivered; the scope is the workload. Simulator and lab only.", "Navigation Timing, W3C; the simulator's model in docs/scenarios.md";
+        "Time from the start of a page's first connection to the delivery of its last object. Scope: workload. Lab and simulator only.", "Navigation Timing, W3C; the simulator's model in docs/scenarios.md";
     Request = "request_s", "s",
-        "Time from the moment something is asked for until the last byte of it is delivered: the answer to a request, the slowest block of an incast round, a segment of video; the scope is the workload. Simulator and lab only.", "RFC 9112; Phanishayee et al., Measurement and analysis of TCP throughput collapse, FAST 2008";
+        "Time from a request to the delivery of the last byte of its response: a response, the slowest block of an incast round, or a video segment. Scope: workload. Lab and simulator only.", "RFC 9112; Phanishayee et al., Measurement and analysis of TCP throughput collapse, FAST 2008";
     PacketDelay = "packet_delay_s", "s",
-        "One-way delay of a datagram of a call, a game or a camera in the series' direction; the scope is the workload. Simulator and lab only.", "RFC 7679";
+        "One-way delay of a datagram of a call, game or camera in the direction of the series. Scope: workload. Lab and simulator only.", "RFC 7679";
     CallMos = "call_mos", "mos",
-        "Predicted mean opinion score of 5 s of a call as heard at the end of the series' direction: the score mos of the 95th percentile of its packets' delays and of their loss. Simulator and lab only.", "ITU-T G.107; ITU-T G.113";
+        "Predicted mean opinion score of 5 s of a call at the receiver in the direction of the series: the score mos from the 95th percentile of packet delay and from packet loss. Lab and simulator only.", "ITU-T G.107; ITU-T G.113";
     UpdateLateness = "update_lateness_s", "s",
-        "How much later than the quickest of its flow an update of a game arrived; lost updates are left out. Simulator and lab only.", "RFC 3393 section 4.5";
+        "Delay of a game update above the minimum of its flow, without lost updates. Lab and simulator only.", "RFC 3393 section 4.5";
     QueueDelay = "queue_delay_s", "s",
-        "Delay of one part of the path above the least seen there, from TCP timestamps; the longest in a bin of time; the scope is the part. Captures only.", "Chirichella et al., Remotely gauging upstream bufferbloat delays, PAM 2013; RFC 7323";
+        "Delay of one part of the path above its minimum, from TCP timestamps; maximum of a time bin. Scope: part of the path. Captures only.", "Chirichella et al., Remotely gauging upstream bufferbloat delays, PAM 2013; RFC 7323";
     PassiveRtt = "passive_rtt_s", "s",
-        "Round trip of one TCP flow from the point of capture to one end and back, by sequence numbers or timestamps, where it is known which transmission was answered; the shortest and the longest in a bin of time; the scope is the end. Captures only.", "RFC 6298 section 3; RFC 7323; Strowes, Passively measuring TCP round-trip times, ACM Queue 2013";
+        "Unambiguous round-trip time of one TCP flow from the capture point to one end and back, by sequence numbers or timestamps; minimum and maximum of a time bin. Scope: the end. Captures only.", "RFC 6298 section 3; RFC 7323; Strowes, Passively measuring TCP round-trip times, ACM Queue 2013";
     Outstanding = "outstanding_bytes", "bytes",
-        "Bytes that one end of a TCP flow has sent and the other has acknowledged neither cumulatively nor selectively, as segments pass the point of capture; the least and the most in a bin of time; the scope is from which end to which. Captures only.", "RFC 6675 section 2 (HighData, HighACK)";
+        "Bytes in flight of one end of a TCP flow: sent, but neither cumulatively nor selectively acknowledged, as segments pass the capture point; minimum and maximum of a time bin. Scope: sending and receiving end. Captures only.", "RFC 6675 section 2 (HighData, HighACK)";
 }

@@ -1,7 +1,8 @@
-//! The one record that every source produces.
+//! The record that every source of measurements produces.
 //!
-//! Times are nanoseconds on the run's monotonic clock. Values are SI. Results are here; findings are not:
-//! `fathom-diagnose` makes them from a [`Run`], so that measured and inferred stay apart.
+//! Times are nanoseconds on the run's monotonic clock; values are in SI units. A [`Run`] contains
+//! results only. `fathom-diagnose` infers findings from it, so that measurement and inference stay
+//! separate.
 use crate::note::{self, Fact, Interruption, NotSent, Note};
 use crate::{Capture, Metric};
 use alloc::boxed::Box;
@@ -12,95 +13,96 @@ use fathom_stats::DelayHistogram;
 use fathom_units::{Direction, Time};
 use serde::{Deserialize, Serialize};
 
-/// Version of the file format that is written. Files of this and of earlier versions are read, down to [`OLDEST_SCHEMA_VERSION`].
+/// Schema version of written files. Versions down to [`OLDEST_SCHEMA_VERSION`] can be read.
 ///
-/// Version 2: the part `capture` has data where version 1 has sentences and lists.
+/// Version 2 replaced sentences and lists in `capture` with data.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// The oldest version of the file format that is read.
+/// Oldest schema version that can be read.
 pub const OLDEST_SCHEMA_VERSION: u32 = 1;
 
-/// An observed value, or what is known of it.
+/// An observed value or a lower bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
-    /// It was observed.
+    /// The value was observed.
     Observed(f64),
-    /// It was not observed by the end of the wait; the value is at least this (a probe that was never answered).
+    /// The value was not observed before the wait ended, for example because a probe was never
+    /// answered.
     Censored {
-        /// How long it was waited for, in the metric's unit.
+        /// Lower bound of the value: the duration of the wait, in the unit of the metric.
         at_least: f64,
     },
 }
 
-/// One value at one time.
+/// A value at a point in time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Observation {
-    /// When: for a probe, the time it was sent.
+    /// Time; for a probe, its send time.
     pub at: Time,
-    /// What.
+    /// Value.
     pub value: Value,
 }
 
-/// What a series is of.
+/// Identity of a series.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct SeriesKey {
     /// The metric.
     pub metric: Metric,
-    /// The direction, for metrics that have one.
+    /// The direction, if the metric has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// The load flow's number, for metrics of one flow.
+    /// Number of the load flow, for metrics of a single flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<u32>,
-    /// The place, where there are several of the same (a hop's name).
+    /// Distinguishes several instances of the same metric, such as the hops of a path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
 }
 
-/// Observations of one [`SeriesKey`], in order of time, stored by column.
+/// Observations of one [`SeriesKey`] in time order, stored by column.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Series {
-    /// What the series is of.
+    /// Identity of the series.
     #[serde(flatten)]
     pub key: SeriesKey,
     /// Time of each observation.
     pub at_ns: Vec<u64>,
-    /// Value of each observation; for a censored one its lower bound.
+    /// Value of each observation; the lower bound if it is censored.
     pub values: Vec<f64>,
-    /// Indices of the censored observations, ascending.
+    /// Indices of the censored observations, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub censored: Vec<u32>,
-    /// Answers beyond the first to the same probe.
+    /// Number of duplicate responses to probes.
     #[serde(default)]
     pub duplicates: u32,
-    /// Answers that arrived after the answer to a later probe (RFC 4737).
+    /// Number of responses that arrived after the response to a later probe (RFC 4737).
     #[serde(default)]
     pub reordered: u32,
-    /// Probes that could not be sent when due (no free slot, send error), by reason.
+    /// Number of due probes that could not be sent, by reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_sent: BTreeMap<NotSent, u32>,
 }
 
-/// What the load does in a phase.
+/// Load of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseKind {
     /// No load.
     Idle,
-    /// Load to the user.
+    /// Load in the download direction.
     Down,
-    /// Load from the user.
+    /// Load in the upload direction.
     Up,
-    /// Both at once.
+    /// Load in both directions.
     Both,
-    /// No load, after load: the queue empties.
+    /// No load after a loaded phase: the queue empties.
     Drain,
-    /// No load of ours, and whatever others send: a period of a watch.
+    /// No load from this program, unknown load from others: a period of a watch.
     Watch,
 }
 
 impl PhaseKind {
-    /// As in files and on the command line.
+    /// Name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             PhaseKind::Idle => "idle",
@@ -117,111 +119,112 @@ impl PhaseKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseEnd {
-    /// What it waited for had come: working latency stopped growing, or the queue had drained.
+    /// The condition was met: working latency stopped growing, or the queue was empty.
     Settled,
-    /// It reached its longest allowed time first.
+    /// The maximum duration was reached first.
     TimeLimit,
-    /// It reached the limit of bytes first.
+    /// The data limit was reached first.
     ByteLimit,
-    /// The run was cut short in it.
+    /// The run was interrupted during the phase.
     Aborted,
 }
 
-/// The load of a phase.
+/// Load of a phase, with its results.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Load {
-    /// TCP flows from the user.
+    /// Number of upload TCP flows.
     pub flows_up: u32,
-    /// TCP flows to the user.
+    /// Number of download TCP flows.
     pub flows_down: u32,
-    /// Congestion control of the senders as the kernel reported it back, not as it was asked for.
+    /// Congestion control that the kernel reported for the senders, not the requested one.
     pub congestion_control: String,
-    /// Payload bytes delivered from the user.
+    /// Uploaded payload bytes.
     pub delivered_up_bytes: u64,
-    /// Payload bytes delivered to the user.
+    /// Downloaded payload bytes.
     pub delivered_down_bytes: u64,
 }
 
 /// A part of the run with one kind of load.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Phase {
-    /// What the load did.
+    /// Kind of load.
     pub kind: PhaseKind,
-    /// First moment.
+    /// Start (inclusive).
     pub start_ns: u64,
-    /// Moment after the last.
+    /// End (exclusive).
     pub end_ns: u64,
-    /// Why it ended.
+    /// Why the phase ended.
     pub end: PhaseEnd,
-    /// The load, for phases that have one.
+    /// The load, if the phase has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
 }
 
-/// Where the run was made.
+/// Host that produced the run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Host {
     /// `uname -sr`.
     pub kernel: String,
-    /// CPUs that the process may use.
+    /// Number of CPUs available to the process.
     pub cpus: u32,
 }
 
-/// What the instrument saw of itself.
+/// Quality of the measurement itself.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Instrument {
-    /// How late the probe timer woke, per wake-up.
+    /// Lateness of the probe timer, per wake-up.
     pub timer_lateness: DelayHistogram,
-    /// How late each probe left after it was due.
+    /// Lateness of each probe: send time minus due time.
     pub send_lateness: DelayHistogram,
-    /// How late the emulated line released each packet, where there is one.
+    /// Lateness of the emulated line in releasing each packet, if the run used one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_lateness: Option<DelayHistogram>,
-    /// Steps of the wall clock against the monotonic one during the run, each in seconds.
+    /// Steps of the wall clock relative to the monotonic clock during the run, in seconds.
     #[serde(default)]
     pub clock_steps_s: Vec<f64>,
-    /// Offset of the server's clock at the start of the run, and its uncertainty, in seconds.
+    /// Offset of the server's clock at the start of the run and its uncertainty, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_s: Option<[f64; 2]>,
-    /// Drift of the server's clock against ours (1e-6 is one microsecond per second).
+    /// Drift of the server's clock relative to the local clock (1e-6 is one microsecond per
+    /// second).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_drift_ratio: Option<f64>,
-    /// Share of probe replies that carried a kernel receive timestamp.
+    /// Share of probe responses with a kernel receive timestamp.
     #[serde(default)]
     pub kernel_timestamp_ratio: f64,
 }
 
-/// A measurement, whatever made it.
+/// A measurement from any source.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// [`SCHEMA_VERSION`] of the writer.
+    /// [`SCHEMA_VERSION`] of the writing program.
     pub schema_version: u32,
-    /// Version of the program that wrote it.
+    /// Version of the writing program.
     pub tool_version: String,
-    /// What made it: `test`, `demo`, `lab`, ...
+    /// Command that produced it: `test`, `demo`, `lab`, ...
     pub command: String,
-    /// Wall time of the start, RFC 3339.
+    /// Wall-clock time of the start, RFC 3339.
     pub started: String,
-    /// One line for a person that says what was measured: the server, or the line's name.
+    /// Title for people, in one line: the server or the name of the line.
     pub title: String,
-    /// Where it was made.
+    /// Host that produced the run.
     pub host: Host,
-    /// Facts of the path and of the settings: server, address, line, flows.
+    /// Facts about the path and the settings: server, address, line, flows.
     #[serde(default)]
     pub facts: BTreeMap<Fact, String>,
-    /// Its parts, in order of time, not overlapping.
+    /// Phases in time order, without overlap.
     pub phases: Vec<Phase>,
     /// All observations.
     pub series: Vec<Series>,
-    /// The instrument's view of itself.
+    /// Quality of the measurement itself.
     pub instrument: Instrument,
-    /// Why the run is not whole, if it is not: what was gathered until then is kept.
+    /// Why the run is incomplete, if it is. Results up to the interruption are kept.
     #[serde(default, deserialize_with = "note::option", skip_serializing_if = "Option::is_none")]
     pub partial: Option<Interruption>,
-    /// What captures show beside their series, for a run made of them.
+    /// Results of captures in addition to their series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<Box<Capture>>,
-    /// What a period of a watch has besides its series.
+    /// Data of a watch period in addition to its series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
     /// What could not be measured, and why.
@@ -229,41 +232,41 @@ pub struct Run {
     pub notes: Vec<Note>,
 }
 
-/// A period of the history of one target.
+/// A period in the history of one target.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct History {
     /// Name of the target.
     pub target: String,
-    /// The clock of the household: each offset from UTC and since when it holds, in order of time.
+    /// Local time of the household: the offsets from UTC, in time order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub utc_offsets: Vec<UtcOffset>,
-    /// When the path to the target changed, in nanoseconds of the run.
+    /// Times at which the path to the target changed, in nanoseconds of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path_changes_ns: Vec<u64>,
 }
 
-/// An offset from UTC.
+/// An offset from UTC, and the time since it applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct UtcOffset {
-    /// Since when, in seconds since 1970-01-01 UTC.
+    /// Start of the offset, in seconds since 1970-01-01 UTC.
     pub since_s: u64,
     /// Seconds east of UTC.
     pub offset_s: i64,
 }
 
 impl SeriesKey {
-    /// A metric without direction, flow or scope.
+    /// Creates the key of a metric without direction, flow or scope.
     pub const fn of(metric: Metric) -> Self {
         SeriesKey { metric, direction: None, flow: None, scope: None }
     }
-    /// A metric of one direction.
+    /// Creates the key of a metric of one direction.
     pub const fn directed(metric: Metric, direction: Direction) -> Self {
         SeriesKey { metric, direction: Some(direction), flow: None, scope: None }
     }
 }
 
 impl Series {
-    /// A series without observations.
+    /// Creates a series without observations.
     pub const fn new(key: SeriesKey) -> Self {
         Series {
             key,
@@ -275,7 +278,7 @@ impl Series {
             not_sent: BTreeMap::new(),
         }
     }
-    /// Appends one observation. Times must not decrease.
+    /// Appends an observation. Times must not decrease.
     pub fn push(&mut self, observation: Observation) {
         let value = match observation.value {
             Value::Observed(v) => v,
@@ -287,7 +290,7 @@ impl Series {
         self.at_ns.push(observation.at.as_nanos());
         self.values.push(value);
     }
-    /// All observations in order of time.
+    /// All observations in time order.
     pub fn iter(&self) -> impl Iterator<Item = Observation> + '_ {
         let mut censored = self.censored.iter().copied().peekable();
         self.at_ns.iter().zip(&self.values).enumerate().map(move |(i, (at, v))| {
@@ -300,25 +303,25 @@ impl Series {
     pub fn between(&self, start: Time, end: Time) -> impl Iterator<Item = Observation> + '_ {
         self.iter().skip_while(move |o| o.at < start).take_while(move |o| o.at < end)
     }
-    /// Observations whose time lies in `phase`.
+    /// Observations within `phase`.
     pub fn within(&self, phase: &Phase) -> impl Iterator<Item = Observation> + '_ {
         self.between(Time::from_nanos(phase.start_ns), Time::from_nanos(phase.end_ns))
     }
 }
 
 impl Phase {
-    /// Length in seconds.
+    /// Duration in seconds.
     pub fn seconds(&self) -> f64 {
         self.end_ns.saturating_sub(self.start_ns) as f64 / 1e9
     }
 }
 
 impl Run {
-    /// The first series of `key`.
+    /// The first series with this key.
     pub fn series(&self, key: &SeriesKey) -> Option<&Series> {
         self.series.iter().find(|s| s.key == *key)
     }
-    /// The first phase of `kind`.
+    /// The first phase of this kind.
     pub fn phase(&self, kind: PhaseKind) -> Option<&Phase> {
         self.phases.iter().find(|p| p.kind == kind)
     }

@@ -1,63 +1,64 @@
-//! Scores: numbers and letters in use elsewhere, each by its published definition.
+//! Scores: commonly used numbers and grades, each by its published definition.
 use alloc::vec::Vec;
 use core::fmt;
 use fathom_stats::trimmed_mean;
 use serde::Serialize;
 
-/// The registry's row of one score; `docs/metrics.md` is made of these.
+/// A row of the score registry, from which `docs/metrics.md` is generated.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoreInfo {
     /// Name.
     pub name: &'static str,
     /// Unit.
     pub unit: &'static str,
-    /// How it is computed, and what bias that brings.
+    /// How the score is computed, and the resulting bias.
     pub definition: &'static str,
-    /// The document that defines it.
+    /// Document with the definition.
     pub source: &'static str,
 }
 
-/// All scores that Fathom gives.
+/// All scores that Fathom reports.
 pub const SCORES: &[ScoreInfo] = &[
     ScoreInfo {
         name: "responsiveness_rpm",
         unit: "1/min",
         definition: "Round trips per minute under load: the mean of Foreign = 60 / mean(TM(tcp_connect_s), TM(http_foreign_s)) \
-            and Loaded = 60 / TM(flow_rtt_s); TM is the mean of the lowest 95 %. Over the whole phase, without TLS; TCP's own \
-            round-trip time stands for http_l, as the draft allows without HTTP/2 multiplexing. Poor below 300, fair below \
-            1000, good below 6000, else excellent.",
+            and Loaded = 60 / TM(flow_rtt_s), where TM is the mean of the lowest 95 %. Computed over the whole phase, without \
+            TLS. TCP's round-trip time replaces http_l, as the draft allows without HTTP/2 multiplexing. Poor below 300, fair \
+            below 1000, good below 6000, excellent above.",
         source: Rpm::DRAFT,
     },
     ScoreInfo {
         name: "grade",
         unit: "A+ to F",
-        definition: "Letter for the mean latency under load less the mean idle latency: A+ below 5 ms, A below 30, B below 60, \
-            C below 200, D below 400, else F. Lost probes are not in the means.",
+        definition: "Grade of the mean latency increase (mean latency under load minus mean idle latency): A+ below 5 ms, A \
+            below 30, B below 60, C below 200, D below 400, otherwise F. Lost probes are excluded from the means.",
         source: "DSLReports speed test, dslreports.com/faq/17930",
     },
     ScoreInfo {
         name: "mos",
         unit: "1 to 4.41",
-        definition: "Predicted mean opinion score of a G.711 call. R = 93.2 - Id - Ie_eff; Id = 0.024 d + 0.11 (d - 177.3) where \
-            d, mouth to ear in ms, exceeds 177.3; Ie_eff = 95 Ppl / (Ppl + 25.1) with loss concealment, Ppl the loss in \
-            percent. d = 95th percentile of one-way delay (a playout buffer that waits for 95 % of the packets) + 20 ms of \
-            packetisation; without one-way delays half the round trip. Lost probes count as loss alone.",
+        definition: "Predicted mean opinion score of a G.711 call. R = 93.2 - Id - Ie_eff; Id = 0.024 d, plus 0.11 (d - 177.3) if \
+            the mouth-to-ear delay d in ms exceeds 177.3; Ie_eff = 95 Ppl / (Ppl + 25.1) with loss concealment and packet loss \
+            Ppl in percent. d = 95th percentile of one-way delay (a playout buffer that waits for 95 % of the packets) + 20 ms \
+            of packetization; without one-way delays, half the round-trip time. Lost probes count as loss only.",
         source: "ITU-T G.107; Cole, Rosenbluth, Voice over IP performance monitoring, 2001; ITU-T G.113 (Bpl)",
     },
     ScoreInfo {
         name: "game",
         unit: "kinds of game",
-        definition: "Kinds of game still playable with the 95th percentile of the round-trip latency: first person to 100 ms, \
-            third person to 500 ms, from above to 1000 ms.",
+        definition: "Kinds of games playable at the 95th percentile of round-trip latency: first person up to 100 ms, third \
+            person up to 500 ms, overhead view up to 1000 ms.",
         source: "Claypool, Claypool, Latency and player actions in online games, CACM 49(11), 2006",
     },
     ScoreInfo {
         name: "page_load_s",
         unit: "s",
-        definition: "Model of a web page: 10 sequential round trips at the median latency, and 2 MB at the downward goodput that \
-            the line gave alone. The transfer is the same before and under load, so that the difference is latency. Ten is at \
-            the low end: name resolution, connection, TLS, page, and three levels of what it refers to make more.",
-        source: "Model of our own. Load time grows linearly with round-trip time (Belshe, More bandwidth doesn't matter \
+        definition: "Load time of a model web page: 10 sequential round trips at the median latency, plus 2 MB at the download \
+            goodput measured without upload. The transfer time is the same before and under load, so the difference is latency. \
+            10 round trips are a low estimate: name resolution, connection, TLS, the page, and three levels of referenced \
+            objects take more.",
+        source: "Fathom's own model. Load time grows linearly with round-trip time (Belshe, More bandwidth doesn't matter \
             (much), 2010), by 10 round trips in C. Chand's measurements (cjchand.wordpress.com, 2013)",
     },
 ];
@@ -65,23 +66,24 @@ pub const SCORES: &[ScoreInfo] = &[
 /// Responsiveness under working conditions, in round trips per minute.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rpm {
-    /// Mean of the parts that are known.
+    /// Mean of the known parts.
     pub per_minute: f64,
-    /// The part of new connections.
+    /// Part from new connections.
     pub foreign_per_minute: Option<f64>,
-    /// The part of the load's own connections.
+    /// Part from the connections that carry the load.
     pub loaded_per_minute: Option<f64>,
-    /// Which document and which of its terms.
+    /// The document, and the terms of it that were available.
     pub method: &'static str,
 }
 
 impl Rpm {
-    /// The version of the document whose formula this is.
+    /// Version of the draft that defines the formula.
     pub const DRAFT: &'static str = "draft-ietf-ippm-responsiveness-09";
-    /// Share of the lowest values that the draft's mean keeps (TMP).
+    /// Share of the smallest values that the trimmed mean of the draft (TMP) keeps.
     const KEEP: f64 = 0.95;
 
-    /// From the delays of one phase in seconds; `None` if neither part has a value.
+    /// Computes the score from the delays of one phase in seconds; `None` if neither part has a
+    /// value.
     pub fn new(tcp_connect: &[f64], http_foreign: &[f64], flow_rtt: &[f64]) -> Option<Rpm> {
         let mean = |values: &[f64]| trimmed_mean(values.iter().copied(), Rpm::KEEP).filter(|s| *s > 0.0);
         let foreign =
@@ -97,7 +99,7 @@ impl Rpm {
         };
         Some(Rpm { per_minute, foreign_per_minute: foreign, loaded_per_minute: loaded, method })
     }
-    /// The draft's word for the value.
+    /// Name that the draft gives to this range of values.
     pub fn band(&self) -> &'static str {
         match self.per_minute {
             r if r < 300.0 => "poor",
@@ -108,7 +110,7 @@ impl Rpm {
     }
 }
 
-/// Letter for a mean increase of latency under load, best first. The table is that of the DSLReports speed test.
+/// Grade of the mean latency increase under load, best first, as in the DSLReports speed test.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub enum Grade {
     /// Below 5 ms.
@@ -127,10 +129,10 @@ pub enum Grade {
 }
 
 impl Grade {
-    /// Upper edge of each letter in seconds.
+    /// Upper limit of each grade in seconds.
     const BANDS: [(f64, Grade); 5] =
         [(0.005, Grade::APlus), (0.030, Grade::A), (0.060, Grade::B), (0.200, Grade::C), (0.400, Grade::D)];
-    /// The letter of a mean increase in seconds.
+    /// Grade of a mean increase in seconds.
     pub fn of_increase(seconds: f64) -> Grade {
         Grade::BANDS.iter().find(|(edge, _)| seconds < *edge).map_or(Grade::F, |(_, grade)| *grade)
     }
@@ -153,12 +155,12 @@ impl fmt::Display for Grade {
     }
 }
 
-/// What a telephone call would be like.
+/// Estimated quality of a voice call.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Call {
-    /// From mouth to ear, in seconds.
+    /// Mouth-to-ear delay in seconds.
     pub mouth_to_ear_s: f64,
-    /// The E-model's rating, 0 to 93.2.
+    /// Rating of the E-model, 0 to 93.2.
     pub r_factor: f64,
     /// Mean opinion score, 1 to 4.41.
     pub mos: f64,
@@ -167,14 +169,15 @@ pub struct Call {
 impl Call {
     /// Rating of a perfect call with the defaults of ITU-T G.107.
     const R0: f64 = 93.2;
-    /// Delay in ms from which conversation suffers noticeably (Cole, Rosenbluth).
+    /// Delay in ms above which conversation suffers noticeably (Cole, Rosenbluth).
     const KNEE_MS: f64 = 177.3;
     /// Robustness of G.711 with loss concealment against random loss (ITU-T G.113).
     const BPL: f64 = 25.1;
     /// Speech in one packet, in seconds.
     const PACKETISATION_S: f64 = 0.020;
 
-    /// A G.711 call over a path whose one-way delay is at most `one_way_delay_s` for the packets that are played.
+    /// A G.711 call over a path with at most this one-way delay for the packets that are played
+    /// out.
     pub fn new(one_way_delay_s: f64, loss_ratio: f64) -> Call {
         let mouth_to_ear_s = one_way_delay_s.max(0.0) + Call::PACKETISATION_S;
         let ms = mouth_to_ear_s * 1e3;
@@ -183,7 +186,7 @@ impl Call {
         let r_factor = (Call::R0 - delay - 95.0 * percent / (percent + Call::BPL)).max(0.0);
         Call { mouth_to_ear_s, r_factor, mos: mos_of(r_factor) }
     }
-    /// How users take it, after ITU-T G.107 annex B.
+    /// User satisfaction according to ITU-T G.107 annex B.
     pub fn words(&self) -> &'static str {
         match self.r_factor {
             r if r >= 80.0 => "good",
@@ -204,28 +207,28 @@ fn mos_of(r: f64) -> f64 {
     }
 }
 
-/// Which kinds of game a latency allows.
+/// Kinds of games that are playable at a latency.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Game {
-    /// All, first person too.
+    /// All games, including first-person games.
     All,
-    /// Third person and slower, no shooters, no races.
+    /// Third-person and slower games, but no shooters or racing games.
     ThirdPerson,
-    /// Only those seen from above: building, strategy.
+    /// Only games with an overhead view: construction and strategy.
     FromAbove,
-    /// Only those without haste: by turns.
+    /// Only turn-based games.
     ByTurns,
 }
 
 impl Game {
-    /// Largest latency of each kind, in seconds (Claypool, Claypool 2006).
+    /// Maximum latency of each kind in seconds (Claypool, Claypool 2006).
     const LIMITS: [(f64, Game); 3] = [(0.1, Game::All), (0.5, Game::ThirdPerson), (1.0, Game::FromAbove)];
-    /// The kinds that the 95th percentile of the round-trip latency allows.
+    /// Kinds of games playable at this 95th percentile of round-trip latency.
     pub fn at(rtt_p95_s: f64) -> Game {
         Game::LIMITS.iter().find(|(limit, _)| rtt_p95_s <= *limit).map_or(Game::ByTurns, |(_, game)| *game)
     }
-    /// What can be played.
+    /// Description of the playable games.
     pub const fn words(self) -> &'static str {
         match self {
             Game::All => "any game",
@@ -236,12 +239,12 @@ impl Game {
     }
 }
 
-/// Sequential round trips of the page model.
+/// Number of sequential round trips of the model page.
 pub const PAGE_ROUND_TRIPS: f64 = 10.0;
-/// Bytes of the page model.
+/// Size of the model page in bytes.
 pub const PAGE_BYTES: f64 = 2e6;
 
-/// Time in seconds to load the model page; see [`SCORES`].
+/// Load time of the model page in seconds; see [`SCORES`].
 pub fn page_load_s(rtt_p50_s: f64, goodput_bits_per_second: f64) -> f64 {
     PAGE_ROUND_TRIPS * rtt_p50_s + PAGE_BYTES * 8.0 / goodput_bits_per_second
 }

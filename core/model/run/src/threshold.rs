@@ -1,26 +1,32 @@
-//! Thresholds that more than one source of runs is compared with, the recommended rate of a shaper, and the margins below a measured
-//! knee. Each exists once, here.
+//! Thresholds used for more than one source of runs, the recommended rate of a shaper, and the
+//! margins below a measured knee. Each is defined once, here.
 use fathom_units::PerDirection;
 
-/// Median increase of latency under load, in seconds, from which a line is called bloated: where DSLReports' grade C begins.
+/// A line is bloated from this median latency increase under load, in seconds: the start of
+/// DSLReports' grade C.
 pub const BLOATED_P50_S: f64 = 0.060;
-/// 90th percentile of the increase, in seconds, from which a line is called bloated whatever its median: one moment in ten is then
-/// beyond what a first-person game (100 ms) or a call (ITU-T G.114: 150 ms one way) bears.
+/// A line is bloated from this 90th percentile of the latency increase, in seconds, even with a
+/// small median: one moment in ten then exceeds the tolerance of a first-person game (100 ms) or a
+/// call (ITU-T G.114: 150 ms one way).
 pub const BLOATED_P90_S: f64 = 0.200;
-/// Queueing delay, in seconds, that delays nobody noticeably: within DSLReports' grade A (below 30 ms).
+/// Queueing delay in seconds that hardly anyone notices: within DSLReports' grade A (below 30 ms).
 pub const MODEST_S: f64 = 0.020;
 
-/// Lowest and highest recommended rate of a shaper, as shares of the measured rate of the line. The queue forms where it is
-/// managed only if the shaper is the slowest part of the path. 0.95 is what the documentation of sqm-scripts and tc-cake(8) start
-/// from on lines whose rate is steady; 0.85 leaves room for framing that was not measured and for a rate that varies.
+/// Lowest and highest recommended rate of a shaper, relative to the measured rate of the line. The
+/// shaper controls the queue only if it is the slowest part of the path. 0.95 is the starting point
+/// that sqm-scripts and tc-cake(8) recommend for lines with a steady rate; 0.85 allows for
+/// unmeasured framing and a variable rate.
 pub const SHAPER_RATE_RATIO: [f64; 2] = [0.85, 0.95];
 
-/// Shares of the knee at which `fathom fix` shapes, tried one after the other until its checks pass. The knee is the highest rate
-/// without a queue, found within 0.8 %, so that far less than [`SHAPER_RATE_RATIO`] has to be left for what is unknown.
+/// Shaper rates that `fathom fix` tries in turn until its checks pass, relative to the knee. The
+/// knee is the highest rate without a queue, found within 0.8 %, so the margin can be much smaller
+/// than [`SHAPER_RATE_RATIO`].
 ///
-/// 0.985 deviates from the 0.95 of sqm-scripts because framing was measured and the result is verified: the two percent below the
-/// knee's error drain a queue of the line (ingress has passed it already). The rows from 0.94 on reach the documented 0.95 and 0.85
-/// and are for lines whose rate varies; ingress then gets less, as its queue drains only by what the line can do above the shaper.
+/// 0.985 is higher than the 0.95 of sqm-scripts because framing was measured and the result is
+/// verified. The 2 % below the error of the knee drain the line's queue, which ingress traffic has
+/// already passed. The entries from 0.94 on cover the documented range of 0.95 to 0.85 and serve
+/// lines with a variable rate. Ingress is lower there because its queue drains only by the
+/// difference between the rates of the line and the shaper.
 pub const KNEE_MARGINS: [PerDirection<f64>; 5] =
     [margin(0.985, 0.985), margin(0.97, 0.97), margin(0.94, 0.94), margin(0.90, 0.87), margin(0.85, 0.80)];
 
@@ -28,12 +34,13 @@ const fn margin(up: f64, down: f64) -> PerDirection<f64> {
     PerDirection { up, down }
 }
 
-/// Lowest and highest recommended rate of a shaper in front of a link, in the unit of `rate`.
+/// Lowest and highest recommended rate of a shaper on a link, in the unit of `rate`.
 pub fn shaper_rates(rate: f64) -> [f64; 2] {
     SHAPER_RATE_RATIO.map(|share| share * rate)
 }
 
-/// Whether an increase of latency under load, by its median and its 90th percentile in seconds, makes a line bloated.
+/// Whether a latency increase under load, given by its median and 90th percentile in seconds, makes
+/// a line bloated.
 pub fn is_bloated(p50_s: f64, p90_s: f64) -> bool {
     p50_s >= BLOATED_P50_S || p90_s >= BLOATED_P90_S
 }

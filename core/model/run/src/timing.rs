@@ -1,4 +1,4 @@
-//! How long what users wait for took: pages, transfers, requests.
+//! Durations of user-visible operations: page loads, transfers, requests.
 use crate::{Metric, Observation, Series, SeriesKey, Value};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -14,30 +14,31 @@ struct Timing {
     took: Option<Duration>,
 }
 
-/// All that was begun.
+/// All started operations.
 #[derive(Default, Debug)]
 pub struct Timings(Vec<Timing>);
 
 impl Timings {
-    /// Something of a workload begins; gives its number.
+    /// Records the start of an operation and returns its number.
     pub fn begin(&mut self, metric: Metric, workload: u32, direction: Direction, now: Time) -> usize {
         self.0.push(Timing { metric, workload, direction, began: now, took: None });
         self.0.len() - 1
     }
-    /// It is done. Of several ends the first counts.
+    /// Records the end of an operation. Later ends of the same operation are ignored.
     pub fn finish(&mut self, number: usize, now: Time) {
         if let Some(timing) = self.0.get_mut(number) {
             timing.took.get_or_insert(now.saturating_since(timing.began));
         }
     }
-    /// One series for each metric and workload, by the workloads' `names`; what was not done at `end` is censored.
+    /// One series for each metric and workload, scoped by the workload's name; an operation
+    /// unfinished at `end` is censored.
     pub fn series(&self, names: &[String], end: Time) -> Vec<Series> {
         let mut all: BTreeMap<(Metric, u32), Vec<&Timing>> = BTreeMap::new();
         for timing in &self.0 {
             all.entry((timing.metric, timing.workload)).or_default().push(timing);
         }
         let series = |((metric, workload), mut timings): ((Metric, u32), Vec<&Timing>)| {
-            // Threads that begin at the same moment may tell it in any order.
+            // Threads that start operations at the same time may record them in any order.
             timings.sort_by_key(|timing| timing.began);
             let scope = names.get(workload as usize).cloned();
             let direction = timings.first().map(|timing| timing.direction);

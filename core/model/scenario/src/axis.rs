@@ -1,4 +1,4 @@
-//! What a sweep varies.
+//! Parameters that a sweep varies.
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -6,25 +6,25 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-/// More values than this on one axis are a typing error.
+/// More values than this on one axis are assumed to be a typing error.
 const MAX_VALUES: usize = 100_000;
 
-/// A key of a scenario and the values it takes, in order.
+/// A scenario key and the values it takes, in order.
 ///
 /// ```text
 /// hop.modem.up.queue=fq_codel,cake bandwidth 3mbit
 /// hop.modem.up.rate=1mbit..10mbit/10      ten values, evenly spaced
-/// hop.modem.up.rate=1mbit..1gbit*4        four values, each the same multiple of the one before
+/// hop.modem.up.rate=1mbit..1gbit*4        four values with a constant ratio
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Axis {
-    /// As in [`crate::Setting`].
+    /// Path of the key, as in [`crate::Setting`].
     pub path: String,
-    /// As they would stand in the file.
+    /// Values as they would be written in the file.
     pub values: Vec<String>,
 }
 
-/// Why a text is not an [`Axis`].
+/// Why a text is not a valid [`Axis`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AxisError(String);
 
@@ -41,7 +41,7 @@ impl FromStr for Axis {
         let (path, values) = text.split_once('=').unwrap_or((text, ""));
         if path.is_empty() || values.is_empty() {
             let form = "expected KEY=VALUE,VALUE or KEY=FROM..TO/COUNT";
-            return Err(AxisError(format!("\"{text}\" varies nothing ({form})")));
+            return Err(AxisError(format!("\"{text}\" is not an axis ({form})")));
         }
         let values = match values.split_once("..") {
             Some((from, rest)) => range(from, rest)?,
@@ -54,25 +54,27 @@ impl FromStr for Axis {
     }
 }
 
-/// `from` and `TO/COUNT` or `TO*COUNT`.
+/// Parses a range from `from` and either `TO/COUNT` or `TO*COUNT`.
 fn range(from: &str, rest: &str) -> Result<Vec<String>, AxisError> {
     let refuse = |why: &str| AxisError(format!("\"{from}..{rest}\": {why}"));
-    let at = rest.find(['/', '*']).ok_or_else(|| refuse("how many values? (expected FROM..TO/COUNT)"))?;
+    let at = rest
+        .find(['/', '*'])
+        .ok_or_else(|| refuse("the number of values is missing (expected FROM..TO/COUNT)"))?;
     let (to, count) = rest.split_at(at);
     let is_geometric = count.starts_with('*');
-    let count: usize = count[1..].parse().map_err(|_| refuse("the count is no whole number"))?;
+    let count: usize = count[1..].parse().map_err(|_| refuse("the count is not an integer"))?;
     if !(2..=MAX_VALUES).contains(&count) {
-        return Err(refuse("the count must be 2 to 100000"));
+        return Err(refuse("the count is out of range (expected 2 to 100000)"));
     }
     let ((low, unit), (high, other)) = (split_unit(from), split_unit(to));
     let same_unit = unit == other || unit.is_empty();
-    let low: f64 = low.parse().map_err(|_| refuse("the first value is no number"))?;
-    let high: f64 = high.parse().map_err(|_| refuse("the last value is no number"))?;
+    let low: f64 = low.parse().map_err(|_| refuse("the first value is not a number"))?;
+    let high: f64 = high.parse().map_err(|_| refuse("the last value is not a number"))?;
     if !same_unit {
-        return Err(refuse("both ends need the same unit"));
+        return Err(refuse("the first and last value have different units"));
     }
     if is_geometric && !(low > 0.0 && high > 0.0) {
-        return Err(refuse("a range by multiples needs both ends above 0"));
+        return Err(refuse("a geometric range needs values above 0"));
     }
     let value = |index: usize| {
         let share = index as f64 / (count - 1) as f64;
@@ -81,13 +83,13 @@ fn range(from: &str, rest: &str) -> Result<Vec<String>, AxisError> {
     Ok((0..count).map(|index| format!("{}{other}", rounded(value(index)))).collect())
 }
 
-/// A number and what follows it.
+/// Splits a text into a number and its unit.
 fn split_unit(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(text.len());
     text.split_at(end)
 }
 
-/// To six digits, so that a third of a range reads well.
+/// Rounds to six digits, so that fractions of a range stay readable.
 fn rounded(value: f64) -> f64 {
     let magnitude = libm::floor(libm::log10(libm::fabs(value))).clamp(-9.0, 9.0);
     let scale = libm::pow(10.0, 5.0 - magnitude);

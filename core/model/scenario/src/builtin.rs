@@ -1,13 +1,13 @@
-//! The scenarios that every copy of the program has: lines, and the gallery of claims.
+//! Built-in scenarios: the lines, and the gallery of published claims.
 use crate::{Plan, ScenarioError, parse};
 
 macro_rules! builtin {
     (lines $($line:literal)*; gallery $($item:literal)*) => {
         /// Names of the built-in lines.
         pub const BUILTIN_NAMES: &[&str] = &[$($line),*];
-        /// Names of the gallery's scenarios, beside the lines that make claims.
+        /// Names of the gallery scenarios, in addition to the lines with claims.
         const GALLERY: &[&str] = &[$($item),*];
-        /// The scenario file of a built-in line or of the gallery; `None` if there is none of that name.
+        /// File content of a built-in scenario; `None` if the name is unknown.
         pub fn builtin(name: &str) -> Option<&'static str> {
             match name {
                 $($line => Some(include_str!(concat!("../../../../scenarios/", $line, ".toml"))),)*
@@ -110,15 +110,15 @@ builtin!(
     "switch-thresholds"
 );
 
-/// Names of all built-in scenarios that make claims: the seeds' own lines, then the gallery's.
+/// Names of all built-in scenarios with claims: the lines of the founding texts, then the gallery.
 pub fn gallery_names() -> impl Iterator<Item = &'static str> {
     ["gettys-2010", "seifried-2011", "auerswald-switch"].into_iter().chain(GALLERY.iter().copied())
 }
 
-/// The plan of a built-in scenario; `None` if there is none of that name.
+/// Plan of a built-in scenario; `None` if the name is unknown.
 ///
 /// # Errors
-/// None that a release has: a test reads them all.
+/// None in a release: a test parses every built-in scenario.
 pub fn builtin_plan(name: &str) -> Option<Result<Plan, ScenarioError>> {
     builtin(name).map(|text| parse(text, name))
 }

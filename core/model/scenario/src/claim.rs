@@ -1,4 +1,4 @@
-//! What a scenario claims, with its source, and how to check it.
+//! Published claims that a scenario reproduces, and how to check them.
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Display;
@@ -9,58 +9,58 @@ use fathom_units::{Bytes, Duration, Rate, Ratio};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// One statement of a source, and what comes out here.
+/// A statement of a source, with the result expected here.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Claim {
-    /// The statement, in a few words.
+    /// The statement in a few words.
     pub says: String,
-    /// The figure as the source has it, such as `1.2 s`.
+    /// The published figure, such as `1.2 s`.
     pub published: String,
-    /// How it is checked.
+    /// How to check it.
     pub check: Check,
-    /// Least and most that must come out, in the check's unit.
+    /// Smallest and largest accepted result, in the unit of the check.
     pub expected: [f64; 2],
-    /// Why `expected` is not what was published, where that is so.
+    /// Reason why `expected` differs from the published figure, if it does.
     pub note: Option<String>,
 }
 
-/// A number to be held against [`Claim::expected`].
+/// The number that is compared with [`Claim::expected`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum Check {
-    /// Out of the run.
+    /// A measure of the run.
     Measure(Measure),
-    /// Without a run.
+    /// A calculation without a run.
     Arithmetic(Arithmetic),
 }
 
-/// Sums that need no simulation.
+/// A calculation that needs no simulation.
 ///
 /// ```text
-/// 9gb at 10gbit                 how long a buffer takes to drain
-/// 256p of 1514b at 10mbit       the same, counted in packets
-/// 5gb filled by 1010mbit into 1gbit
+/// 9gb at 10gbit                       time to drain a buffer
+/// 256p of 1514b at 10mbit             the same with a buffer in packets
+/// 5gb filled by 1010mbit into 1gbit   time to fill a buffer
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Arithmetic {
     bytes: u64,
     rate: Rate,
-    /// What arrives meanwhile, at a buffer that fills.
+    /// Arrival rate at a buffer that fills.
     arriving: Option<Rate>,
 }
 
 impl Claim {
-    /// What comes out of `run`; `None` if it has no such observation.
+    /// Result for `run`; `None` if it has no matching observations.
     pub fn outcome(&self, run: &Run) -> Option<f64> {
         match &self.check {
             Check::Measure(measure) => measure.of(run),
             Check::Arithmetic(arithmetic) => Some(arithmetic.seconds()),
         }
     }
-    /// True if `outcome` is as expected.
+    /// Whether the result is within [`Claim::expected`].
     pub fn holds(&self, outcome: f64) -> bool {
         (self.expected[0]..=self.expected[1]).contains(&outcome)
     }
-    /// Unit of `expected` and of the outcome.
+    /// Unit of the expected values and of the result.
     pub fn unit(&self) -> &'static str {
         self.check.unit()
     }
@@ -76,7 +76,7 @@ impl Check {
 }
 
 impl Arithmetic {
-    /// The result, in seconds.
+    /// Result in seconds.
     pub fn seconds(&self) -> f64 {
         let rate = self.rate.as_bits_per_second() as f64;
         let rate = self.arriving.map_or(rate, |arriving| arriving.as_bits_per_second() as f64 - rate);
@@ -85,7 +85,7 @@ impl Arithmetic {
 }
 
 const FORMS: &str =
-    "such as \"9gb at 10gbit\", \"256p of 1514b at 10mbit\" or \"5gb filled by 1010mbit into 1gbit\"";
+    "for example \"9gb at 10gbit\", \"256p of 1514b at 10mbit\" or \"5gb filled by 1010mbit into 1gbit\"";
 
 impl FromStr for Arithmetic {
     type Err = String;
@@ -96,18 +96,18 @@ impl FromStr for Arithmetic {
             [count, "of", size, "at", rate] => {
                 let count = count.strip_suffix('p').and_then(|n| n.parse::<u64>().ok());
                 let all = count.and_then(|n| n.checked_mul(bytes(size).ok()?));
-                let all = all.ok_or_else(|| format!("\"{text}\" is no sum (expected one {FORMS})"))?;
+                let all = all.ok_or_else(|| format!("\"{text}\" is not a calculation (expected {FORMS})"))?;
                 Arithmetic { bytes: all, rate: quantity(rate)?, arriving: None }
             }
             [size, "filled", "by", arriving, "into", rate] => {
                 let arriving = Some(quantity(arriving)?);
                 Arithmetic { bytes: bytes(size)?, rate: quantity(rate)?, arriving }
             }
-            _ => return Err(format!("\"{text}\" is no sum (expected one {FORMS})")),
+            _ => return Err(format!("\"{text}\" is not a calculation (expected {FORMS})")),
         };
         let seconds = parsed.seconds();
         let fits = seconds.is_finite() && seconds > 0.0;
-        if fits { Ok(parsed) } else { Err(format!("\"{text}\" has no finite result above 0")) }
+        if fits { Ok(parsed) } else { Err(format!("the result of \"{text}\" is not finite and above 0")) }
     }
 }
 
@@ -130,7 +130,7 @@ pub(crate) struct ClaimFile {
     note: Option<String>,
 }
 
-/// A bound with its unit in quotes, or a bare number where the unit is none.
+/// A bound with its unit in quotes, or a bare number if it has no unit.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Bound {
@@ -139,7 +139,7 @@ enum Bound {
 }
 
 impl ClaimFile {
-    /// The claim, or what is wrong with it and where.
+    /// Validates the claim. The error has the position in the file and the problem.
     pub(crate) fn check(self) -> Result<Claim, (Range<usize>, String)> {
         let span = self.expected.span();
         let check = match (self.measure, self.arithmetic) {
@@ -150,7 +150,10 @@ impl ClaimFile {
         let [least, most] = self.expected.into_inner();
         let expected = [bound(&least, check.unit())?, bound(&most, check.unit())?];
         if expected[0] > expected[1] {
-            return Err((span, "expected is [least, most]".to_string()));
+            return Err((
+                span,
+                "expected: the first value exceeds the second (expected [minimum, maximum])".to_string(),
+            ));
         }
         let published = self.published.unwrap_or_else(|| self.says.clone());
         Ok(Claim { says: self.says, published, check, expected, note: self.note })
@@ -161,7 +164,7 @@ fn parsed<T: FromStr<Err: Display>>(text: &Spanned<String>) -> Result<T, (Range<
     text.get_ref().parse().map_err(|error: T::Err| (text.span(), error.to_string()))
 }
 
-/// A bound in `unit`.
+/// Parses a bound in `unit`.
 fn bound(given: &Spanned<Bound>, unit: &str) -> Result<f64, (Range<usize>, String)> {
     let refuse = |what: String| (given.span(), what);
     let text = match given.get_ref() {
@@ -176,7 +179,7 @@ fn bound(given: &Spanned<Bound>, unit: &str) -> Result<f64, (Range<usize>, Strin
         "bytes" => text.parse().map(|b: Bytes| b.get() as f64).map_err(|e| e.to_string()),
         "bit/s" => text.parse().map(|r: Rate| r.as_bits_per_second() as f64).map_err(|e| e.to_string()),
         "ratio" => text.parse().map(|r: Ratio| r.0).map_err(|e| e.to_string()),
-        _ => text.parse().map_err(|_| format!("\"{text}\" is no number")),
+        _ => text.parse().map_err(|_| format!("\"{text}\" is not a number")),
     };
     value.map_err(refuse)
 }

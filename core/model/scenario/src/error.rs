@@ -1,15 +1,16 @@
-//! Where a scenario file is wrong, and how.
+//! Errors in scenario files, with their position.
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// A scenario file that is refused: `scenarios/home.toml:14: up.delay: duration "5" has no unit (did you mean ...)`.
+/// An invalid scenario file:
+/// `scenarios/home.toml:14: up.delay: duration "5" has no unit (did you mean ...)`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
-    /// The file, as the caller named it.
+    /// Name of the file, as given by the caller.
     pub file: String,
-    /// Line in the file, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// The object, the value seen, and what would do.
+    /// The key, its value, and what was expected.
     pub what: String,
 }
 
@@ -21,7 +22,7 @@ impl fmt::Display for ScenarioError {
 impl core::error::Error for ScenarioError {}
 
 impl ScenarioError {
-    /// An error at byte `offset` of `text`.
+    /// Creates an error at byte `offset` of `text`.
     pub(crate) fn at(file: &str, text: &str, offset: usize, what: String) -> Self {
         let before = text.as_bytes().iter().take(offset);
         let line = 1 + before.filter(|byte| **byte == b'\n').count();

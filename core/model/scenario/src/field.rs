@@ -1,4 +1,4 @@
-//! Values of a scenario file: texts that become quantities within limits.
+//! Values of scenario files: texts parsed to quantities and checked against limits.
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
@@ -8,32 +8,34 @@ use fathom_qdisc::Spec;
 use fathom_units::{Bytes, Duration, Rate, Ratio, dscp_of_name};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// Faster lines are typing errors.
+/// Higher rates are assumed to be a typing error.
 const MAX_RATE: Rate = Rate::from_bits_per_second(1_000_000_000_000);
 const MAX_DELAY: Duration = Duration::from_secs(3600);
-/// ATM, PPPoE, VLAN and tunnels together stay far below.
+/// ATM, PPPoE, VLAN and tunnel headers together stay well below this.
 const MAX_OVERHEAD: Bytes = Bytes(256);
 
-/// A quantity and what a scenario may say of it.
+/// A quantity with the limits that scenarios place on it.
 pub(crate) trait Field: FromStr<Err: Display> {
-    /// What is allowed, if `self` is not.
+    /// The allowed range, if `self` is outside of it.
     fn refusal(&self) -> Option<&'static str>;
 }
 
 impl Field for Rate {
     fn refusal(&self) -> Option<&'static str> {
         let fits = self.as_bits_per_second() > 0 && *self <= MAX_RATE;
-        (!fits).then_some("a rate is above 0 and at most 1Tbit; leave it out for a link that takes no time")
+        (!fits).then_some(
+            "expected a rate above 0 and at most 1Tbit; leave it out for a link without serialization delay",
+        )
     }
 }
 impl Field for Duration {
     fn refusal(&self) -> Option<&'static str> {
-        (*self > MAX_DELAY).then_some("at most 1 hour")
+        (*self > MAX_DELAY).then_some("expected at most 1 hour")
     }
 }
 impl Field for Bytes {
     fn refusal(&self) -> Option<&'static str> {
-        (*self > MAX_OVERHEAD).then_some("an overhead per packet is at most 256b")
+        (*self > MAX_OVERHEAD).then_some("expected an overhead per packet of at most 256b")
     }
 }
 impl Field for Ratio {
@@ -47,10 +49,10 @@ impl Field for Spec {
     }
 }
 
-/// A number of bytes to send, or of a window.
+/// Number of bytes to send, or size of a window.
 #[derive(Clone, Copy)]
 pub(crate) struct Amount(pub(crate) Bytes);
-/// More than this is a typing error: 1 TB.
+/// 1 TB. More is assumed to be a typing error.
 const MAX_AMOUNT: Bytes = Bytes(1_000_000_000_000);
 
 impl FromStr for Amount {
@@ -62,11 +64,11 @@ impl FromStr for Amount {
 impl Field for Amount {
     fn refusal(&self) -> Option<&'static str> {
         let fits = self.0 > Bytes::ZERO && self.0 <= MAX_AMOUNT;
-        (!fits).then_some("above 0 and at most 1 TB")
+        (!fits).then_some("expected above 0 and at most 1 TB")
     }
 }
 
-/// The length of a part of a run: a switch's buffer may take more than an hour to fill.
+/// Duration of a part of a run. A switch's buffer can take more than an hour to fill.
 #[derive(Clone, Copy)]
 pub(crate) struct Lasting(pub(crate) Duration);
 const MAX_LASTING: Duration = Duration::from_secs(48 * 3600);
@@ -79,11 +81,11 @@ impl FromStr for Lasting {
 }
 impl Field for Lasting {
     fn refusal(&self) -> Option<&'static str> {
-        (self.0 > MAX_LASTING).then_some("at most 48 hours")
+        (self.0 > MAX_LASTING).then_some("expected at most 48 hours")
     }
 }
 
-/// A quantity, or several in brackets.
+/// One quantity, or several in brackets.
 pub(crate) struct OneOrMore<T>(pub(crate) Vec<T>);
 
 impl<'de, T: Field> Deserialize<'de> for OneOrMore<T> {
@@ -117,7 +119,7 @@ impl<'de, T: Field> Visitor<'de> for OneOrMoreVisitor<T> {
     }
 }
 
-/// Six DSCP bits: a number, or a name of [`dscp_of_name`].
+/// Parses a DSCP: a number, or a name known to [`dscp_of_name`].
 pub(crate) fn dscp(value: &toml::Value) -> Result<u8, String> {
     let found = match value {
         toml::Value::Integer(number) => u8::try_from(*number).ok().filter(|dscp| *dscp < 64),
@@ -125,11 +127,12 @@ pub(crate) fn dscp(value: &toml::Value) -> Result<u8, String> {
         _ => None,
     };
     found.ok_or_else(|| {
-        alloc::format!("dscp: {value} is none (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)")
+        alloc::format!("dscp: {value} is invalid (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)")
     })
 }
 
-/// A `T` written as a string. A bare number is refused in the words of `T`'s own error, which ask for a unit.
+/// A `T` written as a string. A bare number is rejected with `T`'s own error, which asks for a
+/// unit.
 pub(crate) struct Quantity<T>(pub(crate) T);
 
 impl<'de, T: Field> Deserialize<'de> for Quantity<T> {
@@ -160,14 +163,14 @@ impl<T: Field> Visitor<'_> for QuantityVisitor<T> {
     }
 }
 
-/// The error for a number that is not in quotes; zero needs no unit, but quotes all the same.
+/// Error for a number without quotes. Zero needs no unit, but it does need quotes.
 fn bare<T: Field, E: Error>(number: impl Display) -> Result<Quantity<T>, E> {
     let text = number.to_string();
     let error = text.parse::<T>().err().map(|error| error.to_string());
     Err(E::custom(error.unwrap_or_else(|| alloc::format!("{text} must be in quotes"))))
 }
 
-/// A word of letters, digits, `-`, `_`, `.` with at most `max` characters; else what is wrong with it.
+/// Checks that `text` has 1 to `max` characters, all of them letters, digits, `-`, `_` or `.`.
 pub(crate) fn check_word(what: &str, text: &str, max: usize) -> Result<(), String> {
     let fits = (1..=max).contains(&text.len());
     let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
@@ -175,5 +178,5 @@ pub(crate) fn check_word(what: &str, text: &str, max: usize) -> Result<(), Strin
     if fits && plain {
         return Ok(());
     }
-    Err(alloc::format!("{what} \"{text}\" will not do (expected 1 to {max} {expected})"))
+    Err(alloc::format!("{what} \"{text}\" is invalid (expected 1 to {max} {expected})"))
 }

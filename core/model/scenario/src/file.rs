@@ -1,4 +1,4 @@
-//! The file's own form, field by field, and its conversion to a [`Plan`].
+//! Structure of scenario files, field by field, and the conversion to a [`Plan`].
 use crate::claim::{Claim, ClaimFile};
 use crate::error::ScenarioError;
 use crate::field::{Quantity, check_word};
@@ -19,11 +19,11 @@ use toml::Spanned;
 
 /// Scenarios are written by hand; a larger file is something else.
 const MAX_FILE_BYTES: usize = 1 << 20;
-/// Of a plan or a hop.
+/// Longest name of a plan or hop.
 const MAX_NAME: usize = 64;
-/// `TCP_CA_NAME_MAX` of Linux, without the final zero.
+/// `TCP_CA_NAME_MAX` of Linux, without the terminating zero.
 const MAX_CONGESTION_CONTROL: usize = 15;
-/// In each direction.
+/// Maximum number of flows in each direction.
 const MAX_FLOWS: u32 = 1024;
 const DEFAULT_LOAD_DURATION: Duration = Duration::from_secs(20);
 
@@ -35,7 +35,7 @@ struct File {
     source: String,
     hop: Option<Spanned<Vec<Hop>>>,
     load: Option<Spanned<Load>>,
-    /// `work` is its name in older files.
+    /// Older files call this `work`.
     #[serde(default, alias = "work")]
     workload: Vec<WorkloadFile>,
     #[serde(default)]
@@ -73,7 +73,7 @@ struct Expected {
     max_working_latency: Option<Spanned<[Quantity<Duration>; 2]>>,
 }
 
-/// What is wrong, and the bytes of the file where it is.
+/// Position in the file, and the problem.
 struct Fault(Range<usize>, String);
 
 impl From<Fault> for Refusal {
@@ -82,21 +82,21 @@ impl From<Fault> for Refusal {
     }
 }
 
-/// Reads the scenario `text`, which has no files beside it. `file` is the name used in errors.
+/// Parses a scenario that refers to no other files. `file` is the name used in errors.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first problem, with its line.
 pub fn parse(text: &str, file: &str) -> Result<Plan, ScenarioError> {
     parse_with_files(text, file, &no_files)
 }
 
-/// Reads the scenario `text`. `file` is the name used in errors; `files` reads what lies beside it.
+/// Parses a scenario. `file` is the name used in errors; `files` reads files relative to it.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line; in a trace with the trace's name and line.
+/// The first problem, with its line. Problems in a trace have the trace's name and line.
 pub fn parse_with_files(text: &str, file: &str, files: Files<'_>) -> Result<Plan, ScenarioError> {
     if text.len() > MAX_FILE_BYTES {
-        let what = format!("{} bytes are too many for a scenario (at most {MAX_FILE_BYTES})", text.len());
+        let what = format!("the scenario is too large: {} bytes (at most {MAX_FILE_BYTES})", text.len());
         return Err(ScenarioError::at(file, text, 0, what));
     }
     let parsed: File = toml::from_str(text).map_err(|error| {
@@ -109,7 +109,7 @@ pub fn parse_with_files(text: &str, file: &str, files: Files<'_>) -> Result<Plan
     })
 }
 
-/// `message` with the field before it, and with a guess where a field is misspelt.
+/// Prefixes `message` with the field, and suggests a known field for a misspelled one.
 fn describe(text: &str, offset: usize, message: &str) -> String {
     let line = message.lines().collect::<Vec<_>>().join(" ");
     if line.starts_with("unknown field") {
@@ -119,34 +119,19 @@ fn describe(text: &str, offset: usize, message: &str) -> String {
     field_before(text, offset).map_or(line.clone(), |field| format!("{field}: {line}"))
 }
 
-/// The key of which the value stands at `offset`: the word before the `=` before it.
+/// Key of the value at `offset`: the word before the preceding `=`.
 fn field_before(text: &str, offset: usize) -> Option<&str> {
     let key = text.get(..offset)?.trim_end().strip_suffix('=')?.trim_end();
     let start = key.rfind(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).map_or(0, |at| at + 1);
     key.get(start..).filter(|word| !word.is_empty())
 }
 
-/// Serde names the unknown field first and then those it knows, all in backticks: the known one nearest to it.
+/// Serde names the unknown field first and then the known fields, all in backticks. This finds the
+/// known field nearest to the unknown one.
 fn guess(message: &str) -> Option<&str> {
     let mut words = message.split('`').skip(1).step_by(2);
     let wrong = words.next()?;
-    let nearest = words.map(|word| (edit_distance(wrong, word), word)).min()?;
-    (nearest.0 <= 2).then_some(nearest.1)
-}
-
-/// Least number of letters to insert, delete or replace (Levenshtein).
-fn edit_distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    fathom_text::nearest(wrong, &words.collect::<Vec<_>>())
 }
 
 fn plan(file: File, files: Files<'_>) -> Result<Plan, Refusal> {
@@ -154,7 +139,9 @@ fn plan(file: File, files: Files<'_>) -> Result<Plan, Refusal> {
     let needs_no_line = file.load.is_none() && file.workload.is_empty() && !file.claim.is_empty();
     let (span, hops) = file.hop.map_or((0..0, Vec::new()), |hops| (hops.span(), hops.into_inner()));
     if (hops.is_empty() && !needs_no_line) || hops.len() > MAX_HOPS {
-        return Err(Fault(span, format!("{} hops will not do (expected 1 to {MAX_HOPS})", hops.len())).into());
+        return Err(
+            Fault(span, format!("the line has {} hops (expected 1 to {MAX_HOPS})", hops.len())).into()
+        );
     }
     let load = file.load.map(load).transpose()?;
     let run = file.run.check(load.as_ref().map(|load| load.duration)).map_err(fault)?;
@@ -185,7 +172,7 @@ fn workloads(files: Vec<WorkloadFile>, hops: &[HopPlan]) -> Result<Vec<WorkloadP
         let span = file.span();
         let workload = file.check(hops).map_err(fault)?;
         if workloads.iter().any(|other| other.name == workload.name) {
-            return Err(Fault(span, format!("name: there is another workload \"{}\"", workload.name)));
+            return Err(Fault(span, format!("name: there is already a workload \"{}\"", workload.name)));
         }
         workloads.push(workload);
     }
@@ -208,7 +195,7 @@ fn hop(hop: Hop, files: Files<'_>) -> Result<HopPlan, Refusal> {
             true
         }
         (TransmitterParams::Wifi(_), ..) | (_, TransmitterParams::Wifi(_), _) => {
-            let what = "wifi: both directions share the medium (give wifi in up and in down)";
+            let what = "wifi: both directions share the medium (specify wifi for up and down)";
             return Err(Fault(span, what.to_string()).into());
         }
         (_, _, given) => given.as_ref().is_some_and(|given| *given.get_ref()),
@@ -216,17 +203,17 @@ fn hop(hop: Hop, files: Files<'_>) -> Result<HopPlan, Refusal> {
     Ok(HopPlan { name: hop.name.into_inner(), up, down, half_duplex })
 }
 
-/// What both directions of a medium must agree on.
+/// Checks that both directions of a shared medium have the same parameters.
 fn check_wifi(up: &WifiParams, down: &WifiParams, half_duplex: Option<&bool>) -> Result<(), String> {
     if half_duplex == Some(&false) {
-        return Err("half_duplex: wifi is so in any case (leave it out)".to_string());
+        return Err("half_duplex: wifi is always half-duplex (leave it out)".to_string());
     }
     if (up.stations, up.station_phy) == (down.stations, down.station_phy) {
         return Ok(());
     }
     let (up, down) = ((up.stations, up.station_phy), (down.stations, down.station_phy));
     Err(format!(
-        "wifi: up has stations = {} at {}, down {} at {} (both are on one medium: give the same stations and station_phy)",
+        "wifi: up has stations = {} at {}, down {} at {} (both directions share the medium: use the same stations and station_phy)",
         up.0, up.1, down.0, down.1
     ))
 }
@@ -236,11 +223,14 @@ fn load(load: Spanned<Load>) -> Result<LoadPlan, Fault> {
     let (up_flows, down_flows) = (load.up_flows, load.down_flows);
     if up_flows.max(down_flows) > MAX_FLOWS || up_flows.max(down_flows) == 0 {
         let seen = format!("up_flows = {up_flows}, down_flows = {down_flows}");
-        return Err(Fault(span, format!("{seen} will not do (expected 1 to {MAX_FLOWS} in one of them)")));
+        return Err(Fault(
+            span,
+            format!("{seen}: out of range (expected 1 to {MAX_FLOWS} in at least one of them)"),
+        ));
     }
     let duration = load.duration.map_or(DEFAULT_LOAD_DURATION, |given| given.0);
     if duration == Duration::ZERO {
-        return Err(Fault(span, "a load of duration 0 is none (leave out [load])".to_string()));
+        return Err(Fault(span, "duration: the load lasts 0 (leave out [load] for no load)".to_string()));
     }
     let congestion_control = match load.congestion_control {
         None => "cubic".to_string(),
@@ -256,7 +246,7 @@ fn load(load: Spanned<Load>) -> Result<LoadPlan, Fault> {
 fn range(range: Spanned<[Quantity<Duration>; 2]>) -> Result<LatencyRange, Fault> {
     let (span, [Quantity(at_least), Quantity(at_most)]) = (range.span(), range.into_inner());
     if at_least > at_most {
-        return Err(Fault(span, format!("{at_least} is more than {at_most} (expected [least, most])")));
+        return Err(Fault(span, format!("{at_least} exceeds {at_most} (expected [minimum, maximum])")));
     }
     Ok(LatencyRange { at_least, at_most })
 }

@@ -1,7 +1,8 @@
 //! Scenario files: TOML to a validated [`Plan`], and the built-in lines.
 //!
 //! ```
-//! let plan = fathom_scenario::parse(fathom_scenario::builtin("dsl").unwrap(), "dsl.toml").unwrap();
+//! let text = fathom_scenario::builtin("dsl").unwrap();
+//! let plan = fathom_scenario::parse(text, "dsl.toml").unwrap();
 //! println!("{}: {} hops", plan.name, plan.line.hops.len());
 //! ```
 //!

@@ -1,4 +1,4 @@
-//! What a scenario file says, with every value checked.
+//! A scenario with all values validated.
 use crate::Claim;
 use crate::workload::{LoadPlan, RunPlan, WorkloadPlan};
 use alloc::string::String;
@@ -7,49 +7,49 @@ use fathom_link::{BottleneckParams, HopParams, Line};
 use fathom_qdisc::Packet;
 use fathom_units::Duration;
 
-/// Most hops of a line. Traceroute's own limit is 30.
+/// Maximum number of hops. Traceroute's limit is 30.
 pub const MAX_HOPS: usize = 32;
 
-/// A line, what to send over it, and what should come out.
+/// An emulated line, its traffic, and the expected results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
-    /// A word or two, as given on the command line.
+    /// Short name, as given on the command line.
     pub name: String,
-    /// What it shows, in a sentence.
+    /// Description in one sentence.
     pub about: String,
-    /// Where its numbers come from.
+    /// Source of the numbers.
     pub source: String,
     /// The line.
     pub line: LinePlan,
-    /// Load that belongs to the scenario; a host may bring its own.
+    /// Load of the scenario; the caller may use its own instead.
     pub load: Option<LoadPlan>,
-    /// What else is sent.
+    /// Additional workloads.
     pub workloads: Vec<WorkloadPlan>,
-    /// How long, and how often it is looked at.
+    /// Duration and sampling interval.
     pub run: RunPlan,
-    /// What should come out under that load.
+    /// Expected latencies with and without the load.
     pub expect: Expect,
-    /// What its source says, to be held against a run.
+    /// Published claims to compare with a run.
     pub claims: Vec<Claim>,
 }
 
-/// The hops between user and server, beginning at the user.
+/// The hops between user and server, starting at the user.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinePlan {
-    /// At least one, at most [`MAX_HOPS`].
+    /// From one to [`MAX_HOPS`] hops.
     pub hops: Vec<HopPlan>,
 }
 
 /// A link and the router at its far end, as in [`fathom_link::Line`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct HopPlan {
-    /// Of the router, as a traceroute would print it.
+    /// Name of the router, as traceroute would print it.
     pub name: String,
-    /// From the user.
+    /// Direction from the user.
     pub up: BottleneckParams,
-    /// To the user.
+    /// Direction to the user.
     pub down: BottleneckParams,
-    /// Only one direction at a time can send.
+    /// Only one direction can send at a time.
     pub half_duplex: bool,
 }
 
@@ -59,40 +59,40 @@ impl<'a> From<&'a HopPlan> for HopParams<'a> {
     }
 }
 
-/// What should come out; `None` where the scenario does not say.
+/// Expected latencies; `None` if the scenario does not specify one.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Expect {
-    /// Round trip without load.
+    /// Round-trip latency without load.
     pub idle_latency: Option<LatencyRange>,
-    /// Longest round trip under the scenario's load.
+    /// Maximum round-trip latency under the scenario's load.
     pub max_working_latency: Option<LatencyRange>,
 }
 
-/// From the least to the most expected, both included.
+/// An inclusive range of latencies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LatencyRange {
-    /// Not less than this.
+    /// Lower bound.
     pub at_least: Duration,
-    /// Not more than this.
+    /// Upper bound.
     pub at_most: Duration,
 }
 
 impl LatencyRange {
-    /// True if `latency` is as expected.
+    /// Whether `latency` is in the range.
     pub fn contains(&self, latency: Duration) -> bool {
         (self.at_least..=self.at_most).contains(&latency)
     }
 }
 
 impl Plan {
-    /// The line, empty. All its chance comes from `seed`.
+    /// Creates the line, without packets. `seed` determines all random numbers.
     pub fn to_line<P: Packet + Clone>(&self, seed: u64) -> Line<P> {
         Line::new(&self.line.hops, seed)
     }
 }
 
 impl LinePlan {
-    /// Round trip of an infinitely small packet: the sum of all delays.
+    /// Round-trip propagation delay: the sum of all link delays.
     pub fn propagation(&self) -> Duration {
         self.hops.iter().fold(Duration::ZERO, |sum, hop| sum + hop.up.delay + hop.down.delay)
     }

@@ -1,4 +1,4 @@
-//! Time series of what the queues of a line hold: the truth that a measurement is compared with.
+//! Time series of a line's queues: the ground truth for measurements.
 use crate::LinePlan;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -7,7 +7,8 @@ use fathom_qdisc::Packet;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Direction, Duration, Time};
 
-/// Backlog, longest sojourn, drops and marks of one queue over time; simulator and lab record the same.
+/// Backlog, longest sojourn time, drops and marks of one queue over time, recorded alike by
+/// simulator and lab.
 #[derive(Clone, Debug)]
 pub struct QueueSeries {
     position: LinePosition,
@@ -18,8 +19,8 @@ pub struct QueueSeries {
 }
 
 impl QueueSeries {
-    /// Empty series for each queue of `plan` in which something can wait: those before a link with a rate. They are in order from
-    /// the user's edge, up before down.
+    /// Empty series for each queue of `plan` in front of a link with a rate; other queues stay
+    /// empty. Ordered from the user's edge, up before down.
     pub fn of_line(plan: &LinePlan) -> Vec<QueueSeries> {
         let hops = plan.hops.iter().enumerate();
         let queues = hops.flat_map(|(hop, named)| {
@@ -42,11 +43,12 @@ impl QueueSeries {
             marks: series(Metric::QueueMarks),
         }
     }
-    /// Where the queue is.
+    /// Position of the queue on the line.
     pub const fn position(&self) -> LinePosition {
         self.position
     }
-    /// Records `queue` at `now`. `longest_sojourn` is of the packets that left it since the last sample, if any did.
+    /// Records `queue` at `now`. `longest_sojourn` covers the packets that left it since the last
+    /// sample, if any.
     pub fn sample<P: Packet + Clone>(
         &mut self,
         queue: &Bottleneck<P>,
@@ -61,7 +63,7 @@ impl QueueSeries {
         observe_change(&mut self.drops, stats.dropped().packets, now);
         observe_change(&mut self.marks, stats.marked.packets, now);
     }
-    /// The series.
+    /// Returns the series of backlog, sojourn time, drops and marks.
     pub fn into_series(self) -> [Series; 4] {
         [self.backlog, self.sojourn, self.drops, self.marks]
     }
@@ -71,7 +73,7 @@ fn observe(series: &mut Series, value: f64, at: Time) {
     series.push(Observation { at, value: Value::Observed(value) });
 }
 
-/// A counter stands still most of the time: only its changes are kept.
+/// Records a counter only when it changes.
 fn observe_change(series: &mut Series, count: u64, at: Time) {
     let count = count as f64;
     if series.values.last() != Some(&count) {

@@ -1,4 +1,4 @@
-//! `wifi` and `cellular` as they stand in a file.
+//! `wifi` and `cellular` in scenario files.
 use crate::field::{Amount, Quantity};
 use crate::trace_file::Refusal;
 use alloc::format;
@@ -11,15 +11,15 @@ use toml::Spanned;
 
 const STATIONS: RangeInclusive<i64> = 0..=32;
 const PACKETS: RangeInclusive<i64> = 1..=AggregateLimits::MAX_PACKETS as i64;
-/// Up to the largest of VHT.
+/// The maximum is the largest aggregate of VHT (802.11ac).
 const AGGREGATE: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1_048_575);
-/// Up to aPPDUMaxTime of HT.
+/// The maximum is aPPDUMaxTime of HT (802.11n).
 const AIRTIME: RangeInclusive<Duration> = Duration::from_micros(100)..=Duration::from_millis(10);
-/// 802.11's lowest rate.
+/// Lowest rate of 802.11.
 const MIN_PHY: Rate = Rate::from_bits_per_second(1_000_000);
-/// Slower ones take longer for a packet than any outage.
+/// At lower rates a single packet would take longer than an outage.
 const MIN_CELLULAR: Rate = Rate::from_bits_per_second(1_000);
-/// With more nothing would come through.
+/// With a higher error ratio hardly anything would get through.
 const MAX_ERRORS: Ratio = Ratio(0.9);
 const MIN_OUTAGE: Duration = Duration::from_millis(1);
 const DEFAULT_TTI: Duration = Duration::from_millis(1);
@@ -72,7 +72,7 @@ impl WifiFile {
 }
 
 impl CellularFile {
-    /// `span` is that of all of it; a trace gives the rate.
+    /// `span` is the position of the whole table; a trace overrides the rate.
     pub(crate) fn params(
         &self,
         span: Range<usize>,
@@ -83,7 +83,7 @@ impl CellularFile {
             let span = self.tti.as_ref().map_or(span, Spanned::span);
             return refuse(
                 span,
-                format!("tti: {tti} will not do (expected 1ms for LTE, 2ms or 10ms for UMTS)"),
+                format!("tti: {tti} is invalid (expected 1ms for LTE, 2ms or 10ms for UMTS)"),
             );
         }
         Ok(CellularParams {
@@ -104,13 +104,12 @@ impl CellularFile {
             (Some(low), Some(high), None) => walk(low, high),
             (None, None, Some((_, Trace::Rates(trace)))) => Ok(CellularRate::Trace(trace)),
             (None, None, Some((name, Trace::Opportunities(_)))) => {
-                let what =
-                    "trace: one of opportunities has its own times (leave cellular out, or give rates)";
+                let what = "trace: a trace of transmission opportunities already contains the timing (leave out cellular, or use a trace of rates)";
                 refuse(name, what)
             }
             (low, high, Some(_)) => {
                 let span = low.as_ref().or(high.as_ref()).map_or(span, Spanned::span);
-                refuse(span, "low and high: the trace says already how fast the link is (leave them out)")
+                refuse(span, "low and high: the rate is already given by trace (leave them out)")
             }
             _ => refuse(span, "cellular: expected low and high, such as low = \"1mbit\", high = \"40mbit\""),
         }
@@ -120,7 +119,12 @@ impl CellularFile {
         let (every, length) = match (&self.outage_every, &self.outage) {
             (None, None) => return Ok(None),
             (Some(every), Some(length)) => (every, length),
-            _ => return refuse(span, "outage_every and outage belong together (\"60s\" and \"5s\")"),
+            _ => {
+                return refuse(
+                    span,
+                    "outage_every and outage require each other (for example \"60s\" and \"5s\")",
+                );
+            }
         };
         for (key, given) in [("outage_every", every), ("outage", length)] {
             let time = given.get_ref().0;
@@ -135,7 +139,7 @@ impl CellularFile {
 fn walk(low: &Spanned<Quantity<Rate>>, high: &Spanned<Quantity<Rate>>) -> Result<CellularRate, Refusal> {
     let (least, most) = (low.get_ref().0, high.get_ref().0);
     if least < MIN_CELLULAR {
-        return refuse(low.span(), format!("low: {least} will not do (expected at least {MIN_CELLULAR})"));
+        return refuse(low.span(), format!("low: {least} is invalid (expected at least {MIN_CELLULAR})"));
     }
     if least > most {
         return refuse(high.span(), format!("high: {most} is below low = {least}"));
@@ -188,7 +192,7 @@ fn within<T: PartialOrd + Display + Copy>(
 }
 
 fn refusal(key: &str, seen: impl Display, least: impl Display, most: impl Display) -> alloc::string::String {
-    format!("{key}: {seen} will not do (expected {least} to {most})")
+    format!("{key}: {seen} is invalid (expected {least} to {most})")
 }
 
 fn refuse<T>(span: Range<usize>, what: impl alloc::string::ToString) -> Result<T, Refusal> {

@@ -34,14 +34,17 @@ impl RunFile {
         let duration = match self.duration {
             None => load.unwrap_or(DEFAULT_DURATION),
             Some(given) if given.get_ref().0.0 == Duration::ZERO => {
-                return Err((given.span(), "duration: a run of no length has no result".to_string()));
+                return Err((given.span(), "duration: 0 is invalid (expected more than 0)".to_string()));
             }
             Some(given) => given.into_inner().0.0,
         };
         let sample_every = match self.sample_every {
             None => DEFAULT_SAMPLE,
             Some(given) if given.get_ref().0 < MIN_SAMPLE => {
-                return Err((given.span(), "sample_every: expected at least 1ms".to_string()));
+                return Err((
+                    given.span(),
+                    "sample_every: interval too short (expected at least 1ms)".to_string(),
+                ));
             }
             Some(given) => given.into_inner().0,
         };

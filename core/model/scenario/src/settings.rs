@@ -1,11 +1,12 @@
-//! Single values of a scenario replaced from outside: `hop.modem.up.rate=3mbit`.
+//! Overrides of single scenario values: `hop.modem.up.rate=3mbit`.
 use crate::ScenarioError;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::str::FromStr;
 use toml::{Table, Value};
 
-/// One value to replace, or to add where the scenario leaves it out.
+/// A value to override, or to add if the scenario lacks it.
 ///
 /// ```text
 /// hop.modem.up.rate=3mbit      a hop by its name, or by its number from 0
@@ -13,9 +14,9 @@ use toml::{Table, Value};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setting {
-    /// Keys from the outside in, with dots between.
+    /// Path of the key, from the outermost table, separated by dots.
     pub path: String,
-    /// As it would stand in the file, without quotes.
+    /// Value as it would be written in the file, without quotes.
     pub value: String,
 }
 
@@ -25,23 +26,23 @@ impl FromStr for Setting {
         let (path, value) = text.split_once('=').unwrap_or((text, ""));
         if path.is_empty() || value.is_empty() || path.split('.').any(str::is_empty) {
             return Err(format!(
-                "\"{text}\" sets nothing (expected KEY=VALUE, such as hop.modem.up.rate=3mbit)"
+                "\"{text}\" is not a setting (expected KEY=VALUE, such as hop.modem.up.rate=3mbit)"
             ));
         }
         Ok(Setting { path: path.to_string(), value: value.to_string() })
     }
 }
 
-/// The scenario `text` with `settings` in it, in order. Comments and the order of keys are lost.
+/// Applies `settings` in order to the scenario `text`. Comments and the order of keys are lost.
 ///
 /// # Errors
-/// A text that is no TOML, or a path that leads nowhere. Whether keys and values mean something, `parse` finds.
+/// If the text is not TOML or a path does not exist. Keys and values are only checked by `parse`.
 pub fn with_settings(text: &str, file: &str, settings: &[Setting]) -> Result<String, ScenarioError> {
     let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
         let start = error.span().map_or(0, |span| span.start);
         ScenarioError::at(file, text, start, error.message().to_string())
     })?;
-    // Older files and commands have `work`.
+    // Older files and commands use `work`.
     if let Some(workloads) = table.remove("work") {
         table.insert("workload".to_string(), workloads);
     }
@@ -56,7 +57,7 @@ pub fn with_settings(text: &str, file: &str, settings: &[Setting]) -> Result<Str
     toml::to_string(&root).map_err(|error| ScenarioError::at(file, text, 0, error.to_string()))
 }
 
-/// What `key` leads to; made where there is nothing. `parse` refuses keys that mean nothing.
+/// Value of `key`, created if it does not exist. `parse` rejects unknown keys.
 fn enter<'v>(at: &'v mut Value, key: &str) -> Result<&'v mut Value, String> {
     let kind = at.type_str();
     match at {
@@ -64,17 +65,19 @@ fn enter<'v>(at: &'v mut Value, key: &str) -> Result<&'v mut Value, String> {
         Value::Array(items) => {
             let named = |item: &Value| item.get("name").and_then(Value::as_str) == Some(key);
             let index = items.iter().position(named).or_else(|| key.parse().ok());
-            let count = items.len();
+            let names: Vec<&str> =
+                items.iter().filter_map(|item| item.get("name").and_then(Value::as_str)).collect();
+            let guess = fathom_text::nearest(key, &names)
+                .map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
+            let known = format!("{guess}expected {} or a number from 0", names.join(", "));
             let item = index.and_then(|index| items.get_mut(index));
-            item.ok_or_else(|| {
-                format!("\"{key}\" is none of the {count} items (expected a name or a number from 0)")
-            })
+            item.ok_or_else(|| format!("no item is called \"{key}\" ({known})"))
         }
-        _ => Err(format!("\"{key}\" lies in a {kind}, which has no keys")),
+        _ => Err(format!("\"{key}\": a {kind} has no keys")),
     }
 }
 
-/// A value as TOML has it: a number or a truth value bare, all else a text.
+/// Converts a value to TOML: numbers and booleans bare, everything else as a string.
 fn value(text: &str) -> Value {
     let number = text.parse().map(Value::Integer).ok();
     let number = number.or_else(|| text.parse().map(Value::Float).ok());

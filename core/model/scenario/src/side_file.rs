@@ -1,4 +1,4 @@
-//! One direction of a hop as it stands in a file: what sends, and what happens on the way.
+//! One direction of a hop in scenario files: its link and impairments.
 use crate::field::{Amount, Quantity};
 use crate::radio_file::{CellularFile, WifiFile};
 use crate::trace_file::{Files, Refusal, trace};
@@ -11,9 +11,10 @@ use fathom_units::{Bytes, Duration, Rate, Ratio};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Linux's `txqueuelen` for Ethernet, for a side that does not name its queue.
+/// Default when a side specifies no queue: Linux's `txqueuelen` for Ethernet.
 const DEFAULT_QUEUE: Spec = Spec::Fifo(FifoParams { limit: Limit::Packets(1000), drop_from: DropFrom::Tail });
-/// An Ethernet header without check sum: what Linux counts as the length of a packet, and so what `tc` is given.
+/// An Ethernet header without checksum, which Linux and therefore `tc` count as part of the packet
+/// length.
 const DEFAULT_OVERHEAD: Bytes = Bytes(14);
 
 #[derive(Deserialize)]
@@ -53,7 +54,7 @@ fn refuse<T>(span: Range<usize>, what: impl ToString) -> Result<T, Refusal> {
     Err(Refusal::Here(span, what.to_string()))
 }
 
-/// The parameters, or what is wrong with them.
+/// Converts and validates one direction.
 pub(crate) fn side(side: Spanned<Side>, files: Files<'_>) -> Result<BottleneckParams, Refusal> {
     let (span, side) = (side.span(), side.into_inner());
     Ok(BottleneckParams {
@@ -69,7 +70,7 @@ impl Side {
     fn transmitter(&self, files: Files<'_>) -> Result<TransmitterParams, Refusal> {
         self.check_kind()?;
         if let (Some(boost), None) = (&self.boost, &self.rate) {
-            return refuse(boost.span(), "boost: there is no rate that it would exceed (rate = \"20mbit\")");
+            return refuse(boost.span(), "boost: rate is missing (for example rate = \"20mbit\")");
         }
         if let Some(wifi) = &self.wifi {
             return wifi.get_ref().params().map(TransmitterParams::Wifi);
@@ -86,7 +87,7 @@ impl Side {
         }
     }
 
-    /// Keys that say the same in two ways.
+    /// Rejects combinations of keys that specify the rate twice.
     fn check_kind(&self) -> Result<(), Refusal> {
         let given = [
             ("rate", self.rate.as_ref().map(Spanned::span)),
@@ -99,8 +100,8 @@ impl Side {
         if (first, second) == ("trace", "cellular") && given.next().is_none() {
             return Ok(());
         }
-        let hint = "leave one of them out; only cellular takes a trace besides";
-        refuse(span, format!("{second}: {first} says already how fast the link is ({hint})"))
+        let hint = "leave one of them out; only cellular can be combined with trace";
+        refuse(span, format!("{second}: the rate is already given by {first} ({hint})"))
     }
 
     fn fixed(&self) -> Result<TransmitterParams, Refusal> {
@@ -110,7 +111,10 @@ impl Side {
         };
         let (span, peak) = (boost.span(), boost.get_ref().rate.0);
         if peak <= sustained {
-            return refuse(span, format!("boost: rate = {peak} is not above the link's own {sustained}"));
+            return refuse(
+                span,
+                format!("boost: rate = {peak} is not above the rate {sustained} of the link"),
+            );
         }
         let bucket = boost.get_ref().bucket.0.0;
         Ok(TransmitterParams::Boost(BoostParams { sustained, peak, bucket }))
@@ -128,7 +132,7 @@ impl Side {
         if (impairment.reorder.0 > 0.0) != (impairment.reorder_delay > Duration::ZERO) {
             return refuse(
                 span,
-                "reorder and reorder_delay belong together (reorder = \"1%\", reorder_delay = \"5ms\")",
+                "reorder and reorder_delay require each other (for example reorder = \"1%\", reorder_delay = \"5ms\")",
             );
         }
         Ok(impairment)
@@ -139,7 +143,10 @@ impl BurstFile {
     fn params(&self) -> Result<BurstParams, Refusal> {
         for (key, given) in [("enter", &self.enter), ("leave", &self.leave)] {
             if given.get_ref().0.0 == 0.0 {
-                return refuse(given.span(), format!("{key}: 0% will not do (a chance after each packet)"));
+                return refuse(
+                    given.span(),
+                    format!("{key}: 0% is invalid (expected a probability per packet above 0)"),
+                );
             }
         }
         Ok(BurstParams {

@@ -1,49 +1,51 @@
-//! When the datagrams of calls, games, cameras and of what only fills a line leave, and how long they are: in either world.
+//! Departure times and sizes of the datagrams of calls, games, cameras and constant or random
+//! streams, for simulator and lab.
 use crate::{CALL_EVERY, CALL_PACKET, Spacing, WorkloadKind};
 use fathom_link::Serializer;
 use fathom_units::{Bytes, Duration, Rng, Time};
 
-/// Headers of IPv4 and UDP.
+/// Size of the IPv4 and UDP headers.
 pub const UDP_HEADERS: u16 = 28;
 
-/// When the next datagram leaves.
+/// Spacing of datagrams.
 enum Beat {
-    /// Evenly in time.
+    /// Constant interval.
     Every(Duration),
-    /// Evenly in IP bits.
+    /// Constant rate in IP bits per second.
     Rate(Serializer),
-    /// At random, so far apart in the mean.
+    /// Exponentially distributed intervals with this mean.
     Poisson(Duration),
 }
 
-/// Bursts among the datagrams.
+/// Periodic bursts in addition to single datagrams.
 struct KeyFrames {
     packets: u64,
     every: Duration,
     next: Time,
 }
 
-/// What leaves at one moment, in this order.
+/// Datagrams that leave at the same time; the key frame goes first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Departure {
-    /// Datagrams of a key frame, each of [`Timetable::size`].
+    /// Number of datagrams in a key frame, each of [`Timetable::size`].
     pub key_frame: u64,
-    /// IP length of the one whose turn it is.
+    /// IP length of the single datagram, if one is due.
     pub single: Option<u16>,
 }
 
-/// Of one sender.
+/// Timetable of one sender.
 pub struct Timetable {
     beat: Beat,
     size: u16,
-    /// Lengths are of exponential distribution, `size` is their mean.
+    /// Lengths are exponentially distributed with mean `size`.
     draws_lengths: bool,
     key_frames: Option<KeyFrames>,
     next: Time,
 }
 
 impl Timetable {
-    /// For a workload of datagrams of which the first leaves at `first`; `None` for another workload.
+    /// Creates the timetable of a datagram workload with its first departure at `first`; `None` for
+    /// other workloads.
     pub fn new(kind: WorkloadKind, first: Time) -> Option<Timetable> {
         let (beat, size) = match kind {
             WorkloadKind::Call => (Beat::Every(CALL_EVERY), CALL_PACKET),
@@ -67,15 +69,16 @@ impl Timetable {
         let draws_lengths = matches!(kind, WorkloadKind::Datagrams { exponential_sizes: true, .. });
         Some(Timetable { beat, size, draws_lengths, key_frames, next: first })
     }
-    /// IP length of each datagram, or their mean.
+    /// IP length of each datagram, or the mean length.
     pub const fn size(&self) -> u16 {
         self.size
     }
-    /// When something is due next.
+    /// Time of the next departure.
     pub fn due(&self) -> Time {
         self.key_frames.as_ref().map_or(self.next, |key| key.next.min(self.next))
     }
-    /// What is due by `now`. What follows is due by what `now` is, so that who goes by [`Timetable::due`] is never late.
+    /// Returns the datagrams due by `now`. The next interval starts at `now`, so a caller that
+    /// follows [`Timetable::due`] is never late.
     pub fn take(&mut self, now: Time, rng: &mut Rng) -> Departure {
         let mut departure = Departure { key_frame: 0, single: None };
         if let Some(key) = self.key_frames.as_mut().filter(|key| key.next <= now) {

@@ -1,4 +1,4 @@
-//! Traces: where their texts come from.
+//! Lookup of traces: built-in ones and files.
 use crate::error::ScenarioError;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -6,7 +6,7 @@ use core::ops::Range;
 use fathom_link::Trace;
 use toml::Spanned;
 
-/// Reads a file that lies beside the scenario, or says why it cannot.
+/// Reads a file relative to the scenario, or returns the reason why it cannot.
 pub type Files<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 macro_rules! builtin_traces {
@@ -32,18 +32,19 @@ builtin_traces!(
     "umts-outages"
 );
 
-/// What is wrong: in the scenario, or in a trace.
+/// An error in the scenario or in a trace.
 pub(crate) enum Refusal {
     Here(Range<usize>, String),
     InTrace(ScenarioError),
 }
 
-/// For a scenario that has no folder.
+/// File access for a scenario without a folder.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
-    Err("this scenario is not a file, so no file lies beside it".to_string())
+    Err("the scenario is not a file, so it cannot refer to other files".to_string())
 }
 
-/// The trace that `name` means: a built-in one, or with a dot a file beside the scenario.
+/// Loads the trace `name`: a built-in one or, if the name contains a dot, a file relative to the
+/// scenario.
 pub(crate) fn trace(name: &Spanned<String>, files: Files<'_>) -> Result<Trace, Refusal> {
     let (span, name) = (name.span(), name.get_ref().as_str());
     let refuse = |what: String| Refusal::Here(span.clone(), format!("trace: \"{name}\": {what}"));
@@ -52,11 +53,13 @@ pub(crate) fn trace(name: &Spanned<String>, files: Files<'_>) -> Result<Trace, R
         None if !name.contains('.') => {
             let known = TRACE_NAMES.join(", ");
             return Err(refuse(format!(
-                "no such built-in trace (known: {known}; a file's name has a dot, such as \"lte.trace\")"
+                "no such built-in trace (known: {known}; the name of a file contains a dot, such as \"lte.trace\")"
             )));
         }
         None if name.starts_with('/') || name.contains('\\') || name.split('/').any(|part| part == "..") => {
-            return Err(refuse("expected a file beside the scenario, such as \"lte.trace\"".to_string()));
+            return Err(refuse(
+                "expected a file in the folder of the scenario, such as \"lte.trace\"".to_string(),
+            ));
         }
         None => files(name).map_err(refuse)?,
     };

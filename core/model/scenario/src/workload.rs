@@ -1,199 +1,204 @@
-//! What is sent over a line, besides the bulk transfers of `[load]`.
+//! Traffic on a line, in addition to the bulk transfers of `[load]`.
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_run::PhaseKind;
 use fathom_units::{Bytes, Direction, Duration, Rate};
 
-/// Congestion controls that a simulation knows, by Linux's names.
+/// Congestion controls of the simulator, by their Linux names.
 pub const CONGESTION_CONTROLS: &[&str] = &["reno", "cubic", "bbr", "dctcp", "vegas", "ledbat"];
 
-/// Flows of one workload begin within so long after the first, as programs do that start them one after the other.
+/// The flows of a workload start within this time after the first, like those of programs that open
+/// connections one by one.
 pub const START_WITHIN: Duration = Duration::from_millis(10);
-/// A browser's request with its headers, as HTTP/1.1 has them.
+/// Size of a browser's HTTP/1.1 request with headers.
 pub const PAGE_REQUEST: Bytes = Bytes(500);
-/// IP length of G.711's packets: 160 bytes of speech, RTP, UDP and IPv4.
+/// IP length of a G.711 packet: 160 bytes of speech plus RTP, UDP and IPv4 headers.
 pub const CALL_PACKET: u16 = 200;
-/// From one packet of a call to the next.
+/// Packet interval of a call.
 pub const CALL_EVERY: Duration = Duration::from_millis(20);
 
-/// When a run is loaded, and how often it is looked at.
+/// Timing of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RunPlan {
-    /// Without load, at the start.
+    /// Duration before the load.
     pub idle: Duration,
-    /// With load.
+    /// Duration of the load.
     pub duration: Duration,
-    /// After the load, while queues drain.
+    /// Duration after the load, in which queues drain.
     pub drain: Duration,
-    /// Added to the seed that the program is given.
+    /// Added to the seed given to the program.
     pub seed: u64,
-    /// Interval of probes, of goodput, and of what is known of queues and flows.
+    /// Interval of probes and of samples of goodput, queues and flows.
     pub sample_every: Duration,
 }
 
-/// A workload: something that users do over the line.
+/// Simulated user activity.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorkloadPlan {
-    /// For its series and results.
+    /// Name used in series and results.
     pub name: String,
-    /// What it does.
+    /// Kind of activity.
     pub kind: WorkloadKind,
-    /// The way of its data.
+    /// Direction of its data.
     pub direction: Direction,
-    /// How many at once: transfers, peers, senders, calls.
+    /// Number of concurrent transfers, peers, senders or calls.
     pub flows: u32,
-    /// After the start of the load.
+    /// Start relative to the start of the load.
     pub start: Duration,
-    /// After the start of the load; without it the load's end.
+    /// End relative to the start of the load; by default, it ends with the load.
     pub stop: Option<Duration>,
-    /// Of those that use TCP.
+    /// TCP settings, for workloads that use TCP.
     pub transport: TransportPlan,
-    /// Between its ends and the line.
+    /// Network between its endpoints and the line.
     pub edge: EdgePlan,
 }
 
-/// What a workload does.
+/// Kind of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WorkloadKind {
-    /// Each flow sends so many bytes, or without end.
+    /// Bulk transfer of a fixed size or without end.
     Bulk {
-        /// Of each flow.
+        /// Size of each flow.
         bytes: Option<Bytes>,
     },
-    /// Peers that come and go, each with a flow without end.
+    /// Peers that come and go, each with an endless transfer.
     Swarm {
-        /// Mean life of a peer; exponentially distributed. A new one follows at once.
+        /// Mean lifetime of a peer, exponentially distributed. A new peer replaces it immediately.
         churn: Option<Duration>,
     },
-    /// Pages of objects, fetched one after the other over each connection.
+    /// Web pages: objects fetched one after the other over each connection.
     Web(PagePlan),
-    /// Requests and answers on one connection per flow.
+    /// Requests and responses on one connection per flow.
     Rpc {
-        /// From the user.
+        /// Size of the request, from the user.
         request: Bytes,
-        /// To the user.
+        /// Size of the response, to the user.
         response: Bytes,
-        /// From one request to the next, or until the answer if that is later.
+        /// Time between requests; a late response delays the next request.
         interval: Duration,
     },
-    /// All flows send a block at the same moment, or nearly; the next round follows when all have arrived.
+    /// Incast: all flows send a block at nearly the same time. The next round follows when all
+    /// blocks have arrived.
     Incast {
-        /// Of each sender in each round.
+        /// Size of each sender's block per round.
         block: Bytes,
-        /// From the start of one round to that of the next, if the blocks have arrived by then.
+        /// Time between the starts of two rounds, if the blocks have arrived by then.
         interval: Duration,
-        /// Each sender waits at random, evenly distributed from 0 to this.
+        /// Each sender waits a uniformly distributed time from 0 to this.
         spread: Duration,
     },
-    /// Video in segments, fetched over TCP as they are due.
+    /// Video in segments, each fetched over TCP when it is due.
     Segments {
-        /// Of the video.
+        /// Bitrate of the video.
         rate: Rate,
-        /// Length of a segment.
+        /// Duration of a segment.
         every: Duration,
     },
-    /// Video in datagrams, evenly spaced, and key frames in one burst.
+    /// Video in evenly spaced datagrams, with key frames sent as bursts.
     Camera {
-        /// Without the key frames.
+        /// Bitrate without key frames.
         rate: Rate,
-        /// IP length of a packet.
+        /// IP length of a datagram.
         size: u16,
-        /// Of each key frame.
+        /// Size of a key frame.
         key_frame: Bytes,
-        /// From one key frame to the next.
+        /// Time between key frames.
         every: Duration,
     },
-    /// A call, both ways: G.711, 20 ms in each packet.
+    /// A voice call in both directions: G.711 with 20 ms per packet.
     Call,
-    /// A game, both ways.
+    /// A game in both directions.
     Game {
         /// IP length of an update.
         size: u16,
-        /// From one update to the next.
+        /// Time between updates.
         interval: Duration,
     },
-    /// Datagrams that do not care.
+    /// Unresponsive datagrams.
     Datagrams {
-        /// IP bits per second.
+        /// Rate in IP bits per second.
         rate: Rate,
-        /// IP length, or its mean.
+        /// IP length, or the mean length.
         size: u16,
-        /// When they leave.
+        /// Spacing of the datagrams.
         spacing: Spacing,
-        /// Lengths are exponentially distributed, as M/M/1 wants them.
+        /// Lengths are exponentially distributed, as in an M/M/1 queue.
         exponential_sizes: bool,
     },
 }
 
-/// When datagrams leave.
+/// Spacing of datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
-    /// Evenly.
+    /// Constant.
     Even,
-    /// At random, as a Poisson process.
+    /// Random, as a Poisson process.
     Poisson,
 }
 
 /// A web page and how it is fetched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PagePlan {
-    /// To each shard.
+    /// Number of connections to each shard.
     pub connections: u32,
-    /// Servers over which the page is spread.
+    /// Number of servers that share the page.
     pub shards: u32,
-    /// On each connection, one after the other.
+    /// Number of objects on each connection, fetched one after the other.
     pub objects: u32,
-    /// Of each object.
+    /// Size of each object.
     pub bytes: Bytes,
-    /// From the start of a page to that of the next, or until it has arrived if that is later; without it there is one page.
+    /// Time between the starts of two pages; a late page delays the next. `None` for a single page.
     pub interval: Option<Duration>,
 }
 
-/// How a workload's TCP is set.
+/// TCP settings of a workload.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TransportPlan {
     /// One of [`CONGESTION_CONTROLS`].
     pub congestion_control: String,
-    /// Packets are ECT.
+    /// Packets are sent as ECT.
     pub ecn: bool,
-    /// In packets.
+    /// Initial window in packets.
     pub initial_window: Option<u32>,
-    /// What the receiver has room for; `64kb` is a connection without window scaling.
+    /// Receive window; `64kb` is a connection without window scaling.
     pub window: Option<Bytes>,
-    /// Packets are spread over the round trip, as under Linux's `fq`; BBR does so in any case.
+    /// Packets are paced over the round trip, as with Linux's `fq`. BBR always paces.
     pub pacing: bool,
-    /// Least variation part of the timeout; Linux's where it is not said.
+    /// Minimum RTO; `None` for the default of Linux.
     pub min_rto: Option<Duration>,
 }
 
-/// What lies between a workload's ends and the line.
+/// Network between the endpoints of a workload and the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EdgePlan {
-    /// Added on the server's side, half each way; flow i takes the i-th, in turn.
+    /// Additional round-trip times on the server's side, half in each direction, assigned to the
+    /// flows in turn.
     pub extra_rtt: Vec<Duration>,
-    /// Each flow's sender has a link of this rate of its own before the line.
+    /// Rate of a separate link for each flow's sender, in front of the line.
     pub access_rate: Option<Rate>,
-    /// Hosts on the user's side, in turn.
+    /// Number of hosts on the user's side; flows use them in turn.
     pub hosts: u8,
-    /// Number of the first of them.
+    /// Number of the first host.
     pub first_host: u8,
-    /// Of its packets, acknowledgements included.
+    /// DSCP of its packets, including ACKs.
     pub dscp: u8,
-    /// Numbers of the first and the last hop that its flows cross, from the user's; `None` for all.
+    /// Numbers of the first and last hop that its flows cross, counted from the user; `None` for
+    /// all hops.
     pub hops: Option<(usize, usize)>,
 }
 
 impl WorkloadPlan {
-    /// True if it sends as fast as it can, or as much as to fill a line: then the phase is named after its direction.
+    /// Whether it sends as fast as possible or fills a line. The phase is then named after its
+    /// direction.
     pub const fn is_load(&self) -> bool {
         !matches!(self.kind, WorkloadKind::Rpc { .. } | WorkloadKind::Call | WorkloadKind::Game { .. })
     }
-    /// True if it uses TCP.
+    /// Whether it uses TCP.
     pub const fn is_tcp(&self) -> bool {
         use WorkloadKind::{Call, Camera, Datagrams, Game};
         !matches!(self.kind, Call | Camera { .. } | Game { .. } | Datagrams { .. })
     }
-    /// Flows that it has at once in a direction.
+    /// Number of concurrent flows in a direction.
     pub const fn concurrent(&self, direction: Direction) -> u32 {
         let same = matches!(
             (direction, self.direction),
@@ -210,13 +215,13 @@ impl WorkloadPlan {
     }
 }
 
-/// Which workloads are load. Where none is of the kind that fills lines, all are.
+/// Which workloads count as load. If none fills the line, all of them do.
 pub fn loads(workloads: &[WorkloadPlan]) -> Vec<bool> {
     let any = workloads.iter().any(WorkloadPlan::is_load);
     workloads.iter().map(|workload| workload.is_load() || !any).collect()
 }
 
-/// What the load does, by its workloads' directions.
+/// Kind of phase that results from the directions of the workloads.
 pub fn load_kind(workloads: &[WorkloadPlan]) -> PhaseKind {
     let loads = loads(workloads);
     let has = |direction| {
@@ -232,18 +237,18 @@ pub fn load_kind(workloads: &[WorkloadPlan]) -> PhaseKind {
 /// Bulk TCP transfers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoadPlan {
-    /// Transfers from the user.
+    /// Number of upload transfers.
     pub up_flows: u32,
-    /// Transfers to the user.
+    /// Number of download transfers.
     pub down_flows: u32,
-    /// As the kernel calls it: `cubic`, `reno`, `bbr`.
+    /// Congestion control by its kernel name: `cubic`, `reno`, `bbr`.
     pub congestion_control: String,
-    /// How long they last.
+    /// Duration.
     pub duration: Duration,
 }
 
 impl LoadPlan {
-    /// The same as workloads, one for each loaded direction.
+    /// The equivalent workloads, one for each loaded direction.
     pub fn workloads(&self) -> Vec<WorkloadPlan> {
         let both =
             [("load up", Direction::Up, self.up_flows), ("load down", Direction::Down, self.down_flows)];

@@ -1,4 +1,4 @@
-//! `[[workload]]` as it stands in a file, and its conversion to a [`WorkloadPlan`].
+//! `[[workload]]` in scenario files, and the conversion to a [`WorkloadPlan`].
 use crate::field::{Amount, OneOrMore, Quantity, check_word, dscp};
 use crate::plan::HopPlan;
 use crate::workload::{
@@ -14,21 +14,21 @@ use fathom_units::{Bytes, Direction, Duration, NoDirection, Rate};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Where it is wrong, and how.
+/// Position in the file, and the problem.
 pub(crate) type Fault = (Range<usize>, String);
 
-/// What fits into a name.
+/// Longest name.
 const MAX_NAME: usize = 64;
-/// As in `[load]`.
+/// Number of flows, as in `[load]`.
 const FLOWS: RangeInclusive<i64> = 1..=1024;
-/// One bit of a packet's byte for its host is the direction.
+/// Number of hosts: the packet field for the host is one byte, with one bit for the direction.
 const HOSTS: RangeInclusive<i64> = 1..=127;
 const OBJECTS: RangeInclusive<i64> = 1..=10_000;
-/// In packets; Linux has no limit, but more than this is no initial window.
+/// Initial window in packets. Linux has no limit, but larger values make no sense.
 const INITIAL_WINDOW: RangeInclusive<i64> = 1..=1000;
-/// From the headers of IPv4 and UDP to the largest IP packet.
+/// From the size of the IPv4 and UDP headers to the largest IP packet.
 const PACKET: RangeInclusive<i64> = 28..=65_535;
-/// Rounds and requests closer than this are a burst.
+/// At shorter intervals, rounds and requests form a burst.
 const MIN_INTERVAL: Duration = Duration::from_micros(1);
 
 macro_rules! workload_file {
@@ -40,7 +40,7 @@ macro_rules! workload_file {
             $($key: Option<Spanned<$type>>,)*
         }
         impl WorkloadFile {
-            /// Every key that is given besides `kind`, and where.
+            /// All given keys except `kind`, with their positions.
             fn given(&self) -> Vec<(&'static str, Range<usize>)> {
                 let all = [$((stringify!($key), self.$key.as_ref().map(Spanned::span)),)*];
                 all.into_iter().filter_map(|(key, span)| Some((key, span?))).collect()
@@ -99,7 +99,8 @@ const ALWAYS: &[&str] = &[
 ];
 const TCP: &[&str] = &["congestion_control", "ecn", "initial_window", "window", "pacing", "min_rto"];
 
-/// A kind's keys besides [`ALWAYS`]; [`TCP`] if `true`. `None` for a word that is no kind.
+/// Keys that a kind accepts in addition to [`ALWAYS`], and whether it accepts [`TCP`]. `None` for
+/// an unknown kind.
 fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
     Some(match kind {
         "bulk" | "backup" => (&["direction", "bytes"], true),
@@ -117,11 +118,11 @@ fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
 }
 
 impl WorkloadFile {
-    /// Where it stands.
+    /// Position in the file.
     pub(crate) fn span(&self) -> Range<usize> {
         self.name.as_ref().map_or_else(|| self.kind.span(), Spanned::span)
     }
-    /// The plan on a line of these hops, or what is wrong with it and where.
+    /// Validates the workload for a line with these hops.
     pub(crate) fn check(self, hops: &[HopPlan]) -> Result<WorkloadPlan, Fault> {
         self.check_keys()?;
         let name = match &self.name {
@@ -158,7 +159,7 @@ impl WorkloadFile {
                 format!("kind: there is no workload \"{kind}\" (known: {known})"),
             ));
         };
-        // Video in datagrams knows nothing of TCP.
+        // Video in datagrams does not use TCP.
         let tcp = if tcp && self.key_frame.is_none() { TCP } else { &[] };
         let takes = |key: &&str| [ALWAYS, own, tcp].iter().any(|keys| keys.contains(key));
         match self.given().into_iter().find(|(key, _)| !takes(key)) {
@@ -204,7 +205,7 @@ impl WorkloadFile {
         let shards = self.count("shards", &self.shards, FLOWS, 1)?;
         if i64::from(connections) * i64::from(shards) > *FLOWS.end() {
             let what = format!(
-                "connections: {connections} to each of {shards} shards are too many (at most {} in all)",
+                "connections: {connections} to each of {shards} shards are too many (at most {} in total)",
                 FLOWS.end()
             );
             return Err((self.kind.span(), what));
@@ -236,7 +237,7 @@ impl WorkloadFile {
                 let span = self.size.as_ref().map_or(0..0, Spanned::span);
                 Err((
                     span,
-                    "size: segments over TCP have none (give key_frame for video in datagrams)".to_owned(),
+                    "size: not used for video over TCP (set key_frame for video in datagrams)".to_owned(),
                 ))
             }
             None => Ok(WorkloadKind::Segments { rate, every }),
@@ -263,11 +264,11 @@ impl WorkloadFile {
         };
         let other = given.get_ref();
         other.parse().map_err(|NoDirection| {
-            (given.span(), format!("direction: \"{other}\" is none (expected \"up\" or \"down\")"))
+            (given.span(), format!("direction: \"{other}\" is invalid (expected \"up\" or \"down\")"))
         })
     }
 
-    /// Swarms and incast are of many.
+    /// Default number of flows: swarms and incast need many.
     fn usual_flows(&self) -> u32 {
         if matches!(self.kind.get_ref().as_str(), "swarm" | "incast") { 20 } else { 1 }
     }
@@ -279,8 +280,7 @@ impl WorkloadFile {
             Some(name) if CONGESTION_CONTROLS.contains(&name.get_ref().as_str()) => name.get_ref().clone(),
             Some(name) => {
                 let known = CONGESTION_CONTROLS.join(", ");
-                let what =
-                    format!("congestion_control: \"{}\" is not known (known: {known})", name.get_ref());
+                let what = format!("congestion_control: \"{}\" is unknown (known: {known})", name.get_ref());
                 return Err((name.span(), what));
             }
         };
@@ -298,7 +298,7 @@ impl WorkloadFile {
         })
     }
 
-    /// From which hop to which; without either key all are crossed.
+    /// First and last hop that the flows cross; `None` if neither key is given.
     fn part(&self, hops: &[HopPlan]) -> Result<Option<(usize, usize)>, Fault> {
         let number = |key: &str, given: &Spanned<String>| {
             let found = hops.iter().position(|hop| hop.name == *given.get_ref());
@@ -314,7 +314,7 @@ impl WorkloadFile {
         {
             let (first, last) = (&hops[first].name, &hops[last].name);
             let what = format!(
-                "to_hop: \"{last}\" is nearer to the user than from_hop = \"{first}\" (both ways are crossed; direction says which way data goes)"
+                "to_hop: \"{last}\" is closer to the user than from_hop = \"{first}\" (count hops from the user; direction sets the direction of the data)"
             );
             return Err((given.span(), what));
         }
@@ -326,7 +326,7 @@ impl WorkloadFile {
         let extra_rtt = match &self.extra_rtt {
             None => Vec::new(),
             Some(given) if given.get_ref().0.is_empty() => {
-                return Err((given.span(), "extra_rtt: an empty list (leave it out)".to_owned()));
+                return Err((given.span(), "extra_rtt: the list is empty (leave it out)".to_owned()));
             }
             Some(given) => given.get_ref().0.clone(),
         };
@@ -347,8 +347,9 @@ impl WorkloadFile {
         self.count("size", &self.size, PACKET, usual).map(|size| u16::try_from(size).unwrap_or(u16::MAX))
     }
     fn required<T: Copy>(&self, key: &str, given: &Option<Spanned<Quantity<T>>>) -> Result<T, Fault> {
-        let missing =
-            || (self.kind.span(), format!("{key}: a workload of kind \"{}\" needs one", self.kind.get_ref()));
+        let missing = || {
+            (self.kind.span(), format!("{key}: required for a workload of kind \"{}\"", self.kind.get_ref()))
+        };
         given.as_ref().map(|given| given.get_ref().0).ok_or_else(missing)
     }
     fn count(
@@ -385,5 +386,5 @@ fn amount(given: &Option<Spanned<Quantity<Amount>>>, usual: u64) -> Bytes {
 }
 
 fn refusal(key: &str, seen: impl Display, least: impl Display, most: impl Display) -> String {
-    format!("{key}: {seen} will not do (expected {least} to {most})")
+    format!("{key}: {seen} is invalid (expected {least} to {most})")
 }

@@ -1,33 +1,34 @@
-//! An IP address in one word.
+//! IP addresses as single integers.
 use core::fmt;
 use core::net::{IpAddr, Ipv6Addr};
 
-/// An IP address of either version; of version 4 as `::ffff:a.b.c.d` (RFC 4291 section 2.5.5.2). One word, so that flows are found fast.
+/// An IP address as one integer, for fast flow lookups; IPv4 as `::ffff:a.b.c.d` (RFC 4291 section
+/// 2.5.5.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Address(u128);
 
 impl Address {
-    /// Of four bytes in network order.
+    /// From four bytes in network order.
     pub const fn v4(bytes: [u8; 4]) -> Self {
         Address(0xffff_0000_0000 | u32::from_be_bytes(bytes) as u128)
     }
-    /// Of sixteen bytes in network order.
+    /// From sixteen bytes in network order.
     pub const fn v6(bytes: [u8; 16]) -> Self {
         Address(u128::from_be_bytes(bytes))
     }
-    /// The sixteen bytes as a number.
+    /// The sixteen bytes as an integer.
     pub const fn bits(self) -> u128 {
         self.0
     }
-    /// Of the sixteen bytes as a number.
+    /// From the sixteen bytes as an integer.
     pub const fn from_bits(bits: u128) -> Self {
         Address(bits)
     }
-    /// Whether it is one of version 4.
+    /// True for an IPv4 address.
     pub const fn is_v4(self) -> bool {
         self.0 >> 32 == 0xffff
     }
-    /// As the standard library has it, version 4 as such.
+    /// Converts to the type of the standard library; mapped addresses become IPv4.
     pub fn ip(self) -> IpAddr {
         Ipv6Addr::from_bits(self.0).to_canonical()
     }

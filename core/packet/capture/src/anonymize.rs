@@ -1,11 +1,11 @@
-//! A copy of a capture that can be shared: headers alone, with other addresses, that gives the same diagnosis.
+//! Writes an anonymous copy of a capture that gives the same diagnosis: headers, new addresses.
 //!
-//! Nothing is blotted out; each packet is written anew out of what is known to be harmless. Link layers, tunnels, payload, checksums
-//! and options that may identify anyone are not among that. What stays: times, lengths, ports, sequence numbers, windows, TCP
-//! timestamps, hop limits, DSCP and ECN, the identifiers by which answers are matched to questions, and for QUIC the bits that
-//! everyone on the path may read (RFC 9000 section 17, RFC 9312); and of Linux's `any` the number of the interface, or whether a packet came or
-//! went. Frames keep their numbers. What the capturing system counted as
-//! dropped is lost: pcap has no place for it.
+//! Packets are not masked but rebuilt from fields known to be harmless. Link layers, tunnels,
+//! payload, checksums and identifying options are not among them. Preserved are times, lengths,
+//! ports, sequence numbers, windows, TCP timestamps, hop limits, DSCP and ECN, the identifiers that
+//! match answers to requests, the QUIC bits that are visible to the path (RFC 9000 section 17, RFC
+//! 9312), and of Linux's `any` device the interface number or direction. Frames keep their numbers.
+//! The capturing system's drop counts are lost, because pcap has no field for them.
 mod address;
 mod cooked;
 mod header;
@@ -16,32 +16,33 @@ use crate::{Frame, LinkType, NotIp, Packet, pcap_header, pcap_record_header};
 use address::Addresses;
 use alloc::vec::Vec;
 
-/// Writes such a copy, as pcap.
+/// Writes the anonymous copy, as pcap.
 #[derive(Clone, Debug)]
 pub struct Anonymizer {
     addresses: Addresses,
-    /// What stands before IP: nothing, or the header of Linux's `any`, which tells where a packet was seen.
+    /// Raw IP, or the pseudo-header of Linux's `any` device, which says where a packet was seen.
     link: LinkType,
-    /// A packet in the making.
+    /// Buffer for the current packet.
     packet: Vec<u8>,
 }
 
-/// Stands for a frame without IP: no version of IP begins so.
+/// Content of a frame without IP: no IP version starts with it.
 const NOT_IP: u8 = 0;
 
 impl Anonymizer {
-    /// For a capture whose first frame is of type `link`. With one key addresses are replaced in one way, in all files. Who has the key, or
-    /// knows the true addresses of some packets, can undo it for those and for the networks they are in: use a random one, and keep it only
-    /// as long as it is needed.
+    /// Creates it for a capture with `link` as its first link type. A key gives the same
+    /// replacements in all files. Who has it, or knows some addresses, can undo replacements of
+    /// these addresses and their networks: use a random key and delete it when it is no longer
+    /// needed.
     pub fn new(key: [u8; 16], link: LinkType) -> Self {
         let link = if LinkType::COOKED.contains(&link) { link } else { LinkType::RAW };
         Anonymizer { addresses: Addresses::new(key), link, packet: Vec::new() }
     }
-    /// What the file begins with.
+    /// The file header.
     pub fn header(&self) -> [u8; 24] {
         pcap_header(self.link)
     }
-    /// Appends to `into` what may be shared of `frame`, in which `found` was found.
+    /// Appends the anonymous copy of `frame` to `into`; `found` is its dissection.
     pub fn write(&mut self, frame: &Frame<'_>, found: &Result<Packet<'_>, NotIp>, into: &mut Vec<u8>) {
         self.packet.clear();
         let mut original_len = frame.original_len;
@@ -50,7 +51,7 @@ impl Anonymizer {
                 cooked::write(self.link, frame, Some(packet), &mut self.packet);
                 let whole = packet.ip_bytes.saturating_add(self.packet.len() as u32);
                 header::write(packet, &mut self.addresses, &mut self.packet);
-                // What is longer than IP's length can say is known by the frame's.
+                // A length that does not fit in the IP header is given by the frame's length.
                 if packet.ip_bytes > u32::from(u16::MAX) || self.is_other(frame.link) {
                     original_len = whole;
                 }
@@ -65,7 +66,7 @@ impl Anonymizer {
         into.extend_from_slice(&pcap_record_header(frame.at, original_len.max(stored), stored));
         into.extend_from_slice(&self.packet);
     }
-    /// A file with frames of several types: the header before IP has another length than it had.
+    /// In a file with several link types, the header before IP may have a different length.
     fn is_other(&self, link: LinkType) -> bool {
         self.link != LinkType::RAW && self.link != link
     }

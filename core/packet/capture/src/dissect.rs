@@ -1,4 +1,4 @@
-//! From a frame to the IP packet in it: the innermost, where there are tunnels.
+//! Finds the IP packet in a frame: in tunnels the innermost one.
 mod fast;
 mod header;
 mod ip;
@@ -11,19 +11,19 @@ mod tunnel;
 use crate::{LinkType, NotIp, Packet};
 use layer::Layer;
 
-/// The IP packet in a frame of which `original_len` bytes were sent and `bytes` are stored.
+/// Dissects the IP packet in a frame of `original_len` bytes, of which `bytes` are stored.
 ///
-/// What is missing at the end is never an error once the IP addresses are there: [`crate::Transport`] tells as much as can be told.
+/// A packet truncated after the IP addresses is not an error: see [`crate::Transport`].
 ///
 /// # Errors
-/// Why there is none.
+/// The reason if there is no IP packet.
 #[inline(always)]
 pub fn dissect(link: LinkType, original_len: u32, bytes: &[u8]) -> Result<Packet<'_>, NotIp> {
     dissect_fast(link, original_len, bytes).map_or_else(|| any(link, layer(original_len, bytes)), Ok)
 }
 
-/// The same of packets as most are (TCP, with nothing but Ethernet around it); none of others. Where this is inlined, and the packet is given
-/// to nothing that is not, it is never stored in memory.
+/// [`dissect`] for the most common packets (TCP directly in Ethernet or raw IP), otherwise `None`.
+/// If inlined, and the packet is not passed to other functions, it stays in registers.
 #[inline(always)]
 pub fn dissect_fast(link: LinkType, original_len: u32, bytes: &[u8]) -> Option<Packet<'_>> {
     fast::dissect_fast(link, layer(original_len, bytes))

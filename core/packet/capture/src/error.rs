@@ -1,23 +1,23 @@
-//! Why a file cannot be read on.
+//! Errors of reading capture files.
 use core::fmt;
 
-/// Why a file cannot be read, or not further.
+/// Why a file cannot be read, or not to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CaptureError {
-    /// It does not begin as a capture does.
+    /// The file does not start like a capture.
     NotACapture {
-        /// Its first bytes.
+        /// Its first four bytes.
         begins: [u8; 4],
     },
-    /// A field has a value that cannot be: from here on the file is damaged.
+    /// A field has an impossible value: the rest of the file is damaged.
     Damaged {
-        /// Where the record begins, bytes from the start of the file.
+        /// File offset of the record.
         offset: u64,
-        /// The field.
+        /// Name of the field.
         field: &'static str,
         /// Its value.
         value: u64,
-        /// What bounds it, in words.
+        /// The kind of bound, in words.
         bound: &'static str,
         /// The bound.
         limit: u64,
@@ -29,28 +29,28 @@ impl fmt::Display for CaptureError {
         match self {
             CaptureError::NotACapture { begins: [a, b, c, d] } => write!(
                 f,
-                "no capture: begins with {a:02x} {b:02x} {c:02x} {d:02x}, which is neither pcap nor pcapng"
+                "not a capture file: it starts with {a:02x} {b:02x} {c:02x} {d:02x}, which is neither pcap nor pcapng"
             ),
             CaptureError::Damaged { offset, field, value, bound, limit } => {
-                write!(f, "damaged at byte {offset}: {field} is {value}, {bound} {limit}")
+                write!(f, "damaged at byte {offset}: {field} is {value} ({bound} {limit})")
             }
         }
     }
 }
 impl core::error::Error for CaptureError {}
 
-/// The end of a file within a record, as when the capturing program was ended.
+/// The file ends within a record, for example because the capturing program was killed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CutRecord {
-    /// Where the record begins, bytes from the start of the file.
+    /// File offset of the record.
     pub offset: u64,
-    /// Bytes of it that there are.
+    /// Bytes of the record in the file.
     pub stored: usize,
 }
 
 impl fmt::Display for CutRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CutRecord { offset, stored } = self;
-        write!(f, "the last record, at byte {offset}, is cut after {stored} bytes: it was left out")
+        write!(f, "the last record, at byte {offset}, is truncated after {stored} bytes and was skipped")
     }
 }

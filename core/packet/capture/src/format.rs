@@ -1,11 +1,11 @@
-//! Reading a capture piece by piece.
+//! Incremental reader of capture files.
 //!
-//! By hand: memory is bounded whatever a file says, a record that is cut short is still read, and no packet is copied.
+//! Our own code: it uses bounded memory, reads truncated records, and copies no packet.
 use crate::pcap::{Pcap, is_pcap};
 use crate::pcapng::{MAGIC, Pcapng};
 use crate::{CaptureError, CutRecord, Frame, Step};
 
-/// Reads pcap and pcapng from slices, without copying: hand it what there is, drop what it used, and add more when it asks.
+/// Reads pcap and pcapng from slices without copying: pass data, discard what was used, repeat.
 #[derive(Clone, Debug)]
 pub struct Reader {
     format: Format,
@@ -26,16 +26,16 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// At the start of a file of either format.
+    /// Creates a reader at the start of a file of either format.
     pub const fn new() -> Self {
         Reader { format: Format::Unknown, offset: 0 }
     }
-    /// Whether a file that begins so is a capture.
+    /// True if a file with these first bytes is a capture.
     pub fn is_capture(begins: [u8; 4]) -> bool {
         begins == MAGIC || is_pcap(begins)
     }
-    /// The frame that `bytes` begin with, and how many bytes it used, if that can be told without more ado: as in pcap nearly always.
-    /// Where there is none, [`Reader::step`] tells what is.
+    /// The frame at the start of `bytes`, and its length, in simple cases, that is nearly always in
+    /// pcap. If `None`, call [`Reader::step`].
     #[inline]
     pub fn frame<'a>(&mut self, bytes: &'a [u8]) -> Option<(usize, Frame<'a>)> {
         let Format::Pcap(pcap) = &self.format else { return None };
@@ -43,10 +43,10 @@ impl Reader {
         self.offset += used as u64;
         Some((used, frame))
     }
-    /// One step: how many of `bytes` it used, and what they are.
+    /// Reads one item. Returns how many of `bytes` it used, and the item.
     ///
     /// # Errors
-    /// A file that is no capture, or the place from which on it is damaged. Each further step says the same.
+    /// The file is not a capture, or is damaged at this place. Further steps return the same error.
     #[inline]
     pub fn step<'a>(&mut self, bytes: &'a [u8]) -> Result<(usize, Step<'a>), CaptureError> {
         if let Some((used, frame)) = self.frame(bytes) {
@@ -74,12 +74,12 @@ impl Reader {
         self.format = Format::Pcap(pcap);
         Ok((used, Step::Other))
     }
-    /// What is left at the end of the file, if that is part of a record. `left` is what the last step did not use.
+    /// The incomplete record at the end, if any. `left` is what the last step did not use.
     pub fn finish(&self, left: &[u8]) -> Option<CutRecord> {
         let within = matches!(&self.format, Format::Pcapng(pcapng) if pcapng.is_within_block());
         (within || !left.is_empty()).then_some(CutRecord { offset: self.offset, stored: left.len() })
     }
-    /// Nanoseconds of the coarsest clock that the file has so far; 0 if it has none yet.
+    /// Resolution of the coarsest clock so far, in ns; 0 if there is none yet.
     pub fn resolution_ns(&self) -> u64 {
         match &self.format {
             Format::Unknown => 0,
@@ -87,7 +87,7 @@ impl Reader {
             Format::Pcapng(pcapng) => pcapng.resolution_ns,
         }
     }
-    /// Frames so far to which the file gave no time (simple packet blocks).
+    /// Frames so far without a timestamp (simple packet blocks).
     pub fn untimed(&self) -> u64 {
         if let Format::Pcapng(pcapng) = &self.format { pcapng.untimed } else { 0 }
     }

@@ -1,51 +1,51 @@
-//! What a capture file holds.
+//! The contents of capture files.
 use crate::LinkType;
 
-/// No frame's time is further from 1970, so that the time between any two is a number of 64 bits. ns.
+/// Bound of timestamps around 1970 in ns, so that differences fit in 64 bits.
 pub(crate) const MAX_NS: i64 = (1 << 62) - 1;
 
-/// Longest frame that is read. BIG TCP makes packets of 512 kB; a longer one is a sign of damage.
+/// Maximum frame length. BIG TCP packets have 512 kB; longer ones indicate damage.
 pub const MAX_STORED_BYTES: usize = 1 << 20;
 
-/// A frame, as far as it was stored.
+/// A captured frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
-    /// Nanoseconds since 1970 by the capture's clock; of the frame before, if the file gives this one no time. Below 2^62, and above -2^62.
+    /// Time by the capture's clock in ns since 1970, within 2^62; untimed frames repeat the last.
     pub at: i64,
-    /// What its first byte is.
+    /// Link type of the first byte.
     pub link: LinkType,
-    /// Bytes as it was sent, never fewer than are stored.
+    /// Length as sent; at least as many bytes as are stored.
     pub original_len: u32,
-    /// Which interface saw it, from 0; a new section of a pcapng file numbers on.
+    /// Capturing interface, from 0; later sections of a pcapng file continue the numbering.
     pub interface: u32,
-    /// Frames that the file says were lost just before this one.
+    /// Frames that were lost just before this one, according to the file.
     pub lost_before: u32,
-    /// The bytes that are stored.
+    /// The stored bytes.
     pub bytes: &'a [u8],
 }
 
-/// What the capturing system counted on one interface. Each count is since the capture began.
+/// The capturing system's counters of one interface, since the start of the capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Of which interface.
+    /// The interface.
     pub interface: u32,
-    /// Frames that the interface received.
+    /// Frames received by the interface.
     pub received: Option<u64>,
-    /// Frames that the interface dropped for want of room.
+    /// Frames dropped by the interface because its buffer was full.
     pub dropped_by_interface: Option<u64>,
-    /// Frames that the system dropped: the capture is incomplete, not the network.
+    /// Frames dropped by the system: the capture is incomplete, the network did not lose them.
     pub dropped_by_system: Option<u64>,
 }
 
-/// What one step found.
+/// The result of one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step<'a> {
     /// A frame.
     Frame(Frame<'a>),
-    /// Counts of one interface.
+    /// Counters of an interface.
     Statistics(Statistics),
-    /// Something else, which is passed over.
+    /// Something else, which is skipped.
     Other,
-    /// Nothing yet: there must be at least this many bytes.
+    /// No complete item: at least this many bytes are needed.
     NeedMore(usize),
 }

@@ -1,7 +1,7 @@
-//! Capture files (pcap, pcapng) and the packets in them: any link type, tunnels, cut short as they may be.
+//! Reads capture files (pcap, pcapng) and dissects their packets: all link types, tunnels.
 //!
-//! Nothing here fails because a packet was cut: what is there is read, and what is missing is told. The lengths that count are those
-//! that the IP header gives, not what was stored.
+//! Truncation is not an error: what is there is read, and the rest is marked as missing. Lengths
+//! are those in the IP header, not those of the stored bytes.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,36 +1,36 @@
-//! Why a frame holds no IP packet.
+//! Why a frame contains no IP packet.
 use crate::LinkType;
 use core::fmt;
 
-/// Headers around a packet, of tags and tunnels, that are taken off: far more than any network has, and an end for hostile files.
+/// Maximum number of tags and tunnels to remove: more than in real networks.
 pub(crate) const MAX_WRAPPINGS: u8 = 16;
 
-/// Why a frame holds no IP packet that can be read.
+/// Why a frame contains no readable IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NotIp {
-    /// It is of another protocol, by EtherType or what stands for it (ARP: 0x0806).
+    /// Another protocol, by EtherType or equivalent (ARP: 0x0806).
     Protocol(u16),
-    /// It is of a link type that is not known.
+    /// An unknown link type.
     Link(LinkType),
-    /// Too little of it is stored to reach the IP addresses.
+    /// Truncated before the end of the IP addresses.
     Cut,
-    /// A field before or in the IP header cannot be.
+    /// A field before or in the IP header has an impossible value.
     Malformed,
-    /// It is encrypted.
+    /// Encrypted.
     Encrypted,
-    /// There are more wrappings than are taken off.
+    /// More tags and tunnels than are removed.
     Deep,
 }
 
 impl fmt::Display for NotIp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotIp::Protocol(protocol) => write!(f, "protocol 0x{protocol:04x}"),
-            NotIp::Link(LinkType(number)) => write!(f, "link type {number}, which is not known"),
-            NotIp::Cut => write!(f, "cut before the IP addresses"),
-            NotIp::Malformed => write!(f, "malformed"),
+            NotIp::Protocol(protocol) => write!(f, "not IP: protocol 0x{protocol:04x}"),
+            NotIp::Link(LinkType(number)) => write!(f, "unknown link type {number}"),
+            NotIp::Cut => write!(f, "truncated before the IP addresses"),
+            NotIp::Malformed => write!(f, "malformed header"),
             NotIp::Encrypted => write!(f, "encrypted"),
-            NotIp::Deep => write!(f, "more than {MAX_WRAPPINGS} wrappings"),
+            NotIp::Deep => write!(f, "more than {MAX_WRAPPINGS} tags and tunnels"),
         }
     }
 }

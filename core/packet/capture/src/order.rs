@@ -1,4 +1,4 @@
-//! Numbers in the byte order of whoever wrote the file.
+//! Integers in the byte order of the file.
 
 /// Byte order of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ impl Order {
     }
 }
 
-/// The `N` bytes at `at`, if they are there.
+/// The `N` bytes at `at`, if present.
 #[inline]
 pub(crate) fn take<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk::<N>().copied()

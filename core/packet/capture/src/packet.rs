@@ -1,12 +1,12 @@
-//! What a captured frame holds, once its wrapping is off.
+//! The packet in a captured frame.
 use crate::Address;
 
-/// An IP packet out of a frame: the innermost one, where there are tunnels.
+/// An IP packet in a frame: in tunnels the innermost one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// Who sent it.
+    /// Source address.
     pub source: Address,
-    /// To whom.
+    /// Destination address.
     pub destination: Address,
     /// TTL or hop limit.
     pub hop_limit: u8,
@@ -14,33 +14,33 @@ pub struct Packet<'a> {
     pub dscp: u8,
     /// The two ECN bits.
     pub ecn: u8,
-    /// Identification of IPv4.
+    /// IPv4 identification.
     pub identification: Option<u16>,
-    /// Bytes of the IP packet as it was sent, by its header (by the frame's length where the header says 0: BIG TCP).
+    /// Length of the IP packet by its header; of the frame if that says 0 (BIG TCP).
     pub ip_bytes: u32,
-    /// Bytes of the frame as it was sent, of which fewer may be stored.
+    /// Length of the frame as sent; fewer bytes may be stored.
     pub wire_bytes: u32,
-    /// What IP carries.
+    /// The payload of IP.
     pub transport: Transport<'a>,
 }
 
-/// What IP carries.
+/// The payload of IP.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Transport<'a> {
-    /// TCP, at least up to its flags and window.
+    /// TCP, complete at least up to its flags and window.
     Tcp(TcpHeader<'a>),
     /// UDP.
     Udp(UdpHeader<'a>),
-    /// ICMP of either version.
+    /// ICMP or ICMPv6.
     Icmp(IcmpHeader<'a>),
-    /// A fragment that is not the first.
+    /// A fragment other than the first.
     LaterFragment {
-        /// Its protocol.
+        /// IP protocol number.
         protocol: u8,
     },
-    /// Another protocol, or one of those above of which too little is stored.
+    /// Another protocol, or one of these with a truncated header.
     Other {
-        /// Its protocol.
+        /// IP protocol number.
         protocol: u8,
     },
 }
@@ -48,25 +48,25 @@ pub enum Transport<'a> {
 /// A TCP header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcpHeader<'a> {
-    /// Port it was sent from.
+    /// Source port.
     pub source_port: u16,
-    /// Port it was sent to.
+    /// Destination port.
     pub destination_port: u16,
     /// Sequence number of the first byte (or of SYN).
     pub sequence: u32,
-    /// Acknowledgement number; it counts if the ACK flag is set.
+    /// Acknowledgment number; valid if the ACK flag is set.
     pub acknowledgement: u32,
     /// `fathom_wire::flag` in the low byte, AE (RFC 9768) as bit 8.
     pub flags: u16,
-    /// Window as in the header, not scaled.
+    /// Window field, not scaled.
     pub window: u16,
-    /// Bytes of payload as they were sent, by the lengths in the headers.
+    /// Payload length as sent, from the lengths in the headers.
     pub payload_bytes: u32,
-    /// Timestamps, looked up beforehand, as almost all segments have them.
+    /// Timestamps, parsed in advance because almost all segments have them.
     pub stamps: Option<Stamps>,
-    /// The options' bytes as far as they are stored: for `fathom_wire::TcpOptions`.
+    /// The stored bytes of options, for `fathom_wire::TcpOptions`.
     pub options: &'a [u8],
-    /// The payload as far as it is stored.
+    /// The stored payload.
     pub payload: &'a [u8],
 }
 
@@ -75,24 +75,24 @@ pub struct TcpHeader<'a> {
 pub struct Stamps {
     /// TSval: the sender's clock.
     pub value: u32,
-    /// TSecr: the other's clock, echoed.
+    /// TSecr: the echoed clock of the other side.
     pub echo: u32,
 }
 
 /// A UDP header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UdpHeader<'a> {
-    /// Port it was sent from.
+    /// Source port.
     pub source_port: u16,
-    /// Port it was sent to.
+    /// Destination port.
     pub destination_port: u16,
-    /// Bytes of payload as they were sent.
+    /// Payload length as sent.
     pub payload_bytes: u32,
-    /// The payload as far as it is stored.
+    /// The stored payload.
     pub payload: &'a [u8],
 }
 
-/// A message of ICMP or ICMPv6.
+/// An ICMP or ICMPv6 message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IcmpHeader<'a> {
     /// True for ICMPv6.
@@ -103,6 +103,6 @@ pub struct IcmpHeader<'a> {
     pub code: u8,
     /// The four bytes after the checksum: identifier and sequence number of an echo.
     pub rest: [u8; 4],
-    /// What follows, as far as it is stored.
+    /// The stored payload.
     pub payload: &'a [u8],
 }

@@ -1,36 +1,36 @@
-//! pcap. Source: draft-ietf-opsawg-pcap.
+//! The pcap format. Source: draft-ietf-opsawg-pcap.
 use crate::frame::MAX_STORED_BYTES;
 use crate::order::{Order, take};
 use crate::{CaptureError, Frame, LinkType, Step};
 
-/// First four bytes of a file, as a number in its own byte order.
+/// The first four bytes, in the byte order of the file.
 mod magic {
     pub(super) const MICROSECONDS: u32 = 0xa1b2_c3d4;
     pub(super) const NANOSECONDS: u32 = 0xa1b2_3c4d;
-    /// Kuznetzov's patch to libpcap of the 1990s: eight bytes more per record, which are of no use here.
+    /// Kuznetzov's libpcap patch of the 1990s: records have eight extra bytes, which are ignored.
     pub(super) const MODIFIED: u32 = 0xa1b2_cd34;
 }
 
-/// Bytes of the file's header.
+/// Length of the file header.
 const FILE_HEADER: usize = 24;
-/// Bytes of a record's header.
+/// Length of a record header.
 const RECORD_HEADER: usize = 16;
 const MODIFIED_HEADER: usize = 24;
 
-/// A file's header, which says all about its records.
+/// The file header, which describes all records.
 #[derive(Clone, Debug)]
 pub(crate) struct Pcap {
     order: Order,
     link: LinkType,
-    /// Nanoseconds of one unit of a record's fraction.
+    /// Unit of the fraction in a record header, in ns.
     pub(crate) unit_ns: u32,
     record_header: usize,
     lengths_swapped: bool,
-    /// A record's header is little-endian, with the lengths in the order of today.
+    /// Record headers are little-endian with the lengths in the modern order.
     is_plain: bool,
 }
 
-/// Whether a file that begins so is pcap.
+/// True if a file with these first bytes is pcap.
 pub(crate) fn is_pcap(begins: [u8; 4]) -> bool {
     order(begins).is_some()
 }
@@ -42,17 +42,17 @@ fn order(begins: [u8; 4]) -> Option<(Order, u32)> {
 }
 
 impl Pcap {
-    /// From the file's header and its length; `None` if there is too little of it.
+    /// Parses the file header and returns its length; `None` if it is incomplete.
     pub(crate) fn begin(bytes: &[u8]) -> Option<(Pcap, usize)> {
         let header: &[u8; FILE_HEADER] = bytes.first_chunk()?;
         let (order, found) = order(take(header, 0)?)?;
         let (major, minor) = (order.u16(take(header, 4)?), order.u16(take(header, 6)?));
         let modified = found == magic::MODIFIED;
-        // Before version 2.4 it depended on the system which of the two lengths came first.
+        // Before version 2.4 the order of the two lengths depended on the system.
         let lengths_swapped = major < 2 || (major == 2 && minor < 4);
         let pcap = Pcap {
             order,
-            // Above are the length of the frame check sequence and reserved bits.
+            // The upper bits are the FCS length and reserved.
             link: LinkType(order.u32(take(header, 20)?) as u16),
             unit_ns: if found == magic::NANOSECONDS { 1 } else { 1000 },
             record_header: if modified { MODIFIED_HEADER } else { RECORD_HEADER },
@@ -61,7 +61,7 @@ impl Pcap {
         };
         Some((pcap, FILE_HEADER))
     }
-    /// The first of `bytes` as a frame, with the bytes it used, if it is whole and no longer than it may be.
+    /// The frame at the start of `bytes` if it is complete and not too long, and the bytes used.
     #[inline]
     pub(crate) fn frame<'a>(&self, bytes: &'a [u8]) -> Option<(usize, Frame<'a>)> {
         let [seconds, fraction, stored, original] = self.words(bytes)?;
@@ -72,7 +72,7 @@ impl Pcap {
         let frame = Frame { at, link: self.link, original_len, interface: 0, lost_before: 0, bytes: data };
         Some((whole, frame))
     }
-    /// A record's header: seconds, their fraction, the bytes stored and the bytes sent.
+    /// The record header: seconds, fraction, stored and original length.
     #[inline]
     fn words(&self, bytes: &[u8]) -> Option<[u32; 4]> {
         let head = u128::from_le_bytes(*bytes.first_chunk::<RECORD_HEADER>()?);
@@ -90,7 +90,7 @@ impl Pcap {
             words.swap(2, 3);
         }
     }
-    /// What is there, where [`Pcap::frame`] found none.
+    /// Called if [`Pcap::frame`] found no frame.
     #[cold]
     pub(crate) fn step<'a>(&self, bytes: &[u8], offset: u64) -> Result<(usize, Step<'a>), CaptureError> {
         let Some([_, _, stored, _]) = self.words(bytes) else {
@@ -109,7 +109,7 @@ fn too_long(offset: u64, stored: u32) -> CaptureError {
         offset,
         field: "captured length",
         value: u64::from(stored),
-        bound: "at most",
+        bound: "maximum",
         limit: MAX_STORED_BYTES as u64,
     }
 }

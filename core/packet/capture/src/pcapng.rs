@@ -1,4 +1,4 @@
-//! pcapng. Source: draft-ietf-opsawg-pcapng.
+//! The pcapng format. Source: draft-ietf-opsawg-pcapng.
 use crate::frame::MAX_STORED_BYTES;
 use crate::order::{Order, take};
 use crate::pcapng_clock::Clock;
@@ -8,17 +8,17 @@ use alloc::vec::Vec;
 /// First four bytes of a file: the same in either byte order.
 pub(crate) const MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// Types of blocks.
+/// Block types.
 mod block {
     pub(super) const INTERFACE: u32 = 1;
-    /// Obsolete, but old files have it.
+    /// Obsolete, but used in old files.
     pub(super) const PACKET: u32 = 2;
     pub(super) const SIMPLE_PACKET: u32 = 3;
     pub(super) const STATISTICS: u32 = 5;
     pub(super) const ENHANCED_PACKET: u32 = 6;
 }
 
-/// Options of blocks.
+/// Block options.
 mod option {
     pub(super) const INTERFACE_RESOLUTION: u16 = 9;
     pub(super) const INTERFACE_OFFSET: u16 = 14;
@@ -28,16 +28,16 @@ mod option {
     pub(super) const PACKET_DROPS: u16 = 4;
 }
 
-/// In a section's header, in the byte order of the section.
+/// In a section header, in the byte order of the section.
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 /// Type and length before the body, length again after it.
 const HEAD: usize = 8;
 const TAIL: usize = 4;
-/// Fields of an enhanced packet block before the data. The obsolete packet block has as many.
+/// Length of the fields before the data in enhanced (and obsolete) packet blocks.
 const PACKET_FIELDS: usize = 20;
-/// Longest block that is looked into: a packet, and room for its comments.
+/// Longest block that is parsed: a packet, and room for its comments.
 const MAX_BLOCK_BYTES: usize = MAX_STORED_BYTES + (64 << 10);
-/// Interfaces of one section; each costs memory.
+/// Maximum number of interfaces per section, to bound memory.
 const MAX_INTERFACES: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -47,23 +47,23 @@ struct Interface {
     clock: Clock,
 }
 
-/// A file in the course of reading.
+/// The state of a reader.
 #[derive(Clone, Debug)]
 pub(crate) struct Pcapng {
     order: Order,
     interfaces: Vec<Interface>,
-    /// Interfaces of the sections before.
+    /// Number of interfaces in earlier sections.
     earlier_interfaces: u32,
-    /// Bytes of a block that are passed over without being gathered.
+    /// Bytes of a block that remain to be skipped.
     skip: u64,
     last_at: i64,
-    /// Nanoseconds of the coarsest clock so far.
+    /// Resolution of the coarsest clock so far, in ns.
     pub(crate) resolution_ns: u64,
-    /// Packets without a time.
+    /// Packets without a timestamp.
     pub(crate) untimed: u64,
 }
 
-/// A block that is wholly there.
+/// A complete block.
 #[derive(Clone, Copy)]
 struct Block<'a> {
     order: Order,
@@ -78,13 +78,13 @@ impl<'a> Block<'a> {
     fn u32(&self, at: usize) -> Option<u32> {
         take(self.body, at).map(|b| self.order.u32(b))
     }
-    /// The block has not even the `fields` bytes that its type begins with.
+    /// The block is shorter than the `fields` bytes that its type requires.
     #[cold]
     fn too_short(&self, fields: usize) -> CaptureError {
         let (length, least) = (self.body.len() + HEAD + TAIL, fields + HEAD + TAIL);
-        damaged(self.offset, "block length", length as u64, "at least", least as u64)
+        damaged(self.offset, "block length", length as u64, "minimum", least as u64)
     }
-    /// Options from `at` on, up to the first whose length cannot be.
+    /// Options from `at` on, up to the first with an invalid length.
     fn options(self, at: usize) -> impl Iterator<Item = (u16, &'a [u8])> {
         let mut rest = self.body.get(at..).unwrap_or_default();
         core::iter::from_fn(move || {
@@ -153,7 +153,7 @@ impl Pcapng {
             return Ok(self.pass_over(bytes));
         }
         if whole > MAX_BLOCK_BYTES {
-            return Err(damaged(offset, "block length", whole as u64, "at most", MAX_BLOCK_BYTES as u64));
+            return Err(damaged(offset, "block length", whole as u64, "maximum", MAX_BLOCK_BYTES as u64));
         }
         let Some(body) = bytes.get(HEAD..whole - TAIL).filter(|_| bytes.len() >= whole) else {
             return Ok((0, Step::NeedMore(whole)));
@@ -161,7 +161,7 @@ impl Pcapng {
         let found = Block { order: self.order, offset, body };
         Ok((whole, self.known(kind, found)?))
     }
-    /// Uses what there is of a block that is of no use here, however long it is.
+    /// Skips the available part of an ignored block, which can have any length.
     fn pass_over<'a>(&mut self, bytes: &'a [u8]) -> (usize, Step<'a>) {
         let used = usize::try_from(self.skip).unwrap_or(usize::MAX).min(bytes.len());
         if used == 0 {
@@ -170,7 +170,7 @@ impl Pcapng {
         self.skip -= used as u64;
         (used, Step::Other)
     }
-    /// Whether the file ends within something that is passed over.
+    /// True if the file ends within a skipped block.
     pub(crate) const fn is_within_block(&self) -> bool {
         self.skip > 0
     }
@@ -183,7 +183,7 @@ impl Pcapng {
             }
             block::PACKET => {
                 let interface = found.u16(0).ok_or_else(|| found.too_short(PACKET_FIELDS))?;
-                // All ones: not known.
+                // All ones: unknown.
                 let drops = found.u16(2).filter(|drops| *drops != u16::MAX);
                 self.packet(found, u32::from(interface), drops)
             }
@@ -199,7 +199,7 @@ impl Pcapng {
         let both = [Order::Little, Order::Big];
         let Some(order) = both.into_iter().find(|order| order.u32(magic) == BYTE_ORDER_MAGIC) else {
             let seen = u64::from(u32::from_be_bytes(magic));
-            return Err(damaged(offset, "byte-order magic", seen, "should be", u64::from(BYTE_ORDER_MAGIC)));
+            return Err(damaged(offset, "byte-order magic", seen, "expected", u64::from(BYTE_ORDER_MAGIC)));
         };
         let whole = block_bytes(offset, order.u32(length))?;
         self.order = order;
@@ -214,7 +214,7 @@ impl Pcapng {
         };
         if self.interfaces.len() >= MAX_INTERFACES {
             let count = self.interfaces.len() as u64 + 1;
-            return Err(damaged(found.offset, "interfaces", count, "at most", MAX_INTERFACES as u64));
+            return Err(damaged(found.offset, "interfaces", count, "maximum", MAX_INTERFACES as u64));
         }
         let mut clock = Clock::MICROSECONDS;
         let mut offset_s = 0;
@@ -237,7 +237,7 @@ impl Pcapng {
     fn interface_of(&self, found: &Block<'_>, number: u32) -> Result<Interface, CaptureError> {
         self.interfaces.get(number as usize).copied().ok_or_else(|| {
             let declared = self.interfaces.len() as u64;
-            damaged(found.offset, "interface", u64::from(number), "of which there are", declared)
+            damaged(found.offset, "interface", u64::from(number), "interfaces declared:", declared)
         })
     }
     #[inline]
@@ -255,7 +255,13 @@ impl Pcapng {
         let (stored, original) = (word(12), word(16));
         let Some(data) = rest.get(..stored as usize) else {
             let room = rest.len() as u64;
-            return Err(damaged(found.offset, "captured length", u64::from(stored), "its block has", room));
+            return Err(damaged(
+                found.offset,
+                "captured length",
+                u64::from(stored),
+                "space in the block:",
+                room,
+            ));
         };
         let at = interface.clock.ns(u64::from(word(4)) << 32 | u64::from(word(8)));
         self.last_at = at;
@@ -273,7 +279,7 @@ impl Pcapng {
             bytes: data,
         }))
     }
-    /// A packet of the first interface that has nothing but its length.
+    /// A packet of the first interface with only a length.
     fn simple_packet<'a>(&mut self, found: Block<'a>) -> Result<Step<'a>, CaptureError> {
         let original = found.u32(0).ok_or_else(|| found.too_short(4))?;
         let interface = self.interface_of(&found, 0)?;
@@ -307,13 +313,13 @@ impl Pcapng {
     }
 }
 
-/// Bytes that a block of this length occupies.
+/// Bytes occupied by a block of this length.
 #[inline]
 fn block_bytes(offset: u64, length: u32) -> Result<usize, CaptureError> {
     if length < (HEAD + TAIL) as u32 {
-        return Err(damaged(offset, "block length", u64::from(length), "at least", (HEAD + TAIL) as u64));
+        return Err(damaged(offset, "block length", u64::from(length), "minimum", (HEAD + TAIL) as u64));
     }
-    // A length that is no multiple of four is wrong, but some programs write it, and pad.
+    // Some programs write lengths that are not a multiple of four, and pad.
     Ok(padded(length as usize))
 }
 

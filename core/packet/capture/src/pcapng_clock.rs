@@ -1,29 +1,29 @@
-//! The clock of an interface of a pcapng file (if_tsresol, if_tsoffset).
+//! The clock of a pcapng interface (if_tsresol, if_tsoffset).
 use crate::frame::MAX_NS;
 
-/// How an interface's timestamps become nanoseconds since 1970.
+/// Converts the timestamps of an interface to nanoseconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clock {
     unit: Unit,
-    /// Added to each.
+    /// Added to each timestamp.
     pub(crate) offset_ns: i64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Unit {
-    /// Nanoseconds of one unit.
+    /// The unit is this many ns.
     Multiple(u64),
-    /// Units of one nanosecond.
+    /// This many units are 1 ns.
     Fraction(u64),
-    /// Seconds are shifted left by so many bits.
+    /// A second is 2^n units.
     Binary(u8),
 }
 
 impl Clock {
-    /// What holds if the file does not say.
+    /// The default.
     pub(crate) const MICROSECONDS: Clock = Clock { unit: Unit::Multiple(1000), offset_ns: 0 };
 
-    /// By if_tsresol; `None` if no 64 bits could hold a second of it.
+    /// Parses if_tsresol; `None` if a second does not fit in 64 bits.
     pub(crate) fn new(resolution: u8) -> Option<Clock> {
         let power = u32::from(resolution & 0x7f);
         let unit = match (resolution & 0x80 != 0, power) {
@@ -47,7 +47,7 @@ impl Clock {
         let at = i64::try_from(ns).unwrap_or(i64::MAX).saturating_add(self.offset_ns);
         at.clamp(-MAX_NS, MAX_NS)
     }
-    /// Nanoseconds of its unit, at least 1.
+    /// The unit in ns, at least 1.
     pub(crate) const fn resolution_ns(self) -> u64 {
         let ns = match self.unit {
             Unit::Multiple(ns) => ns,

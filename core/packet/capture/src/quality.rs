@@ -1,4 +1,4 @@
-//! What is wrong with a capture, so that none of it is taken for the network's doing.
+//! Defects of a capture, so that they are not attributed to the network.
 mod defects;
 mod duplicate;
 
@@ -9,86 +9,86 @@ pub(crate) use duplicate::place_of_header;
 use duplicate::{Copies, Duplicates};
 use fathom_wire::{TcpOption, TcpOptions, flag, protocol};
 
-/// Counts over the frames of one capture, in a few nanoseconds each.
+/// Counters over the frames of a capture; a few nanoseconds per frame.
 #[derive(Clone, Debug)]
 pub struct Quality {
-    /// Frames.
+    /// Number of frames.
     pub frames: u64,
-    /// Times of the first frame and of the last, ns.
+    /// Times of the first and the last frame, in ns.
     pub span: Option<(i64, i64)>,
-    /// Bytes of the frames as they were sent. Not beside their count, as compilers add pairs by three times as many instructions.
+    /// Sum of original frame lengths. Not next to `frames`: compilers would pair the additions.
     pub wire_bytes: u64,
-    /// Frames without an IP packet that can be read, those below included.
+    /// Frames without a readable IP packet, including the next two counts.
     pub not_ip: u64,
-    /// Of these, those that are encrypted.
+    /// Encrypted frames.
     pub encrypted: u64,
-    /// A link type that is not known, and frames of such types.
+    /// The first unknown link type, and the number of frames with unknown types.
     pub unknown_link: Option<(LinkType, u64)>,
-    /// Frames of which fewer bytes are stored than were sent.
+    /// Truncated frames.
     pub cut: u64,
-    /// Of these, those where headers are cut, not payload alone.
+    /// Frames truncated within their headers, not only in the payload.
     pub cut_headers: u64,
-    /// Most bytes that are stored of a frame that was cut: the snapshot length.
+    /// Longest stored length of a truncated frame: the snapshot length.
     pub cut_at: usize,
-    /// Frames that the capturing system says it lost.
+    /// Frames that the capturing system reports as lost.
     pub lost: u64,
-    /// Steps back of the clock.
+    /// Backward steps of the clock.
     pub steps_back: Steps,
-    /// Frames that are stored a little after one that came later: as several CPUs take them in. No defect.
+    /// Frames stored slightly out of order because several CPUs receive them. Not a defect.
     pub disordered: Steps,
-    /// Time without a frame.
+    /// Periods without a frame.
     pub gaps: Steps,
-    /// Steps either way by more than a year: the clock was set.
+    /// Steps of more than a year in either direction: the clock was set.
     pub leaps: Steps,
-    /// Packets longer than any on the wire: captured before they were split, or after they were joined.
+    /// Packets longer than the MTU: captured before segmentation or after reassembly offload.
     pub super_packets: u64,
-    /// The longest packet, bytes of IP.
+    /// Length of the longest IP packet.
     pub longest_bytes: u32,
-    /// Interfaces that have frames: the highest number and one.
+    /// Number of interfaces: the highest number with a frame, plus one.
     pub interfaces: u32,
-    /// Nanoseconds of the clock's unit, by the file; 0 if it does not say.
+    /// Clock resolution according to the file, in ns; 0 if unknown.
     pub resolution_ns: u64,
-    /// Frames without a time.
+    /// Frames without a timestamp.
     pub untimed: u64,
-    /// By how much the clock leapt in all, ns.
+    /// Sum of the clock's leaps, in ns.
     leapt: i64,
     duplicates: Duplicates,
-    /// Once there is reason to look for copies.
+    /// Allocated when copies are searched.
     copies: Option<Box<Copies>>,
-    /// Copies among the packets that [`Quality::is_copy`] was asked about.
+    /// Copies found by [`Quality::is_copy`].
     found_copies: u64,
-    /// There may be copies, or some were found: each packet is looked up.
+    /// There may be copies, or some were found: every packet is checked.
     is_searched: bool,
-    /// Longer packets are super-packets, by the MSS that were offered; bytes of IP.
+    /// Longer IP packets are super-packets; follows from the MSS in handshakes.
     limit: u32,
     has_mss: bool,
     off_milliseconds: bool,
 }
 
-/// Steps between two frames that are larger than they should be.
+/// Irregular steps between two frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Steps {
-    /// How many.
+    /// Number of steps.
     pub count: u64,
-    /// The largest, ns.
+    /// The largest step, in ns.
     pub largest_ns: u64,
-    /// The frame after it.
+    /// Number of the frame after it.
     pub frame: u64,
 }
 
-/// No path has an MTU above this, but loopback: packets above it are super-packets where no MSS is seen. Bytes.
+/// Largest MTU except loopback, in bytes; used to detect super-packets without an observed MSS.
 const MAX_MTU: u32 = 9216;
-/// IPv6 and TCP; for IPv4 it is 20 bytes too lenient, which no super-packet is.
+/// IPv6 and TCP headers. For IPv4 that is 20 bytes too many, less than any super-packet exceeds it.
 const HEADERS: u32 = 60;
-/// Without a frame for so long, the capture was paused, or its clock was set. A busy line is never silent for so long.
+/// Without frames for this time the capture was paused or its clock set; lines are never so silent.
 const GAP_NS: u64 = 60_000_000_000;
-/// A year: no capture waits for so long. A router without a battery begins in 1970, and is told the time later. ns.
+/// A year, in ns: no capture pauses for so long. Routers without a battery start in 1970.
 const LEAP_NS: u64 = 366 * 86_400 * 1_000_000_000;
-/// CPUs that take in frames side by side are less apart than this, even on a busy machine (1 ms was seen); clocks are stepped by more.
+/// Parallel CPUs reorder frames by less than this (1 ms was observed); clocks step by more.
 const DISORDER_NS: u64 = 5_000_000;
-/// So many frames are searched for copies in any case: a capture that has none in them has none later.
+/// This many frames are always searched; if there is no copy in them, there is none later.
 const SEARCHED: u64 = 4096;
-/// Duplicates below this share are chance.
+/// Fewer duplicates than this are coincidence.
 const DUPLICATES_PER_MILLE: u64 = 5;
 const MILLISECOND_NS: i64 = 1_000_000;
 
@@ -99,7 +99,7 @@ impl Default for Quality {
 }
 
 impl Quality {
-    /// Before the first frame.
+    /// Creates counters for a new capture.
     pub fn new() -> Self {
         Quality {
             frames: 0,
@@ -131,7 +131,7 @@ impl Quality {
             off_milliseconds: false,
         }
     }
-    /// Counts frame `number` and what was found in it.
+    /// Counts frame `number` and its dissection.
     #[inline(always)]
     pub fn frame(&mut self, number: u64, frame: &Frame<'_>, found: &Result<Packet<'_>, NotIp>) {
         self.frames += 1;
@@ -142,7 +142,7 @@ impl Quality {
             self.is_searched |= self.interfaces > 1 || LinkType::COOKED.contains(&frame.link);
         }
         self.clock(number, frame.at);
-        // Without a branch, as below: data is cut and ACKs are not, and which comes next is not to be foreseen.
+        // Branchless, as below: data is truncated and ACKs are not, so branches are unpredictable.
         let cut = frame.bytes.len() < frame.original_len as usize;
         self.cut += u64::from(cut);
         if frame.bytes.len() > self.cut_at && cut {
@@ -153,22 +153,22 @@ impl Quality {
             Err(error) => self.other(*error),
         }
     }
-    /// The time of the frame that was counted last, as if the clock had not leapt; from one frame to the next of a leap no time passes. ns.
+    /// Time of the last counted frame without the clock's leaps, in ns. Leaps take no time.
     #[inline]
     pub fn steadied(&self, at: i64) -> i64 {
         if self.leapt == 0 { at } else { at.saturating_sub(self.leapt).clamp(-MAX_NS, MAX_NS) }
     }
-    /// When the first frame and the last were captured, as if the clock had not leapt, ns; 0 without a frame.
+    /// Times of the first and last frame without the clock's leaps, in ns; 0 without frames.
     pub fn from_to(&self) -> (i64, i64) {
         let (first, last) = self.span.unwrap_or_default();
         (first, self.steadied(last))
     }
-    /// Whether the capture has had this packet before, at another place of its path (another interface, or another hop limit; or once more by a
-    /// mirror port): then it is to be left out, as it passed once. To be asked of each packet after [`Quality::frame`]. Captures of one interface are
-    /// searched as long as there are copies.
+    /// True if the packet was captured before at another place on its path (another interface or
+    /// hop limit, or again by a port mirror) and must be ignored. Call it for each packet after
+    /// [`Quality::frame`]. Captures of one interface are searched only while there are copies.
     #[inline(always)]
     pub fn is_copy(&mut self, frame: &Frame<'_>, packet: &Packet<'_>) -> bool {
-        // A copy, as what is given away is stored in memory: see [`crate::dissect_fast`].
+        // Cloned: what is passed to a function must be in memory, see [`crate::dissect_fast`].
         (self.frames <= SEARCHED || self.is_searched) && self.looks_for_copy(frame, &packet.clone())
     }
     #[inline(never)]
@@ -180,22 +180,22 @@ impl Quality {
         self.is_searched |= is_copy;
         is_copy
     }
-    /// Takes what the capturing system counted: see [`Statistics`], of each interface the last.
+    /// Adds the capturing system's counters, the last [`Statistics`] of each interface.
     pub fn statistics(&mut self, counts: &[Statistics]) {
         for one in counts {
             let dropped = [one.dropped_by_interface, one.dropped_by_system];
             self.lost = dropped.into_iter().flatten().fold(self.lost, u64::saturating_add);
         }
     }
-    /// Packets that are there twice, as from two interfaces of one path; counted over a sixteenth of them.
+    /// Number of duplicate packets, estimated from a sample of one sixteenth.
     pub const fn duplicates(&self) -> u64 {
         self.duplicates.count()
     }
-    /// Whether there are more than chance brings, as of a mirror port that gives each packet as it comes in and goes out.
+    /// True if there are more than by coincidence, as in a port mirror of both directions.
     const fn has_duplicates(&self) -> bool {
         self.duplicates() * 1000 > self.frames * DUPLICATES_PER_MILLE
     }
-    /// Nanoseconds of the unit in which the clock really counts: coarser than the file says, if all times are whole milliseconds.
+    /// Actual clock resolution in ns: coarser than in the file if all times are whole milliseconds.
     pub const fn true_resolution_ns(&self) -> u64 {
         if self.off_milliseconds || self.frames < 100 { self.resolution_ns } else { MILLISECOND_NS as u64 }
     }
@@ -210,7 +210,7 @@ impl Quality {
             self.step(number, before, at);
         }
     }
-    /// From one frame to the next the clock went back, or far.
+    /// Records a backward or large step of the clock.
     #[cold]
     fn step(&mut self, number: u64, before: i64, at: i64) {
         let far = at.abs_diff(before);
@@ -233,7 +233,7 @@ impl Quality {
         }
         self.super_packets += u64::from(packet.ip_bytes > self.limit);
         if let Transport::Tcp(tcp) = &packet.transport {
-            // Where payload is stored all before it is.
+            // If payload is stored, so are the headers.
             if cut & tcp.payload.is_empty() {
                 let headers = packet.ip_bytes - tcp.payload_bytes;
                 self.cut_headers += u64::from(has_cut_options(packet.source, tcp.options, headers));
@@ -282,15 +282,15 @@ impl Steps {
     }
 }
 
-/// Whether TCP's `options` are not all of what its `headers` with those of IP, in bytes, leave for them. Extension headers would be taken for
-/// options that are cut.
+/// True if `options` are shorter than what `headers`, the length of IP and TCP headers, leaves for
+/// them. Extension headers would look like truncated options.
 #[cold]
 fn has_cut_options(source: Address, options: &[u8], headers: u32) -> bool {
     let least = if source.is_v4() { 40 } else { 60 };
     least + (options.len() as u32) < headers
 }
 
-/// Whether a packet of a frame that was cut has none of the headers of its protocol.
+/// True if a packet of a truncated frame lacks its protocol header.
 fn lacks_headers(transport: &Transport<'_>) -> bool {
     let known = [protocol::TCP, protocol::UDP, protocol::ICMP, protocol::ICMPV6];
     matches!(transport, Transport::Other { protocol } if known.contains(protocol))

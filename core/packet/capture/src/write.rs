@@ -1,8 +1,8 @@
-//! Writing pcap with nanoseconds, in little-endian order.
+//! Writes pcap with nanoseconds, in little-endian order.
 use crate::{Frame, LinkType, MAX_STORED_BYTES};
 use alloc::vec::Vec;
 
-/// The header of a file whose frames are all of type `link`. Source: draft-ietf-opsawg-pcap.
+/// The header of a file with frames of type `link`. Source: draft-ietf-opsawg-pcap.
 pub fn pcap_header(link: LinkType) -> [u8; 24] {
     const NANOSECONDS: u32 = 0xa1b2_3c4d;
     const VERSION_2_4: u32 = 2 | 4 << 16;
@@ -14,8 +14,7 @@ pub fn pcap_header(link: LinkType) -> [u8; 24] {
     header
 }
 
-/// What comes before a frame's bytes: of it `stored` bytes follow. Times that the format cannot hold (before 1970, from 2106)
-/// become the nearest that it can.
+/// The header of a record with `stored` bytes. Times are clamped to 1970 through 2105.
 pub fn pcap_record_header(at: i64, original_len: u32, stored: u32) -> [u8; 16] {
     const NS_PER_S: u64 = 1_000_000_000;
     let ns = u64::try_from(at).unwrap_or(0).min(u64::from(u32::MAX) * NS_PER_S + (NS_PER_S - 1));

@@ -1,23 +1,23 @@
-//! What the kernel answers: acknowledgements, refusals, the parts of a list and its end.
+//! Answers of the kernel: acknowledgments, errors, list entries and the end of a list.
 use crate::message::{Message, flags, messages, types};
 use crate::refusal::Refusal;
 
-/// One answer.
+/// An answer of the kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer<'a> {
-    /// The request was done.
+    /// The request succeeded.
     Done,
-    /// It was not.
+    /// The request failed.
     Refused(Refusal),
-    /// A part of a list.
+    /// An entry of a list.
     Part(Message<'a>),
     /// The end of a list.
     End,
-    /// The end, or a part, of a list that changed while it was told: it has to be asked for again.
+    /// The list changed while it was sent: request it again.
     Interrupted,
 }
 
-/// The answers in a datagram, each with the number of its request.
+/// The answers in a datagram, each with the sequence number of its request.
 pub fn answers(datagram: &[u8]) -> impl Iterator<Item = (u32, Answer<'_>)> {
     messages(datagram).map(|message| (message.sequence, read(message)))
 }

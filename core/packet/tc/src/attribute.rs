@@ -1,24 +1,25 @@
-//! Attributes: length, type, value, padded to four bytes (`struct nlattr`). Readers take any bytes; what is cut short ends them.
+//! Netlink attributes: length, type, value, padded to four bytes (`struct nlattr`). Parsing accepts
+//! any bytes and stops at a truncated attribute.
 use alloc::vec::Vec;
 
-/// Says that the value is attributes again. Some requests of iproute2 set it, and the kernel looks at it only in few.
+/// The value contains attributes. Some requests of iproute2 set it; the kernel rarely checks it.
 pub(crate) const NESTED: u16 = 0x8000;
-/// The bits of a type that are its number (`NLA_TYPE_MASK`).
+/// The bits of the type that are its number (`NLA_TYPE_MASK`).
 const NUMBER: u16 = 0x3fff;
 const HEADER_BYTES: usize = 4;
 
-/// One attribute.
+/// An attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attribute<'a> {
-    /// Its number, without the flags beside it.
+    /// Type number without flags.
     pub number: u16,
-    /// Type as it stands in the message, flags and all.
+    /// Type including flags.
     pub raw: u16,
-    /// Value, without padding.
+    /// Value without padding.
     pub value: &'a [u8],
 }
 
-/// The attributes in `bytes`, up to the first that is not whole.
+/// Parses the attributes in `bytes`, up to the first incomplete one.
 pub fn attributes(bytes: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
     let mut rest = bytes;
     core::iter::from_fn(move || {
@@ -35,7 +36,7 @@ pub fn find(bytes: &[u8], number: u16) -> Option<&[u8]> {
     attributes(bytes).find(|a| a.number == number).map(|a| a.value)
 }
 
-/// A number that is an attribute's value, at its beginning.
+/// An integer at the start of an attribute's value.
 pub(crate) fn find_u32(bytes: &[u8], number: u16) -> Option<u32> {
     u32_at(find(bytes, number)?, 0)
 }
@@ -52,12 +53,12 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
-/// Text up to its NUL.
+/// A string up to its NUL.
 pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
     core::str::from_utf8(bytes.split(|b| *b == 0).next()?).ok()
 }
 
-/// Attributes under construction.
+/// Builds attributes.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Writer(pub(crate) Vec<u8>);
 
@@ -69,7 +70,7 @@ impl Writer {
     /// # Panics
     /// If the value is 64 kB or more, which no attribute can hold.
     pub(crate) fn put(&mut self, raw: u16, value: &[u8]) -> &mut Self {
-        let length = u16::try_from(HEADER_BYTES + value.len()).expect("an attribute's length has 16 bits");
+        let length = u16::try_from(HEADER_BYTES + value.len()).expect("an attribute has less than 64 kB");
         self.bytes(&length.to_ne_bytes()).bytes(&raw.to_ne_bytes()).bytes(value);
         self.0.resize(self.0.len().next_multiple_of(4), 0);
         self
@@ -89,7 +90,7 @@ impl Writer {
     pub(crate) fn flag(&mut self, raw: u16, value: Option<bool>) -> &mut Self {
         self.u32(raw, value.map(u32::from))
     }
-    /// Text with its NUL.
+    /// A string with its NUL.
     pub(crate) fn text(&mut self, raw: u16, value: &str) -> &mut Self {
         let mut bytes = value.as_bytes().to_vec();
         bytes.push(0);

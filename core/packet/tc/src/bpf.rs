@@ -1,15 +1,15 @@
-//! Classic BPF: instructions, and the program that tells flows apart for a queue discipline that cannot.
+//! Classic BPF, and a flow classifier for queue disciplines that have none.
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// One instruction (`struct sock_filter`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Instruction {
-    /// What it does.
+    /// Operation code.
     pub code: u16,
-    /// Instructions to skip if a comparison holds.
+    /// Instructions to skip if a comparison is true.
     pub jump_true: u8,
-    /// Instructions to skip if it does not.
+    /// Instructions to skip if it is false.
     pub jump_false: u8,
     /// Constant, offset or distance.
     pub k: u32,
@@ -28,7 +28,7 @@ impl Instruction {
     }
 }
 
-/// Codes, with the accumulator A, the index register X and the memory M. Source: linux/bpf_common.h, linux/filter.h.
+/// Operation codes: accumulator A, index X, memory M. Source: linux/bpf_common.h, linux/filter.h.
 pub mod code {
     /// A = 32 bits at k.
     pub const LOAD_WORD: u16 = 0x20;
@@ -74,15 +74,15 @@ pub mod code {
     pub const FROM_X: u16 = 0x87;
 }
 
-/// Offsets from here on count from the network header, whatever the link layer (`SKF_NET_OFF`).
+/// Base of offsets from the network header, for any link layer (`SKF_NET_OFF`).
 pub const NETWORK: u32 = 0xfff0_0000;
-/// The `EtherType` as the kernel knows it (`SKF_AD_OFF + SKF_AD_PROTOCOL`).
+/// Offset of the `EtherType` known to the kernel (`SKF_AD_OFF + SKF_AD_PROTOCOL`).
 pub const PROTOCOL: u32 = 0xffff_f000;
 
-/// The golden ratio times 2^32, made odd: Knuth's multiplicative hash. The upper bits of a product depend on all lower ones.
+/// 2^32 / golden ratio, made odd: Knuth's hash. Upper bits depend on all lower ones.
 const GOLDEN: u32 = 0x9e37_79b1;
 
-/// Protocols whose first four bytes are two ports, or name a flow as well as these do: TCP, UDP, DCCP, ESP (its SPI), SCTP, UDP-Lite.
+/// Protocols with ports or similar first: TCP, UDP, DCCP, ESP (its SPI), SCTP, UDP-Lite.
 const WITH_PORTS: [u32; 6] = [6, 17, 33, 50, 132, 136];
 
 const FLAGS: u32 = 0;
@@ -90,15 +90,16 @@ const NEXT: u32 = 1;
 const HASH: u32 = 2;
 const START: u32 = 3;
 
-/// A program that gives each flow one of `2^bits` classes from `first` (as a number of 32 bits) on: by addresses, protocol and
-/// ports; fragments by addresses and protocol; IPv6 behind other headers by its flow label (RFC 6437). It looks through VLAN tags,
-/// also two, and PPPoE. What it does not know it leaves to other filters, or to the default class.
+/// A program that maps each flow to one of `2^bits` classes from `first` (as a 32-bit number) on.
+/// It hashes addresses, protocol and ports; for fragments, addresses and protocol; for IPv6 with
+/// other headers, the flow label (RFC 6437). It skips up to two VLAN tags, and PPPoE. Other packets
+/// are left to other filters or to the default class.
 ///
 /// # Panics
 /// If `bits` is 0 or above 15.
 #[must_use]
 pub fn flow_hash(first: u32, bits: u32) -> Vec<Instruction> {
-    assert!((1..16).contains(&bits), "between 2 and 32768 classes");
+    assert!((1..16).contains(&bits), "expected 2 to 32768 classes");
     let mut program = Assembler::default();
     network(&mut program);
     v4(&mut program);
@@ -108,8 +109,7 @@ pub fn flow_hash(first: u32, bits: u32) -> Vec<Instruction> {
     program.finish()
 }
 
-/// Finds where IP begins behind the network header: X. A tag that hardware took off is not there; then the kernel tells what is
-/// behind it.
+/// Sets X to the offset of IP. If hardware removed a tag, the kernel reports the inner EtherType.
 fn network(program: &mut Assembler) {
     const VLAN: [u32; 2] = [0x8100, 0x88a8];
     program.op(code::LOAD_WORD, PROTOCOL).op(code::X_CONSTANT, 0);
@@ -119,7 +119,7 @@ fn network(program: &mut Assembler) {
     program.label("second tag").op(code::LOAD_HALF_X, NETWORK + 2).op(code::X_CONSTANT, 8);
     program.label("inside").jump_if(0x0800, "IPv4").jump_if(0x86dd, "IPv6").jump_if(0x8864, "PPPoE");
     program.op(code::RETURN, 0);
-    // Six bytes of PPPoE, two of PPP, which say what follows (RFC 2516).
+    // Six bytes of PPPoE, then two of PPP, the protocol (RFC 2516).
     program.label("PPPoE").op(code::LOAD_HALF_X, NETWORK + 6).op(code::STORE, NEXT);
     program.op(code::FROM_X, 0).op(code::ADD, 8).op(code::TO_X, 0).op(code::LOAD_MEMORY, NEXT);
     program.jump_if(0x0021, "IPv4").jump_if(0x0057, "IPv6").op(code::RETURN, 0);
@@ -136,7 +136,7 @@ fn v4(program: &mut Assembler) {
     for protocol in WITH_PORTS {
         program.jump_if(protocol, "IPv4 ports");
     }
-    // Behind the header and its options.
+    // The ports follow the header and its options.
     program.jump("end").label("IPv4 ports").op(code::X_MEMORY, START).op(code::LOAD_BYTE_X, NETWORK);
     program.op(code::AND, 0xf).op(code::SHIFT_LEFT, 2).op(code::ADD_X, 0).op(code::TO_X, 0);
     program.op(code::LOAD_WORD_X, NETWORK).mix().jump("end");
@@ -163,7 +163,7 @@ fn v6(program: &mut Assembler) {
     program.label("IPv6 ports").word(HEADER_BYTES);
 }
 
-/// Instructions, with names of places instead of distances.
+/// Assembles instructions, with labels instead of distances.
 #[derive(Default)]
 struct Assembler {
     instructions: Vec<(Instruction, Option<&'static str>)>,
@@ -189,24 +189,24 @@ impl Assembler {
         self.instructions.push((Instruction { code, jump_true: 0, jump_false: 0, k }, Some(to)));
         self
     }
-    /// Takes A into the hash.
+    /// Mixes A into the hash.
     fn mix(&mut self) -> &mut Self {
         self.op(code::X_MEMORY, HASH).op(code::ADD_X, 0).op(code::MULTIPLY, GOLDEN).op(code::STORE, HASH)
     }
-    /// Takes the word at `offset` of the IP packet into the hash.
+    /// Mixes the word at `offset` of the IP packet into the hash.
     fn word(&mut self, offset: u32) -> &mut Self {
         self.op(code::X_MEMORY, START).op(code::LOAD_WORD_X, NETWORK + offset).mix()
     }
     /// # Panics
-    /// If a place has no name, or is more than 255 instructions on: a mistake in this file.
+    /// If a label is missing or more than 255 instructions away: a mistake in this file.
     fn finish(self) -> Vec<Instruction> {
         let Assembler { instructions, labels } = self;
         let resolve = |(at, (mut instruction, to)): (usize, (Instruction, Option<&'static str>))| {
             if let Some(name) = to {
                 let distance = labels[name] - at - 1;
                 match instruction.code {
-                    code::JUMP => instruction.k = u32::try_from(distance).expect("a program is short"),
-                    _ => instruction.jump_true = u8::try_from(distance).expect("a place is near"),
+                    code::JUMP => instruction.k = u32::try_from(distance).expect("the program is short"),
+                    _ => instruction.jump_true = u8::try_from(distance).expect("the label is near"),
                 }
             }
             instruction

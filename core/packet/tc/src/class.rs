@@ -1,28 +1,28 @@
-//! Classes of HTB: `struct tc_htb_opt`.
+//! HTB classes: `struct tc_htb_opt`.
 use crate::attribute::{Writer, find, find_u64, u32_at};
 use crate::handle::Handle;
 use crate::object::{Object, What, top};
 use crate::rate::{RateSpec, SPEC_BYTES, bytes_of, ticks};
 use core::fmt;
 
-/// A class of HTB.
+/// An HTB class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HtbClass {
-    /// The queue discipline, or the class it borrows from.
+    /// The queue discipline, or the class that it borrows from.
     pub parent: Handle,
-    /// Its name.
+    /// Handle of the class.
     pub handle: Handle,
-    /// What it has of its own.
+    /// The guaranteed rate.
     pub rate: RateSpec,
-    /// What it can have by borrowing.
+    /// The maximum rate, including borrowing.
     pub ceil: RateSpec,
-    /// Bytes that may leave at once at its rate.
+    /// Burst at the guaranteed rate, in bytes.
     pub burst: u32,
-    /// Bytes that may leave at once at its ceiling.
+    /// Burst at the ceiling, in bytes.
     pub ceil_burst: u32,
-    /// Bytes of its turn among those that borrow; 0 lets the kernel choose.
+    /// DRR quantum among borrowing classes, in bytes; 0 selects the kernel's default.
     pub quantum: u32,
-    /// Who borrows first; 0 does.
+    /// Borrowing priority; 0 is first.
     pub priority: u32,
 }
 
@@ -33,7 +33,7 @@ mod number {
 }
 
 impl HtbClass {
-    /// Of an object; `None` if it is something else or its options are cut short.
+    /// Reads a class; `None` if the object is something else or truncated.
     #[must_use]
     pub fn read(object: &Object) -> Option<HtbClass> {
         if object.what != What::Class || object.kind() != "htb" {
@@ -43,7 +43,7 @@ impl HtbClass {
         let parameters = find(options, number::PARAMETERS)?;
         let rate = RateSpec::decode(parameters, find_u64(options, number::RATE64))?;
         let ceil = RateSpec::decode(parameters.get(SPEC_BYTES..)?, find_u64(options, number::CEIL64))?;
-        // Behind the rates: both buffers, quantum, level, priority.
+        // After the rates: both buffers, quantum, level, priority.
         let word = |n: usize| u32_at(parameters, 2 * SPEC_BYTES + 4 * n);
         Some(HtbClass {
             parent: Handle(object.header.parent),
@@ -61,14 +61,14 @@ impl HtbClass {
             options.u64(number::RATE64, self.rate.wide()).u64(number::CEIL64, self.ceil.wide());
             let mut parameters = [self.rate.encode(), self.ceil.encode()].concat();
             let (buffer, ceil_buffer) = (ticks(self.burst, &self.rate), ticks(self.ceil_burst, &self.ceil));
-            // The level is told, never asked for.
+            // The level is only reported, never requested.
             for word in [buffer, ceil_buffer, self.quantum, 0, self.priority] {
                 parameters.extend(word.to_ne_bytes());
             }
             options.put(number::PARAMETERS, &parameters);
         });
     }
-    /// The words of `tc` behind `dev NAME`.
+    /// Writes the arguments of `tc` after `dev NAME`.
     pub(crate) fn write_words(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parent = if self.parent == Handle::ROOT { self.handle.qdisc() } else { self.parent };
         write!(f, " parent {parent} classid {} htb", self.handle)?;

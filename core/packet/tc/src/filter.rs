@@ -1,4 +1,4 @@
-//! Filters: who goes where. u32, matchall and classic BPF; to a class, or by mirred to another interface.
+//! Filters: u32, matchall and classic BPF, with a class or a mirred action.
 use crate::attribute::{NESTED, Writer, attributes, find, find_u32, text, u16_at, u32_at};
 use crate::bpf::Instruction;
 use crate::handle::Handle;
@@ -9,50 +9,50 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Every protocol (`ETH_P_ALL`).
+/// All protocols (`ETH_P_ALL`).
 const ALL_PROTOCOLS: u16 = 3;
 
 /// A filter of all protocols.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Filter {
-    /// The queue discipline or hook that asks it.
+    /// The queue discipline or hook that it is attached to.
     pub parent: Handle,
-    /// Its turn: 1 is asked first.
+    /// Priority; 1 is first.
     pub priority: u16,
-    /// Which packets.
+    /// Which packets it matches.
     pub matches: Match,
-    /// To which class.
+    /// The class to select.
     pub class: Option<Handle>,
-    /// Or to where else.
+    /// Alternatively, where to redirect packets.
     pub action: Option<Mirred>,
 }
 
-/// Which packets a filter takes.
+/// Which packets a filter matches.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Match {
-    /// Those with all of these bits.
+    /// Packets that match all keys.
     U32(Vec<U32Key>),
-    /// All.
+    /// All packets.
     All,
-    /// What a program says; it may say the class too.
+    /// Packets selected by a program, which may also select the class.
     Bpf(Vec<Instruction>),
 }
 
-/// 32 bits of a packet, from its network header on.
+/// Compares 32 bits of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct U32Key {
-    /// Bits that are looked at.
+    /// Bits to compare.
     pub mask: u32,
-    /// What they must be.
+    /// Their value.
     pub value: u32,
-    /// Where, in bytes.
+    /// Offset from the network header, in bytes.
     pub offset: i32,
 }
 
-/// Sends packets that a filter takes to the output side of another interface.
+/// Redirects matching packets to the egress of another interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mirred {
-    /// Its name; read from an object it is `#` and its number.
+    /// Name of the interface; if read from an object, `#` and its index.
     pub to: String,
 }
 
@@ -75,7 +75,7 @@ mod number {
 const SELECTOR_BYTES: usize = 16;
 const KEY_BYTES: usize = 16;
 
-/// Priority and protocol as `tcm_info` has them.
+/// Priority and protocol in the form of `tcm_info`.
 pub(crate) fn info(priority: u16) -> u32 {
     u32::from(priority) << 16 | u32::from(ALL_PROTOCOLS.to_be())
 }
@@ -91,7 +91,7 @@ impl Match {
 }
 
 impl Filter {
-    /// Of an object; `None` if it is of another kind, another protocol, or cut short.
+    /// Reads a filter; `None` if it has another kind or protocol or is truncated.
     #[must_use]
     pub fn read(object: &Object) -> Option<Filter> {
         let priority = (object.header.info >> 16) as u16;
@@ -109,7 +109,7 @@ impl Filter {
         let class = find_u32(options, class).map(Handle);
         Some(Filter { parent: Handle(object.header.parent), priority, matches, class, action })
     }
-    /// With the number of the interface that the action sends to.
+    /// Writes the filter. `action_index`: the interface index of the redirect.
     pub(crate) fn write(&self, to: &mut Writer, action_index: u32) {
         let action =
             |w: &mut Writer, number| self.action.iter().for_each(|_| write_action(w, number, action_index));
@@ -131,7 +131,7 @@ impl Filter {
             }
         });
     }
-    /// The words of `tc` behind `dev NAME`.
+    /// Writes the arguments of `tc` after `dev NAME`.
     pub(crate) fn write_words(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " parent {} protocol all prio {} {}", self.parent, self.priority, self.matches.kind())?;
         match &self.matches {
@@ -162,7 +162,7 @@ fn selector(keys: &[U32Key]) -> Vec<u8> {
     const TERMINAL: u8 = 1;
     let mut bytes = alloc::vec![0; SELECTOR_BYTES];
     bytes[0] = TERMINAL;
-    // The kernel's own limit, so more keys than a byte counts are refused by it as they should be.
+    // 255 is the kernel's limit, so it rejects more keys.
     bytes[2] = u8::try_from(keys.len()).unwrap_or(u8::MAX);
     for key in keys {
         bytes.extend(key.mask.to_be_bytes());
@@ -199,11 +199,11 @@ fn read_program(options: &[u8]) -> Option<Vec<Instruction>> {
     program.chunks_exact(Instruction::BYTES).map(Instruction::decode).collect()
 }
 
-/// One action: mirred's `struct tc_mirred`, with the verdict `TC_ACT_STOLEN` and `TCA_EGRESS_REDIR`.
+/// A mirred action: `struct tc_mirred` with verdict `TC_ACT_STOLEN` and `TCA_EGRESS_REDIR`.
 fn write_action(to: &mut Writer, number: u16, interface: u32) {
     const STOLEN: u32 = 4;
     const EGRESS_REDIRECT: u32 = 1;
-    // Index, capabilities, verdict, two counts of users, what to do, where.
+    // Index, capabilities, verdict, two reference counts, operation, interface.
     let words = [0, 0, STOLEN, 0, 0, EGRESS_REDIRECT, interface];
     to.nested(number, |actions| {
         actions.nested(1, |action| {
@@ -223,7 +223,7 @@ impl Mirred {
         let parameters = find(find(action, number::ACTION_OPTIONS)?, number::MIRRED_PARAMETERS)?;
         Some(Mirred { to: format!("#{}", u32_at(parameters, 24)?) })
     }
-    /// To this interface.
+    /// Creates a redirect to this interface.
     #[must_use]
     pub fn to(name: &str) -> Mirred {
         Mirred { to: name.to_owned() }

@@ -1,22 +1,22 @@
-//! Names of queue disciplines and classes: `1:`, `1:10`, root, ingress.
+//! Handles of queue disciplines and classes: `1:`, `1:10`, root, ingress.
 use core::fmt;
 
-/// 16 bits of a queue discipline, 16 of a class in it; both hexadecimal in text.
+/// 16 bits for the queue discipline and 16 for its class; both hexadecimal in text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Handle(pub u32);
 
 impl Handle {
-    /// None, or whichever is free.
+    /// No handle, or any free one.
     pub const NONE: Handle = Handle(0);
     /// The parent of an interface's queue discipline.
     pub const ROOT: Handle = Handle(0xffff_ffff);
-    /// The parent of what treats packets that arrive (ingress, clsact).
+    /// The parent of the ingress and clsact queue disciplines.
     pub const INGRESS: Handle = Handle(0xffff_fff1);
     /// The handle of ingress and clsact: `ffff:`.
     pub const INGRESS_QDISC: Handle = Handle(0xffff_0000);
-    /// clsact's hook for packets that arrive.
+    /// clsact's hook for ingress packets.
     pub const CLSACT_INGRESS: Handle = Handle(0xffff_fff2);
-    /// clsact's hook for packets that leave.
+    /// clsact's hook for egress packets.
     pub const CLSACT_EGRESS: Handle = Handle(0xffff_fff3);
 
     /// `major:minor`.
@@ -24,12 +24,12 @@ impl Handle {
     pub const fn new(major: u16, minor: u16) -> Handle {
         Handle((major as u32) << 16 | minor as u32)
     }
-    /// The queue discipline's part.
+    /// The part of the queue discipline.
     #[must_use]
     pub const fn major(self) -> u16 {
         (self.0 >> 16) as u16
     }
-    /// The class's part.
+    /// The part of the class.
     #[must_use]
     pub const fn minor(self) -> u16 {
         self.0 as u16

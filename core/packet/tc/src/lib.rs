@@ -1,10 +1,11 @@
-//! Traffic control of Linux without `tc`: requests to bytes and to the command that a person would type, answers to values.
+//! Linux traffic control over rtnetlink: requests as bytes and as `tc` commands, and answers.
 //!
-//! Nothing here opens a socket. A [`Request`] names its devices; whoever sends it knows their numbers. What the kernel tells is an
-//! [`Object`], kept byte by byte so that it can be given back, and read as a [`Qdisc`], an [`HtbClass`] or [`Stats`].
-//! Layouts: linux/pkt_sched.h, linux/pkt_cls.h, linux/if_link.h; numbers are in the order of bytes of this machine, as netlink has it.
+//! This crate opens no socket. A [`Request`] names its devices; the sender resolves their indexes.
+//! The kernel's state is an [`Object`], kept byte by byte so that it can be restored, and readable
+//! as a [`Qdisc`], an [`HtbClass`] or [`Stats`]. Layouts: linux/pkt_sched.h, linux/pkt_cls.h,
+//! linux/if_link.h. As in netlink, integers are in native byte order.
 //!
-//! By hand: `netlink-packet-route` lacks `cake_mq`, and size tables (`stab`) that are given back as they were read.
+//! Not `netlink-packet-route`, which lacks `cake_mq` and size tables (`stab`) that round-trip.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

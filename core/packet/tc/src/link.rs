@@ -1,4 +1,4 @@
-//! Interfaces.
+//! Network interfaces.
 use crate::attribute::{find, find_u32, text, u16_at, u32_at, u64_at};
 use crate::message::{Message, types};
 use alloc::borrow::ToOwned;
@@ -8,7 +8,7 @@ use alloc::string::String;
 pub(crate) const HEADER_BYTES: usize = 16;
 /// `IFF_UP`.
 pub(crate) const UP: u32 = 1;
-/// `IFF_RUNNING`: up, and a carrier.
+/// `IFF_RUNNING`: up, with a carrier.
 const RUNNING: u32 = 0x40;
 
 /// Attributes. Source: linux/if_link.h (`IFLA_...`).
@@ -24,43 +24,43 @@ pub(crate) mod ifla {
     pub(crate) const GSO_MAX_BYTES: u16 = 41;
 }
 
-/// An interface, as told.
+/// An interface as reported by the kernel.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Link {
-    /// Its number.
+    /// Interface index.
     pub index: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What made it (`veth`, `ifb`, `vlan`), if that is a kind of software.
+    /// Kind of virtual interface (`veth`, `ifb`, `vlan`), if it is one.
     pub kind: Option<String>,
-    /// Type of its link layer. Source: linux/if_arp.h; 1 is Ethernet, 512 PPP, 0xfffe none.
+    /// Link-layer type. Source: linux/if_arp.h; 1 is Ethernet, 512 PPP, 0xfffe none.
     pub link_layer: u16,
-    /// Whether it is switched on.
+    /// True if it is enabled.
     pub up: bool,
-    /// Whether it has a carrier too.
+    /// True if it also has a carrier.
     pub running: bool,
-    /// Largest packet in bytes.
+    /// MTU in bytes.
     pub mtu: u32,
     /// `txqueuelen`.
     pub queue_packets: u32,
-    /// Transmit queues of the hardware.
+    /// Number of hardware transmit queues.
     pub transmit_queues: u32,
-    /// Largest super-packet in bytes.
+    /// Maximum size of super-packets, in bytes.
     pub gso_max_bytes: u32,
     /// Kind of its queue discipline.
     pub qdisc: String,
-    /// Bytes that arrived.
+    /// Bytes received.
     pub received_bytes: u64,
-    /// Bytes that left.
+    /// Bytes sent.
     pub sent_bytes: u64,
-    /// Packets that arrived.
+    /// Packets received.
     pub received_packets: u64,
-    /// Packets that left.
+    /// Packets sent.
     pub sent_packets: u64,
 }
 
 impl Link {
-    /// Of a part of a list; `None` if the message tells of something else.
+    /// Reads a list entry; `None` if the message is about something else.
     #[must_use]
     pub fn read(message: &Message<'_>) -> Option<Link> {
         if message.kind != types::NEW_LINK {

@@ -1,4 +1,4 @@
-//! Messages: `struct nlmsghdr`, then a fixed part, then attributes.
+//! Netlink messages: `struct nlmsghdr`, a fixed part, then attributes.
 use crate::attribute::{Writer, u16_at, u32_at};
 use alloc::vec::Vec;
 
@@ -29,9 +29,9 @@ pub(crate) mod flags {
     pub(crate) const REQUEST: u16 = 1;
     pub(crate) const ACK: u16 = 4;
     pub(crate) const DUMP_INTERRUPTED: u16 = 0x10;
-    /// Of an answer: the request's own bytes are left out.
+    /// In an answer: without the request's payload.
     pub(crate) const CAPPED: u16 = 0x100;
-    /// Of an answer: words follow.
+    /// In an answer: with attributes, such as an error message.
     pub(crate) const ACK_ATTRIBUTES: u16 = 0x200;
     /// `NLM_F_ROOT | NLM_F_MATCH`.
     pub(crate) const DUMP: u16 = 0x300;
@@ -40,14 +40,14 @@ pub(crate) mod flags {
     pub(crate) const CREATE: u16 = 0x400;
 }
 
-/// What a request that makes something does where there is one already.
+/// What a request does if the object exists, or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verb {
-    /// It is refused.
+    /// Fails if it exists.
     Add,
-    /// It is changed; where there is none, refused.
+    /// Changes it; fails if it does not exist.
     Change,
-    /// It is replaced in one step.
+    /// Creates it or replaces it atomically.
     Replace,
 }
 
@@ -59,7 +59,7 @@ impl Verb {
             Verb::Replace => flags::CREATE | flags::REPLACE,
         }
     }
-    /// As `tc` spells it.
+    /// The keyword of `tc`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Verb::Add => "add",
@@ -72,17 +72,17 @@ impl Verb {
 /// One message of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message<'a> {
-    /// Its type (`RTM_...`).
+    /// Message type (`RTM_...`).
     pub kind: u16,
     /// `NLM_F_...`.
     pub flags: u16,
-    /// Which request it answers.
+    /// Sequence number of the answered request.
     pub sequence: u32,
     /// Fixed part and attributes.
     pub body: &'a [u8],
 }
 
-/// The messages of a datagram, up to the first that is not whole.
+/// Parses the messages of a datagram, up to the first incomplete one.
 pub fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
     let mut rest = datagram;
     core::iter::from_fn(move || {
@@ -90,23 +90,22 @@ pub fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
         let body = rest.get(HEADER_BYTES..length)?;
         let message =
             Message { kind: u16_at(rest, 4)?, flags: u16_at(rest, 6)?, sequence: u32_at(rest, 8)?, body };
-        // A length near the end of the number range stands for no memory that exists, so it cannot overflow here.
+        // Cannot overflow: such a length would exceed the memory.
         rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
         Some(message)
     })
 }
 
-/// `struct tcmsg`: where a queue discipline, a class or a filter is.
+/// `struct tcmsg`: identifies a queue discipline, class or filter.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Header {
-    /// Number of the interface.
+    /// Interface index.
     pub interface: u32,
-    /// Its own name.
+    /// Its own handle.
     pub handle: u32,
-    /// What it is attached to.
+    /// Handle of its parent.
     pub parent: u32,
-    /// Of a filter: priority in the upper half, protocol in the order of the network in the lower. Of a class: its leaf. Of a queue
-    /// discipline: how many refer to it.
+    /// Filter: priority (upper half) and protocol in network order. Class: leaf. Qdisc: references.
     pub info: u32,
 }
 
@@ -122,7 +121,7 @@ impl Header {
     }
 }
 
-/// A whole request; port 0 is the kernel.
+/// A complete request to the kernel (port 0).
 pub(crate) fn request(kind: u16, extra_flags: u16, sequence: u32, body: &Writer) -> Vec<u8> {
     let mut bytes = Writer::default();
     let length = u32::try_from(HEADER_BYTES + body.0.len()).unwrap_or(u32::MAX);
@@ -137,23 +136,23 @@ pub(crate) fn request(kind: u16, extra_flags: u16, sequence: u32, body: &Writer)
 pub enum Dump {
     /// All interfaces.
     Links,
-    /// Queue disciplines, of all interfaces; those that the kernel hides (built-in leaves) stay hidden.
+    /// Queue disciplines of all interfaces, except built-in leaves, which the kernel hides.
     Qdiscs,
     /// Classes of one interface.
     Classes {
-        /// Its number.
+        /// Interface index.
         interface: u32,
     },
     /// Filters of one queue discipline or class.
     Filters {
-        /// Number of the interface.
+        /// Interface index.
         interface: u32,
-        /// What they are attached to.
+        /// Handle of the parent.
         parent: u32,
     },
 }
 
-/// The request for a list.
+/// Builds a list request.
 #[must_use]
 pub fn dump(what: Dump, sequence: u32) -> Vec<u8> {
     let mut body = Writer::default();

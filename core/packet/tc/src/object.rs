@@ -1,11 +1,11 @@
-//! What the kernel tells of a queue discipline, a class or a filter, byte by byte, so that it can be given back as it was.
+//! Queue disciplines, classes and filters as reported by the kernel, to be restored unchanged.
 use crate::attribute::{Writer, attributes, find, text, u32_at};
 use crate::message::{Header, Message, TC_HEADER_BYTES, types};
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Attributes of all three. Source: linux/rtnetlink.h (`TCA_...`).
+/// Top-level attributes. Source: linux/rtnetlink.h (`TCA_...`).
 pub(crate) mod top {
     pub(crate) const KIND: u16 = 1;
     pub(crate) const OPTIONS: u16 = 2;
@@ -17,12 +17,12 @@ pub(crate) mod top {
     pub(crate) const EGRESS_BLOCK: u16 = 14;
 }
 
-/// What it is.
+/// The type of an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum What {
     /// A queue discipline.
     Qdisc,
-    /// A class of one.
+    /// A class of a queue discipline.
     Class,
     /// A filter.
     Filter,
@@ -36,7 +36,7 @@ impl What {
             What::Filter => types::NEW_FILTER,
         }
     }
-    /// As `tc` spells it.
+    /// The keyword of `tc`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             What::Qdisc => "qdisc",
@@ -46,19 +46,19 @@ impl What {
     }
 }
 
-/// One of them, as told.
+/// An object as reported by the kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Object {
-    /// What it is.
+    /// Its type.
     pub what: What,
-    /// Where it is.
+    /// Its position.
     pub header: Header,
-    /// Its attributes: types with their flags, values without padding.
+    /// Attributes: types with flags, and values without padding.
     pub attributes: Vec<(u16, Vec<u8>)>,
 }
 
 impl Object {
-    /// Of a part of a list; `None` if the message tells of something else.
+    /// Reads a list entry; `None` if the message is about something else.
     #[must_use]
     pub fn read(message: &Message<'_>) -> Option<Object> {
         let what = match message.kind {
@@ -76,17 +76,17 @@ impl Object {
     pub fn attribute(&self, number: u16) -> Option<&[u8]> {
         self.attributes.iter().find(|(raw, _)| raw & 0x3fff == number).map(|(_, value)| value.as_slice())
     }
-    /// Its kind: `htb`, `u32`.
+    /// Its kind, such as `htb` or `u32`.
     #[must_use]
     pub fn kind(&self) -> String {
         self.attribute(top::KIND).and_then(text).unwrap_or_default().to_owned()
     }
-    /// Its options, as they stand.
+    /// Its options, in binary form.
     #[must_use]
     pub fn options(&self) -> Option<&[u8]> {
         self.attribute(top::OPTIONS)
     }
-    /// Without counters and what only informs: two states of one object are equal if this is.
+    /// The object without counters and informational fields; equal states give equal results.
     #[must_use]
     pub fn without_counters(&self) -> Object {
         let told = [top::KIND, top::OPTIONS, top::STAB, top::CHAIN, top::INGRESS_BLOCK, top::EGRESS_BLOCK];
@@ -103,8 +103,8 @@ impl Object {
         }
         object
     }
-    /// As it has to be asked for, to be told again as it was told. Of what follows from something else there is none: the table and
-    /// the heading that each filter has, the classes that a queue discipline brings with it.
+    /// The object as it must be requested to be reported as now. `None` if it is created
+    /// implicitly, like the table of a u32 filter, or the classes of some queue disciplines.
     #[must_use]
     pub fn to_make_again(&self) -> Option<Object> {
         const WITH_CLASSES: [&str; 5] = ["htb", "hfsc", "drr", "qfq", "ets"];
@@ -124,7 +124,7 @@ impl Object {
     }
 }
 
-/// Each u32 filter has a table of one place, made with it. Those that a person makes have numbers below 0x800, or more places.
+/// The kernel creates one for a u32 filter. Others have numbers below 0x800, or more buckets.
 fn is_first_table(filter: &Object) -> bool {
     const DIVISOR: u16 = 4;
     const OF_A_PERSON: u32 = 0x800 << 20;
@@ -133,8 +133,8 @@ fn is_first_table(filter: &Object) -> bool {
     filter.kind() == "u32" && divisor == Some(1) && filter.header.handle >= OF_A_PERSON
 }
 
-/// CoDel keeps times in units of 1024 ns and tells them in microseconds, rounded down both times: asked for what it tells it would
-/// tell less. One more is the same time again.
+/// CoDel stores times in units of 1024 ns and reports microseconds, rounding down both times.
+/// Adding one microsecond restores the same value.
 fn round_up_codel(kind: &str, options: &mut [u8]) {
     let times: &[u16] = match kind {
         "fq_codel" => &[1, 3, 7],
@@ -150,12 +150,12 @@ fn round_up_codel(kind: &str, options: &mut [u8]) {
     }
 }
 
-/// Where the value of an attribute begins.
+/// Offset of the value of an attribute.
 fn offset_of(options: &[u8], number: u16) -> Option<usize> {
     find(options, number).map(|value| value.as_ptr() as usize - options.as_ptr() as usize)
 }
 
-/// Rewrites options to what is constant in them and what a request may contain.
+/// Keeps constant options that a request may contain.
 fn settle(what: What, kind: &str, options: &mut Vec<u8>) {
     match (what, kind) {
         (What::Qdisc, "htb") => settle_htb(options),
@@ -164,9 +164,9 @@ fn settle(what: What, kind: &str, options: &mut Vec<u8>) {
     }
 }
 
-/// HTB tells its version as 0x30011 and wants it as 3; and it tells its counter of direct packets among its options.
+/// HTB reports version 0x30011 but expects 3, and reports a packet counter in its options.
 fn settle_htb(options: &mut [u8]) {
-    // Attribute 2, `struct tc_htb_glob`: version first, direct packets last.
+    // Attribute 2, `struct tc_htb_glob`: the version is first, the counter last.
     const VERSION_AND_COUNTER: [(usize, u32); 2] = [(0, 3), (16, 0)];
     let Some(at) = offset_of(options, 2) else { return };
     for (offset, value) in VERSION_AND_COUNTER {
@@ -176,9 +176,9 @@ fn settle_htb(options: &mut [u8]) {
     }
 }
 
-/// A filter tells counters among its options, and whether hardware has it.
+/// Removes counters and the hardware offload state from the options of a filter.
 fn settle_filter(kind: &str, options: &[u8]) -> Vec<u8> {
-    // Counters and flags; and where its actions are. Source: linux/pkt_cls.h.
+    // Attribute numbers of counters, flags and actions. Source: linux/pkt_cls.h.
     let (counters, flags, actions): (&[u16], u16, u16) = match kind {
         "u32" => (&[9], 11, 7),
         "matchall" => (&[4], 3, 2),
@@ -191,7 +191,7 @@ fn settle_filter(kind: &str, options: &[u8]) -> Vec<u8> {
     let mut settled = Writer::default();
     for attribute in attributes(options).filter(|a| !counters.contains(&a.number)) {
         if attribute.number == flags {
-            // Only to skip hardware or software can be asked for; where it ended up is told.
+            // Requests may only skip hardware or software; the other flags are informational.
             let asked = u32_at(attribute.value, 0).unwrap_or(0) & 3;
             settled.u32(attribute.raw, (asked != 0).then_some(asked));
         } else if attribute.number == actions {
@@ -203,7 +203,7 @@ fn settle_filter(kind: &str, options: &[u8]) -> Vec<u8> {
     settled.0
 }
 
-/// Of each action its kind, index, cookie and options; in these without the times of its use and the number of its users.
+/// Keeps kind, index, cookie and options of each action, without times of use and reference counts.
 fn settle_actions(actions: &[u8]) -> Vec<u8> {
     // TCA_ACT_KIND, INDEX, COOKIE, FLAGS.
     const KEPT: [u16; 4] = [1, 3, 6, 7];
@@ -223,8 +223,8 @@ fn settle_actions(actions: &[u8]) -> Vec<u8> {
     settled.0
 }
 
-/// `tc_gen` begins each action's parameters: index, capabilities, verdict, and two numbers of users. The attribute of the times
-/// (`struct tcf_t`) has other numbers in other actions; it is known by its size where that of mirred is.
+/// Parameters start with `tc_gen`: index, capabilities, verdict, and two reference counts. Which
+/// attribute has times (`struct tcf_t`) depends on the action; it is known for mirred only.
 fn settle_action_options(action: &[u8], options: &[u8]) -> Vec<u8> {
     const MIRRED_TIMES: u16 = 1;
     const PARAMETERS: u16 = 2;

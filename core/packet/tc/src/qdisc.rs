@@ -1,4 +1,4 @@
-//! Queue disciplines: what is asked for, and what is told of it.
+//! Queue disciplines, in requests and in answers.
 mod cake;
 mod fq_codel;
 mod htb;
@@ -24,46 +24,46 @@ use core::fmt;
 pub struct Qdisc {
     /// Root, ingress, or a class.
     pub parent: Handle,
-    /// Its name; none lets the kernel choose, and is that of those that the kernel made.
+    /// Its handle; none lets the kernel choose, and is the handle of default queue disciplines.
     pub handle: Handle,
     /// Kind and options.
     pub kind: Kind,
-    /// How sizes are counted, where it is told.
+    /// Size table, if there is one.
     pub stab: Option<Stab>,
 }
 
-/// Kind and options. An option that is `None` is left to the kernel, and by a change as it is.
+/// Kind and options. `None` selects the kernel's default, or in a change keeps the option.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
-    /// Shaper, fair queueing and AQM in one.
+    /// Shaper, fair queueing and AQM combined.
     Cake(Cake),
-    /// CAKE on each hardware queue, one shaper for all (Linux 7.0).
+    /// CAKE on each hardware queue with one shaper for all (Linux 7.0).
     CakeMq(Cake),
     /// Fair queueing with `CoDel` (RFC 8290).
     FqCodel(FqCodel),
-    /// Classes that borrow.
+    /// Classes that borrow from each other.
     Htb(Htb),
     /// A token bucket.
     Tbf(Tbf),
-    /// Bytes that wait at most.
+    /// FIFO with a limit in bytes.
     Bfifo(Option<u32>),
-    /// Packets that wait at most.
+    /// FIFO with a limit in packets.
     Pfifo(Option<u32>),
     /// Three bands of priority.
     PfifoFast,
     /// One queue discipline for each hardware queue.
     Mq,
-    /// Nothing waits.
+    /// No queue.
     Noqueue,
-    /// Filters of packets that arrive.
+    /// Filters of ingress packets.
     Ingress,
-    /// Filters of packets that arrive and that leave.
+    /// Filters of ingress and egress packets.
     Clsact,
-    /// A kind that is not interpreted here.
+    /// Another kind, not interpreted.
     Other {
         /// Its name.
         name: String,
-        /// Its options as they stand.
+        /// Its options in binary form.
         options: Option<Vec<u8>>,
     },
 }
@@ -126,7 +126,7 @@ impl Kind {
 }
 
 impl Qdisc {
-    /// Of an object; `None` if it is something else or its options are cut short.
+    /// Reads a queue discipline; `None` if the object is something else or truncated.
     #[must_use]
     pub fn read(object: &Object) -> Option<Qdisc> {
         if object.what != What::Qdisc {
@@ -146,7 +146,7 @@ impl Qdisc {
             to.nested(top::STAB, |w| stab.write(w));
         }
     }
-    /// The words of `tc` behind `dev NAME`.
+    /// Writes the arguments of `tc` after `dev NAME`.
     pub(crate) fn write_words(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.kind, self.parent) {
             (Kind::Ingress, _) => return f.write_str(" handle ffff: ingress"),

@@ -1,45 +1,46 @@
-//! Rates as HTB and TBF have them: `struct tc_ratespec`, with 64-bit rates beside it, and bursts in ticks.
+//! Rates of HTB and TBF: `struct tc_ratespec`, separate 64-bit rates, and bursts in ticks.
 //!
-//! The kernel's own description of netlink has the struct wrong: after `overhead` come the *signed 16 bit* `cell_align` and `mpu`.
+//! The kernel's netlink specification is wrong about the struct: `overhead` is followed by the
+//! *signed 16-bit* `cell_align`, then `mpu`.
 use crate::attribute::{u16_at, u32_at};
 use core::fmt;
 use fathom_units::Rate;
 
-/// A tick of the packet scheduler since Linux 2.6.31 (`PSCHED_SHIFT` is 6); `/proc/net/psched` shows it as its second number.
+/// Tick of the packet scheduler since Linux 2.6.31 (`PSCHED_SHIFT` 6; see `/proc/net/psched`).
 pub const TICK_NANOS: u64 = 64;
 /// `struct tc_ratespec`.
 pub(crate) const SPEC_BYTES: usize = 12;
-/// Logarithm of the cells of the old rate tables for packets up to 2047 bytes, and their alignment, as `tc` writes them. The
-/// kernel reads them only with a table, and a table only if the link layer is not named.
+/// Logarithm and alignment of cells in old rate tables for packets up to 2047 bytes, as `tc` writes
+/// them. The kernel uses them only with a table and an unspecified link layer.
 const CELL: (u8, i16) = (3, -1);
 
-/// What a packet takes on the line beside its bytes.
+/// Framing on the line.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum LinkLayer {
-    /// Not named.
+    /// Unspecified.
     Unaware,
-    /// Bytes are bytes.
+    /// No cells.
     #[default]
     Ethernet,
-    /// 48 bytes of payload travel in 53.
+    /// 53-byte cells with 48 bytes of payload.
     Atm,
 }
 
-/// A rate and how packets are counted against it.
+/// A rate, and the packet sizes charged to it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RateSpec {
-    /// bytes per second.
+    /// Bytes per second.
     pub bytes_per_second: u64,
-    /// Bytes that each packet has on the line beyond those that the interface sees.
+    /// Overhead per packet in bytes, relative to the size seen by the interface.
     pub overhead: u16,
-    /// The least that a packet counts, in bytes.
+    /// Minimum packet size in bytes.
     pub mpu: u16,
-    /// Cells or bytes.
+    /// Framing.
     pub link_layer: LinkLayer,
 }
 
 impl RateSpec {
-    /// A rate on a line that adds nothing.
+    /// A rate without overhead.
     #[must_use]
     pub fn new(rate: Rate) -> RateSpec {
         RateSpec { bytes_per_second: rate.as_bits_per_second() / 8, ..RateSpec::default() }
@@ -49,7 +50,7 @@ impl RateSpec {
     pub const fn rate(&self) -> Rate {
         Rate::from_bits_per_second(self.bytes_per_second.saturating_mul(8))
     }
-    /// The attribute of 64 bits that is needed beside it.
+    /// The 64-bit attribute, if the rate needs it.
     pub(crate) fn wide(&self) -> Option<u64> {
         (self.bytes_per_second > u64::from(u32::MAX)).then_some(self.bytes_per_second)
     }
@@ -64,7 +65,7 @@ impl RateSpec {
         bytes[8..12].copy_from_slice(&narrow.to_ne_bytes());
         bytes
     }
-    /// `None` if `bytes` is too short.
+    /// Parses it; `None` if `bytes` is too short.
     pub(crate) fn decode(bytes: &[u8], wide: Option<u64>) -> Option<RateSpec> {
         let link_layer = match bytes.get(1)? {
             1 => LinkLayer::Ethernet,
@@ -75,7 +76,7 @@ impl RateSpec {
         let narrow = u64::from(u32_at(bytes, 8)?);
         Some(RateSpec { bytes_per_second: wide.unwrap_or(narrow), overhead, mpu, link_layer })
     }
-    /// Overhead and cells as `tc` has them behind the rate, with a space before; nothing where there is nothing to say.
+    /// Writes overhead and framing in `tc`'s syntax, after a blank; nothing if there is none.
     pub(crate) fn write_line(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.mpu > 0 {
             write!(f, " mpu {}", self.mpu)?;
@@ -87,8 +88,8 @@ impl RateSpec {
     }
 }
 
-/// How long `bytes` take at `rate`, in ticks; as much as fits where the rate is 0. Exact, where `tc` cuts to whole microseconds
-/// first (which makes 2 kB at 100 Gbit/s no time at all).
+/// Time of `bytes` at `rate`, in ticks; the maximum if the rate is 0. Exact, unlike `tc`, which
+/// first truncates to microseconds (2 kB at 100 Gbit/s become 0).
 #[must_use]
 pub fn ticks(bytes: u32, rate: &RateSpec) -> u32 {
     const NANOS_PER_SECOND: u128 = 1_000_000_000;
@@ -97,7 +98,7 @@ pub fn ticks(bytes: u32, rate: &RateSpec) -> u32 {
     nanos.checked_div(per_tick).and_then(|n| u32::try_from(n).ok()).unwrap_or(u32::MAX)
 }
 
-/// The bytes that take `ticks` at `rate`, rounded up: what was cut off when they were made ticks.
+/// Bytes that take `ticks` at `rate`, rounded up to undo the truncation of [`ticks`].
 pub(crate) fn bytes_of(ticks: u32, rate: &RateSpec) -> u32 {
     const NANOS_PER_SECOND: u128 = 1_000_000_000;
     let bytes = u128::from(ticks) * u128::from(TICK_NANOS) * u128::from(rate.bytes_per_second);

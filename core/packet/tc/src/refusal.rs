@@ -1,44 +1,44 @@
-//! Why the kernel refused, in words: its own where it gives some (extended acknowledgements), else those of the number.
+//! Errors of the kernel: its message (extended acknowledgment), and the meaning of the number.
 use crate::attribute::{find, text, u32_at};
 use crate::message::{HEADER_BYTES, Message, flags, types};
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use core::fmt;
 
-/// A request that was not done.
+/// A failed request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// The system's error number, positive.
+    /// Error number, positive.
     pub errno: i32,
-    /// What the kernel says about it.
+    /// The kernel's message.
     pub words: Option<String>,
 }
 
-/// Error numbers of Linux with a meaning here.
+/// Error numbers of Linux.
 impl Refusal {
-    /// No such thing: a kind that the kernel does not have, or a parent that is not there.
+    /// Not found: an unknown kind, or a missing parent.
     pub const ENOENT: i32 = 2;
     /// Not permitted.
     pub const EPERM: i32 = 1;
     /// No such device.
     pub const ENODEV: i32 = 19;
 
-    /// Of an ERROR or DONE message; `None` if it tells success.
+    /// Reads an ERROR or DONE message; `None` if it reports success.
     pub(crate) fn read(message: &Message<'_>) -> Option<Refusal> {
         let code = i32::from_ne_bytes(message.body.get(..4)?.try_into().ok()?);
         let errno = code.checked_neg().filter(|errno| *errno > 0)?;
         Some(Refusal { errno, words: words(message).map(ToOwned::to_owned) })
     }
-    /// The name of the number and what it means for traffic control.
+    /// The error name and its meaning for traffic control.
     const fn meaning(&self) -> &'static str {
         match self.errno {
-            1 => "not permitted (EPERM): root or CAP_NET_ADMIN is needed",
-            2 => "no such thing (ENOENT)",
+            1 => "not permitted (EPERM): requires root or CAP_NET_ADMIN",
+            2 => "not found (ENOENT)",
             6 | 19 => "no such interface (ENODEV)",
-            12 => "no memory (ENOMEM)",
+            12 => "out of memory (ENOMEM)",
             16 => "busy (EBUSY)",
-            17 => "there is one already (EEXIST)",
-            22 => "invalid (EINVAL)",
+            17 => "already exists (EEXIST)",
+            22 => "invalid argument (EINVAL)",
             34 => "out of range (ERANGE)",
             95 => "not supported by this kernel or interface (EOPNOTSUPP)",
             _ => "",
@@ -46,7 +46,7 @@ impl Refusal {
     }
 }
 
-/// The words stand behind the number and the request's header, and behind the whole request where that is not left out.
+/// The message is after the error number and the request, of which often only the header is sent.
 fn words<'a>(message: &Message<'a>) -> Option<&'a str> {
     if message.flags & flags::ACK_ATTRIBUTES == 0 {
         return None;
@@ -95,16 +95,16 @@ mod tests {
                 16,
                 capped,
                 "Specified qdisc kind is unknown.",
-                "Specified qdisc kind is unknown: no such thing (ENOENT)",
+                "Specified qdisc kind is unknown: not found (ENOENT)",
             ),
             (
                 -2,
                 40,
                 flags::ACK_ATTRIBUTES,
                 "TC classifier not found",
-                "TC classifier not found: no such thing (ENOENT)",
+                "TC classifier not found: not found (ENOENT)",
             ),
-            (-1, 16, 0, "unread", "not permitted (EPERM): root or CAP_NET_ADMIN is needed"),
+            (-1, 16, 0, "unread", "not permitted (EPERM): requires root or CAP_NET_ADMIN"),
             (-75, 16, 0, "", "error 75"),
             (-75, 16, capped, "Odd", "Odd (error 75)"),
         ];

@@ -1,4 +1,4 @@
-//! What is asked of the kernel: its bytes, and the command that a person would type for the same.
+//! Requests to the kernel: as bytes, and as the equivalent command.
 use crate::attribute::Writer;
 use crate::class::HtbClass;
 use crate::filter::{Filter, info};
@@ -12,101 +12,101 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A request. Interfaces are named; their numbers are found when it is sent.
+/// A request. Interfaces are named; their indexes are resolved when it is sent.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Request {
-    /// Makes an `ifb`: an interface whose output side can be queued before packets go on to where they were going.
+    /// Creates an `ifb`: packets redirected to it pass its egress queue, then continue.
     AddIfb {
-        /// Its name.
+        /// Name of the interface.
         name: String,
-        /// Its transmit queues.
+        /// Number of transmit queues.
         queues: u32,
     },
     /// Removes an interface.
     DeleteLink {
-        /// Its name.
+        /// Name of the interface.
         name: String,
     },
     /// Changes an interface.
     SetLink {
-        /// Its name.
+        /// Name of the interface.
         name: String,
-        /// Switches it on or off.
+        /// Enables or disables it.
         up: Option<bool>,
-        /// Its `txqueuelen`.
+        /// New `txqueuelen`.
         queue_packets: Option<u32>,
     },
-    /// Makes or changes a queue discipline.
+    /// Creates or changes a queue discipline.
     Qdisc {
-        /// How.
+        /// Create, change or replace.
         verb: Verb,
-        /// Of which interface.
+        /// Name of the interface.
         device: String,
-        /// What.
+        /// The queue discipline.
         qdisc: Qdisc,
     },
-    /// Removes a queue discipline; a root is followed by the kernel's default.
+    /// Removes a queue discipline; at the root the kernel's default replaces it.
     DeleteQdisc {
-        /// Of which interface.
+        /// Name of the interface.
         device: String,
-        /// What it is attached to.
+        /// Its parent.
         parent: Handle,
-        /// `ingress` or `clsact` there.
+        /// For [`Handle::INGRESS`]: `ingress` or `clsact`.
         kind: Option<&'static str>,
     },
-    /// Makes or changes a class of HTB.
+    /// Creates or changes an HTB class.
     Class {
-        /// How.
+        /// Create, change or replace.
         verb: Verb,
-        /// Of which interface.
+        /// Name of the interface.
         device: String,
-        /// What.
+        /// The class.
         class: HtbClass,
     },
-    /// Makes a filter.
+    /// Creates a filter.
     Filter {
-        /// Of which interface.
+        /// Name of the interface.
         device: String,
-        /// What.
+        /// The filter.
         filter: Filter,
     },
     /// Removes the filters of one priority.
     DeleteFilter {
-        /// Of which interface.
+        /// Name of the interface.
         device: String,
-        /// What they are attached to.
+        /// Their parent.
         parent: Handle,
-        /// Their turn.
+        /// Their priority.
         priority: u16,
     },
-    /// Makes again what was told before.
+    /// Restores an object.
     Again {
-        /// Of which interface.
+        /// Name of the interface.
         device: String,
-        /// As told, without counters.
+        /// The object without counters.
         object: Object,
     },
 }
 
-/// An interface that a request names and that is not there.
+/// An interface in a request that does not exist.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Missing(pub String);
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no interface {}", self.0)
+        write!(f, "interface {} does not exist", self.0)
     }
 }
 impl core::error::Error for Missing {}
 
-/// The longest name of an interface in bytes (`IFNAMSIZ` has room for a NUL).
+/// Maximum length of an interface name in bytes (`IFNAMSIZ` includes a NUL).
 pub(crate) const LONGEST_NAME: usize = 15;
 
 impl Request {
-    /// The bytes to send, with an acknowledgement asked for. `index_of` knows the interfaces by name.
+    /// Encodes the request, which asks for an acknowledgment. `index_of` resolves names.
     ///
     /// # Errors
-    /// If one of them is not there.
+    /// The interface that does not exist.
     pub fn encode(&self, sequence: u32, index_of: &dyn Fn(&str) -> Option<u32>) -> Result<Vec<u8>, Missing> {
         let find = |name: &str| index_of(name).ok_or_else(|| Missing(name.to_owned()));
         let mut body = Writer::default();
@@ -159,7 +159,7 @@ impl Request {
     }
 }
 
-/// Ingress and clsact have the one handle, whatever is asked for.
+/// Ingress and clsact always have the same handle.
 fn places(qdisc: &Qdisc) -> (Handle, Handle) {
     match qdisc.kind.name() {
         "ingress" | "clsact" => (Handle::INGRESS_QDISC, Handle::INGRESS),
@@ -175,7 +175,7 @@ fn header(to: &mut Writer, interface: u32, handle: Handle, parent: Handle, info:
     Header { interface, handle: handle.0, parent: parent.0, info }.write(to);
 }
 
-/// `struct ifinfomsg`: family, type, number, flags, mask of the flags that change.
+/// `struct ifinfomsg`: family, type, index, flags, mask of the flags to change.
 fn link_header(to: &mut Writer, index: u32, up: u32, changed: u32) {
     to.bytes(&[0; 4]).bytes(&index.to_ne_bytes());
     to.bytes(&up.to_ne_bytes()).bytes(&changed.to_ne_bytes());
@@ -187,7 +187,7 @@ fn add_ifb(to: &mut Writer, name: &str, queues: u32) -> (u16, u16) {
         to.u32(ifla::TRANSMIT_QUEUES, queues);
     }
     to.text(ifla::NAME, name).nested(ifla::INFO, |info| {
-        // iproute2 leaves out the NUL that the others have.
+        // iproute2 omits the NUL here.
         info.put(ifla::INFO_KIND, b"ifb");
     });
     (types::NEW_LINK, Verb::Add.flags())
@@ -239,7 +239,7 @@ impl fmt::Display for Request {
     }
 }
 
-/// The command, where all of the object is understood; else which object.
+/// The command if the object is fully understood; otherwise a description.
 fn write_again(f: &mut fmt::Formatter<'_>, device: &str, object: &Object) -> fmt::Result {
     write!(f, "tc {} add dev {device}", object.what.name())?;
     let (qdisc, class) = (Qdisc::read(object), HtbClass::read(object));
@@ -249,12 +249,18 @@ fn write_again(f: &mut fmt::Formatter<'_>, device: &str, object: &Object) -> fmt
         (_, _, Some(filter)) => filter.write_words(f),
         _ => {
             let Header { parent, handle, .. } = object.header;
-            write!(f, " parent {} handle {} {} (as it was)", Handle(parent), Handle(handle), object.kind())
+            write!(
+                f,
+                " parent {} handle {} {} (previous options)",
+                Handle(parent),
+                Handle(handle),
+                object.kind()
+            )
         }
     }
 }
 
-/// Whether a name can be one of an interface: what the kernel takes, and nothing that a command would read otherwise.
+/// True if the kernel accepts the name and no command can misinterpret it.
 #[must_use]
 pub fn is_interface_name(name: &str) -> bool {
     let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && c != '/' && c != ':' && c != '%';

@@ -1,4 +1,4 @@
-//! Counters of the kernel's queues as the metrics of a run.
+//! Converts the kernel's queue counters to the metrics of a run.
 use crate::stats::{Detail, Stats};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Direction, Time};
 
-/// Backlog, drops and marks of a queue that was looked at several times; of CAKE also of each tin, in the scope `QUEUE tin N`.
-/// A kind that does not tell its marks has no series of them.
+/// Backlog, drops and marks of a queue that was sampled several times; for CAKE also per tin, with
+/// scope `QUEUE tin N`. Kinds that do not report marks have no such series.
 #[must_use]
 pub fn series_of(queue: &str, direction: Direction, looks: &[(Time, Stats)]) -> Vec<Series> {
     let mut all = Vec::new();
@@ -24,7 +24,7 @@ pub fn series_of(queue: &str, direction: Direction, looks: &[(Time, Stats)]) -> 
     all
 }
 
-/// One look at one place: backlog, drops, marks.
+/// Adds one sample: backlog, drops, marks.
 fn add(all: &mut Vec<Series>, scope: &str, direction: Direction, at: Time, seen: [Option<f64>; 3]) {
     let metrics = [Metric::Backlog, Metric::QueueDrops, Metric::QueueMarks];
     for (metric, value) in metrics.into_iter().zip(seen) {

@@ -1,4 +1,4 @@
-//! Counters of queue disciplines and classes, as the kernel tells them.
+//! Counters of queue disciplines and classes as reported by the kernel.
 mod cake;
 
 pub use cake::{CakeStats, Tin};
@@ -6,31 +6,31 @@ pub use cake::{CakeStats, Tin};
 use crate::attribute::{find, u32_at, u64_at};
 use crate::object::{Object, What, top};
 
-/// Counters since it was made, and what waits now.
+/// Counters since creation, and the current backlog.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Stats {
     /// Bytes sent.
     pub sent_bytes: u64,
     /// Packets sent.
     pub sent_packets: u64,
-    /// Packets that wait.
+    /// Packets queued.
     pub queued_packets: u32,
-    /// Bytes that wait.
+    /// Bytes queued.
     pub backlog_bytes: u32,
     /// Packets dropped.
     pub drops: u32,
-    /// Packets that the driver gave back.
+    /// Packets that the driver returned.
     pub requeues: u32,
-    /// Times that a packet had to wait for its rate.
+    /// How often a packet had to wait for its rate.
     pub overlimits: u32,
-    /// What its kind tells beyond that.
+    /// Statistics of the kind.
     pub detail: Detail,
 }
 
-/// What a kind tells beyond the usual.
+/// Additional statistics per kind.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub enum Detail {
-    /// Nothing, or nothing known here.
+    /// None, or not interpreted.
     #[default]
     None,
     /// CAKE.
@@ -39,41 +39,41 @@ pub enum Detail {
     FqCodel(FqCodelStats),
     /// HTB itself.
     Htb {
-        /// Packets that passed outside of all classes, unshaped.
+        /// Packets sent outside of all classes, unshaped.
         direct_packets: u32,
     },
-    /// A class of HTB.
+    /// An HTB class.
     HtbClass {
         /// Packets sent at its own rate, or lent.
         lends: u32,
         /// Packets sent by borrowing.
         borrows: u32,
-        /// Packets larger than its burst can hold.
+        /// Packets larger than its burst.
         giants: u32,
     },
 }
 
-/// What `fq_codel` tells (`struct tc_fq_codel_qd_stats`).
+/// Statistics of `fq_codel` (`struct tc_fq_codel_qd_stats`).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FqCodelStats {
-    /// Largest packet seen in bytes.
+    /// Largest packet in bytes.
     pub largest_packet_bytes: u32,
-    /// Packets dropped because the limit was reached.
+    /// Packets dropped at the limit.
     pub limit_drops: u32,
     /// Packets marked by CoDel.
     pub marks: u32,
-    /// Times that a new flow was seen.
+    /// How often a new flow was seen.
     pub new_flows: u32,
-    /// Packets marked by the threshold.
+    /// Packets marked by the CE threshold.
     pub threshold_marks: u32,
-    /// Bytes of memory now.
+    /// Memory used, in bytes.
     pub memory_bytes: u32,
-    /// Packets dropped because memory ran out.
+    /// Packets dropped at the memory limit.
     pub memory_drops: u32,
 }
 
 impl FqCodelStats {
-    /// `None` if it is cut short, or tells of a flow instead.
+    /// `None` if truncated, or about a flow.
     fn read(told: &[u8]) -> Option<FqCodelStats> {
         const QDISC: u32 = 0;
         if u32_at(told, 0)? != QDISC {
@@ -85,7 +85,7 @@ impl FqCodelStats {
             limit_drops: word(2)?,
             marks: word(3)?,
             new_flows: word(4)?,
-            // Then the flows in both lists. What follows came with Linux 4.2 and 4.7.
+            // The flows in both lists come before; later fields were added in Linux 4.2 and 4.7.
             threshold_marks: word(7).unwrap_or_default(),
             memory_bytes: word(8).unwrap_or_default(),
             memory_drops: word(9).unwrap_or_default(),
@@ -93,7 +93,7 @@ impl FqCodelStats {
     }
 }
 
-/// Numbers inside of `TCA_STATS2`. Source: linux/gen_stats.h.
+/// Attributes in `TCA_STATS2`. Source: linux/gen_stats.h.
 mod number {
     pub(super) const BASIC: u16 = 1;
     pub(super) const QUEUE: u16 = 3;
@@ -118,7 +118,7 @@ impl Stats {
             detail: detail(object, all),
         })
     }
-    /// Takes what one queue of `cake_mq` tells, whose tins are in a CAKE on each queue. All else `cake_mq` adds up itself.
+    /// Adds the tins of one queue of `cake_mq`. The kernel adds up everything else.
     pub fn add_queue(&mut self, queue: Stats) {
         match (&mut self.detail, queue.detail) {
             (Detail::Cake(all), Detail::Cake(one)) if !all.tins.is_empty() => all.add(&one),
@@ -126,7 +126,7 @@ impl Stats {
             _ => {}
         }
     }
-    /// Packets marked CE instead of dropped, by kinds that mark.
+    /// Packets marked CE; `None` for kinds that do not mark.
     #[must_use]
     pub fn marks(&self) -> Option<u64> {
         match &self.detail {

@@ -1,21 +1,21 @@
-//! Why bytes are not what they should be.
+//! Parse errors.
 use core::fmt;
 
 /// Why bytes are not a packet of the expected kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WireError {
-    /// Fewer bytes than the header, or than a length in the header says.
+    /// Fewer bytes than the header, or than a length in the header.
     Truncated {
-        /// What was read.
+        /// What was parsed.
         what: &'static str,
-        /// Bytes that it needs.
+        /// Bytes needed.
         needed: usize,
-        /// Bytes that there are.
+        /// Bytes available.
         got: usize,
     },
-    /// A field has a value that cannot be.
+    /// A field has an impossible value.
     Malformed {
-        /// What was read.
+        /// What was parsed.
         what: &'static str,
         /// The field.
         field: &'static str,
@@ -28,15 +28,15 @@ impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WireError::Truncated { what, needed, got } => {
-                write!(f, "{what}: {got} bytes, needs {needed}")
+                write!(f, "{what} packet truncated: {got} bytes, {needed} needed")
             }
-            WireError::Malformed { what, field, value } => write!(f, "{what}: {field} cannot be {value}"),
+            WireError::Malformed { what, field, value } => write!(f, "{what}: invalid {field} {value}"),
         }
     }
 }
 impl core::error::Error for WireError {}
 
-/// Fails unless `bytes` has at least `needed`.
+/// Fails if `bytes` has less than `needed` bytes.
 pub(crate) const fn need(what: &'static str, bytes: &[u8], needed: usize) -> Result<(), WireError> {
     if bytes.len() >= needed { Ok(()) } else { Err(WireError::Truncated { what, needed, got: bytes.len() }) }
 }
@@ -46,7 +46,7 @@ pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// Puts `value` at `at`, in network order.
+/// Writes `value` at `at`, in network order.
 pub(crate) fn put_u16(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }

@@ -1,8 +1,8 @@
-//! What identifies a flow.
+//! Flow identification.
 use crate::{IpPacket, TcpSegment, UdpDatagram, protocol};
 use core::net::IpAddr;
 
-/// Addresses, ports and protocol. Ports are 0 where there are none.
+/// Addresses, ports and protocol. Protocols without ports have ports 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Flow {
     /// Source address.
@@ -17,7 +17,7 @@ pub struct Flow {
     pub protocol: u8,
 }
 
-/// The flow of the packet `ip` over `bytes`.
+/// The flow of the packet `ip`; `bytes` is the packet.
 pub fn flow_of<T: AsRef<[u8]>>(ip: &IpPacket<T>, bytes: &[u8]) -> Flow {
     let (number, at) = ip.transport().unwrap_or((0, bytes.len()));
     let (source_port, destination_port) = ports(number, bytes.get(at..).unwrap_or_default());
@@ -40,7 +40,7 @@ fn ports(number: u8, bytes: &[u8]) -> (u16, u16) {
 }
 
 impl Flow {
-    /// A 64-bit hash that differs with every field, and with `salt`. Not for secrets.
+    /// A 64-bit hash of all fields and `salt`. Not for secrets.
     #[must_use]
     pub fn hash(&self, salt: u64) -> u64 {
         let ports = u64::from(self.source_port) << 16 | u64::from(self.destination_port);
@@ -53,7 +53,7 @@ impl Flow {
     }
 }
 
-/// A 64-bit hash of an address, with `salt`. Not for secrets.
+/// A 64-bit hash of an address and `salt`. Not for secrets.
 #[must_use]
 pub fn address_hash(address: IpAddr, salt: u64) -> u64 {
     mix(salt ^ mix(address_word(address)))
@@ -69,7 +69,7 @@ fn address_word(address: IpAddr) -> u64 {
     }
 }
 
-/// The finaliser of SplitMix64: every input bit changes half of the output bits.
+/// The finalizer of SplitMix64: every input bit changes half of the output bits.
 pub(crate) const fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

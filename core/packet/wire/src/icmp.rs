@@ -1,4 +1,4 @@
-//! ICMP messages that routers send. Source: RFC 792, RFC 1812 section 4.3.2, RFC 4443 section 3.3.
+//! ICMP messages sent by routers. Source: RFC 792, RFC 1812 section 4.3.2, RFC 4443 section 3.3.
 use crate::error::put_u16;
 use crate::{IpPacket, checksum, ipv4, ipv6, protocol};
 use alloc::vec::Vec;
@@ -8,22 +8,22 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const TIME_EXCEEDED_V4: u8 = 11;
 /// Time Exceeded, code 0 (hop limit exceeded). Source: RFC 4443 section 3.3.
 const TIME_EXCEEDED_V6: u8 = 3;
-/// Type, code, checksum, and four bytes unused, before the quote.
+/// Type, code, checksum, and four unused bytes, before the quoted packet.
 const HEADER_BYTES: usize = 8;
-/// Longest IPv4 error message. Source: RFC 1812 section 4.3.2.3.
+/// Maximum IPv4 error message. Source: RFC 1812 section 4.3.2.3.
 const MAX_ERROR_V4_BYTES: usize = 576;
-/// Longest IPv6 error message: the minimum MTU. Source: RFC 4443 section 2.4 (c).
+/// Maximum IPv6 error message: the minimum MTU. Source: RFC 4443 section 2.4 (c).
 const MAX_ERROR_V6_BYTES: usize = 1280;
-/// Hop limit with which a router sends its own packets. Source: RFC 1700, "default TTL".
+/// Hop limit of packets sent by a router. Source: RFC 1700, "default TTL".
 const ROUTER_TTL: u8 = 64;
 
-/// Types of ICMPv6 below this are errors. Source: RFC 4443 section 2.1.
+/// ICMPv6 types below this are errors. Source: RFC 4443 section 2.1.
 const FIRST_INFORMATIONAL_V6: u8 = 128;
 
-/// The Time Exceeded that the router at `router` answers to `packet`, quoting as much of it as may be.
+/// The Time Exceeded message that `router` sends for `packet`, quoting as much as allowed.
 ///
-/// `None` for packets to which no router answers: those that are ICMP errors themselves, fragments other than the first,
-/// packets to or from a multicast or unspecified address, and packets of the other IP version than `router`'s.
+/// `None` if a router would not answer: ICMP errors, fragments other than the first, packets to or
+/// from a multicast or unspecified address, and packets of a different IP version.
 pub fn time_exceeded(router: IpAddr, packet: &[u8]) -> Option<Vec<u8>> {
     let ip = IpPacket::new_checked(packet).ok()?;
     if ip.destination().is_multicast() || ip.source().is_unspecified() || ip.source().is_multicast() {

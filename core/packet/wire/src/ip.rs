@@ -3,23 +3,23 @@ use crate::error::{WireError, need};
 use crate::{Ipv4Packet, Ipv6Packet};
 use core::net::IpAddr;
 
-/// The ECN bits that say: congestion experienced. Source: RFC 3168 section 5.
+/// The ECN bits for congestion experienced. Source: RFC 3168 section 5.
 pub const CE: u8 = 0b11;
 
-/// A view over a packet of either version.
+/// A view of an IP packet of either version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IpPacket<T> {
-    /// Version 4.
+    /// IPv4.
     V4(Ipv4Packet<T>),
-    /// Version 6.
+    /// IPv6.
     V6(Ipv6Packet<T>),
 }
 
 impl<T: AsRef<[u8]>> IpPacket<T> {
-    /// A view, if the bytes are a packet of the version that they say.
+    /// Creates a view after checking the bytes for the version in their first four bits.
     ///
     /// # Errors
-    /// What does not fit.
+    /// What is invalid.
     pub fn new_checked(bytes: T) -> Result<Self, WireError> {
         need("IP", bytes.as_ref(), 1)?;
         match bytes.as_ref()[0] >> 4 {
@@ -30,7 +30,7 @@ impl<T: AsRef<[u8]>> IpPacket<T> {
             }
         }
     }
-    /// A view over the header of a packet that was checked before.
+    /// A view of a header that was checked before.
     pub(crate) fn of_checked_header(bytes: T) -> Self {
         if bytes.as_ref()[0] >> 4 == 4 {
             IpPacket::V4(Ipv4Packet::of_header(bytes))
@@ -38,7 +38,7 @@ impl<T: AsRef<[u8]>> IpPacket<T> {
             IpPacket::V6(Ipv6Packet::of_header(bytes))
         }
     }
-    /// Bytes of the packet.
+    /// Length of the packet in bytes.
     pub fn total_len(&self) -> usize {
         match self {
             IpPacket::V4(p) => p.total_len(),
@@ -59,7 +59,7 @@ impl<T: AsRef<[u8]>> IpPacket<T> {
             IpPacket::V6(p) => p.dscp(),
         }
     }
-    /// Hops that the packet may still travel.
+    /// Remaining hops.
     pub fn hop_limit(&self) -> u8 {
         match self {
             IpPacket::V4(p) => p.ttl(),
@@ -80,7 +80,7 @@ impl<T: AsRef<[u8]>> IpPacket<T> {
             IpPacket::V6(p) => p.destination().into(),
         }
     }
-    /// Protocol of the transport header and where it begins; `None` if this is a fragment without one.
+    /// Protocol and offset of the transport header; `None` for fragments without one.
     pub fn transport(&self) -> Option<(u8, usize)> {
         match self {
             IpPacket::V4(p) => (!p.is_later_fragment()).then(|| (p.protocol(), p.header_len())),
@@ -97,14 +97,14 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> IpPacket<T> {
             IpPacket::V6(p) => p.set_ce(),
         }
     }
-    /// Sets the six DSCP bits and leaves ECN alone.
+    /// Sets the six DSCP bits and leaves the ECN bits unchanged.
     pub fn set_dscp(&mut self, dscp: u8) {
         match self {
             IpPacket::V4(p) => p.set_dscp(dscp),
             IpPacket::V6(p) => p.set_dscp(dscp),
         }
     }
-    /// Takes `hops` off the hops that the packet may still travel, not below zero.
+    /// Reduces the hop limit by `hops`, at least to zero.
     pub fn decrement_hop_limit(&mut self, hops: u8) {
         match self {
             IpPacket::V4(p) => p.decrement_ttl(hops),

@@ -3,7 +3,7 @@ use crate::error::{WireError, need, put_u16, u16_at};
 use crate::{CE, checksum};
 use core::net::Ipv4Addr;
 
-/// Where each field begins.
+/// Offsets of the fields.
 mod field {
     pub(super) const VERSION_AND_IHL: usize = 0;
     pub(super) const DSCP_AND_ECN: usize = 1;
@@ -20,17 +20,17 @@ mod field {
 
 const WHAT: &str = "IPv4";
 
-/// A view over an IPv4 packet.
+/// A view of an IPv4 packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ipv4Packet<T> {
     bytes: T,
 }
 
 impl<T: AsRef<[u8]>> Ipv4Packet<T> {
-    /// A view, if version, header length and total length fit the bytes.
+    /// Creates a view after checking version, header length and total length.
     ///
     /// # Errors
-    /// Which of them does not.
+    /// The field that is invalid.
     pub fn new_checked(bytes: T) -> Result<Self, WireError> {
         let b = bytes.as_ref();
         need(WHAT, b, field::END)?;
@@ -47,15 +47,15 @@ impl<T: AsRef<[u8]>> Ipv4Packet<T> {
         need(WHAT, packet.bytes.as_ref(), total)?;
         Ok(packet)
     }
-    /// A view over a header whose packet is elsewhere or cut short; the getters past the header must not be used.
+    /// A view of a header only; do not use getters of data after the header.
     pub(crate) const fn of_header(bytes: T) -> Self {
         Ipv4Packet { bytes }
     }
-    /// Bytes of the header, options included.
+    /// Length of the header in bytes, including options.
     pub fn header_len(&self) -> usize {
         usize::from(self.bytes.as_ref()[field::VERSION_AND_IHL] & 0x0f) * 4
     }
-    /// Bytes of the packet.
+    /// Length of the packet in bytes.
     pub fn total_len(&self) -> usize {
         usize::from(u16_at(self.bytes.as_ref(), field::TOTAL_LENGTH))
     }
@@ -71,7 +71,7 @@ impl<T: AsRef<[u8]>> Ipv4Packet<T> {
     pub fn identification(&self) -> u16 {
         u16_at(self.bytes.as_ref(), field::IDENTIFICATION)
     }
-    /// Whether this is a fragment other than the first, so that no transport header follows.
+    /// True for a fragment other than the first, which has no transport header.
     pub fn is_later_fragment(&self) -> bool {
         u16_at(self.bytes.as_ref(), field::FLAGS_AND_OFFSET) & 0x1fff != 0
     }
@@ -79,7 +79,7 @@ impl<T: AsRef<[u8]>> Ipv4Packet<T> {
     pub fn ttl(&self) -> u8 {
         self.bytes.as_ref()[field::TTL]
     }
-    /// Protocol of what follows.
+    /// Protocol of the payload.
     pub fn protocol(&self) -> u8 {
         self.bytes.as_ref()[field::PROTOCOL]
     }
@@ -91,32 +91,32 @@ impl<T: AsRef<[u8]>> Ipv4Packet<T> {
     pub fn destination(&self) -> Ipv4Addr {
         address(self.bytes.as_ref(), field::DESTINATION)
     }
-    /// What follows the header.
+    /// The payload.
     pub fn payload(&self) -> &[u8] {
         &self.bytes.as_ref()[self.header_len()..self.total_len()]
     }
-    /// Whether the header's checksum is right.
+    /// True if the header checksum is correct.
     pub fn checksum_is_right(&self) -> bool {
         checksum::of(&self.bytes.as_ref()[..self.header_len()]) == 0
     }
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Ipv4Packet<T> {
-    /// Sets the ECN bits to CE; the header's checksum follows.
+    /// Sets the ECN bits to CE and updates the header checksum.
     pub fn set_ce(&mut self) {
         let ecn = self.ecn();
         self.change_word(0, |word| word + u16::from(CE - ecn));
     }
-    /// Sets the six DSCP bits; the header's checksum follows.
+    /// Sets the six DSCP bits and updates the header checksum.
     pub fn set_dscp(&mut self, dscp: u8) {
         self.change_word(0, |word| word & !0x00fc | u16::from(dscp & 0x3f) << 2);
     }
-    /// Takes `hops` off the time to live, not below zero; the header's checksum follows.
+    /// Reduces the time to live by `hops`, at least to zero, and updates the header checksum.
     pub fn decrement_ttl(&mut self, hops: u8) {
         let taken = u16::from(hops.min(self.ttl()));
         self.change_word(field::TTL, |word| word - (taken << 8));
     }
-    /// Sets total length and identification; the header's checksum follows.
+    /// Sets total length and identification, and updates the header checksum.
     pub(crate) fn set_lengths(&mut self, total: u16, identification: u16) {
         self.change_word(field::TOTAL_LENGTH, |_| total);
         self.change_word(field::IDENTIFICATION, |_| identification);
@@ -135,7 +135,7 @@ fn address(bytes: &[u8], at: usize) -> Ipv4Addr {
     Ipv4Addr::new(bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3])
 }
 
-/// A header without options: DF, no fragment, given TTL. `total_len` includes it.
+/// A header without options: DF, no fragment, given TTL. `total_len` includes the header.
 pub(crate) fn header(
     source: Ipv4Addr,
     destination: Ipv4Addr,

@@ -3,7 +3,7 @@ use crate::CE;
 use crate::error::{WireError, need, put_u16, u16_at};
 use core::net::Ipv6Addr;
 
-/// Where each field begins. The traffic class straddles the first two bytes.
+/// Offsets of the fields. The traffic class straddles the first two bytes.
 mod field {
     pub(super) const VERSION: usize = 0;
     pub(super) const CLASS_AND_LABEL: usize = 1;
@@ -26,17 +26,17 @@ mod extension {
 
 const WHAT: &str = "IPv6";
 
-/// A view over an IPv6 packet.
+/// A view of an IPv6 packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ipv6Packet<T> {
     bytes: T,
 }
 
 impl<T: AsRef<[u8]>> Ipv6Packet<T> {
-    /// A view, if version and payload length fit the bytes.
+    /// Creates a view after checking version and payload length.
     ///
     /// # Errors
-    /// Which of them does not.
+    /// The field that is invalid.
     pub fn new_checked(bytes: T) -> Result<Self, WireError> {
         let b = bytes.as_ref();
         need(WHAT, b, field::END)?;
@@ -48,11 +48,11 @@ impl<T: AsRef<[u8]>> Ipv6Packet<T> {
         need(WHAT, packet.bytes.as_ref(), packet.total_len())?;
         Ok(packet)
     }
-    /// A view over a header whose packet is elsewhere or cut short; the getters past the header must not be used.
+    /// A view of a header only; do not use getters of data after the header.
     pub(crate) const fn of_header(bytes: T) -> Self {
         Ipv6Packet { bytes }
     }
-    /// Bytes of the packet, its own header included.
+    /// Length of the packet in bytes, including its header.
     pub fn total_len(&self) -> usize {
         field::END + usize::from(u16_at(self.bytes.as_ref(), field::PAYLOAD_LENGTH))
     }
@@ -77,8 +77,7 @@ impl<T: AsRef<[u8]>> Ipv6Packet<T> {
     pub fn destination(&self) -> Ipv6Addr {
         address(self.bytes.as_ref(), field::DESTINATION)
     }
-    /// Protocol of the first header that is no extension header, and where it begins. Extension headers that do not
-    /// fit end the walk at the last one that does.
+    /// Protocol and offset of the first header that is no extension header, or that does not fit.
     pub fn transport(&self) -> (u8, usize) {
         let bytes = &self.bytes.as_ref()[..self.total_len()];
         let (mut next, mut at) = (bytes[field::NEXT_HEADER], field::END);
@@ -92,14 +91,14 @@ impl<T: AsRef<[u8]>> Ipv6Packet<T> {
     }
 }
 
-/// Bytes of the extension header of type `kind` at the start of `bytes`; `None` if it is not one that can be skipped.
+/// Length of the extension header `kind` at the start of `bytes`; `None` if it cannot be skipped.
 fn extension_len(kind: u8, bytes: &[u8]) -> Option<usize> {
     let length = usize::from(*bytes.get(1)?);
     match kind {
         extension::HOP_BY_HOP | extension::ROUTING | extension::DESTINATION_OPTIONS => Some((length + 1) * 8),
-        // In units of four bytes, less two (RFC 4302 section 2.2).
+        // In units of four bytes, minus two (RFC 4302 section 2.2).
         extension::AUTHENTICATION => Some((length + 2) * 4),
-        // Only the first fragment is followed by the transport header.
+        // Only in the first fragment does the transport header follow.
         extension::FRAGMENT if bytes.len() >= 8 && u16_at(bytes, 2) & 0xfff8 == 0 => Some(8),
         _ => None,
     }
@@ -116,12 +115,12 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Ipv6Packet<T> {
         bytes[field::VERSION] = bytes[field::VERSION] & 0xf0 | dscp >> 2 & 0x0f;
         bytes[field::CLASS_AND_LABEL] = bytes[field::CLASS_AND_LABEL] & 0x3f | dscp << 6;
     }
-    /// Takes `hops` off the hop limit, not below zero.
+    /// Reduces the hop limit by `hops`, at least to zero.
     pub fn decrement_hop_limit(&mut self, hops: u8) {
         let limit = self.hop_limit();
         self.bytes.as_mut()[field::HOP_LIMIT] = limit.saturating_sub(hops);
     }
-    /// Sets the length of what follows the fixed header.
+    /// Sets the payload length.
     pub(crate) fn set_payload_len(&mut self, length: u16) {
         put_u16(self.bytes.as_mut(), field::PAYLOAD_LENGTH, length);
     }
@@ -133,7 +132,7 @@ fn address(bytes: &[u8], at: usize) -> Ipv6Addr {
     Ipv6Addr::from(octets)
 }
 
-/// A header with class and flow label zero.
+/// A header with traffic class and flow label zero.
 pub(crate) fn header(
     source: Ipv6Addr,
     destination: Ipv6Addr,

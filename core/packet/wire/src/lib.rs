@@ -1,7 +1,7 @@
-//! Views over the bytes of IPv4, IPv6, TCP, UDP and ICMP, and the splitting and joining of super-packets.
+//! Views of IPv4, IPv6, TCP, UDP and ICMP packets, and splitting and joining of super-packets.
 //!
-//! A view is made by `new_checked`, the only thing that can fail: it checks every length that a getter relies on.
-//! Fields are in network order on the wire and in host order in Rust.
+//! Only `new_checked` can fail: it checks every length that a getter relies on. Fields are in
+//! network order in packets and in host order in Rust.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

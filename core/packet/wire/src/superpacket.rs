@@ -1,60 +1,60 @@
-//! Splitting super-packets without copying, and joining what is left of them.
+//! Splits super-packets without copying, and joins the segments that remain.
 //!
-//! A kernel with segmentation offload hands over up to 64 KiB of TCP payload under one header. A queue must see what a
-//! wire would carry, so the super-packet is cut *virtually*: segment `i` is a number, and its bytes stay where they
-//! are. Segments that leave the queue together are handed on as one smaller super-packet: a new header, and the
-//! payload as it lies in the buffer.
+//! A kernel with segmentation offload passes up to 64 KiB of TCP payload under one header. A queue
+//! must see the packets of a wire, so the super-packet is split *virtually*: segment `i` is an
+//! index, and its bytes are not moved. Segments that leave the queue together are passed on as a
+//! smaller super-packet: a new header, and the payload in its original place.
 use crate::error::WireError;
 use crate::tcp::{self, TcpSegment, flag};
 use crate::{IpPacket, Ipv4Packet, Ipv6Packet, VnetHeader, checksum, protocol};
 use core::ops::Range;
 
-/// Room that [`SuperPacket::rewrite`] needs for a header: IPv6 with extension headers and TCP with all its options.
+/// Space for a header in [`SuperPacket::rewrite`]: IPv6 with extensions, TCP with all options.
 pub const MAX_HEADER_BYTES: usize = 256;
 
 const WHAT: &str = "super-packet";
 
-/// Where the parts of a packet lie. A packet that is not to be cut has one segment.
+/// The layout of a packet. A packet that is not split has one segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SuperPacket {
     vnet: VnetHeader,
-    /// Bytes that are repeated before each segment.
+    /// Length of the headers, which every segment repeats.
     header_bytes: usize,
-    /// Where TCP begins; used only if there is more than one segment.
+    /// Offset of TCP; only used with several segments.
     transport: usize,
-    /// Payload of each segment but the last.
+    /// Payload of each segment except the last.
     segment_payload: usize,
-    /// Payload of all.
+    /// Total payload.
     payload: usize,
 }
 
-/// What happened to segments on their way.
+/// Changes to segments on their path.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Rewrite {
-    /// They were marked with congestion experienced.
+    /// Marked with congestion experienced.
     pub ce: bool,
-    /// Their DSCP was set to this.
+    /// New DSCP.
     pub dscp: Option<u8>,
-    /// Routers that they passed.
+    /// Number of routers passed.
     pub hops: u8,
 }
 
-/// Segments as they are handed to the kernel: this header, then the new packet header, then the payload.
+/// Segments to pass to the kernel: this header, then the new packet header, then the payload.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// What the kernel is to do.
+    /// Offload instructions for the kernel.
     pub vnet: VnetHeader,
-    /// Bytes of the new packet header.
+    /// Length of the new packet header in bytes.
     pub header_len: usize,
-    /// Where the payload lies in the super-packet.
+    /// Position of the payload in the super-packet.
     pub payload: Range<usize>,
 }
 
 impl SuperPacket {
-    /// The layout of `packet`, which TUN gave with `vnet` before it.
+    /// The layout of `packet`, which TUN delivered with `vnet`.
     ///
     /// # Errors
-    /// If it is not an IP packet, or is to be cut but not whole TCP.
+    /// The packet is not IP, or should be split but is not complete TCP.
     pub fn new_checked(vnet: VnetHeader, packet: &[u8]) -> Result<Self, WireError> {
         let ip = IpPacket::new_checked(packet)?;
         match vnet.gso_type & !VnetHeader::GSO_ECN {
@@ -93,26 +93,26 @@ impl SuperPacket {
         Ok(SuperPacket { vnet, header_bytes, transport, segment_payload, payload })
     }
 
-    /// How many packets a wire would carry, at least 1.
+    /// Number of packets on a wire, at least 1.
     #[must_use]
     pub fn segments(&self) -> usize {
         self.payload.div_ceil(self.segment_payload.max(1)).max(1)
     }
-    /// Bytes of packet `segment` on a wire, from the IP header on.
+    /// Length of packet `segment` on a wire, including the IP header.
     #[must_use]
     pub fn segment_len(&self, segment: usize) -> usize {
         self.header_bytes + self.payload_of(segment..segment + 1).len()
     }
-    /// Where the payload of `segments` lies in the super-packet.
+    /// Position of the payload of `segments` in the super-packet.
     fn payload_of(&self, segments: Range<usize>) -> Range<usize> {
         let at = |segment: usize| self.header_bytes + (segment * self.segment_payload).min(self.payload);
         at(segments.start)..at(segments.end)
     }
 
-    /// `segments` of `packet`, changed by `change`, as one packet to hand to a kernel. The new header goes to `header`.
+    /// `segments` of `packet`, modified by `change`, as one packet. Writes its header to `header`.
     ///
     /// # Panics
-    /// If `packet` is not the one that this is the layout of, or `segments` is empty or beyond its end.
+    /// If `packet` does not have this layout, or `segments` is empty or out of range.
     pub fn rewrite(
         &self,
         packet: &[u8],
@@ -120,7 +120,10 @@ impl SuperPacket {
         change: Rewrite,
         header: &mut [u8; MAX_HEADER_BYTES],
     ) -> Run {
-        assert!(segments.start < segments.end && segments.end <= self.segments(), "no segments {segments:?}");
+        assert!(
+            segments.start < segments.end && segments.end <= self.segments(),
+            "invalid segment range {segments:?}"
+        );
         let header = &mut header[..self.header_bytes];
         header.copy_from_slice(&packet[..self.header_bytes]);
         let payload = self.payload_of(segments.clone());
@@ -140,13 +143,13 @@ impl SuperPacket {
         Run { vnet, header_len: self.header_bytes, payload }
     }
 
-    /// Turns the header of all into that of `segments` with `payload` bytes.
+    /// Converts the header of the super-packet to that of `segments` with `payload` bytes.
     fn cut(&self, header: &mut [u8], segments: &Range<usize>, payload: usize) -> VnetHeader {
         let total = header.len() + payload;
         let version = header[0] >> 4;
         if version == 4 {
             let mut ip = Ipv4Packet::of_header(&mut *header);
-            // Segments of one super-packet are numbered on from the first.
+            // Segments of a super-packet have consecutive identifications.
             let identification = ip.identification().wrapping_add(segments.start as u16);
             ip.set_lengths(total as u16, identification);
         } else {
@@ -156,7 +159,7 @@ impl SuperPacket {
         self.vnet_of(version, is_cwr, payload)
     }
 
-    /// Sequence number and flags of the TCP header, and the sum of the pseudo-header. Returns whether CWR is set.
+    /// Adjusts TCP's sequence number and flags, and the pseudo-header sum. True if CWR is set.
     fn cut_tcp(&self, header: &mut [u8], segments: &Range<usize>, payload: usize) -> bool {
         let ip = IpPacket::of_checked_header(&*header);
         let tcp_bytes = (header.len() - self.transport + payload) as u32;

@@ -2,7 +2,7 @@
 use crate::TcpOptions;
 use crate::error::{WireError, need, put_u16, u16_at};
 
-/// Where each field begins.
+/// Offsets of the fields.
 mod field {
     pub(super) const SOURCE_PORT: usize = 0;
     pub(super) const DESTINATION_PORT: usize = 2;
@@ -18,38 +18,38 @@ mod field {
 pub mod flag {
     /// No more data from the sender.
     pub const FIN: u8 = 0x01;
-    /// First segment.
+    /// Synchronize: opens the connection.
     pub const SYN: u8 = 0x02;
-    /// The connection is ended at once.
+    /// Reset: aborts the connection.
     pub const RST: u8 = 0x04;
-    /// Data is to be handed on.
+    /// Push: deliver data to the application.
     pub const PSH: u8 = 0x08;
-    /// The acknowledgement number counts.
+    /// The acknowledgment number is valid.
     pub const ACK: u8 = 0x10;
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: u8 = 0x20;
-    /// Congestion was experienced (RFC 3168).
+    /// ECN echo (RFC 3168).
     pub const ECE: u8 = 0x40;
-    /// The sender slowed down (RFC 3168).
+    /// Congestion window reduced (RFC 3168).
     pub const CWR: u8 = 0x80;
 }
 
-/// Where the checksum is in the header.
+/// Offset of the checksum in the header.
 pub(crate) const CHECKSUM_OFFSET: usize = field::CHECKSUM;
 
 const WHAT: &str = "TCP";
 
-/// A view over a TCP segment.
+/// A view of a TCP segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpSegment<T> {
     bytes: T,
 }
 
 impl<T: AsRef<[u8]>> TcpSegment<T> {
-    /// A view, if the header fits the bytes.
+    /// Creates a view after checking the header length.
     ///
     /// # Errors
-    /// What does not fit.
+    /// What is invalid.
     pub fn new_checked(bytes: T) -> Result<Self, WireError> {
         need(WHAT, bytes.as_ref(), field::END)?;
         let segment = TcpSegment { bytes };
@@ -60,7 +60,7 @@ impl<T: AsRef<[u8]>> TcpSegment<T> {
         need(WHAT, segment.bytes.as_ref(), header)?;
         Ok(segment)
     }
-    /// A view over a header that was checked before.
+    /// A view of a header that was checked before.
     pub(crate) const fn of_checked(bytes: T) -> Self {
         TcpSegment { bytes }
     }
@@ -76,7 +76,7 @@ impl<T: AsRef<[u8]>> TcpSegment<T> {
     pub fn sequence(&self) -> u32 {
         self.u32_at(field::SEQUENCE)
     }
-    /// Acknowledgement number; it counts if [`flag::ACK`] is set.
+    /// Acknowledgment number; valid if [`flag::ACK`] is set.
     pub fn acknowledgement(&self) -> u32 {
         self.u32_at(field::ACKNOWLEDGEMENT)
     }
@@ -84,7 +84,7 @@ impl<T: AsRef<[u8]>> TcpSegment<T> {
         let b = self.bytes.as_ref();
         u32::from_be_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
     }
-    /// Bytes of the header, options included.
+    /// Length of the header in bytes, including options.
     pub fn header_len(&self) -> usize {
         usize::from(self.bytes.as_ref()[field::DATA_OFFSET] >> 4) * 4
     }
@@ -92,11 +92,11 @@ impl<T: AsRef<[u8]>> TcpSegment<T> {
     pub fn flags(&self) -> u8 {
         self.bytes.as_ref()[field::FLAGS]
     }
-    /// The four bits before the flags: three that are reserved, and last NS (RFC 3540), now AE of AccECN (RFC 9768).
+    /// The four bits before the flags: three reserved, then NS (RFC 3540) or AE (RFC 9768).
     pub fn upper_flags(&self) -> u8 {
         self.bytes.as_ref()[field::DATA_OFFSET] & 0x0f
     }
-    /// Its options.
+    /// The options.
     pub fn options(&self) -> TcpOptions<'_> {
         TcpOptions::new(&self.bytes.as_ref()[field::END..self.header_len()])
     }

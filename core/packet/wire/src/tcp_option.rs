@@ -1,6 +1,6 @@
-//! Options of a TCP header. Source: RFC 9293 section 3.2, RFC 2018, RFC 7323; each further one has its own.
+//! TCP options. Source: RFC 9293 section 3.2, RFC 2018, RFC 7323; later options name their RFC.
 
-/// Types of options. Source: IANA TCP option kinds.
+/// Option kinds. Source: IANA TCP option kinds.
 mod kind {
     pub(super) const END: u8 = 0;
     pub(super) const NO_OPERATION: u8 = 1;
@@ -17,10 +17,10 @@ mod kind {
     pub(super) const EXPERIMENT: u8 = 254;
 }
 
-/// Blocks that fit into the 40 bytes which options may have.
+/// Maximum number of SACK blocks in 40 bytes of options.
 const MAX_BLOCKS: usize = 4;
 
-/// One option; padding is left out.
+/// An option other than padding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TcpOption {
     /// Timestamps.
@@ -30,41 +30,41 @@ pub enum TcpOption {
         /// TSecr.
         echo: u32,
     },
-    /// Blocks that arrived out of order: first byte and the one after the last. Empty where there are fewer.
+    /// SACK blocks: first byte, and the one after the last. Unused blocks are empty.
     Sack([(u32, u32); MAX_BLOCKS]),
-    /// Largest segment that the sender takes (RFC 9293 section 3.7.1), bytes. In a SYN.
+    /// Maximum segment size that the sender accepts (RFC 9293 section 3.7.1), in bytes. In a SYN.
     SegmentSize(u16),
-    /// Bits by which the sender's windows are to be shifted (RFC 7323 section 2). In a SYN.
+    /// Shift of the sender's windows (RFC 7323 section 2). In a SYN.
     WindowScale(u8),
-    /// The sender takes SACK (RFC 2018 section 2). In a SYN.
+    /// The sender supports SACK (RFC 2018 section 2). In a SYN.
     SackPermitted,
-    /// Fast Open (RFC 7413 section 4.1.1): bytes of the cookie, 0 where one is asked for. In a SYN.
+    /// Fast Open (RFC 7413 section 4.1.1): length of the cookie, 0 to request one. In a SYN.
     FastOpen(u8),
-    /// AccECN counters (RFC 9768 section 3.2.3), 24 bits each, as far as they are there.
+    /// AccECN counters (RFC 9768 section 3.2.3), 24 bits each, if present.
     AccurateEcn {
-        /// Payload bytes that came with ECT(0).
+        /// Payload bytes received with ECT(0).
         ect_0_bytes: Option<u32>,
-        /// Payload bytes that came with CE.
+        /// Payload bytes received with CE.
         ce_bytes: Option<u32>,
-        /// Payload bytes that came with ECT(1).
+        /// Payload bytes received with ECT(1).
         ect_1_bytes: Option<u32>,
     },
-    /// Multipath TCP (RFC 8684 section 3), of this subtype: 0 is MP_CAPABLE, 1 is MP_JOIN, 2 is DSS.
+    /// Subtype of Multipath TCP (RFC 8684 section 3): 0 is MP_CAPABLE, 1 is MP_JOIN, 2 is DSS.
     Multipath(u8),
-    /// How long the sender keeps unacknowledged data (RFC 5482 section 3), seconds.
+    /// How long the sender keeps unacknowledged data (RFC 5482 section 3), in seconds.
     UserTimeout(u32),
-    /// One of this type, which is not taken apart, or one of those above that is malformed.
+    /// The kind of another option, or of a malformed one.
     Other(u8),
 }
 
-/// The options in a header, one after the other. One whose length cannot be ends them.
+/// Iterates over the options of a header, up to one with an invalid length.
 #[derive(Clone, Debug)]
 pub struct TcpOptions<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> TcpOptions<'a> {
-    /// Of the bytes after the fixed header, which may be fewer than it says: what is cut ends them.
+    /// Parses the bytes after the fixed header, which may be truncated.
     pub const fn new(rest: &'a [u8]) -> Self {
         TcpOptions { rest }
     }
@@ -114,7 +114,7 @@ fn read(kind: u8, body: &[u8]) -> TcpOption {
     }
 }
 
-/// Blocks; `None` if there is none, a part of one, or more than fit.
+/// SACK blocks; `None` if there is none, an incomplete one, or too many.
 fn sack(body: &[u8]) -> Option<[(u32, u32); MAX_BLOCKS]> {
     if body.is_empty() || !body.len().is_multiple_of(8) || body.len() > 8 * MAX_BLOCKS {
         return None;
@@ -126,14 +126,14 @@ fn sack(body: &[u8]) -> Option<[(u32, u32); MAX_BLOCKS]> {
     Some(blocks)
 }
 
-/// A bit that says minutes, then as many of them, or of seconds.
+/// The first bit selects minutes or seconds.
 const fn user_timeout(field: u16) -> u32 {
     const MINUTES: u16 = 0x8000;
     let count = (field & !MINUTES) as u32;
     if field & MINUTES == 0 { count } else { count * 60 }
 }
 
-/// Up to three counters; the second is that of CE, and the option's type says which of the others comes first.
+/// Up to three counters. The second is CE; the kind of option determines which is first.
 fn accurate_ecn(body: &[u8], ect_1_first: bool) -> Option<TcpOption> {
     if !body.len().is_multiple_of(3) || body.len() > 9 {
         return None;

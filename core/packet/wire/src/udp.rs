@@ -1,7 +1,7 @@
 //! UDP. Source: RFC 768.
 use crate::error::{WireError, need, u16_at};
 
-/// Where each field begins.
+/// Offsets of the fields.
 mod field {
     pub(super) const SOURCE_PORT: usize = 0;
     pub(super) const DESTINATION_PORT: usize = 2;
@@ -11,17 +11,17 @@ mod field {
 
 const WHAT: &str = "UDP";
 
-/// A view over a UDP datagram.
+/// A view of a UDP datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UdpDatagram<T> {
     bytes: T,
 }
 
 impl<T: AsRef<[u8]>> UdpDatagram<T> {
-    /// A view, if the header and its length fit the bytes.
+    /// Creates a view after checking header and length.
     ///
     /// # Errors
-    /// What does not fit.
+    /// What is invalid.
     pub fn new_checked(bytes: T) -> Result<Self, WireError> {
         need(WHAT, bytes.as_ref(), field::END)?;
         let length = usize::from(u16_at(bytes.as_ref(), field::LENGTH));
@@ -39,7 +39,7 @@ impl<T: AsRef<[u8]>> UdpDatagram<T> {
     pub fn destination_port(&self) -> u16 {
         u16_at(self.bytes.as_ref(), field::DESTINATION_PORT)
     }
-    /// What follows the header.
+    /// The payload.
     pub fn payload(&self) -> &[u8] {
         &self.bytes.as_ref()[field::END..usize::from(u16_at(self.bytes.as_ref(), field::LENGTH))]
     }

@@ -1,27 +1,27 @@
-//! The header before each packet of a TUN interface with offloads. Source: virtio 1.2 section 5.1.6; linux/virtio_net.h.
-//! Its integers are in the order of the machine, as TUN writes them.
+//! The header before each packet of a TUN device with offloads, in native byte order. Source:
+//! virtio 1.2 section 5.1.6; linux/virtio_net.h.
 
-/// What the kernel left to do, or may leave to do, for a packet.
+/// Offload work that the kernel left to do, or may be left with, for a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct VnetHeader {
-    /// `NEEDS_CSUM` (1): the checksum at `csum_start + csum_offset` holds the pseudo-header's sum only.
+    /// `NEEDS_CSUM` (1): the checksum at `csum_start + csum_offset` is only the pseudo-header sum.
     pub flags: u8,
-    /// 0: one packet; 1: TCP over IPv4, 4: TCP over IPv6, to be cut; 0x80 is added if the first segment has CWR.
+    /// 0: one packet; 1: TCP over IPv4, 4: over IPv6, to be split; plus 0x80 if the first has CWR.
     pub gso_type: u8,
-    /// Bytes of all headers.
+    /// Length of all headers.
     pub hdr_len: u16,
-    /// Payload bytes of each segment but the last.
+    /// Payload of each segment except the last.
     pub gso_size: u16,
-    /// Where the checksummed part begins.
+    /// Start of the checksummed part.
     pub csum_start: u16,
-    /// Where in that part the checksum is.
+    /// Offset of the checksum in that part.
     pub csum_offset: u16,
 }
 
 impl VnetHeader {
-    /// Bytes of the header.
+    /// Length of this header.
     pub const BYTES: usize = 10;
-    /// Flag: the checksum is to be completed.
+    /// Flag: the checksum must be completed.
     pub const NEEDS_CSUM: u8 = 1;
     /// One packet.
     pub const GSO_NONE: u8 = 0;
@@ -32,14 +32,14 @@ impl VnetHeader {
     /// Added to the type if CWR is set.
     pub const GSO_ECN: u8 = 0x80;
 
-    /// The header at the start of `bytes`.
+    /// Parses the header.
     #[must_use]
     pub fn decode(bytes: [u8; Self::BYTES]) -> Self {
         let u16_of = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         let (flags, gso_type, hdr_len, gso_size) = (bytes[0], bytes[1], u16_of(2), u16_of(4));
         VnetHeader { flags, gso_type, hdr_len, gso_size, csum_start: u16_of(6), csum_offset: u16_of(8) }
     }
-    /// Its bytes.
+    /// Encodes the header.
     #[must_use]
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];

@@ -1,4 +1,4 @@
-//! What is wrong when an alert is raised, and the evidence for it.
+//! Conditions that raise an alert, and their evidence.
 use crate::{Kind, Matcher, Pattern};
 use alloc::string::String;
 use fathom_units::Duration;
@@ -6,86 +6,86 @@ use fathom_units::Duration;
 /// The condition of a rule.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Condition {
-    /// The share of probes without an answer over a window.
+    /// Share of probes without an answer over a window.
     Loss {
-        /// Raised above it.
+        /// Raised above this ratio.
         above: f64,
-        /// Cleared at or below it.
+        /// Cleared at or below this ratio.
         clear: f64,
         /// The window.
         window: Duration,
-        /// Fewer probes in the window say nothing.
+        /// Fewer probes in the window are not judged.
         min_probes: u64,
     },
     /// A percentile of the delays over a window.
     Latency {
-        /// Raised above it.
+        /// Raised above this delay.
         above: Duration,
-        /// Cleared at or below it.
+        /// Cleared at or below this delay.
         clear: Duration,
-        /// From 1 to 99.
+        /// The percentile, from 1 to 99.
         percentile: u64,
         /// The window.
         window: Duration,
-        /// Fewer answers in the window say nothing.
+        /// Fewer answers in the window are not judged.
         min_probes: u64,
     },
-    /// A percentile of the delays over a window, against those of the same hour in the weeks before.
+    /// A percentile of the delays over a window, compared with the same hour of previous weeks.
     Unusual {
-        /// Raised when it is above the usual by this ...
+        /// Raised if the delay exceeds the usual one by this much ...
         by: Duration,
-        /// ... and by so many times the usual spread.
+        /// ... and by this many times the usual spread.
         spreads: u64,
-        /// From 1 to 99.
+        /// The percentile, from 1 to 99.
         percentile: u64,
         /// The window.
         window: Duration,
-        /// Fewer answers in the window, or in an hour of the past, say nothing.
+        /// Fewer answers in the window or in a past hour are not judged.
         min_probes: u64,
-        /// With fewer weeks of past the last day is taken instead.
+        /// With fewer weeks of history, the last day serves as the baseline.
         weeks: u64,
     },
-    /// Delay grows with the throughput of this host's own link.
+    /// Delay that grows with the throughput of this host's own link.
     Bufferbloat {
-        /// Raised when the delay under load is above the idle one by this.
+        /// Raised if the delay under load exceeds the idle delay by more than this.
         above: Duration,
-        /// Cleared when it is above it by no more than this.
+        /// Cleared if the delay under load exceeds the idle delay by no more than this.
         clear: Duration,
         /// The window.
         window: Duration,
-        /// Fewer answers under load in the window say nothing.
+        /// Fewer answers under load in the window are not judged.
         min_probes: u64,
     },
-    /// A router of the path is another one.
+    /// A router of the path changed.
     Path {
-        /// A change counts for that long.
+        /// How long a change keeps the alert raised.
         window: Duration,
     },
-    /// No answer at all: lost, refused, no address.
+    /// No answers: probes lost, refused, or without an address.
     Unreachable {
-        /// So many probes in turn, at least.
+        /// Least number of consecutive failed probes.
         min_probes: u64,
     },
-    /// A pattern of SmokePing over rounds.
+    /// A SmokePing pattern over rounds.
     Pattern {
-        /// What its values are.
+        /// The values that the pattern tests.
         kind: Kind,
         /// The pattern.
         pattern: Pattern,
-        /// How long a round is; `None` for the target's own.
+        /// Length of a round; `None` for that of the target.
         round: Option<Duration>,
     },
-    /// A matcher of SmokePing over rounds.
+    /// A SmokePing matcher over rounds.
     Matcher {
         /// The matcher.
         matcher: Matcher,
-        /// How long a round is; `None` for the target's own.
+        /// Length of a round; `None` for that of the target.
         round: Option<Duration>,
     },
 }
 
 impl Condition {
-    /// As it is written in the file.
+    /// The name in the configuration.
     pub const fn name(&self) -> &'static str {
         match self {
             Condition::Loss { .. } => "loss",
@@ -99,7 +99,7 @@ impl Condition {
             Condition::Matcher { .. } => "matcher",
         }
     }
-    /// The past that it looks at in the samples.
+    /// The period of samples that the condition uses.
     pub const fn window(&self) -> Duration {
         match self {
             Condition::Loss { window, .. }
@@ -116,27 +116,27 @@ impl Condition {
 pub struct Evidence {
     /// In words: `loss is 12.0% of 100 probes in 5min (limit 5.0%)`.
     pub text: String,
-    /// The value that was judged, as a ratio or in seconds.
+    /// The value that was judged: a ratio or seconds.
     pub value: Option<f64>,
-    /// What it was held against.
+    /// The limit it was compared with.
     pub limit: Option<f64>,
 }
 
-/// How things are by a condition.
+/// Result of evaluating a condition.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Verdict {
-    /// As the rule forbids.
+    /// Above the limit.
     Bad(Evidence),
-    /// Better than what clears it.
+    /// At or below the clear limit.
     Good(Evidence),
-    /// Neither: what is raised stays so, what is not does not become so.
+    /// Between the two limits: the alert keeps its state.
     Between(Evidence),
-    /// Too little is known.
+    /// Not enough data.
     Unknown,
 }
 
 impl Verdict {
-    /// Of a value that must not be above a limit, with a lower one that clears.
+    /// Compares a value with the limit that raises and the lower one that clears.
     pub(crate) fn of(value: f64, (above, clear): (f64, f64), text: String) -> Verdict {
         let evidence = Evidence { text, value: Some(value), limit: Some(above) };
         if value > above {

@@ -1,4 +1,4 @@
-//! A condition held against what is known of a series.
+//! Evaluates conditions against the samples of a series.
 use crate::condition::{Evidence, Verdict};
 use crate::link::{self, Throughput};
 use crate::past::Past;
@@ -11,11 +11,11 @@ use alloc::vec::Vec;
 use fathom_stats::percentile;
 use fathom_units::{Duration, WallTime};
 
-/// A past that is older than the hour before tells of another time of day.
+/// A baseline older than this describes another time of day.
 const PAST_SERVES: Duration = Duration::from_secs(2 * 3_600);
 
 impl Series {
-    /// How things are by a condition that looks at a window. Patterns are judged by [`of_rounds`].
+    /// Evaluates a condition over a window. [`of_rounds`] evaluates patterns.
     pub(crate) fn judge(&self, condition: &Condition, link: &Throughput, now: WallTime) -> Verdict {
         match condition {
             Condition::Loss { above, clear, window, min_probes } => {
@@ -50,7 +50,7 @@ impl Series {
         );
         Verdict::of(ratio, limits, text)
     }
-    /// The percentile of the delays of a window, and how many they are.
+    /// The percentile of the delays in a window, and the number of delays.
     fn delay(
         &self,
         (percent, window, min_probes): (u64, Duration, u64),
@@ -116,7 +116,7 @@ impl Series {
                 Verdict::Bad(Evidence { text: text.clone(), ..Evidence::default() })
             }
             Some(_) => {
-                let text = format!("the path has not changed for {}", words::length(window));
+                let text = format!("no path change for {}", words::length(window));
                 Verdict::Good(Evidence { text, ..Evidence::default() })
             }
             None => Verdict::Unknown,
@@ -129,11 +129,11 @@ impl Series {
                 let failed = run.has_failed && !run.reason.is_empty();
                 let why = if failed { format!(": {}", run.reason) } else { alloc::string::String::new() };
                 let value = between(since, now).as_secs_f64();
-                let text = format!("no answer to {} probes since {}{why}", run.count, second(since));
+                let text = format!("no reply to {} probes since {}{why}", run.count, second(since));
                 Verdict::Bad(Evidence { text, value: Some(value), limit: None })
             }
             (None, Some(_)) => {
-                Verdict::Good(Evidence { text: "it answers again".into(), ..Evidence::default() })
+                Verdict::Good(Evidence { text: "replies again".into(), ..Evidence::default() })
             }
             (Some(_), Some(_)) => Verdict::Between(Evidence::default()),
             _ => Verdict::Unknown,
@@ -141,7 +141,7 @@ impl Series {
     }
 }
 
-/// By a pattern or a matcher, once a round was closed.
+/// Evaluates a pattern or matcher after a round was closed.
 pub(crate) fn of_rounds(condition: &Condition, rounds: &mut Rounds, is_raised: bool) -> Verdict {
     match condition {
         Condition::Pattern { kind, pattern, .. } => of_pattern(*kind, pattern, rounds),
@@ -156,7 +156,7 @@ fn of_pattern(kind: Kind, pattern: &Pattern, rounds: &mut Rounds) -> Verdict {
         Kind::Rtt => (&mut rounds.rtt, "rtt", " ms"),
     };
     let matches = pattern.matches(values.make_contiguous());
-    let text = format!("{name} of the last rounds, old to new: {}", rounds::shown(values, unit));
+    let text = format!("{name} of the last rounds, oldest first: {}", rounds::shown(values, unit));
     verdict(matches, format!("{text} (pattern {})", pattern.text()))
 }
 
@@ -174,13 +174,13 @@ fn named(percent: u64) -> alloc::string::String {
     if percent == 50 { "median".into() } else { format!("p{percent}") }
 }
 
-/// A time to the second, in UTC.
+/// Truncates a time to the second (UTC).
 fn second(at: WallTime) -> WallTime {
     WallTime(at.0 / 1_000_000_000 * 1_000_000_000)
 }
 
 impl Series {
-    /// Whose past must be known for the rules that look at it: percentiles and the hour.
+    /// The percentiles and hours whose past delays are needed but not yet requested.
     pub(crate) fn history_requests(&mut self, percentiles: &[u64], now: WallTime) -> Vec<(u64, WallTime)> {
         let hour = Past::hour_of(now);
         let mut wanted: Vec<u64> =

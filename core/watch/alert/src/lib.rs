@@ -1,8 +1,9 @@
-//! Alert rules and their evaluation: when an alert is raised and cleared, and with which evidence.
+//! Alert rules and their evaluation: when an alert is raised and cleared, and the evidence.
 //!
-//! Rules and receivers are plain data; `fathom-watch-plan` reads them from the configuration. A [`Watcher`] is fed with samples,
-//! with the throughput of this host's own link and with changes of paths, each with its time, and returns [`Transition`]s: what
-//! was raised or cleared, with its evidence in words and numbers.
+//! Rules and receivers are plain data; `fathom-watch-plan` reads them from the configuration. A
+//! [`Watcher`] receives samples, the throughput of this host's own link and path changes, each with
+//! its time. It returns [`Transition`]s: alerts that were raised or cleared, with evidence in words
+//! and numbers.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

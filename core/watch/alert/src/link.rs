@@ -1,4 +1,4 @@
-//! The own link's load beside a target's delays: bufferbloat is delay that grows with it.
+//! Detects bufferbloat: delay of a target that grows with the load of this host's own link.
 use crate::Link;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -7,25 +7,26 @@ use alloc::vec::Vec;
 use fathom_stats::percentile;
 use fathom_units::{Duration, WallTime};
 
-/// Below this a link is idle whatever its neighbours in the window are: a few packets are no load.
+/// Below this rate the link counts as idle: a few packets are no load.
 const MIN_LOAD_BITS_PER_SECOND: f64 = 200_000.0;
-/// Seconds with at least this share of the window's highest throughput are busy ...
+/// Seconds with at least this share of the highest throughput in the window are busy ...
 const BUSY: f64 = 0.5;
-/// ... and those with less than this of the last hour's highest, both ways, are quiet.
+/// ... and seconds below this share of the highest throughput in the last hour, in both directions,
+/// are quiet.
 const QUIET: f64 = 0.1;
-/// The idle delay is looked for over this time, as a window may be busy throughout.
+/// Period searched for idle delays, because a whole window may be busy.
 const IDLE_WITHIN: Duration = Duration::from_secs(3_600);
-/// Of the quiet delays: their lower end is the path without queues.
+/// Quantile of the quiet delays that estimates the path without queues.
 const IDLE_QUARTILE: f64 = 0.25;
 const SECOND: u64 = 1_000_000_000;
 
-/// Throughput of this host's link by second, over the last hour.
+/// Throughput of this host's link per second, over the last hour.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Throughput {
     seconds: VecDeque<(u64, [f64; 2])>,
 }
 
-/// Delay under load and without.
+/// Delay under load and when idle.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Bloat {
     pub(crate) busy: f64,
@@ -34,7 +35,7 @@ pub(crate) struct Bloat {
 }
 
 impl Throughput {
-    /// Of several interfaces the busiest counts.
+    /// Records the throughput of a second. With several interfaces, the busiest counts.
     pub(crate) fn add(&mut self, at: WallTime, link: Link, bits_per_second: f64) {
         let second = at.0 / SECOND;
         let is_known = self.seconds.back().is_some_and(|(s, _)| *s == second);
@@ -50,7 +51,7 @@ impl Throughput {
             self.seconds.pop_front();
         }
     }
-    /// The highest in the last `window`.
+    /// The highest throughput in the last `window`.
     fn highest(&self, window: Duration, now: WallTime, direction: usize) -> f64 {
         let from = now.0.saturating_sub(window.as_nanos()) / SECOND;
         let inside = self.seconds.iter().rev().take_while(|(s, _)| *s >= from);
@@ -58,12 +59,13 @@ impl Throughput {
     }
     fn at(&self, at: WallTime) -> Option<[f64; 2]> {
         let second = at.0 / SECOND;
-        // A level tells of the second that has passed.
+        // A throughput value describes the second before it.
         let found = self.seconds.binary_search_by_key(&(second + 1), |(s, _)| *s);
         let index = found.or_else(|_| self.seconds.binary_search_by_key(&second, |(s, _)| *s)).ok()?;
         self.seconds.get(index).map(|(_, both)| *both)
     }
-    /// Of the delays of the last hour: those in busy seconds of the window, and the idle ones. The worse direction is returned.
+    /// Compares the delays in busy seconds of the window with the idle delays of the last hour.
+    /// Returns the worse direction.
     pub(crate) fn bloat(
         &self,
         delays: &[(WallTime, f64)],
@@ -100,8 +102,8 @@ impl Throughput {
         }
         let idle = percentile(&mut quiet, IDLE_QUARTILE)?;
         if (busy.len() as u64) < min_probes {
-            // Without load there is no delay by it.
-            let text = format!("{} while idle, and the link is hardly loaded", fathom_text::delay(idle));
+            // Without load, there is no delay under load.
+            let text = format!("{} while idle; the link has little load", fathom_text::delay(idle));
             return Some(Bloat { busy: idle, idle, text });
         }
         let delay = percentile(&mut busy, 0.5)?;
@@ -116,7 +118,7 @@ impl Throughput {
     }
 }
 
-/// How far back delays are asked for.
+/// How far back delays are needed.
 pub(crate) const fn reach(window: Duration) -> Duration {
     if window.as_nanos() > IDLE_WITHIN.as_nanos() { window } else { IDLE_WITHIN }
 }

@@ -1,4 +1,4 @@
-//! SmokePing's matchers: what looks at the rounds of a target by an arithmetic of its own.
+//! SmokePing's matchers: calculations over the rounds of a target.
 use crate::pattern::{Comparison, Value};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use fathom_stats::{midpoint_median, upper_median};
 
 const KNOWN: &str = "Avgratio, CheckLatency, CheckLoss, ConsecutiveLoss, Median, Medratio";
-/// Rounds, as with patterns.
+/// Most rounds that a matcher may use, as for patterns.
 const MAX_ROUNDS: usize = 1_000;
 
-/// A matcher, ready to be held against rounds.
+/// A parsed matcher.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Matcher {
     test: Test,
@@ -19,24 +19,25 @@ pub struct Matcher {
 
 #[derive(Clone, PartialEq, Debug)]
 enum Test {
-    /// Ratio of two averages, or of two medians: of the last rounds and of those before them.
+    /// Ratio of the averages, or medians, of the last rounds and of the rounds before them.
     Ratio { is_median: bool, historic: usize, current: usize, op: Comparison, ratio: f64 },
     /// Difference of two medians, in milliseconds.
     Difference { old: usize, new: usize, ms: f64 },
-    /// So many rounds in turn at or above a limit raise, so many below another one clear.
+    /// A number of consecutive rounds at or above a limit raises; a number below another limit
+    /// clears.
     InTurn { of_loss: bool, raise: (f64, usize), clear: (f64, usize) },
 }
 
 impl Matcher {
-    /// Reads a matcher: `CheckLoss(l=>10,x=>3)`.
+    /// Parses a matcher: `CheckLoss(l=>10,x=>3)`.
     ///
     /// # Errors
-    /// In words: what is wrong, and which are known.
+    /// What is wrong, and which matchers are known.
     pub fn parse(text: &str) -> Result<Matcher, String> {
         let inside =
             text.trim().split_once('(').and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
-        let (name, inside) =
-            inside.ok_or_else(|| format!("\"{text}\" is no matcher (as in CheckLoss(l=>10,x=>3))"))?;
+        let (name, inside) = inside
+            .ok_or_else(|| format!("invalid matcher \"{text}\" (for example CheckLoss(l=>10,x=>3))"))?;
         let mut keys = Keys::read(inside)?;
         let test = match name.trim() {
             "Avgratio" => ratio(&mut keys, false)?,
@@ -54,20 +55,20 @@ impl Matcher {
             },
             "ExpLoss" => {
                 return Err(
-                    "ExpLoss is not known here (type = \"loss\" with above and clear does what it does)"
+                    "the matcher ExpLoss is not supported (use type = \"loss\" with above and clear)"
                         .to_string(),
                 );
             }
-            other => return Err(format!("\"{other}\" is no matcher that is known here ({KNOWN})")),
+            other => return Err(format!("unknown matcher \"{other}\" (known: {KNOWN})")),
         };
         keys.none_left(name)?;
         Ok(Matcher { test, text: text.trim().to_string() })
     }
-    /// As it was written.
+    /// The matcher as written.
     pub fn text(&self) -> &str {
         &self.text
     }
-    /// Rounds that it reaches over.
+    /// Number of rounds that the matcher uses.
     pub const fn longest(&self) -> usize {
         match self.test {
             Test::Ratio { historic, current, .. } => historic + current,
@@ -81,21 +82,22 @@ impl Matcher {
             }
         }
     }
-    /// Whether it matches, and what was held against what; `None` if too little is known. `is_raised` says whether it did before.
+    /// Whether the matcher matches, and the values compared; `None` without enough data.
+    /// `is_raised`: whether it matched before.
     pub(crate) fn matches(&self, loss: &[Value], rtt: &[Value], is_raised: bool) -> Option<(bool, String)> {
         match &self.test {
             Test::Ratio { is_median, historic, current, op, ratio } => {
                 let (old, new) = split(rtt, *historic, *current)?;
                 let middle: fn(Vec<f64>) -> Option<f64> = if *is_median { upper_median } else { mean };
                 let (before, now) = (middle(old)?, middle(new)?);
-                let text = format!("{now:.1} ms against {before:.1} ms before");
+                let text = format!("{now:.1} ms, {before:.1} ms before");
                 (before > 0.0).then(|| (op.holds(now / before, *ratio), text))
             }
             Test::Difference { old, new, ms } => {
                 let (before, now) = split(rtt, *old, *new)?;
                 let (before, now) = (midpoint_median(before)?, midpoint_median(now)?);
                 let difference = if now > before { now - before } else { before - now };
-                Some((difference > *ms, format!("median {now:.1} ms against {before:.1} ms before")))
+                Some((difference > *ms, format!("median {now:.1} ms, {before:.1} ms before")))
             }
             Test::InTurn { of_loss, raise, clear } => {
                 let values = if *of_loss { loss } else { rtt };
@@ -117,7 +119,7 @@ fn ratio(keys: &mut Keys<'_>, is_median: bool) -> Result<Test, String> {
     let (historic, current) = (keys.count("historic")?, keys.count("current")?);
     let sign = keys.text("comparator")?.trim_matches(['\'', '"']);
     let op = Comparison::split(sign).filter(|(op, rest)| rest.is_empty() && *op != Comparison::Unequal);
-    let (op, _) = op.ok_or_else(|| format!("comparator \"{sign}\" is none of <, >, <=, >=, =="))?;
+    let (op, _) = op.ok_or_else(|| format!("unknown comparator \"{sign}\" (known: <, >, <=, >=, ==)"))?;
     Ok(Test::Ratio { is_median, historic, current, op, ratio: keys.number("percentage")? / 100.0 })
 }
 
@@ -126,7 +128,7 @@ fn in_turn(keys: &mut Keys<'_>, of_loss: bool) -> Result<Test, String> {
     Ok(Test::InTurn { of_loss, raise: both, clear: both })
 }
 
-/// The last `new` rounds, and the `old` ones before them.
+/// The last `new` rounds, and the `old` rounds before them.
 fn split(values: &[Value], old: usize, new: usize) -> Option<(Vec<f64>, Vec<f64>)> {
     let from = values.len().checked_sub(old + new)?;
     let (before, now) = values.get(from..)?.split_at_checked(old)?;
@@ -140,7 +142,7 @@ fn known(values: &[Value]) -> Vec<f64> {
     values.iter().filter_map(|v| if let Value::Number(n) = v { Some(*n) } else { None }).collect()
 }
 
-/// The last `count` values, all of which must be known.
+/// The last `count` values; `None` unless all are known.
 fn numbers(values: &[Value], count: usize) -> Option<Vec<f64>> {
     let last = values.get(values.len().checked_sub(count)?..)?;
     Some(known(last)).filter(|known| known.len() == count)
@@ -159,19 +161,19 @@ impl<'t> Keys<'t> {
     fn read(text: &'t str) -> Result<Self, String> {
         let pair = |part: &'t str| {
             let found = part.split_once("=>").map(|(key, value)| (key.trim(), value.trim()));
-            found.ok_or_else(|| format!("\"{}\" is no argument (as in l=>10)", part.trim()))
+            found.ok_or_else(|| format!("invalid argument \"{}\" (for example l=>10)", part.trim()))
         };
         let left = text.split(',').map(pair).collect::<Result<_, _>>()?;
         Ok(Keys { left })
     }
     fn text(&mut self, key: &str) -> Result<&'t str, String> {
-        self.left.remove(key).ok_or_else(|| format!("{key} is missing"))
+        self.left.remove(key).ok_or_else(|| format!("{key}: missing"))
     }
     fn number(&mut self, key: &str) -> Result<f64, String> {
         let text = self.text(key)?;
         let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
         let number = text.parse::<f64>().ok().filter(|_| plain && text.len() <= 12);
-        number.ok_or_else(|| format!("{key}: \"{text}\" is no number"))
+        number.ok_or_else(|| format!("{key}: invalid number \"{text}\""))
     }
     fn count(&mut self, key: &str) -> Result<usize, String> {
         let text = self.text(key)?;

@@ -1,4 +1,4 @@
-//! What is usual for a target at this hour of the week.
+//! The usual delays of a target at this hour of the week.
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,40 +6,40 @@ use fathom_stats::midpoint_median;
 use fathom_text::delay;
 use fathom_units::{Duration, WallTime};
 
-/// So many weeks back, the same hour is asked for.
+/// How many weeks back the same hour is requested.
 pub const MAX_WEEKS: usize = 8;
-/// Hours of the last day that must be known, where the weeks are not.
+/// Least number of known hours of the last day, if there are too few weeks.
 const MIN_HOURS: usize = 6;
-/// The median of deviations of a normal distribution times this is its standard deviation.
+/// The median absolute deviation of a normal distribution times this is its standard deviation.
 const DEVIATIONS: f64 = 1.4826;
 
 const SECOND: i64 = 1_000_000_000;
 const HOUR: u64 = 3_600_000_000_000;
 const WEEK_HOURS: u64 = 168;
 
-/// One hour of the past.
+/// Delays of one past hour.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PastHour {
-    /// When it begins.
+    /// Start of the hour.
     pub from: WallTime,
-    /// How many answers it has.
+    /// Number of answers.
     pub count: u64,
-    /// Their percentile, in seconds.
+    /// The requested percentile of the delays, in seconds.
     pub value: f64,
 }
 
-/// What a watcher needs to know of a series' past: the same hour of the weeks before, and the last day.
+/// Past delays of a series: the same hour of previous weeks, and the last day.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Past {
-    /// The hour that it was asked for.
+    /// The hour that they were requested for.
     pub hour: WallTime,
-    /// Of [`Past::weeks_before`] those that have answers.
+    /// Those hours of [`Past::weeks_before`] that have answers.
     pub weeks: Vec<PastHour>,
-    /// Of the hours of the day before those that have answers.
+    /// Those hours of the day before that have answers.
     pub day: Vec<PastHour>,
 }
 
-/// Median and spread of what was, and of what that is.
+/// Median and spread of the past values, and a description of them.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Baseline {
     pub(crate) value: f64,
@@ -48,26 +48,28 @@ pub(crate) struct Baseline {
 }
 
 impl Past {
-    /// The hour in which a time lies.
+    /// The start of the hour that contains `at`.
     pub const fn hour_of(at: WallTime) -> WallTime {
         WallTime(at.0 / HOUR * HOUR)
     }
-    /// When the same hour began in each of the eight weeks before, by the clock on the wall: `offset_s` tells how far it is from UTC at a
-    /// time, in seconds.
+    /// Start of the same local hour in each of the eight weeks before. `offset_s` returns the UTC
+    /// offset at a time, in seconds.
     pub fn weeks_before(hour: WallTime, offset_s: impl Fn(WallTime) -> i64) -> Vec<WallTime> {
         let week = |n: u64| {
             let same = WallTime(hour.0.checked_sub(n * WEEK_HOURS * HOUR)?);
-            // After a change to summer time, 8 o'clock comes an hour earlier by UTC than it did before.
+            // After the change to daylight saving time, 8 o'clock local time comes an hour earlier
+            // in UTC.
             let moved_ns = (offset_s(hour) - offset_s(same)) * SECOND;
             same.0.checked_add_signed(moved_ns).map(WallTime)
         };
         (1..=MAX_WEEKS as u64).filter_map(week).collect()
     }
-    /// Length of an hour of the past.
+    /// Length of a past hour.
     pub const fn hour() -> Duration {
         Duration::from_nanos(HOUR)
     }
-    /// What is usual, from hours with at least so many answers; of the last day if there are too few weeks.
+    /// The baseline, from hours with at least `min_probes` answers; of the last day if there are
+    /// fewer than `weeks` weeks.
     pub(crate) fn baseline(&self, min_probes: u64, weeks: u64) -> Option<Baseline> {
         let known = |hours: &[PastHour]| -> Vec<f64> {
             hours.iter().filter(|h| h.count >= min_probes).map(|h| h.value).collect()
@@ -80,13 +82,16 @@ impl Past {
         if daily.len() < MIN_HOURS {
             return None;
         }
-        let text =
-            format!("in {} hours of the last day, as only {} weeks are known", daily.len(), weekly.len());
+        let text = format!(
+            "in {} hours of the last day, because only {} weeks have data",
+            daily.len(),
+            weekly.len()
+        );
         baseline(&daily, text)
     }
 }
 
-/// A single bad week moves neither the median nor the median of the deviations by much.
+/// A single bad week hardly changes the median and the median absolute deviation.
 fn baseline(values: &[f64], text: String) -> Option<Baseline> {
     let value = midpoint_median(values.iter().copied())?;
     let deviations = values.iter().map(|v| if *v > value { v - value } else { value - v });
@@ -95,7 +100,7 @@ fn baseline(values: &[f64], text: String) -> Option<Baseline> {
 }
 
 impl Baseline {
-    /// `usual 20.1 ms (spread 1.20 ms, at this hour of the last 8 weeks)`.
+    /// The baseline in words: `usual 20.1 ms (spread 1.20 ms, at this hour of the last 8 weeks)`.
     pub(crate) fn words(&self) -> String {
         format!("usual {} (spread {}, {})", delay(self.value), delay(self.spread), self.text)
     }
@@ -126,7 +131,7 @@ mod tests {
     fn too_few_weeks_are_replaced_by_the_last_day_which_the_text_states() {
         let usual = past(&[0.5, 0.5], &[0.020; 7]).baseline(10, 3).unwrap();
         assert!((usual.value - 0.020).abs() < 1e-9);
-        assert_eq!(usual.text, "in 7 hours of the last day, as only 2 weeks are known");
+        assert_eq!(usual.text, "in 7 hours of the last day, because only 2 weeks have data");
         assert_eq!(past(&[0.5, 0.5], &[0.020; 5]).baseline(10, 3), None, "neither is enough");
         assert_eq!(past(&[0.5; 8], &[0.02; 24]).baseline(101, 3), None, "hours of too few answers");
     }

@@ -1,13 +1,13 @@
-//! SmokePing's language of patterns over rounds: `>0%,*12*,>0%`.
+//! SmokePing's pattern language over rounds: `>0%,*12*,>0%`.
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A pattern looks back over so many rounds at most: at five minutes each, three and a half days.
+/// Most rounds that a pattern may use: three and a half days of five-minute rounds.
 const MAX_ROUNDS: usize = 1_000;
 
-/// What the values of a pattern are.
+/// The values that a pattern tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Loss of a round, in percent.
@@ -16,28 +16,29 @@ pub enum Kind {
     Rtt,
 }
 
-/// What is known of a round.
+/// The value of a round.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
-    /// The mark before the first round: watching began here.
+    /// The mark before the first round: monitoring started here.
     Start,
-    /// Nothing is known: nothing was sent, or nothing answered.
+    /// Unknown: nothing was sent, or nothing was answered.
     Unknown,
     /// Percent of loss, or milliseconds.
     Number(f64),
 }
 
-/// How `*N*` is taken.
+/// Interpretation of `*N*`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Semantics {
-    /// As SmokePing's manual says: up to N values are passed over.
+    /// As in SmokePing's manual: skips up to N values.
     #[default]
     Documented,
-    /// As SmokePing 2.7 to 2.9 does it: gaps that its manual allows are not found (its issue 388).
+    /// As implemented in SmokePing 2.7 to 2.9: it misses some gaps that its manual allows (its
+    /// issue 388).
     Smokeping,
 }
 
-/// A pattern, ready to be held against rounds.
+/// A parsed pattern.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Pattern {
     parts: Vec<Part>,
@@ -66,7 +67,7 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    /// The operator at the start of a text, and what follows it.
+    /// Splits a leading comparison operator from the rest of the text.
     pub(crate) fn split(text: &str) -> Option<(Comparison, &str)> {
         use Comparison::{AtLeast, AtMost, Equal, Greater, Less, Unequal};
         [("==", Equal), ("!=", Unequal), ("<=", AtMost), (">=", AtLeast), ("<", Less), (">", Greater)]
@@ -87,32 +88,32 @@ impl Comparison {
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// In words: which entry is wrong, and how.
+    /// Which entry is wrong, and why.
     pub fn parse(text: &str, kind: Kind, semantics: Semantics) -> Result<Pattern, String> {
         let entries = text.split(',').map(str::trim);
         let parts = entries.map(|entry| part(entry, kind)).collect::<Result<Vec<_>, _>>()?;
         let pattern = Pattern { parts, semantics, text: text.to_string() };
         if pattern.shortest() == 0 {
-            return Err("it has no value to compare, gaps alone match everything".to_string());
+            return Err("the pattern has no comparison: gaps alone match everything".to_string());
         }
         let longest = pattern.longest();
         if longest > MAX_ROUNDS {
-            return Err(format!("it reaches over {longest} rounds (at most {MAX_ROUNDS})"));
+            return Err(format!("the pattern spans {longest} rounds, more than the limit of {MAX_ROUNDS}"));
         }
         Ok(pattern)
     }
-    /// As it was written.
+    /// The pattern as written.
     pub fn text(&self) -> &str {
         &self.text
     }
-    /// How `*N*` is taken.
+    /// The interpretation of `*N*`.
     pub const fn semantics(&self) -> Semantics {
         self.semantics
     }
-    /// Rounds that it reaches over at most.
+    /// Most rounds that the pattern can span.
     pub fn longest(&self) -> usize {
         self.gaps().iter().fold(self.shortest(), |sum, gap| sum.saturating_add(*gap))
     }
@@ -123,9 +124,10 @@ impl Pattern {
         let gap = |part: &Part| if let Part::Gap(max) = part { Some(*max) } else { None };
         self.parts.iter().filter_map(gap).collect()
     }
-    /// Whether it matches the newest of these rounds and those before it, oldest first.
+    /// Whether the pattern matches the newest of these rounds and those before it. `values` are
+    /// oldest first.
     pub fn matches(&self, values: &[Value]) -> bool {
-        // SmokePing forgets what no pattern reaches.
+        // SmokePing discards values that no pattern reaches.
         let from = values.len().saturating_sub(self.longest());
         let values = values.get(from..).unwrap_or_default();
         match self.semantics {
@@ -133,7 +135,8 @@ impl Pattern {
             Semantics::Smokeping => self.matches_as_smokeping(values),
         }
     }
-    /// Backwards from the newest value: where may the part before begin?
+    /// Matches backwards from the newest value; `ends[i]` says whether the part before may end at
+    /// `i`.
     fn matches_within(&self, values: &[Value]) -> bool {
         let mut ends = vec![false; values.len() + 1];
         ends.iter_mut().last().into_iter().for_each(|newest| *newest = true);
@@ -151,7 +154,8 @@ impl Pattern {
         }
         ends.into_iter().any(|found| found)
     }
-    /// SmokePing makes a nest of loops of a pattern, one for each gap, and leaves some of them too early. The same bounds here.
+    /// SmokePing compiles a pattern to nested loops, one per gap, and leaves some of them too
+    /// early. This uses the same bounds.
     fn matches_as_smokeping(&self, values: &[Value]) -> bool {
         if values.len() < self.shortest() {
             return false;
@@ -161,13 +165,13 @@ impl Pattern {
         let nest = Nest { pattern: self, values, longest: self.longest(), bounds };
         nest.level(0, 0).is_some()
     }
-    /// The tests before the first gap, those between it and the second, and so on.
+    /// The tests before the first gap, between the first and the second gap, and so on.
     fn runs(&self) -> Vec<&[Part]> {
         self.parts.split(|part| matches!(part, Part::Gap(_))).collect()
     }
 }
 
-/// From where a gap of up to `most` values leads to one of these ends.
+/// The positions from which a gap of up to `max` values reaches one of `ends`.
 fn reached(ends: &[bool], max: usize) -> Vec<bool> {
     let end_from = |from: usize| ends.iter().skip(from).take(max + 1).any(|end| *end);
     (0..ends.len()).map(end_from).collect()
@@ -177,13 +181,13 @@ struct Nest<'p> {
     pattern: &'p Pattern,
     values: &'p [Value],
     longest: usize,
-    /// Of each loop, the outermost first: it belongs to the last gap.
+    /// Bound of each loop, outermost first: the outermost belongs to the last gap.
     bounds: Vec<usize>,
 }
 
 impl Nest<'_> {
-    /// What is inside of `depth` loops, of which the outer ones stand at `outer` together. `None` if the search is over.
-    /// The tests of this level come after the loop within it.
+    /// Evaluates the body inside `depth` loops; the outer loop counters sum to `outer`. `None` if
+    /// the search is over. The inner loop runs before the tests of this level.
     fn level(&self, depth: usize, outer: usize) -> Option<bool> {
         if let Some(bound) = self.bounds.get(depth) {
             self.search(depth, outer, *bound)?;
@@ -205,10 +209,10 @@ impl Nest<'_> {
             }
             at += 1;
         }
-        // Its bound shrinks by the loop's own place: this is what leaves gaps unfound.
+        // SmokePing reduces the bound by the loop counter itself: this is why it misses gaps.
         (at < self.longest.saturating_sub(outer + at).min(bound)).then_some(())
     }
-    /// How far from the end a test of the pattern looks, before the gaps.
+    /// Distance from the end of the values to a test of the pattern, gaps not counted.
     fn back(&self, index: usize) -> usize {
         self.pattern.shortest() - index
     }
@@ -218,7 +222,7 @@ impl Nest<'_> {
 }
 
 impl Part {
-    /// Before the first value nothing is known.
+    /// Values before the first one are unknown.
     fn holds(&self, value: Option<&Value>) -> bool {
         let value = value.unwrap_or(&Value::Unknown);
         match (self, value) {
@@ -236,17 +240,17 @@ impl Part {
 fn part(entry: &str, kind: Kind) -> Result<Part, String> {
     if let Some(count) = entry.strip_prefix('*').and_then(|rest| rest.strip_suffix('*')) {
         let max = count.parse::<usize>().ok().filter(|n| *n > 0 && !count.starts_with(['+', '0']));
-        return max.map(Part::Gap).ok_or_else(|| format!("\"{entry}\" is no gap (as in *12*)"));
+        return max.map(Part::Gap).ok_or_else(|| format!("invalid gap \"{entry}\" (for example *12*)"));
     }
     let Some((op, rest)) = Comparison::split(entry) else {
-        return Err(format!("\"{entry}\" is no entry (as in >0%, ==U, ==S, ==*, >45%<=55% or *12*)"));
+        return Err(format!("invalid entry \"{entry}\" (for example >0%, ==U, ==S, ==*, >45%<=55% or *12*)"));
     };
     match (op, rest) {
         (Comparison::Equal, "*") => Ok(Part::Any),
         (Comparison::Equal, "S") => Ok(Part::IsStart),
         (Comparison::Equal, "U") => Ok(Part::IsUnknown),
         (Comparison::Unequal, "U") => Ok(Part::IsKnown),
-        (_, "*" | "S" | "U") => Err(format!("\"{entry}\": {rest} goes with == alone (U with != too)")),
+        (_, "*" | "S" | "U") => Err(format!("\"{entry}\": {rest} is valid only with == (U also with !=)")),
         _ => comparisons(entry, op, rest, kind),
     }
 }
@@ -257,7 +261,7 @@ fn comparisons(entry: &str, op: Comparison, rest: &str, kind: Kind) -> Result<Pa
     };
     let (first, second) = rest.split_at(split);
     let Some((other, second)) = Comparison::split(second) else {
-        return Err(format!("\"{entry}\": a range is as >45%<=55%"));
+        return Err(format!("\"{entry}\": invalid range (for example >45%<=55%)"));
     };
     let both = [(op, number(entry, first, kind)?), (other, number(entry, second, kind)?)];
     Ok(Part::Compares(Vec::from(both)))
@@ -267,9 +271,9 @@ fn number(entry: &str, text: &str, kind: Kind) -> Result<f64, String> {
     let digits = match kind {
         Kind::Loss => text
             .strip_suffix('%')
-            .ok_or_else(|| format!("\"{entry}\": loss is in percent, with its sign (as in >10%)"))?,
+            .ok_or_else(|| format!("\"{entry}\": loss needs a percent sign (for example >10%)"))?,
         Kind::Rtt if text.ends_with('%') => {
-            return Err(format!("\"{entry}\": rtt is in milliseconds, without a sign (as in >100)"));
+            return Err(format!("\"{entry}\": rtt is in milliseconds, without a unit (for example >100)"));
         }
         Kind::Rtt => text,
     };
@@ -277,5 +281,5 @@ fn number(entry: &str, text: &str, kind: Kind) -> Result<f64, String> {
         && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
         && digits.len() <= 12;
     let value = digits.parse::<f64>().ok().filter(|_| plain);
-    value.ok_or_else(|| format!("\"{entry}\": \"{text}\" is no number"))
+    value.ok_or_else(|| format!("\"{entry}\": invalid number \"{text}\""))
 }

@@ -1,34 +1,35 @@
-//! The state machine of an alert: raised after a hold time, cleared after a hold time, and silenced while it flaps.
+//! The state machine of an alert: raised after a hold time, cleared after a hold time, silenced
+//! while it flaps.
 use crate::condition::{Evidence, Verdict};
 use crate::rule::Rule;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use fathom_units::{Duration, WallTime};
 
-/// When an alert flaps: so many changes within a window.
+/// When an alert is flapping: too many changes within a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flapping {
-    /// More changes than this within the window are flapping; 0 turns it off.
+    /// More changes than this within the window are flapping; 0 disables the check.
     pub changes: u64,
-    /// The window, and how long it must be quiet to be over.
+    /// The window, and the time without changes that ends flapping.
     pub window: Duration,
 }
 
-/// A change of an alert that receivers are notified of.
+/// A state change of an alert that receivers are notified of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// It is so.
+    /// The alert was raised.
     Raised,
-    /// It is over.
+    /// The alert was cleared.
     Cleared,
-    /// It flaps: no further notification until it is quiet.
+    /// The alert flaps: no notifications until it is stable.
     Flapping,
-    /// It was raised before, and still is.
+    /// The alert is still raised (a repeated notification).
     Still,
 }
 
 impl Change {
-    /// The word for it.
+    /// The name of the change.
     pub const fn name(self) -> &'static str {
         match self {
             Change::Raised => "raised",
@@ -39,31 +40,31 @@ impl Change {
     }
 }
 
-/// An alert of one series.
+/// State of the alert of one series.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Phase {
     pub(crate) is_raised: bool,
-    /// Since when it is as it is.
+    /// Start of the current state.
     pub(crate) since: WallTime,
     pub(crate) is_flapping: bool,
-    /// When receivers were last notified.
+    /// Time of the last notification.
     pub(crate) notified: WallTime,
-    /// Times of the last changes.
+    /// Times of recent changes.
     pub(crate) changes: VecDeque<WallTime>,
-    /// Since when it is the other way.
+    /// Since when the condition differs from the state.
     pub(crate) changing_since: Option<WallTime>,
-    /// Since when it was raised, for the one who hears that it is over.
+    /// When the alert was raised, for the message that it was cleared.
     pub(crate) raised_at: WallTime,
-    /// The evidence of the last notification that it is raised.
+    /// Evidence of the last notification.
     pub(crate) why: String,
 }
 
 impl Phase {
-    /// It counts as raised for those who look.
+    /// Whether the alert is shown as raised.
     pub(crate) const fn is_active(&self) -> bool {
         self.is_raised || self.is_flapping
     }
-    /// Takes a verdict. Returns the change that receivers are to be notified of.
+    /// Applies a verdict. Returns the change that receivers are notified of.
     pub(crate) fn step(&mut self, verdict: &Verdict, now: WallTime, rule: &Rule) -> Option<Change> {
         self.mind_the_clock(now);
         let turns = match verdict {
@@ -85,7 +86,7 @@ impl Phase {
         }
         self.settle(now, rule.flapping).or_else(|| self.again(now, rule.repeat))
     }
-    /// Times that lie ahead are from before the clock was set back.
+    /// Limits times to `now`: later ones are from before the clock was set back.
     fn mind_the_clock(&mut self, now: WallTime) {
         for time in [&mut self.since, &mut self.notified, &mut self.raised_at] {
             *time = (*time).min(now);
@@ -118,7 +119,7 @@ impl Phase {
             self.changes.pop_front();
         }
     }
-    /// Flapping is over once nothing has changed for its window.
+    /// Ends flapping after a window without changes.
     fn settle(&mut self, now: WallTime, flapping: Flapping) -> Option<Change> {
         if !self.is_flapping || between(self.since, now) < flapping.window {
             return None;
@@ -142,7 +143,7 @@ pub(crate) const fn between(from: WallTime, to: WallTime) -> Duration {
 }
 
 impl Verdict {
-    /// Its evidence, if it has any.
+    /// The evidence, if any.
     pub(crate) fn evidence(self) -> Option<Evidence> {
         match self {
             Verdict::Bad(evidence) | Verdict::Good(evidence) | Verdict::Between(evidence) => Some(evidence),

@@ -6,34 +6,34 @@ use fathom_units::Duration;
 /// A `[[receiver]]` of the configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Receiver {
-    /// Unique among the receivers; rules name it in `to`.
+    /// Unique name; rules refer to it in `to`.
     pub name: String,
-    /// How it is reached.
+    /// The transport.
     pub route: Route,
     /// Maximum duration of one attempt.
     pub timeout: Duration,
 }
 
-/// How a receiver is reached.
+/// The transport of a receiver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Route {
-    /// JSON by POST.
+    /// HTTP POST with a JSON body.
     Webhook {
         /// `http` or `https`.
         url: String,
-        /// Name and value of headers that are sent along.
+        /// Names and values of additional headers.
         headers: Vec<(String, String)>,
     },
-    /// One message for each notification.
+    /// One mail per notification.
     Mail {
-        /// Addresses.
+        /// Recipient addresses.
         to: Vec<String>,
-        /// The sender; `None` for `fathom@` this host.
+        /// Sender address; `None` for `fathom@` this host.
         from: Option<String>,
-        /// `None` for the host's own `sendmail`.
+        /// The SMTP relay; `None` for the local `sendmail`.
         relay: Option<Relay>,
     },
-    /// A program and its arguments. No shell reads them.
+    /// A program and its arguments, run without a shell.
     Command(Vec<String>),
     /// The base URL of an Alertmanager.
     Alertmanager(String),

@@ -1,14 +1,14 @@
-//! The last samples of a series, in few bytes each.
+//! The most recent samples of a series, in few bytes each.
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Code, RecentSample, Sample, Tally};
 
-/// Samples in the order in which they were sent.
+/// Samples in send order.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Ring {
     samples: VecDeque<RecentSample>,
-    /// What is older than this is forgotten.
+    /// Samples older than this are removed.
     reach_ms: u32,
 }
 
@@ -18,12 +18,12 @@ const fn millis(time: Duration) -> u32 {
 }
 
 impl Ring {
-    /// From now on it keeps what is no older than this.
+    /// Sets the maximum age of samples.
     pub(crate) fn reach(&mut self, reach: Duration) {
         self.reach_ms = millis(reach);
         self.samples.shrink_to_fit();
     }
-    /// Losses are known later than answers: each goes to its place.
+    /// Inserts a sample in send order. Losses are known later than answers.
     pub(crate) fn add(&mut self, sample: Sample) {
         if self.reach_ms == 0 {
             return;
@@ -32,18 +32,18 @@ impl Ring {
         let behind = self.samples.iter().rev().take_while(|k| k.at.age_ms(sample.at) < 0).count();
         self.samples.insert(self.samples.len() - behind, recent);
         let newest = sample.at;
-        // After a clock was set back there may be samples from ahead, which would never leave.
+        // After the clock is set back, samples with future times would never be removed.
         while self.samples.front().is_some_and(|k| k.at.age_ms(newest).unsigned_abs() > self.reach_ms) {
             self.samples.pop_front();
         }
     }
-    /// A loss was a late answer.
+    /// Replaces a loss with the late answer.
     pub(crate) fn amend(&mut self, sample: Sample) {
         let amended = RecentSample::of(&sample);
         let lost = self.samples.iter_mut().rev().find(|k| k.at == amended.at && k.code == Code::LOST);
         lost.into_iter().for_each(|lost| *lost = amended);
     }
-    /// Those of the window that ends now, with their times.
+    /// The samples of the window that ends now, with their times.
     pub(crate) fn within(&self, window: Duration, now: WallTime) -> impl Iterator<Item = (WallTime, Code)> {
         let most = millis(window) as i32;
         let inside = self.samples.iter().rev().take_while(move |k| k.at.age_ms(now) < most);
@@ -52,7 +52,8 @@ impl Ring {
             (WallTime((now.0 / 1_000_000 * 1_000_000).saturating_sub(back.as_nanos())), k.code)
         })
     }
-    /// It has been watched for half the window at least: of ten probes after a start, a single loss would be a tenth.
+    /// Whether the samples cover at least half the window. Right after a start, one loss in ten
+    /// probes would be 10 %.
     pub(crate) fn covers(&self, window: Duration, now: WallTime) -> bool {
         let half = millis(window) as i32 / 2;
         self.samples.front().is_some_and(|oldest| oldest.at.age_ms(now) >= half)
@@ -62,7 +63,7 @@ impl Ring {
         self.within(window, now).for_each(|(_, code)| tally.add(code));
         tally
     }
-    /// Delays in seconds, in no order. A loss has none.
+    /// Delays in seconds, in no order. Losses have none.
     pub(crate) fn delays(&self, window: Duration, now: WallTime) -> Vec<f64> {
         self.within(window, now).filter_map(|(_, code)| code.value()).collect()
     }

@@ -1,4 +1,4 @@
-//! Samples as rounds, each with its loss and its median: what SmokePing's patterns are held against.
+//! Groups samples into rounds, each with its loss and its median, for SmokePing's patterns.
 use crate::pattern::Value;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -6,19 +6,19 @@ use fathom_stats::upper_median;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Code, Sample, Tally};
 
-/// The rounds of one length that a series had.
+/// The rounds of one length of a series.
 #[derive(Clone, Debug)]
 pub(crate) struct Rounds {
     length: Duration,
     /// How long after its end a round still accepts losses.
     wait: Duration,
     most: usize,
-    /// Percent and milliseconds, oldest first. Both begin with the mark.
+    /// Percent and milliseconds, oldest first. Both begin with the start mark.
     pub(crate) loss: VecDeque<Value>,
     pub(crate) rtt: VecDeque<Value>,
-    /// Rounds that are not over, by their number.
+    /// Rounds that have not ended, by number.
     open: Vec<Open>,
-    /// The last one that was closed.
+    /// Number of the last closed round.
     closed: Option<u64>,
 }
 
@@ -34,7 +34,7 @@ impl Rounds {
         let start = || VecDeque::from([Value::Start]);
         Rounds { length, wait, most, loss: start(), rtt: start(), open: Vec::new(), closed: None }
     }
-    /// Goes on from values that were kept.
+    /// Restores the values of an earlier run.
     pub(crate) fn resume(&mut self, loss: &[Value], rtt: &[Value]) {
         if !loss.is_empty() && loss.len() == rtt.len() {
             self.loss = loss.iter().copied().collect();
@@ -60,14 +60,14 @@ impl Rounds {
             round.delays.extend(code.value());
         }
     }
-    /// Closes the next round that is over; true if there was one.
+    /// Closes the next round that ended; returns whether there was one.
     pub(crate) fn close_one(&mut self, now: WallTime) -> bool {
         let current = self.number(now);
-        // What lies ahead is from before the clock was set back.
+        // Future rounds are from before the clock was set back.
         self.closed = self.closed.filter(|closed| *closed <= current);
         self.open.retain(|round| round.number <= current + 1);
         let Some(first) = self.open.iter().map(|round| round.number).min() else { return false };
-        // After a long pause the rounds without samples are no rounds.
+        // After a long pause, skip the rounds without samples.
         let next =
             self.closed.filter(|c| first.saturating_sub(*c) <= self.most as u64).map_or(first, |c| c + 1);
         let end = (next + 1).saturating_mul(self.length.as_nanos()).saturating_add(self.wait.as_nanos());
@@ -82,7 +82,7 @@ impl Rounds {
     }
     fn push(&mut self, round: Open) {
         self.loss.push_back(round.tally.loss_ratio().map_or(Value::Unknown, |r| Value::Number(r * 100.0)));
-        // SmokePing's median.
+        // SmokePing uses the upper median.
         let median = upper_median(round.delays);
         self.rtt.push_back(median.map_or(Value::Unknown, |s| Value::Number(s * 1_000.0)));
         while self.loss.len() > self.most {
@@ -92,7 +92,7 @@ impl Rounds {
     }
 }
 
-/// The newest values in words: `0%, 0%, 40%`.
+/// The newest values as text: `0%, 0%, 40%`.
 pub(crate) fn shown(values: &VecDeque<Value>, unit: &str) -> alloc::string::String {
     let newest = values.iter().skip(values.len().saturating_sub(SHOWN));
     let one = |value: &Value| match value {
@@ -103,5 +103,5 @@ pub(crate) fn shown(values: &VecDeque<Value>, unit: &str) -> alloc::string::Stri
     newest.map(one).collect::<Vec<alloc::string::String>>().join(", ")
 }
 
-/// More are not read by anybody.
+/// Most values that are shown.
 const SHOWN: usize = 12;

@@ -9,39 +9,42 @@ use fathom_units::Duration;
 pub struct Rule {
     /// Unique among the rules.
     pub name: String,
-    /// The series it holds for.
+    /// The series it covers.
     pub scope: Scope,
-    /// What is wrong when it is.
+    /// The condition that raises the alert.
     pub condition: Condition,
-    /// It must be so for that long before the alert is raised.
+    /// How long the condition must hold before the alert is raised.
     pub hold: Duration,
-    /// It must be well for that long before the alert is cleared.
+    /// How long the condition must be absent before the alert is cleared.
     pub clear_after: Duration,
-    /// Names of the receivers. Without any, the alert is on the page and in the history alone.
+    /// Names of the receivers. If empty, the alert appears only on the page and in the history.
     pub to: Vec<String>,
-    /// Of the alerts that a series has, only that of the lowest number is sent; those without a number always are.
+    /// Of the raised alerts of a series, only the one with the lowest number is sent. Alerts
+    /// without a number are always sent.
     pub priority: Option<u64>,
     /// Interval of repeated notifications while it is raised.
     pub repeat: Option<Duration>,
-    /// When it counts as flapping.
+    /// When the alert counts as flapping.
     pub flapping: Flapping,
-    /// What a person should know; it is sent along.
+    /// A note for the reader, included in notifications.
     pub note: String,
 }
 
-/// Which series a rule holds for: all that match one pattern of each list. `*` stands for any letters, `?` for one.
+/// The series that a rule covers: those that match one pattern of each list. `*` matches any
+/// characters, `?` matches one.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Scope {
-    /// Names with their group: `home/*`. Empty for all.
+    /// Target names with their group: `home/*`. Empty for all.
     pub target: Vec<String>,
     /// Groups. Empty for all.
     pub group: Vec<String>,
-    /// Series: `icmp`, `hop *`. Empty for the one that the target's question itself has: no parts of a connection, no routers.
+    /// Series: `icmp`, `hop *`. Empty for the main series only, without phases of a connection and
+    /// routers.
     pub probe: Vec<String>,
 }
 
 impl Scope {
-    /// Whether a series is meant. `is_main` says that it is that of the question itself.
+    /// Whether the scope includes a series. `is_main`: whether it is the main series of its target.
     pub fn has(&self, target: &str, group: &str, probe: &str, is_main: bool) -> bool {
         let fits = |patterns: &[String], text: &str| patterns.iter().any(|p| matches_glob(text, p));
         (self.target.is_empty() || fits(&self.target, target))
@@ -50,11 +53,11 @@ impl Scope {
     }
 }
 
-/// Whether `text` is like `pattern`, in which `*` stands for any letters and `?` for one.
+/// Whether `text` matches `pattern`, in which `*` matches any characters and `?` matches one.
 pub(crate) fn matches_glob(text: &str, pattern: &str) -> bool {
     let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
     let (mut at, mut p) = (0, 0);
-    // Where the last star stands, and how much of the text it covers so far.
+    // Position of the last star, and the end of the text it covers so far.
     let mut star: Option<(usize, usize)> = None;
     while at < text.len() {
         match pattern.get(p) {

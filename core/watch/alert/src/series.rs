@@ -1,4 +1,4 @@
-//! What is known of one series, by all that its rules look at.
+//! State of one series: everything that its rules use.
 use crate::past::Past;
 use crate::phase::Phase;
 use crate::ring::Ring;
@@ -11,25 +11,26 @@ use alloc::vec::Vec;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Outcome, Sample};
 
-/// Length of a round of SmokePing, where a target has no rounds of its own.
+/// SmokePing's default round length, for targets without rounds of their own.
 const DEFAULT_ROUND: Duration = Duration::from_secs(300);
 
-/// What a rule needs to know of a series.
+/// Properties of a series that rules use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SeriesInfo {
-    /// The target, with its group before it.
+    /// The target with its group.
     pub target: String,
-    /// Its group; empty for none.
+    /// The group; empty if there is none.
     pub group: String,
     /// The series: `icmp`, `hop 3`.
     pub probe: String,
-    /// It is that of the question itself.
+    /// Whether this is the main series of its target.
     pub is_main: bool,
-    /// It is the first router of a path, which stands for the path, whose probe has this name.
+    /// The name of the path probe, if this series is the first router of a path and represents the
+    /// path.
     pub path: Option<String>,
-    /// From one round to the next, if it has rounds of several probes.
+    /// Round length, if the target sends several probes per round.
     pub round: Option<Duration>,
-    /// How long an answer is waited for.
+    /// Timeout of the probes.
     pub timeout: Duration,
 }
 
@@ -47,9 +48,9 @@ impl SeriesInfo {
 /// A direction of this host's own link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Link {
-    /// What it receives.
+    /// Received traffic.
     Received,
-    /// What it sends.
+    /// Sent traffic.
     Sent,
 }
 
@@ -57,17 +58,17 @@ pub enum Link {
 pub(crate) struct Series {
     pub(crate) info: SeriesInfo,
     pub(crate) ring: Ring,
-    /// By percentile.
+    /// Past delays by percentile.
     pub(crate) pasts: BTreeMap<u64, Past>,
-    /// The hours whose past was asked for.
+    /// The hour of the last request, by percentile.
     pub(crate) requested: BTreeMap<u64, WallTime>,
     pub(crate) run: Run,
-    /// The last change of its path, in words.
+    /// The last path change, in words.
     pub(crate) path_change: Option<(WallTime, String)>,
     pub(crate) alerts: Vec<Alert>,
 }
 
-/// Probes in turn that brought no answer.
+/// Consecutive probes without an answer.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Run {
     pub(crate) failing_since: Option<WallTime>,
@@ -77,16 +78,17 @@ pub(crate) struct Run {
     pub(crate) reason: String,
 }
 
-/// A rule for this series, and how it stands.
+/// The state of a rule for this series.
 #[derive(Clone, Debug)]
 pub(crate) struct Alert {
-    /// Its place among the rules.
+    /// Index of the rule.
     pub(crate) rule: usize,
     pub(crate) phase: Phase,
     pub(crate) rounds: Option<Rounds>,
-    /// When it is judged next.
+    /// Next evaluation.
     pub(crate) next: WallTime,
-    /// That it is raised was sent: then so will be that it is over.
+    /// Whether receivers were notified that it is raised. If so, they are also notified when it is
+    /// cleared.
     pub(crate) is_sent: bool,
 }
 
@@ -104,7 +106,7 @@ impl Series {
         series.take_rules(rules);
         series
     }
-    /// Takes other rules; how they stand is given back by [`Watcher::restore`](crate::Watcher::restore)'s way.
+    /// Replaces the rules. [`Watcher::restore`](crate::Watcher::restore) restores their state.
     pub(crate) fn take_rules(&mut self, rules: &[Rule]) {
         let meant = rules.iter().enumerate().filter(|(_, rule)| self.info.matches(rule));
         self.alerts = meant.map(|(index, rule)| Alert::new(index, rule, &self.info)).collect();
@@ -141,7 +143,7 @@ impl Alert {
 }
 
 impl Run {
-    /// A loss of which is heard after a later probe was answered breaks no row.
+    /// Ignores a loss that is reported after a later probe was answered.
     fn add(&mut self, sample: Sample) {
         let is_answered = matches!(sample.outcome, Outcome::Answered(_) | Outcome::Late(_));
         if is_answered {

@@ -1,4 +1,4 @@
-//! How alerts stand, for whoever goes on after a restart or with another plan.
+//! State of alerts, to be continued after a restart or a change of configuration.
 use crate::Value;
 use crate::phase::Phase;
 use crate::rule::Rule;
@@ -7,32 +7,32 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_units::WallTime;
 
-/// How one alert of one series stands.
+/// State of one alert of one series.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct AlertState {
-    /// The rule.
+    /// Name of the rule.
     pub alert: String,
-    /// The target, with its group before it.
+    /// The target with its group.
     pub target: String,
     /// The series.
     pub probe: String,
-    /// It is raised.
+    /// Whether it is raised.
     pub is_raised: bool,
-    /// It comes and goes.
+    /// Whether it is flapping.
     pub is_flapping: bool,
-    /// That it is raised was sent.
+    /// Whether receivers were notified that it is raised.
     pub is_sent: bool,
-    /// To whom.
+    /// The receivers that were notified.
     pub to: Vec<String>,
-    /// Since when it is as it is.
+    /// Start of the current state.
     pub since: WallTime,
-    /// When it was raised last.
+    /// When it was last raised.
     pub raised_at: WallTime,
-    /// When receivers were last notified.
+    /// Time of the last notification.
     pub notified: WallTime,
-    /// The evidence of the last notification that it is raised.
+    /// Evidence of the last notification.
     pub why: String,
-    /// When it changed lately.
+    /// Times of recent changes.
     pub changes: Vec<WallTime>,
     /// Loss of the last rounds, for patterns.
     pub loss: Vec<Value>,
@@ -41,7 +41,7 @@ pub struct AlertState {
 }
 
 impl AlertState {
-    /// Whether there is anything to remember.
+    /// The state, or `None` if there is nothing to remember.
     pub(crate) fn of(alert: &Alert, rule: &Rule, (target, probe): (&str, &str)) -> Option<AlertState> {
         let phase = &alert.phase;
         let rounds = alert.rounds.as_ref();

@@ -1,4 +1,4 @@
-//! All rules over all series.
+//! Evaluates all rules over all series.
 use crate::condition::{Condition, Evidence, Verdict};
 use crate::link::Throughput;
 use crate::past::Past;
@@ -14,37 +14,37 @@ use alloc::vec::Vec;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::Sample;
 
-/// A window is looked at so many times while it passes.
+/// Number of evaluations per window.
 const LOOKS: u64 = 30;
 const MIN_LOOK_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_LOOK_INTERVAL: Duration = Duration::from_secs(60);
 
-/// A change of an alert, for receivers, the page and the history.
+/// A state change of an alert, for receivers, the page and the history.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transition {
-    /// When.
+    /// Time of the change.
     pub at: WallTime,
-    /// What.
+    /// The change.
     pub change: Change,
-    /// The rule.
+    /// Name of the rule.
     pub alert: String,
-    /// Its condition: `loss`, `latency`.
+    /// Type of the condition: `loss`, `latency`.
     pub condition: &'static str,
-    /// The target, with its group before it.
+    /// The target with its group.
     pub target: String,
-    /// Its group; empty for none.
+    /// The group; empty if there is none.
     pub group: String,
     /// The series.
     pub probe: String,
-    /// The number under which the series was opened; `None` if it is no longer watched.
+    /// Number of the series; `None` if it is no longer watched.
     pub series: Option<u32>,
     /// When the alert was raised.
     pub raised_at: WallTime,
-    /// Why.
+    /// The evidence.
     pub evidence: Evidence,
-    /// Receivers to notify: none if an alert of higher priority is raised.
+    /// Receivers to notify; empty if an alert of higher priority is raised.
     pub to: Vec<String>,
-    /// The rule's note.
+    /// The note of the rule.
     pub note: String,
 }
 
@@ -53,32 +53,34 @@ pub struct Transition {
 pub struct HistoryRequest {
     /// The series.
     pub series: u32,
-    /// The percentile that is asked for.
+    /// The requested percentile.
     pub percentile: u64,
-    /// The hour whose past it is: [`Past::weeks_before`] has that of the weeks before.
+    /// The hour that the past is needed for; [`Past::weeks_before`] gives the same hour of previous
+    /// weeks.
     pub hour: WallTime,
 }
 
-/// The rules, and how each stands for each series.
+/// The rules and their state for each series.
 #[derive(Clone, Default, Debug)]
 pub struct Watcher {
     rules: Vec<Rule>,
     series: BTreeMap<u32, Series>,
     link: Throughput,
-    /// How alerts stood of which the series is not open.
+    /// States of alerts whose series is not open.
     waiting: Vec<AlertState>,
 }
 
 impl Watcher {
-    /// With these rules.
+    /// A watcher with these rules.
     pub fn new(rules: &[Rule]) -> Self {
         Watcher { rules: rules.to_vec(), ..Watcher::default() }
     }
-    /// Whether there is no rule, and no alert of earlier rules left to clear.
+    /// Whether there are no rules and no alerts of earlier rules left to clear.
     pub fn is_idle(&self) -> bool {
         self.rules.is_empty() && self.waiting.is_empty()
     }
-    /// Takes other rules. Alerts of the same name stay as they are until they are judged by the new ones.
+    /// Replaces the rules. Alerts with the same name keep their state until the new rules are
+    /// evaluated.
     pub fn replan(&mut self, rules: &[Rule]) {
         self.waiting = self.remembered();
         self.rules = rules.to_vec();
@@ -87,50 +89,51 @@ impl Watcher {
             resume(series, &self.rules, &mut self.waiting);
         }
     }
-    /// Gives back how alerts stood. Those of series that are opened later are given back then.
+    /// Restores the states of alerts. Those of series that are not open yet are applied when they
+    /// open.
     pub fn restore(&mut self, remembered: Vec<AlertState>) {
         self.waiting.extend(remembered);
         self.series.values_mut().for_each(|series| resume(series, &self.rules, &mut self.waiting));
     }
-    /// Watches a series from now on.
+    /// Adds a series.
     pub fn open(&mut self, number: u32, info: SeriesInfo) {
         let mut series = Series::new(info, &self.rules);
         resume(&mut series, &self.rules, &mut self.waiting);
         self.series.insert(number, series);
     }
-    /// No more. Its alerts wait for it to be opened again, or for [`Watcher::settle`].
+    /// Removes a series. Its alerts are kept until it is opened again or until [`Watcher::settle`].
     pub fn close(&mut self, number: u32) {
         if let Some(series) = self.series.remove(&number) {
             self.waiting.extend(remembered_of(&series, &self.rules));
         }
     }
-    /// Clears what nobody will judge any more: its rule or its target is gone.
+    /// Clears alerts that are no longer evaluated because their rule or target was removed.
     pub fn settle(&mut self, now: WallTime) -> Vec<Transition> {
         let gone = core::mem::take(&mut self.waiting);
         gone.into_iter().filter(|g| g.is_raised || g.is_flapping).map(|g| ended(g, now)).collect()
     }
-    /// Takes what became of a probe.
+    /// Adds the outcome of a probe.
     pub fn sample(&mut self, number: u32, sample: Sample) {
         self.series.get_mut(&number).into_iter().for_each(|series| series.sample(sample));
     }
-    /// Takes a late answer in place of a loss. Rounds that are over do not change.
+    /// Replaces a loss with a late answer. Closed rounds do not change.
     pub fn amend(&mut self, number: u32, sample: Sample) {
         self.series.get_mut(&number).into_iter().for_each(|series| series.ring.amend(sample));
     }
-    /// Takes why probes fail.
+    /// Sets the reason for failed probes.
     pub fn reason(&mut self, number: u32, reason: &str) {
         self.series.get_mut(&number).into_iter().for_each(|series| series.run.reason = reason.into());
     }
-    /// Takes a change of a path; `number` is that of its first router.
+    /// Adds a path change; `number` is the series of the first router.
     pub fn path_changed(&mut self, number: u32, at: WallTime, text: &str) {
         let changed = Some((at, text.into()));
         self.series.get_mut(&number).into_iter().for_each(|series| series.path_change.clone_from(&changed));
     }
-    /// Takes the throughput of this host's own link.
+    /// Adds the throughput of this host's own link.
     pub fn throughput(&mut self, at: WallTime, link: Link, bits_per_second: f64) {
         self.link.add(at, link, bits_per_second);
     }
-    /// The past delays that are needed from the history for this hour. Each request is returned once.
+    /// Requests for the past delays that are needed for this hour. Each is returned once.
     pub fn history_requests(&mut self, now: WallTime) -> Vec<HistoryRequest> {
         let mut history_requests = Vec::new();
         if self.rules.is_empty() {
@@ -148,19 +151,19 @@ impl Watcher {
         }
         history_requests
     }
-    /// Has a request returned again: it could not be answered yet.
+    /// Schedules a request again because it could not be answered yet.
     pub fn request_again(&mut self, request: HistoryRequest) {
         if let Some(series) = self.series.get_mut(&request.series) {
             series.requested.remove(&request.percentile);
         }
     }
-    /// Answers a request.
+    /// Adds the answer to a request.
     pub fn learn(&mut self, request: HistoryRequest, past: Past) {
         if let Some(series) = self.series.get_mut(&request.series) {
             series.pasts.insert(request.percentile, past);
         }
     }
-    /// Judges what is due, about once a second.
+    /// Evaluates the rules that are due. Call it about once a second.
     pub fn tick(&mut self, now: WallTime) -> Vec<Transition> {
         let mut transitions = Vec::new();
         if self.rules.is_empty() {
@@ -183,7 +186,7 @@ impl Watcher {
         }
         transitions
     }
-    /// The names of the alerts that are raised, by series; only those that have one.
+    /// Names of the raised alerts by series; only series that have any.
     pub fn active(&self) -> Vec<(u32, Vec<String>)> {
         let raised = |series: &Series| {
             let active = series.alerts.iter().filter(|alert| alert.phase.is_active());
@@ -192,7 +195,7 @@ impl Watcher {
         let all = self.series.iter().map(|(number, series)| (*number, raised(series)));
         all.filter(|(_, names)| !names.is_empty()).collect()
     }
-    /// The alerts that are raised and were sent, as new transitions: for receivers that must be reminded after a start.
+    /// The raised alerts that were sent, as new transitions, to remind receivers after a restart.
     pub fn standing(&self, now: WallTime) -> Vec<Transition> {
         let mut all = Vec::new();
         for (number, series) in &self.series {
@@ -205,14 +208,14 @@ impl Watcher {
         }
         all
     }
-    /// How all stand that are not as they began.
+    /// The states of all alerts that differ from the initial state.
     pub fn remembered(&self) -> Vec<AlertState> {
         let open = self.series.values().flat_map(|series| remembered_of(series, &self.rules));
         open.chain(self.waiting.iter().cloned()).collect()
     }
 }
 
-/// Judges one alert if it is due.
+/// Evaluates one alert if it is due.
 fn look(
     series: &Series,
     alert: &mut Alert,
@@ -222,7 +225,7 @@ fn look(
 ) -> Option<(Change, Evidence)> {
     let step = Duration::from_nanos(rule.condition.window().as_nanos() / LOOKS)
         .clamp(MIN_LOOK_INTERVAL, MAX_LOOK_INTERVAL);
-    // A time far ahead is from before the clock was set back.
+    // A next time far ahead is from before the clock was set back.
     if alert.next > now && between(now, alert.next) <= step {
         return None;
     }
@@ -231,7 +234,7 @@ fn look(
         None => series.judge(&rule.condition, link, now),
         Some(rounds) => {
             if rounds.close_one(now) {
-                // There may be more, after a pause: each is judged.
+                // After a pause several rounds may be due: evaluate each.
                 alert.next = now;
                 judge::of_rounds(&rule.condition, rounds, alert.phase.is_raised)
             } else if alert.phase.is_flapping {
@@ -249,13 +252,13 @@ fn look(
     Some((change, evidence))
 }
 
-/// The highest priority, which is the lowest number, of the other alerts that are raised.
+/// The highest priority (lowest number) of the other raised alerts.
 fn highest(alerts: &[Alert], rules: &[Rule], but: usize) -> Option<u64> {
     let others = alerts.iter().enumerate().filter(|(index, a)| *index != but && a.phase.is_active());
     others.filter_map(|(_, a)| rules.get(a.rule).and_then(|rule| rule.priority)).min()
 }
 
-/// Receivers to notify. Whoever was notified that it is raised is notified that it is over.
+/// Receivers to notify. Those notified of a raised alert are also notified when it is cleared.
 fn receivers_of(alert: &mut Alert, rule: &Rule, higher: Option<u64>, change: Change) -> Vec<String> {
     let is_outdone = rule.priority.is_some_and(|own| higher.is_some_and(|h| h < own));
     let is_sent_now = match change {
@@ -282,8 +285,10 @@ fn transition(
         Change::Flapping => {
             let changes = alert.phase.changes.len();
             let window = words::length(rule.flapping.window);
-            evidence.text =
-                format!("{changes} changes in {window}, held until it is quiet; {}", evidence.text);
+            evidence.text = format!(
+                "{changes} changes in {window}, no notifications until it is stable; {}",
+                evidence.text
+            );
         }
         Change::Raised | Change::Still => {}
     }
@@ -303,7 +308,7 @@ fn transition(
     }
 }
 
-/// Of an alert that nobody judges any more.
+/// The transition that clears an alert that is no longer evaluated.
 fn ended(gone: AlertState, at: WallTime) -> Transition {
     let text = format!("no longer watched, after {}", words::length(between(gone.raised_at, at)));
     Transition {

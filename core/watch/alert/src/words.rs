@@ -1,9 +1,9 @@
-//! Numbers as people read them.
+//! Numbers in words.
 use alloc::format;
 use alloc::string::String;
 use fathom_units::Duration;
 
-/// A length of time as a clock would say it: `2 h 5 min`.
+/// A duration as people write it: `2 h 5 min`.
 pub(crate) fn length(time: Duration) -> String {
     let seconds = time.as_nanos() / 1_000_000_000;
     match seconds {

@@ -1,10 +1,10 @@
-//! Reads the round robin databases of `RRDtool`, of whatever machine wrote them.
+//! Reads the round-robin databases of `RRDtool`, written on any machine.
 //!
-//! A database is the memory of the program that wrote it: the order of bytes, the size of a `long` and of a `time_t` and the
-//! alignment of a `double` are those of its machine. They are found out by where the number 8.642135e130 stands, and by which of them
-//! give the size that the file has.
+//! A database is a memory dump of the program that wrote it: byte order, the sizes of `long` and
+//! `time_t` and the alignment of `double` are those of its machine. They are detected from the
+//! position of the number 8.642135e130 and from the file size.
 //!
-//! By hand: `librrd` reads the databases of its own machine alone.
+//! Not with `librrd`, which reads only databases of its own machine.
 mod error;
 mod layout;
 mod read;

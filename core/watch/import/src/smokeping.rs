@@ -1,7 +1,8 @@
-//! SmokePing's configuration to one of ours, and its databases to samples.
+//! Converts SmokePing's configuration and its databases.
 //!
-//! Nothing is dropped in silence: what has no counterpart is a [`Note`] with its file and line. What is written is held against
-//! [`fathom_watch_plan::parse`] target by target, so that a whole configuration does not fail for one odd host.
+//! Nothing is dropped silently: settings without a counterpart become a [`Note`] with file and
+//! line. Each target is checked with [`fathom_watch_plan::parse`] on its own, so that one unusual
+//! host does not fail the whole configuration.
 mod alert;
 mod convert;
 mod line;

@@ -1,7 +1,8 @@
-//! Histograms for those who know no native ones: one counter an edge.
+//! Classic histograms, for receivers without native ones: one counter per bucket bound.
 use fathom_watch_samples::{Sketch, scale};
 
-/// Powers of two at which the buckets end, 15 us to 16 s, each with its text. The history's buckets end there too: no count is shared.
+/// Powers of two as bucket bounds, from 15 us to 16 s, with their text. They are also bounds of the
+/// history's buckets, so the counts are exact.
 pub const EDGES: [Edge; 21] = [
     Edge { power: -16, text: "1.52587890625e-5" },
     Edge { power: -15, text: "3.0517578125e-5" },
@@ -26,17 +27,17 @@ pub const EDGES: [Edge; 21] = [
     Edge { power: 4, text: "16.0" },
 ];
 
-/// The end of a bucket.
+/// A bucket bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edge {
-    /// Its power of two.
+    /// Exponent of the power of two.
     pub power: i32,
-    /// As the label `le` has it: the shortest decimal that is this number, as `/metrics` writes it.
+    /// The label `le`: the shortest decimal of this number, as in `/metrics`.
     pub text: &'static str,
 }
 
 impl Edge {
-    /// How many values are at most this large.
+    /// Number of values up to this bound.
     pub fn count(self, sketch: &Sketch) -> u64 {
         let last = self.power * scale::BUCKETS_PER_OCTAVE;
         let within = sketch.buckets().take_while(|(bucket, _)| *bucket <= last);
@@ -44,25 +45,25 @@ impl Edge {
     }
 }
 
-/// One of the series that a histogram becomes.
+/// One of the series of a classic histogram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// The values up to an edge.
+    /// Values up to a bound.
     Within(Edge),
-    /// All of them, as the last bucket.
+    /// All values: the last bucket.
     Infinite,
-    /// How many.
+    /// Number of values.
     Count,
-    /// Their sum.
+    /// Sum of the values.
     Sum,
 }
 
 impl Part {
-    /// All, in the order in which they are written.
+    /// All parts, in output order.
     pub fn all() -> impl Iterator<Item = Part> {
         EDGES.into_iter().map(Part::Within).chain([Part::Infinite, Part::Sum, Part::Count])
     }
-    /// What follows the family's name.
+    /// Suffix of the metric name.
     pub const fn suffix(self) -> &'static str {
         match self {
             Part::Within(_) | Part::Infinite => "_bucket",
@@ -70,7 +71,7 @@ impl Part {
             Part::Sum => "_sum",
         }
     }
-    /// The label `le`, if it has one.
+    /// The label `le`, if any.
     pub const fn le(self) -> Option<&'static str> {
         match self {
             Part::Within(edge) => Some(edge.text),
@@ -78,7 +79,7 @@ impl Part {
             Part::Count | Part::Sum => None,
         }
     }
-    /// Its value.
+    /// The value.
     pub fn value(self, sketch: &Sketch) -> f64 {
         match self {
             Part::Within(edge) => edge.count(sketch) as f64,

@@ -1,84 +1,82 @@
-//! What is told: the names, which `/metrics` has too.
+//! Metric families, shared by pushes and `/metrics`.
 
-/// What a family holds.
+/// Metric type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// It only grows.
+    /// Only increases.
     Counter,
-    /// It goes up and down.
+    /// Can go up and down.
     Gauge,
-    /// It counts values in buckets, and only grows.
+    /// Cumulative counts of values in buckets.
     Histogram,
 }
 
-/// All series of one name.
+/// All series of one metric name.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Family {
-    /// Without the `_total` of a counter.
+    /// Name without the `_total` of a counter.
     pub name: &'static str,
-    /// For people.
+    /// Help text.
     pub help: &'static str,
-    /// What it holds.
+    /// Metric type.
     pub kind: Kind,
-    /// The base unit; empty for counts.
+    /// Base unit; empty for counts.
     pub unit: &'static str,
 }
 
 impl Family {
-    /// Round trips.
+    /// Round-trip time.
     pub const RTT: Family = Family {
         name: "fathom_rtt_seconds",
-        help: "Time from sending a probe to its answer, late answers included.",
+        help: "Round-trip time of probes, including late answers.",
         kind: Kind::Histogram,
         unit: "seconds",
     };
-    /// The newest round trip, for `/metrics` alone: pushed points are of all probes since the point before.
+    /// The latest round-trip time, in `/metrics` only: a pushed point covers all probes since the
+    /// previous point.
     pub const LAST_RTT: Family = gauge(
         "fathom_last_rtt_seconds",
-        "The newest round-trip time; left out while the newest probe is not answered.",
+        "Latest round-trip time; absent while the latest probe is unanswered.",
         "seconds",
     );
-    /// Outcomes of probes.
-    pub const PROBES: Family = counter(
-        "fathom_probes",
-        "Probes by outcome: answered in time, answered late, lost, or failed to be sent.",
+    /// Probes by outcome.
+    pub const PROBES: Family =
+        counter("fathom_probes", "Probes by outcome: answered, late, lost or failed (not sent).");
+    /// Duplicate replies.
+    pub const DUPLICATES: Family = counter("fathom_duplicate_answers", "Duplicate answers.");
+    /// Reordered replies.
+    pub const REORDERED: Family = counter(
+        "fathom_reordered_answers",
+        "Reordered answers: they overtook the answer to an earlier probe.",
     );
-    /// Answers that came twice.
-    pub const DUPLICATES: Family = counter("fathom_duplicate_answers", "Answers that came again.");
-    /// Answers that were not in order.
-    pub const REORDERED: Family =
-        counter("fathom_reordered_answers", "Answers that overtook one of an earlier probe.");
-    /// Alerts, for `/metrics` alone.
-    pub const ALERT_ACTIVE: Family = gauge(
-        "fathom_alert_active",
-        "1 for each alert that is raised or flapping; left out while it is not.",
-        "",
-    );
-    /// What this host receives.
+    /// Alert states, in `/metrics` only.
+    pub const ALERT_ACTIVE: Family =
+        gauge("fathom_alert_active", "1 for each alert that is raised or flapping; absent otherwise.", "");
+    /// Receive rate of this host.
     pub const RECEIVED: Family = gauge(
         "fathom_host_received_bits_per_second",
-        "What an interface of the probing host received: the mean since the point before, or of the last 15 s.",
+        "Mean receive rate of an interface of the probing host since the previous point, or over the last 15 s.",
         "bits_per_second",
     );
-    /// What this host sends.
+    /// Send rate of this host.
     pub const SENT: Family = gauge(
         "fathom_host_sent_bits_per_second",
-        "What an interface of the probing host sent: the mean since the point before, or of the last 15 s.",
+        "Mean send rate of an interface of the probing host since the previous point, or over the last 15 s.",
         "bits_per_second",
     );
-    /// What waits in this host.
+    /// Backlog of this host's queues.
     pub const BACKLOG: Family = gauge(
         "fathom_host_backlog_bytes",
-        "The most that waited in the queue of an interface of the probing host since the point before, or in the last 15 s.",
+        "Maximum backlog of an interface of the probing host since the previous point, or over the last 15 s.",
         "bytes",
     );
-    /// How late this host woke.
+    /// Scheduling delay of this host.
     pub const LATENESS: Family = gauge(
         "fathom_host_lateness_seconds",
-        "The most that a probing thread woke too late since the point before, or in the last 15 s: a busy host is no bloated line.",
+        "Maximum scheduling delay of a probing thread since the previous point, or over the last 15 s. High values mean a busy host, not a bloated link.",
         "seconds",
     );
-    /// The name of its series where a counter's ends in `_total`.
+    /// Suffix of the series name: `_total` for counters.
     pub const fn suffix(&self) -> &'static str {
         match self.kind {
             Kind::Counter => "_total",

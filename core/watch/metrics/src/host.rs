@@ -1,32 +1,33 @@
-//! What is known of the probing host itself, by the names of its series in a history.
+//! Gauges of the probing host, by the names of their series in a history.
 use crate::Family;
 
-/// What stands for many values of a stretch of time.
+/// How the values of an interval are reduced to one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Take {
-    /// Their mean.
+    /// The mean.
     Mean,
-    /// The greatest.
+    /// The maximum.
     Max,
 }
 
 /// A gauge with one label.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HostGauge<'p> {
-    /// Its family.
+    /// The metric family.
     pub family: &'static Family,
     /// Name and value of the label.
     pub label: (&'static str, &'p str),
-    /// What of a stretch is told.
+    /// Reduction of an interval.
     pub take: Take,
 }
 
 impl<'p> HostGauge<'p> {
-    /// All of their families.
+    /// All families of host gauges.
     pub const FAMILIES: [&'static Family; 4] =
         [&Family::RECEIVED, &Family::SENT, &Family::BACKLOG, &Family::LATENESS];
 
-    /// Of a series of the host: `eth0 sent`, `lateness of icmp`. `None` for what has no name elsewhere.
+    /// The gauge of a host series: `eth0 sent`, `lateness of icmp`. `None` for series that are not
+    /// exported.
     pub fn of(probe: &'p str) -> Option<Self> {
         if let Some(thread) = probe.strip_prefix("lateness of ") {
             return Some(HostGauge { family: &Family::LATENESS, label: ("thread", thread), take: Take::Max });

@@ -1,8 +1,9 @@
-//! What a watch tells other programs: its families, the text of `/metrics`, and the bytes of Prometheus' remote-write 1.0 and 2.0 and
-//! of OTLP.
+//! Metrics that a watch exports: the families, the text of `/metrics`, and the encodings of
+//! Prometheus remote-write 1.0 and 2.0 and of OTLP.
 //!
-//! The history's buckets are those of Prometheus' native histograms of schema 5 and, with numbers less by one, of OTLP's exponential
-//! histograms of scale 5: what is sent is what was counted, bucket for bucket.
+//! The history's buckets are those of Prometheus' native histograms of schema 5 and, with numbers
+//! lower by one, those of OTLP's exponential histograms of scale 5. So exported counts are exact,
+//! bucket for bucket.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -32,18 +33,18 @@ pub use text::{Exposed, Metric, MetricValue, OPENMETRICS_TYPE, exposition};
 pub use write1::Write1;
 pub use write2::Write2;
 
-/// A request that is filled line by line.
+/// A request that is built series by series.
 pub trait Request {
     /// Adds the points of one series.
     fn add(&mut self, line: &Line<'_>);
-    /// About so many bytes, before they are packed.
+    /// Approximate size in bytes before compression.
     fn len(&self) -> usize;
-    /// So many points.
+    /// Number of points.
     fn points(&self) -> u64;
-    /// Whether nothing was added.
+    /// Whether the request is empty.
     fn is_empty(&self) -> bool {
         self.points() == 0
     }
-    /// The bytes, and begins anew.
+    /// Returns the encoded request and resets it.
     fn take(&mut self) -> alloc::vec::Vec<u8>;
 }

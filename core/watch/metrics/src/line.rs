@@ -1,18 +1,18 @@
-//! One series and its points.
+//! A series and its points.
 use crate::native::STALE;
 use crate::{Family, Kind, Message, Part};
 use alloc::format;
 use alloc::vec::Vec;
 use fathom_watch_samples::Sketch;
 
-/// What is known of a series at a time.
+/// The value of a series at a time.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
     /// A number.
     Number(f64),
     /// A histogram.
     Histogram(Sketch),
-    /// It has ended.
+    /// The series ended.
     Ended,
 }
 
@@ -25,36 +25,36 @@ impl Value {
     }
 }
 
-/// A value and its time.
+/// A value with its time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point {
     /// Milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
-    /// What was counted until then.
+    /// The value; counters and histograms are cumulative.
     pub value: Value,
 }
 
-/// A series: its labels, in the order of their names, without that of the family; and its points, in the order of time.
+/// A series: its labels in order of name, without the family, and its points in order of time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Line<'a> {
     /// Its family.
     pub family: &'static Family,
-    /// Names and values; one whose value is empty is none.
+    /// Label names and values; an empty value means no label.
     pub labels: Vec<(&'a str, &'a str)>,
-    /// From when on it counts.
+    /// Start of counting, in milliseconds since 1970-01-01 UTC.
     pub since_ms: u64,
-    /// Its points.
+    /// The points.
     pub points: Vec<Point>,
 }
 
-/// A series as remote-write has it: all of its points are numbers, or all are native histograms.
+/// A series in remote-write: its points are either all numbers or all native histograms.
 pub(crate) struct Written<'a> {
-    /// In the order of their names.
+    /// Labels in order of name.
     pub(crate) labels: Vec<(&'a str, &'a str)>,
     pub(crate) points: Points<'a>,
 }
 
-/// The points with their milliseconds; a histogram that is none has ended.
+/// Points with their milliseconds; a missing histogram means that the series ended.
 pub(crate) enum Points<'a> {
     Numbers(Vec<(u64, f64)>),
     Histograms(Vec<(u64, Option<&'a Sketch>)>),
@@ -69,7 +69,7 @@ impl Points<'_> {
     }
 }
 
-/// A `Sample`: a number and its time, which are the same fields in both versions of remote-write.
+/// A `Sample` message: number and time. Both versions of remote-write use the same fields.
 pub(crate) fn sample((at_ms, number): (u64, f64)) -> Message {
     let mut sample = Message::default();
     sample.double(1, number);
@@ -78,7 +78,7 @@ pub(crate) fn sample((at_ms, number): (u64, f64)) -> Message {
 }
 
 impl Line<'_> {
-    /// The series that it becomes: several for a classic histogram, else one.
+    /// Calls `take` for each resulting series: several for a classic histogram, otherwise one.
     pub(crate) fn each_written(&self, classic: bool, mut take: impl FnMut(Written<'_>)) {
         let name = self.family.name;
         match self.family.kind {

@@ -1,6 +1,6 @@
-//! Protobuf's wire format, as far as writing needs it.
+//! Writes the Protobuf wire format.
 //!
-//! By hand: a few dozen fields need no generator. The tests read them by `prost`.
+//! A few dozen fields need no code generator. The tests decode them with `prost`.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 pub struct Message(Vec<u8>);
 
 impl Message {
-    /// A bare number: an element of a packed field, or a length before a message.
+    /// A varint without a field: an element of a packed field, or the length of a message.
     pub fn varint(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
@@ -17,11 +17,11 @@ impl Message {
         }
         self.0.push(number as u8);
     }
-    /// A bare signed number, as `sint32` and `sint64` have it.
+    /// A zigzag varint without a field, as in `sint32` and `sint64`.
     pub fn zigzag(&mut self, value: i64) {
         self.varint((value << 1 ^ value >> 63) as u64);
     }
-    /// A field of an unsigned number, or of one of `int64`.
+    /// A field of an unsigned type or of `int64`.
     pub fn number(&mut self, field: u64, value: u64) {
         self.varint(field << 3);
         self.varint(value);
@@ -40,30 +40,30 @@ impl Message {
     pub fn double(&mut self, field: u64, value: f64) {
         self.fixed(field, value.to_bits());
     }
-    /// A field of a text, of bytes, of a packed list.
+    /// A field of a string, bytes or a packed list.
     pub fn bytes(&mut self, field: u64, value: &[u8]) {
         self.varint(field << 3 | 2);
         self.varint(value.len() as u64);
         self.0.extend(value);
     }
-    /// A field of a message.
+    /// A field that holds a message.
     pub fn message(&mut self, field: u64, value: &Message) {
         self.bytes(field, &value.0);
     }
-    /// A message after its length, outside of any field.
+    /// A message with its length prefix, outside of any field.
     pub fn delimited(&mut self, value: &Message) {
         self.varint(value.len() as u64);
         self.0.extend(&value.0);
     }
-    /// What was written.
+    /// The encoded bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
-    /// What was written.
+    /// The encoded bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }
-    /// Bytes written.
+    /// Length in bytes.
     pub fn len(&self) -> usize {
         self.0.len()
     }

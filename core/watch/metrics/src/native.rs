@@ -1,25 +1,25 @@
-//! The parts that all of Prometheus' native histograms share.
+//! Parts that all encodings of Prometheus' native histograms share.
 use crate::Message;
 use alloc::vec::Vec;
 use fathom_watch_samples::Sketch;
 
-/// The history's buckets are those of this schema, with the same numbers.
+/// The schema of the history's buckets; the bucket numbers are equal.
 pub const SCHEMA: i64 = 5;
 
-/// Fewer empty buckets than this between two are written as zeros: a span costs more.
+/// Gaps of fewer empty buckets than this are written as zeros, because a new span costs more.
 const MIN_GAP: i32 = 3;
 
-/// Buckets side by side, and what is in them.
+/// Spans of adjacent buckets, and their counts.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Spans {
-    /// Of each span the distance from the end of the one before, and its length.
+    /// For each span, its distance from the end of the previous one and its length.
     pub spans: Vec<(i32, u64)>,
-    /// The counts of all of them.
+    /// The counts of all spans.
     pub counts: Vec<u64>,
 }
 
 impl Spans {
-    /// Those of a sketch.
+    /// The spans of a sketch.
     pub fn of(sketch: &Sketch) -> Spans {
         let mut all = Spans::default();
         let mut end = 0;
@@ -37,7 +37,8 @@ impl Spans {
         }
         all
     }
-    /// Writes the spans as messages into one field, and the differences of the counts packed into another.
+    /// Writes the spans as messages to one field and the packed differences of the counts to
+    /// another.
     pub fn write(&self, to: &mut Message, spans: u64, deltas: u64) {
         for (offset, length) in &self.spans {
             let mut span = Message::default();
@@ -56,18 +57,18 @@ impl Spans {
     }
 }
 
-/// The value by which Prometheus knows that a series has ended: a NaN of its own (remote-write 2.0, "stale markers").
+/// Prometheus' stale marker (remote-write 2.0): a specific NaN that ends a series.
 pub(crate) const STALE: f64 = f64::from_bits(0x7ff0_0000_0000_0002);
 
-/// `prometheus.Histogram` of remote-write 1.0, which is `io.prometheus.write.v2.Histogram` too but for the time of its start.
-/// `None` says that the series has ended.
+/// `prometheus.Histogram` of remote-write 1.0, which equals `io.prometheus.write.v2.Histogram`
+/// except for the start time. `None` means that the series ended.
 pub(crate) fn histogram(sketch: Option<&Sketch>, at_ms: u64) -> Message {
     let mut message = Message::default();
     let empty = Sketch::default();
     message.number(1, sketch.unwrap_or(&empty).count());
     message.double(3, sketch.map_or(STALE, Sketch::sum));
     message.signed(4, SCHEMA);
-    // The threshold of zero stays 0: only values of exactly zero are outside of the buckets.
+    // The zero threshold stays 0: only values of exactly zero are outside the buckets.
     message.number(6, sketch.unwrap_or(&empty).zero_count());
     Spans::of(sketch.unwrap_or(&empty)).write(&mut message, 11, 12);
     message.number(15, at_ms);

@@ -1,7 +1,8 @@
-//! OTLP: `ExportMetricsServiceRequest`. Field numbers are those of `metrics.proto` of opentelemetry-proto 1.x.
+//! OTLP: `ExportMetricsServiceRequest`. Field numbers are those of `metrics.proto` of
+//! opentelemetry-proto 1.x.
 //!
-//! Sums and histograms are cumulative: a request that was sent twice, or that never arrived, then counts nothing twice and loses
-//! nothing but its own point, and Prometheus takes no others.
+//! Sums and histograms are cumulative, so a request that is sent twice counts nothing twice, and a
+//! lost one loses only its own point. Prometheus accepts no other temporality.
 use crate::{Family, Kind, Line, Message, Point, Request, SCHEMA, Value};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -14,13 +15,13 @@ const NANOS_PER_MILLI: u64 = 1_000_000;
 const CUMULATIVE: u64 = 2;
 /// `DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK`.
 const NO_VALUE: u64 = 1;
-/// What is in a bucket between two that have something: there are no spans here.
+/// Count of empty buckets: OTLP has no spans.
 const EMPTY: u64 = 0;
 
-/// A request of OTLP.
+/// An OTLP request.
 #[derive(Debug)]
 pub struct Otlp {
-    /// The resource and the scope, written once.
+    /// The resource and the scope, encoded once.
     resource: Message,
     scope: Message,
     families: BTreeMap<&'static str, (&'static Family, Message)>,
@@ -28,7 +29,7 @@ pub struct Otlp {
 }
 
 impl Otlp {
-    /// An empty one from a resource with these attributes.
+    /// An empty request from a resource with these attributes.
     pub fn new(resource: &[(&str, &str)], scope: (&str, &str)) -> Self {
         let mut attributes = Message::default();
         attributed(&mut attributes, 1, resource);
@@ -94,19 +95,20 @@ fn metric(family: &Family, mut points: Message) -> Message {
     metric
 }
 
-/// The name that the series has in Prometheus: those who translate names leave it as it is, those who do not have it too.
+/// The Prometheus name of the series. Receivers keep it, whether or not they translate names.
 fn name_of(family: &Family) -> String {
     format!("{}{}", family.name, family.suffix())
 }
 
-/// UCUM's name of the unit, as OTLP asks for. A count has the curly braces of what is counted.
+/// The unit in UCUM, as OTLP requires. Counts use an annotation in curly braces.
 fn unit_of(family: &Family) -> String {
     match family.unit {
         "seconds" => "s".to_string(),
         "bytes" => "By".to_string(),
         "" if family.name.ends_with("answers") => "{answer}".to_string(),
         "" => "{probe}".to_string(),
-        // As an annotation: of "bit/s" Prometheus would make a second ending of the name.
+        // An annotation: Prometheus would append a unit like "bit/s" to the name as a second
+        // suffix.
         other => format!("{{{other}}}"),
     }
 }
@@ -156,7 +158,8 @@ fn histogram(line: &Line<'_>, point: &Point) -> Message {
     written
 }
 
-/// All buckets from the first to the last. Number `i` here holds what is above G^i up to G^(i+1): it is the history's `i + 1`.
+/// All buckets from the first to the last. OTLP's bucket `i` holds the values in (G^i, G^(i+1)]:
+/// the history's `i + 1`.
 fn buckets(sketch: &Sketch) -> Message {
     let (mut buckets, mut counts) = (Message::default(), Message::default());
     let mut next = None;

@@ -1,16 +1,16 @@
-//! What an OTLP receiver says that it did not take: `ExportMetricsServiceResponse`.
+//! Partial rejections by an OTLP receiver: `ExportMetricsServiceResponse`.
 use alloc::string::String;
 
-/// A part of a request that was refused.
+/// A partial rejection.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Partial {
-    /// Points that were refused.
+    /// Number of rejected points.
     pub rejected: u64,
-    /// Why; or a warning, if none was refused.
+    /// The reason; or a warning if no point was rejected.
     pub message: String,
 }
 
-/// The field `partial_success` of a response; `None` without one, and for what is no such response.
+/// The field `partial_success` of a response; `None` if it is missing or the response is invalid.
 pub fn partial_success(mut response: &[u8]) -> Option<Partial> {
     while !response.is_empty() {
         let (field, value) = next(&mut response)?;

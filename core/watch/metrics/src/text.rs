@@ -1,4 +1,5 @@
-//! The two text forms. A histogram's buckets end at powers of two, where those of the history do, too: their counts are exact.
+//! The two text formats. Histogram buckets end at powers of two, which are bounds of the history's
+//! buckets, so the counts are exact.
 use crate::{Family, Kind, Part};
 use alloc::format;
 use alloc::string::String;
@@ -21,11 +22,11 @@ pub struct Exposed<'a> {
 /// One metric of a family.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Metric<'a> {
-    /// Names and values of its labels.
+    /// Label names and values.
     pub labels: Vec<(&'static str, &'a str)>,
     /// Its value.
     pub value: MetricValue<'a>,
-    /// From when on it counts, in seconds since 1970, if that is said.
+    /// Start of counting, in seconds since 1970, if known.
     pub created_s: Option<f64>,
 }
 
@@ -39,11 +40,12 @@ pub enum MetricValue<'a> {
 }
 
 /// The text of Prometheus 0.0.4, or of OpenMetrics 1.0.
-// Writing to a String cannot fail: the results below are dropped for that.
+// Writing to a String cannot fail, so the results below are ignored.
 pub fn exposition(families: &[Exposed<'_>], open: bool) -> String {
     let mut text = String::new();
     for Exposed { family, metrics } in families {
-        // In the older form, the name of a counter has its ending; in OpenMetrics only its samples do.
+        // The older format puts the suffix into the name of a counter; OpenMetrics only into the
+        // names of its samples.
         let name = format!("{}{}", family.name, if open { "" } else { family.suffix() });
         let kind = match family.kind {
             Kind::Counter => "counter",
@@ -96,7 +98,7 @@ fn labels_of(metric: &Metric<'_>) -> String {
     text
 }
 
-/// Backslash, quote and line end, as both forms have them.
+/// Escapes backslash, quote and newline, as both formats require.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

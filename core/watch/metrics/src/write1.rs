@@ -1,4 +1,5 @@
-//! Remote-write 1.0: `prometheus.WriteRequest`. Field numbers are those of `prompb/remote.proto` and `types.proto`.
+//! Remote-write 1.0: `prometheus.WriteRequest`. Field numbers are those of `prompb/remote.proto`
+//! and `types.proto`.
 use crate::line::{Points, Written, sample};
 use crate::{Line, Message, Request, native};
 use alloc::vec::Vec;
@@ -12,7 +13,7 @@ pub struct Write1 {
 }
 
 impl Write1 {
-    /// An empty one, with histograms as native or as classic ones.
+    /// An empty request, with native or classic histograms.
     pub fn new(classic: bool) -> Self {
         Write1 { classic, body: Message::default(), points: 0 }
     }

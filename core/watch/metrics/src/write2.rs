@@ -1,4 +1,5 @@
-//! Remote-write 2.0: `io.prometheus.write.v2.Request`. Field numbers are those of `prompb/io/prometheus/write/v2/types.proto`.
+//! Remote-write 2.0: `io.prometheus.write.v2.Request`. Field numbers are those of
+//! `prompb/io/prometheus/write/v2/types.proto`.
 use crate::line::{Points, Written, sample};
 use crate::{Family, Kind, Line, Message, Request, native};
 use alloc::collections::BTreeMap;
@@ -14,7 +15,7 @@ pub struct Write2 {
     points: u64,
 }
 
-/// Each text once. The first is the empty one, which means none.
+/// Each string once. The first is the empty string, which means none.
 #[derive(Debug)]
 struct Symbols {
     numbers: BTreeMap<String, u64>,
@@ -39,7 +40,7 @@ impl Symbols {
 }
 
 impl Write2 {
-    /// An empty one, with histograms as native or as classic ones.
+    /// An empty request, with native or classic histograms.
     pub fn new(classic: bool) -> Self {
         Write2 { classic, symbols: Symbols::new(), series: Message::default(), points: 0 }
     }
@@ -97,7 +98,7 @@ fn series(written: &Written<'_>, since_ms: u64, symbols: &mut Symbols) -> Messag
     series
 }
 
-/// A start of 0 means that there is none.
+/// Writes the start time; 0 means none.
 fn started(message: &mut Message, field: u64, since_ms: u64) {
     if since_ms > 0 {
         message.number(field, since_ms);

@@ -1,11 +1,12 @@
-//! The `[[alert]]` tables of the configuration.
+//! Parsing of the `[[alert]]` tables of the configuration.
 use crate::error::Fault;
-use crate::section::{Section, nearest};
+use crate::section::Section;
 use crate::settings::duration;
 use crate::target::Target;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_text::nearest;
 use fathom_units::{Duration, Ratio};
 use fathom_watch_alert::{
     Condition, Flapping, Kind, MAX_WEEKS, Matcher, Pattern, Receiver, Rule, Scope, Semantics,
@@ -27,7 +28,7 @@ const SHARED: [&str; 14] = [
     "note",
     "edgetrigger",
 ];
-/// The types, and the keys that each has beside those that all have.
+/// The alert types, each with the keys that only it accepts.
 const TYPES: [(&str, &[&str]); 8] = [
     ("loss", &["above", "clear", "window", "least", "pattern", "semantics", "round"]),
     ("latency", &["above", "clear", "window", "least", "percentile"]),
@@ -43,12 +44,13 @@ const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 const DAY: Duration = Duration::from_secs(86_400);
-/// Longer windows are what the history is for; all their samples are in memory.
+/// Longest window of a rule. All samples of the window are in memory; for longer periods use the
+/// history.
 const MAX_WINDOW: Duration = DAY;
-/// Of one series, 8 bytes each.
+/// Most samples of one series in memory, at 8 bytes each.
 const MAX_SAMPLES: f64 = 100_000.0;
 
-/// All `[[alert]]` tables, held against the targets and receivers that there are.
+/// Parses all `[[alert]]` tables and checks them against the targets and receivers.
 pub(crate) fn rules(
     root: &Section<'_>,
     targets: &[Target],
@@ -58,7 +60,7 @@ pub(crate) fn rules(
     for section in root.sections("alert")? {
         let rule = rule(&section, receivers)?;
         if all.iter().any(|other| other.name == rule.name) {
-            let what = format!("name: there is another alert \"{}\" (names must differ)", rule.name);
+            let what = format!("name: duplicate alert name \"{}\"", rule.name);
             return Err(Fault::new(section.offset_of("name"), what));
         }
         fits(&section, &rule, targets)?;
@@ -103,24 +105,27 @@ fn rule(section: &Section<'_>, receivers: &[Receiver]) -> Result<Rule, Fault> {
     })
 }
 
-/// How long it must be so, and how long well, where the file does not say.
+/// Default hold time and clear time of an alert type.
 fn holds(kind: &str) -> (Duration, Duration) {
     match kind {
         "unreachable" => (MINUTE, SECOND * 30),
         "path" => (Duration::ZERO, Duration::ZERO),
-        // A window is itself slow to fill and to empty.
+        // A window fills and empties slowly, so the alert needs no additional hold time.
         _ => (Duration::ZERO, MINUTE * 2),
     }
 }
 
-/// The type, with no key that it does not have.
+/// The type of the alert. Refuses keys that this type does not accept.
 fn kind(section: &Section<'_>) -> Result<&'static str, Fault> {
     let names = TYPES.map(|(name, _)| name);
     let known: Vec<&str> =
         SHARED.into_iter().chain(TYPES.iter().flat_map(|(_, keys)| keys.iter().copied())).collect();
     section.only(&known)?;
     let Some(text) = section.text("type")? else {
-        return Err(Fault::new(section.offset, format!("type: is missing (one of {})", names.join(", "))));
+        return Err(Fault::new(
+            section.offset,
+            format!("type: missing (expected one of {})", names.join(", ")),
+        ));
     };
     let Some((kind, keys)) = TYPES.into_iter().find(|(name, _)| *name == text) else {
         let guess = nearest(text, &names).map_or_else(String::new, |g| format!("; did you mean \"{g}\"?"));
@@ -130,7 +135,7 @@ fn kind(section: &Section<'_>) -> Result<&'static str, Fault> {
     let strange =
         known.iter().find(|key| section.get(key).is_some() && !SHARED.contains(key) && !keys.contains(key));
     strange.map_or(Ok(kind), |key| {
-        let what = format!("{key}: an alert of type {kind} has none (it has {})", keys.join(", "));
+        let what = format!("{key}: not valid for an alert of type {kind} (its keys are {})", keys.join(", "));
         Err(Fault::new(section.offset_of(key), what))
     })
 }
@@ -176,18 +181,21 @@ fn condition(section: &Section<'_>, kind: &str) -> Result<Condition, Fault> {
     })
 }
 
-/// `above`, which must be there, and `clear`, which must not be above it.
+/// The limits `above` (required) and `clear` (must not exceed `above`).
 fn limits<T: core::str::FromStr<Err: core::fmt::Display>, V: PartialOrd + Copy>(
     section: &Section<'_>,
     take: impl Fn(Option<T>) -> Option<V>,
     usual: impl Fn(V) -> V,
 ) -> Result<(V, V), Fault> {
     let Some(above) = take(section.quantity::<T>("above")?) else {
-        return Err(Fault::new(section.offset, "above: is missing (the limit)".to_string()));
+        return Err(Fault::new(
+            section.offset,
+            "above: missing (the limit that raises the alert)".to_string(),
+        ));
     };
     let clear = take(section.quantity::<T>("clear")?).unwrap_or_else(|| usual(above));
     if clear > above {
-        let what = "clear: is above the limit itself (leave it out, or set it lower than above)".to_string();
+        let what = "clear: must not be higher than above (omit it or lower it)".to_string();
         return Err(Fault::new(section.offset_of("clear"), what));
     }
     Ok((above, clear))
@@ -195,17 +203,17 @@ fn limits<T: core::str::FromStr<Err: core::fmt::Display>, V: PartialOrd + Copy>(
 
 fn pattern(section: &Section<'_>, kind: &str) -> Result<Condition, Fault> {
     if let Some(key) = ["above", "clear", "window", "least"].into_iter().find(|k| section.get(k).is_some()) {
-        let what = format!("{key}: goes not with a pattern, which says all (leave one of the two out)");
+        let what = format!("{key}: cannot be combined with pattern (omit one of them)");
         return Err(Fault::new(section.offset_of(key), what));
     }
     let Some(text) = section.text("pattern")? else {
-        return Err(Fault::new(section.offset, "pattern: is missing (as in \">100,>100\")".to_string()));
+        return Err(Fault::new(section.offset, "pattern: missing (for example \">100,>100\")".to_string()));
     };
     let semantics = match section.text("semantics")? {
         None | Some("documented") => Semantics::Documented,
         Some("smokeping") => Semantics::Smokeping,
         Some(other) => {
-            let what = format!("semantics: \"{other}\" is none (documented or smokeping)");
+            let what = format!("semantics: unknown value \"{other}\" (known: documented, smokeping)");
             return Err(Fault::new(section.offset_of("semantics"), what));
         }
     };
@@ -217,7 +225,7 @@ fn pattern(section: &Section<'_>, kind: &str) -> Result<Condition, Fault> {
 
 fn matcher(section: &Section<'_>) -> Result<Condition, Fault> {
     let Some(text) = section.text("pattern")? else {
-        let what = "pattern: is missing (as in \"CheckLoss(l=>10,x=>3)\")".to_string();
+        let what = "pattern: missing (for example \"CheckLoss(l=>10,x=>3)\")".to_string();
         return Err(Fault::new(section.offset, what));
     };
     let matcher = Matcher::parse(text)
@@ -237,7 +245,7 @@ fn to(section: &Section<'_>, receivers: &[Receiver]) -> Result<Vec<String>, Faul
     let names: Vec<&str> = receivers.iter().map(|r| r.name.as_str()).collect();
     let one = |(text, offset): (&str, usize)| {
         let known = if names.is_empty() {
-            "there is none".to_string()
+            "there are no receivers".to_string()
         } else {
             format!("known: {}", names.join(", "))
         };
@@ -247,33 +255,30 @@ fn to(section: &Section<'_>, receivers: &[Receiver]) -> Result<Vec<String>, Faul
     section.texts("to")?.unwrap_or_default().into_iter().map(one).collect()
 }
 
-/// Whether it is told at its edges alone.
+/// Whether the alert notifies only when it is raised and cleared (`edgetrigger`).
 fn edge(section: &Section<'_>, is_rounds: bool) -> Result<bool, Fault> {
     let Some(value) = section.get("edgetrigger") else { return Ok(true) };
     let fault = |what: &str| Err(Fault::new(value.span().start, format!("edgetrigger: {what}")));
     match value.get_ref().as_bool() {
         None => fault("expected true or false"),
-        Some(false) if !is_rounds => {
-            fault("false goes with patterns and matchers alone (repeat = \"60min\" tells again)")
-        }
+        Some(false) if !is_rounds => fault(
+            "false is valid only for patterns and matchers (use repeat = \"60min\" to repeat notifications)",
+        ),
         Some(edge) => Ok(edge),
     }
 }
 
-/// Whether it holds for anything, and can be judged there.
+/// Checks that the rule matches at least one target, and that its condition can be evaluated there.
 fn fits(section: &Section<'_>, rule: &Rule, targets: &[Target]) -> Result<(), Fault> {
     let is_path = matches!(rule.condition, Condition::Path { .. });
     let held: Vec<&Target> = targets.iter().filter(|target| has(rule, target, is_path)).collect();
     if held.is_empty() {
         let key = ["target", "group", "probe"].into_iter().find(|k| section.get(k).is_some());
         let what = match key {
-            _ if is_path => {
-                "type: no target that it holds for has the probe hops, whose paths are known".to_string()
-            }
-            Some(key) => format!("{key}: there is no target that this alert holds for"),
-            None => {
-                "type: it holds for no target: routers of hops are named by probe = \"hop *\"".to_string()
-            }
+            _ if is_path => "type: a path alert needs a target with probe hops, but matches none".to_string(),
+            Some(key) => format!("{key}: the alert matches no target"),
+            None => "type: the alert matches no target (select routers of hops with probe = \"hop *\")"
+                .to_string(),
         };
         return Err(Fault::new(section.offset_of(key.unwrap_or("type")), what));
     }
@@ -289,7 +294,7 @@ fn has(rule: &Rule, target: &Target, is_path: bool) -> bool {
     target.series().iter().any(fits)
 }
 
-/// Enough samples to judge by, and not more than memory should hold.
+/// Checks that the window holds enough samples to judge by, but not more than fit in memory.
 fn bears(section: &Section<'_>, rule: &Rule, target: &Target) -> Result<(), Fault> {
     let samples = rule.condition.window().as_secs_f64() * target.pace.per_second();
     let min_probes = match rule.condition {
@@ -301,14 +306,14 @@ fn bears(section: &Section<'_>, rule: &Rule, target: &Target) -> Result<(), Faul
     let fault = |what| Err(Fault::new(section.offset_of("window"), what));
     if samples > MAX_SAMPLES {
         return fault(format!(
-            "window: {window} of {} are {samples:.0} samples, at most {MAX_SAMPLES:.0} are kept (a shorter one)",
+            "window: {window} of {} are {samples:.0} samples, more than the limit of {MAX_SAMPLES:.0} (use a shorter window)",
             target.name
         ));
     }
     if samples < min_probes as f64 {
         return fault(format!(
-            "window: {window} has {samples:.1} probes of {} every {}, and {min_probes} are the least to judge by (a longer \
-             window, or a smaller least)",
+            "window: {window} has {samples:.1} probes of {} every {}, but {min_probes} are required (use a longer \
+             window, or lower least)",
             target.name, target.pace.interval
         ));
     }

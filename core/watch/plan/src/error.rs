@@ -1,13 +1,14 @@
-//! Where a configuration is wrong, and how.
+//! Errors in a configuration, with the line.
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// A configuration that is refused: `watch.toml:14: interval: duration "5" has no unit (did you mean "5ms" or "5s"?)`.
+/// A configuration error:
+/// `watch.toml:14: interval: duration "5" has no unit (did you mean "5ms" or "5s"?)`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlanError {
-    /// The file, as the caller named it.
+    /// The file name, as the caller gave it.
     pub file: String,
-    /// Line in the file, from 1.
+    /// Line number, from 1.
     pub line: usize,
     /// The key, the value seen, and what to try.
     pub what: String,
@@ -21,7 +22,7 @@ impl fmt::Display for PlanError {
 impl core::error::Error for PlanError {}
 
 impl PlanError {
-    /// An error at byte `offset` of `text`.
+    /// Builds the error from the byte offset of the fault in `text`.
     pub(crate) fn at(file: &str, text: &str, fault: Fault) -> Self {
         let before = text.as_bytes().iter().take(fault.offset);
         let line = 1 + before.filter(|byte| **byte == b'\n').count();
@@ -29,7 +30,7 @@ impl PlanError {
     }
 }
 
-/// What is wrong, and at which byte of the file.
+/// What is wrong, and the byte offset in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     pub(crate) offset: usize,

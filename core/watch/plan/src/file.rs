@@ -1,4 +1,4 @@
-//! The file: TOML to a [`Plan`].
+//! Parses the configuration file: TOML to a [`Plan`].
 use crate::error::{Fault, PlanError};
 use crate::plan::Plan;
 use crate::section::{Section, name};
@@ -12,15 +12,15 @@ use alloc::vec::Vec;
 use core::net::SocketAddr;
 use toml::de::DeTable;
 
-/// 100,000 targets of five lines each are 10 MB.
+/// Enough for 100,000 targets: at five lines each they take 10 MB.
 const MAX_FILE_BYTES: usize = 64 << 20;
-/// RFC 1035 section 2.3.4.
+/// Longest hostname (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 253;
 const DEFAULT_SEED: u64 = 1;
 const WATCH_KEYS: [&str; 8] =
     ["store", "listen", "password_file", "hosts", "results", "max_packets_per_second", "seed", "interface"];
 
-/// A text as a string of TOML, in quotes.
+/// `text` as a quoted TOML string.
 #[must_use]
 pub fn toml_string(text: &str) -> String {
     let escaped: String = text
@@ -34,14 +34,14 @@ pub fn toml_string(text: &str) -> String {
     format!("\"{escaped}\"")
 }
 
-/// Reads the configuration `text`. `file` is the name used in errors. Everything is checked before anything is told.
+/// Parses and checks the configuration `text`. `file` is the name used in errors.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first error, with its line.
 pub fn parse(text: &str, file: &str) -> Result<Plan, PlanError> {
     if text.len() > MAX_FILE_BYTES {
         let what =
-            format!("{} bytes are too many for a configuration (at most {MAX_FILE_BYTES})", text.len());
+            format!("the configuration has {} bytes, more than the limit of {MAX_FILE_BYTES}", text.len());
         return Err(PlanError::at(file, text, Fault::new(0, what)));
     }
     let table = DeTable::parse(text).map_err(|error| {
@@ -79,10 +79,7 @@ fn plan(root: &Section<'_>) -> Result<Plan, Fault> {
     plan.pushes = crate::push::pushes(root, longest.unwrap_or_default())?;
     plan.receivers = crate::receiver_table::receivers(root)?;
     if plan.targets.is_empty() {
-        return Err(Fault::new(
-            0,
-            "there is no target (write [[target]] with a name and a host)".to_string(),
-        ));
+        return Err(Fault::new(0, "no targets (add a [[target]] with name and host)".to_string()));
     }
     plan.alerts = crate::alert_table::rules(root, &plan.targets, &plan.receivers)?;
     Ok(plan)
@@ -118,7 +115,7 @@ fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
     Ok(plan)
 }
 
-/// Names without scheme, port or path, as a browser sends them.
+/// Hostnames as browsers send them in `Host`: without scheme, port or path.
 fn hosts(section: &Section<'_>) -> Result<Vec<String>, Fault> {
     let host = |(text, offset): (&str, usize)| {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
@@ -127,7 +124,7 @@ fn hosts(section: &Section<'_>) -> Result<Vec<String>, Fault> {
             return Ok(text.to_string());
         }
         let what = format!(
-            "hosts: \"{}\" is no host (as in \"watch.example.net\": without scheme, port or path)",
+            "hosts: invalid hostname \"{}\" (for example \"watch.example.net\", without scheme, port or path)",
             text.escape_debug()
         );
         Err(Fault::new(offset, what))
@@ -136,20 +133,19 @@ fn hosts(section: &Section<'_>) -> Result<Vec<String>, Fault> {
 }
 
 fn listen(text: &str, offset: usize) -> Result<SocketAddr, Fault> {
-    let what = || {
-        format!("listen: \"{text}\" is no address with a port (as in \"127.0.0.1:8380\" or \"[::1]:8380\")")
-    };
+    let what =
+        || format!("listen: invalid address \"{text}\" (for example \"127.0.0.1:8380\" or \"[::1]:8380\")");
     text.parse().map_err(|_| Fault::new(offset, what()))
 }
 
-/// The keys of a table that holds no target itself.
+/// The keys of a table that defines no target itself.
 fn shared(section: &Section<'_>, not: &[&str]) -> Result<Settings, Fault> {
     let known: Vec<&str> = SHARED_KEYS.into_iter().filter(|key| !not.contains(key)).collect();
     section.only(&known)?;
     Settings::read(section)
 }
 
-/// Targets that one table makes: one for each way of asking and family.
+/// Adds the targets of one table: one per probe and address family.
 fn add(
     plan: &mut Plan,
     names: &mut BTreeMap<(String, String), usize>,
@@ -172,10 +168,8 @@ fn add(
             let probe = Target::probe_name(way.protocol, options.port, *family, both);
             if let Some(other) = names.insert((name.clone(), probe.clone()), plan.targets.len()) {
                 let before =
-                    plan.targets.get(other).map_or_else(String::new, |t| format!(", of host {}", t.host));
-                let what = format!(
-                    "name: there is another target \"{name}\" with probe {probe}{before} (names must differ)"
-                );
+                    plan.targets.get(other).map_or_else(String::new, |t| format!(" (host {})", t.host));
+                let what = format!("name: duplicate target \"{name}\" with probe {probe}{before}");
                 return Err(Fault::new(section.offset_of("name"), what));
             }
             let (name, group, host, family) = (name.clone(), group.to_string(), host.clone(), *family);
@@ -186,7 +180,7 @@ fn add(
     Ok(())
 }
 
-/// Whom to ask and how: `host` with `probe`, or a URL that says both.
+/// The host and the probes: from `host` and `probe`, or from a URL that contains both.
 fn host_and_ways(
     section: &Section<'_>,
     settings: &mut Settings,
@@ -204,7 +198,7 @@ fn host_and_ways(
             let offset = section.offset_of("url");
             let url = Url::parse(text).map_err(|what| Fault::new(offset, format!("url: {what}")))?;
             if let Some(way) = settings.probe.iter().flatten().next() {
-                let what = "probe: a target with a url is asked as the url says (leave probe out, or give a host instead)";
+                let what = "probe: cannot be combined with url, which defines the probe (omit probe, or use host instead of url)";
                 return Err(Fault::new(way.offset, what.to_string()));
             }
             settings.use_path(url.path);
@@ -213,11 +207,12 @@ fn host_and_ways(
         }
         (Some(_), Some(_)) => Err(Fault::new(
             section.offset_of("url"),
-            "url: there is a host already (give one of the two)".to_string(),
+            "url: cannot be combined with host (omit one of them)".to_string(),
         )),
-        (None, None) => {
-            Err(Fault::new(section.offset, "host: is missing (a name or an address; or a url)".to_string()))
-        }
+        (None, None) => Err(Fault::new(
+            section.offset,
+            "host: missing (expected a hostname, an IP address, or a url)".to_string(),
+        )),
     }
 }
 
@@ -226,7 +221,7 @@ fn host_of(text: &str, offset: usize) -> Result<String, Fault> {
     let fits = (1..=MAX_HOST).contains(&text.len()) && text.chars().all(plain) && !text.starts_with('-');
     let what = || {
         format!(
-            "host: \"{}\" is no name or address (a port goes into port = N, or into probe as in \"tcp:443\")",
+            "host: invalid hostname or address \"{}\" (set a port with port = N, or in probe, for example \"tcp:443\")",
             text.escape_debug()
         )
     };
@@ -250,7 +245,7 @@ fn fits_source(
     };
     let what = || {
         format!(
-            "source: {} is of the other family than the target (set family, or leave source out)",
+            "source: {} has another address family than the target (set family, or omit source)",
             section.text("source").ok().flatten().unwrap_or("the group's")
         )
     };

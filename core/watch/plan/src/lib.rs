@@ -1,7 +1,8 @@
-//! What `fathom watch` watches, and when: the plan of its targets, and the alerts on them.
+//! The configuration of `fathom watch`: targets, schedules and alert rules.
 //!
 //! ```
-//! let plan = fathom_watch_plan::parse("[[target]]\nname = 'router'\nhost = '192.0.2.1'", "watch.toml").unwrap();
+//! let text = "[[target]]\nname = 'router'\nhost = '192.0.2.1'";
+//! let plan = fathom_watch_plan::parse(text, "watch.toml").unwrap();
 //! println!("{} packets/s", plan.packets_per_second());
 //! ```
 //! `docs/watch.md` describes every key.

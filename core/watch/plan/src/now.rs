@@ -1,4 +1,4 @@
-//! The state of a target now, as a page or a table shows it.
+//! The current state of a target, for the page and tables.
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,41 +7,43 @@ use fathom_stats::percentile;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Outcome, RecentSample, Sample, ShortTime, Tally};
 
-/// The window over which a state is summed up.
+/// The period that a current state covers.
 pub const WINDOW: Duration = Duration::from_secs(60);
 
-/// A series of a target, as it is now.
+/// The current state of one series of a target.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TargetNow {
-    /// The target, with its group before it: `home/router`.
+    /// The target with its group: `home/router`.
     pub name: String,
-    /// Its group; empty for none.
+    /// The group; empty if there is none.
     pub group: String,
-    /// Name or address as the configuration has it.
+    /// Hostname or address as configured.
     pub host: String,
-    /// The address that is asked; `None` while there is none.
+    /// The address that is probed; `None` while the name does not resolve.
     pub address: Option<IpAddr>,
     /// The series: `icmp`, `tcp:443`, `hop 3`.
     pub probe: String,
-    /// Its number in the history.
+    /// Number of the series in the history.
     pub series: u32,
-    /// What came of the last probe that has an outcome.
+    /// Outcome of the last completed probe.
     pub last: Option<Outcome>,
     /// When that probe was sent.
     pub last_at: Option<WallTime>,
     /// Counts over the last minute.
     pub tally: Tally,
-    /// Median over the last minute's answers, late ones among them, to a bucket of the history (1.1 %).
+    /// Median delay over the last minute, late answers included, to the bucket width of the history
+    /// (1.1 %).
     pub median: Option<Duration>,
-    /// Their 95th percentile.
+    /// 95th percentile of the same delays.
     pub p95: Option<Duration>,
-    /// Since when there is no answer, and why, in words: `no answer`, `name does not resolve: ...`.
+    /// Start of the current failure and its reason in words: `no answer`,
+    /// `name does not resolve: ...`.
     pub failing_since: Option<(WallTime, String)>,
-    /// Names of the alerts that are raised.
+    /// Names of the raised alerts.
     pub alerts: Vec<String>,
 }
 
-/// The outcomes of a series' last minute, as small as they go: there may be 100,000 series.
+/// Outcomes of one series in the last minute. Compact, because there may be 100,000 series.
 #[derive(Clone, Default, Debug)]
 pub struct LastMinute {
     recent: VecDeque<RecentSample>,
@@ -52,7 +54,7 @@ pub struct LastMinute {
     reason: String,
 }
 
-/// A time of sending may lie a little after what is taken for now; the clock may have been set back, too.
+/// Compares absolute ages: a send time may be slightly after `now`, and the clock may be set back.
 const fn is_within(at: ShortTime, now: WallTime) -> bool {
     at.age_ms(now).unsigned_abs() as u64 <= WINDOW.as_nanos() / 1_000_000
 }
@@ -83,13 +85,13 @@ impl LastMinute {
             self.last = Some(sample);
         }
     }
-    /// Counts duplicate and reordered replies.
+    /// Adds duplicate and reordered replies.
     pub fn count(&mut self, at: WallTime, duplicates: u64, reordered: u64) {
         self.duplicates.extend((0..duplicates).map(|_| ShortTime::of(at)));
         self.reordered.extend((0..reordered).map(|_| ShortTime::of(at)));
         self.prune(at);
     }
-    /// Sets why probes fail; it is reported with [`TargetNow::failing_since`].
+    /// Sets the reason for failed probes; [`TargetNow::failing_since`] reports it.
     pub fn reason(&mut self, reason: &str) {
         if self.reason != reason {
             self.reason.clear();
@@ -106,7 +108,7 @@ impl LastMinute {
             }
         }
     }
-    /// Writes what it knows into `now`; `time` ends the minute.
+    /// Fills `now` with the statistics of the minute that ends at `time`.
     pub fn fill(&self, now: &mut TargetNow, time: WallTime) {
         let recent = self.recent.iter().filter(|recent| is_within(recent.at, time));
         let mut delays: Vec<f64> = Vec::with_capacity(self.recent.len());

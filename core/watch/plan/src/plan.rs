@@ -1,4 +1,4 @@
-//! A whole configuration, checked.
+//! A complete, validated configuration.
 use crate::push::Push;
 use crate::target::Target;
 use alloc::format;
@@ -6,44 +6,45 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
-/// What `fathom watch` is told to do.
+/// The configuration of `fathom watch`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
-    /// Directory of the history; `None` leaves it to the program.
+    /// Directory of the history; `None` for the program's default.
     pub store: Option<String>,
-    /// Where the page is served; `None` leaves it to the program.
+    /// Address of the web page; `None` for the program's default.
     pub listen: Option<SocketAddr>,
-    /// File with the page's password; `None` leaves it to the program.
+    /// File with the password of the web page; `None` for the program's default.
     pub password_file: Option<String>,
-    /// Further names by which the page may be asked, such as that of a proxy in front of it.
+    /// Additional hostnames that requests for the page may use, such as that of a reverse proxy.
     pub hosts: Vec<String>,
-    /// Directory of results of tests that the page shows beside what it watched.
+    /// Directory of test results that the page shows next to the watched targets.
     pub results: Option<String>,
-    /// Most packets that all targets together may send in a second; `None` leaves it to the program.
+    /// Maximum packets per second of all targets together; `None` for the program's default.
     pub max_packets_per_second: Option<u64>,
-    /// Seed of the phases; the same file gives the same times of sending within an interval.
+    /// Seed of the send phases: the same file always gives the same send times within an interval.
     pub seed: u64,
-    /// Interfaces of this host whose load is kept; empty means that of the default route, `none` none.
+    /// Interfaces whose load is recorded. Empty: that of the default route; `none`: no interface.
     pub interfaces: Vec<String>,
-    /// The targets, in the file's order.
+    /// The targets, in file order.
     pub targets: Vec<Target>,
-    /// Where figures are sent.
+    /// Destinations for metrics.
     pub pushes: Vec<Push>,
-    /// Who can be told.
+    /// Receivers of notifications.
     pub receivers: Vec<fathom_watch_alert::Receiver>,
-    /// When they are.
+    /// Alert rules.
     pub alerts: Vec<fathom_watch_alert::Rule>,
 }
 
 impl Plan {
-    /// Packets that all targets together send in a second, about.
+    /// Approximate packets per second of all targets together.
     pub fn packets_per_second(&self) -> f64 {
         self.targets.iter().map(|t| t.pace.per_second() * t.protocol.packets(t.options.max_hops) as f64).sum()
     }
-    /// Refuses a plan that sends more than `limit`, with the arithmetic. `source` says where the limit comes from.
+    /// Refuses a plan that sends more than `limit` packets per second. `source` says where the
+    /// limit was set.
     ///
     /// # Errors
-    /// In words: which targets ask for most, and what to try.
+    /// The calculation: which targets send most, and what to change.
     pub fn within(&self, limit: u64, source: &str) -> Result<(), String> {
         let sent = self.packets_per_second();
         if sent <= limit as f64 {
@@ -51,12 +52,12 @@ impl Plan {
         }
         let stretch = sent / limit as f64;
         Err(format!(
-            "{} send {sent:.0} packets/s, and the limit is {limit} ({source}): make the intervals {stretch:.1} times as \
-             long, take targets out, or set max_packets_per_second under [watch] if this machine and its line bear it",
+            "{} send {sent:.0} packets/s, more than the limit of {limit} ({source}): make the intervals {stretch:.1} times as \
+             long, remove targets, or set max_packets_per_second under [watch] if this machine and its link can handle it",
             self.heaviest()
         ))
     }
-    /// The targets of the commonest way of asking: `10000 icmp targets every 100ms`.
+    /// The targets that use the most common probe: `10000 icmp targets every 100ms`.
     fn heaviest(&self) -> String {
         let mut kinds: Vec<(f64, usize, &Target)> = Vec::new();
         for target in &self.targets {
@@ -71,7 +72,7 @@ impl Plan {
         }
         let largest = kinds.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         largest.map_or_else(String::new, |(_, count, target)| {
-            let others = if count < self.targets.len() { " and the others" } else { "" };
+            let others = if count < self.targets.len() { " and other targets" } else { "" };
             let round =
                 if target.pace.probes > 1 { format!("{} times ", target.pace.probes) } else { String::new() };
             format!("{count} {} targets {round}every {}{others}", target.protocol, target.pace.interval)

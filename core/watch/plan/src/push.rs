@@ -1,11 +1,12 @@
-//! Where figures are sent: the `[[push]]` tables.
+//! The `[[push]]` tables: destinations for metrics.
 use crate::error::Fault;
-use crate::section::{Section, nearest};
+use crate::section::Section;
 use crate::url::Url;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use fathom_text::nearest;
 use fathom_units::Duration;
 
 const KEYS: [&str; 12] = [
@@ -23,17 +24,18 @@ const KEYS: [&str; 12] = [
     "ca_file",
 ];
 
-/// A point a minute is what fits the plots of a far end, and 30 MB a series and year in Prometheus.
+/// One point per minute suits dashboards, and takes 30 MB per series and year in Prometheus.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
-/// A sketch of more would hide what a receiver's plots are for; one of a chunk of the history would be read in pieces anyway.
+/// A histogram of a longer interval would hide what dashboards should show, and the history is read
+/// one chunk at a time anyway.
 const MAX_INTERVAL: Duration = Duration::from_secs(600);
-/// As long as answers are waited for at all.
+/// The longest time that the program waits for any answer.
 const MAX_SETTLE: Duration = Duration::from_secs(1_200);
-/// A sample is on the disk some 10 s after it is known.
+/// A sample is written to disk about 10 s after its outcome is known.
 const DURABLE: Duration = Duration::from_secs(15);
 const MAX_NAME: usize = 64;
-/// What a sender may not change, or would break by it.
+/// Headers that the program sets itself and that a configuration must not override.
 const RESERVED_HEADERS: [&str; 8] = [
     "authorization",
     "connection",
@@ -44,14 +46,15 @@ const RESERVED_HEADERS: [&str; 8] = [
     "transfer-encoding",
     "x-prometheus-remote-write-version",
 ];
-/// Labels that every series has already.
+/// Labels that every series already has.
 const OWN_LABELS: [&str; 10] =
     ["target", "group", "host", "probe", "outcome", "interface", "thread", "job", "instance", "le"];
 
-/// How figures are sent.
+/// The protocol of a push.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PushKind {
-    /// Prometheus remote-write with `io.prometheus.write.v2.Request`, and 1.0 if the far end does not know that.
+    /// Prometheus remote-write with `io.prometheus.write.v2.Request`; falls back to 1.0 if the
+    /// receiver does not support it.
     RemoteWrite2,
     /// Prometheus remote-write 1.0.
     RemoteWrite1,
@@ -59,49 +62,51 @@ pub enum PushKind {
     Otlp,
 }
 
-/// In which form histograms are sent by remote-write.
+/// Encoding of histograms in remote-write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PushHistogram {
-    /// As Prometheus' native histograms, with all buckets of the history.
+    /// Prometheus native histograms, with all buckets of the history.
     Native,
-    /// As one counter a power of two, for those who do not know native ones.
+    /// One counter per power of two, for receivers without native histograms.
     Classic,
 }
 
-/// A place to which figures are sent.
+/// A destination for metrics.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Push {
-    /// Its name in messages and in that of its cursor's file; unique.
+    /// Unique name, used in messages and in the name of the cursor file.
     pub name: String,
-    /// How.
+    /// The protocol.
     pub kind: PushKind,
-    /// Where to.
+    /// The URL of the receiver.
     pub url: String,
-    /// The form of histograms.
+    /// The encoding of histograms.
     pub histogram: PushHistogram,
-    /// From one point of a series to the next.
+    /// Interval between the points of a series.
     pub interval: Duration,
-    /// How long after its time a point is sent: what is answered later than that is lost to the far end.
+    /// Delay between the time of a point and its transmission. Replies that arrive later are
+    /// missing from the pushed data.
     pub settle: Duration,
-    /// The label `instance`; `None` for the host's name.
+    /// The label `instance`; `None` for the hostname.
     pub instance: Option<String>,
-    /// Further labels of all series.
+    /// Additional labels of all series.
     pub labels: Vec<(String, String)>,
-    /// Further headers of all requests.
+    /// Additional headers of all requests.
     pub headers: Vec<(String, String)>,
-    /// The file with the bearer token.
+    /// File with the bearer token.
     pub token_file: Option<String>,
-    /// The file with the authorities, in PEM, by which the far end is known; `None` for the host's own.
+    /// PEM file with the certificate authorities of the receiver; `None` for the system's.
     pub ca_file: Option<String>,
 }
 
-/// All places. `timeout` is the longest of any target: before it has passed, a probe has no outcome.
+/// Parses all `[[push]]` tables. `timeout` is the longest of all targets: until then, a probe may
+/// have no outcome.
 pub(crate) fn pushes(root: &Section<'_>, timeout: Duration) -> Result<Vec<Push>, Fault> {
     let (mut all, mut names): (Vec<Push>, BTreeSet<String>) = Default::default();
     for section in root.sections("push")? {
         let push = push(&section, timeout)?;
         if !names.insert(push.name.clone()) {
-            let what = format!("name: there is another push \"{}\" (names must differ)", push.name);
+            let what = format!("name: duplicate push name \"{}\"", push.name);
             return Err(Fault::new(section.offset_of("name"), what));
         }
         all.push(push);
@@ -133,33 +138,36 @@ fn push(section: &Section<'_>, timeout: Duration) -> Result<Push, Fault> {
 fn kind(section: &Section<'_>) -> Result<PushKind, Fault> {
     const KINDS: [&str; 2] = ["remote_write", "otlp"];
     let Some(text) = section.text("kind")? else {
-        let what = "kind: is missing (\"remote_write\" or \"otlp\")".to_string();
+        let what = "kind: missing (expected \"remote_write\" or \"otlp\")".to_string();
         return Err(Fault::new(section.offset, what));
     };
     let version = section.text("version")?;
     let wrong_version = |known: &str| {
-        let what = format!("version: \"{}\" will not do (known: {known})", version.unwrap_or_default());
+        let what =
+            format!("version: unsupported version \"{}\" (expected {known})", version.unwrap_or_default());
         Fault::new(section.offset_of("version"), what)
     };
     match (text, version) {
         ("remote_write", None | Some("2.0")) => Ok(PushKind::RemoteWrite2),
         ("remote_write", Some("1.0")) => Ok(PushKind::RemoteWrite1),
-        ("remote_write", _) => Err(wrong_version("\"2.0\", which falls back where it must, \"1.0\"")),
+        ("remote_write", _) => {
+            Err(wrong_version("\"2.0\", which falls back to 1.0 if necessary, or \"1.0\""))
+        }
         ("otlp", None) => Ok(PushKind::Otlp),
-        ("otlp", _) => Err(wrong_version("none for otlp: leave it out")),
+        ("otlp", _) => Err(wrong_version("no version for otlp")),
         _ => {
             let guess =
                 nearest(text, &KINDS).map_or_else(String::new, |g| format!("; did you mean \"{g}\"?"));
-            let what = format!("kind: \"{text}\" is unknown (known: {}{guess})", KINDS.join(", "));
+            let what = format!("kind: unknown kind \"{text}\" (known: {}{guess})", KINDS.join(", "));
             Err(Fault::new(section.offset_of("kind"), what))
         }
     }
 }
 
-/// The URL, and its host.
+/// The URL and its host.
 fn url(section: &Section<'_>) -> Result<(String, String), Fault> {
     let Some(text) = section.text("url")? else {
-        let what = "url: is missing (as in \"http://127.0.0.1:9090/api/v1/write\")".to_string();
+        let what = "url: missing (for example \"http://127.0.0.1:9090/api/v1/write\")".to_string();
         return Err(Fault::new(section.offset, what));
     };
     let at = section.offset_of("url");
@@ -169,12 +177,12 @@ fn url(section: &Section<'_>) -> Result<(String, String), Fault> {
 
 fn name(section: &Section<'_>, host: String) -> Result<String, Fault> {
     let name = section.text("name")?.map_or(host, ToString::to_string);
-    // It is part of a file's name, and of one line.
+    // The name becomes part of a file name and of log lines.
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     let fits = (1..=MAX_NAME).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('.');
     let what = || {
         format!(
-            "name: \"{}\" will not do (letters, digits, - _ . and :, at most {MAX_NAME})",
+            "name: invalid name \"{}\" (letters, digits, - _ . and : only, at most {MAX_NAME} characters)",
             name.escape_debug()
         )
     };
@@ -186,12 +194,13 @@ fn histogram(section: &Section<'_>, kind: PushKind) -> Result<PushHistogram, Fau
     match section.text("histogram")? {
         None | Some("native") => Ok(PushHistogram::Native),
         Some("classic") if kind == PushKind::Otlp => {
-            let what = "histogram: \"classic\" is for remote_write (otlp sends exponential histograms)";
+            let what =
+                "histogram: \"classic\" is valid only for remote_write (otlp sends exponential histograms)";
             Err(Fault::new(at, what.to_string()))
         }
         Some("classic") => Ok(PushHistogram::Classic),
         Some(other) => {
-            let what = format!("histogram: \"{other}\" is unknown (known: native, classic)");
+            let what = format!("histogram: unknown value \"{other}\" (known: native, classic)");
             Err(Fault::new(at, what))
         }
     }
@@ -203,7 +212,7 @@ fn settle(section: &Section<'_>, min_settle: Duration) -> Result<Duration, Fault
         return Ok(given);
     }
     let what = format!(
-        "settle: {given} is out of range ({min_settle}, which is the longest timeout and {DURABLE} until it is on the disk, to {MAX_SETTLE})"
+        "settle: {given} is out of range ({min_settle}, the longest timeout plus {DURABLE} to reach the disk, to {MAX_SETTLE})"
     );
     Err(Fault::new(section.offset_of("settle"), what))
 }
@@ -226,7 +235,7 @@ fn duration(
     }
 }
 
-/// Pairs of texts in a table of its own.
+/// The string pairs of a table.
 fn pairs(section: &Section<'_>, key: &str) -> Result<Vec<(String, String, usize)>, Fault> {
     let Some(table) = section.section(key)? else { return Ok(Vec::new()) };
     let mut all = Vec::new();
@@ -244,7 +253,7 @@ fn labels(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {
         let fits = name.chars().all(plain) && !name.starts_with(|c: char| c.is_ascii_digit());
         if !fits || name.is_empty() || name.starts_with("__") || OWN_LABELS.contains(&name.as_str()) {
             let what = format!(
-                "labels: \"{}\" will not do (letters, digits and _, and none of: {})",
+                "labels: invalid label \"{}\" (letters, digits and _ only; reserved: {})",
                 name.escape_debug(),
                 OWN_LABELS.join(", ")
             );
@@ -265,7 +274,7 @@ fn headers(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {
         let reserved = RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str());
         if !plain || reserved {
             let what = format!(
-                "headers: \"{}\" will not do (an HTTP header of visible ASCII, and none that this program sets; a bearer token goes into token_file)",
+                "headers: invalid header \"{}\" (visible ASCII only, and not a header that fathom sets itself; put a bearer token into token_file)",
                 name.escape_debug()
             );
             return Err(Fault::new(at, what));

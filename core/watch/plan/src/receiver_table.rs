@@ -1,4 +1,4 @@
-//! The `[[receiver]]` tables of the configuration.
+//! Parsing of the `[[receiver]]` tables.
 use crate::error::Fault;
 use crate::relay_table::relay;
 use crate::section::{Section, is_plain};
@@ -25,7 +25,7 @@ const KEYS: [&str; 12] = [
     "alertmanager",
     "timeout",
 ];
-/// Keys that only one of the ways has.
+/// Keys that only one transport accepts.
 const OF_ONE_WAY: [(&str, &str); 6] = [
     ("header", "webhook"),
     ("from", "mail"),
@@ -36,13 +36,13 @@ const OF_ONE_WAY: [(&str, &str); 6] = [
 ];
 const ROUTES: [&str; 4] = ["webhook", "mail", "command", "alertmanager"];
 
-/// All `[[receiver]]` tables.
+/// Parses all `[[receiver]]` tables.
 pub(crate) fn receivers(root: &Section<'_>) -> Result<Vec<Receiver>, Fault> {
     let mut all: Vec<Receiver> = Vec::new();
     for section in root.sections("receiver")? {
         let one = receiver(&section)?;
         if all.iter().any(|other| other.name == one.name) {
-            let what = format!("name: there is another receiver \"{}\" (names must differ)", one.name);
+            let what = format!("name: duplicate receiver name \"{}\"", one.name);
             return Err(Fault::new(section.offset_of("name"), what));
         }
         all.push(one);
@@ -55,12 +55,13 @@ fn receiver(section: &Section<'_>) -> Result<Receiver, Fault> {
     let name = crate::section::name(section)?;
     let given: Vec<&str> = ROUTES.into_iter().filter(|key| section.get(key).is_some()).collect();
     let [way] = given.as_slice() else {
-        let what = format!("{} is to have one of {}, and has {}", name, ROUTES.join(", "), given.len());
+        let what =
+            format!("receiver {} needs exactly one of {}, but has {}", name, ROUTES.join(", "), given.len());
         return Err(Fault::new(section.offset, what));
     };
     let strange = OF_ONE_WAY.into_iter().find(|(key, its)| section.get(key).is_some() && its != way);
     if let Some((key, _)) = strange {
-        let what = format!("{key}: a receiver with {way} has none (leave it out)");
+        let what = format!("{key}: not valid for a receiver with {way} (omit it)");
         return Err(Fault::new(section.offset_of(key), what));
     }
     let route = match *way {
@@ -78,8 +79,9 @@ fn url(section: &Section<'_>, key: &str) -> Result<String, Fault> {
     let text = section.text(key)?.unwrap_or_default();
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let fits = rest.is_some_and(|r| !r.is_empty() && !r.starts_with('/')) && is_plain(text);
-    let what =
-        || format!("{key}: \"{}\" is no URL (as in \"https://example.net/hook\")", text.escape_debug());
+    let what = || {
+        format!("{key}: invalid URL \"{}\" (for example \"https://example.net/hook\")", text.escape_debug())
+    };
     if fits { Ok(text.to_string()) } else { Err(Fault::new(section.offset_of(key), what())) }
 }
 
@@ -91,8 +93,12 @@ fn headers(section: &Section<'_>) -> Result<Vec<(String, String)>, Fault> {
         let fits = |(name, value): &(&str, &str)| {
             !name.is_empty() && name.bytes().all(is_name) && value.bytes().all(is_visible)
         };
-        let what =
-            || format!("header: \"{}\" is none (as in \"Authorization: Bearer ...\")", text.escape_debug());
+        let what = || {
+            format!(
+                "header: invalid header \"{}\" (for example \"Authorization: Bearer ...\")",
+                text.escape_debug()
+            )
+        };
         let found = parts.filter(fits).ok_or_else(|| Fault::new(offset, what()))?;
         Ok((found.0.to_string(), found.1.to_string()))
     };
@@ -107,12 +113,15 @@ fn mail(section: &Section<'_>) -> Result<Route, Fault> {
     Ok(Route::Mail { to, from, relay: relay(section)? })
 }
 
-/// What goes between the brackets of RFC 5321 section 4.1.2, without its quoted forms: nothing that could end a command.
+/// A mailbox of RFC 5321 section 4.1.2 without quoted forms, so that it cannot terminate an SMTP
+/// command.
 fn address(key: &str, text: &str, offset: usize) -> Result<String, Fault> {
     let plain = |c: char| c.is_ascii_graphic() && !"<>,;:\"()[]\\".contains(c);
     let parts = text.rsplit_once('@').filter(|(local, domain)| !local.is_empty() && !domain.is_empty());
     let fits = parts.is_some() && text.chars().all(plain) && !text.starts_with('-') && text.len() <= 254;
-    let what = || format!("{key}: \"{}\" is no mail address (as in \"me@example.net\")", text.escape_debug());
+    let what = || {
+        format!("{key}: invalid mail address \"{}\" (for example \"me@example.net\")", text.escape_debug())
+    };
     if fits { Ok(text.to_string()) } else { Err(Fault::new(offset, what())) }
 }
 
@@ -122,11 +131,15 @@ fn command(section: &Section<'_>) -> Result<Route, Fault> {
     match words.first() {
         Some((program, offset)) if program.contains(' ') && words.len() == 1 => fault(
             *offset,
-            format!("command: \"{program}\" is one word for no shell (write [\"program\", \"argument\"])"),
+            format!(
+                "command: \"{program}\" contains spaces, but no shell is used (write [\"program\", \"argument\"])"
+            ),
         ),
         Some((program, offset)) if !program.starts_with('/') => fault(
             *offset,
-            format!("command: \"{program}\" is no whole path (as in [\"/usr/local/bin/page\", \"loss\"])"),
+            format!(
+                "command: \"{program}\" is not an absolute path (for example [\"/usr/local/bin/page\", \"loss\"])"
+            ),
         ),
         _ => Ok(Route::Command(words.into_iter().map(|(word, _)| word.to_string()).collect())),
     }

@@ -1,14 +1,15 @@
-//! A table of the file, read key by key, so that every error has its line and no key passes unknown.
+//! Reads a table key by key, so that every error has its line and unknown keys are refused.
 use crate::error::Fault;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Display;
 use core::str::FromStr;
+use fathom_text::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A table and where it begins.
+/// A table and its offset in the file.
 #[derive(Clone, Copy)]
 pub(crate) struct Section<'t> {
     table: &'t DeTable<'t>,
@@ -25,7 +26,7 @@ impl<'t> Section<'t> {
         strange.map_or(Ok(()), |key| {
             let word = key.get_ref();
             let advice = nearest(word, known).map_or_else(
-                || format!("known here: {}", known.join(", ")),
+                || format!("known keys: {}", known.join(", ")),
                 |guess| format!("did you mean \"{guess}\"?"),
             );
             Err(Fault::new(key.span().start, format!("{word}: unknown key ({advice})")))
@@ -38,14 +39,14 @@ impl<'t> Section<'t> {
     pub(crate) fn get(&self, key: &str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.table.get(key)
     }
-    /// The offset of a key's value, or of the table where it is not given.
+    /// The byte offset of a key's value, or of the table if the key is missing.
     pub(crate) fn offset_of(&self, key: &str) -> usize {
         self.get(key).map_or(self.offset, |value| value.span().start)
     }
     pub(crate) fn text(&self, key: &str) -> Result<Option<&'t str>, Fault> {
-        self.read(key, "a text in quotes", DeValue::as_str)
+        self.read(key, "a quoted string", DeValue::as_str)
     }
-    /// A whole number between two limits.
+    /// An integer from `low` to `high`.
     pub(crate) fn integer(&self, key: &str, low: u64, high: u64) -> Result<Option<u64>, Fault> {
         let Some(value) = self.get(key) else { return Ok(None) };
         let digits = value.get_ref().as_integer().filter(|i| i.radix() == 10).map(|i| i.as_str());
@@ -59,29 +60,26 @@ impl<'t> Section<'t> {
         };
         number.map(Some).ok_or_else(refused)
     }
-    /// A quantity with its unit, in quotes.
+    /// A quoted quantity with its unit.
     pub(crate) fn quantity<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Option<T>, Fault> {
         let Some(value) = self.get(key) else { return Ok(None) };
         let at = value.span().start;
         let parsed = |text: &str| text.parse::<T>().map_err(|e| Fault::new(at, format!("{key}: {e}")));
         match value.get_ref() {
             DeValue::String(text) => parsed(text).map(Some),
-            // Without quotes there is no unit either: the quantity's own error asks for it.
+            // A bare number has no unit; the parser of the quantity reports that.
             DeValue::Integer(number) => parsed(number.as_str())
                 .and(Err(Fault::new(at, format!("{key}: {} must be in quotes", number.as_str())))),
             other => Err(Fault::new(
                 at,
-                format!(
-                    "{key}: {} is not a quantity (expected a number with its unit, in quotes)",
-                    shown(other)
-                ),
+                format!("{key}: {} is not a quantity (expected a number with unit, in quotes)", shown(other)),
             )),
         }
     }
-    /// One text, or several in brackets.
+    /// One string or an array of strings.
     pub(crate) fn texts(&self, key: &str) -> Result<Option<Vec<(&'t str, usize)>>, Fault> {
         let Some(value) = self.get(key) else { return Ok(None) };
-        let wrong = |at| Fault::new(at, format!("{key}: expected a text in quotes, or several in brackets"));
+        let wrong = |at| Fault::new(at, format!("{key}: expected a quoted string, or several in brackets"));
         let one = |item: &'t Spanned<DeValue<'t>>| {
             let at = item.span().start;
             item.get_ref().as_str().map(|text| (text, at)).ok_or_else(|| wrong(at))
@@ -89,13 +87,13 @@ impl<'t> Section<'t> {
         match value.get_ref() {
             DeValue::Array(items) if items.is_empty() => Err(Fault::new(
                 value.span().start,
-                format!("{key}: the list is empty (leave it out for the default)"),
+                format!("{key}: the list is empty (omit the key for the default)"),
             )),
             DeValue::Array(items) => items.iter().map(one).collect::<Result<_, _>>().map(Some),
             _ => Ok(Some(Vec::from([one(value)?]))),
         }
     }
-    /// A table of this name.
+    /// The table named `key`.
     pub(crate) fn section(&self, key: &str) -> Result<Option<Section<'t>>, Fault> {
         let Some(value) = self.get(key) else { return Ok(None) };
         let at = value.span().start;
@@ -103,7 +101,7 @@ impl<'t> Section<'t> {
         let refused = || Fault::new(at, format!("{key}: expected a table, written [{key}]"));
         table.map(|table| Some(Section::new(table, at))).ok_or_else(refused)
     }
-    /// Tables of this name, written `[[name]]`.
+    /// The tables named `key`, written `[[key]]`.
     pub(crate) fn sections(&self, key: &str) -> Result<Vec<Section<'t>>, Fault> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
         let refused = |at| Fault::new(at, format!("{key}: expected tables, each written [[{key}]]"));
@@ -127,7 +125,7 @@ impl<'t> Section<'t> {
     }
 }
 
-/// A value as it stands in the file, or what it is.
+/// The value as written in the file, or its type.
 fn shown(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => format!("\"{text}\""),
@@ -138,45 +136,20 @@ fn shown(value: &DeValue<'_>) -> String {
     }
 }
 
-/// The known word that was probably meant.
-pub(crate) fn nearest<'k>(wrong: &str, known: &[&'k str]) -> Option<&'k str> {
-    let found = known.iter().map(|word| (edit_distance(wrong, word), *word)).min()?;
-    // Two letters of a short word are most of it.
-    (found.0 <= 2 && found.0 * 2 < found.1.len().max(3)).then_some(found.1)
-}
-
-/// Least number of letters to insert, delete or replace (Levenshtein).
-fn edit_distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.bytes().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (slot, to) in row.iter_mut().skip(1).zip(b.bytes()) {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = *slot;
-            left = replaced.min(left + 1).min(diagonal + 1);
-            *slot = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(a.len())
-}
-
 const MAX_NAME: usize = 128;
 
-/// The name of what a table describes.
+/// The name of the item that a table describes.
 pub(crate) fn name(section: &Section<'_>) -> Result<String, Fault> {
     let Some(text) = section.text("name")? else {
-        return Err(Fault::new(section.offset, "name: is missing".to_string()));
+        return Err(Fault::new(section.offset, "name: missing".to_string()));
     };
     let fits = (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    let what = || format!("name: \"{}\" will not do (1 to {MAX_NAME} characters)", text.escape_debug());
+    let what =
+        || format!("name: invalid name \"{}\" (expected 1 to {MAX_NAME} characters)", text.escape_debug());
     if fits { Ok(text.to_string()) } else { Err(Fault::new(section.offset_of("name"), what())) }
 }
 
-/// Visible ASCII characters, and nothing else.
+/// Whether `text` is visible ASCII only.
 pub(crate) fn is_plain(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_graphic())
 }

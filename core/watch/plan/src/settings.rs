@@ -1,15 +1,16 @@
-//! The keys that a target, a group and the defaults share, and how the nearer ones win.
+//! Keys that targets, groups and defaults share; the most specific table wins.
 use crate::error::Fault;
-use crate::section::{Section, nearest};
+use crate::section::Section;
 use crate::target::{Family, Protocol};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use fathom_probe::{ECHO_MIN_PAYLOAD_BYTES, Pace, dns};
+use fathom_text::nearest;
 use fathom_units::{Duration, dscp_of_name};
 
-/// Keys of a target that groups and defaults may have too.
+/// Keys of a target that groups and defaults also accept.
 pub(crate) const SHARED_KEYS: [&str; 17] = [
     "probe",
     "interval",
@@ -31,26 +32,28 @@ pub(crate) const SHARED_KEYS: [&str; 17] = [
 ];
 
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
-/// A day: what is asked more seldom is no monitoring.
+/// Longest interval: a day. A longer one is not monitoring.
 const MAX_INTERVAL: Duration = Duration::from_secs(86_400);
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
-/// SmokePing's default: 20 probes a second apart.
+/// Default of SmokePing: 20 probes, one second apart.
 const DEFAULT_GAP: Duration = Duration::from_secs(1);
 const MIN_GAP: Duration = Duration::from_millis(10);
 const MAX_ROUND: u64 = 1_000;
 const MIN_TIMEOUT: Duration = Duration::from_millis(10);
 const MAX_TIMEOUT: Duration = Duration::from_secs(600);
-/// A queue of 1.1 s was seen in many homes, and a phone's radio takes 2 s to wake: both are answers, not losses.
+/// Default timeout. Homes were seen with queues of 1.1 s, and a phone's radio takes 2 s to wake:
+/// such replies are late answers, not losses.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
-/// What ping(8) sends, and the least that holds what names a probe.
+/// Default payload of ping(8), and the smallest that holds the probe identifier.
 const DEFAULT_SIZE: u16 = 56;
-/// The least payload that names a probe.
+/// The smallest payload that holds the probe identifier.
 pub const MIN_SIZE: u16 = ECHO_MIN_PAYLOAD_BYTES as u16;
-/// With headers it fits an Ethernet frame; a larger one is split, which measures something else.
+/// Largest payload that fits an Ethernet frame with its headers. A larger one would be fragmented,
+/// which measures something else.
 const MAX_SIZE: u64 = 1_452;
 const DEFAULT_MAX_HOPS: u8 = 30;
 
-/// One way of asking, as it is written: `icmp`, `tcp:443`.
+/// One probe as written in the file: `icmp`, `tcp:443`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Way {
     pub(crate) protocol: Protocol,
@@ -58,7 +61,7 @@ pub(crate) struct Way {
     pub(crate) offset: usize,
 }
 
-/// Keys as they stand in one table; those that are missing come from the table around it.
+/// Keys of one table. Missing ones are inherited from the enclosing table.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Settings {
     pub(crate) probe: Option<Vec<Way>>,
@@ -99,7 +102,7 @@ impl Settings {
             token: section.text("token")?.map(ToString::to_string),
         })
     }
-    /// These keys, and those of `outer` that are not among them.
+    /// These settings, completed from `outer`.
     pub(crate) fn within(self, outer: &Settings) -> Settings {
         Settings {
             probe: self.probe.or_else(|| outer.probe.clone()),
@@ -125,12 +128,12 @@ impl Settings {
         let lasts = gap * u64::from(probes);
         if probes > 1 && lasts > interval {
             return Err(format!(
-                "round: {probes} probes {gap} apart take {lasts}, longer than the interval of {interval} (a smaller gap, fewer probes or a longer interval)"
+                "round: {probes} probes {gap} apart take {lasts}, longer than the interval of {interval} (use a smaller gap, fewer probes or a longer interval)"
             ));
         }
         Ok(Pace { interval, probes, gap })
     }
-    /// The path of a URL; it stands before one that is given by its own key.
+    /// Sets the path from a URL. A URL takes precedence over the key `path`.
     pub(crate) fn use_path(&mut self, path: String) {
         self.path = Some(path);
     }
@@ -171,7 +174,7 @@ pub(crate) fn duration(
     }
 }
 
-/// Long times in the unit in which people write them.
+/// Formats a long duration in the unit that people use.
 fn long(time: Duration) -> String {
     if time >= Duration::from_secs(600) {
         format!("{}min", time.as_nanos() / 60_000_000_000)
@@ -191,7 +194,7 @@ fn way(text: &str, offset: usize) -> Result<Way, Fault> {
     let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.name() == name).ok_or_else(|| {
         let guess =
             nearest(name, &names).map_or_else(String::new, |guess| format!("; did you mean \"{guess}\"?"));
-        Fault::new(offset, format!("probe: unknown kind \"{name}\" (known: {}{guess})", names.join(", ")))
+        Fault::new(offset, format!("probe: unknown probe \"{name}\" (known: {}{guess})", names.join(", ")))
     })?;
     let number = |given: &str| given.parse::<u16>().ok().filter(|p| *p > 0);
     let port = match digits {
@@ -217,41 +220,42 @@ fn families(section: &Section<'_>) -> Result<Option<Vec<Family>>, Fault> {
         "ipv6" => &[Family::V6],
         "both" => &[Family::V4, Family::V6],
         other => {
-            let what = format!("family: \"{other}\" is none (expected any, ipv4, ipv6 or both)");
+            let what = format!("family: unknown value \"{other}\" (expected any, ipv4, ipv6 or both)");
             return Err(Fault::new(section.offset_of("family"), what));
         }
     };
     Ok(Some(found.to_vec()))
 }
 
-/// A number, or a name of [`dscp_of_name`].
+/// A DSCP as a number or as a name known to [`dscp_of_name`].
 fn dscp(section: &Section<'_>) -> Result<Option<u8>, Fault> {
     let Some(value) = section.get("dscp") else { return Ok(None) };
     let Some(text) = value.get_ref().as_str() else {
         return Ok(section.integer("dscp", 0, 63)?.and_then(|n| u8::try_from(n).ok()));
     };
-    let what = || format!("dscp: \"{text}\" is none (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)");
+    let what =
+        || format!("dscp: unknown value \"{text}\" (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)");
     dscp_of_name(text).map(Some).ok_or_else(|| Fault::new(value.span().start, what()))
 }
 
 fn address(section: &Section<'_>) -> Result<Option<IpAddr>, Fault> {
     let Some(text) = section.text("source")? else { return Ok(None) };
-    let what = || format!("source: \"{text}\" is no IP address (give one of this host's own)");
+    let what = || format!("source: invalid IP address \"{text}\" (use an address of this host)");
     text.parse().map(Some).map_err(|_| Fault::new(section.offset_of("source"), what()))
 }
 
-/// What goes into the first line of a request as it is: a path, or all of a URL after its host.
+/// A path that goes unchanged into the request line, or the part of a URL after its host.
 fn path(section: &Section<'_>) -> Result<Option<String>, Fault> {
     let Some(text) = section.text("path")? else { return Ok(None) };
     let plain = text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic()) && text.len() <= 2_000;
     let what =
-        || format!("path: \"{text}\" will not do (expected \"/\" and up to 2000 visible ASCII characters)");
+        || format!("path: invalid path \"{text}\" (expected \"/\" and up to 2000 visible ASCII characters)");
     if plain { Ok(Some(text.to_string())) } else { Err(Fault::new(section.offset_of("path"), what())) }
 }
 
 fn query(section: &Section<'_>) -> Result<Option<String>, Fault> {
     let Some(text) = section.text("query")? else { return Ok(None) };
-    let what = |why| format!("query: \"{text}\" is no DNS name ({why})");
+    let what = |why| format!("query: invalid DNS name \"{text}\" ({why})");
     let checked = dns::check_name(text).map_err(|why| Fault::new(section.offset_of("query"), what(why)));
     checked.map(|()| Some(text.to_string()))
 }
@@ -259,7 +263,7 @@ fn query(section: &Section<'_>) -> Result<Option<String>, Fault> {
 const TYPE_A: u16 = 1;
 const TYPE_NS: u16 = 2;
 
-/// RFC 1035 section 3.2.2 and its successors; the commonest alone.
+/// A DNS query type: the common ones of RFC 1035 section 3.2.2 and later RFCs.
 fn query_type(section: &Section<'_>) -> Result<Option<u16>, Fault> {
     const TYPES: [(&str, u16); 8] = [
         ("A", TYPE_A),
@@ -274,6 +278,6 @@ fn query_type(section: &Section<'_>) -> Result<Option<u16>, Fault> {
     let Some(text) = section.text("query_type")? else { return Ok(None) };
     let found = TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, number)| *number);
     let what =
-        || format!("query_type: \"{text}\" is unknown (known: {})", TYPES.map(|(name, _)| name).join(", "));
+        || format!("query_type: unknown type \"{text}\" (known: {})", TYPES.map(|(name, _)| name).join(", "));
     found.map(Some).ok_or_else(|| Fault::new(section.offset_of("query_type"), what()))
 }

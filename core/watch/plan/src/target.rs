@@ -1,4 +1,4 @@
-//! What is asked of whom, and how.
+//! Targets and probe options.
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,24 +13,25 @@ use fathom_watch_alert::SeriesInfo;
 pub enum Protocol {
     /// ICMP echo.
     Icmp,
-    /// UDP probes against `fathom serve`: round trip, and the delay of each way.
+    /// UDP probes against `fathom serve`: round-trip time, and the one-way delay of each direction.
     Udp,
     /// A TCP handshake.
     Tcp,
-    /// A connection up to the end of the TLS handshake.
+    /// A TCP connection up to the end of the TLS handshake.
     Tls,
-    /// HTTP: from the start of the connection to the first byte of the answer.
+    /// HTTP: from the start of the connection to the first byte of the response.
     Http,
-    /// HTTPS: the same, with a TLS handshake between.
+    /// HTTPS: from the start of the connection, including the TLS handshake, to the first byte of
+    /// the response.
     Https,
     /// A DNS query over UDP.
     Dns,
-    /// ICMP echo with growing hop limits: each router of the path is a series.
+    /// ICMP echo with increasing hop limits: each router on the path is a series.
     Hops,
 }
 
 impl Protocol {
-    /// All of them.
+    /// All protocols.
     pub const ALL: [Protocol; 8] = [
         Protocol::Icmp,
         Protocol::Udp,
@@ -41,7 +42,7 @@ impl Protocol {
         Protocol::Dns,
         Protocol::Hops,
     ];
-    /// As it is written in the file.
+    /// The name in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Protocol::Icmp => "icmp",
@@ -54,7 +55,7 @@ impl Protocol {
             Protocol::Hops => "hops",
         }
     }
-    /// The port where none is given.
+    /// The default port.
     pub const fn default_port(self) -> Option<u16> {
         match self {
             Protocol::Icmp | Protocol::Hops => None,
@@ -64,7 +65,8 @@ impl Protocol {
             Protocol::Dns => Some(53),
         }
     }
-    /// Packets that this host sends for one probe, about: a TCP connection is SYN, ACK, request, FIN.
+    /// Approximate number of packets that this host sends per probe; a TCP connection takes SYN,
+    /// ACK, request and FIN.
     pub const fn packets(self, max_hops: u8) -> u64 {
         match self {
             Protocol::Icmp | Protocol::Udp | Protocol::Dns => 1,
@@ -83,10 +85,10 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// Which address of a host is probed.
+/// The address family that is probed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Family {
-    /// The first address that the resolver gives.
+    /// The first address that the resolver returns.
     Any,
     /// The first IPv4 address.
     V4,
@@ -94,59 +96,59 @@ pub enum Family {
     V6,
 }
 
-/// What goes into a probe in addition to its address.
+/// Options of a probe other than its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProbeOptions {
     /// TCP or UDP port; 0 for ICMP.
     pub port: u16,
-    /// Bytes of payload of ICMP and UDP.
+    /// Payload bytes of ICMP and UDP probes.
     pub size: u16,
-    /// The six DSCP bits.
+    /// DSCP (six bits).
     pub dscp: u8,
-    /// Own address to send from.
+    /// Local address to send from.
     pub source: Option<IpAddr>,
-    /// Path of an HTTP request.
+    /// Path of the HTTP request.
     pub path: String,
-    /// Name of a DNS query.
+    /// Name in the DNS query.
     pub query: String,
-    /// Type of a DNS query.
+    /// Type of the DNS query.
     pub query_type: u16,
-    /// Largest hop limit of `hops`.
+    /// Largest hop limit of `hops` probes.
     pub max_hops: u8,
     /// Authentication token of `fathom serve`.
     pub token: Option<String>,
 }
 
-/// A host that is probed by one protocol; the results are a series (`hops` and `udp` have several).
+/// A host probed with one protocol. Each target has one series; `hops` and `udp` have several.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// As the page shows it; with [`probe`](Target::probe) it is unique.
+    /// Display name; unique together with [`probe`](Target::probe).
     pub name: String,
-    /// The group it stands in; empty for none.
+    /// The group; empty if there is none.
     pub group: String,
-    /// Name or address.
+    /// Hostname or address.
     pub host: String,
     /// Protocol of the probes.
     pub protocol: Protocol,
-    /// Which of its addresses is probed.
+    /// Address family.
     pub family: Family,
-    /// When it is probed.
+    /// Schedule of the probes.
     pub pace: Pace,
-    /// A reply that takes longer is late.
+    /// Replies after this time count as late.
     pub timeout: Duration,
-    /// What goes into the probe.
+    /// Options of the probe.
     pub options: ProbeOptions,
-    /// The series' name: `icmp`, `tcp:443`, `icmp ipv6`.
+    /// Name of the series: `icmp`, `tcp:443`, `icmp ipv6`.
     pub probe: String,
 }
 
 impl Target {
-    /// Identifies a target among all others; two plans have the same target if all else is equal too.
+    /// Identifies the target. Two plans share a target only if all other fields are equal too.
     pub fn key(&self) -> (&str, &str) {
         (&self.name, &self.probe)
     }
-    /// The names of its series. The first is that of the whole probe; those of connections time their parts too, those of
-    /// UDP each way, and those of a path each router.
+    /// Names of all series. The first is that of the whole probe. TCP connections add their phases,
+    /// UDP adds each direction, and `hops` adds each router.
     pub fn series(&self) -> Vec<String> {
         let base = &self.probe;
         let with = |parts: &[&str]| parts.iter().map(|part| format!("{base}{part}")).collect();
@@ -162,7 +164,7 @@ impl Target {
             }
         }
     }
-    /// What alert rules need to know of each of its [series](Target::series), in their order.
+    /// What alert rules need to know about each of the [series](Target::series), in the same order.
     pub fn series_info(&self) -> Vec<SeriesInfo> {
         let is_hops = self.protocol == Protocol::Hops;
         let one = |(index, probe): (usize, String)| SeriesInfo {
@@ -176,7 +178,8 @@ impl Target {
         };
         self.series().into_iter().enumerate().map(one).collect()
     }
-    /// The series' name of a way of asking: with the port where it is not implied, and the family where both are asked.
+    /// Name of the series of a probe. It contains the port unless it is the default, and the
+    /// address family if both are probed.
     pub(crate) fn probe_name(protocol: Protocol, port: u16, family: Family, both: bool) -> String {
         let usual = protocol.default_port().is_none_or(|usual| usual == port && protocol != Protocol::Tcp);
         let base = if usual { String::from(protocol.name()) } else { format!("{protocol}:{port}") };

@@ -1,6 +1,6 @@
-//! The few parts of a URL that a probe needs (RFC 3986, section 3).
+//! The parts of a URL that a probe needs (RFC 3986, section 3).
 //!
-//! By hand: the crate `url` rewrites hosts and paths (WHATWG), and a probe sends them as they are written.
+//! Not the crate `url`: it normalizes hosts and paths (WHATWG), and a probe sends them as written.
 use crate::target::Protocol;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,30 +16,31 @@ pub(crate) struct Url {
 
 impl Url {
     pub(crate) fn parse(text: &str) -> Result<Url, String> {
-        let wrong =
-            |why: &str| format!("\"{}\": {why} (as in \"https://example.net/path\")", text.escape_debug());
+        let wrong = |why: &str| {
+            format!("\"{}\": {why} (for example \"https://example.net/path\")", text.escape_debug())
+        };
         let (protocol, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
             (Some(rest), _) => (Protocol::Https, rest),
             (None, Some(rest)) => (Protocol::Http, rest),
-            (None, None) => return Err(wrong("it begins with neither http:// nor https://")),
+            (None, None) => return Err(wrong("must start with http:// or https://")),
         };
         let rest = rest.split('#').next().unwrap_or(rest);
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         if authority.contains('@') {
-            return Err(wrong("a user name or password is not sent"));
+            return Err(wrong("user names and passwords are not supported"));
         }
-        let (host, port) = split(authority).ok_or_else(|| wrong("host and port cannot be read"))?;
+        let (host, port) = split(authority).ok_or_else(|| wrong("invalid host or port"))?;
         let path = if path.starts_with('/') { path.to_string() } else { format!("/{path}") };
         if host.is_empty() || !path.bytes().all(|b| b.is_ascii_graphic()) {
-            return Err(wrong("only visible ASCII characters, and a host"));
+            return Err(wrong("needs a host, and visible ASCII characters only"));
         }
         let port = port.or(protocol.default_port()).unwrap_or(0);
         Ok(Url { protocol, host, port, path })
     }
 }
 
-/// Host without brackets, and the port where one is given.
+/// Splits the authority into the host, without brackets, and the optional port.
 fn split(authority: &str) -> Option<(String, Option<u16>)> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {

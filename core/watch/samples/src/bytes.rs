@@ -1,26 +1,26 @@
-//! Bytes that are kept: variable-length numbers between a header with a version and a checksum.
+//! The stored byte format: variable-length numbers between a header with a version and a checksum.
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Version of what is written. A change of meaning is a new version; old ones stay readable.
+/// Format version. A change of meaning needs a new version; old ones stay readable.
 const VERSION: u8 = 1;
-/// Bytes of kind and version.
+/// Bytes of the header: kind and version.
 const HEADER: usize = 2;
 /// Bytes of the checksum at the end.
 const CHECKSUM: usize = 4;
-/// The most bytes that a number of 64 bits takes at seven bits each.
+/// Most bytes of a 64-bit number at seven bits each.
 const LONGEST_NUMBER: usize = 10;
 
-/// Why bytes are not what they should be.
+/// Why bytes could not be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DecodeError {
-    /// Fewer bytes than are announced.
+    /// Fewer bytes than announced.
     Short,
-    /// Of another kind.
+    /// A different kind of data.
     Kind(u8),
-    /// Of a version that is not known.
+    /// An unknown version.
     Version(u8),
-    /// The checksum differs.
+    /// The checksum does not match.
     Checksum,
     /// A number of more than 64 bits.
     Number,
@@ -28,41 +28,43 @@ pub enum DecodeError {
     Count(u64),
     /// A time before 1970 or beyond what a time holds.
     Time,
-    /// A code that no outcome has.
+    /// A code that stands for no outcome.
     Code(u16),
-    /// A bucket that no value falls into, or an empty one at an end.
+    /// A bucket out of range, or an empty bucket at an end.
     Bucket,
-    /// More bytes than are announced.
+    /// More bytes than announced.
     Trailing,
 }
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DecodeError::Short => write!(f, "is cut short"),
-            DecodeError::Kind(kind) => write!(f, "is of kind {kind}, another than is expected"),
-            DecodeError::Version(version) => write!(f, "has version {version}; this program knows {VERSION}"),
-            DecodeError::Checksum => write!(f, "does not have its checksum"),
-            DecodeError::Number => write!(f, "has a number of more than 64 bits"),
-            DecodeError::Count(count) => write!(f, "announces {count} entries, more than there can be"),
-            DecodeError::Time => write!(f, "has a time that does not exist"),
-            DecodeError::Code(code) => write!(f, "has the code {code}, which no outcome has"),
-            DecodeError::Bucket => write!(f, "has a bucket that does not exist"),
-            DecodeError::Trailing => write!(f, "has bytes after its end"),
+            DecodeError::Short => write!(f, "is truncated"),
+            DecodeError::Kind(kind) => write!(f, "has the unexpected kind {kind}"),
+            DecodeError::Version(version) => {
+                write!(f, "has version {version}, but this program supports version {VERSION}")
+            }
+            DecodeError::Checksum => write!(f, "has a wrong checksum"),
+            DecodeError::Number => write!(f, "has a number with more than 64 bits"),
+            DecodeError::Count(count) => write!(f, "announces {count} entries, more than the limit"),
+            DecodeError::Time => write!(f, "has an invalid time"),
+            DecodeError::Code(code) => write!(f, "has the invalid outcome code {code}"),
+            DecodeError::Bucket => write!(f, "has an invalid bucket"),
+            DecodeError::Trailing => write!(f, "has extra bytes at the end"),
         }
     }
 }
 
 impl core::error::Error for DecodeError {}
 
-/// Appends numbers.
+/// Encodes numbers.
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
     pub(crate) fn new(kind: u8) -> Self {
         Writer(alloc::vec![kind, VERSION])
     }
-    /// Seven bits a byte, the lowest first; the top bit says that more follow (LEB128).
+    /// LEB128: seven bits per byte, lowest first; the top bit is set if more follow.
     pub(crate) fn number(&mut self, mut n: u64) {
         while n >= 0x80 {
             self.0.push(n as u8 | 0x80);
@@ -70,7 +72,7 @@ impl Writer {
         }
         self.0.push(n as u8);
     }
-    /// Small numbers of either sign are short: 0, -1, 1, -2, ...
+    /// Zigzag encoding, so that small numbers of either sign are short: 0, -1, 1, -2, ...
     pub(crate) fn signed(&mut self, n: i64) {
         self.number(((n << 1) ^ (n >> 63)) as u64);
     }
@@ -82,7 +84,7 @@ impl Writer {
     }
 }
 
-/// Takes numbers.
+/// Decodes numbers.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -108,7 +110,7 @@ impl<'a> Reader<'a> {
             let (byte, rest) = self.0.split_first().ok_or(DecodeError::Short)?;
             self.0 = rest;
             let bits = u64::from(byte & 0x7f);
-            // The tenth byte has one bit left.
+            // Only one bit is left for the tenth byte.
             if place == LONGEST_NUMBER - 1 && bits > 1 {
                 return Err(DecodeError::Number);
             }
@@ -128,7 +130,7 @@ impl<'a> Reader<'a> {
         self.0 = rest;
         Ok(taken)
     }
-    /// Bytes that are left: what is announced cannot be more, which bounds what is allocated for it.
+    /// Remaining bytes. They bound any announced count, and so the memory allocated for it.
     pub(crate) fn left(&self) -> usize {
         self.0.len()
     }
@@ -137,7 +139,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends the checksum: bytes that a decoder then judges by their content.
+/// Appends the checksum, so that a decoder judges the content.
 pub fn seal(mut body: Vec<u8>) -> Vec<u8> {
     let sum = checksum(&body);
     body.extend(sum.to_le_bytes());
@@ -155,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_checksum_has_its_published_check_value() {
-        // The "check" of CRC-32/ISO-HDLC.
+        // The published check value of CRC-32/ISO-HDLC.
         assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
     }
 

@@ -1,54 +1,56 @@
-//! Many samples of one series as bytes.
+//! Chunks: many samples of one series, and their encoding.
 use crate::bytes::{DecodeError, Reader, Writer};
 use crate::{Code, Stored};
 use alloc::vec::Vec;
 
 const KIND: u8 = b'c';
 
-/// The most samples of a chunk: an hour at one a millisecond. A larger count is damage.
+/// Most samples of a chunk: an hour at one per millisecond. A larger count means corrupt data.
 pub const MAX_SAMPLES: usize = 3_600_000;
 
-/// Answers that were none of a sample's own.
+/// Replies that are counted but are not samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mark {
-    /// When they came, in milliseconds since 1970-01-01 UTC.
+    /// Time of arrival, in milliseconds since 1970-01-01 UTC.
     pub at_ms: u64,
-    /// Answers that came again.
+    /// Duplicate replies.
     pub duplicates: u64,
-    /// Answers that overtook one of an earlier probe.
+    /// Reordered replies: they overtook the reply to an earlier probe.
     pub reordered: u64,
 }
 
-/// Samples of one series, in any order of their times, and what was counted beside them.
+/// Samples of one series, in any order of time, and the duplicate and reordered replies.
 ///
-/// As bytes: the times as the commonest interval and what deviates from it, so that a regular grid takes a few bytes in all; then
-/// the lower bytes of all codes, then the upper ones, so that a packer sees alike beside alike.
+/// Encoding of times: the most common interval and the deviations from it, so that a regular grid
+/// takes a few bytes. Then the low bytes of all codes, then the high bytes, which compresses
+/// better.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Chunk {
     /// The samples.
     pub samples: Vec<Stored>,
-    /// Duplicates and reordered answers.
+    /// Duplicate and reordered replies.
     pub marks: Vec<Mark>,
 }
 
 impl Chunk {
-    /// Neither samples nor marks.
+    /// Whether there are neither samples nor marks.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty() && self.marks.is_empty()
     }
-    /// Adds what `other` has.
+    /// Moves the content of `other` here.
     pub fn append(&mut self, other: &mut Chunk) {
         self.samples.append(&mut other.samples);
         self.marks.append(&mut other.marks);
     }
-    /// Orders all by time; those of one time stay as they are.
+    /// Sorts samples and marks by time (stable).
     pub fn sort(&mut self) {
         self.samples.sort_by_key(|s| s.at_ms);
         self.marks.sort_by_key(|m| m.at_ms);
     }
-    /// Gives the lost sample that was sent nearest to `stored.at_ms`, less than two milliseconds from it, the code of `stored`.
+    /// Replaces the code of the lost sample nearest to `stored.at_ms`, less than two milliseconds
+    /// away, with the code of `stored`.
     ///
-    /// Gives the place of the sample, or `None` if there is no such one.
+    /// Returns the index of the sample, or `None` if there is none.
     pub fn amend(&mut self, stored: Stored) -> Option<usize> {
         let off = |s: &Stored| s.at_ms.abs_diff(stored.at_ms);
         let lost = self.samples.iter_mut().enumerate().filter(|(_, s)| s.code == Code::LOST && off(s) < 2);
@@ -56,7 +58,7 @@ impl Chunk {
         sample.code = stored.code;
         Some(place)
     }
-    /// The bytes, with version and checksum.
+    /// Encodes the chunk, with version and checksum.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::new(KIND);
         encode_times(&self.samples, &mut out);
@@ -64,10 +66,10 @@ impl Chunk {
         encode_codes(self.samples.iter(), &mut out);
         out.finish()
     }
-    /// What [`Chunk::encode`] was given.
+    /// Decodes the output of [`Chunk::encode`].
     ///
     /// # Errors
-    /// Any other bytes are refused.
+    /// Refuses any other bytes.
     pub fn decode(bytes: &[u8]) -> Result<Chunk, DecodeError> {
         let mut from = Reader::open(bytes, KIND)?;
         let mut samples = decode_times(&mut from)?;
@@ -78,13 +80,13 @@ impl Chunk {
     }
 }
 
-/// The lower bytes of all codes, then the upper ones.
+/// Encodes the low bytes of all codes, then the high bytes.
 pub(crate) fn encode_codes<'a>(samples: impl Iterator<Item = &'a Stored> + Clone, out: &mut Writer) {
     out.bytes(samples.clone().map(|s| s.code.number() as u8));
     out.bytes(samples.map(|s| (s.code.number() >> 8) as u8));
 }
 
-/// Gives each sample its code.
+/// Decodes the code of each sample.
 pub(crate) fn decode_codes<'a>(
     samples: impl ExactSizeIterator<Item = &'a mut Stored>,
     from: &mut Reader<'_>,
@@ -98,7 +100,8 @@ pub(crate) fn decode_codes<'a>(
     Ok(())
 }
 
-/// Count, first time, commonest interval, then pairs: how many intervals are it, and by how much the next one deviates.
+/// Encodes the count, the first time and the most common interval; then pairs: the number of
+/// intervals that match it, and the deviation of the next.
 pub(crate) fn encode_times(samples: &[Stored], out: &mut Writer) {
     out.number(samples.len() as u64);
     let Some(first) = samples.first() else { return };
@@ -120,10 +123,10 @@ pub(crate) fn encode_times(samples: &[Stored], out: &mut Writer) {
     }
 }
 
-/// Samples with their times, and no codes yet.
+/// Decodes the times; the codes are still missing.
 pub(crate) fn decode_times(from: &mut Reader<'_>) -> Result<Vec<Stored>, DecodeError> {
     let announced = from.number()?;
-    // The codes follow, two bytes each.
+    // Two bytes of code per sample follow.
     let count = usize::try_from(announced).ok().filter(|n| *n <= MAX_SAMPLES && *n <= from.left() / 2);
     let count = count.ok_or(DecodeError::Count(announced))?;
     let mut samples = Vec::with_capacity(count);
@@ -168,7 +171,7 @@ pub(crate) fn encode_marks(marks: &[Mark], out: &mut Writer) {
 
 pub(crate) fn decode_marks(from: &mut Reader<'_>) -> Result<Vec<Mark>, DecodeError> {
     let announced = from.number()?;
-    // Three numbers each.
+    // Three numbers per mark.
     if announced > (from.left() / 3) as u64 {
         return Err(DecodeError::Count(announced));
     }
@@ -185,7 +188,8 @@ fn intervals(samples: &[Stored]) -> impl Iterator<Item = i64> {
     samples.iter().zip(samples.iter().skip(1)).map(|(a, b)| b.at_ms.wrapping_sub(a.at_ms) as i64)
 }
 
-/// The interval that more than half of all have, if there is one (Boyer and Moore, MJRTY, 1991); else any.
+/// The interval shared by more than half of all samples, if any (Boyer and Moore, MJRTY, 1991);
+/// otherwise an arbitrary one.
 fn common_interval(samples: &[Stored]) -> i64 {
     let (mut candidate, mut votes) = (0, 0_usize);
     for interval in intervals(samples) {

@@ -1,31 +1,31 @@
-//! A sample's outcome as one number of 16 bits.
+//! Encodes an outcome in 16 bits.
 use crate::Outcome;
 use crate::scale::{self, HIGHEST, LOWEST};
 use fathom_units::Duration;
 
 const LOST: u16 = 0;
 const FAILED: u16 = 1;
-/// An answer that took no time, or a level of zero: it is in no bucket of a logarithmic scale.
+/// A delay or level of zero, which no bucket of a logarithmic scale holds.
 const ZERO: u16 = 2;
 const LATE_ZERO: u16 = 3;
-/// Code of the lowest bucket. The buckets of 3.6 ms to 0.9 s then share their upper byte, so that of two planes of bytes one is
-/// nearly constant for the delays that paths have.
+/// Code of the lowest bucket. With this value the buckets from 3.6 ms to 0.9 s share their high
+/// byte, so for typical delays one of the two byte planes is nearly constant.
 const FIRST: u16 = 4;
 const BUCKETS: u16 = (HIGHEST - LOWEST + 1) as u16;
 const FIRST_LATE: u16 = FIRST + BUCKETS;
 const END: u16 = FIRST_LATE + BUCKETS;
 
-/// A sample's outcome: lost, failed, or the bucket of its value and whether it was late.
+/// Outcome of a sample: lost, failed, or the bucket of its value and whether it was late.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Code(u16);
 
 impl Code {
     /// Lost.
     pub const LOST: Code = Code(LOST);
-    /// Not asked, or not to be read.
+    /// Not sent, or not readable.
     pub const FAILED: Code = Code(FAILED);
 
-    /// The code of an outcome.
+    /// Encodes an outcome.
     pub fn of(outcome: Outcome) -> Code {
         match outcome {
             Outcome::Answered(rtt) => Code::level(rtt.as_secs_f64()),
@@ -35,7 +35,7 @@ impl Code {
             Outcome::Failed => Code::FAILED,
         }
     }
-    /// The code of a level in its base unit; what is negative or no number could not be read.
+    /// Encodes a level in its base unit. Negative values and NaN count as unreadable.
     pub fn level(value: f64) -> Code {
         if value.is_nan() || value < 0.0 {
             Code::FAILED
@@ -45,7 +45,7 @@ impl Code {
             Code(FIRST + offset(value))
         }
     }
-    /// The outcome, of which the delay is that of its bucket.
+    /// Decodes the outcome; the delay is the representative value of the bucket.
     pub fn outcome(self) -> Outcome {
         let Some(value) = self.value() else {
             return if self == Code::LOST { Outcome::Lost } else { Outcome::Failed };
@@ -53,7 +53,7 @@ impl Code {
         let rtt = Duration::from_secs_f64(value);
         if self.is_late() { Outcome::Late(rtt) } else { Outcome::Answered(rtt) }
     }
-    /// The value, in the base unit of its series; `None` without one.
+    /// The value in the base unit of the series, if there is one.
     pub fn value(self) -> Option<f64> {
         match self.0 {
             LOST | FAILED => None,
@@ -61,7 +61,7 @@ impl Code {
             _ => self.bucket().map(scale::value_of),
         }
     }
-    /// The bucket of a value above zero.
+    /// The bucket of a positive value.
     pub fn bucket(self) -> Option<i32> {
         match self.0 {
             FIRST..FIRST_LATE => Some(i32::from(self.0 - FIRST) + LOWEST),
@@ -69,21 +69,21 @@ impl Code {
             _ => None,
         }
     }
-    /// Answered, but late.
+    /// Whether the reply was late.
     pub fn is_late(self) -> bool {
         self.0 == LATE_ZERO || self.0 >= FIRST_LATE
     }
-    /// Its number.
+    /// The 16-bit number.
     pub const fn number(self) -> u16 {
         self.0
     }
-    /// The code of this number, if there is one.
+    /// The code with this number, if it is valid.
     pub const fn from_number(number: u16) -> Option<Code> {
         if number < END { Some(Code(number)) } else { None }
     }
 }
 
-/// How far above the lowest bucket a positive value's is.
+/// Distance of a value's bucket from the lowest bucket.
 fn offset(value: f64) -> u16 {
     (scale::bucket_of(value) - LOWEST) as u16
 }

@@ -1,4 +1,4 @@
-//! What a column of pixels shows.
+//! Columns of a plot.
 use crate::{Chunk, Sketch, Tally, Windows};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -6,30 +6,31 @@ use fathom_units::WallTime;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// All that was sampled from one time to another, as a plot shows it in one column.
+/// All samples of a period, as a plot shows them in one column.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Column {
-    /// Its first time.
+    /// Start of the period.
     pub from: WallTime,
-    /// The first time after it.
+    /// End of the period (exclusive).
     pub to: WallTime,
-    /// What became of the probes.
+    /// Counts of probe outcomes.
     pub tally: Tally,
-    /// Their values.
+    /// Histogram of the values.
     pub sketch: Sketch,
 }
 
-/// Columns side by side, which are filled with samples or with windows.
+/// Adjacent columns, filled from samples or windows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Columns {
-    /// Edges in milliseconds, one more than there are columns.
+    /// Edges in milliseconds: one more than columns.
     edges: Vec<u64>,
     columns: Vec<Column>,
 }
 
 impl Columns {
-    /// At most `count` columns from one time to another, whose edges are multiples of `step_ms`: those of the windows that will fill
-    /// them, so that none is in two columns. The first and the last edge move outwards.
+    /// Creates at most `count` columns from `from` to `to`. Their edges are multiples of `step_ms`,
+    /// the length of the windows that will fill them, so that no window is in two columns. The
+    /// first and the last edge move outward.
     pub fn new(from: WallTime, to: WallTime, count: usize, step_ms: u64) -> Self {
         let step = step_ms.max(1);
         let first = from.0 / NANOS_PER_MILLI / step;
@@ -48,12 +49,12 @@ impl Columns {
             sides.map(|(a, b)| Column { from: wall(a), to: wall(b), ..Column::default() }).collect();
         Columns { edges, columns }
     }
-    /// Counts what a chunk has within the columns and within a time in milliseconds.
+    /// Adds the samples of a chunk that are in `within` (milliseconds).
     pub fn add_chunk(&mut self, chunk: &Chunk, within: &Range<u64>) {
         let mut samples = chunk.samples.as_slice();
         while let Some(first) = samples.first() {
             let (inside, place) = self.place(first.at_ms);
-            // Samples are mostly in order: one search serves all of a column.
+            // Samples are mostly in order, so one search serves all samples of a column.
             let run = samples.iter().take_while(|s| inside.contains(&s.at_ms)).count().max(1);
             let (these, rest) = samples.split_at(run);
             if let Some(column) = place.and_then(|i| self.columns.get_mut(i)) {
@@ -71,7 +72,7 @@ impl Columns {
             }
         }
     }
-    /// Counts the windows that start within the columns and within a time in milliseconds.
+    /// Adds the windows that start in `within` (milliseconds).
     pub fn add_windows(&mut self, windows: &Windows, within: &Range<u64>) {
         for (start_ms, window) in windows.iter().filter(|(start_ms, _)| within.contains(start_ms)) {
             if let Some(column) = self.place(start_ms).1.and_then(|i| self.columns.get_mut(i)) {
@@ -80,15 +81,15 @@ impl Columns {
             }
         }
     }
-    /// From the first edge to the last, in milliseconds since 1970-01-01 UTC.
+    /// The range of the columns, in milliseconds since 1970-01-01 UTC.
     pub fn range_ms(&self) -> Range<u64> {
         self.edges.first().copied().unwrap_or(0)..self.edges.last().copied().unwrap_or(0)
     }
-    /// The columns, in the order of time.
+    /// The columns in order of time.
     pub fn finish(self) -> Vec<Column> {
         self.columns
     }
-    /// The times around this one that are in the same column, and which column that is.
+    /// The range of times that share a column with `at_ms`, and the index of the column.
     fn place(&self, at_ms: u64) -> (Range<u64>, Option<usize>) {
         let above = self.edges.partition_point(|edge| *edge <= at_ms);
         let low = above.checked_sub(1);

@@ -1,4 +1,4 @@
-//! What all series got in a few seconds, as bytes: the journal of a store.
+//! Frames: the samples of all series over a few seconds, for the journal of a store.
 use crate::bytes::{DecodeError, Reader, Writer};
 use crate::chunk::{decode_codes, decode_marks, decode_times, encode_codes, encode_marks, encode_times};
 use crate::{Chunk, Stored};
@@ -6,29 +6,30 @@ use alloc::vec::Vec;
 
 const KIND: u8 = b'j';
 
-/// Bytes of the smallest entry: its series and three counts.
+/// Bytes of the smallest entry: the series and three counts.
 const MIN_BYTES: usize = 4;
 
-/// What one series got.
+/// The new data of one series.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Entry {
     /// Number of the series.
     pub series: u32,
-    /// What is new.
+    /// New samples.
     pub new: Chunk,
-    /// Samples of earlier frames that were lost and got another code: see [`Chunk::amend`].
+    /// Lost samples of earlier frames that received another code: see [`Chunk::amend`].
     pub amended: Vec<Stored>,
 }
 
-/// What all series got in a few seconds. The codes of all stand together, as those of one are too few to be packed.
+/// The new data of all series over a few seconds. The codes of all series are stored together,
+/// because those of one are too few to compress.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Frame {
-    /// In the order in which they are to be applied.
+    /// Entries in the order in which they apply.
     pub entries: Vec<Entry>,
 }
 
 impl Frame {
-    /// The bytes, with version and checksum.
+    /// Encodes the frame, with version and checksum.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::new(KIND);
         out.number(self.entries.len() as u64);
@@ -41,10 +42,10 @@ impl Frame {
         encode_codes(self.entries.iter().flat_map(|e| e.new.samples.iter().chain(&e.amended)), &mut out);
         out.finish()
     }
-    /// What [`Frame::encode`] was given.
+    /// Decodes the output of [`Frame::encode`].
     ///
     /// # Errors
-    /// Any other bytes are refused.
+    /// Refuses any other bytes.
     pub fn decode(bytes: &[u8]) -> Result<Frame, DecodeError> {
         let mut from = Reader::open(bytes, KIND)?;
         let announced = from.number()?;
@@ -54,7 +55,8 @@ impl Frame {
         let (mut entries, mut samples) = (Vec::new(), 0_usize);
         for _ in 0..announced {
             let entry = decode_entry(&mut from)?;
-            // The codes of all follow: short entries with many samples each would else fill the memory.
+            // The codes of all entries follow. Without this check, short entries that announce many
+            // samples could exhaust memory.
             samples += entry.new.samples.len() + entry.amended.len();
             if samples > from.left() / 2 {
                 return Err(DecodeError::Count(samples as u64));

@@ -1,23 +1,23 @@
-//! How the time of a sample becomes whole milliseconds.
+//! Rounds send times to whole milliseconds.
 use fathom_units::WallTime;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// Gives the times at which one series was probed as milliseconds, each less than one from the truth.
+/// Rounds the send times of one series to milliseconds, with an error below 1 ms.
 ///
-/// Probes are sent on a regular grid, give or take some microseconds. Rounded each by itself, those next to the middle between two
-/// milliseconds would go up and down at random, which no packing makes small. So a time that continues the last interval to within a
-/// millisecond is taken to do so.
+/// Probes are sent on a regular grid with a few microseconds of jitter. If each time were rounded
+/// on its own, times near half a millisecond would go up or down at random and compress badly. So a
+/// time that continues the last interval to within a millisecond is rounded to that.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Grid {
-    /// The last time that was given.
+    /// The last rounded time.
     last_ms: u64,
-    /// From the one before it to it.
+    /// The last interval.
     interval_ms: i64,
 }
 
 impl Grid {
-    /// The millisecond that `at` is kept as.
+    /// The rounded time of `at`.
     pub fn place(&mut self, at: WallTime) -> u64 {
         let expected_ms = self.last_ms.saturating_add_signed(self.interval_ms);
         let off = at.0.abs_diff(expected_ms.saturating_mul(NANOS_PER_MILLI));
@@ -28,7 +28,7 @@ impl Grid {
     }
 }
 
-/// The millisecond nearest to a time.
+/// The nearest millisecond.
 pub(crate) fn nearest(at: WallTime) -> u64 {
     at.0.saturating_add(NANOS_PER_MILLI / 2) / NANOS_PER_MILLI
 }

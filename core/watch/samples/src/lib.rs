@@ -1,10 +1,12 @@
-//! What a year of samples is: quantised values, chunks of them, histograms that merge, and the columns of a plot.
+//! Storage format of a year of samples: quantized values, chunks, mergeable histograms, and the
+//! columns of a plot.
 //!
-//! A value is kept as the number of its bucket on one logarithmic [`scale`], whose buckets are those of Prometheus' native
-//! histograms of schema 5. What is made of samples, at any zoom, is a merging of whole numbers, so that a percentile of a year is as
-//! true as that of a minute: it is within 1.09 % of a value that was sampled.
+//! A value is stored as the number of its bucket on one logarithmic [`scale`], with the buckets of
+//! Prometheus' native histograms of schema 5. Aggregates at any zoom are sums of integers, so a
+//! percentile of a year is as accurate as that of a minute: within 1.09 % of a sampled value.
 //!
-//! Nothing here does I/O: [`Chunk`] and [`Windows`] are encoded to bytes with a version and a checksum, which `shell/store` packs and keeps.
+//! Nothing here does I/O: [`Chunk`] and [`Windows`] are encoded with a version and a checksum, and
+//! `shell/watch/store` compresses and stores them.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,17 +1,17 @@
-//! A sample in few bytes, for windows that end now.
+//! Compact samples for windows that end now.
 use crate::{Code, Sample};
 use fathom_units::WallTime;
 
-/// A time in ms modulo 2^32. Differences of up to 24 days, in either direction, are exact.
+/// A time in milliseconds modulo 2^32. Differences of up to 24 days in either direction are exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShortTime(u32);
 
 impl ShortTime {
-    /// The time without its part below 1 ms.
+    /// Truncates a time to milliseconds.
     pub const fn of(at: WallTime) -> Self {
         ShortTime((at.0 / 1_000_000) as u32)
     }
-    /// Age at `now` in ms; negative for a time after it.
+    /// Age at `now` in milliseconds; negative for a later time.
     pub const fn age_ms(self, now: WallTime) -> i32 {
         ShortTime::of(now).0.wrapping_sub(self.0) as i32
     }
@@ -27,7 +27,7 @@ pub struct RecentSample {
 }
 
 impl RecentSample {
-    /// The sample with a short time.
+    /// The compact form of a sample.
     pub fn of(sample: &Sample) -> Self {
         RecentSample { at: ShortTime::of(sample.at), code: Code::of(sample.outcome) }
     }

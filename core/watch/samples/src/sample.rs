@@ -1,43 +1,43 @@
-//! What one probe brought.
+//! Samples: probes with their outcomes.
 use crate::Code;
 use crate::grid::nearest;
 use fathom_units::{Duration, WallTime};
 
-/// Nanoseconds of the resolution in which times are kept.
+/// Nanoseconds per millisecond, the resolution of stored times.
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// What became of a probe.
+/// The outcome of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// Answered within its timeout.
     Answered(Duration),
-    /// Answered after its timeout: neither lost nor in time.
+    /// Answered after its timeout: neither lost nor on time.
     Late(Duration),
-    /// Not answered, as far as is known (RFC 7680).
+    /// Not answered so far (RFC 7680).
     Lost,
-    /// Not asked (no address, no route, not sent): says nothing about the path.
+    /// Not sent (no address, no route, send error): says nothing about the path.
     Failed,
 }
 
-/// A probe and what became of it.
+/// A probe and its outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
-    /// When it was sent.
+    /// Send time.
     pub at: WallTime,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// The height of something at a time: a rate, a backlog.
+/// A measured level, such as a rate or a backlog.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Level {
-    /// When it was read.
+    /// Time of the reading.
     pub at: WallTime,
-    /// In the unit of its series; `None` if it could not be read.
+    /// The value in the unit of the series; `None` if it could not be read.
     pub value: Option<f64>,
 }
 
-/// What the values of a series are.
+/// The unit of the values of a series.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Unit {
     /// Delays, in seconds.
@@ -48,17 +48,17 @@ pub enum Unit {
     Bytes,
 }
 
-/// A sample as it is kept: time to the millisecond, value to its bucket.
+/// A stored sample: time to the millisecond, value to its bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stored {
-    /// Milliseconds since 1970-01-01 UTC; see [`crate::Grid`] for how a time becomes one.
+    /// Milliseconds since 1970-01-01 UTC; see [`crate::Grid`] for the rounding.
     pub at_ms: u64,
-    /// What became of it.
+    /// The outcome.
     pub code: Code,
 }
 
 impl Unit {
-    /// The word that a store keeps for it.
+    /// The name in a store.
     pub const fn word(self) -> &'static str {
         match self {
             Unit::Seconds => "seconds",
@@ -66,26 +66,26 @@ impl Unit {
             Unit::Bytes => "bytes",
         }
     }
-    /// The unit that [`Unit::word`] gives this word for.
+    /// The unit with this name, as from [`Unit::word`].
     pub fn from_word(word: &str) -> Option<Unit> {
         [Unit::Seconds, Unit::BitsPerSecond, Unit::Bytes].into_iter().find(|u| u.word() == word)
     }
 }
 
 impl Stored {
-    /// A sample that is on no grid: its time is the nearest millisecond.
+    /// A sample that is not on a grid: its time is rounded to the nearest millisecond.
     pub fn of(sample: Sample) -> Stored {
         Stored { at_ms: nearest(sample.at), code: Code::of(sample.outcome) }
     }
-    /// Its time.
+    /// The time.
     pub const fn at(self) -> WallTime {
         WallTime(self.at_ms.saturating_mul(NANOS_PER_MILLI))
     }
-    /// The sample of a series of delays.
+    /// The sample, for a series of delays.
     pub fn sample(self) -> Sample {
         Sample { at: self.at(), outcome: self.code.outcome() }
     }
-    /// The level of a series of levels.
+    /// The level, for a series of levels.
     pub fn level(self) -> Level {
         Level { at: self.at(), value: self.code.value() }
     }

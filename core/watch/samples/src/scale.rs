@@ -1,20 +1,22 @@
-//! The buckets of values: base-2 exponential, schema 5.
+//! Buckets of values: base-2 exponential, schema 5.
 //!
-//! Bucket `i` holds the values above `G^(i-1)` up to `G^i`, G being 2^(1/32): those of Prometheus' native histograms of schema 5,
-//! with the same numbers, and those of OTLP's exponential histograms of scale 5, whose numbers are less by one.
+//! Bucket `i` holds the values in `(G^(i-1), G^i]` with G = 2^(1/32). These are the buckets of
+//! Prometheus' native histograms of schema 5, with the same numbers, and those of OTLP's
+//! exponential histograms of scale 5, whose numbers are lower by one.
 
-/// Buckets in a factor of two.
+/// Buckets per factor of two.
 pub const BUCKETS_PER_OCTAVE: i32 = 32;
 
-/// The lowest bucket, whose upper bound is 2^-32 (0.23 ns in seconds); what is lower is counted in it.
+/// The lowest bucket, with the upper bound 2^-32 (0.23 ns in seconds). It also counts lower values.
 pub const LOWEST: i32 = -1024;
 
-/// The highest bucket, whose upper bound is 2^63.97 (above the 2^64 ns that a `Duration` holds, in any unit); what is higher is
-/// counted in it.
+/// The highest bucket, with the upper bound 2^63.97 (more than the 2^64 ns of a `Duration`, in any
+/// unit). It also counts higher values.
 pub const HIGHEST: i32 = 2047;
 
-/// `2^(k/32)`, as Prometheus rounds them: twice its table for schema 5 (client_golang, `prometheus/histogram.go`), up to three units
-/// in the last place below the true values. A value between the two must fall into the same bucket here and there.
+/// `2^(k/32)` as rounded by Prometheus: twice its table for schema 5 (client_golang,
+/// `prometheus/histogram.go`), up to three units in the last place below the exact values. Both
+/// programs must put a value between the two into the same bucket.
 #[allow(clippy::approx_constant, reason = "the root of two that Prometheus has is not the nearest one")]
 const BOUNDS: [f64; 32] = [
     1.0,
@@ -51,31 +53,34 @@ const BOUNDS: [f64; 32] = [
     1.9571441241753997,
 ];
 
-/// Bits of the fraction of an `f64`.
+/// Mantissa bits of an `f64`.
 const FRACTION_BITS: u32 = 52;
-/// What is added to the exponent of an `f64`.
+/// Exponent bias of an `f64`.
 const EXPONENT_BIAS: i32 = 1023;
 
-/// The bucket of a positive value; the lowest one for what is not positive, or no number.
+/// The bucket of a positive value; the lowest one for other values and NaN.
 pub fn bucket_of(value: f64) -> i32 {
     if value.is_nan() || value <= 0.0 {
         return LOWEST;
     }
     let bits = value.to_bits();
-    // A positive value has no sign bit; those below the normal range have exponent 0 and end in the lowest bucket.
+    // A positive value has no sign bit. Subnormal values have exponent 0 and end in the lowest
+    // bucket.
     let octave = (bits >> FRACTION_BITS) as i32 - EXPONENT_BIAS;
     let fraction = f64::from_bits((bits & ((1 << FRACTION_BITS) - 1)) | 1.0_f64.to_bits());
-    // `fraction` is at least 1: a power of two is the upper bound of its bucket, as none of the bounds is below it.
+    // `fraction` is at least 1. A power of two is the upper bound of its bucket, because no bound
+    // is below it.
     let below = BOUNDS.partition_point(|bound| *bound < fraction) as i32;
     (octave * BUCKETS_PER_OCTAVE + below).clamp(LOWEST, HIGHEST)
 }
 
-/// The largest value of a bucket. The lowest and the highest of all are taken for those of [`LOWEST`] and [`HIGHEST`].
+/// The largest value of a bucket. Bucket numbers out of range count as [`LOWEST`] or [`HIGHEST`].
 pub fn upper_bound(bucket: i32) -> f64 {
     bound(bucket.clamp(LOWEST, HIGHEST))
 }
 
-/// The value that stands for a bucket: the one whose relative error is the same at both ends, (G-1)/(G+1) = 1.083 %.
+/// The representative value of a bucket, with the same relative error at both ends: (G-1)/(G+1) =
+/// 1.083 %.
 pub fn value_of(bucket: i32) -> f64 {
     let bucket = bucket.clamp(LOWEST, HIGHEST);
     let (low, high) = (bound(bucket - 1), bound(bucket));

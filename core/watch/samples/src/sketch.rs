@@ -1,34 +1,36 @@
-//! A histogram of values that merges without loss.
+//! A histogram that merges without loss.
 use crate::scale::{self, HIGHEST, LOWEST};
 use crate::{Code, DecodeError, bytes::Reader, bytes::Writer};
 use alloc::vec;
 use alloc::vec::Vec;
 use fathom_stats::percentile_bin;
 
-/// Counts of values in the buckets of [`crate::scale`]. Merging adds them, so that any order and any grouping gives the same.
+/// Counts of values in the buckets of [`crate::scale`]. Merging adds counts, so order and grouping
+/// do not matter.
 ///
-/// Late answers are delays too and are counted: leaving them out would make the path look fastest when it is worst.
+/// Late answers are counted too: without them the path would look fastest when it is worst.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Sketch {
     zero: u64,
-    /// Bucket of the first count. The first and the last count are never 0, so that equal sketches are equal bytes.
+    /// Bucket of the first count. The first and last counts are never 0, so that equal sketches
+    /// have equal bytes.
     first: i32,
     counts: Vec<u64>,
 }
 
 impl Sketch {
-    /// Counts a value, if the sample has one.
+    /// Counts the value of a sample, if it has one.
     pub fn add(&mut self, code: Code) {
         match code.bucket() {
             Some(bucket) => self.add_times(bucket, 1),
             None => self.zero += u64::from(code.value().is_some()),
         }
     }
-    /// Counts a value in the base unit; what is negative or no number is not counted.
+    /// Counts a value in the base unit. Negative values and NaN are not counted.
     pub fn add_value(&mut self, value: f64) {
         self.add(Code::level(value));
     }
-    /// Counts so many values of one bucket.
+    /// Counts `times` values of one bucket.
     pub fn add_times(&mut self, bucket: i32, times: u64) {
         if times == 0 {
             return;
@@ -39,7 +41,7 @@ impl Sketch {
             *count = count.saturating_add(times);
         }
     }
-    /// Counts so many values of exactly zero.
+    /// Counts `times` values of exactly zero.
     pub fn add_zeros(&mut self, times: u64) {
         self.zero = self.zero.saturating_add(times);
     }
@@ -52,23 +54,23 @@ impl Sketch {
         let mine = self.counts.iter_mut().skip(from).zip(&other.counts);
         mine.for_each(|(count, more)| *count = count.saturating_add(*more));
     }
-    /// How many values were counted.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.counts.iter().fold(self.zero, |sum, count| sum.saturating_add(*count))
     }
-    /// Values of exactly zero, which no bucket holds.
+    /// Number of values that are exactly zero, which no bucket holds.
     pub const fn zero_count(&self) -> u64 {
         self.zero
     }
-    /// Bucket and count of all that are not empty, in rising order.
+    /// Bucket and count of all buckets that are not empty, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = (i32, u64)> {
         (self.first..).zip(self.counts.iter().copied()).filter(|(_, count)| *count > 0)
     }
-    /// Sum of all values, each taken for that of its bucket: within 1.09 %.
+    /// Sum of all values to within 1.09 %: each counts as the representative value of its bucket.
     pub fn sum(&self) -> f64 {
         self.buckets().fold(0.0, |sum, (bucket, count)| sum + scale::value_of(bucket) * count as f64)
     }
-    /// The smallest value, within 1.09 %.
+    /// The minimum, to within 1.09 %.
     pub fn min(&self) -> Option<f64> {
         if self.zero > 0 {
             Some(0.0)
@@ -76,11 +78,12 @@ impl Sketch {
             self.buckets().next().map(|(bucket, _)| scale::value_of(bucket))
         }
     }
-    /// The largest value, within 1.09 %.
+    /// The maximum, to within 1.09 %.
     pub fn max(&self) -> Option<f64> {
         self.last().map(scale::value_of).or((self.zero > 0).then_some(0.0))
     }
-    /// The smallest value with at least the share `q` of all values at or below it (RFC 2330 section 11.3), within 1.09 %.
+    /// The smallest value that at least the share `q` of all values does not exceed (RFC 2330
+    /// section 11.3), to within 1.09 %.
     pub fn quantile(&self, q: f64) -> Option<f64> {
         let zero = (self.zero > 0).then_some((0.0, self.zero));
         let others = self.buckets().map(|(bucket, count)| (scale::value_of(bucket), count));
@@ -89,7 +92,7 @@ impl Sketch {
     fn last(&self) -> Option<i32> {
         (!self.counts.is_empty()).then(|| self.first + self.counts.len() as i32 - 1)
     }
-    /// Makes room for the buckets `low` to `high`, both of which get a count.
+    /// Extends the range to the buckets `low` to `high`; the caller adds a count to both.
     fn reach(&mut self, low: i32, high: i32) {
         let Some(last) = self.last() else {
             self.first = low;
@@ -105,7 +108,8 @@ impl Sketch {
             self.first = low;
         }
     }
-    /// Zero count, number of buckets, first bucket, then the counts; after a 0 stands how many more follow it.
+    /// Encodes the zero count, the number of buckets, the first bucket and the counts. After a 0
+    /// comes the number of further zeros.
     pub(crate) fn encode(&self, out: &mut Writer) {
         out.number(self.zero);
         out.number(self.counts.len() as u64);

@@ -1,22 +1,22 @@
-//! How many probes there were, and what became of them.
+//! Counts of probes by outcome.
 use crate::Code;
 
 /// Counts of probes. Merging adds them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
-    /// Sent: answered, late or lost. Those that failed are none of them.
+    /// Sent: answered, late or lost. Excludes failed probes.
     pub sent: u64,
-    /// Answered within their timeout.
+    /// Answered within the timeout.
     pub answered: u64,
-    /// Answered after their timeout.
+    /// Answered after the timeout.
     pub late: u64,
     /// Not answered.
     pub lost: u64,
-    /// Not asked.
+    /// Not sent.
     pub failed: u64,
-    /// Answers that came again.
+    /// Duplicate replies.
     pub duplicates: u64,
-    /// Answers that overtook one of an earlier probe.
+    /// Reordered replies: they overtook the reply to an earlier probe.
     pub reordered: u64,
 }
 
@@ -36,7 +36,7 @@ impl Tally {
         let pairs = self.fields_mut().into_iter().zip(other.fields());
         pairs.for_each(|(count, more)| *count = count.saturating_add(more));
     }
-    /// What was sent and neither answered nor late, of all that was sent; `None` if nothing was.
+    /// Share of the sent probes that were lost; `None` if none was sent.
     pub fn loss_ratio(&self) -> Option<f64> {
         (self.sent > 0).then(|| self.lost as f64 / self.sent as f64)
     }

@@ -1,4 +1,4 @@
-//! What a stretch of time comes to: the rollups of a store.
+//! Windows: summaries of fixed periods, the rollups of a store.
 use crate::bytes::{DecodeError, Reader, Writer};
 use crate::{Chunk, Code, Sketch, Tally};
 use alloc::collections::BTreeMap;
@@ -6,19 +6,20 @@ use alloc::vec::Vec;
 
 const KIND: u8 = b'w';
 
-/// Bytes of the smallest window: its place, seven counts, and an empty sketch.
+/// Bytes of the smallest window: its position, seven counts, and an empty sketch.
 const MIN_BYTES: usize = 10;
 
-/// Tally and sketch of a stretch of time.
+/// Counts and histogram of a period.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Window {
-    /// What became of the probes.
+    /// Counts of probe outcomes.
     pub tally: Tally,
-    /// Their values.
+    /// Histogram of the values.
     pub sketch: Sketch,
 }
 
-/// Windows of one length side by side, each at a multiple of it in UTC. Times without samples have none.
+/// Adjacent windows of one length, aligned to multiples of it in UTC. Periods without samples have
+/// no window.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Windows {
     step_ms: u64,
@@ -26,17 +27,17 @@ pub struct Windows {
 }
 
 impl Window {
-    /// Counts one sample.
+    /// Adds one sample.
     pub fn add(&mut self, code: Code) {
         self.tally.add(code);
         self.sketch.add(code);
     }
-    /// Adds what `other` has.
+    /// Adds the content of `other`.
     pub fn merge(&mut self, other: &Window) {
         self.tally.merge(&other.tally);
         self.sketch.merge(&other.sketch);
     }
-    /// A sample that was counted as lost has another outcome.
+    /// Changes the outcome of a sample that was counted as lost.
     pub fn amend(&mut self, code: Code) {
         if self.tally.lost > 0 {
             self.tally.lost -= 1;
@@ -47,33 +48,33 @@ impl Window {
 }
 
 impl Windows {
-    /// None, of a length in milliseconds of at least 1.
+    /// Creates an empty set with a window length in milliseconds (at least 1).
     pub fn new(step_ms: u64) -> Self {
         Windows { step_ms: step_ms.max(1), by_number: BTreeMap::new() }
     }
-    /// Length of a window in milliseconds.
+    /// Window length in milliseconds.
     pub fn step_ms(&self) -> u64 {
         self.step_ms
     }
-    /// No window has anything.
+    /// Whether all windows are empty.
     pub fn is_empty(&self) -> bool {
         self.by_number.is_empty()
     }
-    /// Start in milliseconds since 1970-01-01 UTC, and content, in rising order.
+    /// Start in milliseconds since 1970-01-01 UTC and content, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Window)> {
         self.by_number.iter().map(|(number, window)| (number.saturating_mul(self.step_ms), window))
     }
-    /// The window that has this time.
+    /// The window that contains `at_ms`.
     pub fn at(&mut self, at_ms: u64) -> &mut Window {
         self.by_number.entry(at_ms / self.step_ms).or_default()
     }
-    /// How many probes the window that has this time counts as lost.
+    /// Number of lost probes in the window that contains `at_ms`.
     pub fn lost_at(&self, at_ms: u64) -> u64 {
         self.by_number.get(&(at_ms / self.step_ms)).map_or(0, |window| window.tally.lost)
     }
-    /// Counts all that a chunk has.
+    /// Adds a chunk.
     pub fn add_chunk(&mut self, chunk: &Chunk) {
-        // Neighbours are mostly in one window: it is looked for once.
+        // Adjacent samples are mostly in one window, so it is looked up once.
         let mut samples = chunk.samples.as_slice();
         while let Some(first) = samples.first() {
             let number = first.at_ms / self.step_ms;
@@ -89,13 +90,13 @@ impl Windows {
             tally.reordered = tally.reordered.saturating_add(mark.reordered);
         }
     }
-    /// Adds windows of this length or of one that divides it.
+    /// Adds windows of the same length or of a length that divides it.
     pub fn merge(&mut self, finer: &Windows) {
         for (start_ms, window) in finer.iter() {
             self.at(start_ms).merge(window);
         }
     }
-    /// The bytes, with version and checksum.
+    /// Encodes the windows, with version and checksum.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::new(KIND);
         out.number(self.step_ms);
@@ -109,10 +110,10 @@ impl Windows {
         }
         out.finish()
     }
-    /// What [`Windows::encode`] was given.
+    /// Decodes the output of [`Windows::encode`].
     ///
     /// # Errors
-    /// Any other bytes are refused.
+    /// Refuses any other bytes.
     pub fn decode(bytes: &[u8]) -> Result<Windows, DecodeError> {
         let mut from = Reader::open(bytes, KIND)?;
         let step_ms = from.number()?;
@@ -127,7 +128,7 @@ impl Windows {
         let mut next = 0_u64;
         for _ in 0..count {
             let number = next.checked_add(from.number()?).ok_or(DecodeError::Time)?;
-            // The end of the window must be a time too.
+            // The end of the window must be a valid time too.
             next = number.checked_add(1).ok_or(DecodeError::Time)?;
             next.checked_mul(step_ms).ok_or(DecodeError::Time)?;
             let mut window = Window::default();

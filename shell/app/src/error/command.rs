@@ -55,7 +55,7 @@ impl fmt::Display for CommandError {
             CommandError::Sweep(error) => error.fmt(f),
             CommandError::CaptureSource(error) => error.fmt(f),
             CommandError::EmptyPeriod(Period { from, to }) => {
-                write!(f, "the period from {from} to {to} has no length")
+                write!(f, "the period from {from} to {to} is empty: its end must be after its start")
             }
             CommandError::NoPeriod(error) => error.fmt(f),
             CommandError::Page(error) => error.fmt(f),

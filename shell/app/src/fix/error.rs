@@ -1,4 +1,4 @@
-//! Why a fix has no result.
+//! Errors of a fix.
 use crate::{AppError, ExitClass};
 use fathom_client::TestError;
 use fathom_fix::FixError;
@@ -7,7 +7,7 @@ use fathom_shape::autorate::ConfigError;
 use fathom_shaper::ApplyError;
 use std::fmt;
 
-/// Why a fix has no result. `Display` says what to try, too.
+/// Why a fix has no result. `Display` also says what to try.
 #[derive(Debug)]
 pub enum FixFailure {
     /// Neither an interface nor a server was named.
@@ -16,7 +16,7 @@ pub enum FixFailure {
     NoDefaultRoute,
     /// No interface was named, and default routes lead through several.
     SeveralDefaultRoutes(Vec<String>),
-    /// No rate was given, and none is searched.
+    /// No rate was given, and no server to search for one.
     NoRates,
     /// Autorate has no source of delays.
     NoDelaySource,
@@ -27,7 +27,7 @@ pub enum FixFailure {
         /// The most.
         max: usize,
     },
-    /// Bounds of autorate that no controller can keep.
+    /// The bounds of autorate contradict each other.
     Bounds(ConfigError),
     /// This process may not change queues.
     NotRoot,
@@ -57,36 +57,36 @@ impl fmt::Display for FixFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FixFailure::NothingToShape => f.write_str(
-                "which interface, and to which rates?\n  try: fathom fix --server HOST, which finds both (HOST runs `fathom serve`); \
+                "no interface and no rates given\n  try: fathom fix --server HOST, which finds both (HOST runs `fathom serve`); \
                  or fathom fix eth0 --up 9.5mbit --down 47mbit",
             ),
             FixFailure::NoDefaultRoute => f.write_str(
-                "which interface? no default route leads anywhere\n  try: fathom fix DEV --server HOST (ip -br link shows them)",
+                "no interface given, and there is no default route\n  try: fathom fix DEV --server HOST (`ip -br link` lists interfaces)",
             ),
             FixFailure::SeveralDefaultRoutes(routes) => write!(
                 f,
-                "which interface? default routes lead through {}\n  try: fathom fix {} --server HOST",
+                "no interface given, and several have a default route: {}\n  try: fathom fix {} --server HOST",
                 routes.join(", "),
                 routes.first().map_or("DEV", String::as_str)
             ),
             FixFailure::NoRates => write!(
                 f,
-                "neither --up nor --down: to which rate shall it be shaped?\n  try: fathom test, for what the line carries; then some \
-                 {:.0} % less",
+                "no rate given: --up, --down or both are needed\n  try: the rates that `fathom test` measures, less {:.0} %; \
+                 or --server HOST",
                 (1.0 - SHAPER_RATE_RATIO[1]) * 100.0
             ),
             FixFailure::NoDelaySource => f.write_str(
-                "--auto needs a delay source\n  try: --server HOST (it runs `fathom serve`), or --reflector ADDR four times, hosts that \
+                "--auto needs a delay source\n  try: --server HOST (which runs `fathom serve`), --reflector ADDR for four hosts that \
                  answer ping, or --passive",
             ),
             FixFailure::TooManyReflectors { count, max } => {
-                write!(f, "{count} times --reflector: at most {max} are followed\n  try: the nearest six")
+                write!(f, "--reflector: {count} hosts given, at most {max} allowed\n  try: the nearest six")
             }
             FixFailure::Bounds(error) => {
                 write!(f, "{error}\n  try: --least-up, --up and --most-up (or -down) in this order")
             }
             FixFailure::NotRoot => f.write_str(
-                "queues can be changed by root only (CAP_NET_ADMIN)\n  try: sudo fathom fix ...",
+                "changing queues needs root (CAP_NET_ADMIN)\n  try: sudo fathom fix ...",
             ),
             FixFailure::Shaper(error) | FixFailure::Fix(FixError::Apply(error)) => {
                 let hint = if error.is_permission() { "\n  try: sudo fathom fix ..." } else { "" };

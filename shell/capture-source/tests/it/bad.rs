@@ -17,9 +17,12 @@ fn each_bad_input_says_what_it_is() {
         (b"", "x.pcap: is empty: "),
         (&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0], "x.pcap: holds 6 of the 24 bytes"),
         (b"1.2.3.4 > 5.6.7.8: Flags [S]\n", "x.pcap: is text, not a capture: "),
-        // Its first bytes alone could be text, and are read alone, to see how it is packed.
-        (b"Seven letters or more, then none\0\x01\x02", "x.pcap: no capture: begins with 53 65 76 65"),
-        (&[0x7f, b'E', b'L', b'F', 0, 0, 0, 0], "x.pcap: no capture: begins with 7f 45 4c 46"),
+        // Its first bytes, which are read separately to detect compression, could be text.
+        (
+            b"Seven letters or more, then none\0\x01\x02",
+            "x.pcap: not a capture file: it starts with 53 65 76 65",
+        ),
+        (&[0x7f, b'E', b'L', b'F', 0, 0, 0, 0], "x.pcap: not a capture file: it starts with 7f 45 4c 46"),
         (b"BZh91AY&SY\0\0", "x.pcap: is bzip2, which is not read here: unpack it"),
         (b"PK\x03\x04\0\0\0\0", "x.pcap: is a zip archive"),
         (b"\x1f\x8b\x08\0\0\0\0\0\0\x03garbage, not deflate", "x.pcap: cannot read it: "),

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[test]
 fn an_interface_gives_frames_until_the_flag_is_set() {
     in_new_namespace(|| {
-        // Less than the least is the least.
+        // A smaller snap length is raised to the minimum.
         let mut live = Live::open("lo", 1).unwrap();
         assert_eq!(live.link(), LinkType::ETHERNET);
         let (near, far) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("[::1]:0").unwrap());
@@ -41,7 +41,7 @@ fn an_interface_gives_frames_until_the_flag_is_set() {
     });
 }
 
-/// As tcpdump writes them; each packet of the loopback once.
+/// Cooked frames as in tcpdump; each loopback packet once.
 #[test]
 fn all_interfaces_at_once() {
     in_new_namespace(|| {
@@ -81,7 +81,7 @@ fn all_interfaces_at_once() {
     });
 }
 
-/// A TUN device has no header of its own before IP; its packets are seen until it is gone.
+/// A TUN device has no link header; its packets are captured until it is removed.
 #[test]
 fn an_interface_without_link_header_until_it_goes_away() {
     in_new_namespace(|| {

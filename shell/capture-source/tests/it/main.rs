@@ -1,4 +1,4 @@
-//! Files as they come, and an interface. Needs root for the latter.
+//! Tests with capture files, and with an interface, which needs root.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod bad;
 mod live;
@@ -12,13 +12,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// What frame `index` of [`capture`] holds: noise, so that no packing makes much less of it.
+/// Content of frame `index` of [`capture`]: random, so that it hardly compresses.
 fn content(index: u32) -> Vec<u8> {
     let mut rng = Rng::new(u64::from(index));
     (0..4 + index % 1200).map(|_| rng.next_u64() as u8).collect()
 }
 
-/// A capture of `count` frames of raw IP, a microsecond apart.
+/// A capture of `count` raw IP frames, a microsecond apart.
 fn capture(count: u32) -> Vec<u8> {
     let mut bytes = pcap_header(LinkType::RAW).to_vec();
     for number in 0..count {
@@ -36,7 +36,7 @@ fn capture(count: u32) -> Vec<u8> {
     bytes
 }
 
-/// Reads all frames of [`capture`] that are there, each held against what it should be.
+/// Reads all frames of [`capture`] and compares each with its expected content.
 fn read(capture: FrameSource) -> Result<InputEnd, SourceError> {
     let mut capture = capture;
     capture.for_each(|number, frame| {
@@ -47,7 +47,7 @@ fn read(capture: FrameSource) -> Result<InputEnd, SourceError> {
     })
 }
 
-/// A file of this test alone, removed at its end.
+/// A temporary file of this test, removed at its end.
 struct Scratch {
     path: PathBuf,
     _folder: TempDir,

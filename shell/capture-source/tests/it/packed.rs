@@ -16,7 +16,8 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn lz4(bytes: &[u8]) -> Vec<u8> {
-    // Blocks as small as they go for much, so that a cut leaves some whole; and others for little.
+    // The smallest blocks for large input, so that truncation leaves some whole; another size for
+    // small input.
     let size = if bytes.len() < 1000 { BlockSize::Max1MB } else { BlockSize::Max64KB };
     let mut packer = FrameEncoder::with_frame_info(FrameInfo::new().block_size(size), Vec::new());
     packer.write_all(bytes).unwrap();
@@ -45,11 +46,11 @@ fn each_packing_alone_twice_and_in_parts() {
     whole(plain.clone(), "plain");
     for (name, pack) in PACKINGS {
         whole(pack(&plain), name);
-        // Members that follow each other, as when files are packed apart and joined.
+        // Concatenated members, as when separately compressed files are joined.
         whole([pack(first), pack(&[]), pack(second)].concat(), name);
         PACKINGS.iter().for_each(|(_, around)| whole(around(&pack(&plain)), name));
     }
-    // A frame of zstd that is to be passed over.
+    // A skippable zstd frame.
     whole(
         [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3][..], &zstd(&plain)].concat(),
         "zstd after something",
@@ -58,7 +59,7 @@ fn each_packing_alone_twice_and_in_parts() {
 
 #[test]
 fn what_comes_before_a_cut_counts() {
-    // Several blocks of each packing.
+    // Several blocks in each format.
     let plain = capture(2000);
     for (name, pack) in PACKINGS {
         let packed = pack(&plain);
@@ -82,7 +83,7 @@ fn a_file_and_a_pipe_that_gives_little_at_a_time() {
     }
 }
 
-/// Gives at most so many bytes at once.
+/// Returns a limited number of bytes per read.
 struct Drip {
     rest: Cursor<Vec<u8>>,
     bytes: usize,

@@ -14,7 +14,7 @@ fn told(read: Result<InputEnd, SourceError>) -> String {
     }
 }
 
-/// What each of two threads that read `path` at the same time says of it.
+/// What each of two threads that read `path` concurrently reports.
 fn read_pair(path: &Path) -> [String; 2] {
     let (first, second) = FrameSource::open_pair(path, true).unwrap();
     let beside = thread::spawn(move || told(read(second.unwrap())));
@@ -51,7 +51,7 @@ fn two_threads_read_what_one_reads() {
     }
 }
 
-/// Both end where the file ended when it was opened.
+/// Both readers stop at the length that the file had when it was opened.
 #[test]
 fn a_file_that_grows_is_the_same_for_both() {
     let file = Scratch::new("pair-grows.pcap", &capture(100));

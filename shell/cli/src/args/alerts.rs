@@ -3,21 +3,29 @@ use super::Moment;
 use clap::Args;
 use std::path::PathBuf;
 
+/// Show when the alerts would have been raised
+///
+/// Evaluates the alert rules of a configuration over the recorded history. Use it to choose
+/// thresholds before you rely on an alert.
 #[derive(Args, Debug)]
 pub(crate) struct WatchAlertsArgs {
-    /// The configuration with the alerts
+    /// Configuration with the alerts
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
-    /// From when on: a time in UTC, or how long ago, as in 90min, 24h, 7d
+    /// Start of the period
+    ///
+    /// A time in UTC, or how long ago, as in 90min, 24h or 7d.
     #[arg(long, value_name = "TIME", default_value = "7d")]
     pub(crate) since: Moment,
-    /// Up to when [default: now]
+    /// End of the period [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<Moment>,
     /// Only this alert (repeatable) [default: all]
     #[arg(long, value_name = "NAME")]
     pub(crate) alert: Vec<String>,
-    /// Directory of the history [default: the file's `store`, else fathom/watch in the state directory]
+    /// Directory of the history
+    ///
+    /// Default: `store` of the configuration, otherwise fathom/watch in the state directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
     /// Print one JSON document instead of the table
@@ -25,12 +33,15 @@ pub(crate) struct WatchAlertsArgs {
     pub(crate) json: bool,
 }
 
+/// Send a test notification to each receiver
+///
+/// Shows what each receiver answered. Exit code 3: a receiver could not be notified.
 #[derive(Args, Debug)]
 pub(crate) struct WatchTestAlertArgs {
-    /// The configuration with the receivers
+    /// Configuration with the receivers
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
-    /// Only those who are told of this alert [default: all receivers]
+    /// Only the receivers of this alert [default: all]
     #[arg(long, value_name = "NAME")]
     pub(crate) alert: Option<String>,
 }

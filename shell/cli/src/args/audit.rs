@@ -4,45 +4,60 @@ use fathom_app::audit::NamedRate;
 use fathom_units::{Duration, Rate};
 use std::path::PathBuf;
 
-const AUDIT_EXAMPLES: &str = "\
-Examples:
-  fathom audit                              where packets can queue on this host
-  fathom audit --rate 20mbit                the same, with a line of 20 Mbit/s beyond it
-  fathom audit --rate wlan0=60mbit --observe 10s
-  fathom audit --host root@router           a router, through its shell, which only reads files
-  fathom audit --save before                save what was read; fathom audit --root before shows it again
-
-Each queue point has the number of the list in docs/audit.md. Exit code 1: there is a bloated queue in front of a slow link.";
-
+/// List every place packets can queue on this host or another
+///
+/// Lists the queues of network cards, drivers, queue disciplines, sockets and Wi-Fi, with the
+/// worst-case delay of each, and the command that fixes it. The numbers of the places are those of
+/// docs/audit.md. Only reads; changes nothing.
+///
+/// Exit code 1: a queue in front of a slow link can hold packets for too long.
 #[derive(Args, Debug)]
-#[command(after_help = AUDIT_EXAMPLES)]
 pub(crate) struct AuditArgs {
-    /// Rate of the link beyond the default-route interface; NAME=RATE for a specific interface (repeatable)
+    /// Rate of the link beyond this host (repeatable)
+    ///
+    /// RATE is that of the link beyond the interface with the default route, such as the uplink of the
+    /// modem. NAME=RATE sets the rate of one interface.
     #[arg(long, value_name = "[NAME=]RATE", value_parser = named_rate)]
     pub(crate) rate: Vec<NamedRate>,
-    /// Observe the queues for this long, while something loads the host
+    /// Observe the queues for this long
+    ///
+    /// Load the line meanwhile, for example with an upload: the audit then shows which queues really
+    /// fill. Ctrl-C ends the observation early.
     #[arg(long, value_name = "TIME", conflicts_with_all = ["host", "root"])]
     pub(crate) observe: Option<Duration>,
-    /// Audit another host: its shell reads the files, and nothing is installed there
-    #[arg(long, value_name = "USER@HOST", conflicts_with = "root")]
+    /// Audit another host through its remote shell
+    ///
+    /// Only reads files there. Installs nothing.
+    #[arg(long, value_name = "USER@HOST", conflicts_with = "root", help_heading = "Other hosts")]
     pub(crate) host: Option<String>,
-    /// Remote shell command (like rsync's --rsh)
-    #[arg(long, env = "FATHOM_RSH", default_value = "ssh", value_name = "COMMAND", requires = "host")]
+    /// Remote shell command
+    ///
+    /// Like --rsh of rsync.
+    #[arg(
+        long,
+        env = "FATHOM_RSH",
+        default_value = "ssh",
+        value_name = "COMMAND",
+        requires = "host",
+        help_heading = "Other hosts"
+    )]
     pub(crate) rsh: String,
     /// Maximum time to read the host
-    #[arg(long, default_value = "60s", value_name = "TIME", requires = "host")]
+    #[arg(long, default_value = "60s", value_name = "TIME", requires = "host", help_heading = "Other hosts")]
     pub(crate) timeout: Duration,
-    /// Directory with the files of a host, as --save writes it
-    #[arg(long, value_name = "DIR")]
+    /// Audit the files that --save has written to DIR
+    #[arg(long, value_name = "DIR", help_heading = "Other hosts")]
     pub(crate) root: Option<PathBuf>,
-    /// Save what was read in a directory
-    #[arg(long, value_name = "DIR")]
+    /// Save the files that were read to DIR
+    #[arg(long, value_name = "DIR", help_heading = "Output options")]
     pub(crate) save: Option<PathBuf>,
-    /// Show full detail, fix and undo for every queue point, including those that are no problem
-    #[arg(long)]
+    /// Show full detail for every place
+    ///
+    /// Includes places that are fine, and the commands to change and to undo.
+    #[arg(long, help_heading = "Output options")]
     pub(crate) all: bool,
-    /// Print one JSON document instead
-    #[arg(long)]
+    /// Print one JSON document instead of the table
+    #[arg(long, help_heading = "Output options")]
     pub(crate) json: bool,
 }
 
@@ -52,7 +67,7 @@ fn named_rate(text: &str) -> Result<NamedRate, String> {
         text.rsplit_once('=').map_or((None, text), |(name, word)| (Some(name.to_owned()), word));
     let rate: Rate = word.parse().map_err(|error: fathom_units::UnitError| error.to_string())?;
     if rate.as_bits_per_second() == 0 {
-        return Err(format!("rate \"{text}\" is zero: nothing would ever leave"));
+        return Err(format!("rate \"{text}\" is zero (expected a rate above 0, such as 20mbit)"));
     }
     Ok(NamedRate { interface, rate })
 }

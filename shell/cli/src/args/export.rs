@@ -5,40 +5,45 @@ use clap::{Args, ValueEnum};
 use fathom_app::watch::{Period, WINDOWS};
 use fathom_os::clock::wall_now;
 use fathom_units::{Duration, WallTime};
-
 use std::path::PathBuf;
 
-const EXAMPLES: &str = "\
-Examples:
-  fathom watch export --from 24h --target router             every probe of a day, as CSV
-  fathom watch export --from 2026-01-01 --every 1h -o y.parquet
-
-Columns: docs/watch.md.";
-
+/// Export the history as a table: CSV or Parquet
+///
+/// Writes one row for each probe, or with --every one row for each window. docs/watch.md explains the
+/// columns.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
 pub(crate) struct WatchExportArgs {
     #[command(flatten)]
     pub(crate) history: StoreArgs,
-    /// Only this target, or those whose names begin so: `offices/*` (repeatable) [default: all]
+    /// Only these targets (repeatable) [default: all]
+    ///
+    /// A name, or the start of names, as in `offices/*`.
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Vec<String>,
-    /// Only this probe, such as icmp or tcp:443 (repeatable) [default: all]
+    /// Only these probes (repeatable) [default: all]
+    ///
+    /// As in icmp or tcp:443.
     #[arg(long, value_name = "PROBE")]
     pub(crate) probe: Vec<String>,
-    /// From when on: a time in UTC, or how long ago, as in 90min, 24h, 7d
+    /// Start of the period
+    ///
+    /// A time in UTC, or how long ago, as in 90min, 24h or 7d.
     #[arg(long, value_name = "TIME", default_value = "24h")]
     pub(crate) from: Moment,
-    /// Up to when [default: now]
+    /// End of the period [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<Moment>,
-    /// One row a window of this length, instead of one a probe
+    /// One row per window of this length, not per probe
     #[arg(long, value_name = "LENGTH", value_parser = PossibleValuesParser::new(WINDOWS.map(|(name, _)| name)))]
     pub(crate) every: Option<String>,
-    /// What is written [default: by the file's ending, else csv]
+    /// Format of the table
+    ///
+    /// Default: by the extension of FILE, otherwise csv.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<TableFormat>,
-    /// The file; it has its name once it is whole [default: stdout]
+    /// File to write [default: stdout]
+    ///
+    /// The file appears under this name only when it is complete.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -49,7 +54,7 @@ pub(crate) enum TableFormat {
     Parquet,
 }
 
-/// A time, or how long ago it was.
+/// A point in time, absolute or relative to now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Moment {
     At(WallTime),
@@ -65,7 +70,7 @@ impl Moment {
     }
 }
 
-/// From one moment to another; to now without one.
+/// The period between two moments. Without `to`, it ends now.
 pub(crate) fn period(from: Moment, to: Option<Moment>) -> Period {
     let now = wall_now();
     Period { from: from.before(now), to: to.map_or(now, |to| to.before(now)) }
@@ -85,11 +90,11 @@ impl std::str::FromStr for Moment {
         }
         text.parse()
             .map(Moment::At)
-            .map_err(|error| format!("{error}, or how long ago, as in 90min, 24h, 7d"))
+            .map_err(|error| format!("{error}, or how long ago, as in 90min, 24h or 7d"))
     }
 }
 
-/// A day in UTC, or from one moment to another.
+/// A day in UTC, or the period between two moments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Range {
     pub(crate) from: Moment,

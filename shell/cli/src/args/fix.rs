@@ -6,141 +6,168 @@ use fathom_units::{Direction, Duration, Rate};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-const EXAMPLES: &str = "\
-Examples:
-  fathom fix --server server.example.net                  measure, find the rates, shape, verify; otherwise roll back
-  fathom fix --server server.example.net --dry-run        measure, find the rates, show what would be done
-  fathom fix eth0 --up 9.5mbit --down 47mbit --dry-run    only show what would be done
-  fathom fix eth0 --up 9.5mbit --down 47mbit              on for a minute, then rolled back
-  fathom fix eth0 --up 9.5mbit --down 47mbit --commit     on until it is undone
-  fathom fix eth0 --auto --server HOST --up 20mbit --down 60mbit    follow a line that varies
-  fathom fix --status
-  fathom fix --undo eth0
-
-With --server (a machine that runs `fathom serve`) the rates are searched, by some two minutes of load on the line.
-Rates given by hand are what the line really carries, less a few percent: above that the queue stays in the modem.
-With --server they too are verified, or rolled back.
-With --auto (LTE, Starlink, cable in the evening) the rates follow the line for as long as this runs, without any load of its own.
-If this program ends in any way before it is done, a watchdog process rolls back.";
-
-/// Shape an interface: measure, find the rates, apply an AQM shaper, verify it or roll back (crash-safe)
+/// Shape an interface, verify the result, or roll back
+///
+/// With --server, measures the line, searches for the rates, applies an AQM shaper, and verifies that
+/// latency under load has fallen. Otherwise it rolls back. The search takes about two minutes and
+/// loads the line.
+///
+/// With --up and --down, shapes to these rates. Give the rates that the line really carries, less a
+/// few percent: with more, the queue stays in the modem. The shaper is removed after a minute unless
+/// --commit is given; with --server it is verified as well.
+///
+/// With --auto, the rates follow a line whose rate varies (LTE, Starlink, cable in the evening) for
+/// as long as the command runs. It adds no load.
+///
+/// If this program ends early for any reason, a watchdog process rolls back. Needs root.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, group(ArgGroup::new("mode").args(["status", "undo", "watchdog"])),
+#[command(group(ArgGroup::new("mode").args(["status", "undo", "watchdog"])),
     group(ArgGroup::new("stays").args(["commit", "server"]).multiple(true)))]
 pub(crate) struct FixArgs {
-    /// The interface to the slow line; with --server that of the default route if left out
+    /// Interface to the slow line
+    ///
+    /// With --server, the default is the interface with the default route.
     #[arg(value_name = "DEV", value_parser = interface)]
     pub(crate) device: Option<String>,
-    /// Server running `fathom serve`: measure against it, search the rates that are not given, and keep the shaper only if it
-    /// passes all checks
-    #[arg(long, value_name = "HOST", conflicts_with = "mode")]
-    pub(crate) server: Option<String>,
-    /// Allowed median queueing delay under load (above idle); default 5ms (20ms for tbf) plus two packet times on slow links
-    #[arg(long, value_name = "TIME", requires = "server")]
-    pub(crate) budget: Option<Duration>,
-    /// Shape this direction alone
-    #[arg(long, value_name = "WAY", requires = "server", conflicts_with_all = ["up", "down"], value_parser = direction())]
-    pub(crate) only: Option<Direction>,
-    /// Shape even a line without bufferbloat
-    #[arg(long, requires = "server")]
-    pub(crate) force: bool,
-    /// Authentication token, if the server requires one
-    #[arg(long, env = "FATHOM_TOKEN", hide_env_values = true, value_name = "TEXT")]
-    pub(crate) token: Option<String>,
-    /// IPv4 only
-    #[arg(short = '4', long, requires = "server", conflicts_with = "ipv6")]
-    pub(crate) ipv4: bool,
-    /// IPv6 only
-    #[arg(short = '6', long, requires = "server")]
-    pub(crate) ipv6: bool,
-    /// Keep the tests before and after as files in this directory
-    #[arg(long, value_name = "DIR", requires = "server")]
-    pub(crate) results: Option<PathBuf>,
-    /// Egress (upload) rate, e.g. 9.5mbit
-    #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate)]
-    pub(crate) up: Option<Rate>,
-    /// Ingress (download) rate
-    #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate)]
-    pub(crate) down: Option<Rate>,
-    /// Shaper: cake_mq, cake, htb+fq_codel, flow-hash or tbf; the first of these that the kernel has if left out
-    #[arg(long, alias = "rung", value_name = "NAME", conflicts_with = "mode")]
-    pub(crate) shaper: Option<ShaperKind>,
-    /// Bytes that a packet has on the line beyond IP: 18 DOCSIS, 30 PPPoE on VDSL2, 38 Ethernet, 44 if unknown
-    #[arg(long, value_name = "N", conflicts_with = "mode", value_parser = clap::value_parser!(u16).range(0..=256))]
-    pub(crate) overhead: Option<u16>,
-    /// Minimum packet unit on the link, in bytes (tc `mpu`): 64 DOCSIS, 84 Ethernet
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=256))]
-    pub(crate) mpu: u16,
-    /// The line carries cells of 53 bytes (ADSL)
-    #[arg(long, conflicts_with = "mode")]
-    pub(crate) atm: bool,
-    /// Only show what would be done; with --server after measuring, and a fix within the hour need not search again
-    #[arg(long, conflicts_with_all = ["mode", "commit", "boot"])]
-    pub(crate) dry_run: bool,
-    /// Roll back after this time
-    #[arg(long, default_value = "60s", value_name = "TIME", conflicts_with_all = ["mode", "commit", "server"])]
-    pub(crate) keep_for: Duration,
-    /// Leave it on until it is undone
-    #[arg(long, conflicts_with = "mode")]
-    pub(crate) commit: bool,
-    /// Do the same each time the system starts (systemd, OpenWrt); --undo ends that too
-    #[arg(long, requires = "stays")]
-    pub(crate) boot: bool,
-    /// Show what is on, with its counters
+    /// Show what is shaped, with counters
     #[arg(long)]
     pub(crate) status: bool,
     /// Roll back: restore DEV, or all interfaces
     #[arg(long)]
     pub(crate) undo: bool,
-    /// Print one JSON document
+    /// Only show what would be done
+    ///
+    /// With --server, after measuring. A fix within the next hour reuses the search.
+    #[arg(long, conflicts_with_all = ["mode", "commit", "boot"])]
+    pub(crate) dry_run: bool,
+    /// Keep the shaper until it is undone
+    #[arg(long, conflicts_with = "mode")]
+    pub(crate) commit: bool,
+    /// Roll back after this time
+    #[arg(long, default_value = "60s", value_name = "TIME", conflicts_with_all = ["mode", "commit", "server"])]
+    pub(crate) keep_for: Duration,
+    /// Also shape whenever the system starts
+    ///
+    /// Installs a systemd unit or an OpenWrt init script. --undo removes it.
+    #[arg(long, requires = "stays")]
+    pub(crate) boot: bool,
+    /// Print one JSON document instead
     #[arg(long)]
     pub(crate) json: bool,
     /// Directory for rollback state
     #[arg(long, default_value = Place::USUAL, value_name = "DIR")]
     pub(crate) state: PathBuf,
-    /// Where /etc of the system that starts is
+    /// Server that runs `fathom serve`
+    ///
+    /// Measures against it, searches for the rates that are not given, and keeps the shaper only if it
+    /// passes all checks.
+    #[arg(long, value_name = "HOST", conflicts_with = "mode", help_heading = MEASURE)]
+    pub(crate) server: Option<String>,
+    /// Allowed queueing delay under load
+    ///
+    /// Median above the idle latency. Default: 5ms (20ms for tbf) plus two packet times on slow links.
+    #[arg(long, value_name = "TIME", requires = "server", help_heading = MEASURE)]
+    pub(crate) budget: Option<Duration>,
+    /// Shape only this direction
+    #[arg(long, value_name = "DIRECTION", requires = "server", conflicts_with_all = ["up", "down"], value_parser = direction(),
+        help_heading = MEASURE)]
+    pub(crate) only: Option<Direction>,
+    /// Shape even a line without bufferbloat
+    #[arg(long, requires = "server", help_heading = MEASURE)]
+    pub(crate) force: bool,
+    /// Save the tests before and after to DIR
+    #[arg(long, value_name = "DIR", requires = "server", help_heading = MEASURE)]
+    pub(crate) results: Option<PathBuf>,
+    /// Token, if the server requires one
+    #[arg(long, env = "FATHOM_TOKEN", hide_env_values = true, value_name = "TEXT", help_heading = MEASURE)]
+    pub(crate) token: Option<String>,
+    /// Use IPv4 only
+    #[arg(short = '4', long, requires = "server", conflicts_with = "ipv6", help_heading = MEASURE)]
+    pub(crate) ipv4: bool,
+    /// Use IPv6 only
+    #[arg(short = '6', long, requires = "server", help_heading = MEASURE)]
+    pub(crate) ipv6: bool,
+    /// Egress (upload) rate, e.g. 9.5mbit
+    #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate, help_heading = SHAPE)]
+    pub(crate) up: Option<Rate>,
+    /// Ingress (download) rate, e.g. 47mbit
+    #[arg(long, value_name = "RATE", conflicts_with = "mode", value_parser = rate, help_heading = SHAPE)]
+    pub(crate) down: Option<Rate>,
+    /// Shaper [default: the best that the kernel has]
+    ///
+    /// cake_mq, cake, htb+fq_codel, flow-hash or tbf, in this order of preference.
+    #[arg(long, alias = "rung", value_name = "NAME", conflicts_with = "mode", help_heading = SHAPE)]
+    pub(crate) shaper: Option<ShaperKind>,
+    /// Bytes that the link adds to each IP packet
+    ///
+    /// 18 for DOCSIS, 30 for PPPoE on VDSL2, 38 for Ethernet, 44 if unknown (tc `overhead`).
+    #[arg(long, value_name = "N", conflicts_with = "mode", value_parser = clap::value_parser!(u16).range(0..=256), help_heading = SHAPE)]
+    pub(crate) overhead: Option<u16>,
+    /// Minimum packet size on the link, in bytes
+    ///
+    /// 64 for DOCSIS, 84 for Ethernet (tc `mpu`).
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=256), help_heading = SHAPE)]
+    pub(crate) mpu: u16,
+    /// The link carries ATM cells (ADSL)
+    ///
+    /// Each cell has 53 bytes, 48 of them payload.
+    #[arg(long, conflicts_with = "mode", help_heading = SHAPE)]
+    pub(crate) atm: bool,
+    /// Root directory of the system that --boot changes
     #[arg(long, hide = true, default_value = "/", value_name = "DIR")]
     pub(crate) root: PathBuf,
-    /// Leave alone what is started with the system
+    /// Keep what starts with the system
     #[arg(long, hide = true, requires = "undo")]
     pub(crate) keep_boot: bool,
-    /// Watch over another process that fixes DEV
+    /// Run the watchdog of another process that fixes DEV
     #[arg(long, alias = "guard", hide = true, requires = "device")]
     pub(crate) watchdog: bool,
-    #[command(flatten, next_help_heading = "Lines that vary")]
+    #[command(flatten)]
     pub(crate) auto: AutoArgs,
 }
 
-/// Flags of a line that varies.
+const MEASURE: &str = "Measure and search";
+const SHAPE: &str = "Shaper";
+
+/// Flags of a line whose rate varies.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Variable-rate lines")]
 pub(crate) struct AutoArgs {
-    /// Continuously adjust the shaper rates on a variable-rate link (autorate), using delay to --server, --reflector or --passive; until
-    /// Ctrl-C
+    /// Adjust the rates continuously (autorate)
+    ///
+    /// Uses the delay to --server, --reflector or --passive. Runs until Ctrl-C.
     #[arg(long, requires_all = ["up", "down"],
         conflicts_with_all = ["mode", "budget", "only", "force", "results", "dry_run", "keep_for", "boot"])]
     pub(crate) auto: bool,
-    /// A host that answers ICMP timestamps, which tell each way, or else ping; four or more of them. A server is better: its clock is finer
+    /// Host that answers ICMP (four or more)
+    ///
+    /// ICMP timestamp replies give the delay of each direction; ping replies only their sum. A --server
+    /// is better, because its clock is finer.
     #[arg(long, value_name = "ADDR", requires = "auto")]
     pub(crate) reflector: Vec<IpAddr>,
-    /// Fall back to passive RTTs of TCP flows on DEV when no reflector answers (also sufficient alone)
+    /// Fall back to RTTs of TCP flows on DEV
+    ///
+    /// Measures the flows passively while no reflector answers. Also sufficient alone.
     #[arg(long, requires = "auto")]
     pub(crate) passive: bool,
-    /// What the line carries at its worst; a fifth of --up if left out
+    /// Minimum egress rate [default: --up / 5]
     #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
     pub(crate) least_up: Option<Rate>,
-    /// The same of --down
+    /// Minimum ingress rate [default: --down / 5]
     #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
     pub(crate) least_down: Option<Rate>,
-    /// Never more than this; twice --up if left out
+    /// Maximum egress rate [default: --up x 2]
     #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
     pub(crate) most_up: Option<Rate>,
-    /// The same of --down
+    /// Maximum ingress rate [default: --down x 2]
     #[arg(long, value_name = "RATE", requires = "auto", value_parser = rate)]
     pub(crate) most_down: Option<Rate>,
-    /// Serve a page at / and OpenMetrics at /metrics: ADDR:PORT, or PORT of this host alone
-    #[arg(long, value_name = "WHERE", requires = "auto", value_parser = listen)]
+    /// Serve a status page and OpenMetrics
+    ///
+    /// The page is at /, the metrics at /metrics. With PORT alone, only on this host.
+    #[arg(long, value_name = "[ADDR:]PORT", requires = "auto", value_parser = listen)]
     pub(crate) metrics: Option<SocketAddr>,
-    /// End after this time
+    /// Stop after this time
     #[arg(long, value_name = "TIME", requires = "auto")]
     pub(crate) duration: Option<Duration>,
 }
@@ -153,16 +180,20 @@ fn interface(text: &str) -> Result<String, String> {
     if fathom_tc::is_interface_name(text) {
         return Ok(text.to_owned());
     }
-    Err("not the name of an interface (1 to 15 characters, no space, no / : %)".to_owned())
+    Err("not an interface name (expected 1 to 15 characters without space, / : %)".to_owned())
 }
 
 fn listen(text: &str) -> Result<SocketAddr, String> {
     let of_port = text.parse().ok().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let address = of_port.or_else(|| text.parse().ok()).filter(|address| address.port() > 0);
-    address.ok_or_else(|| "not a port or ADDR:PORT, as in 9841 or [::1]:9841".to_owned())
+    address.ok_or_else(|| {
+        "not a port or an address with a port (expected PORT or ADDR:PORT, as in 9841 or [::1]:9841)"
+            .to_owned()
+    })
 }
 
-/// Below this no burst of one packet is short, and above it limits have more than their 32 bits.
+/// Limits of a rate, bit/s. Below, one packet alone takes too long; above, byte limits of the kernel
+/// overflow their 32 bits.
 const MIN_RATE: u64 = 64_000;
 const MAX_RATE: u64 = 400_000_000_000;
 
@@ -172,5 +203,5 @@ fn rate(text: &str) -> Result<Rate, String> {
         return Ok(rate);
     }
     let [min, max] = [MIN_RATE, MAX_RATE].map(Rate::from_bits_per_second);
-    Err(format!("a line of {rate} cannot be shaped (from {min} to {max})"))
+    Err(format!("cannot shape to {rate} (expected {min} to {max})"))
 }

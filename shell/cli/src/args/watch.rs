@@ -7,54 +7,44 @@ use fathom_app::watch::HistorySource;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-const EXAMPLES: &str = "\
-Examples:
-  fathom watch --target 192.0.2.1 --target example.net    each second by ICMP, page on this machine
-  fathom watch check watch.toml                           every mistake, before anything is started
-  fathom watch watch.toml                                 until Ctrl-C; SIGHUP reads the file again
-  fathom watch status                                     the last minute of each target
-
-A configuration is as short as this (all keys: docs/watch.md):
-  [[target]]
-  name = \"router\"
-  host = \"192.0.2.1\"
-  probe = [\"icmp\", \"dns\"]
-  interval = \"500ms\"";
-
+/// Monitor many targets for years, with a web page and alerts
+///
+/// Probes targets by ICMP, UDP, TCP, TLS, HTTP or DNS, and keeps every result. A web page shows the
+/// history, and alerts notify you. Runs until Ctrl-C; SIGHUP makes it read the configuration again.
 #[derive(Args, Debug)]
-#[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 pub(crate) struct WatchArgs {
     #[command(subcommand)]
     pub(crate) action: Option<WatchAction>,
-    /// What to watch: a TOML file
+    /// Configuration (TOML)
     #[arg(value_name = "CONFIG", required_unless_present = "target")]
     pub(crate) config: Option<PathBuf>,
-    /// Watch this host by ICMP each second, without a file (repeatable)
+    /// Host to probe, without a file (repeatable)
+    ///
+    /// Probed by ICMP once per second.
     #[arg(long, value_name = "HOST", conflicts_with = "config")]
     pub(crate) target: Vec<String>,
-    /// Directory of the history [default: the file's `store`, else fathom/watch in the state directory]
+    /// Directory of the history
+    ///
+    /// Default: `store` of the configuration, otherwise fathom/watch in the state directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
-    /// Where the page is served [default: the file's `listen`, else 127.0.0.1:8077]
+    /// Address of the web page
+    ///
+    /// Default: `listen` of the configuration, otherwise 127.0.0.1:8077.
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum WatchAction {
-    /// Look for mistakes in a configuration; nothing is sent
     Check(WatchCheckArgs),
-    /// Show the last minute of each target, from the history
     Status(WatchStatusArgs),
-    /// Show when the alerts would have been raised, from the history
     Alerts(WatchAlertsArgs),
-    /// Send a test to those who are told of alerts, and show what they answer
     TestAlert(WatchTestAlertArgs),
-    /// Write the history as a table: CSV or Parquet, every probe or windows
     Export(WatchExportArgs),
-    /// Find what months of the history say: hours that come back, this house's own queues, changes for good
     Diagnose(WatchDiagnoseArgs),
-    /// Bring over what another program watched: its targets, alerts and history
+    /// Import targets, alerts and history from another monitor
     Import {
         #[command(subcommand)]
         from: WatchImport,
@@ -63,40 +53,53 @@ pub(crate) enum WatchAction {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum WatchImport {
-    /// SmokePing's configuration, and its databases
     Smokeping(WatchSmokepingArgs),
 }
 
+/// Import the configuration and databases of SmokePing
+///
+/// Converts the targets and alerts of SmokePing to a configuration of `fathom watch`. With --rrd, also
+/// imports the history. SmokePing's files are only read.
 #[derive(Args, Debug)]
 pub(crate) struct WatchSmokepingArgs {
-    /// SmokePing's configuration; what it includes is read too
+    /// Configuration of SmokePing
+    ///
+    /// Files that it includes are read as well.
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
-    /// Directory of SmokePing's databases, whose history is brought over too
+    /// Also import the databases in DIR
+    ///
+    /// DIR is the `datadir` of SmokePing.
     #[arg(long, value_name = "DIR")]
     pub(crate) rrd: Option<PathBuf>,
-    /// Where the configuration is written [default: stdout]
+    /// Configuration to write [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Directory of the history [default: fathom/watch in the state directory]
+    /// Directory of the history
+    ///
+    /// Default: fathom/watch in the state directory.
     #[arg(long, value_name = "DIR", requires = "rrd")]
     pub(crate) store: Option<PathBuf>,
-    /// Read all of it and tell what would become of it; nothing is written
+    /// Only show what would be imported
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
+/// Check a configuration, without sending anything
+///
+/// Reports the first mistake with its line and what to change. Otherwise shows the number of targets
+/// and packets per second.
 #[derive(Args, Debug)]
 pub(crate) struct WatchCheckArgs {
-    /// The configuration
+    /// Configuration to check
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
 }
 
-/// Which history is read.
+/// Location of a history.
 #[derive(Args, Debug)]
 pub(crate) struct StoreArgs {
-    /// The configuration, for its `store`
+    /// Configuration of the watch, for its `store`
     #[arg(value_name = "CONFIG")]
     pub(crate) config: Option<PathBuf>,
     /// Directory of the history
@@ -110,6 +113,9 @@ impl StoreArgs {
     }
 }
 
+/// Show the last minute of each target
+///
+/// Reads the history of a running watch.
 #[derive(Args, Debug)]
 pub(crate) struct WatchStatusArgs {
     #[command(flatten)]

@@ -1,22 +1,25 @@
 //! `fathom audit`.
-use crate::args::{AuditArgs, When};
+use crate::args::AuditArgs;
 use crate::failure::{Exit, Outcome};
-use crate::{signal, terminal};
+use crate::signal;
+use crate::terminal::{self, Console, warn};
 use fathom_app::CancelToken;
 use fathom_app::audit::{self, AuditEvent, AuditRequest, AuditSource};
 use fathom_diagnose::Health;
 use fathom_report::Audited;
 
-pub(crate) fn run(args: &AuditArgs, when: When) -> Outcome {
+pub(crate) fn run(args: &AuditArgs, console: Console) -> Outcome {
     let request = request(args);
     let is_observed = matches!(request.source, AuditSource::Local { observe: Some(_) });
     let cancel = if is_observed { signal::cancel_token()? } else { CancelToken::new() };
-    let outcome = audit::run(&request, &cancel, &mut |event| terminal::note(&words(&event)))?;
+    let outcome = audit::run(&request, &cancel, &mut |event| report(&event, console))?;
     let (host, diagnosis) = (&outcome.host, &outcome.diagnosis);
     if args.json {
         terminal::print(&format!("{}\n", outcome.document()))?;
+    } else if console.is_quiet() {
+        terminal::print(&(fathom_prose::audit_verdict(diagnosis) + "\n"))?;
     } else {
-        let (style, columns) = terminal::stdout_form(when);
+        let (style, columns) = console.stdout_form();
         let audited = Audited { host, diagnosis, all: args.all };
         terminal::print(&fathom_report::audit(&audited, columns, style))?;
     }
@@ -34,15 +37,16 @@ fn request(args: &AuditArgs) -> AuditRequest {
     AuditRequest { source, rates: args.rate.clone(), save: args.save.clone() }
 }
 
-fn words(event: &AuditEvent<'_>) -> String {
+fn report(event: &AuditEvent<'_>, console: Console) {
     match event {
-        AuditEvent::QdiscsUnknown(error) => {
-            format!("the kernel does not list its queue disciplines ({error}): the defaults are assumed")
+        AuditEvent::QdiscsUnknown(error) => warn(&format!(
+            "warning: the kernel does not list its queue disciplines ({error}): the audit assumes the defaults"
+        )),
+        AuditEvent::OtherNamespace => warn(
+            "warning: /sys shows another network namespace than that of this process\n  try: ip netns exec NAME fathom audit",
+        ),
+        AuditEvent::Saved { files, directory } => {
+            console.note(&format!("wrote {files} files to {}", directory.display()));
         }
-        AuditEvent::OtherNamespace => {
-            "/sys shows another network namespace than this program is in\n  try: ip netns exec NAME fathom audit"
-                .to_owned()
-        }
-        AuditEvent::Saved { files, directory } => format!("wrote {files} files below {}", directory.display()),
     }
 }

@@ -1,16 +1,17 @@
-//! `fathom demo`: the same upload twice, over a bloated line and over one whose queue is managed.
-use crate::args::{DemoArgs, When};
+//! `fathom demo`: the same upload twice, over a bloated line and over one with a managed queue.
+use crate::args::DemoArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::live::follow;
-use crate::{result, signal, terminal};
+use crate::terminal::Console;
+use crate::{result, signal};
 use fathom_app::demo::{self, DemoRequest};
 use fathom_app::output::{exit_class, make_directory};
 use fathom_app::results::DiagnosedRun;
 use fathom_app::scenario::{Changes, load};
 use fathom_qdisc::Spec;
 
-/// Measures both, shows both, writes the report.
-pub(crate) fn run(args: &DemoArgs, when: When) -> Outcome {
+/// Measures both lines, shows both results, writes the report.
+pub(crate) fn run(args: &DemoArgs, console: Console) -> Outcome {
     let plan = load(&args.line, &Changes::default())?;
     if !args.no_save {
         make_directory(&args.output_dir)?;
@@ -26,20 +27,19 @@ pub(crate) fn run(args: &DemoArgs, when: When) -> Outcome {
         flows: args.flows,
         congestion_control: args.congestion_control.clone(),
     };
-    let runs = demo::run(&request, &cancel, &mut follow(when))?;
-    show(args, &runs, when)?;
+    let runs = demo::run(&request, &cancel, &mut follow(console))?;
+    show(args, &runs, console)?;
     if !args.no_save {
         let page = demo::save(&args.output_dir, &runs)?;
-        terminal::note(&format!("wrote {} (open it in a browser)", page.display()));
+        console.note(&format!("wrote {} (open it in a browser)", page.display()));
     }
     Ok(runs.iter().map(|(r, d)| exit_class(r, d)).find(|exit| *exit >= Exit::Input).unwrap_or(Exit::Healthy))
 }
 
-fn show(args: &DemoArgs, runs: &[DiagnosedRun], when: When) -> Result<(), Failure> {
+fn show(args: &DemoArgs, runs: &[DiagnosedRun], console: Console) -> Result<(), Failure> {
     if args.json {
         return runs.iter().try_for_each(|(run, diagnosis)| result::print_json(run, diagnosis));
     }
-    let (style, columns) = terminal::stdout_form(when);
     let named: Vec<_> = ["before", "after"].into_iter().zip(runs).map(|(n, (run, d))| (n, run, d)).collect();
-    terminal::print(&fathom_report::compare(&named, columns, style))
+    result::print_compared(&named, console)
 }

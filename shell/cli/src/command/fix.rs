@@ -8,21 +8,21 @@ mod undo;
 
 use crate::args::FixArgs;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::terminal;
+use crate::terminal::{Console, warn};
 use fathom_app::fix::{BootCommands, FixFailure, FixProgress, choose_interface, watch_over};
 use fathom_client::{Family, TestConfig};
 use fathom_shaper::{Framing, Plan, WatchdogEnd};
 use std::process::Command;
 
-/// Shapes, or shows, or undoes.
-pub(crate) fn run(args: &FixArgs) -> Outcome {
+/// Shapes an interface, shows what is shaped, or rolls back.
+pub(crate) fn run(args: &FixArgs, console: Console) -> Outcome {
     match &args.device {
         _ if args.watchdog => watchdog(args),
-        device if args.status => status::run(args, device.as_deref()),
+        device if args.status => status::run(args, device.as_deref(), console),
         device if args.undo => undo::run(args, device.as_deref()),
-        device if args.auto.auto => auto::run(args, &choose_interface(device.as_deref())?),
-        device if args.server.is_some() => search::run(args, &choose_interface(device.as_deref())?),
-        Some(device) => apply::run(args, device),
+        device if args.auto.auto => auto::run(args, &choose_interface(device.as_deref())?, console),
+        device if args.server.is_some() => search::run(args, &choose_interface(device.as_deref())?, console),
+        Some(device) => apply::run(args, device, console),
         None => Err(fathom_app::AppError::from(FixFailure::NothingToShape).into()),
     }
 }
@@ -31,26 +31,26 @@ fn watchdog(args: &FixArgs) -> Outcome {
     let device = args.device.as_deref().unwrap_or_default();
     match watch_over(&args.state, device)? {
         WatchdogEnd::Dismissed => {}
-        WatchdogEnd::Orphaned(_) => terminal::note(&format!(
-            "fathom fix: its process ended before it was done; {device} is as it was before"
+        WatchdogEnd::Orphaned(_) => warn(&format!(
+            "fathom fix: the process ended before the fix was complete; the watchdog has restored {device}"
         )),
-        WatchdogEnd::Overdue(_) => terminal::note(&format!(
-            "fathom fix: it took longer than its limit; {device} is as it was before"
+        WatchdogEnd::Overdue(_) => warn(&format!(
+            "fathom fix: the fix took longer than its limit; the watchdog has restored {device}"
         )),
     }
     Ok(Exit::Healthy)
 }
 
-/// This program again: the file that it was started from may have been replaced meanwhile.
+/// The command of the watchdog: this running program, even if its file has been replaced meanwhile.
 fn watchdog_command(args: &FixArgs, device: &str) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.args(["fix", "--watchdog", device, "--state"]).arg(&args.state);
     command
 }
 
-/// The commands of this program that make a plan and undo it.
+/// The commands of this program that apply a plan and roll it back when the system starts.
 fn boot_commands(args: &FixArgs, program: &str, plan: &Plan) -> BootCommands {
-    // The system starts it somewhere else.
+    // The system starts it in another directory.
     let folder = std::path::absolute(&args.state).unwrap_or_else(|_| args.state.clone());
     let state = ["--state".to_owned(), folder.display().to_string()];
     let command = |words: [&str; 4]| words.map(str::to_owned).to_vec();
@@ -71,10 +71,10 @@ fn boot_commands(args: &FixArgs, program: &str, plan: &Plan) -> BootCommands {
     BootCommands { apply, undo }
 }
 
-/// This program's file, for the start of the system.
+/// The path of this program, for the unit that starts with the system.
 fn program() -> Result<String, Failure> {
-    let file =
-        std::env::current_exe().map_err(|error| Failure::environment(format!("this program: {error}")))?;
+    let file = std::env::current_exe()
+        .map_err(|error| Failure::environment(format!("cannot find the path of this program: {error}")))?;
     Ok(file.display().to_string())
 }
 
@@ -82,7 +82,7 @@ const fn framing(args: &FixArgs) -> Framing {
     Framing { overhead: args.overhead, mpu: args.mpu, atm: args.atm }
 }
 
-/// How the server is reached.
+/// The test against `server`.
 fn test_config(args: &FixArgs, server: &str) -> TestConfig {
     let family = match (args.ipv4, args.ipv6) {
         (true, _) => Some(Family::V4),
@@ -92,11 +92,11 @@ fn test_config(args: &FixArgs, server: &str) -> TestConfig {
     TestConfig { family, token: args.token.clone(), ..TestConfig::new(server) }
 }
 
-/// Progress that every fix reports alike.
-fn note(device: &str, progress: &FixProgress<'_>) {
+/// Prints the progress that all kinds of fix report.
+fn note(device: &str, progress: &FixProgress<'_>, console: Console) {
     match progress {
-        FixProgress::Note(words) => terminal::note(&format!("{device}: {words}")),
-        FixProgress::Conflicts(found) if !found.is_empty() => terminal::note(show::warnings(found).trim()),
+        FixProgress::Note(words) => console.progress(&format!("{device}: {words}")),
+        FixProgress::Conflicts(found) if !found.is_empty() => warn(show::warnings(found).trim()),
         _ => {}
     }
 }

@@ -1,8 +1,9 @@
 //! `fathom lab`: any program behind an emulated line.
-use crate::args::{CaptureArgs, ChangeArgs, LabArgs, When};
+use crate::args::{CaptureArgs, ChangeArgs, LabArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::live::follow;
-use crate::{result, signal, terminal};
+use crate::terminal::{self, Console, warn};
+use crate::{result, signal};
 use fathom_app::emulated::Load;
 use fathom_app::lab::{Addresses, CaptureOptions, Captures, LabEvent, LabRequest, QueueReport};
 use fathom_app::output::check_names;
@@ -14,19 +15,19 @@ use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
 use fathom_text::bytes;
 use std::collections::BTreeMap;
 
-/// Runs the program, and prints what the queues did in the meantime.
-pub(crate) fn run(args: &LabArgs, when: When) -> Outcome {
+/// Runs the program, then shows what the queues did.
+pub(crate) fn run(args: &LabArgs, console: Console) -> Outcome {
     if args.list {
         return list();
     }
     check_names(&args.output.output)?;
     if let Some(name) = &args.scenario {
-        return measure(args, name, when);
+        return measure(args, name, console);
     }
     let change = ChangeArgs { queue: args.queue.clone(), ..ChangeArgs::default() };
     let plan = load(&args.line, &change.changes())?;
     fathom_os::userns::become_root().map_err(Failure::environment)?;
-    // The program inside gets Ctrl-C from the terminal; it decides what that means.
+    // The program inside also receives Ctrl-C from the terminal, and decides what it does.
     let _stop = signal::stop_flag()?;
     let request = LabRequest {
         name: plan.name.clone(),
@@ -39,24 +40,24 @@ pub(crate) fn run(args: &LabArgs, when: When) -> Outcome {
         line: plan.line,
     };
     let done = lab::run(&request, &mut |event| match event {
-        LabEvent::Ready { client, server } => terminal::note(&welcome(&request, client, server)),
-        LabEvent::Queues(queues) => terminal::note(&outcome(queues)),
+        LabEvent::Ready { client, server } => console.note(&welcome(&request, client, server)),
+        LabEvent::Queues(queues) => console.note(&outcome(queues)),
     })?;
     if let Some((captures, options)) = done.captures.zip(request.capture.as_ref()) {
-        report_captures(captures, options);
+        report_captures(captures, options, console);
     }
-    result::write_all(&args.output.output, &[(&done.run, &diagnose(&done.run))])?;
+    result::write_all(&args.output.output, &[(&done.run, &diagnose(&done.run))], console)?;
     exit_with(done.exit_code)
 }
 
-fn report_captures(captures: Captures, options: &CaptureOptions) {
+fn report_captures(captures: Captures, options: &CaptureOptions, console: Console) {
     let Captures { files, missing_packets } = captures;
     if missing_packets > 0 {
-        terminal::note(&format!(
-            "{missing_packets} packets are missing in the captures: the disk was slower than the line"
+        warn(&format!(
+            "warning: the captures lack {missing_packets} packets: the disk was slower than the line"
         ));
     }
-    terminal::note(&format!("wrote {files} captures and truth.json to {}", options.directory.display()));
+    console.note(&format!("wrote {files} captures and truth.json to {}", options.directory.display()));
 }
 
 fn capture(args: &CaptureArgs) -> Option<CaptureOptions> {
@@ -64,15 +65,15 @@ fn capture(args: &CaptureArgs) -> Option<CaptureOptions> {
     Some(CaptureOptions { directory, snaplen: args.snaplen, super_packets: args.super_packets })
 }
 
-/// The scenario's own load over its own line.
-fn measure(args: &LabArgs, name: &str, when: When) -> Outcome {
+/// Runs the load of a scenario over its line.
+fn measure(args: &LabArgs, name: &str, console: Console) -> Outcome {
     let change = ChangeArgs { queue: args.queue.clone(), ..ChangeArgs::default() };
     let plan = load(name, &change.changes())?;
     Load::of(&plan, args.seed)?;
     fathom_os::userns::become_root().map_err(Failure::environment)?;
     let cancel = signal::cancel_token()?;
-    let run = sim::measure_in_lab(&plan, args.seed, &cancel, &mut follow(when))?;
-    result::deliver(&run, &args.output, when)
+    let run = sim::measure_in_lab(&plan, args.seed, &cancel, &mut follow(console))?;
+    result::deliver(&run, &args.output, console)
 }
 
 fn list() -> Outcome {
@@ -85,7 +86,7 @@ fn list() -> Outcome {
     Ok(Exit::Healthy)
 }
 
-/// `command` for the user's shell, or the shell itself.
+/// The words that run `command` in a shell, or the shell of the user.
 fn shell(command: Option<&str>) -> Vec<String> {
     let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
     match command {
@@ -97,7 +98,7 @@ fn shell(command: Option<&str>) -> Vec<String> {
 fn welcome(request: &LabRequest, near: Addresses, far: Addresses) -> String {
     let v6 = far.v6.map_or_else(String::new, |v6| format!(", {v6}"));
     format!(
-        "fathom lab: {} ({}); you are {}, the far end is {}{v6} ($FATHOM_SERVER), where `fathom serve` runs",
+        "fathom lab: {} ({}); this end is {}, the far end is {}{v6} ($FATHOM_SERVER) and runs `fathom serve`",
         request.name,
         rates(&request.line),
         near.v4,
@@ -105,9 +106,9 @@ fn welcome(request: &LabRequest, near: Addresses, far: Addresses) -> String {
     )
 }
 
-/// What the queues did, a line each.
+/// The counters of each queue, one line each.
 fn outcome(queues: &[QueueReport]) -> String {
-    let mut text = String::from("fathom lab: what the queues did");
+    let mut text = String::from("fathom lab: queues");
     for queue in queues.iter().filter(|q| q.arrived_packets > 0) {
         text += &format!(
             "\n  {:<20} {:<5} {:>8} packets, {:>6} dropped, {:>6} marked, at most {} queued",
@@ -122,7 +123,7 @@ fn outcome(queues: &[QueueReport]) -> String {
     text
 }
 
-/// What the run was made with.
+/// The settings of the run.
 fn facts(args: &LabArgs, line: &LinePlan) -> BTreeMap<Fact, String> {
     let program = args.program.join(" ");
     [
@@ -134,7 +135,7 @@ fn facts(args: &LabArgs, line: &LinePlan) -> BTreeMap<Fact, String> {
     .into()
 }
 
-/// The program's own exit code is the lab's.
+/// Ends with the exit code of the program.
 fn exit_with(code: i32) -> Outcome {
     if code == 0 { Ok(Exit::Healthy) } else { std::process::exit(code) }
 }

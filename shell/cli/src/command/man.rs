@@ -1,27 +1,77 @@
-//! Man page and completions, made from the flags.
-use crate::args::Cli;
-use crate::failure::{Exit, Failure, Outcome};
-use crate::terminal;
-use clap::CommandFactory;
+//! `fathom help`, manual pages and completions, made from the flags.
+mod page;
 
-/// The manual page with a section for each subcommand, as roff on stdout.
-pub(crate) fn page() -> Outcome {
-    let mut command = Cli::command().disable_help_subcommand(true);
-    command.build();
-    let mut out = Vec::new();
-    clap_mangen::Man::new(command.clone()).render(&mut out).map_err(Failure::environment)?;
-    for sub in command.get_subcommands().filter(|s| !s.is_hide_set()) {
-        let title = format!("fathom-{}", sub.get_name());
-        clap_mangen::Man::new(sub.clone()).title(title).render(&mut out).map_err(Failure::environment)?;
+use crate::args::{HelpArgs, ManArgs};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::help;
+use crate::terminal::{self, Console};
+use clap::Command;
+use fathom_text::nearest;
+use std::path::Path;
+
+/// Prints the long help of a command, or a topic.
+pub(crate) fn help(args: &HelpArgs) -> Outcome {
+    if args.words == ["exit-codes"] {
+        terminal::print(&(help::exit_codes() + "\n"))?;
+        return Ok(Exit::Healthy);
     }
-    terminal::print(&String::from_utf8_lossy(&out))?;
+    let mut root = help::command();
+    root.build();
+    let mut command = find(&root, &args.words, &["exit-codes"])?.clone();
+    // A reader such as `head` may close the pipe.
+    let _ = command.print_long_help();
     Ok(Exit::Healthy)
 }
 
-/// Completions of `shell` on stdout.
+/// Prints a manual page, or writes all of them.
+pub(crate) fn run(args: &ManArgs, console: Console) -> Outcome {
+    let mut root = help::command();
+    root.build();
+    if let Some(directory) = &args.all {
+        let written = write_all(&root, directory)?;
+        console.note(&format!("wrote {written} pages to {}", directory.display()));
+        return Ok(Exit::Healthy);
+    }
+    let command = find(&root, &args.words, &[])?;
+    terminal::print(&page::render(&root, command, &args.words.join(" ")))?;
+    Ok(Exit::Healthy)
+}
+
+/// The command that `words` name below `root`. `topics` are known as well, for the suggestion.
+fn find<'c>(root: &'c Command, words: &[String], topics: &[&str]) -> Result<&'c Command, Failure> {
+    let mut command = root;
+    for word in words {
+        command = command.find_subcommand(word).ok_or_else(|| {
+            let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+            let known: Vec<&str> = known.into_iter().chain(topics.iter().copied()).collect();
+            let advice = nearest(word, &known).map_or_else(
+                || format!("known: {}", known.join(", ")),
+                |near| format!("did you mean \"{near}\"?"),
+            );
+            Failure::input(format_args!("{word:?}: no such command ({advice})"))
+        })?;
+    }
+    Ok(command)
+}
+
+/// Writes the pages of all commands; returns their number.
+fn write_all(root: &Command, directory: &Path) -> Result<usize, Failure> {
+    fathom_app::output::make_directory(directory)?;
+    for page in &help::PAGES {
+        let words: Vec<String> = page.command.split_whitespace().map(str::to_owned).collect();
+        let text = page::render(root, find(root, &words, &[])?, page.command);
+        let path = directory.join(format!("{}.1", page::title(page.command)));
+        std::fs::write(&path, text).map_err(|error| {
+            Failure::environment(format_args!("{}: {error}\n  try: another DIR", path.display()))
+        })?;
+    }
+    Ok(help::PAGES.len())
+}
+
+/// Prints the completions of `shell`.
 pub(crate) fn completions(shell: clap_complete::Shell) -> Outcome {
     let mut out = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut out);
+    clap_complete::generate(shell, &mut help::command(), "fathom", &mut out);
     terminal::print(&String::from_utf8_lossy(&out))?;
     Ok(Exit::Healthy)
 }

@@ -1,16 +1,17 @@
 //! `fathom serve`.
 use crate::args::ServeArgs;
 use crate::failure::{Exit, Outcome};
-use crate::{signal, terminal};
+use crate::signal;
+use crate::terminal::Console;
 use fathom_app::serve::{self, Config, Server};
 use fathom_units::Bytes;
 use std::net::{IpAddr, SocketAddr};
 
 /// Serves until Ctrl-C.
-pub(crate) fn run(args: &ServeArgs) -> Outcome {
+pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
-    let stats = serve::run(config(args), &cancel, &mut |server| terminal::note(&welcome(args, server)))?;
-    terminal::note(&format!(
+    let stats = serve::run(config(args), &cancel, &mut |server| console.note(&welcome(args, server)))?;
+    console.note(&format!(
         "served {} sessions: {} received, {} sent",
         stats.sessions,
         Bytes(stats.up_bytes),
@@ -31,11 +32,11 @@ fn config(args: &ServeArgs) -> Config {
     }
 }
 
-/// Which addresses and which command a client needs.
+/// The commands with which other machines test against this one.
 fn welcome(args: &ServeArgs, server: &Server) -> String {
     let port = server.local_port();
     let mut text = format!(
-        "fathom serve: ready on port {port}, TCP and UDP (both must pass a firewall)\non the other machine:"
+        "fathom serve: ready on port {port}, TCP and UDP (a firewall must let both through)\nOn the other machine, run one of:"
     );
     let token = if args.token.is_some() { " --token TOKEN" } else { "" };
     for address in server.local_addresses() {
@@ -44,7 +45,7 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
     text + "\nCtrl-C stops it"
 }
 
-/// An address as `fathom test` takes it, without the port if it is the default.
+/// An address as `fathom test` accepts it, without the default port.
 fn target(address: IpAddr, port: u16) -> String {
     if port == fathom_app::test::DEFAULT_PORT {
         address.to_string()

@@ -1,12 +1,12 @@
 //! `fathom size`.
-use crate::args::{SizeArgs, When};
+use crate::args::SizeArgs;
 use crate::failure::{Exit, Outcome};
-use crate::terminal;
+use crate::terminal::{self, Console, warn};
 use fathom_app::size::{self, Framing, Question};
 
-pub(crate) fn run(args: &SizeArgs, when: When) -> Outcome {
+pub(crate) fn run(args: &SizeArgs, console: Console) -> Outcome {
     for word in size::byte_rates(&args.quantities) {
-        terminal::note(&format!("{word}: to tc, bps counts bytes a second; bits are written as in 10mbit"));
+        warn(&format!("warning: {word}: bps means bytes per second, as in tc; write bits as in 10mbit"));
     }
     let question = Question {
         flows: args.flows,
@@ -18,9 +18,10 @@ pub(crate) fn run(args: &SizeArgs, when: When) -> Outcome {
     };
     let is_empty = args.quantities.is_empty() && question == Question::default();
     let answer = if is_empty { None } else { Some(size::answer(question, &args.quantities)?) };
-    let (style, columns) = terminal::stdout_form(when);
+    let (style, columns) = console.stdout_form();
     let text = match &answer {
         _ if args.json => format!("{:#}\n", size::document(answer.as_ref())?),
+        Some(answer) if console.is_quiet() => fathom_report::size_headline(answer) + "\n",
         Some(answer) => fathom_report::size(answer, columns, style),
         None => size::cases(columns, style)?,
     };

@@ -1,29 +1,30 @@
 //! `fathom sim sweep`: a scenario over many parameters and seeds.
 use crate::args::SweepArgs;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::{signal, terminal};
+use crate::signal;
+use crate::terminal::{self, Console};
 use fathom_app::scenario::ScenarioText;
 use fathom_app::sweep::{self, MAX_CELLS, Progress, Shard, SweepRequest, USUAL_MEASURES};
 use fathom_os::clock::Clock;
 use fathom_run::Measure;
 use fathom_scenario::Grid;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A sweep that will take longer needs `--yes`.
 const LONG_S: f64 = 3600.0;
 
-/// Runs what the table lacks, and makes the other forms of it.
-pub(crate) fn run(args: &SweepArgs) -> Outcome {
+/// Simulates the rows that the table lacks, and converts the table to the other formats.
+pub(crate) fn run(args: &SweepArgs, console: Console) -> Outcome {
     let (tables, others): (Vec<_>, Vec<_>) = args.output.iter().partition(|path| ends(path, ".csv"));
     let table = match tables[..] {
         [table] => table.clone(),
         [] => PathBuf::from("sweep.csv"),
-        _ => return Err(Failure::input("-o: one .csv file is enough")),
+        _ => return Err(Failure::input("-o: more than one .csv file (expected at most one)")),
     };
     if let Some(other) = others.iter().find(|path| !ends(path, ".parquet") && !ends(path, ".html")) {
         let other = other.display();
-        return Err(Failure::input(format_args!("{other}: unknown ending (known: .csv .parquet .html)")));
+        return Err(Failure::input(format_args!("{other}: unknown extension (known: .csv .parquet .html)")));
     }
     let request = SweepRequest {
         grid: Grid { axes: args.vary.clone(), seeds: seeds(&args.seeds)? },
@@ -34,19 +35,19 @@ pub(crate) fn run(args: &SweepArgs) -> Outcome {
         shard: Shard::WHOLE,
         threads: args.jobs.map_or_else(cores, usize::from),
     };
-    check_cost(args, &request)?;
+    check_cost(args, &request, console)?;
     if args.restart {
         sweep::remove(&table)?;
     }
     let request = SweepRequest { shard: shard(args.shard.as_deref())?, ..request };
     let cancel = signal::cancel_token()?;
-    let mut bar = Bar::new();
+    let mut bar = Bar::new(console);
     let rows = sweep::run(&request, &cancel, &mut |progress| bar.show(progress));
     bar.end();
     let rows = rows?;
     for other in others {
         sweep::convert(&table, other, &request.grid)?;
-        terminal::note(&format!("wrote {}", other.display()));
+        console.note(&format!("wrote {}", other.display()));
     }
     terminal::print(&format!("{}: {rows} rows\n", table.display()))?;
     Ok(Exit::Healthy)
@@ -62,7 +63,8 @@ fn cores() -> usize {
 
 /// `7` or `1..10`, both ends included.
 fn seeds(text: &str) -> Result<Vec<u64>, Failure> {
-    let refuse = || Failure::input(format_args!("--seeds \"{text}\": expected a number, or FROM..TO"));
+    let refuse =
+        || Failure::input(format_args!("--seeds \"{text}\": expected a number or FROM..TO, as in 1..10"));
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to): (u64, u64) = (from.parse().map_err(|_| refuse())?, to.parse().map_err(|_| refuse())?);
     if from > to || to - from >= MAX_CELLS {
@@ -78,10 +80,10 @@ fn measures(args: &SweepArgs) -> Result<Vec<Measure>, Failure> {
     USUAL_MEASURES.iter().map(|text| text.parse().map_err(Failure::input)).collect()
 }
 
-/// Says what the sweep will cost, and refuses one that takes long by mistake.
-fn check_cost(args: &SweepArgs, request: &SweepRequest) -> Result<(), Failure> {
+/// Prints the expected cost of the sweep, and refuses a long one without `--yes`.
+fn check_cost(args: &SweepArgs, request: &SweepRequest, console: Console) -> Result<(), Failure> {
     let cost = sweep::cost(request)?;
-    terminal::note(&format!(
+    console.note(&format!(
         "fathom sim sweep: {} cells, at most {} on {} threads",
         cost.cells,
         lasting(cost.seconds),
@@ -89,14 +91,14 @@ fn check_cost(args: &SweepArgs, request: &SweepRequest) -> Result<(), Failure> {
     ));
     if cost.seconds > LONG_S && !args.yes {
         return Err(Failure::input(format_args!(
-            "that is more than {}\n  try: fewer cells, a shorter duration, lower rates, --shard on several machines, or --yes",
+            "the sweep takes longer than {}\n  try: fewer cells, a shorter duration, lower rates, --shard on several machines, or --yes",
             lasting(LONG_S)
         )));
     }
     Ok(())
 }
 
-/// A long time for a person.
+/// A long duration, with one decimal.
 fn lasting(seconds: f64) -> String {
     let units = [(86_400.0 * 365.0, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min")];
     let unit = units.into_iter().find(|(unit, _)| seconds >= *unit);
@@ -115,21 +117,21 @@ fn shard(text: Option<&str>) -> Result<Shard, Failure> {
     })
 }
 
-/// Progress with the time left, on a terminal alone.
+/// A progress bar with the time left.
 struct Bar {
     clock: Clock,
-    is_terminal: bool,
+    is_shown: bool,
     drawn: u64,
 }
 
 impl Bar {
-    fn new() -> Self {
-        Bar { clock: Clock::start(), is_terminal: std::io::stderr().is_terminal(), drawn: 0 }
+    fn new(console: Console) -> Self {
+        Bar { clock: Clock::start(), is_shown: console.can_redraw(), drawn: 0 }
     }
     fn show(&mut self, progress: Progress) {
         let now = self.clock.now().as_secs_f64() * 1e3;
-        // Ten times a second.
-        if !self.is_terminal || (now as u64) / 100 == self.drawn {
+        // Ten times per second.
+        if !self.is_shown || (now as u64) / 100 == self.drawn {
             return;
         }
         self.drawn = now as u64 / 100;
@@ -139,10 +141,10 @@ impl Bar {
         let full = (share * 30.0) as usize;
         let bar = format!("{}{}", "#".repeat(full), ".".repeat(30 - full));
         let percent = share * 100.0;
-        let _ = write!(std::io::stderr(), "\r[{bar}] {percent:3.0} %, {} left   ", lasting(left));
+        let _ = write!(std::io::stderr(), "\r[{bar}] {percent:3.0} %, {} left\x1b[K", lasting(left));
     }
     fn end(&self) {
-        if self.is_terminal {
+        if self.is_shown {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
     }

@@ -1,31 +1,45 @@
 //! `fathom test`.
-use crate::args::{PhaseName, TestArgs, When};
+use crate::args::{PhaseName, TestArgs};
 use crate::failure::Outcome;
 use crate::live::follow;
-use crate::{result, signal, terminal};
-use fathom_app::output::check_names;
+use crate::terminal::{Console, warn};
+use crate::{result, signal};
+use fathom_app::output::{check_names, write};
 use fathom_app::test;
 use fathom_client::{Family, PhasePlan, TestConfig};
-use fathom_run::PhaseKind;
+use fathom_diagnose::diagnose;
+use fathom_run::{PhaseKind, Run};
 use fathom_units::Duration;
 use std::path::PathBuf;
 
 /// Runs the test and delivers its result.
-pub(crate) fn run(args: &TestArgs, when: When) -> Outcome {
+pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     check_names(&args.output.output)?;
     let config = config(args);
     test::check(&config)?;
     let cancel = signal::cancel_token()?;
-    terminal::note(&cost(&config));
-    let run = test::run(&config, &cancel, &mut follow(when))?;
-    let mut output = args.output.clone();
-    if !args.no_save && output.output.is_empty() {
-        output.output.push(PathBuf::from(fathom_store::default_name("test", &run.started)));
-    }
+    console.progress(&cost(&config));
+    let run = test::run(&config, &cancel, &mut follow(console))?;
     if let Some(reason) = &run.partial {
-        terminal::note(&format!("fathom test: partial result: {}", fathom_prose::interruption(reason)));
+        warn(&format!("fathom test: partial result: {}", fathom_prose::interruption(reason)));
     }
-    result::deliver(&run, &output, when)
+    let exit = result::deliver(&run, &args.output, console)?;
+    if !args.no_save && args.output.output.is_empty() {
+        save(&run, console);
+    }
+    Ok(exit)
+}
+
+/// Saves the result in the current directory. The user did not ask for this file: if it cannot be
+/// written, that is a warning.
+fn save(run: &Run, console: Console) {
+    let path = PathBuf::from(fathom_store::default_name("test", &run.started));
+    match write(&path, &[(run, &diagnose(run))]) {
+        Ok(()) => console.note(&format!("wrote {}", path.display())),
+        Err(error) => {
+            warn(&format!("warning: the result is not saved: {error}\n  try: -o FILE, or --no-save"))
+        }
+    }
 }
 
 fn config(args: &TestArgs) -> TestConfig {
@@ -41,14 +55,15 @@ fn config(args: &TestArgs) -> TestConfig {
     }
 }
 
-/// What the test can cost, before it starts: a line's rate is not known yet, so the cost is for each Mbit/s of it.
+/// The data that the test can transfer. The rate of the line is not known before the test, so this is
+/// the amount for each Mbit/s.
 fn cost(config: &TestConfig) -> String {
     let (each, limit) = (test::cost_per_mbit(config), config.max_bytes);
     let limit =
-        limit.map_or_else(|| "--max-bytes sets a limit".to_owned(), |limit| format!("{limit} in all"));
+        limit.map_or_else(|| "--max-bytes sets a limit".to_owned(), |limit| format!("{limit} in total"));
     let [up, down] = [each.up, each.down].map(|amount| fathom_text::bytes(amount.get() as f64));
     format!(
-        "fathom test: will move at most {up} up and {down} down for each Mbit/s of the line ({limit}; Ctrl-C stops)"
+        "fathom test: transfers at most {up} up and {down} down per Mbit/s of the line ({limit}; Ctrl-C stops)"
     )
 }
 

@@ -1,14 +1,16 @@
-//! `fathom trace`: captures to a diagnosis.
-use crate::args::{OutputArgs, TraceArgs, When};
+//! `fathom trace`: analyzes packet captures.
+use crate::args::{OutputArgs, TraceArgs};
 use crate::failure::{Exit, Outcome};
-use crate::{result, signal, terminal};
+use crate::terminal::{Console, warn};
+use crate::{result, signal};
+use fathom_app::CancelToken;
 use fathom_app::output::check_names;
 use fathom_app::trace::{self, CaptureInput, Exports, TraceRequest};
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
-/// Reads the captures, and shows what is in them.
-pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
+/// Analyzes the captures and shows the diagnosis.
+pub(crate) fn run(args: &TraceArgs, console: Console) -> Outcome {
     let (pages, others): (Vec<PathBuf>, Vec<PathBuf>) =
         args.output.output.iter().cloned().partition(|path| is_page(path));
     check_names(&args.output.output)?;
@@ -20,20 +22,20 @@ pub(crate) fn run(args: &TraceArgs, when: When) -> Outcome {
         outputs: others.iter().chain(&args.anonymize).cloned().collect(),
     };
     let cancel = match request.input {
-        // Ctrl-C ends a capture, and its result is shown.
+        // Ctrl-C ends a live capture; its result is shown.
         CaptureInput::Interface { .. } => signal::cancel_token()?,
-        CaptureInput::Files(_) => fathom_app::CancelToken::new(),
+        CaptureInput::Files(_) => CancelToken::new(),
     };
     if let Some(into) = &args.anonymize {
-        return anonymize(&request, into, &cancel);
+        return anonymize(&request, into, &cancel, console);
     }
-    // The end of the process gives its memory back at once and not flow by flow.
+    // The process ends soon: freeing each flow one by one would only take time.
     let mut trace = ManuallyDrop::new(trace::analyze(&request, &cancel)?);
-    // The result comes first: should a file not be written, it is not lost.
+    // The result is printed first: it is not lost if a file cannot be written.
     let output = OutputArgs { output: others, ..args.output.clone() };
-    let exit = result::deliver(&trace.run, &output, when)?;
+    let exit = result::deliver(&trace.run, &output, console)?;
     for written in trace.write_exports()? {
-        terminal::note(&format!("wrote {}", written.display()));
+        console.note(&format!("wrote {}", written.display()));
     }
     Ok(exit)
 }
@@ -52,12 +54,12 @@ fn is_page(path: &Path) -> bool {
 }
 
 /// Writes a copy that can be shared.
-fn anonymize(request: &TraceRequest, into: &Path, cancel: &fathom_app::CancelToken) -> Outcome {
+fn anonymize(request: &TraceRequest, into: &Path, cancel: &CancelToken, console: Console) -> Outcome {
     let copy = trace::anonymize(request, into, cancel)?;
     if let Some(trouble) = copy.trouble {
-        terminal::note(&format!("fathom trace: {}: {trouble}", copy.name));
+        warn(&format!("fathom trace: {}: {trouble}", copy.name));
     }
-    terminal::note(&format!(
+    console.note(&format!(
         "wrote {}: the headers of {} frames, with other addresses",
         into.display(),
         copy.frames

@@ -10,21 +10,21 @@ mod test_alert;
 use crate::args::{WatchAction, WatchArgs, WatchImport};
 use crate::failure::{Exit, Outcome};
 use crate::signal::{WatchSignals, watch_signals};
-use crate::terminal;
+use crate::terminal::{self, Console, warn};
 use fathom_app::watch::{self, Source, WatchRequest, check_permission, checked, directory};
 use std::sync::Arc;
 
-/// Watches, checks or shows.
-pub(crate) fn run(args: &WatchArgs) -> Outcome {
+/// Runs the watch, or one of its subcommands.
+pub(crate) fn run(args: &WatchArgs, console: Console) -> Outcome {
     match &args.action {
         Some(WatchAction::Check(check)) => self::check(&Source::File(check.config.clone())),
         Some(WatchAction::Status(status)) => status::run(status),
         Some(WatchAction::Alerts(wanted)) => replay::run(wanted),
         Some(WatchAction::TestAlert(wanted)) => test_alert::run(wanted),
-        Some(WatchAction::Diagnose(wanted)) => diagnose::run(wanted),
-        Some(WatchAction::Export(wanted)) => export::run(wanted),
-        Some(WatchAction::Import { from: WatchImport::Smokeping(from) }) => import::run(from),
-        None => watch(args),
+        Some(WatchAction::Diagnose(wanted)) => diagnose::run(wanted, console),
+        Some(WatchAction::Export(wanted)) => export::run(wanted, console),
+        Some(WatchAction::Import { from: WatchImport::Smokeping(from) }) => import::run(from, console),
+        None => watch(args, console),
     }
 }
 
@@ -33,7 +33,7 @@ fn check(source: &Source) -> Outcome {
     let hosts: std::collections::BTreeSet<&str> = plan.targets.iter().map(|t| t.host.as_str()).collect();
     let series: usize = plan.targets.iter().map(|t| t.series().len()).sum();
     terminal::print(&format!(
-        "{source}: {} targets on {} hosts, up to {series} series, {:.1} packets/s: no mistake found\n",
+        "{source}: {} targets on {} hosts, up to {series} series, {:.1} packets/s: no errors\n",
         plan.targets.len(),
         hosts.len(),
         plan.packets_per_second(),
@@ -42,7 +42,7 @@ fn check(source: &Source) -> Outcome {
     Ok(Exit::Healthy)
 }
 
-fn watch(args: &WatchArgs) -> Outcome {
+fn watch(args: &WatchArgs, console: Console) -> Outcome {
     let WatchSignals { stop, reload } = watch_signals()?;
     let source = args.config.clone().map_or_else(|| Source::Hosts(args.target.clone()), Source::File);
     let plan = checked(&source)?;
@@ -50,8 +50,8 @@ fn watch(args: &WatchArgs) -> Outcome {
     let store = directory(args.store.as_deref(), Some(&plan))?;
     let request = WatchRequest { source, plan, store, listen: args.listen };
     let shown = request.clone();
-    let events: watch::Events = Arc::new(move |event| terminal::note(&events::text(&event, &shown)));
+    let events: watch::Events = Arc::new(move |event| events::report(&event, &shown, console));
     let problems = watch::run(&request, &stop.into(), &reload, &events)?;
-    problems.iter().for_each(|problem| terminal::note(&format!("fathom watch: {problem}")));
+    problems.iter().for_each(|problem| warn(&format!("fathom watch: {problem}")));
     if problems.is_empty() { Ok(Exit::Healthy) } else { Ok(Exit::Environment) }
 }

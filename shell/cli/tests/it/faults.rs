@@ -103,12 +103,13 @@ fn a_server_requires_a_token() {
 #[test]
 fn server_dies_in_mid_test() {
     let mut server = Serve::start(&[]);
-    let mut test = fathom(&["test", &server.target(), "--no-save", "--json", "--phases", "idle,up,drain"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // The progress on stderr tells when the load has begun: no sleep is needed.
+    let mut test =
+        fathom(&["test", &server.target(), "--no-save", "--json", "-v", "--phases", "idle,up,drain"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+    // The progress on stderr (-v) shows when the load begins: no sleep is needed.
     let mut err = test.stderr.take().unwrap();
     let mut seen = String::new();
     let mut byte = [0; 1];

@@ -160,7 +160,7 @@ fn errors_are_reported_in_words() {
         (&["--up", "9mbit"], 2, "which interface, and to which rates?"),
         (&["wan"], 2, "neither --up nor --down: to which rate shall it be shaped?"),
         (&["wan", "--up", "5"], 2, "rate \"5\" has no unit"),
-        (&["wan", "--up", "5kbit"], 2, "a line of 5Kbit cannot be shaped (from 64Kbit to 400Gbit)"),
+        (&["wan", "--up", "5kbit"], 2, "cannot shape to 5Kbit (expected 64Kbit to 400Gbit)"),
         (&["a/b", "--up", "5mbit"], 2, "not the name of an interface"),
         (
             &["nosuch", "--up", "5mbit"],
@@ -187,11 +187,11 @@ fn errors_are_reported_in_words() {
     });
     let nobody = Ran::from(nobody);
     assert!(
-        nobody.code == Some(3) && nobody.err.contains("root only (CAP_NET_ADMIN)"),
+        nobody.code == Some(3) && nobody.err.contains("needs root (CAP_NET_ADMIN)"),
         "{}",
         nobody.describe()
     );
-    assert!(run(&["fix", "--status", "--state", "/nonexistent"]).out == "nothing is on\n");
+    assert!(run(&["fix", "--status", "--state", "/nonexistent"]).out == "nothing is shaped\n");
 }
 
 /// The whole answer of an HTTP server.
@@ -246,7 +246,7 @@ fn auto_reports_what_is_missing() {
     let reflector = ["--auto", "--reflector", "127.0.0.1"];
     let cases: [(&[&str], &str); 5] = [
         (&["--auto"], "--auto needs a delay source"),
-        (&["--auto", "--metrics", "0"], "not a port or ADDR:PORT"),
+        (&["--auto", "--metrics", "0"], "expected PORT or ADDR:PORT"),
         (&["--auto", "--reflector", "here"], "invalid value 'here' for '--reflector"),
         (
             &[&reflector[..], &["--least-up", "20mbit"]].concat(),

@@ -1,5 +1,5 @@
 //! The help texts, man page and completions are part of the product: a change of them is seen.
-use crate::program::{check_golden, fathom, run};
+use crate::program::{Words, check_golden, fathom, run, scratch};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -7,7 +7,8 @@ fn check(name: &str, got: &str) {
     check_golden(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/help").join(name), got);
 }
 
-/// All commands, as clap's tree has them: the completions of bash say `PARENT,NAME)` and, in the next line, `cmd="CHILD"`.
+/// All commands. The completions of bash list them: `PARENT,NAME)` and, in the next line,
+/// `cmd="CHILD"`.
 fn commands() -> Vec<String> {
     let script = run(&["completions", "bash"]).out;
     let mut paths = BTreeMap::from([("fathom", String::new())]);
@@ -24,30 +25,103 @@ fn commands() -> Vec<String> {
     paths.into_values().filter(|path| !path.is_empty()).collect()
 }
 
+/// The output of the program on a terminal of 80 columns.
+fn at_80(args: &[&str]) -> String {
+    let shown = fathom(args).env("COLUMNS", "80").output().unwrap();
+    String::from_utf8(shown.stdout).unwrap()
+}
+
+/// Both forms of the help of a command, as in its file.
+fn both(words: &[&str]) -> String {
+    let form = |flag| format!("$ fathom {} {flag}\n{}", words.join(" "), at_80(&[words, &[flag]].concat()));
+    let text = format!("{}\n{}", form("-h"), form("--help")).replace("fathom  ", "fathom ");
+    text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
 #[test]
 fn help_of_every_command() {
-    check("fathom.txt", &run(&["--help"]).out);
+    check("fathom.txt", &both(&[]));
     let commands = commands();
     assert!(commands.iter().any(|name| name == "watch import smokeping"), "{commands:?}");
     for command in commands {
-        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
-        let shown = fathom(&words).env("COLUMNS", "100").output().unwrap();
-        check(&format!("{}.txt", command.replace(' ', "-")), &String::from_utf8(shown.stdout).unwrap());
+        let words: Vec<&str> = command.split(' ').collect();
+        check(&format!("{}.txt", command.replace(' ', "-")), &both(&words));
+        // `fathom help` is the same as `--help`.
+        let help = at_80(&[&["help"], &words[..]].concat());
+        assert_eq!(help.trim(), at_80(&[&words[..], &["--help"]].concat()).trim(), "{command}");
     }
 }
 
 #[test]
 fn without_arguments_it_prints_a_summary() {
     let ran = run(&[]);
-    assert_eq!((ran.code, ran.err), (Some(2), run(&["-h"]).out));
+    assert_eq!((ran.code, &*ran.out), (Some(2), ""));
+    check("none.txt", &ran.err);
+}
+
+/// The document has the list of the help, which is made from the exit classes.
+#[test]
+fn exit_codes_are_documented() {
+    let list = run(&["help", "exit-codes"]).out;
+    let document = format!(
+        "# Exit codes\n\nEvery command of `fathom` ends with one of these. `fathom help exit-codes` and fathom(1)\nshow the same list.\n\n```\n{list}```\n"
+    );
+    check_golden(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/exit-codes.md"), &document);
+    assert!(at_80(&["--help"]).contains(list.lines().nth(2).unwrap()));
+    assert!(run(&["man"]).out.contains("Completed, and no problem found"));
+}
+
+/// Each command has a page, and groff has nothing to complain about.
+#[test]
+fn a_manual_page_of_every_command() {
+    let folder = scratch().join("man");
+    let ran = run(&["man", "--all", &folder.display().to_string()]);
+    assert_eq!(ran.code, Some(0), "{}", ran.describe());
+    for command in commands() {
+        let file = folder.join(format!("fathom-{}.1", command.replace(' ', "-")));
+        let page = std::fs::read_to_string(&file).unwrap();
+        let words: Vec<&str> = ["man"].into_iter().chain(command.split(' ')).collect();
+        assert_eq!(page, run(&words).out, "{command}");
+        for heading in ["NAME", "SYNOPSIS", "EXAMPLES", "OPTIONS", "EXIT STATUS"] {
+            assert!(page.contains(&format!(".SH {heading}\n")), "{command}: {heading}");
+        }
+        let groff =
+            std::process::Command::new("groff").args(["-man", "-ww", "-z", "-Tutf8"]).arg(&file).output();
+        // A machine without groff cannot check.
+        let warnings = groff.map_or_else(|_| Vec::new(), |groff| groff.stderr);
+        assert!(warnings.is_empty(), "{command}: {}", String::from_utf8_lossy(&warnings));
+    }
+    check("man-page.txt", &run(&["man", "watch", "status"]).out);
 }
 
 #[test]
-fn man_page_and_completions_come_from_the_flags() {
-    let page = run(&["man"]).out;
-    for words in [".TH fathom", "fathom\\-test", "congestion\\-control", "fathom\\-lab"] {
-        assert!(page.contains(words), "{words} missing in the man page");
+fn a_typo_gets_the_nearest_name() {
+    let mut words = Words::of("typos", &scratch());
+    for args in [
+        &["tst", "192.0.2.1"][..],
+        &["watch", "stat"],
+        &["help", "tset"],
+        &["man", "watch", "alert"],
+        &["test", "--flow", "4"],
+        &["fix", "--congestion", "x"],
+        // These were flags once, or are internal: a suggestion never names them.
+        &["fix", "eth0", "--rng", "cake"],
+        &["fix", "eth0", "--gard"],
+        &["fix", "eth0", "--roots", "/"],
+        &["sim", "dls"],
+        &["sim", "dsl", "--queue", "fqcodel"],
+        &["lab", "--line", "cabel", "--", "true"],
+        &["sim", "dsl", "--set", "hop.modm.up.rate=1mbit"],
+        &["sim", "gallery", "seifried"],
+        &["trace", "x.pcap", "--export", "tstatt=x"],
+        &["test", "192.0.2.1", "-o", "x.htm"],
+    ] {
+        words.run(args, 2);
     }
+}
+
+#[test]
+fn completions_come_from_the_flags() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(run(&["completions", shell]).out.contains("congestion-control"), "{shell}");
     }

@@ -1,5 +1,5 @@
-//! The smallest use of a lab: a line, an echo over it, a command on it. Runs without root where the system allows it:
-//! `cargo run -p fathom-lab --example first`
+//! A minimal lab: a line, an echo over it, and a command on it. Runs without root if the system
+//! allows it: `cargo run -p fathom-lab --example first`
 #![expect(clippy::print_stdout, reason = "an example is a program")]
 use fathom_lab::{Lab, LabOptions, Side};
 use fathom_os::clock::Clock;
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    // Before the first thread: a process with several cannot enter a user namespace.
+    // Before the first thread starts: a process with several threads cannot enter a user namespace.
     fathom_os::userns::become_root()?;
     let plan = fathom_scenario::builtin_plan("fiber").ok_or("fiber is a built-in line")??;
     let lab = Lab::start(&plan.line, &LabOptions::new(Clock::start(), 1))?;

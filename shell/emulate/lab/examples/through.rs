@@ -1,6 +1,10 @@
-//! Runs a command on the user's side of a line and says how well the line kept its times. For figures, as root:
-//! `cargo run --release -p fathom-lab --example through -- 10gbit 0 'fifo limit 10000p' cubic iperf3 -c 198.19.0.2`
-//! An iperf3 server runs on the far side.
+//! Runs a command on the client side of a line and reports how exact the timing of the line was.
+//! For benchmarks, as root:
+//! ```sh
+//! cargo run --release -p fathom-lab --example through -- \
+//!     10gbit 0 'fifo limit 10000p' cubic iperf3 -c 198.19.0.2
+//! ```
+//! An iperf3 server runs on the server side.
 #![expect(clippy::print_stdout, reason = "an example is a program")]
 use fathom_lab::{Lab, LabOptions, Side};
 use fathom_os::clock::Clock;

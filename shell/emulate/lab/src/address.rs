@@ -1,9 +1,10 @@
-//! Addresses inside of a lab. They are the same in every lab: no two of them see each other.
+//! Addresses inside a lab. They are the same in every lab, because labs are isolated from each
+//! other.
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// What the lab's hosts reach through the line. Source: RFC 2544 appendix C.2.2, benchmarks.
+/// Network of the lab. Source: RFC 2544 appendix C.2.2, benchmarks.
 pub(crate) const V4_NETWORK: (Ipv4Addr, u8) = (Ipv4Addr::new(198, 18, 0, 0), 15);
-/// A unique local prefix (RFC 4193); its global identifier says "fathom" without the first letter.
+/// A unique local prefix (RFC 4193); its global ID spells "fathom" without the first letter.
 pub(crate) const V6_NETWORK: (Ipv6Addr, u8) = (v6(0, 0), 48);
 
 /// Addresses of a host or a router.
@@ -13,9 +14,9 @@ pub(crate) struct Router {
     pub(crate) v6: Ipv6Addr,
 }
 
-/// The user's side.
+/// The client side.
 pub(crate) const CLIENT: Router = Router { v4: Ipv4Addr::new(198, 18, 0, 2), v6: v6(0, 2) };
-/// The far side.
+/// The server side.
 pub(crate) const SERVER: Router = Router { v4: Ipv4Addr::new(198, 19, 0, 2), v6: v6(0xffff, 2) };
 
 /// The router at the end of hop `hop`, counted from 0.

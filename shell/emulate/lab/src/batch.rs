@@ -1,4 +1,5 @@
-//! Packets that leave the line together, joined where the receiving kernel can take them as one.
+//! Packets that leave the line together, joined into super-packets where the receiving kernel
+//! accepts that.
 use crate::capture::Seen;
 use crate::slice::{Buffer, Slice};
 use fathom_os::clock::Clock;
@@ -10,10 +11,11 @@ use std::io::{self, IoSlice};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How far back a run is looked for that a packet continues. More flows than this leaving at once are joined less.
+/// Number of recent runs searched for one that a packet continues. If more flows leave at once,
+/// fewer packets are joined.
 const LOOK_BACK: usize = 32;
 
-/// Neighbouring segments of one super-packet that fared alike.
+/// Adjacent segments of one super-packet with the same changes.
 #[derive(Debug)]
 struct Joined {
     buffer: Rc<Buffer>,
@@ -22,23 +24,23 @@ struct Joined {
     change: Rewrite,
 }
 
-/// Packets on their way out, in one direction.
+/// Packets leaving the line in one direction.
 #[derive(Default, Debug)]
 pub(crate) struct Batch {
     runs: Vec<Joined>,
-    /// For each packet its run and the moment at which the line released it.
+    /// For each packet, its run and the time when the line released it.
     due: Vec<(usize, Time)>,
 }
 
 impl Batch {
-    /// Adds `slice`, which the line released at `due`.
+    /// Adds `slice`, released by the line at `due`.
     pub(crate) fn push(&mut self, slice: &Slice, due: Time) {
         let run = self.continued_by(slice).unwrap_or_else(|| self.begin(slice));
         self.runs[run].segments.end = slice.segment() + 1;
         self.due.push((run, due));
     }
-    /// The run that `slice` continues: the last of its flow, if that ends where `slice` begins. An earlier one would
-    /// undo a reordering.
+    /// The run that `slice` continues: the last of its flow, if it ends where `slice` begins.
+    /// Joining an earlier one would undo a reordering.
     fn continued_by(&self, slice: &Slice) -> Option<usize> {
         let recent = self.runs.len().saturating_sub(LOOK_BACK);
         let last = recent + self.runs[recent..].iter().rposition(|run| run.flow == slice.flow())?;
@@ -55,13 +57,13 @@ impl Batch {
         self.runs.len() - 1
     }
 
-    /// Loses everything, and returns how many packets that were.
+    /// Discards all packets and returns their number.
     pub(crate) fn discard(&mut self) -> u64 {
         self.runs.clear();
         self.due.drain(..).count() as u64
     }
-    /// Hands everything to the kernel behind `tun` and tells `watch` when, counts how late each packet is, and returns how
-    /// many were refused.
+    /// Writes all packets to `tun` and passes each run with its time to `watch`. Records the
+    /// lateness of each packet and returns how many the kernel refused.
     pub(crate) fn write(
         &mut self,
         tun: &Tun,

@@ -1,4 +1,4 @@
-//! Capture files of a line while it runs, and what became of the packets in them.
+//! Capture files of a running line, and the fate of the packets in them.
 mod block;
 mod point;
 mod recorder;
@@ -11,38 +11,38 @@ use fathom_units::{Direction, WallTime};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where captures of the line go, and what is in them.
+/// Settings of captures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CaptureOptions {
-    /// The folder for the files; it is made if it is not there.
+    /// Directory of the files; it is created if missing.
     pub directory: PathBuf,
-    /// Bytes kept of each packet, from its IP header on.
+    /// Bytes kept of each packet, from the IP header on.
     pub snaplen: u32,
-    /// At the ends super-packets as the kernels hand them over, as in a capture on a network card that segments (TSO) and
-    /// joins (GRO). Else each packet as a wire carries it, as behind a card without offloads.
+    /// At the ends, captures super-packets as the kernels exchange them, as on a network card with
+    /// TSO and GRO. Otherwise captures each packet as on the wire, as with a card without offloads.
     pub super_packets: bool,
 }
 
 impl CaptureOptions {
-    /// Headers of packets as on a wire.
+    /// Headers of packets as on the wire.
     #[must_use]
     pub const fn new(directory: PathBuf) -> Self {
-        // IPv6 and TCP with all options are 100 bytes.
+        // IPv6 and TCP with all options take 100 bytes.
         CaptureOptions { directory, snaplen: 128, super_packets: false }
     }
 }
 
-/// What was captured.
+/// Results of a capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CaptureReport {
-    /// Along the path, from the client to the server.
+    /// Files along the path, from client to server.
     pub files: Vec<CapturedFile>,
-    /// Packets that queues dropped or links lost, in the order of time.
+    /// Packets dropped by queues or lost on links, in order of time.
     pub losses: Vec<Loss>,
 }
 
 impl CaptureReport {
-    /// Names of the files before and behind the queue of `hop`, counted from 0.
+    /// Names of the files before and after the queue of `hop`, counted from 0.
     ///
     /// # Panics
     /// If the line has no such hop.
@@ -57,41 +57,42 @@ impl CaptureReport {
 /// A capture file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CapturedFile {
-    /// Its name in the folder.
+    /// File name in the directory.
     pub name: String,
-    /// What it saw, in words.
+    /// Description of the capture point.
     pub place: String,
-    /// Packets in it.
+    /// Number of packets in the file.
     pub packets: u64,
-    /// Packets that are not in it, as the disk was slower than the line.
+    /// Packets missing because the disk was slower than the line.
     pub missing: u64,
 }
 
-/// A packet that did not arrive.
+/// A packet that was dropped or lost.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loss {
-    /// When it was dropped.
+    /// Time of the loss.
     pub at: WallTime,
     /// Hop of the queue or link, from 0.
     pub hop: usize,
-    /// Where it was going.
+    /// Direction of the packet.
     pub direction: Direction,
-    /// Why.
+    /// Reason of the loss.
     pub reason: LossReason,
-    /// Its number, from 1, in the file of the end that sent it; `None` if it is not there, or a router sent it.
+    /// Frame number, from 1, in the file of the sending end; `None` if it is missing there or a
+    /// router sent the packet.
     pub frame: Option<u64>,
 }
 
-/// Why a packet did not arrive.
+/// Why a packet was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossReason {
-    /// The queue had no room.
+    /// The queue was full.
     Overlimit,
-    /// The queue's algorithm chose it.
+    /// The AQM dropped it.
     Aqm,
     /// The queue dropped it for another reason.
     Other,
-    /// The link lost it behind the queue.
+    /// The link lost it after the queue.
     Link,
 }
 

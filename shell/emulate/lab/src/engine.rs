@@ -1,4 +1,4 @@
-//! The thread that is the line.
+//! The thread that emulates the line.
 use crate::address;
 use crate::batch::Batch;
 use crate::capture::{Recorder, Seen};
@@ -21,40 +21,41 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The kernel wakes a thread some 20 to 60 us after its deadline; a wait ends this much earlier, and the rest is spun.
+/// Typical wake-up delay: the kernel wakes a thread 20 to 60 us after its deadline. A wait ends
+/// this much earlier, and the thread spins for the rest.
 const WAKE_UP: Duration = Duration::from_micros(60);
-/// Share of the time that may be spent spinning: one part in this many. More would be CPU that the endpoints miss.
+/// Maximum share of time spent spinning, as 1/n. More would take CPU time from the endpoints.
 const SPIN_SHARE: u64 = 20;
-/// Spinning time that can be saved up.
+/// Maximum spinning time that can accumulate.
 const SPIN_SAVED: Duration = Duration::from_millis(5);
-/// Packets read from one side before the other side and the line have their turn.
+/// Packets read from one side before the other side and the line get their turn.
 const READ_AT_ONCE: usize = 16;
-/// Longest wait, so that a request to stop is seen.
+/// Longest wait, so that a stop request is noticed.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
-/// A packet of 1500 bytes takes 40 us, about what a wake-up takes.
+/// Rates up to this are paced: a packet of 1500 bytes takes 40 us, about as long as a wake-up.
 const PACED_UP_TO: Rate = Rate::from_bits_per_second(300_000_000);
 
-/// What others may ask of the line while it runs.
+/// Controls of a running line.
 #[derive(Default, Debug)]
 pub(crate) struct Control {
     pub(crate) stop: AtomicBool,
     pub(crate) down: AtomicBool,
 }
 
-/// One end of the line.
+/// One end of a line.
 pub(crate) struct LineEnd {
     pub(crate) tun: Tun,
     pub(crate) addresses: Addresses,
 }
 
-/// What the thread is given.
+/// Parameters of the thread.
 pub(crate) struct Setup {
     pub(crate) plan: LinePlan,
     pub(crate) seed: u64,
     pub(crate) clock: Clock,
     pub(crate) sample_interval: Duration,
-    /// The side that sends in each direction: the user's sends up, the far one down.
+    /// The sending side per direction: the client sends up, the server down.
     pub(crate) ends: PerDirection<LineEnd>,
     pub(crate) control: Arc<Control>,
     pub(crate) recorder: Option<Recorder>,
@@ -67,7 +68,7 @@ struct Engine {
     truth: Truth,
     pool: Pool,
     block: Vec<u8>,
-    /// What has left the line.
+    /// Packets that left the line.
     out: PerDirection<Batch>,
     lateness: DelayHistogram,
     strays: Strays,
@@ -75,9 +76,9 @@ struct Engine {
     diligence: Diligence,
 }
 
-/// Runs the line until it is asked to stop.
+/// Runs the line until it is stopped.
 pub(crate) fn run(setup: Setup) -> Result<LabReport, LabError> {
-    // Not permitted in some sandboxes; then waits end up to 50 us late, which the spinning hides.
+    // Some sandboxes forbid this. Then waits end up to 50 us late, which spinning compensates.
     let _ = poll::set_precise_timers();
     let mut engine = Engine::new(setup);
     while !engine.setup.control.stop.load(Ordering::Relaxed) {
@@ -88,7 +89,7 @@ pub(crate) fn run(setup: Setup) -> Result<LabReport, LabError> {
     engine.report()
 }
 
-/// The fastest direction, each as fast as its slowest link; `None` if nothing limits it.
+/// Rate of the faster direction, each limited by its slowest link; `None` if nothing limits it.
 fn fastest(plan: &LinePlan) -> Option<Rate> {
     let up = plan.hops.iter().filter_map(|hop| hop.up.nominal_rate()).min();
     let down = plan.hops.iter().filter_map(|hop| hop.down.nominal_rate()).min();
@@ -129,7 +130,7 @@ impl Engine {
         }
     }
 
-    /// Takes in what is there and hands on what is due. Returns whether anything came in.
+    /// Reads packets and writes those that are due. Returns whether any were read.
     fn turn(&mut self) -> Result<bool, LabError> {
         let came_up = self.take_in(Direction::Up)?;
         let came_down = self.take_in(Direction::Down)?;
@@ -144,7 +145,7 @@ impl Engine {
         Ok(came_up || came_down)
     }
 
-    /// Reads from the side where `direction` begins.
+    /// Reads from the side where `direction` starts.
     fn take_in(&mut self, direction: Direction) -> Result<bool, LabError> {
         for count in 0..READ_AT_ONCE {
             let read = self.setup.ends[direction].tun.read(&mut self.block);
@@ -156,7 +157,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// Puts what was read, `length` bytes of it, onto the line.
+    /// Puts the packet in the first `length` bytes read onto the line.
     fn enter(&mut self, direction: Direction, length: usize) {
         let now = self.setup.clock.now();
         let Ok(buffer) = Buffer::read(&mut self.block, length, &self.pool) else {
@@ -165,7 +166,7 @@ impl Engine {
         };
         let other = self.setup.ends[direction.reverse()].addresses;
         if !is_for(other, buffer.destination()) {
-            // Addressed to nobody on the line: what kernels send to find neighbours.
+            // Not addressed to the other side, such as neighbor discovery.
             return;
         }
         if let Some(recorder) = &mut self.routers.recorder {
@@ -178,7 +179,7 @@ impl Engine {
         }
     }
 
-    /// Writes what the line has released to the side where it is going.
+    /// Writes released packets to the receiving side.
     fn hand_on(&mut self) {
         let down = self.setup.control.down.load(Ordering::Relaxed);
         for (direction, batch) in self.out.iter_mut() {
@@ -195,7 +196,7 @@ impl Engine {
         }
     }
 
-    /// Waits for the next packet or the next thing to do.
+    /// Waits for the next packet or the next scheduled event.
     fn wait(&mut self) -> Result<(), LabError> {
         let now = self.setup.clock.now();
         let to_sample = self.truth.next().saturating_since(now).min(LONGEST_WAIT);
@@ -206,7 +207,7 @@ impl Engine {
         let input = timeout > Duration::ZERO && self.sleep(timeout)?;
         if may_spin && !input { self.spin_until(due) } else { Ok(()) }
     }
-    /// Returns whether a packet came within `timeout`.
+    /// Sleeps up to `timeout`; returns whether a packet arrived.
     fn sleep(&mut self, timeout: Duration) -> Result<bool, LabError> {
         let begin = self.setup.clock.now();
         let input = self.poll(timeout)?;
@@ -218,7 +219,7 @@ impl Engine {
         let mut fds = [&ends.up, &ends.down].map(|end| PollFd::readable(end.tun.as_fd()));
         poll::wait(&mut fds, Some(timeout)).map(|ready| ready > 0).map_err(system("wait for packets"))
     }
-    /// Waits without sleeping, if `due` is near, until then or until a packet comes.
+    /// If `due` is near, spins until then or until a packet arrives.
     fn spin_until(&mut self, due: Time) -> Result<(), LabError> {
         let begin = self.setup.clock.now();
         let mut now = begin;
@@ -265,7 +266,7 @@ fn is_for(side: Addresses, destination: Option<IpAddr>) -> bool {
     }
 }
 
-/// How much spinning the line may still do.
+/// Limits the time spent spinning.
 #[derive(Clone, Copy, Debug)]
 struct SpinBudget {
     left: Duration,
@@ -273,7 +274,7 @@ struct SpinBudget {
 }
 
 impl SpinBudget {
-    /// Whether `wanted` may be spent.
+    /// Whether `wanted` can be spent.
     fn has(&mut self, wanted: Duration, now: Time) -> bool {
         let earned = now.saturating_since(self.since) / SPIN_SHARE;
         self.left = (self.left + earned).min(SPIN_SAVED);
@@ -285,11 +286,11 @@ impl SpinBudget {
     }
 }
 
-/// Keeps real-time priority while the thread rests enough. The kernel would else stop it for 50 ms of each second
-/// (`kernel.sched_rt_runtime_us`), and programs on the same CPU would starve.
+/// Keeps real-time priority while the thread sleeps enough. Otherwise the kernel would stop it for
+/// 50 ms of each second (`kernel.sched_rt_runtime_us`), and programs on the same CPU would starve.
 #[derive(Clone, Copy, Debug)]
 struct Diligence {
-    /// As given when it was first asked for.
+    /// The priority obtained at the start.
     priority: Priority,
     is_raised: bool,
     since: Time,
@@ -297,7 +298,7 @@ struct Diligence {
 }
 
 impl Diligence {
-    /// Time between two looks; short against the second over which the kernel counts.
+    /// Interval between reviews; short compared with the second over which the kernel counts.
     const INTERVAL: Duration = Duration::from_millis(100);
 
     fn start(now: Time) -> Self {
@@ -314,7 +315,7 @@ impl Diligence {
             self.follow(rested);
         }
     }
-    /// The two bounds lie apart so that it does not change at each look.
+    /// Hysteresis: the two bounds differ so that the priority does not change at each review.
     fn follow(&mut self, rested: f64) {
         if self.is_raised && rested < 0.5 {
             self.is_raised = drop_realtime_priority().is_err();

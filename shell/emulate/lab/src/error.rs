@@ -1,27 +1,27 @@
-//! Why a lab did not start.
+//! Errors of a lab.
 use fathom_os::tun::TunError;
 use fathom_os::userns::Refusal;
 use std::{fmt, io};
 
-/// Why a lab did not start or could not do what was asked.
+/// Why a lab did not start or an operation failed.
 #[derive(Debug)]
 pub enum LabError {
-    /// Network namespaces cannot be made; names the setting that forbids it.
+    /// Network namespaces are not permitted; names the setting that forbids them.
     Namespace(Refusal),
-    /// No TUN interface can be made.
+    /// No TUN interface can be created.
     Tun(TunError),
     /// The kernel does not have this congestion control.
     CongestionControl {
-        /// As asked for.
+        /// The requested name.
         name: String,
-        /// Those that it has, separated by spaces.
+        /// Available algorithms, separated by spaces.
         available: String,
     },
-    /// A call to the system failed.
+    /// A system call failed.
     System {
-        /// What was being done, to complete "cannot ...".
+        /// The operation, to complete "cannot ...".
         doing: String,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! The lab as its users see it.
+//! The lab's public interface.
 use crate::capture::Recorder;
 use crate::engine::{self, Control, LineEnd, Setup};
 use crate::network::{self, system};
@@ -17,31 +17,31 @@ use std::{io, thread};
 /// An end of the line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// The user's.
+    /// The user's side.
     Client,
-    /// The far one.
+    /// The server side.
     Server,
 }
 
-/// What a lab needs to know beside the line.
+/// Settings of a lab other than the line.
 #[derive(Clone, Debug)]
 pub struct LabOptions {
-    /// The run's clock: times of the report are on it.
+    /// The run's clock; times in the report refer to it.
     pub clock: Clock,
-    /// Seed of everything random on the line.
+    /// Seed of all random decisions on the line.
     pub seed: u64,
-    /// Congestion control of TCP senders on both sides, as the kernel spells it.
+    /// Congestion control of TCP senders on both sides, by its kernel name.
     pub congestion_control: String,
-    /// Whether to give both sides an IPv6 address, if this kernel has IPv6.
+    /// Whether both sides get an IPv6 address if the kernel supports IPv6.
     pub ipv6: bool,
-    /// Time between two samples of the queues.
+    /// Interval between samples of the queues.
     pub sample_interval: Duration,
-    /// Whether to capture what passes.
+    /// Captures, if any.
     pub capture: Option<CaptureOptions>,
 }
 
 impl LabOptions {
-    /// CUBIC, IPv6, a sample every 10 ms.
+    /// Defaults: CUBIC, IPv6, a sample every 10 ms.
     #[must_use]
     pub fn new(clock: Clock, seed: u64) -> Self {
         LabOptions {
@@ -60,7 +60,7 @@ impl LabOptions {
 pub struct Addresses {
     /// From 198.18.0.0/15, the range for benchmarks (RFC 2544).
     pub v4: Ipv4Addr,
-    /// From a unique local prefix (RFC 4193); `None` if switched off or unknown to this kernel.
+    /// From a unique local prefix (RFC 4193); `None` if disabled or not supported by this kernel.
     pub v6: Option<Ipv6Addr>,
 }
 
@@ -82,10 +82,10 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Makes both namespaces and starts the line between them.
+    /// Creates both namespaces and starts the line between them.
     ///
     /// # Errors
-    /// If the system refuses namespaces or TUN: the message says which setting and what to do.
+    /// If the system refuses namespaces or TUN. The message names the setting and what to do.
     pub fn start(plan: &LinePlan, options: &LabOptions) -> Result<Lab, LabError> {
         let client = network::make(address::CLIENT, options)?;
         let server = network::make(address::SERVER, options)?;
@@ -110,19 +110,20 @@ impl Lab {
         };
         let engine = thread::Builder::new().name("lab-line".into()).spawn(move || engine::run(setup));
         let engine = Some(engine.map_err(system("start the line's thread"))?);
-        // Both sides are made alike, so that they say the same.
+        // Both sides are set up alike, so their notes are the same.
         let notes = client.notes;
         let client = LabSide { namespace: client.namespace, addresses: client.addresses };
         let server = LabSide { namespace: server.namespace, addresses: server.addresses };
         Ok(Lab { client, server, control, engine, notes })
     }
-    /// Runs `work` on a fresh thread on `side`, and waits for it. Sockets that it makes stay there, as do threads it starts.
+    /// Runs `work` in a new thread on `side` and waits for it. Sockets and threads that it creates
+    /// stay on that side.
     ///
     /// # Errors
     /// If the thread cannot be started or moved.
     ///
     /// # Panics
-    /// If `work` does.
+    /// If `work` panics.
     pub fn within<R: Send>(&self, side: Side, work: impl FnOnce() -> R + Send) -> Result<R, LabError> {
         let entered = |namespace: &NetNs| -> io::Result<R> {
             namespace.enter()?;
@@ -135,48 +136,49 @@ impl Lab {
         })
         .map_err(system("run inside of the lab"))
     }
-    /// [`Lab::within`] the user's side.
+    /// Runs `work` on the client side, see [`Lab::within`].
     ///
     /// # Errors
     /// As [`Lab::within`].
     pub fn in_client<R: Send>(&self, work: impl FnOnce() -> R + Send) -> Result<R, LabError> {
         self.within(Side::Client, work)
     }
-    /// [`Lab::within`] the far side.
+    /// Runs `work` on the server side, see [`Lab::within`].
     ///
     /// # Errors
     /// As [`Lab::within`].
     pub fn in_server<R: Send>(&self, work: impl FnOnce() -> R + Send) -> Result<R, LabError> {
         self.within(Side::Server, work)
     }
-    /// Addresses of the user's side.
+    /// Addresses of the client side.
     #[must_use]
     pub fn client_address(&self) -> Addresses {
         self.client.addresses
     }
-    /// Addresses of the far side.
+    /// Addresses of the server side.
     #[must_use]
     pub fn server_address(&self) -> Addresses {
         self.server.addresses
     }
-    /// Takes the line down or up. While it is down, packets that arrive at either of its ends are lost.
+    /// Takes the line down or up. While it is down, packets that arrive at either end are lost.
     pub fn set_link(&self, up: bool) {
         self.control.down.store(!up, Ordering::Relaxed);
     }
-    /// Starts `command` on `side`, in a PID namespace of its own. Its standard streams are as `command` says.
+    /// Starts `command` on `side`, in its own PID namespace. Its standard streams are those set in
+    /// `command`.
     ///
     /// # Errors
     /// If the command cannot be started.
     pub fn spawn_command(&self, side: Side, command: Command) -> Result<Child, LabError> {
         Child::spawn(command, self.namespace(side)).map_err(system("start the command"))
     }
-    /// Ends the line and tells what it saw.
+    /// Stops the line and returns its report.
     ///
     /// # Errors
-    /// If the line failed while it ran.
+    /// If the line failed while running.
     ///
     /// # Panics
-    /// If the line's thread did.
+    /// If the line's thread panicked.
     pub fn finish(mut self) -> Result<LabReport, LabError> {
         self.note_drops_before_line()?;
         self.control.stop.store(true, Ordering::Relaxed);
@@ -187,7 +189,8 @@ impl Lab {
         Ok(report)
     }
 
-    /// Such drops are in no queue of the line, so that its report would not know of them.
+    /// Notes drops before the line: they occurred in none of its queues, so its report would not
+    /// contain them.
     fn note_drops_before_line(&mut self) -> Result<(), LabError> {
         let drops =
             self.in_client(network::dropped_before_line)? + self.in_server(network::dropped_before_line)?;
@@ -208,7 +211,7 @@ impl Drop for Lab {
     fn drop(&mut self) {
         self.control.stop.store(true, Ordering::Relaxed);
         if let Some(engine) = self.engine.take() {
-            // Who wants to know how it went calls `finish`.
+            // For the result, callers use `finish`.
             let _ = engine.join();
         }
     }

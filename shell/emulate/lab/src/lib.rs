@@ -1,10 +1,11 @@
-//! An emulated line in real time: real kernel TCP on both sides, `core/emulate/link` between them.
+//! An emulated line in real time: kernel TCP on both sides, `core/emulate/link` between them.
 //!
 //! ```text
 //!  namespace of the client                one thread                 namespace of the server
 //!  programs - kernel - TUN  ---->  queue, link, delay of each hop  ---->  TUN - kernel - programs
 //! ```
-//! Nothing of it has a name in the system: when the [`Lab`] is dropped, or its process ends in any way, all is gone.
+//! Nothing in it has a name in the system: when the [`Lab`] is dropped or its process ends,
+//! everything is removed.
 
 mod address;
 mod batch;

@@ -1,4 +1,4 @@
-//! One side of the lab: a network namespace whose only way out is a TUN interface.
+//! One side of a lab: a network namespace whose only route leads through a TUN interface.
 use crate::address::{Router, V4_NETWORK, V6_NETWORK};
 use crate::{Addresses, LabError, LabOptions};
 use fathom_os::netlink::{LOOPBACK, Netlink, Route, interface_index};
@@ -12,27 +12,28 @@ use std::{fs, io, thread};
 /// Name of the interface on both sides.
 const INTERFACE: &str = "line0";
 
-/// What Ethernet carries (RFC 894).
+/// MTU of Ethernet (RFC 894).
 const MTU_BYTES: u32 = 1500;
 
-/// Packets that wait in the kernel until the line's thread reads them. More than a burst of all senders, so that what is
-/// lost is lost in the line's own queues.
+/// Packets that wait in the kernel until the line's thread reads them. More than a burst of all
+/// senders, so that losses occur only in the line's own queues.
 const READ_QUEUE_PACKETS: u32 = 10_000;
 
-/// Most that one socket may hold in flight. The host's own limit of a few megabytes would hide larger buffers.
+/// Maximum socket buffer. The host's own limit of a few megabytes would hide larger buffers on the
+/// line.
 const SOCKET_BUFFER_BYTES: u64 = 64 << 20;
 
-/// A side that is ready.
+/// A configured side.
 #[derive(Debug)]
 pub(crate) struct End {
     pub(crate) namespace: NetNs,
     pub(crate) tun: Tun,
     pub(crate) addresses: Addresses,
-    /// What could not be done, if that does not matter much.
+    /// Minor features that could not be set up.
     pub(crate) notes: Vec<Note>,
 }
 
-/// Makes a namespace with `own` addresses.
+/// Creates a namespace with the addresses of `own`.
 pub(crate) fn make(own: Router, options: &LabOptions) -> Result<End, LabError> {
     let namespace = NetNs::create().map_err(|e| LabError::Namespace(userns::explain(e)))?;
     let configured = thread::scope(|scope| {
@@ -46,7 +47,7 @@ pub(crate) fn make(own: Router, options: &LabOptions) -> Result<End, LabError> {
     Ok(End { namespace, tun, addresses, notes })
 }
 
-/// To be called inside of the namespace.
+/// Configures the side; called inside its namespace.
 fn configure(own: Router, options: &LabOptions) -> Result<(Tun, Addresses, Vec<Note>), LabError> {
     let tun = Tun::create(INTERFACE).map_err(LabError::Tun)?;
     let mut netlink = Netlink::open().map_err(system("open an rtnetlink socket"))?;
@@ -68,7 +69,7 @@ struct Network<'a> {
 }
 
 impl Network<'_> {
-    /// Addresses and routes. Returns whether IPv6 works.
+    /// Adds addresses and routes. Returns whether IPv6 works.
     fn give(mut self, own: Router, want_v6: bool, notes: &mut Vec<Note>) -> Result<bool, LabError> {
         self.netlink
             .add_address(self.interface, own.v4.into(), 32)
@@ -94,7 +95,7 @@ impl Network<'_> {
     }
 }
 
-/// What the kernel answers to a route with a congestion control that it does not have.
+/// The kernel's error for a route with an unknown congestion control.
 const EINVAL: i32 = 22;
 
 fn unknown_congestion_control(name: &str) -> LabError {
@@ -103,10 +104,12 @@ fn unknown_congestion_control(name: &str) -> LabError {
     LabError::CongestionControl { name: name.to_owned(), available }
 }
 
-/// TCP of this namespace as of hosts with ample memory that have not met before. Returns what the system refused.
+/// Sets up TCP in this namespace with ample memory and no cached metrics. Returns notes on what the
+/// system refused.
 fn set_up_tcp() -> Vec<Note> {
     let settings = [
-        // Else a connection begins with what the one before it learned, and a repetition is no repetition.
+        // Otherwise a connection starts with what the previous one learned, and runs are not
+        // repeatable.
         ("net/ipv4/tcp_no_metrics_save", "1".to_owned()),
         ("net/ipv4/tcp_rmem", format!("4096 131072 {SOCKET_BUFFER_BYTES}")),
         ("net/ipv4/tcp_wmem", format!("4096 16384 {SOCKET_BUFFER_BYTES}")),
@@ -116,26 +119,27 @@ fn set_up_tcp() -> Vec<Note> {
         let (setting, value) = (name.replace('/', "."), value.clone());
         Some(Note::SettingRefused { setting, value, message: error.to_string() })
     });
-    // ICMP sockets without privilege; the groups that exist in a user namespace are one only.
+    // ICMP sockets without privilege; a user namespace has only one group.
     if fs::write("/proc/sys/net/ipv4/ping_group_range", "0 2147483647").is_err() {
         let _ = fs::write("/proc/sys/net/ipv4/ping_group_range", "0 0");
     }
     refused.collect()
 }
 
-/// Packets that the kernel had for the line and dropped because the line's thread did not come to read them. To be called
-/// inside of the namespace, while the interface exists.
+/// Packets that the kernel dropped because the line's thread did not read them in time. Call it in
+/// the namespace, while the interface exists.
 pub(crate) fn dropped_before_line() -> u64 {
     fs::read_to_string("/proc/thread-self/net/dev").map_or(0, |table| tx_dropped(&table))
 }
 
-/// The column of /proc/net/dev: eight of reception, then bytes, packets, errors and drops of transmission.
+/// The drop column of /proc/net/dev: eight columns of reception, then transmitted bytes, packets,
+/// errors and drops.
 fn tx_dropped(table: &str) -> u64 {
     let row = table.lines().find_map(|line| line.trim().strip_prefix(INTERFACE)?.strip_prefix(':'));
     row.and_then(|row| row.split_whitespace().nth(11)?.parse().ok()).unwrap_or(0)
 }
 
-/// The error of a step of the system.
+/// Converts an I/O error of the operation `doing`.
 pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> LabError {
     move |source| LabError::System { doing: doing.to_owned(), source }
 }

@@ -1,14 +1,16 @@
-//! What an ACK filter looks at, from the bytes of a packet.
+//! Parses pure ACKs for an ACK filter.
 use fathom_qdisc::PureAck;
 use fathom_wire::{IpPacket, TcpOption, TcpSegment, flag, protocol};
 
-/// Flags that make a segment more than an acknowledgement.
+/// Flags of segments that are not pure ACKs.
 const MORE: u8 = flag::FIN | flag::SYN | flag::RST | flag::PSH | flag::URG;
-/// Of the four bits before the flags: the three that are reserved, and NS, which fits in below ECE and CWR.
+/// The reserved bits among the four before the flags; the fourth is NS, which goes below ECE and
+/// CWR.
 const RESERVED: u8 = 0b1110;
 const NS: u8 = 0b0001;
 
-/// The acknowledgement in the IP packet `bytes`, if it carries nothing else; `connection` is the hash of its flow.
+/// The acknowledgment in the IP packet `bytes`, if it is a pure ACK; `connection` is the hash of
+/// its flow.
 pub(crate) fn pure_ack(bytes: &[u8], connection: u64) -> Option<PureAck> {
     let ip = IpPacket::new_checked(bytes).ok()?;
     let at = ip.transport().filter(|(number, _)| *number == protocol::TCP)?.1;
@@ -40,7 +42,8 @@ pub(crate) fn pure_ack(bytes: &[u8], connection: u64) -> Option<PureAck> {
 mod tests {
     use super::*;
 
-    /// An IPv4 packet of TCP with these flags, options and payload; 0x0f00 and up are the bits before the flags.
+    /// An IPv4 TCP packet with these flags, options and payload; 0x0f00 covers the bits before the
+    /// flags.
     fn packet(flags: u16, options: &[u8], payload: &[u8]) -> Vec<u8> {
         let words = (5 + options.len() / 4) as u16;
         let tcp = [0x12, 0x34, 0x56, 0x78, 0, 0, 0, 1, 0, 0, 3, 0xe8];

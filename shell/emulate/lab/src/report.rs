@@ -1,50 +1,52 @@
-//! What a lab saw of its own line.
+//! The report of a line.
 use crate::CaptureReport;
 use fathom_run::Series;
 use fathom_stats::DelayHistogram;
 use fathom_units::{Bytes, Direction};
 
-/// The truth about the line, as only the emulator knows it.
+/// Ground truth about the line, as only the emulator knows it.
 #[derive(Clone, Debug)]
 pub struct LabReport {
-    /// Backlog, sojourn, drops and marks of each queue, sampled; `scope` is the hop's name. Ready for a `Run`.
+    /// Sampled backlog, sojourn time, drops and marks of each queue, ready for a `Run`; `scope` is
+    /// the name of the hop.
     pub series: Vec<Series>,
-    /// How late each packet was handed to the receiving kernel after its scheduled moment. For `Instrument::line_lateness`.
+    /// Delay between the scheduled time of each packet and its delivery to the receiving kernel.
+    /// For `Instrument::line_lateness`.
     pub line_lateness: DelayHistogram,
-    /// Totals of each queue, from the user's edge to the far side, up before down.
+    /// Totals of each queue, from the client to the server, up before down.
     pub queues: Vec<QueueReport>,
-    /// What was captured, if that was asked for.
+    /// Results of the capture, if enabled.
     pub capture: Option<CaptureReport>,
-    /// Packets that did not take part.
+    /// Packets that did not pass the line.
     pub strays: Strays,
-    /// What the reader should know: IPv6 left out, real-time priority refused.
+    /// Notes for the reader, such as missing IPv6 or refused real-time priority.
     pub notes: Vec<fathom_run::Note>,
 }
 
 /// Totals of one queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QueueReport {
-    /// Name of the hop that the queue is in.
+    /// Name of its hop.
     pub hop: String,
-    /// Direction of the packets in it.
+    /// Direction of its packets.
     pub direction: Direction,
-    /// Packets that came in.
+    /// Packets that arrived.
     pub arrived_packets: u64,
-    /// Packets that it dropped.
+    /// Dropped packets.
     pub dropped_packets: u64,
-    /// Packets that it marked CE.
+    /// Packets marked CE.
     pub marked_packets: u64,
-    /// Largest backlog at a sample.
+    /// Largest sampled backlog.
     pub max_backlog: Bytes,
 }
 
-/// Packets that did not take part, and why.
+/// Packets that did not pass the line, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Strays {
-    /// They were no IP packets.
+    /// Not IP packets.
     pub malformed_packets: u64,
-    /// The receiving kernel refused them.
+    /// Refused by the receiving kernel.
     pub refused_packets: u64,
-    /// They were lost while the line was down.
+    /// Lost while the line was down.
     pub while_down_packets: u64,
 }

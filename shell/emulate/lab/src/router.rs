@@ -1,4 +1,5 @@
-//! The routers of the line: they take a hop off each packet, and answer those that have none left.
+//! The routers of the line: they decrement the hop limit and answer packets whose limit is
+//! exceeded.
 use crate::address::Router as Addresses;
 use crate::capture::{LossReason, Point, Recorder};
 use crate::slice::{Buffer, Pool, Slice};
@@ -8,15 +9,15 @@ use fathom_units::{Direction, Duration, PerDirection, Time};
 use fathom_wire::{IpPacket, icmp};
 use std::net::IpAddr;
 
-/// Answers that a router may still send now.
+/// Rate limit of ICMP answers.
 #[derive(Clone, Copy, Debug)]
 struct Allowance {
     answers: u64,
     since: Time,
 }
 
-/// Answers that a router sends at once, and then in each second: Linux's own limits
-/// (`net.ipv4.icmp_msgs_burst`, `icmp_msgs_per_sec`).
+/// Burst and rate per second of a router's ICMP answers, as in Linux (`net.ipv4.icmp_msgs_burst`,
+/// `icmp_msgs_per_sec`).
 const ANSWERS_AT_ONCE: u64 = 50;
 const ANSWERS_PER_SECOND: u64 = 1000;
 
@@ -32,14 +33,14 @@ impl Allowance {
     }
 }
 
-/// All routers of the line, and what was seen in its queues since the last look.
+/// All routers of the line, and what their queues did since the last sample.
 #[derive(Debug)]
 pub(crate) struct Routers {
     routers: Vec<(Addresses, Allowance)>,
     pool: Pool,
-    /// Longest sojourn of a packet that left the queue, for each hop up and down.
+    /// Longest sojourn time of packets that left the queue, for each hop, up and down.
     longest_sojourn: Vec<PerDirection<Option<Duration>>>,
-    /// Captures what passes, if that was asked for.
+    /// Capture recorder, if enabled.
     pub(crate) recorder: Option<Recorder>,
 }
 
@@ -50,14 +51,14 @@ impl Routers {
         let routers = addresses.into_iter().map(|a| (a, full)).collect();
         Routers { routers, pool, longest_sojourn: vec![PerDirection::default(); hops], recorder }
     }
-    /// Longest sojourn at `position` since this was last asked; `None` if no packet left the queue.
+    /// Longest sojourn time at `position` since the last call; `None` if no packet left the queue.
     pub(crate) fn take_longest_sojourn(&mut self, position: LinePosition) -> Option<Duration> {
         self.sojourn_at(position).take()
     }
     fn sojourn_at(&mut self, position: LinePosition) -> &mut Option<Duration> {
         &mut self.longest_sojourn[position.hop][position.direction]
     }
-    /// The Time Exceeded of router `hop` to `packet`.
+    /// The Time Exceeded message of router `hop` for `packet`.
     fn answer(&mut self, hop: usize, packet: &Slice, now: Time) -> Option<Slice> {
         let (addresses, allowance) = &mut self.routers[hop];
         let offending = packet.to_bytes();
@@ -74,11 +75,11 @@ impl Routers {
     }
 }
 
-/// What is captured, each at the moment that the line gives it.
+/// Captures packets at the times given by the line.
 impl Routers {
-    /// `packet` is at the end of the line at which `direction` ends.
+    /// `packet` reached the end of the line in `direction`.
     pub(crate) fn see_exit(&mut self, direction: Direction, packet: &Slice, due: Time) {
-        // Upwards the last router has seen it arrive.
+        // Upstream, its arrival at the last router was already captured.
         if let (Direction::Down, Some(recorder)) = (direction, &mut self.recorder) {
             recorder.passes(Point::near(0), packet, due);
         }
@@ -87,7 +88,7 @@ impl Routers {
         let (last, Some(recorder)) = (self.routers.len() - 1, &mut self.recorder) else { return };
         match position.direction {
             Direction::Up => recorder.passes(Point::far(position.hop), packet, now),
-            // What comes from the server has come over no link yet.
+            // Packets from the server have not crossed a link yet.
             Direction::Down if position.hop < last => {
                 recorder.passes(Point::near(position.hop + 1), packet, now)
             }
@@ -96,7 +97,8 @@ impl Routers {
     }
     fn see_inside(&mut self, position: LinePosition, packet: &Slice, now: Time) {
         let (last, Some(recorder)) = (self.routers.len() - 1, &mut self.recorder) else { return };
-        // Inside of the last router is the server's interface, where the kernel's packets are seen.
+        // Inside the last router is the server's interface, where the kernel's packets are
+        // captured.
         if position.hop < last {
             recorder.passes(Point::router(position.hop), packet, now);
         }

@@ -1,4 +1,4 @@
-//! A packet on the line: a segment of a buffer that all its segments share.
+//! A packet on the line: a segment of a buffer shared by all its segments.
 use crate::pure_ack::pure_ack;
 use fathom_qdisc::{Ecn, End, Packet, PureAck};
 use fathom_units::Bytes;
@@ -10,14 +10,14 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What one read from TUN can give: the header for offloads, then an IP packet of at most 64 KiB.
+/// Largest read from TUN: the offload header and an IP packet of at most 64 KiB.
 pub(crate) const BLOCK_BYTES: usize = VnetHeader::BYTES + 65_536;
 
-/// Packets up to this are copied out of the block they were read into: a queue full of acknowledgements would else hold
-/// a thousand times its size.
+/// Packets up to this size are copied out of their read block: otherwise a queue full of ACKs would
+/// hold a thousand times its size.
 const COPY_UP_TO_BYTES: usize = 16_384;
 
-/// Blocks that are in no use.
+/// Unused blocks.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Pool(Rc<RefCell<Vec<Vec<u8>>>>);
 
@@ -28,21 +28,21 @@ impl Pool {
     }
 }
 
-/// One packet as TUN gave it, cut or not.
+/// A packet as read from TUN, possibly a super-packet.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     block: Vec<u8>,
-    /// Where the IP packet lies in the block.
+    /// Range of the IP packet in the block.
     packet: Range<usize>,
     layout: SuperPacket,
-    /// Hash of the flow, not salted.
+    /// Unsalted hash of the flow.
     flow: u64,
-    /// Hashes of source and destination, not salted.
+    /// Unsalted hashes of source and destination.
     hosts: [u64; 2],
     ecn: u8,
     dscp: u8,
     hop_limit: u8,
-    /// Number of its first frame in the capture of the end that sent it; 0 if it is not there.
+    /// Number of its first frame in the capture of the sending end; 0 if it is not there.
     frame: Cell<u64>,
     pool: Pool,
 }
@@ -56,7 +56,8 @@ impl Drop for Buffer {
 }
 
 impl Buffer {
-    /// What was read into the first `length` bytes of `block`, which is replaced if it is kept.
+    /// Takes the packet in the first `length` bytes of `block`. If the block is kept, `block` is
+    /// replaced.
     pub(crate) fn read(block: &mut Vec<u8>, length: usize, pool: &Pool) -> Result<Rc<Self>, WireError> {
         let Some((head, packet)) = block[..length].split_first_chunk() else {
             return Err(WireError::Truncated { what: "TUN", needed: VnetHeader::BYTES, got: length });
@@ -68,7 +69,7 @@ impl Buffer {
         let taken = std::mem::replace(block, pool.take());
         Self::new(vnet, taken, VnetHeader::BYTES..length, pool)
     }
-    /// A packet of our own making.
+    /// A packet created by the line itself.
     pub(crate) fn of_packet(packet: Vec<u8>, pool: &Pool) -> Result<Rc<Self>, WireError> {
         let all = 0..packet.len();
         Self::new(VnetHeader::default(), packet, all, pool)
@@ -94,18 +95,18 @@ impl Buffer {
     pub(crate) fn packet(&self) -> &[u8] {
         &self.block[self.packet.clone()]
     }
-    /// How many packets a wire would carry.
+    /// Number of packets on the wire.
     pub(crate) fn segments(&self) -> usize {
         self.layout.segments()
     }
-    /// Number of its first frame in the capture of the end that sent it.
+    /// Number of its first frame in the capture of the sending end.
     pub(crate) fn frame(&self) -> Option<u64> {
         Some(self.frame.get()).filter(|frame| *frame > 0)
     }
     pub(crate) fn set_frame(&self, first: Option<u64>) {
         self.frame.set(first.unwrap_or(0));
     }
-    /// Where it is to go.
+    /// The destination address.
     pub(crate) fn destination(&self) -> Option<IpAddr> {
         IpPacket::new_checked(self.packet()).ok().map(|ip| ip.destination())
     }
@@ -120,7 +121,7 @@ impl Buffer {
     }
 }
 
-/// One packet as a wire would carry it.
+/// One packet as on the wire.
 #[derive(Clone, Debug)]
 pub(crate) struct Slice {
     buffer: Rc<Buffer>,
@@ -151,13 +152,13 @@ impl Slice {
     pub(crate) fn flow(&self) -> u64 {
         self.buffer.flow
     }
-    /// Passes a router: false if it may not go further.
+    /// Decrements the hop limit; false if the packet must not be forwarded.
     pub(crate) fn pass_router(&mut self) -> bool {
         let passes = self.buffer.hop_limit.saturating_sub(self.change.hops) > 1;
         self.change.hops += u8::from(passes);
         passes
     }
-    /// The packet in full, as a router quotes it.
+    /// The complete packet, as a router quotes it.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut header = [0; MAX_HEADER_BYTES];
         let segment = self.segment();
@@ -200,7 +201,8 @@ impl Packet for Slice {
     }
 }
 
-/// The hash that is salted scatters its fields already; a product with an odd number keeps different ones apart.
+/// The input hash is already well mixed; multiplying by an odd number keeps different values
+/// distinct.
 const fn salted(hash: u64, salt: u64) -> u64 {
     (hash ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
 }

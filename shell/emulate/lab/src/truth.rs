@@ -1,4 +1,4 @@
-//! What the queues hold, sampled.
+//! Samples the state of the queues.
 use crate::QueueReport;
 use crate::router::Routers;
 use crate::slice::Slice;
@@ -16,11 +16,11 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    /// Samples of the queues of `plan`, the first at `start`.
+    /// Samples the queues of `plan`, the first time at `start`.
     pub(crate) fn new(plan: &LinePlan, interval: Duration, start: Time) -> Self {
         Truth { queues: QueueSeries::of_line(plan), interval, next: start }
     }
-    /// When the next sample is due.
+    /// Time of the next sample.
     pub(crate) const fn next(&self) -> Time {
         self.next
     }
@@ -33,7 +33,7 @@ impl Truth {
             let longest = routers.take_longest_sojourn(queue.position());
             queue.sample(line.bottleneck(queue.position()), longest, now);
         }
-        // A late sample does not bring two.
+        // A late sample does not cause two in a row.
         self.next = now.max(self.next + self.interval);
     }
     /// All series.
@@ -42,7 +42,7 @@ impl Truth {
     }
 }
 
-/// Totals of all queues, from the user's edge to the far side, up before down.
+/// Totals of all queues, from the client to the server, up before down.
 pub(crate) fn totals(plan: &LinePlan, line: &Line<Slice>) -> Vec<QueueReport> {
     let of = |hop: usize, name: &str, direction| {
         let stats = line.bottleneck(LinePosition { hop, direction }).stats();

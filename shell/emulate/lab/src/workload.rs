@@ -1,14 +1,16 @@
-//! A scenario's workloads over real sockets: what the simulator's units do in virtual time, between the two ends of a lab.
+//! Runs a scenario's workloads over real sockets between the two ends of a lab, like the
+//! simulator's units in virtual time.
 //!
 //! ```text
-//!  user's side                                           far side
-//!  conductor - a thread each unit that opens here        conductor - a thread each unit that opens here
-//!  acceptor  - a thread each connection from over there  acceptor  - a thread each connection from over there
-//!  receiver of datagrams                                 receiver of datagrams
+//!  client side                                     server side
+//!  conductor: a thread per unit that opens here    conductor: a thread per unit that opens here
+//!  acceptor: a thread per connection from there    acceptor: a thread per connection from there
+//!  receiver of datagrams                           receiver of datagrams
 //! ```
-//! Both ends are in this process, so they have one clock, and nothing but the workloads' own bytes is sent: what an end is to do
-//! with a connection it is told here, by the port of the other end. Each unit's life ends at a known time, or with the
-//! player; its sockets are then reset, and its threads end.
+//! Both ends are in this process, so they share a clock, and only the workloads' own bytes are
+//! sent: an end learns inside the process what to do with a connection, by the port of the other
+//! end. Each unit's lifetime ends at a known time, or with the player; its sockets are then reset,
+//! and its threads end.
 
 mod active_unit;
 mod datagrams;

@@ -1,12 +1,13 @@
-//! One request to the kernel and the whole of its answer, asked again if the list changed meanwhile.
+//! Sends a request to the kernel and reads the complete answer, retrying if the list changed in the
+//! meantime.
 use fathom_os::dump::{self, Part};
 use fathom_tc::{Answer, Message, answers};
 use std::io;
 
-/// A list that changes each time it is listed is given up.
+/// Maximum attempts for a list that keeps changing.
 const ATTEMPTS: usize = 4;
 
-/// A message that outlives its datagram.
+/// A message copied from its datagram.
 pub(crate) struct Reply {
     kind: u16,
     pub(crate) body: Vec<u8>,
@@ -25,12 +26,12 @@ enum End {
     Refused(io::Error),
 }
 
-/// All parts of a list.
+/// All entries of a list.
 pub(crate) fn list(part: Part, request: &[u8]) -> io::Result<Vec<Reply>> {
     exchange(part, request, false)
 }
 
-/// The one message that is answered to a request that asks for no list.
+/// The single message that answers a request other than a dump.
 pub(crate) fn one(part: Part, request: &[u8]) -> io::Result<Option<Reply>> {
     exchange(part, request, true).map(|replies| replies.into_iter().next())
 }
@@ -52,7 +53,7 @@ fn exchange(part: Part, request: &[u8], is_one: bool) -> io::Result<Vec<Reply>> 
     Err(io::Error::other("the list changes faster than it can be listed"))
 }
 
-/// Takes up the parts of a datagram; gives the end, if it is in it.
+/// Appends the messages of a datagram; returns the end of the answer, if it is included.
 fn take(datagram: &[u8], replies: &mut Vec<Reply>) -> Option<End> {
     for (_, answer) in answers(datagram) {
         match answer {

@@ -1,25 +1,26 @@
-//! Files below a root, by patterns of fixed depth: links that go round cannot lead a search astray.
+//! Reads files below a root by patterns of fixed depth, so that symbolic link loops cannot trap a
+//! search.
 use fathom_audit::{PATHS, SAMPLED, Tree};
 use fathom_os::files::open_to_read;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Of each file no more is read: the kernel's are short, and what is longer has its start here.
+/// Maximum bytes per file: the kernel's files are short; longer ones are truncated.
 const FILE_BYTES: u64 = 256 << 10;
 
-/// Of all files together.
+/// Maximum bytes of all files together.
 const TOTAL_BYTES: u64 = 32 << 20;
 
-/// Entries of one folder that are looked at.
+/// Maximum entries per directory.
 const ENTRIES: usize = 20_000;
 
-/// Everything that an audit reads, below `root`.
+/// Reads all files that an audit uses, below `root`.
 pub fn files(root: &Path) -> Tree {
     read(root, PATHS)
 }
 
-/// What changes while the host is loaded.
+/// Reads the files that change while the host is under load.
 pub fn sampled(root: &Path) -> Tree {
     read(root, SAMPLED)
 }
@@ -37,7 +38,7 @@ fn read(root: &Path, patterns: &[&str]) -> Tree {
     tree
 }
 
-/// Paths, relative to the root, that the pattern stands for.
+/// Paths, relative to the root, that match the pattern.
 fn matching(root: &Path, pattern: &str) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::new()];
     for part in pattern.split('/') {
@@ -62,13 +63,13 @@ fn children(root: &Path, folder: &Path, start: &str, end: &str) -> Vec<PathBuf> 
     names.into_iter().map(|name| folder.join(name)).collect()
 }
 
-/// A regular file's start. Others could make a reader wait, or be changed by being opened.
+/// The start of a regular file. Opening other files could block or have side effects.
 fn content(path: &Path, most: u64) -> Option<Vec<u8>> {
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
-    // A file of the kernel may refuse to be read, as `speed` does on a link that is down.
+    // Some kernel files refuse to be read, such as `speed` on a link that is down.
     open_to_read(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }

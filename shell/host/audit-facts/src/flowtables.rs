@@ -1,4 +1,4 @@
-//! Flow tables of nf_tables: connections in them go past every queue discipline.
+//! Flowtables of nf_tables: their connections bypass every qdisc.
 use crate::exchange::list;
 use fathom_audit::Tree;
 use fathom_os::dump::Part;
@@ -22,15 +22,16 @@ mod number {
 /// Bytes of `struct nfgenmsg`.
 const HEADER_BYTES: usize = 4;
 
-/// Adds the flow tables of this namespace as `replies/flowtables`: one a line, with its interfaces.
+/// Adds the flowtables of this namespace as `replies/flowtables`: one per line, with its
+/// interfaces.
 ///
 /// # Errors
-/// If this kernel has no nf_tables, or the user may not see them.
+/// If this kernel lacks nf_tables, or the user may not list them.
 pub fn add_flowtables(tree: &mut Tree) -> io::Result<()> {
     let mut request = Vec::from(20_u32.to_ne_bytes());
     request.extend(number::GET_FLOWTABLE.to_ne_bytes());
     request.extend(number::REQUEST_DUMP.to_ne_bytes());
-    // Sequence, the kernel as the receiver, and any family.
+    // Sequence number, the kernel as receiver, and any address family.
     request.resize(20, 0);
     let replies = list(Part::Netfilter, &request)?;
     let lines: String = replies.iter().filter_map(|part| line(&part.body)).collect();
@@ -50,7 +51,7 @@ fn line(body: &[u8]) -> Option<String> {
     Some(format!("{table} {name} {whose}{names}\n"))
 }
 
-/// Without its closing zero; what could end a line or a word is replaced.
+/// Without the trailing zero; characters that could end a line or word are replaced.
 fn text(value: &[u8]) -> String {
     let name = value.split(|byte| *byte == 0).next().unwrap_or_default();
     String::from_utf8_lossy(name).replace(char::is_whitespace, "_")

@@ -1,5 +1,6 @@
-//! Gathers what an audit reads: files of this host or of a folder, replies of this kernel, files of another host by its
-//! shell. Nothing is written, and nothing that is read can hang or fill the memory.
+//! Collects the input of an audit: files of this host or of a directory, replies of this kernel, or
+//! files of another host through its shell. Nothing is written, and nothing that is read can block
+//! or exhaust memory.
 mod exchange;
 mod files;
 mod flowtables;

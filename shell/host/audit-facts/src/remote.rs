@@ -1,4 +1,4 @@
-//! Files of another host, by the shell there: nothing is installed, nothing is written.
+//! Reads files of another host through its shell; nothing is installed or written there.
 use fathom_audit::{Tree, listing, script};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -6,15 +6,15 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{fmt, io, thread};
 
-/// A host's files are a few hundred kilobytes; more than this is no host's.
+/// Maximum output. A host's files are a few hundred kilobytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Why another host's files did not come.
+/// Why the files of another host could not be read.
 #[derive(Debug)]
 pub enum RemoteError {
-    /// The name begins like an option.
+    /// The hostname starts like an option.
     Name(String),
-    /// The program that goes there did not start.
+    /// The remote shell program did not start.
     Start(String, io::Error),
     /// It ended before the last file.
     Cut {
@@ -22,7 +22,7 @@ pub enum RemoteError {
         host: String,
         /// How the program ended.
         status: String,
-        /// Its last words.
+        /// Its last error output.
         words: String,
     },
     /// It did not end in time.
@@ -49,7 +49,7 @@ impl fmt::Display for RemoteError {
 }
 impl std::error::Error for RemoteError {}
 
-/// Runs `rsh HOST sh` with a script that prints files, and reads what it prints.
+/// Runs `rsh HOST sh` with a script that prints files, and parses the output.
 ///
 /// # Errors
 /// If the program does not start, ends early, or takes longer than `patience`.
@@ -80,12 +80,12 @@ pub fn remote(rsh: &str, host: &str, patience: Duration) -> Result<Tree, RemoteE
     if is_whole { Ok(tree) } else { Err(RemoteError::Cut { host: host.to_owned(), status, words }) }
 }
 
-/// Sends the script; the channel gives what was printed and what was complained of, when both ended.
+/// Sends the script. The channel receives the output and error output when both have ended.
 fn streams(child: &mut Child) -> mpsc::Receiver<(Vec<u8>, String)> {
     let (done, wait_for) = mpsc::channel();
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     thread::spawn(move || {
-        // A program that ended early has closed its input; its last words say why.
+        // A program that ended early has closed its input; its error output says why.
         let _ = stdin.map(|mut to| to.write_all(script().as_bytes()));
         let complaints = thread::spawn(move || stderr.map(all).unwrap_or_default());
         let bytes = stdout.map(all).unwrap_or_default();

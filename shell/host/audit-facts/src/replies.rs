@@ -1,4 +1,5 @@
-//! What no file tells: queue disciplines and cards of this kernel, as files that a tree can hold.
+//! Facts that are in no file, queried from this kernel and stored as files of a tree: qdiscs and
+//! network cards.
 use crate::exchange;
 use fathom_audit::Tree;
 use fathom_os::dump::Part;
@@ -8,11 +9,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
 
-/// Adds the replies for every interface of the tree, and all queue disciplines. False if the tree has other interfaces than
-/// the network namespace of this thread.
+/// Adds the replies for every interface of the tree, and all qdiscs. Returns false if the tree has
+/// other interfaces than the network namespace of this thread.
 ///
 /// # Errors
-/// If the kernel does not list its queue disciplines.
+/// If the kernel does not list its qdiscs.
 pub fn add_all(tree: &mut Tree) -> io::Result<bool> {
     let names = tree.iter().filter_map(|(path, _)| path.strip_prefix("sys/class/net/")?.split('/').next());
     let mut names: Vec<String> = names.map(str::to_owned).collect();
@@ -28,7 +29,7 @@ pub fn add_all(tree: &mut Tree) -> io::Result<bool> {
     Ok(known.len() == names.len() && known.values().all(|name| names.contains(name)))
 }
 
-/// Names of the interfaces of this namespace, by their numbers.
+/// Names of the interfaces of this namespace, by index.
 fn links() -> io::Result<BTreeMap<u32, String>> {
     let mut names: BTreeMap<u32, String> = BTreeMap::new();
     list(Dump::Links, |message| {
@@ -53,7 +54,7 @@ fn words(card: ethtool::Card) -> String {
     pairs.iter().filter_map(|(name, value)| Some(format!("{name} {}\n", (*value)?))).collect()
 }
 
-/// Adds the queue disciplines with their counters of now.
+/// Adds the qdiscs with their current counters.
 ///
 /// # Errors
 /// If the kernel does not list them.
@@ -100,7 +101,7 @@ fn line(name: &str, qdisc: &Qdisc, object: &Object) -> String {
     line + "\n"
 }
 
-/// In packets, in bytes.
+/// Limits in packets and in bytes.
 fn limits(kind: &Kind, object: &Object) -> (Option<u64>, Option<u64>) {
     match kind {
         Kind::FqCodel(fq_codel) => (fq_codel.limit.map(u64::from), None),
@@ -115,7 +116,7 @@ fn limits(kind: &Kind, object: &Object) -> (Option<u64>, Option<u64>) {
     }
 }
 
-/// The rate of one that shapes, in bit/s. HTB's stands in its classes: the largest below the root.
+/// The rate of a shaper in bit/s. For HTB, the largest rate of the classes below the root.
 fn rate(kind: &Kind, object: &Object) -> Option<u64> {
     match kind {
         Kind::Tbf(tbf) => Some(tbf.rate.rate().as_bits_per_second()),

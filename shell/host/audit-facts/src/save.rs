@@ -1,4 +1,4 @@
-//! A tree as files in a folder: to look at later, to send to somebody, to test with.
+//! Saves a tree as files in a directory, to analyze, send or test with later.
 use fathom_audit::Tree;
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 /// Writes every file of `tree` below `folder`, except those whose path would lead out of it.
 ///
 /// # Errors
-/// With the path, if a file cannot be written.
+/// The path and the error, if a file cannot be written.
 pub fn save(tree: &Tree, folder: &Path) -> Result<usize, (String, io::Error)> {
     let mut count = 0;
     for (path, bytes) in tree.iter() {

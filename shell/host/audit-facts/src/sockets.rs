@@ -1,4 +1,4 @@
-//! What TCP sockets have not sent yet, asked of sock_diag(7).
+//! Unsent data of TCP sockets, queried from sock_diag(7).
 use crate::exchange::list;
 use fathom_audit::Tree;
 use fathom_os::dump::Part;
@@ -14,17 +14,18 @@ mod number {
     pub(super) const FAMILIES: [u8; 2] = [2, 10];
 }
 
-/// All states but listening (10): that one has connections in its queues, not bytes.
+/// All states except listening (10), whose queues hold connections, not bytes.
 const STATES: u32 = 0xfff & !(1 << 10);
 
-/// Bytes of `struct inet_diag_req_v2`, of which the last 48 name one socket, and of `struct inet_diag_msg`.
+/// Bytes of `struct inet_diag_req_v2`, whose last 48 identify a socket, and of
+/// `struct inet_diag_msg`.
 const REQUEST_BYTES: usize = 56;
 const MESSAGE_BYTES: usize = 72;
 
-/// Place of `tcpi_notsent_bytes` in `struct tcp_info`.
+/// Offset of `tcpi_notsent_bytes` in `struct tcp_info`.
 const NOTSENT_AT: usize = 144;
 
-/// Adds the most that one socket of this namespace has been given by its program and has not sent.
+/// Adds the largest amount of unsent data in a single socket of this namespace.
 ///
 /// # Errors
 /// If the kernel does not list its sockets.
@@ -43,7 +44,7 @@ fn request(family: u8) -> Vec<u8> {
     let mut bytes = Vec::from(length.to_ne_bytes());
     bytes.extend(number::SOCK_DIAG_BY_FAMILY.to_ne_bytes());
     bytes.extend(number::REQUEST_DUMP.to_ne_bytes());
-    // Sequence, and the kernel as the receiver.
+    // Sequence number, and the kernel as receiver.
     bytes.extend([0; 8]);
     bytes.extend([family, number::TCP, 1 << (number::INET_DIAG_INFO - 1), 0]);
     bytes.extend(STATES.to_ne_bytes());

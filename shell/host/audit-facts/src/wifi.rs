@@ -1,4 +1,4 @@
-//! What nl80211 tells of Wi-Fi: the rate of the air, and the queues of mac80211.
+//! Wi-Fi facts from nl80211: bitrates, and the queues of mac80211.
 use crate::exchange::{list, one};
 use fathom_audit::Tree;
 use fathom_os::dump::Part;
@@ -28,16 +28,16 @@ mod number {
     pub(super) const REQUEST_DUMP: u16 = 0x301;
 }
 
-/// Bytes of the header of generic netlink: command, version, two reserved.
+/// Length of the generic netlink header: command, version, two reserved bytes.
 const HEADER_BYTES: usize = 4;
 
 /// Bitrates are in units of 100 kbit/s.
 const BITRATE_UNIT: u64 = 100_000;
 
-/// What the kernel reports of one interface; `None` where it does not.
+/// Reported facts of one interface; `None` where missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct WifiInterface {
-    /// The slowest station's, in bit/s.
+    /// Bitrate of the slowest station, in bit/s.
     bitrate: Option<u64>,
     limit: Option<u32>,
     memory_limit: Option<u32>,
@@ -152,14 +152,14 @@ fn request(kind: u16, flags: u16, command: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::from(length.to_ne_bytes());
     bytes.extend(kind.to_ne_bytes());
     bytes.extend(flags.to_ne_bytes());
-    // Sequence, and the kernel as the receiver; then command, version 1, reserved.
+    // Sequence number and the kernel as receiver; then command, version 1, reserved.
     bytes.extend([0; 8]);
     bytes.extend([command, 1, 0, 0]);
     bytes.extend(body);
     bytes
 }
 
-/// Length, number, value, and zeros up to four bytes.
+/// Length, number, value, padded with zeros to a multiple of four bytes.
 pub(crate) fn attribute(number: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::from(((4 + value.len()) as u16).to_ne_bytes());
     bytes.extend(number.to_ne_bytes());
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn the_rate_of_the_slowest_station() {
         let mut wifi = WifiInterface::default();
-        // 866.7 Mbit/s as both numbers, then 72.2 Mbit/s as the narrow one.
+        // 866.7 Mbit/s in both fields, then 72.2 Mbit/s in the 16-bit one.
         let both = [
             attribute(number::BITRATE, &8_667_u16.to_ne_bytes()),
             attribute(number::BITRATE_32, &8_667_u32.to_ne_bytes()),
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(words(&wifi), expected);
     }
 
-    /// Without Wi-Fi the controller is there all the same, and says that it knows no such family.
+    /// Without Wi-Fi the controller still exists and reports an unknown family.
     #[test]
     fn a_kernel_without_wifi_refuses() {
         let body = attribute(number::FAMILY_NAME, b"no-such\0");
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(refused.err().and_then(|error| error.raw_os_error()), Some(2));
     }
 
-    /// The controller's own family is in every kernel: the request is one that it reads.
+    /// Every kernel has the controller's own family, so this tests that the request is well formed.
     #[test]
     fn the_controller_answers() {
         let body = attribute(number::FAMILY_NAME, b"nlctrl\0");

@@ -1,9 +1,9 @@
-//! `--auto`: continuously adjusts the shaper rates on a line whose rate varies, until it is stopped.
+//! `--auto`: continuously adjusts the shaper rates on a variable-rate link until it is stopped.
 //!
 //! ```text
-//!  20 times a second:  answers of reflectors, counters of both shapers  ->  Controller  ->  rates of the shapers
-//!  each second:         what a person may want to know, to a file
-//!  each hour, and at the end:  what was learned, to a file
+//!  20 times per second:  reflector replies, shaper counters  ->  Controller  ->  shaper rates
+//!  every second:         status for people and programs, to a file
+//!  every hour, and at the end:  learned state, to a file
 //! ```
 mod files;
 mod passive_rtt;
@@ -30,48 +30,48 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const WRITE_EVERY: Duration = Duration::from_secs(1);
 const SAVE_EVERY: Duration = Duration::from_secs(3600);
-/// It runs for years; the watchdog acts when it ends, not when it takes long.
+/// Practically no limit: the watchdog acts when the process ends, not after a time.
 const WATCHDOG_LIMIT: std::time::Duration = std::time::Duration::from_secs(100 * 365 * 86_400);
 
-/// What is to be kept right, and how.
+/// Settings of `--auto`.
 #[derive(Clone, Debug)]
 pub struct AutoConfig {
-    /// Where the state of the interface is kept, and what was learned.
+    /// Directory of the interface's state and of the learned state.
     pub place: Place,
-    /// Which shaper; the best that the kernel has if left out.
+    /// Type of shaper; `None` chooses the best available.
     pub shaper: Option<ShaperKind>,
-    /// How packets are counted.
+    /// Packet framing.
     pub framing: Framing,
-    /// Rates to begin with and to stay within.
+    /// Initial rates and their limits.
     pub rates: Config,
-    /// Who says how long packets take.
+    /// Sources of delay measurements.
     pub reflectors: ReflectConfig,
-    /// While nobody says it, the TCP that passes is listened to.
+    /// Use passive round-trip times of TCP while no reflector replies.
     pub passive: bool,
-    /// When to end; none is never.
+    /// Time limit; `None` means no limit.
     pub duration: Option<Duration>,
-    /// The last rates stay when it ends.
+    /// Keep the shapers with their last rates at the end.
     pub commit: bool,
-    /// Where a page and metrics are served.
+    /// Listen address for the status page and metrics.
     pub metrics: Option<SocketAddr>,
 }
 
-/// What is reported on the way.
+/// Progress events.
 #[derive(Debug)]
 pub enum AutoProgress<'a> {
-    /// What an earlier one left behind was put back, or could not be used.
+    /// An earlier fix was rolled back, or its files could not be used.
     Note(&'a str),
-    /// This is going to be done, and can be undone so.
+    /// The plan, with its undo commands.
     Plan(&'a Plan),
     /// A tick.
     Tick(&'a Status),
 }
 
-/// Shapes, and keeps the rates right until `stop`, the end of its time or an error. `watchdog` is the process that puts everything back if
-/// this one dies.
+/// Shapes the interface and adjusts the rates until `stop`, the time limit or an error. `watchdog`
+/// is the process that restores the interface if this one dies.
 ///
 /// # Errors
-/// What kept it from its work. The interface is as it was then, unless the error says that it could not be put back.
+/// Why it stopped. The interface has been restored, unless the error says that this failed.
 pub fn auto(
     config: &AutoConfig,
     watchdog: Command,
@@ -95,7 +95,7 @@ pub fn auto(
     let ended = run.until(stop, report);
     let saved = run.files.save(&run.controller);
     run.files.forget_status();
-    // What was learned is no reason to leave an interface half done: all is put back first.
+    // If the learned state cannot be saved, the interface is still rolled back first.
     if config.commit && ended.is_ok() {
         run.line.commit().map_err(FixError::Apply)?;
     } else {
@@ -146,7 +146,7 @@ impl Auto<'_> {
         let (mut next, mut write_at, mut save_at) = (began, began, began + SAVE_EVERY);
         let is_over = |now: Time| self.config.duration.is_some_and(|time| now >= began + time);
         while !stop.load(Ordering::Relaxed) && !is_over(self.clock.now()) {
-            // One that was late is followed by a whole one.
+            // After a late tick, a full interval follows.
             next = (next + self.line.interval()).max(self.clock.now());
             self.tick(next)?;
             report(AutoProgress::Tick(&self.status));
@@ -157,7 +157,7 @@ impl Auto<'_> {
             }
             if next >= save_at {
                 save_at = next + SAVE_EVERY;
-                // It is tried again, and said, at the end.
+                // At the end it is saved again, and an error is reported then.
                 let _ = self.files.save(&self.controller);
             }
         }

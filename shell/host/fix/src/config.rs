@@ -1,4 +1,4 @@
-//! What is to be fixed, what is reported on the way, and what comes of it.
+//! Settings, progress and result of a fix.
 use fathom_client::{Event as TestEvent, TestConfig, TestError};
 use fathom_diagnose::Diagnosis;
 use fathom_run::Run;
@@ -8,54 +8,55 @@ use fathom_shaper::{ApplyError, Framing, Place, Plan, ShaperKind};
 use fathom_units::{Direction, PerDirection, Rate};
 use std::fmt;
 
-/// What is to be fixed, and how.
+/// Settings of a fix.
 #[derive(Clone, Debug)]
 pub struct FixConfig {
-    /// How to measure: the server, its token, flows and congestion control. Phases are chosen here.
+    /// How to measure: the server, its token, flows and congestion control. Phases are chosen by
+    /// the fix.
     pub test: TestConfig,
-    /// Where the state of the interface is kept.
+    /// Directory of the interface's state.
     pub place: Place,
-    /// Which shaper; the best that the kernel has if `None`.
+    /// Type of shaper; `None` chooses the best available.
     pub shaper: Option<ShaperKind>,
-    /// How packets are counted; an overhead that is not given is measured.
+    /// Packet framing; a missing overhead is measured.
     pub framing: Framing,
-    /// Largest increase of latency.
+    /// Maximum increase of latency.
     pub budget: Budget,
-    /// Which directions are shaped.
+    /// Directions to shape.
     pub directions: PerDirection<bool>,
-    /// Rates to take without a search.
+    /// Rates to use without a search.
     pub rates: PerDirection<Option<Rate>>,
-    /// Shape even a line without bufferbloat.
+    /// Shape even without bufferbloat.
     pub force: bool,
-    /// Measure and search, and end with the plan; the trials are kept for a fix that follows.
+    /// Measure and search, and stop at the plan. The trials are kept for a following fix.
     pub dry_run: bool,
 }
 
-/// What is reported on the way.
+/// Progress events.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// A step of the fix.
     Step(Event),
     /// An event of the running test.
     Test(TestEvent),
-    /// The line without a shaper.
+    /// The diagnosis without a shaper.
     Baseline(&'a Diagnosis),
-    /// An interrupted fix was rolled back, in words.
+    /// An interrupted fix was rolled back; description.
     Recovered(&'a str),
     /// The plan of an attempt, with its undo commands.
     Plan(&'a Plan),
 }
 
-/// Why a fix has no outcome.
+/// Why a fix failed.
 #[derive(Debug)]
 pub enum FixError {
-    /// The line could not be measured.
+    /// The link could not be measured.
     Test(TestError),
-    /// The interface could not be changed, or not be restored.
+    /// The interface could not be changed or restored.
     Apply(ApplyError),
     /// No knee was found in a direction.
     NoKnee(Direction, Failure),
-    /// All trials were made, and the knee of a direction is still not known.
+    /// All trials were used without finding the knee of a direction.
     OutOfTrials(Direction),
     /// A measurement ended early.
     Incomplete(String),
@@ -91,18 +92,18 @@ impl fmt::Display for FixError {
 }
 impl std::error::Error for FixError {}
 
-/// All that is known at the end.
+/// Result of a fix.
 #[derive(Debug)]
 pub struct Fixed {
-    /// How it ended.
+    /// Outcome.
     pub outcome: Outcome,
     /// The test without a shaper.
     pub before: Run,
     /// The test of the last attempt.
     pub after: Option<Run>,
-    /// The plan that stays, or was tried last.
+    /// The plan that was committed, or tried last.
     pub plan: Option<Plan>,
-    /// How packets were counted.
+    /// Packet framing used.
     pub framing: Framing,
     /// Knees, trials and checks.
     pub report: Report,

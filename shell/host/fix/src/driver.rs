@@ -1,4 +1,4 @@
-//! Performs the actions of the machine on a real interface, and tests against a real server.
+//! Performs the actions of the state machine on a real interface and tests against a real server.
 use crate::config::{FixConfig, FixError, Fixed, Progress};
 use crate::input;
 use crate::recording::Recording;
@@ -16,16 +16,18 @@ use fathom_units::{Direction, PerDirection, Rate};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A search of both directions takes two minutes at most, and a verification one: after so long the watchdog assumes that nobody comes back.
+/// Watchdog limit. A search of both directions takes at most two minutes and a verification one, so
+/// after this time the process is considered stuck.
 const WATCHDOG_LIMIT: std::time::Duration = std::time::Duration::from_secs(300);
-/// Type of a link layer of PPP. Source: linux/if_arp.h.
+/// Link type of PPP. Source: linux/if_arp.h.
 const PPP: u16 = 512;
 
-/// Measures, searches, shapes and verifies. `watchdog` makes the command of the process that restores the interface if this one dies;
-/// `stop` ends it at any time, with the interface restored.
+/// Measures, searches, shapes and verifies. `watchdog` creates the command of the process that
+/// restores the interface if this one dies. `stop` ends the fix at any time and restores the
+/// interface.
 ///
 /// # Errors
-/// Whatever kept it from an outcome. The interface is as before then, unless the error says that it could not be restored.
+/// Why it failed. The interface has been restored, unless the error says that this failed.
 pub fn fix(
     config: &FixConfig,
     watchdog: &dyn Fn() -> Command,
@@ -64,7 +66,7 @@ fn machine_config(config: &FixConfig) -> fathom_shape::fix::FixConfig {
     }
 }
 
-/// An interface that cannot be read is reported by the preflight.
+/// The link type of an interface. If it cannot be read, the preflight reports that.
 fn link_type(device: &str) -> LinkType {
     let link = Kernel::open().and_then(|mut kernel| kernel.link(device)).ok().flatten();
     if link.is_some_and(|link| link.link_layer == PPP) { LinkType::Ppp } else { LinkType::Other }
@@ -78,14 +80,14 @@ struct Driver<'a> {
     machine: Fix,
     framing: Framing,
     transaction: Option<Transaction>,
-    /// Of a verification that is running.
+    /// Counters of a running verification.
     recording: Option<Recording>,
     before: Option<Run>,
     after: Option<Run>,
     plan: Option<Plan>,
-    /// Why the last action on the shaper failed.
+    /// Error of the last action on the shaper.
     shaper_error: Option<ApplyError>,
-    /// Why the last test failed or ended early.
+    /// Error or early end of the last test.
     test_error: Option<FixError>,
 }
 
@@ -158,7 +160,7 @@ impl Driver<'_> {
                 self.answer(result.transpose(), |_| Input::Committed);
             }
             Action::Measure(measurement) => self.measure(&measurement),
-            // The test has ended by itself.
+            // The test has already ended.
             Action::EndMeasurement => {}
             Action::RecallTrials(direction) => {
                 let knee = self.trial_file(direction).recall();
@@ -192,7 +194,7 @@ impl Driver<'_> {
         rates: PerDirection<Option<Rate>>,
         overhead: Option<u16>,
     ) -> Result<Isolation, ApplyError> {
-        // Its lock is in the way.
+        // Releases its lock.
         self.transaction = None;
         self.framing.overhead = overhead.or(self.config.framing.overhead);
         let request = ShapeRequest {
@@ -258,7 +260,7 @@ impl Driver<'_> {
         };
         self.input(input);
     }
-    /// An event of the running test: the machine sees it, and may act or end the test.
+    /// Passes an event of the running test to the machine, which may act or end the test.
     fn test_event(&mut self, event: TestEvent, is_enough: &AtomicBool) {
         if self.stop.load(Ordering::Relaxed) {
             self.input(Input::Stop);
@@ -273,7 +275,7 @@ impl Driver<'_> {
                 Output::Action(Action::EndMeasurement) => is_enough.store(true, Ordering::Relaxed),
                 Output::Action(action) => self.perform(action),
                 Output::Event(step) => self.event(step),
-                // Not before the test has ended.
+                // Cannot occur before the test has ended.
                 Output::Ended(_) => {}
             }
         }

@@ -1,4 +1,4 @@
-//! What a test reports, as inputs of the machine.
+//! Converts test events to inputs of the state machine.
 use fathom_client::Event;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
 use fathom_run::{Phase, PhaseEnd};
@@ -6,7 +6,7 @@ use fathom_shape::fix::{Input, IpVersion, LoadSummary};
 use fathom_units::{Duration, PerDirection};
 use std::net::SocketAddr;
 
-/// The input of an event, if the machine takes it.
+/// The input for an event, if the machine uses it.
 pub(crate) fn of_event(event: &Event) -> Option<Input> {
     Some(match event {
         Event::Connected { address, .. } => Input::Connected(match address {
@@ -14,7 +14,7 @@ pub(crate) fn of_event(event: &Event) -> Option<Input> {
             SocketAddr::V6(_) => IpVersion::V6,
         }),
         Event::PhaseStarted { kind, at } => Input::PhaseStarted { kind: *kind, at: *at },
-        // Of single flows, and of the shaper.
+        // Series of single flows and of the shaper.
         Event::Observed { key, .. } if key.flow.is_some() || key.scope.is_some() => return None,
         Event::Observed { key, observation } => {
             Input::Observed { metric: key.metric, direction: key.direction, observation: *observation }
@@ -29,7 +29,7 @@ fn of_phase(phase: &Phase) -> Input {
     Input::PhaseEnded { kind: phase.kind, duration, is_complete }
 }
 
-/// What a test showed, phase by phase.
+/// The result of a test, phase by phase.
 pub(crate) fn of_diagnosis(diagnosis: &Diagnosis) -> Input {
     let summary = |phase: &PhaseSummary| LoadSummary {
         kind: phase.kind,

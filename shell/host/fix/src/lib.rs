@@ -1,10 +1,11 @@
-//! The closed loop: measure, find the knee, shape, verify by measuring that it worked, or roll back.
+//! The closed loop: measure, find the knee, shape, verify with another measurement, or roll back.
 //!
-//! [`fix`] drives the machine of [`fathom_shape::fix`] over a real interface and a real server: it runs the tests that the machine asks
-//! for, puts shapers on and takes them off, and keeps trials on disk. It decides nothing. [`auto`] instead keeps adjusting the rates on a
-//! line that varies, without any load of its own.
+//! [`fix`] drives the state machine of [`fathom_shape::fix`] on a real interface and a real server:
+//! it runs the tests that the machine requests, applies and removes shapers, and saves trials on
+//! disk. It makes no decisions. [`auto`] instead continuously adjusts the rates on a variable-rate
+//! link, without generating load.
 //!
-//! Whatever ends the program on the way, the watchdog of `fathom_shaper` restores the interface.
+//! Whatever ends the program, the watchdog of `fathom_shaper` restores the interface.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

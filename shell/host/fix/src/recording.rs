@@ -1,13 +1,13 @@
-//! The shaper's counters over a test, as series of its run.
+//! Records the shaper's counters during a test as series of its run.
 use fathom_run::Series;
 use fathom_shaper::Look;
 use fathom_tc::{Stats, series_of};
 use fathom_units::{Direction, PerDirection, Time};
 
-/// Scope of the shaper's series in a run.
+/// Scope of the shaper's series.
 const SCOPE: &str = "shaper";
 
-/// Counters of both shapers, in order of time.
+/// Counters of both shapers in order of time.
 #[derive(Default)]
 pub(crate) struct Recording(PerDirection<Vec<(Time, Stats)>>);
 
@@ -18,7 +18,7 @@ impl Recording {
             self.0[direction].extend(stats.iter().map(|stats| (at, stats.clone())));
         }
     }
-    /// Backlog, drops and marks over time.
+    /// Series of backlog, drops and marks.
     pub(crate) fn series(&self) -> Vec<Series> {
         Direction::BOTH
             .into_iter()

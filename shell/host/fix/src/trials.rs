@@ -1,4 +1,4 @@
-//! Trials on disk, so that a search that was cut short goes on where it was.
+//! Saves trials on disk, so that an interrupted search can be resumed.
 use fathom_shape::knee::{Knee, Trial};
 use fathom_shaper::Place;
 use fathom_units::{Direction, Duration, Rate};
@@ -7,10 +7,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// Trials older than this say little of a line now, in seconds.
+/// Maximum age of usable trials, in seconds.
 const FRESH_S: u64 = 3600;
 
-/// The file with the trials of one direction of one interface, towards one server.
+/// The trials of one direction of one interface to one server.
 pub(crate) struct TrialFile {
     file: PathBuf,
     server: String,
@@ -22,7 +22,8 @@ impl TrialFile {
         let file = place.folder.join(format!("{}.knee-{direction}.json", place.device));
         TrialFile { file, server: server.to_owned(), shaper }
     }
-    /// The search that was cut short, if it was of this server and shaper, and not long ago. A file that cannot be read is no search.
+    /// The interrupted search, if it used this server and shaper and is recent. An unreadable file
+    /// counts as none.
     pub(crate) fn recall(&self) -> Option<Knee> {
         let value: Value = serde_json::from_slice(&fs::read(&self.file).ok()?).ok()?;
         let is_fresh = now_s().saturating_sub(value["unix_s"].as_u64()?) < FRESH_S;
@@ -31,7 +32,7 @@ impl TrialFile {
         let trials = value["trials"].as_array()?.iter().map(trial).collect::<Option<Vec<_>>>()?;
         (is_fresh && is_same && !trials.is_empty()).then(|| Knee::resume(guess, trials))
     }
-    /// Writes all trials so far. If that fails, a search that is interrupted begins anew.
+    /// Saves all trials so far. If that fails, an interrupted search starts over.
     pub(crate) fn store(&self, knee: &Knee) {
         let trials: Vec<Value> = knee.trials().iter().map(trial_to_json).collect();
         let value = json!({
@@ -40,7 +41,7 @@ impl TrialFile {
         });
         let _ = fs::write(&self.file, value.to_string());
     }
-    /// The search is over: its trials are no longer needed.
+    /// Deletes the file when the search is complete.
     pub(crate) fn delete(&self) {
         let _ = fs::remove_file(&self.file);
     }

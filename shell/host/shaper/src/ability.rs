@@ -1,4 +1,4 @@
-//! What the kernel has of what a shaper needs: tried in a private network namespace, where nobody sees it.
+//! Checks which shaper features the kernel supports, by trying them in a private network namespace.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
 use crate::shaper::{Framing, Shaper, ShaperKind, redirect};
@@ -7,25 +7,25 @@ use fathom_os::userns;
 use fathom_tc::{Handle, Kind, Match, Qdisc, Request, U32Key, Verb};
 use fathom_units::Rate;
 
-/// What the kernel has.
+/// Shaper features of the kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Abilities {
-    /// Each kind of shaper, and why not.
+    /// Each type of shaper, and why it is unavailable.
     pub kinds: Vec<(ShaperKind, Result<(), String>)>,
-    /// How packets that arrive are sent to an ifb, or why they cannot be.
+    /// How ingress packets are redirected to an ifb, or why they cannot be.
     pub redirect: Result<Match, String>,
 }
 
-/// Interfaces of the private namespace.
+/// Interfaces in the private namespace.
 const TRIED: &str = "fathom0";
 const BESIDE: &str = "fathom1";
 const MAJOR: u16 = 1;
 
 impl Abilities {
-    /// Tries everything.
+    /// Tries all features.
     ///
     /// # Errors
-    /// If there can be no network namespace.
+    /// If no network namespace can be created.
     pub fn probe() -> Result<Abilities, ApplyError> {
         let namespace = NetNs::create()
             .map_err(|error| ApplyError::words("private namespace", userns::explain(error).to_string()))?;
@@ -35,10 +35,11 @@ impl Abilities {
         });
         tried.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
-    /// The best kind that there is, or the one that is asked for. Nothing is spread over queues unless it `may_spread`.
+    /// The best available shaper, or the requested one. Multi-queue shapers are considered only if
+    /// `may_spread`.
     ///
     /// # Errors
-    /// Why not, in the kernel's words.
+    /// Why it is unavailable, in the kernel's words.
     pub fn choose(&self, asked: Option<ShaperKind>, may_spread: bool) -> Result<ShaperKind, String> {
         let is_meant =
             |kind: ShaperKind| asked.map_or(may_spread || kind != ShaperKind::CakeMq, |asked| asked == kind);
@@ -54,10 +55,10 @@ impl Abilities {
 }
 
 fn try_all(kernel: &mut Kernel) -> Result<Abilities, ApplyError> {
-    // Of one queue alone nothing can be spread.
+    // Two queues: with one alone, multi-queue shapers cannot be tried.
     let ifbs = [TRIED, BESIDE].map(|name| Request::AddIfb { name: name.to_owned(), queues: 2 });
     if let Err(error) = kernel.run(&ifbs) {
-        // Without an ifb a shaper of what leaves can be had all the same; the loopback is there to try it on.
+        // Without an ifb, egress shapers are still possible; try them on the loopback.
         let kinds = ShaperKind::ALL.map(|kind| (kind, try_kind(kernel, "lo", kind))).to_vec();
         return Ok(Abilities { kinds, redirect: Err(error.to_string()) });
     }
@@ -67,17 +68,17 @@ fn try_all(kernel: &mut Kernel) -> Result<Abilities, ApplyError> {
     Ok(Abilities { kinds, redirect: try_redirect(kernel) })
 }
 
-/// A shaper of no particular rate.
+/// Tries a shaper; the rate does not matter.
 fn try_kind(kernel: &mut Kernel, device: &str, kind: ShaperKind) -> Result<(), String> {
     let rate = Rate::from_bits_per_second(10_000_000);
     let shaper = Shaper { kind, rate, framing: Framing::default(), header_bytes: 14, ingress: false };
     let result = kernel.run(&shaper.requests(device, MAJOR)).map_err(|error| reason(&error));
-    // What there is none of cannot be removed.
+    // Fails if there is nothing to remove.
     let _ = kernel.run(&[Request::DeleteQdisc { device: device.into(), parent: Handle::ROOT, kind: None }]);
     result
 }
 
-/// What the kernel said, without the command.
+/// The kernel's reason, without the command.
 fn reason(error: &ApplyError) -> String {
     match &error.cause {
         crate::Cause::Refused(refusal) => refusal.to_string(),
@@ -85,7 +86,7 @@ fn reason(error: &ApplyError) -> String {
     }
 }
 
-/// By the filter that takes all; where it is missing, by one that compares no bits.
+/// Tries the match-all filter; if it is missing, a u32 filter that compares no bits.
 fn try_redirect(kernel: &mut Kernel) -> Result<Match, String> {
     let qdisc =
         Qdisc { parent: Handle::INGRESS, handle: Handle::INGRESS_QDISC, kind: Kind::Ingress, stab: None };

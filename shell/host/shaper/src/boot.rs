@@ -1,38 +1,38 @@
-//! A fix that comes back when the system starts: a unit of systemd, or an init script of OpenWrt.
+//! Reapplies a fix at boot: a systemd unit, or an init script for OpenWrt.
 use crate::error::ApplyError;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// Who starts things.
+/// The init system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum System {
     /// systemd.
     Systemd,
-    /// OpenWrt's procd, by an init script.
+    /// OpenWrt's procd, with an init script.
     OpenWrt,
 }
 
-/// What is written for one interface.
+/// The boot files of one interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Boot {
-    /// Whose form it has.
+    /// The init system.
     pub system: System,
     /// The unit or script.
     pub file: PathBuf,
-    /// What makes the system start it.
+    /// The link that enables it.
     pub link: PathBuf,
 }
 
-/// OpenWrt starts the network at 20; firewall and hotplug are done by then.
+/// Start order in OpenWrt: the network starts at 20, and firewall and hotplug are done by 95.
 const START: u32 = 95;
 
 impl Boot {
-    /// Where the files of an interface are on the system below `root`.
+    /// The boot files of an interface on the system below `root`.
     ///
     /// # Errors
-    /// If neither is what starts things there.
+    /// If the init system is neither of the two.
     pub fn of(root: &Path, device: &str) -> Result<Boot, ApplyError> {
         let name = format!("fathom-fix-{device}");
         if root.join("etc/openwrt_release").exists() {
@@ -50,7 +50,7 @@ impl Boot {
             "neither systemd (/etc/systemd/system) nor OpenWrt (/etc/openwrt_release) starts this system";
         Err(ApplyError::words("start at boot", words))
     }
-    /// The text that does `apply` when the system starts and `undo` when it is told to stop; both are words of a command.
+    /// The unit or script that runs the command `apply` at boot and `undo` at stop.
     #[must_use]
     pub fn text(&self, device: &str, apply: &[String], undo: &[String]) -> String {
         let (apply, undo) = (join(apply, self.system), join(undo, self.system));
@@ -80,7 +80,7 @@ impl Boot {
             ),
         }
     }
-    /// Writes it, and makes the system start it.
+    /// Writes and enables the unit or script.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -98,12 +98,12 @@ impl Boot {
         };
         make().map_err(ApplyError::system(self.file.display().to_string()))
     }
-    /// As `systemctl enable` and `service NAME enable` have it.
+    /// Target of the link, as created by `systemctl enable` or `service NAME enable`.
     fn target(&self) -> PathBuf {
         let name = self.file.file_name().unwrap_or_default();
         Path::new(if self.system == System::OpenWrt { "../init.d" } else { ".." }).join(name)
     }
-    /// Removes it; whether it was there.
+    /// Removes the files; returns whether they existed.
     ///
     /// # Errors
     /// If a file cannot be removed.
@@ -121,7 +121,7 @@ fn remove(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// A command line: words with anything unusual in them are quoted, as systemd or a shell reads them.
+/// A command line with special characters quoted for systemd or a shell.
 fn join(words: &[String], system: System) -> String {
     let is_plain = |word: &String| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:+=,@".contains(c))
@@ -137,7 +137,8 @@ fn join(words: &[String], system: System) -> String {
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// A name as `systemd-escape` has it: all but letters, digits, `:`, `_` and `.` as hexadecimal.
+/// A name in the syntax of `systemd-escape`: everything except letters, digits, `:`, `_` and `.` in
+/// hexadecimal.
 fn unit_name(device: &str) -> String {
     let mut name = String::new();
     for (at, byte) in device.bytes().enumerate() {

@@ -1,4 +1,5 @@
-//! What makes a shaper useless or short-lived: by files of the system before, and by counters afterwards.
+//! Detects what makes a shaper ineffective or removes it: from system files before, and from
+//! counters afterwards.
 use crate::look::Look;
 use fathom_os::ethtool::card;
 use fathom_run::ConflictCause;
@@ -6,7 +7,7 @@ use fathom_shape::fix::detect_bypass;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Looks through the files below `root`, which is `/` but in tests.
+/// Checks the files below `root`, which is `/` except in tests.
 #[must_use]
 pub fn detect(root: &Path, device: &str) -> Vec<ConflictCause> {
     let checks = [no_default_route, offloaded, network_manager, networkd, sqm_scripts];
@@ -17,7 +18,7 @@ fn read(root: &Path, path: &str) -> Option<String> {
     fs::read_to_string(root.join(path)).ok()
 }
 
-/// Interfaces that lead to everywhere, by the files below `root`.
+/// Interfaces with a default route, from the files below `root`.
 #[must_use]
 pub fn default_routes(root: &Path) -> Vec<String> {
     let v4 = read(root, "proc/net/route").unwrap_or_default();
@@ -29,7 +30,8 @@ pub fn default_routes(root: &Path) -> Vec<String> {
     by
 }
 
-/// The way to the Internet leads elsewhere: the shaper would see nothing of it. Said only where there is such a way.
+/// The default route uses another interface, so the shaper would see no Internet traffic. Reported
+/// only if there is a default route.
 fn no_default_route(root: &Path, device: &str) -> Option<ConflictCause> {
     let by = default_routes(root);
     if by.is_empty() || by.iter().any(|name| name == device) {
@@ -38,20 +40,21 @@ fn no_default_route(root: &Path, device: &str) -> Option<ConflictCause> {
     Some(ConflictCause::NoDefaultRoute { default_routes: by })
 }
 
-/// Interface, destination and mask of `/proc/net/route` (proc(5)).
+/// Parses interface, destination and mask in `/proc/net/route` (proc(5)).
 fn v4_default(line: &str) -> Option<&str> {
     let columns: Vec<&str> = line.split_whitespace().collect();
     (columns.get(1)? == &"00000000" && columns.get(7)? == &"00000000").then(|| columns[0])
 }
 
-/// Destination and its prefix first, interface last, of `/proc/net/ipv6_route`; the kernel's own unreachable default is on `lo`.
+/// Parses `/proc/net/ipv6_route`: destination and prefix come first, the interface last. The
+/// kernel's own unreachable default route is on `lo`.
 fn v6_default(line: &str) -> Option<&str> {
     let columns: Vec<&str> = line.split_whitespace().collect();
     let is_default = columns.first()?.bytes().all(|b| b == b'0') && columns.get(1)? == &"00";
     columns.last().copied().filter(|name| is_default && *name != "lo")
 }
 
-/// Flows that the kernel, or hardware, forwards past all queue disciplines.
+/// Flows that the kernel or hardware forwards past all qdiscs.
 fn offloaded(root: &Path, _: &str) -> Option<ConflictCause> {
     let flows = read(root, "proc/net/nf_conntrack")?;
     let is_offloaded = |line: &&str| line.contains("[OFFLOAD]") || line.contains("[HW_OFFLOAD]");
@@ -59,14 +62,14 @@ fn offloaded(root: &Path, _: &str) -> Option<ConflictCause> {
     (connection_count > 0).then_some(ConflictCause::Offload { connection_count })
 }
 
-/// Hardware that may forward by itself what a flowtable or a filter gives it.
+/// Hardware that may forward flows given to it by a flowtable or a filter.
 #[must_use]
 pub fn hardware(device: &str) -> Option<ConflictCause> {
     let is_on = card(device).ok()?.hw_tc_offload == Some(true);
     is_on.then_some(ConflictCause::HardwareOffload)
 }
 
-/// Files of a directory with this ending.
+/// Files in a directory with this extension.
 fn files(root: &Path, folder: &str, ending: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(root.join(folder)).into_iter().flatten().filter_map(Result::ok);
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -79,7 +82,7 @@ fn sections(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.trim().strip_prefix('[')?.strip_suffix(']'))
 }
 
-/// A profile with `[tc]` sets the queues each time it is activated, and takes all others away.
+/// A NetworkManager profile with `[tc]` sets its qdiscs at each activation and removes all others.
 fn network_manager(root: &Path, device: &str) -> Option<ConflictCause> {
     const FOLDERS: [&str; 2] =
         ["etc/NetworkManager/system-connections", "run/NetworkManager/system-connections"];
@@ -92,7 +95,7 @@ fn network_manager(root: &Path, device: &str) -> Option<ConflictCause> {
     Some(ConflictCause::NetworkManager { file: profile.display().to_string() })
 }
 
-/// networkd sets the queues that a `.network` names, whenever it configures the interface.
+/// networkd sets the qdiscs of a `.network` file whenever it configures the interface.
 fn networkd(root: &Path, device: &str) -> Option<ConflictCause> {
     const FOLDERS: [&str; 3] = ["etc/systemd/network", "run/systemd/network", "usr/lib/systemd/network"];
     const QUEUES: [&str; 12] = [
@@ -119,12 +122,12 @@ fn networkd(root: &Path, device: &str) -> Option<ConflictCause> {
     Some(ConflictCause::Networkd { file: network.display().to_string() })
 }
 
-/// A name with a star at its end, as in `.network` files.
+/// Matches a name with a trailing star, as in `.network` files.
 fn matches(glob: &str, name: &str) -> bool {
     glob.strip_suffix('*').map_or(glob == name, |begin| name.starts_with(begin))
 }
 
-/// sqm-scripts deletes the root queue at each event of the interface.
+/// sqm-scripts deletes the root qdisc at each event of the interface.
 fn sqm_scripts(root: &Path, device: &str) -> Option<ConflictCause> {
     let config = read(root, "etc/config/sqm").unwrap_or_default();
     let value = |line: &str, key: &str| {
@@ -144,14 +147,14 @@ fn sqm_scripts(root: &Path, device: &str) -> Option<ConflictCause> {
     Some(ConflictCause::SqmScripts)
 }
 
-/// What the counters say of the time between two looks.
+/// Conflicts that the counters show between two looks.
 #[must_use]
 pub fn observed(before: &Look, after: &Look) -> Vec<ConflictCause> {
     let found = detect_bypass(&before.counters(), &after.counters());
     found.into_iter().map(|bypass| ConflictCause::Bypass { bypass }).collect()
 }
 
-/// Nothing passed in either direction, which says nothing of a moment, but much of a while.
+/// No traffic in either direction. This means little for a moment, but much for a long period.
 #[must_use]
 pub fn idle(before: &Look, after: &Look) -> Option<ConflictCause> {
     let packets = |look: &Look| look.link.sent_packets + look.link.received_packets;

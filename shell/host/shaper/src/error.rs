@@ -1,33 +1,33 @@
-//! Why something could not be done.
+//! Errors of a fix.
 use fathom_tc::{Missing, Refusal};
 use std::{fmt, io};
 
-/// An error: what was done, and what came of it.
+/// The failed operation and its cause.
 #[derive(Debug)]
 pub struct ApplyError {
     /// The request, file or interface.
     pub doing: String,
-    /// What went wrong.
+    /// The cause.
     pub cause: Cause,
 }
 
-/// What went wrong.
+/// Cause of an error.
 #[derive(Debug)]
 pub enum Cause {
-    /// The kernel refused.
+    /// The kernel refused a request.
     Refused(Refusal),
-    /// An interface is not there.
+    /// An interface is missing.
     Missing(Missing),
-    /// A file or socket failed.
+    /// A file or socket operation failed.
     System(io::Error),
-    /// Any other reason, in words.
+    /// Another reason, in words.
     Words(String),
 }
 
-/// Characters of a command in an error: the program of a filter is longer than a page.
+/// Maximum length of a command in an error message: the program of a filter is longer than a page.
 const LONGEST: usize = 160;
 
-/// A command cut to what a line has room for.
+/// Truncates a command to fit on a line.
 #[must_use]
 pub fn short(command: &str) -> String {
     if command.chars().count() <= LONGEST {
@@ -47,7 +47,7 @@ impl ApplyError {
         let doing = doing.into();
         move |error| ApplyError { doing, cause: Cause::System(error) }
     }
-    /// Whether root, or a capability, is what was missing.
+    /// Whether root or a capability is missing.
     #[must_use]
     pub fn is_permission(&self) -> bool {
         match &self.cause {

@@ -1,4 +1,4 @@
-//! Requests and lists over a route socket.
+//! Sends requests and lists over a route socket.
 use crate::error::{ApplyError, Cause};
 use fathom_os::netlink::interface_index;
 use fathom_os::route::RouteSocket;
@@ -6,14 +6,14 @@ use fathom_tc::{Answer, Dump, Link, Message, Object, Refusal, Request, answers, 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// No request here takes the kernel longer, unless it loads a module for it.
+/// Timeout of a request. Only loading a module may take long.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Requests in one datagram: so that their answers fit into the socket's buffer.
+/// Requests per datagram, so that their answers fit into the socket's buffer.
 const BATCH: usize = 128;
-/// A list that changes while it is told is asked for again, as often as this.
+/// Attempts to read a list that changes while it is being dumped.
 const TRIES: u32 = 20;
 
-/// The kernel of this machine, in the network namespace of the thread that opened it.
+/// The kernel, as seen from the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub struct Kernel {
     socket: RouteSocket,
@@ -24,17 +24,17 @@ impl Kernel {
     /// Opens a route socket.
     ///
     /// # Errors
-    /// As `socket(2)`.
+    /// See `socket(2)`.
     pub fn open() -> Result<Kernel, ApplyError> {
         let socket = RouteSocket::open(PATIENCE).map_err(ApplyError::system("route socket"))?;
         Ok(Kernel { socket, sequence: 0 })
     }
-    /// Does all of the requests, as many as possible in one step of the kernel's.
+    /// Executes all requests in as few batches as possible.
     ///
     /// # Errors
-    /// The first that was refused; those behind it in its batch have been tried all the same.
+    /// The first refused request. The kernel has still tried those after it in the batch.
     pub fn run(&mut self, requests: &[Request]) -> Result<(), ApplyError> {
-        // What follows may name the interface that one of them makes.
+        // Later requests may name the interface that AddIfb creates.
         let makes_none = |before: &Request, _: &Request| !matches!(before, Request::AddIfb { .. });
         let mut batches = requests.chunk_by(makes_none).flat_map(|some| some.chunks(BATCH));
         batches.try_for_each(|batch| self.run_batch(batch))
@@ -61,7 +61,7 @@ impl Kernel {
             }
         }
     }
-    /// Waits until each of the requests is answered; gives those that were refused.
+    /// Waits for the answer to each request; returns the refused ones.
     fn acknowledgements(&self, mut open: Vec<u32>) -> Result<BTreeMap<u32, Refusal>, ApplyError> {
         let mut refused = BTreeMap::new();
         while !open.is_empty() {
@@ -73,7 +73,7 @@ impl Kernel {
                         open.retain(|one| *one != sequence);
                         refused.insert(sequence, refusal);
                     }
-                    // Of a list that was given up.
+                    // A leftover of an abandoned list.
                     _ => {}
                 }
             }
@@ -83,7 +83,7 @@ impl Kernel {
     fn receive(&self) -> Result<Vec<u8>, ApplyError> {
         self.socket.receive().map_err(ApplyError::system("route socket: receive"))
     }
-    /// A list, each part read by `read`; asked for again if it changed meanwhile.
+    /// Dumps a list and parses each entry with `read`; retries if it changed in the meantime.
     fn list<T>(
         &mut self,
         what: Dump,
@@ -113,7 +113,7 @@ impl Kernel {
                 match answer {
                     Answer::Part(message) => parts.extend(read(&message)),
                     Answer::End => return Ok(is_whole.then_some(parts)),
-                    // More of it may come; it is passed over by its number.
+                    // More of it may follow and is skipped by its sequence number.
                     Answer::Interrupted => is_whole = false,
                     Answer::Refused(refusal) => {
                         return Err(ApplyError {
@@ -129,21 +129,21 @@ impl Kernel {
             }
         }
     }
-    /// All interfaces.
+    /// Lists all interfaces.
     ///
     /// # Errors
     /// If the kernel does not answer.
     pub fn links(&mut self) -> Result<Vec<Link>, ApplyError> {
         self.list(Dump::Links, Link::read)
     }
-    /// The interface of this name.
+    /// The interface named `name`.
     ///
     /// # Errors
     /// If the kernel does not answer.
     pub fn link(&mut self, name: &str) -> Result<Option<Link>, ApplyError> {
         Ok(self.links()?.into_iter().find(|link| link.name == name))
     }
-    /// Queue disciplines of an interface.
+    /// The qdiscs of an interface.
     ///
     /// # Errors
     /// If the kernel does not answer.
@@ -151,14 +151,14 @@ impl Kernel {
         let own = |object: &Object| object.header.interface == interface;
         self.list(Dump::Qdiscs, |message| Object::read(message).filter(own))
     }
-    /// Classes of an interface.
+    /// The classes of an interface.
     ///
     /// # Errors
     /// If the kernel does not answer.
     pub fn classes(&mut self, interface: u32) -> Result<Vec<Object>, ApplyError> {
         self.list(Dump::Classes { interface }, Object::read)
     }
-    /// Filters that `parent` asks.
+    /// The filters attached to `parent`.
     ///
     /// # Errors
     /// If the kernel does not answer.

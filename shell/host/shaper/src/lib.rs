@@ -1,13 +1,14 @@
-//! Applies a shaper to an interface and rolls it back, whatever happens in between.
+//! Applies a shaper to an interface and rolls it back if anything fails.
 //!
 //! ```text
-//!  Transaction::begin    look, choose, plan, rehearse the undoing     nothing is changed
-//!              ::apply   state on disk, then a watchdog, then the steps
+//!  Transaction::begin    look, choose, plan, rehearse the rollback    nothing is changed
+//!              ::apply   write state, start a watchdog, apply steps
 //!   (the caller verifies)                                             the watchdog waits
-//!              ::commit  it stays               ::roll_back  it goes
+//!              ::commit  keep the shaper      ::roll_back  remove it
 //! ```
-//! The process may be killed at any point, the interface may vanish: the watchdog, a process of its own, restores it. If the watchdog is
-//! killed too, the next fix or [`undo`] does so from the state on disk.
+//! The process may be killed at any point and the interface may vanish: the watchdog, a separate
+//! process, restores the interface. If the watchdog is killed too, the next fix or [`undo`]
+//! restores it from the state on disk.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

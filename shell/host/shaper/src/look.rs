@@ -1,4 +1,4 @@
-//! The counters of what was put on.
+//! Counters of an applied shaper.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
 use crate::plan::{ETHERNET_HEADER_BYTES, Plan, Side};
@@ -11,16 +11,16 @@ use fathom_units::PerDirection;
 pub struct Look {
     /// The interface.
     pub link: Link,
-    /// The shaper of what leaves.
+    /// The egress shaper.
     pub up: Option<Stats>,
-    /// The shaper of what arrives.
+    /// The ingress shaper.
     pub down: Option<Stats>,
-    /// Packets that passed HTB outside of all classes, unshaped; they must not grow.
+    /// Packets that bypassed all HTB classes unshaped; the number must not grow.
     pub direct_packets: u64,
 }
 
 impl Look {
-    /// The counters as the machine of a fix takes them.
+    /// The counters in the form that the state machine of a fix uses.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let bytes = PerDirection { up: self.link.sent_bytes, down: self.link.received_bytes };
@@ -42,10 +42,10 @@ impl Look {
     }
 }
 
-/// Looks at all counters of a plan that was made.
+/// Reads all counters of an applied plan.
 ///
 /// # Errors
-/// If the kernel does not answer, or the interface or a shaper is gone.
+/// If the kernel does not answer, or the interface or a shaper is missing.
 pub fn look(kernel: &mut Kernel, plan: &Plan) -> Result<Look, ApplyError> {
     let link =
         kernel.link(&plan.device)?.ok_or_else(|| ApplyError::words(&plan.device, "the interface is gone"))?;
@@ -64,11 +64,11 @@ fn counters(kernel: &mut Kernel, side: &Side) -> Result<(Stats, u64), ApplyError
     shaper_counters(kernel, &side.device, side.major)
 }
 
-/// Counters of a shaper by its interface and name: its root's, with the marks that are told inside of it; and the packets that passed HTB
-/// outside of all classes.
+/// Counters of a shaper by its interface and major number: those of its root qdisc, with the marks
+/// of the inner one; and the packets that bypassed all HTB classes.
 ///
 /// # Errors
-/// If the kernel does not answer, or it is gone.
+/// If the kernel does not answer, or if the shaper is missing.
 pub fn shaper_counters(kernel: &mut Kernel, device: &str, major: u16) -> Result<(Stats, u64), ApplyError> {
     let gone =
         || ApplyError::words(device, format!("the shaper {major:x}: is gone; something else took it away"));
@@ -83,7 +83,7 @@ pub fn shaper_counters(kernel: &mut Kernel, device: &str, major: u16) -> Result<
     for inner in qdiscs.iter().filter_map(|qdisc| Some(qdisc.stats()?.detail)) {
         match inner {
             Detail::Htb { direct_packets } => direct += u64::from(direct_packets),
-            // HTB and TBF tell nothing of marks; what is inside does.
+            // HTB and TBF do not count marks; the inner qdisc does.
             Detail::FqCodel(_) => stats.detail = inner,
             _ => {}
         }

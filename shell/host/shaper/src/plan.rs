@@ -1,4 +1,4 @@
-//! What is to be done, in steps, each with the commands that a person would type for it and for its undoing.
+//! The plan of a fix: steps with the equivalent commands, and their undo commands.
 use crate::ability::Abilities;
 use crate::error::ApplyError;
 use crate::restore::tree;
@@ -12,75 +12,76 @@ use fathom_units::Rate;
 pub struct ShapeRequest {
     /// The interface.
     pub device: String,
-    /// Rate of what leaves by it, if that is to be shaped.
+    /// Egress rate; `None` leaves egress unshaped.
     pub up: Option<Rate>,
-    /// Rate of what arrives by it.
+    /// Ingress rate; `None` leaves ingress unshaped.
     pub down: Option<Rate>,
-    /// Which shaper; the best there is if left out.
+    /// Type of shaper; `None` chooses the best available.
     pub shaper: Option<ShaperKind>,
-    /// How packets are counted.
+    /// Packet framing.
     pub framing: Framing,
 }
 
-/// From here on one processor may be too slow. Below, one CAKE that knows all flows is the fairer one: over queues it is fair within each
-/// alone. Ours; a router's processor shapes some hundred Mbit/s.
+/// From this rate on, one CPU core may be too slow, so the shaper is spread over queues. Below it,
+/// a single CAKE is fairer: spread over queues, fairness holds only within each. Our own choice; a
+/// router's CPU shapes a few hundred Mbit/s.
 const SPREAD_FROM: Rate = Rate::from_bits_per_second(500_000_000);
 
 impl ShapeRequest {
-    /// Whether an interface with so many queues had better spread this over them.
+    /// Whether to spread the shaper over the interface's `queues`.
     fn may_spread(&self, queues: u32) -> bool {
         queues > 1 && self.up.max(self.down) >= Some(SPREAD_FROM)
     }
 }
 
-/// Some requests that belong together and are done in one go.
+/// Requests that belong together and are applied in one go.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
-    /// What it is for.
+    /// The purpose of the step.
     pub does: String,
-    /// What is done.
+    /// Requests that apply it.
     pub requests: Vec<Request>,
-    /// What would undo it.
+    /// Requests that undo it.
     pub undo: Vec<Request>,
 }
 
 /// A shaper and its interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Side {
-    /// The interface whose queue it is: for what arrives, an ifb.
+    /// The interface that carries the qdisc; for ingress, an ifb.
     pub device: String,
-    /// The first of its names.
+    /// Major number of its root; the next one may be in use too.
     pub major: u16,
-    /// What it is.
+    /// The shaper.
     pub shaper: Shaper,
 }
 
-/// Everything that is to be done, in order: no packet is sent to a shaper before it exists.
+/// All steps in order: no packet is sent to a shaper before it exists.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     /// The interface.
     pub device: String,
-    /// Which shaper.
+    /// Type of shaper.
     pub kind: ShaperKind,
-    /// For what leaves.
+    /// Egress.
     pub up: Option<Side>,
-    /// For what arrives.
+    /// Ingress.
     pub down: Option<Side>,
-    /// The steps.
+    /// The steps in order.
     pub steps: Vec<Step>,
-    /// Interfaces that it makes.
+    /// Interfaces that it creates.
     pub made: Vec<String>,
 }
 
-/// Types of link layers that have a header of Ethernet. Source: linux/if_arp.h.
+/// Link types with an Ethernet header. Source: linux/if_arp.h.
 const ETHERNET: u16 = 1;
 pub(crate) const ETHERNET_HEADER_BYTES: u16 = 14;
 
 impl Plan {
-    /// What has to be done to an interface that is as `now` says.
+    /// Plans the changes to an interface in the state `now`.
     ///
     /// # Errors
-    /// What the kernel lacks, or what of the request cannot be.
+    /// What the kernel lacks, or which part of the request is impossible.
     pub fn make(
         request: &ShapeRequest,
         now: &Snapshot,
@@ -125,7 +126,7 @@ impl Plan {
         }
         Ok(plan)
     }
-    /// An ifb, with as many queues as the shaper is spread over, and what arrives shaped on it.
+    /// Creates an ifb, with one queue per queue of the shaper, and shapes ingress on it.
     fn add_ifb(&mut self, links: &[Link], shaper: Shaper, queues: u32) -> String {
         const MAJOR: u16 = 1;
         let queues = if self.kind == ShaperKind::CakeMq { queues } else { 1 };
@@ -145,7 +146,7 @@ impl Plan {
         self.down = Some(Side { device: name.clone(), major: MAJOR, shaper });
         name
     }
-    /// What leaves, shaped in place of the queue that is there.
+    /// Shapes egress with a new root qdisc.
     fn add_root(&mut self, now: &Snapshot, shaper: Shaper) -> Result<(), String> {
         let major = free_major(now).ok_or("all names of queue disciplines are in use")?;
         let mut undo =
@@ -159,7 +160,8 @@ impl Plan {
         self.up = Some(Side { device: self.device.clone(), major, shaper });
         Ok(())
     }
-    /// What arrives, sent through the ifb: last, as from here on packets take that way.
+    /// Redirects ingress to the ifb. This step is last, because from then on packets take that
+    /// path.
     fn add_redirect(&mut self, now: &Snapshot, ifb: &str, matches: Match) -> Result<(), String> {
         let (parent, priority) = match now.ingress() {
             None => {
@@ -186,18 +188,18 @@ impl Plan {
             undo: vec![Request::DeleteQdisc { device, parent: Handle::INGRESS, kind: Some("ingress") }],
         });
     }
-    /// The sides, up first.
+    /// Both sides, up first.
     pub fn sides(&self) -> impl Iterator<Item = &Side> {
         self.up.iter().chain(&self.down)
     }
 }
 
-/// Where filters of what arrives hang.
+/// The parent of ingress filters.
 fn hook(kind: &str) -> Handle {
     if kind == "clsact" { Handle::CLSACT_INGRESS } else { Handle::INGRESS_QDISC }
 }
 
-/// After all filters that are there: what they take is theirs.
+/// A priority after all existing filters, so that they keep their packets.
 fn free_priority(now: &Snapshot) -> Result<u16, String> {
     let turns = now.of(What::Filter, true).map(|o| (o.header.info >> 16) as u16);
     let last = turns.max().unwrap_or(0);
@@ -206,7 +208,7 @@ fn free_priority(now: &Snapshot) -> Result<u16, String> {
     })
 }
 
-/// Names that a person seldom uses, and that the kernel does not give by itself (from 8000 on).
+/// A major number that people seldom use and the kernel does not assign (it starts at 8000).
 fn free_major(now: &Snapshot) -> Option<u16> {
     const FIRST: u16 = 0xfa0;
     (FIRST..0x7ff0)
@@ -214,7 +216,7 @@ fn free_major(now: &Snapshot) -> Option<u16> {
         .find(|first| (*first..first + Shaper::MAJORS).all(|major| !now.has_major(major)))
 }
 
-/// `ifb-` and the interface's name, as much of it as fits; with a number where that is taken.
+/// `ifb-` and as much of the interface's name as fits; with a number if the name is taken.
 fn free_name(device: &str, links: &[Link]) -> String {
     const LONGEST: usize = 15;
     let is_free = |name: &String| links.iter().all(|link| link.name != *name);
@@ -234,7 +236,7 @@ fn free_name(device: &str, links: &[Link]) -> String {
 mod tests {
     use super::*;
 
-    /// Queues, up and down in Mbit/s, and what is chosen where the kernel has all.
+    /// Queues, up and down rate in Mbit/s, and the choice if the kernel supports everything.
     const CHOICES: [(u32, u64, u64, ShaperKind); 5] = [
         (1, 900, 900, ShaperKind::Cake),
         (4, 40, 499, ShaperKind::Cake),

@@ -1,5 +1,5 @@
-//! The undoing, tried before anything is done: in a private namespace the snapshot is made again on an interface of its own, and
-//! looked at. What cannot be made again there could not be here.
+//! Rehearses the rollback before anything is changed: recreates the snapshot on an interface in a
+//! private namespace and compares it. What cannot be recreated there could not be restored here.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
 use crate::restore::tree;
@@ -8,11 +8,11 @@ use fathom_os::netns::NetNs;
 use fathom_os::userns;
 use fathom_tc::{Object, Request};
 
-/// Tries to make the queues of what leaves again, on an interface of as many `transmit_queues`. Those of what arrives are not taken away
-/// by a fix, and the kernel's own come by themselves.
+/// Tries to recreate the egress qdiscs on an interface with `transmit_queues` queues. A fix does
+/// not remove ingress qdiscs, and the kernel recreates its own.
 ///
 /// # Errors
-/// What would not be as it was.
+/// What could not be restored.
 pub(crate) fn rehearse(snapshot: &Snapshot, transmit_queues: u32) -> Result<(), ApplyError> {
     if snapshot.root().is_none() {
         return Ok(());
@@ -52,7 +52,7 @@ fn make_again(kernel: &mut Kernel, snapshot: &Snapshot, queues: u32) -> Result<(
     Err(ApplyError::words("rehearsal", words))
 }
 
-/// What is compared: all that leaves, but for the number of the interface.
+/// The objects to compare: all of egress, without interface numbers.
 fn side(snapshot: &Snapshot) -> Vec<Object> {
     let mut objects: Vec<Object> = snapshot.side(false).into_iter().cloned().collect();
     objects.iter_mut().for_each(|object| object.header.interface = 0);

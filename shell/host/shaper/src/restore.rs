@@ -1,26 +1,27 @@
-//! Makes an interface's queues what they were.
+//! Restores an interface's qdiscs.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
 use crate::snapshot::{Snapshot, is_ingress};
 use fathom_tc::{Handle, Object, Request, What};
 use std::collections::BTreeSet;
 
-/// How it ended.
+/// Result of a restore.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Restored {
-    /// All is as it was, which was looked at.
+    /// Everything was restored and verified.
     Same,
-    /// The interface is gone, or another has its name: there is nothing to make again.
+    /// The interface is missing or was replaced by another: there is nothing to restore.
     Gone,
 }
 
-/// Something else may alter the interface at the same time, or switch it off and on.
+/// Attempts, because another program may change the interface at the same time, or take it down and
+/// up.
 const TRIES: u32 = 3;
 
-/// Makes the queues of an interface what they were, removes the interfaces in `made`, and looks whether it worked.
+/// Restores the qdiscs of an interface, removes the interfaces in `made`, and verifies the result.
 ///
 /// # Errors
-/// What is not as it was, and why.
+/// What could not be restored, and why.
 pub fn restore(kernel: &mut Kernel, was: &Snapshot, made: &[String]) -> Result<Restored, ApplyError> {
     let mut outcome = Ok(Restored::Same);
     for _ in 0..TRIES {
@@ -50,12 +51,12 @@ fn after_is_same(was: &Snapshot, after: &Snapshot) -> Result<Restored, ApplyErro
     was.compare(after).map(|()| Restored::Same).map_err(words)
 }
 
-/// The same interface, as it is now.
+/// The current state of the same interface.
 fn present(kernel: &mut Kernel, was: &Snapshot) -> Result<Option<Snapshot>, ApplyError> {
     Ok(Snapshot::take(kernel, &was.name)?.filter(|now| now.index == was.index))
 }
 
-/// Interfaces that we made. One that is gone already is as it should be; one of another kind is not ours.
+/// Removes interfaces that we created. A missing one is fine; one of another type is not ours.
 fn remove(kernel: &mut Kernel, made: &[String]) -> Result<(), ApplyError> {
     for link in kernel.links()? {
         if made.contains(&link.name) && link.kind.as_deref() == Some("ifb") {
@@ -65,7 +66,8 @@ fn remove(kernel: &mut Kernel, made: &[String]) -> Result<(), ApplyError> {
     Ok(())
 }
 
-/// Packets that arrive: away with what is new, then again what is missing. What stays stays in place all the time.
+/// Ingress: removes new objects, then recreates missing ones. Unchanged objects stay in place
+/// throughout.
 fn ingress_requests(was: &Snapshot, is: &Snapshot) -> Vec<Request> {
     let mut requests = Vec::new();
     let device = || was.name.clone();
@@ -76,7 +78,7 @@ fn ingress_requests(was: &Snapshot, is: &Snapshot) -> Vec<Request> {
         requests.push(Request::DeleteQdisc { device: device(), parent: Handle::INGRESS, kind: Some(kind) });
         left.clear();
     }
-    // Filters can be removed by their turn only; those of the same turn are made again.
+    // Filters can be removed only by priority, so those that share one are recreated.
     let turn = |o: &Object| (o.header.parent, o.header.info >> 16);
     let expected: Vec<&Object> = was.side(true);
     let wrong: BTreeSet<_> =
@@ -91,7 +93,7 @@ fn ingress_requests(was: &Snapshot, is: &Snapshot) -> Vec<Request> {
     requests
 }
 
-/// Packets that leave, in two batches: the whole tree, if anything in it differs, then its filters.
+/// Egress, in two batches: the whole tree if anything in it differs, then its filters.
 fn egress_requests(was: &Snapshot, is: &Snapshot) -> Vec<Vec<Request>> {
     if was.side(false) == is.side(false) {
         return Vec::new();
@@ -106,7 +108,7 @@ fn egress_requests(was: &Snapshot, is: &Snapshot) -> Vec<Vec<Request>> {
     vec![requests, filters]
 }
 
-/// The requests that make a snapshot's tree of what leaves: each after what it hangs on, filters last.
+/// Requests that recreate a snapshot's egress tree: parents first, filters last.
 pub(crate) fn tree(was: &Snapshot) -> [Vec<Request>; 2] {
     let mut open: Vec<&Object> = was.side(false).into_iter().filter(|o| o.what != What::Filter).collect();
     let classes: BTreeSet<u32> = was.of(What::Class, false).map(|class| class.header.handle).collect();
@@ -122,7 +124,7 @@ pub(crate) fn tree(was: &Snapshot) -> [Vec<Request>; 2] {
             }
             !is_ready
         });
-        // What hangs on nothing is tried all the same, for the kernel to say what it thinks of it.
+        // Try objects without a known parent anyway, so that the kernel reports the error.
         if open.len() == before {
             requests.extend(open.drain(..).filter_map(|object| again(&was.name, object)));
         }
@@ -131,8 +133,8 @@ pub(crate) fn tree(was: &Snapshot) -> [Vec<Request>; 2] {
     [requests, filters]
 }
 
-/// A class needs its queue discipline and the class above it; a queue discipline the class it is in, or if that is none of those that
-/// have to be made, the queue discipline that brings it with it.
+/// Whether the parents of an object exist. A class needs its qdisc and its parent class. A qdisc
+/// needs its class, or, if that class is not one to be recreated, the qdisc that creates it.
 fn hangs_on(object: &Object, made: &BTreeSet<u32>, classes: &BTreeSet<u32>) -> bool {
     let (parent, own) = (Handle(object.header.parent), Handle(object.header.handle));
     match object.what {
@@ -146,7 +148,8 @@ fn again(device: &str, object: &Object) -> Option<Request> {
     Some(Request::Again { device: device.to_owned(), object: object.to_make_again()? })
 }
 
-/// Why an interface could not be made so again, if anything of it could not: programs that the kernel tells only by number.
+/// Why an interface could not be restored exactly, if so: the kernel does not return the bytecode
+/// of some eBPF filters.
 #[must_use]
 pub(crate) fn obstacle(snapshot: &Snapshot) -> Option<String> {
     const PROGRAM: u16 = 5;

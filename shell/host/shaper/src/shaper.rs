@@ -1,4 +1,5 @@
-//! The kinds of shapers, the best first. Each moves the queue to this host, with what the kernel has.
+//! Types of shapers, best first. Each moves the queue to this host, with the features that the
+//! kernel has.
 use fathom_shape::fix::Isolation;
 use fathom_tc::{
     Cake, Cells, Diffserv, Filter, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer, Match, Mirred, Qdisc,
@@ -7,26 +8,27 @@ use fathom_tc::{
 use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Rate};
 use std::fmt;
 
-/// A kind of shaper.
+/// A type of shaper.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ShaperKind {
     /// CAKE on every hardware queue (Linux 7.0).
     CakeMq,
     /// CAKE.
     Cake,
-    /// HTB that shapes, `fq_codel` in it.
+    /// HTB as shaper with `fq_codel` inside.
     HtbFqCodel,
-    /// TBF that shapes and splits super-packets; in it HTB takes turns among 256 short queues, one of which each flow has by a hash.
+    /// TBF as shaper, which splits super-packets. Inside it, HTB schedules 256 short queues in
+    /// turn; a hash assigns each flow to one.
     FlowHash,
     /// TBF with one short queue.
     Tbf,
 }
 
 impl ShaperKind {
-    /// All, the best first.
+    /// All types, best first.
     pub const ALL: [ShaperKind; 5] =
         [ShaperKind::CakeMq, ShaperKind::Cake, ShaperKind::HtbFqCodel, ShaperKind::FlowHash, ShaperKind::Tbf];
-    /// Whether its queue keeps flows apart.
+    /// Flow isolation of its queue.
     #[must_use]
     pub const fn isolation(self) -> Isolation {
         match self {
@@ -36,7 +38,7 @@ impl ShaperKind {
             ShaperKind::Tbf => Isolation::Shared,
         }
     }
-    /// As on the command line.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -65,69 +67,72 @@ impl std::str::FromStr for ShaperKind {
     }
 }
 
-/// What a packet takes on the line beyond the IP packet.
+/// Overhead of a packet on the link.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Framing {
-    /// Bytes in front of and behind the IP packet; none leaves sizes as the interface sees them.
+    /// Bytes around the IP packet; `None` counts sizes as the interface sees them.
     pub overhead: Option<u16>,
-    /// The least that a packet takes, in bytes.
+    /// Minimum packet size in bytes.
     pub mpu: u16,
-    /// 48 bytes of payload travel in 53 (ADSL).
+    /// ATM cells: 48 bytes of payload travel in 53 (ADSL).
     pub atm: bool,
 }
 
-/// A shaper of one direction.
+/// A shaper for one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shaper {
-    /// Which kind.
+    /// The type.
     pub kind: ShaperKind,
-    /// The rate it lets pass.
+    /// The shaped rate.
     pub rate: Rate,
-    /// How packets are counted.
+    /// Packet framing.
     pub framing: Framing,
-    /// The interface's own header in bytes, which it counts: 14 on Ethernet, 0 on PPP.
+    /// Length of the interface's own header, which it counts: 14 on Ethernet, 0 on PPP.
     pub header_bytes: u16,
-    /// It is behind the bottleneck, and shapes ingress.
+    /// It shapes ingress, after the bottleneck.
     pub ingress: bool,
 }
 
-/// Number of queues of the flow hash, as a power of two. Flows that share a queue wait for each other's packets: among 64, a ping beside eight
-/// uploads was in one with an upload in one of eight tries, and took 120 ms instead of 1; among 256 in one of thirty.
+/// Number of queues of the flow hash, as a power of two. Flows that share a queue delay each other.
+/// With 64 queues, a ping next to eight uploads shared a queue in one of eight trials and took 120
+/// ms instead of 1; with 256 queues, in one of thirty.
 const HASH_BITS: u32 = 8;
 const QUEUES: u16 = 1 << HASH_BITS;
-/// First class of the hash, and the class of what it does not know.
+/// First class of the hash; and the class for packets that it cannot classify.
 const FIRST_CLASS: u16 = 0x100;
 const OTHERS: u16 = 0xff;
-/// A full packet of Ethernet, as Linux counts it.
+/// Size of a full Ethernet packet, as Linux counts it.
 const FULL_PACKET: u32 = ETHERNET_FULL_FRAME.get() as u32;
-/// What may leave at once: timers are this exact, and nobody waits longer for another's burst (as sqm-scripts).
+/// Burst: timers have this accuracy, and nobody waits longer for another flow's burst (as in
+/// sqm-scripts).
 const BURST_TIME: Duration = Duration::from_millis(1);
-/// Longest that a packet of the single queue waits; of the hash, in its own flow.
+/// Maximum delay of a packet in the single queue, or in its own queue of the hash.
 const QUEUE_TIME: Duration = Duration::from_millis(15);
-/// The same behind the bottleneck: the sooner senders are told, the less of theirs is left in the modem. With 32 downloads at 38 of
-/// 40 Mbit/s 15 ms left 99 ms there in the first seconds, 5 ms left 52; but a flow over a long path needs some of it.
+/// Maximum delay for ingress. The sooner senders get a signal, the less data remains in the modem:
+/// with 32 downloads at 38 of 40 Mbit/s, 15 ms left 99 ms there in the first seconds and 5 ms left
+/// 52. But a flow over a long path needs some queue.
 const INGRESS_QUEUE_TIME: Duration = Duration::from_millis(10);
-/// Full packets that a queue holds at least: a TCP with fewer loses its rate.
+/// Minimum length of a queue in full packets: with fewer, TCP loses throughput.
 const LEAST_QUEUE: u32 = 10;
-/// The same of a queue for all, in which everybody waits for everybody.
+/// Minimum length of a single queue for all flows, in which every packet waits for all others.
 const LEAST_SINGLE_QUEUE: u32 = 5;
-/// How much faster than the shaper the scheduler inside of it would be: it takes turns, and never holds up.
+/// Rate of the inner scheduler relative to the shaper, so that it only schedules and never delays.
 const SCHEDULER_HEADROOM: u64 = 16;
 
 fn bytes_in(rate: Rate, time: Duration) -> u32 {
     let Bytes(bytes) = rate.bytes_in(time);
-    // Limits of the kernel have 32 bits, with a sign in places.
+    // The kernel's limits have 32 bits, in places signed.
     u32::try_from(bytes).unwrap_or(u32::MAX).min(1 << 30)
 }
 
 impl Shaper {
-    /// Names of queue disciplines that it uses, from its own on.
+    /// Number of major numbers that it uses, from its own on.
     pub const MAJORS: u16 = 2;
 
     fn spec(&self, rate: Rate) -> RateSpec {
         let Framing { overhead, mpu, atm } = self.framing;
         RateSpec {
-            // HTB and TBF count what the interface sees, its header included.
+            // HTB and TBF count packets with the interface's header.
             overhead: overhead.map_or(0, |bytes| bytes.saturating_sub(self.header_bytes)),
             mpu,
             link_layer: if atm { LinkLayer::Atm } else { LinkLayer::Ethernet },
@@ -146,7 +151,7 @@ impl Shaper {
         let Framing { overhead, mpu, atm } = self.framing;
         Cake {
             rate: Some(self.rate),
-            // What arrives was marked by strangers.
+            // Ingress packets were marked by other networks.
             diffserv: Some(if self.ingress { Diffserv::BestEffort } else { Diffserv::Diffserv3 }),
             ingress: self.ingress.then_some(true),
             split_gso: Some(true),
@@ -159,8 +164,9 @@ impl Shaper {
     fn tbf(&self) -> Tbf {
         Tbf { rate: self.spec(self.rate), burst: self.burst(), limit: self.queue_bytes() }
     }
-    /// The requests that put it on `device` in place of whatever is there; the first alone shapes already, or for a moment lets pass
-    /// what it has no class for. `major` names its root and the one after it what is inside.
+    /// Requests that replace the root of `device` with this shaper. It already shapes after the
+    /// first, or briefly passes packets without a class. `major` is the major number of its root,
+    /// and the next one that of the inner qdisc.
     #[must_use]
     pub fn requests(&self, device: &str, major: u16) -> Vec<Request> {
         let root = Place { device, handle: Handle::new(major, 0) };
@@ -175,9 +181,9 @@ impl Shaper {
     fn htb_fq_codel(&self, root: Place<'_>) -> Vec<Request> {
         let own = Handle::new(root.handle.major(), 1);
         let htb = Htb { default_class: 1, ..Htb::default() };
-        // Else a slow line waits for a turn of 10 packets.
+        // Otherwise a slow link waits for a round of 10 packets.
         let quantum = Some(300).filter(|_| self.rate < Rate::from_bits_per_second(100_000_000));
-        // RFC 8290 section 5.2.2: at least the time of one packet.
+        // RFC 8290 section 5.2.2: at least the transmission time of one packet.
         let packet = self.rate.serialization_time(Bytes(u64::from(FULL_PACKET)));
         let target = packet * 3 / 2;
         let target = (target > Duration::from_millis(5)).then_some(target);
@@ -209,7 +215,7 @@ impl Shaper {
         let htb = Htb { default_class: u32::from(OTHERS), ..Htb::default() };
         let mut requests = vec![
             root.replace(Kind::Tbf(self.tbf())),
-            // TBF's only class is 1.
+            // 1 is TBF's only class.
             root.below(Handle::new(root.handle.major(), 1), inside, Kind::Htb(htb)),
             root.class(Verb::Add, self.turn_class(class(1), inside)),
         ];
@@ -224,8 +230,8 @@ impl Shaper {
         requests.push(Request::Filter { device: root.device.to_owned(), filter });
         requests
     }
-    /// A class that takes turns. What it has of its own is its share if all of them send, so that a flow that sends less than that
-    /// goes first.
+    /// A class of the scheduler. Its own rate is its share if all classes send, so that a flow
+    /// below its share goes first.
     fn turn_class(&self, own: Handle, parent: Handle) -> HtbClass {
         let bits = self.rate.as_bits_per_second();
         let wide = RateSpec::new(Rate::from_bits_per_second(bits.saturating_mul(SCHEDULER_HEADROOM)));
@@ -245,7 +251,7 @@ impl Shaper {
             priority: 0,
         }
     }
-    /// The one request that gives a standing shaper this one's rate; nothing that waits is lost by it.
+    /// The request that sets an existing shaper to this rate. Queued packets are kept.
     #[must_use]
     pub fn change_rate(&self, device: &str, major: u16) -> Request {
         let root = Place { device, handle: Handle::new(major, 0) };
@@ -259,7 +265,7 @@ impl Shaper {
     }
 }
 
-/// Where a shaper goes.
+/// Position of a qdisc.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     device: &'a str,
@@ -283,7 +289,7 @@ impl Place<'_> {
     }
 }
 
-/// Sends all that arrives at `device` to the output side of `to`.
+/// Redirects all ingress packets of `device` to the egress of `to`.
 pub(crate) fn redirect(device: &str, parent: Handle, priority: u16, matches: Match, to: &str) -> Request {
     let filter = Filter { parent, priority, matches, class: None, action: Some(Mirred::to(to)) };
     Request::Filter { device: device.to_owned(), filter }

@@ -1,23 +1,23 @@
-//! How an interface's queues are, so that they can be made so again.
+//! Snapshot of an interface's qdiscs, to restore them.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
 use fathom_tc::{Handle, Object, What};
 
-/// The queues of an interface at one time.
+/// The qdiscs of an interface at one time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Snapshot {
-    /// The interface's name.
+    /// Name of the interface.
     pub name: String,
-    /// Its number: another interface of the same name has another.
+    /// Index of the interface. A new interface with the same name has another index.
     pub index: u32,
-    /// Whether it was switched on; one that is off has no queue.
+    /// Whether it was up; an interface that is down has no qdisc.
     pub up: bool,
-    /// Queue disciplines, classes and filters, without counters, in an order that depends on nothing else.
+    /// Qdiscs, classes and filters without counters, in a canonical order.
     pub objects: Vec<Object>,
 }
 
 impl Snapshot {
-    /// Looks at an interface; `None` if it is not there.
+    /// Takes a snapshot of an interface; `None` if it does not exist.
     ///
     /// # Errors
     /// If the kernel does not answer.
@@ -35,24 +35,24 @@ impl Snapshot {
         objects.sort_by_key(|o| (o.what, is_ingress(o), o.header.handle, o.header.parent, o.header.info));
         Ok(Some(Snapshot { name: link.name, index: link.index, up: link.up, objects }))
     }
-    /// The objects of one kind of thing, on one side.
+    /// The objects of one type and direction.
     pub(crate) fn of(&self, what: What, ingress: bool) -> impl Iterator<Item = &Object> {
         self.objects.iter().filter(move |o| o.what == what && is_ingress(o) == ingress)
     }
-    /// The queue discipline of what leaves, if a person or program made it: the kernel's own has no name.
+    /// The root qdisc, if a user or program created it; the kernel's default has no handle.
     pub(crate) fn root(&self) -> Option<&Object> {
         self.of(What::Qdisc, false).find(|o| Handle(o.header.parent) == Handle::ROOT && o.header.handle != 0)
     }
-    /// ingress or clsact.
+    /// The ingress or clsact qdisc.
     pub(crate) fn ingress(&self) -> Option<&Object> {
         self.of(What::Qdisc, true).next()
     }
-    /// What treats packets that leave, or that arrive. Of an interface that is off, nothing of the kernel's own.
+    /// The objects of one direction. For an interface that is down, without the kernel's defaults.
     pub(crate) fn side(&self, ingress: bool) -> Vec<&Object> {
         let all = self.objects.iter().filter(|o| is_ingress(o) == ingress);
         all.filter(|o| o.what != What::Qdisc || o.header.handle != 0).collect()
     }
-    /// Whether two looks saw the same; else what is not.
+    /// Compares two snapshots.
     ///
     /// # Errors
     /// The first difference, in words.
@@ -66,13 +66,13 @@ impl Snapshot {
         if let Some((how, what)) = gone.or(new) {
             return Err(format!("{} of {} {how}", what, self.name));
         }
-        // The kernel gives an interface its own queue when it is switched on.
+        // The kernel adds default qdiscs when the interface goes up.
         if self.up == after.up && defaults(self) != defaults(after) {
             return Err(format!("the kernel's own queue of {} is another", self.name));
         }
         Ok(())
     }
-    /// Names of queue disciplines that are in use.
+    /// Whether a major number is in use.
     pub(crate) fn has_major(&self, major: u16) -> bool {
         self.objects.iter().any(|o| o.what == What::Qdisc && Handle(o.header.handle).major() == major)
     }
@@ -87,20 +87,21 @@ fn describe(object: &Object) -> String {
     }
 }
 
-/// Whether it treats packets that arrive, or hangs on what does.
+/// Whether the object is ingress or attached to it.
 pub(crate) fn is_ingress(object: &Object) -> bool {
     let header = object.header;
     let place = if object.what == What::Filter { header.parent } else { header.handle };
     Handle(place).qdisc() == Handle::INGRESS_QDISC
 }
 
-/// What may have filters: each queue discipline with a name, each class of it; clsact by its two hooks.
+/// Possible parents of filters: each qdisc with a handle and each of its classes; for clsact, its
+/// two hooks.
 fn parents(qdiscs: &[Object], classes: &[Object]) -> Vec<Handle> {
     let mut all = Vec::new();
     for qdisc in qdiscs.iter().filter(|q| q.header.handle != 0) {
         match qdisc.kind().as_str() {
             "clsact" => all.extend([Handle::CLSACT_INGRESS, Handle::CLSACT_EGRESS]),
-            // These have none, and say so with an error.
+            // These have no filters and return an error.
             "tbf" | "pfifo" | "bfifo" | "pfifo_fast" | "mq" | "noqueue" | "cake_mq" => {}
             _ => all.push(Handle(qdisc.header.handle)),
         }

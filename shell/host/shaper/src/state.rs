@@ -1,4 +1,4 @@
-//! What was done to an interface, on disk: written whole or not at all, before anything is done.
+//! State of a fix on disk, written atomically before any change.
 use crate::error::ApplyError;
 use crate::snapshot::Snapshot;
 use fathom_tc::{Header, Object, What};
@@ -7,42 +7,42 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Version of the file; others are refused.
+/// File version; others are refused.
 const VERSION: u64 = 1;
 
-/// How far it is.
+/// Progress of a fix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// Being done, or held until somebody says that it shall stay.
+    /// Being applied, or waiting for commit.
     Trial,
-    /// It shall stay.
+    /// Committed.
     Committed,
 }
 
-/// What was done to an interface.
+/// The state of a fix.
 #[derive(Clone, PartialEq, Debug)]
 pub struct State {
-    /// A name of this one time.
+    /// Unique identifier of this fix.
     pub id: String,
-    /// How far it is.
+    /// Progress.
     pub phase: Phase,
-    /// How the interface was before.
+    /// The interface before the fix.
     pub snapshot: Snapshot,
-    /// Interfaces that were made.
+    /// Interfaces that were created.
     pub made: Vec<String>,
-    /// What a person reads: rates, steps, commands.
+    /// Description for people: rates, steps, commands.
     pub about: Value,
-    /// The process that does it.
+    /// The process that applies it.
     pub pid: u32,
-    /// When it began, in seconds since 1970.
+    /// Start time in seconds since 1970.
     pub began_unix_s: u64,
-    /// Time for a trial, in milliseconds.
+    /// Time limit of the trial in milliseconds.
     pub limit_ms: u64,
-    /// What of the machine it holds for: this start of the system, and this network namespace.
+    /// The boot and network namespace in which it is valid.
     pub instance: SystemInstance,
 }
 
-/// The start of the system and the network namespace.
+/// Identifies a boot and a network namespace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SystemInstance {
     /// `/proc/sys/kernel/random/boot_id`.
@@ -52,7 +52,7 @@ pub struct SystemInstance {
 }
 
 impl SystemInstance {
-    /// Here and now.
+    /// The current boot and namespace.
     #[must_use]
     pub fn here() -> SystemInstance {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -61,7 +61,7 @@ impl SystemInstance {
     }
 }
 
-/// Where the state of one interface is kept.
+/// Location of an interface's state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The directory.
@@ -71,33 +71,33 @@ pub struct Place {
 }
 
 impl Place {
-    /// Where it usually is: forgotten when the system starts, as are the queues.
+    /// The default directory: cleared at boot, like the qdiscs.
     pub const USUAL: &'static str = "/run/fathom";
 
-    /// The place of an interface's state in a directory.
+    /// The location of an interface's state in `folder`.
     #[must_use]
     pub fn new(folder: &Path, device: &str) -> Place {
         Place { folder: folder.to_owned(), device: device.to_owned() }
     }
-    /// The state.
+    /// The state file.
     #[must_use]
     pub fn file(&self) -> PathBuf {
         self.folder.join(format!("{}.fix.json", self.device))
     }
-    /// The lock of whoever changes it.
+    /// The lock file.
     #[must_use]
     pub fn lock(&self) -> PathBuf {
         self.folder.join(format!("{}.fix.lock", self.device))
     }
-    /// What became of the last time, in words.
+    /// File with the result of the last fix, in words.
     #[must_use]
     pub fn last(&self) -> PathBuf {
         self.folder.join(format!("{}.fix.last", self.device))
     }
-    /// All places with a state in a directory.
+    /// All states in a directory.
     ///
     /// # Errors
-    /// If the directory is there and cannot be read.
+    /// If the directory exists but cannot be read.
     pub fn all(folder: &Path) -> Result<Vec<Place>, ApplyError> {
         let doing = || folder.display().to_string();
         let entries = match fs::read_dir(folder) {
@@ -134,7 +134,7 @@ impl Place {
         };
         State::parse(&text).map(Some).map_err(|what| damaged(&what))
     }
-    /// Writes the state, whole or not at all.
+    /// Writes the state atomically.
     ///
     /// # Errors
     /// If the directory cannot be written.
@@ -148,12 +148,12 @@ impl Place {
         };
         write().map_err(ApplyError::system(self.file().display().to_string()))
     }
-    /// Forgets the state, and keeps a line about it.
+    /// Removes the state and records why.
     ///
     /// # Errors
     /// If the directory cannot be written.
     pub fn forget(&self, why: &str) -> Result<(), ApplyError> {
-        // What cannot be told is no reason to keep a state that holds no more.
+        // A failure to record the reason is no reason to keep an obsolete state.
         let _ = fs::write(self.last(), format!("{why}\n"));
         match fs::remove_file(self.file()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -165,7 +165,7 @@ impl Place {
 }
 
 impl State {
-    /// Reads the text of a state.
+    /// Parses a state.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -176,7 +176,7 @@ impl State {
         }
         State::from_json(&value).ok_or_else(|| "a field is missing, or not of its kind".to_owned())
     }
-    /// The text of a state.
+    /// Formats the state.
     #[must_use]
     pub fn text(&self) -> String {
         format!("{:#}\n", self.to_json())
@@ -267,7 +267,7 @@ fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The longest attribute that netlink can carry; a longer one is damage, and could not be sent.
+/// Longest attribute that netlink can carry; a longer one is corrupt and could not be sent.
 const LONGEST_ATTRIBUTE: usize = 65_531;
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {

@@ -1,4 +1,5 @@
-//! A shaper is applied, observed by the caller, and then committed or rolled back. Whatever happens in between, it is rolled back.
+//! Applies a shaper, which the caller then verifies and commits or rolls back. If anything fails,
+//! it is rolled back.
 use crate::ability::Abilities;
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
@@ -16,7 +17,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A change of an interface that has been prepared, is being made, or waits for its proof.
+/// A prepared or applied change of an interface that is not yet committed.
 #[derive(Debug)]
 pub struct Transaction {
     kernel: Kernel,
@@ -24,26 +25,26 @@ pub struct Transaction {
     plan: Plan,
     state: State,
     watchdog: Option<Watchdog>,
-    /// When the watchdog's time runs out.
+    /// When the watchdog's time limit expires.
     deadline: Option<Instant>,
-    /// What an earlier one left behind was put back first.
+    /// Description of an interrupted fix that was rolled back first.
     recovered: Option<String>,
     is_open: bool,
     _lock: Lock,
 }
 
-/// How the steps are made.
+/// Granularity of the changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// Each step at once, as it should be.
+    /// Each step in one go: the normal mode.
     Steps,
-    /// Request by request, so that a test can stand between any two.
+    /// One request at a time, so that a test can interrupt between any two.
     Requests,
 }
 
 impl Transaction {
-    /// Looks at the interface, finds what the kernel can, makes the plan, and rehearses that it can be undone. Nothing is changed but
-    /// what an earlier one that was cut short left behind: that is put back.
+    /// Examines the interface and the kernel, makes the plan, and rehearses the rollback. Changes
+    /// nothing, except that an earlier interrupted fix is rolled back.
     ///
     /// # Errors
     /// What prevents it.
@@ -88,33 +89,36 @@ impl Transaction {
             _lock: lock,
         })
     }
-    /// What is going to be done.
+    /// The plan.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
-    /// How the interface was.
+    /// The interface before the fix.
     #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
         &self.state.snapshot
     }
-    /// What was put back first, in words.
+    /// Description of an interrupted fix that was rolled back, if any.
     #[must_use]
     pub fn recovered(&self) -> Option<&str> {
         self.recovered.as_deref()
     }
-    /// Makes the changes. `watchdog` is the command of a process that calls [`run_watchdog`](crate::run_watchdog) with the same place: it puts
-    /// all back if this process ends, or does not commit within `limit`. Should a step fail, all is put back here.
+    /// Applies the changes. `watchdog` is the command of a process that calls
+    /// [`run_watchdog`](crate::run_watchdog) with the same place: it restores everything if this
+    /// process ends or does not commit within `limit`. If a step fails, everything is rolled back
+    /// here.
     ///
     /// # Errors
-    /// The step that failed; and what could not be put back, if that failed too.
+    /// The step that failed; and what could not be restored, if that failed too.
     pub fn apply(&mut self, watchdog: Command, limit: Duration) -> Result<(), ApplyError> {
         self.apply_by(watchdog, limit, Pace::Steps, &mut |_, _| Ok(()))
     }
-    /// As `apply`, and calls `ask` before each step, or before each request, and once after the last.
+    /// Applies the changes like `apply`, and calls `ask` before each step or request and once after
+    /// the last.
     ///
     /// # Errors
-    /// As `apply`; and the error of `ask`.
+    /// Those of `apply`; and the error of `ask`.
     pub fn apply_by(
         &mut self,
         watchdog: Command,
@@ -148,7 +152,7 @@ impl Transaction {
         }
         ask(count, &self.plan)
     }
-    /// Rolls back, and adds to the error what could not be restored.
+    /// Rolls back, and adds what could not be restored to the error.
     fn give_up(&mut self, error: ApplyError) -> ApplyError {
         match self.put_back("a step failed") {
             Ok(_) => error,
@@ -158,29 +162,29 @@ impl Transaction {
             }
         }
     }
-    /// Gives the shapers other rates, by one request each; nothing that waits in them is lost.
+    /// Changes the rates of the shapers, with one request each. Queued packets are kept.
     ///
     /// # Errors
-    /// If the kernel refuses, as when somebody took a shaper away.
+    /// If the kernel refuses, for example because a shaper was removed.
     pub fn set_rates(&mut self, up: Option<Rate>, down: Option<Rate>) -> Result<(), ApplyError> {
         let requests = [change(self.plan.up.as_mut(), up), change(self.plan.down.as_mut(), down)];
         self.kernel.run(&requests.into_iter().flatten().collect::<Vec<_>>())
     }
-    /// The counters of both shapers and of the interface.
+    /// Reads the counters of both shapers and of the interface.
     ///
     /// # Errors
-    /// If the kernel does not answer, or a shaper is gone.
+    /// If the kernel does not answer, or a shaper is missing.
     pub fn look(&mut self) -> Result<Look, ApplyError> {
         look(&mut self.kernel, &self.plan)
     }
-    /// It stays.
+    /// Commits the fix.
     ///
     /// # Errors
-    /// If it is not there any more: the watchdog put it back because it took too long. Or if that cannot be written down; then it is put
-    /// back.
+    /// If the watchdog already rolled it back after its time limit, or if the state cannot be
+    /// written; then it is rolled back.
     pub fn commit(mut self) -> Result<(), ApplyError> {
         let is_ours = self.place.read()?.is_some_and(|state| state.id == self.state.id);
-        // The watchdog began to count a little later, and must not come in between.
+        // The watchdog's limit started slightly later; it must not interfere.
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if !is_ours || is_late {
             self.is_open = false;
@@ -197,10 +201,10 @@ impl Transaction {
         self.dismiss();
         Ok(())
     }
-    /// It goes: everything is put back as it was.
+    /// Rolls back the fix.
     ///
     /// # Errors
-    /// What is not as it was; then the state is kept, for another try.
+    /// What could not be restored. The state is then kept for another attempt.
     pub fn roll_back(mut self, why: &str) -> Result<Restored, ApplyError> {
         self.put_back(why)
     }
@@ -220,7 +224,8 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        // Nothing was done before the watchdog was there. An error is left to the watchdog: it sees the end of this process.
+        // Nothing was changed before the watchdog existed. Errors are left to the watchdog, which
+        // notices the end of this process.
         if self.is_open && self.watchdog.is_some() {
             let _ = self.put_back("it was given up");
         }
@@ -238,7 +243,7 @@ fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// A plan as a JSON document.
+/// The plan as JSON.
 #[must_use]
 pub fn about(plan: &Plan) -> Value {
     let words = |requests: &[fathom_tc::Request]| -> Vec<String> {
@@ -309,21 +314,21 @@ fn check_namespace(state: &State, place: &Place) -> Result<(), ApplyError> {
     Err(ApplyError::words(&place.device, words))
 }
 
-/// What became of an undoing.
+/// Result of [`undo`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Undone {
-    /// There was nothing.
+    /// There was no fix.
     Nothing,
-    /// The system was started again since; the queues ended with it.
+    /// The system was rebooted since, which removed the qdiscs.
     EarlierBoot,
-    /// It was put back.
+    /// The fix was rolled back.
     Back(Restored),
 }
 
-/// Undoes a fix at any later time.
+/// Rolls back a fix at any later time.
 ///
 /// # Errors
-/// What is not as it was; then the state is kept, for another try.
+/// What could not be restored. The state is then kept for another attempt.
 pub fn undo(place: &Place) -> Result<Undone, ApplyError> {
     if place.read()?.is_none() {
         return Ok(Undone::Nothing);

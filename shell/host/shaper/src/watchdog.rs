@@ -1,4 +1,5 @@
-//! The watchdog: a process of its own that restores an interface when the process that changes it dies or takes too long.
+//! The watchdog: a separate process that restores an interface if the process that changes it dies
+//! or takes too long.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
 use crate::restore::{Restored, restore};
@@ -10,26 +11,28 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// What the watchdog prints when it is ready.
+/// Printed by the watchdog when it is ready.
 const READY: &str = "fathom: watchdog ready";
-/// Byte on its standard input that ends the watchdog: the fix was committed or rolled back.
+/// Byte on standard input that ends the watchdog after a commit or rollback.
 const DISMISSED: u8 = b'.';
-/// How long it may take to begin.
+/// Timeout of the watchdog's start.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long its end is waited for.
+/// Maximum wait for the watchdog to end.
 const LEAVE: Duration = Duration::from_secs(2);
-/// A dead process's lock is free at once; another fix that took it puts things back itself.
+/// Maximum wait for the lock. A dead process releases it at once; another fix that holds it
+/// restores the interface itself.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// The watchdog, seen from the process that it watches: when that ends, the pipe between them does.
+/// The watchdog, as seen by the process it watches. The pipe between them closes when that process
+/// ends.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     child: Child,
 }
 
 impl Watchdog {
-    /// Starts it in a session of its own, and waits until it is ready.
+    /// Starts the watchdog in its own session and waits until it is ready.
     pub(crate) fn start(mut command: Command) -> Result<Watchdog, ApplyError> {
         let doing = || format!("watchdog {}", command_line(&command));
         let (doing, ready) = (doing(), channel());
@@ -46,12 +49,12 @@ impl Watchdog {
         if ready.1.recv_timeout(PATIENCE) == Ok(true) {
             return Ok(Watchdog { child });
         }
-        // It may be gone already.
+        // It may already have ended.
         let _ = child.kill();
         let _ = child.wait();
         Err(ApplyError::words(doing, "it did not begin; nothing was changed"))
     }
-    /// All is well. It is waited for, so that it does not outlive what it watches over; but not for ever.
+    /// Dismisses the watchdog and waits a limited time for it to exit.
     pub(crate) fn dismiss(mut self) {
         if let Some(mut stdin) = self.child.stdin.take() {
             let _ = stdin.write_all(&[DISMISSED]);
@@ -70,24 +73,25 @@ fn command_line(command: &Command) -> String {
 /// How a watchdog ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WatchdogEnd {
-    /// It was dismissed, or the fix had been committed or rolled back by others.
+    /// It was dismissed, or the fix had been committed or rolled back by another process.
     Dismissed,
-    /// The process that it watched ended; the interface was restored.
+    /// The watched process ended; the interface was restored.
     Orphaned(Restored),
-    /// The process that it watched took too long; the interface was restored.
+    /// The watched process exceeded its time limit; the interface was restored.
     Overdue(Restored),
 }
 
-/// Watches over a trial: to be called by the process that [`Transaction::apply`](crate::Transaction::apply) starts. It prints a
-/// line on standard output when it is ready, and is dismissed by a byte on standard input.
+/// Main function of the watchdog process that [`Transaction::apply`](crate::Transaction::apply)
+/// starts. It prints a line to standard output when it is ready; a byte on standard input dismisses
+/// it.
 ///
 /// # Errors
-/// If there is nothing to watch over, or what could not be restored.
+/// If there is no trial to watch, or what could not be restored.
 pub fn run_watchdog(place: &Place) -> Result<WatchdogEnd, ApplyError> {
     let Some(state) = place.read()? else {
         return Err(ApplyError::words(place.file().display().to_string(), "there is nothing to watch over"));
     };
-    // Opened now: later there may be no descriptor left.
+    // Opened now, because later there may be no descriptors.
     let mut kernel = Kernel::open()?;
     let words = words_of(io::stdin());
     let mut out = io::stdout();
@@ -99,7 +103,8 @@ pub fn run_watchdog(place: &Place) -> Result<WatchdogEnd, ApplyError> {
                 .map(|r| r.map_or(WatchdogEnd::Dismissed, WatchdogEnd::Overdue))
         }
         Ok(_) | Err(RecvTimeoutError::Disconnected) => {
-            // The lock of a process that is gone is free; a new one that has it puts things back before it begins.
+            // A dead process releases its lock. A new process that holds it restores the interface
+            // before it begins.
             let _lock = wait_for_lock(place);
             put_back(&mut kernel, place, &state, "its process ended")
                 .map(|r| r.map_or(WatchdogEnd::Dismissed, WatchdogEnd::Orphaned))
@@ -107,7 +112,7 @@ pub fn run_watchdog(place: &Place) -> Result<WatchdogEnd, ApplyError> {
     }
 }
 
-/// Bytes as they are read; the channel ends with the pipe.
+/// Bytes as they are read; the channel closes with the pipe.
 fn words_of(mut from: impl Read + Send + 'static) -> Receiver<u8> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -133,7 +138,8 @@ fn wait_for_lock(place: &Place) -> Option<Lock> {
     None
 }
 
-/// Puts back what is still the same trial; what was committed or settled stays as it is.
+/// Restores the interface if the same trial is still open; committed or finished ones are left
+/// alone.
 fn put_back(
     kernel: &mut Kernel,
     place: &Place,

@@ -1,4 +1,4 @@
-//! What to do in a test, and what that will cost.
+//! Settings of a test, and an estimate of its traffic.
 use crate::TestError;
 use fathom_os::clock::Clock;
 use fathom_probe::{PhasePlan, ProbeKind};
@@ -8,10 +8,10 @@ use fathom_units::{Bytes, Duration, Rate};
 /// The port of `fathom serve`, TCP and UDP.
 pub const DEFAULT_PORT: u16 = fathom_probe::protocol::DEFAULT_PORT;
 
-/// More flows than this measure the host, not the line.
+/// Maximum number of flows; more would measure the host instead of the link.
 const FLOWS_LIMIT: u32 = 128;
 
-/// Family of addresses.
+/// Address family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     /// IPv4.
@@ -23,31 +23,33 @@ pub enum Family {
 /// All settings of a test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TestConfig {
-    /// The run's clock: times of the run are on it. A lab's line and the test over it share one.
+    /// The clock of the run. An emulated line and the test over it share one.
     pub clock: Clock,
-    /// `host`, `host:port`, or `[v6]:port`; without a port [`DEFAULT_PORT`].
+    /// `host`, `host:port`, or `[v6]:port`; the default port is [`DEFAULT_PORT`].
     pub server: String,
-    /// Only this family; `None` takes the first address that answers.
+    /// Restricts the address family; `None` takes the first address that answers.
     pub family: Option<Family>,
     /// Authentication token, if the server requires one.
     pub token: Option<String>,
-    /// TCP flows in each loaded direction; none if it is loaded by others.
+    /// TCP flows in each loaded direction; 0 if others generate the load.
     pub flows: u32,
-    /// Congestion control of the senders, at both ends.
+    /// Congestion control of the senders at both ends.
     pub congestion_control: String,
-    /// Largest segment of the load, both ways, as TCP announces it: payload and TCP's options. `None` leaves it to the path.
+    /// Maximum segment size of the load in both directions, as announced by TCP: payload and TCP
+    /// options. `None` leaves it to the path.
     pub segment_bytes: Option<u16>,
     /// The phases, in order.
     pub phases: Vec<PhasePlan>,
-    /// Interval of each kind of probe. It is stretched where probes would take more than 5 % of the line.
+    /// Interval of each probe type. It is increased if the probes would use more than 5 % of the
+    /// link.
     pub sample_every: Duration,
-    /// Payload bytes of load, both directions together, after which the test ends.
+    /// Data cap: the test ends after this many payload bytes of load, both directions together.
     pub max_bytes: Option<Bytes>,
-    /// The kinds of probe to send.
+    /// Probe types to send.
     pub probes: Vec<ProbeKind>,
-    /// Interval of the load flows' TCP_INFO.
+    /// Interval of TCP_INFO samples of the load flows.
     pub tcp_info_every: Duration,
-    /// If nothing at all arrives from the server for this long, the test ends.
+    /// The test ends if nothing arrives from the server for this long.
     pub patience: Duration,
 }
 
@@ -60,7 +62,8 @@ impl TestConfig {
             family: None,
             token: None,
             flows: 4,
-            // A loss-based sender fills any buffer; with BBR the same buffer stayed at a tenth of its depth.
+            // A loss-based sender fills any buffer. With BBR, the same buffer was filled only to a
+            // tenth of its depth.
             congestion_control: "cubic".to_owned(),
             segment_bytes: None,
             phases: PhasePlan::default_sequence(),
@@ -74,7 +77,7 @@ impl TestConfig {
 }
 
 impl TestConfig {
-    /// Whether the settings make sense together.
+    /// Checks the settings for contradictions.
     pub(crate) fn check(&self) -> Result<(), TestError> {
         let fail = |problem: String| Err(TestError::Config(problem));
         let shortest = Duration::from_millis(1);
@@ -103,16 +106,17 @@ impl TestConfig {
     }
 }
 
-/// Bytes that a test sends and receives at most.
+/// Maximum bytes that a test transfers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cost {
-    /// From the user.
+    /// Bytes sent by the user.
     pub up: Bytes,
-    /// To the user.
+    /// Bytes received by the user.
     pub down: Bytes,
 }
 
-/// Upper estimate of what `config` costs on a line of these rates: all phases at their longest.
+/// Upper estimate of the traffic of `config` on a link with these rates: all phases at their
+/// maximum duration.
 pub fn estimate_cost(config: &TestConfig, up: Rate, down: Rate) -> Cost {
     let seconds = |loaded: &[PhaseKind]| {
         let phases = config.phases.iter().filter(|p| loaded.contains(&p.kind));

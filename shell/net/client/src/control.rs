@@ -14,15 +14,15 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the reading thread received.
+/// Input from the reading thread.
 pub(crate) enum ControlInput {
     /// Bytes.
     Received(Vec<u8>),
-    /// The connection broke for a reason; without one the server closed it. Nothing follows.
+    /// The connection failed for this reason; `None` if the server closed it. Nothing follows.
     Closed(Option<String>),
 }
 
-/// An open session on its connection.
+/// A session and its control connection.
 pub(crate) struct Control {
     pub(crate) address: SocketAddr,
     pub(crate) hello: Hello,
@@ -32,7 +32,8 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Opens a session with the first address that gives one. If none does, the error is that of the first address.
+    /// Opens a session with the first address that accepts one. If none does, returns the error of
+    /// the first address.
     pub(crate) fn open(
         config: &TestConfig,
         addresses: &[SocketAddr],
@@ -42,7 +43,7 @@ impl Control {
         for address in addresses {
             match Self::open_at(config, *address, limits) {
                 Ok(control) => return Ok(control),
-                // A server that answered has decided; another address of it would decide the same.
+                // A server that answered has decided; its other addresses would decide the same.
                 Err(error @ (TestError::Rejected { .. } | TestError::Stopped)) => return Err(error),
                 Err(error) => drop(first_error.get_or_insert(error).to_string()),
             }
@@ -77,7 +78,7 @@ impl Control {
             session.handle_timeout(limits.clock.now());
         }
     }
-    /// Requests the server's reports at this interval.
+    /// Requests reports from the server at this interval.
     pub(crate) fn report_every(&mut self, interval: Duration) {
         self.session.report_every(interval);
         self.flush();
@@ -87,7 +88,7 @@ impl Control {
         self.session.say_bye();
         self.flush();
     }
-    /// Takes what the reading thread received.
+    /// Processes input from the reading thread.
     pub(crate) fn handle_input(&mut self, input: ControlInput) {
         match input {
             ControlInput::Received(bytes) => self.session.handle_input(&bytes),
@@ -95,7 +96,7 @@ impl Control {
         }
         self.flush();
     }
-    /// What happened since the last call.
+    /// The next event, if any.
     pub(crate) fn next_event(&mut self) -> Option<SessionEvent> {
         self.events.pop_front()
     }
@@ -107,7 +108,7 @@ impl Control {
             }
         }
     }
-    /// Starts the thread that reads, until `finish` is set or the connection ends.
+    /// Starts the reading thread, which runs until `finish` is set or the connection ends.
     pub(crate) fn listen(
         &self,
         finish: Arc<AtomicBool>,
@@ -155,7 +156,7 @@ fn send(mut socket: &Socket, bytes: &[u8], session: &mut Session) {
     }
 }
 
-/// Why there is no session, as an error of the test.
+/// Converts a session error to a test error.
 pub(crate) fn session_error(address: SocketAddr, error: SessionError) -> TestError {
     match error {
         SessionError::Rejected { code, message } => {

@@ -1,48 +1,48 @@
-//! Why a test could not begin.
+//! Errors of a test that could not start.
 use fathom_run::Interruption;
 use fathom_units::Duration;
 use std::fmt;
 use std::net::SocketAddr;
 
-/// Why there is no result at all. A test that gathered anything returns a partial run instead.
+/// Why there is no result. A test that measured anything returns a partial run instead.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TestError {
-    /// The settings contradict each other or a limit.
+    /// The settings contradict each other or exceed a limit.
     Config(String),
     /// The name has no address (of the requested family).
     Resolve {
-        /// As given.
+        /// The server as given.
         server: String,
-        /// The resolver's words, or that the family is missing.
+        /// The resolver's error, or that the family is missing.
         reason: String,
     },
-    /// Nothing listens there.
+    /// The connection was refused.
     Refused(SocketAddr),
-    /// No route, or the network says so.
+    /// No route, or an ICMP unreachable error.
     Unreachable(SocketAddr, String),
-    /// No answer.
+    /// No response.
     Timeout {
-        /// Whom.
+        /// The server's address.
         address: SocketAddr,
-        /// What was awaited.
+        /// What was expected.
         awaited: &'static str,
-        /// For how long.
+        /// How long.
         waited: Duration,
     },
-    /// The server answered with an error.
+    /// The server reported an error.
     Rejected {
-        /// Who.
+        /// The server's address.
         address: SocketAddr,
         /// `full`, `token`, `version`, `limit`, `malformed`.
         code: String,
-        /// The server's words.
+        /// The server's message.
         message: String,
     },
-    /// What answers is not a Fathom server, or closed the connection.
+    /// The service is not a Fathom server, or closed the connection.
     NotFathom(SocketAddr, String),
-    /// It was lost before it had answered anything.
+    /// The connection failed before the server had answered.
     Lost(SocketAddr, Interruption),
-    /// This host failed to give a socket, a thread or a setting.
+    /// This host refused a socket, a thread or a setting.
     Host(String),
     /// The user stopped the test before it measured anything.
     Stopped,

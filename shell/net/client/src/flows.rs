@@ -1,4 +1,4 @@
-//! Load flows: a thread each, that moves bytes and nothing else.
+//! Load flows: one thread each, which only transfers bytes.
 use crate::resolve::Limits;
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
@@ -15,21 +15,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Bytes sent by one call, and size of the file they come from: pseudo-random, so that nothing on the path shrinks them.
+/// Bytes per send call, and size of the payload file. The content is pseudo-random, so it cannot be
+/// compressed on the path.
 const LOAD_FILE_BYTES: usize = 1 << 20;
-/// Bytes taken by one call.
+/// Bytes per receive call.
 const DISCARD_BYTES: usize = 1 << 22;
 
 /// Events of a flow's thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FlowEvent {
-    /// The load began; the sender's kernel reports this congestion control.
+    /// The load started; the sender's kernel reports this congestion control.
     Began { number: u32, congestion_control: String },
-    /// It could not begin, or ended by itself.
+    /// The flow could not start, or ended on its own.
     Failed { number: u32, reason: String },
 }
 
-/// What all flows have in common.
+/// Settings of all flows.
 #[derive(Clone)]
 pub(crate) struct FlowSettings {
     pub(crate) address: SocketAddr,
@@ -38,13 +39,13 @@ pub(crate) struct FlowSettings {
     pub(crate) segment_bytes: Option<u16>,
     pub(crate) clock: Clock,
     pub(crate) patience: Duration,
-    /// What up flows send.
+    /// Payload of up flows.
     pub(crate) payload: Arc<File>,
 }
 
-/// The file that up flows send.
+/// Creates the payload file of up flows.
 pub(crate) fn payload() -> io::Result<File> {
-    // Any seed serves: the bytes must only not compress.
+    // The seed does not matter; the bytes must only be incompressible.
     let mut rng = Rng::new(3279);
     let bytes: Vec<u8> = (0..LOAD_FILE_BYTES / 8).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
     memory_file(&bytes)
@@ -72,7 +73,7 @@ impl Shared {
 }
 
 impl Flow {
-    /// Starts a flow; `report` is called from its thread.
+    /// Starts a flow; its thread calls `report`.
     pub(crate) fn start(
         settings: FlowSettings,
         number: u32,
@@ -89,21 +90,22 @@ impl Flow {
         });
         Flow { number, direction, shared, thread }
     }
-    /// Bytes that arrived here; of a down flow.
+    /// Bytes received from a down flow.
     pub(crate) fn received_bytes(&self) -> u64 {
         self.shared.received_bytes.load(Ordering::Relaxed)
     }
-    /// The kernel's view of the sender; of an up flow that has begun.
+    /// The sender's TCP_INFO, for an up flow that has started.
     pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
         tcp_info(self.shared.socket()?.as_fd()).ok()
     }
-    /// Makes the thread end. The connection is reset when [`Flow::join`] has returned.
+    /// Makes the thread end. [`Flow::join`] resets the connection.
     pub(crate) fn stop(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);
-        // Wakes a thread that waits in the kernel.
+        // Wakes a thread that is blocked in the kernel.
         self.shared.socket().map(|s| s.shutdown(Shutdown::Both));
     }
-    /// Waits for the end and closes the connection with a reset: nothing buffered lingers as load.
+    /// Waits for the thread to end and resets the connection, so that no buffered data remains as
+    /// load.
     pub(crate) fn join(self) {
         drop(self.thread.join());
     }
@@ -120,7 +122,7 @@ fn run(
     let (socket, actual) = open(settings, number, direction, &limits)?;
     let socket = Arc::new(socket);
     *shared.socket.lock().unwrap_or_else(PoisonError::into_inner) = Some(socket.clone());
-    // Whoever stops this flow before it could see the socket has set the flag.
+    // A caller of `stop` that did not see the socket yet has set the flag.
     if shared.stop.load(Ordering::Relaxed) {
         return Ok(());
     }
@@ -131,7 +133,7 @@ fn run(
     }
 }
 
-/// Connects and requests the flow. Returns the congestion control of the sender as its kernel reports it.
+/// Connects and requests the flow. Returns the congestion control reported by the sender's kernel.
 fn open(
     settings: &FlowSettings,
     number: u32,
@@ -142,7 +144,8 @@ fn open(
     let choose = |socket: &Socket| {
         settings.segment_bytes.map_or(Ok(()), |bytes| socket.set_tcp_mss(u32::from(bytes)))?;
         match direction {
-            // Not permitted or not there: the flow runs with the default, and what the kernel reports is what is recorded.
+            // If the algorithm is missing or not permitted, the flow uses the default, and the
+            // record says what the kernel reports.
             Direction::Up if wanted != "-" => set_congestion_control(socket, wanted).map(drop).or(Ok(())),
             _ => Ok(()),
         }
@@ -168,7 +171,7 @@ fn open(
     }
 }
 
-/// Byte by byte, for the load follows at once.
+/// Reads byte by byte, because the load follows immediately.
 fn read_answer(mut socket: &Socket, address: SocketAddr, limits: &Limits<'_>) -> Result<Vec<u8>, String> {
     let mut line = Vec::new();
     let mut byte = [0];

@@ -1,18 +1,18 @@
-//! The account of the load flows: bytes delivered, and the senders' state.
+//! Accounting of load flows: delivered bytes and sender state.
 use crate::record::Record;
 use fathom_probe::protocol::FlowReport;
 use fathom_run::{Metric, SeriesKey};
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A rate over less than this says little of the line's capacity.
+/// Shortest period over which a rate is taken as capacity.
 const CAPACITY_SPAN: Duration = Duration::from_secs(1);
 
-/// Over less than this goodput shows the grain of packets. Reports come oftener where TCP_INFO is wanted oftener; 5 ms for
-/// the server's own lateness.
+/// Goodput over less than this would show the granularity of packets. Reports are more frequent if
+/// TCP_INFO is; 5 ms less than 100 ms, for timer inaccuracy of the server.
 const SHORTEST_COUNT_NS: u64 = 95_000_000;
 
-/// What a sender's TCP says of itself.
+/// TCP state of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Sender {
     pub(crate) rtt_us: u32,
@@ -25,7 +25,7 @@ struct Entry {
     direction: Direction,
     phase: usize,
     bytes: u64,
-    /// When `bytes` was last read: ns on the clock of whoever counted.
+    /// Time of the last byte count, in ns on the clock of whoever counted.
     counted_ns: Option<u64>,
     sender: Sender,
 }
@@ -35,7 +35,7 @@ struct Entry {
 pub(crate) struct Ledger {
     entries: BTreeMap<u32, Entry>,
     capacity: PerDirection<Capacity>,
-    /// When, on the server's clock, up flows were last counted.
+    /// Time of the last count of up flows, on the server's clock.
     up_counted_ns: u64,
 }
 
@@ -66,7 +66,7 @@ impl Ledger {
         let entry = Entry { direction, phase, bytes: 0, counted_ns: None, sender: Sender::default() };
         self.entries.insert(number, entry);
     }
-    /// The highest rate over a second in a direction, as known so far.
+    /// The highest rate over a second in a direction so far.
     pub(crate) fn capacity(&self, direction: Direction) -> Option<Rate> {
         self.capacity[direction].highest
     }
@@ -75,7 +75,8 @@ impl Ledger {
         let counts = |e: &&Entry| e.direction == direction && phase.is_none_or(|p| e.phase == p);
         sum(self.entries.values().filter(counts).map(|e| e.bytes))
     }
-    /// Windows of the phase's senders together, and the retransmissions of the direction that has the fewer.
+    /// Total congestion window of the phase's senders, and the retransmissions of the direction
+    /// with fewer.
     pub(crate) fn senders(&self, phase: usize) -> (u64, u64) {
         let of = || self.entries.values().filter(|e| e.phase == phase);
         let window = sum(of().map(|e| e.sender.cwnd_bytes));
@@ -85,8 +86,8 @@ impl Ledger {
         };
         (window, Direction::BOTH.into_iter().filter_map(lost).min().unwrap_or(0))
     }
-    /// Notes how many bytes each of these flows of one direction had delivered at `counted_ns` on the counter's clock, which was
-    /// `at` on ours. Records goodput per flow and of all together.
+    /// Records the bytes delivered by each flow of one direction at `counted_ns` on the counter's
+    /// clock, which is `at` on ours. Derives goodput per flow and in total.
     pub(crate) fn count(
         &mut self,
         direction: Direction,
@@ -100,7 +101,7 @@ impl Ledger {
             let Some(entry) = self.entries.get_mut(&number).filter(|e| e.direction == direction) else {
                 continue;
             };
-            // A count that shrinks or comes twice is the server's mistake, and no rate.
+            // A count that decreases or repeats is an error of the server and gives no rate.
             let since = entry.counted_ns.map(|then| counted_ns.saturating_sub(then));
             let more = bytes.saturating_sub(entry.bytes);
             (entry.bytes, entry.counted_ns) = (entry.bytes.max(bytes), Some(counted_ns));
@@ -116,7 +117,7 @@ impl Ledger {
             self.capacity[direction].add(at, total);
         }
     }
-    /// Notes what a flow's sender says.
+    /// Records the state of a flow's sender.
     pub(crate) fn note_sender(&mut self, number: u32, sender: Sender, at: Time, record: &mut Record<'_>) {
         let Some(entry) = self.entries.get_mut(&number) else { return };
         entry.sender = sender;
@@ -134,7 +135,7 @@ impl Ledger {
             );
         }
     }
-    /// Takes a report of the server, made at `counted_ns` on its clock, which was `at` on ours.
+    /// Processes a server report, made at `counted_ns` on its clock, which is `at` on ours.
     pub(crate) fn take_report(
         &mut self,
         flows: &[FlowReport],
@@ -159,7 +160,7 @@ impl Ledger {
     }
 }
 
-/// A server may claim any number: a sum of them must not overflow.
+/// A server may claim any number, so the sum must not overflow.
 fn sum(values: impl Iterator<Item = u64>) -> u64 {
     values.fold(0, u64::saturating_add)
 }
@@ -185,7 +186,7 @@ mod tests {
         let mut ledger = Ledger::default();
         ledger.open(1, Direction::Up, 0);
         ledger.open(2, Direction::Up, 0);
-        // The reports arrive at odd times; the server counted every 100 ms of its clock.
+        // The reports arrive irregularly, but the server counted every 100 ms of its clock.
         for (n, arrived) in [(0, 5), (1, 900), (2, 905)] {
             let flows = [report(1, n * 25_000), report(2, n * 12_500), report(99, 7)];
             ledger.take_report(

@@ -1,7 +1,7 @@
-//! Runs probes and load on real sockets, and makes the `Run` of a test.
+//! Runs probes and load on real sockets and produces the `Run` of a test.
 //!
-//! One thread probes, each load flow has one, one reads the control connection; the caller's thread keeps the account, decides
-//! when phases end, and reports events.
+//! Threads: one for probes, one per load flow, and one that reads the control connection. The
+//! caller's thread does the accounting, decides when phases end, and reports events.
 #![deny(missing_docs)]
 
 mod config;
@@ -35,13 +35,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use test::{Message, Test};
 
-/// How long the server's parting counts are waited for.
+/// Maximum wait for the server's final counts.
 const BYE_WAIT: Duration = Duration::from_secs(2);
 
 /// Runs the test. Setting `stop` ends it early.
 ///
 /// # Errors
-/// Only if nothing was gathered. After that, whatever goes wrong is `partial` in the returned run.
+/// Only if nothing was measured. Later problems are reported in `partial` of the returned run.
 pub fn run_test(
     config: &TestConfig,
     stop: &AtomicBool,
@@ -49,7 +49,7 @@ pub fn run_test(
 ) -> Result<Run, TestError> {
     config.check()?;
     let clock = config.clock;
-    // The clock may have been started before, by a lab: `started` is the wall time of its zero.
+    // An emulated line may have started the clock earlier: `started` is the wall time of its zero.
     let started = WallTime(wall_now().0.saturating_sub(clock.now().as_nanos()));
     let limits = Limits { stop, clock, patience: config.patience };
     let addresses = resolve(&config.server, config.family)?;
@@ -87,7 +87,7 @@ fn describe(config: &TestConfig, control: &Control, record: &mut Record<'_>) {
     record.fact(Fact::Address, control.address);
     record.fact(Fact::SeenAs, control.hello.seen_as);
     record.fact(Fact::ServerVersion, &control.hello.version);
-    // Without flows of its own, the load is somebody else's to describe.
+    // Without flows of its own, the test does not describe the load.
     if config.flows > 0 {
         record.fact(Fact::FlowsPerDirection, config.flows);
         record.fact(Fact::CongestionControl, &config.congestion_control);
@@ -117,7 +117,8 @@ fn start_probes(config: &TestConfig, test: &Test<'_>) -> std::thread::JoinHandle
     probes::start(settings, test.probes.clone(), move |event| drop(outbox.send(Message::Probe(event))))
 }
 
-/// Waits for stragglers, then for the server's counts. Whatever fails now changes nothing that was gathered.
+/// Waits for late replies, then for the server's final counts. Failures here do not affect what was
+/// measured.
 fn end(test: &mut Test<'_>, prober: std::thread::JoinHandle<ProbeResult>) -> Option<ProbeResult> {
     if test.stop.load(Ordering::Relaxed) {
         test.probes.abort();

@@ -1,4 +1,4 @@
-//! The thread that probes: all kinds, one timer, open loop.
+//! The probe thread: all probe types, one timer, open loop.
 mod connect;
 mod departures;
 mod icmp;
@@ -24,14 +24,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use udp::UdpProber;
 
-/// The thread looks at its flags at least this often.
+/// Maximum interval between checks of the flags.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Waiting for stragglers ends after twice the largest delay seen and this much, and after [`LAST_WAIT`] at the latest.
+/// The wait for late replies ends after twice the largest delay seen plus this, at most
+/// [`LAST_WAIT`].
 const STRAGGLER_WAIT: Duration = Duration::from_secs(1);
 const LAST_WAIT: Duration = Duration::from_secs(10);
 const NONE: u64 = u64::MAX;
 
-/// What the thread needs to know.
+/// Settings of the thread.
 pub(crate) struct ProbeSettings {
     pub(crate) address: SocketAddr,
     pub(crate) session: SessionId,
@@ -40,16 +41,16 @@ pub(crate) struct ProbeSettings {
     pub(crate) clock: Clock,
 }
 
-/// What the thread and the rest of the test share while it runs.
+/// State shared with the rest of the test.
 #[derive(Default)]
 pub(crate) struct Shared {
-    /// No more probes: wait for stragglers, then end.
+    /// Stop sending, wait for late replies, then end.
     finish: AtomicBool,
-    /// End at once.
+    /// End immediately.
     abort: AtomicBool,
-    /// Capacity as known so far, bit/s; 0 is unknown.
+    /// Estimated capacity in bit/s; 0 if unknown.
     capacity: PerDirection<AtomicU64>,
-    /// When the oldest unanswered probe of each kind was sent, ns.
+    /// Send time of the oldest unanswered probe of each type, in ns.
     oldest: [AtomicU64; ProbeKind::ALL.len()],
 }
 
@@ -60,7 +61,7 @@ impl Shared {
     pub(crate) fn abort(&self) {
         self.abort.store(true, Ordering::Relaxed);
     }
-    /// Sets the capacity of a direction; true if none was known.
+    /// Sets the capacity of a direction; true if it was unknown.
     pub(crate) fn set_capacity(&self, direction: Direction, rate: Rate) -> bool {
         let bits = rate.as_bits_per_second();
         self.capacity[direction].swap(bits, Ordering::Relaxed) == 0 && bits > 0
@@ -69,25 +70,25 @@ impl Shared {
         let bits = self.capacity[direction].load(Ordering::Relaxed);
         (bits > 0).then(|| Rate::from_bits_per_second(bits))
     }
-    /// When the oldest unanswered probe of `kind` was sent.
+    /// Send time of the oldest unanswered probe of `kind`.
     pub(crate) fn oldest(&self, kind: ProbeKind) -> Option<Time> {
         let nanos = self.oldest[kind as usize].load(Ordering::Relaxed);
         (nanos != NONE).then(|| Time::from_nanos(nanos))
     }
 }
 
-/// Events of the running thread.
+/// Events of the thread.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum ProbeEvent {
-    /// An answer.
+    /// A reply.
     Answered { kind: ProbeKind, metric: Metric, observation: Observation },
-    /// The timestamps of a UDP answer.
+    /// The timestamps of a UDP reply.
     Stamps(FourStamps),
     /// Something could not be measured.
     Note(Note),
 }
 
-/// Everything it gathered.
+/// Results of the thread.
 pub(crate) struct ProbeResult {
     pub(crate) series: Vec<Series>,
     pub(crate) udp: UdpRecord,
@@ -99,23 +100,23 @@ pub(crate) struct ProbeResult {
 
 type Report = Box<dyn Fn(ProbeEvent) + Send>;
 
-/// A kind of probe on real sockets.
+/// A probe type on real sockets.
 trait ProbeMachine {
     /// Its series, in the order of its [`fathom_probe::ProbeSpec`].
     fn series(&mut self) -> &mut [ProbeSeries];
-    /// Sends a probe, and returns when. The error is why it was not sent.
+    /// Sends a probe and returns the time. The error says why it was not sent.
     fn send(&mut self, context: &mut Context) -> Result<Time, NotSent>;
-    /// Adds what it waits for.
+    /// Adds the descriptors it waits for.
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>);
-    /// Takes what arrived.
+    /// Processes received packets.
     fn receive(&mut self, context: &mut Context);
-    /// The timestamps of its probes, waited for until `end`, if it has them.
+    /// The timestamps of UDP probes until `end`, if it records them.
     fn take_record(&mut self, _end: Time) -> Option<UdpRecord> {
         None
     }
 }
 
-/// The list of the types that send probes.
+/// Opens the sender of a probe type.
 fn open(
     kind: ProbeKind,
     settings: &ProbeSettings,
@@ -130,12 +131,12 @@ fn open(
     })
 }
 
-/// The empty series of a kind of probe.
+/// Empty series of a probe type.
 fn series_of<const N: usize>(kind: ProbeKind) -> [ProbeSeries; N] {
     std::array::from_fn(|n| ProbeSeries::new(SeriesKey::of(kind.spec().series[n])))
 }
 
-/// What all probers use.
+/// State used by all probe types.
 pub(crate) struct Context {
     pub(crate) clock: Clock,
     arrivals: StampConverter,
@@ -147,12 +148,12 @@ impl Context {
     fn now(&self) -> Time {
         self.clock.now()
     }
-    /// When something arrived: by the kernel's stamp, else now.
+    /// Time of arrival: the kernel's timestamp if there is one, otherwise now.
     fn arrival(&mut self, stamp: Option<WallTime>) -> Time {
         let (wall, now) = both_clocks(self.clock);
         self.arrivals.convert(stamp, wall, now).unwrap_or(now)
     }
-    /// When something left, by the kernel's stamp.
+    /// Time of departure from the kernel's timestamp.
     fn departure(&mut self, stamp: WallTime) -> Option<Time> {
         let (wall, now) = both_clocks(self.clock);
         self.departures.convert(Some(stamp), wall, now)
@@ -183,7 +184,7 @@ pub(crate) fn start(
     })
 }
 
-/// A kind of probe, and what sends it.
+/// A probe type and its sender.
 struct Running {
     kind: ProbeKind,
     machine: Box<dyn ProbeMachine>,
@@ -196,7 +197,7 @@ struct Prober {
     budget: ProbeBudget,
     due: Vec<Due>,
     watch: SelfWatch,
-    /// By their number in the schedule.
+    /// Indexed by target number in the schedule.
     running: Vec<Running>,
 }
 
@@ -245,14 +246,14 @@ impl Prober {
             self.publish();
         }
     }
-    /// Whether, after the last probe, all are answered or were waited for long enough.
+    /// Whether all probes are answered, or the wait for late replies is over.
     fn is_over(&mut self, now: Time, deadline: &mut Option<Time>) -> bool {
         if !self.shared.finish.load(Ordering::Relaxed) {
             return false;
         }
         let largest = self.series().map(ProbeSeries::largest_delay).max().unwrap_or_default();
         let until = *deadline.get_or_insert(now + LAST_WAIT.min(largest * 2 + STRAGGLER_WAIT));
-        // A kind that was never answered will not be: for it alone nobody waits.
+        // Probes of a type that was never answered are not waited for.
         let is_waited_for = |s: &&ProbeSeries| s.has_replies() && s.outstanding() > 0;
         let any_answered = self.series().any(ProbeSeries::has_replies);
         now >= until || (any_answered && self.series().find(is_waited_for).is_none())
@@ -279,7 +280,7 @@ impl Prober {
             Err(reason) => series.not_sent(reason, 1),
         }
     }
-    /// Waits for input or for the next slot.
+    /// Waits for input or the next slot.
     fn wait(&mut self, deadline: Option<Time>) {
         let now = self.context.now();
         let slot = if deadline.is_none() { self.schedule.next_slot() } else { None };

@@ -1,10 +1,10 @@
-//! Collects what becomes the run.
+//! Collects the data of the run.
 use crate::Event;
 use fathom_run::{Fact, Host, Metric, Note, Observation, Phase, Series, SeriesKey, Value};
 use fathom_units::Time;
 use std::collections::BTreeMap;
 
-/// Collects series, phases and notes, and reports them as they come.
+/// Collects series, phases and notes, and reports them as events.
 pub(crate) struct Record<'a> {
     on_event: &'a mut dyn FnMut(Event),
     series: BTreeMap<SeriesKey, Series>,
@@ -21,14 +21,15 @@ impl<'a> Record<'a> {
     pub(crate) fn event(&mut self, event: Event) {
         (self.on_event)(event);
     }
-    /// Reports a value for the live picture only: its series comes whole at the end.
+    /// Reports a value as an event only; its series is added at the end.
     pub(crate) fn show(&mut self, key: SeriesKey, observation: Observation) {
         self.event(Event::Observed { key, observation });
     }
-    /// Records a value of a series that is made here.
+    /// Records a value of a series.
     pub(crate) fn observe(&mut self, key: SeriesKey, at: Time, value: f64) {
         let series = self.series.entry(key.clone()).or_insert_with(|| Series::new(key.clone()));
-        // The server's times come through an estimate of its clock, which may be corrected backwards a little.
+        // The server's times are converted with an estimate of its clock, which may be corrected
+        // backward a little.
         let at = series.at_ns.last().map_or(at, |last| at.max(Time::from_nanos(*last)));
         let observation = Observation { at, value: Value::Observed(value) };
         series.push(observation);
@@ -43,24 +44,24 @@ impl<'a> Record<'a> {
     pub(crate) fn fact(&mut self, fact: Fact, value: impl ToString) {
         self.facts.insert(fact, value.to_string());
     }
-    /// Adds whole series; those without any observation and any failure are left out.
+    /// Adds complete series; series without observations and failures are skipped.
     pub(crate) fn add(&mut self, series: impl IntoIterator<Item = Series>) {
         let useful = series.into_iter().filter(|s| !s.values.is_empty() || !s.not_sent.is_empty());
         self.series.extend(useful.map(|s| (s.key.clone(), s)));
     }
-    /// All series, without the live picture's part.
+    /// Returns all series, without those reported as events only.
     pub(crate) fn take_series(&mut self) -> Vec<Series> {
         std::mem::take(&mut self.series).into_values().collect()
     }
 }
 
-/// Whether any delay or rate was observed: CPU load alone is no measurement.
+/// Whether any delay or rate was observed. CPU load alone is not a measurement.
 pub(crate) fn holds_something(series: &[Series]) -> bool {
     let host_only = |m: Metric| matches!(m, Metric::CpuBusy | Metric::CpuSteal);
     series.iter().any(|s| !host_only(s.key.metric) && s.values.len() > s.censored.len())
 }
 
-/// This host, for a run's record.
+/// This host, for the record of a run.
 pub fn host() -> Host {
     let read = |name| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
     let kernel = format!("{} {}", read("ostype").trim(), read("osrelease").trim());

@@ -1,7 +1,7 @@
-//! Reflectors: hosts that are probed continuously for the delay that packets have now.
+//! Reflectors: hosts that are probed continuously for the current delay.
 //!
-//! A departure is when a packet left this host's queue and an arrival when it reached this host, both by the kernel: the delay is that
-//! beyond our own queue.
+//! Departure is when a packet leaves this host's queue, arrival is when it reaches this host, both
+//! by kernel timestamps. So the delay excludes our own queue.
 mod probe_socket;
 mod server;
 
@@ -15,7 +15,7 @@ use server::Server;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
-/// Intervals between probes of one host.
+/// Intervals between probes to one host.
 struct Intervals {
     under_load: Duration,
     quiet: Duration,
@@ -29,19 +29,20 @@ impl Intervals {
 
 const SERVER_INTERVALS: Intervals =
     Intervals { under_load: Duration::from_millis(50), quiet: Duration::from_millis(250) };
-/// Other hosts belong to somebody else: the interval of cake-autorate, and one that is still within what counts as an answer.
+/// Other hosts belong to someone else: the interval of cake-autorate, and the longest at which
+/// replies still count as current.
 const ECHO_INTERVALS: Intervals =
     Intervals { under_load: Duration::from_millis(300), quiet: Duration::from_millis(500) };
-/// A host that could not be probed is tried again after this.
+/// Delay before a host that could not be probed is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// Numbers of hosts that are probed by ICMP start here; those below are for servers. A server that comes back has a new one, as its
-/// clock may have started anew.
+/// Numbers of hosts probed with ICMP start here; lower ones are servers. A server that returns gets
+/// a new number, because its clock may have restarted.
 const FIRST_ECHO: u16 = 0x8000;
 
-/// An answer.
+/// A reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reflection {
-    /// Whose: the same number is the same host, by the same clock.
+    /// The host: the same number means the same host with the same clock.
     pub host: u16,
     /// The delay.
     pub delay: ReflectedDelay,
@@ -50,31 +51,31 @@ pub struct Reflection {
 /// The delay of a reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReflectedDelay {
-    /// One-way delays in ns, by two clocks with an unknown offset: only changes count.
+    /// One-way delays in ns between two clocks with an unknown offset: only changes are meaningful.
     OneWay(PerDirection<i64>),
-    /// Both ways together.
+    /// Round-trip time.
     RoundTrip(Duration),
 }
 
 /// The hosts to probe.
 #[derive(Clone, Debug)]
 pub struct ReflectConfig {
-    /// A server of ours, with its token and family; phases and probes do not matter.
+    /// A `fathom serve` with its token and address family; phases and probes are ignored.
     pub server: Option<crate::TestConfig>,
-    /// Any hosts that answer ICMP timestamps or echo.
+    /// Hosts that answer ICMP timestamps or echo.
     pub hosts: Vec<IpAddr>,
-    /// Times are on it.
+    /// The clock of all times.
     pub clock: Clock,
 }
 
-/// The hosts that are probed.
+/// The probed hosts.
 pub struct Reflectors {
     clock: Clock,
     server: Option<Server>,
     icmp: Vec<IcmpReflector>,
 }
 
-/// A host that is probed by ICMP: by timestamps, which give one-way delays, or else by echo.
+/// A host probed with ICMP: by timestamps, which give one-way delays, or by echo.
 struct IcmpReflector {
     host: IpAddr,
     number: u16,
@@ -91,14 +92,14 @@ struct TimestampProber {
     silent: u32,
 }
 
-/// Timestamps are used if so many hosts reply to them, or all.
+/// Timestamps are used if this many hosts, or all, reply to them.
 const ENOUGH_CLOCKS: usize = 3;
 
 impl Reflectors {
-    /// Opens a session with the server, and a socket for each host.
+    /// Opens a session with the server, and a socket per host.
     ///
     /// # Errors
-    /// If the server gives no session now, or ICMP is not permitted.
+    /// If the server refuses a session, or ICMP is not permitted.
     pub fn open(config: &ReflectConfig, stop: &AtomicBool) -> Result<Reflectors, TestError> {
         let server = config.server.as_ref().map(|one| Server::open(one, stop)).transpose()?;
         let now = config.clock.now();
@@ -108,7 +109,7 @@ impl Reflectors {
             let socket = socket.map_err(|problem| {
                 TestError::Host(format!("reflector {host}: {problem}\n  try: a host that answers ping"))
             })?;
-            // Not all at once.
+            // Stagger the first probes.
             let wait = ECHO_INTERVALS.under_load * u64::from(number - FIRST_ECHO) / config.hosts.len() as u64;
             let timestamps = TimestampProber::open(*host, number, config.clock);
             icmp.push(IcmpReflector {
@@ -121,7 +122,7 @@ impl Reflectors {
         }
         Ok(Reflectors { clock: config.clock, server, icmp })
     }
-    /// Sends probes and takes replies until a time; at longer intervals if the line is quiet.
+    /// Sends probes and collects replies until `until`. Uses longer intervals if the link is quiet.
     pub fn gather(&mut self, until: Time, is_quiet: bool) -> Vec<Reflection> {
         let mut found = Vec::new();
         loop {
@@ -130,7 +131,7 @@ impl Reflectors {
             let wait = next.min(until).saturating_since(now).min(LOOK_EVERY);
             let ready = {
                 let mut fds: Vec<PollFd<'_>> = self.sockets().collect();
-                // A wait that failed was a short one.
+                // A failed wait only returns earlier.
                 poll::wait(&mut fds, Some(wait)).unwrap_or(0)
             };
             if ready > 0 {
@@ -150,7 +151,7 @@ impl Reflectors {
         let icmp = self.icmp.iter().flat_map(IcmpReflector::sockets);
         self.server.iter().flat_map(Server::interests).chain(icmp.map(ProbeSocket::interest))
     }
-    /// Sends what is due. Returns when the next probe is due.
+    /// Sends probes that are due. Returns when the next is due.
     fn send_due(&mut self, now: Time, is_quiet: bool) -> Time {
         let mut next = now + LOOK_EVERY;
         if let Some(server) = &mut self.server {
@@ -163,7 +164,8 @@ impl Reflectors {
         self.leave_few_clocks();
         next
     }
-    /// One-way delays take precedence over round trips: those of one or two hosts alone could not be outvoted.
+    /// Stops using timestamps if too few hosts reply to them. One-way delays take precedence over
+    /// round trips, and those of one or two hosts alone could not be outvoted.
     fn leave_few_clocks(&mut self) {
         let clocks = self.icmp.iter().filter(|reflector| reflector.timestamps.is_some()).count();
         if clocks < ENOUGH_CLOCKS.min(self.icmp.len()) {
@@ -215,21 +217,22 @@ impl IcmpReflector {
     }
 }
 
-/// ICMP timestamp requests in a row without a reply, until a host is probed by echo too.
+/// Consecutive ICMP timestamp requests without a reply before a host is also probed by echo.
 const LATE_TIMESTAMPS: u32 = 4;
-/// The same, until a host that never replied gets no more timestamp requests.
+/// Consecutive ICMP timestamp requests without any reply before a host gets no more of them.
 const VAIN_TIMESTAMPS: u32 = 10;
 
 impl TimestampProber {
-    /// `None` where there is no such request: in IPv6, and without CAP_NET_RAW.
+    /// `None` if timestamps are unavailable: for IPv6, or without CAP_NET_RAW.
     fn open(host: IpAddr, number: u16, clock: Clock) -> Option<TimestampProber> {
         let IpAddr::V4(host) = host else { return None };
         let socket = ProbeSocket::by_timestamp(host, token(number) as u16, clock).ok()?;
         Some(TimestampProber { socket, has_answered: false, silent: 0 })
     }
-    /// Sends a timestamp request. True if no echo is needed: the host is known to reply, and did lately.
+    /// Sends a timestamp request. Returns true if no echo is needed because the host replied
+    /// recently.
     fn send(&mut self, clock: Clock) -> bool {
-        // One that is not sent gets no reply either.
+        // An unsent request counts as unanswered.
         let _ = self.socket.send(clock);
         self.silent += 1;
         self.has_answered && self.silent <= LATE_TIMESTAMPS
@@ -246,7 +249,7 @@ impl TimestampProber {
     }
 }
 
-/// A number that other programs, and an earlier socket of this one, do not have.
+/// A number unlike those of other programs and of earlier sockets of this program.
 fn token(number: u16) -> u64 {
     wall_now().0 ^ (u64::from(std::process::id()) << 40) ^ u64::from(number)
 }

@@ -1,4 +1,4 @@
-//! From the server's text to addresses, and from an address to a connection.
+//! Resolves the server name and connects.
 use crate::{DEFAULT_PORT, Family, TestError};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often something that waits looks whether it should stop.
+/// Interval at which waiting code checks for a stop.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Host and port of `host`, `host:port`, `[v6]:port`, `[v6]` or a bare IPv6 address.
@@ -33,12 +33,12 @@ fn split(server: &str) -> Result<(String, u16), String> {
     }
     match server.split_once(':') {
         Some((host, port)) if !port.contains(':') => Ok((host.to_owned(), port_of(port)?)),
-        // Two colons or more: an IPv6 address.
+        // Two or more colons: an IPv6 address.
         _ => Ok((server.to_owned(), DEFAULT_PORT)),
     }
 }
 
-/// All addresses of `server` of the requested family, in the resolver's order.
+/// All addresses of `server` in the requested family, in the resolver's order.
 pub(crate) fn resolve(server: &str, family: Option<Family>) -> Result<Vec<SocketAddr>, TestError> {
     let fail = |reason: String| TestError::Resolve { server: server.to_owned(), reason };
     let (host, port) = split(server).map_err(fail)?;
@@ -61,7 +61,7 @@ pub(crate) fn resolve(server: &str, family: Option<Family>) -> Result<Vec<Socket
     }
 }
 
-/// Ends what waits: the user's wish, and a time limit.
+/// Ends a wait: a stop request or a timeout.
 pub(crate) struct Limits<'a> {
     pub(crate) stop: &'a AtomicBool,
     pub(crate) clock: Clock,
@@ -69,7 +69,7 @@ pub(crate) struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// Waits until `ready` has something, in short turns. False if the time is over or the user wants to stop.
+    /// Waits until `ready` has a value. Returns false on timeout or stop.
     pub(crate) fn wait(
         &self,
         mut ready: impl FnMut(Duration) -> io::Result<bool>,
@@ -92,7 +92,7 @@ impl Limits<'_> {
             TestError::Timeout { address, awaited, waited: self.patience }
         }
     }
-    /// A connected, blocking socket. `prepare` is called on it before it connects.
+    /// Opens a connected, blocking socket. `prepare` is called before it connects.
     pub(crate) fn connect(
         &self,
         address: SocketAddr,
@@ -115,7 +115,7 @@ impl Limits<'_> {
         socket.set_nonblocking(false).map_err(host)?;
         Ok(socket)
     }
-    /// Waits until `socket` has something to read.
+    /// Waits until `socket` is readable.
     pub(crate) fn readable(
         &self,
         socket: &Socket,
@@ -131,7 +131,7 @@ impl Limits<'_> {
     }
 }
 
-/// A non-blocking TCP socket that is closed with a reset.
+/// A non-blocking TCP socket that closes with a reset.
 pub(crate) fn tcp_socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
@@ -147,7 +147,7 @@ fn refused(address: SocketAddr, error: &io::Error) -> TestError {
     }
 }
 
-/// The host part for an HTTP `Host` field.
+/// The host for an HTTP `Host` header.
 pub(crate) fn host_field(address: SocketAddr) -> String {
     match address.ip() {
         IpAddr::V4(ip) => format!("{ip}:{}", address.port()),

@@ -1,4 +1,4 @@
-//! The course of a test: phases, their ends, and everything that comes in.
+//! The sequence of a test: phases, their ends, and all incoming events.
 use crate::control::{Control, ControlInput};
 use crate::flows::{self, Flow, FlowEvent, FlowSettings};
 use crate::ledger::{Ledger, Sender};
@@ -19,27 +19,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Outbox};
 
-/// The test looks at its duties at least this often.
+/// Maximum interval between checks for due work.
 const TURN: Duration = Duration::from_millis(10);
-/// Interval of the received bytes of down flows.
+/// Interval of byte counts of down flows.
 const COUNT_EVERY: Duration = Duration::from_millis(100);
-/// Interval of CPU load: the kernel counts in ticks of 10 ms.
+/// Interval of CPU load samples: the kernel counts in ticks of 10 ms.
 const CPU_EVERY: Duration = Duration::from_millis(250);
-/// Shortest interval of fits of the server's clock: each half second has one sample that counts.
+/// Shortest interval of fits of the server's clock: each half second contributes one sample.
 const FIT_EVERY: Duration = Duration::from_millis(500);
-/// Interval of the decision whether the phase is over.
+/// Interval of the decision whether a phase is over.
 const DECIDE_EVERY: Duration = Duration::from_millis(100);
-/// Longest wait for an empty queue between two phases of load.
+/// Longest wait for the queue to drain between two load phases.
 const DRAIN_BETWEEN: Duration = Duration::from_secs(5);
 
-/// What the threads report.
+/// Messages from the threads.
 pub(crate) enum Message {
     Probe(ProbeEvent),
     Flow(FlowEvent),
     Control(ControlInput),
 }
 
-/// Moments at which something is due.
+/// Times at which work is due.
 struct Due {
     senders: Time,
     count: Time,
@@ -47,7 +47,7 @@ struct Due {
     decide: Time,
 }
 
-/// The flows of this phase: those running, begun and failed, and their congestion controls as reported.
+/// Flows of this phase: running, started and failed, and the reported congestion controls.
 #[derive(Default)]
 struct FlowState {
     running: Vec<Flow>,
@@ -77,15 +77,16 @@ pub(crate) struct Test<'a> {
     due: Due,
     cpu: Option<CpuReading>,
     pub(crate) control: Control,
-    /// Final counts of the server: UDP probes received.
+    /// The server's final count of received UDP probes.
     pub(crate) udp_received: Option<u64>,
-    /// Payload bytes after which the load ends, of the test and of the phase.
+    /// Payload bytes after which the load ends, for the test and for the phase.
     byte_limit: u64,
     phase_byte_limit: u64,
     out_of_bytes: bool,
 }
 
-/// Share of the server's limit of bytes that is used: it ends what exceeds it without ceremony.
+/// Share of the server's byte limit that a test uses, because the server ends a session that
+/// exceeds it.
 const SERVER_BYTES_PERCENT: u64 = 90;
 
 impl<'a> Test<'a> {
@@ -137,7 +138,7 @@ impl<'a> Test<'a> {
         })
     }
 
-    /// All phases. The error is why the test was cut short.
+    /// Runs all phases. The error says why the test was cut short.
     pub(crate) fn run(&mut self) -> Result<(), Interruption> {
         let mut loads = self.config.phases.iter().filter(|p| !directions(p.kind).is_empty()).count() as u64;
         for plan in &self.config.phases {
@@ -148,7 +149,8 @@ impl<'a> Test<'a> {
             }
             if is_load {
                 self.let_drain()?;
-                // What is left is shared out, so that no phase takes the bytes of those after it.
+                // Divide the rest among the remaining phases, so that no phase uses the bytes of
+                // later ones.
                 let left = self.byte_limit.saturating_sub(self.moved());
                 self.phase_byte_limit = self.moved().saturating_add(left / loads.max(1));
                 loads = loads.saturating_sub(1);
@@ -162,7 +164,8 @@ impl<'a> Test<'a> {
         let [up, down] = Direction::BOTH.map(|d| self.ledger.delivered(d, None));
         up.saturating_add(down)
     }
-    /// Between two phases of load: waits until what the first left in the queue is gone, lest it be taken for the second's.
+    /// Waits between two load phases until the queue is empty, so that its delay is not attributed
+    /// to the second.
     fn let_drain(&mut self) -> Result<(), Interruption> {
         let after_load = self.record.phases.last().is_some_and(|p| p.load.is_some());
         if !after_load || self.baselines.is_empty() {
@@ -174,12 +177,12 @@ impl<'a> Test<'a> {
         }
         Ok(())
     }
-    /// From now on probes are looked at for the end of `plan`. Returns now.
+    /// Starts judging probes for the end of `plan`. Returns the current time.
     fn expect(&mut self, plan: PhasePlan) -> Time {
         let now = self.clock.now();
         let control = |kind| (kind, PhaseControl::new(plan, now, self.baselines.get(&kind).copied()));
         self.controls = ProbeKind::ALL.into_iter().map(control).collect();
-        // The first that is answered decides.
+        // The first answered probe type in this order decides.
         self.controls.sort_by_key(|(kind, _)| kind.spec().rank);
         (self.reported, self.due.decide) = (now, now);
         now
@@ -228,7 +231,7 @@ impl<'a> Test<'a> {
         self.record.phases.push(phase.clone());
         self.record.event(Event::PhaseEnded(phase));
     }
-    /// The bytes of reports that came after the phase had ended count too.
+    /// Counts bytes of reports that arrived after the end of the phase.
     pub(crate) fn settle_accounts(&mut self) {
         for (number, phase) in self.record.phases.iter_mut().enumerate() {
             if let Some(load) = &mut phase.load {
@@ -245,7 +248,7 @@ impl<'a> Test<'a> {
                 let (number, outbox) = (self.next_number, self.outbox.clone());
                 self.next_number += 1;
                 self.ledger.open(number, *direction, phase);
-                // The receiver lives as long as the test; if it is gone nobody wants to know.
+                // The receiver lives as long as the test; afterwards events are not needed.
                 let report = move |event| drop(outbox.send(Message::Flow(event)));
                 self.flows.running.push(Flow::start(self.settings.clone(), number, *direction, report));
             }
@@ -258,7 +261,7 @@ impl<'a> Test<'a> {
         running.into_iter().for_each(Flow::join);
     }
 
-    /// Waits a moment for messages, takes them all, and does what is due.
+    /// Waits briefly for messages, processes them, and does what is due.
     fn turn(&mut self) -> Result<(), Interruption> {
         self.pump(TURN)?;
         self.take_session_events()?;
@@ -269,7 +272,7 @@ impl<'a> Test<'a> {
         }
         self.check_silence(now)
     }
-    /// Takes messages for up to `wait`, at least all that are there.
+    /// Processes messages for up to `wait`, at least all that are queued.
     pub(crate) fn pump(&mut self, wait: Duration) -> Result<(), Interruption> {
         match self.inbox.recv_timeout(std::time::Duration::from_nanos(wait.as_nanos())) {
             Ok(message) => self.take(message)?,
@@ -315,7 +318,7 @@ impl<'a> Test<'a> {
             self.record.show(SeriesKey::directed(Metric::OneWayDelay, direction), observation);
         }
     }
-    /// The server's clock by all samples.
+    /// The fit of the server's clock over all samples.
     pub(crate) fn final_fit(&self) -> Option<ClockFit> {
         self.server_clock.refit()
     }
@@ -341,7 +344,7 @@ impl<'a> Test<'a> {
                 let server = self.settings.address.to_string();
                 return Err(Interruption::SessionEnded { server, message: error.to_string() });
             }
-            // That was before the test.
+            // The session opened before the test.
             SessionEvent::Opened(_) => {}
         }
         Ok(())
@@ -364,7 +367,7 @@ impl<'a> Test<'a> {
             FlowEvent::Failed { number, reason } => self.flow_failed(number, &reason),
         }
     }
-    /// One flow less is a note; none left ends the test.
+    /// A failed flow is a note; if none is left, the test ends.
     fn flow_failed(&mut self, number: u32, reason: &str) -> Result<(), Interruption> {
         let Some(direction) = self.flows.running.iter().find(|f| f.number == number).map(|f| f.direction)
         else {
@@ -428,7 +431,7 @@ impl<'a> Test<'a> {
         let (window, retransmits) = self.ledger.senders(self.record.phases.len());
         self.controls.iter_mut().for_each(|(_, c)| c.senders(now, window, retransmits));
     }
-    /// Lets the probes know the line, and the user what the test may cost, each time more is known.
+    /// Passes new capacity estimates to the probes, and the resulting traffic estimate to the user.
     fn learn_capacity(&mut self) {
         let rates = PerDirection::from_fn(|d| self.ledger.capacity(d).unwrap_or_default());
         let is_new = PerDirection::from_fn(|d| self.probes.set_capacity(d, rates[d]));
@@ -448,7 +451,7 @@ impl<'a> Test<'a> {
             return Err(Interruption::ServerSilent { server: address.to_string(), waited_s });
         }
         let up = self.flows.running.iter().any(|f| f.direction == Direction::Up);
-        // Reports may stand in the queue that is measured.
+        // Reports may wait in the queue being measured.
         let late = patience + Duration::from_secs_f64(2.0 * self.largest_s);
         if up && now.saturating_since(self.reported) > late {
             let waited_s = late.as_secs_f64();
@@ -481,9 +484,10 @@ impl<'a> Test<'a> {
     }
 }
 
-/// Shortest interval at which the server's reports take at most 1 % of the downlink.
+/// Shortest interval at which the server's reports use at most 1 % of the downlink.
 fn report_interval(flows: u32, down: Rate) -> Duration {
-    // Measured: 100 bytes of JSON for each flow and 40 for the line; TCP, IP and Ethernet headers take 66.
+    // Measured: 100 bytes of JSON per flow and 40 for the line; TCP, IP and Ethernet headers take
+    // 66.
     let bytes = Bytes(u64::from(flows) * 2 * 100 + 40 + 66);
     Rate::from_bits_per_second(down.as_bits_per_second() / 100).serialization_time(bytes)
 }

@@ -1,30 +1,33 @@
-//! Settings of a server, and why it could not start.
+//! Settings of a server, and errors when it starts.
 use fathom_probe::protocol::DEFAULT_PORT;
 use fathom_units::{Bytes, Duration};
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-/// What a server listens on and how much it gives.
+/// Addresses and limits of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Addresses to listen on; empty is all, of each family that the host has.
+    /// Addresses to listen on; empty for all addresses of the host's families.
     pub listen: Vec<IpAddr>,
-    /// Port of TCP and UDP; 0 takes a free one.
+    /// TCP and UDP port; 0 chooses a free one.
     pub port: u16,
-    /// Secret that clients must know: 1 to 128 visible ASCII characters.
+    /// Token that clients must present: 1 to 128 visible ASCII characters.
     pub token: Option<String>,
-    /// Sessions at a time.
+    /// Maximum concurrent sessions.
     pub max_sessions: u32,
-    /// Flows of one session at a time.
+    /// Maximum concurrent flows per session.
     pub max_flows: u32,
-    /// Longest session.
+    /// Maximum duration of a session.
     pub max_time: Duration,
-    /// Most payload bytes of one session, both directions together. Each flow may exceed it by what one call moves (1 MiB).
+    /// Maximum payload bytes per session, both directions together. Each flow may exceed it by one
+    /// call's worth (1 MiB).
     pub max_bytes: Bytes,
-    /// TCP connections at a time, all kinds together. A quarter of them may come from one address without a session.
+    /// Maximum concurrent TCP connections of all kinds. A quarter of them may come from one address
+    /// without a session.
     pub max_connections: u32,
-    /// A client from which nothing comes and to which nothing gets through for this long is gone. Whole seconds, at least 2.
+    /// Timeout after which a client counts as lost: nothing arrives from it and nothing can be sent
+    /// to it. Whole seconds, at least 2.
     pub patience: Duration,
 }
 
@@ -41,7 +44,8 @@ impl Default for Config {
             // 10 Gbit/s for 85 s.
             max_bytes: Bytes(100 << 30),
             max_connections: 1024,
-            // Longer than the deepest queues seen in homes (some 15 s), so that a bloated line is no reason to hang up.
+            // Longer than the deepest queues seen in homes (about 15 s), so that bufferbloat does
+            // not end a session.
             patience: Duration::from_secs(30),
         }
     }
@@ -52,22 +56,22 @@ impl Default for Config {
 pub enum ServerError {
     /// The token is not 1 to 128 visible ASCII characters.
     Token,
-    /// An address and port could not be taken.
+    /// Listening on an address and port failed.
     Listen {
-        /// Which.
+        /// The address.
         address: SocketAddr,
-        /// TCP or UDP.
+        /// `TCP` or `UDP`.
         transport: &'static str,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
     /// The host has neither IPv4 nor IPv6.
     NoFamily,
     /// Memory, a thread or a descriptor was refused.
     Host {
-        /// What for.
+        /// What was needed.
         what: &'static str,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
 }

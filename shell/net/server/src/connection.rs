@@ -1,4 +1,4 @@
-//! A connection that has no thread: its first line, HTTP, and its end.
+//! Connections without a thread: first line, HTTP, and closing.
 use crate::http::Http;
 use crate::shared::Shared;
 use crate::stats::Refusal;
@@ -14,11 +14,12 @@ use std::io::{self, Read};
 use std::net::{IpAddr, Shutdown};
 use std::os::fd::AsFd;
 
-/// A kept HTTP connection without a request for this long is closed.
+/// A kept-alive HTTP connection without a request for this long is closed.
 const HTTP_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
-/// A request must be whole this long after its first byte; one of a bloated line may come in two parts.
+/// A request must be complete this long after its first byte. On a bloated link it may arrive in
+/// two parts.
 const HTTP_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a closing connection waits for the client to read the last line.
+/// Time that the client has to read the last line before the connection is closed.
 const LAST_LINE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A connection without a thread.
@@ -33,17 +34,17 @@ pub(crate) struct Connection {
 enum Stage {
     FirstLine(LineReader),
     Http(Http),
-    /// The last line is being sent, then the client's end is awaited.
+    /// Sends the last line, then waits for the client to close.
     Closing(Vec<u8>),
 }
 
-/// What becomes of a connection.
+/// The next state of a connection.
 pub(crate) enum Next {
     Stay,
     Close,
-    /// A request for a session; the bytes came after the first line.
+    /// A session request, with the bytes that followed the first line.
     Control(Option<Token>, Vec<u8>),
-    /// A flow.
+    /// A flow request, with the bytes that followed the first line.
     Flow(FlowRequest, Vec<u8>),
 }
 
@@ -52,7 +53,7 @@ impl Connection {
         let stage = Stage::FirstLine(LineReader::new(FIRST_LINE_LIMIT_BYTES));
         Connection { socket, client, slot, deadline: now + FIRST_LINE_TIMEOUT, stage }
     }
-    /// What it waits for.
+    /// The event that it waits for.
     pub(crate) fn interest(&self) -> PollFd<'_> {
         let unsent = match &self.stage {
             Stage::FirstLine(_) => false,
@@ -62,7 +63,7 @@ impl Connection {
         let fd = self.socket.as_fd();
         if unsent { PollFd::writable(fd) } else { PollFd::readable(fd) }
     }
-    /// Its time is up.
+    /// Handles a timeout.
     pub(crate) fn expire(&self, shared: &Shared) {
         let silent = match &self.stage {
             Stage::FirstLine(_) => true,
@@ -73,7 +74,7 @@ impl Connection {
             shared.counters.refuse(Refusal::Silent);
         }
     }
-    /// What it waited for has come.
+    /// Handles an event.
     pub(crate) fn step(&mut self, shared: &Shared, now: Time) -> Next {
         match &self.stage {
             Stage::FirstLine(_) => self.read_first_line(shared, now),
@@ -110,7 +111,7 @@ impl Connection {
         let code = match error {
             FirstLineError::Version => ErrorCode::Version,
             FirstLineError::Malformed(_) => ErrorCode::Malformed,
-            // Not our protocol: our error line would mean nothing there.
+            // Another protocol, where our error line would mean nothing.
             FirstLineError::NotALine | FirstLineError::Foreign => {
                 shared.counters.refuse(Refusal::FirstLine);
                 return Next::Close;
@@ -140,7 +141,8 @@ impl Connection {
             Err(_) => Next::Close,
         }
     }
-    /// A close with unread input would be a reset, which overtakes the last line.
+    /// Reads until the client closes: closing with unread input would send a reset, which may
+    /// overtake the last line.
     fn read_end(&mut self) -> Next {
         if matches!(&self.stage, Stage::Closing(output) if !output.is_empty()) {
             return self.flush_end();
@@ -168,7 +170,7 @@ impl Connection {
         }
         self.serve_http(shared, now)
     }
-    /// Answers and sends until requests or room run out.
+    /// Answers requests until none is left or the output is full.
     fn serve_http(&mut self, shared: &Shared, now: Time) -> Next {
         let Stage::Http(http) = &mut self.stage else { return Next::Close };
         loop {
@@ -187,7 +189,7 @@ impl Connection {
     }
 }
 
-/// Sends what the connection has room for.
+/// Sends as much as the socket accepts.
 fn flush(socket: &Socket, output: &mut Vec<u8>) -> io::Result<()> {
     while !output.is_empty() {
         match socket.send(output) {

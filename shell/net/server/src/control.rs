@@ -16,31 +16,32 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// How often limits are looked at, and a rest of a report is tried again.
+/// Interval of limit checks and of retries to send a report.
 const TICK: Duration = Duration::from_millis(100);
-/// Flows end within a few milliseconds of the stop; this is for a host under heavy load.
+/// Maximum wait for flows to end. Normally they end within milliseconds; this is for a host under
+/// heavy load.
 const FLOWS_PATIENCE: Duration = Duration::from_secs(2);
-/// How long a closing connection waits for the client to read the last line.
+/// Time that the client has to read the last line before the connection is closed.
 const LAST_LINE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why a session ends.
 enum End {
-    /// The client said so.
+    /// The client said goodbye.
     Bye,
-    /// The connection ended or failed, or the server stops: nothing more to say.
+    /// The connection ended or failed, or the server stops: nothing can be sent.
     Gone,
     /// An error to report to the client.
     Error(ErrorCode, String),
 }
 
-/// A session that is in the table of sessions. Ends it when dropped, also by panic.
+/// A registered session. Dropping it ends the session, also after a panic.
 pub(crate) struct OpenSession {
     shared: Arc<Shared>,
     session: Arc<Session>,
 }
 
 impl OpenSession {
-    /// Opens a session for the client of `socket`; `None` if there are as many as there may be.
+    /// Opens a session for the client of `socket`; `None` if the maximum is reached.
     pub(crate) fn begin(
         shared: &Arc<Shared>,
         socket: &Socket,
@@ -65,7 +66,7 @@ impl Drop for OpenSession {
     }
 }
 
-/// The life of a session. `early` is what came with the first line.
+/// Main function of a session thread. `early` is what followed the first line.
 pub(crate) fn run(open: OpenSession, socket: Socket, early: &[u8], slot: Slot) {
     let (shared, session) = (Arc::clone(&open.shared), Arc::clone(&open.session));
     let mut control = Control {
@@ -107,7 +108,7 @@ fn last_line(shared: &Shared, session: &Session, end: End) -> Option<ServerMessa
     }
 }
 
-/// Interval and next moment of reports.
+/// Interval of reports and time of the next one.
 struct Reports {
     every: Duration,
     due: Time,
@@ -118,7 +119,7 @@ struct Control<'a> {
     session: &'a Session,
     socket: &'a Socket,
     lines: LineReader,
-    /// What the connection had no room for.
+    /// Output that the socket did not accept yet.
     outbox: Vec<u8>,
     report: Option<Reports>,
     ends: Time,
@@ -134,7 +135,7 @@ impl Control<'_> {
             }
         }
     }
-    /// Everything that is due, then a wait for the next thing.
+    /// Does everything that is due, then waits for the next event.
     fn turn(&mut self) -> Result<(), End> {
         let now = self.shared.clock.now();
         self.process_messages(now)?;
@@ -157,7 +158,7 @@ impl Control<'_> {
             },
         }
     }
-    /// All whole lines.
+    /// Processes all complete lines.
     fn process_messages(&mut self, now: Time) -> Result<(), End> {
         let malformed = |error: &dyn std::error::Error| End::Error(ErrorCode::Malformed, error.to_string());
         while let Some(line) = self.lines.next_line().map_err(|e| malformed(&e))? {
@@ -186,13 +187,13 @@ impl Control<'_> {
     fn report_if_due(&mut self, now: Time) {
         let Some(report) = self.report.as_mut().filter(|r| r.due <= now) else { return };
         report.due = (report.due + report.every).max(now);
-        // While an older report is not through, a newer one would only queue behind it.
+        // While an older report is unsent, a newer one would only queue behind it.
         if !self.outbox.is_empty() {
             return;
         }
         let flows = self.session.report();
         if !flows.is_empty() {
-            // Read again: the flows were read now, not at the start of the turn.
+            // Read the clock again: the flows were read now, not at the start of the turn.
             self.say(&ServerMessage::Report { at_ns: self.shared.clock.now().as_nanos(), flows });
         }
     }
@@ -208,7 +209,7 @@ impl Control<'_> {
         }
         Ok(())
     }
-    /// True if there is something to read.
+    /// Whether there is input.
     fn wait(&self, now: Time) -> bool {
         let next = self.report.as_ref().map_or(Time::MAX, |r| r.due).min(self.ends).min(now + TICK);
         let mut fds = [PollFd::readable(self.socket.as_fd()), PollFd::readable(self.shared.stop.fd())];
@@ -227,7 +228,8 @@ impl Control<'_> {
             Err(error) => still_open(&error),
         }
     }
-    /// Lets the client read the last line: a close with unread input would be a reset, which overtakes it.
+    /// Lets the client read the last line: closing with unread input would send a reset, which may
+    /// overtake it.
     fn close(&mut self) {
         let until = self.shared.clock.now() + LAST_LINE_PATIENCE;
         let mut buffer = [0; 4096];
@@ -239,7 +241,7 @@ impl Control<'_> {
             }
             if self.outbox.is_empty() && !told {
                 told = true;
-                // Fails if the client is gone; the next read says so.
+                // Fails if the client has disconnected; the next read reports that.
                 let _ = self.socket.shutdown(Shutdown::Write);
             }
             let mut socket = self.socket;

@@ -1,4 +1,4 @@
-//! The echo thread: UDP probes.
+//! The echo thread, which answers UDP probes.
 use crate::session::Session;
 use crate::shared::Shared;
 use crate::stats::Refusal;
@@ -16,12 +16,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Datagrams taken off a socket in one call.
+/// Datagrams received per call.
 const BATCH: usize = 16;
 
-/// Serves until the server stops. A defect costs the datagrams at hand, not the thread.
+/// Runs until the server stops. A panic loses the current datagrams but does not end the thread.
 pub(crate) fn run(shared: &Shared, sockets: &[Socket]) {
-    // Without the privilege it answers a little later; the client is told when by the stamps.
+    // Without the privilege it answers slightly later; the timestamps tell the client when.
     let _ = raise_priority();
     while !shared.stop.is_set() {
         let served = catch_unwind(AssertUnwindSafe(|| serve(shared, sockets)));
@@ -32,7 +32,7 @@ pub(crate) fn run(shared: &Shared, sockets: &[Socket]) {
 }
 
 fn serve(shared: &Shared, sockets: &[Socket]) {
-    // One byte more than a probe, so that a longer datagram is seen to be one.
+    // One byte more than a probe, to detect longer datagrams.
     let mut batch = Batch::new(BATCH, UDP_PROBE_BYTES + 1);
     let mut stamps = StampConverter::default();
     while !shared.stop.is_set() {
@@ -42,7 +42,7 @@ fn serve(shared: &Shared, sockets: &[Socket]) {
             continue;
         }
         for (socket, _) in sockets.iter().zip(&fds[1..]).filter(|(_, fd)| fd.is_ready()) {
-            // An error is one of a datagram that another reply caused (ICMP); it is taken off by the call.
+            // An error belongs to an earlier reply (ICMP); reading it clears it.
             if batch.receive(socket.as_fd()).is_err() {
                 continue;
             }
@@ -78,7 +78,7 @@ fn answer(
     Ok(())
 }
 
-/// The open session that `request` names, if it came from that session's client.
+/// The open session named in `request`, if the probe came from that session's client.
 fn session_of(shared: &Shared, request: &UdpProbe, from: SocketAddr) -> Result<Arc<Session>, Refusal> {
     let session = shared.sessions.get(request.session).ok_or(Refusal::DatagramSession)?;
     if session.client != from.ip() {

@@ -1,4 +1,4 @@
-//! An open load flow and what it has moved.
+//! Open load flows and their counters.
 use crate::sync::Slot;
 use fathom_os::tcp_info::tcp_info;
 use fathom_probe::protocol::{FlowReport, FlowRequest};
@@ -14,16 +14,16 @@ pub(crate) struct Flow {
     pub(crate) number: u32,
     pub(crate) direction: Direction,
     pub(crate) socket: Socket,
-    /// Of an up flow: bytes taken off the socket.
+    /// For an up flow: bytes received.
     pub(crate) received: AtomicU64,
-    /// Of a down flow: bytes of the answer that precedes the load.
+    /// For a down flow: bytes of the response that precedes the load.
     pub(crate) answer_bytes: AtomicU64,
     pub(crate) interrupted: AtomicBool,
     _slot: Slot,
 }
 
 impl Flow {
-    /// `received`: bytes that came with the first line.
+    /// `received` counts bytes that followed the first line.
     pub(crate) fn new(request: &FlowRequest, socket: Socket, received: u64, slot: Slot) -> Self {
         Flow {
             number: request.number,
@@ -36,10 +36,12 @@ impl Flow {
         }
     }
 
-    /// Has the flow's thread end: at once if it receives, within `load::SEND_SLICE` if it sends.
+    /// Makes the flow's thread end: immediately if it receives, within `load::SEND_SLICE` if it
+    /// sends.
     pub(crate) fn interrupt(&self) {
         self.interrupted.store(true, Relaxed);
-        // Of the reading half only: the other would send what is buffered and a FIN. Fails if the client has gone already.
+        // Only the reading half: closing the other would send buffered data and a FIN. Fails if the
+        // client has disconnected.
         let _ = self.socket.shutdown(Shutdown::Read);
     }
     pub(crate) fn report(&self) -> FlowReport {

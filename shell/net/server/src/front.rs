@@ -1,4 +1,4 @@
-//! The front thread: accepts, and serves all connections that need no thread of their own.
+//! The front thread: accepts connections and serves those that need no thread.
 use crate::connection::{Connection, Next};
 use crate::control::{self, OpenSession};
 use crate::load;
@@ -17,16 +17,17 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration as StdDuration;
 
-/// After accept(2) failed for want of descriptors or memory, how long before it is tried again.
+/// Pause after accept(2) failed for lack of descriptors or memory.
 const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
-/// Connections accepted in a row before those that are open get their turn.
+/// Connections accepted in a row before open ones are served.
 const ACCEPT_BURST: usize = 64;
-/// The share of all connections that one address may have without a session: 1 in so many.
+/// An address without a session may use one in this many of all connections.
 const SHARE_OF_ONE_ADDRESS: usize = 4;
-/// A thread's calls are shallow; what is not touched costs no memory.
+/// The call stacks are shallow, and untouched stack uses no memory.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// Serves until the server stops. A defect closes the connections of this thread, not the server.
+/// Runs until the server stops. A panic closes this thread's connections but does not stop the
+/// server.
 pub(crate) fn run(shared: &Arc<Shared>, listeners: &[Socket]) {
     while !shared.stop.is_set() {
         let mut front = Front { shared, listeners, connections: Vec::new(), accept_from: shared.clock.now() };
@@ -40,7 +41,7 @@ struct Front<'a> {
     shared: &'a Arc<Shared>,
     listeners: &'a [Socket],
     connections: Vec<Connection>,
-    /// Not before this moment is accept(2) tried.
+    /// Time before which accept(2) is not retried.
     accept_from: Time,
 }
 
@@ -55,7 +56,7 @@ impl Front<'_> {
             }
         }
     }
-    /// Whether there are new connections, and of each open one whether it is ready.
+    /// Whether there are new connections, and for each open one whether it is ready.
     fn wait(&self) -> (bool, Vec<bool>) {
         let now = self.shared.clock.now();
         let accepting = now >= self.accept_from;
@@ -68,7 +69,7 @@ impl Front<'_> {
         let due = if accepting { due } else { due.min(self.accept_from) };
         let timeout = (due < Time::MAX).then(|| due.saturating_since(now));
         if poll::wait(&mut fds, timeout).is_err() {
-            // Want of memory: as for accept(2).
+            // Out of memory: pause as for accept(2).
             thread::sleep(StdDuration::from_nanos(ACCEPT_BACK_OFF.as_nanos()));
         }
         let ready = fds.iter().skip(1).map(PollFd::is_ready);
@@ -76,7 +77,7 @@ impl Front<'_> {
         let arrivals = ready.split_off(self.connections.len());
         (arrivals.contains(&true), ready)
     }
-    /// Advances those that are ready, and drops those whose time is up.
+    /// Serves ready connections and closes those that timed out.
     fn step(&mut self, ready: &[bool], now: Time) {
         let connections = std::mem::take(&mut self.connections);
         for (mut connection, is_ready) in connections.into_iter().zip(ready) {
@@ -122,7 +123,8 @@ impl Front<'_> {
             }
             _ => {
                 self.shared.counters.refuse(Refusal::Connections);
-                // Closed by reset, so that no closed connection lingers. Fails on a connection that is gone.
+                // Close with a reset, so that no connection stays in TIME_WAIT. Fails if the client
+                // has disconnected.
                 let _ = socket.set_linger(Some(StdDuration::ZERO));
             }
         }
@@ -179,7 +181,8 @@ impl Front<'_> {
     }
 }
 
-/// Errors of accept(2) that concern the connection, not the listener. Source: accept(2), "already pending network errors".
+/// Errors of accept(2) that concern one connection, not the listener. Source: accept(2), "already
+/// pending network errors".
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
     matches!(
@@ -195,7 +198,7 @@ fn is_of_one_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Runs `life` in a thread. If there is none to be had, what `life` holds is dropped, which closes the connection.
+/// Runs `life` in a thread. If none can be started, `life` is dropped, which closes the connection.
 fn spawn(shared: &Arc<Shared>, name: &str, life: impl FnOnce() + Send + 'static) {
     let counters = Arc::clone(shared);
     let guarded = move || {

@@ -1,33 +1,34 @@
-//! HTTP connections: bytes in, bytes out.
+//! HTTP connections, independent of sockets.
 use crate::shared::Shared;
 use crate::stats::Refusal;
 use fathom_probe::protocol::{PROBE_PATH, http_response, parse_request};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// No further request is answered while so much waits to be sent, so that a client that does not read cannot make it grow.
+/// While this much output is waiting, no request is answered, so that a client that does not read
+/// cannot exhaust memory.
 const OUTPUT_LIMIT_BYTES: usize = 16 * 1024;
 
-/// An HTTP connection without its socket.
+/// State of an HTTP connection.
 pub(crate) struct Http {
     input: Vec<u8>,
     pub(crate) output: Vec<u8>,
-    /// Nothing is answered any more; the connection ends when `output` is sent.
+    /// No more requests are answered; the connection ends when `output` is sent.
     pub(crate) ending: bool,
 }
 
 impl Http {
-    /// After a first line was cut off the input.
+    /// Starts after the first line was read.
     pub(crate) fn new(first_line: &[u8], rest: &[u8]) -> Self {
         Http { input: [first_line, b"\r\n", rest].concat(), output: Vec::new(), ending: false }
     }
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.input.extend_from_slice(bytes);
     }
-    /// Part of a request has arrived.
+    /// Whether part of a request has arrived.
     pub(crate) fn is_within_request(&self) -> bool {
         !self.input.is_empty()
     }
-    /// Answers whole requests. True if there was one.
+    /// Answers complete requests; returns whether there was one.
     pub(crate) fn answer(&mut self, shared: &Shared) -> bool {
         let mut answered = false;
         while !self.ending && self.output.len() < OUTPUT_LIMIT_BYTES {

@@ -1,4 +1,5 @@
-//! `fathom serve`: the far end of other people's tests. The protocol is `docs/protocol.md`.
+//! `fathom serve`: the test server, the remote endpoint of `fathom test`. The protocol is described
+//! in `docs/protocol.md`.
 //!
 //! ```text
 //!  front thread    accepts; first lines and HTTP of all connections, non-blocking, in one loop
@@ -6,7 +7,8 @@
 //!    `-- flow thread, one a load flow: blocking sendfile or discarding recv
 //!  echo thread     UDP probes, at high priority
 //! ```
-//! What many strangers may do at once (connect, a first line, HTTP) costs no thread; what costs a thread needs a session.
+//! Anything that strangers can do (connect, send a first line, HTTP) uses no thread; whatever uses
+//! a thread needs a session.
 #![deny(missing_docs)]
 
 mod config;

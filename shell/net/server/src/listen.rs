@@ -1,4 +1,4 @@
-//! Taking a port, for TCP and UDP alike.
+//! Opens the TCP and UDP listeners.
 use crate::config::{Config, ServerError};
 use fathom_os::timestamp::{Stamping, enable};
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
@@ -7,9 +7,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// Connections that the kernel holds for us. Source: above the 20 connects/s of one client for many clients at once.
+/// Length of the accept queue: enough for many clients at once with 20 connections per second each.
 const BACKLOG: i32 = 1024;
-/// A free TCP port is most often free for UDP too.
+/// Attempts to find a port that is free for both TCP and UDP.
 const PORT_ATTEMPTS: u32 = 16;
 
 pub(crate) struct Listening {
@@ -38,7 +38,7 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
     let mut listening =
         Listening { tcp: Vec::new(), udp: Vec::new(), port: config.port, addresses: Vec::new() };
     for ip in wanted.iter().filter(|ip| !config.listen.is_empty() || has_family(**ip)) {
-        // The first socket may find a free port; the others take the same one.
+        // The first socket may choose a free port; the others use the same one.
         let address = SocketAddr::new(*ip, listening.port);
         let refused = |transport| move |error| ServerError::Listen { address, transport, error };
         let tcp = tcp_listener(address, config).map_err(refused("TCP"))?;
@@ -58,7 +58,7 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
     Ok(listening)
 }
 
-/// A kernel without IPv6 (or without IPv4) refuses the socket itself.
+/// A kernel without IPv6 (or IPv4) refuses the socket.
 fn has_family(ip: IpAddr) -> bool {
     Socket::new(domain(ip), Type::DGRAM, None).is_ok()
 }
@@ -69,7 +69,7 @@ fn domain(ip: IpAddr) -> Domain {
 
 fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
     let socket = Socket::new(domain(address.ip()), kind, Some(protocol))?;
-    // One socket a family: then an address has one form, never that of IPv4 within IPv6.
+    // One socket per family, so that IPv4 addresses never appear as IPv4-mapped IPv6 addresses.
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
@@ -77,7 +77,7 @@ fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Soc
     Ok(socket)
 }
 
-/// Accepted sockets inherit the options.
+/// A listener; accepted sockets inherit its options.
 fn tcp_listener(address: SocketAddr, config: &Config) -> io::Result<Socket> {
     let socket = socket(address, Type::STREAM, Protocol::TCP)?;
     socket.set_reuse_address(true)?;
@@ -85,7 +85,7 @@ fn tcp_listener(address: SocketAddr, config: &Config) -> io::Result<Socket> {
     let step = Duration::from_secs((patience.as_secs() / 3).max(1));
     socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(step).with_interval(step))?;
     socket.set_tcp_user_timeout(Some(patience))?;
-    // Answers to pipelined requests must not wait for each other's acknowledgements.
+    // Responses to pipelined requests must not wait for acknowledgments (Nagle).
     socket.set_tcp_nodelay(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
@@ -95,7 +95,7 @@ fn tcp_listener(address: SocketAddr, config: &Config) -> io::Result<Socket> {
 fn udp_socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
     socket.bind(&address.into())?;
-    // Where the kernel refuses, the moment of reading serves.
+    // If the kernel refuses, the time of reading is used instead.
     let _ = enable(socket.as_fd(), Stamping::Arrivals);
     Ok(socket)
 }
@@ -105,12 +105,13 @@ fn port_of(socket: &Socket) -> io::Result<u16> {
     Ok(address.map_or(0, |a| a.port()))
 }
 
-/// `ip`; for the unspecified address the one that this host would use towards the Internet. Nothing is sent.
+/// `ip`; for the unspecified address, the source address that this host would use toward the
+/// Internet. Nothing is sent.
 fn reachable(ip: IpAddr) -> Option<IpAddr> {
     if !ip.is_unspecified() {
         return Some(ip);
     }
-    // RFC 5737 and RFC 3849: addresses of nobody.
+    // Documentation addresses (RFC 5737 and RFC 3849).
     let nobody: IpAddr = match ip {
         IpAddr::V4(_) => Ipv4Addr::new(192, 0, 2, 1).into(),
         IpAddr::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into(),

@@ -14,13 +14,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// Most bytes that one call moves: enough that the call itself costs nothing, little enough that limits are kept.
+/// Maximum bytes per call: enough to make the call cheap, small enough to respect limits.
 const CALL_BYTES: usize = 1 << 20;
 
-/// How long one call waits for room to send. No call wakes a sender without sending a FIN, so it looks by itself.
+/// Maximum time that a send call blocks. Nothing can wake a blocked sender without sending a FIN,
+/// so it checks for a stop itself.
 const SEND_SLICE: Duration = Duration::from_millis(100);
 
-/// Counts a flow at its end, also at an end by panic, and has it closed by a reset.
+/// Counts a flow at its end, also after a panic, and closes it with a reset.
 struct Ended<'a> {
     shared: &'a Shared,
     session: &'a Session,
@@ -36,7 +37,7 @@ impl Drop for Ended<'_> {
         };
         of_session.fetch_add(bytes, Relaxed);
         of_server.fetch_add(bytes, Relaxed);
-        // Fails only on a socket that is closed already.
+        // Fails only if the socket is already closed.
         let _ = self.flow.socket.set_linger(Some(Duration::ZERO));
         self.session.remove(self.flow);
     }
@@ -46,12 +47,12 @@ impl Drop for Ended<'_> {
 pub(crate) struct Start {
     pub(crate) request: FlowRequest,
     pub(crate) socket: Socket,
-    /// Load that came with the first line.
+    /// Load that followed the first line.
     pub(crate) early: Vec<u8>,
     pub(crate) slot: Slot,
 }
 
-/// The life of a flow.
+/// Main function of a flow thread.
 pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
     let Start { request, socket, early, slot } = start;
     let flow = Arc::new(Flow::new(&request, socket, early.len() as u64, slot));
@@ -62,12 +63,12 @@ pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
             _ => Refusal::Session,
         });
         let refusal = FlowAnswer::Err { code, message: refusal(code, &request, shared) };
-        // To a client that has gone there is nothing to say.
+        // Fails if the client has disconnected.
         let _ = (&flow.socket).write_all(format!("{refusal}\n").as_bytes());
         return;
     }
     let _ended = Ended { shared, session, flow: &flow };
-    // An error is the end of the connection: by the client, by `interrupt`, or because it is gone.
+    // An error means that the connection ended: closed by the client, by `interrupt`, or lost.
     let _ = serve(shared, session, &flow, &request);
 }
 
@@ -85,7 +86,7 @@ fn serve(shared: &Shared, session: &Session, flow: &Flow, request: &FlowRequest)
     flow.socket.set_nonblocking(false)?;
     flow.socket.set_write_timeout(Some(SEND_SLICE))?;
     if let (Direction::Down, Some(name)) = (flow.direction, &request.congestion_control) {
-        // If the kernel refuses, the answer tells the client what it has instead.
+        // If the kernel refuses, the response reports the actual algorithm.
         let _ = set_congestion_control(&flow.socket, name.as_str());
     }
     let name = congestion_control(&flow.socket)?;
@@ -122,7 +123,7 @@ fn send(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
     }
 }
 
-/// Repeats `call` while it only ran out of time, or a signal came between; 0 if the flow was told to end.
+/// Repeats `call` after timeouts and signals; returns 0 if the flow was told to stop.
 fn unless_interrupted(flow: &Flow, mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     while !flow.interrupted.load(Relaxed) {
         match call() {

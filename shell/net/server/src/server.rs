@@ -10,7 +10,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-/// Sessions end within a few milliseconds of being told; this is for a host under heavy load.
+/// Maximum wait for sessions to end. Normally they end within milliseconds; this is for a host
+/// under heavy load.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A running server. It stops when it is dropped.
@@ -23,10 +24,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server in the network namespace of the calling thread, and returns when it listens.
+    /// Starts a server in the network namespace of the calling thread. Returns when it is
+    /// listening.
     ///
     /// # Errors
-    /// If it cannot listen as `config` says, or the host has no memory or thread for it.
+    /// If it cannot listen as `config` demands, or if the host lacks memory or threads.
     pub fn start(config: Config) -> Result<Server, ServerError> {
         let Listening { tcp, udp, port, addresses } = listen::listen(&config)?;
         let shared = Arc::new(Shared::new(config)?);
@@ -36,30 +38,30 @@ impl Server {
         server.threads.push(start("fathom-echo", move || echo::run(&for_echo, &udp))?);
         Ok(server)
     }
-    /// The port of TCP and UDP.
+    /// The TCP and UDP port.
     #[must_use]
     pub const fn local_port(&self) -> u16 {
         self.port
     }
-    /// Addresses under which clients can reach it: those it was told to listen on, else the one of each family that this
-    /// host uses towards the Internet, else loopback.
+    /// Addresses at which clients can reach the server: those it was configured to listen on,
+    /// otherwise one per family that this host uses toward the Internet, otherwise loopback.
     #[must_use]
     pub fn local_addresses(&self) -> &[IpAddr] {
         &self.addresses
     }
-    /// Counts so far.
+    /// Counters so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }
-    /// Ends all sessions, closes all connections, and returns when the port is free.
+    /// Ends all sessions and closes all connections. Returns when the port is free.
     pub fn stop(mut self) {
         self.end();
     }
     fn end(&mut self) {
         self.shared.stop.set();
         for thread in self.threads.drain(..) {
-            // Its panics are counted where they happen.
+            // Panics are counted where they occur.
             let _ = thread.join();
         }
         self.shared.sessions.wait_until_empty(STOP_PATIENCE);

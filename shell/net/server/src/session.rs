@@ -1,4 +1,4 @@
-//! Open sessions and what each has used.
+//! Open sessions and their usage.
 use crate::flow::Flow;
 use crate::sync::{lock, wait_until};
 use fathom_probe::protocol::{ErrorCode, FlowReport, SessionId};
@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// The sessions that are open.
+/// The open sessions.
 #[derive(Default, Debug)]
 pub(crate) struct Sessions {
     open: Mutex<HashMap<SessionId, Arc<Session>>>,
@@ -16,7 +16,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// False if there are `most` already.
+    /// Returns false if there are already `most`.
     pub(crate) fn insert(&self, session: &Arc<Session>, most: u32) -> bool {
         let mut open = lock(&self.open);
         let room = open.len() < most as usize;
@@ -46,13 +46,14 @@ pub(crate) struct Session {
     pub(crate) id: SessionId,
     /// The client's address on the control connection.
     pub(crate) client: IpAddr,
-    /// Our address on the control connection: UDP replies come from it, whatever the routes say.
+    /// The server's address on the control connection. UDP replies use it as source, whatever the
+    /// routing table says.
     pub(crate) local: SocketAddr,
     flows: Mutex<Flows>,
     flow_ended: Condvar,
-    /// Bytes that went through our calls, for the limit.
+    /// Bytes transferred, for the limit.
     moved: AtomicU64,
-    /// Totals of flows that have ended.
+    /// Totals of finished flows.
     pub(crate) up_bytes: AtomicU64,
     pub(crate) down_bytes: AtomicU64,
     pub(crate) udp_received: AtomicU64,
@@ -62,7 +63,7 @@ pub(crate) struct Session {
 #[derive(Default, Debug)]
 struct Flows {
     open: BTreeMap<u32, Arc<Flow>>,
-    /// The session has ended: no flow may begin.
+    /// The session has ended: no flow may start.
     ended: bool,
 }
 
@@ -81,7 +82,7 @@ impl Session {
             udp_refused: AtomicU64::new(0),
         }
     }
-    /// Counts `bytes`; false once they are more than `most` in all.
+    /// Adds `bytes`; returns false once the total exceeds `most`.
     pub(crate) fn count(&self, bytes: usize, most: u64) -> bool {
         self.moved.fetch_add(bytes as u64, Relaxed) + (bytes as u64) < most
     }
@@ -106,11 +107,11 @@ impl Session {
         lock(&self.flows).open.remove(&flow.number);
         self.flow_ended.notify_all();
     }
-    /// Open flows, in order of their numbers.
+    /// Open flows in order of number.
     pub(crate) fn report(&self) -> Vec<FlowReport> {
         lock(&self.flows).open.values().map(|flow| flow.report()).collect()
     }
-    /// Ends all flows, and waits until they have been counted.
+    /// Ends all flows and waits until they are counted.
     pub(crate) fn end_flows(&self, patience: Duration) {
         let mut flows = lock(&self.flows);
         flows.ended = true;

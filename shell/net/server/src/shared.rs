@@ -1,4 +1,4 @@
-//! What all threads of a server share.
+//! State shared by all threads of a server.
 use crate::config::{Config, ServerError};
 use crate::session::Sessions;
 use crate::stats::{Counters, Stats};
@@ -12,22 +12,22 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Load repeats after this many bytes: more than any compression on a path looks back (gzip 32 KiB, zstd by default 2 MiB at
-/// most; links use less).
+/// The load repeats after this many bytes, which is more than any compression on a path looks back
+/// (gzip 32 KiB, zstd by default at most 2 MiB; links use less).
 pub(crate) const LOAD_BYTES: usize = 4 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) token: Option<Token>,
-    /// The clock of reports and UDP stamps.
+    /// The clock of reports and UDP timestamps.
     pub(crate) clock: Clock,
     pub(crate) sessions: Sessions,
     pub(crate) counters: Counters,
     pub(crate) stop: Stop,
-    /// What down flows send.
+    /// The payload of down flows.
     pub(crate) load: File,
-    /// What the kernel lets this process choose, its default first.
+    /// Congestion controls available to this process, the default first.
     pub(crate) congestion_controls: Vec<String>,
     connections: Arc<AtomicU32>,
 }
@@ -48,7 +48,7 @@ impl Shared {
             config,
         })
     }
-    /// A slot for one more connection; `None` if all are taken.
+    /// Reserves a slot for a connection; `None` if all are in use.
     pub(crate) fn take_slot(&self) -> Option<Slot> {
         Slot::take(&self.connections, self.config.max_connections)
     }
@@ -68,13 +68,13 @@ impl Shared {
     }
 }
 
-/// Random bytes, so that nothing on the path compresses them.
+/// Random bytes, which cannot be compressed on the path.
 fn load_bytes() -> Vec<u8> {
     let mut rng = Rng::stream(1, "load");
     (0..LOAD_BYTES / 8).flat_map(|_| rng.next_u64().to_ne_bytes()).collect()
 }
 
-/// By trial, because the answer depends on the privileges of this process.
+/// Found by trying, because the result depends on the privileges of this process.
 fn congestion_controls() -> Vec<String> {
     let Ok(trial) = Socket::new(Domain::IPV4, Type::STREAM, None)
         .or_else(|_| Socket::new(Domain::IPV6, Type::STREAM, None))

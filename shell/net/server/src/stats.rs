@@ -1,17 +1,17 @@
-//! What a server has done and refused.
+//! Counters of a server.
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 macro_rules! refusals {
     ($($variant:ident = $words:literal;)*) => {
-        /// Why something was not served.
+        /// Why a request was refused.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub enum Refusal {
             $(#[doc = $words] $variant,)*
         }
         impl Refusal {
-            /// Every reason.
+            /// All reasons.
             pub const ALL: &'static [Refusal] = &[$(Refusal::$variant,)*];
         }
         impl fmt::Display for Refusal {
@@ -41,26 +41,27 @@ refusals! {
     DatagramUnsent = "reply to a UDP probe that the kernel did not take";
 }
 
-/// Counts so far.
+/// Counters of a server since its start.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
-    /// Sessions opened since the start.
+    /// Sessions opened.
     pub sessions: u64,
-    /// Sessions open now.
+    /// Sessions currently open.
     pub open_sessions: u32,
-    /// TCP connections open now, of all kinds.
+    /// TCP connections currently open, of all kinds.
     pub open_connections: u32,
-    /// Payload bytes received in load flows that have ended.
+    /// Payload bytes received in finished load flows.
     pub up_bytes: u64,
-    /// Payload bytes of load flows that have ended which the clients acknowledged.
+    /// Payload bytes of finished load flows that clients acknowledged.
     pub down_bytes: u64,
     /// UDP probes answered.
     pub udp_answered: u64,
     /// HTTP requests answered with 200.
     pub http_answered: u64,
-    /// Times that a part of the server failed and was restarted or closed. It is a defect if this is not 0.
+    /// Panics in parts of the server that were restarted or closed. Any value other than 0 is a
+    /// bug.
     pub panics: u64,
-    /// What was refused, by reason; only reasons that occurred.
+    /// Refusals by reason; only reasons that occurred.
     pub refused: BTreeMap<Refusal, u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What threads of a server share: a stop signal, slots for connections, locks.
+//! Synchronization of server threads: stop signal, connection slots, locks.
 use fathom_units::Duration;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,12 +6,12 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// One of the connections that a server may have; released when dropped.
+/// One of a limited number of connections; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Slot(Arc<AtomicU32>);
 
 impl Slot {
-    /// `None` if `max` of them are taken already.
+    /// `None` if `max` slots are in use.
     pub(crate) fn take(taken: &Arc<AtomicU32>, max: u32) -> Option<Slot> {
         let mut count = taken.load(Relaxed);
         while count < max {
@@ -30,11 +30,11 @@ impl Drop for Slot {
     }
 }
 
-/// Tells every thread to end; a thread that waits in poll(2) watches it too.
+/// Tells all threads to end; threads can also wait for it with poll(2).
 #[derive(Debug)]
 pub(crate) struct Stop {
     is_set: AtomicBool,
-    /// Dropped to tell: the other end then stays readable for all.
+    /// Dropped to signal the stop: the other end then stays readable for all threads.
     near: Mutex<Option<UnixStream>>,
     far: UnixStream,
 }
@@ -56,12 +56,14 @@ impl Stop {
     }
 }
 
-/// A thread that panicked leaves counters and maps whole: every change under these locks is one call.
+/// Ignores poisoning: every change under these locks is a single call, so the data is consistent
+/// after a panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until `is_done` of what `mutex` guards, at most `patience`; whoever changes it notifies `changed`.
+/// Waits up to `patience` until `is_done` holds for the content of `mutex`. Whoever changes it
+/// notifies `changed`.
 pub(crate) fn wait_until<T>(
     mutex: &Mutex<T>,
     changed: &Condvar,

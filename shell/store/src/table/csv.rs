@@ -2,13 +2,13 @@
 use super::{Cell, Field, Table};
 use std::io::{BufWriter, Result, Write};
 
-/// A table of lines.
+/// A CSV table.
 pub struct Csv<W: Write> {
     to: BufWriter<W>,
 }
 
 impl<W: Write> Csv<W> {
-    /// One with the names of its columns.
+    /// Creates a table and writes the column names.
     ///
     /// # Errors
     /// If they cannot be written.

@@ -1,4 +1,4 @@
-//! Parquet, which every notebook reads.
+//! Parquet files.
 use super::{Cell, Field, Kind, Table};
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -9,17 +9,17 @@ use parquet::schema::types::{ColumnPath, Type};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Rows of a group, which are in memory until it is written: some 10 MB.
+/// Rows per group, buffered in memory until the group is written: about 10 MB.
 const GROUP_ROWS: usize = 100_000;
 
-/// A table in groups of rows.
+/// A Parquet table, written in row groups.
 pub struct Parquet<W: Write + Send> {
     to: SerializedFileWriter<W>,
     columns: Vec<Column>,
     rows: usize,
 }
 
-/// What is not yet written of a column.
+/// Buffered values of a column.
 enum Column {
     Text(Vec<ByteArray>),
     Whole(Vec<i64>),
@@ -42,7 +42,7 @@ impl Column {
                 present.push(i16::from(number.is_some()));
                 values.extend(number);
             }
-            // A cell is of the kind of its column.
+            // Cells have the type of their column.
             _ => {}
         }
     }
@@ -68,16 +68,16 @@ impl Column {
 }
 
 impl<W: Write + Send> Parquet<W> {
-    /// One with these columns.
+    /// Creates a table with these columns.
     ///
     /// # Errors
-    /// If it cannot be begun.
+    /// If the file cannot be started.
     pub fn new(to: W, fields: &[Field<'_>]) -> io::Result<Self> {
         let begin = || {
             let types: Vec<_> = fields.iter().map(|f| Ok(Arc::new(field(f)?))).collect::<Result<_>>()?;
             let schema = Type::group_type_builder("table").with_fields(types).build()?;
             let steady = fields.iter().filter(|field| field.kind == Kind::Steady);
-            // The step of a step is nothing.
+            // Delta encoding needs no dictionary.
             let properties = steady.fold(WriterProperties::builder(), |builder, field| {
                 let path = ColumnPath::from(field.name);
                 builder
@@ -127,7 +127,7 @@ fn field(field: &Field<'_>) -> Result<Type> {
         .build()
 }
 
-/// The system's own error, where there is one: a full disk, a closed pipe.
+/// The underlying I/O error, if any: a full disk, a closed pipe.
 fn unwrapped(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

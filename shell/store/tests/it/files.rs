@@ -1,4 +1,4 @@
-//! Files as a user meets them: good, damaged, foreign, and disks that are full.
+//! Valid, damaged and foreign files, and full disks.
 use crate::line::{BLOATED, Line};
 use fathom_run::{DelayedParty, Run};
 use fathom_store::{StoreError, default_name, load, save, write};
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A directory of its own, removed at the end.
+/// A temporary directory.
 struct Dir(TempDir);
 
 impl Dir {
@@ -42,12 +42,12 @@ fn what_is_saved_is_loaded() {
         packed.len(),
         plain.len()
     );
-    // The name is not believed: a packed file under a plain name is read too.
+    // The content decides, not the name: a compressed file with a plain name is read too.
     fs::rename(dir.file("run.json.gz"), dir.file("other.json")).unwrap();
     assert!(load(&dir.file("other.json")).unwrap() == run());
 }
 
-/// A result of two captures of a lab, as the program of schema version 1 wrote it.
+/// A result of two captures of a lab, as written by a program of schema version 1.
 #[test]
 fn a_result_of_schema_version_1_is_read_in_the_form_of_today() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/results/v1-trace.json.gz");
@@ -119,7 +119,7 @@ fn a_failed_save_leaves_the_old_file_and_no_rest() {
     let rescued = load(&kept);
     fs::remove_file(&kept).unwrap();
     assert!(rescued.unwrap() == run());
-    // A directory in the way: rename fails after the file beside it was written.
+    // With a directory in the way, the rename fails after the temporary file was written.
     fs::create_dir(dir.file("taken.json")).unwrap();
     fs::write(dir.file("taken.json").join("x"), "").unwrap();
     assert!(write(&dir.file("taken.json"), "text").is_err());

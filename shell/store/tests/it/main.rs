@@ -3,5 +3,5 @@ mod files;
 #[path = "../../../../core/analyze/diagnose/tests/it/line.rs"]
 mod line;
 
-// `line` needs it.
+// Used by the module `line`.
 use fathom_units as _;

@@ -1,4 +1,4 @@
-//! Says whether this user may send ICMP echo, and what to try if not.
+//! Prints whether this user may send ICMP echo, and what to try if not.
 #![allow(clippy::print_stdout, reason = "it is all that this does")]
 
 fn main() {

@@ -1,4 +1,4 @@
-//! The thread that judges: it hears what the one that keeps hears, and holds up nobody.
+//! The alert thread: it receives the same reports as the history writer and blocks no other thread.
 use crate::history::Event;
 use crate::live::LiveState;
 use crate::register::{Register, THIS_HOST};
@@ -13,46 +13,47 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 
 const JUDGE_EVERY: Duration = Duration::from_secs(1);
-/// Windows and rounds go on while nothing changes: they are kept as often as that.
+/// Interval at which windows and rounds are saved, even if no alert changes.
 const SAVE_EVERY: Duration = Duration::from_secs(300);
-/// In each round, for the past of some series.
+/// Time per round for loading past delays.
 const LEARN_FOR: Duration = Duration::from_millis(300);
 
-/// What alerts need of those who start a watch. Its calls are made by the thread that judges and may take their time.
+/// Services that the alert thread needs. Calls are made from that thread and may block it.
 pub trait AlertBackend: Send {
-    /// How alerts stood when the program ended.
+    /// Loads the states of alerts from the last run.
     fn load_states(&mut self) -> Vec<AlertState>;
-    /// Keeps how they stand.
+    /// Saves the states of alerts.
     fn save_states(&mut self, all: &[AlertState]);
     /// Notifies the receivers of a transition.
     fn notify(&mut self, transition: &Transition);
-    /// Reminds those who must be reminded of what was raised before the start.
+    /// Reminds receivers that need it of alerts that were raised before the start.
     fn remind(&mut self, standing: &[Transition]);
-    /// What a series, by its number in the history, was like at this hour of the weeks before, and in the last day.
+    /// Past delays of a series (by its number in the history): the same hour of previous weeks, and
+    /// the last day.
     fn past(&mut self, series: u32, percentile: u64, hour: WallTime) -> Past;
 }
 
-/// What the thread hears.
+/// Messages to the thread.
 pub(crate) enum JudgeMessage {
-    /// Of a thread that probes.
+    /// Reports of a probing thread.
     Report(Vec<Report>),
-    /// Another plan.
+    /// New rules.
     Rules(Vec<Rule>),
-    /// A series from now on.
+    /// A new series.
     Open(SeriesSlot, SeriesInfo),
-    /// No more.
+    /// A removed series.
     Close(SeriesSlot),
     /// All series of the plan are open.
     Settled,
-    /// Judge no more, and keep how all stand.
+    /// Stop, and save all states.
     Stop,
 }
 
-/// A way to the thread.
+/// Sends messages to the thread.
 #[derive(Clone, Debug)]
 pub(crate) struct ToJudge {
     to: Sender<JudgeMessage>,
-    /// There are rules: without any, the thread need not hear of every probe.
+    /// Whether there are rules; without any, the thread needs no reports.
     has_rules: Arc<AtomicBool>,
 }
 
@@ -61,7 +62,7 @@ impl ToJudge {
         if let JudgeMessage::Rules(rules) = &what {
             self.has_rules.store(!rules.is_empty(), Ordering::Relaxed);
         }
-        // If it is gone, all is over.
+        // If the thread has ended, nothing needs to be judged.
         let _ = self.to.send(what);
     }
     pub(crate) fn pass_on(&self, reports: &[Report]) {
@@ -73,7 +74,7 @@ impl ToJudge {
     }
 }
 
-/// What the thread needs to show and to keep what it finds.
+/// Outputs of the thread.
 pub(crate) struct Outlets {
     pub(crate) backend: Box<dyn AlertBackend>,
     pub(crate) register: Register,
@@ -81,7 +82,7 @@ pub(crate) struct Outlets {
     pub(crate) to_writer: Sender<Vec<Report>>,
 }
 
-/// Starts it.
+/// Starts the thread.
 pub(crate) fn start(outlets: Outlets) -> (ToJudge, JoinHandle<()>) {
     let (to, messages) = channel();
     let judge = Judge {
@@ -102,9 +103,9 @@ pub(crate) fn start(outlets: Outlets) -> (ToJudge, JoinHandle<()>) {
 struct Judge {
     outlets: Outlets,
     watcher: Watcher,
-    /// The first router of each path, by target and family, whose slots follow one another.
+    /// The first router of each path, by target and family; the slots of its other routers follow.
     heads: BTreeMap<SeriesSlot, SeriesSlot>,
-    /// Places of this host's own throughput.
+    /// Slots of this host's own throughput.
     links: BTreeMap<SeriesSlot, Option<Link>>,
     shown: BTreeMap<SeriesSlot, Vec<String>>,
     clock: Clock,
@@ -136,7 +137,7 @@ impl Judge {
             JudgeMessage::Report(reports) => reports.into_iter().for_each(|report| self.take(report)),
             JudgeMessage::Rules(rules) => self.watcher.replan(&rules),
             JudgeMessage::Open(slot, info) => {
-                // The routers of a path follow its first one.
+                // A router other than the first of its path.
                 let is_router = !info.is_main && info.path.is_none();
                 let before = slot.checked_sub(1).and_then(|before| self.heads.get(&before)).copied();
                 self.heads.insert(slot, before.filter(|_| is_router).unwrap_or(slot));
@@ -176,7 +177,7 @@ impl Judge {
             _ => {}
         }
     }
-    /// Which direction a level of this host is of, by its name.
+    /// The direction of a host series, by its name.
     fn link(&mut self, slot: SeriesSlot) -> Option<Link> {
         if let Some(known) = self.links.get(&slot) {
             return *known;
@@ -202,12 +203,12 @@ impl Judge {
             self.save();
         }
     }
-    /// What takes longer than a moment is gone on with in the next round: no notification is to be late because of it.
+    /// Continues in the next round if it takes longer, so that no notification is delayed.
     fn learn(&mut self, time: WallTime) {
         let begun = self.clock.now();
         for request in self.watcher.history_requests(time) {
             let is_time = self.clock.now().saturating_since(begun) < LEARN_FOR;
-            // A series that has no sample yet has no number.
+            // A series without samples has no number yet.
             let number = self.outlets.live.lock().number(request.series);
             match number.filter(|_| is_time) {
                 Some(number) => {
@@ -227,7 +228,8 @@ impl Judge {
             self.outlets.backend.notify(&transition);
         }
     }
-    /// A series has a row only from its first sample on: what is raised is shown again and again.
+    /// Updates the raised alerts of each row. Repeated, because a series has a row only after its
+    /// first sample.
     fn show(&mut self) {
         let active: BTreeMap<SeriesSlot, Vec<String>> = self.watcher.active().into_iter().collect();
         let mut live = self.outlets.live.lock();
@@ -238,7 +240,7 @@ impl Judge {
         drop(live);
         self.shown = active;
     }
-    /// Only what changed is written: most of the time nothing does.
+    /// Saves only if something changed, which is rare.
     fn save(&mut self) {
         let all = self.watcher.remembered();
         if all != self.saved_states {

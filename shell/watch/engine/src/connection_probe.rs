@@ -1,4 +1,4 @@
-//! One probe over a connection of its own: TCP, TLS, HTTP and DNS, each a step after the other, none of which waits.
+//! A probe with its own connection (TCP, TLS, HTTP or DNS), as a sequence of non-blocking steps.
 use crate::target::ProbedTarget;
 use crate::tls::Handshake;
 use fathom_os::clock::Clock;
@@ -16,36 +16,36 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-/// What is read of an answer: its first byte counts, and the status line is looked at.
+/// Bytes read of a response: its first byte is timed, and the status line is checked.
 const ANSWER_BYTES: usize = 2_048;
 
 /// Progress of a connection probe.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Progress {
-    /// Nothing yet.
+    /// No change.
     Waiting,
-    /// A part is over: the number of its series after the target's first, and how long it took.
+    /// A part is complete: the offset of its series from the target's first, and its duration.
     Part(u32, Duration),
-    /// All is over at that time.
+    /// The probe completed at this time.
     Done(Time),
-    /// It cannot be answered any more.
+    /// The probe failed.
     Broken(String),
 }
 
 enum Stage {
     Connecting,
     Handshake(Box<Handshake>),
-    /// The request is on its way; over TLS where there is one.
+    /// The request was sent; with TLS if there is a handshake.
     Request(Option<Box<Handshake>>),
     Query(Vec<u8>),
 }
 
-/// A probe on its way.
+/// A probe in progress.
 pub(crate) struct ConnectionProbe {
     pub(crate) number: u32,
     pub(crate) at: WallTime,
     pub(crate) started: Time,
-    /// It was reported as lost: a later answer amends that.
+    /// It was reported as lost; a later answer amends that.
     pub(crate) is_overdue: bool,
     target: Arc<Target>,
     socket: Socket,
@@ -54,7 +54,7 @@ pub(crate) struct ConnectionProbe {
 }
 
 impl ConnectionProbe {
-    /// Begins the probe.
+    /// Starts the probe.
     pub(crate) fn begin(
         probed: &ProbedTarget,
         at: WallTime,
@@ -91,7 +91,8 @@ impl ConnectionProbe {
             _ => PollFd::readable(self.socket.as_fd()),
         }
     }
-    /// The series of the part that is under way, after the target's first; `None` if the target has but one.
+    /// The series of the current part, relative to the target's first; `None` if the target has
+    /// only one.
     pub(crate) fn part(&self) -> Option<u32> {
         let has_tls = matches!(self.target.protocol, Protocol::Tls | Protocol::Https);
         match &self.stage {
@@ -102,7 +103,7 @@ impl ConnectionProbe {
             Stage::Query(_) => None,
         }
     }
-    /// Looks at what came. The converter turns the kernel's stamps into times.
+    /// Processes input. `stamps` converts kernel timestamps.
     pub(crate) fn advance(&mut self, clock: Clock, stamps: &mut StampConverter) -> Progress {
         match &self.stage {
             Stage::Connecting => self.connected(clock),
@@ -124,13 +125,13 @@ impl ConnectionProbe {
             Err(problem) => Progress::Broken(problem),
         }
     }
-    /// The kernel's own measurement of the handshake if it was undisturbed; with a lost SYN the time it really took.
+    /// The handshake time measured by the kernel; after a lost SYN, the total time.
     fn handshake(&self, now: Time) -> Duration {
         let by_clock = now.saturating_since(self.started);
         let kernel = tcp_info(self.socket.as_fd()).ok().filter(|i| i.retransmits == 0 && i.rtt_us > 0);
         kernel.map_or(by_clock, |i| Duration::from_micros(u64::from(i.rtt_us)).min(by_clock))
     }
-    /// After the TCP handshake: TLS, or the request.
+    /// Continues after the TCP handshake: TLS, or the request.
     fn next_stage(&mut self, now: Time) -> Result<(), String> {
         self.stage_began = now;
         if self.target.protocol == Protocol::Http {
@@ -203,22 +204,22 @@ impl ConnectionProbe {
                 let (wall, now) = both_clocks(clock);
                 let arrival = stamps.convert(got.stamp, wall, now).unwrap_or(now);
                 let bytes = buffer.get(..got.length).unwrap_or_default();
-                // What is no answer to this question was sent by somebody else.
+                // A datagram that does not answer this query came from someone else.
                 dns::response_code(probed, bytes).map_or(Progress::Waiting, |_| Progress::Done(arrival))
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => Progress::Waiting,
             Err(error) => Progress::Broken(self.refusal(&error)),
         }
     }
-    /// When the part that is under way began.
+    /// Start of the current part.
     pub(crate) const fn stage_began(&self) -> Time {
         self.stage_began
     }
-    /// Whether the probe is over after this part: one of TLS alone sends no request.
+    /// Whether the probe ends after this part: a TLS probe sends no request.
     pub(crate) fn is_over_after(&self, part: u32) -> bool {
         self.target.protocol == Protocol::Tls && part == 2
     }
-    /// What the server's certificate is worth, when the handshake is over.
+    /// What is wrong with the server's certificate, after the handshake.
     pub(crate) fn certificate_problem(&self) -> Option<String> {
         match &self.stage {
             Stage::Request(Some(tls)) => tls.certificate_problem(),
@@ -244,7 +245,8 @@ fn open(to: SocketAddr, target: &Target, is_dns: bool) -> Result<Socket, String>
     socket.set_nonblocking(true).map_err(|e| wrong("socket", &e))?;
     if !is_dns {
         socket.set_tcp_nodelay(true).map_err(|e| wrong("socket", &e))?;
-        // Closed by a reset: thousands of closed connections would wait for a minute each.
+        // Close with a reset: otherwise thousands of connections would stay in TIME_WAIT for a
+        // minute each.
         socket.set_linger(Some(std::time::Duration::ZERO)).map_err(|e| wrong("socket", &e))?;
     }
     if let Some(source) = target.options.source {
@@ -263,7 +265,7 @@ fn write(mut socket: &Socket, bytes: &[u8]) -> Result<(), String> {
     socket.write_all(bytes).map_err(|e| without_code(&e))
 }
 
-/// The bytes of a query with a number that nobody can guess from outside: from the clock's nanoseconds.
+/// A query with an unpredictable number, from the clock's nanoseconds.
 fn send_query(socket: &Socket, target: &Target, now: Time) -> Result<Vec<u8>, String> {
     let id = fathom_units::Rng::new(now.as_nanos()).next_u64() as u16;
     let query = dns::query(id, &target.options.query, target.options.query_type);
@@ -271,7 +273,7 @@ fn send_query(socket: &Socket, target: &Target, now: Time) -> Result<Vec<u8>, St
     Ok(query)
 }
 
-/// One request, after which the server is to close.
+/// A request that asks the server to close the connection afterwards.
 fn request(target: &Target) -> Vec<u8> {
     let usual = target.protocol.default_port() == Some(target.options.port);
     let port = if usual { String::new() } else { format!(":{}", target.options.port) };

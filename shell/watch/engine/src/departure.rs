@@ -1,27 +1,30 @@
-//! When packets leave: by the kernel's stamp for the first of each row, and for the others by the program's own clock, read just before
-//! the call and put right by what the kernel says of some of them.
+//! Departure times of packets: the kernel's timestamp for the first of each row, and for the others
+//! the program's clock just before the call, corrected with the timestamps of a few of them.
 //!
-//! A stamp for each packet would cost a sixth of what a ping costs altogether. The first of a row needs it: what its call runs through
-//! is in no cache yet, and takes tens of microseconds. The others take one or two, nearly always the same.
+//! A timestamp per packet would cost a sixth of a ping's total cost. The first of a row needs one,
+//! because its call runs with cold caches and takes tens of microseconds. The others take one or
+//! two, almost always the same.
 use fathom_units::{Duration, Rng, Time};
 
-/// So many of the others are stamped in a second.
+/// Number of other packets that are timestamped per second.
 const STAMPED_PER_SECOND: f64 = 8.0;
-/// The lag is the median of so many stamps: a few seconds' worth, of which half may be disturbed.
+/// The lag is the median of this many timestamps: a few seconds' worth, half of which may be
+/// disturbed.
 const REMEMBERED: usize = 15;
-/// A stamp that has not come for so long never will.
+/// Maximum wait for a timestamp.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A packet whose stamp is awaited: its target and number, and the clock's reading before the call.
+/// A packet whose timestamp is awaited: its target and number, and the clock's reading before the
+/// call.
 type Awaited = (u32, u32, Time);
 
-/// From the clock's reading to the host's queue.
+/// Estimates the delay from the clock reading to the host's queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Departures {
     rng: Rng,
     until_next: u64,
     awaited: Option<Awaited>,
-    /// The first of a row is among those whose stamps have not been looked for.
+    /// The first packet of a row may have a timestamp that has not been read.
     has_first: bool,
     lags: [Duration; REMEMBERED],
     seen: usize,
@@ -40,15 +43,15 @@ impl Departures {
             lag: Duration::ZERO,
         }
     }
-    /// How long after the clock's reading a packet leaves, as a rule.
+    /// Typical delay between the clock reading and the departure.
     pub(crate) const fn lag(&self) -> Duration {
         self.lag
     }
-    /// The kernel is to stamp the first packet of a row.
+    /// Notes that the first packet of a row will be timestamped.
     pub(crate) const fn begins(&mut self) {
         self.has_first = true;
     }
-    /// Whether the kernel is to stamp this one, of so many in a second. Which ones is left to chance.
+    /// Whether to timestamp this packet, at a rate of `per_second`. Chosen at random.
     pub(crate) fn picks(&mut self, (target, sequence, read): Awaited, per_second: f64) -> bool {
         let is_awaited = |(.., since): Awaited| read.saturating_since(since) < PATIENCE;
         if self.awaited.is_some_and(is_awaited) {
@@ -59,21 +62,21 @@ impl Departures {
             return false;
         }
         if self.seen >= REMEMBERED {
-            // Evenly from 0 to twice the mean.
+            // Uniform from 0 to twice the mean.
             self.until_next = self.rng.below((2.0 * per_second / STAMPED_PER_SECOND) as u64 + 1);
         }
         self.awaited = Some((target, sequence, read));
         true
     }
-    /// Whether a stamp may be there.
+    /// Whether a timestamp may be available.
     pub(crate) const fn awaits(&self) -> bool {
         self.has_first || self.awaited.is_some()
     }
-    /// All stamps that are there have been taken.
+    /// Notes that all available timestamps were read.
     pub(crate) const fn looked(&mut self) {
         self.has_first = false;
     }
-    /// Takes the stamp of a packet, if it is one of those that show the lag.
+    /// Processes the timestamp of a packet, if it was picked for the lag.
     pub(crate) fn stamped(&mut self, target: u32, sequence: u32, stamp: Time) {
         let is_it = |(t, s, read): &Awaited| (*t, *s) == (target, sequence) && *read <= stamp;
         let Some((.., read)) = self.awaited.filter(is_it) else { return };
@@ -95,7 +98,7 @@ mod tests {
 
     const MICRO: u64 = 1_000;
 
-    /// Packets at even times; of those that are picked the stamp says `lag(n)` microseconds.
+    /// Sends packets at regular times; the timestamps of picked packets say `lag(n)` microseconds.
     fn run(per_second: u64, seconds: u64, lag: impl Fn(u64) -> u64) -> (Departures, Vec<u64>) {
         let (mut departures, mut picked) = (Departures::new(1), Vec::new());
         for n in 0..per_second * seconds {
@@ -113,7 +116,7 @@ mod tests {
         for per_second in [1_000, 100_000] {
             let (_, picked) = run(per_second, 100, |_| 1);
             assert!((700..900).contains(&picked.len()), "{} of {per_second} a second", picked.len());
-            // A tick at 1,000 a second has 16 packets: each place in it has its turns.
+            // A tick at 1,000 per second has 16 packets: each position in it is picked sometimes.
             let early = picked.iter().skip(REMEMBERED).filter(|n| *n % 16 == 1).count();
             assert!((20..90).contains(&early), "{early} of {}", picked.len());
         }

@@ -1,4 +1,4 @@
-//! The thread of ICMP echo: all targets on a few sockets, in batches, timed by the kernel.
+//! The ICMP echo thread: all targets on a few sockets, in batches, with kernel timestamps.
 use crate::departure::Departures;
 use crate::lateness::LatenessMonitor;
 use crate::probe_socket::{ProbeSocket, SocketKey};
@@ -18,31 +18,34 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-/// The thread looks at its commands at least this often.
+/// Maximum interval between checks for commands.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// With nothing to send for so long, it waits for answers themselves; else they wait for the next tick, stamped as they are.
+/// If nothing is due for this long, the thread waits for replies; otherwise they wait, timestamped,
+/// for the next tick.
 const IDLE_FOR: Duration = Duration::from_millis(16);
-/// A packet that takes so long to be sent left while this thread was kept from running: nobody knows when.
+/// If a send takes this long, the thread was interrupted and the departure time is unknown.
 const DISTURBED: Duration = Duration::from_millis(1);
-/// All targets are looked through for losses within this time.
+/// All targets are checked for losses within this time.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Counts that show how reliable the results are.
+/// Counters of measurement quality.
 #[derive(Default, Debug)]
 pub(crate) struct EchoCounts {
-    /// Answers without the kernel's timestamp, timed by the program instead, and departures at which the program was disturbed.
+    /// Replies without a kernel timestamp, timed by the program instead, and departures during
+    /// which the program was interrupted.
     pub(crate) unstamped: AtomicU64,
     /// Replies from an address that was not probed, or to no probe.
     pub(crate) strangers: AtomicU64,
-    /// Slots that passed before anyone looked.
+    /// Missed slots.
     pub(crate) missed: AtomicU64,
 }
 
-/// What each probe and each reply of a target needs. The rest lies elsewhere, so that 100,000 of them stay in the caches.
+/// State needed for each probe and reply of a target. The rest is stored elsewhere, so that 100,000
+/// of these fit into CPU caches.
 struct TargetState {
     slot: SeriesSlot,
     size: u16,
-    /// Which socket, and where to; `None` while it cannot be probed.
+    /// Socket and destination; `None` while the target cannot be probed.
     way: Option<(usize, IpAddr)>,
     book: Book<WallTime>,
     rest: Box<Rest>,
@@ -85,9 +88,10 @@ pub(crate) struct EchoThread {
     due: Vec<Due>,
     stamps: StampConverter,
     departures: Departures,
-    /// The packets that are sent now are not the first of their row.
+    /// Whether the next packet is not the first of its row.
     in_row: bool,
-    /// The clock's reading before the packet that was sent last, if only the program's clock shows when it left.
+    /// Clock reading before the last packet, if its departure is known only from the program's
+    /// clock.
     last_read: Option<Time>,
     tick: Duration,
     packets_per_second: f64,
@@ -126,7 +130,7 @@ impl EchoThread {
 
     /// Runs until the stop command.
     pub(crate) fn run(mut self) {
-        // Without the privilege it wakes a little later, and says how late.
+        // Without the privilege it wakes up slightly later, and reports how late.
         let _ = raise_priority();
         let _ = poll::set_precise_timers();
         while self.process_commands() {
@@ -142,7 +146,7 @@ impl EchoThread {
         self.reporter.hand_over_all();
     }
 
-    /// Processes the commands that wait. False after the stop command.
+    /// Processes waiting commands. Returns false after the stop command.
     fn process_commands(&mut self) -> bool {
         let mut has_removed = false;
         let goes_on = loop {
@@ -195,7 +199,7 @@ impl EchoThread {
             *slot = Some(state);
         }
     }
-    /// The socket that serves a target, opened if need be.
+    /// Assigns a socket to a target, opening one if necessary.
     fn find_socket(&mut self, state: &mut TargetState) {
         let Ok(address) = state.rest.probed.resolved.address() else { return };
         let key = SocketKey::of(&state.rest.probed.target.options, address.is_ipv6());
@@ -218,7 +222,8 @@ impl EchoThread {
         self.schedule.take_due(now, &mut due);
         for one in due.drain(..) {
             let late = now.saturating_since(one.slot);
-            // The slot's own time, so that samples lie on an even grid; it is earlier than the sending by a tick at most.
+            // The slot time, so that samples lie on a regular grid; at most one tick before the
+            // actual send.
             let at = WallTime(wall.0.saturating_sub(late.as_nanos()));
             if let Some(socket) = self.send(one.target, at) {
                 self.end_row();
@@ -227,10 +232,10 @@ impl EchoThread {
         }
         self.end_row();
         self.due = due;
-        // What came since the last tick is taken with the answers that are as fast as this: one look serves both.
+        // Replies since the last tick are read together with very fast ones: one look serves both.
         self.drain_all();
     }
-    /// Sends a probe. Returns its socket if the answers that wait there are to be taken now.
+    /// Sends a probe. Returns its socket if replies must be read now.
     fn send(&mut self, number: u32, at: WallTime) -> Option<usize> {
         let read = self.clock.now();
         self.watch_last(read);
@@ -255,7 +260,7 @@ impl EchoThread {
         }
         socket.is_full().then_some(socket_number)
     }
-    /// Counts the packet before this reading if this thread was disturbed at it.
+    /// Counts the packet before this reading if the thread was interrupted during its send.
     fn watch_last(&mut self, read: Time) {
         if self.last_read.take().is_some_and(|last| read.saturating_since(last) > DISTURBED) {
             self.counts.unstamped.fetch_add(1, Ordering::Relaxed);
@@ -270,7 +275,7 @@ impl EchoThread {
         (0..self.sockets.len()).for_each(|socket| self.drain(socket));
         self.departures.looked();
     }
-    /// Departures first: an answer is timed from its own.
+    /// Departures first, because the timing of a reply needs its departure.
     fn drain(&mut self, number: usize) {
         let Some(socket) = self.sockets.get_mut(number) else { return };
         let (targets, codec) = (&mut self.targets, socket.codec);
@@ -291,13 +296,13 @@ impl EchoThread {
             reader.clocks = both_clocks(self.clock);
         }
         socket.arrivals(|message| {
-            // A raw socket hears all ICMP of the host: what is not ours is nobody's fault.
+            // A raw socket receives all ICMP packets of the host, so others are ignored.
             if let Some(payload) = codec.read_reply(message.bytes) {
                 reader.replied(&payload, message);
             }
         });
     }
-    /// Looks through a share of the targets for probes that have waited too long.
+    /// Checks a share of the targets for timed-out probes.
     fn sweep(&mut self) {
         let count = self.targets.len();
         let share = (count as u64 * self.tick.as_nanos() / SWEEP.as_nanos()) as usize + 1;
@@ -325,7 +330,7 @@ impl EchoThread {
     }
 }
 
-/// What is needed to process a received message.
+/// Context for processing received messages.
 struct Reader<'t> {
     targets: &'t mut Vec<Option<TargetState>>,
     reporter: &'t mut Reporter,
@@ -349,7 +354,7 @@ impl Reader<'_> {
     fn departed(&mut self, &EchoPayload { target, probe }: &EchoPayload, message: &ReceivedMessage<'_>) {
         let Some(at) = self.time(message) else { return };
         self.departures.stamped(target, probe.sequence, at);
-        // A stamp before the call that sent the packet is none.
+        // A timestamp before the send call is invalid.
         if at + self.departures.lag() >= probe.sent {
             self.state(target).into_iter().for_each(|state| state.book.departed(probe.sequence, at));
         }

@@ -1,8 +1,9 @@
-//! The routers of a path, each as a series: echo requests with growing hop limits.
+//! The routers of a path, each as a series, found with echo requests with increasing hop limits.
 //!
-//! All requests of a path have the same checksum and identifier, so that routers that spread flows over several links keep
-//! them together (Augustin et al., Avoiding traceroute anomalies with Paris traceroute, IMC 2006). A router that has never
-//! answered has no series: many never do, and that is no loss of the path.
+//! All requests of a path have the same checksum and identifier, so that load-balancing routers
+//! keep them on one path (Augustin et al., Avoiding traceroute anomalies with Paris traceroute, IMC
+//! 2006). A router that has never answered has no series: many never do, and that is not a loss on
+//! the path.
 use crate::history::Event;
 use crate::report::{Report, Reporter, SeriesSlot};
 use crate::target::ProbedTarget;
@@ -21,13 +22,15 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
-/// Between two requests of a round: routers limit how many errors they send in a moment.
+/// Interval between requests of a round: routers limit the rate of ICMP errors.
 const GAP: Duration = Duration::from_millis(20);
-/// A new router counts as a new path once it has answered so often in turn: single answers from elsewhere are common.
+/// A different router counts as a path change after this many consecutive answers. Single answers
+/// from elsewhere are common.
 const SURE_AFTER: u32 = 3;
-/// While the end of the path does not answer, so many hops are tried beyond the last router that did ...
+/// While the destination does not answer, this many hops are tried beyond the last router that did
+/// ...
 const BEYOND: u8 = 2;
-/// ... and all of them once in so many rounds.
+/// ... and all hops once per this many rounds.
 const ALL_EVERY: u32 = 20;
 const REQUEST_BYTES: usize = 64;
 const BATCH: usize = 32;
@@ -35,7 +38,7 @@ const BATCH: usize = 32;
 #[derive(Clone, Copy, Default)]
 struct Router {
     address: Option<IpAddr>,
-    /// Another one that answered in its place, and how often in turn.
+    /// A different router that answered at this hop, and the number of consecutive answers.
     other: Option<(IpAddr, u32)>,
 }
 
@@ -48,7 +51,7 @@ struct Probe {
     is_answered: bool,
 }
 
-/// A path that is probed.
+/// A probed path.
 pub(crate) struct HopProber {
     pub(crate) number: u32,
     slot: SeriesSlot,
@@ -58,16 +61,17 @@ pub(crate) struct HopProber {
     end: IpAddr,
     v6: bool,
     identifier: u16,
-    /// Only what the kernel knows to be ours comes.
+    /// Whether the kernel delivers only our packets.
     kernel_matches: bool,
     token: u64,
     next: u16,
     probes: VecDeque<Probe>,
     routers: Vec<Router>,
-    /// The hop limit with which the end answers.
+    /// Hop count of the destination.
     length: Option<u8>,
     rounds: u32,
-    /// The time of the round under way, and the hop limits still to be sent, with the time of the next.
+    /// Time of the current round, the next and last hop limit to send, and the time of the next
+    /// request.
     round: Option<(WallTime, u8, u8, Time)>,
     inbox: Inbox,
 }
@@ -109,11 +113,11 @@ impl HopProber {
     pub(crate) fn interest(&self) -> PollFd<'_> {
         PollFd::readable(self.socket.as_fd())
     }
-    /// When it wants to send next.
+    /// Time of the next request.
     pub(crate) fn next_at(&self) -> Option<Time> {
         self.round.map(|(.., at)| at)
     }
-    /// Begins a round.
+    /// Starts a round.
     pub(crate) fn begin(&mut self, at: WallTime, now: Time) {
         self.rounds += 1;
         let all = self.routers.len() as u8;
@@ -123,14 +127,14 @@ impl HopProber {
         let last = self.length.unwrap_or(if tries_all { all } else { known.min(all) });
         self.round = Some((at, 1, last, now));
     }
-    /// Sends what is due of the round.
+    /// Sends the requests that are due.
     pub(crate) fn send_due(&mut self, clock: Clock, reporter: &mut Reporter) {
         while let Some((at, hops, last, due)) = self.round {
             let now = clock.now();
             if due > now {
                 return;
             }
-            // The end may have answered since the round began.
+            // The destination may have answered since the round started.
             let last = self.length.unwrap_or(last);
             self.round = (hops < last).then_some((at, hops + 1, last, now + GAP));
             if let Err(reason) = self.send(hops, at, now) {
@@ -146,14 +150,14 @@ impl HopProber {
         let sequence = self.next;
         self.next = self.next.wrapping_add(1);
         let request = request(self.v6, self.identifier, sequence, self.token);
-        // An error about an earlier request is reported by the next call, which then sends nothing.
+        // The next call reports an ICMP error about an earlier request and then sends nothing.
         let sent =
             self.socket.send_to(&request, &self.to).or_else(|_| self.socket.send_to(&request, &self.to));
         sent.map_err(|e| without_code(&e))?;
         self.probes.push_back(Probe { sequence, hops, at, sent: now, is_overdue: false, is_answered: false });
         Ok(())
     }
-    /// Takes what routers and the end of the path answered.
+    /// Processes answers of routers and of the destination.
     pub(crate) fn receive(&mut self, clock: Clock, stamps: &mut StampConverter, reporter: &mut Reporter) {
         let mut answers: Vec<(u16, IpAddr, bool, Option<WallTime>)> = Vec::new();
         while self.inbox.receive_errors(self.socket.as_fd()).is_ok_and(|count| count > 0) {
@@ -168,10 +172,11 @@ impl HopProber {
             self.answered(sequence, from, is_end, received, reporter);
         }
     }
-    /// The error queue has the request as the router quoted it, from its ICMP header on.
+    /// Parses an error queue entry: the request as quoted by the router, from its ICMP header on.
     fn refused(&self, message: &ReceivedMessage<'_>) -> Option<(u16, IpAddr, bool, Option<WallTime>)> {
         let Some(Notice::Refused { by: Some(by), icmp_type, .. }) = message.notice else { return None };
-        // Time exceeded (RFC 792, RFC 4443); all else is the end of the path, or of the way there.
+        // Time exceeded (RFC 792, RFC 4443); everything else is the end of the path, or of the
+        // reachable part.
         let is_end = icmp_type != if self.v6 { 3 } else { 11 };
         let ours = self.kernel_matches || word(message.bytes, 4)? == self.identifier;
         ours.then_some((word(message.bytes, 6)?, by, is_end, message.stamp))
@@ -213,8 +218,8 @@ impl HopProber {
         }
         self.learn_router(hops, from, at, reporter);
     }
-    /// The end answers all requests that get so far. The first of them is its own hop: the one after a router, or the one
-    /// that was found to be it in an earlier round.
+    /// Whether the destination is at this hop. It answers all requests that reach it; the first of
+    /// them is its hop: the one after a known router, or the one found in an earlier round.
     fn is_the_end(&self, hops: u8) -> bool {
         let after_router = usize::from(hops).checked_sub(2).and_then(|n| self.routers.get(n));
         let is_near = hops == 1 || after_router.is_some_and(|r| r.address.is_some_and(|a| a != self.end));
@@ -249,13 +254,14 @@ impl HopProber {
             reporter.report(Report::Event(Event { at, kind: "path", text }, Some(slot)));
         }
     }
-    /// Reports what has waited too long, and forgets what is too old.
+    /// Reports timed-out requests, and removes old ones.
     pub(crate) fn time_out(&mut self, now: Time, reporter: &mut Reporter) {
         for probe in &mut self.probes {
             let is_late = now.saturating_since(probe.sent) > self.timeout;
             if is_late && !probe.is_overdue && !probe.is_answered {
                 let router = self.routers.get(usize::from(probe.hops) - 1);
-                // Also of the first hop, which is there: else a path of which nothing is known would have no series at all.
+                // Also for the first hop, which always exists: otherwise an unknown path would have
+                // no series at all.
                 if router.is_some_and(|r| r.address.is_some()) || probe.hops == 1 {
                     probe.is_overdue = true;
                     reporter.sample(self.slot + SeriesSlot::from(probe.hops) - 1, probe.at, Outcome::Lost);
@@ -275,7 +281,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
-/// The complement of the sequence number stands in the payload, so that the sum of both is always the same.
+/// The payload contains the complement of the sequence number, so that the checksum is constant.
 fn request(v6: bool, identifier: u16, sequence: u16, token: u64) -> [u8; REQUEST_BYTES] {
     let mut bytes = [0; REQUEST_BYTES];
     bytes[0] = if v6 { 128 } else { 8 };
@@ -283,7 +289,7 @@ fn request(v6: bool, identifier: u16, sequence: u16, token: u64) -> [u8; REQUEST
     bytes[6..8].copy_from_slice(&sequence.to_be_bytes());
     bytes[8..16].copy_from_slice(&token.to_be_bytes());
     bytes[16..18].copy_from_slice(&(!sequence).to_be_bytes());
-    // The kernel fills in that of ICMPv6, and of IPv4's unprivileged sockets.
+    // The kernel sets the checksum for ICMPv6 and for unprivileged IPv4 sockets.
     if !v6 {
         let sum = checksum::of(&bytes);
         bytes[2..4].copy_from_slice(&sum.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Counters of this host itself: they distinguish "slow while the uplink is full" from "slow".
+//! Counters of this host, which distinguish "slow while the uplink is full" from "slow".
 use crate::register::{PlannedSeries, Register, THIS_HOST};
 use crate::report::{Report, Reporter, SeriesSlot};
 use fathom_os::backlog::backlog;
@@ -10,13 +10,13 @@ use fathom_watch_samples::{Level, Unit};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The first two slots are the threads' lateness.
+/// The first two slots are the lateness of the probing threads.
 const SLOTS_BEGIN: SeriesSlot = 2;
-/// More interfaces are not looked at.
+/// Maximum number of interfaces.
 const MAX_INTERFACES: usize = 16;
-/// Received, sent, waiting.
+/// Series per interface: received, sent, backlog.
 const SERIES: SeriesSlot = 3;
-/// The first slot that is free for targets.
+/// The first slot for targets.
 pub(crate) const SLOTS_END: SeriesSlot = SLOTS_BEGIN + MAX_INTERFACES as SeriesSlot * SERIES;
 
 /// Bytes received and sent since the interface came up.
@@ -29,7 +29,7 @@ struct Interface {
     last: Option<(Time, Counters)>,
 }
 
-/// The thread.
+/// The thread that reads the counters.
 pub(crate) struct HostThread {
     wishes: Receiver<Vec<String>>,
     reporter: Reporter,
@@ -50,7 +50,7 @@ impl HostThread {
             interfaces: Vec::new(),
         }
     }
-    /// Runs until nobody can wish anything any more.
+    /// Runs until all senders of commands are dropped.
     pub(crate) fn run(mut self) {
         let turn = std::time::Duration::from_nanos(LOOK_EVERY.as_nanos());
         loop {
@@ -107,7 +107,8 @@ impl HostThread {
     }
 }
 
-/// Bits per second, received and sent; `None` where a counter went back: the interface is another one.
+/// Receive and send rate in bit/s; `None` if a counter decreased, because the interface was
+/// replaced.
 fn rates(before: (Time, Counters), now: (Time, Counters)) -> Option<(f64, f64)> {
     let seconds = now.0.saturating_since(before.0).as_secs_f64();
     let rate = |old: u64, new: u64| new.checked_sub(old).map(|bytes| bytes as f64 * 8.0 / seconds);
@@ -115,15 +116,14 @@ fn rates(before: (Time, Counters), now: (Time, Counters)) -> Option<(f64, f64)> 
     (seconds > 0.0).then_some((received, sent))
 }
 
-/// Of `/proc/net/dev`: bytes received and sent are the first and the ninth number of a line.
+/// Parses `/proc/net/dev`: bytes received and sent are the first and ninth number of a line.
 fn counters(text: &str, name: &str) -> Option<Counters> {
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     let numbers: Vec<u64> = line.split_whitespace().filter_map(|n| n.parse().ok()).collect();
     Some((*numbers.first()?, *numbers.get(8)?))
 }
 
-/// The interface of the default route: IPv4's, else IPv6's.
-/// The interfaces that are meant by those of a plan.
+/// The interfaces of a plan; by default that of the default route, of IPv4 or else of IPv6.
 fn names(wanted: &[String]) -> Vec<String> {
     match wanted {
         [] => default_interface().into_iter().collect(),
@@ -132,7 +132,7 @@ fn names(wanted: &[String]) -> Vec<String> {
     }
 }
 
-/// Why the load of this host is not known, or not of all interfaces that the plan names; `None` if it is.
+/// Why the load of this host, or of some configured interfaces, is unknown; `None` if it is known.
 #[must_use]
 pub fn unknown_load(plan: &Plan) -> Option<String> {
     let text = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
@@ -162,7 +162,7 @@ fn default_v4(text: &str) -> Option<String> {
     })
 }
 
-/// The line whose destination is a prefix of no bits, and not the one that refuses (on `lo`).
+/// The line whose destination has a prefix length of 0, except the unreachable route on `lo`.
 fn default_v6(text: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();

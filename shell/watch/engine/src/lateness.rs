@@ -1,4 +1,4 @@
-//! How late this program wakes, as a series of its own: a busy host must not look like a bloated line.
+//! Scheduling delay of this program, as a series: a busy host must not look like a bloated link.
 use crate::report::{Reporter, SeriesSlot};
 use fathom_os::clock::wall_now;
 use fathom_units::{Duration, Time};
@@ -6,7 +6,7 @@ use fathom_watch_samples::Outcome;
 
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// The largest lateness of each second.
+/// Records the largest lateness per second.
 #[derive(Debug)]
 pub(crate) struct LatenessMonitor {
     slot: SeriesSlot,
@@ -18,11 +18,11 @@ impl LatenessMonitor {
     pub(crate) const fn new(slot: SeriesSlot) -> Self {
         LatenessMonitor { slot, reported: Time::ZERO, largest: None }
     }
-    /// Notes a wake-up that came so late.
+    /// Records a wake-up that was late by `late`.
     pub(crate) fn woke_late(&mut self, late: Duration) {
         self.largest = Some(self.largest.unwrap_or_default().max(late));
     }
-    /// Reports the largest lateness of the last second, if there was one.
+    /// Reports the largest lateness of the last second, if any.
     pub(crate) fn report(&mut self, now: Time, reporter: &mut Reporter) {
         if now.saturating_since(self.reported) < REPORT_EVERY {
             return;

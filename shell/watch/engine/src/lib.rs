@@ -1,8 +1,9 @@
-//! The engine of `fathom watch`: it sends probes, records replies, resolves names, and applies changes of the plan.
+//! The engine of `fathom watch`: sends probes, records replies, resolves names, and applies changes
+//! of the plan.
 //!
-//! One thread probes by ICMP echo, one by everything that needs a socket of its own; some resolve names, one reads the counters of this
-//! host, one evaluates alerts, and one writes the history, which it alone has. They communicate by channels: a slow disk or a dead name
-//! server delays no probe.
+//! Threads: one for ICMP echo, one for probes with their own sockets, some for name resolution, one
+//! for this host's counters, one for alerts, and one that writes the history, exclusively. They
+//! communicate by channels, so that a slow disk or an unresponsive name server delays no probe.
 
 mod alerts;
 mod connection_probe;

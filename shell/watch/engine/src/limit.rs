@@ -1,4 +1,4 @@
-//! How many packets a second this machine can send and time, by trying.
+//! Measures how many packets per second this machine can send and time.
 use crate::probe_socket::{ProbeSocket, SocketKey};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_os::cpu::thread_time;
@@ -7,14 +7,14 @@ use fathom_units::Duration;
 use fathom_watch_plan::Plan;
 use std::net::SocketAddr;
 
-/// Rounds of a batch each: some milliseconds of work, after some for the caches.
+/// Rounds of one batch each: a few milliseconds of work, after a warm-up for the caches.
 const ROUNDS: u32 = 12;
 const WARM_UP: u32 = 4;
-/// Where no ICMP socket may be opened nothing can be tried: a small router's rate.
+/// The limit if no ICMP socket can be opened: that of a small router.
 const UNTRIED: u64 = 2_000;
 
-/// The most packets that `plan` may send in a second, and where that limit comes from: the plan itself, or one CPU of this
-/// machine, of which loopback shows what a packet and its answer cost.
+/// Maximum packets per second of `plan`, and the source of the limit: the plan, or one CPU of this
+/// machine, measured on loopback.
 #[must_use]
 pub fn packet_limit(plan: &Plan) -> (u64, String) {
     if let Some(limit) = plan.max_packets_per_second {
@@ -29,7 +29,7 @@ pub fn packet_limit(plan: &Plan) -> (u64, String) {
     )
 }
 
-/// CPU time of one echo on loopback, its answer by the kernel included.
+/// CPU time of one echo on loopback, including the kernel's reply.
 fn cost() -> Option<Duration> {
     let clock = Clock::start();
     let key = SocketKey { v6: false, source: None, dscp: 0, is_small: true };

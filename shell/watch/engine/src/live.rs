@@ -1,4 +1,4 @@
-//! The current state of all series, shared with whoever shows it.
+//! The current state of all series, shared with readers.
 use crate::report::SeriesSlot;
 use fathom_os::clock::wall_now;
 use fathom_units::{Duration, WallTime};
@@ -8,31 +8,31 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The current state of each series. Shared between the thread that writes the history and those that show it.
+/// The current state of each series, shared between the history writer and readers.
 #[derive(Default, Debug)]
 pub struct LiveState {
     rows: Mutex<Vec<Option<Row>>>,
     host: Mutex<BTreeMap<SeriesSlot, HostSeries>>,
 }
 
-/// The span of this host's own state that counts as now: the usual interval of scrapers.
+/// The period that counts as now for this host's own state: the usual interval of scrapers.
 const NOW: Duration = Duration::from_secs(15);
 
-/// A series of this host, as far as it is now.
+/// Recent values of a host series.
 #[derive(Debug)]
 struct HostSeries {
     probe: String,
     values: VecDeque<(WallTime, f64)>,
 }
 
-/// What a series of this host was in the last 15 seconds.
+/// Values of a host series in the last 15 seconds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HostNow {
-    /// Its name: `eth0 sent`, `lateness of icmp`.
+    /// Name of the series: `eth0 sent`, `lateness of icmp`.
     pub probe: String,
-    /// Mean of its values, in the unit of the series.
+    /// Mean, in the unit of the series.
     pub mean: f64,
-    /// The greatest of them.
+    /// Maximum.
     pub max: f64,
 }
 
@@ -63,16 +63,16 @@ struct Row {
     since: WallTime,
 }
 
-/// Everything that was counted of a series since it came into the plan.
+/// Cumulative counts of a series since it was added to the plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Total {
-    /// The series as it is now.
+    /// Current state of the series.
     pub now: TargetNow,
-    /// Outcomes.
+    /// Counts of outcomes.
     pub tally: Tally,
-    /// Delays of those that were answered, late ones among them.
+    /// Histogram of the delays, including late answers.
     pub sketch: Sketch,
-    /// When counting began.
+    /// Start of counting.
     pub since: WallTime,
 }
 
@@ -88,7 +88,7 @@ impl Row {
     }
 }
 
-/// The rows, locked.
+/// The rows under a lock.
 pub(crate) struct LockedRows<'b> {
     rows: MutexGuard<'b, Vec<Option<Row>>>,
 }
@@ -97,14 +97,14 @@ impl LiveState {
     pub(crate) fn lock(&self) -> LockedRows<'_> {
         LockedRows { rows: self.rows.lock().unwrap_or_else(PoisonError::into_inner) }
     }
-    /// All series that have a sample or a reason for having none, in the order of the plan.
+    /// All series that have a sample or a reason for having none, in plan order.
     #[must_use]
     pub fn targets(&self) -> Vec<TargetNow> {
         let time = wall_now();
         let locked = self.lock();
         locked.rows.iter().flatten().map(|row| row.at(time)).collect()
     }
-    /// What this host did itself in the last seconds; nothing of what was not read in them.
+    /// This host's own values in the last seconds; series without recent values are omitted.
     #[must_use]
     pub fn host(&self) -> Vec<HostNow> {
         let time = wall_now();
@@ -113,14 +113,14 @@ impl LiveState {
     pub(crate) fn open_host(&self, slot: SeriesSlot, probe: String) {
         self.lock_host().insert(slot, HostSeries { probe, values: VecDeque::new() });
     }
-    /// A value of a series that is this host's own, if it is.
+    /// Records a value if the series is a host series.
     pub(crate) fn host_value(&self, slot: SeriesSlot, at: WallTime, value: f64) {
         self.lock_host().get_mut(&slot).into_iter().for_each(|series| series.add(at, value));
     }
     fn lock_host(&self) -> MutexGuard<'_, BTreeMap<SeriesSlot, HostSeries>> {
         self.host.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// What was counted of each since it came.
+    /// Cumulative counts of each series.
     #[must_use]
     pub fn totals(&self) -> Vec<Total> {
         let time = wall_now();
@@ -161,7 +161,7 @@ impl LockedRows<'_> {
     pub(crate) fn amend(&mut self, slot: SeriesSlot, sample: Sample) {
         let Some(row) = self.row(slot) else { return };
         row.minute.amend(sample);
-        // It was counted as lost when it was.
+        // It was counted as lost before.
         row.tally.lost = row.tally.lost.saturating_sub(1);
         row.tally.late += 1;
         row.sketch.add(Code::of(sample.outcome));
@@ -178,7 +178,7 @@ impl LockedRows<'_> {
     pub(crate) fn alerts(&mut self, slot: SeriesSlot, names: Vec<String>) {
         self.row(slot).into_iter().for_each(|row| row.now.alerts.clone_from(&names));
     }
-    /// The number of a series in the history; `None` before its first sample.
+    /// Number of a series in the history; `None` before its first sample.
     pub(crate) fn number(&mut self, slot: SeriesSlot) -> Option<u32> {
         self.row(slot).map(|row| row.now.series)
     }
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(series.at(at(31)), now(3.0, 5.0));
         assert_eq!(series.at(at(36)), now(4.0, 5.0));
         assert_eq!(series.at(at(45)), None, "what is old is not now");
-        // The clock was set back: what was before that is not before now.
+        // After the clock is set back, the old values no longer count.
         series.add(at(7), 8.0);
         assert_eq!(series.at(at(8)), now(8.0, 8.0));
         assert_eq!(series.values.len(), 1);

@@ -1,4 +1,4 @@
-//! All of it: started, read again, stopped.
+//! Starts, reloads and stops the engine.
 use crate::alerts::{self, AlertBackend, JudgeMessage, Outlets, ToJudge};
 use crate::echo::{EchoCounts, EchoThread};
 use crate::history::{Event, HistoryWriter};
@@ -21,25 +21,26 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// What a new plan changed.
+/// Changes made by a new plan.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Changes {
-    /// Targets that go on as they were.
+    /// Unchanged targets.
     pub unchanged: usize,
-    /// New ones, and those of which anything is different.
+    /// New or changed targets.
     pub started: usize,
-    /// Those that are gone, or different now.
+    /// Removed or changed targets.
     pub stopped: usize,
 }
 
-/// How reliable the results are.
+/// Measurement quality.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Health {
-    /// Answers and departures that the kernel did not stamp: timed by the program, some microseconds to milliseconds late.
+    /// Replies and departures without a kernel timestamp: the program timed them, with an error of
+    /// microseconds to milliseconds.
     pub unstamped: u64,
     /// ICMP replies from an address that was not probed, or to no probe.
     pub strangers: u64,
-    /// Probes that were not sent because the host did not let the program run in time.
+    /// Probes not sent because the program was not scheduled in time.
     pub missed: u64,
 }
 
@@ -50,7 +51,7 @@ struct Running {
     slot: SeriesSlot,
 }
 
-/// The engine.
+/// The running engine.
 #[derive(Debug)]
 pub struct Monitor {
     live: Arc<LiveState>,
@@ -63,7 +64,7 @@ pub struct Monitor {
     to_sockets: Sender<Command>,
     to_host: Sender<Vec<String>>,
     to_writer: Sender<Vec<Report>>,
-    /// To the thread that judges alerts, if there is one.
+    /// The alert thread, if any.
     judge: Option<(ToJudge, JoinHandle<()>)>,
     resolver: Option<Resolver>,
     counts: Arc<EchoCounts>,
@@ -72,13 +73,13 @@ pub struct Monitor {
     writer: JoinHandle<()>,
 }
 
-/// Whether this process may send the probes of `plan`.
+/// Checks whether this process may send the probes of `plan`.
 ///
 /// # Errors
-/// In words, with what to try.
+/// What is missing, and what to try.
 pub fn permitted(plan: &Plan) -> Result<(), String> {
     let needs = plan.targets.iter().any(|t| matches!(t.protocol, Protocol::Icmp | Protocol::Hops));
-    // Where there is no IPv6 at all, its targets alone fail.
+    // If IPv6 is unavailable, only its targets fail.
     match if needs { echo_socket(false) } else { return Ok(()) } {
         Err(error @ EchoSocketError::NotPermitted) => Err(error.to_string()),
         Err(EchoSocketError::Io(error)) => Err(format!("ICMP socket: {error}")),
@@ -87,24 +88,24 @@ pub fn permitted(plan: &Plan) -> Result<(), String> {
 }
 
 impl Monitor {
-    /// Starts to probe, and judges no alerts. The plan should have passed [`permitted`].
+    /// Starts probing without alerts. Check the plan with [`permitted`] first.
     ///
     /// # Errors
-    /// If the system gives no random number.
+    /// If the system provides no random number.
     pub fn start(plan: &Plan, history: Box<dyn HistoryWriter>) -> Result<Monitor, String> {
         Monitor::start_with(plan, history, None)
     }
-    /// Starts to probe. With `alerting`, the plan's alerts are judged.
+    /// Starts probing. With `alerting`, evaluates the plan's alerts.
     ///
     /// # Errors
-    /// If the system gives no random number.
+    /// If the system provides no random number.
     pub fn start_with(
         plan: &Plan,
         history: Box<dyn HistoryWriter>,
         backend: Option<Box<dyn AlertBackend>>,
     ) -> Result<Monitor, String> {
         let token = token()?;
-        // Where it may not be raised, connections beyond it fail, and say so.
+        // If the limit cannot be raised, connections beyond it fail and report that.
         let _ = fathom_os::files::raise_limit();
         let clock = Clock::start();
         let (live, register) = (Arc::new(LiveState::default()), Register::default());
@@ -120,7 +121,7 @@ impl Monitor {
         let counts = Arc::new(EchoCounts::default());
         let slots: Arc<std::sync::Mutex<BTreeMap<u32, Vec<SeriesSlot>>>> = Arc::default();
         let reporter = || Reporter::new(to_writer.clone());
-        // Its own lateness is the first series, of each thread that sends; then what its host thread finds.
+        // Slots start with the lateness of each probing thread, then the host thread's series.
         let echo =
             EchoThread::new(clock, echo_commands, reporter(), Arc::clone(&counts), 0, (plan.seed, token));
         let sockets = SocketThread::new(clock, socket_commands, reporter(), 1, (plan.seed, token));
@@ -162,12 +163,12 @@ impl Monitor {
         monitor.reload(plan);
         Ok(monitor)
     }
-    /// The state of all targets now.
+    /// The current state of all targets.
     #[must_use]
     pub fn live(&self) -> Arc<LiveState> {
         Arc::clone(&self.live)
     }
-    /// How reliable the results are.
+    /// Measurement quality so far.
     #[must_use]
     pub fn health(&self) -> Health {
         let read = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
@@ -177,12 +178,12 @@ impl Monitor {
             missed: read(&self.counts.missed),
         }
     }
-    /// What the history could not do since the last call.
+    /// Problems of the history since the last call.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         self.problems.try_iter().collect()
     }
-    /// Takes a new plan. Targets of which nothing is different are not touched: not one of their slots moves.
+    /// Applies a new plan. Unchanged targets are not touched: none of their slots moves.
     pub fn reload(&mut self, plan: &Plan) -> Changes {
         let _ = self.to_host.send(plan.interfaces.clone());
         self.tell_judge(|| JudgeMessage::Rules(plan.alerts.clone()));
@@ -238,7 +239,7 @@ impl Monitor {
     fn stop_one(&self, one: &Running) {
         let _ = self.thread_of(one.target.protocol).send(Command::Remove(one.number));
         self.resolver.iter().for_each(|resolver| resolver.remove(one.number));
-        // What it has reported so far is kept before its series are forgotten.
+        // Its reports so far are recorded before its series are removed.
         self.lock_slots().remove(&one.number);
         let count = one.target.series().len() as SeriesSlot;
         for slot in one.slot..one.slot + count {
@@ -266,7 +267,7 @@ impl Monitor {
             let _ = wait.recv();
         }
     }
-    /// Stops, and has the history flushed. Returns what it could not do.
+    /// Stops and flushes the history. Returns its problems.
     #[must_use]
     pub fn stop(self) -> Vec<String> {
         for to in [&self.to_echo, &self.to_sockets] {
@@ -277,11 +278,11 @@ impl Monitor {
             let _ = thread.join();
         }
         if let Some((to, thread)) = self.judge {
-            // It may be reading the past for as long as the disk takes.
+            // It may be blocked reading the past from disk.
             to.send(JudgeMessage::Stop);
             let _ = thread.join();
         }
-        // The resolver's threads may hold a sender for as long as a name server keeps them waiting.
+        // Resolver threads may hold a sender for as long as a name server does not answer.
         let (done, wait) = channel();
         let _ = self.to_writer.send(vec![Report::End(done)]);
         let _ = wait.recv();
@@ -340,7 +341,7 @@ fn suits(address: IpAddr, family: Family) -> Result<IpAddr, String> {
     }
 }
 
-/// A number that no other run has.
+/// A random number that identifies this run.
 fn token() -> Result<u64, String> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|e| format!("random numbers: {e}"))?;

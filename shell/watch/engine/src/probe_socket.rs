@@ -1,4 +1,5 @@
-//! A socket of ICMP echo with its room for batches. Targets of one family, source address and DSCP share one.
+//! An ICMP echo socket with buffers for batches. Targets with the same family, source address and
+//! DSCP share one.
 use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, set_dscp, set_receive_buffer, set_unfragmented};
@@ -10,24 +11,27 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
-/// Answers taken in one call. As many packets are sent before those that came are taken: they must fit the receive buffer.
+/// Replies received per call, and packets sent before replies are read: they must fit into the
+/// receive buffer.
 const BATCH: usize = 64;
-/// Room for the answers of two seconds at 2,000 packets a second: an entry takes about a kilobyte.
+/// Space for the replies of two seconds at 2,000 packets per second; an entry takes about a
+/// kilobyte.
 const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
-/// The largest payload that a plan may request, and its header.
+/// The largest payload of a plan, and its header.
 const LARGEST: usize = 1_452 + ECHO_HEADER_BYTES;
-/// Packets with no more payload pass everywhere in one piece: 576 bytes (RFC 791) without the largest header of IP.
+/// Payload that is never fragmented: 576 bytes (RFC 791) minus the largest IP header and the ICMP
+/// header.
 const NEVER_BROKEN_UP: u16 = 576 - 60 - ECHO_HEADER_BYTES as u16;
-/// Of what is received only this much is looked at: Ethernet, IPv6 and ICMP headers, and what names a probe.
+/// Bytes examined of a received packet: Ethernet, IPv6 and ICMP headers, and the probe identifier.
 const LOOKED_AT: usize = 14 + 40 + ECHO_HEADER_BYTES + ECHO_MIN_PAYLOAD_BYTES + 40;
 
-/// What targets of one socket have in common.
+/// Properties that targets of one socket share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SocketKey {
     pub(crate) v6: bool,
     pub(crate) source: Option<IpAddr>,
     pub(crate) dscp: u8,
-    /// Its packets are so small that no path has to break them up.
+    /// Whether its packets are too small to be fragmented.
     pub(crate) is_small: bool,
 }
 
@@ -43,7 +47,7 @@ pub(crate) struct ProbeSocket {
     socket: Socket,
     room: Vec<u8>,
     inbox: Inbox,
-    /// Packets sent since answers were last taken.
+    /// Packets sent since replies were last read.
     unlooked: usize,
 }
 
@@ -77,11 +81,11 @@ impl ProbeSocket {
     pub(crate) fn interest(&self) -> PollFd<'_> {
         PollFd::readable(self.socket.as_fd())
     }
-    /// Whether so many answers may be waiting that they are to be taken before more is sent.
+    /// Whether replies must be read before more is sent.
     pub(crate) const fn is_full(&self) -> bool {
         self.unlooked >= BATCH
     }
-    /// Sends a probe. With `stamped`, the kernel reports when it left.
+    /// Sends a probe. With `stamped`, the kernel timestamps its departure.
     pub(crate) fn send(
         &mut self,
         (to, size): (SocketAddr, u16),
@@ -98,7 +102,7 @@ impl ProbeSocket {
             self.socket.send_to(bytes, &to.into()).map(drop)
         }
     }
-    /// Gives `take` each packet whose leaving the kernel stamped.
+    /// Passes each departure timestamp to `take`.
     pub(crate) fn departures(&mut self, mut take: impl FnMut(&ReceivedMessage<'_>)) {
         while self.inbox.receive_errors(self.socket.as_fd()).is_ok_and(|count| count > 0) {
             self.inbox.iter().filter(|l| l.notice == Some(Notice::Queued)).for_each(|l| take(&l));
@@ -107,7 +111,7 @@ impl ProbeSocket {
             }
         }
     }
-    /// Gives `take` each packet that arrived.
+    /// Passes each received packet to `take`.
     pub(crate) fn arrivals(&mut self, mut take: impl FnMut(&ReceivedMessage<'_>)) {
         self.unlooked = 0;
         while self.inbox.receive(self.socket.as_fd()).is_ok_and(|count| count > 0) {

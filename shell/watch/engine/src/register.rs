@@ -1,4 +1,4 @@
-//! The series that a watch has now.
+//! The current series of a watch.
 use crate::live::LiveState;
 use crate::report::SeriesSlot;
 use fathom_watch_plan::TargetNow;
@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The name under which this host's own state is kept.
+/// The target name of this host's own series.
 pub const THIS_HOST: &str = "this host";
 
-/// A series that the plan may make.
+/// A series that the plan defines.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedSeries {
     pub(crate) slot: SeriesSlot,
     pub(crate) target: String,
     pub(crate) probe: String,
     pub(crate) unit: Unit,
-    /// How it is shown; `None` for series that are no target's.
+    /// Its displayed state; `None` for series that belong to no target.
     pub(crate) now: Option<TargetNow>,
 }
 
-/// Which series there are: set by the thread that reads the plan, looked at by the one that keeps.
+/// The series by slot: written by the thread that reads the plan, read by the history writer.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Register {
     series: Arc<Mutex<BTreeMap<SeriesSlot, PlannedSeries>>>,

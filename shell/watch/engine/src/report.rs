@@ -1,4 +1,4 @@
-//! Reports from the threads that probe to the one that writes the history.
+//! Reports from the probing threads to the history writer.
 use crate::history::Event;
 use fathom_probe::{Reply, ReplyKind};
 use fathom_units::{Duration, Time, WallTime};
@@ -6,36 +6,36 @@ use fathom_watch_samples::{Level, Outcome, Sample};
 use std::net::IpAddr;
 use std::sync::mpsc::Sender;
 
-/// Number of a series within this process, from 0 in the order in which targets were added.
+/// Number of a series in this process, from 0 in the order in which targets were added.
 pub(crate) type SeriesSlot = u32;
 
 /// A report.
 #[derive(Clone, Debug)]
 pub(crate) enum Report {
-    /// A probe has its outcome.
+    /// The outcome of a probe.
     Sample(SeriesSlot, Sample),
-    /// A probe that was reported lost was answered after all.
+    /// The late answer to a probe that was reported lost.
     Amend(SeriesSlot, Sample),
     /// Duplicate and reordered replies.
     Count { slot: SeriesSlot, at: WallTime, duplicates: u64, reordered: u64 },
-    /// A level was read.
+    /// A level.
     Level(SeriesSlot, Level),
-    /// Why probes of this series fail, in words.
+    /// Why probes of this series fail.
     Reason(SeriesSlot, String),
-    /// Where a router was found.
+    /// Address of a router.
     Address(SeriesSlot, IpAddr),
-    /// Something to remember.
+    /// An event to record.
     Event(Event, Option<SeriesSlot>),
-    /// All before this is to be seen by whoever looks.
+    /// Request to confirm that all earlier reports were processed.
     Sync(Sender<()>),
-    /// There will be no more.
+    /// The last report.
     End(Sender<()>),
 }
 
-/// Reports are handed over together: each hand-over wakes a thread.
+/// Interval of handovers, because each wakes a thread.
 const HAND_OVER_EVERY: Duration = Duration::from_millis(500);
 
-/// Collects the reports of one thread, and hands them over.
+/// Collects the reports of one thread and hands them over.
 #[derive(Debug)]
 pub(crate) struct Reporter {
     to: Sender<Vec<Report>>,
@@ -53,7 +53,8 @@ impl Reporter {
     pub(crate) fn sample(&mut self, slot: SeriesSlot, at: WallTime, outcome: Outcome) {
         self.report(Report::Sample(slot, Sample { at, outcome }));
     }
-    /// Reports a reply. Returns the sample if it is the first reply, and the probe was not lost before.
+    /// Reports a reply. Returns the sample if it is the first reply and the probe was not reported
+    /// lost.
     pub(crate) fn reply(&mut self, slot: SeriesSlot, reply: &Reply<WallTime>) -> Option<Sample> {
         let Reply { kind, at, delay, is_reordered } = *reply;
         let late = Sample { at, outcome: Outcome::Late(delay) };
@@ -78,7 +79,8 @@ impl Reporter {
         self.report(Report::Reason(slot, reason.to_owned()));
         self.sample(slot, at, Outcome::Failed);
     }
-    /// Hands over what waits, if it has waited long enough. Nothing is lost if nobody listens any more: then all is over.
+    /// Hands over waiting reports if the interval has passed. If nobody listens any more, they are
+    /// not needed.
     pub(crate) fn hand_over(&mut self, now: Time) {
         if !self.waiting.is_empty() && now.saturating_since(self.handed_over) >= HAND_OVER_EVERY {
             self.handed_over = now;

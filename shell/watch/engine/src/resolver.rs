@@ -1,4 +1,5 @@
-//! Names to addresses, again and again, on threads of its own: a dead name server must not hold up a single probe.
+//! Resolves names periodically in its own threads, so that an unresponsive name server delays no
+//! probe.
 use crate::history::Event;
 use crate::report::{Report, SeriesSlot};
 use crate::target::Command;
@@ -10,14 +11,14 @@ use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A name server that does not answer keeps one of them for 10 s and more.
+/// Number of threads: an unresponsive name server blocks one for 10 s or more.
 const THREADS: usize = 4;
-/// The system's resolver does not report how long an answer is valid; five minutes are a usual time.
+/// Interval of resolution. The system's resolver does not report the TTL; five minutes is common.
 const AGAIN_AFTER: Duration = Duration::from_secs(300);
 const FIRST_RETRY_PAUSE: Duration = Duration::from_secs(10);
 const MAX_RETRY_PAUSE: Duration = Duration::from_secs(160);
 
-/// Who wants to know.
+/// A target that uses a name.
 #[derive(Clone, Debug)]
 pub(crate) struct Asker {
     pub(crate) number: u32,
@@ -50,10 +51,10 @@ struct Shared {
     events: Mutex<Sender<Vec<Report>>>,
 }
 
-/// Called with the targets whose host moved, and where to.
+/// Called with each target whose host has a new address.
 pub(crate) type Moved = Arc<dyn Fn(u32, IpAddr) + Send + Sync>;
 
-/// The threads.
+/// The resolver threads.
 #[derive(Debug)]
 pub(crate) struct Resolver {
     shared: Arc<Shared>,
@@ -69,12 +70,12 @@ impl Resolver {
         });
         for _ in 0..THREADS {
             let (shared, moved) = (Arc::clone(&shared), Arc::clone(moved));
-            // Nobody waits for them at the end: the system's resolver cannot be interrupted.
+            // Not joined at the end, because the system's resolver cannot be interrupted.
             std::thread::spawn(move || shared.work(&moved));
         }
         Resolver { shared }
     }
-    /// Has a name resolved now and from now on.
+    /// Resolves a name now and periodically.
     pub(crate) fn add(&self, host: &str, family: Family, asker: Asker) {
         let mut state = self.shared.lock();
         let entry = state.hosts.entry((host.to_owned(), family)).or_insert_with(|| Host {
@@ -157,11 +158,12 @@ impl Shared {
 }
 
 impl Host {
-    /// Text of the event, if there is one.
+    /// The text of the event, if any.
     fn take(&mut self, addresses: &[IpAddr], name: &str, moved: &Moved) -> Option<String> {
         let since = self.failing_since.take();
         self.wait = FIRST_RETRY_PAUSE;
-        // Several addresses come in another order each time: the one in use stays while it is among them.
+        // Several addresses come in a different order each time: keep the current one while it is
+        // among them.
         let stays = self.address.filter(|address| addresses.contains(address));
         let address = stays.or_else(|| addresses.first().copied())?;
         let before = self.address.replace(address);
@@ -213,7 +215,7 @@ fn resolve(host: &str, family: Family) -> Result<Vec<IpAddr>, String> {
     }
 }
 
-/// The resolver's words without what std puts before them.
+/// The resolver's message without the prefix that std adds.
 fn words(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.strip_prefix("failed to lookup address information: ").unwrap_or(&text).to_owned()

@@ -1,4 +1,4 @@
-//! The thread of all probes that have a socket of their own: connections, queries, UDP, routers.
+//! The thread of all probes with their own sockets: connections, queries, UDP, routers.
 use crate::connection_probe::{ConnectionProbe, Progress};
 use crate::history::Event;
 use crate::hops::HopProber;
@@ -18,9 +18,10 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// With nothing to probe, only a command can bring something: each look is a wake-up.
+/// Wait for commands when there is nothing to probe; each check is a wake-up.
 const LOOK_IDLE: std::time::Duration = std::time::Duration::from_secs(1);
-/// Probes of one target that are kept beyond their timeout, in case they are answered after all: each is a socket.
+/// Maximum probes of one target kept beyond their timeout in case of a late answer: each is a
+/// socket.
 const MAX_OVERDUE: usize = 8;
 
 struct TargetState {
@@ -70,7 +71,7 @@ impl SocketThread {
     }
     /// Runs until the stop command.
     pub(crate) fn run(mut self) {
-        // Without the privilege it wakes a little later, and says how late.
+        // Without the privilege it wakes up slightly later, and reports how late.
         let _ = raise_priority();
         let _ = poll::set_precise_timers();
         while self.process_commands() {
@@ -86,7 +87,7 @@ impl SocketThread {
         }
         self.reporter.hand_over_all();
     }
-    /// Processes the commands that wait. False after the stop command.
+    /// Processes waiting commands. Returns false after the stop command.
     fn process_commands(&mut self) -> bool {
         loop {
             match self.next_command() {
@@ -105,7 +106,7 @@ impl SocketThread {
                     let state = self.targets.get_mut(&number);
                     let has_moved = state.is_some_and(|state| state.probed.resolved.take(found));
                     if has_moved {
-                        // Another address is another path: it starts anew.
+                        // Another address is another path, which starts over.
                         self.paths.retain(|path| path.number != number);
                         self.servers.retain(|server| server.number() != number);
                     }
@@ -115,7 +116,7 @@ impl SocketThread {
             }
         }
     }
-    /// The next command. Without anything to probe, waits for it.
+    /// The next command; blocks if there is nothing to probe.
     fn next_command(&self) -> Result<Command, TryRecvError> {
         if !self.is_idle() {
             return self.commands.try_recv();
@@ -191,7 +192,7 @@ impl SocketThread {
             path.time_out(now, &mut self.reporter);
         }
     }
-    /// Waits for answers or for the next slot. Returns which connections have something.
+    /// Waits for answers or the next slot. Returns which connections are ready.
     fn wait(&mut self) -> Vec<bool> {
         if self.is_idle() {
             return Vec::new();
@@ -222,7 +223,7 @@ impl SocketThread {
         }
         self.connections = keep;
     }
-    /// Takes what came of a connection. False if it is over.
+    /// Processes the progress of a connection. Returns false if it has ended.
     fn look_at(&mut self, connection: &mut ConnectionProbe) -> bool {
         loop {
             match connection.advance(self.clock, &mut self.stamps) {
@@ -234,7 +235,7 @@ impl SocketThread {
                         return false;
                     }
                     if part == 2 {
-                        // What follows the handshake may have come with it.
+                        // Data after the handshake may already have arrived.
                         continue;
                     }
                     return true;
@@ -271,7 +272,7 @@ impl SocketThread {
         let Some(state) = self.targets.get_mut(&connection.number) else { return };
         let (slot, timeout) = (state.probed.slot, state.probed.target.timeout);
         let took = at.saturating_since(connection.started);
-        // From the request to the first byte of its answer.
+        // From the request to the first byte of the response.
         let answer = match state.probed.target.protocol {
             Protocol::Http => Some(2),
             Protocol::Https => Some(3),
@@ -300,7 +301,7 @@ impl SocketThread {
             self.reporter.failed(slot, connection.at, reason);
         }
     }
-    /// Reports what has waited too long, and lets go of what is too old or of one too many.
+    /// Reports timed-out probes, and drops those that are too old or too many.
     fn time_out(&mut self) {
         let now = self.clock.now();
         let mut keep = Vec::with_capacity(self.connections.len());

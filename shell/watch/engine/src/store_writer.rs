@@ -1,10 +1,10 @@
-//! Writes to the history on disk.
+//! Writes to a history on disk.
 use crate::history::{Event, HistoryWriter};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Level, Sample, Unit};
 use fathom_watch_store::{History, Repair, SeriesId, SeriesKey};
 
-/// Writes to a history on disk. Each problem is reported once, not every second.
+/// Writes to a history on disk. Reports each problem once, not every second.
 pub struct StoreWriter {
     history: History,
     reported: Option<String>,

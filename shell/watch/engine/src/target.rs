@@ -1,29 +1,29 @@
-//! A target as the thread that probes it has it.
+//! Targets as the probing threads see them.
 use crate::report::SeriesSlot;
 use fathom_watch_plan::Target;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// A command to a thread that probes.
+/// A command to a probing thread.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
-    /// Probe this target from now on.
+    /// Start probing this target.
     Add(ProbedTarget),
     /// Stop probing the target with this number.
     Remove(u32),
     /// The resolved address of a target, or why there is none.
     Address(u32, Result<IpAddr, String>),
-    /// Send nothing more, report what is known, and end.
+    /// Stop sending, report what is known, and end.
     Stop,
 }
 
-/// A target and where its samples go.
+/// A target and the slot of its samples.
 #[derive(Clone, Debug)]
 pub(crate) struct ProbedTarget {
-    /// Its number in this process; it stays the same when the plan is read again.
+    /// Number of the target in this process; it does not change on reload.
     pub(crate) number: u32,
     pub(crate) target: Arc<Target>,
-    /// The first of its series.
+    /// Slot of its first series.
     pub(crate) slot: SeriesSlot,
     pub(crate) resolved: ResolvedAddress,
 }
@@ -33,12 +33,13 @@ pub(crate) struct ProbedTarget {
 pub(crate) struct ResolvedAddress {
     address: Option<IpAddr>,
     before: Option<IpAddr>,
-    /// Why there is none.
+    /// Why there is no address.
     problem: String,
 }
 
 impl ResolvedAddress {
-    /// Takes what the resolver found. A host that is no longer found keeps its address. True if it moved.
+    /// Applies a result of the resolver. After a failure the old address is kept. Returns whether
+    /// the address changed.
     pub(crate) fn take(&mut self, found: Result<IpAddr, String>) -> bool {
         match found {
             Ok(address) if self.address == Some(address) => false,
@@ -55,7 +56,7 @@ impl ResolvedAddress {
     pub(crate) fn address(&self) -> Result<IpAddr, &str> {
         self.address.ok_or(if self.problem.is_empty() { "the name is being resolved" } else { &self.problem })
     }
-    /// Whether an answer may come from there.
+    /// Whether a reply may come from this address.
     pub(crate) fn is_from(&self, from: Option<SocketAddr>) -> bool {
         let from = from.map(|from| from.ip());
         from.is_some() && (from == self.address || from == self.before)

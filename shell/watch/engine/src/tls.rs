@@ -1,5 +1,5 @@
-//! A TLS handshake whose duration is measured. A certificate that is not valid is noted and does not end it: the question is
-//! how long the server takes, not whether it may be trusted.
+//! A timed TLS handshake. An invalid certificate is noted but does not end it, because the probe
+//! measures the server's speed, not its trustworthiness.
 use fathom_os::error::without_code;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier};
@@ -11,7 +11,7 @@ use socket2::Socket;
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// A handshake under way, and what is said over it afterwards.
+/// A handshake in progress, and the connection after it.
 pub(crate) struct Handshake {
     connection: ClientConnection,
     notary: Arc<Notary>,
@@ -27,12 +27,12 @@ impl Handshake {
         let builder = builder.map_err(|e| e.to_string())?.dangerous();
         let verifier: Arc<dyn ServerCertVerifier> = Arc::clone(&notary) as _;
         let mut config = builder.with_custom_certificate_verifier(verifier).with_no_client_auth();
-        // A resumed handshake is a shorter one: each is to be whole.
+        // Resumption would shorten handshakes; each should be complete.
         config.resumption = Resumption::disabled();
         let connection = ClientConnection::new(Arc::new(config), name).map_err(|e| e.to_string())?;
         Ok(Handshake { connection, notary })
     }
-    /// Sends what is to be sent. The socket takes it: it is less than any send buffer.
+    /// Sends pending data. It fits into any send buffer.
     pub(crate) fn write(&mut self, mut socket: &Socket) -> Result<(), String> {
         let mut bytes = Vec::new();
         while self.connection.wants_write() {
@@ -40,7 +40,7 @@ impl Handshake {
         }
         socket.write_all(&bytes).map_err(|e| without_code(&e))
     }
-    /// Takes what came. Returns the plain text of it, up to `limit` bytes.
+    /// Processes received data. Returns up to `limit` bytes of plain text.
     pub(crate) fn read(&mut self, mut bytes: &[u8], limit: usize) -> Result<Vec<u8>, String> {
         let mut plain = Vec::new();
         while !bytes.is_empty() {
@@ -62,7 +62,7 @@ impl Handshake {
     }
 }
 
-/// The host's own authorities, read once; `None` if it has none.
+/// The system's certificate authorities, read once; `None` if there are none.
 fn authorities() -> Option<Arc<WebPkiServerVerifier>> {
     static KNOWN: OnceLock<Option<Arc<WebPkiServerVerifier>>> = OnceLock::new();
     KNOWN
@@ -75,10 +75,10 @@ fn authorities() -> Option<Arc<WebPkiServerVerifier>> {
         .clone()
 }
 
-/// What a check of a signature gives.
+/// Result of a signature check.
 type Verified = Result<HandshakeSignatureValid, Error>;
 
-/// Looks at certificates and remembers what is wrong with them.
+/// Accepts all certificates and records what is wrong with them.
 #[derive(Debug)]
 struct Notary {
     authorities: Option<Arc<WebPkiServerVerifier>>,
@@ -89,7 +89,7 @@ impl Notary {
     const fn new(authorities: Option<Arc<WebPkiServerVerifier>>) -> Self {
         Notary { authorities, problem: Mutex::new(None) }
     }
-    /// Notes why the host's own authorities refuse what `check` hands them.
+    /// Records why the system's authorities refuse the certificate in `check`.
     fn judge<T>(&self, check: impl FnOnce(&WebPkiServerVerifier) -> Result<T, Error>) {
         if let Some(Err(error)) = self.authorities.as_deref().map(check) {
             let mut problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);

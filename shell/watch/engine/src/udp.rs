@@ -1,4 +1,5 @@
-//! UDP probes against `fathom serve`: the round trip, and the delay of each way by the fitted clock of the far end.
+//! UDP probes against `fathom serve`: round-trip time, and one-way delays with a fit of the
+//! server's clock.
 use crate::report::{Reporter, SeriesSlot};
 use crate::target::ProbedTarget;
 use fathom_os::clock::Clock;
@@ -21,16 +22,17 @@ use std::os::fd::AsFd;
 
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(5);
-/// No server is asked for sessions more often than this.
+/// Minimum time between session requests.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Clocks are fitted over the last one to two of these: long enough for good samples, short enough for a drift that changes.
+/// Clocks are fitted over the last one to two of these: long enough for good samples, short enough
+/// for changing drift.
 const FIT_SPAN: Duration = Duration::from_secs(600);
 const FIT_EVERY: Duration = Duration::from_secs(5);
 const BATCH: usize = 16;
-/// Ethernet, IPv6 and UDP headers before a probe.
+/// Ethernet, IPv6 and UDP headers, and a probe.
 const LOOKED_AT: usize = 14 + 40 + 8 + UDP_PROBE_BYTES + 1;
 
-/// An open session, and the socket of its probes.
+/// An open session and its probe socket.
 struct Session {
     id: SessionId,
     socket: UdpSocket,
@@ -41,14 +43,14 @@ struct Connection {
     id: ConnectionId,
     control: Socket,
     is_connected: bool,
-    /// Once it is open.
+    /// The session, once it is open.
     session: Option<Session>,
 }
 
-/// A server that is probed.
+/// A probed server.
 pub(crate) struct UdpProber {
     probed: ProbedTarget,
-    /// Why there can be no session at all.
+    /// Why no session is possible at all.
     unusable: Option<String>,
     keeper: SessionKeeper,
     connections: Vec<Connection>,
@@ -68,7 +70,7 @@ impl UdpProber {
             patience: PATIENCE,
             retry_after: RETRY_AFTER,
             pause: PAUSE,
-            // Replies to probes of the one before may still come.
+            // Replies to probes of the previous session may still arrive.
             sessions: 2,
         };
         UdpProber {
@@ -107,7 +109,7 @@ impl UdpProber {
             }
         }
     }
-    /// Does what the session needs. Returns why that failed.
+    /// Performs an action of the session keeper. Returns why it failed, if so.
     fn process(&mut self, output: KeeperOutput, to: SocketAddr) -> Option<(ConnectionId, String)> {
         let (id, result) = match output {
             KeeperOutput::Connect(id) => {
@@ -158,7 +160,7 @@ impl UdpProber {
         };
         let probe = self.book.send(at, clock.now());
         let request = UdpProbe::request(session.id, u64::from(probe.sequence), at.0).encode();
-        // An ICMP error about an earlier probe is reported by the next call, which then sends nothing.
+        // The next call reports an ICMP error about an earlier probe and then sends nothing.
         let sent = session.socket.send(&request).or_else(|_| session.socket.send(&request));
         if let Err(error) = sent {
             self.book.cancel(probe.sequence);
@@ -185,7 +187,8 @@ impl UdpProber {
         for (probe, stamp) in replies {
             let (wall, now) = both_clocks(clock);
             let received = stamps.convert(stamp, wall, now).unwrap_or(now);
-            // Of one that was given up only the wall clock is known; a step of it since then is noticed by the converter.
+            // For a probe that timed out, only the wall time is known; the converter detects clock
+            // steps since then.
             let by_wall =
                 now.saturating_sub(Duration::from_nanos(wall.0.saturating_sub(probe.client_send_ns)));
             let sent = self.book.sent_at(probe.sequence as u32).unwrap_or(by_wall);
@@ -201,13 +204,13 @@ impl UdpProber {
     fn replied(&mut self, probe: &UdpProbe, stamps: &FourStamps, reporter: &mut Reporter) {
         let at = WallTime(probe.client_send_ns);
         let own = Probe { sequence: probe.sequence as u32, at, sent: stamps.sent };
-        // The time that the server held it is not part of the path.
+        // The time that the server held the probe is not part of the path.
         let reply = self.book.reply(&own, stamps.received.saturating_sub(stamps.held()));
         if let Some(sample) = reporter.reply(self.probed.slot, &reply) {
             self.one_way(sample, stamps, reporter);
         }
     }
-    /// The delay of each way, by the far clock as known so far.
+    /// Reports one-way delays, with the current fit of the server's clock.
     fn one_way(&mut self, sample: Sample, stamps: &FourStamps, reporter: &mut Reporter) {
         let Some(fit) = self.clock.add(stamps) else { return };
         let is_late = matches!(sample.outcome, Outcome::Late(_));
@@ -231,7 +234,7 @@ impl Connection {
             PollFd::writable(self.control.as_fd())
         }
     }
-    /// Reports what happened to it.
+    /// Reports what happened to the connection.
     fn look(&mut self, to: SocketAddr, mut report: impl FnMut(ConnectionId, KeeperInput<'_>)) {
         if !self.is_connected {
             if !poll::wait(&mut [self.interest()], Some(Duration::ZERO)).is_ok_and(|ready| ready > 0) {
@@ -256,7 +259,8 @@ impl Connection {
             }
         }
     }
-    /// Opens the socket of the probes: from the address of the control connection, as the server requires.
+    /// Opens the probe socket, bound to the address of the control connection, as the server
+    /// requires.
     fn open(&mut self, id: SessionId) -> io::Result<()> {
         let no_address = || io::Error::other("the control connection has no address");
         let own = self.control.local_addr()?.as_socket().ok_or_else(no_address)?;
@@ -282,7 +286,7 @@ fn reply(message: &ReceivedMessage<'_>, session: SessionId) -> Option<(UdpProbe,
     (probe.kind == UdpKind::Reply && probe.session == session).then_some((probe, message.stamp))
 }
 
-/// Begins to connect.
+/// Starts to connect.
 fn connect(to: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;

@@ -1,4 +1,4 @@
-//! The thread that writes the history: the only one that touches it.
+//! The history writer thread, the only one that accesses the history.
 use crate::alerts::ToJudge;
 use crate::history::HistoryWriter;
 use crate::host::SLOTS_END;
@@ -15,7 +15,8 @@ use std::thread::JoinHandle;
 
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
-/// Starts the thread. It ends when no reports can come any more; `problems` gets what the history could not do.
+/// Starts the thread. It ends when all senders of reports are dropped; `problems` receives problems
+/// of the history.
 pub(crate) fn start(
     history: Box<dyn HistoryWriter>,
     register: Register,
@@ -31,10 +32,11 @@ struct Writer {
     history: Box<dyn HistoryWriter>,
     register: Register,
     live: Arc<LiveState>,
-    /// The history's numbers by slot. A series is made when the first sample comes, so that a path of eight routers has eight.
+    /// The history's series numbers by slot. A series is created with its first sample, so that a
+    /// path of eight routers has eight series.
     series: Vec<Option<u32>>,
     problems: SyncSender<String>,
-    /// The thread that judges alerts gets all reports too.
+    /// The alert thread also receives all reports.
     judge: Option<ToJudge>,
 }
 
@@ -66,11 +68,11 @@ impl Writer {
             self.problem(problem);
         }
     }
-    /// A full queue of problems has enough of them: nothing waits for its reader.
+    /// Drops the problem if the queue is full: never blocks.
     fn problem(&self, problem: String) {
         let _ = self.problems.try_send(problem);
     }
-    /// Whom to answer when all is kept, if these are the last reports.
+    /// Processes reports. Returns whom to notify if they are the last ones.
     fn take(&mut self, reports: Vec<Report>) -> Option<Sender<()>> {
         let mut end = None;
         for report in &reports {
@@ -136,7 +138,7 @@ impl Writer {
         }
         self.open(slot)
     }
-    /// `None` for a series that was closed while its last samples were on their way.
+    /// `None` for a series that was closed while its last samples were in transit.
     fn open(&mut self, slot: SeriesSlot) -> Option<u32> {
         let opening = self.register.get(slot)?;
         let number = match self.history.series(&opening.target, &opening.probe, opening.unit) {

@@ -1,5 +1,5 @@
-//! Outgoing HTTP requests of a watch: alerts and exported metrics are posted by the same kind of agent, and of what is answered the same
-//! part is shown.
+//! Outgoing HTTP requests of a watch: notifications and exported metrics use the same agent, and
+//! responses are shown in the same way.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -11,33 +11,34 @@ use std::time::Duration;
 use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 use ureq::{Agent, Body};
 
-/// Bytes of an answer that are looked at: a proxy's error page may be long.
+/// Maximum bytes of a response that are read: a proxy's error page may be long.
 const MAX_ANSWER_BYTES: u64 = 4_096;
-/// Characters of an answer's first line that are shown.
+/// Maximum characters of a response's first line that are shown.
 const MAX_LINE_CHARACTERS: usize = 200;
 const USER_AGENT: &str = concat!("fathom/", env!("CARGO_PKG_VERSION"));
 
-/// How requests are made.
+/// Settings of an agent.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
-    /// Maximum duration of a request with its answer.
+    /// Timeout of a request including its response.
     pub limit: Duration,
-    /// Maximum duration of connecting; `None` for that of the request.
+    /// Timeout of connecting; `None` for that of the request.
     pub connect_limit: Option<Duration>,
-    /// Whether the proxy that the environment names is used.
+    /// Whether to use the proxy from the environment.
     pub uses_proxy: bool,
-    /// Certificate authorities. None are needed for `http`.
+    /// Certificate authorities; not needed for `http`.
     pub authorities: Vec<CertificateDer<'static>>,
 }
 
-/// The certificate authorities of this host, if `url` is one of TLS.
+/// The system's certificate authorities, if `url` uses TLS.
 #[must_use]
 pub fn host_authorities(url: &str) -> Vec<CertificateDer<'static>> {
     let is_tls = url.starts_with("https:");
     if is_tls { rustls_native_certs::load_native_certs().certs } else { Vec::new() }
 }
 
-/// An agent that follows no redirection, as a redirected POST would become a GET, and that gives every status as an answer.
+/// An agent that follows no redirects, because a redirected POST would become a GET, and that
+/// returns every status as a response.
 #[must_use]
 pub fn agent(options: &AgentOptions) -> Agent {
     let roots: Vec<Certificate<'static>> =
@@ -56,12 +57,12 @@ pub fn agent(options: &AgentOptions) -> Agent {
         .max_redirects_will_error(false)
         .user_agent(USER_AGENT)
         .tls_config(tls);
-    // Without a call of `proxy` the environment's is used.
+    // Without a call to `proxy`, the one from the environment is used.
     let config = if options.uses_proxy { config } else { config.proxy(None) };
     config.build().into()
 }
 
-/// The beginning of an answer. That it broke off changes nothing: what could be read is shown.
+/// The beginning of a response; a read error only ends it.
 #[must_use]
 pub fn beginning(body: Body) -> Vec<u8> {
     let mut answer = Vec::new();
@@ -69,14 +70,14 @@ pub fn beginning(body: Body) -> Vec<u8> {
     answer
 }
 
-/// The status and the first line of an answer.
+/// The status and the first line of a response.
 #[must_use]
 pub fn shown(status: u16, answer: &[u8]) -> String {
     let line = first_line(answer);
     if line.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {line}") }
 }
 
-/// The first line of what somebody else wrote, short and without characters that a terminal obeys.
+/// The first line of foreign text, shortened and without control characters.
 #[must_use]
 pub fn first_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
@@ -89,7 +90,7 @@ pub fn first_line(text: &[u8]) -> String {
     short.trim_end().to_owned()
 }
 
-/// Why there was no answer.
+/// Why there was no response.
 #[must_use]
 pub fn reason(error: &ureq::Error) -> String {
     match error {

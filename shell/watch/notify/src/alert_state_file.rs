@@ -1,4 +1,4 @@
-//! The state of alerts, in a file next to the history.
+//! Stores the state of alerts in a file next to the history.
 use crate::outbox::write;
 use fathom_units::WallTime;
 use fathom_watch_alert::{AlertState, Value};
@@ -14,15 +14,15 @@ pub struct AlertStateFile {
 }
 
 impl AlertStateFile {
-    /// In this directory.
+    /// The file in this directory.
     #[must_use]
     pub fn in_dir(dir: &Path) -> AlertStateFile {
         AlertStateFile { file: dir.join(FILE) }
     }
-    /// Loads the state of alerts: none where there is no file. A damaged file is set aside.
+    /// Loads the states of alerts; empty if there is no file. A damaged file is renamed.
     ///
     /// # Errors
-    /// If the file is damaged: only once, as it is then out of the way.
+    /// If the file is damaged. Reported once, because the file is then renamed.
     pub fn load(&self) -> Result<Vec<AlertState>, String> {
         let Ok(text) = std::fs::read_to_string(&self.file) else { return Ok(Vec::new()) };
         let read = serde_json::from_str::<serde_json::Value>(&text).ok();
@@ -38,7 +38,7 @@ impl AlertStateFile {
             )
         })
     }
-    /// Saves the state of alerts.
+    /// Saves the states of alerts.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -1,20 +1,20 @@
-//! The body that an Alertmanager takes (its API, version 2).
+//! Request bodies for an Alertmanager (its API, version 2).
 use crate::notice::Notice;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_alert::Change;
 use serde_json::{Value, json};
 
-/// How often those that are raised are sent again: an Alertmanager forgets what nobody repeats.
+/// Interval of resending raised alerts: an Alertmanager resolves alerts that are not repeated.
 pub(crate) const RESEND_EVERY: Duration = Duration::from_secs(60);
-/// It ends by itself after so many times that, should this program be gone.
+/// An alert expires after this many intervals if this program stops.
 const OUTLIVES: u64 = 4;
 
-/// Under what an Alertmanager knows an alert.
+/// The identity of an alert in an Alertmanager.
 pub(crate) fn key(notice: &Notice) -> (String, String, String) {
     (notice.alert.clone(), notice.target.clone(), notice.probe.clone())
 }
 
-/// All of these in one request.
+/// One request with all notices.
 pub(crate) fn body<'n>(notices: impl Iterator<Item = &'n Notice>, now: WallTime) -> Value {
     Value::Array(notices.map(|notice| one(notice, now)).collect())
 }
@@ -33,7 +33,8 @@ fn one(notice: &Notice, now: WallTime) -> Value {
         "job": "fathom",
     });
     if let Some(labels) = labels.as_object_mut() {
-        // What is cleared because its rule is gone has no type; a label more would be another alert.
+        // An alert cleared because its rule was removed has no type. Different labels would make it
+        // another alert.
         labels.remove("type");
         if notice.is_test {
             labels.insert("test".to_owned(), json!("true"));

@@ -1,4 +1,4 @@
-//! Notification by a command: each word is an argument, and no shell reads them.
+//! Notification by a command, run without a shell.
 use fathom_watch_http::first_line;
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// What a program's children still hold open is not waited for.
+/// Time to wait for output that child processes of the command keep open.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 const MAX_OUTPUT_BYTES: u64 = 4_096;
 
-/// Runs it with `input` on its standard input. `Ok` and `Err` have how it ended, and the first line of what it said on its
-/// standard error or output.
+/// Runs the command with `input` on its standard input. `Ok` and `Err` contain its exit status and
+/// the first line of its error output or output.
 pub(crate) fn run(
     words: &[String],
     environment: &[(&str, String)],
@@ -26,7 +26,7 @@ pub(crate) fn run(
     let outputs = [reader(child.stderr.take()), reader(child.stdout.take())];
     feed(&mut child, input);
     let Some(status) = wait(&mut child, limit) else {
-        // A child that cannot be killed is gone already.
+        // Fails only if the child has already ended.
         let _ = child.kill();
         let _ = child.wait();
         return Err(format!("{program} was stopped: it took longer than {} s", limit.as_secs_f64()));
@@ -37,7 +37,7 @@ pub(crate) fn run(
     if status.success() { Ok(outcome) } else { Err(outcome) }
 }
 
-/// On a thread of its own: a program may read it slowly, or not at all.
+/// Runs in a thread, because the program may read slowly or not at all.
 fn feed(child: &mut Child, input: &[u8]) {
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_vec();
@@ -45,7 +45,7 @@ fn feed(child: &mut Child, input: &[u8]) {
     }
 }
 
-/// What it says first; the rest is read too, so that it does not wait for a reader.
+/// Keeps the first output; reads the rest too, so that the program does not block.
 fn reader(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (sender, receiver) = sync_channel(1);
     std::thread::spawn(move || {

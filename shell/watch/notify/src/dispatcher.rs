@@ -1,4 +1,4 @@
-//! The dispatcher: transitions go in, and reports of deliveries come out.
+//! The dispatcher: transitions in, delivery reports out.
 use crate::notice::Notice;
 use crate::outbox::{MAX_WAITING, Outbox};
 use crate::transport::Transport;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Reports, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// How long an end waits for receivers; what they did not take is kept.
+/// Maximum wait for deliveries at shutdown; what is undelivered is kept.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(3);
 
-/// All receivers.
+/// Delivers to all receivers.
 #[derive(Debug)]
 pub struct Dispatcher {
     dir: Option<PathBuf>,
@@ -29,7 +29,7 @@ struct ReceiverQueue {
 }
 
 impl Dispatcher {
-    /// Begins to deliver what waits in the outboxes of `dir`, and what comes.
+    /// Starts delivering what waits in the outboxes of `dir`, and new notifications.
     #[must_use]
     pub fn start(receivers: &[Receiver], dir: Option<&Path>) -> Dispatcher {
         let (reports, outcomes) = channel();
@@ -46,7 +46,8 @@ impl Dispatcher {
         std::thread::spawn(move || worker.run());
         self.queues.push(ReceiverQueue { receiver: receiver.clone(), is_reminded, shared });
     }
-    /// Takes other receivers. Those of which nothing is different go on; what waits for the others stays in its outbox.
+    /// Replaces the receivers. Unchanged ones continue; notifications for the others stay in their
+    /// outboxes.
     pub fn replan(&mut self, receivers: &[Receiver]) {
         let (stay, gone): (Vec<ReceiverQueue>, Vec<ReceiverQueue>) = std::mem::take(&mut self.queues)
             .into_iter()
@@ -59,14 +60,15 @@ impl Dispatcher {
             }
         }
     }
-    /// Queues a notification for the receivers of a transition. It never waits: a full queue drops its oldest, and reports it.
+    /// Queues a notification for the receivers of a transition. Never blocks: a full queue drops
+    /// its oldest entry and reports it.
     pub fn notify(&self, transition: &Transition) {
         let notice = Notice::from(transition);
         for queue in self.queues.iter().filter(|queue| transition.to.contains(&queue.receiver.name)) {
             self.push(queue, notice.clone());
         }
     }
-    /// What was raised before the start and still is: for those who must be reminded of it.
+    /// Reminds receivers that need it of alerts that were raised before the start.
     pub fn remind(&self, standing: &[Transition]) {
         for transition in standing {
             let meant =
@@ -82,11 +84,11 @@ impl Dispatcher {
             let _ = self.reports.send(Report { at: now(), text, is_trouble: true });
         }
     }
-    /// What happened since this was last asked.
+    /// Reports since the last call.
     pub fn reports(&self) -> Vec<Report> {
         self.outcomes.try_iter().collect()
     }
-    /// Ends. What was not delivered within some seconds stays in the outboxes.
+    /// Stops. What is not delivered within a few seconds stays in the outboxes.
     #[must_use]
     pub fn stop(self) -> Vec<Report> {
         end(&self.queues);

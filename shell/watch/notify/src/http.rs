@@ -1,9 +1,9 @@
-//! A request by POST, and what was answered.
+//! Sends a POST request and reports the response.
 use fathom_watch_http::{beginning, reason, shown};
 use serde_json::Value;
 use ureq::Agent;
 
-/// Posts JSON. `Ok` and `Err` have what was answered, in one line.
+/// Posts JSON. `Ok` and `Err` contain the response in one line.
 pub(crate) fn post(
     agent: &Agent,
     url: &str,

@@ -1,8 +1,10 @@
-//! Tells people and programs what a watch raised and cleared: by webhook, mail, command and Alertmanager.
+//! Notifies people and programs of raised and cleared alerts: by webhook, mail, command and
+//! Alertmanager.
 //!
-//! Each receiver has a thread of its own and a queue with a limit, which is a file beside the history: one that hangs holds up
-//! neither a probe nor another receiver, and what was not delivered when the program ended is delivered by the next one. An
-//! attempt that fails is made again after 1 s, 2 s, 4 s and so on up to five minutes, for an hour; then it is given up, and said.
+//! Each receiver has its own thread and a bounded queue, stored in a file next to the history. So a
+//! receiver that hangs delays neither probes nor other receivers, and undelivered notifications
+//! survive a restart. A failed attempt is retried after 1 s, 2 s, 4 s and so on up to five minutes,
+//! for an hour; then the notification is dropped and reported.
 
 mod alert_state_file;
 mod alertmanager;

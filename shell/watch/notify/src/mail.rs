@@ -1,4 +1,5 @@
-//! The message of a notification by mail: RFC 5322, with its text as quoted-printable, so that any relay takes it.
+//! Composes notification mails: RFC 5322, with quoted-printable text, so that any relay accepts
+//! them.
 use crate::notice::Notice;
 use lettre::message::header::{
     ContentTransferEncoding, ContentType, Header, HeaderName, HeaderValue, MIME_VERSION_1_0,
@@ -10,10 +11,11 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// Numbers the messages: a mailbox drops a message whose identifier it knows, and two alerts can have one time.
+/// Number of the message, for its identifier: a mailbox drops a message with a known identifier,
+/// and two alerts may have the same time.
 static MESSAGES: AtomicU64 = AtomicU64::new(0);
 
-/// That no person wrote it, so that nobody's absence is reported to the sender (RFC 3834).
+/// Marks the message as automatic, so that it triggers no out-of-office replies (RFC 3834).
 #[derive(Clone)]
 struct AutoSubmitted;
 
@@ -29,10 +31,10 @@ impl Header for AutoSubmitted {
     }
 }
 
-/// The message, with its envelope.
+/// Composes the message and its envelope.
 ///
 /// # Errors
-/// In words: which address cannot be used.
+/// Which address is invalid.
 pub(crate) fn message(notice: &Notice, from: &str, to: &[String], host: &str) -> Result<Message, String> {
     let address = |text: &str| text.parse::<Address>().map_err(|error| format!("\"{text}\": {error}"));
     let number = MESSAGES.fetch_add(1, Ordering::Relaxed);
@@ -53,7 +55,7 @@ pub(crate) fn message(notice: &Notice, from: &str, to: &[String], host: &str) ->
     builder.body(body).map_err(|error| error.to_string())
 }
 
-/// A control character could end the header.
+/// The subject. Control characters, which could end the header, are replaced.
 fn subject(notice: &Notice) -> String {
     format!("[fathom] {}", notice.title()).chars().filter(|c| !c.is_control()).collect()
 }
@@ -63,7 +65,7 @@ fn body(notice: &Notice) -> String {
     if !notice.note.is_empty() {
         text += &format!("{}\n\n", notice.note);
     }
-    // A String takes everything.
+    // Writing to a String cannot fail.
     let _ = write!(
         text,
         "alert   {}\ntarget  {}\nprobe   {}\nat      {}\nraised  {}\n",

@@ -3,7 +3,7 @@ use fathom_units::WallTime;
 use fathom_watch_alert::{Change, Transition};
 use serde_json::{Value, json};
 
-/// The version of the JSON body; a change that a reader must know of raises it.
+/// Version of the JSON body; incremented for incompatible changes.
 const VERSION: u64 = 1;
 
 /// One notification to one receiver.
@@ -45,7 +45,7 @@ impl From<&Transition> for Notice {
 }
 
 impl Notice {
-    /// One that says it is only a test, of an alert or of none.
+    /// A notification that is marked as a test, of an alert or of none.
     #[must_use]
     pub fn test(alert: &str, at: WallTime) -> Notice {
         Notice {
@@ -64,14 +64,14 @@ impl Notice {
             is_test: true,
         }
     }
-    /// One line for people.
+    /// The notification in one line.
     #[must_use]
     pub fn title(&self) -> String {
         let test = if self.is_test { "TEST: " } else { "" };
         let (change, alert) = (self.change.name(), &self.alert);
         format!("{test}{alert} {change}: {} {}", self.target, self.probe)
     }
-    /// The body of a webhook, and what a command reads: `docs/watch.md` describes it.
+    /// The JSON body of a webhook, and the input of a command, as described in `docs/watch.md`.
     #[must_use]
     pub fn json(&self) -> Value {
         let unit = if self.condition == "loss" { "ratio" } else { "s" };
@@ -98,7 +98,7 @@ impl Notice {
         }
         body
     }
-    /// As it is kept in an outbox.
+    /// The form stored in an outbox.
     pub(crate) fn kept(&self) -> Value {
         json!({
             "at_ns": self.at.0, "change": self.change.name(), "alert": self.alert, "condition": self.condition,

@@ -1,14 +1,15 @@
-//! What waits for a receiver: a queue with a limit that outlives the program.
+//! The queue of a receiver: bounded, and kept across restarts.
 use crate::notice::Notice;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Many times what a working receiver ever has waiting. Beyond it the oldest go, and it is said.
+/// Queue limit, many times what a working receiver has waiting. Beyond it, the oldest are dropped
+/// and reported.
 pub(crate) const MAX_WAITING: usize = 256;
 
-/// A queue and its file.
+/// A queue with its file.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     file: Option<PathBuf>,
@@ -16,7 +17,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// With what is in the file of that receiver, if there is a directory.
+    /// Opens the queue of a receiver and loads its file, if there is a directory.
     pub(crate) fn open(dir: Option<&Path>, receiver: &str) -> Outbox {
         let file = dir.map(|dir| dir.join(format!("outbox-{}.json", encoded(receiver))));
         let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
@@ -24,7 +25,7 @@ impl Outbox {
         let waiting = kept.as_array().into_iter().flatten().filter_map(Notice::read).collect();
         Outbox { file, waiting }
     }
-    /// Adds one. False if the oldest went for it.
+    /// Adds a notification. Returns false if the oldest was dropped.
     pub(crate) fn push(&mut self, notice: Notice) -> bool {
         self.waiting.push_back(notice);
         let is_room = self.waiting.len() <= MAX_WAITING;
@@ -34,14 +35,14 @@ impl Outbox {
         self.save();
         is_room
     }
-    /// That one is done. It may have gone already, if room was wanted meanwhile.
+    /// Removes a delivered notification. It may already have been dropped.
     pub(crate) fn done(&mut self, notice: &Notice) {
         if self.waiting.front() == Some(notice) {
             self.waiting.pop_front();
             self.save();
         }
     }
-    /// A disk that takes nothing costs what it would keep; the queue itself goes on.
+    /// Saves the queue. Errors are ignored: the queue in memory still works.
     fn save(&self) {
         let Some(file) = &self.file else { return };
         let all: Vec<Value> = self.waiting.iter().map(Notice::kept).collect();
@@ -50,7 +51,7 @@ impl Outbox {
     }
 }
 
-/// All of it or nothing, whenever the power goes.
+/// Replaces the file atomically, even on power failure.
 pub(crate) fn write(file: &Path, text: &str) -> std::io::Result<()> {
     let new = file.with_extension("new");
     let mut out = std::fs::File::create(&new)?;
@@ -59,7 +60,7 @@ pub(crate) fn write(file: &Path, text: &str) -> std::io::Result<()> {
     std::fs::rename(&new, file)
 }
 
-/// A receiver may have any name, a file not.
+/// Encodes a receiver's name, which may contain any characters, for a file name.
 fn encoded(name: &str) -> String {
     let one = |byte: u8| match byte {
         plain if plain.is_ascii_alphanumeric() || plain == b'-' => char::from(plain).to_string(),

@@ -1,4 +1,4 @@
-//! The connection to a relay until it becomes TLS.
+//! A connection to a relay before it becomes TLS.
 use lettre::transport::smtp::client::AsyncTokioStream;
 use std::io;
 use std::net::SocketAddr;
@@ -7,13 +7,14 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// The type of a handshake record, which begins a client's TLS (RFC 8446 section 5.1).
+/// Type of a handshake record, the first byte of a client's TLS (RFC 8446 section 5.1).
 const TLS_HANDSHAKE: u8 = 0x16;
 
-/// A TCP connection that is read one byte at a time until this side begins TLS.
+/// A TCP connection that is read one byte at a time until this side starts TLS.
 ///
-/// The SMTP client reads ahead. What somebody on the way wrote in clear behind the reply to STARTTLS would then be taken for the
-/// relay's own replies over TLS (RFC 3207 section 6). Read byte by byte, it comes to the TLS handshake, which fails.
+/// The SMTP client reads ahead. Plain text that an attacker inserted after the reply to STARTTLS
+/// would then be taken for replies over TLS (RFC 3207 section 6). Read byte by byte, it reaches the
+/// TLS handshake, which fails.
 #[derive(Debug)]
 pub(crate) struct RelayStream {
     stream: TcpStream,
@@ -21,7 +22,7 @@ pub(crate) struct RelayStream {
 }
 
 impl RelayStream {
-    /// Must be called inside a runtime.
+    /// Must be called in a runtime.
     pub(crate) fn new(stream: std::net::TcpStream) -> io::Result<RelayStream> {
         stream.set_nonblocking(true)?;
         Ok(RelayStream { stream: TcpStream::from_std(stream)?, is_tls: false })
@@ -51,7 +52,7 @@ impl AsyncWrite for RelayStream {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        // No SMTP command begins so.
+        // No SMTP command starts with this byte.
         self.is_tls |= bytes.first() == Some(&TLS_HANDSHAKE);
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }

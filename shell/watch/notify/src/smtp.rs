@@ -1,4 +1,5 @@
-//! Mail to an SMTP relay, by lettre: a nearby one in clear, or a provider's by STARTTLS or implicit TLS, with a password.
+//! Sends mail to an SMTP relay with lettre: to a local one in plain text, or to a provider's with
+//! STARTTLS or implicit TLS and a password.
 use crate::relay_stream::RelayStream;
 use fathom_watch_alert::{Login, Relay, RelayTls};
 use fathom_watch_http::first_line;
@@ -16,17 +17,17 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-/// One attempt to hand a message over.
+/// One attempt to deliver a message.
 struct Attempt<'a> {
     relay: &'a Relay,
     addresses: Vec<SocketAddr>,
-    /// The name under which this host greets the relay.
+    /// The name of this host in EHLO.
     hello: ClientId,
-    /// The command that is waiting for its reply, for error messages.
+    /// The command whose reply is awaited, for error messages.
     step: String,
 }
 
-/// Hands a message over within `limit`. Returns the relay's last reply.
+/// Delivers a message within `limit`. Returns the relay's last reply.
 pub(crate) fn send(
     relay: &Relay,
     host: &str,
@@ -40,7 +41,8 @@ pub(crate) fn send(
     let runtime = runtime.map_err(|error| error.to_string())?;
     let step = "its greeting".to_owned();
     let mut attempt = Attempt { relay, addresses, hello: ClientId::Domain(host.to_owned()), step };
-    // One limit for the whole conversation: a relay that sends a byte now and then must not hold this thread for ever.
+    // One timeout for the whole conversation, because a relay could send one byte now and then and
+    // block this thread indefinitely.
     let result =
         runtime.block_on(async { tokio::time::timeout(limit, attempt.run(envelope, message, limit)).await });
     result.unwrap_or_else(|_| Err(format!("no answer in time to {}", attempt.step)))
@@ -64,11 +66,11 @@ impl Attempt<'_> {
         connection.command(Data).await.map_err(|error| self.failed(&error))?;
         "the message".clone_into(&mut self.step);
         let accepted = connection.message(message).await.map_err(|error| self.failed(&error))?;
-        // The relay has the message: the reply to QUIT does not matter.
+        // The relay has accepted the message, so the reply to QUIT does not matter.
         let _ = connection.quit().await;
         Ok(last_line(&accepted))
     }
-    /// Opens the conversation, by TLS if the relay is to be spoken to so.
+    /// Starts the conversation, with TLS if configured.
     async fn open(&mut self, limit: Duration) -> Result<AsyncSmtpConnection, String> {
         let opened = match self.relay.tls {
             RelayTls::Implicit => {
@@ -107,12 +109,12 @@ impl Attempt<'_> {
         let address = self.relay.address.as_str();
         address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']'])
     }
-    /// With the certificate authorities of this host.
+    /// TLS settings with the system's certificate authorities.
     fn parameters(&self) -> Result<TlsParameters, String> {
         let built = TlsParameters::builder(self.tls_name().to_owned()).build_rustls();
         built.map_err(|error| format!("TLS with {}: {}", self.tls_name(), reason(&error)))
     }
-    /// Logs in by PLAIN (RFC 4616), or by LOGIN where the relay has only that.
+    /// Logs in with PLAIN (RFC 4616), or with LOGIN if the relay supports only that.
     async fn log_in(&mut self, connection: &mut AsyncSmtpConnection, login: &Login) -> Result<(), String> {
         let password = password(&login.password_file)?;
         let known = [Mechanism::Plain, Mechanism::Login];
@@ -126,7 +128,7 @@ impl Attempt<'_> {
         let accepted = connection.auth(&[mechanism], &credentials).await;
         accepted.map(drop).map_err(|error| self.failed(&error))
     }
-    /// What the relay answered, or why it did not, and to which command.
+    /// Describes a failure: the command, and the reply or why there was none.
     fn failed(&self, error: &Error) -> String {
         let step = &self.step;
         if let Some(code) = error.status() {
@@ -135,7 +137,7 @@ impl Attempt<'_> {
             return format!("{code} {} (at {step})", first_line(last.as_bytes()));
         }
         match tls_error(error) {
-            // The first bytes of the relay's TLS were read as they came, so they are its own.
+            // The relay's first TLS bytes were read as they came, so they are its own.
             Some(rustls::Error::InvalidMessage(_)) if step == "STARTTLS" => {
                 "it went on in clear after STARTTLS: nothing was handed over".to_owned()
             }
@@ -156,7 +158,7 @@ fn causes(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'stat
     std::iter::successors(error.source(), |error| (*error).source())
 }
 
-/// The error of TLS, if it is one.
+/// The underlying TLS error, if any.
 fn tls_error(error: &Error) -> Option<&rustls::Error> {
     causes(error).find_map(|error| {
         let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
@@ -164,7 +166,7 @@ fn tls_error(error: &Error) -> Option<&rustls::Error> {
     })
 }
 
-/// The innermost reason.
+/// The root cause.
 fn reason(error: &Error) -> String {
     let last = causes(error).last();
     first_line(last.map_or_else(|| error.to_string(), ToString::to_string).as_bytes())
@@ -184,7 +186,7 @@ fn no_mechanism(reply: &Response) -> String {
     }
 }
 
-/// The code of a reply and its last line.
+/// The code and last line of a reply.
 fn last_line(reply: &Response) -> String {
     let line = format!("{} {}", reply.code(), reply.message().last().unwrap_or_default());
     first_line(line.as_bytes())
@@ -194,7 +196,7 @@ fn password(file: &str) -> Result<String, String> {
     let unread = |error: io::Error| format!("{file}: {error}");
     let mut opened = File::open(file).map_err(unread)?;
     let mode = opened.metadata().map_err(unread)?.mode() & 0o777;
-    // Its group may read it: a service's files are often its group's.
+    // Group access is accepted: service files often belong to a group.
     if mode & 0o004 != 0 {
         return Err(format!("{file}: everyone on this host can read it (mode {mode:o}): try chmod 600"));
     }

@@ -1,4 +1,4 @@
-//! One attempt.
+//! A single delivery attempt.
 use crate::notice::Notice;
 use crate::{alertmanager, command, http, mail, smtp};
 use fathom_units::WallTime;
@@ -8,7 +8,7 @@ use ureq::Agent;
 
 const SENDMAIL: &str = "/usr/sbin/sendmail";
 
-/// A receiver, and what is needed to reach it.
+/// A receiver, with what is needed to reach it.
 #[derive(Clone, Debug)]
 pub struct Transport {
     pub(crate) receiver: Receiver,
@@ -16,7 +16,7 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// For this receiver.
+    /// The transport of a receiver.
     #[must_use]
     pub fn new(receiver: &Receiver) -> Transport {
         let url = match &receiver.route {
@@ -26,18 +26,18 @@ impl Transport {
         let options = |to: &String| AgentOptions {
             limit: limit(receiver),
             connect_limit: None,
-            // The proxy of the environment is not meant for what the configuration names.
+            // Receivers from the configuration are contacted directly.
             uses_proxy: false,
             authorities: host_authorities(to),
         };
         let agent = url.map(|url| agent(&options(url)));
         Transport { receiver: receiver.clone(), agent }
     }
-    /// Whether it must be reminded of what is raised.
+    /// Whether it needs reminders of raised alerts.
     pub(crate) const fn is_reminded(&self) -> bool {
         matches!(self.receiver.route, Route::Alertmanager(_))
     }
-    /// Sends what is raised, all at once, to an Alertmanager.
+    /// Sends all raised alerts at once to an Alertmanager.
     pub(crate) fn remind<'n>(
         &self,
         notices: impl Iterator<Item = &'n Notice>,
@@ -57,10 +57,10 @@ fn limit(receiver: &Receiver) -> std::time::Duration {
     std::time::Duration::from_nanos(receiver.timeout.as_nanos())
 }
 
-/// Tells a receiver of something. `Ok` and `Err` have the far end's answer.
+/// Delivers a notification. `Ok` and `Err` contain the receiver's response.
 ///
 /// # Errors
-/// In words: what it answered, or why it could not be reached.
+/// Its response, or why it could not be reached.
 pub fn deliver(transport: &Transport, notice: &Notice, now: WallTime) -> Result<String, String> {
     let limit = limit(&transport.receiver);
     match (&transport.receiver.route, &transport.agent) {
@@ -88,7 +88,7 @@ fn sendmail(from: &str, to: &[String]) -> Vec<String> {
     own.into_iter().chain(to.iter().cloned()).collect()
 }
 
-/// A program on this host gets lines without carriage returns.
+/// Removes carriage returns for programs on this host.
 fn unix_lines(text: &[u8]) -> Vec<u8> {
     text.iter().copied().filter(|byte| *byte != b'\r').collect()
 }

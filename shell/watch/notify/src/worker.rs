@@ -12,21 +12,21 @@ use std::time::{Duration, Instant, SystemTime};
 
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
-/// What is older is no news to be woken by.
+/// Maximum age of an undelivered notification: older ones are not news.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(3_600);
 
-/// What happened to a delivery.
+/// Report about a delivery.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
-    /// When.
+    /// Time.
     pub at: WallTime,
-    /// In words.
+    /// Description.
     pub text: String,
-    /// It is something to look after.
+    /// Whether it needs attention.
     pub is_trouble: bool,
 }
 
-/// What the thread and the dispatcher share.
+/// State shared by the thread and the dispatcher.
 #[derive(Debug)]
 pub(crate) struct Shared {
     state: Mutex<State>,
@@ -48,18 +48,18 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// False if the oldest went for it.
+    /// Adds a notification. Returns false if the oldest was dropped.
     pub(crate) fn push(&self, notice: Notice) -> bool {
         let fits = self.lock().outbox.push(notice);
         self.changed.notify_all();
         fits
     }
-    /// No attempt begins any more after what waits was tried once.
+    /// Ends the thread after one more attempt for what waits.
     pub(crate) fn end(&self) {
         self.lock().is_over = true;
         self.changed.notify_all();
     }
-    /// Waits until the thread is done, but not for long.
+    /// Waits until the thread ends or until `until`.
     pub(crate) fn wait(&self, until: Instant) {
         let mut state = self.lock();
         while !state.is_done {
@@ -72,7 +72,7 @@ impl Shared {
     }
 }
 
-/// The thread.
+/// State of the thread.
 pub(crate) struct Worker {
     pub(crate) transport: Transport,
     pub(crate) shared: Arc<Shared>,
@@ -98,12 +98,13 @@ impl Worker {
         self.shared.lock().is_done = true;
         self.shared.changed.notify_all();
     }
-    /// What is to be done next: a notice, or a reminder. `None` if all is over.
+    /// The next task: a notification, or a reminder (`Some(None)`). `None` at the end.
     fn wait(&self) -> Option<Option<Notice>> {
         let mut state = self.shared.lock();
         loop {
             let now = Instant::now();
-            // At the end what waits is tried once more, unless it failed just now: the next start goes on with it.
+            // At the end, what waits is tried once more, unless the last attempt failed; the next
+            // start continues with it.
             if state.is_over && (state.outbox.waiting.is_empty() || self.failures > 0) {
                 return None;
             }
@@ -121,7 +122,7 @@ impl Worker {
             state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
-    /// When an Alertmanager is reminded; for others and without anything raised, far away.
+    /// Time of the next reminder; far in the future if none is needed.
     fn reminder(&self) -> Instant {
         let every = Duration::from_nanos(RESEND_EVERY.as_nanos());
         let pause = if self.raised.is_empty() { LONGEST_PAUSE } else { every };
@@ -131,7 +132,7 @@ impl Worker {
         self.reminded = Instant::now();
         if !self.raised.is_empty() {
             let answer = self.transport.remind(self.raised.values(), now());
-            // The next reminder says it too.
+            // The next reminder includes it.
             self.note(answer.map(drop), "what is raised");
         }
     }
@@ -155,7 +156,7 @@ impl Worker {
         }
         self.note(answer.map(drop), &title);
     }
-    /// Counts failures in turn; the first is said, and that they are over.
+    /// Counts consecutive failures; reports the first one and the recovery.
     fn note(&mut self, answer: Result<(), String>, what: &str) {
         match answer {
             Ok(()) => {
@@ -181,7 +182,7 @@ impl Worker {
     }
 }
 
-/// The time of day.
+/// Current time.
 pub(crate) fn now() -> WallTime {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     WallTime(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))

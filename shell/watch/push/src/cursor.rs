@@ -1,4 +1,5 @@
-//! Up to when all was sent, and what was counted until then: a file that is replaced as a whole.
+//! The cursor of a destination: how far data was sent, and cumulative counts. The file is replaced
+//! atomically.
 use fathom_watch_samples::{Sketch, Tally};
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -9,38 +10,38 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Of the file. A later one reads the earlier ones.
+/// Version of the file. A later version must read earlier ones.
 const VERSION: u64 = 1;
-/// 100,000 series of 400 buckets.
+/// Maximum size: 100,000 series of 400 buckets.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// What was sent of a series, all together.
+/// Cumulative counts of a series.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Counted {
-    /// When counting began, in milliseconds since 1970-01-01 UTC.
+    /// Start of counting, in milliseconds since 1970-01-01 UTC.
     pub(crate) since_ms: u64,
     pub(crate) tally: Tally,
     pub(crate) sketch: Sketch,
-    /// As the plan had them last: a label that changed would make another series of it.
+    /// Labels from the last plan, because changed labels would make it another series.
     pub(crate) group: String,
     pub(crate) host: String,
 }
 
-/// Where a destination stands.
+/// How far a destination is.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Cursor {
-    /// Everything before this was sent, or refused for good. Milliseconds since 1970-01-01 UTC.
+    /// Everything before this was sent or permanently refused. Milliseconds since 1970-01-01 UTC.
     pub(crate) upto_ms: u64,
     /// By target and probe.
     pub(crate) series: BTreeMap<(String, String), Counted>,
 }
 
-/// What a file held.
+/// Result of loading a cursor.
 pub(crate) enum Loaded {
-    /// There is none yet.
+    /// There is no file yet.
     None,
     Cursor(Cursor),
-    /// It cannot be read; it is kept under this name, if that could be done.
+    /// The file is damaged. It was renamed to this path, if possible.
     Damaged {
         why: String,
         kept: Option<PathBuf>,
@@ -48,7 +49,7 @@ pub(crate) enum Loaded {
 }
 
 impl Cursor {
-    /// The file of a destination, beside the history.
+    /// The file of a destination, next to the history.
     pub(crate) fn path(store: &Path, name: &str) -> PathBuf {
         store.join(format!("push-{name}.json.gz"))
     }
@@ -63,7 +64,7 @@ impl Cursor {
             Err(why) => Loaded::Damaged { why, kept: set_aside(path) },
         }
     }
-    /// Replaces the file: after a power cut it is the old one or the new one.
+    /// Replaces the file. After a power failure it is either the old or the new one.
     pub(crate) fn save(&self, path: &Path) -> io::Result<()> {
         let new = path.with_extension("gz.new");
         let mut packer = GzEncoder::new(File::create(&new)?, Compression::fast());
@@ -87,16 +88,16 @@ impl Cursor {
     }
 }
 
-/// The destination whose file this is, if it is one.
+/// The destination to which the file belongs, if it is a cursor.
 pub(crate) fn name_of(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?.strip_prefix("push-")?.strip_suffix(".json.gz")?;
     Some(name.to_owned())
 }
 
-/// What the bytes of a file say.
+/// Parses a file.
 pub(crate) fn read(bytes: &[u8]) -> Result<Cursor, String> {
     let mut plain = Vec::new();
-    // Its checksum finds what a disk has changed.
+    // The gzip checksum detects corruption.
     GzDecoder::new(bytes).take(MAX_BYTES).read_to_end(&mut plain).map_err(|e| e.to_string())?;
     let json: Value = serde_json::from_slice(&plain).map_err(|e| e.to_string())?;
     if number(&json, "fathom_push")? != VERSION {
@@ -140,7 +141,7 @@ fn number(json: &Value, key: &str) -> Result<u64, String> {
     json[key].as_u64().ok_or_else(|| format!("{key} is no number"))
 }
 
-/// Gives a file the first free name that says that it is damaged.
+/// Renames a damaged file to an unused name.
 fn set_aside(path: &Path) -> Option<PathBuf> {
     let named = |n: u32| path.with_extension(format!("gz.damaged-{n}"));
     let free = (1..1_000).map(named).find(|name| !name.exists())?;

@@ -1,4 +1,4 @@
-//! The file, whole and damaged.
+//! Valid and damaged cursor files.
 use super::*;
 
 fn cursor() -> Cursor {
@@ -46,7 +46,7 @@ fn any_damage_is_found_and_set_aside() {
         fs::write(&path, &bad).unwrap();
         match Cursor::load(&path) {
             Loaded::Damaged { kept, .. } => fs::remove_file(kept.unwrap()).unwrap(),
-            // The header of a gzip file has a time, a name and the like, of which nothing depends.
+            // The gzip header contains a time, a name and other fields that do not matter.
             Loaded::Cursor(loaded) => assert_eq!((loaded, place < 10), (cursor(), true), "byte {place}"),
             Loaded::None => panic!("byte {place}"),
         }

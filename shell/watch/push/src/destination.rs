@@ -1,4 +1,4 @@
-//! A place to send to, with all that its files say.
+//! A destination, with the content of its files.
 use fathom_watch_http::{AgentOptions, agent, host_authorities};
 use fathom_watch_plan::{Push, PushKind};
 use rustls::pki_types::CertificateDer;
@@ -10,43 +10,43 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use ureq::Agent;
 
-/// A connection that takes longer comes to nothing.
+/// Timeout of connecting.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// What a request may take in all: a receiver that hangs is asked again after it.
+/// Timeout of a whole request.
 const REQUEST_LIMIT: Duration = Duration::from_secs(30);
 
-/// A place to send to.
+/// A destination for metrics.
 #[derive(Clone, Debug)]
 pub struct Destination {
     pub(crate) push: Push,
     pub(crate) agent: Agent,
-    /// The label `instance` of all that is sent.
+    /// The label `instance` of all series.
     pub(crate) instance: String,
 }
 
-/// Why a destination will not do. `Display` gives one line that names the file and what to try.
+/// Why a destination is invalid. `Display` gives one line with the file and what to try.
 #[derive(Debug)]
 pub enum DestinationError {
     /// A file cannot be read.
     File {
         /// The destination.
         name: String,
-        /// The key that names it.
+        /// The key that names the file.
         key: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file has no such thing.
+    /// The content of a file is invalid.
     Content {
         /// The destination.
         name: String,
-        /// The key that names it.
+        /// The key that names the file.
         key: &'static str,
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong.
         why: String,
     },
 }
@@ -67,10 +67,10 @@ impl fmt::Display for DestinationError {
 impl std::error::Error for DestinationError {}
 
 impl Destination {
-    /// One that the configuration says, if its files are as they should be.
+    /// Creates a destination from the configuration and checks its files.
     ///
     /// # Errors
-    /// A file that cannot be read, or is of another kind.
+    /// A file that cannot be read or has the wrong content.
     pub fn of(push: &Push) -> Result<Destination, DestinationError> {
         token(push)?;
         let roots = match &push.ca_file {
@@ -86,15 +86,15 @@ impl Destination {
         let instance = push.instance.clone().unwrap_or_else(host_name);
         Ok(Destination { push: push.clone(), agent, instance })
     }
-    /// What tells two apart: if nothing of it is different, what runs may go on.
+    /// Whether two destinations are equal, so that a running sender can continue.
     pub(crate) fn is_same(&self, other: &Destination) -> bool {
         self.push == other.push && self.instance == other.instance
     }
-    /// The bearer token, read each time: it may be a short-lived one.
+    /// The bearer token, read each time because it may be short-lived.
     pub(crate) fn token(&self) -> Result<Option<String>, DestinationError> {
         token(&self.push)
     }
-    /// Labels of all series; of OTLP, `job` and `instance` are attributes of the resource.
+    /// Labels of all series; in OTLP, `job` and `instance` are resource attributes.
     pub(crate) fn labels(&self) -> Vec<(String, String)> {
         let mut labels = self.push.labels.clone();
         if self.push.kind != PushKind::Otlp {

@@ -1,4 +1,4 @@
-//! What a destination reads from the history.
+//! Reads data for a destination from the history.
 use crate::role::Names;
 use fathom_units::WallTime;
 use fathom_watch_samples::Column;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// Points of so many steps are made at once, when there is more to send than one.
+/// Maximum number of steps sent at once when there is a backlog.
 const MAX_STEPS: u64 = 30;
-/// A stretch is no longer than this: Prometheus takes nothing that is an hour older than the newest it has, and each series is sent
-/// for the whole stretch before the next series is.
+/// Maximum length of a stretch. Prometheus rejects samples an hour older than its newest, and each
+/// series is sent for the whole stretch before the next series.
 const MAX_STRETCH_MS: u64 = 1_800_000;
 
-/// A time that is sent at once: steps of one length.
+/// A period that is sent at once, divided into equal steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stretch {
     pub(crate) from_ms: u64,
@@ -22,7 +22,8 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// The next one after `from_ms`; `None` if its first step is not over at `horizon_ms`. Steps end at multiples of the interval.
+    /// The next stretch after `from_ms`; `None` if its first step ends after `horizon_ms`. Steps
+    /// end at multiples of the interval.
     pub(crate) fn next(from_ms: u64, horizon_ms: u64, interval_ms: u64) -> Option<Stretch> {
         let first_end = (from_ms / interval_ms + 1) * interval_ms;
         if first_end > horizon_ms {
@@ -37,7 +38,7 @@ impl Stretch {
     }
 }
 
-/// The history, opened when it is there.
+/// The history, opened once it exists.
 pub(crate) struct Feed {
     dir: PathBuf,
     reader: Option<HistoryReader>,
@@ -53,11 +54,12 @@ impl Feed {
             slot => Ok(slot.insert(HistoryReader::open(&self.dir)?)),
         }
     }
-    /// Up to when the history is written, in milliseconds: while it cannot be written, there is nothing to send.
+    /// The time up to which the history is written, in milliseconds. While it cannot be written,
+    /// there is nothing to send.
     pub(crate) fn written_ms(&mut self, names: &Names) -> Result<u64, HistoryError> {
         let reader = self.reader()?;
         let series = reader.series()?;
-        // This host's own series have a sample each second, so that the others need not be asked.
+        // This host's own series have a sample each second, so the others need not be read.
         let (own, others): (Vec<_>, Vec<_>) =
             series.into_iter().partition(|(_, key)| names.is_this_host(key));
         for some in [own, others] {
@@ -74,7 +76,7 @@ impl Feed {
     pub(crate) fn series(&mut self) -> Result<Vec<(SeriesId, SeriesKey)>, HistoryError> {
         self.reader()?.series()
     }
-    /// For each series a column for each step.
+    /// For each series, a column per step.
     pub(crate) fn columns(
         &mut self,
         ids: &[SeriesId],
@@ -84,7 +86,7 @@ impl Feed {
         let (from, to) = (wall(stretch.from_ms), wall(stretch.to_ms));
         self.reader()?.overview(ids, from, to, stretch.steps as usize)
     }
-    /// What was found damaged.
+    /// Damage found in the history.
     pub(crate) fn faults(&mut self) -> Vec<String> {
         self.reader.as_mut().map(HistoryReader::faults).unwrap_or_default()
     }
@@ -101,13 +103,13 @@ mod tests {
             ((60_000, 119_999, 60_000), None),
             ((60_000, 120_000, 60_000), stretch(60_000, 120_000, 1)),
             ((60_000, 301_000, 60_000), stretch(60_000, 300_000, 4)),
-            // The interval was another one before.
+            // After a change of the interval.
             ((75_000, 301_000, 60_000), stretch(75_000, 120_000, 1)),
             // A day behind: half an hour at once.
             ((60_000, 86_400_000, 60_000), stretch(60_000, 1_860_000, 30)),
             ((0, 86_400_000, 600_000), stretch(0, 1_800_000, 3)),
             ((0, 86_400_000, 1_000), stretch(0, 30_000, 30)),
-            // A clock that was set back.
+            // After the clock was set back.
             ((600_000, 0, 60_000), None),
         ];
         for ((from, horizon, interval), expected) in cases {

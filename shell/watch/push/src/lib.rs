@@ -1,13 +1,17 @@
-//! Sends what a watch has measured to others: Prometheus remote-write 1.0 and 2.0, OTLP over HTTP.
+//! Sends the measurements of a watch to other systems: Prometheus remote-write 1.0 and 2.0, OTLP
+//! over HTTP.
 //!
-//! **The history is the queue.** A destination has a cursor, which is a file beside the history: up to when all was sent, and what was
-//! counted until then. What came since is read from the history, so that an outage of the far end loses nothing that the history
-//! has, a restart goes on where it stopped, and nothing is stored twice. Each destination has a thread of its own; none holds up a probe.
+//! **The history is the queue.** Each destination has a cursor, stored in a file next to the
+//! history, with the time up to which data was sent and the cumulative counts. New data is read
+//! from the history, so an outage of the receiver loses nothing, a restart resumes, and nothing is
+//! stored twice. Each destination has its own thread and delays no probe.
 //!
-//! A point counts the probes that were *sent* before its time. It leaves when all of them have their outcome: after the longest timeout
-//! and the seconds until they are on the disk (`settle`). An answer that comes later still has been counted as lost by then, and
-//! stays so at the far end, as counters cannot go back: with the default, the loss shown there is too high by what is answered
-//! after its timeout. `settle = "20min"` sends all twenty minutes later and counts every late answer as late.
+//! A point counts the probes that were *sent* before its time. It is transmitted when all of them
+//! have an outcome: after the longest timeout and the seconds until samples are on disk (`settle`).
+//! An answer that arrives later was already counted as lost and stays so at the receiver, because
+//! counters cannot decrease: by default, the loss there includes probes answered after their
+//! timeout. `settle = "20min"` delays everything by twenty minutes and counts every late answer as
+//! late.
 
 mod cursor;
 mod destination;

@@ -1,4 +1,4 @@
-//! Columns of the history to series with points.
+//! Converts columns of the history to series with points.
 use crate::cursor::{Counted, Cursor};
 use crate::feed::NANOS_PER_MILLI;
 use crate::role::{Names, Role};
@@ -6,15 +6,15 @@ use fathom_watch_metrics::{Family, HostGauge, Line, Point, Take, Value};
 use fathom_watch_samples::{Column, Tally};
 use fathom_watch_store::{HistoryError, SeriesKey};
 
-/// Labels that all series of a destination have.
+/// Labels of all series of a destination.
 pub(crate) type Labels = Vec<(String, String)>;
 
-/// Why a stretch was not sent to its end.
+/// Why a stretch was not sent completely.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// The watch stops.
+    /// The watch is stopping.
     Stop,
-    /// Another form is to be used: from the start of the stretch.
+    /// Another format must be used, from the start of the stretch.
     Again,
     /// The history cannot be read.
     History(HistoryError),
@@ -26,12 +26,13 @@ impl From<HistoryError> for Halt {
     }
 }
 
-/// What a destination makes of columns.
+/// Converts columns for a destination.
 pub(crate) struct Maker<'a> {
     pub(crate) names: &'a Names,
     pub(crate) labels: &'a Labels,
     pub(crate) cursor: &'a mut Cursor,
-    /// For each step, whether the watch ran: a series without probes then stands still, and else has no point.
+    /// Whether the watch ran, for each step. If it ran, a series without probes repeats its counts;
+    /// otherwise it has no point.
     pub(crate) ran: &'a [bool],
 }
 
@@ -41,7 +42,7 @@ fn has_any(column: &Column) -> bool {
     t.sent + t.failed + t.duplicates + t.reordered > 0
 }
 
-/// Notes in which steps anything was counted.
+/// Marks the steps in which anything was counted.
 pub(crate) fn ran(known: &mut [bool], all: &[Vec<Column>]) {
     for columns in all {
         known.iter_mut().zip(columns).for_each(|(ran, column)| *ran |= has_any(column));
@@ -57,7 +58,7 @@ fn start_ms(column: &Column) -> u64 {
 }
 
 impl Maker<'_> {
-    /// Counts the columns of a series, and gives each line of it.
+    /// Counts the columns of a series and produces its lines.
     pub(crate) fn each_line(
         &mut self,
         key: &SeriesKey,
@@ -92,7 +93,7 @@ impl Maker<'_> {
         let (group, host) = planned.cloned().unwrap_or_else(|| (counted.group.clone(), counted.host.clone()));
         let is_new = counted.tally == Tally::default();
         let mut counted = Counted { group, host, ..counted };
-        // Who has left the plan and has nothing more to tell has ended.
+        // A series that left the plan and has no new data has ended.
         let ends = planned.is_none() && first.is_none();
         let points = if ends {
             columns.first().map(|column| (end_ms(column), None)).into_iter().collect()
@@ -112,7 +113,8 @@ impl Maker<'_> {
         }
         result
     }
-    /// What was counted until the end of each step; a zero where counting began, so that what came first is an increase too.
+    /// Cumulative counts at the end of each step. Starts with a zero, so that the first counts are
+    /// an increase too.
     fn count(&self, counted: &mut Counted, columns: &[Column], is_new: bool) -> Vec<(u64, Option<Counted>)> {
         let zero = is_new.then(|| (counted.since_ms, Some(counted.clone())));
         let mut points: Vec<_> = zero.into_iter().collect();

@@ -1,4 +1,4 @@
-//! One request, and what its answer means.
+//! Sends a request and interprets the response.
 use crate::destination::Destination;
 use fathom_watch_http::{beginning, first_line, reason, shown};
 use fathom_watch_metrics::partial_success;
@@ -10,10 +10,10 @@ use std::time::Duration;
 use ureq::Body;
 use ureq::http::{HeaderMap, Response};
 
-/// What `Retry-After` may ask for.
+/// Maximum delay accepted from `Retry-After`.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
 
-/// How a body is written.
+/// Encoding of a request body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WireFormat {
     Write1,
@@ -21,16 +21,16 @@ pub(crate) enum WireFormat {
     Otlp,
 }
 
-/// What became of a request.
+/// Result of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Reply {
     /// All points were accepted.
     Accepted,
-    /// So many points were rejected, for a reason; the others were accepted.
+    /// Some points were rejected, with the reason; the others were accepted.
     PartlyAccepted(u64, String),
-    /// The receiver does not know this format.
+    /// The receiver does not support this format.
     UnknownFormat(String),
-    /// The request will never be accepted, and why not.
+    /// The request was permanently rejected, with the reason.
     Rejected(String),
     /// The request may be accepted later.
     Retry { why: String, after: Option<Duration> },
@@ -73,7 +73,7 @@ impl WireFormat {
     }
 }
 
-/// Sends a body.
+/// Sends a request body.
 pub(crate) fn post(to: &Destination, form: WireFormat, body: &[u8]) -> Reply {
     let packed = match form.pack(body) {
         Ok(packed) => packed,
@@ -87,7 +87,7 @@ pub(crate) fn post(to: &Destination, form: WireFormat, body: &[u8]) -> Reply {
     match to.token() {
         Ok(None) => {}
         Ok(Some(token)) => request = request.header("Authorization", format!("Bearer {token}")),
-        // It may be between two tokens.
+        // The token file may be in the middle of a replacement.
         Err(error) => return Reply::Retry { why: error.to_string(), after: None },
     }
     match request.send(packed.as_slice()) {
@@ -103,7 +103,7 @@ fn meaning(form: WireFormat, response: Response<Body>) -> Reply {
     match status {
         200..=299 => accepted(form, &headers, &answer),
         415 if form == WireFormat::Write2 => Reply::UnknownFormat(shown(status, &answer)),
-        // Those who know 1.0 alone may find nothing but a bad request; those who know 2.0 say what they wrote.
+        // Receivers of 1.0 may report only a bad request; receivers of 2.0 report what they wrote.
         400 if form == WireFormat::Write2 && !says_written(&headers) => {
             Reply::UnknownFormat(shown(status, &answer))
         }
@@ -118,7 +118,8 @@ fn accepted(form: WireFormat, headers: &HeaderMap, answer: &[u8]) -> Reply {
     match form {
         WireFormat::Write1 => Reply::Accepted,
         WireFormat::Write2 if says_written(headers) => Reply::Accepted,
-        // It read a request of 1.0 into it, and found nothing (remote-write 2.0, "Required Written Response Headers").
+        // It parsed the request as an empty one of 1.0 (remote-write 2.0, "Required Written
+        // Response Headers").
         WireFormat::Write2 => Reply::UnknownFormat("it does not say what it wrote".to_owned()),
         WireFormat::Otlp => match partial_success(answer) {
             None => Reply::Accepted,
@@ -133,7 +134,7 @@ fn says_written(headers: &HeaderMap) -> bool {
         .any(|what| headers.contains_key(format!("x-prometheus-remote-write-{what}-written")))
 }
 
-/// Remote-write retries all errors of the server; OTLP those which its specification lists.
+/// Remote-write retries all server errors; OTLP only those listed in its specification.
 fn is_retried(form: WireFormat, status: u16) -> bool {
     match form {
         WireFormat::Write1 | WireFormat::Write2 => status == 429 || status >= 500,
@@ -141,7 +142,8 @@ fn is_retried(form: WireFormat, status: u16) -> bool {
     }
 }
 
-/// Seconds; a date, which the header may be too, is left to our own pauses.
+/// The delay in seconds. The header may also be a date, which is ignored in favor of our own
+/// pauses.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("retry-after")?.to_str().ok()?;
     text.trim().parse().ok().map(|seconds| Duration::from_secs(seconds).min(MAX_RETRY_AFTER))

@@ -1,18 +1,18 @@
-//! How far each destination is, for whoever looks at a history while another process sends it.
+//! Progress of each destination, for readers of a history that another process is sending.
 use crate::cursor;
 use fathom_units::WallTime;
 use std::path::Path;
 
-/// How far a destination is.
+/// Progress of a destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Its name.
     pub name: String,
-    /// Everything before this was sent, or refused for good; or why that is not known.
+    /// Everything before this was sent or permanently refused; or why that is unknown.
     pub sent_until: Result<WallTime, String>,
 }
 
-/// Of all destinations that a history was ever sent to, in the order of their names. Changes nothing.
+/// Progress of all destinations to which a history was ever sent, in order of name. Read-only.
 #[must_use]
 pub fn progress(store: &Path) -> Vec<Progress> {
     let files = std::fs::read_dir(store).into_iter().flatten().flatten().map(|entry| entry.path());

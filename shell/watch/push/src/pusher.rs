@@ -8,18 +8,19 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a stop waits for a request that is under way. What was not sent to its end is sent again after the next start.
+/// Maximum wait at a stop for a request in progress. Incomplete stretches are sent again after the
+/// next start.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 struct Running {
     to: Destination,
-    /// Dropped to say that it is over.
+    /// Dropped to signal the stop.
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
 
-/// Threads that send.
+/// The sending threads.
 pub struct Pusher {
     store: PathBuf,
     names: Arc<RwLock<Arc<Names>>>,
@@ -28,7 +29,7 @@ pub struct Pusher {
 }
 
 impl Pusher {
-    /// Starts to send the history in `store`.
+    /// Starts sending the history in `store`.
     #[must_use]
     pub fn start(all: Vec<Destination>, names: Names, store: &Path) -> Pusher {
         let names = Arc::new(RwLock::new(Arc::new(names)));
@@ -36,7 +37,7 @@ impl Pusher {
         all.into_iter().for_each(|to| pusher.start_one(to));
         pusher
     }
-    /// Takes new destinations and names. Those of which nothing is different go on.
+    /// Replaces the destinations and names. Unchanged destinations continue.
     pub fn reload(&mut self, all: Vec<Destination>, names: Names) {
         *self.names.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(names);
         let (stay, gone): (Vec<Running>, Vec<Running>) = std::mem::take(&mut self.running)
@@ -48,12 +49,12 @@ impl Pusher {
         self.running = stay;
         new.into_iter().for_each(|to| self.start_one(to));
     }
-    /// What is to be told since this was last asked.
+    /// Notes since the last call.
     #[must_use]
     pub fn notes(&self) -> Vec<Note> {
         self.notes.1.try_iter().collect()
     }
-    /// Stops; a request that is under way is waited for a moment.
+    /// Stops, after a short wait for requests in progress.
     pub fn stop(self) {
         stop(self.running);
     }

@@ -1,28 +1,28 @@
-//! What a series of the history is called elsewhere.
+//! Maps series of the history to exported metrics.
 use fathom_watch_metrics::HostGauge;
 use fathom_watch_plan::Plan;
 use fathom_watch_samples::Unit;
 use fathom_watch_store::SeriesKey;
 use std::collections::BTreeMap;
 
-/// Group and host of each target and probe of a plan, which the history does not keep.
+/// Group and host of each target and probe of a plan; the history does not store them.
 #[derive(Clone, Default, Debug)]
 pub struct Names {
     this_host: String,
     targets: BTreeMap<(String, String), (String, String)>,
 }
 
-/// What a series is told as.
+/// How a series is exported.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Role<'k> {
     /// Delays of a target: a histogram and counters.
     Target,
-    /// Something of this host.
+    /// A gauge of this host.
     Host(HostGauge<'k>),
 }
 
 impl Names {
-    /// Those of a plan. `this_host` is the target under which this host's own state is kept.
+    /// The names of a plan. `this_host` is the target name of this host's own series.
     #[must_use]
     pub fn of(plan: &Plan, this_host: &str) -> Names {
         let each = plan.targets.iter().flat_map(|target| {
@@ -31,14 +31,14 @@ impl Names {
         });
         Names { this_host: this_host.to_owned(), targets: each.collect() }
     }
-    /// Group and host; `None` for a series that is in the plan no more.
+    /// Group and host; `None` for a series that left the plan.
     pub(crate) fn get(&self, key: &SeriesKey) -> Option<&(String, String)> {
         self.targets.get(&(key.target.clone(), key.probe.clone()))
     }
     pub(crate) fn is_this_host(&self, key: &SeriesKey) -> bool {
         key.target == self.this_host
     }
-    /// `None` for what has no name elsewhere.
+    /// `None` for series that are not exported.
     pub(crate) fn role<'k>(&self, key: &'k SeriesKey) -> Option<Role<'k>> {
         if self.is_this_host(key) {
             return HostGauge::of(&key.probe).map(Role::Host);

@@ -15,43 +15,44 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-/// Series that are read at once: 30 columns of each are some megabytes.
+/// Series read at once: with 30 columns each, they take some megabytes.
 const READ_AT_ONCE: usize = 500;
-/// A request is sent once it has so many bytes before packing, or points: what receivers take without a setting.
+/// Request size at which it is sent, in bytes before compression; like the limit of points,
+/// accepted by receivers with default settings.
 const MAX_REQUEST_BYTES: usize = 1 << 20;
 const MAX_REQUEST_POINTS: u64 = 10_000;
-/// The first pause after a failure; each is twice the one before it.
+/// The first pause after a failure; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(60);
-/// How often it is looked whether the history has more.
+/// Interval of checks for new data in the history.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// After the history could not be read.
+/// Pause after the history could not be read.
 const HISTORY_PAUSE: Duration = Duration::from_secs(10);
-/// A cursor may be so much ahead of the clock before it is told: a clock was set back.
+/// How far a cursor may be ahead of the clock before this is reported: the clock was set back.
 const AHEAD_MS: u64 = 600_000;
 
-/// Something to tell, and to remember.
+/// A message that is also recorded as an event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     /// When it happened.
     pub at: WallTime,
-    /// In words.
+    /// Description.
     pub text: String,
 }
 
-/// What has been told, so that it is told once.
+/// What was reported, so that it is reported once.
 #[derive(Default)]
 struct Reported {
-    /// Since when nothing arrives.
+    /// Start of the current outage.
     unreachable: Option<WallTime>,
-    /// Points that were refused since the last that were taken.
+    /// Points rejected since the last accepted ones.
     refused: u64,
     unsaved: bool,
     unreadable: bool,
     ahead: bool,
 }
 
-/// What sends to one destination.
+/// Sends to one destination.
 pub(crate) struct Worker {
     to: Destination,
     path: PathBuf,
@@ -62,7 +63,7 @@ pub(crate) struct Worker {
     cursor: Cursor,
     labels: Arc<Labels>,
     form: WireFormat,
-    /// Whether the far end has said that it knows this form.
+    /// Whether the receiver is known to support this format.
     known: bool,
     reported: Reported,
     rng: Rng,
@@ -92,7 +93,7 @@ impl Worker {
             to,
         }
     }
-    /// Sends until it is told to stop.
+    /// Sends until stopped.
     pub(crate) fn run(mut self) {
         self.load();
         loop {
@@ -117,7 +118,7 @@ impl Worker {
             }
         }
     }
-    /// Takes up the cursor as it was after the last stretch that was sent to its end; without one, begins now.
+    /// Loads the cursor after the last complete stretch; without one, starts now.
     fn load(&mut self) {
         match Cursor::load(&self.path) {
             Loaded::Cursor(cursor) => self.cursor = cursor,
@@ -150,14 +151,14 @@ impl Worker {
             }
         }
     }
-    /// Sends the next stretch, if it is over; gives whether it was.
+    /// Sends the next stretch if it is complete; returns whether it was.
     fn advance(&mut self) -> Result<bool, Halt> {
         let push = &self.to.push;
         let (interval_ms, settle_ms) =
             (push.interval.as_nanos() / NANOS_PER_MILLI, push.settle.as_nanos() / NANOS_PER_MILLI);
         let now = now_ms();
         self.report_if_ahead(now);
-        // It is not even over: the history need not be asked.
+        // Not over yet: the history need not be read.
         if Stretch::next(self.cursor.upto_ms, now.saturating_sub(settle_ms), interval_ms).is_none() {
             return Ok(false);
         }
@@ -176,7 +177,8 @@ impl Worker {
         Ok(true)
     }
     fn send(&mut self, names: &Names, stretch: &Stretch) -> Result<(), Halt> {
-        // Numbers of series are in the order of their age; this host's own come first, and say when the watch ran.
+        // Series numbers are in order of age. This host's own come first and show when the watch
+        // ran.
         let mut all = self.feed.series()?;
         all.retain(|(_, key)| names.role(key).is_some());
         all.sort_by_key(|(id, key)| (!names.is_this_host(key), *id));
@@ -229,7 +231,7 @@ impl Worker {
             }
         }
     }
-    /// Sends what is in the request, however long it takes.
+    /// Sends the request, with retries until it succeeds or is rejected.
     fn flush(&mut self, request: &mut dyn Request, stretch: &Stretch) -> Result<(), Halt> {
         if request.is_empty() {
             return Ok(());
@@ -280,7 +282,7 @@ impl Worker {
             ));
         }
     }
-    /// An answer came.
+    /// Handles a response.
     fn arrived(&mut self) {
         if let Some(since) = self.reported.unreachable.take() {
             self.note(&format!("{} is there again; it was away since {since}", self.to.push.url));
@@ -295,7 +297,7 @@ impl Worker {
             ));
         }
     }
-    /// What is refused is not sent again: it would hold up all that comes after it.
+    /// Rejected data is not sent again: it would block everything after it.
     fn refused(&mut self, points: u64, why: &str, stretch: &Stretch) {
         if self.reported.refused == 0 {
             let age = Duration::from_millis(now_ms().saturating_sub(stretch.to_ms)).as_secs() / 60;
@@ -324,7 +326,7 @@ impl Worker {
         }
         self.reported.ahead = ahead;
     }
-    /// Waits, or is told to stop.
+    /// Pauses; returns an error if stopped.
     fn pause(&self, time: Duration) -> Result<(), Halt> {
         match self.stop.recv_timeout(time) {
             Err(RecvTimeoutError::Timeout) => Ok(()),
@@ -334,7 +336,7 @@ impl Worker {
     fn names(&self) -> Arc<Names> {
         Arc::clone(&self.names.read().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
-    /// Who listens no more needs to know no more.
+    /// If nobody listens, the note is dropped.
     fn note(&self, text: &str) {
         let _ = self.notes.send(Note { at: wall_now(), text: format!("push {}: {text}", self.to.push.name) });
     }

@@ -1,5 +1,6 @@
-//! Processes that the tests of the history start: `write DIR` until it is killed, and `small-disk DIR` and
-//! `disk-without-room DIR` on a small file system that is mounted at DIR. They end with an error if a check fails.
+//! Processes started by the tests of the history: `write DIR` runs until it is killed;
+//! `small-disk DIR` and `disk-without-room DIR` run on a small file system mounted at DIR. They
+//! exit with an error if a check fails.
 #[expect(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/it/support.rs"]
 mod support;
@@ -12,11 +13,11 @@ use std::io::Write;
 use std::path::Path;
 use support::{DAY, HOUR, KILLED_STEP, SECOND, START, all, kept, key, killed_config, open, sample, seldom};
 
-/// Series that the killed process writes.
+/// Number of series written by the killed process.
 const KILLED_SERIES: u32 = 8;
-/// Series that are written on a small disk.
+/// Number of series written on a small disk.
 const SERIES: u32 = 4;
-/// Seconds from one sample of such a series to the next.
+/// Seconds between samples of such a series.
 const STEP: u64 = 5;
 
 fn main() {
@@ -29,7 +30,7 @@ fn main() {
     }
 }
 
-/// Records one sample of each series after another, and prints the number of each, until it is killed.
+/// Records samples round-robin and prints the number of each, until it is killed.
 fn write(dir: &Path) {
     let mut history = open(dir, &killed_config());
     let ids: Vec<SeriesId> = (0..KILLED_SERIES)
@@ -42,7 +43,7 @@ fn write(dir: &Path) {
             history.record(*id, &[sample(id.0, at)]);
         }
         assert!(history.flush(at).is_empty());
-        // A printed number was recorded before.
+        // A printed number was already recorded.
         writeln!(out, "recorded {n}").expect("the test listens");
     }
 }
@@ -72,7 +73,7 @@ impl Writer {
             self.at += STEP * SECOND;
         }
     }
-    /// What is on the disk is what was recorded since a time, all of it.
+    /// Checks that the disk holds everything recorded since a time.
     fn check_since(&mut self, dir: &Path, since: u64) {
         let repairs = self.history.save(WallTime(self.at));
         assert!(repairs.is_empty(), "{repairs:?}");
@@ -88,7 +89,7 @@ impl Writer {
     }
 }
 
-/// Takes all that is left of the disk but some bytes.
+/// Fills the disk except for some bytes.
 fn fill(dir: &Path, but: usize) {
     let filler = dir.join("filler");
     let mut size = 0;
@@ -100,14 +101,14 @@ fn fill(dir: &Path, but: usize) {
     fs::write(&filler, vec![1; size.saturating_sub(but)]).expect("it was as large");
 }
 
-/// On a full disk the oldest detail makes room.
+/// On a full disk, the oldest detail is dropped to make room.
 fn small_disk(disk: &Path) {
     let dir = disk.join("history");
     let mut writer = Writer::new(&dir, &seldom());
     writer.run(5 * DAY);
     writer.check_since(&dir, START);
     assert_eq!(writer.history.status().room_made_before, None);
-    // Another program takes the disk. What is old makes room for what is new.
+    // Another program fills the disk. Old detail makes room for new samples.
     fill(disk, 0);
     writer.run(3 * DAY);
     let before = writer.history.status().room_made_before.expect("room was made").0;
@@ -120,13 +121,13 @@ fn small_disk(disk: &Path) {
         reader.columns(writer.ids[0], WallTime(START), WallTime(writer.at), 4).expect("it can be read");
     let counted: u64 = whole.iter().map(|c| c.tally.sent + c.tally.failed).sum();
     assert_eq!(counted, writer.recorded[0].len() as u64, "histograms of what was dropped are kept");
-    // And gives it back.
+    // It releases the space.
     fs::remove_file(disk.join("filler")).expect("it is there");
     writer.run(DAY);
     writer.check_since(&dir, before);
 }
 
-/// On a full disk with nothing to drop, samples are kept in memory.
+/// On a full disk with nothing to drop, samples stay in memory.
 fn disk_without_room(disk: &Path) {
     let dir = disk.join("history");
     let config = HistoryConfig { unsaved_samples: 8_000, ..seldom() };
@@ -144,7 +145,7 @@ fn disk_without_room(disk: &Path) {
     writer.history.save(WallTime(writer.at));
     assert_eq!(writer.history.status().trouble, None, "it recovers by itself");
     assert_eq!(writer.history.status().unsaved_samples, 0);
-    // The newest are those that were kept.
+    // The newest samples are those that were kept.
     let newest = writer.at - 8_000 / u64::from(SERIES) * STEP * SECOND;
     for id in &writer.ids {
         let of_disk = all(&dir, *id);

@@ -1,16 +1,17 @@
-//! Late answers to samples that are on the disk.
+//! Late answers to samples that are already on disk.
 use crate::error::Fault;
 use crate::table::Table;
 use fathom_watch_samples::Stored;
 use rusqlite::Connection;
 
-/// Where a sample can be, in the order in which it is looked for.
+/// Tables that may hold a sample, in search order.
 const OF_SAMPLES: [Table; 2] = [Table::Part, Table::Chunk];
 
-/// The windows that count a sample once its day is over.
+/// Windows that count a sample once its day is over.
 const OF_DAYS: [Table; 3] = [Table::TenMinutes, Table::Hours, Table::Days];
 
-/// Gives samples that were lost another code, and what counts them; gives how many were not found.
+/// Replaces codes of lost samples and updates their windows. Returns how many samples were not
+/// found.
 pub(crate) fn sealed(db: &Connection, late: &[(u32, Stored)]) -> Result<u64, Fault> {
     let mut unmatched = 0;
     for (series, stored) in late {
@@ -21,7 +22,7 @@ pub(crate) fn sealed(db: &Connection, late: &[(u32, Stored)]) -> Result<u64, Fau
 
 fn one(db: &Connection, series: u32, stored: Stored) -> Result<bool, Fault> {
     for table in OF_SAMPLES {
-        // A time next to a border may have been kept on its other side.
+        // A time at a boundary may be stored on its other side.
         for at_ms in [stored.at_ms, stored.at_ms.saturating_sub(1), stored.at_ms + 1] {
             let id = table.id(at_ms, series);
             let Some(mut chunk) = table.chunk(db, id)? else { continue };
@@ -37,7 +38,7 @@ fn one(db: &Connection, series: u32, stored: Stored) -> Result<bool, Fault> {
     Ok(false)
 }
 
-/// The sample is counted by the windows of its six hours, or by those of its day.
+/// Updates the windows of the sample's six hours, or those of its day.
 fn recount(db: &Connection, series: u32, stored: Stored) -> Result<(), Fault> {
     let open_id = Table::Recent.id(stored.at_ms, series);
     let open = Table::Recent.windows(db, open_id)?;

@@ -1,4 +1,4 @@
-//! Parts become chunks, and what chunks come to becomes days.
+//! Compaction: parts become chunks, and windows of chunks become days.
 use crate::History;
 use crate::error::Fault;
 use crate::table::{CHUNK_MS, DAY_MS, HOUR_MS, SLOT_MS, Table};
@@ -8,14 +8,15 @@ use fathom_watch_samples::{Chunk, Windows};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 
-/// How long after its end a chunk is put together, in milliseconds: its last part is then written, and most late answers are in it.
+/// Delay between the end of a chunk and its compaction, in milliseconds: by then its last part is
+/// written and includes most late answers.
 const GRACE_MS: u64 = 180_000;
 
-/// Chunks and days that are put together at one flush: the writer is held up for about 0.1 s at most.
+/// Chunks and days compacted per flush, which blocks the writer for at most about 0.1 s.
 const AT_ONCE: usize = 400;
 
 impl History {
-    /// Puts together chunks and days that are over, some at a time.
+    /// Compacts a number of chunks and days that are over.
     pub(crate) fn put_together(&mut self, now: WallTime) -> Result<(), Fault> {
         let now_ms = now.0 / NANOS_PER_MILLI;
         let over = |start: u64, span: u64| {
@@ -25,7 +26,8 @@ impl History {
             set.iter().copied().filter(|(start, _)| over(*start, span)).take(AT_ONCE).collect()
         };
         let chunks = ripe(&self.chunks, CHUNK_MS);
-        // A chunk that is still in parts would come into its day later, which is right, but twice the work.
+        // A chunk that is still in parts would be added to its day later, which is correct but
+        // doubles the work.
         let chunks_of = |day: u64| day * DAY_MS / CHUNK_MS..(day + 1) * DAY_MS / CHUNK_MS;
         let complete = |(day, series): &(u64, u32)| {
             !chunks_of(*day).any(|chunk| self.chunks.contains(&(chunk, *series)))
@@ -53,7 +55,7 @@ impl History {
     }
 }
 
-/// The parts of six hours become their chunk, and are counted by its windows.
+/// Merges the parts of six hours into a chunk and its windows.
 fn one_chunk(db: &Connection, start_ms: u64, series: u32) -> Result<(), Fault> {
     let mut new = Chunk::default();
     for at_ms in (start_ms..start_ms + CHUNK_MS).step_by(SLOT_MS as usize) {
@@ -74,7 +76,7 @@ fn one_chunk(db: &Connection, start_ms: u64, series: u32) -> Result<(), Fault> {
     Table::Recent.add_windows(db, Table::Recent.id(start_ms, series), &windows)
 }
 
-/// The windows of ten minutes of a day become its rollups.
+/// Converts the ten-minute windows of a day to its rollups.
 fn one_day(db: &Connection, start_ms: u64, series: u32) -> Result<(), Fault> {
     let mut all = Windows::new(SLOT_MS);
     for at_ms in (start_ms..start_ms + DAY_MS).step_by(CHUNK_MS as usize) {
@@ -93,7 +95,7 @@ fn one_day(db: &Connection, start_ms: u64, series: u32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Windows of ten minutes, in rows of a day, and the coarser ones made of them.
+/// Ten-minute windows in daily rows, and the coarser windows derived from them.
 fn of_day(ten_minutes: Windows) -> [(Table, Windows); 3] {
     let coarser = |step_ms| {
         let mut windows = Windows::new(step_ms);

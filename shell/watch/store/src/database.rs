@@ -1,33 +1,34 @@
-//! The database: one file, its settings and its tables.
+//! The database file, its settings and its tables.
 use fathom_units::Bytes;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
-/// Name of the database in the directory of a history.
+/// File name of the database in the directory of a history.
 pub(crate) const FILE: &str = "history.db";
 
-/// "Fthm": tells the file from other databases (SQLite's `application_id`).
+/// "Fthm": SQLite's `application_id`, which identifies the file.
 const APPLICATION: i64 = 0x4674_686d;
 
-/// Version of the tables. A later one reads the earlier ones.
+/// Schema version. A later version must read earlier ones.
 pub(crate) const VERSION: i64 = 1;
 
-/// Bytes of a page. A flush changes one page of the journal or a few, each of which is written whole; see the figures in ADR 8.
+/// Page size in bytes. A flush changes one or a few pages of the journal and writes each
+/// completely; see the figures in ADR 8.
 const PAGE_BYTES: u64 = 4096;
 
-/// Pages in the log of changes before they are put into the database. The journal's pages are used again every ten minutes: the
-/// more of that time the log has, the fewer of them are written twice. 1,000 are 4 MB.
+/// Pages in the write-ahead log before a checkpoint. The journal's pages are reused every ten
+/// minutes: the longer the log, the fewer of them are written twice. 1,000 pages are 4 MB.
 const MAX_LOG_PAGES: u64 = 1000;
-/// Fewer make SQLite copy all the time.
+/// With fewer pages, SQLite would checkpoint all the time.
 const MIN_LOG_PAGES: u64 = 50;
-/// The share of a budget that the log may be.
+/// Maximum share of the log in a budget, as 1/n.
 const LOG_SHARE: u64 = 16;
 
-/// How long a reader or the writer waits for the other: they hold each other up at the start and the end of the log alone.
+/// Busy timeout: reader and writer block each other only at the start and the end of the log.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Statements that are kept prepared: more than there are, or each would be made anew each time.
+/// Cache size for prepared statements: more than there are, so that none is prepared twice.
 const STATEMENTS: usize = 100;
 
 const TABLES: &str = "
@@ -43,17 +44,17 @@ CREATE TABLE event(id INTEGER PRIMARY KEY, at_ns INTEGER, until_ns INTEGER, seri
 CREATE INDEX event_at ON event(at_ns);
 ";
 
-/// What opening found.
+/// Result of opening a database.
 pub(crate) enum Opened {
-    /// A database of ours, or a new one.
+    /// Our database, or a new one.
     Ours(Connection),
-    /// One of a later version.
+    /// A database of a later version.
     Newer,
-    /// Not one of ours.
+    /// A database of another program.
     Foreign,
 }
 
-/// Opens the database for writing, makes it if there is none.
+/// Opens the database for writing; creates it if there is none.
 pub(crate) fn open(path: &Path, budget: Option<Bytes>) -> rusqlite::Result<Opened> {
     let db = Connection::open(path)?;
     db.busy_timeout(WAIT)?;
@@ -65,22 +66,22 @@ pub(crate) fn open(path: &Path, budget: Option<Bytes>) -> rusqlite::Result<Opene
         (APPLICATION, _) => {}
         _ => return Ok(Opened::Foreign),
     }
-    // FULL: each transaction outlives a power cut. Readers are not held up by it.
+    // FULL: each transaction survives a power failure. Readers do not block it.
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "FULL")?;
-    // A watch may have given up writing anywhere but beside its history.
+    // Landlock may forbid writing anywhere except next to the history.
     db.pragma_update(None, "temp_store", "MEMORY")?;
     let pages = budget.map_or(MAX_LOG_PAGES, |b| b.get() / LOG_SHARE / PAGE_BYTES);
     let pages = pages.clamp(MIN_LOG_PAGES, MAX_LOG_PAGES);
     db.pragma_update(None, "wal_autocheckpoint", pages as i64)?;
-    // A large transaction makes the log longer than that; afterwards it is cut.
+    // A large transaction makes the log longer than that; afterwards it is truncated.
     db.pragma_update(None, "journal_size_limit", (pages * PAGE_BYTES) as i64)?;
     Ok(Opened::Ours(db))
 }
 
 fn create(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "page_size", PAGE_BYTES as i64)?;
-    // Pages that were freed can be given back without a copy of all.
+    // Allows freed pages to be returned without copying the file.
     db.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     db.pragma_update(None, "journal_mode", "WAL")?;
     let version = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};");
@@ -99,25 +100,25 @@ pub(crate) fn open_to_read(path: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-/// A setting that is one number.
+/// The value of a numeric pragma.
 pub(crate) fn number(db: &Connection, pragma: &str) -> rusqlite::Result<i64> {
     db.pragma_query_value(None, pragma, |row| row.get(0))
 }
 
-/// Bytes that are in use, without the pages that were freed.
+/// Bytes in use, without freed pages.
 pub(crate) fn used_bytes(db: &Connection) -> rusqlite::Result<u64> {
     let pages = number(db, "page_count")?.saturating_sub(number(db, "freelist_count")?);
     Ok(pages.max(0) as u64 * PAGE_BYTES)
 }
 
-/// What an error of SQLite asks for.
+/// Classification of an SQLite error by the necessary reaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// No room.
+    /// The disk is full.
     Full,
     /// The file is damaged.
     Corrupt,
-    /// Anything else: to be tried again.
+    /// Another error: try again.
     Other,
 }
 
@@ -125,7 +126,7 @@ pub(crate) fn kind(error: &rusqlite::Error) -> Kind {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => Kind::Full,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Kind::Corrupt,
-        // A value of another type than was written, a table that is gone.
+        // A value of the wrong type, or a missing table.
         None | Some(ErrorCode::TypeMismatch) => Kind::Corrupt,
         Some(_) => Kind::Other,
     }

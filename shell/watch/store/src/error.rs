@@ -1,47 +1,47 @@
-//! Why a history cannot be opened or read, and what was set aside.
+//! Errors of a history, and repairs.
 use fathom_watch_samples::DecodeError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a history cannot be opened or read. `Display` gives one line that names the file and what to try.
+/// Why a history cannot be opened or read. `Display` gives one line with the file and what to try.
 #[derive(Debug)]
 pub enum HistoryError {
-    /// Another process writes it.
+    /// Another process is writing it.
     Locked {
         /// The directory.
         path: PathBuf,
-        /// Number of the process, if it can be told.
+        /// The process ID, if known.
         process: Option<u32>,
     },
-    /// The system refused.
+    /// A system call failed.
     System {
         /// The file or directory.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
-    /// SQLite refused.
+    /// SQLite reported an error.
     Database {
         /// The database.
         path: PathBuf,
-        /// SQLite's reason.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
     /// It was written by a later version of this program.
     Newer {
         /// The database.
         path: PathBuf,
-        /// Its version.
+        /// Its schema version.
         version: i64,
-        /// The latest version that this program knows.
+        /// The latest version that this program supports.
         known: i64,
     },
-    /// More series than there are numbers for them.
+    /// The maximum number of series is reached.
     TooManySeries {
         /// The database.
         path: PathBuf,
-        /// The most there can be.
+        /// The maximum.
         limit: u32,
     },
 }
@@ -75,12 +75,12 @@ impl fmt::Display for HistoryError {
 
 impl std::error::Error for HistoryError {}
 
-/// Something damaged, which was set aside so that the rest goes on.
+/// A damaged item that was moved aside so that the rest remains usable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repair {
-    /// What was damaged, and how.
+    /// The item, and how it was damaged.
     pub what: String,
-    /// Where it is kept for whoever wants to look at it; `None` if it could not be kept.
+    /// The file in which it was kept; `None` if it could not be kept.
     pub kept: Option<PathBuf>,
 }
 
@@ -94,16 +94,16 @@ impl fmt::Display for Repair {
     }
 }
 
-/// Why a step of the writer failed.
+/// Why an operation of the writer failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// SQLite refused.
+    /// SQLite reported an error.
     Sql(rusqlite::Error),
-    /// A packed value is damaged.
+    /// A compressed value is damaged.
     Blob {
-        /// Its table.
+        /// The table.
         table: &'static str,
-        /// Its row.
+        /// The row ID.
         id: i64,
         /// What is wrong.
         why: String,

@@ -1,31 +1,31 @@
-//! What happened: an alert, a change of path, a restart.
+//! Events: alerts, path changes, restarts.
 use crate::SeriesId;
 use crate::error::Fault;
 use fathom_units::WallTime;
 use rusqlite::{Connection, Row, params};
 
-/// Something that happened at a time, or from one time to another.
+/// An event with a time or a period.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
-    /// When it began.
+    /// Start time.
     pub at: WallTime,
-    /// When it ended; `None` while it lasts, and for what has no length.
+    /// End time; `None` while it lasts, and for events without a duration.
     pub until: Option<WallTime>,
-    /// Which series it is about; `None` for all.
+    /// The series it is about; `None` for all.
     pub series: Option<SeriesId>,
-    /// A word to select by.
+    /// The kind, in one word.
     pub kind: String,
-    /// For people.
+    /// Description.
     pub text: String,
-    /// A number to sort by, in the unit that the kind implies.
+    /// A number to sort by, in a unit that depends on the kind.
     pub value: Option<f64>,
 }
 
-/// The number of an event in its history.
+/// The number of an event in a history.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct EventId(pub u64);
 
-/// Events that are not yet written.
+/// Events that are not written yet.
 #[derive(Default)]
 pub(crate) struct Events {
     next: u64,
@@ -66,7 +66,7 @@ impl Events {
     }
 }
 
-/// Events that began in a time, or that lasted into it, in the order of their beginnings.
+/// Events that started in a period or lasted into it, in order of start.
 pub(crate) fn between(
     db: &Connection,
     from: WallTime,

@@ -1,6 +1,6 @@
-//! What a history has, as a table for other programs: CSV or Parquet, written as it is read.
+//! Exports the content of a history as a table in CSV or Parquet, written while it is read.
 //!
-//! No more than some hours of one series are in memory at a time.
+//! At most a few hours of one series are in memory at a time.
 mod rows;
 
 pub use fathom_store::table::{Cell, Csv, Field, Kind, Parquet, Table};
@@ -19,7 +19,8 @@ const fn number(name: &'static str) -> Field<'static> {
     Field { name, kind: Kind::Number }
 }
 
-/// Columns of single samples. One of the last three has the value, which is within 1.09 % of what was measured.
+/// Columns of single samples. One of the last three holds the value, which is within 1.09 % of the
+/// measured one.
 pub const SAMPLES: [Field<'static>; 7] = [
     text("target"),
     text("probe"),

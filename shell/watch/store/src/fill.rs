@@ -1,4 +1,4 @@
-//! Reading of one series: which tables have what.
+//! Reads one series from the tables that hold it.
 use crate::error::Fault;
 use crate::table::{DAY_MS, HOUR_MS, SLOT_MS, Table};
 use crate::tail::Tail;
@@ -8,7 +8,7 @@ use fathom_watch_samples::{Chunk, Column, Columns, Stored, Windows};
 use rusqlite::Connection;
 use std::ops::Range;
 
-/// How detailed columns are made.
+/// Detail from which columns are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Detail {
     Samples,
@@ -17,7 +17,7 @@ enum Detail {
     Days,
 }
 
-/// Reads one state of a history.
+/// Reads a consistent state of a history.
 pub(crate) struct Filler<'a> {
     pub(crate) db: &'a Connection,
     pub(crate) tail: &'a Tail,
@@ -25,7 +25,7 @@ pub(crate) struct Filler<'a> {
 }
 
 impl Detail {
-    /// The coarsest that still makes columns of this width.
+    /// The coarsest detail that is sufficient for columns of this width.
     fn for_width(width_ms: u64) -> Detail {
         match width_ms {
             DAY_MS.. => Detail::Days,
@@ -76,7 +76,8 @@ impl Filler<'_> {
         self.fill_open(series, detail, &range, &mut columns)?;
         Ok(columns.finish())
     }
-    /// Fills columns with what is in chunks or days; what is older than the oldest of this detail with coarser windows.
+    /// Fills columns from chunks or days. For times before the oldest data of this detail, uses
+    /// coarser windows.
     fn fill_closed(
         &mut self,
         series: u32,
@@ -84,7 +85,7 @@ impl Filler<'_> {
         range: Range<u64>,
         columns: &mut Columns,
     ) -> Result<(), Fault> {
-        // Whole days are dropped, so the first day that is there is there as a whole.
+        // Whole days are dropped, so the first remaining day is complete.
         let Some(oldest_ms) = detail.table().oldest_ms(self.db)? else { return Ok(()) };
         let from = (oldest_ms / DAY_MS * DAY_MS).clamp(range.start, range.end);
         if let Some(coarser) = detail.coarser().filter(|_| from > range.start) {
@@ -102,7 +103,8 @@ impl Filler<'_> {
         }
         Ok(())
     }
-    /// Fills columns with what is in none of them yet: it is read in this detail, whatever its age, as no coarser windows have it.
+    /// Fills columns from data that is in no chunk or day yet. It is read in this detail, whatever
+    /// its age, because no coarser windows contain it.
     fn fill_open(
         &mut self,
         series: u32,
@@ -155,7 +157,7 @@ impl Filler<'_> {
         }
         Ok(newest)
     }
-    /// All samples that may be in a time and are in no chunk: of parts, and of the journal.
+    /// All samples of a period that are in parts or in the journal, not in chunks.
     fn each_open(
         &mut self,
         series: u32,
@@ -169,7 +171,7 @@ impl Filler<'_> {
         self.tail.chunk(series).into_iter().for_each(take);
         Ok(())
     }
-    /// The rows that a series may have in a time, as far as the table reaches.
+    /// The rows of a series in a period, within the range of the table.
     fn rows(&self, table: Table, series: u32, range: &Range<u64>) -> Result<Vec<i64>, Fault> {
         let (first, last) = (table.oldest_ms(self.db)?, table.newest_ms(self.db)?);
         let (Some(first), Some(last)) = (first, last) else { return Ok(Vec::new()) };
@@ -178,7 +180,7 @@ impl Filler<'_> {
         let to = range.end.div_ceil(span).min(last / span + 1);
         Ok((from..to).map(|n| table.id(n * span, series)).collect())
     }
-    /// What is damaged is told and left out.
+    /// Records damage and skips the damaged value.
     fn sound<T>(&mut self, read: Result<Option<T>, Fault>) -> Result<Option<T>, Fault> {
         match read {
             Err(Fault::Blob { table, id, why }) => {

@@ -1,4 +1,4 @@
-//! From memory to the disk.
+//! Writes from memory to disk.
 use crate::error::Fault;
 use crate::table::{SLOT_MS, Table, pack};
 use crate::writer::{NANOS_PER_MILLI, Trouble};
@@ -7,21 +7,21 @@ use fathom_units::WallTime;
 use fathom_watch_samples::{Chunk, Frame};
 use rusqlite::{Connection, params};
 
-/// How often a flush is tried again after something was mended for it: damaged values are set aside one by one.
+/// Maximum retries of a flush after repairs: damaged values are moved aside one by one.
 const TRIES: usize = 20;
 
 impl History {
-    /// Makes durable what was recorded, if it is time to; to be called about once a second. It may take some hundred milliseconds
-    /// with thousands of series, when ten minutes are over.
+    /// Makes records durable if it is time to. Call it about once a second. It may take some
+    /// hundred milliseconds with thousands of series when a ten-minute slot ends.
     ///
-    /// What was damaged and is set aside is told; why nothing could be written says [`History::status`].
+    /// Returns the repairs; [`History::status`] says why nothing could be written, if so.
     pub fn flush(&mut self, now: WallTime) -> Vec<Repair> {
-        // A clock that steps either way makes it due.
+        // A clock step in either direction makes a flush due.
         let due =
             self.last_flush.is_none_or(|last| now.0.abs_diff(last.0) >= self.config.durable_every.as_nanos());
         if due { self.save(now) } else { Vec::new() }
     }
-    /// Makes durable what was recorded, now.
+    /// Makes records durable immediately.
     pub fn save(&mut self, now: WallTime) -> Vec<Repair> {
         let mut repairs = Vec::new();
         let mut result = self.save_all(now);
@@ -48,7 +48,7 @@ impl History {
         self.status.used = self.used();
         repairs
     }
-    /// One transaction: all of it is on the disk after it, or nothing has changed.
+    /// A single transaction: either everything is on disk afterwards, or nothing changed.
     fn save_all(&mut self, now: WallTime) -> Result<(), Fault> {
         let now_ms = now.0 / NANOS_PER_MILLI;
         let over = self.tail.over(now_ms);
@@ -81,7 +81,7 @@ impl History {
         }
         Ok(())
     }
-    /// Takes away why a flush failed, or gives it back.
+    /// Removes the cause of a failed flush, or returns the fault.
     fn mend(&mut self, fault: Fault, now: WallTime, repairs: &mut Vec<Repair>) -> Result<(), Fault> {
         match fault {
             Fault::Blob { table, id, why } => {
@@ -115,7 +115,7 @@ impl History {
         );
         self.status.trouble = Some(Trouble { since, text });
     }
-    /// Puts together what is over, drops what is too old. That it fails is told when the next flush fails too.
+    /// Compacts and drops old data. A failure is reported if the next flush fails too.
     fn tidy(&mut self, now: WallTime, repairs: &mut Vec<Repair>) {
         for _ in 0..TRIES {
             match self.put_together(now).and_then(|()| self.drop_old(now)) {
@@ -130,7 +130,7 @@ impl History {
     }
 }
 
-/// Writes a frame at the end of the journal, if there is anything in it.
+/// Appends a frame to the journal, unless it is empty.
 fn append(db: &Connection, frame: &Frame) -> Result<(), Fault> {
     if !frame.entries.is_empty() {
         insert(db, frame)?;
@@ -138,7 +138,8 @@ fn append(db: &Connection, frame: &Frame) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Its last frame is written even if it is empty: so the numbers of frames only grow, by which a reader knows what it has.
+/// Replaces the journal. The last frame is written even if it is empty, so that frame numbers only
+/// increase; readers rely on that to know what they have.
 pub(crate) fn replace_journal(db: &Connection, rest: &Frame) -> Result<(), Fault> {
     let last = insert(db, rest)?;
     db.prepare_cached("DELETE FROM journal WHERE id < ?")?.execute([last])?;
@@ -151,7 +152,7 @@ fn insert(db: &Connection, frame: &Frame) -> Result<i64, Fault> {
     Ok(db.last_insert_rowid())
 }
 
-/// Adds to what the part has: it has something if a clock was stepped back.
+/// Adds to a part, which already has data if the clock was stepped back.
 fn add_part(db: &Connection, id: i64, mut part: Chunk) -> Result<(), Fault> {
     if let Some(mut earlier) = Table::Part.chunk(db, id)? {
         part.append(&mut earlier);

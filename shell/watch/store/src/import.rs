@@ -1,4 +1,4 @@
-//! Samples of the past, from elsewhere.
+//! Imports past samples from elsewhere.
 use crate::error::Fault;
 use crate::table::{CHUNK_MS, DAY_MS, HOUR_MS, SLOT_MS, Table};
 use crate::tail::Tail;
@@ -9,22 +9,23 @@ use fathom_watch_samples::{Chunk, Stored, Windows};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of samples that were brought in.
+/// Result of an import.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ImportSummary {
-    /// Now in the history.
+    /// Samples imported.
     pub samples: u64,
-    /// Left out: their ten minutes had something of this series already.
+    /// Samples skipped because their ten-minute slot already had data of this series.
     pub known: u64,
-    /// Left out: they are older than what is kept, or not yet over.
+    /// Samples skipped because they are older than the retention, or too recent.
     pub out_of_time: u64,
 }
 
 impl History {
-    /// Brings in samples of the past, in one transaction.
+    /// Imports past samples in one transaction.
     ///
-    /// Ten minutes that have something of this series already are left as they are, so that bringing the same in twice changes
-    /// nothing. Samples of which only histograms are kept at their age become those.
+    /// Ten-minute slots that already have data of this series are left unchanged, so importing the
+    /// same samples twice has no effect. Samples older than the retention of single samples become
+    /// histograms.
     ///
     /// # Errors
     /// If the database cannot be written; then nothing is changed.
@@ -45,14 +46,14 @@ impl History {
     }
     fn bring_in_all(&mut self, series: u32, samples: &[Stored], now_ms: u64) -> Result<ImportSummary, Fault> {
         let transaction = self.db.unchecked_transaction()?;
-        // A series that is new must be there when its samples are.
+        // A new series must exist together with its samples.
         self.book.write(&transaction)?;
         let cut = |keep: Option<fathom_units::Duration>| {
             keep.map_or(0, |keep| now_ms.saturating_sub(keep.as_nanos() / NANOS_PER_MILLI))
         };
         let from_ms = cut(self.config.keep.ten_minutes);
         let samples_from_ms = cut(self.config.keep.samples).max(oldest_day_of_samples(&transaction)?);
-        // What is being recorded now goes the usual way.
+        // Recent slots are left to normal recording.
         let until_ms = now_ms.saturating_sub(2 * SLOT_MS);
         let mut brought = ImportSummary::default();
         let mut days: BTreeMap<u64, Chunk> = BTreeMap::new();
@@ -79,7 +80,8 @@ impl History {
     }
 }
 
-/// Days before the oldest that has single samples have histograms alone, of all series: a reader looks for them there.
+/// Days before the oldest one with single samples have only histograms, for all series; readers
+/// rely on that.
 fn oldest_day_of_samples(db: &Connection) -> Result<u64, Fault> {
     let (chunk, windows) = (Table::Chunk.oldest_ms(db)?, Table::TenMinutes.oldest_ms(db)?);
     let day = |ms: u64| ms / DAY_MS * DAY_MS;
@@ -89,7 +91,7 @@ fn oldest_day_of_samples(db: &Connection) -> Result<u64, Fault> {
     })
 }
 
-/// The ten minutes of a day of which something is known, in whatever detail.
+/// The ten-minute slots of a day that have data in any detail.
 fn known_slots(db: &Connection, tail: &Tail, series: u32, day_ms: u64) -> Result<BTreeSet<u64>, Fault> {
     let mut known = BTreeSet::new();
     let mut take = |windows: Option<Windows>| {

@@ -1,10 +1,13 @@
-//! The history database of a watch: every probe, for years, in one directory; and its [`export`] as a table.
+//! The history database of a watch: every probe, for years, in one directory; and its [`export`] as
+//! a table.
 //!
-//! [`History`] is the only writer, [`HistoryReader`] any number of readers. What was recorded is in memory first, is written to a
-//! journal every few seconds, to a part after ten minutes, to a chunk and windows after six hours, and to rollups after a day. Each
-//! step is one transaction of SQLite, so that a sample is in exactly one of them at any time: see `docs/adr/0008`.
+//! [`History`] is the only writer; there may be any number of [`HistoryReader`]s. Records are first
+//! in memory, then written to a journal every few seconds, to a part after ten minutes, to a chunk
+//! and windows after six hours, and to rollups after a day. Each step is one SQLite transaction, so
+//! that a sample is in exactly one of them at any time: see `docs/adr/0008`.
 //!
-//! All times are UTC. A sample is in the chunk that its own time says, also when the clock was stepped between two of them.
+//! All times are UTC. A sample is stored in the chunk of its own time, even if the clock was
+//! stepped.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 mod amend;

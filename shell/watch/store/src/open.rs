@@ -1,4 +1,4 @@
-//! Opening of a history by its writer.
+//! Opens a history for writing.
 use crate::database::{self, FILE, Kind, Opened, VERSION};
 use crate::error::Fault;
 use crate::event::Events;
@@ -14,18 +14,20 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Locked by the writer as long as it lives; the system unlocks it when the process ends, however that ends.
+/// Locked by the writer while it lives. The system releases the lock when the process ends for any
+/// reason.
 const LOCK: &str = "writer.lock";
-/// The number of the process that has the lock, for people.
+/// File with the ID of the process that holds the lock, for people.
 const PROCESS: &str = "writer.pid";
 
 impl History {
-    /// Opens the history in a directory, which is made if need be.
+    /// Opens the history in a directory, creating it if necessary.
     ///
-    /// What is damaged is set aside by name and told; what was in its journal is as it was.
+    /// Damaged items are moved aside and reported; the journal is replayed.
     ///
     /// # Errors
-    /// If another process writes it, if it is of a later version, or if nothing can be written there.
+    /// If another process writes it, if it is of a later version, or if the directory cannot be
+    /// written.
     pub fn open(dir: &Path, config: &HistoryConfig) -> Result<(History, Vec<Repair>), HistoryError> {
         fs::create_dir_all(dir).map_err(|source| HistoryError::System { path: dir.into(), source })?;
         let lock = lock(dir)?;
@@ -62,7 +64,7 @@ impl History {
     }
 }
 
-/// What a database is read into.
+/// State read from a database.
 struct State {
     book: Book,
     tail: Tail,
@@ -71,7 +73,7 @@ struct State {
     days: BTreeSet<(u64, u32)>,
 }
 
-/// `None` if it is of a later version.
+/// `None` for a later version.
 fn open_and_read(
     dir: &Path,
     config: &HistoryConfig,
@@ -126,7 +128,8 @@ fn newer(path: &Path) -> HistoryError {
     HistoryError::Newer { path: path.into(), version: version.unwrap_or(VERSION + 1), known: VERSION }
 }
 
-/// The lock is one of SQLite's on a database of its own without content: the same on every system that SQLite runs on.
+/// Takes the lock: an SQLite lock on a separate empty database, which works on every system that
+/// SQLite supports.
 fn lock(dir: &Path) -> Result<Connection, HistoryError> {
     let path = dir.join(LOCK);
     let take = || -> rusqlite::Result<Connection> {
@@ -137,7 +140,7 @@ fn lock(dir: &Path) -> Result<Connection, HistoryError> {
     };
     let taken = match take() {
         Err(error) if is_damage(&error) => {
-            // It holds nothing.
+            // The file is empty, so it can be removed.
             let _ = fs::remove_file(&path);
             take()
         }

@@ -1,4 +1,4 @@
-//! Those who read a history, while it is written.
+//! Reads a history while it is being written.
 use crate::database::{self, FILE};
 use crate::error::Fault;
 use crate::fill::Filler;
@@ -11,22 +11,23 @@ use rusqlite::Connection;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A reader, one of any number, in any process. It never holds up the writer, and sees what is durable: all but the last seconds.
+/// A reader; there may be any number of them, in any process. It never blocks the writer and sees
+/// durable records: all except the last seconds.
 ///
-/// What is damaged is left out and told by [`HistoryReader::faults`]; the rest is given.
+/// Damaged data is skipped and reported by [`HistoryReader::faults`].
 pub struct HistoryReader {
     path: PathBuf,
     db: Connection,
-    /// The file that `db` is: it is another one after the writer has set a damaged one aside.
+    /// Inode of the open database. It changes when the writer moves a damaged database aside.
     inode: Option<u64>,
     tail: Tail,
-    /// The first and last frame of the journal that `tail` has.
+    /// Numbers of the first and last journal frame in `tail`.
     frames: Option<(i64, i64)>,
     faults: Vec<String>,
 }
 
 impl HistoryReader {
-    /// Opens the history in a directory.
+    /// Opens the history in a directory for reading.
     ///
     /// # Errors
     /// If there is none.
@@ -44,15 +45,16 @@ impl HistoryReader {
     pub fn series(&mut self) -> Result<Vec<(SeriesId, SeriesKey)>, HistoryError> {
         self.read(|reader| Ok(series::list(&reader.db)?))
     }
-    /// What happened between two times, or lasted into it, in the order of beginnings.
+    /// Events that started in a period or lasted into it, in order of start.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub fn events(&mut self, from: WallTime, to: WallTime) -> Result<Vec<(EventId, Event)>, HistoryError> {
         self.read(|reader| Ok(event::between(&reader.db, from, to)?))
     }
-    /// At most `count` columns of a plot from one time to another. Each has all samples from its `from` to its `to`; those edges are
-    /// moved to ten minutes, hours or days where columns are at least as wide, by at most half a column.
+    /// At most `count` columns of a plot of a period. Each contains all samples from its `from` to
+    /// its `to`. If columns are at least as wide as ten minutes, hours or days, these edges are
+    /// aligned to them and move by at most half a column.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -65,7 +67,7 @@ impl HistoryReader {
     ) -> Result<Vec<Column>, HistoryError> {
         self.read(|reader| reader.filler().columns(series, from, to, count))
     }
-    /// Columns of many series at once, all with the same edges.
+    /// Columns of many series with the same edges.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -81,7 +83,7 @@ impl HistoryReader {
             all.iter().map(|id| filler.columns(id.0, from, to, count)).collect()
         })
     }
-    /// Every sample of a series of delays, in the order of time.
+    /// Every sample of a series of delays, in order of time.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -93,14 +95,14 @@ impl HistoryReader {
     ) -> Result<Vec<Sample>, HistoryError> {
         Ok(self.stored(id, from, to)?.into_iter().map(Stored::sample).collect())
     }
-    /// Every level of a series of rates or amounts, in the order of time.
+    /// Every level of a series of rates or amounts, in order of time.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub fn levels(&mut self, id: SeriesId, from: WallTime, to: WallTime) -> Result<Vec<Level>, HistoryError> {
         Ok(self.stored(id, from, to)?.into_iter().map(Stored::level).collect())
     }
-    /// Every sample as it is kept, in the order of time.
+    /// Every sample in its stored form, in order of time.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -119,7 +121,7 @@ impl HistoryReader {
     pub fn newest(&mut self, SeriesId(series): SeriesId) -> Result<Option<Sample>, HistoryError> {
         self.read(|reader| Ok(reader.filler().newest(series)?.map(Stored::sample)))
     }
-    /// When the oldest single sample and the oldest histogram begin.
+    /// Times of the oldest single sample and of the oldest histogram.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -132,14 +134,14 @@ impl HistoryReader {
             Ok((wall(Table::Chunk.oldest_ms(db)?), wall(oldest.into_iter().flatten().min())))
         })
     }
-    /// What was found damaged since this was last asked.
+    /// Damage found since the last call.
     pub fn faults(&mut self) -> Vec<String> {
         core::mem::take(&mut self.faults)
     }
     fn filler(&mut self) -> Filler<'_> {
         Filler { db: &self.db, tail: &self.tail, faults: &mut self.faults }
     }
-    /// Does something in one state of the database and of the journal.
+    /// Reads from a consistent state of database and journal.
     fn read<T>(
         &mut self,
         what: impl FnOnce(&mut HistoryReader) -> Result<T, Fault>,
@@ -152,7 +154,7 @@ impl HistoryReader {
         }
         self.db.execute_batch("BEGIN").map_err(|e| failed(&self.path, e))?;
         let result = self.refresh().map_err(Fault::Sql).and_then(|()| what(self));
-        // Nothing was changed: there is nothing to fail.
+        // Nothing was written, so this cannot fail.
         let _ = self.db.execute_batch("COMMIT");
         result.map_err(|fault| match fault {
             Fault::Sql(source) => failed(&self.path, source),
@@ -165,7 +167,7 @@ impl HistoryReader {
     fn open_file(path: &Path) -> Result<HistoryReader, HistoryError> {
         HistoryReader::open(path.parent().unwrap_or(Path::new(".")))
     }
-    /// Reads what is new in the journal, or all of it once parts were made of it.
+    /// Reads new journal frames, or the whole journal after it was replaced.
     fn refresh(&mut self) -> rusqlite::Result<()> {
         let mut ends = self.db.prepare_cached("SELECT min(id), max(id) FROM journal")?;
         let (first, last): (Option<i64>, Option<i64>) =
@@ -194,7 +196,7 @@ impl HistoryReader {
     }
 }
 
-/// The frames of the journal after a number, and what is wrong with those that are damaged.
+/// The journal frames after a number, with errors for damaged ones.
 pub(crate) fn journal(db: &Connection, after: i64) -> rusqlite::Result<Vec<(i64, Result<Frame, String>)>> {
     let mut statement = db.prepare_cached("SELECT id, packed FROM journal WHERE id > ? ORDER BY id")?;
     let rows = statement.query_map([after], |row| {
@@ -204,12 +206,12 @@ pub(crate) fn journal(db: &Connection, after: i64) -> rusqlite::Result<Vec<(i64,
     rows.collect()
 }
 
-/// What tells a file from one that has taken its name.
+/// Identifies a file even if it is renamed.
 fn identity(path: &Path) -> Option<u64> {
     std::fs::metadata(path).map(|m| m.ino()).ok()
 }
 
-/// What the journal's bytes say, or what is wrong with them.
+/// Decodes a journal frame.
 fn frame(packed: &[u8]) -> Result<Frame, String> {
     let bytes = unpack(packed).map_err(|e| format!("cannot be unpacked ({e})"))?;
     Frame::decode(&bytes).map_err(|e| e.to_string())

@@ -1,4 +1,4 @@
-//! Damaged things are set aside by name, so that the rest goes on.
+//! Moves damaged items aside so that the rest remains usable.
 use crate::error::Fault;
 use crate::flush::replace_journal;
 use crate::table::Table;
@@ -8,11 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 impl History {
-    /// Takes a damaged row out of its table and keeps it as a file.
+    /// Removes a damaged row from its table and saves it as a file.
     pub(crate) fn set_row_aside(&mut self, table: &str, id: i64, why: &str) -> Result<Repair, Fault> {
         set_row_aside(&self.db, &self.dir, table, id, why)
     }
-    /// Reads everything, and sets aside what is damaged: for when a disk is in doubt. A year of one series takes about a second.
+    /// Reads everything and moves damaged items aside. Use it if a disk may be faulty. Takes about
+    /// a second per series and year.
     pub fn verify(&mut self) -> Vec<Repair> {
         let mut repairs = Vec::new();
         let sound = self.db.pragma_query_value(None, "quick_check", |row| row.get::<_, String>(0));
@@ -33,11 +34,11 @@ impl History {
         }
         repairs
     }
-    /// Sets the database aside and begins a new one with what is in memory.
+    /// Moves the database aside and starts a new one with the data in memory.
     pub(crate) fn begin_again(&mut self, why: &rusqlite::Error) -> Result<Repair, HistoryError> {
         let path = self.path();
         let failed = |source| HistoryError::Database { path: path.clone(), source };
-        // The damaged one must be closed before its files are renamed.
+        // The damaged database must be closed before its files are renamed.
         self.db = Connection::open_in_memory().map_err(failed)?;
         let repair = set_aside(&path, &why.to_string());
         self.db = match database::open(&path, self.config.budget).map_err(failed)? {
@@ -75,18 +76,18 @@ pub(crate) fn set_row_aside(
     Ok(Repair { what: format!("row {id} of {table} {why} and was taken out",), kept })
 }
 
-/// Renames a database and its log; SQLite still finds the log beside it.
+/// Renames a database and its log, so that SQLite still finds the log.
 pub(crate) fn set_aside(path: &Path, why: &str) -> Repair {
     let name = free_name(path);
     let kept = fs::rename(path, &name).is_ok().then_some(name.clone());
     let with_ending = |file: &Path, end: &str| PathBuf::from(format!("{}{end}", file.display()));
     let _ = fs::rename(with_ending(path, "-wal"), with_ending(&name, "-wal"));
-    // It is made anew from the log.
+    // SQLite recreates this file from the log.
     let _ = fs::remove_file(with_ending(path, "-shm"));
     Repair { what: format!("{} is damaged ({why}); a new one was begun", path.display()), kept }
 }
 
-/// The first of `path.corrupt-1`, `path.corrupt-2`, ... that is free.
+/// The first unused name of `path.corrupt-1`, `path.corrupt-2`, ...
 fn free_name(path: &Path) -> PathBuf {
     let name = |n: u32| PathBuf::from(format!("{}.corrupt-{n}", path.display()));
     (1..).map(name).find(|p| !p.exists()).unwrap_or_else(|| name(0))

@@ -1,4 +1,4 @@
-//! What is too old, or too much.
+//! Drops data that is too old or exceeds the budget.
 use crate::error::Fault;
 use crate::table::{DAY_MS, Table};
 use crate::writer::NANOS_PER_MILLI;
@@ -7,27 +7,28 @@ use fathom_units::{Bytes, Duration, WallTime};
 use std::fs;
 use std::path::PathBuf;
 
-/// How often is looked for what is too old. With it, one day of a kind of detail is dropped at a time: a clock that is stepped a
-/// century ahead for an hour then costs six days, not all.
+/// Interval of dropping old data. One day per kind of detail is dropped each time, so that a clock
+/// stepped a century ahead for an hour costs six days, not everything.
 const TIDY_EVERY: Duration = Duration::from_secs(600);
 
-/// Bytes that are held back, and let go when the disk is full: dropping something takes some room too.
+/// Reserved bytes, released when the disk is full, because dropping data needs some space too.
 const RESERVE_BYTES: usize = 1 << 20;
 
-/// Pages that are given back to the system at a time.
+/// Pages returned to the system at a time.
 const GIVE_BACK_PAGES: u32 = 2000;
 
-/// The most days that are dropped at a time for a budget.
+/// Maximum number of days dropped at a time for a budget.
 const DAYS_AT_ONCE: usize = 1000;
 
-/// How often in that time room is made if it does not help: what takes the disk would else take the whole history.
+/// Maximum attempts to make room in that interval without success. Otherwise whatever fills the
+/// disk would erase the whole history.
 const ROOM_TRIES: u32 = 3;
 
-/// What is dropped first.
+/// Details in the order in which they are dropped.
 const BY_DETAIL: [Table; 4] = [Table::Chunk, Table::TenMinutes, Table::Hours, Table::Days];
 
 impl History {
-    /// Drops what is older than it is to be kept, and the oldest detail above the budget.
+    /// Drops data beyond its retention, and the oldest detail above the budget.
     pub(crate) fn drop_old(&mut self, now: WallTime) -> Result<(), Fault> {
         if self.last_tidy.is_some_and(|last| now.0.abs_diff(last.0) < TIDY_EVERY.as_nanos()) {
             return Ok(());
@@ -39,7 +40,7 @@ impl History {
         {
             let Some(oldest_ms) = table.oldest_ms(&self.db)? else { continue };
             let cut_ms = age.map_or(0, |age| now.0.saturating_sub(age.as_nanos()) / NANOS_PER_MILLI);
-            // Whole days: what is coarser then begins where what is finer ends.
+            // Drop whole days, so that coarser detail starts where finer detail ends.
             let day_after = (oldest_ms / DAY_MS + 1) * DAY_MS;
             if day_after <= cut_ms {
                 table.delete_before(&self.db, day_after)?;
@@ -53,7 +54,7 @@ impl History {
         }
         self.give_back(budget)
     }
-    /// What the files take that hold something.
+    /// Bytes of the files that are in use.
     pub(crate) fn used(&self) -> Bytes {
         let log = fs::metadata(self.dir.join(format!("{}-wal", database::FILE))).map_or(0, |m| m.len());
         let reserve = fs::metadata(self.reserve()).map_or(0, |m| m.len());
@@ -71,8 +72,8 @@ impl History {
         }
         self.room_made = Some((since, times));
         let reserve = fs::remove_file(self.reserve()).is_ok();
-        // The log becomes part of the database, where its pages are used again, and takes no room itself. If that fails too, what
-        // the reserve has given may do.
+        // A checkpoint frees the log's space and reuses pages in the database. If it fails too, the
+        // released reserve may be enough.
         let _ = self.checkpoint();
         match self.drop_oldest_day() {
             Ok(true) => {
@@ -85,7 +86,7 @@ impl History {
     fn checkpoint(&self) -> rusqlite::Result<()> {
         self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
-    /// Of the finest detail that there is, the oldest day; never the newest.
+    /// Drops the oldest day of the finest existing detail, never the newest day.
     fn drop_oldest_day(&mut self) -> Result<bool, Fault> {
         for table in BY_DETAIL {
             let (oldest, newest) = (table.oldest_ms(&self.db)?, table.newest_ms(&self.db)?);
@@ -114,7 +115,7 @@ impl History {
             value: None,
         });
     }
-    /// A file shrinks only if it is told to; that moves pages, so it is done for a budget alone.
+    /// Shrinks the file. This moves pages, so it is done only for a budget.
     fn give_back(&self, budget: Bytes) -> Result<(), Fault> {
         let file = fs::metadata(self.path()).map_or(0, |m| m.len());
         if file > budget.get() {
@@ -124,7 +125,7 @@ impl History {
         }
         Ok(())
     }
-    /// If it cannot be held, the disk is full, which the next flush tells.
+    /// Recreates the reserve. If that fails, the disk is full, which the next flush reports.
     pub(crate) fn hold_reserve(&self) {
         let path = self.reserve();
         let held = fs::metadata(&path).is_ok_and(|m| m.len() >= RESERVE_BYTES as u64);

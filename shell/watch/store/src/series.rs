@@ -1,38 +1,38 @@
-//! Which series there are.
+//! The series of a history.
 use crate::error::Fault;
 use fathom_watch_samples::Unit;
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
-/// The most series: their number has 24 bits of a row's.
+/// Maximum number of series: the number has 24 bits in a row ID.
 pub(crate) const MAX_SERIES: u32 = 1 << 24;
 
-/// The number of a series in its history.
+/// The number of a series in a history.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SeriesId(pub u32);
 
-/// What a series is of.
+/// Identity of a series.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SeriesKey {
-    /// The target, as the plan names it.
+    /// The name of the target in the plan.
     pub target: String,
-    /// What asks it: `icmp`, `udp`, `tcp:443`, `hop 3`.
+    /// The probe: `icmp`, `udp`, `tcp:443`, `hop 3`.
     pub probe: String,
-    /// What its values are.
+    /// The unit of the values.
     pub unit: Unit,
 }
 
-/// All series and their numbers.
+/// All series with their numbers.
 #[derive(Default)]
 pub(crate) struct Book {
     numbers: BTreeMap<SeriesKey, u32>,
     next: u32,
-    /// Not yet written.
+    /// Series not written yet.
     new: Vec<(u32, SeriesKey)>,
 }
 
 impl Book {
-    /// Reads all series, and the numbers of those whose row is damaged.
+    /// Reads all series, and the numbers of damaged rows.
     pub(crate) fn read(db: &Connection) -> rusqlite::Result<(Book, Vec<u32>)> {
         let (mut book, mut damaged) = (Book::default(), Vec::new());
         let mut statement = db.prepare("SELECT id, target, probe, unit, checksum FROM series")?;
@@ -47,7 +47,7 @@ impl Book {
         }
         Ok((book, damaged))
     }
-    /// The number of a series, a new one if need be; `None` if there are too many.
+    /// The number of a series, a new one if necessary; `None` if there are too many.
     pub(crate) fn number(&mut self, key: &SeriesKey) -> Option<u32> {
         if let Some(number) = self.numbers.get(key) {
             return Some(*number);
@@ -61,18 +61,18 @@ impl Book {
         self.new.push((number, key.clone()));
         Some(number)
     }
-    /// Gives a series that was damaged a name that says so, as what it was called is lost.
+    /// Gives a damaged series a placeholder name, because its name is lost.
     pub(crate) fn rename_damaged(&mut self, number: u32) {
         let key =
             SeriesKey { target: format!("damaged-{number}"), probe: "unknown".into(), unit: Unit::Seconds };
         self.numbers.insert(key.clone(), number);
         self.new.push((number, key));
     }
-    /// All are to be written again, into a new database.
+    /// Marks all series as unwritten, for a new database.
     pub(crate) fn write_all_again(&mut self) {
         self.new = self.numbers.iter().map(|(key, number)| (*number, key.clone())).collect();
     }
-    /// Writes the new ones.
+    /// Writes the new series.
     pub(crate) fn write(&self, db: &Connection) -> Result<(), Fault> {
         for (number, key) in &self.new {
             let sum = checksum(key);
@@ -86,13 +86,13 @@ impl Book {
         }
         Ok(())
     }
-    /// They are safe.
+    /// Marks all series as written.
     pub(crate) fn written(&mut self) {
         self.new.clear();
     }
 }
 
-/// All series whose rows are sound.
+/// All series with intact rows.
 pub(crate) fn list(db: &Connection) -> rusqlite::Result<Vec<(SeriesId, SeriesKey)>> {
     let (book, _) = Book::read(db)?;
     let mut list: Vec<_> = book.numbers.into_iter().map(|(key, id)| (SeriesId(id), key)).collect();
@@ -108,7 +108,7 @@ fn read_row(row: &rusqlite::Row<'_>) -> Option<SeriesKey> {
     (sum == checksum(&key)).then_some(key)
 }
 
-/// SQLite does not notice a changed byte in a text.
+/// Checksum of a key, because SQLite does not detect a changed byte in a text.
 fn checksum(key: &SeriesKey) -> i64 {
     let all = format!("{}\0{}\0{}", key.target, key.probe, key.unit.word());
     i64::from(fathom_watch_samples::checksum(all.as_bytes()))

@@ -1,4 +1,4 @@
-//! The tables of packed values: each row is of one series and one stretch of time.
+//! Tables of compressed values: each row holds one series over one period.
 use crate::error::Fault;
 use fathom_watch_samples::{Chunk, DecodeError, Windows};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -6,42 +6,45 @@ use std::cell::RefCell;
 use std::io;
 use zstd::bulk::{Compressor, Decompressor};
 
-/// Bits of a row's number that are the series.
+/// Bits of the series number in a row ID.
 const SERIES_BITS: u32 = 24;
 
-/// zstd's level: 9 takes eight times the time to save 7 % on a quiet fibre, and 0.5 % on DOCSIS and Wi-Fi, which is entropy but for 3 %.
+/// zstd level. Level 9 takes eight times the time to save 7 % on a quiet fiber link, and 0.5 % on
+/// DOCSIS and Wi-Fi, where all but 3 % is entropy.
 const PACK_LEVEL: i32 = 3;
 
-/// First bytes of what zstd packed (RFC 8878 section 3.1.1).
+/// Magic number of zstd (RFC 8878 section 3.1.1).
 const PACKED: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The most bytes that a value unpacks to: a chunk of the most samples, each with a time of its own.
+/// Maximum decompressed size of a value: a chunk with the maximum number of samples at irregular
+/// times.
 const MAX_UNPACKED: usize = 32 << 20;
 
-/// Milliseconds of ten minutes.
+/// A ten-minute slot in milliseconds.
 pub(crate) const SLOT_MS: u64 = 600_000;
-/// Milliseconds of an hour.
+/// An hour in milliseconds.
 pub(crate) const HOUR_MS: u64 = 3_600_000;
-/// Milliseconds of a chunk: six hours. Of one hour it would have 2.3 kB at a sample a second, and half of a page of 4 kB would be lost.
+/// A chunk in milliseconds: six hours. A chunk of one hour would have 2.3 kB at one sample per
+/// second and waste half of a 4 kB page.
 pub(crate) const CHUNK_MS: u64 = 6 * HOUR_MS;
-/// Milliseconds of a day.
+/// A day in milliseconds.
 pub(crate) const DAY_MS: u64 = 86_400_000;
 
-/// A table of packed values. Its rows are in the order of time, then of series: new rows are then written side by side, and the
-/// oldest ones removed so.
+/// A table of compressed values. Its rows are ordered by time, then by series, so that new rows are
+/// written next to each other, and the oldest ones removed together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Table {
     /// Samples of ten minutes, until their six hours are over.
     Part,
     /// Samples of six hours.
     Chunk,
-    /// Windows of ten minutes of six hours, until their day is over.
+    /// Ten-minute windows of six hours, until their day is over.
     Recent,
-    /// Windows of ten minutes of a day.
+    /// Ten-minute windows of a day.
     TenMinutes,
-    /// Windows of an hour of a day.
+    /// One-hour windows of a day.
     Hours,
-    /// The window of a day.
+    /// One-day windows.
     Days,
 }
 
@@ -59,7 +62,7 @@ impl Table {
             Table::Days => "days",
         }
     }
-    /// Milliseconds that a row covers.
+    /// Period of a row in milliseconds.
     pub(crate) const fn span_ms(self) -> u64 {
         match self {
             Table::Part => SLOT_MS,
@@ -67,11 +70,11 @@ impl Table {
             Table::TenMinutes | Table::Hours | Table::Days => DAY_MS,
         }
     }
-    /// The row of a series whose stretch has this time.
+    /// ID of the row of a series that contains a time.
     pub(crate) const fn id(self, at_ms: u64, series: u32) -> i64 {
         ((at_ms / self.span_ms()) << SERIES_BITS) as i64 | series as i64
     }
-    /// When the stretch of a row starts.
+    /// Start of the period of a row.
     pub(crate) const fn start_ms(self, id: i64) -> u64 {
         (id as u64 >> SERIES_BITS) * self.span_ms()
     }
@@ -91,14 +94,14 @@ impl Table {
     pub(crate) fn put_windows(self, db: &Connection, id: i64, windows: &Windows) -> Result<(), Fault> {
         self.put(db, id, &windows.encode())
     }
-    /// Whether a row can be read.
+    /// Checks that a row can be read.
     pub(crate) fn check(self, db: &Connection, id: i64) -> Result<(), Fault> {
         match self {
             Table::Part | Table::Chunk => self.chunk(db, id).map(drop),
             Table::Recent | Table::TenMinutes | Table::Hours | Table::Days => self.windows(db, id).map(drop),
         }
     }
-    /// Adds windows to those of a row.
+    /// Adds windows to a row.
     pub(crate) fn add_windows(self, db: &Connection, id: i64, windows: &Windows) -> Result<(), Fault> {
         match self.windows(db, id)? {
             Some(mut all) => {
@@ -113,20 +116,20 @@ impl Table {
         db.prepare_cached(&sql)?.execute([id])?;
         Ok(())
     }
-    /// Rows of all series that start before a time.
+    /// Deletes the rows of all series that start before a time.
     pub(crate) fn delete_before(self, db: &Connection, at_ms: u64) -> Result<usize, Fault> {
         let sql = format!("DELETE FROM {} WHERE id < ?", self.name());
         Ok(db.prepare_cached(&sql)?.execute([self.id(at_ms, 0)])?)
     }
-    /// When the oldest row starts.
+    /// Start of the oldest row.
     pub(crate) fn oldest_ms(self, db: &Connection) -> rusqlite::Result<Option<u64>> {
         self.end(db, "min")
     }
-    /// When the newest row starts.
+    /// Start of the newest row.
     pub(crate) fn newest_ms(self, db: &Connection) -> rusqlite::Result<Option<u64>> {
         self.end(db, "max")
     }
-    /// The numbers of all rows.
+    /// IDs of all rows.
     pub(crate) fn ids(self, db: &Connection) -> rusqlite::Result<Vec<i64>> {
         let sql = format!("SELECT id FROM {}", self.name());
         let mut statement = db.prepare(&sql)?;
@@ -146,7 +149,7 @@ impl Table {
         let sql = format!("SELECT packed FROM {} WHERE id = ?", self.name());
         let mut statement = db.prepare_cached(&sql)?;
         let found = statement.query_row([id], |row| {
-            // Damage may have changed the type too.
+            // Damage may also have changed the type.
             Ok(row.get_ref(0)?.as_blob().map(unpack).unwrap_or_else(|e| Err(io::Error::other(e))))
         });
         let Some(bytes) = found.optional()? else { return Ok(None) };
@@ -161,7 +164,7 @@ impl Table {
 }
 
 thread_local! {
-    /// Making them takes longer than packing a part does.
+    /// Reused, because creating one takes longer than compressing a part.
     static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
@@ -173,7 +176,7 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
         }
         packer.as_mut().and_then(|p| p.compress(bytes).ok())
     });
-    // It fails for want of memory alone; what is not packed says so by its first bytes.
+    // Fails only without memory; the first bytes show that the value is not compressed.
     packed.unwrap_or_else(|| bytes.to_vec())
 }
 

@@ -1,30 +1,31 @@
-//! What is in memory: samples whose ten minutes are not over, most of them in the journal too.
+//! Samples in memory, of ten-minute slots that are not over. Most are in the journal too.
 use crate::series::MAX_SERIES;
 use crate::table::SLOT_MS;
 use fathom_units::WallTime;
 use fathom_watch_samples::{Chunk, Code, Entry, Frame, Grid, Mark, Stored};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long after its ten minutes a part is written, in milliseconds: most answers that are late have then come.
+/// Delay between the end of a slot and writing its part, in milliseconds: by then most late answers
+/// have arrived.
 const GRACE_MS: u64 = 60_000;
 
-/// The open samples of all series.
+/// Open samples of all series.
 #[derive(Default)]
 pub(crate) struct Tail {
-    /// By their numbers, which are given one after the other.
+    /// Indexed by series number.
     series: Vec<Open>,
-    /// The slots of ten minutes that any sample or mark is in.
+    /// Ten-minute slots that have samples or marks.
     slots: BTreeSet<u64>,
 }
 
-/// The open samples of one series, in the order in which they came.
+/// Open samples of one series in order of arrival.
 #[derive(Default)]
 struct Open {
     grid: Grid,
     chunk: Chunk,
-    /// So many of the first samples and marks are in the journal.
+    /// Numbers of samples and marks that are in the journal.
     saved: (usize, usize),
-    /// Of those, what got another code since.
+    /// Samples in the journal whose code has changed since.
     amended: Vec<Stored>,
 }
 
@@ -39,7 +40,7 @@ impl Tail {
     fn numbered(&self) -> impl Iterator<Item = (u32, &Open)> {
         (0_u32..).zip(&self.series)
     }
-    /// Puts a sample at its place on the grid of its series.
+    /// Adds a sample on the time grid of its series.
     pub(crate) fn add(&mut self, series: u32, at: WallTime, code: Code) {
         let open = self.open(series);
         let at_ms = open.grid.place(at);
@@ -50,7 +51,7 @@ impl Tail {
         self.slots.insert(mark.at_ms / SLOT_MS);
         self.open(series).chunk.marks.push(mark);
     }
-    /// False if there is no such sample here.
+    /// Replaces the code of a lost sample; false if it is not here.
     pub(crate) fn amend(&mut self, series: u32, stored: Stored) -> bool {
         let Some(open) = self.series.get_mut(series as usize) else { return false };
         let Some(place) = open.chunk.amend(stored) else { return false };
@@ -59,9 +60,9 @@ impl Tail {
         }
         true
     }
-    /// Does again what a frame of the journal says.
+    /// Replays a journal frame.
     pub(crate) fn replay(&mut self, frame: Frame) {
-        // No other numbers are ever given.
+        // Higher numbers are never assigned.
         for mut entry in frame.entries.into_iter().filter(|entry| entry.series < MAX_SERIES) {
             let (samples, marks) = (entry.new.samples.iter(), entry.new.marks.iter());
             let times = samples.map(|s| s.at_ms).chain(marks.map(|m| m.at_ms));
@@ -74,7 +75,7 @@ impl Tail {
             }
         }
     }
-    /// What is not in the journal.
+    /// The data that is not in the journal.
     pub(crate) fn unsaved(&self) -> Frame {
         let entries = self.numbered().filter_map(|(series, open)| {
             let samples = open.chunk.samples.get(open.saved.0..).unwrap_or_default().to_vec();
@@ -85,14 +86,14 @@ impl Tail {
         });
         Frame { entries: entries.collect() }
     }
-    /// All of it is in the journal.
+    /// Marks everything as saved.
     pub(crate) fn saved(&mut self) {
         for open in &mut self.series {
             open.saved = (open.chunk.samples.len(), open.chunk.marks.len());
             open.amended.clear();
         }
     }
-    /// The slots of ten minutes that are over at a time, or that a clock stepped back has left.
+    /// Ten-minute slots that are over, or that the clock has left by stepping back.
     pub(crate) fn over(&self, now_ms: u64) -> BTreeSet<u64> {
         let is_over = |slot: &u64| {
             let start = slot * SLOT_MS;
@@ -100,7 +101,7 @@ impl Tail {
         };
         self.slots.iter().copied().filter(is_over).collect()
     }
-    /// What is in these slots, apart for each slot and series; and a frame of the rest.
+    /// The data of these slots by slot and series, and a frame of the rest.
     pub(crate) fn split(&self, over: &BTreeSet<u64>) -> (BTreeMap<(u64, u32), Chunk>, Frame) {
         let (mut parts, mut rest) = (BTreeMap::<(u64, u32), Chunk>::new(), Frame::default());
         for (series, open) in self.numbered() {
@@ -123,7 +124,7 @@ impl Tail {
         }
         (parts, rest)
     }
-    /// These slots are parts now, and the rest is in the journal.
+    /// Removes these slots and marks the rest as saved.
     pub(crate) fn sealed(&mut self, over: &BTreeSet<u64>) {
         for open in &mut self.series {
             open.chunk.samples.retain(|s| !over.contains(&(s.at_ms / SLOT_MS)));
@@ -132,7 +133,7 @@ impl Tail {
         self.slots.retain(|slot| !over.contains(slot));
         self.saved();
     }
-    /// All of it as one frame, for a new journal.
+    /// All data as one frame, for a new journal.
     pub(crate) fn whole(&self) -> Frame {
         self.split(&BTreeSet::new()).1
     }
@@ -145,7 +146,7 @@ impl Tail {
     pub(crate) fn unsaved_samples(&self) -> usize {
         self.series.iter().map(|open| open.chunk.samples.len() - open.saved.0).sum()
     }
-    /// Lets the oldest samples go, so that at most `limit` are left; gives how many went.
+    /// Drops the oldest samples beyond `limit`; returns how many.
     pub(crate) fn trim(&mut self, limit: usize) -> usize {
         let excess = self.samples().saturating_sub(limit);
         if excess == 0 {

@@ -1,4 +1,4 @@
-//! The one who writes a history.
+//! Writes a history.
 use crate::event::Events;
 use crate::series::{Book, MAX_SERIES};
 use crate::tail::Tail;
@@ -11,56 +11,57 @@ use std::path::PathBuf;
 
 pub(crate) const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// The only writer of a history. What it is given is in memory until [`History::flush`] makes it durable; nothing it is given is refused.
+/// The only writer of a history. Records stay in memory until [`History::flush`] makes them
+/// durable; none is refused.
 pub struct History {
     pub(crate) dir: PathBuf,
     pub(crate) config: HistoryConfig,
-    /// Held as long as this lives, so that no other process writes.
+    /// Held while this value exists, so that no other process writes.
     pub(crate) _lock: Connection,
     pub(crate) db: Connection,
     pub(crate) book: Book,
     pub(crate) tail: Tail,
     pub(crate) events: Events,
-    /// Late answers to samples that are in a part or a chunk already.
+    /// Late answers to samples that are already in a part or chunk.
     pub(crate) late: Vec<(u32, Stored)>,
-    /// Stretches of six hours that have parts, and days that have windows of them, for each series: to be put together.
+    /// Six-hour periods with parts, and days with windows, of each series: pending compactions.
     pub(crate) chunks: BTreeSet<(u64, u32)>,
     pub(crate) days: BTreeSet<(u64, u32)>,
     pub(crate) last_flush: Option<WallTime>,
     pub(crate) last_tidy: Option<WallTime>,
-    /// Since when and how often room was made without a flush that succeeded.
+    /// When room was first made, and how often, without a successful flush since.
     pub(crate) room_made: Option<(WallTime, u32)>,
     pub(crate) status: Status,
 }
 
-/// How the writer fares.
+/// Status of the writer.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Status {
-    /// Why nothing can be written now; recording goes on in memory.
+    /// Why nothing can be written; recording continues in memory.
     pub trouble: Option<Trouble>,
-    /// Samples that are in memory alone.
+    /// Samples only in memory.
     pub unsaved_samples: u64,
-    /// Samples that went because memory was full before the disk could be written.
+    /// Samples dropped because memory was full before the disk could be written.
     pub dropped_samples: u64,
     /// Bytes of the database in use.
     pub used: Bytes,
-    /// Single samples from before this were dropped for want of room.
+    /// Single samples before this time were dropped for lack of space.
     pub room_made_before: Option<WallTime>,
-    /// Late answers to samples that are not known, or not lost.
+    /// Late answers without a matching lost sample.
     pub unmatched: u64,
 }
 
 /// Why nothing can be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trouble {
-    /// Since when.
+    /// Start of the problem.
     pub since: WallTime,
-    /// In words.
+    /// Description.
     pub text: String,
 }
 
 impl History {
-    /// The number of a series; a new one if it is not known.
+    /// The number of a series; a new one if it is unknown.
     ///
     /// # Errors
     /// [`HistoryError::TooManySeries`].
@@ -81,9 +82,9 @@ impl History {
             self.tail.add(series, level.at, level.value.map_or(Code::FAILED, Code::level));
         }
     }
-    /// The probe sent at `sample.at`, recorded as lost, was answered late after all.
+    /// Records a late answer to the probe sent at `sample.at`, which was recorded as lost.
     pub fn amend(&mut self, SeriesId(series): SeriesId, sample: Sample) {
-        // Nothing else can become of a lost probe.
+        // No other outcome can follow a loss.
         let late = match sample.outcome {
             Outcome::Answered(rtt) => Sample { outcome: Outcome::Late(rtt), ..sample },
             _ => sample,
@@ -93,7 +94,7 @@ impl History {
             self.late.push((series, stored));
         }
     }
-    /// Counts answers that came again, and answers that overtook one of an earlier probe.
+    /// Adds duplicate and reordered replies.
     pub fn count(&mut self, SeriesId(series): SeriesId, at: WallTime, duplicates: u64, reordered: u64) {
         self.tail.mark(series, Mark { at_ms: at.0 / NANOS_PER_MILLI, duplicates, reordered });
     }
@@ -101,11 +102,11 @@ impl History {
     pub fn event(&mut self, event: &Event) -> EventId {
         self.events.add(event.clone())
     }
-    /// An event that lasted has ended.
+    /// Ends an event.
     pub fn end_event(&mut self, id: EventId, until: WallTime) {
         self.events.end(id, until);
     }
-    /// How the writer fares.
+    /// The current status.
     pub fn status(&self) -> &Status {
         &self.status
     }

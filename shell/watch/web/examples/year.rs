@@ -1,6 +1,9 @@
-//! Writes a history of many targets at one probe a second, ends it now, and serves its page:
-//!     year DIRECTORY TARGETS DAYS_OF_ALL DAYS_OF_THE_FIRST [PORT]
-//! Then it waits for its input to end. For `bench/watch/page.py`, and for looking at the page.
+//! Generates a history of many targets at one probe per second that ends now, and serves its page:
+//!
+//! ```text
+//! year DIRECTORY TARGETS DAYS_OF_ALL DAYS_OF_THE_FIRST [PORT]
+//! ```
+//! Runs until its input ends. For `bench/watch/page.py`, and to look at the page.
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_plan::TargetNow;
 use fathom_watch_samples::{Code, Outcome, Sample, Sketch, Tally, Unit};
@@ -13,10 +16,11 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const SECOND: u64 = 1_000_000_000;
-/// The writer makes chunks of an hour.
+/// The writer creates chunks of this length.
 const STEP_S: u64 = 3_600;
 
-/// A cable line: a base, jitter, evenings with a queue, a step once a month, bursts of upload, and loss.
+/// A cable link: base delay, jitter, evenings with a queue, a step once a month, upload bursts, and
+/// loss.
 struct Line {
     dice: Rng,
     base_us: u64,

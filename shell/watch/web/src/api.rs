@@ -1,4 +1,5 @@
-//! The addresses under `/api/v1`: what each takes, and where its answer comes from. Described in `docs/openapi.json`.
+//! The endpoints under `/api/v1`: their parameters, and where their data comes from. Described in
+//! `docs/openapi.json`.
 use crate::app::{App, now_ns};
 use crate::guard::lock;
 use crate::past::{Past, Series, unread};
@@ -12,10 +13,10 @@ use hyper::http::request::Parts;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Two columns for each pixel of the widest screens.
+/// Two columns per pixel of the widest screens.
 const MAX_COLUMNS: u64 = 8_192;
 
-/// In which form an answer is wanted.
+/// Format of a response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Json,
@@ -50,7 +51,7 @@ fn changing(value: &Value, request: &Parts) -> Reply {
     whole(Form::Json, format!("{value}\n").into_bytes(), Age::Changing, request)
 }
 
-/// The answer to an address under `/api/v1/`.
+/// Responds to a request under `/api/v1/`.
 pub(crate) async fn answer(app: &Arc<App>, name: &str, request: &Parts) -> Result<Reply, Refusal> {
     let query = Query::parse(request.uri.query().unwrap_or_default())?;
     match name {
@@ -92,7 +93,7 @@ async fn live(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply
     let given = request.headers.get("last-event-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
     let last_id = given.or_else(|| query.take("last_event_id"));
     query.finish()?;
-    // While no one listened, nothing was taken over.
+    // Without listeners, the hub was not updated.
     app.hub.update(&app.targets().await?);
     Ok(no_store(pieces("text/event-stream", app.hub.listen(last_id.as_deref()))))
 }
@@ -106,7 +107,7 @@ async fn overview(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<R
     Ok(whole(form, bytes, Age::Changing, request))
 }
 
-/// Of these series, or of all that are watched.
+/// Sparklines of the given series, or of all watched ones.
 async fn sparks(
     app: &App,
     some: Option<Vec<u32>>,
@@ -123,7 +124,7 @@ async fn sparks(
     let (past, cache) = (Arc::clone(&app.past), Arc::clone(&app.cache));
     app.past
         .ask(move |first| {
-            // Who comes meanwhile waits, and finds it done.
+            // Concurrent requests wait here and find the cache filled.
             let sparks = overview::sparks(&mut lock(&cache), &past, first, &wanted)?;
             Ok(match form {
                 Form::Binary => overview::binary(&sparks, range, count),
@@ -133,13 +134,13 @@ async fn sparks(
         .await
 }
 
-/// Reads what the overview will be asked for, so that the first who asks does not wait for it.
+/// Fills the cache for the overview, so that the first visitor does not wait.
 pub(crate) async fn warm(app: &App) {
-    // If the history cannot be read, who asks is told.
+    // If the history cannot be read, the next request reports it.
     let _ = page_sparks(app, None).await;
 }
 
-/// The small pictures that the page shows now, of these series or of all.
+/// The sparklines that the page shows, of the given series or of all.
 pub(crate) async fn page_sparks(app: &App, some: Option<Vec<u32>>) -> Result<Vec<u8>, Refusal> {
     let to = now_ns().div_ceil(overview::PAGE_WIDTH_NS) * overview::PAGE_WIDTH_NS;
     let range = Range { from: to - overview::PAGE_COLUMNS * overview::PAGE_WIDTH_NS, to };

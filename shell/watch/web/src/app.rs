@@ -1,4 +1,4 @@
-//! What all answers need.
+//! State shared by all request handlers.
 use crate::guard::Guard;
 use crate::hub::Hub;
 use crate::now::{Live, TestResult};
@@ -11,7 +11,7 @@ use hyper::StatusCode;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// All that answers need.
+/// State shared by all request handlers.
 pub(crate) struct App {
     pub(crate) guard: Guard,
     pub(crate) live: Arc<dyn Live>,
@@ -21,14 +21,14 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Tests of the line that were made in a range.
+    /// Speed tests that were made in a range.
     pub(crate) async fn results(&self, range: Range) -> Result<Vec<TestResult>, Refusal> {
         let live = Arc::clone(&self.live);
         let walls = range.walls();
         tokio::task::spawn_blocking(move || live.results(walls.start, walls.end)).await.map_err(|_| broken())
     }
 
-    /// The targets as they are now.
+    /// The current state of the targets.
     pub(crate) async fn targets(&self) -> Result<Vec<TargetNow>, Refusal> {
         let live = Arc::clone(&self.live);
         tokio::task::spawn_blocking(move || live.targets()).await.map_err(|_| broken())

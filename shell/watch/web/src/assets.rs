@@ -1,4 +1,5 @@
-//! The page itself. Its script and style are made from `ui/` by `npm run build`, and committed so that building this needs no Node.
+//! The page. Its script and style are built from `ui/` with `npm run build` and committed, so that
+//! this crate builds without Node.
 use crate::reply::{Age, Reply, Whole};
 use hyper::HeaderMap;
 
@@ -10,13 +11,13 @@ struct Asset {
 
 const HTML: &str = "text/html; charset=utf-8";
 const PAGE: &str = include_str!("page/index.html");
-/// The button that ends the session, as the page has it, and as those see it who had to log in.
+/// The logout button in the page, which is shown only to users who had to log in.
 const HIDDEN_WAY_OUT: &str = "id=\"logout\" hidden";
 const WAY_OUT: &str = "id=\"logout\"";
-/// Where the head of the page ends.
+/// The end of the page's head.
 const HEAD_END: &str = "</head>";
 
-/// What anyone may see.
+/// Files that need no login.
 const ASSETS: [Asset; 5] = [
     Asset { path: "/login", content_type: HTML, bytes: include_bytes!("page/login.html") },
     Asset {
@@ -37,13 +38,13 @@ const ASSETS: [Asset; 5] = [
     },
 ];
 
-/// The asset of a path that anyone may see, as an answer; or nothing.
+/// The file at a path that needs no login, as a response; `None` if there is none.
 pub(crate) fn open(path: &str, request: &HeaderMap) -> Option<Reply> {
     let asset = ASSETS.iter().find(|asset| asset.path == path)?;
     Some(reply(asset.content_type, asset.bytes.to_vec(), request))
 }
 
-/// The page, with what stands in its head besides.
+/// The page, with `head` added to its head.
 pub(crate) fn page(asks_password: bool, head: &str, request: &HeaderMap) -> Reply {
     let text = PAGE.replacen(HEAD_END, &format!("{head}\n{HEAD_END}"), 1);
     let text = if asks_password { text.replacen(HIDDEN_WAY_OUT, WAY_OUT, 1) } else { text };

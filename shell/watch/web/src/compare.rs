@@ -1,4 +1,4 @@
-//! Two periods side by side: quantiles, and the distribution of all delays.
+//! Compares two periods: quantiles, and the distribution of all delays.
 use crate::past::{Past, Series, unread};
 use crate::range::Range;
 use crate::reply::Refusal;
@@ -6,10 +6,10 @@ use crate::smoke::{seconds, suffix};
 use fathom_watch_samples::{Sketch, Tally, scale};
 use serde_json::{Value, json};
 
-/// Shares that are told.
+/// Quantiles that are reported.
 const SHARES: [f64; 9] = [0.01, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
-/// Both periods, whole.
+/// Both periods as JSON.
 pub(crate) fn periods(past: &mut dyn Past, sides: &[(Series, Range); 2]) -> Result<Vec<u8>, Refusal> {
     let [first, second] = sides;
     let (first, second) = (period(past, first)?, period(past, second)?);
@@ -43,7 +43,7 @@ fn tally_of(t: &Tally) -> Value {
     })
 }
 
-/// Upper bounds of the buckets, and the share of all values up to each.
+/// Upper bounds of the buckets, and the cumulative share up to each.
 fn ecdf(sketch: &Sketch) -> Vec<Value> {
     let all = sketch.count().max(1) as f64;
     let mut below = sketch.zero_count();

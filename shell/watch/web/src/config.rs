@@ -1,19 +1,20 @@
-//! What the server is told, and why it could not start.
+//! Settings of the server, and errors when it starts.
 use fathom_os::error::without_code;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// How the page is served.
+/// Settings of the page's server.
 #[derive(Clone, Debug)]
 pub struct WebConfig {
-    /// Where it listens. On a loopback address no password is needed.
+    /// Listen address. A loopback address needs no password.
     pub listen: SocketAddr,
-    /// The file with the password, readable by its owner alone; made with a random one if there is none. `None` only for a server
-    /// on loopback, which then asks for no password.
+    /// File with the password, readable only by its owner; created with a random password if it
+    /// does not exist. `None` is allowed only on loopback and disables the password.
     pub secret_file: Option<PathBuf>,
-    /// Further names by which a server on loopback may be asked, such as that of a proxy in front of it.
+    /// Additional hostnames that requests to a server on loopback may use, such as that of a
+    /// reverse proxy.
     pub hosts: Vec<String>,
 }
 
@@ -23,33 +24,33 @@ impl Default for WebConfig {
     }
 }
 
-/// Loopback, and a port that no service is registered for.
+/// Loopback, on a port without a registered service.
 pub const DEFAULT_LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8077);
 
-/// Why the page is not served. `Display` gives one line that names the object and what to try.
+/// Why the page cannot be served. `Display` gives one line with the object and what to try.
 #[derive(Debug)]
 pub enum WebError {
-    /// The address could not be listened on.
+    /// Listening on the address failed.
     Listen {
         /// The address.
         address: SocketAddr,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file with the password could not be read, made or trusted.
+    /// The password file could not be read, created or trusted.
     Secret {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, and what to try.
+        /// What is wrong, and what to try.
         why: String,
     },
-    /// Beyond loopback without a password.
+    /// An address other than loopback without a password.
     NoSecret {
         /// The address.
         address: SocketAddr,
     },
-    /// The system gave no thread or no random numbers.
+    /// The system provided no thread or random numbers.
     System(io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! One request, one answer.
+//! Dispatches requests to handlers.
 use crate::app::{App, broken};
 use crate::guard::{MAX_FORM_BYTES, seal};
 use crate::metrics::{Form, expose};
@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A form of one field comes within this, or not at all.
+/// Timeout of receiving a form with one field.
 const FORM_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl App {

@@ -1,4 +1,5 @@
-//! What months of the history say: gathers what `core/analyze/diagnose` looks at, and writes what it finds.
+//! Findings from months of history: collects the input of `core/analyze/diagnose` and formats the
+//! results.
 use crate::heatmap::offset_of;
 use crate::past::{Past, Series};
 use crate::query::quoted;
@@ -13,14 +14,14 @@ use std::ops::Range;
 
 const HOUR_NS: u64 = 3_600 * 1_000_000_000;
 const SLOT_NS: u64 = 600 * 1_000_000_000;
-/// Two years; longer ago another line was here.
+/// Two years; before that, the link was probably a different one.
 const MAX_HOURS: u64 = 2 * 366 * 24;
-/// Of the house's own traffic and what it does, the last so many ten minutes: 60 days.
+/// Number of ten-minute slots of the house's own traffic that are used: 60 days.
 const MAX_SLOTS: u64 = 60 * 144;
-/// Under this name a watch keeps what its host sends and receives.
+/// The target name of this host's own series.
 pub(crate) const THIS_HOST: &str = "this host";
 
-/// All findings of a range, by the household's clock. Their spans are in nanoseconds since 1970-01-01 UTC.
+/// All findings of a range, in local time. Their spans are in nanoseconds since 1970-01-01 UTC.
 ///
 /// # Errors
 /// If the history cannot be read.
@@ -31,7 +32,7 @@ pub fn find_in_months(
 ) -> Result<Vec<Finding>, String> {
     let all = past.series()?;
     let changes = past.events(span.clone())?;
-    // The event is of the first router's series; the target is what people know.
+    // A path event belongs to the first router's series; people know the target.
     let target_of = |id: Option<u32>| all.iter().find(|s| Some(s.id) == id).map(|s| s.target.as_str());
     let mut months = Months { zone, ..Months::default() };
     months.load = load(past, &all, span.end)?;
@@ -49,7 +50,7 @@ pub fn find_in_months(
     Ok(diagnose_months(&months))
 }
 
-/// No router of a path, which answers when it likes, and no part of a connection.
+/// Excludes routers, which answer irregularly, and phases of connections.
 fn is_whole(series: &Series) -> bool {
     let parts = [" connect", " handshake", " answer"];
     series.target != THIS_HOST
@@ -69,7 +70,7 @@ fn slots(past: &mut dyn Past, one: &Series, to: WallTime) -> Result<Vec<Column>,
     past.columns(one.id, WallTime(first * SLOT_NS)..WallTime(last * SLOT_NS), (last - first) as usize)
 }
 
-/// What this host's own interface carried. On a router that is the house's traffic; on another machine it is that machine's.
+/// Traffic of this host's own interface: on a router that of the house, on another machine its own.
 fn load(past: &mut dyn Past, all: &[Series], to: WallTime) -> Result<Vec<PastLoad>, String> {
     let mut load = Vec::new();
     for (word, direction) in [("sent", Direction::Up), ("received", Direction::Down)] {
@@ -83,7 +84,7 @@ fn load(past: &mut dyn Past, all: &[Series], to: WallTime) -> Result<Vec<PastLoa
     Ok(load)
 }
 
-/// The household's clock as `offset_s` gives it, hour by hour: each change of the offset.
+/// Local time as given by `offset_s`, evaluated hour by hour: each change of the UTC offset.
 pub fn zone_of((from, to): (WallTime, WallTime), offset_s: impl Fn(WallTime) -> i64) -> Zone {
     let mut changes: Vec<(WallTime, i64)> = Vec::new();
     for hour in from.0 / HOUR_NS..=to.0 / HOUR_NS {
@@ -96,7 +97,7 @@ pub fn zone_of((from, to): (WallTime, WallTime), offset_s: impl Fn(WallTime) -> 
     Zone(changes)
 }
 
-/// Offsets with commas between, and since when each but the first holds.
+/// Comma-separated UTC offsets, and the start of each except the first.
 pub(crate) fn zone_of_query(offsets: Option<String>, since: Option<String>) -> Result<Zone, Refusal> {
     let offsets = offsets.unwrap_or_else(|| "0".into());
     let offsets: Vec<i64> =
@@ -120,13 +121,13 @@ pub(crate) fn zone_of_query(offsets: Option<String>, since: Option<String>) -> R
     Ok(Zone(core::iter::once(WallTime(0)).chain(times).zip(offsets).collect()))
 }
 
-/// Findings as a program reads them: each with its sentence, and its spans as wall time.
+/// Findings as JSON, each with its sentence and its spans as wall time.
 pub fn findings_json(found: &[Finding]) -> Value {
     let stretch = |s: &Span| json!({ "from_s": seconds(s.start_ns), "to_s": seconds(s.end_ns) });
     let one = |finding: &Finding| {
         let mut json = serde_json::to_value(finding).unwrap_or(Value::Null);
         if let Value::Object(members) = &mut json {
-            // Where the page leads to.
+            // For the link on the page.
             let of = members.get("parameters").map(|p| p["of"].clone()).unwrap_or_default();
             for name in ["series", "target", "probe"] {
                 members.insert(name.into(), of[name].clone());

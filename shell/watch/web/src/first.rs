@@ -1,5 +1,5 @@
-//! What comes with the page itself, so that its first picture waits for no further answer: the rows that a screen shows, with their small
-//! pictures. The others come by the events, as ever.
+//! Data embedded in the page, so that its first view needs no further request: the rows that a
+//! screen shows, with their sparklines. The others arrive with the events.
 use crate::api;
 use crate::app::App;
 use crate::reply::Refusal;
@@ -10,15 +10,15 @@ use fathom_watch_plan::TargetNow;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 
-/// As many rows as a large screen shows.
+/// Number of rows on a large screen.
 const ROWS: usize = 30;
 
-/// What stands in the head of the page.
+/// The content to add to the head of the page.
 pub(crate) async fn head(app: &App) -> Result<String, Refusal> {
     let targets = app.targets().await?;
     let rows = first_rows(&targets);
     let series = rows.iter().map(|target| target.series).collect();
-    // Where the history cannot be read now, rows are better than nothing.
+    // If the history cannot be read, rows without sparklines are better than nothing.
     let sparks = api::page_sparks(app, Some(series)).await.unwrap_or_default();
     Ok(written(&rows, &sparks))
 }
@@ -26,12 +26,12 @@ pub(crate) async fn head(app: &App) -> Result<String, Refusal> {
 fn written(rows: &[&TargetNow], sparks: &[u8]) -> String {
     let rows: Vec<Value> = rows.iter().map(|target| row(target)).collect();
     let first = json!({ "targets": rows, "sparks": STANDARD.encode(sparks) });
-    // A name may hold what would end the script's element.
+    // A name may contain characters that would end the script element.
     let first = first.to_string().replace('<', "\\u003c");
     format!("<script type=\"application/json\" id=\"first\">{first}</script>")
 }
 
-/// What the page shows first: the worst, then by group and name.
+/// The rows that the page shows first: the worst, then by group and name.
 fn first_rows(targets: &[TargetNow]) -> Vec<&TargetNow> {
     let mut order: Vec<&TargetNow> = targets.iter().collect();
     order.sort_by_cached_key(|target| rank(target));
@@ -39,8 +39,8 @@ fn first_rows(targets: &[TargetNow]) -> Vec<&TargetNow> {
     order
 }
 
-/// As `sorted` of `ui/src/watch/overview.ts` has it, but for the letters of other alphabets: a row that it has elsewhere gets its
-/// picture with the others.
+/// The order of `sorted` in `ui/src/watch/overview.ts`, except for non-Latin letters. A row that
+/// the page puts elsewhere gets its sparkline with the others.
 fn rank(target: &TargetNow) -> (u8, Reverse<u64>, Vec<Piece>) {
     const STATES: [&str; 4] = ["failing", "trouble", "unknown", "fine"];
     const LOSS_STEPS: f64 = 20.0;
@@ -51,7 +51,7 @@ fn rank(target: &TargetNow) -> (u8, Reverse<u64>, Vec<Piece>) {
     (place as u8, Reverse((lost * LOSS_STEPS).round() as u64), pieces(&name))
 }
 
-/// A part of a name: `line 9` comes before `line 10`.
+/// A part of a name, for natural order: `line 9` comes before `line 10`.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Piece {
     Number(u64),

@@ -1,4 +1,4 @@
-//! What stands before every answer: the name asked for, who asks, and what a browser may do with what it gets.
+//! Checks before every response: hostname, authentication, and security headers.
 use crate::config::{WebConfig, WebError};
 use crate::query::{Query, quoted};
 use crate::reply::{Refusal, Reply, no_store, see_other};
@@ -10,28 +10,29 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Longer addresses are no requests of ours.
+/// Maximum URI length; no request of the page is longer.
 const MAX_URI_BYTES: usize = 2_048;
-/// The form has one field.
+/// Maximum form size; the form has one field.
 pub(crate) const MAX_FORM_BYTES: usize = 1_024;
 const COOKIE: &str = "fathom_session";
 
-/// Scripts, styles and data from here alone, and nothing inline: what a target is called cannot become a script.
+/// Scripts, styles and data only from this server, and nothing inline: a target's name cannot
+/// become a script.
 const POLICY: &str =
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
 
-/// Decides who is let in.
+/// Decides who has access.
 pub(crate) struct Guard {
     secret: Option<Secret>,
-    /// Names by which a server without a password may be asked. A page of another site that has its name resolve to 127.0.0.1
-    /// sends its own.
+    /// Hostnames accepted by a server without a password. A DNS rebinding attack, in which another
+    /// site's name resolves to 127.0.0.1, uses a different name.
     hosts: Vec<String>,
     sessions: Mutex<Sessions>,
     failures: Mutex<Failures>,
 }
 
 impl Guard {
-    /// The guard, and the password if one was made.
+    /// Creates the guard; also returns the password if a new one was generated.
     pub(crate) fn new(config: &WebConfig) -> Result<(Guard, Option<String>), WebError> {
         let loopback = config.listen.ip().to_canonical().is_loopback();
         let (secret, made) = match &config.secret_file {
@@ -49,12 +50,12 @@ impl Guard {
         Ok((Guard { secret, hosts, sessions, failures }, made))
     }
 
-    /// Whether a password is asked for.
+    /// Whether a password is required.
     pub(crate) fn asks(&self) -> bool {
         self.secret.is_some()
     }
 
-    /// What every request must keep to, whoever sends it.
+    /// Checks that apply to every request.
     pub(crate) fn check_form(&self, request: &Parts) -> Result<(), Refusal> {
         let length = request.uri.to_string().len();
         if length > MAX_URI_BYTES {
@@ -80,7 +81,8 @@ impl Guard {
             (None, _) => return Err(Refusal::bad("the Host header is missing")),
             (Some(_), Some(_)) => return Err(Refusal::bad("there are two Host headers")),
         };
-        // Who knows the password may use any name: a cookie of one name is not sent to another.
+        // With a password, any hostname is accepted: the browser does not send the cookie to
+        // another name.
         if self.asks() || self.hosts.iter().any(|known| *known == name_of(host)) {
             return Ok(());
         }
@@ -92,7 +94,7 @@ impl Guard {
         Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, text))
     }
 
-    /// A form sent from another site's page is not the user's.
+    /// Refuses forms sent from another site's page.
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let Some(origin) = text(header::ORIGIN) else { return Ok(()) };
@@ -106,7 +108,7 @@ impl Guard {
         }
     }
 
-    /// Whether the request shows the password or a session.
+    /// Checks that the request has the password or a session.
     pub(crate) fn check_who(&self, headers: &HeaderMap, from: IpAddr) -> Result<(), Refusal> {
         let Some(secret) = &self.secret else { return Ok(()) };
         if self.session_of(headers).is_some() {
@@ -136,7 +138,7 @@ impl Guard {
         Err(Refusal::new(StatusCode::UNAUTHORIZED, "the password is wrong"))
     }
 
-    /// The answer to the form of the login page.
+    /// Handles the login form.
     pub(crate) fn log_in(&self, form: &[u8], from: IpAddr) -> Result<Reply, Refusal> {
         let Some(secret) = &self.secret else { return Ok(see_other("/")) };
         let text = std::str::from_utf8(form).map_err(|_| Refusal::bad("the form is not text"))?;
@@ -174,7 +176,7 @@ impl Guard {
     }
 }
 
-/// Adds what every answer carries.
+/// Adds the headers of every response.
 pub(crate) fn seal(mut reply: Reply) -> Reply {
     let headers = reply.headers_mut();
     let every = [
@@ -185,7 +187,7 @@ pub(crate) fn seal(mut reply: Reply) -> Reply {
         ("cross-origin-opener-policy", "same-origin"),
     ];
     for (name, value) in every {
-        // A document with scripts of its own has a stricter policy of its own.
+        // A document with its own scripts sets a stricter policy.
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     reply
@@ -204,7 +206,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
 }
 
-/// A Host header without its port, in lower case and without the root's dot.
+/// The Host header in lower case, without port and trailing dot.
 fn name_of(host: &str) -> String {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
@@ -213,7 +215,7 @@ fn name_of(host: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
-/// A thread that panicked leaves these whole: each change is one call.
+/// Ignores poisoning: each change is a single call, so the data is consistent after a panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

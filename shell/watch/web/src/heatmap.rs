@@ -1,4 +1,4 @@
-//! Hours of days: when in the day it is slow.
+//! Heatmap of hours by day, to show when the link is slow.
 use crate::past::{Past, Series, unread};
 use crate::query::quoted;
 use crate::range::Range;
@@ -9,12 +9,12 @@ use fathom_watch_samples::Column;
 use serde_json::{Value, json};
 
 const HOUR_NS: u64 = 3_600 * 1_000_000_000;
-/// More hours than these are not told apart on any screen: three years.
+/// Maximum number of hours, three years: no screen could show more.
 const MAX_HOURS: u64 = 3 * 366 * 24;
-/// No time zone is further from UTC.
+/// Largest UTC offset of any time zone.
 const MAX_OFFSET_S: i64 = 15 * 3_600;
 
-/// The reader's distance from UTC in seconds, positive east.
+/// The reader's UTC offset in seconds, positive east.
 pub(crate) fn offset_of(text: Option<String>) -> Result<i64, Refusal> {
     let text = text.unwrap_or_else(|| "0".into());
     let parsed = text.parse::<i64>().ok().filter(|offset| offset.abs() <= MAX_OFFSET_S && offset % 900 == 0);
@@ -26,7 +26,7 @@ pub(crate) fn offset_of(text: Option<String>) -> Result<i64, Refusal> {
     })
 }
 
-/// One cell an hour: its day (since 1970) and hour by the reader's clock, and what was measured.
+/// One cell per hour: its day (since 1970) and hour in the reader's time zone, and the statistics.
 pub(crate) fn hours(
     past: &mut dyn Past,
     series: &Series,
@@ -34,7 +34,7 @@ pub(crate) fn hours(
     offset_s: i64,
 ) -> Result<Vec<u8>, Refusal> {
     let offset_ns = offset_s.saturating_mul(1_000_000_000);
-    // Whole hours of the reader's clock.
+    // Whole hours in the reader's time zone.
     let first = range.from.saturating_add_signed(offset_ns) / HOUR_NS;
     let last = range.to.saturating_add_signed(offset_ns).div_ceil(HOUR_NS);
     let count = last.saturating_sub(first);

@@ -1,4 +1,4 @@
-//! What changes, told to all pages that listen: server-sent events that resume where they broke off.
+//! Sends changes to all open pages as server-sent events, which resume after an interruption.
 use crate::guard::lock;
 use crate::row::{key, row};
 use fathom_watch_plan::TargetNow;
@@ -9,16 +9,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
-/// A proxy closes what is silent for a minute, most of them.
+/// Heartbeat interval: most proxies close connections that are silent for a minute.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// A browser waits so long before it connects again.
+/// Delay before a browser reconnects.
 const RETRY_MS: u32 = 2_000;
-/// Targets that are gone and still told to who comes back; who was away for longer gets all anew.
+/// Maximum number of removed targets remembered for reconnecting pages. A page that was away longer
+/// receives everything again.
 const MAX_GONE: usize = 1_000;
 
-/// The targets as all pages know them. State, not messages, is kept: who was away gets what changed meanwhile, once.
+/// The targets as all pages know them. State is kept instead of messages: a page that was away
+/// receives each change once.
 pub(crate) struct Hub {
-    /// Tells one run of the program from the next: numbers begin anew.
+    /// Identifies this run of the program, because version numbers restart.
     run: u64,
     state: Mutex<State>,
     version: watch::Sender<u64>,
@@ -29,7 +31,7 @@ struct State {
     version: u64,
     rows: BTreeMap<String, (u64, Value)>,
     gone: VecDeque<(u64, String)>,
-    /// Who knows an older version than this gets all.
+    /// Pages with an older version than this receive everything.
     forgotten: u64,
 }
 
@@ -38,12 +40,12 @@ impl Hub {
         Hub { run, state: Mutex::default(), version: watch::Sender::new(0) }
     }
 
-    /// Whether anyone listens.
+    /// Whether there are listeners.
     pub(crate) fn has_listeners(&self) -> bool {
         self.version.receiver_count() > 0
     }
 
-    /// Takes over what is now, and wakes those who listen if anything changed.
+    /// Updates the state and wakes listeners if anything changed.
     pub(crate) fn update(&self, targets: &[TargetNow]) {
         let mut state = lock(&self.state);
         let next = state.version + 1;
@@ -66,7 +68,7 @@ impl Hub {
         self.version.send_replace(next);
     }
 
-    /// What changed after a version, as an event, and the version that it leads to.
+    /// The changes after a version, as an event, with the version it leads to.
     fn event(&self, since: Option<u64>) -> (u64, String) {
         let state = lock(&self.state);
         let since = since.filter(|version| (state.forgotten..=state.version).contains(version));
@@ -85,9 +87,9 @@ impl Hub {
         (run.parse() == Ok(self.run)).then(|| version.parse().ok())?
     }
 
-    /// The events of one listener, from where it broke off.
+    /// The events of one listener, from where it was interrupted.
     pub(crate) fn listen(self: &Arc<Self>, last_id: Option<&str>) -> mpsc::Receiver<Bytes> {
-        // One piece waits while one is sent: who is slow gets fewer and larger events.
+        // Capacity of one: a slow client receives fewer and larger events.
         let (sender, receiver) = mpsc::channel(1);
         let hub = Arc::clone(self);
         let mut known = self.resumed(last_id);

@@ -1,11 +1,12 @@
 //! The page, the HTTP API and `/metrics` of `fathom watch`.
 //!
 //! ```text
-//!  thread "web"     one loop (tokio, current_thread): accepts, parses, checks, answers; no file is read here
-//!    |-- blocking   at most a few threads: queries of the history, the state of the targets
+//!  thread "web"     one loop (tokio, current_thread): accepts, parses, checks, responds;
+//!    |              reads no files
+//!    |-- blocking   a few threads: queries of the history, the state of the targets
 //! ```
-//! Why there is a runtime here and nowhere else: `docs/adr/0009-a-runtime-for-the-page-alone.md`. The API is described in
-//! `docs/openapi.json`.
+//! Why only this crate uses an async runtime: `docs/adr/0009-a-runtime-for-the-page-alone.md`. The
+//! API is described in `docs/openapi.json`.
 #![deny(missing_docs)]
 
 mod api;

@@ -1,4 +1,4 @@
-//! Connections: how many, how long, and how large a request.
+//! Limits of connections: number, duration, and request size.
 use crate::app::App;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -12,19 +12,20 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
-/// A browser holds six; beyond these, a connection is closed at once rather than kept waiting.
+/// Maximum number of connections; a browser opens six. Beyond it, new connections are closed
+/// immediately.
 const MAX_CONNECTIONS: usize = 512;
-/// A request's head comes within this, or the connection ends: so do connections on which nothing is asked.
+/// Timeout for the head of a request; idle connections end with it too.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// Head and buffer of a connection. A browser sends less than 2 kB.
+/// Maximum size of a request head. A browser sends less than 2 kB.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
-/// Who does not take what was sent to him for so long has gone away.
+/// Timeout for a client that does not read its response.
 const UNTAKEN: Duration = Duration::from_secs(30);
-/// After a failure to accept (no descriptor is left), so that the loop does not spin.
+/// Pause after a failed accept (no descriptors), to avoid a busy loop.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// Accepts until `stop` says so.
+/// Accepts connections until `stop`.
 pub(crate) async fn accept(listener: TcpListener, app: Arc<App>, mut stop: watch::Receiver<bool>) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
@@ -36,7 +37,7 @@ pub(crate) async fn accept(listener: TcpListener, app: Arc<App>, mut stop: watch
             tokio::time::sleep(AFTER_FAILURE).await;
             continue;
         };
-        // Without a place, the stream is dropped: the client sees the connection closed.
+        // Without a permit, the stream is dropped, which closes the connection.
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
         let (app, stop) = (Arc::clone(&app), stop.clone());
         tokio::spawn(async move {
@@ -47,7 +48,7 @@ pub(crate) async fn accept(listener: TcpListener, app: Arc<App>, mut stop: watch
 }
 
 async fn serve(stream: TcpStream, from: SocketAddr, app: Arc<App>, mut stop: watch::Receiver<bool>) {
-    // Without these two a connection is slower, or held longer, and as good.
+    // Without these options a connection is only slower or held longer.
     let _ = stream.set_nodelay(true);
     let _ = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(UNTAKEN));
     let service = service_fn(move |request: Request<Incoming>| {
@@ -62,7 +63,7 @@ async fn serve(stream: TcpStream, from: SocketAddr, app: Arc<App>, mut stop: wat
         .serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     tokio::select! {
-        // A client's fault ends its own connection, and is nobody else's concern.
+        // An error of the client only ends its own connection.
         _ = &mut connection => {}
         _ = stop.changed() => {}
     }

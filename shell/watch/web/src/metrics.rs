@@ -1,4 +1,5 @@
-//! `/metrics`: the counts since the program started, in the three forms that Prometheus and its kin ask for.
+//! `/metrics`: counts since the program started, in the three formats that Prometheus and
+//! compatible scrapers request.
 mod protobuf;
 
 use crate::now::{HostNow, Total};
@@ -8,19 +9,19 @@ use fathom_watch_metrics::{
 use hyper::HeaderMap;
 use hyper::header;
 
-/// The form of an exposition.
+/// Format of an exposition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
-    /// Prometheus' text 0.0.4.
+    /// Prometheus text format 0.0.4.
     Text,
     /// OpenMetrics 1.0.0.
     OpenMetrics,
-    /// `io.prometheus.client.MetricFamily`, each after its length: the one with native histograms.
+    /// `io.prometheus.client.MetricFamily`, length-delimited: the format with native histograms.
     Protobuf,
 }
 
 impl Form {
-    /// The form that a scraper likes best, of those that we have.
+    /// The supported format that the scraper prefers.
     pub(crate) fn wanted(headers: &HeaderMap) -> Form {
         let texts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
         let mut best = (0.0, Form::Text);
@@ -34,7 +35,7 @@ impl Form {
                 "text/plain" => Form::Text,
                 _ => continue,
             };
-            // The first of equals is meant.
+            // The first of equal weights wins.
             if weight > best.0 {
                 best = (weight, form);
             }
@@ -53,7 +54,7 @@ impl Form {
     }
 }
 
-/// The whole exposition.
+/// The complete exposition.
 pub(crate) fn expose(totals: &[Total], host: &[HostNow], form: Form) -> Vec<u8> {
     let families: Vec<Exposed<'_>> = families(totals).into_iter().chain(gauges(host)).collect();
     match form {

@@ -1,70 +1,70 @@
-//! What the page shows of the present.
+//! Current data that the page shows.
 use fathom_units::{Duration, WallTime};
 use fathom_watch_plan::TargetNow;
 use fathom_watch_samples::{Sketch, Tally};
 
-/// Everything that was counted of a series since the program started.
+/// Counts of a series since the program started.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Total {
-    /// What the target is called.
+    /// Name of the target.
     pub name: String,
-    /// Its group.
+    /// Name of its group.
     pub group: String,
-    /// The host as the plan names it.
+    /// The host as configured.
     pub host: String,
-    /// How it is asked.
+    /// The probe.
     pub probe: String,
-    /// Outcomes.
+    /// Counts of outcomes.
     pub tally: Tally,
-    /// Delays of those that were answered, late ones included.
+    /// Histogram of the delays, including late answers.
     pub sketch: Sketch,
-    /// The newest delay; `None` if the newest probe was not answered.
+    /// The latest delay; `None` if the latest probe was not answered.
     pub last: Option<Duration>,
-    /// When counting began.
+    /// Start of counting.
     pub since: WallTime,
-    /// Names of the alerts that are raised.
+    /// Names of the raised alerts.
     pub alerts: Vec<String>,
 }
 
-/// What a series of the probing host was in the last seconds.
+/// Values of a series of the probing host in the last seconds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HostNow {
-    /// Its name: `eth0 sent`, `lateness of icmp`.
+    /// Name of the series: `eth0 sent`, `lateness of icmp`.
     pub probe: String,
-    /// Mean of its values.
+    /// Mean.
     pub mean: f64,
-    /// The greatest of them.
+    /// Maximum.
     pub max: f64,
 }
 
-/// The result of a test of the line, kept in a file.
+/// A stored result of a speed test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TestResult {
-    /// By which [`Live::report`] gives it.
+    /// The name for [`Live::report`].
     pub name: String,
-    /// When it began.
+    /// Start time.
     pub at: WallTime,
-    /// When it ended.
+    /// End time.
     pub until: WallTime,
-    /// What came of it, in words.
+    /// Summary.
     pub text: String,
 }
 
-/// Where the present comes from. Called from a thread that may wait, about once a second.
+/// Source of current data. Called about once a second, from a thread that may block.
 pub trait Live: Send + Sync {
     /// All targets.
     fn targets(&self) -> Vec<TargetNow>;
-    /// What was counted of each since the program started.
+    /// Counts of each series since the program started.
     fn totals(&self) -> Vec<Total>;
-    /// What the probing host did itself.
+    /// Values of the probing host.
     fn host(&self) -> Vec<HostNow> {
         Vec::new()
     }
-    /// Tests of the line that were made in a range of time.
+    /// Speed tests in a time range.
     fn results(&self, _from: WallTime, _to: WallTime) -> Vec<TestResult> {
         Vec::new()
     }
-    /// The page of one of them, which may hold scripts; `None` if there is none of this name.
+    /// The HTML report of a test, which may contain scripts; `None` if there is no such test.
     fn report(&self, _name: &str) -> Option<String> {
         None
     }

@@ -1,4 +1,4 @@
-//! The last hours of all targets, for the small pictures of the overview.
+//! The last hours of all targets, for the sparklines of the overview.
 use crate::past::{MAX_READERS, Past, Pool, unread};
 use crate::range::Range;
 use crate::reply::Refusal;
@@ -7,45 +7,47 @@ use fathom_watch_samples::Column;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What the page asks for, in step with `ui/src/watch/overview.ts`: a day, in columns of ten minutes, which the history has ready.
+/// Columns that the page requests (a day in columns of ten minutes, which the history stores). Keep
+/// in sync with `ui/src/watch/overview.ts`.
 pub(crate) const PAGE_COLUMNS: u64 = 144;
 pub(crate) const PAGE_WIDTH_NS: u64 = 600 * 1_000_000_000;
 
-/// `FOV1`, read as little endian.
+/// `FOV1` in little-endian order.
 const MAGIC: u32 = u32::from_le_bytes(*b"FOV1");
-/// Loss is told in ten-thousandths.
+/// Loss is encoded in ten-thousandths.
 const PER_ONE: f64 = 10_000.0;
-/// More cells than these are not kept: 6 bytes each.
+/// Maximum number of cached cells, at 6 bytes each.
 const MAX_CACHED_CELLS: usize = 20_000_000;
 
-/// Median, most, and share lost in ten-thousandths (-1 if nothing was sent), as codes.
+/// Codes of median and maximum, and loss in ten-thousandths (-1 if nothing was sent).
 type Cell = [i16; 3];
 const EMPTY: Cell = [i16::MIN, i16::MIN, -1];
 
-/// Columns that change no more, of all series: a page that is loaded again costs the newest ones alone.
+/// Cache of columns that no longer change, of all series: reloading a page reads only the newest
+/// columns.
 #[derive(Default)]
 pub(crate) struct OverviewCache {
     width: u64,
-    /// The number of the first column since 1970, and of the first that may still change.
+    /// Column numbers since 1970: the first one, and the first that may still change.
     first: u64,
     settled: u64,
     rows: BTreeMap<u32, Vec<Cell>>,
 }
 
-/// One series: a cell a column.
+/// Sparkline of a series: one cell per column.
 pub(crate) struct Spark {
     series: u32,
     cells: Vec<Cell>,
 }
 
-/// What is asked for.
+/// Parameters of a request.
 pub(crate) struct Wanted {
     pub(crate) ids: Vec<u32>,
-    /// These are all there are: who asks for some of them only does not have the others forgotten.
+    /// Whether all series are requested. A request for some of them does not evict the others.
     pub(crate) is_whole: bool,
     pub(crate) range: Range,
     pub(crate) count: usize,
-    /// What ended before this changes no more.
+    /// Data before this time no longer changes.
     pub(crate) settled_ns: u64,
 }
 
@@ -53,7 +55,7 @@ impl Wanted {
     fn width(&self) -> u64 {
         ((self.range.to - self.range.from) / self.count.max(1) as u64).max(1)
     }
-    /// Number of the first column, if columns begin at multiples of their width.
+    /// Number of the first column, if columns are aligned to multiples of their width.
     fn aligned(&self) -> Option<u64> {
         let width = self.width();
         let whole = self.range.from.is_multiple_of(width)
@@ -62,7 +64,7 @@ impl Wanted {
     }
 }
 
-/// Reads what is not kept.
+/// Reads the cells that are not cached.
 pub(crate) fn sparks(
     cache: &mut OverviewCache,
     pool: &Pool,
@@ -105,7 +107,7 @@ fn store(cache: &mut OverviewCache, sparks: &[Spark], (width, start): (u64, u64)
     *cache = OverviewCache { width, first: start, settled, rows };
 }
 
-/// Shared among as many threads as there are readers.
+/// Divides the work among the readers.
 fn read_all(
     pool: &Pool,
     first: &mut dyn Past,
@@ -145,8 +147,9 @@ fn cells_of(found: &[Column], range: Range, count: usize) -> Vec<Cell> {
     cells
 }
 
-/// A head of 32 bytes (magic, series, columns, 0, from, to), the series' numbers as u32, and of each series three arrays of i16:
-/// codes of the medians, codes of the most, loss in ten-thousandths or -1; all little endian.
+/// Binary format, little-endian: a header of 32 bytes (magic, series, columns, 0, from, to), the
+/// series numbers as u32, and for each series three arrays of i16: codes of the medians, codes of
+/// the maxima, loss in ten-thousandths or -1.
 pub(crate) fn binary(sparks: &[Spark], range: Range, count: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(32 + sparks.len() * (4 + 6 * count));
     for number in [MAGIC, sparks.len() as u32, count as u32, 0] {

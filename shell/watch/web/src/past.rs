@@ -1,4 +1,4 @@
-//! What the page shows of the past, and who reads it: never the thread that serves.
+//! Historical data, which is never read by the serving thread.
 use crate::guard::lock;
 use crate::reply::Refusal;
 use fathom_units::WallTime;
@@ -11,59 +11,59 @@ use tokio::sync::Semaphore;
 /// A series of the history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Series {
-    /// Its number in this history.
+    /// Number of the series in this history.
     pub id: u32,
     /// The target's name.
     pub target: String,
-    /// How it is asked.
+    /// The probe.
     pub probe: String,
-    /// What its values are.
+    /// The unit of the values.
     pub unit: Unit,
 }
 
-/// Something that happened at a time.
+/// An event.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Event {
-    /// When it began.
+    /// Start time.
     pub at: WallTime,
-    /// When it ended.
+    /// End time.
     pub until: Option<WallTime>,
-    /// Of which series; `None` of the host or all.
+    /// The series; `None` for the host or all series.
     pub series: Option<u32>,
-    /// What kind it is, in a word.
+    /// The kind, in one word.
     pub kind: String,
-    /// What happened, in words.
+    /// Description.
     pub text: String,
     /// Its size.
     pub value: Option<f64>,
 }
 
-/// A reader of the history. An error is one line for a person.
+/// A reader of the history. Errors are one line for people.
 pub trait Past: Send {
     /// All series.
     fn series(&mut self) -> Result<Vec<Series>, String>;
-    /// At most `count` columns that cover a range.
+    /// At most `count` columns of a period.
     fn columns(&mut self, series: u32, span: Range<WallTime>, count: usize) -> Result<Vec<Column>, String>;
-    /// The same of many series.
+    /// Columns of many series.
     fn overview(
         &mut self,
         all: &[u32],
         span: Range<WallTime>,
         count: usize,
     ) -> Result<Vec<Vec<Column>>, String>;
-    /// Every sample of a range, in the order of time.
+    /// Every sample of a period, in order of time.
     fn samples(&mut self, series: u32, span: Range<WallTime>) -> Result<Vec<Stored>, String>;
-    /// What happened in a range.
+    /// Events of a period.
     fn events(&mut self, span: Range<WallTime>) -> Result<Vec<Event>, String>;
 }
 
 /// Opens a reader.
 pub type OpenPast = dyn Fn() -> Result<Box<dyn Past>, String> + Send + Sync;
 
-/// Queries at a time: more would only wait for the same disk and CPUs.
+/// Maximum concurrent queries: more would only wait for the same disk and CPUs.
 pub(crate) const MAX_READERS: usize = 3;
 
-/// Readers that are kept open, each used by one thread at a time.
+/// Pool of open readers, each used by one thread at a time.
 pub(crate) struct Pool {
     open: Box<OpenPast>,
     idle: Mutex<Vec<Box<dyn Past>>>,
@@ -75,7 +75,7 @@ impl Pool {
         Pool { open, idle: Mutex::default(), places: Semaphore::new(MAX_READERS) }
     }
 
-    /// Runs a query on a thread of its own, when there is one.
+    /// Runs a query on a thread of the pool when one is available.
     pub(crate) async fn ask<T, F>(self: &Arc<Self>, query: F) -> Result<T, Refusal>
     where
         T: Send + 'static,
@@ -89,7 +89,8 @@ impl Pool {
         answer.unwrap_or_else(|_| Err(gone()))
     }
 
-    /// Runs a query on this thread. A reader that failed is not kept: the next is opened anew.
+    /// Runs a query on this thread. After a failure the reader is dropped and a new one is opened
+    /// next time.
     pub(crate) fn run<T>(
         &self,
         query: impl FnOnce(&mut dyn Past) -> Result<T, Refusal>,
@@ -111,7 +112,7 @@ fn gone() -> Refusal {
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the query was broken off: try again")
 }
 
-/// The history could not be read.
+/// The error for a history that could not be read.
 pub(crate) fn unread(why: String) -> Refusal {
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, format!("the history cannot be read: {why}"))
 }

@@ -1,4 +1,4 @@
-//! A period of the history of one target, as a run.
+//! Converts a period of the history of one target to a run.
 use crate::findings::THIS_HOST;
 use crate::past::{Past, Series as StoredSeries};
 use fathom_diagnose::Zone;
@@ -10,22 +10,22 @@ use fathom_units::{Direction, Time, WallTime};
 use fathom_watch_samples::{Outcome, Stored, Unit};
 use std::fmt;
 
-/// Targets that an error names.
+/// Maximum number of targets listed in an error.
 const NAMED: usize = 8;
 
-/// Why a period is no run.
+/// Why a period cannot be converted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PeriodError {
     /// The history has no such target.
     NoTarget {
         /// The target.
         target: String,
-        /// Some that it has.
+        /// Some of the existing targets.
         known: Vec<String>,
     },
-    /// No probe was sent to the target in that time.
+    /// No probe was sent to the target in this period.
     NoProbe(Period),
-    /// The history cannot be read: why.
+    /// The history cannot be read; the reason.
     History(String),
 }
 
@@ -51,21 +51,21 @@ impl From<String> for PeriodError {
     }
 }
 
-/// Which period of which target.
+/// A period of a target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Period {
     /// Name of the target.
     pub target: String,
-    /// Its start.
+    /// Start.
     pub from: WallTime,
-    /// Its end.
+    /// End.
     pub to: WallTime,
 }
 
-/// What the probes of `period` brought, with the traffic of this host and the changes of the path in that time.
+/// The results of the probes in `period`, with this host's traffic and path changes in that time.
 ///
 /// # Errors
-/// If the history cannot be read, has no such target, or no sample of it in that time.
+/// If the history cannot be read, or has no such target or no samples in that time.
 pub fn period_run(past: &mut dyn Past, period: &Period, zone: &Zone) -> Result<Run, PeriodError> {
     let all = past.series()?;
     let mine: Vec<&StoredSeries> = all.iter().filter(|series| series.target == period.target).collect();
@@ -140,7 +140,8 @@ fn unknown(target: &str, all: &[StoredSeries]) -> PeriodError {
     PeriodError::NoTarget { target: target.to_owned(), known }
 }
 
-/// The series that are delays, each with its key. The first of a metric has no scope, so that it can be compared with any run's.
+/// The series that are delays, with their keys. The first of a metric has no scope, so that it can
+/// be compared with any run.
 fn keys<'s>(mine: &[&'s StoredSeries]) -> Vec<(&'s StoredSeries, SeriesKey)> {
     let mut keys: Vec<(&StoredSeries, SeriesKey)> = Vec::new();
     for stored in mine.iter().filter(|series| series.unit == Unit::Seconds) {
@@ -153,7 +154,8 @@ fn keys<'s>(mine: &[&'s StoredSeries]) -> Vec<(&'s StoredSeries, SeriesKey)> {
     keys
 }
 
-/// `icmp`, `tcp:443`, `udp up`, `hop 3 ipv6`. Parts of a connection are within its whole, and left out.
+/// Parses `icmp`, `tcp:443`, `udp up`, `hop 3 ipv6`. Phases of a connection are excluded, because
+/// they are part of the whole.
 fn key_of(probe: &str) -> Option<SeriesKey> {
     let mut words = probe.split([' ', ':']);
     let (first, rest) = (words.next()?, words.next());
@@ -173,7 +175,7 @@ fn key_of(probe: &str) -> Option<SeriesKey> {
     }
 }
 
-/// Late answers are delays like others; how long a lost probe was waited for is not kept.
+/// Late answers count as ordinary delays; the timeout of a lost probe is not stored.
 fn delays(key: SeriesKey, samples: &[Stored], from: WallTime) -> Series {
     let mut series = Series::new(key);
     let mut failed = 0;

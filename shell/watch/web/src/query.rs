@@ -1,14 +1,14 @@
-//! What is after the `?` of a request: every key is known, every value is checked.
+//! Parses query strings: every key must be known and every value valid.
 use crate::reply::Refusal;
 use percent_encoding::percent_decode_str;
 
-/// Names and values of a request, taken out one by one.
+/// Parameters of a request, removed as they are used.
 pub(crate) struct Query {
     pairs: Vec<(String, String)>,
 }
 
 impl Query {
-    /// Reads `a=1&b=2`. Percent encodings are of UTF-8, or refused.
+    /// Parses `a=1&b=2`. Percent encodings must be UTF-8.
     pub(crate) fn parse(text: &str) -> Result<Query, Refusal> {
         let mut pairs: Vec<(String, String)> = Vec::new();
         for part in text.split('&').filter(|part| !part.is_empty()) {
@@ -22,7 +22,7 @@ impl Query {
         Ok(Query { pairs })
     }
 
-    /// The value of a key, which then counts as used.
+    /// Takes the value of a key.
     pub(crate) fn take(&mut self, key: &str) -> Option<String> {
         let at = self.pairs.iter().position(|(known, _)| known == key)?;
         Some(self.pairs.swap_remove(at).1)
@@ -32,7 +32,7 @@ impl Query {
         self.take(key).ok_or_else(|| Refusal::bad(format!("{key} is missing")))
     }
 
-    /// A whole number within a range.
+    /// An integer in a range.
     pub(crate) fn whole(&mut self, key: &str, min: u64, max: u64) -> Result<Option<u64>, Refusal> {
         let Some(text) = self.take(key) else { return Ok(None) };
         let range = || {
@@ -42,7 +42,7 @@ impl Query {
         if (min..=max).contains(&value) { Ok(Some(value)) } else { Err(range()) }
     }
 
-    /// Seconds since 1970, in nanoseconds.
+    /// A time in seconds since 1970, in nanoseconds.
     pub(crate) fn moment_ns(&mut self, key: &str) -> Result<u64, Refusal> {
         let text = self.need(key)?;
         let wrong = || {
@@ -54,7 +54,7 @@ impl Query {
         nanoseconds(&text).ok_or_else(wrong)
     }
 
-    /// Refuses what no one asked for: a mistyped key would otherwise be ignored.
+    /// Refuses unknown keys: otherwise a mistyped key would be ignored.
     pub(crate) fn finish(self) -> Result<(), Refusal> {
         match self.pairs.first() {
             None => Ok(()),
@@ -74,13 +74,13 @@ fn nanoseconds(text: &str) -> Option<u64> {
     seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nine.parse().ok()?)
 }
 
-/// Percent decoding; `+` is a space, as forms write it.
+/// Percent decoding; `+` is a space, as in forms.
 pub(crate) fn decode(text: &str) -> Result<String, Refusal> {
     let wrong = || Refusal::bad(format!("{} has a wrong percent encoding", quoted(text)));
     let has_digits = |at: usize| {
         text.as_bytes().get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
     };
-    // `percent-encoding` would pass a `%` without its digits on as it is.
+    // The crate `percent-encoding` would pass on a `%` without digits.
     if text.match_indices('%').any(|(at, _)| !has_digits(at)) {
         return Err(wrong());
     }
@@ -88,7 +88,7 @@ pub(crate) fn decode(text: &str) -> Result<String, Refusal> {
     percent_decode_str(&spaced).decode_utf8().map(String::from).map_err(|_| wrong())
 }
 
-/// What was given, short enough for a line and with nothing that a terminal obeys.
+/// The value in quotes, shortened and without control characters.
 pub(crate) fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(40).flat_map(char::escape_debug).collect();
     let more = if text.chars().count() > 40 { "..." } else { "" };

@@ -1,12 +1,13 @@
-//! Ranges of time in queries.
+//! Time ranges in queries.
 use crate::query::Query;
 use crate::reply::{Age, Refusal};
 use fathom_units::WallTime;
 
-/// The latest that an answer was seen to come, and room for the history to write it: a range that ended so long ago changes no more.
+/// A range that ended this long ago no longer changes: longer than the latest answers plus the time
+/// to write them.
 pub(crate) const SETTLED_NS: u64 = 1_800 * 1_000_000_000;
 
-/// A range of time that is asked for.
+/// A requested time range.
 #[derive(Clone, Copy)]
 pub(crate) struct Range {
     pub(crate) from: u64,

@@ -1,4 +1,4 @@
-//! What is answered: bodies, errors, conditional and packed answers.
+//! Responses: bodies, errors, conditional and compressed responses.
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -12,12 +12,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// A body that is in memory, or comes piece by piece.
+/// A body in memory or streamed.
 pub(crate) type Body = UnsyncBoxBody<Bytes, Infallible>;
-/// An answer as the server makes it.
+/// An HTTP response.
 pub(crate) type Reply = Response<Body>;
 
-/// A body whose pieces are made elsewhere. While so many wait as the channel holds, their maker waits.
+/// A streamed body. The sender blocks while the channel is full.
 struct Pieces(mpsc::Receiver<Bytes>);
 
 impl hyper::body::Body for Pieces {
@@ -32,12 +32,13 @@ impl hyper::body::Body for Pieces {
     }
 }
 
-/// An answer of pieces as they come.
+/// A streamed response.
 pub(crate) fn pieces(content_type: &'static str, source: mpsc::Receiver<Bytes>) -> Reply {
     headed(content_type, Pieces(source).boxed_unsync())
 }
 
-/// A whole document with styles and scripts in it: it is shown as of no site at all, so that nothing in it can ask this server.
+/// A complete document with its own styles and scripts. It is shown in a sandbox with an opaque
+/// origin, so that nothing in it can access this server.
 pub(crate) fn document(text: String) -> Reply {
     const POLICY: &str = "sandbox allow-scripts allow-downloads; default-src 'none'; style-src 'unsafe-inline'; \
                           script-src 'unsafe-inline'; img-src data: blob:";
@@ -46,15 +47,15 @@ pub(crate) fn document(text: String) -> Reply {
     reply
 }
 
-/// Below this, packing costs more than it saves: it is one packet either way.
+/// Smaller bodies fit into one packet anyway, so compression is not worth it.
 const MIN_PACKED_BYTES: usize = 1_200;
 
-/// Why a request is not answered: one line for a person.
+/// Why a request was refused, in one line for people.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) text: String,
-    /// Seconds after which it may be tried again.
+    /// Seconds after which a retry makes sense.
     pub(crate) retry_after_s: Option<u64>,
 }
 
@@ -80,24 +81,26 @@ impl Refusal {
     }
 }
 
-/// A body that is whole in memory, with how long it stays true.
+/// A complete body, with its cache lifetime.
 pub(crate) struct Whole {
     pub(crate) content_type: &'static str,
     pub(crate) bytes: Vec<u8>,
     pub(crate) age: Age,
 }
 
-/// How long an answer stays true.
+/// Cache lifetime of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
-    /// Ask again each time; the tag saves the body.
+    /// Revalidate each time; the tag saves the body.
     Changing,
-    /// A range of time that is over. A day, not for ever: an import may bring older history, and retention takes some away.
+    /// A time range in the past. Cached for a day, not forever: imports and retention may change
+    /// it.
     Closed,
 }
 
 impl Whole {
-    /// The answer to a request with these headers: 304 if the client has it, packed if the client takes that.
+    /// The response to a request with these headers: 304 if the client has it, compressed if the
+    /// client accepts that.
     pub(crate) fn reply(self, request: &HeaderMap) -> Reply {
         let tag = format!("\"{:016x}\"", fnv1a(&self.bytes));
         let known = request.get(header::IF_NONE_MATCH).is_some_and(|given| names(given, &tag));
@@ -148,7 +151,7 @@ pub(crate) fn no_store(mut reply: Reply) -> Reply {
     reply
 }
 
-/// To another place of this server.
+/// A redirect within this server.
 pub(crate) fn see_other(place: &'static str) -> Reply {
     let mut reply = no_store(Response::new(Full::default().boxed_unsync()));
     *reply.status_mut() = StatusCode::SEE_OTHER;
@@ -162,7 +165,7 @@ fn names(given: &HeaderValue, tag: &str) -> bool {
     text.split(',').map(str::trim).any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
 }
 
-/// Whether `Accept-Encoding` names gzip and does not refuse it.
+/// Whether `Accept-Encoding` lists gzip and does not refuse it.
 fn takes_gzip(request: &HeaderMap) -> bool {
     let texts = request.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     texts.flat_map(|text| text.split(',')).any(|coding| {
@@ -178,7 +181,7 @@ fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
     packer.finish().ok()
 }
 
-/// FNV-1a of 64 bits: it tells one answer from the next, and protects nothing.
+/// 64-bit FNV-1a: distinguishes responses; it is not for security.
 pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes
         .iter()

@@ -1,21 +1,23 @@
-//! A target as the page and the API tell it.
+//! A target as shown on the page and in the API.
 use fathom_units::Duration;
 use fathom_watch_plan::TargetNow;
 use fathom_watch_samples::Outcome;
 use serde_json::{Value, json};
 
-/// From so many lost of the last minute, if they are also so large a share: a single lost probe is no trouble.
+/// Minimum number of losses in the last minute before the loss ratio counts: a single lost probe is
+/// no problem.
 const TROUBLE_LOST: u64 = 2;
 const TROUBLE_RATIO: f64 = 0.02;
-/// A probe of a series that is asked ten times a second may be lost, and its next ones with it, without the path being down.
+/// Time without replies before a target counts as down: with ten probes per second, a few
+/// consecutive losses do not mean that the path is down.
 const FAILING_AFTER: Duration = Duration::from_secs(5);
 
-/// Names a target among all.
+/// Identifies a target.
 pub(crate) fn key(target: &TargetNow) -> String {
     format!("{}\n{}", target.name, target.probe)
 }
 
-/// How it is, in a word.
+/// The state in one word.
 pub(crate) fn state(target: &TargetNow) -> &'static str {
     let lost = target.tally.lost >= TROUBLE_LOST
         && target.tally.loss_ratio().is_some_and(|ratio| ratio >= TROUBLE_RATIO);
@@ -30,19 +32,19 @@ pub(crate) fn state(target: &TargetNow) -> &'static str {
     }
 }
 
-/// Nothing is answered any more: not just the newest probe.
+/// Whether replies have stopped, not only the latest one.
 fn is_failing(target: &TargetNow) -> bool {
     let Some((since, _)) = &target.failing_since else { return false };
     let lasted_ns = target.last_at.map_or(0, |last| last.0.saturating_sub(since.0));
     lasted_ns >= FAILING_AFTER.as_nanos() || target.tally.answered + target.tally.late == 0
 }
 
-/// Of a target that is asked once an hour, the last minute tells nothing.
+/// For a target that is probed once an hour, the last minute says nothing.
 fn was_answered(target: &TargetNow) -> bool {
     matches!(target.last, Some(Outcome::Answered(_) | Outcome::Late(_)))
 }
 
-/// Three digits: finer ones change with every probe and tell nothing.
+/// Three digits: finer ones change with every probe and mean nothing.
 fn rounded(delay: Option<Duration>) -> Option<f64> {
     let value = delay?.as_secs_f64();
     format!("{value:.2e}").parse().ok()

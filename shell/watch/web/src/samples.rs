@@ -1,4 +1,4 @@
-//! Every sample of a range, piece by piece: a year at once would not fit into memory, here or there.
+//! Streams every sample of a range: a whole year would not fit into memory at either end.
 use crate::app::App;
 use crate::past::{Series, unread};
 use crate::range::Range;
@@ -11,10 +11,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// So much time is read at once; the history keeps samples in chunks of an hour.
+/// Period read at once.
 const STEP_NS: u64 = 6 * 3_600 * 1_000_000_000;
 
-/// Lines of CSV, or one JSON object with an array. If the history fails on the way, the answer ends with a line that says so.
+/// CSV lines, or a JSON object with an array. If the history fails on the way, the response ends
+/// with a line that says so.
 pub(crate) fn stream(app: &Arc<App>, series: Series, range: Range, csv: bool) -> mpsc::Receiver<Bytes> {
     let (sender, receiver) = mpsc::channel(1);
     let app = Arc::clone(app);
@@ -43,7 +44,7 @@ pub(crate) fn stream(app: &Arc<App>, series: Series, range: Range, csv: bool) ->
             }
             from = to;
         }
-        // Who has gone away needs no end.
+        // A client that disconnected needs no end.
         let _ = sender.send(Bytes::from(if csv { "" } else { "]}\n" })).await;
     });
     receiver

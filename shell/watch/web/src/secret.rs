@@ -1,4 +1,5 @@
-//! The password of a page that others can reach: in a file of its owner's alone, compared in constant time.
+//! The password of a page that others can reach: stored in a file readable only by its owner, and
+//! compared in constant time.
 use crate::config::WebError;
 use fathom_os::error::without_code;
 use std::fmt::Write as _;
@@ -7,17 +8,18 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Shorter ones are guessed. A random one has 32 hexadecimal digits: 128 bits.
+/// Minimum length; shorter passwords can be guessed. A random one has 32 hexadecimal digits: 128
+/// bits.
 const MIN_BYTES: usize = 12;
-/// Longer ones are not passwords.
+/// Maximum length.
 const MAX_BYTES: usize = 256;
 const RANDOM_BYTES: usize = 16;
 
-/// The password, never printed by `Debug`.
+/// The password, which `Debug` never prints.
 pub(crate) struct Secret(Vec<u8>);
 
 impl Secret {
-    /// Reads the file, or makes it with a random password. The password is returned beside it if it was made.
+    /// Reads the file, or creates it with a random password. A new password is also returned.
     pub(crate) fn load_or_make(path: &Path) -> Result<(Secret, Option<String>), WebError> {
         match std::fs::File::open(path) {
             Ok(file) => read(file, path).map(|secret| (secret, None)),
@@ -31,13 +33,13 @@ impl Secret {
         }
     }
 
-    /// Whether they are the same, in a time that tells nothing of where they differ.
+    /// Whether the passwords are equal, compared in constant time.
     pub(crate) fn is(&self, given: &[u8]) -> bool {
         same(&self.0, given)
     }
 }
 
-/// Compares in a time that depends on the length of `given` alone.
+/// Compares in a time that depends only on the length of `given`.
 pub(crate) fn same(secret: &[u8], given: &[u8]) -> bool {
     let mut difference = secret.len() ^ given.len();
     for (at, byte) in given.iter().enumerate() {

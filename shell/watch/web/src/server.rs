@@ -1,4 +1,4 @@
-//! The thread that serves.
+//! The serving thread.
 use crate::api;
 use crate::app::{App, now_ns};
 use crate::config::{WebConfig, WebError};
@@ -16,22 +16,23 @@ use tokio::sync::watch;
 
 /// Threads for queries and for the state of the targets.
 const BLOCKING_THREADS: usize = MAX_READERS + 2;
-/// A change is shown within a second; with many targets, figures change all the time and are told less often.
+/// Changes are shown within a second; with many targets, values change all the time and are sent
+/// less often.
 const MIN_TICK: Duration = Duration::from_secs(1);
 const TARGETS_PER_SECOND: usize = 250;
 const MAX_TICK: Duration = Duration::from_secs(10);
-/// A column of the overview is over.
+/// Width of an overview column.
 const WARM_EVERY: Duration = Duration::from_nanos(crate::overview::PAGE_WIDTH_NS);
-/// When told to stop, queries that run get so long.
+/// Time for running queries to finish at a stop.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The running server; it ends when this is dropped.
+/// The running server; it stops when this value is dropped.
 pub struct Server {
-    /// Where it listens; the port is known even if 0 was asked for.
+    /// The listen address, with the actual port if 0 was requested.
     pub address: SocketAddr,
-    /// The password that was made, if there was none: to be told once.
+    /// The newly generated password, if any: show it once.
     pub new_password: Option<String>,
-    /// Whether a password is asked for.
+    /// Whether a password is required.
     pub asks_password: bool,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
@@ -41,16 +42,17 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop.send_replace(true);
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was told on stderr already.
+            // A panic of the thread was already reported on stderr.
             let _ = thread.join();
         }
     }
 }
 
-/// Serves the page until the result is dropped. `open_past` opens a reader of the history; it is called for each thread that reads.
+/// Serves the page until the result is dropped. `open_past` opens a reader of the history; it is
+/// called for each reading thread.
 ///
 /// # Errors
-/// The address is taken, the password's file cannot be trusted, or the system gives no thread.
+/// If the address is in use, the password file cannot be trusted, or the system provides no thread.
 pub fn serve(config: &WebConfig, live: Arc<dyn Live>, open_past: Box<OpenPast>) -> Result<Server, WebError> {
     let (guard, new_password) = Guard::new(config)?;
     let unheard = |source| WebError::Listen { address: config.listen, source };
@@ -75,7 +77,7 @@ pub fn serve(config: &WebConfig, live: Arc<dyn Live>, open_past: Box<OpenPast>) 
 
 fn run(runtime: Runtime, listener: TcpListener, app: Arc<App>, stopped: watch::Receiver<bool>) {
     runtime.block_on(async move {
-        // It is non-blocking and listens: the runtime takes it.
+        // The listener is already non-blocking.
         let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
         let updater = tokio::spawn(update_pages(Arc::clone(&app)));
         let warmer = tokio::spawn(warm(Arc::clone(&app)));
@@ -86,7 +88,7 @@ fn run(runtime: Runtime, listener: TcpListener, app: Arc<App>, stopped: watch::R
     runtime.shutdown_timeout(PATIENCE);
 }
 
-/// Keeps ready what a page shows first.
+/// Prepares what a page shows first.
 async fn warm(app: Arc<App>) {
     loop {
         api::warm(&app).await;
@@ -94,7 +96,7 @@ async fn warm(app: Arc<App>) {
     }
 }
 
-/// Tells the pages that listen what has changed.
+/// Sends changes to open pages.
 async fn update_pages(app: Arc<App>) {
     loop {
         let mut tick = MIN_TICK;

@@ -1,21 +1,22 @@
-//! Who is let in, and who guesses.
+//! Sessions, and protection against password guessing.
 use crate::secret::same;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// A browser that is let in stays so, unless it is the least used of too many.
+/// Lifetime of a session, unless it is the least recently used of too many.
 const SESSION_AGE: Duration = Duration::from_secs(30 * 86_400);
 const MAX_SESSIONS: usize = 1_000;
 
-/// So many wrong passwords an address may give in [`WINDOW`]; a person mistypes twice or thrice.
+/// Maximum wrong passwords per address in [`WINDOW`]; people mistype two or three times.
 const MAX_FAILURES: usize = 5;
-/// Of all addresses together: who has a million addresses still gets 6e5 guesses a year at 128 bits.
+/// Maximum for all addresses together: even an attacker with a million addresses gets only 2.6e7
+/// guesses a year, at 128 bits.
 const MAX_FAILURES_OF_ALL: usize = 50;
-/// After this a failure is forgotten.
+/// Time after which a failure is forgotten.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Browsers that gave the password, by the text in their cookie.
+/// Sessions of logged-in browsers, by the value of their cookie.
 #[derive(Default)]
 pub(crate) struct Sessions {
     all: Vec<(String, Instant)>,
@@ -31,7 +32,7 @@ impl Sessions {
     }
 
     pub(crate) fn has(&self, text: &[u8], now: Instant) -> bool {
-        // All are compared, so that the time does not tell which of them is near.
+        // All are compared, so that the time reveals nothing.
         self.all.iter().fold(false, |found, (session, since)| {
             let fresh = now.saturating_duration_since(*since) < SESSION_AGE;
             (same(session.as_bytes(), text) & fresh) | found
@@ -50,7 +51,8 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// Seconds to wait before a further password of this address is looked at; `None` if it may be now.
+    /// Seconds until the next password from this address is checked; `None` if it can be checked
+    /// now.
     pub(crate) fn wait_s(&mut self, from: IpAddr, now: Instant) -> Option<u64> {
         self.forget(now);
         let all: usize = self.of.values().map(Vec::len).sum();
@@ -77,7 +79,7 @@ impl Failures {
     }
 }
 
-/// A household has 2^64 addresses of IPv6: they count as one.
+/// Groups IPv6 addresses by /64, because a household has 2^64 of them.
 fn group(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => IpAddr::V4(v4),

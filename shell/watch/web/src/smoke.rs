@@ -1,10 +1,10 @@
-//! Columns of a plot, as bytes, JSON and CSV.
+//! Columns of a plot in binary, JSON and CSV.
 use crate::past::Series;
 use fathom_watch_samples::{Column, Unit};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-/// Shares of the answered probes whose value a column tells; in step with `ui/src/watch/wire.ts`.
+/// Quantiles of the delays in each column. Keep in sync with `ui/src/watch/wire.ts`.
 pub(crate) const SHARES: [(f64, &str); 9] = [
     (0.01, "p1"),
     (0.05, "p5"),
@@ -17,16 +17,16 @@ pub(crate) const SHARES: [(f64, &str); 9] = [
     (0.99, "p99"),
 ];
 
-/// `FSM1`, read as little endian.
+/// `FSM1` in little-endian order.
 const MAGIC: u32 = u32::from_le_bytes(*b"FSM1");
-/// No value.
+/// Code for a missing value.
 const NONE: i16 = i16::MIN;
-/// Zero, which has no logarithm.
+/// Code for zero, which has no logarithm.
 const ZERO: i16 = i16::MIN + 1;
-/// Steps of a code in one doubling: eight in a bucket of the history, so that nothing more is lost.
+/// Code steps per factor of two: eight per bucket of the history, so that no precision is lost.
 const PER_OCTAVE: f64 = 256.0;
 
-/// The word that ends the keys of a unit's values.
+/// Suffix of the keys of values in this unit.
 pub(crate) fn suffix(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => "s",
@@ -35,24 +35,24 @@ pub(crate) fn suffix(unit: Unit) -> &'static str {
     }
 }
 
-/// Seconds since 1970.
+/// Nanoseconds to seconds since 1970.
 pub(crate) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// Least, shares, most.
+/// Minimum, quantiles, maximum.
 fn values(column: &Column) -> impl Iterator<Item = Option<f64>> {
     let sketch = &column.sketch;
     let shares = SHARES.iter().map(move |(share, _)| sketch.quantile(*share));
     std::iter::once(sketch.min()).chain(shares).chain(std::iter::once(sketch.max()))
 }
 
-/// The value as a code of 16 bits, rounded to 0.14 %.
+/// The value as a 16-bit code, rounded to 0.14 %.
 pub(crate) fn code(value: Option<f64>) -> i16 {
     match value {
         None => NONE,
         Some(value) if value <= 0.0 => ZERO,
-        // A float to integer cast saturates; the two lowest codes are taken.
+        // The cast from float to integer saturates; the two lowest codes are reserved.
         Some(value) => ((value.log2() * PER_OCTAVE).round() as i16).max(ZERO + 1),
     }
 }
@@ -66,15 +66,16 @@ pub(crate) fn value_of(code: i16) -> Option<f64> {
     }
 }
 
-/// Which of the columns asked for one of the store's belongs to. The store moves edges by up to a quarter of a column, and has wider
-/// columns where only its rollups are left: those count where they begin.
+/// The requested column that a column of the store belongs to. The store moves edges by up to a
+/// quarter of a column, and has wider columns where only rollups are left: those count where they
+/// start.
 pub(crate) fn place(column: &Column, from: u64, to: u64, count: usize) -> usize {
     let width = (to.saturating_sub(from) / count.max(1) as u64).max(1);
     let inside = column.to.0.saturating_sub(column.from.0).min(width) / 2;
     (column.from.0.saturating_add(inside).saturating_sub(from) / width) as usize
 }
 
-/// The columns that were asked for, each with those of the store's that belong to it.
+/// The requested columns, each merged from the store's columns that belong to it.
 fn gridded(columns: Vec<Column>, from: u64, to: u64, count: usize) -> Vec<Column> {
     let mut grid: Vec<Column> = vec![Column::default(); count];
     for column in columns {
@@ -86,13 +87,14 @@ fn gridded(columns: Vec<Column>, from: u64, to: u64, count: usize) -> Vec<Column
     grid
 }
 
-/// A saturated count: no column has four thousand million probes.
+/// A saturating count: no column has more than 2^32 probes.
 fn short(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The bytes that the page draws: a head of 40 bytes, five arrays of u32 (sent, answered, late, lost, failed), eleven of i16 (least,
-/// the nine shares, most), each of `count`, all little endian.
+/// Binary format for the page, little-endian: a header of 40 bytes, five arrays of u32 (sent,
+/// answered, late, lost, failed) and eleven of i16 (minimum, the nine quantiles, maximum), each of
+/// `count` values.
 pub(crate) fn binary(unit: Unit, columns: Vec<Column>, from: u64, to: u64, count: usize) -> Vec<u8> {
     let held = columns.iter().map(|column| column.to.0.saturating_sub(column.from.0)).max().unwrap_or(0);
     let grid = gridded(columns, from, to, count);
@@ -115,7 +117,7 @@ pub(crate) fn binary(unit: Unit, columns: Vec<Column>, from: u64, to: u64, count
     bytes
 }
 
-/// Names of a column's figures, in the order of [`figures`].
+/// Names of a column's values, in the order of [`figures`].
 fn names(unit: Unit) -> Vec<String> {
     let counts = ["from_s", "to_s", "sent", "answered", "late", "lost", "failed", "duplicates", "reordered"];
     let values = std::iter::once("min").chain(SHARES.iter().map(|(_, name)| *name)).chain(["max"]);
@@ -137,7 +139,7 @@ fn is_filled(column: &&Column) -> bool {
     column.tally.sent + column.tally.failed > 0
 }
 
-/// Columns in which something was asked, with named figures.
+/// Columns with probes, as JSON with named values.
 pub(crate) fn as_json(series: &Series, columns: &[Column]) -> Vec<u8> {
     let names = names(series.unit);
     let rows: Vec<Value> = columns
@@ -151,7 +153,7 @@ pub(crate) fn as_json(series: &Series, columns: &[Column]) -> Vec<u8> {
     format!("{whole}\n").into_bytes()
 }
 
-/// The same as lines of text.
+/// Columns with probes, as CSV.
 pub(crate) fn as_csv(series: &Series, columns: &[Column]) -> Vec<u8> {
     let mut text = names(series.unit).join(",");
     text.push_str("\r\n");

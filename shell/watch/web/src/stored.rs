@@ -1,4 +1,4 @@
-//! The history in a directory, as what the page shows of the past.
+//! Reads a history on disk.
 use crate::past::{Event, OpenPast, Past, Series};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Column, Stored};

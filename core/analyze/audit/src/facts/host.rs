@@ -1,16 +1,16 @@
-//! The host as a whole.
+//! Facts about the host as a whole.
 use crate::Tree;
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_units::Bytes;
 
-/// All but interfaces.
+/// Facts about the host except for its interfaces.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Host {
-    /// Its name.
+    /// Host name.
     pub name: Option<String>,
-    /// The kernel's release.
+    /// Kernel release.
     pub kernel: Option<String>,
     pub(crate) default_routes: Vec<String>,
     pub(crate) is_forwarding: bool,
@@ -30,30 +30,30 @@ pub struct Host {
     pub(crate) softnet: Softnet,
     pub(crate) programs: BTreeSet<String>,
     pub(crate) is_container: bool,
-    /// Connections that bypass the queue disciplines, among those that were read.
+    /// Offloaded connections, which bypass the queue disciplines, among those read.
     pub(crate) offloaded: usize,
-    /// Files that turn flow offload on.
+    /// Configuration files that enable flow offload.
     pub(crate) offload_files: Vec<&'static str>,
     /// Flow tables: name, software or hardware, interfaces.
     pub(crate) flow_tables: Vec<String>,
-    /// Files that set queues when an interface comes up.
+    /// Configuration files that set queue disciplines when an interface comes up.
     pub(crate) manager_files: Vec<String>,
-    /// Of the first Wi-Fi phy with such a file.
+    /// Queues of the first Wi-Fi phy that reports them in debugfs.
     pub(crate) wifi: Vec<Wifi>,
     pub(crate) has_debugfs: bool,
 }
 
-/// What debugfs says of a Wi-Fi phy.
+/// Data of a Wi-Fi phy in debugfs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Wifi {
     pub(crate) phy: u64,
     pub(crate) limit_packets: Option<u64>,
     pub(crate) memory_limit: Option<u64>,
-    /// Limit of the airtime that a station may have in the firmware, in microseconds.
+    /// Airtime limit of a station in the firmware, in microseconds.
     pub(crate) airtime_us: Option<u64>,
 }
 
-/// Counters of the receive backlog, all CPUs together.
+/// Counters of the receive backlog, summed over all CPUs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Softnet {
     pub(crate) drops: u64,
@@ -105,17 +105,17 @@ impl Host {
     }
 }
 
-/// Tabs to single spaces.
+/// Replaces tabs by single spaces.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The maximum of minimum, initial and maximum.
+/// Maximum in a file with minimum, initial and maximum value.
 fn third(tree: &Tree, path: &str) -> Option<u64> {
     tree.line(path)?.split_whitespace().nth(2)?.parse().ok()
 }
 
-/// Interfaces of `proc/net/route` whose destination and mask are zero.
+/// Interfaces in `proc/net/route` with destination and mask zero.
 fn default_routes(tree: &Tree) -> Vec<String> {
     let text = tree.text("proc/net/route").unwrap_or_default();
     let default = |line: &str| {
@@ -126,7 +126,7 @@ fn default_routes(tree: &Tree) -> Vec<String> {
     text.lines().skip(1).filter_map(default).collect()
 }
 
-/// A line a CPU, hexadecimal: the second column counts drops, the third how often a round ended too early.
+/// One line per CPU, hexadecimal: the second column counts drops, the third time squeezes.
 pub(crate) fn softnet(tree: &Tree) -> Softnet {
     let text = tree.text("proc/net/softnet_stat").unwrap_or_default();
     let column = |line: &str, at: usize| {
@@ -138,8 +138,8 @@ pub(crate) fn softnet(tree: &Tree) -> Softnet {
     })
 }
 
-/// The longest send and receive queue of a TCP socket: the fifth column of `proc/net/tcp` is `tx:rx`, hexadecimal.
-/// A listening socket (state 0A) counts connections there.
+/// Longest send and receive queue of a TCP socket. The fifth column of `proc/net/tcp` is `tx:rx`,
+/// hexadecimal; listening sockets (state 0A) count connections there and are skipped.
 pub(crate) fn tcp_queues(tree: &Tree) -> (Bytes, Bytes) {
     let mut longest = (Bytes(0), Bytes(0));
     for file in ["proc/net/tcp", "proc/net/tcp6"] {
@@ -154,7 +154,7 @@ pub(crate) fn tcp_queues(tree: &Tree) -> (Bytes, Bytes) {
     longest
 }
 
-/// Unsent bytes of the socket that has most, as `replies/tcp` reports them: `notsent_bytes 1234`.
+/// Maximum number of unsent bytes of a socket, from lines `notsent_bytes 1234` in `replies/tcp`.
 pub(crate) fn unsent(tree: &Tree) -> Option<Bytes> {
     let line = tree.line("replies/tcp")?;
     line.strip_prefix("notsent_bytes ")?.trim().parse().ok().map(Bytes)

@@ -1,4 +1,4 @@
-//! One network interface.
+//! Facts about one network interface.
 use super::{Host, Qdisc};
 use crate::Tree;
 use alloc::string::{String, ToString};
@@ -9,7 +9,7 @@ use fathom_units::{Bytes, Rate};
 /// Byte queue limits of all transmit queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ByteLimits {
-    /// Of all queues together.
+    /// Sum over all queues.
     pub(crate) limit: Bytes,
     pub(crate) limit_max: Bytes,
 }
@@ -17,17 +17,17 @@ pub(crate) struct ByteLimits {
 /// One network interface.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Interface {
-    /// Its name; may hold any character but `/` and spaces.
+    /// Name; may contain any character except `/` and spaces.
     pub name: String,
-    /// What it is.
+    /// Type of the interface.
     pub kind: InterfaceKind,
-    /// The driver, where a device is behind it.
+    /// Driver, if the interface has a device.
     pub driver: Option<String>,
-    /// It carries packets.
+    /// Carries packets.
     pub is_up: bool,
-    /// The default route leads through it.
+    /// The default route uses it.
     pub has_default_route: bool,
-    /// The speed of its link; none if the driver does not know.
+    /// Link speed; `None` if the driver does not know it.
     pub speed: Option<Rate>,
     pub(crate) mtu: u64,
     pub(crate) tx_queue_len: u64,
@@ -43,7 +43,7 @@ pub struct Interface {
     pub(crate) has_hw_offload: bool,
     pub(crate) usb_speed_mbit: Option<u64>,
     pub(crate) ncm_tx_max: Option<u64>,
-    /// How long cdc_ncm waits for more packets of a bundle.
+    /// Time that cdc_ncm waits for more packets to aggregate.
     pub(crate) ncm_timer_us: Option<u64>,
     pub(crate) phy: Option<u64>,
     /// Bitrate of the slowest station on Wi-Fi.
@@ -58,20 +58,21 @@ const IFF_TUN: u64 = 1;
 const ARPHRD_PPP: u64 = 512;
 const ARPHRD_LOOPBACK: u64 = 772;
 
-/// No link is faster today; larger numbers are a driver's nonsense. In Mbit/s.
+/// In Mbit/s. No current link is faster; larger numbers are driver errors.
 const FASTEST_MBIT: u64 = 10_000_000;
 
 impl Interface {
-    /// Packets may wait in it: by its kind, or because it was given a queue discipline.
+    /// Whether packets can queue in it: because of its type, or because it has a queue discipline.
     pub(crate) fn has_queue(&self) -> bool {
         !self.is_queueless() || self.qdiscs.iter().any(|qdisc| qdisc.kind != "noqueue")
     }
-    /// It forwards packets at once: `IFF_NO_QUEUE`. Source: the kernel's drivers of these kinds.
+    /// Whether it forwards packets at once (`IFF_NO_QUEUE`). Source: the kernel drivers of these
+    /// types.
     pub(crate) const fn is_queueless(&self) -> bool {
         use InterfaceKind::{Bridge, Loopback, Stacked, Veth, Wireguard};
         matches!(self.kind, Loopback | Wireguard | Veth | Bridge | Stacked)
     }
-    /// It is a card with a ring.
+    /// Whether it is a card with a transmit ring.
     pub(crate) const fn has_ring(&self) -> bool {
         matches!(self.kind, InterfaceKind::Ethernet | InterfaceKind::Virtio)
     }
@@ -114,7 +115,8 @@ impl Interface {
     }
 }
 
-/// The reply of the driver, as `replies/ethtool/NAME` and `replies/wifi/NAME`: a name and a number a line.
+/// Response of the driver in `replies/ethtool/NAME` and `replies/wifi/NAME`: a name and a number
+/// per line.
 pub(crate) struct Reply(String);
 
 impl Reply {
@@ -128,7 +130,7 @@ impl Reply {
     }
 }
 
-/// The value of `KEY=value` in a file of such lines.
+/// Value of a `KEY=value` line.
 fn value(tree: &Tree, path: &str, key: &str) -> Option<String> {
     let text = tree.text(path)?;
     let found = text.lines().filter_map(|line| line.split_once('=')).find(|(name, _)| *name == key)?;
@@ -160,7 +162,8 @@ fn kind(tree: &Tree, folder: &str, name: &str) -> InterfaceKind {
     if tree.has(&path("device/uevent")) {
         return of_device(tree, folder);
     }
-    // What has no device: an ifb has no other mark than its name, a veth is the end of a link to another index.
+    // Interfaces without a device: only its name identifies an ifb; a veth is linked to an
+    // interface with another index.
     match (tree.number(&path("ifindex")), tree.number(&path("iflink"))) {
         _ if name.starts_with("ifb") => InterfaceKind::Ifb,
         (Some(own), Some(other)) if own != other => InterfaceKind::Veth,
@@ -168,7 +171,7 @@ fn kind(tree: &Tree, folder: &str, name: &str) -> InterfaceKind {
     }
 }
 
-/// `DEVTYPE` of the interface. Source: `SET_NETDEV_DEVTYPE` in the kernel's drivers.
+/// Interface type from `DEVTYPE`. Source: `SET_NETDEV_DEVTYPE` in the kernel drivers.
 fn of_devtype(devtype: &str) -> Option<InterfaceKind> {
     Some(match devtype {
         "wlan" => InterfaceKind::Wifi,
@@ -192,7 +195,7 @@ fn of_device(tree: &Tree, folder: &str) -> InterfaceKind {
     }
 }
 
-/// None if a queue has no limits, or if they never came to be although data was sent: the driver does not count.
+/// `None` if no queue has byte queue limits.
 fn byte_limits(tree: &Tree, queues: &str) -> Option<ByteLimits> {
     let mut sum = ByteLimits { limit: Bytes(0), limit_max: Bytes(0) };
     let mut any = false;

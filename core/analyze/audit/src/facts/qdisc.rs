@@ -1,23 +1,22 @@
-//! Queue disciplines, as lines of `replies/qdisc`: interface, kind, then `key=value`.
+//! Parses queue disciplines from lines of `replies/qdisc`: interface, kind, then `key=value`.
 use crate::Tree;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_units::{Bytes, Rate};
 
-/// One queue discipline.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Qdisc {
     pub(crate) interface: String,
     pub(crate) kind: String,
-    /// Major number, 0 if the kernel made it by itself.
+    /// Major number; 0 if the kernel created it by default.
     pub(crate) handle: u32,
-    /// Major number of what it hangs on; none at the root.
+    /// Major number of the parent; `None` at the root.
     pub(crate) parent: Option<u32>,
-    /// Minor number of the class that it hangs on.
+    /// Minor number of the parent class.
     pub(crate) class: Option<u32>,
     pub(crate) limit_packets: Option<u64>,
     pub(crate) limit_bytes: Option<u64>,
-    /// Of those that shape.
+    /// Rate of a shaper.
     pub(crate) rate: Option<Rate>,
     pub(crate) backlog: Bytes,
     pub(crate) drops: u64,
@@ -30,14 +29,14 @@ impl Qdisc {
     }
 }
 
-/// All of a tree.
+/// All queue disciplines of the host.
 pub(crate) fn qdiscs(tree: &Tree) -> Vec<Qdisc> {
     let text = tree.text("replies/qdisc").unwrap_or_default();
     let mut all: Vec<Qdisc> = text.lines().filter_map(qdisc).collect();
     let parents: Vec<(String, u32)> =
         all.iter().filter_map(|q| Some((q.interface.clone(), q.parent?))).collect();
     for one in &mut all {
-        // Leaves that the kernel made have number 0 too, as the root that it made.
+        // Number 0 is ambiguous: default leaves have it as well as the default root.
         let is_numbered = one.handle != 0 || one.is_root();
         let is_parent = |(name, major): &(String, u32)| *name == one.interface && *major == one.handle;
         one.has_children = is_numbered && parents.iter().any(is_parent);

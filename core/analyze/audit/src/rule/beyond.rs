@@ -1,4 +1,5 @@
-//! Containers, flow offload, the link beyond, and programs that set queue disciplines: queue points 23 to 26.
+//! Queue points 23 to 26: containers, flow offload, the link beyond the host, programs that set
+//! queue disciplines.
 use super::Context;
 use crate::audited::{AuditedQueue, Severity};
 use crate::facts::Interface;
@@ -9,7 +10,7 @@ use alloc::vec::Vec;
 use fathom_run::{ContainerNetwork, HostQueue, InterfaceKind, Remedy, threshold};
 use fathom_units::Rate;
 
-/// The firewall of OpenWrt.
+/// Firewall configuration of OpenWrt.
 const UCI_FIREWALL: &str = "/etc/config/firewall";
 
 pub(super) fn queues(context: &Context<'_>) -> Vec<AuditedQueue> {
@@ -62,7 +63,7 @@ fn set_flow_offloading(value: &str) -> String {
     )
 }
 
-/// Nothing beyond the host can be read, but if the link there is slower, the queue is there.
+/// Nothing beyond the host can be read. If the link there is slower, the queue is there.
 fn link_beyond(context: &Context<'_>) -> Option<AuditedQueue> {
     let interface = context.facts.on_default_route()?;
     let line = context.rates.line();
@@ -81,7 +82,7 @@ fn link_beyond(context: &Context<'_>) -> Option<AuditedQueue> {
     Some(queue.severity(Severity::Bad).command(shape_below(interface, line), undo))
 }
 
-/// A little below the rate of the line, whose capacity should be measured first.
+/// Shapes slightly below the rate of the line. The actual capacity should be measured first.
 fn shape_below(interface: &Interface, line: Rate) -> String {
     let [_, max] = threshold::shaper_rates(line.as_bits_per_second() as f64);
     let rate = Rate::from_bits_per_second((max + 0.5) as u64).to_string().to_lowercase();
@@ -89,7 +90,7 @@ fn shape_below(interface: &Interface, line: Rate) -> String {
 }
 
 impl Context<'_> {
-    /// The rate of the link by itself, without what the user says about the line.
+    /// Rate of the interface alone, without the rate of the line that the user gave.
     fn rate_of_link(&self, interface: &Interface) -> Option<Rate> {
         let is_nominal =
             matches!(interface.kind, InterfaceKind::Veth | InterfaceKind::Tap | InterfaceKind::Tun);
@@ -104,7 +105,7 @@ impl Context<'_> {
     }
 }
 
-/// Programs that give an interface their own queue discipline when it comes up or is set up anew.
+/// Programs that set a queue discipline when an interface comes up or is reconfigured.
 const MANAGERS: [(&str, &str); 6] = [
     ("NetworkManager", "NetworkManager"),
     ("systemd-network", "systemd-networkd"),

@@ -1,4 +1,4 @@
-//! Byte queue limits, rings, super-packets and coalescing: queue points 9 to 12.
+//! Queue points 9 to 12: byte queue limits, rings, super-packets and interrupt coalescing.
 use super::{Context, SUPER_PACKET, is_noticeable, seconds};
 use crate::audited::{AuditedQueue, Severity, Worst};
 use crate::facts::{ByteLimits, Interface};
@@ -9,10 +9,11 @@ use alloc::vec::Vec;
 use fathom_run::{Caution, HostQueue, Remedy};
 use fathom_units::{Bytes, Direction, Duration};
 
-/// A driver that counts has a limit after so many bytes; one that does not has none.
+/// A driver with byte queue limits has set a limit after this many bytes; one without them still
+/// has none.
 const COUNTED_BY_NOW: Bytes = Bytes(1_000_000);
 
-/// The shortest ring that still keeps a card of up to 1 Gbit/s busy.
+/// The shortest ring that keeps a card of up to 1 Gbit/s busy.
 const SHORT_RING: u64 = 64;
 
 pub(super) fn queues(context: &Context<'_>, interface: &Interface) -> Vec<AuditedQueue> {
@@ -36,7 +37,8 @@ fn byte_limits(context: &Context<'_>, interface: &Interface, limits: ByteLimits)
     let inflight = context.observed(interface).and_then(|observed| observed.inflight);
     let queue = HostQueue::ByteQueueLimits { limit_bytes: limits.limit.0, max_bytes: limits.limit_max.0 };
     let queue = context.queue(interface, queue).worst(worst).observed(inflight);
-    // Without a rate there is no time; but the driver keeps it as short as the card allows.
+    // Without a rate the delay is unknown, but the driver keeps the queue as short as the card
+    // allows.
     if matches!(severity, Severity::None | Severity::Unknown) {
         return queue;
     }
@@ -46,7 +48,7 @@ fn byte_limits(context: &Context<'_>, interface: &Interface, limits: ByteLimits)
     queue.severity(severity).command(set(bytes), set(limits.limit_max.0 / interface.tx_queues))
 }
 
-/// The worst case of all rings of a card.
+/// Worst case of all rings of a card.
 fn rings(context: &Context<'_>, interface: &Interface, ring: u64) -> Option<Worst> {
     context.in_driver(interface, ring).map(|worst| worst.times(interface.tx_queues))
 }
@@ -68,7 +70,7 @@ fn no_byte_limits(context: &Context<'_>, interface: &Interface) -> AuditedQueue 
         return queue;
     }
     queue.remedy(if ring <= SHORT_RING {
-        // The ring never fills behind a shaper.
+        // Behind a shaper the ring never fills.
         Remedy::shape_at_unknown_rate(Some(Direction::Up))
     } else {
         let set = |length: u64| format!("ethtool -G {} tx {length}", quoted(&interface.name));
@@ -83,7 +85,7 @@ fn ring(context: &Context<'_>, interface: &Interface, is_limited: bool) -> Optio
     Some(context.queue(interface, queue).worst(worst))
 }
 
-/// A super-packet leaves at once, and occupies the next link for its whole length.
+/// A super-packet is sent at once and occupies the next link for its whole length.
 fn offloads(context: &Context<'_>, interface: &Interface) -> Option<AuditedQueue> {
     let (has_tso, has_gro) = (interface.has_tso?, interface.has_gro.unwrap_or(false));
     let next_link = context.rates.line().or_else(|| context.rate(interface));
@@ -96,7 +98,7 @@ fn offloads(context: &Context<'_>, interface: &Interface) -> Option<AuditedQueue
     if !is_long {
         return Some(queue);
     }
-    // What is off now stays off after the undo.
+    // Features that are already off stay off after the undo.
     let features = [("tso", has_tso), ("gso", interface.has_gso == Some(true)), ("gro", has_gro)];
     let switch = |state: &str| {
         let words =

@@ -1,4 +1,4 @@
-//! The host's own buffers: queue points 1 to 5 and 13.
+//! Queue points 1 to 5 and 13: the host's own buffers.
 use super::{Context, FULL_PACKET};
 use crate::audited::{AuditedQueue, Severity, Worst};
 use crate::quote::quoted;
@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use fathom_run::{Caution, HostQueue, InterfaceKind, Remedy};
 use fathom_units::Duration;
 
-/// Unsent data is not limited: the kernel's default.
+/// The kernel's default: no limit on unsent data.
 const UNLIMITED: u64 = u32::MAX as u64;
 
-/// A send buffer with a longer delay is worth a command.
+/// A send buffer with a longer delay gets a remedy.
 const LONG_S: f64 = 1.0;
 
 pub(super) fn queues(context: &Context<'_>) -> Vec<AuditedQueue> {
@@ -21,7 +21,7 @@ pub(super) fn queues(context: &Context<'_>) -> Vec<AuditedQueue> {
         .collect()
 }
 
-/// Bytes that leave at the rate of the default route.
+/// Worst case of bytes that leave at the rate of the default route.
 fn on_default_route(context: &Context<'_>, bytes: u64) -> Option<Worst> {
     Some(Worst::bytes(bytes, context.rates.default_route()?))
 }
@@ -51,7 +51,8 @@ fn send_buffer(context: &Context<'_>) -> Option<AuditedQueue> {
         return Some(queue);
     };
     let first: Vec<&str> = text.split(' ').take(2).collect();
-    // Twice what a path of 200 ms has in flight; never below 256 KiB, which is one of today's initial bursts.
+    // Twice the data in flight on a 200 ms path, and at least 256 KiB, the size of a typical
+    // initial burst.
     let enough = (rate.bytes_in(Duration::from_millis(400)).0).max(262_144);
     let set = |values: String| format!("sysctl -w net.ipv4.tcp_wmem=\"{values}\"");
     Some(queue.remedy(Remedy::Run {
@@ -71,7 +72,8 @@ fn receive_buffer(context: &Context<'_>) -> Option<AuditedQueue> {
     Some(queue)
 }
 
-/// A millisecond of each flow's pacing rate; Wi-Fi asks for eight. Source: `sk_pacing_shift` 10, and 7 of mac80211.
+/// TCP small queues allow 1 ms of each flow's pacing rate, and 8 ms on Wi-Fi. Source:
+/// `sk_pacing_shift` 10, and 7 in mac80211.
 fn small_queues(context: &Context<'_>) -> Option<AuditedQueue> {
     let limit_bytes = context.facts.host.limit_output?;
     let is_wifi = context.facts.up().any(|interface| interface.kind == InterfaceKind::Wifi);

@@ -1,4 +1,4 @@
-//! Tunnels, PPP, stacked interfaces, modems, guests: queue points 16 to 19, 21, 22.
+//! Queue points 16 to 19, 21 and 22: tunnels, PPP, stacked interfaces, modems, virtual machines.
 use super::{Context, FULL_PACKET, seconds};
 use crate::audited::{AuditedQueue, Severity};
 use crate::facts::Interface;
@@ -10,14 +10,16 @@ use alloc::vec::Vec;
 use fathom_run::{HostQueue, InterfaceGroup, InterfaceKind, Remedy};
 use fathom_units::Direction;
 
-/// Packets that WireGuard queues for encryption. Source: `MAX_QUEUED_PACKETS`, drivers/net/wireguard/messages.h.
+/// Packets that WireGuard queues for encryption. Source: `MAX_QUEUED_PACKETS`,
+/// drivers/net/wireguard/messages.h.
 const WIREGUARD_QUEUE: u64 = 1_024;
 
-/// Packets that it holds before for each peer. Source: `MAX_STAGED_PACKETS`, the same file.
+/// Packets that WireGuard stages for each peer before that. Source: `MAX_STAGED_PACKETS` in the
+/// same file.
 const WIREGUARD_PEER_QUEUE: u64 = 128;
 
-/// Packets of usbnet, by USB's speed in Mbit/s. Source: `usbnet_update_max_qlen`: 60 x 1518 bytes on high speed, five
-/// times that on super speed, else 4.
+/// Packets that usbnet queues, by USB speed in Mbit/s. Source: `usbnet_update_max_qlen`: 60 x 1518
+/// bytes at high speed, five times as much at super speed, otherwise 4 packets.
 const fn usb_queue(speed_mbit: u64) -> u64 {
     match speed_mbit {
         5_000.. => 300,
@@ -76,7 +78,7 @@ fn tap(context: &Context<'_>, interface: &Interface) -> AuditedQueue {
 fn modem(context: &Context<'_>, interface: &Interface) -> AuditedQueue {
     let limit_packets = usb_queue(interface.usb_speed_mbit.unwrap_or(480));
     let worst = context.in_driver(interface, limit_packets);
-    // The modem's firmware has a queue of its own, which cannot be read.
+    // The modem's firmware has its own queue, which cannot be read.
     let severity = context.severity(interface, worst.as_ref()).max(Severity::Unknown);
     let (packet_bytes, bundle_bytes) = (FULL_PACKET.0, interface.ncm_tx_max);
     context
@@ -87,7 +89,7 @@ fn modem(context: &Context<'_>, interface: &Interface) -> AuditedQueue {
         .remedy(Remedy::shape_at_unknown_rate(Some(Direction::Up)))
 }
 
-/// Interfaces that forward packets at once, by kind.
+/// Interfaces that forward packets at once, by type.
 pub(super) fn stacked(context: &Context<'_>) -> Option<AuditedQueue> {
     let mut kinds: BTreeMap<InterfaceKind, Vec<String>> = BTreeMap::new();
     let is_stacked = |i: &&Interface| !i.has_queue() && i.kind != InterfaceKind::Wireguard;

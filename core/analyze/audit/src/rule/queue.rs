@@ -1,4 +1,4 @@
-//! Queue disciplines, their limits, txqueuelen, ifb: queue points 6, 7, 8, 20.
+//! Queue points 6, 7, 8 and 20: queue disciplines, their limits, txqueuelen, ifb.
 use super::{Context, packet};
 use crate::audited::{AuditedQueue, Severity, Worst};
 use crate::facts::{Interface, Qdisc};
@@ -9,16 +9,16 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_run::{HostQueue, InterfaceKind, QdiscClass, Remedy};
 
-/// Packets that fq_codel holds by default. Source: `fq_codel_init`, 10 * 1024.
+/// Default packet limit of fq_codel. Source: `fq_codel_init`, 10 * 1024.
 const FQ_CODEL_LIMIT: u64 = 10_240;
 
-/// The limit of an AQM queue that is reported: traffic that ignores its signals fills it.
+/// A longer AQM limit is reported, because unresponsive traffic can fill it.
 const LONG_LIMIT_S: f64 = 1.0;
 
-/// Queue disciplines that keep their delay near a target.
+/// Queue disciplines that keep the delay near a target.
 const AQM: [&str; 10] =
     ["fq_codel", "cake", "cake_mq", "codel", "fq_pie", "pie", "dualpi2", "sfb", "red", "choke"];
-/// Queue disciplines that keep flows apart, without limiting the delay of each.
+/// Queue disciplines that isolate flows without limiting the delay of each.
 const FAIR: [&str; 2] = ["fq", "sfq"];
 
 fn class(qdisc: &str) -> QdiscClass {
@@ -29,13 +29,13 @@ fn class(qdisc: &str) -> QdiscClass {
     }
 }
 
-/// What is attached to an interface.
+/// Queue disciplines attached to an interface.
 enum Attached<'a> {
-    /// Nothing queues.
+    /// No packets can queue.
     None,
-    /// One of several that are alike, and how many there are.
+    /// One of several identical ones, and their number.
     Read(&'a Qdisc, u64),
-    /// Not read: the one that the kernel attaches by default.
+    /// Not read; the kernel's default.
     Default(String),
 }
 
@@ -50,7 +50,7 @@ pub(super) fn queues(context: &Context<'_>, interface: &Interface) -> Vec<Audite
     queues
 }
 
-/// What makes two queue disciplines alike.
+/// Queue disciplines are identical if these match.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Alike<'a> {
     kind: &'a str,
@@ -58,7 +58,7 @@ struct Alike<'a> {
     limit_bytes: Option<u64>,
 }
 
-/// The leaves, each kind once with its number.
+/// The leaf queue disciplines; identical ones once with their number.
 fn attached<'a>(context: &Context<'_>, interface: &'a Interface) -> Vec<Attached<'a>> {
     if interface.qdiscs.is_empty() {
         return by_default(context, interface);
@@ -94,7 +94,7 @@ impl Attached<'_> {
             Attached::Default(kind) => kind,
         }
     }
-    /// A queue for each transmit queue of the card.
+    /// Number of queues; by default one for each transmit queue of the card.
     fn count(&self, interface: &Interface) -> u64 {
         match self {
             Attached::Read(_, count) => *count,
@@ -104,11 +104,11 @@ impl Attached<'_> {
     fn read(&self) -> Option<&Qdisc> {
         if let Attached::Read(qdisc, _) = self { Some(qdisc) } else { None }
     }
-    /// Packets that each holds.
+    /// Packet limit of each queue.
     fn packets(&self, interface: &Interface) -> u64 {
         self.read().and_then(|qdisc| qdisc.limit_packets).unwrap_or(interface.tx_queue_len)
     }
-    /// Bytes that each holds.
+    /// Byte limit of each queue.
     fn bytes(&self) -> Option<u64> {
         self.read()?.limit_bytes
     }
@@ -119,7 +119,8 @@ fn discipline(context: &Context<'_>, interface: &Interface, one: &Attached<'_>) 
         return None;
     }
     let (class, queue_count) = (class(one.kind()), one.count(interface));
-    // What an AQM or fair queueing holds at most is a queue point of its own, and no delay of a flow.
+    // The limit of an AQM or of fair queueing is not the delay of a flow, and is a separate queue
+    // point.
     let (limit_packets, limit_bytes) = match (class, one.bytes()) {
         (QdiscClass::Aqm | QdiscClass::FairQueueing, _) => (None, None),
         (QdiscClass::Fifo, Some(bytes)) => (None, Some(bytes)),
@@ -156,7 +157,8 @@ fn run(command: String, undo: String) -> Remedy {
     Remedy::Run { command, undo, caution: None }
 }
 
-/// fq_codel instead; under a root that the kernel made by itself, through the default and a new root.
+/// Replaces the queue discipline by fq_codel. With multiple transmit queues this needs a new root
+/// with new default leaves.
 fn replacement(context: &Context<'_>, interface: &Interface, one: &Attached<'_>) -> Remedy {
     let name = quoted(&interface.name);
     let root = interface.qdiscs.iter().find(|qdisc| qdisc.is_root());
@@ -180,7 +182,8 @@ fn replacement(context: &Context<'_>, interface: &Interface, one: &Attached<'_>)
     }
 }
 
-/// A new root of the same kind gets leaves by the default of that moment; one of the same number would be left unchanged.
+/// A new root of the same kind creates its leaves by the current default. It needs another handle,
+/// because `tc` leaves a root with the same handle unchanged.
 fn with_new_default(name: &str, root: Option<&Qdisc>, default: &str) -> Remedy {
     let sysctl = |kind: &str| format!("sysctl -w net.core.default_qdisc={}", quoted(kind));
     let number = root.map_or(0, |root| root.handle);
@@ -190,7 +193,7 @@ fn with_new_default(name: &str, root: Option<&Qdisc>, default: &str) -> Remedy {
     run(format!("{} && {}", sysctl("fq_codel"), put(other)), format!("{} && {back}", sysctl(default)))
 }
 
-/// The leaf of a class, if there is only one.
+/// Replaces the leaf of a class, if there is only one.
 fn in_leaf(interface: &Interface, one: &Attached<'_>) -> Remedy {
     if let Attached::Read(leaf, 1) = one
         && let (Some(parent), Some(class)) = (leaf.parent, leaf.class)
@@ -202,14 +205,14 @@ fn in_leaf(interface: &Interface, one: &Attached<'_>) -> Remedy {
     Remedy::ReplaceLeafQdiscs { interface: interface.name.clone(), qdisc: one.kind().into() }
 }
 
-/// tbf's own queue is a bfifo of its limit.
+/// The inner queue of tbf is a bfifo with its limit.
 fn in_tbf(name: &str, tbf: &Qdisc) -> Remedy {
     let put = |queue: &str| format!("tc qdisc replace dev {name} parent {:x}:1 {queue}", tbf.handle);
     let own = tbf.limit_bytes.map_or_else(|| "bfifo".to_string(), |bytes| format!("bfifo limit {bytes}b"));
     run(put("fq_codel"), put(&own))
 }
 
-/// Kind and limit as tc takes them.
+/// Kind and limit in the syntax of tc.
 fn as_set(qdisc: &Qdisc) -> String {
     let limit = match (qdisc.limit_packets, qdisc.limit_bytes) {
         (Some(packets), _) => format!(" limit {packets}"),
@@ -219,7 +222,7 @@ fn as_set(qdisc: &Qdisc) -> String {
     format!("{}{limit}", quoted(&qdisc.kind))
 }
 
-/// What an AQM queue holds of traffic that ignores its signals.
+/// Worst case of an AQM queue with unresponsive traffic.
 fn limit(context: &Context<'_>, interface: &Interface, one: &Attached<'_>) -> Option<AuditedQueue> {
     if class(one.kind()) != QdiscClass::Aqm {
         return None;
@@ -246,14 +249,14 @@ fn limit(context: &Context<'_>, interface: &Interface, one: &Attached<'_>) -> Op
     }
     let name = quoted(&interface.name);
     let put = |limit: u64| format!("tc qdisc replace dev {name} root fq_codel limit {limit}");
-    // One that the kernel made by itself comes back when its successor is deleted.
+    // A default queue discipline returns when its replacement is deleted.
     let is_own = matches!(one, Attached::Read(Qdisc { handle: 0, .. }, _));
     let undo = if is_own { format!("tc qdisc del dev {name} root") } else { put(one.packets(interface)) };
     Some(queue.command(put(1000), undo))
 }
 
-/// Queue disciplines of the interface use its `txqueuelen`: mac80211 has queues of its own, and without a length the kernel
-/// attaches none (`attach_one_default_qdisc`).
+/// Whether queue disciplines use the interface's `txqueuelen`. Wi-Fi uses mac80211 queues instead,
+/// and with length 0 the kernel attaches no queue (`attach_one_default_qdisc`).
 fn has_tx_queue_len(interface: &Interface) -> bool {
     interface.tx_queue_len > 0 && !interface.is_queueless() && interface.kind != InterfaceKind::Wifi
 }

@@ -1,4 +1,4 @@
-//! Wi-Fi: queue points 14 and 15.
+//! Queue points 14 and 15: Wi-Fi.
 use super::{Context, FULL_PACKET, seconds};
 use crate::audited::{AuditedQueue, Severity, Worst};
 use crate::facts::{Interface, Wifi};
@@ -12,14 +12,15 @@ pub(super) fn queues(context: &Context<'_>, interface: &Interface) -> Vec<Audite
     }
     let phy = interface.phy.unwrap_or(0);
     let in_debugfs = context.facts.host.wifi.iter().find(|wifi| wifi.phy == phy);
-    // A driver with these queues reports their limits, by nl80211 or in debugfs.
+    // A driver that uses the mac80211 queues reports their limits by nl80211 or in debugfs.
     let by_nl80211 =
         || interface.air_limit.map(|limit| Wifi { phy, limit_packets: Some(limit), ..Wifi::default() });
     let wifi = in_debugfs.cloned().or_else(by_nl80211);
     Vec::from([wifi.map_or_else(|| firmware(context, interface), |wifi| mac80211(context, interface, &wifi))])
 }
 
-/// mac80211 keeps flows apart and their delay near 20 ms; what the firmware has is limited as airtime.
+/// mac80211 isolates flows and keeps their delay near 20 ms; the queue in the firmware is limited
+/// by airtime.
 fn mac80211(context: &Context<'_>, interface: &Interface, wifi: &Wifi) -> AuditedQueue {
     let limit_packets = wifi.limit_packets.unwrap_or(0);
     let airtime = match wifi.airtime_us {
@@ -39,7 +40,7 @@ fn mac80211(context: &Context<'_>, interface: &Interface, wifi: &Wifi) -> Audite
         .severity(if is_limited { Severity::None } else { Severity::Unknown })
 }
 
-/// The memory that packets take is at least their bytes.
+/// Packets take at least as much memory as their bytes.
 fn by_memory(packets: u64, memory: Option<u64>, rate: Rate) -> Worst {
     match memory {
         Some(bytes) if bytes < packets.saturating_mul(FULL_PACKET.0) => Worst::bytes(bytes, rate),

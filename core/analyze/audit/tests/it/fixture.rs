@@ -1,8 +1,8 @@
-//! Trees of `testdata/audit`: hosts as their files describe them.
+//! Hosts in `testdata/audit`, given by their files.
 use fathom_audit::{Audit, Facts, KnownRates, Tree, audit};
 use std::path::{Path, PathBuf};
 
-/// Hosts, and the rates that their user knows.
+/// Hosts, and the rates that the user gives for each.
 pub(crate) const HOSTS: [(&str, &str); 4] = [
     ("router", "20mbit wlan0=300mbit"),
     ("laptop", "wwan0=5mbit"),
@@ -46,7 +46,7 @@ pub(crate) fn known(words: &str) -> KnownRates {
     known
 }
 
-/// The audit of a host, whose user knows some rates.
+/// Audits a host with the rates that the user gave.
 pub(crate) fn audited(name: &str, rates: &str) -> Audit {
     audit(&Facts::of(&tree(name)), &known(rates), None)
 }

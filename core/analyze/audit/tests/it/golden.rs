@@ -1,4 +1,5 @@
-//! `golden/audit/*.txt`: every finding of the hosts of `testdata/audit`, its milliseconds calculated by hand. No test rewrites them.
+//! `golden/audit/*.txt`: every finding of the hosts in `testdata/audit`, with milliseconds
+//! calculated by hand. No test rewrites these files.
 use crate::fixture::{HOSTS, audited};
 use fathom_audit::{AuditedQueue, Severity};
 use fathom_run::Remedy;
@@ -22,7 +23,7 @@ fn millis(queue: &AuditedQueue) -> String {
     worst.or(queue.point.timer_s).map_or("-".into(), |delay_s| format!("{:.3}", delay_s * 1e3))
 }
 
-/// Value of a calculation, from left to right: `1000 * 1514 * 8 / 1000000`.
+/// Evaluates a calculation from left to right: `1000 * 1514 * 8 / 1000000`.
 fn value(calculation: &str) -> f64 {
     let words: Vec<&str> = calculation.split_whitespace().collect();
     let number = |word: &str| word.parse::<f64>().unwrap_or_else(|_| panic!("{word} in {calculation}"));
@@ -56,7 +57,7 @@ fn each_queue_point_is_the_one_calculated_by_hand() {
     }
 }
 
-/// The calculation of the table, from its own numbers, gives the result next to it.
+/// Each calculation in the table gives the result next to it.
 #[test]
 fn each_calculation_gives_its_result() {
     let mut worked = 0;
@@ -70,7 +71,7 @@ fn each_calculation_gives_its_result() {
     assert!(worked > 35, "{worked}");
 }
 
-/// The worst severity first, and within it the highest ratio of arrival.
+/// Ordered by severity, then by the ratio of arrival to departure rate.
 #[test]
 fn ranked_by_ratio_of_arrival() {
     for (name, rates) in HOSTS {
@@ -80,7 +81,7 @@ fn ranked_by_ratio_of_arrival() {
     }
 }
 
-/// No command without one that restores the previous state.
+/// Every command has one that restores the previous state.
 #[test]
 fn each_command_has_an_undo() {
     let remedies = HOSTS.iter().flat_map(|(name, rates)| audited(name, rates).queues);

@@ -1,10 +1,10 @@
-//! What the script prints, read again; damaged, it is no panic.
+//! Parsing the output of the script, also when it is damaged.
 use crate::fixture::{HOSTS, tree};
 use crate::listing_bytes::check;
 use fathom_audit::{Facts, SCRIPT_END, Tree, listing, script};
 use fathom_units::Rng;
 
-/// As the script prints it.
+/// The output of the script for `tree`.
 fn printed(tree: &Tree) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (path, content) in tree.iter() {
@@ -41,7 +41,7 @@ fn the_script_only_reads() {
     assert!(!script.replace("2>/dev/null", "").contains('>'), "{script}");
 }
 
-/// Of files with passwords, names of sections alone leave the host, and are kept.
+/// Only section names of files with passwords leave the host and are stored.
 #[test]
 fn passwords_stay_where_they_are() {
     let mut kept = Tree::default();
@@ -71,7 +71,7 @@ fn damaged_listings() {
     }
 }
 
-/// Every file as something else: zero, the largest number, none.
+/// Replaces each file's content by zero, the largest number, or nothing.
 #[test]
 fn wrong_numbers() {
     let wrong =

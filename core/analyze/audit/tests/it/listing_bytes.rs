@@ -1,4 +1,4 @@
-//! Any bytes as the listing of another host: read and judged, never a panic.
+//! Property of arbitrary bytes as a listing: they are parsed and audited without a panic.
 use fathom_audit::{Facts, KnownRates, Observed, audit, listing};
 use fathom_units::{Rate, Time};
 

@@ -1,4 +1,4 @@
-//! Queue points of whole hosts against calculations done by hand; hostile trees.
+//! Queue points of complete hosts compared with calculations by hand, and malformed input.
 mod fixture;
 mod golden;
 mod listing;

@@ -1,4 +1,4 @@
-//! What was observed under load: the maximum of each queue, at the rate of its link.
+//! Observations under load: the maximum of each queue, at the rate of its link.
 use crate::fixture::known;
 use fathom_audit::{Facts, Observed, Tree, audit};
 use fathom_run::QueuePoint;
@@ -28,7 +28,7 @@ fn sample(inflight: &str, backlog: &str, sent: &str) -> Tree {
     tree
 }
 
-/// One that sends, one that listens.
+/// One socket that sends, one that listens.
 const SOCKETS: &str =
     "head\n 0: 0100007F:1 0100007F:2 01 0001E848:00000000 00\n 1: 0:1 0:0 0A FFFFFFFF:00000000 00";
 
@@ -40,7 +40,8 @@ fn the_maximum_of_all_samples() {
         observed.add(&sample(inflight, backlog, sent), Time::from_nanos(second as u64 * 1_000_000_000));
     }
     assert_eq!((observed.samples, observed.span.as_secs_f64()), (3, 2.0));
-    // It sent 1,250,000 bytes a second while packets waited: 10 Mbit/s, as no file has another rate.
+    // It sent 1,250,000 bytes per second while packets were queued: 10 Mbit/s, because no file
+    // gives another rate.
     let queues = audit(&Facts::of(&sample("0", "0", "0")), &known(""), Some(&observed)).queues;
     let is = |number: u8| move |point: &&QueuePoint| point.queue.kind().number() == number;
     let of = |number: u8| queues.iter().map(|queue| &queue.point).find(is(number)).expect("a queue point");

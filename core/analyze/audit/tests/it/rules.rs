@@ -1,12 +1,12 @@
-//! One fact at a time: its effect on a queue point.
+//! The effect of single facts on queue points.
 use crate::fixture::{audited, known, tree};
 use fathom_audit::{AuditedQueue, Facts, Severity, Tree, audit};
 use fathom_run::{HostQueue, InterfaceKind, Remedy};
 
-/// A path and what is in the file.
+/// Path and content of a file.
 type File<'a> = (&'a str, &'a str);
 
-/// A card of 100 Mbit/s with the default route, and whatever else.
+/// A 100 Mbit/s card with the default route, plus other files.
 fn host(files: &[File<'_>]) -> Tree {
     let mut tree = Tree::default();
     let base = [
@@ -84,7 +84,7 @@ fn queue_disciplines() {
     }
 }
 
-/// Commands and their undo; `shell/host/audit-facts/tests/it/kernel.rs` runs them.
+/// Commands and their undo. `shell/host/audit-facts/tests/it/kernel.rs` executes them.
 #[test]
 fn commands_and_their_undo() {
     let sysctl = "sysctl -w net.core.default_qdisc=";
@@ -132,14 +132,14 @@ fn effect_of_the_link_beyond() {
     let fifo = (QDISC, "eth0 pfifo_fast handle=0");
     let severity = |rates, number| found(&[fifo], rates, number).map(|queue| queue.severity);
     assert_eq!((severity("", 6), severity("", 25)), (Some(Severity::Bad), Some(Severity::Unknown)));
-    // If the line is slower, the queue is there, and the one here is dark.
+    // If the line is slower, the queue is there, and the local one is dark.
     assert_eq!((severity("20mbit", 6), severity("20mbit", 25)), (Some(Severity::Dark), Some(Severity::Bad)));
     assert_eq!((severity("1gbit", 6), severity("1gbit", 25)), (Some(Severity::Bad), Some(Severity::None)));
     let beyond = found(&[fifo], "20mbit", 25).expect("a link");
     assert_eq!(beyond.point.arrival_ratio, Some(5.0));
 }
 
-/// A virtual card reports no speed: whether it or the line is slower, no file says.
+/// A virtual card reports no speed, so no file says whether it or the line is slower.
 #[test]
 fn a_card_of_unknown_speed_before_a_known_line() {
     let files = [("sys/class/net/eth0/speed", "-1"), (QDISC, "eth0 pfifo_fast handle=0")];
@@ -161,7 +161,7 @@ fn drivers_and_rings() {
         ("replies/ethtool/eth0", "ring_tx 4096\nring_tx_max 4096\ntso 0\ngso 1\ngro 0\ntx_usecs 50");
     const SHORT: File<'_> = ("replies/ethtool/eth0", "ring_tx 64\nring_tx_max 4096\ntso 0\ngso 1");
     let limit = |text| ("sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit", text);
-    // Without byte queue limits, or where they stay zero although 5 MB were sent, the ring is what fills.
+    // Without byte queue limits, or if they are still zero after 5 MB were sent, the ring fills.
     for files in [vec![LONG], vec![LONG, limit("0")]] {
         let queue = found(&files, "", 10).expect("a driver");
         assert_eq!((queue.severity, command(&queue).1), (Severity::Bad, "ethtool -G eth0 tx 4096"));
@@ -199,7 +199,7 @@ fn kinds_of_interfaces() {
     }
 }
 
-/// Interfaces may be called nearly anything, and their names come into commands.
+/// Interface names can contain almost any character and appear in commands.
 #[test]
 fn a_hostile_name_is_quoted() {
     let mut tree = Tree::default();
@@ -224,7 +224,8 @@ fn nothing_is_read_from_nothing() {
     assert!(facts.interfaces.is_empty() && audit(&facts, &known(""), None).queues.is_empty());
 }
 
-/// The bitrate of Wi-Fi is not what it carries; its queues are known by their limits, with or without debugfs.
+/// Wi-Fi carries less than its bitrate. Its queues are known by their limits, with or without
+/// debugfs.
 #[test]
 fn wifi_by_nl80211() {
     let files = [
@@ -236,7 +237,7 @@ fn wifi_by_nl80211() {
         ),
     ];
     let queue = found(&files, "", 14).expect("a queue");
-    // 3000000 * 8 / 60e6, as the memory is less than 8,192 packets.
+    // 3000000 * 8 / 60e6, because the memory limit is reached before 8,192 packets.
     assert_eq!((queue.severity, queue.point.delay_s()), (Severity::Unknown, 0.4));
     assert!(found(&files, "", 15).is_none());
     assert_eq!(found(&files[..2], "", 15).map(|firmware| firmware.severity), Some(Severity::Unknown));

@@ -1,4 +1,5 @@
-//! The queue of a real bloated upload, from either end, against its truth: 10 Mbit/s of frames, 1,250,000 bytes, tail drop, 10 ms.
+//! The queue of a real bloated upload, captured at either end, compared with the ground truth: 10
+//! Mbit/s of frames, 1,250,000 bytes, tail drop, 10 ms.
 use crate::capture::{bloated_upload, trace};
 use fathom_bottleneck::{
     Isolation, Leg, Location, Management, OscillationCause, QueueWatch, Queues, Reference,
@@ -14,7 +15,7 @@ fn off(seen: f64, truth: f64) -> f64 {
     (seen / truth - 1.0).abs()
 }
 
-/// What both captures tell alike.
+/// Results that are the same for both captures.
 fn check(queues: &Queues, leg: Leg) {
     let [found] = queues.bottlenecks.as_slice() else { panic!("{:?}", queues.bottlenecks.len()) };
     assert_eq!(found.location, Location::Leg(leg));
@@ -36,7 +37,8 @@ fn check(queues: &Queues, leg: Leg) {
     assert!(off(period, 24.2e9) < 0.02 && correlation > 0.8, "{swing:?}");
     assert!(off(swing.between_episodes.unwrap().0, 11.3e9) < 0.01, "{swing:?}");
     assert_eq!(swing.cause, Some(OscillationCause::Cubic), "{swing:?}");
-    // What ping said: 865 ms in the middle, 1008 at the 95th percentile, of which 10 are the path's.
+    // Values reported by ping: median 865 ms, 95th percentile 1008 ms, of which 10 ms are the
+    // path's.
     assert!(off(found.standing.p50_ns, 0.855e9) < 0.03, "{:?}", found.standing);
     assert!(off(found.standing.p95_ns, 0.998e9) < 0.01, "{:?}", found.standing);
     assert!(found.shares[0].passed_ratio > 0.99, "{:?}", found.shares[0]);
@@ -52,7 +54,8 @@ fn at_the_sender_the_queue_is_ahead() {
     };
     assert_eq!(echo.kind, ProbeKind::Echo);
     assert!(off(echo.added_p50_ns, 0.855e9) < 0.05, "{echo:?}");
-    // What ping said: 10.3 ms at least, 1046 at most (but for the first, which waited for ARP too).
+    // Values reported by ping: minimum 10.3 ms, maximum 1046 ms (except for the first, which waited
+    // for ARP too).
     assert!(off(echo.min_ns, 10.3e6) < 0.05 && off(echo.max_ns, 1.046e9) < 0.002, "{echo:?}");
     assert!(echo.answers > 1000, "{echo:?}");
     let upload = &queues.flows[2];
@@ -78,8 +81,8 @@ fn at_the_receiver_the_queue_is_behind_though_its_round_trips_are_short() {
     assert!(off(upload.hole_to_fill_ns.unwrap(), 0.87e9) < 0.1, "{:?}", upload.hole_to_fill_ns);
 }
 
-/// Pings go on for a month: the bins of what passes beside TCP are 18 minutes wide then, those of the upload milliseconds. Spread over such, they
-/// would be 38 million.
+/// Pings continue for a month, so the bins of cross traffic are 18 minutes wide, and those of the
+/// upload milliseconds. Spreading would create 38 million cells.
 #[test]
 fn what_passes_beside_for_a_month_is_not_spread_over_milliseconds() {
     let (flows, mut watch) = trace(&bloated_upload("snd"), QueueWatch::new());

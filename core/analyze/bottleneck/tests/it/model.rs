@@ -1,4 +1,5 @@
-//! A bottleneck in virtual time with TCP through it, and a capture point on the path: packets as a capture would hold them, and the truth.
+//! A simulated bottleneck with TCP flows and a capture point on the path. It returns the captured
+//! packets and the ground truth.
 use fathom_bottleneck::{QueueWatch, Queues};
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{Times, Tracer};
@@ -10,22 +11,22 @@ use fathom_units::{Bytes, Duration, Rate, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Where packets are seen.
+/// Position of the capture point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Point {
     /// On the sender's side of the queue.
     Before,
-    /// Between queue and receiver.
+    /// Between the queue and the receiver.
     Behind,
 }
 
-/// The clock of an end.
+/// Timestamp clock of an end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TickClock {
     pub(crate) hertz: f64,
     pub(crate) skew_ppm: f64,
     pub(crate) offset: u32,
-    /// From when on it counts from elsewhere.
+    /// Time of a restart of the counter.
     pub(crate) restarts_s: Option<f64>,
 }
 
@@ -45,7 +46,7 @@ impl TickClock {
 pub(crate) struct FlowPlan {
     pub(crate) control: ControlKind,
     pub(crate) starts_s: f64,
-    /// Bytes to send; a sparse flow sends `bytes` each `every_s`.
+    /// Bytes to send; a sparse flow sends `bytes` every `every_s`.
     pub(crate) bytes: u64,
     pub(crate) every_s: Option<f64>,
     pub(crate) is_captured: bool,
@@ -61,7 +62,7 @@ impl FlowPlan {
     }
 }
 
-/// The path, and what is captured of it.
+/// The path, and the captured part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) rate_bits: u64,
@@ -74,7 +75,7 @@ pub(crate) struct Plan {
     pub(crate) has_stamps: bool,
     pub(crate) has_ecn: bool,
     pub(crate) captured_from_s: f64,
-    /// From when on which other rate.
+    /// Time and value of a change of the rate.
     pub(crate) change: Option<(f64, u64)>,
 }
 
@@ -96,14 +97,14 @@ impl Plan {
     }
 }
 
-/// What happened in the queue.
+/// Ground truth of the queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Truth {
     pub(crate) drops: u64,
     pub(crate) marks: u64,
-    /// Longest sojourn, ns.
+    /// Maximum sojourn time, ns.
     pub(crate) max_ns: f64,
-    /// Sojourns of the first flow over time: left at, and how long, ns.
+    /// Sojourn times of the first flow: departure time and duration, ns.
     pub(crate) sojourns: Vec<(u64, u64)>,
 }
 
@@ -143,7 +144,7 @@ impl fathom_qdisc::Sink<Carried> for Truth {
 #[derive(Clone, Copy, Debug)]
 enum Happens {
     Data(Carried),
-    /// Whose, what, and when it was sent.
+    /// Flow, ACK and send time.
     Ack(usize, Ack, u64),
     Serve,
     Timer(usize),
@@ -154,13 +155,13 @@ struct Ends {
     plan: FlowPlan,
     sender: Sender,
     receiver: Receiver,
-    /// When the last ACK that it got was sent.
+    /// Send time of the last ACK received.
     echo: Option<u64>,
-    /// When it wakes next: other timers of it are stale.
+    /// Time of the next wake-up; other timers are stale.
     wakes_at: u64,
 }
 
-/// A packet as the capture saw it.
+/// A captured packet.
 enum Seen {
     Data(usize, Data, Ecn, Option<u64>),
     Ack(usize, Ack, u64),
@@ -178,14 +179,14 @@ struct Model {
     seen: Vec<(u64, Seen)>,
 }
 
-/// The model's run: what an observer says, and the truth.
+/// Runs the model and returns the observed and the true queues.
 pub(crate) fn run(plan: &Plan) -> (Queues, Truth) {
     let mut model = Model::new(plan.clone());
     model.run();
     (observe(plan, model.seen), model.truth)
 }
 
-/// Bytes of IP and TCP headers.
+/// Size of the IP and TCP headers.
 fn header(plan: &Plan) -> u32 {
     if plan.has_stamps { 52 } else { 40 }
 }
@@ -197,7 +198,7 @@ impl Model {
                 AnyControl::new(flow.control, &ControlConfig { mss: mss(&plan), ..ControlConfig::default() });
             let config = SenderConfig { mss: mss(&plan), ecn: plan.has_ecn, ..SenderConfig::default() };
             let at = Time::from_nanos((flow.starts_s * 1e9) as u64);
-            // A request is answered at once.
+            // Requests are acknowledged at once.
             let delayed_ack = Duration::from_millis(if flow.every_s.is_some() { 0 } else { 40 });
             let max_delayed_ack = delayed_ack * 5;
             let receiver =
@@ -282,7 +283,7 @@ impl Model {
             self.at(at, Happens::Timer(flow));
         }
     }
-    /// Segments go into the queue at once: the sender is next to it.
+    /// Segments enter the queue immediately: the sender is next to it.
     fn send(&mut self, flow: usize) {
         while let Some(data) = self.ends[flow].sender.poll_transmit(Time::from_nanos(self.now)) {
             let ecn = if data.ect { Ecn::Ect0 } else { Ecn::NotEct };
@@ -348,7 +349,7 @@ fn mss(plan: &Plan) -> u32 {
     1500 - header(plan)
 }
 
-/// What was seen, through a tracer.
+/// Passes the captured packets through a tracer.
 fn observe(plan: &Plan, mut seen: Vec<(u64, Seen)>) -> Queues {
     seen.sort_by_key(|(at, _)| *at);
     let mut tracer = Tracer::new(QueueWatch::new());

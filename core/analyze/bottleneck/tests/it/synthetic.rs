@@ -1,4 +1,4 @@
-//! Queues of a model in virtual time, against its truth.
+//! Queues of a simulated model, compared with the ground truth.
 use crate::model::{FlowPlan, Plan, Point, TickClock, Truth, run};
 use fathom_bottleneck::{
     Bottleneck, Isolation, Leg, Location, Management, NoClock, OscillationCause, Queues, Reference,
@@ -16,7 +16,7 @@ fn off(seen: f64, truth: f64) -> f64 {
     (seen / truth - 1.0).abs()
 }
 
-/// Rate within 1 %, buffer within 2 % or what it says itself, and the right leg.
+/// Rate within 1 %, buffer within 2 % or its own error, and the correct leg.
 fn check(plan: &Plan, buffer_bytes: f64, queues: &Queues, truth: &Truth, what: &str) {
     let found = bottleneck(queues, what);
     let rate = found.rate.as_ref().unwrap_or_else(|why| panic!("{what}: {why:?}"));
@@ -84,14 +84,14 @@ fn delays_are_as_long_as_they_say() {
             continue;
         }
         for point in &leg.over_time {
-            // Its times are since the SYN.
+            // Its times are relative to the SYN.
             let left_ns = point.at_ns - plan.rtt_ms * 1e6 + plan.flows[0].starts_s * 1e9;
             let near = |left: f64| (left - left_ns).abs() < 50e6;
             let then: Vec<f64> =
                 truth.sojourns.iter().filter(|s| near(s.0 as f64)).map(|s| s.1 as f64).collect();
             let (least, most) =
                 then.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), s| (a.min(*s), b.max(*s)));
-            // A frame takes 1.2 ms more than the SYN, and the round trip is counted when it ends.
+            // A frame takes 1.2 ms longer than the SYN, and a round trip counts when it ends.
             let allowed = leg.error_ns + 3e6 + 0.02 * most;
             let is_true = then.is_empty()
                 || (least - allowed..most + allowed).contains(&point.mean_ns)
@@ -139,7 +139,7 @@ fn a_flow_born_in_a_full_queue_takes_its_base_from_others_or_has_none() {
     let born = |starts_s: f64| FlowPlan { starts_s, ..FlowPlan::bulk(ControlKind::Cubic) };
     let before = FlowPlan { is_captured: false, ..FlowPlan::bulk(ControlKind::Cubic) };
     let plan = Plan::new(10_000_000, "fifo limit 1000000b");
-    // One whose handshake met the queue when it was shortest cannot know.
+    // If the handshake meets the shortest queue, the flow cannot detect the queue.
     let is_relative = |starts_s: &u32| {
         let (queues, _) = run(&Plan { flows: vec![before, born(f64::from(*starts_s))], ..plan.clone() });
         bottleneck(&queues, "alone").reference == Reference::Relative
@@ -198,7 +198,8 @@ fn what_manages_the_queue() {
                 Plan { flows: flows.clone(), secs: 60.0, has_ecn, point, ..Plan::new(10_000_000, queue) };
             let (queues, truth) = run(&plan);
             let print = &bottleneck(&queues, &what).fingerprint;
-            // Behind a queue that never empties nothing ties the sender's clock down: what is said is true, or nothing is said.
+            // Behind a queue that never empties, nothing determines the sender's clock. Results
+            // must be correct or missing.
             let is_silent = |is_none: bool| point == Point::Behind && is_none;
             let is_right = print.management == Some(management) || is_silent(print.management.is_none());
             assert!(is_right, "{what}: {print:?}, {} drops", truth.drops);
@@ -269,7 +270,7 @@ fn whatever_the_path_what_is_claimed_is_true() {
         let (queues, truth) = run(&plan);
         let what = format!("seed {seed}: {plan:?}");
         let Some(found) = queues.bottlenecks.first() else {
-            // A tick that is longer than the queue hides it.
+            // A tick that is longer than the queueing delay hides it.
             assert!(truth.max_ns < 60e6, "{what}: {:?}", queues.flows[0].location);
             continue;
         };

@@ -1,9 +1,9 @@
-//! Files made to harm: the run of them can be read, and is the same in shards.
+//! Malicious files: their run can be read again, and is the same with shards.
 use crate::trace_bytes::{EACH, check, check_shards};
 use fathom_units::Rng;
 use std::path::Path;
 
-/// Bytes at random, with many that are as they were in the packet before.
+/// Random bytes, many of them unchanged from the previous packet.
 #[test]
 fn what_is_told_of_random_packets_can_be_read() {
     for seed in 0..300 {
@@ -28,7 +28,7 @@ fn what_is_told_of_the_fuzz_corpus_can_be_read() {
         let bytes = std::fs::read(path).unwrap();
         check(&bytes);
         check_shards(&bytes);
-        // Without the packets at its beginning, or with others.
+        // Without the first packets, or with others.
         check(&bytes[10 * EACH..]);
         check(&[&bytes[20 * EACH..], &bytes[..]].concat());
     }

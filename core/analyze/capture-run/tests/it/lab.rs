@@ -1,4 +1,5 @@
-//! Small captures of an emulated line, with its truth beside them: testdata/trace/lab. Real TCP over a queue that is known.
+//! Small captures of an emulated line with known ground truth, in testdata/trace/lab: real TCP with
+//! a known queue.
 use crate::capture::{each_packet, lab, lab_folder};
 use fathom_bottleneck::QueueWatch;
 use fathom_flow::Tracer;
@@ -13,7 +14,7 @@ struct Truth {
     rate: f64,
     buffer: Option<f64>,
     again: u64,
-    /// Of what was sent again, what the kernel put down to SACK (RACK included).
+    /// Retransmissions that the kernel attributes to SACK (including RACK).
     fast: u64,
 }
 
@@ -63,7 +64,7 @@ fn every_retransmission_is_counted_and_none_is_put_down_to_sack_that_was_not() {
     }
 }
 
-/// Captures of the line's own queue: that in the host is small, as its kernel keeps it so.
+/// Captures of the line's queue. The queue in the host is kept short by its kernel.
 fn of_the_line() -> impl Iterator<Item = (Truth, CapturedQueue)> {
     truths().into_iter().filter(|truth| truth.place != "in_sender").map(|truth| {
         let queue = analyse(&truth.name).queues.into_iter().next();
@@ -79,7 +80,7 @@ fn side_and_direction_are_the_lines() {
             QueuePlace::InSender => "in_sender",
             QueuePlace::BeforeCapture => "before_capture",
             QueuePlace::AfterCapture => "after_capture",
-            // No claim: without timestamps it cannot be told from one file.
+            // Without timestamps the location cannot be determined from one file.
             QueuePlace::RoundTrip => &truth.place,
         };
         assert_eq!(place, truth.place, "{}", truth.name);

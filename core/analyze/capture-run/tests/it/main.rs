@@ -1,4 +1,4 @@
-//! Tests of the run of a capture: of real ones with their truth, of models, and of files made to harm.
+//! Tests of the run of a capture: real captures with ground truth, models, and malicious files.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 #[allow(dead_code, reason = "shared with other crates, which use other parts")]
 #[path = "../../../flow/tests/it/capture.rs"]

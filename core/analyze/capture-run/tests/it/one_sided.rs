@@ -1,4 +1,5 @@
-//! Captures of one direction: what is said of them, and what is not. The lab's upload, whose truth is beside it, less half of its packets.
+//! Captures of one direction: what is reported and what is not. The lab's upload with known ground
+//! truth, without half of its packets.
 use crate::capture::{each_packet, lab};
 use fathom_bottleneck::QueueWatch;
 use fathom_capture::Address;
@@ -8,7 +9,7 @@ use fathom_run::{CaptureDefect, CaptureSource, Metric, QueuePlace, Run};
 const SENDER: [u8; 4] = [198, 18, 0, 2];
 const RECEIVER: [u8; 4] = [198, 19, 0, 2];
 
-/// What the packets of a capture tell that these hosts sent.
+/// Results from only the packets sent by these hosts.
 fn seen(name: &str, senders: &[[u8; 4]]) -> (Run, Option<CaptureDefect>) {
     let mut tracer = Tracer::new(QueueWatch::new());
     each_packet(&lab(name), |times, packet| {
@@ -59,6 +60,6 @@ fn before_the_capture_a_queue_shows_in_one_direction_alone() {
     assert_eq!(queue.place, QueuePlace::BeforeCapture);
     let rate = queue.rate_bits_per_second.unwrap().value;
     assert!((rate / 1e6 - 1.0).abs() < 0.01, "{rate}");
-    // The same packets at the sender have it ahead of them: nothing is claimed.
+    // The same packets at the sender have the queue ahead of them: no location is reported.
     assert_eq!(seen("up-sender", &[SENDER]).0.capture.unwrap().queues, []);
 }

@@ -1,4 +1,5 @@
-//! A queue in the sending host, whose kernel lets a flow have two packets in it at a time, seen from behind it.
+//! A queue in the sending host, captured behind it. The kernel allows two packets per flow in the
+//! queue at a time.
 use fathom_bottleneck::{Leg, Location, QueueWatch, Queues};
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{End, Flows};
@@ -8,32 +9,33 @@ use fathom_units::Rng;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The host, its line, and what it sends.
+/// The host, its line, and its traffic.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     rate_bits: u64,
     flows: usize,
-    /// Most packets in flight of a flow.
+    /// Maximum number of packets of a flow in flight.
     window: u64,
-    /// Of these the most in the queue.
+    /// Maximum number of them in the queue.
     at_once: u64,
-    /// From the host's queue to the capture point, and from there to the receiver.
+    /// Delay from the host's queue to the capture point, and from there to the receiver.
     near_ns: u64,
     far_ns: u64,
-    /// Between two pings of 84 bytes.
+    /// Time between two pings of 84 bytes.
     pings_every_ns: Option<u64>,
     secs: u64,
 }
 
 /// Packets of a flow that its host's queue holds at once (TCP small queues).
 const AT_ONCE: u64 = 2;
-/// Data of a packet, and headers: IP, TCP with timestamps.
+/// Payload of a packet, and its headers: IP, TCP with timestamps.
 const DATA: u64 = 1448;
 const HEADERS: u64 = 52;
 const ETHERNET: u64 = 14;
 const MS: u64 = 1_000_000;
 
-/// What waits in the queue: whose (a ping is nobody's), from which byte, how long, made when, echoing what.
+/// A queued packet: its flow (none for a ping), first byte, length, creation time, echoed
+/// timestamp.
 #[derive(Clone, Copy)]
 struct Made {
     flow: Option<usize>,
@@ -46,7 +48,7 @@ struct Made {
 #[derive(Clone, Copy)]
 enum Happens {
     Left,
-    /// Whose, of what, made when by the receiver.
+    /// Flow, acknowledgment number, time at the receiver.
     Ack(usize, u64, u64),
     Ping,
     Open(usize),
@@ -57,13 +59,13 @@ struct Flow {
     queued: u64,
     sent: u64,
     acknowledged: u64,
-    /// What the next packet echoes.
+    /// Timestamp that the next packet echoes.
     echo: u64,
-    /// What the receiver echoes, and what it has: the first of two.
+    /// Timestamp that the receiver will echo after the first of two segments, and the data it has.
     pending: Option<u64>,
 }
 
-/// A packet as it was seen: of a flow or a ping, from the host or to it.
+/// A captured packet: of a flow or a ping, from the host or to it.
 enum Seen {
     Data(Made),
     Reply { flow: Option<usize>, number: u64, at: u64, echo: u64 },
@@ -254,7 +256,7 @@ fn a_queue_in_a_host_is_not_taken_for_one_on_the_way_of_its_acks() {
         for each in &queues.bottlenecks {
             assert_eq!(each.location, Location::Leg(Leg::From(End::A)), "seed {seed}: {plan:?}: {all:?}");
         }
-        // All that a flow may have in its host's queue is there nearly all the time.
+        // The host's queue holds as much of a flow as it may nearly all the time.
         let full = plan.flows as u64 * AT_ONCE * (DATA + HEADERS + ETHERNET);
         let max_ns = (full * 8 * 1000 * MS / plan.rate_bits) as f64;
         let standing = found.standing.p50_ns;
@@ -278,7 +280,7 @@ fn pings_take_their_part_of_the_line() {
         let queues = Host::run(plan);
         let rate = queues.bottlenecks[0].rate.as_ref().unwrap();
         let off = rate.frame_bits_per_second / plan.rate_bits as f64 - 1.0;
-        // The smaller packets have a larger share of Ethernet's header than the others.
+        // Ethernet headers are a larger part of the smaller packets.
         let small = ETHERNET as f64 * 8000.0 / every_ms as f64 / plan.rate_bits as f64;
         assert!(off < 0.003 && off > -0.003 - small, "every {every_ms} ms: off by {off}: {rate:?}");
     }

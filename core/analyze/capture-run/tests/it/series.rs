@@ -1,4 +1,4 @@
-//! A run made of the bloated upload has what its flows did over time, and that agrees with their totals.
+//! A run of the bloated upload contains time series of its flows, which agree with their totals.
 use crate::capture::{bloated_upload, trace};
 use fathom_bottleneck::QueueWatch;
 use fathom_flow::Flows;
@@ -10,7 +10,7 @@ fn of(name: &str) -> (Flows, Run) {
     (flows, run)
 }
 
-/// The upload is the third flow.
+/// A series of the upload, which is the third flow.
 fn series<'a>(run: &'a Run, metric: Metric, scope: &str) -> &'a Series {
     let is_it = |series: &&Series| {
         series.key.metric == metric
@@ -34,7 +34,8 @@ fn round_trips_are_told_by_the_side_of_the_capture() {
     let (flows, run) = of("snd");
     let totals = &flows.flows[2].totals()[0].rtt;
     let (least, most) = extremes(series(&run, Metric::PassiveRtt, "capture to 10.7.0.2 and back"));
-    // By sequence and by timestamps: neither the shortest nor the longest is lost on the way to a few hundred points.
+    // By sequence numbers and timestamps: neither the minimum nor the maximum is lost when reducing
+    // to a few hundred points.
     let tallies = [totals.sequence.moments(), totals.timestamps.moments()];
     let seen_least = tallies.iter().map(|tally| tally.min).min().unwrap_or(0) as f64 / 1e9;
     let seen_most = tallies.iter().map(|tally| tally.max).max().unwrap_or(0) as f64 / 1e9;
@@ -42,7 +43,7 @@ fn round_trips_are_told_by_the_side_of_the_capture() {
     let (_, behind) = of("rcv");
     let near = series(&behind, Metric::PassiveRtt, "capture to 10.7.0.2 and back");
     assert!(extremes(near).0 < 0.001, "the receiver is beside the capture: {near:?}");
-    // What the receiver sent is the acknowledgement that waits for the sender's next segment, through the queue.
+    // The receiver's data is an ACK that waits for the sender's next segment, through the queue.
     let far = series(&behind, Metric::PassiveRtt, "capture to 10.7.0.1 and back");
     assert!(extremes(far).1 > 0.9, "{far:?}");
 }
@@ -61,7 +62,8 @@ fn what_was_outstanding_and_what_arrived_are_those_of_the_totals() {
         bytes += rate / 8.0 * (at - before) as f64 / 1e9;
         before = *at;
     }
-    // What was on its way when the flow was looked into first (after 24 packets), and when the capture ended, is not in it.
+    // Data in flight when sampling started (after 24 packets), and when the capture ended, is
+    // missing.
     assert!(off(bytes, totals.unique_bytes as f64) < 0.01, "{bytes} of {}", totals.unique_bytes);
 }
 

@@ -1,4 +1,4 @@
-//! Whatever packets a capture holds, what is told of it can be read again. The fuzz target `trace` runs this too.
+//! The run of arbitrary packets can be read again. The fuzz target `trace` runs this too.
 use fathom_bottleneck::QueueWatch;
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport, UdpHeader};
 use fathom_capture_run::{hops, run};
@@ -6,15 +6,16 @@ use fathom_flow::{Bounds, Followed, SHARDS, Shard, Shards, Times, Tracer, missin
 use fathom_path::{Captures, Settings};
 use fathom_run::{CaptureSource, Run};
 
-/// Bytes that tell a packet.
+/// Number of bytes that describe a packet.
 pub(crate) const EACH: usize = 12;
 const BOUNDS: Bounds = Bounds { lone_flows: 50, flows: 60, waiting: 500, hash_seed: 7 };
-/// Of a data segment, bytes for each of the 256 steps of its length: up to three segments of Ethernet.
+/// Bytes per step of a data segment's length, of which there are 256: up to three Ethernet
+/// segments.
 const LENGTH_STEP: u32 = 17;
-/// The last time that a file can tell, ns, and with the other sign the first.
+/// The last time that a file can contain, ns; negated, the first.
 const END: i64 = (1 << 62) - 1;
 
-/// Where the senders of four flows are: what they send next, by flow and end.
+/// Next sequence numbers of four flows, by flow and end.
 #[derive(Default)]
 struct World {
     next: [[u32; 2]; 4],
@@ -27,7 +28,7 @@ fn pair(high: u8, low: u8) -> u16 {
     u16::from_be_bytes([high, low])
 }
 
-/// Most are small; some cannot be.
+/// Mostly small, sometimes impossible.
 fn offset(high: u8, low: u8) -> u32 {
     match high {
         0x7f => u32::from(low) << 24,
@@ -36,7 +37,8 @@ fn offset(high: u8, low: u8) -> u32 {
 }
 
 impl World {
-    /// From 0 to days; of the largest some go back, and some are at the ends of what a file can tell.
+    /// Steps from 0 to days; some of the largest go back, or to the limits of what a file can
+    /// contain.
     fn pass(&mut self, code: u8, length: u8) {
         if code == 0xff && length >= 0xfe {
             self.at = [-END, END][usize::from(length & 1)];
@@ -56,7 +58,7 @@ impl World {
         self.ticks[end] = self.ticks[end].wrapping_add(u32::from(tick) << (tick >> 6));
         let stamps =
             (form & 0x40 != 0).then_some(Stamps { value: self.ticks[end], echo: self.ticks[1 - end] });
-        // A block above what is acknowledged, or below.
+        // A block above the acknowledged data, or below.
         let block = acknowledgement.wrapping_add(offset(b1, b0));
         let until = block.wrapping_add(u32::from(length) * LENGTH_STEP);
         self.options[12..16].copy_from_slice(&[1, 1, 5, 10]);
@@ -102,7 +104,7 @@ impl World {
     }
 }
 
-/// Hands over each packet, and the bytes that tell it.
+/// Calls `visit` with each packet and the bytes that describe it.
 fn each(bytes: &[u8], mut visit: impl FnMut(Times, &Packet<'_>, &[u8; EACH])) {
     let mut world = World::default();
     for (frame, chunk) in (1..).zip(bytes.as_chunks::<EACH>().0) {
@@ -112,7 +114,7 @@ fn each(bytes: &[u8], mut visit: impl FnMut(Times, &Packet<'_>, &[u8; EACH])) {
     }
 }
 
-/// In shards the same is found as without.
+/// Shards do not change the results.
 pub(crate) fn check_shards(bytes: &[u8]) {
     let mut whole = Tracer::new(QueueWatch::new());
     let mut shards = Shards::new(Shard::all(Bounds::default(), || QueueWatch::one_of(SHARDS)));
@@ -127,13 +129,13 @@ pub(crate) fn check_shards(bytes: &[u8]) {
     assert_eq!(run(vec![], &joined, &QueueWatch::join(watches).finish()), expected);
 }
 
-/// The run of these packets is one that this program reads.
+/// This program can read the run of these packets.
 pub(crate) fn check(bytes: &[u8]) {
     let mut tracer = Tracer::bounded(QueueWatch::new(), BOUNDS);
     let mut captures = Captures::new(2, Settings { limit: 1000, is_one_clock: false });
     each(bytes, |times, packet, chunk| {
         tracer.packet(times, packet);
-        // Beyond a router that takes some time, and some packets.
+        // After a router with some delay and some loss.
         captures.packet(0, packet, times);
         if chunk[10] & 7 != 7 {
             let later = (times.at + (i64::from(chunk[11]) << 12)).min(END);

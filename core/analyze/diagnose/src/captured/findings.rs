@@ -10,18 +10,18 @@ use fathom_run::{
 };
 use fathom_stats::Sample;
 
-/// Fewer round trips than this are few for a conclusion, and more than so many are plenty.
+/// Numbers of round trips below which a conclusion is only possible, and at most likely.
 const FEW: u64 = 100;
 const PLENTY: u64 = 1_000;
-/// Certainty of a fingerprint from which it is certain, and from which it is likely.
+/// Minimum confidence for a fingerprint to be certain, and to be likely.
 const SURE: f64 = 0.9;
 const LIKELY: f64 = 0.6;
-/// Share of a queue's delay that probes and flows must have been delayed by to have waited in it.
+/// Probes and flows waited in a queue if they were delayed by at least this share of its delay.
 const WAITED: f64 = 0.25;
-/// Flows whose retransmissions are reported, and routes whose late answers are.
+/// Maximum number of flows with reported retransmissions, and of routes with late responses.
 const REPORTED: usize = 3;
 
-/// All findings, the weightiest first.
+/// All findings, the most important first.
 pub(super) fn findings(run: &Run, capture: &Capture) -> Vec<Finding> {
     let queues = (1..).zip(&capture.queues);
     let mut all: Vec<Finding> = queues.flat_map(|(number, queue)| of_queue(run, number, queue)).collect();
@@ -33,7 +33,7 @@ pub(super) fn findings(run: &Run, capture: &Capture) -> Vec<Finding> {
         let (source, defect) = (source.name.clone(), defect.clone());
         instrument(InstrumentEffect::CaptureDefect { source, defect }, Certainty::Certain)
     }));
-    // Without a queue they are the verdict.
+    // Without a queue, these are the verdict itself.
     let unknown = capture.unknown.iter().filter(|_| !capture.queues.is_empty());
     all.extend(
         unknown
@@ -55,7 +55,7 @@ fn of_queue(run: &Run, number: u32, queue: &CapturedQueue) -> Vec<Finding> {
     parts.into_iter().flatten().chain(waited.take(REPORTED).map(|probes| late(number, probes))).collect()
 }
 
-/// By the thresholds of a line under load.
+/// Uses the thresholds for a line under load.
 pub(super) fn is_bloated(queue: &CapturedQueue) -> bool {
     threshold::is_bloated(queue.delay.median_s, queue.delay.p90_s)
 }
@@ -91,7 +91,7 @@ fn delay(run: &Run, number: u32, queue: &CapturedQueue) -> Finding {
     finding
 }
 
-/// The largest delay of each part of the path in the whole capture.
+/// The maximum delay of each part of the path in the whole capture.
 fn series_evidence(run: &Run) -> Vec<Evidence> {
     let is_delay = |key: &SeriesKey| key.metric == Metric::QueueDelay;
     let series = run.series.iter().filter(|series| is_delay(&series.key));
@@ -161,7 +161,7 @@ fn oscillation(number: u32, queue: &CapturedQueue) -> Option<Finding> {
 }
 
 fn delayed_flows(number: u32, queue: &CapturedQueue) -> Option<Finding> {
-    // What waits behind a packet of the other's on the link does not wait in its queue.
+    // Packets that only wait for the packet on the link do not wait in its queue.
     let waited = queue.delayed.iter().filter(|flows| flows.added_p95_s >= WAITED * queue.delay.p95_s);
     let flows: Vec<_> = waited.cloned().collect();
     (!flows.is_empty()).then(|| {
@@ -169,7 +169,7 @@ fn delayed_flows(number: u32, queue: &CapturedQueue) -> Option<Finding> {
     })
 }
 
-/// Questions whose answers came late.
+/// Probes with late responses.
 fn late(number: u32, probes: &CapturedProbes) -> Finding {
     let certainty = if probes.kind == ProbeKind::QuicSpin { Certainty::Possible } else { Certainty::Likely };
     let delayed = DelayedProbes {
@@ -191,7 +191,7 @@ fn late(number: u32, probes: &CapturedProbes) -> Finding {
     }
 }
 
-/// What a flow sent again, and why.
+/// Retransmissions of a flow with their causes.
 fn losses(flow: &CapturedFlow) -> Vec<Finding> {
     let ends: [&String; 2] = [&flow.ends[0], &flow.ends[1]];
     let sides = flow.sent.iter().zip([ends, [ends[1], ends[0]]]);

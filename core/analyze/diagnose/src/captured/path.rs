@@ -5,7 +5,7 @@ use fathom_run::{
     Reordering,
 };
 
-/// Hop after hop; a NAT once, though both directions pass it.
+/// Findings of each hop in turn; a NAT is reported once, although both directions pass it.
 pub(super) fn findings(capture: &Capture) -> Vec<Finding> {
     let mut all: Vec<Finding> = capture.hops.iter().flat_map(of_hop).collect();
     all.extend(capture.hops.iter().enumerate().filter_map(|(place, hop)| {
@@ -24,7 +24,7 @@ const fn instrument(effect: InstrumentEffect) -> Finding {
     certain(Conclusion::Instrument(effect))
 }
 
-/// What happens between two captures.
+/// Findings between two captures in one direction.
 fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
     let captures = || hop.captures.clone();
     let lost = (hop.lost_packets > 0).then(|| {
@@ -49,7 +49,7 @@ fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
     [lost, order, remarked].into_iter().flatten().chain(of_captures(hop)).collect()
 }
 
-/// What two captures are to each other.
+/// Findings about two captures themselves.
 fn of_captures(hop: &CapturedHop) -> impl Iterator<Item = Finding> {
     let captures = || hop.captures.clone();
     let (missed_packets, appeared_packets, unjudged_packets) =
@@ -66,7 +66,7 @@ fn of_captures(hop: &CapturedHop) -> impl Iterator<Item = Finding> {
     all.into_iter().flatten().map(instrument)
 }
 
-/// A NAT between them.
+/// A NAT between two captures.
 fn translated(hop: &CapturedHop) -> Option<Finding> {
     let (captures, flow_count) = (hop.captures.clone(), hop.translated_flows);
     (flow_count > 0).then(|| instrument(InstrumentEffect::Translated { captures, flow_count }))

@@ -1,14 +1,15 @@
-//! The least delay changed on one day, for good.
+//! Detects lasting changes of the minimum delay.
 use super::view::{Day, View};
 use alloc::vec::Vec;
 use fathom_run::{BaseChange, Certainty, Conclusion, Finding};
 use fathom_stats::median;
 use fathom_units::WallTime;
 
-/// Days on each side that must all differ: of 24 that are alike by chance in any order, one order in 2,704,156 parts them so.
+/// Number of days on each side of a change, all of which must differ: of all orders of 24 similar
+/// days, one in 2,704,156 separates them like this by chance.
 const DAYS: usize = 12;
 const ORDERS: f64 = 2_704_156.0;
-/// A detour of 200 km and back.
+/// Delay of a detour of 200 km in both directions.
 const MIN_S: f64 = 0.002;
 const MIN_RATIO: f64 = 0.05;
 const DAY_NS: u64 = 86_400 * 1_000_000_000;
@@ -16,7 +17,7 @@ const DAY_NS: u64 = 86_400 * 1_000_000_000;
 pub(super) fn changes(view: &View<'_>, path_changes: &[(u32, WallTime)], chance: f64) -> Vec<Finding> {
     let days: Vec<(u64, Day)> = view.days.iter().map(|(day, of)| (*day, *of)).collect();
     let places = (days.len() + 1).saturating_sub(2 * DAYS);
-    // Each place can go up or down.
+    // Each position is tested for an increase and a decrease.
     if places == 0 || 2.0 * places as f64 / ORDERS > chance {
         return Vec::new();
     }
@@ -24,7 +25,8 @@ pub(super) fn changes(view: &View<'_>, path_changes: &[(u32, WallTime)], chance:
     for place in DAYS..DAYS + places {
         let Some(step) = step(&days, place) else { continue };
         match found.last_mut().filter(|(last, _)| place - *last < DAYS) {
-            // One change parts its neighbours' days nearly as well: the widest gap is its day.
+            // A change separates the days at neighboring positions nearly as well. The position
+            // with the largest step is the day of the change.
             Some(last) if step.abs() > last.1.abs() => *last = (place, step),
             Some(_) => {}
             None => found.push((place, step)),
@@ -33,7 +35,7 @@ pub(super) fn changes(view: &View<'_>, path_changes: &[(u32, WallTime)], chance:
     found.into_iter().filter_map(|(place, step)| finding(view, &days, (place, step), path_changes)).collect()
 }
 
-/// By how much the days from a place on differ from those before it, if each of the one differs from each of the other.
+/// Difference between the days from a position on and those before it, if all of them differ.
 fn step(days: &[(u64, Day)], place: usize) -> Option<f64> {
     let bases = |from: usize, to: usize| -> Option<Vec<f64>> {
         Some(days.get(from..to)?.iter().map(|(_, day)| day.base).collect())

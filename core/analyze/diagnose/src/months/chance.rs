@@ -1,6 +1,6 @@
-//! How probable a count is by chance.
+//! Probability of counts by chance.
 
-/// Probability of at least `hits` of `tries` that each hit with probability `p` by themselves.
+/// Probability of at least `hits` in `tries`, each with probability `p`.
 pub(super) fn at_least(hits: usize, tries: usize, p: f64) -> f64 {
     if hits == 0 || p >= 1.0 {
         return 1.0;
@@ -8,7 +8,7 @@ pub(super) fn at_least(hits: usize, tries: usize, p: f64) -> f64 {
     if hits > tries || p <= 0.0 {
         return 0.0;
     }
-    // The terms fall by a factor each: the first from its logarithm, the others from it.
+    // The first term is computed from its logarithm, each following term from the one before.
     let choose: f64 = (0..hits).map(|i| libm::log((tries - i) as f64 / (hits - i) as f64)).sum();
     let mut term =
         libm::exp(choose + hits as f64 * libm::log(p) + (tries - hits) as f64 * libm::log(1.0 - p));

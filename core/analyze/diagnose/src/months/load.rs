@@ -1,4 +1,4 @@
-//! The house's own traffic fills a buffer.
+//! Detects buffers filled by the household's own traffic.
 use super::chance::at_least;
 use super::view::View;
 use super::{MIN_DAYS, PastLoad};
@@ -9,28 +9,30 @@ use fathom_stats::{median, percentile};
 use fathom_units::{Direction, PerDirection, WallTime};
 use fathom_watch_samples::Column;
 
-/// The link is full above this share of its capacity, the most that it was seen to carry, and idle below the other.
+/// The link is full above this share of its capacity (the highest throughput seen), and idle below
+/// the second one.
 const FULL_SHARE: f64 = 0.7;
 const IDLE_SHARE: f64 = 0.3;
-/// Quantile of the link's throughput that counts as its capacity: one reading may be an artefact of the counter.
+/// Quantile of the link's throughput that counts as its capacity, because a single reading may be
+/// an artifact of the counter.
 const CAPACITY_QUANTILE: f64 = 0.999;
-/// Lowest capacity, in bit/s: a link that never carried more was never full.
+/// Minimum capacity in bit/s: a link that never carried more was never full.
 pub(super) const MIN_CAPACITY_BITS_PER_SECOND: f64 = 1e6;
-/// A shorter queue is harmless.
+/// Shorter queueing delays are harmless.
 const MIN_S: f64 = 0.03;
-/// Fewer episodes at full capacity show nothing.
+/// Fewer episodes at full capacity prove nothing.
 const MIN_EPISODES: usize = 10;
-/// Of idle times, what is exceeded one time in so many.
+/// Ratio of idle intervals that exceed the delay called rare.
 const RARE: f64 = 0.05;
 const SHOWN: usize = 5;
 
-/// Ten minutes of delay, and what the link carried.
+/// Delay and throughput in an interval of ten minutes.
 struct Slot {
     from: WallTime,
     to: WallTime,
-    /// The largest delay above the day's base, in seconds.
+    /// Maximum delay above the day's base, in seconds.
     excess: f64,
-    /// Share of the link's capacity.
+    /// Throughput relative to capacity.
     share: PerDirection<f64>,
 }
 
@@ -46,7 +48,8 @@ pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Findin
         let episodes = episodes(&slots, direction);
         let high = episodes.iter().filter(|e| e.excess > rare).count();
         let size = median(episodes.iter().map(|e| e.excess)).unwrap_or(0.0);
-        // Both directions are tested; the share of idle times above `rare` may by chance be a little more than it should.
+        // Both directions are tested, and the true ratio of idle intervals above `rare` may be
+        // slightly larger.
         let by_chance = at_least(high, episodes.len(), 2.0 * RARE);
         if episodes.len() < MIN_EPISODES
             || view.days.len() < MIN_DAYS
@@ -61,7 +64,7 @@ pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Findin
     findings
 }
 
-/// Of each ten minutes, the delay and the link's throughput.
+/// Delay and throughput of each ten minutes.
 fn slots(view: &View<'_>, load: &[PastLoad]) -> Vec<Slot> {
     let of = |direction: Direction| load.iter().find(|one| one.direction == direction);
     let shares = PerDirection::from_fn(|direction| of(direction).map(share_by_time).unwrap_or_default());
@@ -71,7 +74,7 @@ fn slots(view: &View<'_>, load: &[PastLoad]) -> Vec<Slot> {
     let slot = |column: &Column| {
         let base = view.days.get(&(view.zone.local_s(column.from) / 86_400))?.base;
         let share = shares.as_ref().map(|share| share.get(&column.from.0).copied());
-        // A direction that is not recorded counts as idle; if neither is, the load is unknown.
+        // A direction without a record counts as idle; without any record the load is unknown.
         let known = share.iter().any(|(_, share)| share.is_some());
         let excess = column.sketch.max()? - base;
         known.then(|| Slot {
@@ -92,7 +95,7 @@ fn share_by_time(load: &PastLoad) -> BTreeMap<u64, f64> {
     load.slots.iter().filter_map(share).collect()
 }
 
-/// Adjacent times at full capacity are one episode, with the largest delay of them.
+/// Merges adjacent intervals at full capacity into episodes with their maximum delay.
 fn episodes(slots: &[Slot], direction: Direction) -> Vec<Slot> {
     let is_full = |s: &&Slot| s.share[direction] >= FULL_SHARE && s.share[direction.reverse()] < FULL_SHARE;
     let mut found: Vec<Slot> = Vec::new();
@@ -105,14 +108,14 @@ fn episodes(slots: &[Slot], direction: Direction) -> Vec<Slot> {
     found
 }
 
-/// A direction whose delay rises when it is full.
+/// A direction in which delay rises when the link is full.
 struct Found {
     direction: Direction,
-    /// Median delay while the link is full, above the day's base, in seconds.
+    /// Median delay above the day's base while the link is full, in seconds.
     size: f64,
-    /// The same while it is idle.
+    /// Median delay above the day's base while the link is idle, in seconds.
     usual: f64,
-    /// Delay that is rarely exceeded while it is idle.
+    /// Delay that is rarely exceeded while the link is idle.
     rare: f64,
     /// Probability by chance.
     by_chance: f64,

@@ -1,4 +1,4 @@
-//! What comes back at the same hours.
+//! Detects patterns that recur at the same hours.
 use super::chance::at_least;
 use super::days::{groups, has, has_all_of, parts};
 use super::view::{Hour, View};
@@ -11,35 +11,36 @@ use fathom_run::{
 use fathom_stats::median;
 use fathom_units::WallTime;
 
-/// Below it nobody notices: ITU-T G.114 has calls begin to suffer far above, games at some 10 ms.
+/// Minimum increase in seconds. Games suffer from some 10 ms, calls from much more (ITU-T G.114).
 const MIN_EXCESS_S: f64 = 0.005;
-/// A slower path has to slow down by more to be noticed.
+/// Minimum increase relative to the usual delay; on slow paths a larger increase is needed to be
+/// noticed.
 const MIN_EXCESS_RATIO: f64 = 0.2;
-/// Loss of an hour that TCP and calls begin to feel.
+/// Loss ratio of an hour at which TCP and calls start to suffer.
 const MIN_LOSS_RATIO: f64 = 0.005;
-/// One lost probe of a few is chance.
+/// A single lost probe may be coincidence.
 const MIN_LOST: u64 = 3;
-/// It is not said of hours that are mostly well.
+/// Minimum share of days that show the pattern.
 const MIN_SHARE: f64 = 0.6;
-/// Nor of a group of which some weekday mostly goes without it.
+/// Minimum share for every weekday of a group.
 const MIN_SHARE_OF_EACH: f64 = 0.3;
-/// Fewer of a weekday say nothing of it.
+/// With fewer days, a weekday is not considered separately.
 const MIN_OF_EACH: usize = 3;
-/// Hours of a day for all days, working days, weekends and each weekday.
+/// Number of tests: the hours of the day for all days, working days, weekends and each weekday.
 const TESTS: f64 = 240.0;
-/// Stretches that are shown.
+/// Maximum number of spans shown.
 const SHOWN: usize = 5;
-/// Own traffic below this share of the most that was seen is no reason for a queue.
+/// The household's own traffic below this share of its maximum does not explain a queue.
 const IDLE_SHARE: f64 = 0.2;
 
-/// Hours that come back, of some days.
+/// Recurring hours on a group of days.
 struct Pattern {
     group: DayGroup,
     from: u64,
     to: u64,
-    /// The most probable of its hours by chance.
+    /// Largest probability by chance among its hours.
     chance: f64,
-    /// Days of the group, and those of them on which it was so.
+    /// Number of days in the group, and number of those that show the pattern.
     days: usize,
     hit: usize,
 }
@@ -86,14 +87,14 @@ pub(super) fn loss(view: &View<'_>, chance: f64) -> Vec<Finding> {
     patterns.iter().map(finding).collect()
 }
 
-/// Hours at which something is so on most days of a group, and not by chance.
+/// Hours at which the condition holds on most days of a group, and not by chance.
 fn patterns(view: &View<'_>, chance: f64, is_so: &dyn Fn(&Hour) -> bool) -> Vec<Pattern> {
     if view.days.len() < MIN_DAYS {
         return Vec::new();
     }
     let all = view.hours.len();
     let so = view.hours.iter().filter(|hour| is_so(hour)).count();
-    // As if one more hour had it: a rate of nothing would make anything certain.
+    // As if one more hour met the condition: a rate of zero would make anything certain.
     let rate = (so + 1) as f64 / (all + 1) as f64;
     let mut found: Vec<Pattern> = Vec::new();
     for group in groups() {
@@ -131,7 +132,7 @@ fn one(
     enough.then(|| Pattern { group, from: hour, to: hour + 1, chance: at_least(hit, days, rate), days, hit })
 }
 
-/// Hours side by side are one stretch.
+/// Merges adjacent hours.
 fn joined(hours: Vec<Pattern>) -> Vec<Pattern> {
     let mut joined: Vec<Pattern> = Vec::new();
     for next in hours {
@@ -174,7 +175,7 @@ fn recurring_hours(view: &View<'_>, pattern: &Pattern, is_so: &dyn Fn(&Hour) -> 
     }
 }
 
-/// The latest days on which it was so.
+/// The most recent days that show the pattern.
 fn spans(view: &View<'_>, pattern: &Pattern, is_so: &dyn Fn(&Hour) -> bool) -> Vec<Span> {
     let mut found: Vec<(u64, WallTime, WallTime)> = Vec::new();
     for hour in within(view, pattern).rev().filter(|h| is_so(h)) {
@@ -188,7 +189,8 @@ fn spans(view: &View<'_>, pattern: &Pattern, is_so: &dyn Fn(&Hour) -> bool) -> V
     found.into_iter().map(|(_, from, to)| view.months.span(from, to)).collect()
 }
 
-/// The middle of what the house's own link carried in these hours, of the most that it was seen to carry; the busier direction.
+/// Median throughput of the household's own link in these hours, relative to its maximum, in the
+/// busier direction.
 fn own_share(view: &View<'_>, pattern: &Pattern, load: &[PastLoad]) -> Option<f64> {
     let share = |one: &PastLoad| {
         let most = one

@@ -1,4 +1,4 @@
-//! A series by the household's clock.
+//! A series in local time.
 use super::{Months, PastSeries, Zone};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -6,11 +6,11 @@ use fathom_stats::median;
 use fathom_units::WallTime;
 use fathom_watch_samples::Column;
 
-/// Fewer probes of an hour say nothing of it.
+/// Minimum number of probes in an hour.
 const MIN_SENT: u64 = 12;
-/// Fewer hours say nothing of a day.
+/// Minimum number of hours in a day.
 const MIN_HOURS: usize = 12;
-/// Of a day, what its least delay is taken from: the very least may be a packet that luck favoured.
+/// Quantile of a day's delays that counts as its base; the minimum itself may be an exception.
 const BASE_QUANTILE: f64 = 0.05;
 
 /// One hour.
@@ -22,9 +22,9 @@ pub(super) struct Hour {
     pub(super) hour: u64,
     pub(super) sent: u64,
     pub(super) lost: u64,
-    /// The median above that of the day's middle hour, in seconds.
+    /// Median above that of the day's median hour, in seconds.
     pub(super) excess: f64,
-    /// The day's middle hour, in seconds.
+    /// Median of the day's hours, in seconds.
     pub(super) usual: f64,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Hour {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Day {
     pub(super) from: WallTime,
-    /// The least delay, in seconds.
+    /// Base delay, in seconds.
     pub(super) base: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Latency under load compared with idle latency, and in which direction it rose.
+//! Latency under load compared with idle latency, and the direction of the increase.
 use crate::health::is_bloated;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
@@ -7,9 +7,9 @@ use fathom_run::{
 };
 use fathom_units::Direction;
 
-/// Share of the rise that one direction must have to be named alone.
+/// Share of the increase above which only one direction is named.
 const ONE_SIDED: f64 = 0.7;
-/// A rise too small to be divided among directions.
+/// Smaller increases are not divided between directions.
 const SMALL_S: f64 = 0.010;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
@@ -52,12 +52,12 @@ fn finding(view: &View<'_>, rise: &Rise<'_>) -> Finding {
     }
 }
 
-/// In which direction the packets wait.
+/// The direction in which packets wait.
 struct Place {
     direction: Option<Direction>,
-    /// Share of the rise in the upload direction; `None` if it is unknown, or too small to be divided.
+    /// Share of the increase on the uplink; `None` if it is unknown, or too small to be divided.
     up_ratio: Option<f64>,
-    /// By one-way delays, rather than by what was loaded.
+    /// Inferred from one-way delays instead of from the loaded direction.
     is_measured: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Where the figures are only lower bounds: the load ended before the queue had shown its height, or never met the
-//! line's limit.
+//! Detects results that are only lower bounds, because the load ended before the queue was full, or
+//! never reached the capacity of the line.
 use crate::rules::growth;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
@@ -7,17 +7,18 @@ use fathom_run::{
     Alternative, BoundCause, Certainty, Conclusion, Finding, LowerBound, PhaseEnd, Remedy, Statistic,
 };
 
-/// Growth from the middle to the last third of a phase that is more than a sawtooth's chance: 10 % and 5 ms.
+/// Growth from the middle to the last third of a phase that exceeds the effect of a sawtooth: 10 %
+/// and 5 ms.
 const GROWTH_RATIO: f64 = 1.10;
 const GROWTH_S: f64 = 0.005;
-/// A rise below this shows no queue.
+/// A smaller increase does not indicate a queue.
 const NO_QUEUE_S: f64 = 0.005;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     view.rises().filter_map(|rise| growing(view, &rise).or_else(|| unfilled(view, &rise))).collect()
 }
 
-/// The phase ended by a limit while latency still grew.
+/// Whether the phase ended by a limit while latency was still growing.
 pub(crate) fn still_growing(view: &View<'_>, rise: &Rise<'_>) -> bool {
     thirds(view, rise).is_some_and(|(middle, last)| {
         let above_idle = |v: f64| v - rise.idle.p50.value;
@@ -44,7 +45,7 @@ fn growing(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// No rise, no loss: nothing shows that the load met the limit of the line rather than one of its own.
+/// Without an increase or losses, nothing shows that the load reached the capacity of the line.
 fn unfilled(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     if rise.p90() >= NO_QUEUE_S || !view.is_lossless(rise.phase) {
         return None;

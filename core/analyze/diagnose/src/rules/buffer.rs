@@ -1,4 +1,4 @@
-//! How many bytes the buffer holds: what delays a packet by D in front of a line of rate R is D x R.
+//! Estimates the buffer size: a delay D at a rate R corresponds to D x R bytes.
 use crate::health::is_bloated;
 use crate::rules::bound::still_growing;
 use crate::sample::pair;
@@ -12,11 +12,12 @@ use fathom_run::{
 use fathom_stats::Sample;
 use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD};
 
-/// The percentile that stands for a full buffer: the largest value may be an outlier of the host.
+/// Percentile that represents a full buffer; the maximum may be an outlier caused by the host.
 const FULL: f64 = 0.99;
 
-/// Bytes of IPv4 packets that one probe of each kind takes in each direction: 64 of payload in UDP (docs/protocol.md),
-/// 56 in an ICMP echo; a SYN of 60, an ACK and a FIN of 52; a request or response of about 110 and its ACK.
+/// Bytes of IPv4 packets per probe of each kind and direction: 64 bytes of payload for UDP
+/// (docs/protocol.md), 56 for an ICMP echo; a SYN of 60, an ACK and a FIN of 52; a request or
+/// response of about 110 and its ACK.
 const PROBES: [(Metric, f64); 5] = [
     (Metric::UdpRtt, 92.0),
     (Metric::IcmpRtt, 84.0),
@@ -25,15 +26,15 @@ const PROBES: [(Metric, f64); 5] = [
     (Metric::HttpKept, 162.0),
 ];
 
-/// What a direction's queue holds at its fullest.
+/// Largest queue of a direction.
 pub(crate) struct Buffer {
     /// Added delay in seconds.
     pub(crate) delay_s: f64,
-    /// Payload rate.
+    /// Goodput of the load.
     pub(crate) goodput_bits_per_second: f64,
-    /// What the probes add to it, as IP packets.
+    /// Rate of the probes as IP packets.
     probes_bits_per_second: f64,
-    /// Bytes of IP packets.
+    /// Size in bytes of IP packets.
     pub(crate) ip_bytes: f64,
     one_way: bool,
 }
@@ -41,13 +42,14 @@ pub(crate) struct Buffer {
 impl Buffer {
     /// Rate of the line in bits of IP packets.
     pub(crate) fn line_bits_per_second(&self) -> f64 {
-        // Acknowledgements of the other direction are not counted: at most 2.6 % of a download's rate.
+        // Without the acknowledgments of the other direction, which are at most 2.6 % of a
+        // download's rate.
         self.goodput_bits_per_second * IP_PER_PAYLOAD + self.probes_bits_per_second
     }
 }
 
-/// Bits of IP packets that the probes put on the line each second of a phase, in each direction: a few percent of a slow
-/// uplink. Lost ones are few and count as well.
+/// Rate of the probes in bits of IP packets per second in each direction: a few percent of a slow
+/// uplink. Lost probes are included; they are few.
 fn probe_rate(view: &View<'_>, phase: &Phase) -> f64 {
     let bits = |(metric, bytes): (Metric, f64)| view.values(metric, phase).len() as f64 * bytes * 8.0;
     PROBES.into_iter().map(bits).sum::<f64>() / phase.seconds().max(1e-3)
@@ -104,12 +106,13 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     Some(finding)
 }
 
-/// `None` where the rise is too small to be a full buffer.
+/// `None` if the increase is too small for a full buffer.
 pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
     let rise = view.rise_of(direction).filter(|r| r.p50() >= REPORTED_INCREASE_S)?;
     let goodput_bits_per_second = line_goodput(view.run, direction, rise.phase)?;
     let one_way = one_way_delay(view, direction, &rise);
-    // Both directions share the round trip when both are loaded; without one-way delays they cannot be told apart.
+    // If both directions are loaded, the round trip contains both queues, and only one-way delays
+    // can separate them.
     let round_trip = (rise.phase.kind != PhaseKind::Both).then(|| round_trip(view, &rise)).flatten();
     let delay_s = one_way.or(round_trip).filter(|d| *d >= REPORTED_INCREASE_S)?;
     let probes_bits_per_second = probe_rate(view, rise.phase);
@@ -136,7 +139,8 @@ fn round_trip(view: &View<'_>, rise: &Rise<'_>) -> Option<f64> {
     Some(full - rise.idle.p50.value)
 }
 
-/// A lost probe met a full queue, but its wait says nothing of the queue's length: observed values alone count.
+/// Uses observed values only: a lost probe met a full queue, but the time waited for it says
+/// nothing about the queue's length.
 fn of_observed(ascending: &[f64]) -> Option<f64> {
     let index = (FULL * ascending.len() as f64) as usize;
     ascending.get(index.min(ascending.len().checked_sub(1)?)).copied()

@@ -1,9 +1,9 @@
-//! How long the queue took to empty after the load.
+//! Time that the queue takes to drain after the load.
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, DrainTime, Finding, PhaseKind, Value};
 
-/// A queue counts as empty when this share of its height is left, or 10 ms.
+/// A queue counts as empty below this share of its height, or below 10 ms.
 const EMPTY: f64 = 0.1;
 const EMPTY_S: f64 = 0.010;
 

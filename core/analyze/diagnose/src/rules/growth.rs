@@ -1,4 +1,4 @@
-//! How the queue filled.
+//! Time that the queue takes to fill.
 use crate::rules::outage::outages;
 use crate::sample::pair;
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
@@ -7,7 +7,7 @@ use fathom_run::{Certainty, Conclusion, FillTime, Finding, Phase, Statistic};
 use fathom_stats::Sample;
 use fathom_units::Time;
 
-/// Width of the windows whose medians make the curve: several probes each, short beside any fill.
+/// Window for the medians of the curve: several probes each, and short compared with any fill time.
 const WINDOW_NS: u64 = 200_000_000;
 /// Share of its final height at which a queue counts as full.
 const FULL: f64 = 0.9;
@@ -17,7 +17,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     view.rises().filter(is_reported).filter_map(|rise| finding(view, &rise)).collect()
 }
 
-/// The height is how long the line stood still, not what a queue holds.
+/// Whether the height is the duration of an outage instead of a queue.
 fn is_an_outage(view: &View<'_>, rise: &Rise<'_>) -> bool {
     outages(view, rise.phase).iter().any(|outage| outage.seconds >= rise.height() / 2.0)
 }
@@ -34,11 +34,12 @@ fn finding(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Median latency of each window that has probes; time in seconds from the start of the phase to the window's end.
+/// Median latency of each window with probes; times are the ends of windows in seconds since the
+/// start of the phase.
 pub(super) fn curve(view: &View<'_>, phase: &Phase) -> Vec<(f64, f64)> {
     let Some(source) = view.source else { return Vec::new() };
     let windows = (phase.end_ns - phase.start_ns) / WINDOW_NS;
-    // A longer phase is a day's log, whose filling is at its start.
+    // A longer phase is a log of days; the queue fills at its start.
     let windows = windows.min(10_000);
     let mut observations = source.within(phase).peekable();
     (1..=windows)

@@ -1,18 +1,18 @@
-//! What the instrument did to the result: only what is out of the ordinary.
+//! Effects of the measurement itself on the result; only unusual ones are reported.
 use crate::health::latest;
 use crate::sample::is_loaded;
 use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, CpuCause, Finding, InstrumentEffect, Metric, Phase};
 
-/// Lateness that is reported, in seconds.
+/// Minimum lateness to report, in seconds.
 const LATE_S: f64 = 0.001;
-/// Share of replies with kernel timestamps below which times include the program's own wake-ups.
+/// Below this ratio of responses with kernel timestamps, delays include the program's own wake-ups.
 const FEW_KERNEL_TIMESTAMPS: f64 = 0.9;
 /// Shares of CPU time that are reported.
 const BUSY: f64 = 0.95;
 const STEAL: f64 = 0.02;
-/// Step of the wall clock that is reported, in seconds.
+/// Minimum step of the wall clock to report, in seconds.
 const CLOCK_STEP_S: f64 = 0.001;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
@@ -47,7 +47,7 @@ fn cpu(view: &View<'_>) -> Option<Finding> {
 
 fn timestamps(view: &View<'_>) -> Option<Finding> {
     let kernel_timestamp_ratio = view.run.instrument.kernel_timestamp_ratio;
-    // Only UDP and ICMP probes have them.
+    // Only UDP and ICMP probes have kernel timestamps.
     let stamped = matches!(view.source?.key.metric, Metric::UdpRtt | Metric::IcmpRtt);
     (stamped && kernel_timestamp_ratio < FEW_KERNEL_TIMESTAMPS)
         .then(|| effect(InstrumentEffect::FewKernelTimestamps { kernel_timestamp_ratio }))

@@ -1,4 +1,4 @@
-//! Probes that were lost, by direction where that is known.
+//! Lost probes, by direction if that is known.
 use crate::sample::{pair, sample};
 use crate::view::View;
 use alloc::vec::Vec;
@@ -6,9 +6,10 @@ use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, ProbeLoss, Serie
 use fathom_stats::{Sample, Summary};
 use fathom_units::Direction;
 
-/// Loss from which a person hears it in a call (about 1 %); less is the price of any congestion control by loss.
+/// Minimum loss ratio to report: about the level that is audible in a call (1 %). Loss-based
+/// congestion control always causes some loss.
 const REPORTED_RATIO: f64 = 0.01;
-/// Fewer lost probes than this are no ratio.
+/// Fewer lost probes give no meaningful ratio.
 const MIN_LOST: usize = 3;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {

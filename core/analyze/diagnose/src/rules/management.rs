@@ -1,4 +1,4 @@
-//! What limits the queue: its end (tail drop), or an AQM that keeps it short.
+//! Distinguishes tail drop from an AQM that keeps the queue short.
 use crate::sample::{alone, loss_events, pair, records_losses};
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
@@ -6,16 +6,17 @@ use fathom_run::{Alternative, Certainty, Conclusion, Finding, Management, Manage
 use fathom_stats::Sample;
 use fathom_units::{Direction, Duration, Time};
 
-/// Losses closer to the top than this share of the queue's height happened to a full queue. A sender learns of a loss
-/// one round trip later, when the queue is still about as long.
+/// Losses above this share of the queue's height count as losses at a full queue. The sender
+/// detects a loss one round trip later, when the queue still has about the same length.
 const TOP: f64 = 0.8;
-/// Share of the losses at the top that shows tail drop.
+/// Minimum share of losses at a full queue that indicates tail drop.
 const MOSTLY: f64 = 0.6;
-/// Fewer events than this show no pattern.
+/// Fewer events show no pattern.
 const MIN_EVENTS: usize = 3;
-/// More events than this show nothing more, and each costs a search.
+/// More events add no information, and each requires a search.
 const MAX_EVENTS: usize = 500;
-/// How long before an event the latency is looked up: after it the sender has slowed down and the queue is shorter.
+/// Latency is taken this long before an event, because afterwards the sender slows down and the
+/// queue becomes shorter.
 const BEFORE: Duration = Duration::from_millis(250);
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
@@ -23,7 +24,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 }
 
 fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
-    // With both directions loaded the round trip belongs to neither.
+    // With both directions loaded, the round trip does not belong to either.
     let rise = view.rise_of(direction).filter(|r| r.phase.kind == alone(direction))?;
     let events = loss_events(view.run, direction, rise.phase);
     let heights: Vec<f64> =

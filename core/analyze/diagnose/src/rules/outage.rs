@@ -1,20 +1,22 @@
-//! The link delivered nothing for a while: what was sent in that time arrived at its end, all at once.
+//! Detects outages: the link delivered nothing for a while, and everything sent during that time
+//! arrived at its end at once.
 //!
-//! A full queue looks otherwise: what was sent over a second comes over a second, each as late as the one before.
+//! With a full queue, data sent within a second arrives over a second, all of it equally late.
 use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, Finding, Phase, Value};
 
-/// A shorter one is a retry of 802.11, or the instrument's.
+/// Shorter ones are 802.11 retries, or caused by the measurement.
 const SHORTEST_NS: u64 = 1_000_000_000;
-/// What waited comes within this part of the outage: its own queue has to be sent.
+/// Divisor: waiting probes arrive within this part of the outage, because their own queue must be
+/// sent.
 const AT_ONCE: u64 = 10;
-/// Probes that must have waited.
+/// Minimum number of waiting probes.
 const MIN_PROBES: usize = 5;
 
-/// Nothing came through.
+/// An interval without any delivery.
 pub(super) struct Outage {
-    /// How long the answer to the first probe of those that waited took.
+    /// Response time of the first probe that waited.
     pub(super) seconds: f64,
 }
 
@@ -29,7 +31,7 @@ fn finding(phase: &Phase, outages: &[Outage]) -> Option<Finding> {
     Some(Finding::new(Conclusion::Outage(outage), None, Certainty::Certain))
 }
 
-/// All in a phase, in the order of time.
+/// All outages in a phase, in time order.
 pub(super) fn outages(view: &View<'_>, phase: &Phase) -> Vec<Outage> {
     let answered = view.latency_in(phase).filter_map(|probe| match probe.value {
         Value::Observed(value) => {
@@ -42,11 +44,11 @@ pub(super) fn outages(view: &View<'_>, phase: &Phase) -> Vec<Outage> {
     let mut rest = probes.as_slice();
     while let [(sent, came), ..] = rest {
         let waited = came - sent;
-        // Those that were sent while the first waited, and came with it.
+        // Probes that were sent while the first one waited, and arrived together with it.
         let with = |(s, c): &&(u64, u64)| *s < *came && c.abs_diff(*came) <= waited / AT_ONCE;
         let count = rest.iter().take_while(with).count();
         let last_sent = rest[..count].last().map_or(*sent, |(s, _)| *s);
-        // Up to the end probes were waiting.
+        // Probes were waiting until the end.
         let throughout = last_sent - sent >= waited / 2;
         let is_outage = waited >= SHORTEST_NS && count >= MIN_PROBES && throughout;
         if is_outage {

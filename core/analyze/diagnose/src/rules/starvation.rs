@@ -1,11 +1,12 @@
-//! The download falls while the upload's queue delays and drops its acknowledgements.
+//! Detects downloads that are slowed because the upload's queue delays and drops their
+//! acknowledgments.
 use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::threshold::BLOATED_P50_S;
 use fathom_run::{AckStarvation, Alternative, Certainty, Conclusion, Finding, PhaseKind};
 
-/// Share of its goodput alone below which a download starves. Sharing costs the acknowledgements of the upload, a few
-/// percent of the line down.
+/// A download starves below this share of its goodput without upload. Sharing the downlink with the
+/// upload's acknowledgments costs only a few percent.
 const STARVED: f64 = 0.6;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! Findings of captures: those of the seed's upload, and what is missing.
+//! Findings of captures: those of a bloated upload, and missing data.
 use crate::hops::path;
 use crate::line::MANAGED;
 use crate::upload::{delayed, probes, upload};
@@ -92,7 +92,7 @@ fn delayed_answers_keep_their_doubts() {
     }
 }
 
-/// A buffer that was never seen full may hold more.
+/// A buffer that was never seen full may be larger.
 #[test]
 fn a_buffer_with_room_left_holds_at_least_what_was_seen() {
     let mut capture = upload();
@@ -121,7 +121,7 @@ fn a_short_queue_is_healthy_and_none_is_no_verdict() {
     assert_eq!((d.health, d.reason), (Health::Inconclusive, Some(Reason::NoQueueSeen { flows: 3 })));
 }
 
-/// The threshold is that of the 90th percentile, which the 95th exceeds sooner.
+/// The threshold is for the 90th percentile; the 95th would exceed it earlier.
 #[test]
 fn a_queue_is_bloated_by_its_median_or_its_90th_percentile() {
     for (median_s, p90_s, p95_s, health) in [

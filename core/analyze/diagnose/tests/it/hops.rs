@@ -2,7 +2,7 @@
 use crate::upload::upload;
 use fathom_run::Capture;
 
-/// Two captures of one path, between which everything happens that can.
+/// Two captures of one path with every possible event in between.
 pub(crate) fn path() -> Capture {
     let mut path = upload();
     let [hop] = path.hops.as_mut_slice() else { panic!("{:?}", path.hops) };

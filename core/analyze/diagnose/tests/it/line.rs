@@ -1,33 +1,34 @@
-//! A made-up line with a fluid queue: what a run on it would record. Deterministic for a seed.
+//! A simulated line with a fluid queue, and the run that a test on it would record. Deterministic
+//! for a seed.
 #![allow(dead_code, reason = "each test binary that includes this file uses another part of it")]
 use fathom_run::{
     Instrument, Load, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, Series, SeriesKey, Value,
 };
 use fathom_units::{Direction, Duration, Rng, Time};
 
-/// A line as a household has it, and what was done on it.
+/// A household line and the test on it.
 #[derive(Clone)]
 pub(crate) struct Line {
     pub(crate) up_bits_per_second: f64,
     pub(crate) down_bits_per_second: f64,
-    /// Added delay of a full buffer, up and down, in seconds.
+    /// Added delay of a full buffer in each direction, in seconds.
     pub(crate) full_up_s: f64,
     pub(crate) full_down_s: f64,
     pub(crate) base_rtt_s: f64,
-    /// A manager keeps the queue at about 5 ms.
+    /// An AQM keeps the queue at about 5 ms.
     pub(crate) managed: bool,
-    /// Seconds of delay that a filling queue gains each second.
+    /// Growth of the delay of a filling queue, in seconds per second.
     pub(crate) fill_rate: f64,
     pub(crate) phase_s: f64,
     pub(crate) one_way: bool,
     pub(crate) loss_ratio: f64,
     pub(crate) seed: u64,
-    /// How late the probe timer is, and how busy the CPUs are.
+    /// Lateness of the probe timer, and CPU usage.
     pub(crate) lateness: Duration,
     pub(crate) cpu_busy_ratio: f64,
 }
 
-/// The case of the house in the seeds: 3 Mbit/s up behind 375 kB, 20 Mbit/s down, 51 ms away.
+/// The house in the founding texts: 3 Mbit/s up behind 375 kB, 20 Mbit/s down, 51 ms away.
 pub(crate) const BLOATED: Line = Line {
     up_bits_per_second: 3e6,
     down_bits_per_second: 20e6,
@@ -44,7 +45,7 @@ pub(crate) const BLOATED: Line = Line {
     cpu_busy_ratio: 0.2,
 };
 
-/// The same line with a manager.
+/// The same line with an AQM.
 pub(crate) const MANAGED: Line = Line { managed: true, seed: 8, ..BLOATED };
 
 const PAYLOAD_PER_IP: f64 = 1448.0 / 1500.0;
@@ -57,7 +58,7 @@ const KINDS: [(PhaseKind, f64); 5] = [
     (PhaseKind::Drain, 0.4),
 ];
 
-/// One direction's queue while the run goes on.
+/// State of the queue in one direction.
 struct Queue {
     full_s: f64,
     delay_s: f64,
@@ -178,7 +179,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Fluid: slow start to the top, a loss, a third less, then slow growth back.
+    /// Fluid model: slow start to the maximum, a loss, a decrease by a third, then slow growth.
     fn fill(&mut self, direction: usize, on: bool) {
         let (line, noise) = (self.line, self.rng.next_f64());
         let queue = &mut self.queues[direction];
@@ -237,7 +238,7 @@ impl Recorder<'_> {
         let rates = [self.line.up_bits_per_second, self.line.down_bits_per_second];
         let rtt = self.line.base_rtt_s + self.queues.iter().map(|q| q.delay_s).sum::<f64>();
         for (i, direction) in Direction::BOTH.into_iter().enumerate().filter(|(i, _)| on[*i]) {
-            // Acknowledgements behind a deep queue hold the download back.
+            // Acknowledgments behind a long queue slow down the download.
             let starved = i == 1 && kind == PhaseKind::Both && self.queues[0].delay_s > 0.1;
             let share = if starved { 0.4 } else { 1.0 } * (0.97 + 0.05 * self.rng.next_f64());
             let goodput = rates[i] * PAYLOAD_PER_IP * share;

@@ -1,4 +1,4 @@
-//! Made-up months with a known truth, and months of plain noise.
+//! Simulated months with known ground truth, and months of plain noise.
 use fathom_diagnose::{CHANCE, Months, PastLoad, PastSeries, Zone, diagnose_months};
 use fathom_run::{Certainty, Conclusion, DayGroup, Finding, FindingKind, LinkUse, RecurringHours};
 use fathom_units::{Direction, Duration, Rng, WallTime};
@@ -10,14 +10,14 @@ const DAY_S: u64 = 86_400;
 /// Seconds between two probes.
 const STEP_S: u64 = 20;
 
-/// What a line does at a local time: seconds of delay, or lost.
+/// Delay of a line at a local time in seconds, or lost.
 type Truth<'t> = &'t dyn Fn(u64, &mut Rng) -> Option<f64>;
 
 fn wall(s: u64) -> WallTime {
     WallTime(s * 1_000_000_000)
 }
 
-/// Columns of a width of what `code` gives.
+/// Columns of a given width with the results of `code`.
 fn columns(days: u64, width_s: u64, step_s: u64, mut code: impl FnMut(u64) -> Code) -> Vec<Column> {
     let end_s = START_S + days * DAY_S;
     let count = (days * DAY_S / width_s) as usize;
@@ -56,7 +56,7 @@ fn found(days: u64, seed: u64, truth: Truth) -> Vec<Finding> {
     diagnose_months(&Months { series, zone: Zone::fixed(0), ..Months::default() })
 }
 
-/// 15 ms, with an exponential tail; one probe of 500 lost.
+/// 15 ms with an exponential tail; one probe in 500 is lost.
 fn quiet(rng: &mut Rng) -> Option<f64> {
     (!rng.chance(0.002)).then(|| 0.015 + rng.exponential(1_000) as f64 * 1e-6)
 }
@@ -75,7 +75,7 @@ fn one(findings: &[Finding]) -> &Finding {
     &findings[0]
 }
 
-/// The hours of a finding that has some.
+/// The hours of a finding, if it has any.
 fn hours_of(finding: &Finding) -> Option<&RecurringHours> {
     match &finding.conclusion {
         Conclusion::RecurringDelay(delay) => Some(&delay.hours),
@@ -84,7 +84,7 @@ fn hours_of(finding: &Finding) -> Option<&RecurringHours> {
     }
 }
 
-/// A finding in one line: what, when, and how much to one figure.
+/// A finding in one line: what, when, and how much to one digit.
 fn short(finding: &Finding) -> String {
     let when = hours_of(finding).map(|h| format!("{:?} {} to {}", h.days, h.from_hour, h.to_hour));
     let when = when.unwrap_or_default();
@@ -118,7 +118,7 @@ fn known_truths() {
         |s: u64, rng: &mut Rng| quiet(rng).map(|v| v + if s >= START_S + 31 * DAY_S { 0.012 } else { 0.0 });
     let shorter =
         |s: u64, rng: &mut Rng| quiet(rng).map(|v| v + if s < START_S + 40 * DAY_S { 0.009 } else { 0.0 });
-    // Two evenings in three, not all of them.
+    // On two evenings in three, not on all.
     let often = |s: u64, rng: &mut Rng| {
         let slow = (20..22).contains(&hour(s)) && !((s - START_S) / DAY_S).is_multiple_of(3);
         quiet(rng).map(|v| v + if slow { 0.05 } else { 0.0 })
@@ -142,7 +142,7 @@ fn known_truths() {
     }
 }
 
-/// The same line with the same seeds, before there are enough days; and effects too small for anybody to care.
+/// The same line with the same seeds with too few days; and effects too small to matter.
 #[test]
 fn silent_when_the_data_does_not_hold_it() {
     let evening =
@@ -177,7 +177,7 @@ fn own_link(finding: &Finding) -> Option<LinkUse> {
     }
 }
 
-/// What the house itself sends, and what the provider's side does while it is idle.
+/// The household's own traffic, and a queue on the provider's side while it is idle.
 #[test]
 fn whose_queue_it_is() {
     let uploads = |s: u64| s % 6_000 < 1_200;
@@ -207,10 +207,10 @@ fn whose_queue_it_is() {
     assert!(both.iter().all(|f| own_link(f) != Some(LinkUse::Idle)), "{both:#?}");
 }
 
-/// By the household's clock: 20 h stays 20 h when summer time begins, which in UTC is another hour.
+/// In local time: 20 h stays 20 h when daylight saving time starts, although the UTC hour changes.
 #[test]
 fn hours_are_those_of_the_household() {
-    // 2026-03-29T01:00Z, when Central European summer time began.
+    // 2026-03-29T01:00Z, the start of Central European Summer Time.
     let summer_s = 1_774_746_000;
     let local = |s: u64| if s < summer_s { s + 3_600 } else { s + 7_200 };
     let truth = |s: u64, rng: &mut Rng| quiet(rng).map(|v| v + if hour(local(s)) == 20 { 0.05 } else { 0.0 });
@@ -242,8 +242,9 @@ fn a_change_of_path_is_named() {
     assert_eq!((short(one(&far)), far[0].certainty), ("base 31 0.012 false".into(), Certainty::Likely));
 }
 
-/// Plain noise of several shapes: at most one history in a thousand of each kind of finding may have one. Of 4 kinds and 200
-/// histories that is 0.8 expected at the most; that there are more than 5 has a probability below 0.001.
+/// Plain noise of several shapes: at most one history in a thousand may have a finding of each
+/// kind. With 4 kinds and 200 histories at most 0.8 are expected; more than 5 have a probability
+/// below 0.001.
 #[test]
 fn nothing_is_found_in_noise() {
     let mut seeds = Vec::new();

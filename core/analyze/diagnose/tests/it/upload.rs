@@ -1,4 +1,4 @@
-//! What a capture of a bloated upload shows.
+//! Results of a capture of a bloated upload.
 use fathom_run::{
     Capture, CaptureDefect, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes,
     CapturedQueue, CapturedSide, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate,
@@ -24,7 +24,7 @@ fn hop() -> CapturedHop {
     }
 }
 
-/// Answers that came while the queue stood, with what it added.
+/// Responses while the queue was present, and the delay it added.
 pub(crate) fn probes(kind: ProbeKind, answers: u64, added_p95_s: f64) -> CapturedProbes {
     CapturedProbes {
         kind,
@@ -48,7 +48,7 @@ pub(crate) fn delayed(number: u32, ends: Option<[&str; 2]>, added_p95_s: f64) ->
     DelayedFlows { who: DelayedParty::Flow { number, ends }, added_p95_s }
 }
 
-/// 10 Mbit/s behind 1.25 MB, 10 ms away, seen at the sender.
+/// 10 Mbit/s behind 1.25 MB, 10 ms away, captured at the sender.
 pub(crate) fn upload() -> Capture {
     let sent = CapturedSide {
         packets: 100_000,

@@ -1,4 +1,4 @@
-//! What comes out for lines whose truth is known.
+//! Diagnoses of lines with known ground truth.
 use crate::line::{BLOATED, Line, MANAGED};
 use fathom_diagnose::{Diagnosis, Health, diagnose};
 use fathom_run::{
@@ -7,7 +7,7 @@ use fathom_run::{
 };
 use fathom_units::{Direction, Duration, Time};
 
-/// A change to a run, and the reason that the diagnosis must then give.
+/// A change to a run, and the expected reason of the diagnosis.
 type Damage = (Reason, fn(&mut Run));
 
 /// Whether a reason is the expected one.
@@ -53,7 +53,7 @@ fn the_deep_upload_buffer() {
         (Health::Bloated, Some(Grade::F), Some(Metric::UdpRtt))
     );
     let size = finding(&d, FindingKind::BufferSize, Some(Direction::Up));
-    // 1 s in front of 3 Mbit/s of IP packets is 375 kB.
+    // 1 s at 3 Mbit/s of IP packets is 375 kB.
     within(parameter(size, "ip_bytes"), 355e3, 385e3);
     let down = finding(&d, FindingKind::BufferSize, Some(Direction::Down));
     within(parameter(down, "ip_bytes"), 280e3, 310e3);
@@ -79,7 +79,7 @@ fn the_managed_line_is_healthy() {
     assert!(!has(&d, FindingKind::BufferSize) && !has(&d, FindingKind::AckStarvation));
 }
 
-/// Times at which any flow had retransmitted.
+/// Times at which any flow retransmitted.
 fn retransmissions(run: &Run) -> Vec<Time> {
     let counters = run.series.iter().filter(|s| s.key.metric == Metric::FlowRetransmits);
     let grown = counters.flat_map(|s| {
@@ -113,7 +113,7 @@ fn a_line_that_stands_still_is_no_full_queue() {
     for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::UdpRtt) {
         for (at, value) in series.at_ns.iter().zip(&mut series.values) {
             let sent = *at as f64 / 1e9;
-            // What waited is sent in order when the line moves again.
+            // Queued packets are sent in order when the link recovers.
             *value += if (from..to).contains(&sent) { to - sent + 0.02 * (sent - from) } else { 0.0 };
         }
     }
@@ -136,7 +136,7 @@ fn the_truth_of_the_lab_is_not_looked_at() {
 #[test]
 fn a_busy_machine_spoils_only_what_it_could_have_made() {
     let small = Line { full_up_s: 0.09, full_down_s: 0.002, ..BLOATED };
-    // (line, timer lateness, CPU busy) to health.
+    // Line, timer lateness, CPU usage, expected health.
     let late = |line: &Line, ms, busy| Line {
         lateness: Duration::from_millis(ms),
         cpu_busy_ratio: busy,
@@ -174,7 +174,7 @@ fn a_starved_instrument_finds_nothing_healthy() {
     let left_out =
         |reason: &Reason| matches!(reason, Reason::ProbesLeftOut { left_out_ratio } if *left_out_ratio > 0.1);
     let none = |_: &Reason| false;
-    // (what, CPU busy, load loses nothing, probes left out) to health and the reason.
+    // Description, CPU usage, load without losses, skipped probes, expected health and reason.
     let cases: [(_, _, _, _, _, IsReason<'_>); 6] = [
         ("quiet machine", 0.2, false, 0, Health::Healthy, &none),
         ("quiet machine, nothing lost", 0.2, true, 0, Health::Healthy, &none),
@@ -255,7 +255,7 @@ fn lost_probes_have_a_direction_and_raise_percentiles() {
     let up = d.phase(PhaseKind::Up).unwrap();
     assert!(up.latency.unwrap().p95.at_least && up.latency.unwrap().p90.at_least);
     let bloat = finding(&d, FindingKind::Bufferbloat, Some(Direction::Up));
-    // Of answered probes.
+    // Of answered probes only.
     within(parameter(bloat, "loaded_p90_s"), 1.0, 1.1);
 }
 
@@ -292,7 +292,7 @@ fn advice_is_a_shaper_below_the_rate_of_the_line() {
     assert_eq!(of(&MANAGED).advice, []);
 }
 
-/// Each piece of evidence is what the run's own measure says of that series, statistic and span.
+/// Each piece of evidence equals the run's own measure of that series, statistic and span.
 #[test]
 fn evidence_can_be_recomputed_from_the_run() {
     for line in [&BLOATED, &MANAGED] {
@@ -311,7 +311,7 @@ fn evidence_can_be_recomputed_from_the_run() {
     }
 }
 
-/// What is written is read again; a kind of a newer version stays what it is.
+/// Findings are unchanged by writing and reading; unknown kinds of newer versions are preserved.
 #[test]
 fn findings_survive_json() {
     for line in [&BLOATED, &MANAGED] {
@@ -328,7 +328,7 @@ fn findings_survive_json() {
 
 #[test]
 fn no_run_makes_it_panic() {
-    // Runs cut down at random: series and phases missing, phases moved, all values alike.
+    // Randomly damaged runs: series and phases missing, phases moved, all values equal.
     for seed in 0..40 {
         let mut rng = fathom_units::Rng::new(seed);
         let mut run = Line { phase_s: 2.0, loss_ratio: rng.next_f64(), seed, ..BLOATED }.run();

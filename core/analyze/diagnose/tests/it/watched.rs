@@ -1,4 +1,4 @@
-//! A period of a watch is a run: what is found in it, and what is not.
+//! Findings in a watch period.
 use fathom_diagnose::{Diagnosis, Health, diagnose};
 use fathom_run::{
     Conclusion, FindingKind, History, Instrument, Metric, Observation, Phase, PhaseEnd, PhaseKind, Reason,
@@ -10,7 +10,8 @@ const DAY_S: u64 = 86_400;
 /// Seconds between two probes.
 const STEP_S: u64 = 20;
 
-/// Days from Monday 2026-01-05 00:00 UTC of a target whose delay at a second of the period is `truth`.
+/// Days from Monday 2026-01-05 00:00 UTC of a target with delay `truth` at each second of the
+/// period.
 fn period(days: u64, truth: impl Fn(u64, &mut Rng) -> Option<f64>) -> Run {
     let mut rng = Rng::new(7);
     let mut series = Series::new(SeriesKey::of(Metric::IcmpRtt));
@@ -44,7 +45,7 @@ fn period(days: u64, truth: impl Fn(u64, &mut Rng) -> Option<f64>) -> Run {
     }
 }
 
-/// 15 ms, with an exponential tail.
+/// 15 ms with an exponential tail.
 fn quiet(rng: &mut Rng) -> f64 {
     0.015 + rng.exponential(1_000) as f64 * 1e-6
 }
@@ -68,7 +69,7 @@ fn a_quiet_week_is_healthy() {
     assert_eq!(d.phases[0].latency.unwrap().count, (7 * DAY_S / STEP_S) as usize);
 }
 
-/// By the household's clock: an hour later than UTC.
+/// In local time, which is an hour later than UTC.
 #[test]
 fn slow_evenings_of_a_month_come_back() {
     let mut run =
@@ -85,7 +86,7 @@ fn slow_evenings_of_a_month_come_back() {
     assert_eq!((last.start_ns / 1_000_000_000, last.end_ns / 1_000_000_000), (start_s, start_s + 4 * 3_600));
 }
 
-/// Latency that is raised most of the time says nothing of whose load it is.
+/// Latency that is high most of the time does not show whose load it is.
 #[test]
 fn raised_latency_alone_is_no_verdict() {
     let d = diagnose(&period(1, |s, rng| Some(quiet(rng) + if s % 600 < 300 { 0.4 } else { 0.0 })));
@@ -94,7 +95,7 @@ fn raised_latency_alone_is_no_verdict() {
     assert!((0.39..0.42).contains(&increase_p90_s), "{increase_p90_s}");
 }
 
-/// The house's own uploads fill a buffer: the recorded traffic tells.
+/// The household's own uploads fill a buffer, as the recorded traffic shows.
 #[test]
 fn own_uploads_that_fill_a_buffer_are_bloat() {
     let uploads = |s: u64| s % 6_000 < 1_200;
@@ -131,8 +132,8 @@ fn loss_of_a_period_is_found_and_nothing_answered_is_no_verdict() {
     assert_eq!((silent.health, silent.reason), (Health::Inconclusive, Some(Reason::NoAnswers)));
 }
 
-/// A file may claim any length and any number of series: memory is bounded by what months need. 200 series of 292 years would
-/// take 3.5 million columns of hours and ten minutes each.
+/// A file can claim any length and number of series. Memory is limited to what the analysis needs:
+/// 200 series of 292 years would take 3.5 million columns of hours and ten minutes each.
 #[test]
 fn a_period_of_292_years_with_many_series_is_bounded() {
     let mut run = period(1, |_, rng| Some(quiet(rng)));

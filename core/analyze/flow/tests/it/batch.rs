@@ -1,4 +1,4 @@
-//! Packets that wait for others of their flow: of each flow the same is told, in the same order.
+//! Batching does not change the events of a flow or their order.
 use crate::packets::{bytes, packet};
 use fathom_capture::{Address, Transport};
 use fathom_flow::{
@@ -8,7 +8,7 @@ use fathom_units::Rng;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// What was reported of each flow, by the frame that began it.
+/// Events of each flow, by the frame number of its first packet.
 #[derive(Default)]
 struct FlowLog {
     begun: BTreeMap<FlowId, u64>,
@@ -49,8 +49,8 @@ impl Sink for FlowLog {
     }
 }
 
-/// Flows of a few packets and of thousands, that follow each other between the same ports, with options of every length; and flows of one packet,
-/// most of which are forgotten.
+/// Flows of a few and of thousands of packets that reuse the same ports, with options of every
+/// length; and flows of one packet, most of which are forgotten.
 #[test]
 fn each_flow_has_the_same_events_in_the_same_order() {
     for seed in 0..12 {

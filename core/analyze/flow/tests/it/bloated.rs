@@ -1,11 +1,11 @@
-//! A real capture of a bloated upload, at both ends, against its truth: 549 drops in the bottleneck, of which one was ICMP's and one
-//! the sparse flow's, and so 547 the upload's.
+//! A real capture of a bloated upload at both ends, compared with the ground truth: 549 drops at
+//! the bottleneck, one of them of ICMP and one of the sparse flow, which leaves 547 of the upload.
 use crate::capture::{bloated_upload, trace};
 use fathom_flow::{Causes, End, FlowSummary, Lost, Sink};
 
 const DROPPED_OF_THE_UPLOAD: u64 = 547;
 
-/// Counts losses of which the original passed, and of which it did not.
+/// Counts losses with and without a captured original.
 #[derive(Default)]
 struct Losses {
     passed: u64,
@@ -20,7 +20,7 @@ impl Sink for Losses {
     }
 }
 
-/// The third flow of the files.
+/// Index of the upload: the third flow of the files.
 const UPLOAD: usize = 2;
 
 fn of(name: &str) -> (FlowSummary, Losses) {
@@ -34,7 +34,8 @@ fn at_the_sender_every_retransmission_is_seen_twice() {
     let sent = upload.sent_by(End::A);
     assert_eq!(sent.repeated_packets, DROPPED_OF_THE_UPLOAD);
     assert_eq!((losses.passed, losses.missing), (DROPPED_OF_THE_UPLOAD, 0));
-    // One was overtaken by a repair, before SACK told of it (frame 146883). None is the timer's: nothing was silent for so long.
+    // A retransmission overtook one of them before SACK reported it (frame 146883). None is a
+    // timeout: there was no silence of that length.
     assert_eq!(sent.retransmissions, Causes { fast: 546, probe: 1, ..Causes::default() });
     assert_eq!(
         (sent.reordered_packets, sent.network_duplicates, sent.unseen_bytes, sent.strays),
@@ -55,9 +56,10 @@ fn at_the_receiver_every_retransmission_fills_a_hole() {
     );
 }
 
-/// What tcptrace 6.6.7 (`-lrW --csv`) says of the same flow. It counts one byte too many as outstanding and takes no SACK into account,
-/// so that is left out; so is its count of third duplicates (375), which begins anew where a window changes.
-/// The file here holds headers only, so that all of the payload counts as truncated.
+/// Values of tcptrace 6.6.7 (`-lrW --csv`) for the same flow. Its bytes in flight are omitted,
+/// because it counts one byte too many and ignores SACK. So is its count of triple duplicate ACKs
+/// (375), which restarts when a window changes. The file contains headers only, so the whole
+/// payload counts as truncated.
 #[test]
 fn counts_are_those_of_tcptrace() {
     let (upload, _) = of("snd");
@@ -83,8 +85,9 @@ fn counts_are_those_of_tcptrace() {
     );
 }
 
-/// What is outstanding has SACKed bytes subtracted: 35 % less than tcptrace's 2,227,025 at the most, and near to the kernel's largest
-/// window (953 segments) with what was lost and not yet sent again.
+/// Bytes in flight exclude SACKed bytes: they are 35 % below tcptrace's maximum of 2,227,025, and
+/// close to the kernel's largest window (953 segments) plus segments that were lost and not
+/// retransmitted yet.
 #[test]
 fn outstanding_bytes_are_about_the_congestion_window() {
     let (upload, _) = of("snd");

@@ -1,10 +1,11 @@
-//! Reads captures in testdata/trace: those of the lab, and a real bloated upload (pcap with microseconds, Ethernet, IPv4).
+//! Reads captures in testdata/trace: those of the lab, and a real bloated upload (pcap with
+//! microseconds, Ethernet, IPv4).
 use fathom_capture::{Address, IcmpHeader, Packet, Reader, Stamps, Step, TcpHeader, Transport, dissect};
 use fathom_flow::{Flows, Sink, Times, Tracer};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The file's bytes, decompressed.
+/// Decompressed content of a file.
 pub(crate) fn read(path: &Path) -> Vec<u8> {
     let file = std::fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
@@ -12,12 +13,13 @@ pub(crate) fn read(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The folder of the real bloated upload: captures at the sender and at the receiver, and their truth.
+/// Folder of the real bloated upload: captures at the sender and the receiver, and the ground
+/// truth.
 pub(crate) fn bloated_upload_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../testdata/trace/bloated-upload")
 }
 
-/// The capture of the bloated upload at one end: `snd` or `rcv`.
+/// Capture of the bloated upload at one end: `snd` or `rcv`.
 pub(crate) fn bloated_upload(end: &str) -> Vec<u8> {
     let path = bloated_upload_folder().join(format!("{end}.pcap.xz"));
     let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -26,17 +28,17 @@ pub(crate) fn bloated_upload(end: &str) -> Vec<u8> {
     bytes
 }
 
-/// Where the lab's captures are, and their truth.
+/// Folder of the lab captures and their ground truth.
 pub(crate) fn lab_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../testdata/trace/lab")
 }
 
-/// One of the lab's captures.
+/// A lab capture.
 pub(crate) fn lab(name: &str) -> Vec<u8> {
     read(&lab_folder().join(format!("{name}.pcap.gz")))
 }
 
-/// Hands over each packet of a whole file.
+/// Calls `visit` with each packet of a file.
 pub(crate) fn each_packet(file: &[u8], mut visit: impl FnMut(Times, &Packet<'_>)) {
     let (mut reader, mut rest, mut frames) = (Reader::new(), file, 0);
     while !rest.is_empty() {
@@ -92,7 +94,7 @@ fn transport(protocol: u8, body: &[u8], length: usize) -> Transport<'_> {
     }
 }
 
-/// All packets of a file into a tracer.
+/// Traces all packets of a file.
 pub(crate) fn trace<S: Sink>(file: &[u8], sink: S) -> (Flows, S) {
     assert_eq!(le(file, 0), 0xa1b2_c3d4, "pcap with microseconds, little-endian");
     let mut tracer = Tracer::new(sink);

@@ -1,17 +1,21 @@
-//! Time lines written by hand in `golden/trace/*.txt`: packets, and what a tracer tells of each.
+//! Time lines written by hand in `golden/trace/*.txt`: packets, and the events that a tracer
+//! reports for each.
 //!
 //! ```text
 //! flow
 //! 0ms  | A 1:1001 ack 1 ts 5/7        | new out 1000
 //! 10ms | B 1:1 ack 1001 sack 2001-3001 | rtt 10ms seq, acks 1000
 //! ```
-//! `flow` begins anew. A packet is its sender, the bytes it holds (relative to its SYN, which is 0; left out in a SYN), and words:
-//! `ack`, `win`, `sack`, `ts own/echo`, `id`, `ce`, `ect`, `syn`, `fin`, `rst`, `psh`, `ece`, `cwr`; in a SYN `mss`, `scale`; `isn 5`
-//! adds 5 to both first numbers. `totals A` ends the capture and tells what was counted of A, zeros left out.
+//! `flow` starts a new capture. A packet consists of its sender, the bytes it carries (relative to
+//! its SYN, which is 0; omitted for a SYN), and words: `ack`, `win`, `sack`, `ts own/echo`, `id`,
+//! `ce`, `ect`, `syn`, `fin`, `rst`, `psh`, `ece`, `cwr`; for a SYN also `mss`, `scale`. `isn 5`
+//! adds 5 to both initial sequence numbers. `totals A` ends the capture and lists the nonzero
+//! totals of A.
 //!
-//! Told are: `open A`, where A is who opened; the round trips that the packet ends; what proves a repair needless; `acks` with the bytes
-//! that it is the first to acknowledge; `dup`; a segment's kind with what is outstanding, and the other's window in brackets where
-//! the handshake told it; `lost` with the time at which the original passed.
+//! Events: `open A` with the initiator; round-trip time samples; evidence of spurious
+//! retransmissions; `acks` with the number of newly acknowledged bytes; `dup`; the kind of a
+//! segment with the bytes in flight, and the other end's window in brackets if the handshake
+//! revealed its scale; `lost` with the time of the original.
 use crate::segments::{ENDS, Words, letter};
 use fathom_capture::Address;
 use fathom_flow::{
@@ -120,7 +124,7 @@ fn totals(totals: &Totals) -> String {
     reported.join(", ")
 }
 
-/// What a time line's lines tell, in the place of what they say.
+/// Replaces the expected events of a time line by the reported ones.
 fn replay(text: &str) -> String {
     let mut tracer = Some(Tracer::new(EventLog::default()));
     let (mut frame, mut out) = (0, String::new());

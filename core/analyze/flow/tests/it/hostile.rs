@@ -1,4 +1,4 @@
-//! Files made to harm: whatever is in them, nothing panics, and memory is bounded.
+//! Malicious input: no content causes a panic, and memory is bounded.
 use crate::packets::{bytes, packet, segment};
 use fathom_capture::{Address, Packet};
 use fathom_flow::{BatchedTracer, Bounds, FlowId, Flows, Sink, Times, Tracer};
@@ -6,7 +6,7 @@ use fathom_units::Rng;
 
 const BOUNDS: Bounds = Bounds { lone_flows: 100, flows: 300, waiting: 2000, hash_seed: 7 };
 
-/// A tracer of either kind.
+/// Either kind of tracer.
 trait AnyTracer {
     fn packet(&mut self, times: Times, packet: &Packet<'_>);
     fn flows(&self) -> usize;
@@ -83,7 +83,7 @@ fn a_flood_of_syns_is_a_number_and_the_busy_flow_is_kept() {
     assert_eq!(busy.totals()[0].unique_bytes, 10_000);
 }
 
-/// Numbers and first frames of the flows that were opened.
+/// Identifiers and first frames of the opened flows.
 #[derive(Default)]
 struct Opened(Vec<(FlowId, u64)>);
 
@@ -100,7 +100,7 @@ fn flood(tracer: &mut Tracer<Opened>) {
     }
 }
 
-/// Sinks keep a place for each number.
+/// Sinks use identifiers as indices.
 #[test]
 fn numbers_of_flows_that_are_forgotten_are_given_again_and_a_second_pass_has_those_of_the_first() {
     let mut first = Tracer::bounded(Opened::default(), BOUNDS);

@@ -1,4 +1,5 @@
-//! Causes of retransmissions against the counters of the kernel that sent them: testdata/trace/kernel.
+//! Causes of retransmissions compared with the counters of the sending kernel:
+//! testdata/trace/kernel.
 use crate::capture::{read, trace};
 use fathom_flow::{Causes, End};
 use std::path::Path;
@@ -6,7 +7,8 @@ use std::path::Path;
 /// A row of truth.txt.
 struct Counters {
     name: String,
-    /// All; in recovery; after the timer in slow start; by the timer itself; repairs that were lost.
+    /// Retransmissions: all; in recovery; in slow start after a timeout; by timeouts; of lost
+    /// retransmissions.
     numbers: [u64; 5],
 }
 
@@ -48,8 +50,8 @@ fn every_retransmission_is_counted_and_its_cause_is_the_kernels() {
             assert_eq!((counted.fast + counted.probe, counted.timeout), (fast, 0), "{name}: {counted:?}");
             assert!((lost_again..=lost_again + 1).contains(&counted.probe), "{name}: {counted:?}");
         } else {
-            // After a timeout the kernel may find that it was too early, and go on in recovery: what it sends again then looks the
-            // same from outside. It was so with 7 of 365.
+            // After a timeout the kernel may detect that it was spurious and continue in recovery.
+            // From outside these retransmissions look the same. This was the case for 7 of 365.
             let by_timer = slow_start + timeouts;
             assert!((by_timer..=by_timer + 7).contains(&counted.timeout), "{name}: {counted:?}");
         }

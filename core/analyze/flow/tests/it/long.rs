@@ -1,10 +1,10 @@
-//! Round trips of minutes, with all that is in flight meanwhile: where others have limits.
+//! Round-trip times of minutes, with all their data in flight.
 use crate::segments::Words;
 use fathom_flow::{End, FlowId, FlowSummary, Lost, RetransmissionCause, Sink, Times, Tracer};
 
 const SEGMENTS: u64 = 100_000;
 const MSS: u64 = 1448;
-/// 716 s, Auerswald's longest.
+/// 716 s, the longest that Auerswald observed.
 const ROUND_TRIP_MS: i64 = 716_000;
 const GAP_MS: i64 = 7;
 

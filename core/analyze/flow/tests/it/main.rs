@@ -1,4 +1,5 @@
-//! Tests of the tracer: hand-written time lines, a naive oracle, hostile input, and a real capture with its truth.
+//! Tests of the tracer: hand-written time lines, a naive oracle, malicious input, and a real
+//! capture with its ground truth.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod batch;
 mod bloated;

@@ -1,9 +1,9 @@
-//! Captures that missed packets: the lab's upload, less some of its packets.
+//! Captures with missing packets: the lab's upload without some of its packets.
 use crate::capture::{each_packet, lab};
 use fathom_flow::{Tracer, missed_data};
 use fathom_run::CaptureDefect;
 
-/// The defect of a capture that has packets of these numbers alone, all that passed being counted from 0.
+/// Defect of a capture that contains only the selected packets, numbered from 0.
 fn defect(is_captured: impl Fn(u64) -> bool) -> Option<CaptureDefect> {
     struct Nobody;
     impl fathom_flow::Sink for Nobody {}
@@ -23,13 +23,13 @@ fn a_whole_capture_has_all() {
     assert_eq!(defect(|_| true), None);
 }
 
-/// What was on its way when a capture began is not missed by it.
+/// Data in flight at the start of a capture does not count as missed.
 #[test]
 fn a_capture_that_begins_in_the_middle_has_all() {
     assert_eq!(defect(|number| number >= 2000), None);
 }
 
-/// Of five packets one, and of a hundred packets twenty in a row, as a full buffer drops them.
+/// One packet in five, and twenty in a row of each hundred, as a full buffer drops them.
 #[test]
 fn what_was_missed_is_told_with_its_share() {
     for defect in [defect(|number| number % 5 != 4), defect(|number| number % 100 < 80)] {

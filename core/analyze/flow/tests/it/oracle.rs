@@ -1,9 +1,10 @@
-//! The scoreboard against one that keeps each byte by itself and looks at all of them each time.
+//! Compares the scoreboard with an oracle that stores each byte separately and checks all of them
+//! each time.
 use crate::segments::Words;
 use fathom_flow::{Ack, FlowId, RoundTrip, RttMethod, RttValidity, Segment, Sink, Times, Tracer};
 use fathom_units::Rng;
 
-/// What a tracer told of one packet.
+/// Events that a tracer reported for one packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Observed {
     outstanding: Option<u64>,
@@ -29,10 +30,10 @@ impl Sink for Observed {
 
 #[derive(Clone, Copy, Default)]
 struct Byte {
-    /// When it passed first and last; 0 if it did not.
+    /// First and last capture time; 0 if it was not captured.
     first: i64,
     last: i64,
-    /// Where the packet in which it passed first begins and ends.
+    /// Start and end of the packet in which it was captured first.
     packet: (u64, u64),
     arrived: bool,
     sacked: bool,
@@ -52,7 +53,8 @@ impl Oracle {
     fn sent(&mut self, start: u64, stop: u64, now: i64) -> Observed {
         let fresh = |byte: &Byte| byte.first == 0;
         for at in start..stop {
-            // A packet that fills a hole in part is listed by parts: each is what lies between bytes that passed before.
+            // A packet that partly fills holes is listed in parts, each between bytes that were
+            // captured before.
             let mut part = (at, at + 1);
             while part.0 > start && fresh(&self.bytes[part.0 as usize - 1]) {
                 part.0 -= 1;
@@ -73,7 +75,7 @@ impl Oracle {
         self.highest = self.highest.max(stop);
         Observed { outstanding: Some(self.outstanding()), ..Observed::default() }
     }
-    /// Whether all of the packet with this as its last byte passed once.
+    /// The last byte's state, if all bytes of its packet were captured once.
     fn once(&self, last: u64) -> Option<Byte> {
         let byte = self.bytes[last as usize];
         let (start, stop) = byte.packet;
@@ -85,7 +87,8 @@ impl Oracle {
         let before = self.outstanding()
             + (self.acked..ack.max(self.acked)).filter(|b| *b >= self.highest).count() as u64;
         let mut observed = Observed::default();
-        // What raised the ACK was sent then, at the latest: what is selected and was sent before is told of late.
+        // The data that raised the ACK was sent at this time or earlier. SACKed data sent before
+        // that was reported late.
         let raised = self.bytes.get(self.acked as usize..ack as usize).unwrap_or_default();
         let raised = raised.iter().map(|byte| byte.last).max().unwrap_or(0);
         if ack > self.acked {
@@ -120,13 +123,14 @@ impl Oracle {
     }
 }
 
-/// A connection whose sender sends and repeats at random, whose receiver answers at random times, and whose capture misses packets.
+/// A random connection: the sender sends and retransmits, the receiver acknowledges at random
+/// times, and the capture misses packets.
 struct Game {
     rng: Rng,
     oracle: Oracle,
-    /// After the last byte sent, whether it passed or not.
+    /// Byte after the last one sent, captured or not.
     sent: u64,
-    /// Repetitions begin and end where packets did.
+    /// Retransmissions start and end at packet boundaries.
     is_aligned: bool,
     starts: Vec<u64>,
     identification: u16,
@@ -139,7 +143,7 @@ impl Game {
         let is_aligned = seed.is_multiple_of(2);
         Game { rng: Rng::new(seed), oracle, sent: 1, is_aligned, starts: vec![1], identification: 0 }
     }
-    /// A packet of the sender: where, and whether the capture sees it.
+    /// A packet of the sender: its bytes, and whether it is captured.
     fn data(&mut self) -> (u64, u64, bool) {
         let acked = self.oracle.acked;
         if self.sent > acked && self.rng.chance(0.3) {
@@ -162,7 +166,8 @@ impl Game {
         self.starts.push(self.sent);
         (start, self.sent, self.rng.chance(0.95))
     }
-    /// What the receiver has: all up to the first missing byte, and up to three islands, that with the newest first.
+    /// The receiver's state: everything up to the first missing byte, and up to three ranges above
+    /// it, the newest first.
     fn answer(&mut self) -> (u64, Vec<(u64, u64)>) {
         let bytes = &self.oracle.bytes;
         let ack = (1..=self.sent).find(|b| !bytes[*b as usize].arrived).unwrap_or(self.sent);
@@ -236,7 +241,7 @@ fn the_scoreboard_is_that_of_one_that_looks_at_each_byte() {
             let Some((words, expected)) = game.step(at, &mut tracer) else { continue };
             let mut observed = tracer.sink().clone();
             if !game.is_aligned {
-                // What a repetition across borders makes of round trips is not what is tested here.
+                // Round-trip times of retransmissions across packet boundaries are not tested here.
                 observed.round_trips.clone_from(&expected.round_trips);
             }
             assert_eq!(observed, expected, "seed {seed} frame {frame}: {words:?}");

@@ -1,8 +1,8 @@
-//! Packets made at random, and of a flood.
+//! Random packets, and packets of a flood.
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport, UdpHeader};
 use fathom_units::Rng;
 
-/// Some values are likelier: the ends of what a field can hold, and what was there before.
+/// A random number that prefers limits of the field and earlier values.
 fn number(rng: &mut Rng, last: u32) -> u32 {
     match rng.below(6) {
         0 => rng.next_u64() as u32,
@@ -58,7 +58,8 @@ pub(crate) fn packet<'a>(rng: &mut Rng, last: &mut [u32; 2], bytes: &'a [u8], en
     }
 }
 
-/// What may be in a packet: at random, or SACK with blocks, timestamps before it or not; or the long header of QUIC.
+/// Random content: arbitrary bytes; SACK with blocks, with or without timestamps; or a QUIC long
+/// header.
 pub(crate) fn bytes(rng: &mut Rng) -> [u8; 60] {
     let mut bytes = [0; 60].map(|_: u8| rng.next_u64() as u8);
     match rng.below(4) {
@@ -70,7 +71,7 @@ pub(crate) fn bytes(rng: &mut Rng) -> [u8; 60] {
     bytes
 }
 
-/// From one port of `source` to one of a host that is always the same.
+/// A segment from a port of `source` to a fixed host.
 pub(crate) fn segment(source: u32, flags: u16, sequence: u32, payload_bytes: u32) -> Packet<'static> {
     Packet {
         source: Address::v4(source.to_be_bytes()),

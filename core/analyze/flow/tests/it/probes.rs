@@ -22,7 +22,7 @@ impl Sink for ProbeLog {
 
 const MS: i64 = 1_000_000;
 
-/// Datagrams: when in ms, from which port to which, how long, what bytes.
+/// Datagrams: time in ms, source and destination port, length, bytes.
 fn datagrams(all: &[(i64, u16, u16, u32, &[u8])]) -> (Flows, Vec<String>) {
     let mut tracer = Tracer::new(ProbeLog::default());
     for (frame, (at, source_port, destination_port, payload_bytes, payload)) in all.iter().enumerate() {
@@ -58,7 +58,8 @@ fn queries_their_responses_and_one_without() {
         (1, 5001, 53, 30, &[0, 1, 1, 0]),
         (2, 5002, 53, 30, &[0, 9, 1, 0]),
         (20, 53, 5001, 90, &[0, 1, 0x81, 0]),
-        // Another identifier answers nothing; a second response neither; too little is stored of the last.
+        // A different identifier matches no request, and neither does a second response. Of the
+        // last one too little is stored.
         (21, 53, 5000, 90, &[0, 2, 0x81, 0]),
         (22, 53, 5001, 90, &[0, 1, 0x81, 0]),
         (23, 5000, 53, 30, &[0]),
@@ -71,11 +72,13 @@ fn queries_their_responses_and_one_without() {
     assert_eq!((dns.rtt.moments().count, dns.rtt.moments().max), (1, 19 * MS as u64));
 }
 
-/// As on all interfaces of a router: each packet before it is passed on, and after. It is asked once.
+/// A capture on all interfaces of a router contains each packet twice, before and after forwarding.
+/// It counts once.
 #[test]
 fn what_is_seen_twice_on_its_way_is_asked_once() {
     let (client, server) = (Address::v4([10, 0, 0, 1]), Address::v4([192, 0, 2, 1]));
-    // How the second sight differs: identification, hop limit, later by how much, and whether it is the same packet.
+    // How the second copy differs: identification, hop limit, delay; and whether it counts as the
+    // same packet.
     let rows = [
         (Some(7), 63, 900, true),
         (None, 63, 900, true),
@@ -127,12 +130,12 @@ fn the_handshake_and_the_spin_bit_of_quic() {
         (41, 5000, 443, 1200, &[0xe3, 0, 0, 0, 1, 8]),
         (80, 443, 5000, 100, low),
         (90, 443, 5000, 100, high),
-        // Out of order: a turn 1 ms after a turn is none.
+        // Reordered: a transition 1 ms after another is ignored.
         (91, 443, 5000, 100, low),
         (92, 443, 5000, 100, high),
         (140, 443, 5000, 100, low),
         (200, 443, 5000, 100, high),
-        // Sent again before the answer; version 2; too short for a client's Initial; not QUIC.
+        // Retransmitted before the response; version 2; too short for a client's Initial; not QUIC.
         (300, 5001, 443, 1250, of_version_2),
         (400, 5001, 443, 1250, of_version_2),
         (430, 443, 5001, 1250, of_version_2),
@@ -153,7 +156,8 @@ fn the_handshake_and_the_spin_bit_of_quic() {
     assert_eq!(flows.probes.quic_spin.rtt.moments().count, 2);
 }
 
-/// What ping printed, against what the capture shows of the same echoes: it is in user space, and so a little later.
+/// Compares ping's output with the captured echoes: ping runs in user space and therefore reports
+/// slightly larger values.
 #[test]
 fn echoes_of_the_bloated_upload_are_those_that_ping_saw() {
     let path = bloated_upload_folder().join("ping.txt");

@@ -1,15 +1,16 @@
-//! Packets made from words, relative sequence numbers and options included.
+//! Builds packets from words, with relative sequence numbers and options.
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{End, Sink, Times, Tracer};
 use std::fmt::Debug;
 use std::str::FromStr;
 
-/// First numbers of A and B: one wraps within 5000 bytes, the other's sign bit turns.
+/// Initial sequence numbers of A and B: one wraps within 5000 bytes, the other changes its sign
+/// bit.
 const FIRST: [u32; 2] = [0u32.wrapping_sub(5000), 0x7fff_fff0];
 pub(crate) const ENDS: [(Address, u16); 2] =
     [(Address::v4([192, 0, 2, 1]), 40000), (Address::v4([198, 51, 100, 2]), 80)];
 
-/// A packet of TCP as words or a test have it, with numbers relative to those of the SYNs.
+/// A TCP packet with sequence numbers relative to those of the SYNs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
     pub(crate) is_b: bool,
@@ -22,14 +23,14 @@ pub(crate) struct Words {
     pub(crate) stamps: Option<(u32, u32)>,
     pub(crate) identification: u16,
     pub(crate) ecn: u8,
-    /// Added to both first numbers: another connection.
+    /// Added to both initial sequence numbers to start a new connection.
     pub(crate) shift: u32,
-    /// Options of a SYN: MSS, and the shift of windows.
+    /// SYN options: MSS and window scale.
     pub(crate) mss: Option<u16>,
     pub(crate) scale: Option<u8>,
 }
 
-/// What comes after `name`.
+/// The value after `name`.
 fn value<T: FromStr<Err: Debug>>(words: &[&str], name: &str) -> Option<T> {
     let at = words.iter().position(|word| *word == name)?;
     Some(words[at + 1].parse().unwrap())
@@ -41,7 +42,7 @@ fn pair(text: &str, between: char) -> (u64, u64) {
 }
 
 impl Words {
-    /// `A 1:1001 ack 1 win 100 sack 5-9,11-12 ts 7/3 id 4 ce psh fin`
+    /// Parses `A 1:1001 ack 1 win 100 sack 5-9,11-12 ts 7/3 id 4 ce psh fin`.
     pub(crate) fn parse(line: &str) -> Words {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (sequence, stop) =
@@ -91,7 +92,7 @@ impl Words {
         }
         options
     }
-    /// Gives it to the tracer.
+    /// Passes the packet to the tracer.
     pub(crate) fn send<S: Sink>(&self, tracer: &mut Tracer<S>, times: Times) {
         let own = usize::from(self.is_b);
         let raw = |end: usize, number: u64| FIRST[end].wrapping_add(self.shift).wrapping_add(number as u32);

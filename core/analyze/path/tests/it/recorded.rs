@@ -1,20 +1,22 @@
-//! Three captures of the lab's line, whose truth stands beside them: 1 Mbit/s behind 64000 bytes, 16 packets dropped.
+//! Three captures of the lab's line with known ground truth: 1 Mbit/s behind 64000 bytes, 16
+//! packets dropped.
 use crate::capture::{each_packet, lab, lab_folder};
 use fathom_flow::Times;
 use fathom_path::{Captures, Evidence, PathReport, Settings};
 
-/// The sender's, the one behind the queue, and the receiver's.
+/// The capture at the sender, the one behind the queue, and the one at the receiver.
 const NAMES: [&str; 3] = ["up-sender", "up-behind", "up-receiver"];
 const DROPS: u64 = 16;
 
-/// All packets of a file, by a clock of its own.
+/// Adds all packets of a file, with times changed by `clock`.
 fn add(captures: &mut Captures, number: usize, file: &[u8], clock: impl Fn(i64) -> i64) {
     each_packet(file, |times, packet| {
         captures.packet(number, packet, Times { at: clock(times.at), ..times });
     });
 }
 
-/// What the files tell in this order, with clocks that are off by `shift_ns` and gain `skew_ppm`.
+/// Report for the captures in this order, with clocks that are off by `shift_ns` and have a skew of
+/// `skew_ppm`.
 fn report(order: [usize; 3], clocks: [(i64, i64); 3]) -> PathReport {
     let mut captures = Captures::new(3, Settings::default());
     for (number, file) in order.into_iter().enumerate() {
@@ -47,7 +49,7 @@ fn the_truth_of_the_line_is_found_with_any_clocks() {
         // 63950 bytes at 1 Mbit/s.
         let most = queue.delays.unwrap().max_ns / 1e6;
         assert!((most - 511.6).abs() < 5.0, "{most} ms with {clocks:?}");
-        // Each dropped packet met the full queue.
+        // Each dropped packet arrived at a full queue.
         assert!(
             queue.losses.iter().all(|loss| loss.before_ns.is_some_and(|met| met > 485e6)),
             "{:?}",

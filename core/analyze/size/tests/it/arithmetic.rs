@@ -1,4 +1,4 @@
-//! Tables of whole answers.
+//! Complete answers, in tables.
 use fathom_size::{Answer, Question, Unknown};
 
 fn answer(line: &str) -> Answer {
@@ -8,7 +8,7 @@ fn answer(line: &str) -> Answer {
 
 #[test]
 fn the_unknown_is_the_one_that_is_not_given() {
-    // Asked, found, buffer in bytes, rate in bit/s, delay in microseconds.
+    // Question, calculated quantity, buffer in bytes, rate in bit/s, delay in microseconds.
     let cases = [
         ("256p 10mbit", Unknown::Delay, 387_584, 10_000_000, 310_067),
         ("10mbit 20ms", Unknown::Buffer, 25_000, 10_000_000, 20_000),
@@ -30,7 +30,7 @@ fn the_unknown_is_the_one_that_is_not_given() {
 
 #[test]
 fn what_tcp_needs() {
-    // Asked, round trip in milliseconds, bytes in flight, flows.
+    // Question, round-trip time in milliseconds, bytes in flight, flows.
     let cases = [
         ("1gbit 100ms --flows 10000", 100, 12_500_000, 10_000.0),
         ("125000b 1gbit --flows 10000", 100, 12_500_000, 10_000.0),
@@ -47,7 +47,7 @@ fn what_tcp_needs() {
 
 #[test]
 fn how_fast_it_fills() {
-    // Asked, overload in thousandths, bytes a second, seconds until it is full.
+    // Question, overload in thousandths, bytes per second, seconds until the buffer is full.
     let cases = [
         ("40s 1gbit --overload 1%", 10.0, 1_250_000.0, 4_000.0),
         ("340ms 100mbit --arriving 110mbit", 100.0, 1_250_000.0, 3.4),
@@ -66,15 +66,15 @@ fn how_fast_it_fills() {
 
 #[test]
 fn a_packet_on_the_line() {
-    // Asked, bytes of a packet on the line, delay in microseconds.
+    // Question, packet size on the line in bytes, delay in microseconds.
     let cases = [
         ("100p 10mbit", 1514, 121_120),
         ("100p 10mbit --overhead 24b", 1538, 123_040),
-        // 1500 + 8 of AAL5 and more are 1532 bytes: 32 cells.
+        // 1500 + 8 of AAL5 and further headers add up to 1532 bytes: 32 cells.
         ("100p 10mbit --packet 1500b --overhead 32b --atm", 1696, 135_680),
         ("100p 10mbit --packet 48b --atm", 53, 4_240),
         ("100p 10mbit --packet 49b --atm", 106, 8_480),
-        // A buffer in bytes holds the packets without what the line adds.
+        // A buffer in bytes holds packets without the overhead of the line.
         ("151400b 10mbit --overhead 24b", 1538, 123_040),
     ];
     for (line, on_line, micros) in cases {

@@ -1,4 +1,4 @@
-//! What is refused, and in which words.
+//! Error messages.
 use fathom_size::Question;
 
 fn refused(line: &str) -> String {
@@ -9,10 +9,10 @@ fn refused(line: &str) -> String {
 #[test]
 fn errors_name_the_value_and_what_to_try() {
     let cases = [
-        ("256p", "a buffer alone says nothing"),
-        ("10mbit", "a rate alone says nothing"),
-        ("20ms --flows 3", "a delay alone says nothing"),
-        ("--flows 3", "nothing alone says nothing"),
+        ("256p", "a buffer is not enough: two of"),
+        ("10mbit", "a rate is not enough: two of"),
+        ("20ms --flows 3", "a delay is not enough: two of"),
+        ("--flows 3", "nothing is not enough: two of"),
         ("0p 10mbit", "buffer is zero"),
         ("256p 0mbit", "rate is zero"),
         ("10mbit 0ms", "delay is zero"),
@@ -20,23 +20,23 @@ fn errors_name_the_value_and_what_to_try() {
         ("10mbit 20ms --overload 0%", "overload is zero"),
         ("10mbit 20ms --fill 0s", "time to fill is zero"),
         ("10mbit 20ms --packet 0b", "packet is zero"),
-        ("10mbit 20ms --packet 1mb", "a packet of 1.05 MB does not exist"),
+        ("10mbit 20ms --packet 1mb", "packet size 1.05 MB is too large (maximum 65,549 B"),
         ("10mbit 20ms 256p --flows 2", "all quantities are given"),
         ("10mbit 20ms --overload 1% --fill 2s 256p", "all quantities are given"),
-        ("10mbit 20mbit", "\"20mbit\" is a second rate"),
-        ("1kb 2p", "\"2p\" is a second buffer"),
-        ("100mbit 1s --arriving 100mbit", "100Mbit arriving at a link of 100Mbit is no overload"),
-        ("18446744073709551615p 1bit", "the buffer would be beyond 16 EiB"),
-        ("16000000gb 1bit", "the delay would be beyond 584 years"),
-        ("1tbit 9000000000s", "the buffer would be beyond 16 EiB"),
-        ("16000000gb 1ns", "the rate would be beyond 18 Ebit/s"),
-        ("1b 18000000000s", "the rate would be beyond 1 bit/s: it would send nothing"),
-        ("1bit 1ns", "the buffer would be beyond one byte"),
+        ("10mbit 20mbit", "\"20mbit\": the rate is already given"),
+        ("1kb 2p", "\"2p\": the buffer is already given"),
+        ("100mbit 1s --arriving 100mbit", "arrival rate 100Mbit does not exceed the link rate 100Mbit"),
+        ("18446744073709551615p 1bit", "the buffer would be above 16 EiB"),
+        ("16000000gb 1bit", "the delay would be above 584 years"),
+        ("1tbit 9000000000s", "the buffer would be above 16 EiB"),
+        ("16000000gb 1ns", "the rate would be above 18 Ebit/s"),
+        ("1b 18000000000s", "the rate would be below 1 bit/s and send nothing"),
+        ("1bit 1ns", "the buffer would be below one byte"),
         ("3apples 10mbit", "\"3apples\""),
-        ("apples 10mbit", "\"apples\" is no quantity"),
-        ("256 10mbit", "\"256\" is no quantity"),
-        ("1.5p 10mbit", "\"1.5p\" is no quantity"),
-        ("-5p 10mbit", "\"-5p\" is no quantity"),
+        ("apples 10mbit", "\"apples\" is not a quantity"),
+        ("256 10mbit", "\"256\" is not a quantity"),
+        ("1.5p 10mbit", "\"1.5p\" is not a quantity"),
+        ("-5p 10mbit", "\"-5p\" is not a quantity"),
         ("101% 10mbit 1s", "too large"),
         ("99999999999999999999b 10mbit", "too large"),
         ("10xbit 1s", "unknown unit"),

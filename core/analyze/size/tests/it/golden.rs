@@ -1,10 +1,11 @@
-//! `golden/size.txt`: every sum of the project's sources, worked by hand. The file is written by hand; no test rewrites it.
+//! Compares `golden/size.txt`, with every calculation of the project's sources done by hand. No
+//! test rewrites that file.
 use crate::sum::value;
 use fathom_size::CASES;
 
 const TABLE: &str = include_str!("../../../../../golden/size.txt");
 
-/// A row: what is asked, the sum, its result in the unit of the column before, and the text that is shown.
+/// A row: the question, the calculation, its result with unit, and the displayed text.
 struct Row<'a> {
     asked: &'a str,
     sum: &'a str,
@@ -48,7 +49,7 @@ fn every_case_is_worked_and_comes_out() {
     }
 }
 
-/// The text that is shown is the result of the sum, and not another number.
+/// The displayed text equals the result of the calculation.
 #[test]
 fn what_is_shown_is_the_result() {
     for row in rows() {

@@ -1,4 +1,4 @@
-//! The arithmetic of queues against sums done by hand, and against itself turned round.
+//! Buffer arithmetic compared with calculations by hand, and with its own inverse.
 mod arithmetic;
 mod errors;
 mod golden;

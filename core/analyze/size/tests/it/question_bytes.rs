@@ -1,4 +1,5 @@
-//! Any bytes as a question: an answer or an error, never a panic; the answer's quantities are above zero.
+//! Property of arbitrary bytes as a question: an error or an answer with positive quantities, never
+//! a panic.
 
 pub(crate) fn check(bytes: &[u8]) {
     let line = String::from_utf8_lossy(bytes);

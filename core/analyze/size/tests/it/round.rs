@@ -1,9 +1,9 @@
-//! Turned round, an answer gives what was asked; and no question panics.
+//! An answer used as a question gives the original quantities, and no question panics.
 use crate::question_bytes::check;
 use fathom_size::{Buffer, Framing, Question};
 use fathom_units::{Bytes, Duration, Rate, Rng};
 
-/// From 1 to 2^`bits`, each size of number as often.
+/// A number from 1 to 2^`bits`, with all orders of magnitude equally likely.
 fn some(rng: &mut Rng, bits: u64) -> u64 {
     (rng.next_u64() >> (64 - 1 - rng.next_u64() % bits)).max(1)
 }
@@ -29,10 +29,10 @@ fn buffer_rate_and_delay_turn_round() {
             framing,
             ..Question::default()
         };
-        // A gigabyte at a bit a second is refused.
+        // One gigabyte at 1 bit/s is rejected.
         let Ok(answer) = given.answer() else { continue };
         let delay = answer.delay;
-        // A nanosecond more or less is much of a short delay.
+        // For a short delay, one nanosecond is a large relative error.
         let slack = 1.0 / delay.as_nanos().max(1) as f64 + 1e-9;
         if delay < Duration::from_micros(1) {
             continue;

@@ -1,6 +1,7 @@
-//! A sum as it is written beside its result: `256 * 1514 * 8 / 10e6`, from left to right, with `sqrt 10000` as a factor.
+//! Evaluates calculations such as `256 * 1514 * 8 / 10e6` from left to right, with `sqrt 10000` as
+//! a factor.
 
-/// Value of a sum.
+/// Result of a calculation.
 pub(crate) fn value(sum: &str) -> f64 {
     let mut words = sum.split_whitespace();
     let mut total = factor(&mut words);

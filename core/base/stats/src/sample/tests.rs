@@ -21,12 +21,12 @@ fn percentiles_of_rfc_2330() {
 
 #[test]
 fn a_lost_probe_counts_as_infinite_and_its_bound_is_told() {
-    // Eight answers of 1 to 8 ms and two probes given up after 100 and 5 ms.
+    // Eight answers of 1 to 8 ms, and two probes given up after 100 and 5 ms.
     let answers = (1..=8).map(|v| (f64::from(v), false));
     let sample = Sample::new(answers.chain([(100.0, true), (5.0, true)]));
     assert_eq!(sample.percentile(0.5), exactly(5.0));
     assert_eq!(sample.percentile(0.8), exactly(8.0));
-    // The ninth value is a lost one. It is at least 8: the largest observed value came before it.
+    // The ninth value is lost. It is at least 8, since the largest observed value precedes it.
     assert_eq!(sample.percentile(0.9), at_least(8.0));
     assert_eq!(sample.percentile(1.0), at_least(100.0));
     let summary = sample.summary().unwrap();
@@ -42,7 +42,7 @@ fn nothing_and_all_lost() {
     assert_eq!(lost.mean_of_observed, None);
 }
 
-/// The definition, written without any cleverness: try every value, count what is at or below.
+/// The definition, literally: for every value, count those at or below it.
 fn naive_percentile(values: &[(f64, bool)], p: f64) -> f64 {
     let value = |(v, censored): &(f64, bool)| if *censored { f64::INFINITY } else { *v };
     let share = |x: f64| values.iter().filter(|v| value(v) <= x).count() as f64 / values.len() as f64;
@@ -54,7 +54,7 @@ fn percentile_equals_the_naive_definition() {
     for seed in 0..300 {
         let mut rng = Rng::new(seed);
         let count = 1 + rng.below(40);
-        // Few distinct values, so that ties happen.
+        // Few distinct values, so that there are ties.
         let values: Vec<(f64, bool)> = (0..count).map(|_| (rng.below(12) as f64, rng.chance(0.2))).collect();
         let sample = Sample::new(values.iter().copied());
         for p in [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0] {
@@ -70,7 +70,7 @@ fn a_bound_is_never_above_the_truth() {
     for seed in 0..300 {
         let mut rng = Rng::new(seed);
         let truth: Vec<f64> = (0..1 + rng.below(30)).map(|_| rng.next_f64()).collect();
-        // A probe is given up after a wait that is shorter than its true delay.
+        // A lost probe is given up before its true delay has passed.
         let seen: Vec<(f64, bool)> = truth
             .iter()
             .map(|v| if rng.chance(0.3) { (v * rng.next_f64(), true) } else { (*v, false) })
@@ -96,7 +96,7 @@ fn the_trimmed_mean_drops_the_slowest_twentieth() {
 fn jain_index_of_its_authors() {
     assert_eq!(jain_index([5.0; 4]), Some(1.0));
     assert_eq!(jain_index([1.0, 0.0, 0.0, 0.0]), Some(0.25));
-    // From the paper: 20 of 100 users get all, equally.
+    // From the paper: 20 of 100 users share everything equally.
     assert_eq!(jain_index((0..100).map(|i| if i < 20 { 1.0 } else { 0.0 })), Some(0.2));
     assert_eq!(jain_index([0.0, 0.0]), None);
 }

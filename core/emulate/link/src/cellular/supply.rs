@@ -1,12 +1,12 @@
-//! What an interval carries.
+//! The capacity of an interval.
 use super::CellularRate;
 use crate::trace::{RateTrace, Volume};
 use alloc::sync::Arc;
 use fathom_units::{Duration, Rng, Time};
 
-/// From one step of the walk to the next: the order of a fade at the pace of a car (coherence of slow fading).
+/// Time between steps of the walk: the coherence time of slow fading at the speed of a car.
 const STEP: Duration = Duration::from_millis(100);
-/// Largest step, as one part in this many of the distance between the bounds: across it in some 10 s.
+/// The largest step is the range divided by this: crossing the range takes about 10 s.
 const STEPS_ACROSS: u64 = 10;
 
 pub(crate) struct Supply {
@@ -21,19 +21,19 @@ enum Source {
 
 impl Supply {
     /// # Panics
-    /// If the rate can be zero for ever.
+    /// If the rate can be zero forever.
     pub(crate) fn new(rate: &CellularRate, tti: Duration, rng: Rng) -> Self {
         let source = match rate {
             CellularRate::Trace(trace) => Source::Trace(trace.clone()),
             CellularRate::Walk { low, high } => {
                 let [low, high] = [low, high].map(|bound| bound.as_bits_per_second());
-                assert!(0 < low && low <= high, "a walk from {low} to {high} bit/s");
+                assert!(0 < low && low <= high, "invalid rate range: {low} to {high} bit/s");
                 Source::Walk(Walk::new(low, high, rng))
             }
         };
         Supply { tti: tti.as_nanos(), source }
     }
-    /// All of `interval`, which is not before the one asked for last.
+    /// The capacity of `interval`; intervals must not decrease.
     pub(crate) fn of(&mut self, interval: u64) -> Volume {
         let start = Time::from_nanos(interval.saturating_mul(self.tti));
         match &mut self.source {
@@ -41,7 +41,7 @@ impl Supply {
             Source::Trace(trace) => trace.by(start + Duration::from_nanos(self.tti)) - trace.by(start),
         }
     }
-    /// The first interval from `from` on in which something passes.
+    /// The first interval from `from` on with a rate above zero.
     pub(crate) fn passing(&self, from: u64) -> u64 {
         match &self.source {
             Source::Walk(_) => from,
@@ -53,7 +53,7 @@ impl Supply {
     }
 }
 
-/// Uniform steps, reflected at the bounds, so that the rate is uniformly distributed over a long time.
+/// Uniform steps, reflected at the bounds: in the long run the rate is uniformly distributed.
 struct Walk {
     low: u64,
     width: u64,
@@ -77,7 +77,7 @@ impl Walk {
     }
     fn next(&mut self) -> u64 {
         let reach = self.width / STEPS_ACROSS;
-        // Shifted by the reach, so that it is never negative.
+        // Shifted by the reach so that it is never negative.
         let shifted = self.above + self.rng.below(2 * reach + 1);
         let up = shifted.max(reach) - reach;
         let up = if shifted < reach { reach - shifted } else { up };

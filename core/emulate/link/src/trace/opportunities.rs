@@ -1,4 +1,4 @@
-//! Opportunities to send, as mahimahi records them.
+//! Transmission opportunities in mahimahi's format.
 use super::parse::TraceError;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -6,55 +6,56 @@ use fathom_units::{Bytes, Duration, Rate, Time};
 
 const NANOS_PER_MS: u64 = 1_000_000;
 
-/// What passes at once. Source: mahimahi's `link_queue.hh`, a packet of 1500 bytes and 4 of the TUN device's header.
+/// 1500 bytes and the 4-byte header of TUN devices. Source: mahimahi's `link_queue.hh`.
 const OPPORTUNITY: Bytes = Bytes(1504);
 
-/// Milliseconds at which [`OpportunityTrace::OPPORTUNITY`] may pass; the last one is the period.
+/// Times in ms at which [`OpportunityTrace::OPPORTUNITY`] bytes may pass; the last is the period.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OpportunityTrace {
     times: Vec<u32>,
     period: u64,
-    /// Of the times, those that equal the period: they fall together with the next period's zero.
+    /// Number of times equal to the period; they coincide with time zero of the next period.
     at_the_end: u64,
 }
 
 impl OpportunityTrace {
-    /// Bytes that pass at each opportunity.
+    /// Bytes per opportunity.
     pub const OPPORTUNITY: Bytes = OPPORTUNITY;
 
-    /// `times` in milliseconds.
+    /// Creates a trace from `times` in milliseconds.
     ///
     /// # Errors
-    /// What is wrong and with which time, counted from 1: no time, times that fall, or a period of zero.
+    /// Returns what is wrong with which time, counted from 1: no times, decreasing times, or a
+    /// period of zero.
     pub fn new(times: Vec<u32>) -> Result<Self, TraceError> {
         let Some(last) = times.last().copied() else {
-            return Err(TraceError::new(1, "a trace without an opportunity"));
+            return Err(TraceError::new(1, "the trace has no times"));
         };
         if let Some(at) = times.windows(2).position(|pair| pair[0] > pair[1]) {
-            return Err(TraceError::new(at + 2, "times must not fall from line to line"));
+            return Err(TraceError::new(at + 2, "times must not decrease"));
         }
         if last == 0 {
-            let what = "the last time is the period, which must be above 0";
+            let what = "the last time is the period and must be above 0";
             return Err(TraceError::new(times.len(), what));
         }
         let at_the_end = times.iter().rev().take_while(|time| **time == last).count() as u64;
         Ok(OpportunityTrace { times, period: u64::from(last), at_the_end })
     }
 
-    /// The mean over a period.
+    /// The mean rate over a period.
     pub(crate) fn nominal_rate(&self) -> Rate {
         let bytes = Bytes(OPPORTUNITY.get() * self.times.len() as u64);
         Rate::from_bytes_per(bytes, Duration::from_millis(self.period))
     }
 
-    /// When the opportunity with this number, counted from 0, comes.
+    /// The time of opportunity `number`, counted from 0.
     fn time(&self, number: u64) -> Time {
         let (rounds, place) = (number / self.count(), number % self.count());
         let ms = u128::from(rounds) * u128::from(self.period) + u128::from(self.times[place as usize]);
         Time::from_nanos(u64::try_from(ms * u128::from(NANOS_PER_MS)).unwrap_or(u64::MAX))
     }
 
-    /// The number of the first opportunity that is not before `time`.
+    /// The number of the first opportunity at or after `time`.
     fn first_from(&self, time: Time) -> u64 {
         let ms = time.as_nanos().div_ceil(NANOS_PER_MS);
         let (rounds, within) = (ms / self.period, ms % self.period);
@@ -70,11 +71,11 @@ impl OpportunityTrace {
 
 /// A transmitter that uses the opportunities of a trace.
 ///
-/// What one packet leaves of an opportunity is the next one's, if it is there; else it is lost. A packet that is longer
-/// uses several, where mahimahi stops.
+/// A packet may use the rest of an opportunity if it is ready in time; otherwise the rest is lost.
+/// A packet longer than an opportunity uses several; mahimahi aborts instead.
 pub(crate) struct Opportunities {
     trace: Arc<OpportunityTrace>,
-    /// The next opportunity, or that of which some is left.
+    /// The next opportunity, or the current one if some of it is left.
     number: u64,
     left: u64,
 }

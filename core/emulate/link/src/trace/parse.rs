@@ -1,4 +1,4 @@
-//! The text forms of traces.
+//! The text formats of traces.
 use super::{OpportunityTrace, RateTrace, Trace};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,19 +7,19 @@ use alloc::vec::Vec;
 use core::fmt;
 use fathom_units::{Duration, Rate};
 
-/// Forty minutes of mahimahi's form at 10 Mbit/s, 831 lines of 8 bytes a second; mahimahi's own last some minutes.
+/// Forty minutes in mahimahi's format at 10 Mbit/s (831 lines of 8 bytes per second).
 const MAX_BYTES: usize = 16 << 20;
-/// Two days, as the longest run.
+/// Two days, like the longest run.
 const MAX_TIME: Duration = Duration::from_secs(48 * 3600);
-/// As of other links; see `core/model/scenario`.
+/// The bound of other links too; see `core/model/scenario`.
 const MAX_RATE: Rate = Rate::from_bits_per_second(1_000_000_000_000);
 
-/// A trace that is refused, with the line.
+/// A parse error of a trace, with its line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceError {
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What was seen, and what would do.
+    /// What is wrong, and what is expected.
     pub what: String,
 }
 
@@ -38,23 +38,25 @@ impl core::error::Error for TraceError {}
 
 pub(super) fn parse(text: &str) -> Result<Trace, TraceError> {
     if text.len() > MAX_BYTES {
-        let what = format!("{} bytes are too many for a trace (at most {MAX_BYTES})", text.len());
+        let what = format!("the trace has {} bytes, but at most {MAX_BYTES} are supported", text.len());
         return Err(TraceError { line: 1, what });
     }
     match content(text).next() {
-        None => Err(TraceError::new(1, "an empty trace (expected \"0s 20mbit\" or a time in milliseconds)")),
+        None => {
+            Err(TraceError::new(1, "the trace is empty (expected \"0s 20mbit\" or a time in milliseconds)"))
+        }
         Some((_, first)) if first.contains(char::is_whitespace) => rates(text),
         Some(_) => opportunities(text),
     }
 }
 
-/// Lines that say something, with their numbers.
+/// Lines with content, and their numbers.
 fn content(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let words = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
     words.enumerate().map(|(at, line)| (at + 1, line)).filter(|(_, line)| !line.is_empty())
 }
 
-/// An error whose line is counted in steps, with the line where that step stands.
+/// Converts an error that counts steps to one that counts lines.
 fn at_step(error: TraceError, text: &str) -> TraceError {
     let line = content(text).take(error.line).last().map_or(1, |(number, _)| number);
     TraceError { line, ..error }
@@ -66,12 +68,12 @@ fn rates(text: &str) -> Result<Trace, TraceError> {
     for (line_number, line) in content(text) {
         let refuse = |what: String| TraceError { line: line_number, what };
         if period.is_some() {
-            return Err(refuse(format!("\"{line}\" comes after loop, which ends a trace")));
+            return Err(refuse(format!("\"{line}\" comes after \"loop\", which must be the last line")));
         }
         let (time, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let time: Duration = time.parse().map_err(|error| refuse(format!("{error}")))?;
         if time > MAX_TIME {
-            return Err(refuse(format!("{time} is too long for a trace (at most 48 hours)")));
+            return Err(refuse(format!("the time {time} is too late (at most 48 hours)")));
         }
         match rest.trim() {
             "loop" => period = Some(time),
@@ -84,10 +86,12 @@ fn rates(text: &str) -> Result<Trace, TraceError> {
 
 fn rate(text: &str) -> Result<Rate, String> {
     if text.is_empty() {
-        return Err("a time without a rate (expected such as \"12.5s 20mbit\" or \"30s loop\")".to_string());
+        return Err(
+            "missing rate after the time (expected for example \"12.5s 20mbit\" or \"30s loop\")".to_string()
+        );
     }
     let rate: Rate = text.parse().map_err(|error| format!("{error}"))?;
-    if rate > MAX_RATE { Err(format!("\"{text}\" is too fast (at most 1Tbit)")) } else { Ok(rate) }
+    if rate > MAX_RATE { Err(format!("the rate \"{text}\" is too high (at most 1Tbit)")) } else { Ok(rate) }
 }
 
 fn opportunities(text: &str) -> Result<Trace, TraceError> {
@@ -97,7 +101,7 @@ fn opportunities(text: &str) -> Result<Trace, TraceError> {
         let digits = line.bytes().all(|byte| byte.is_ascii_digit());
         let time = line.parse::<u32>().ok().filter(|time| digits && u64::from(*time) <= most);
         times.push(time.ok_or_else(|| {
-            let what = format!("\"{line}\" is no time (expected whole milliseconds, at most {most})");
+            let what = format!("\"{line}\" is not a time (expected whole milliseconds, at most {most})");
             TraceError { line: line_number, what }
         })?);
     }

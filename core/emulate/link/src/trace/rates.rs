@@ -4,19 +4,18 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// What a link has sent, in units of one bit/s for one nanosecond: whole numbers, so that nothing is lost to rounding.
+/// An amount sent, in units of 1 bit/s times 1 ns: an integer, so nothing is lost to rounding.
 pub(crate) type Volume = u128;
 
-/// `len` as a volume.
 pub(crate) fn volume(len: Bytes) -> Volume {
     u128::from(len.get()) * 8_000_000_000
 }
 
-/// Rates, each from a time on; from the start again after a period, or the last one held.
+/// Rates with start times. They repeat after a period, or the last rate holds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RateTrace {
     pieces: Vec<Piece>,
-    /// Length in nanoseconds and all that is sent in it.
+    /// Length in nanoseconds, and the amount sent in it.
     period: Option<(u64, Volume)>,
 }
 
@@ -24,66 +23,68 @@ pub struct RateTrace {
 struct Piece {
     /// Nanoseconds from the start of the period.
     start: u64,
-    /// bit/s.
+    /// In bit/s.
     rate: u64,
-    /// Sent in the period before it.
+    /// Amount sent in the period before this piece.
     before: Volume,
 }
 
 impl RateTrace {
-    /// `steps` are times and rates, the first at zero; the last rate lasts until `period`, or for ever.
+    /// Creates a trace from times, the first at zero, and rates. The last lasts until `period`.
     ///
     /// # Errors
-    /// What is wrong and at which step, counted from 1: no step, times that do not grow, or a link that never sends
-    /// again.
+    /// Returns what is wrong at which step, counted from 1: no steps, times that do not increase,
+    /// or a link that stops sending forever.
     pub fn new(steps: &[(Duration, Rate)], period: Option<Duration>) -> Result<Self, TraceError> {
         let mut pieces: Vec<Piece> = Vec::with_capacity(steps.len());
         for (at, (start, rate)) in steps.iter().enumerate() {
             let start = start.as_nanos();
             let before = match pieces.last() {
-                None if start > 0 => return Err(TraceError::new(at + 1, "the first rate begins at 0s")),
+                None if start > 0 => return Err(TraceError::new(at + 1, "the first time must be 0s")),
                 Some(last) if last.start >= start => {
-                    return Err(TraceError::new(at + 1, "times must grow from line to line"));
+                    return Err(TraceError::new(at + 1, "times must increase"));
                 }
                 None => 0,
                 Some(last) => last.until(start),
             };
             pieces.push(Piece { start, rate: rate.as_bits_per_second(), before });
         }
-        let Some(last) = pieces.last() else { return Err(TraceError::new(1, "a trace without a rate")) };
+        let Some(last) = pieces.last() else { return Err(TraceError::new(1, "the trace has no rate")) };
         if period.is_some_and(|length| length.as_nanos() <= last.start) {
-            return Err(TraceError::new(steps.len() + 1, "loop must come after the last rate"));
+            return Err(TraceError::new(steps.len() + 1, "the time of \"loop\" must be after the last rate"));
         }
         let period = period.map(Duration::as_nanos).map(|length| (length, last.until(length)));
         match period {
-            Some((_, 0)) => Err(TraceError::new(steps.len() + 1, "every rate is 0: nothing would ever pass")),
+            Some((_, 0)) => {
+                Err(TraceError::new(steps.len() + 1, "every rate is 0: the link would never send"))
+            }
             None if last.rate == 0 => Err(TraceError::new(
                 steps.len(),
-                "the last rate is 0: nothing would ever pass again (add a rate above 0, or \"TIME loop\")",
+                "the last rate is 0: the link would stop forever (add a rate above 0, or \"TIME loop\")",
             )),
             _ => Ok(RateTrace { pieces, period }),
         }
     }
 
-    /// The mean over a period, or the rate that is held.
+    /// The mean over a period, or the last rate.
     pub(crate) fn nominal_rate(&self) -> Rate {
         let mean = |(length, all): (u64, Volume)| u64::try_from(all / u128::from(length)).unwrap_or(u64::MAX);
         let held = self.pieces.last().map_or(0, |piece| piece.rate);
         Rate::from_bits_per_second(self.period.map_or(held, mean))
     }
 
-    /// What can have been sent by `time`.
+    /// The amount that can have been sent by `time`.
     pub(crate) fn by(&self, time: Time) -> Volume {
         let (rounds, within) = self.round(time.as_nanos());
         u128::from(rounds) * self.in_a_period() + self.piece(within).until(within)
     }
 
-    /// When so much has been sent, rounded down to 1 ns.
+    /// When `sent` has been sent, rounded down to 1 ns.
     pub(crate) fn when(&self, sent: Volume) -> Time {
         if sent == 0 {
             return Time::ZERO;
         }
-        // All of a period is sent within it, not at the start of the next.
+        // The last bit of a period is sent within it, not at the start of the next.
         let (rounds, within) = match self.period {
             Some((_, all)) => ((sent - 1) / all, (sent - 1) % all + 1),
             None => (0, sent),
@@ -95,7 +96,7 @@ impl RateTrace {
         Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// From when on something passes, not before `time`.
+    /// The first time from `time` on with a rate above zero.
     pub(crate) fn passing(&self, time: Time) -> Time {
         let (rounds, within) = self.round(time.as_nanos());
         if self.piece(within).rate > 0 {
@@ -109,31 +110,31 @@ impl RateTrace {
         Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// Periods that have ended by then, and nanoseconds since.
+    /// Completed periods, and nanoseconds since the last one.
     fn round(&self, nanos: u64) -> (u64, u64) {
         self.period.map_or((0, nanos), |(length, _)| (nanos / length, nanos % length))
     }
     fn in_a_period(&self) -> Volume {
         self.period.map_or(0, |(_, all)| all)
     }
-    /// The piece in which `within` lies.
+    /// The piece that contains `within`.
     fn piece(&self, within: u64) -> &Piece {
         &self.pieces[self.pieces.partition_point(|piece| piece.start <= within) - 1]
     }
 }
 
 impl Piece {
-    /// Sent by the time `within`, which lies in this piece.
+    /// The amount sent by `within`, which lies in this piece.
     fn until(&self, within: u64) -> Volume {
         self.before + u128::from(self.rate) * u128::from(within - self.start)
     }
 }
 
-/// A transmitter that follows a [`RateTrace`]. Back to back packets keep it exactly, however many they are.
+/// A transmitter that follows a [`RateTrace`]. Back-to-back packets keep the exact rate.
 pub(crate) struct Rates {
     trace: Arc<RateTrace>,
     free_at: Time,
-    /// What the trace can have sent by `free_at`, without its rounding.
+    /// The amount at `free_at`, without rounding.
     sent: Volume,
 }
 
@@ -141,7 +142,7 @@ impl Rates {
     pub(crate) const fn new(trace: Arc<RateTrace>) -> Self {
         Rates { trace, free_at: Time::ZERO, sent: 0 }
     }
-    /// In an outage a packet waits in the queue.
+    /// During an outage packets wait in the queue.
     pub(crate) fn ready(&self, now: Time) -> Time {
         self.trace.passing(now)
     }

@@ -7,31 +7,30 @@ use fathom_units::{Bytes, Direction, Duration, PerDirection, Rng, Time};
 /// aCWmin and aCWmax of OFDM, table 17-21: a backoff is uniform in 0..=CW slots.
 const CW_MIN: u64 = 15;
 const CW_MAX: u64 = 1023;
-/// What the other stations send, in packets of a full MTU.
+/// Packet size of the other stations: a full MTU.
 const STATION_PACKET: Bytes = Bytes(1500);
-/// While nobody on the hop has anything to send, the other stations' last second decides: backoffs are forgotten in
-/// some milliseconds.
+/// On an idle hop only the last second of other stations is simulated; backoffs last a few ms.
 const REMEMBERED: Duration = Duration::from_secs(1);
 /// The hop's two directions are the first contenders, by [`Direction::index`].
 const SIDES: usize = Direction::BOTH.len();
 
-/// All stations that contend for a medium: the hop's two sides, then others that always have something to send.
+/// All stations on a medium: the hop's two sides, and others that are always backlogged.
 pub(crate) struct Contention {
     contenders: Vec<Contender>,
-    /// Of another station's transmission.
+    /// Airtime of another station's transmission.
     station_airtime: Duration,
-    /// The medium is idle since then, or will be.
+    /// When the medium became idle, or will.
     idle_from: Time,
     exchange: Option<Exchange>,
     rng: Rng,
 }
 
 struct Contender {
-    /// Slots left when the medium became idle.
+    /// Backoff slots left when the medium became idle.
     slots: u64,
     window: u64,
     failures: u8,
-    /// Since when it has something to send.
+    /// Since when it has had packets to send.
     since: Option<Time>,
 }
 
@@ -49,7 +48,7 @@ pub(crate) struct Access {
 }
 
 impl Contention {
-    /// As one side of the hop sees it; both see the same.
+    /// `params` are those of either side.
     pub(crate) fn new(params: &WifiParams, mut rng: Rng) -> Self {
         let packets = usize::from(params.aggregate.packets.max(1));
         let station_airtime = exchange(fitting(params, packets), params.station_phy);
@@ -63,7 +62,7 @@ impl Contention {
         Contention { contenders, station_airtime, idle_from: Time::ZERO, exchange: None, rng }
     }
 
-    /// `direction` has something to send from `now` on.
+    /// `direction` has packets to send from `now` on.
     pub(crate) fn want(&mut self, direction: Direction, now: Time) {
         let side = direction.index();
         if self.contenders[side].since.is_some() {
@@ -77,12 +76,12 @@ impl Contention {
         }
         self.contenders[side].since = Some(now);
     }
-    /// `direction` has nothing to send any more.
+    /// `direction` has no more packets to send.
     pub(crate) fn leave(&mut self, direction: Direction) {
         self.contenders[direction.index()].since = None;
     }
 
-    /// When someone sends next; `None` while one of the hop's sides sends, or if none has something to send.
+    /// When someone sends next; `None` while a side of the hop sends, or if neither has packets.
     pub(crate) fn next_access(&self) -> Option<Time> {
         (self.exchange.is_none() && self.is_wanted()).then(|| self.first()).flatten()
     }
@@ -91,7 +90,7 @@ impl Contention {
         self.exchange.as_ref().map(|exchange| exchange.end)
     }
 
-    /// The medium is taken at `now`, which is [`Self::next_access`]. All others' backoffs stop.
+    /// The medium is taken at `now`, which is [`Self::next_access`]. All other backoffs are frozen.
     pub(crate) fn access(&mut self, now: Time) -> Access {
         let idle = self.idle_from + DIFS;
         let passed = now.saturating_since(idle).as_nanos() / SLOT.as_nanos();
@@ -107,13 +106,13 @@ impl Contention {
         access
     }
 
-    /// Those who have won send, the hop's sides for so long. `sides` of `None` have nothing to send after all.
+    /// The winners send; `sides` are the airtimes of the hop's sides, `None` without packets.
     pub(crate) fn begin(&mut self, access: &Access, sides: PerDirection<Option<Duration>>, now: Time) {
         let own = sides.iter().filter(|(_, side)| side.is_some()).count();
         let collided = own + access.others > 1;
         let others = (access.others > 0).then_some(self.station_airtime);
         let Some(longest) = [sides.up, sides.down, others].into_iter().flatten().max() else { return };
-        // The winners among the others are those without slots left.
+        // The other stations that won have no slots left.
         for at in SIDES..self.contenders.len() {
             if access.others > 0 && self.contenders[at].slots == 0 {
                 self.settle(at, !collided);
@@ -126,12 +125,11 @@ impl Contention {
         }
     }
 
-    /// The transmission of the hop's sides is over.
     pub(super) fn end(&mut self) -> Option<Exchange> {
         self.exchange.take()
     }
 
-    /// A transmission of the contender `at` was acknowledged or not: the next backoff.
+    /// Draws the next backoff of contender `at` after a transmission.
     pub(crate) fn settle(&mut self, at: usize, acknowledged: bool) {
         let contender = &mut self.contenders[at];
         contender.failures = if acknowledged { 0 } else { contender.failures + 1 };
@@ -150,7 +148,7 @@ impl Contention {
         let idle = self.idle_from + DIFS;
         self.contenders.iter().filter_map(|contender| contender.ready(idle)).min()
     }
-    /// What the other stations did until `now`.
+    /// Simulates the other stations until `now`.
     fn catch_up(&mut self, now: Time) {
         if self.contenders.len() == SIDES {
             return;
@@ -164,14 +162,14 @@ impl Contention {
 }
 
 impl Contender {
-    /// When it sends, if the medium is idle for DIFS from `idle` on and nobody is faster.
+    /// When it sends if the medium is idle from `idle` on and no other station is faster.
     fn ready(&self, idle: Time) -> Option<Time> {
         let backoff = idle + SLOT * self.slots;
         self.since.map(|since| backoff.max(since))
     }
 }
 
-/// So many full packets as an aggregate of the other stations holds.
+/// As many full packets as an aggregate of the other stations holds.
 fn fitting(params: &WifiParams, packets: usize) -> impl Iterator<Item = Bytes> {
     let limits = params.aggregate;
     let fits = |count: &usize| {

@@ -1,4 +1,4 @@
-//! Both directions of an 802.11 hop and the medium between them.
+//! The medium between both directions of an 802.11 hop.
 use super::contention::{Contention, Exchange};
 use crate::bottleneck::Bottleneck;
 use crate::router::{HopObserver, Router};
@@ -8,11 +8,10 @@ use fathom_units::{Direction, PerDirection, Time};
 /// Gives the medium to the sides of a hop as [`Contention`] decides.
 pub(crate) struct WifiMedium {
     contention: Contention,
-    /// When a queue that gave nothing will give something.
+    /// When a queue that returned no packet will be ready.
     asleep: PerDirection<Option<Time>>,
 }
 
-/// What happens next.
 enum Step {
     End,
     Wake(Direction),
@@ -24,7 +23,6 @@ impl WifiMedium {
         WifiMedium { contention, asleep: PerDirection { up: None, down: None } }
     }
 
-    /// A packet has arrived at the queue of `direction`.
     pub(crate) fn wake<P: Packet + Clone>(
         &mut self,
         sides: &PerDirection<Bottleneck<P>>,
@@ -35,7 +33,7 @@ impl WifiMedium {
         self.demand(sides, direction, now);
     }
 
-    /// Does what is due at or before `now`.
+    /// Handles everything due by `now`.
     pub(crate) fn run<P: Packet + Clone>(
         &mut self,
         sides: &mut PerDirection<Bottleneck<P>>,
@@ -54,12 +52,12 @@ impl WifiMedium {
         }
     }
 
-    /// When `run` next has something to do.
+    /// When `run` has something to do next.
     pub(crate) fn next_event(&self) -> Option<Time> {
         self.next().map(|(time, _)| time)
     }
 
-    /// Of the same times the first: what is over, what begins to wait, who sends.
+    /// At equal times: first transmissions that end, then new contenders, then accesses.
     fn next(&self) -> Option<(Time, Step)> {
         let end = self.contention.exchange_end().map(|time| (time, Step::End));
         let wake = |side: Direction| self.asleep[side].map(|time| (time, Step::Wake(side)));
@@ -106,7 +104,7 @@ impl WifiMedium {
         }
     }
 
-    /// `side` contends if it has something to send.
+    /// Makes `side` contend if it has packets to send.
     fn demand<P: Packet + Clone>(&mut self, sides: &PerDirection<Bottleneck<P>>, side: Direction, now: Time) {
         if sides[side].must_repeat() || sides[side].queued().packets > 0 {
             self.contention.want(side, now);

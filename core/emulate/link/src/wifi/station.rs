@@ -1,4 +1,4 @@
-//! What one side has taken from its queue: a window of packets, some of them to be sent again.
+//! What one side has taken from its queue: a window of packets, some to be retransmitted.
 use super::timing::{of_psdu, subframe};
 use super::{AggregateLimits, WifiParams, exchange};
 use crate::bottleneck::Framed;
@@ -6,12 +6,12 @@ use alloc::collections::VecDeque;
 use fathom_qdisc::{Backlog, Packet};
 use fathom_units::{Bytes, Duration, Rng};
 
-/// One side's packets between its queue and the receiver's own reordering.
+/// The packets of one side between its queue and the receiver's reordering buffer.
 pub(crate) struct Station<P> {
     params: WifiParams,
-    /// In order; the receiver hands them on in order too, so that those behind a missing one wait.
+    /// In order. The receiver delivers in order too, so packets behind a missing one wait.
     window: VecDeque<Mpdu<P>>,
-    /// What the aggregate under way has in bytes; zero if there is none.
+    /// Bytes in the current aggregate; zero without one.
     bytes: u64,
     packets: u8,
     is_full: bool,
@@ -26,15 +26,14 @@ struct Mpdu<P> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// To be sent, or again.
+    /// To be sent or retransmitted.
     Waiting,
-    /// In the aggregate under way.
+    /// In the current aggregate.
     Sent,
     Received,
     GivenUp,
 }
 
-/// What became of a packet.
 pub(crate) enum Outcome<P> {
     Received(Framed<P>),
     Lost(Framed<P>),
@@ -44,17 +43,17 @@ impl<P: Packet> Station<P> {
     pub(crate) const fn new(params: WifiParams, rng: Rng) -> Self {
         Station { params, window: VecDeque::new(), bytes: 0, packets: 0, is_full: false, rng }
     }
-    /// All that is in the window.
+    /// All packets in the window.
     pub(crate) fn backlog(&self) -> Backlog {
         let bytes = self.window.iter().map(|mpdu| mpdu.framed.len()).sum();
         Backlog { bytes, packets: self.window.len() as u64 }
     }
-    /// True if something is to be sent, or again.
+    /// True if there are packets to send or retransmit.
     pub(crate) fn is_waiting(&self) -> bool {
         self.window.iter().any(|mpdu| mpdu.state == State::Waiting)
     }
 
-    /// The medium is won: begins an aggregate with what was taken before.
+    /// Starts an aggregate after winning the medium, with the packets already in the window.
     pub(crate) fn begin(&mut self) {
         (self.bytes, self.packets, self.is_full) = (0, 0, false);
         for at in 0..self.window.len() {
@@ -63,22 +62,22 @@ impl<P: Packet> Station<P> {
             }
         }
     }
-    /// True if the queue may be asked for another packet.
+    /// True if another packet may be dequeued.
     pub(crate) fn has_room(&self) -> bool {
         let window = usize::from(AggregateLimits::MAX_PACKETS);
         !self.is_full && self.packets < self.limit() && self.window.len() < window
     }
-    /// A packet from the queue. If it does not fit it waits for the next aggregate.
+    /// Adds a packet from the queue. If it does not fit, it waits for the next aggregate.
     pub(crate) fn take(&mut self, framed: Framed<P>) {
         self.window.push_back(Mpdu { framed, attempts: 0, state: State::Waiting });
         self.add(self.window.len() - 1);
     }
-    /// How long the medium is taken, the acknowledgement included; `None` if there is nothing to send.
+    /// Airtime including the acknowledgment; `None` without packets to send.
     pub(crate) fn airtime(&self) -> Option<Duration> {
         let sent = self.window.iter().filter(|mpdu| mpdu.state == State::Sent);
         (self.packets > 0).then(|| exchange(sent.map(|mpdu| mpdu.framed.packet.len()), self.params.phy))
     }
-    /// The aggregate has been sent; nothing of it is received if it `collided`. True if it was acknowledged.
+    /// Ends the transmission; nothing is received if it `collided`. True if it was acknowledged.
     pub(crate) fn finish(&mut self, collided: bool) -> bool {
         let mut acknowledged = false;
         for mpdu in self.window.iter_mut().filter(|mpdu| mpdu.state == State::Sent) {
@@ -94,7 +93,7 @@ impl<P: Packet> Station<P> {
         }
         acknowledged
     }
-    /// The next packet of which it is known what became of it, and of all before it.
+    /// The next packet whose outcome, and that of all before it, is known.
     pub(crate) fn release(&mut self) -> Option<Outcome<P>> {
         let settled = |mpdu: &Mpdu<P>| matches!(mpdu.state, State::Received | State::GivenUp);
         let mpdu = if settled(self.window.front()?) { self.window.pop_front()? } else { return None };
@@ -107,7 +106,7 @@ impl<P: Packet> Station<P> {
     fn limit(&self) -> u8 {
         self.params.aggregate.packets.clamp(1, AggregateLimits::MAX_PACKETS)
     }
-    /// Puts the packet at `at` into the aggregate, if that has room.
+    /// Adds the packet at `at` to the aggregate if there is room.
     fn add(&mut self, at: usize) {
         let bytes = self.bytes + subframe(self.window[at].framed.packet.len());
         let limits = &self.params.aggregate;

@@ -1,4 +1,4 @@
-//! One queue and one link: exact times, and what is charged to which part.
+//! One queue and one link: exact times, and which part is charged.
 use crate::common::{Log, TestPacket, advance, at, link, packet};
 use fathom_link::{Bottleneck, BottleneckParams};
 use fathom_qdisc::Backlog;
@@ -12,7 +12,7 @@ fn times_by_table() {
     for (time, id, len) in [("0ms", 1, 1500), ("0ms", 2, 1500), ("0.2ms", 3, 750), ("0.3ms", 4, 1500)] {
         line.arrive(packet(id, len), at(time), &mut log);
     }
-    // At the very time at which 2 is dequeued there is room again.
+    // When 2 is dequeued, there is room again.
     line.arrive(packet(5, 1500), at("1ms"), &mut log);
     let out = advance(&mut line, at("1s"), &mut log);
     assert_eq!(out, [(1, at("11ms")), (2, at("12ms")), (3, at("12.5ms")), (5, at("13.5ms"))]);
@@ -56,7 +56,7 @@ fn the_next_event_is_the_next_thing_to_do() {
         times.push(next);
         advance(&mut line, next, &mut Log::default());
     }
-    // When the last packet is sent there is nothing to do: it is known when it comes out.
+    // The end of the last transmission is no event: the departure time is already known.
     assert_eq!(times, ["1ms", "11ms", "12ms"].map(at));
 }
 
@@ -70,10 +70,10 @@ fn a_link_without_rate_has_delay_only() {
     assert_eq!(line.stats().dropped().packets, 0);
 }
 
-/// str0m's emulated link once counted packets on their way as packets in the buffer.
+/// str0m's emulated link once counted packets in flight as packets in the buffer.
 #[test]
 fn propagation_is_never_charged_to_the_buffer() {
-    // 25 Mbit/s offered to 30 Mbit/s with 100 kB: nothing queues, although 312 kB are on their way at any time.
+    // 25 Mbit/s on a 30 Mbit/s link with a 100 kB buffer: no queue, although 312 kB are in flight.
     let mut line = Bottleneck::new(&link(Some("30mbit"), "100ms", "fifo limit 100000b"), 1);
     let gap = 1500 * 8 * 1_000_000_000 / 25_000_000;
     let mut most = Bytes::ZERO;
@@ -92,7 +92,7 @@ fn propagation_is_never_charged_to_the_buffer() {
 
 #[test]
 fn an_overloaded_fifo_holds_its_limit_and_loses_the_rest() {
-    // 110 Mbit/s into 100 Mbit/s with 4.25 MB: 340 ms. It fills at 10 Mbit/s, in 3.4 s.
+    // 110 Mbit/s into 100 Mbit/s with 4.25 MB (340 ms): the queue fills at 10 Mbit/s, in 3.4 s.
     let mut line = Bottleneck::new(&link(Some("100mbit"), "0ms", "fifo limit 4250000b"), 1);
     let gap = 1500 * 8 * 1_000_000_000 / 110_000_000;
     let mut first_drop = None;
@@ -115,7 +115,7 @@ fn a_million_packets_through_a_bottleneck_keep_the_rate() {
     let mut line = Bottleneck::new(&link(Some("999999937bit"), "1ms", "fifo limit 100p"), 1);
     let (mut now, mut last, mut packets) = (Time::ZERO, Time::ZERO, 0_u64);
     for id in 0..1_000_000 {
-        // 10 us a packet where it takes 12: always overloaded.
+        // 10 us per packet where sending takes 12: always overloaded.
         now += Duration::from_micros(10);
         line.arrive(packet(id, 1500), now, &mut ());
         line.advance(now, &mut (), &mut |_, _| {});

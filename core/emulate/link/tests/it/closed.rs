@@ -1,10 +1,10 @@
-//! Closed forms: what each kind of link carries, from its own numbers.
+//! Closed forms: the throughput of each kind of link, computed from its parameters.
 use crate::common::{TestPacket, at, packet};
 use crate::kinds::{Kind, kind};
 use fathom_link::{Line, OpportunityTrace, RateTrace, wifi};
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 
-/// The line with its queues always full until `end`; arrival times of packets of 1500 bytes up and down.
+/// Keeps the queues full until `end`. Returns arrival times of packets of 1500 bytes, up and down.
 fn saturated(kind: &Kind, ways: &[Direction], end: Time, seed: u64) -> PerDirection<Vec<Time>> {
     let mut line: Line<TestPacket> = kind.line(seed);
     let mut out = PerDirection::<Vec<Time>>::default();
@@ -40,7 +40,7 @@ fn a_boost_sends_what_peak_and_bucket_allow() {
 
 #[test]
 fn a_trace_carries_its_bytes_to_the_byte() {
-    // 250 kB, nothing, 375 kB: 625,000 bytes in a period of 3 s.
+    // 250 kB, nothing, 375 kB: 625,000 bytes per period of 3 s.
     let kind = kind("trace 0s 2mbit, 1s 0bit, 2s 3mbit, 3s loop");
     let up = saturated(&kind, &[Direction::Up], at("31s"), 1).up;
     for periods in 1..=10_u64 {
@@ -51,7 +51,7 @@ fn a_trace_carries_its_bytes_to_the_byte() {
 
 #[test]
 fn opportunities_carry_their_bytes_to_the_byte() {
-    // Seven opportunities in 9 ms; 10,528 bytes, in packets of 1500 that are cut.
+    // Seven opportunities in 9 ms: 10,528 bytes, in packets of 1500 bytes that may be split.
     let kind = kind("mahimahi 1 1 2 5 9 9 9");
     let up = saturated(&kind, &[Direction::Up], at("910ms"), 1).up;
     for periods in 1..=100_u64 {
@@ -85,7 +85,7 @@ fn half_duplex_shares_the_airtime() {
     let kind = kind("rate 12mbit half");
     let PerDirection { up, down } =
         saturated(&kind, &[Direction::Up, Direction::Down], at("2s"), 1).map(|out| out.len());
-    // 1 ms a packet, in turns.
+    // 1 ms per packet, alternating.
     assert!((999..=1001).contains(&up) && (999..=1001).contains(&down), "{up} up, {down} down");
     let alone = saturated(&kind, &[Direction::Up], at("2s"), 1).map(|out| out.len()).up;
     assert!((1999..=2001).contains(&alone), "{alone} alone");
@@ -93,7 +93,7 @@ fn half_duplex_shares_the_airtime() {
 
 #[test]
 fn aggregates_by_hand() {
-    // Packets of 1500 bytes at 300 Mbit/s, 1200 bits in 4 us; symbols of data; preamble 40, SIFS 16, ACK 28 or 32.
+    // 1500-byte packets at 300 Mbit/s, 1200 bits in 4 us; data symbols; preamble 40, SIFS 16, ACK.
     for (packets, symbols, ack) in [(1, 11, 28), (2, 21, 32), (8, 83, 32), (32, 330, 32), (42, 433, 32)] {
         let exact = Duration::from_micros(40 + 4 * symbols + 16 + ack);
         let lens = std::iter::repeat_n(Bytes(1500), packets);
@@ -101,7 +101,7 @@ fn aggregates_by_hand() {
     }
 }
 
-/// Mbit/s of IP.
+/// In Mbit/s of IP.
 fn goodput(kind: &str, ways: &[Direction], seconds: u64) -> PerDirection<f64> {
     let end = Time::ZERO + Duration::from_secs(seconds);
     saturated(&crate::kinds::kind(kind), ways, end, 3).map(|out| out.len() as f64 * 0.012 / seconds as f64)
@@ -114,9 +114,9 @@ fn without_others_802_11_carries_a_packet_each_cycle() {
         ("wifi 300mbit aggregate 1", 12_000.0 / (101.5 + 128.0)),
         ("wifi 300mbit aggregate 8", 96_000.0 / (101.5 + 420.0)),
         ("wifi 300mbit aggregate 32", 384_000.0 / (101.5 + 1408.0)),
-        // 42 fill 65,535 bytes.
+        // 42 packets fill 65,535 bytes.
         ("wifi 300mbit aggregate 64", 504_000.0 / (101.5 + 1820.0)),
-        // 28 fill 5.484 ms: 43,232 bytes, 1331 symbols.
+        // 28 packets fill 5.484 ms: 43,232 bytes, 1331 symbols.
         ("wifi 65mbit aggregate 64", 336_000.0 / (101.5 + 40.0 + 1331.0 * 4.0 + 48.0)),
     ];
     for (kind, expected) in table {
@@ -125,14 +125,14 @@ fn without_others_802_11_carries_a_packet_each_cycle() {
     }
 }
 
-/// Bianchi, IEEE JSAC 18(3), 2000, equations 7, 9 and 13, for `n` stations that send in `busy` us: packets a second of
-/// each. W = 16, m = 6.
+/// Bianchi, IEEE JSAC 18(3), 2000, equations 7, 9 and 13: packets per second of each of `n`
+/// stations with transmissions of `busy` us. W = 16, m = 6.
 fn bianchi(n: f64, busy: f64) -> f64 {
     let tau = |p: f64| {
         let (w, m) = (16.0, 6);
         2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * (w + 1.0) + p * w * (1.0 - (2.0 * p).powi(m)))
     };
-    // Found by halving: with more collisions stations send less.
+    // By bisection: with more collisions stations send less.
     let (mut low, mut high) = (0.0, 0.49);
     for _ in 0..60 {
         let p = (low + high) / 2.0;
@@ -147,7 +147,7 @@ fn bianchi(n: f64, busy: f64) -> f64 {
 #[test]
 fn with_others_802_11_carries_what_bianchi_says_and_each_its_share() {
     for others in [1_u64, 2, 4, 9] {
-        // Of ten stations each has some 420 packets in a second. Shares deviate by 3 % in 40 s, as seen with eight seeds.
+        // Each of ten stations sends about 420 packets per second. In 40 s shares deviate by 3 %.
         let seconds = 25 * (others + 1);
         let kind = format!("wifi 300mbit aggregate 1 stations {others}");
         let alone = goodput(&kind, &[Direction::Up], seconds).up;
@@ -163,7 +163,7 @@ fn with_others_802_11_carries_what_bianchi_says_and_each_its_share() {
 
 #[test]
 fn an_mpdu_is_lost_after_seven_attempts() {
-    // 0.7^7 = 8.2 %; of 20,000 packets 1647, five deviations are 195.
+    // 0.7^7 = 8.2 %; that is 1647 of 20,000 packets, and five standard deviations are 195.
     let kind = kind("wifi 300mbit error 70%");
     let mut line = kind.line(2);
     let mut events = crate::kinds::Events::default();
@@ -179,30 +179,30 @@ fn an_mpdu_is_lost_after_seven_attempts() {
 
 #[test]
 fn repetitions_take_their_share_of_the_intervals() {
-    // Of 1000 bytes in each millisecond a fifth is sent again.
+    // 1000 bytes per millisecond, of which one fifth is repeated.
     let up = saturated(&kind("cellular 1ms harq 20% low 8mbit"), &[Direction::Up], at("60s"), 1).up;
     let rate = up.len() as f64 * 1500.0 / 60_000.0;
     assert!((rate / 800.0 - 1.0).abs() < 0.01, "{rate} bytes in an interval");
 }
 
-/// Mbit/s in an hour.
+/// Mean over an hour, in Mbit/s.
 fn in_an_hour(text: &str) -> f64 {
     saturated(&kind(text), &[Direction::Up], at("3600s"), 1).up.len() as f64 * 0.012 / 3600.0
 }
 
 #[test]
 fn a_walk_visits_all_rates_alike_and_outages_take_their_share() {
-    // The mean of 1 and 9; an hour has some 100 crossings.
+    // The mean of 1 and 9; an hour has about 100 crossings.
     let walk = in_an_hour("cellular 1ms low 1mbit high 9mbit");
     assert!((walk / 5.0 - 1.0).abs() < 0.1, "{walk} Mbit/s");
-    // 5 s in every 20 on average; 180 outages, of which the share deviates by 10 %, and so the rest by 3 %.
+    // 5 s of every 20 s on average. Of 180 outages the total deviates by 10 %, the rest by 3 %.
     let outages = in_an_hour("cellular 1ms low 8mbit every 15s outage 5s");
     assert!((outages / 6.0 - 1.0).abs() < 0.1, "{outages} Mbit/s");
 }
 
 #[test]
 fn opportunities_are_those_of_the_trace_for_ever() {
-    // A naive list of 1000 periods against the arithmetic, from any time on.
+    // Compares a list of 1000 periods with the arithmetic, from any time on.
     let times = vec![0, 1, 1, 4, 7, 7];
     let all: Vec<u64> =
         (0..1000).flat_map(|round| times.iter().map(move |t| round * 7 + u64::from(*t))).collect();

@@ -29,7 +29,7 @@ pub(crate) fn packet(id: u64, len: u64) -> TestPacket {
     TestPacket { id, len, ttl: 64 }
 }
 
-/// A link of whole packets: no overhead, no impairment.
+/// A link without overhead and impairments.
 pub(crate) fn link(rate: Option<&str>, delay: &str, queue: &str) -> BottleneckParams {
     BottleneckParams {
         transmitter: TransmitterParams::Fixed(rate.map(|rate| rate.parse::<Rate>().unwrap())),
@@ -44,11 +44,11 @@ pub(crate) fn at(text: &str) -> Time {
     Time::ZERO + text.parse::<Duration>().unwrap()
 }
 
-/// Writes down what the observer is told.
+/// Records the events.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Log(pub(crate) Vec<(Time, String)>);
 
-/// An event in words: `dequeued 1 after 0ns leaving 2`.
+/// An event as text: `dequeued 1 after 0ns leaving 2`.
 pub(crate) fn words(event: &Event<'_, TestPacket>) -> String {
     match event {
         Event::Dequeued { packet, sojourn, backlog } => {
@@ -74,7 +74,7 @@ impl Observer<TestPacket> for Log {
     }
 }
 
-/// Packet numbers and times of all that comes out by `now`.
+/// Numbers and times of all packets that leave by `now`.
 pub(crate) fn advance(bottleneck: &mut Bottleneck<TestPacket>, now: Time, log: &mut Log) -> Vec<(u64, Time)> {
     let mut out = Vec::new();
     bottleneck.advance(now, log, &mut |packet, time| out.push((packet.id, time)));

@@ -1,10 +1,11 @@
-//! Time lines written by hand in `golden/link/*.txt`: when packets of a hop come out.
+//! Handwritten timelines in `golden/link/*.txt`: when the packets of a hop leave.
 //!
 //! ```text
 //! hop rate 8mbit half
 //! 0ms | up a 1000b, down b 1000b | a 1ms, b 2ms
 //! ```
-//! Time, what arrives, and when each of these comes out. `a1..a3 1000b` are three packets. See `kinds.rs` for the kinds.
+//! Time, arrivals, and when each of them leaves. `a1..a3 1000b` are three packets. See `kinds.rs`
+//! for the kinds.
 use crate::common::{TestPacket, at, packet};
 use crate::kinds::kind;
 use fathom_link::Line;
@@ -12,7 +13,7 @@ use fathom_units::{Bytes, Time};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A hop, its packets, and what should come out: line, name, time.
+/// A hop, its packets, and the expected departures: line, name, time.
 struct Story {
     line: Line<TestPacket>,
     names: Vec<String>,

@@ -1,4 +1,4 @@
-//! Loss, duplication, reordering: nothing vanishes without a word.
+//! Loss, duplication, reordering: every packet is accounted for.
 use crate::common::{Log, advance, at, link, packet};
 use fathom_link::{Bottleneck, BottleneckParams, Impairment, ImpairmentDraw, ImpairmentParams};
 use fathom_units::{Duration, Ratio, Rng, Time};
@@ -34,7 +34,7 @@ fn what_arrives_comes_out_or_is_accounted_for() {
 
 #[test]
 fn shares_are_as_asked() {
-    // Half the packets of each kind, in 100 000: five standard deviations are 0.8 %.
+    // Half of 100 000 packets each: five standard deviations are 0.8 %.
     let params = ImpairmentParams {
         loss: Ratio(0.5),
         duplicate: Ratio(0.25),

@@ -1,4 +1,4 @@
-//! Links of every kind from a text, and what must hold for all of them.
+//! Links of every kind, created from text, and properties that all of them have.
 use crate::common::{TestPacket, link, packet, words};
 use fathom_link::{
     AggregateLimits, BoostParams, BottleneckParams, BurstParams, CellularParams, CellularRate, Event,
@@ -30,7 +30,8 @@ fn value<T: FromStr>(words: &[&str], name: &str) -> Option<T> {
     words[at + 1].parse().ok()
 }
 
-/// `boost 8mbit 16mbit 2000b`, `cellular 1ms low 1mbit high 4mbit harq 10%`, ...; `half` at the end for half duplex.
+/// Parses `boost 8mbit 16mbit 2000b`, `cellular 1ms low 1mbit high 4mbit harq 10%`, ...; a final
+/// `half` is half duplex.
 pub(crate) fn transmitter(text: &str) -> TransmitterParams {
     let (kind, rest) = text.split_once(' ').unwrap();
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -79,7 +80,7 @@ pub(crate) fn kind(text: &str) -> Kind {
     Kind { params, half_duplex }
 }
 
-/// One of each, and some together.
+/// One of each kind, and some combinations.
 pub(crate) const KINDS: &[&str] = &[
     "rate 9mbit half",
     "boost 5mbit 40mbit 30000b",
@@ -96,7 +97,7 @@ pub(crate) const KINDS: &[&str] = &[
     "wifi 13mbit stations 1 error 60% aggregate 2",
 ];
 
-/// Forwards all and writes down what happens.
+/// Forwards everything and records the events.
 #[derive(Default)]
 pub(crate) struct Events(pub(crate) Vec<(Time, LinePosition, String)>);
 
@@ -131,7 +132,7 @@ fn traffic(seed: u64) -> Vec<(Time, Direction, TestPacket)> {
     (0..400).map(&mut next).collect()
 }
 
-/// Two hops of the kind, the first with codel and a delay; `wake` chooses the arrivals until which the host was awake.
+/// Two hops of the kind, the first with codel and a delay. `wake` chooses when the host wakes.
 fn run(text: &str, seed: u64, mut wake: impl FnMut(&mut Rng) -> bool) -> (Out, Events) {
     let (first, second) = hops(text);
     let mut line = Line::new([first.hop(), second.hop()], seed);
@@ -169,7 +170,7 @@ fn a_late_host_sees_the_same_line() {
     }
 }
 
-/// `next_exit` is a bound: nothing is out before it, and a host that wakes for nothing else is never late.
+/// `next_exit` is a bound: nothing leaves before it, and a host that wakes only then is never late.
 #[test]
 fn a_host_that_wakes_for_exits_only_is_in_time() {
     for text in KINDS {
@@ -194,7 +195,7 @@ fn a_host_that_wakes_for_exits_only_is_in_time() {
     }
 }
 
-/// What entered is out, dropped or lost; nothing is out before it came or before its turn.
+/// Every packet leaves, is dropped or is lost; none leaves before it arrived or out of order.
 #[test]
 fn conservation_order_and_no_time_travel() {
     for text in KINDS {
@@ -229,7 +230,7 @@ fn conservation_order_and_no_time_travel() {
 
 #[test]
 fn bursts_of_loss_are_as_long_and_as_frequent_as_asked() {
-    // 1 / 0.25 packets long; 0.01 / 0.26 of the time. Some 2,500 bursts in 260,000 packets: 10 % is five deviations.
+    // 1 / 0.25 packets long, 0.01 / 0.26 of the time; about 2,500 bursts: 10 % is five deviations.
     let burst = BurstParams { enter: Ratio(0.01), leave: Ratio(0.25), loss: Ratio(1.0) };
     let params = ImpairmentParams { burst: Some(burst), ..ImpairmentParams::default() };
     let mut impairment = fathom_link::Impairment::new(params, Rng::new(5));

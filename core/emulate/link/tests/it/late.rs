@@ -1,4 +1,4 @@
-//! A host that wakes late sees the same times as one that wakes on the nanosecond.
+//! A host that wakes late sees the same times as one that wakes at each event.
 use crate::common::{Log, TestPacket, advance, link, packet};
 use fathom_link::{Bottleneck, BottleneckParams, ImpairmentParams};
 use fathom_units::{Bytes, Duration, Ratio, Rng, Time};
@@ -32,7 +32,7 @@ fn params(spec: &str) -> BottleneckParams {
     BottleneckParams { impairment, overhead: Bytes(14), ..link(Some("7mbit"), "4ms", spec) }
 }
 
-/// All that is due by `now`, on the nanosecond.
+/// Handles everything due by `now`, each event exactly on time.
 fn punctual(line: &mut Bottleneck<TestPacket>, now: Time, log: &mut Log) -> Vec<(u64, Time)> {
     let mut out = Vec::new();
     while let Some(next) = line.next_event().filter(|next| *next <= now) {
@@ -55,7 +55,7 @@ fn late_hosts_see_the_same_times() {
             for (now, packet) in arrivals(seed) {
                 early_out.extend(punctual(&mut early, now, &mut early_log));
                 early.arrive(packet.clone(), now, &mut early_log);
-                // The other host looks at one arrival in ten only.
+                // The other host wakes at only one arrival in ten.
                 if rng.chance(0.1) {
                     late_out.extend(advance(&mut late, now, &mut late_log));
                 }

@@ -1,9 +1,9 @@
-//! Hops in a row: the way of packets and answers, and the order of events.
+//! Several hops: the path of packets and answers, and the order of events.
 use crate::common::{TestPacket, at, link, packet, words};
 use fathom_link::{BottleneckParams, Event, HopParams, Line, LinePosition, Router, Verdict};
 use fathom_units::{Direction, Duration, Rng, Time};
 
-/// Routers that count down the TTL and answer when it ends; the answer has the number 1000 + hop.
+/// Routers that decrement the TTL and answer at zero; answers have the number 1000 + hop.
 #[derive(Default)]
 struct Routers {
     arrivals: Vec<(Time, usize, Direction, u64)>,
@@ -34,7 +34,7 @@ fn advance(line: &mut Line<TestPacket>, now: Time, routers: &mut Routers) -> Out
     out
 }
 
-/// Three hops: 1500 bytes take 1 ms on the middle one's way up; 1, 10 and 5 ms of delay.
+/// Three hops. 1500 bytes take 1 ms up on the middle one; delays are 1, 10 and 5 ms.
 fn hops() -> Vec<(BottleneckParams, BottleneckParams)> {
     [(None, "1ms"), (Some("12mbit"), "10ms"), (None, "5ms")]
         .map(|(rate, delay)| (link(rate, delay, "fifo limit 50p"), link(None, delay, "fifo limit 50p")))
@@ -57,14 +57,14 @@ fn up_and_down_by_table() {
         routers.arrivals.iter().filter(|a| a.2 == wanted).map(|(time, hop, ..)| (*time, *hop)).collect()
     };
     assert_eq!(way(Direction::Up), [(at("1ms"), 0), (at("12ms"), 1), (at("17ms"), 2)]);
-    // The server is at the last router, the user behind the first one's link.
+    // The server is at the last router, the user behind the first link.
     assert_eq!(way(Direction::Down), [(at("3ms"), 2), (at("8ms"), 1), (at("18ms"), 0)]);
     assert_eq!(line.next_event(), None);
 }
 
 #[test]
 fn traceroute_sees_every_hop() {
-    // TTL, who answers, when: twice the delay to there, and 1 ms on the middle link up.
+    // TTL, who answers, when: twice the delay to that router, and 1 ms on the middle link up.
     for (ttl, answer, time) in [(1, 1000, "2ms"), (2, 1001, "23ms"), (3, 1002, "33ms")] {
         let (mut line, mut routers) = (line(), Routers::default());
         line.enter(Direction::Up, TestPacket { ttl, ..packet(1, 1500) }, at("0ms"));
@@ -78,7 +78,7 @@ fn answers_to_the_server_go_up() {
     let (mut line, mut routers) = (line(), Routers::default());
     line.enter(Direction::Down, TestPacket { ttl: 2, ..packet(1, 1500) }, at("0ms"));
     assert_eq!(advance(&mut line, at("1s"), &mut routers), [(Direction::Up, 1001, at("10ms"))]);
-    // TTL 1 ends at the router where the server is.
+    // TTL 1 ends at the server's router.
     line.enter(Direction::Down, TestPacket { ttl: 1, ..packet(1, 1500) }, at("2s"));
     assert_eq!(advance(&mut line, at("3s"), &mut routers), [(Direction::Up, 1002, at("2s"))]);
 }
@@ -87,7 +87,7 @@ fn answers_to_the_server_go_up() {
 fn what_is_inside_comes_before_what_enters_at_the_same_time() {
     let (mut line, mut routers) = (line(), Routers::default());
     line.enter(Direction::Up, TestPacket { ttl: 3, ..packet(1, 1500) }, at("0ms"));
-    // At 17 ms the answer to 1 and this one reach the last link's queue.
+    // At 17 ms the answer to 1 and this packet reach the queue of the last link.
     line.enter(Direction::Down, packet(2, 1500), at("17ms"));
     let out = advance(&mut line, at("1s"), &mut routers);
     assert_eq!(out, [(Direction::Down, 1002, at("33ms")), (Direction::Down, 2, at("33ms"))]);
@@ -120,7 +120,7 @@ fn the_queue_is_where_the_rate_changes() {
     assert_eq!([queued(0), queued(1), queued(2)], [0, 29, 0]);
 }
 
-/// Runs random traffic both ways, some of it at the same times; `wake` chooses which of the times to look at.
+/// Runs random bidirectional traffic, some of it simultaneous; `wake` chooses when the host wakes.
 fn run(seed: u64, wake: impl FnMut(&mut Rng) -> bool) -> (Out, Routers) {
     run_with(seed, wake, |line, direction, packet, now, _| line.enter(direction, packet, now))
 }
@@ -210,7 +210,7 @@ fn a_host_that_wakes_for_exits_only_hands_on_each_packet_in_time() {
             let direction = if rng.chance(0.5) { Direction::Up } else { Direction::Down };
             let ttl = if rng.chance(0.1) { 1 + rng.below(3) as u8 } else { 64 };
             line.enter(direction, TestPacket { ttl, ..packet(id, 1500) }, now);
-            // The last router may answer the server at once.
+            // The last router may answer the server immediately.
             let at_once = advance(&mut line, now, &mut routers);
             assert!(at_once.iter().all(|(.., time)| *time == now), "seed {seed}: {at_once:?} at {now}");
         }
@@ -218,7 +218,7 @@ fn a_host_that_wakes_for_exits_only_hands_on_each_packet_in_time() {
     }
 }
 
-/// Routers at which some packets leave, by number.
+/// Routers at which some packets leave, by packet number.
 struct Exits(Vec<(u64, usize)>);
 
 impl Router<TestPacket> for Exits {
@@ -229,7 +229,8 @@ impl Router<TestPacket> for Exits {
 
 #[test]
 fn cross_traffic_takes_a_part_of_the_line() {
-    // (way, router at which it joins, router at which it leaves, when): 10 ms and 1 ms on the middle link up, 5 ms on the last.
+    // (direction, router where it joins, router where it leaves, when): 10 ms and 1 ms on the
+    // middle link up, 5 ms on the last.
     let table = [
         (Direction::Up, 0, 1, "11ms"),
         (Direction::Up, 0, 9, "16ms"),
@@ -257,6 +258,6 @@ fn what_joins_while_something_is_due_waits_for_it() {
     line.join(join, packet(2, 1500), at("1ms"), &mut exits);
     let mut out = Vec::new();
     line.advance(at("1s"), &mut exits, &mut |_, packet, time| out.push((packet.id, time)));
-    // The first is at the middle link by then, whose millisecond the second waits for.
+    // By then the first packet is at the middle link, and the second waits its millisecond.
     assert_eq!(out, [(2, at("13ms")), (1, at("17ms"))]);
 }

@@ -1,4 +1,4 @@
-//! Tests of links: exact times, conservation, late hosts, lines of hops.
+//! Tests of links: exact times, conservation, late hosts, multiple hops.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod bottleneck;
 mod closed;

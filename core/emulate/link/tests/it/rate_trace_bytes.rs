@@ -1,4 +1,4 @@
-//! What must hold for any bytes as a trace. The fuzz target `rate_trace` runs the same function.
+//! Properties of any bytes parsed as a trace. The fuzz target `rate_trace` runs the same function.
 use fathom_link::{Bottleneck, BottleneckParams, ImpairmentParams, Trace, TransmitterParams};
 use fathom_qdisc::{Ecn, Packet};
 use fathom_units::{Bytes, Duration, Time};
@@ -19,7 +19,7 @@ impl Packet for Plain {
     }
 }
 
-/// A trace is refused with a line of its own, or carries packets: each comes out, in order and not before it came.
+/// A trace is rejected with a line number, or its packets leave, in order and after they arrived.
 pub(crate) fn check(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     match text.parse::<Trace>() {

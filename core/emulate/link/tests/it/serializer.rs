@@ -11,9 +11,9 @@ fn times_by_table() {
             "12mbit",
             [("0ms", 1500, "1ms"), ("0ms", 1500, "2ms"), ("5ms", 1500, "6ms"), ("5.5ms", 750, "6.5ms")],
         ),
-        // A third of a nanosecond is carried: 1 byte at 24 Gbit/s takes 1/3 ns.
+        // A third of a nanosecond is carried over: 1 byte at 24 Gbit/s takes 1/3 ns.
         ("24gbit", [("0ns", 1, "0ns"), ("0ns", 1, "0ns"), ("0ns", 1, "1ns"), ("0ns", 6, "3ns")]),
-        // But not over a pause: a packet that starts later starts on the nanosecond.
+        // But not over a pause: a packet that starts later starts at a whole nanosecond.
         ("24gbit", [("0ns", 1, "0ns"), ("9ns", 2, "9ns"), ("9ns", 1, "10ns"), ("20ns", 5, "21ns")]),
     ];
     for (rate, sends) in table {
@@ -40,7 +40,7 @@ fn a_rate_of_zero_is_refused() {
 #[test]
 fn a_million_packets_back_to_back_keep_the_rate_to_the_nanosecond() {
     let mut rng = Rng::new(3);
-    // Rates that divide nothing evenly.
+    // Rates that do not divide evenly.
     for rate in [56_000, 2_999_999, 30_000_000, 999_999_937, 7_000_000_001] {
         let mut serializer = Serializer::new(Some(Rate::from_bits_per_second(rate)));
         let (mut bits, mut end) = (0_u128, Time::ZERO);

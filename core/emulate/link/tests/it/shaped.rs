@@ -1,9 +1,9 @@
-//! A queue that shapes before a faster link.
+//! A shaping queue in front of a faster link.
 use crate::common::{TestPacket, link, packet};
 use fathom_link::Bottleneck;
 use fathom_units::{Duration, Time};
 
-/// All of them let 20 Mbit/s through.
+/// All of them shape to 20 Mbit/s.
 const QUEUES: &[&str] = &[
     "tbf rate 20mbit burst 3028b limit 100000b",
     "tbf rate 20mbit burst 1600b { fq_codel }",
@@ -14,7 +14,7 @@ const QUEUES: &[&str] = &[
     "cake bandwidth 20mbit",
 ];
 
-/// Goes from event to event, as a simulator does; bytes that came out from `start` on.
+/// Advances from event to event, as a simulator does. Returns the bytes that left from `start` on.
 fn run(line: &mut Bottleneck<TestPacket>, gap: Duration, packets: u64, start: Time) -> u64 {
     let (mut bytes, mut arrival) = (0, Time::ZERO);
     for id in 0..packets {
@@ -39,7 +39,7 @@ fn run(line: &mut Bottleneck<TestPacket>, gap: Duration, packets: u64, start: Ti
 #[test]
 fn a_shaper_inside_a_bottleneck_carries_its_rate() {
     let (start, seconds) = (1, 20);
-    // 24 Mbit/s offered.
+    // Offers 24 Mbit/s.
     let gap = Duration::from_nanos(1514 * 8 * 1_000_000_000 / 24_000_000);
     let packets = (start + seconds) * 1_000_000_000 / gap.as_nanos();
     for queue in QUEUES {
@@ -50,7 +50,7 @@ fn a_shaper_inside_a_bottleneck_carries_its_rate() {
     }
 }
 
-/// What is left when arrivals end leaves too.
+/// The backlog at the end of the arrivals leaves too.
 #[test]
 fn a_shaper_inside_a_bottleneck_runs_empty() {
     for queue in QUEUES {

@@ -1,4 +1,4 @@
-//! The text forms of traces: what is read, what is refused and where.
+//! The text formats of traces: what is accepted, and which line is rejected.
 use crate::rate_trace_bytes;
 use fathom_link::{RateTrace, Trace};
 use fathom_units::{Duration, Rate};
@@ -21,28 +21,28 @@ fn both_forms_are_read() {
 fn refusals_give_the_line() {
     let long = format!("0s 1mbit\n{}", "#".repeat(17 << 20));
     let table = [
-        ("", "line 1: an empty trace"),
-        ("# only\n\n# words\n", "line 1: an empty trace"),
-        ("1\n2\nx\n", "line 3: \"x\" is no time (expected whole milliseconds"),
-        ("1\n\n# a\n0\n", "line 4: times must not fall from line to line"),
-        ("0\n0\n", "line 2: the last time is the period, which must be above 0"),
-        ("1\n999999999\n", "line 2: \"999999999\" is no time"),
-        ("+1\n", "line 1: \"+1\" is no time"),
-        ("1\n0s 2mbit\n", "line 2: \"0s 2mbit\" is no time"),
-        ("0s 20mbit\n# x\n5s\n", "line 3: a time without a rate"),
+        ("", "line 1: the trace is empty"),
+        ("# only\n\n# words\n", "line 1: the trace is empty"),
+        ("1\n2\nx\n", "line 3: \"x\" is not a time (expected whole milliseconds"),
+        ("1\n\n# a\n0\n", "line 4: times must not decrease"),
+        ("0\n0\n", "line 2: the last time is the period and must be above 0"),
+        ("1\n999999999\n", "line 2: \"999999999\" is not a time"),
+        ("+1\n", "line 1: \"+1\" is not a time"),
+        ("1\n0s 2mbit\n", "line 2: \"0s 2mbit\" is not a time"),
+        ("0s 20mbit\n# x\n5s\n", "line 3: missing rate after the time"),
         ("0s 20\n", "line 1: rate \"20\" has no unit"),
         ("5 20mbit\n", "line 1: duration \"5\" has no unit"),
-        ("1s 20mbit\n", "line 1: the first rate begins at 0s"),
-        ("0s 1mbit\n\n2s 2mbit\n2s 3mbit\n", "line 4: times must grow from line to line"),
-        ("0s 1mbit\n2s 2mbit\n2s loop\n", "line 3: loop must come after the last rate"),
-        ("0s 1mbit\n2s 2mbit\n1s loop\n", "line 3: loop must come after the last rate"),
-        ("0s 1mbit\n2s loop\n3s 1mbit\n", "line 3: \"3s 1mbit\" comes after loop"),
+        ("1s 20mbit\n", "line 1: the first time must be 0s"),
+        ("0s 1mbit\n\n2s 2mbit\n2s 3mbit\n", "line 4: times must increase"),
+        ("0s 1mbit\n2s 2mbit\n2s loop\n", "line 3: the time of \"loop\" must be after the last rate"),
+        ("0s 1mbit\n2s 2mbit\n1s loop\n", "line 3: the time of \"loop\" must be after the last rate"),
+        ("0s 1mbit\n2s loop\n3s 1mbit\n", "line 3: \"3s 1mbit\" comes after \"loop\""),
         ("0s 0bit\n2s 0bit\n3s loop\n", "line 3: every rate is 0"),
         ("0s 1mbit\n2s 0bit\n", "line 2: the last rate is 0"),
-        ("3s loop\n", "line 1: a trace without a rate"),
-        ("0s 2tbit\n", "line 1: \"2tbit\" is too fast"),
+        ("3s loop\n", "line 1: the trace has no rate"),
+        ("0s 2tbit\n", "line 1: the rate \"2tbit\" is too high"),
         ("0s 1mbit\n49h 1mbit\n", "line 2: "),
-        (long.as_str(), "line 1: 17825801 bytes are too many"),
+        (long.as_str(), "line 1: the trace has 17825801 bytes"),
     ];
     for (text, message) in table {
         let error = text.parse::<Trace>().expect_err(message).to_string();
@@ -58,7 +58,7 @@ fn committed_corpus() {
     files.iter().for_each(|path| rate_trace_bytes::check(&std::fs::read(path).unwrap()));
 }
 
-/// Every byte of good traces changed, and the text cut there: read or refused, never a panic.
+/// Changes every byte of valid traces and truncates the text there: accepted or rejected, no panic.
 #[test]
 fn damaged_traces() {
     for text in ["0s 20mbit\n12.5s 0bit\n30s loop\n", "1\n2\n2\n35\n", "0s 0bit\n716s 8mbit\n"] {

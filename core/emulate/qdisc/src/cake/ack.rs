@@ -1,12 +1,12 @@
-//! The ACK filter: an acknowledgement in the queue that a later one makes needless. Source: "Piece of CAKE" section 3.4.
+//! The ACK filter, "Piece of CAKE" section 3.4: finds queued ACKs that a later one makes redundant.
 use super::params::AckFilter;
 use crate::store::Store;
 use crate::{Packet, PureAck};
 
-/// Where in `store` an ACK lies that its last packet makes needless: the oldest such.
+/// The position in `store` of the oldest ACK that the newest packet makes redundant.
 ///
-/// In the conservative mode there must be two, so that one of them stays. Each packet in between that is of another
-/// connection, or no bare ACK, stays and does not matter.
+/// The conservative mode requires two redundant ACKs, so that one remains. Packets of other
+/// connections and packets that are not pure ACKs are skipped.
 pub(super) fn needless<P: Packet>(store: &Store<P>, filter: AckFilter) -> Option<usize> {
     let last = store.len().checked_sub(1).filter(|last| *last > 0)?;
     let newest = store.last()?.packet.pure_ack()?;
@@ -15,7 +15,7 @@ pub(super) fn needless<P: Packet>(store: &Store<P>, filter: AckFilter) -> Option
         let Some(ack) = stored.packet.pure_ack().filter(|ack| ack.connection == newest.connection) else {
             continue;
         };
-        // A change of these flags is news, and it is told by the ACK before the change and the one after it.
+        // The ACKs before and after a change of these flags convey the change.
         oldest = oldest.filter(|(_, flags)| *flags == ack.ecn_flags);
         if !says_no_more(&ack, &newest) {
             continue;
@@ -29,7 +29,7 @@ pub(super) fn needless<P: Packet>(store: &Store<P>, filter: AckFilter) -> Option
     oldest.filter(alone).filter(|_| filter == AckFilter::Aggressive).map(|(place, _)| place)
 }
 
-/// Everything that `old` acknowledges, `new` does too, and `new` acknowledges more.
+/// True if `new` acknowledges everything that `old` does, and more.
 fn says_no_more(old: &PureAck, new: &PureAck) -> bool {
     if old.other_options || is_after(old.ack, new.ack) || !is_timed_before(old, new) {
         return false;
@@ -38,7 +38,7 @@ fn says_no_more(old: &PureAck, new: &PureAck) -> bool {
     covered && (old.ack != new.ack || sacked(new) > sacked(old))
 }
 
-/// A new ACK without a timestamp says less than an old one with one.
+/// True if `new` has the newer timestamp, or `old` has none to lose.
 fn is_timed_before(old: &PureAck, new: &PureAck) -> bool {
     match (old.timestamp, new.timestamp) {
         (None, _) => true,
@@ -50,15 +50,15 @@ fn is_timed_before(old: &PureAck, new: &PureAck) -> bool {
 fn blocks(ack: &PureAck) -> impl Iterator<Item = (u32, u32)> + '_ {
     ack.sack.iter().copied().filter(|(start, end)| start != end)
 }
-/// One of the new blocks covers it. That the cumulative acknowledgement has passed it is not enough: the sender would not
-/// learn that the block came out of order.
+/// True if one of the new SACK blocks covers `block`. The cumulative acknowledgment passing it is
+/// not enough: the sender would not learn that the block arrived out of order.
 fn is_covered(block: (u32, u32), new: &PureAck) -> bool {
     blocks(new).any(|(start, end)| !is_after(start, block.0) && !is_after(block.1, end))
 }
 fn sacked(ack: &PureAck) -> u64 {
     blocks(ack).map(|(start, end)| u64::from(end.wrapping_sub(start))).sum()
 }
-/// On the circle of sequence numbers (RFC 9293 section 3.4).
+/// Compares modulo 2^32 (RFC 9293 section 3.4).
 const fn is_after(a: u32, b: u32) -> bool {
     (b.wrapping_sub(a) as i32) < 0
 }

@@ -1,16 +1,16 @@
-//! `autorate-ingress`: the rate of the line before us, from the packets that come off it while it is full.
+//! `autorate-ingress`: estimates the rate of the upstream link from arrivals.
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// Longer pauses between packets say nothing more. Source: `sch_cake`, like the rest.
+/// Upper bound of a pause between packets. Source: `sch_cake`, like the other constants.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
-/// Weight of a sample above the average, and of one below it, as powers of two.
+/// EWMA weights as powers of two: for samples above the average, and below it.
 const UP_SHIFT: u32 = 2;
 const DOWN_SHIFT: u32 = 8;
-/// Least time between two changes of the rate. (Linux means to wait as long, but never notes when it changed the rate.)
+/// Minimum time between rate changes. (Linux intends it but never stores the time of a change.)
 const PERIOD: Duration = Duration::from_millis(250);
 
-/// Finds the peak of the rate at which packets arrive. Bursts, as a wireless link makes them, are not the rate: a window
-/// ends only with a pause that is longer than the average.
+/// Estimates the peak arrival rate. Bursts, as a wireless link produces them, do not count as the
+/// rate: a window ends only at a pause that is longer than average.
 #[derive(Debug)]
 pub(super) struct Estimator {
     last_packet: Option<Time>,
@@ -35,7 +35,7 @@ impl Estimator {
         }
     }
 
-    /// A packet arrived. The rate to shape to from now on, if it is time for a new one.
+    /// Records an arrival. Returns the new shaper rate when a change is due.
     pub(super) fn arrived(&mut self, len: Bytes, now: Time) -> Option<Rate> {
         let Some(last) = self.last_packet.replace(now) else {
             (self.window_start, self.changed) = (now, now);
@@ -55,7 +55,7 @@ impl Estimator {
             return None;
         }
         self.changed = now;
-        // A sixteenth below, so that the queue forms here.
+        // One sixteenth below the estimate, so that the queue forms here.
         Some(Rate::from_bits_per_second(self.peak * 15 / 16 * 8))
     }
 }
@@ -70,7 +70,7 @@ const fn moved(average: u64, sample: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Pairs of packets of 1000 bytes, so that each pair ends a window.
+    /// Sends pairs of 1000-byte packets; each pair ends a window.
     fn pairs(estimator: &mut Estimator, now: &mut Time, pairs: u32, each: Duration) {
         for _ in 0..pairs {
             for part in [1, 4] {
@@ -84,12 +84,12 @@ mod tests {
     fn the_peak_rises_by_a_quarter_and_falls_by_a_256th_of_the_difference() {
         let (mut estimator, mut now) =
             (Estimator::new(Some(Rate::from_bits_per_second(8_000_000))), Time::ZERO);
-        // 2000 bytes in 1 ms are 2 MB/s, the start is 1 MB/s; the average pause settles first.
+        // 2000 bytes per 1 ms are 2 MB/s; the start is 1 MB/s. The average pause settles first.
         pairs(&mut estimator, &mut now, 100, Duration::from_millis(1));
         let high = estimator.peak as f64;
         assert!(libm::fabs(high / 2e6 - 1.0) < 1e-3, "{high}");
-        // Half as fast: (255/256)^200 = 0.457 of the difference is left. The average pause rises in between, so that a
-        // few of the windows are longer than a pair.
+        // At half the rate, (255/256)^200 = 0.457 of the difference remains. Meanwhile the average
+        // pause rises, so some windows are longer than one pair.
         pairs(&mut estimator, &mut now, 200, Duration::from_millis(2));
         let fallen = (estimator.peak as f64 - 1e6) / (high - 1e6);
         assert!((0.44..0.48).contains(&fallen), "{fallen}");

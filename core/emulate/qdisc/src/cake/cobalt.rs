@@ -1,17 +1,16 @@
-//! COBALT: CoDel that forgets slowly instead of at once, beside BLUE for flows that do not listen. Source: Høiland-
-//! Jørgensen et al., "Piece of CAKE" (arXiv:1804.07617) section 3.2; constants of `sch_cake`.
+//! COBALT: a CoDel that lowers its count gradually, with BLUE for unresponsive flows. Source:
+//! "Piece of CAKE" (arXiv:1804.07617) section 3.2; constants of `sch_cake`.
 use crate::Variant;
 use fathom_units::{Duration, Rng, Time};
 
-/// BLUE's steps in units of 2^-32: 1/256 up for an overflow, 1/4096 down for an empty queue.
+/// BLUE's steps in units of 2^-32: +1/256 for an overflow, -1/4096 for an empty queue.
 const BLUE_UP: u32 = 1 << 24;
 const BLUE_DOWN: u32 = 1 << 20;
-/// Up to here the inverse root is exact. Further on one Newton step a count is: the error is below 3/8 count^-2.
+/// Below this count the inverse root is exact. Above it Newton's error is below 3/8 count^-2.
 const EXACT_ROOTS: u32 = 16;
 /// 1 in units of 2^-32.
 const ONE: u64 = 1 << 32;
 
-/// What COBALT is set to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct CobaltParams {
     pub(super) target: Duration,
@@ -21,36 +20,36 @@ pub(super) struct CobaltParams {
 }
 
 impl CobaltParams {
-    /// Up to this sojourn there is no standing queue. A few packets of a slow line are none either, nor, on ingress, two
-    /// of each of the `bulk_flows`: less would keep some of them from having one in flight.
+    /// The largest sojourn that is not a standing queue: a few packets on a slow link, and on
+    /// ingress two packets for each of the `bulk_flows`, so that each can keep one in flight.
     pub(super) fn acceptable(&self, bulk_flows: u32) -> Duration {
         self.target.max(self.packet_time * 4).max(self.packet_time * 2 * u64::from(bulk_flows))
     }
 }
 
-/// What is to be done with a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Signal {
     pub(super) mark: bool,
     pub(super) drop: bool,
 }
 
-/// COBALT's memory of one queue.
+/// COBALT's state for one queue.
 ///
-/// A queue without signals to forget waits a whole interval above target before its first: that is what the comments in Linux
-/// 6.12 describe. What it does ([`Variant::Linux`]) is to signal on the next packet if the queue never signalled, since its
-/// inverse root is 0 then, and if it was idle for an interval, whose end it takes for that of the other.
+/// A queue whose count is 0 stays above target for an interval before its first signal, as the
+/// comments in Linux 6.12 say. The code of Linux ([`Variant::Linux`]) signals on the next packet in
+/// two cases: if the queue never signaled, because its inverse root is 0 then; and after an idle
+/// interval, whose end it takes for the end of an interval above target.
 #[derive(Clone, Debug)]
 pub(super) struct Cobalt {
-    /// Signals since it began, less those forgotten since.
+    /// Signals since signaling began, minus those forgotten since.
     count: u32,
     /// 1/sqrt(count) in units of 2^-32.
     inverse_root: u64,
-    /// When the next signal is due; below target, when the next one is forgotten.
+    /// When the next signal is due; below target, when the count is next lowered.
     next: Time,
-    /// The sojourn was last above target.
+    /// True if the last packet's sojourn was above target.
     dropping: bool,
-    /// BLUE's probability in units of 2^-32, and when it changed.
+    /// BLUE's probability in units of 2^-32, and the time of its last change.
     probability: u32,
     changed: Option<Time>,
     variant: Variant,
@@ -69,7 +68,7 @@ impl Cobalt {
         }
     }
 
-    /// What to do with a packet taken off the queue: it was `above` the acceptable sojourn, and is `markable`.
+    /// Decides on a dequeued packet. `above`: its sojourn is not acceptable.
     pub(super) fn judge(
         &mut self,
         interval: Duration,
@@ -92,15 +91,15 @@ impl Cobalt {
         } else {
             self.forget(due, interval, now);
         }
-        // Without regard to ECN: whoever fills the buffer did not heed it.
+        // Regardless of ECN: a flow that fills the buffer has ignored its marks.
         signal.drop |= self.probability > 0 && (rng.next_u64() as u32) < self.probability;
         if self.count == 0 {
-            // From here on this is when the queue has been quiet for an interval.
+            // With a count of 0, `next` is when the queue has been quiet for an interval.
             self.next = now + interval;
         } else if was_at_rest && self.variant == Variant::Linux {
             self.next = now;
         } else if !signal.drop {
-            // Marks come one to a packet: those missed are not made up for.
+            // At most one mark per packet: missed marks are not made up for.
             self.next = self.next.max(now);
         }
         signal
@@ -113,7 +112,7 @@ impl Cobalt {
         let nanos = (u128::from(interval.as_nanos()) * u128::from(self.inverse_root)) >> 32;
         Duration::from_nanos(nanos as u64)
     }
-    /// Sets the count, and from when it was due on, when it is due next.
+    /// Sets the count and advances `next` by the step that belongs to it.
     fn count_to(&mut self, count: u32, interval: Duration) {
         self.count = count;
         self.inverse_root =
@@ -127,7 +126,7 @@ impl Cobalt {
         }
     }
 
-    /// The queue lost a packet for lack of room.
+    /// Records that the queue lost a packet because the buffer was full.
     pub(super) fn overflowed(&mut self, target: Duration, now: Time) {
         if self.may_change(target, now) {
             self.probability = self.probability.saturating_add(BLUE_UP);
@@ -137,7 +136,7 @@ impl Cobalt {
         self.next = now;
         self.count = self.count.max(1);
     }
-    /// The queue's turn came and it was empty.
+    /// Records that the queue was empty when its turn came.
     pub(super) fn was_empty(&mut self, params: &CobaltParams, now: Time) {
         if self.probability > 0 && self.may_change(params.target, now) {
             self.probability = self.probability.saturating_sub(BLUE_DOWN);
@@ -151,7 +150,7 @@ impl Cobalt {
     fn may_change(&self, target: Duration, now: Time) -> bool {
         self.changed.is_none_or(|changed| now.saturating_since(changed) > target)
     }
-    /// Nothing is left to forget.
+    /// True if there is neither a count nor a probability left to lower.
     pub(super) fn is_at_rest(&self, now: Time) -> bool {
         self.probability == 0 && self.count == 0 && now >= self.next
     }
@@ -161,7 +160,7 @@ fn exact(count: u32) -> u64 {
     (ONE as f64 / libm::sqrt(f64::from(count.max(1))) + 0.5) as u64
 }
 
-/// One Newton step for 1/sqrt(count) from `near`, its value at a neighbouring count: near (3 - count near^2) / 2.
+/// One Newton step for 1/sqrt(count) from `near`, the value at an adjacent count.
 fn refined(near: u64, count: u32) -> u64 {
     let square = (u128::from(near) * u128::from(near)) >> 32;
     let bracket = (3 * u128::from(ONE)).saturating_sub(u128::from(count) * square);
@@ -189,7 +188,7 @@ mod tests {
         assert!(worst(&up) < 0.002 && worst(&down) < 0.002, "{} {}", worst(&up), worst(&down));
     }
 
-    /// Linux 6.12: the inverse root of a queue that never signalled is 0, so that its first interval lasts no time.
+    /// In Linux 6.12 the initial inverse root is 0, so the first interval has zero length.
     #[test]
     fn the_first_signal_comes_after_an_interval_or_with_linux_at_once() {
         let (interval, at) = (Duration::from_millis(100), |ms| Time::ZERO + Duration::from_millis(ms));
@@ -212,7 +211,7 @@ mod tests {
         for ms in [0, 1, 5, 6, 11, 12] {
             cobalt.overflowed(params.target, at(ms));
         }
-        // At 0, 6 and 12 ms; 5 ms after the last change is not more than a target.
+        // Changes at 0, 6 and 12 ms: 5 ms is not more than the target.
         assert_eq!(cobalt.probability, 3 * BLUE_UP);
         for ms in [13, 18, 20, 24] {
             cobalt.was_empty(&params, at(ms));

@@ -1,45 +1,45 @@
-//! Tins: which packets go where, and what each tin may use. Source: `tc-cake(8)`, code points from RFC 2474, RFC 2597,
-//! RFC 3246, RFC 5865 and RFC 8622.
+//! Tins: which packets they take and what share of the rate they get. Source: `tc-cake(8)`, code
+//! points from RFC 2474, RFC 2597, RFC 3246, RFC 5865 and RFC 8622.
 use super::cobalt::CobaltParams;
 use super::shaper::Pace;
 use super::{FULL_PACKET, MAX_TINS};
 use alloc::vec::Vec;
 use fathom_units::{Bytes, Duration, Rate};
 
-/// How packets are divided into tins by their DSCP.
+/// How the DSCP selects a packet's tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Diffserv {
-    /// One tin for all.
+    /// One tin.
     BestEffort,
-    /// Eight, by the three bits of RFC 791's precedence.
+    /// Eight tins, selected by the three precedence bits of RFC 791.
     Precedence,
-    /// Best effort, bulk and voice.
+    /// Three tins: best effort, bulk and voice.
     #[default]
     Diffserv3,
-    /// Best effort, bulk, video and voice.
+    /// Four tins: best effort, bulk, video and voice.
     Diffserv4,
-    /// Eight, from lower effort to network control.
+    /// Eight tins, from lower effort to network control.
     Diffserv8,
 }
 
-/// What one tin was given.
+/// The parameters of one tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TinParams {
-    /// Up to this rate the tin goes before those with a lower number; `None` if nothing is shaped.
+    /// Up to this rate the tin has priority over lower numbers; `None` without a shaper.
     pub rate: Option<Rate>,
     /// COBALT's target.
     pub target: Duration,
     /// COBALT's interval.
     pub interval: Duration,
-    /// Bytes that a flow may send in its turn.
+    /// DRR quantum of a flow, in bytes per round.
     pub quantum: Bytes,
-    /// Bytes that the tin may send in its turn if nothing is shaped.
+    /// DRR quantum of the tin without a shaper, in bytes per round.
     pub weight: u64,
 }
 
 mod dscp {
     pub(super) const LE: u8 = 1;
-    /// Of RFC 1349's type of service: "throughput" and "delay".
+    /// RFC 1349 types of service: "throughput" and "delay".
     pub(super) const TOS_THROUGHPUT: u8 = 2;
     pub(super) const TOS_DELAY: u8 = 4;
     pub(super) const CS1: u8 = 8;
@@ -66,7 +66,7 @@ mod dscp {
 }
 
 impl Diffserv {
-    /// The tin of a packet with these DSCP bits. A tin goes before all with a lower number while it keeps to its rate.
+    /// The tin for `dscp`. Within its rate, a tin has priority over those with a lower number.
     #[must_use]
     pub const fn tin(self, dscp: u8) -> usize {
         match self {
@@ -78,7 +78,7 @@ impl Diffserv {
         }
     }
 
-    /// What each tin is given at `rate` for paths of `rtt`.
+    /// The parameters of all tins at `rate` for paths with round-trip time `rtt`.
     #[must_use]
     pub fn tins(self, rate: Option<Rate>, rtt: Duration) -> Vec<TinParams> {
         let shares: Vec<(Option<Rate>, u64)> = match self {
@@ -135,10 +135,10 @@ const fn tin_of_8(code: u8) -> usize {
     }
 }
 
-/// Bounds of a flow's quantum, and the share of a second's bytes between them. Source: `sch_cake`.
+/// Bounds of a quantum, and the part of a second's bytes used between them. Source: `sch_cake`.
 const MIN_QUANTUM: u64 = 300;
 const QUANTUM_SHIFT: u32 = 12;
-/// The target is this part of the RTT. Source: `tc-cake(8)`, RFC 8289 section 4.3.
+/// The target is the RTT divided by this. Source: `tc-cake(8)`, RFC 8289 section 4.3.
 const TARGETS_IN_RTT: u64 = 20;
 
 impl TinParams {
@@ -152,7 +152,6 @@ impl TinParams {
             .map_or(full, |rate| ((rate.as_bits_per_second() / 8) >> QUANTUM_SHIFT).clamp(MIN_QUANTUM, full));
         TinParams { rate, target, interval, quantum: Bytes(quantum), weight }
     }
-    /// The control law's part of it.
     pub(super) fn cobalt(&self) -> CobaltParams {
         let packet_time = Pace::of(self.rate).time(FULL_PACKET);
         CobaltParams { target: self.target, interval: self.interval, packet_time }

@@ -1,49 +1,49 @@
-//! Bytes that a packet takes on the line that CAKE shapes for.
+//! The bytes that a packet occupies on the link that CAKE shapes for.
 use crate::Packet;
 
 /// Payload of an ATM cell, and the cell with its header. Source: ITU-T I.361.
 const ATM_PAYLOAD: u64 = 48;
 const ATM_CELL: u64 = 53;
-/// PTM sends one more byte after each 64. Source: ITU-T G.992.3 annex N. `tc-cake(8)` counts a full byte for a part.
+/// PTM adds a byte per 64, in `tc-cake(8)` also for a partial block. Source: ITU-T G.992.3 annex N.
 const PTM_BLOCK: u64 = 64;
 
-/// How a line cuts packets into cells.
+/// How the link divides packets into cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Cells {
-    /// Not at all (`noatm`).
+    /// No cells (`noatm`).
     #[default]
     None,
-    /// Cells of 53 bytes with 48 of the packet each, the last one padded (`atm`, ADSL).
+    /// Cells of 53 bytes with 48 bytes of payload each, the last one padded (`atm`, ADSL).
     Atm,
     /// 65 bytes for 64 (`ptm`, VDSL2).
     Ptm,
 }
 
-/// What size the overhead is added to.
+/// The packet size to which the overhead is added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SizeBase {
-    /// [`Packet::len`], the packet with its link-layer overhead (`raw`).
+    /// [`Packet::len`]: the packet with its link-layer overhead (`raw`).
     #[default]
     Wire,
-    /// [`Packet::ip_len`]: any word about overhead without `raw` before or after it.
+    /// [`Packet::ip_len`]: used if the parameters contain any overhead keyword and no `raw`.
     Ip,
 }
 
-/// From a packet to the bytes that it is charged for. The default charges [`Packet::len`].
+/// How many bytes a packet is charged for. The default charges [`Packet::len`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Framing {
-    /// What the rest is added to.
+    /// The size to which the overhead is added.
     pub base: SizeBase,
-    /// Bytes added to each packet.
+    /// Bytes added to each packet; may be negative.
     pub overhead: i64,
-    /// A packet with its overhead is charged for at least this much (`mpu`).
+    /// Minimum size of a packet with its overhead (`mpu`).
     pub min_packet: u64,
-    /// Last of all.
+    /// Cell framing, applied last.
     pub cells: Cells,
 }
 
 impl Framing {
-    /// What `packet` is charged for.
+    /// Bytes that `packet` is charged for.
     pub(super) fn charged(&self, packet: &impl Packet) -> u64 {
         let base = match self.base {
             SizeBase::Wire => packet.len(),
@@ -72,20 +72,20 @@ mod tests {
         let docsis = Framing { base: SizeBase::Ip, overhead: 18, min_packet: 64, cells: Cells::None };
         let pppoe_ptm = Framing { base: SizeBase::Ip, overhead: 30, min_packet: 0, cells: Cells::Ptm };
         let table = [
-            // pppoe-llcsnap: 40 + 40 = 80 bytes are 2 cells; 1500 + 40 = 1540 are 32.08, so 33.
+            // pppoe-llcsnap: 40 + 40 bytes are 2 cells; 1500 + 40 bytes are 32.08, so 33.
             (atm(40), 40, 2 * 53),
             (atm(40), 1500, 33 * 53),
-            // pppoa-vcmux: a bare ACK of 40 bytes and 10 of overhead needs 2 cells; of 38 it would need one.
+            // pppoa-vcmux: 40 + 10 bytes need 2 cells; 38 + 10 would need 1.
             (atm(10), 40, 2 * 53),
             (atm(10), 38, 53),
-            // docsis: 40 + 18 = 58 is less than the smallest Ethernet frame.
+            // docsis: 40 + 18 = 58 bytes is less than the minimum Ethernet frame.
             (docsis, 40, 64),
             (docsis, 1500, 1518),
-            // pppoe-ptm: 1530 bytes are 23.9 blocks of 64, so 24 more bytes; 64 bytes need one more, 65 two.
+            // pppoe-ptm: 1530 bytes are 23.9 blocks of 64, so 24 more; 64 need one, 65 two.
             (pppoe_ptm, 1500, 1554),
             (pppoe_ptm, 34, 65),
             (pppoe_ptm, 35, 67),
-            // A negative overhead does not go below zero.
+            // A negative overhead does not make the size negative.
             (Framing { overhead: -14, ..Framing::default() }, 1514, 1500),
             (Framing { overhead: -64, ..Framing::default() }, 40, 0),
         ];

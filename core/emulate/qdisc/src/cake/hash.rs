@@ -1,30 +1,28 @@
-//! Set-associative tables: an entry lies in one of eight places, so that few keys collide before the table is nearly full.
+//! Set-associative hash tables: with eight places per key, collisions are rare below half load.
 
-/// Queues in a tin, and places in a host table. Source: `sch_cake`.
+/// Queues per tin, and places per host table. Source: `sch_cake`.
 pub(super) const PLACES: usize = 1024;
-/// Places in a set.
+/// Places per set.
 const WAYS: usize = 8;
 
-/// Where a key was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Found {
     pub(super) place: usize,
-    /// How it came to be there.
     pub(super) how: How,
 }
 
-/// How a key came to its place.
+/// How a key got its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum How {
-    /// It was there.
+    /// It already had it.
     Kept,
     /// The place was free.
     Taken,
-    /// All eight places were in use; it shares its first one with another key.
+    /// All eight places were in use: it shares the first one with another key.
     Shared,
 }
 
-/// The keys of a table. Whether a place is in use is for the caller to know.
+/// The keys of a table. The caller knows which places are in use.
 pub(super) struct Tags {
     tags: [u64; PLACES],
 }
@@ -33,7 +31,7 @@ impl Tags {
     pub(super) const fn new() -> Self {
         Tags { tags: [0; PLACES] }
     }
-    /// The place of `key`, which is noted there. A key keeps its place while nobody else takes it.
+    /// Finds or assigns the place of `key`. A key keeps its place until another key takes it.
     pub(super) fn find(&mut self, key: u64, in_use: impl Fn(usize) -> bool) -> Found {
         let first = key as usize % PLACES;
         if self.tags[first] == key && in_use(first) {
@@ -59,7 +57,7 @@ mod tests {
     use super::*;
     use fathom_units::Rng;
 
-    /// Share of `flows` flows that share a place with another, over many seeds.
+    /// The fraction of `flows` flows that share a place with another, over many seeds.
     fn collisions(flows: usize, place_of: impl Fn(&mut [bool; PLACES], &mut Tags, u64) -> bool) -> f64 {
         let seeds = 200;
         let shared: usize = (0..seeds)
@@ -81,8 +79,8 @@ mod tests {
         })
     }
 
-    /// "Piece of CAKE" figure 1. A flow that comes as number n + 1 meets a plain hash with n of 1024 places hit:
-    /// 1 - (1 - 1/1024)^n. The set of eight is full with the Poisson probability of eight or more at a mean of n / 128.
+    /// "Piece of CAKE" figure 1. In a plain hash, flow n + 1 collides with 1 - (1 - 1/1024)^n. A
+    /// set is full with the Poisson probability of eight or more at a mean of n / 128.
     #[test]
     fn eight_ways_have_next_to_no_collisions_up_to_half_load() {
         for (flows, at_most) in [(64, 0.0001), (128, 0.0001), (256, 0.001), (512, 0.02)] {
@@ -91,7 +89,7 @@ mod tests {
             let expected = 1.0 - (1.0 - libm::pow(1.0 - 1.0 / 1024.0, flows as f64)) * 1024.0 / flows as f64;
             assert!(libm::fabs(plain - expected) < 0.01, "{flows} flows: {plain}, expected {expected}");
         }
-        // Full: a plain hash has 37 % in a place with another, eight ways 1 - E[min(8, Poisson(8))] / 8 = 14 %.
+        // Full table: 37 % in a plain hash; with eight ways 1 - E[min(8, Poisson(8))] / 8 = 14 %.
         assert!(libm::fabs(eight_ways(1024) - 0.14) < 0.01, "{}", eight_ways(1024));
         assert!(libm::fabs(plain(1024) - 0.368) < 0.01, "{}", plain(1024));
     }
@@ -107,10 +105,10 @@ mod tests {
         }
         assert_eq!(tags.find(key(3), |place| used[place]), Found { place: 18, how: How::Kept });
         assert_eq!(tags.find(key(9), |place| used[place]), Found { place: 16, how: How::Shared });
-        // The first place is the ninth's now, and the first key finds no other.
+        // The ninth key owns the first place now, so the first key finds no place of its own.
         assert_eq!(tags.find(key(1), |place| used[place]), Found { place: 16, how: How::Shared });
         used[20] = false;
-        // A place that nobody uses is still the old key's if it comes first.
+        // An unused place still belongs to its old key if that key returns first.
         assert_eq!(tags.find(key(5), |place| used[place]), Found { place: 20, how: How::Taken });
         assert_eq!(tags.find(key(10), |place| used[place]), Found { place: 20, how: How::Taken });
     }

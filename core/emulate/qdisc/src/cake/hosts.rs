@@ -1,7 +1,7 @@
-//! Hosts of one side of the line, with how many bulk flows each has.
+//! The hosts on one side of the link and their bulk flow counts.
 use super::hash::{PLACES, Tags};
 
-/// The hosts that flows come from, or those that they go to.
+/// The source hosts or the destination hosts.
 pub(super) struct Hosts {
     tags: Tags,
     bulk_flows: [u16; PLACES],
@@ -11,7 +11,7 @@ impl Hosts {
     pub(super) const fn new() -> Self {
         Hosts { tags: Tags::new(), bulk_flows: [0; PLACES] }
     }
-    /// The place of the host with this hash. A host without bulk flows may lose its place: there is nothing to remember.
+    /// The place of the host with this hash. A host without bulk flows can lose its place.
     pub(super) fn place(&mut self, hash: u64) -> u16 {
         let bulk_flows = &self.bulk_flows;
         self.tags.find(hash, |place| bulk_flows[place] > 0).place as u16
@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn a_host_without_bulk_flows_may_lose_its_place_and_one_with_any_keeps_it() {
         let mut hosts = Hosts::new();
-        // Ten hosts that all want the first place of the first set of eight.
+        // Ten hosts that hash to the first place of the first set of eight.
         let hash = |host: u64| (host + 1) * PLACES as u64;
         (0..8).for_each(|host| {
             let place = hosts.place(hash(host));

@@ -1,13 +1,13 @@
-//! Which queue of all is the longest, kept up with every packet.
+//! Finds the longest queue, updated with every packet.
 use alloc::vec::Vec;
 
 const NOWHERE: u32 = u32::MAX;
 
-/// A heap of the queues that hold something, by their bytes and then by their number.
+/// A max-heap of the non-empty queues, ordered by bytes and then by number.
 pub(super) struct Longest {
-    /// Bytes and queue; each entry is greater than the two below it.
+    /// Bytes and queue; each entry is greater than its two children.
     heap: Vec<(u64, u32)>,
-    /// Where in the heap a queue is.
+    /// Each queue's position in the heap.
     places: Vec<u32>,
 }
 
@@ -18,7 +18,6 @@ impl Longest {
     pub(super) fn queue(&self) -> Option<usize> {
         self.heap.first().map(|(_, queue)| *queue as usize)
     }
-    /// `queue` holds `bytes` now.
     pub(super) fn set(&mut self, queue: usize, bytes: u64) {
         let place = self.places[queue];
         match (place, bytes) {

@@ -1,13 +1,13 @@
-//! Lists of flows in the order of their turns, linked through a table, so that a flow leaves the middle of one at once.
+//! Linked lists of flows in service order, with removal from the middle in constant time.
 use super::hash::PLACES;
 use alloc::boxed::Box;
 
-/// Two of the lists of a tin; the third is in [`super::rounds`].
+/// Two of the three lists of a tin; the third is in [`super::rounds`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum List {
-    /// Flows that came lately and may be sparse.
+    /// New flows, which may be sparse.
     New,
-    /// Empty ones whose state is not at rest.
+    /// Empty flows whose AQM state has not yet decayed.
     Decaying,
 }
 
@@ -19,7 +19,7 @@ impl List {
     }
 }
 
-/// Two rings, each through an end of its own that is no flow.
+/// Two circular lists, each with a sentinel that is not a flow.
 pub(super) struct Rings {
     next: Box<[u16]>,
     before: Box<[u16]>,
@@ -34,14 +34,14 @@ impl Rings {
         let first = usize::from(self.next[list.end()]);
         (first != list.end()).then_some(first)
     }
-    /// Takes `flow` out of the list that it is in, if it is in any.
+    /// Removes `flow` from its list, if it is in one.
     pub(super) fn take_out(&mut self, flow: usize) {
         let (next, before) = (self.next[flow], self.before[flow]);
         self.next[usize::from(before)] = next;
         self.before[usize::from(next)] = before;
         (self.next[flow], self.before[flow]) = (flow as u16, flow as u16);
     }
-    /// Puts `flow` last in `list`, and takes it out of where it was.
+    /// Moves `flow` to the end of `list`.
     pub(super) fn move_to(&mut self, list: List, flow: usize) {
         self.take_out(flow);
         let (end, last) = (list.end(), self.before[list.end()]);

@@ -1,4 +1,4 @@
-//! The way out: which tin, which queue, and whether its packet goes, is marked or is dropped.
+//! Dequeue: selects the tin and the queue, and sends, marks or drops its packet.
 use super::cobalt::Signal;
 use super::shaper::Moment;
 use super::{Place, State};
@@ -6,10 +6,10 @@ use crate::store::Stored;
 use crate::{DropReason, Ecn, MarkReason, Packet, Sink};
 use fathom_units::{Duration, Time};
 
-/// What came of the turn of a queue.
+/// The result of serving one queue.
 enum Taken<P> {
     Sent(P, Duration),
-    /// On ingress a drop is charged like a packet sent, and it is the next queue's turn.
+    /// On ingress a drop is charged like a sent packet, and the next queue is served.
     Dropped,
     Empty,
 }
@@ -26,7 +26,7 @@ impl<P: Packet> State<P> {
         None
     }
 
-    /// The highest tin that keeps to its rate, or else the one that is back to it soonest.
+    /// The highest active tin within its rate, or else the one that returns to its rate soonest.
     fn tin_by_clock(&self, now: Time) -> usize {
         let now = Moment::at(now);
         let (mut best, mut soonest) = (0, None);
@@ -39,7 +39,7 @@ impl<P: Packet> State<P> {
         best
     }
 
-    /// The next tin in a weighted deficit round robin. There is one, since there are packets.
+    /// The next tin in weighted deficit round robin. The loop ends because there are packets.
     fn tin_by_weight(&mut self) -> usize {
         loop {
             let tin = &mut self.tins[self.current];
@@ -53,7 +53,7 @@ impl<P: Packet> State<P> {
         }
     }
 
-    /// The turn of a tin: its packet, or `None` if a queue was found empty, after which it may be another tin's.
+    /// Serves a tin. Returns `None` if a queue was found empty; then another tin may be next.
     fn serve(
         &mut self,
         tin: usize,
@@ -75,7 +75,7 @@ impl<P: Packet> State<P> {
         }
     }
 
-    /// The next packet of a queue, past those that are to be dropped. The last one may be marked, but always goes.
+    /// Takes a queue's next packet after the drops that are due. The last packet is always sent.
     fn take(&mut self, place: Place, now: Time, sink: &mut impl Sink<P>) -> Taken<P> {
         loop {
             let Some(stored) = self.pop(place) else {

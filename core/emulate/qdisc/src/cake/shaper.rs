@@ -1,13 +1,13 @@
-//! The shaper: clocks that say when the next packet may go, in deficit mode, so that there is no burst to set.
+//! The shaper: virtual clocks for the next transmission. Deficit mode needs no burst parameter.
 use core::cmp::{max, min};
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// Slower would take a minute for a packet, and longer to recover from a mistake. Source: `sch_cake`.
+/// At a lower rate, a packet takes a minute and a correction even longer. Source: `sch_cake`.
 const MIN_BYTES_PER_SECOND: u64 = 64;
-/// Parts of a nanosecond, so that what is cut off is below 10^-7 at 1 Tbit/s.
+/// Fractional bits of a nanosecond: the truncation error is below 10^-7 at 1 Tbit/s.
 const FRACTION_BITS: u32 = 32;
 
-/// A moment in 2^-32 ns, so that the times of packets add up without rounding.
+/// A time in 2^-32 ns, so that transmission times add up without rounding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) struct Moment(u128);
 
@@ -15,14 +15,14 @@ impl Moment {
     pub(super) fn at(time: Time) -> Self {
         Moment(u128::from(time.as_nanos()) << FRACTION_BITS)
     }
-    /// The first nanosecond that is not before it.
+    /// The first whole nanosecond at or after this moment.
     fn ceil(self) -> Time {
         let nanos = (self.0 + ((1 << FRACTION_BITS) - 1)) >> FRACTION_BITS;
         Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 }
 
-/// Time for a byte, in 2^-32 ns; zero if nothing is shaped.
+/// Time per byte in 2^-32 ns; zero disables the shaper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Pace(u64);
 
@@ -31,13 +31,13 @@ impl Pace {
         let Some(rate) = rate else { return Pace(0) };
         let bits = max(rate.as_bits_per_second(), MIN_BYTES_PER_SECOND * 8);
         let fine = (8_000_000_000_u128 << FRACTION_BITS) / u128::from(bits);
-        // At the least rate it is below 2^56.
+        // Below 2^56 at the minimum rate.
         Pace(u64::try_from(fine).unwrap_or(u64::MAX))
     }
     pub(super) fn shapes(self) -> bool {
         self.0 > 0
     }
-    /// In 2^-32 ns.
+    /// The time of `bytes`, in 2^-32 ns.
     fn fine(self, bytes: u64) -> u128 {
         u128::from(self.0) * u128::from(bytes)
     }
@@ -47,13 +47,13 @@ impl Pace {
     }
 }
 
-/// The shaper of everything.
+/// The shaper of all tins together.
 #[derive(Debug)]
 pub(super) struct Shaper {
     pace: Pace,
     next: Moment,
-    /// Runs at two thirds of the rate and is not charged for drops, so that a flood that is dropped, and charged, on
-    /// ingress cannot stop the line.
+    /// Runs at two thirds of the rate and is not charged for drops. So a flood on ingress, whose
+    /// drops are charged, cannot stop the link.
     failsafe: Moment,
 }
 
@@ -64,21 +64,20 @@ impl Shaper {
     pub(super) fn shapes(&self) -> bool {
         self.pace.shapes()
     }
-    /// From here on at `pace`. Without a shaper the clocks stood still, and that time is not made up for.
+    /// Changes the rate from now on. Time without a shaper is not made up for.
     pub(super) fn set_pace(&mut self, pace: Pace, now: Time) {
         if !self.shapes() {
             self.wake(now);
         }
         self.pace = pace;
     }
-    /// A packet comes to an empty queue: unused time is lost.
+    /// Called when a packet arrives at an empty queue: unused time expires.
     pub(super) fn wake(&mut self, now: Time) {
         let now = Moment::at(now);
         if self.next < now {
             (self.next, self.failsafe) = (now, now);
         }
     }
-    /// When the next packet may go.
     pub(super) fn ready_at(&self) -> Time {
         min(self.next, self.failsafe).ceil()
     }
@@ -92,7 +91,7 @@ impl Shaper {
     }
 }
 
-/// A tin's clock, which holds nothing back: a tin that is ahead of it has used its rate, and loses its priority.
+/// A tin's virtual clock. It delays nothing: a tin that is ahead of time loses its priority.
 #[derive(Debug)]
 pub(super) struct TinClock {
     pace: Pace,
@@ -112,7 +111,7 @@ impl TinClock {
     pub(super) fn wake(&mut self, now: Time) {
         self.next = max(self.next, Moment::at(now));
     }
-    /// A tin is never further ahead than the packet it sent last, so that it is back soon.
+    /// Limits the lead to the packet just sent, so that the tin soon regains its priority.
     pub(super) fn charge(&mut self, bytes: u64, now: Time) {
         let (fine, now) = (self.pace.fine(bytes), Moment::at(now));
         let latest = Moment(now.0 + fine);

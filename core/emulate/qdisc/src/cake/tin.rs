@@ -1,4 +1,4 @@
-//! One tin: its queues, and whose turn it is among them.
+//! One tin: its queues and their scheduler.
 use super::cobalt::{Cobalt, CobaltParams, Signal};
 use super::diffserv::TinParams;
 use super::hash::{How, PLACES, Tags};
@@ -12,24 +12,24 @@ use crate::{Ecn, End, Packet, Variant};
 use alloc::boxed::Box;
 use fathom_units::{Rng, Time};
 
-/// Keeps pairs of hosts apart where a plain sum would not; any large odd number does.
+/// Distinguishes pairs of hosts that have the same sum. Any large odd number works.
 const PAIR_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Parts of a byte that deficits are counted in, so that hosts with any number of flows get the same. (Linux rounds to
-/// bytes, up or down by chance.)
+/// Deficits are counted in this fraction of a byte, so that hosts get equal shares with any number
+/// of flows. (Linux rounds to bytes, randomly up or down.)
 const FRACTIONS: u64 = 1 << 16;
 
-/// Where a queue stands with the scheduler.
+/// A queue's state in the scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Standing {
     /// In no list.
     Idle,
-    /// New, and with something left of its first turn.
+    /// New, with part of its first turn left.
     Sparse,
-    /// Its first turn is used up and it is empty. It waits among the old ones, but is not one of them unless more comes.
+    /// Empty after its first turn. It waits with the old queues and becomes bulk on an arrival.
     SparseWaiting,
     Bulk,
-    /// Empty.
+    /// Empty, in the list of queues whose AQM state decays.
     Decaying,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Flow<P> {
     pub(super) cobalt: Cobalt,
     /// What it may still send in this turn, in [`FRACTIONS`] of a byte.
     deficit: i64,
-    /// Its source's and its destination's place, where that matters.
+    /// Places of its source and destination in the host tables, if the isolation mode counts them.
     hosts: [u16; 2],
     standing: Standing,
 }
@@ -58,14 +58,14 @@ impl<P: Packet> Flow<P> {
 pub(super) struct Tin<P> {
     pub(super) flows: Box<[Flow<P>]>,
     pub(super) clock: TinClock,
-    /// Bytes that it may still send in its turn, if nothing is shaped.
+    /// Bytes that it may still send in its turn; used without a shaper.
     pub(super) deficit: i64,
     pub(super) weight: i64,
     pub(super) packets: u64,
     cobalt: CobaltParams,
     quantum: u64,
     tags: Tags,
-    /// Those flows come from and those they go to, where that matters.
+    /// Source and destination hosts, if the isolation mode counts them.
     hosts: [Option<Box<Hosts>>; 2],
     rings: Rings,
     rounds: Rounds,
@@ -92,14 +92,13 @@ impl<P: Packet> Tin<P> {
             bulk: 0,
         }
     }
-    /// The rate has changed.
+    /// Applies the parameters for a new rate.
     pub(super) fn set(&mut self, params: &TinParams) {
         self.clock.set_pace(Pace::of(params.rate));
         self.cobalt = params.cobalt();
         self.quantum = params.quantum.get();
     }
 
-    /// The queue for `packet`.
     pub(super) fn queue_of(&mut self, packet: &P, isolation: Isolation, salt: u64) -> usize {
         let host = |end| packet.host_hash(end, salt);
         let key = match isolation {
@@ -118,7 +117,7 @@ impl<P: Packet> Tin<P> {
         }
         found.place
     }
-    /// A queue was taken by another flow, or is shared with one, whose hosts count from now on.
+    /// Another flow took the queue over or shares it: its hosts count from now on.
     fn assign_hosts(&mut self, place: usize, packet: &P, salt: u64) {
         let standing = self.flows[place].standing;
         self.stand(place, Standing::Idle);
@@ -130,7 +129,7 @@ impl<P: Packet> Tin<P> {
         self.stand(place, standing);
     }
 
-    /// Changes the standing of a queue, and all that is counted by it.
+    /// Changes the state of a queue and updates the counts that depend on it.
     fn stand(&mut self, place: usize, standing: Standing) {
         let flow = &mut self.flows[place];
         let before = core::mem::replace(&mut flow.standing, standing);
@@ -150,14 +149,14 @@ impl<P: Packet> Tin<P> {
         }
     }
 
-    /// Bulk flows of that host of a queue which has more of them; at least 1.
+    /// The bulk flows of its source or destination host, whichever has more; at least 1.
     fn load(&self, place: usize) -> u64 {
         let counted = self.hosts.iter().zip(self.flows[place].hosts);
         let counts = counted.filter_map(|(hosts, host)| Some(hosts.as_ref()?.bulk_flows(host)));
         u64::from(counts.max().unwrap_or(1).max(1))
     }
 
-    /// A packet was put into a queue.
+    /// Called after a packet was added to a queue.
     pub(super) fn filled(&mut self, place: usize) {
         match self.flows[place].standing {
             Standing::Idle | Standing::Decaying => {
@@ -170,12 +169,12 @@ impl<P: Packet> Tin<P> {
         }
     }
 
-    /// Something is, or may be, queued.
+    /// True if a queue holds packets, or may hold some.
     pub(super) fn is_active(&self) -> bool {
         self.sparse + self.bulk > 0
     }
 
-    /// The queue whose turn it is. The first of a dequeue is one of those that decay, so that they do.
+    /// The next queue to serve. The first turn of a dequeue goes to a decaying queue.
     pub(super) fn turn(&self, is_first: bool) -> Option<usize> {
         let decaying = self.rings.first(List::Decaying);
         let first = decaying.filter(|_| is_first);
@@ -183,20 +182,20 @@ impl<P: Packet> Tin<P> {
         next.or(decaying)
     }
 
-    /// What a queue gets in each round: its part of the quantum that the flows of a host share.
+    /// A queue's credit per round: its share of the quantum that the flows of a host divide.
     fn credit(&self, place: usize) -> u64 {
         self.quantum * FRACTIONS / self.load(place)
     }
     pub(super) fn is_in_debt(&self, place: usize) -> bool {
         self.flows[place].deficit <= 0
     }
-    /// A queue has sent, or lost, `charged` bytes.
+    /// Charges a queue for `charged` bytes that it sent or lost.
     pub(super) fn spend(&mut self, place: usize, charged: u64) {
         self.flows[place].deficit -= (charged * FRACTIONS) as i64;
         self.deficit -= charged as i64;
     }
 
-    /// The queue whose turn it is owes something: it waits for as many rounds as it takes to pay.
+    /// The current queue has no credit left: it waits until it is out of debt.
     pub(super) fn requeue(&mut self, place: usize) {
         let is_sparse = self.flows[place].standing == Standing::Sparse;
         if is_sparse {
@@ -215,7 +214,7 @@ impl<P: Packet> Tin<P> {
         }
     }
 
-    /// The turn of a queue came, and it was empty.
+    /// The queue whose turn it is was empty.
     pub(super) fn was_empty(&mut self, place: usize, now: Time) {
         let flow = &mut self.flows[place];
         if matches!(flow.standing, Standing::SparseWaiting | Standing::Bulk) {
@@ -231,7 +230,7 @@ impl<P: Packet> Tin<P> {
         }
     }
 
-    /// COBALT's word on a packet that was taken off a queue.
+    /// COBALT's decision on a dequeued packet.
     pub(super) fn judge(
         &mut self,
         place: usize,
@@ -245,7 +244,6 @@ impl<P: Packet> Tin<P> {
         let markable = stored.packet.ecn() != Ecn::NotEct;
         self.flows[place].cobalt.judge(self.cobalt.interval, above, markable, now, rng)
     }
-    /// A packet of a queue was dropped for lack of room.
     pub(super) fn overflowed(&mut self, place: usize, now: Time) {
         self.flows[place].cobalt.overflowed(self.cobalt.target, now);
     }

@@ -1,39 +1,39 @@
-//! CoDel's control law: when to signal, and what.
+//! CoDel's control law: when to send a congestion signal, and which (drop or mark).
 use crate::store::{Store, Stored};
 use crate::{DropReason, Ecn, MarkReason, Packet, Sink, Variant};
 use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Time};
 
-/// A state left less than this many intervals ago is taken up again. Source: RFC 8289 section 5.5.
+/// Dropping that ended less than this many intervals ago resumes its pace (RFC 8289 section 5.5).
 const REENTRY_INTERVALS: u64 = 16;
 /// Linux counts time in units of 2^10 ns.
 const LINUX_TICK_SHIFT: u32 = 10;
-/// What Linux takes for the largest packet: an Ethernet interface's MTU with its header.
+/// Linux's value for the largest packet: the MTU of an Ethernet interface plus the header.
 const LINUX_MTU: Bytes = ETHERNET_FULL_FRAME;
 
 /// Parameters of the control law.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ControlParams {
-    /// Acceptable standing queue; default 5 ms (RFC 8289 section 4.3).
+    /// Acceptable standing queue delay; default 5 ms (RFC 8289 section 4.3).
     ///
-    /// It must be at least the time that one full packet takes on the link, or the control law fights the link: at
-    /// 3 Mbit/s 1514 bytes take 4.04 ms and 5 ms serves; at 1 Mbit/s they take 12.1 ms and a target of 20 ms is
-    /// suitable. CAKE uses the larger of 5 ms and 1.5 packet times.
+    /// It must be at least the transmission time of one full packet, or the control law reacts to
+    /// the link itself. At 3 Mbit/s 1514 bytes take 4.04 ms, so 5 ms works. At 1 Mbit/s they take
+    /// 12.1 ms, so use 20 ms. CAKE uses the larger of 5 ms and 1.5 packet times.
     pub target: Duration,
-    /// How long the sojourn must stay above `target` before the first drop; default 100 ms, the RTT of most paths.
+    /// Time above `target` before the first drop; default 100 ms, the RTT of most paths.
     pub interval: Duration,
-    /// Mark packets of ECN-capable flows where others are dropped (RFC 8289 section 5.6, RFC 3168).
+    /// Mark packets of ECN-capable flows instead of dropping them (RFC 8289 section 5.6, RFC 3168).
     pub ecn: bool,
-    /// Besides, mark every ECN-capable packet whose sojourn exceeds this, whatever `ecn` says; for DCTCP and its like
-    /// (RFC 8290 section 5.2.7). None by default.
+    /// Also mark every ECN-capable packet with a longer sojourn than this, independent of `ecn`;
+    /// for DCTCP and similar senders (RFC 8290 section 5.2.7). None by default.
     pub ce_threshold: Option<Duration>,
-    /// Whose rules: RFC 8289 with a clock of nanoseconds, a true square root, "at or after" where time is compared; or
-    /// Linux with a clock of 1024 ns, "after" for the time above target, 1514 bytes for the largest packet and an
-    /// approximated square root.
+    /// The rules to follow. RFC 8289: a nanosecond clock, exact square roots, and "at or after" in
+    /// time comparisons. Linux: a 1024 ns clock, approximated square roots, "after" for the time
+    /// above target, and 1514 bytes as the largest packet.
     pub variant: Variant,
 }
 
 impl ControlParams {
-    /// Ticks of the variant's clock: all times of the control law are in them.
+    /// Converts to ticks of the variant's clock, which all times of the control law use.
     const fn ticks(&self, nanos: u64) -> u64 {
         match self.variant {
             Variant::Rfc => nanos,
@@ -43,18 +43,17 @@ impl ControlParams {
     const fn interval_ticks(&self) -> u64 {
         self.ticks(self.interval.as_nanos())
     }
-    /// Sojourn of what came at `arrived`: Linux cuts both ends to ticks.
+    /// Sojourn in ticks; Linux rounds both ends down.
     const fn sojourn(&self, arrived: Time, now: Time) -> u64 {
         self.ticks(now.as_nanos()).saturating_sub(self.ticks(arrived.as_nanos()))
     }
 }
 
-/// Signals given since dropping began, which set their pace: the next is due after interval / sqrt(count), so that
-/// TCP's rate falls linearly.
+/// Signals since dropping began. The gaps are interval / sqrt(count): TCP's rate falls linearly.
 ///
-/// Linux has 1 / sqrt(count) as a 16-bit fraction and brings it up to date with one step of Newton's method at each
-/// change of `count`. Where `count` moves by more than one (on re-entry, or by drops for lack of room) the fraction is
-/// off for a few signals: that is part of how Linux behaves.
+/// Linux keeps 1 / sqrt(count) as a 16-bit fraction and updates it with one Newton step per change
+/// of `count`. When `count` changes by more than one (on re-entry, or through overflow drops), the
+/// fraction is inaccurate for a few signals. This imitates that.
 #[derive(Clone, Copy, Default, Debug)]
 struct Pace {
     count: u32,
@@ -76,7 +75,7 @@ impl Pace {
     }
 }
 
-/// x (3 - n x^2) / 2 in 32-bit fractions, cut to 16 bits. Far from the root it leaves the range and wraps, as there.
+/// x (3 - n x^2) / 2 in 32-bit fractions, cut to 16 bits. Far from the root it wraps, as in Linux.
 fn newton_step(inverse_root: u16, count: u32) -> u16 {
     let x = u64::from(inverse_root) << 16;
     let square = (x * x) >> 32;
@@ -84,7 +83,7 @@ fn newton_step(inverse_root: u16, count: u32) -> u16 {
     (quarter.wrapping_mul(x) >> 47) as u16
 }
 
-/// The control law's memory of one queue; times in ticks.
+/// The control law's state for one queue; times in ticks.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct ControlState {
     /// When the sojourn will have been above target for an interval; `None` while it is below.
@@ -97,29 +96,28 @@ pub(crate) struct ControlState {
 }
 
 impl ControlState {
-    /// There was nothing to send.
     pub(crate) fn ran_empty(&mut self) {
         (self.first_above, self.dropping) = (None, false);
     }
-    /// Drops made for lack of room count as signals too.
+    /// Overflow drops count as signals too.
     pub(crate) fn add_drops(&mut self, drops: u64) {
         self.pace.count += drops as u32;
     }
 }
 
-/// A queue of [`Store`] under the control law, for the time of one dequeue.
+/// A [`Store`] under the control law, for one dequeue.
 pub(crate) struct Control<'a, P> {
     pub(crate) params: &'a ControlParams,
     pub(crate) state: &'a mut ControlState,
     pub(crate) store: &'a mut Store<P>,
-    /// Largest packet seen on the link: with no more than this left there is no standing queue.
+    /// Largest packet seen on the link. If no more than this remains, there is no standing queue.
     pub(crate) max_packet: Bytes,
-    /// Backlog outside `store` that counts in that test: Linux's FQ-CoDel takes the whole discipline's.
+    /// Backlog outside `store` for this test: Linux's FQ-CoDel uses that of all flows.
     pub(crate) other_backlog: Bytes,
 }
 
 impl<P: Packet> Control<'_, P> {
-    /// The next packet to send, after the drops and the marks that are due.
+    /// The next packet to send, after the drops and marks that are due.
     #[inline]
     pub(crate) fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)> {
         let above = self.is_above(now);
@@ -134,7 +132,7 @@ impl<P: Packet> Control<'_, P> {
         Some(stored.leave(now))
     }
 
-    /// The next packet to send while signals are given or begin to be.
+    /// The next packet to send while dropping, or when dropping begins.
     fn signal_and_pop(&mut self, above: bool, now: Time, sink: &mut impl Sink<P>) -> Option<Stored<P>> {
         let head = self.store.pop();
         match head {
@@ -147,13 +145,13 @@ impl<P: Packet> Control<'_, P> {
         }
     }
 
-    /// Takes the head out and tells whether the sojourn has been above target for an interval.
+    /// Removes the head. The flag is [`Self::is_above`] for it.
     fn pop(&mut self, now: Time) -> (Option<Stored<P>>, bool) {
         let above = self.is_above(now);
         (self.store.pop(), above)
     }
 
-    /// True if the sojourn has been above target for an interval, as of the head, which is taken out next.
+    /// True if the sojourn, as of the current head, has been above target for an interval.
     #[inline]
     fn is_above(&mut self, now: Time) -> bool {
         let target = self.params.ticks(self.params.target.as_nanos());
@@ -166,7 +164,7 @@ impl<P: Packet> Control<'_, P> {
         }
         let now = self.params.ticks(now.as_nanos());
         let due = now + self.params.interval_ticks();
-        // Just now set, it lies in the future unless the interval is zero, which the parser refuses.
+        // A value set just now is in the future: the parser rejects an interval of zero.
         let first_above = *self.state.first_above.get_or_insert(due);
         match self.params.variant {
             Variant::Rfc => now >= first_above,
@@ -196,7 +194,7 @@ impl<P: Packet> Control<'_, P> {
             let dropped;
             (head, dropped) = self.signal(stored, now, sink);
             if self.state.dropping {
-                // From the time that was due, not from now, or a slow link would signal too seldom.
+                // From when it was due, not from now, or a slow link would signal too rarely.
                 self.state.drop_next += self.state.pace.gap(self.params);
             }
             if !dropped {
@@ -223,7 +221,7 @@ impl<P: Packet> Control<'_, P> {
         next
     }
 
-    /// Marks `stored` if it can be, and gives it back; else drops it and gives the next. True if it dropped.
+    /// Marks `stored` and returns it, or drops it and returns the next packet and true.
     fn signal(
         &mut self,
         mut stored: Stored<P>,
@@ -241,7 +239,7 @@ impl<P: Packet> Control<'_, P> {
         (next, true)
     }
 
-    /// A packet that is CE already says so already.
+    /// A packet that is already CE is left alone.
     fn mark_above_threshold(&self, stored: &mut Stored<P>, now: Time, sink: &mut impl Sink<P>) {
         let Some(threshold) = self.params.ce_threshold else { return };
         let is_late = self.params.sojourn(stored.arrived, now) > self.params.ticks(threshold.as_nanos());

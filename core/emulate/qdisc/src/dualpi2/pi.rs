@@ -1,4 +1,4 @@
-//! DualPI2's controller: one probability for both queues.
+//! DualPI2's PI controller: one base probability for both queues.
 use super::DualPi2Params;
 use crate::timer::Timer;
 use fathom_units::{Duration, Time};
@@ -14,16 +14,17 @@ impl Pi {
         let timer = Timer::new(Time::ZERO + params.tupdate, params.tupdate);
         Pi { probability: 0.0, last_delay: Duration::ZERO, timer }
     }
-    /// RFC 9332's p'.
+    /// p' of RFC 9332.
     pub(super) fn probability(&self) -> f64 {
         self.probability
     }
-    /// p_CL: that of an L4S mark.
+    /// p_CL of RFC 9332: the coupled probability of an L4S mark.
     pub(super) fn coupled(&self, params: &DualPi2Params) -> f64 {
         self.probability * f64::from(params.coupling_factor)
     }
 
-    /// The updates that have become due since the last call. `heads` came at these times, and nothing left since.
+    /// Runs the updates due since the last call. `heads` are the arrival times of the two head
+    /// packets, which have not changed since then.
     pub(super) fn catch_up(&mut self, params: &DualPi2Params, heads: [Option<Time>; 2], now: Time) {
         while self.timer.is_due(now) {
             let at = self.timer.last();
@@ -41,7 +42,8 @@ impl Pi {
         let seconds = delay.as_secs_f64();
         let distance = seconds - params.target.as_secs_f64();
         let change = seconds - self.last_delay.as_secs_f64();
-        // Without drops at overload the probability ends where every L4S packet is marked, which keeps the coupling.
+        // Without overload drops, the probability is limited to the value at which every L4S packet
+        // is marked. That preserves the coupling.
         let most = if params.drop_on_overload { 1.0 } else { 1.0 / f64::from(params.coupling_factor) };
         let wanted = self.probability + params.alpha * distance + params.beta * change;
         self.probability = wanted.clamp(0.0, most);

@@ -1,4 +1,4 @@
-//! A class of an HTB while it runs.
+//! The state of an HTB class.
 use super::params::{HtbClass, HtbMatch};
 use super::{LEVELS, PRIOS};
 use crate::bucket::Bucket;
@@ -7,29 +7,29 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// A class that sent more than its rate, because its children may always send theirs, has to make up for this much at
-/// most. Source: `sch_htb`.
+/// Maximum debt of a class, as time at its rate. A class goes into debt because its children may
+/// always send at their own rates. Source: `sch_htb`.
 const MAX_DEBT: Duration = Duration::from_secs(60);
 
 /// What a class may do now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
-    /// It is within its rate.
+    /// Send: it is within its rate.
     Sends,
-    /// It is above its rate and below its ceil.
+    /// Borrow: it is above its rate and below its ceil.
     Borrows,
-    /// It is above its ceil.
+    /// Wait: it is above its ceil.
     Waits,
 }
 
-/// The queue of a class, and its turns.
+/// The queue of a leaf class, and its scheduling state.
 pub(super) struct Leaf<P> {
     pub(super) queue: Box<AnyQdisc<P>>,
     pub(super) matches: Vec<HtbMatch>,
     quantum: i64,
-    /// Bytes left of its turn, for each level from which it sends.
+    /// Bytes left of its turn, for each level from which it can send.
     deficits: [i64; LEVELS],
-    /// It has given nothing in this dequeue although it holds packets.
+    /// True if its queue returned no packet in this dequeue although it holds some.
     pub(super) is_blocked: bool,
 }
 
@@ -43,7 +43,7 @@ impl<P: Packet> Leaf<P> {
             is_blocked: false,
         }
     }
-    /// Charges a packet sent from `level`; true if that was the end of the turn.
+    /// Charges a packet sent from `level`; returns true if the turn ends.
     pub(super) fn charge_turn(&mut self, level: usize, len: Bytes) -> bool {
         let deficit = &mut self.deficits[level];
         *deficit -= i64::try_from(len.get()).unwrap_or(i64::MAX);
@@ -57,16 +57,16 @@ impl<P: Packet> Leaf<P> {
 
 pub(super) struct Class<P> {
     pub(super) parent: Option<usize>,
-    /// Counted from the top downwards from [`LEVELS`] - 1; of a leaf it is 0.
+    /// 0 for a leaf; inner classes count down from [`LEVELS`] - 1 at the top.
     pub(super) level: usize,
     prio: u8,
     rate: Bucket,
     ceil: Bucket,
     pub(super) leaf: Option<Leaf<P>>,
     pub(super) mode: Mode,
-    /// A bit for each priority in which it, or a class that borrows from it, has something to send.
+    /// Bitmap of the priorities in which this class or its borrowers have packets to send.
     pub(super) wants: u8,
-    /// The child whose turn it is, or the first one after this, for each priority.
+    /// For each priority, where the search for the next child starts.
     pub(super) cursors: [usize; PRIOS],
 }
 
@@ -94,19 +94,19 @@ impl<P: Packet> Class<P> {
             Mode::Sends
         }
     }
-    /// When its mode will be better than `mode`.
+    /// When the class leaves `mode` for a better one.
     pub(super) fn better(&self, mode: Mode, now: Time) -> Time {
         let bucket = if mode == Mode::Waits { &self.ceil } else { &self.rate };
         bucket.ready(Bytes::ZERO, now)
     }
-    /// Charges what was sent from `level`: a class below it only borrowed, so its own rate is untouched.
+    /// Charges a packet sent from `level`. Classes below that level borrowed and keep their rate.
     pub(super) fn charge(&mut self, level: usize, len: Bytes, now: Time) {
         if self.level >= level {
             self.rate.spend(len, now);
         }
         self.ceil.spend(len, now);
     }
-    /// Brings the mode up to date, and what a leaf has to send.
+    /// Updates the mode, and `wants` for a leaf.
     pub(super) fn refresh(&mut self, now: Time) {
         self.mode = self.mode_at(now);
         let has_packet = self.leaf.as_ref().is_some_and(|leaf| !leaf.is_blocked && leaf.queue.has_packets());

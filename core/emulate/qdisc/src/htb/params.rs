@@ -1,55 +1,55 @@
-//! What an HTB is made of.
+//! The parameters of HTB.
 use crate::{Ecn, Packet, Spec};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use fathom_units::{Bytes, Rate};
 
-/// Flows are told apart by their hash, cut to so many values.
+/// Matches by flow use the flow's hash modulo this.
 pub(crate) const FLOWS: u64 = 1024;
 
 /// Parameters of [`crate::Htb`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct HtbParams {
-    /// Class of the packets that match none. Without one they are not shaped: they go before all others, as in Linux.
+    /// Class of unmatched packets. Without one they go unshaped and first, as in Linux.
     pub default: Option<u16>,
-    /// Parents before their children.
+    /// The classes, parents before their children.
     pub classes: Vec<HtbClass>,
 }
 
-/// One class of an HTB: a leaf with a queue, or a class of other classes.
+/// A class of an HTB: a leaf with a queue, or an inner class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HtbClass {
-    /// Its number, above 0.
+    /// The class number, above 0.
     pub id: u16,
-    /// The class that it borrows from; none for one at the top, which cannot borrow.
+    /// The class to borrow from; `None` at the top, where a class cannot borrow.
     pub parent: Option<u16>,
-    /// What it may send whatever the others do.
+    /// The guaranteed rate.
     pub rate: Rate,
-    /// What it may send at most, borrowed or not; as a rule the same as `rate`.
+    /// The maximum rate including borrowing; by default equal to `rate`.
     pub ceil: Rate,
-    /// What it may send at once at any rate after a pause; default 1600 bytes.
+    /// Bytes that it may send at once after a pause; default 1600 bytes.
     pub burst: Bytes,
     /// The same for `ceil`; default 1600 bytes.
     pub cburst: Bytes,
-    /// Of those that may borrow the classes with the lowest number go first; 0 to 7, default 0.
+    /// Among borrowing classes the lowest number goes first; 0 to 7, default 0.
     pub prio: u8,
-    /// Bytes that it sends in its turn where several borrow from one class; default rate / `r2q` within 1000 to 200000
-    /// bytes. With less than a packet it sends a packet.
+    /// DRR quantum among the borrowers of a class, in bytes; default rate / `r2q`, limited to 1000
+    /// to 200000 bytes. With less than a packet it sends one packet.
     pub quantum: Bytes,
-    /// Which packets it takes, if any of these says so.
+    /// The class takes packets that match any of these.
     pub matches: Vec<HtbMatch>,
-    /// Its queue; none for a class of other classes.
+    /// The queue of a leaf; `None` for an inner class.
     pub queue: Option<Spec>,
 }
 
 /// A test of a packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HtbMatch {
-    /// It has this DSCP.
+    /// The DSCP is this.
     Dscp(u8),
-    /// The hash of its flow, modulo 1024, is among these.
+    /// The flow's hash, modulo 1024, is in this range.
     Flow(RangeInclusive<u64>),
-    /// It is ECT(1), or CE, which may have been ECT(1) (RFC 9331 section 5.1).
+    /// The packet is ECT(1), or CE, which may have been ECT(1) (RFC 9331 section 5.1).
     Ect1,
 }
 

@@ -1,69 +1,70 @@
-//! PIE's controller: the probability, and whether an arrival gets a signal.
+//! PIE's controller: the drop probability, and the decision on each arrival.
 use super::meter::DrainMeter;
 use crate::{Ecn, Packet, Variant};
 use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Ratio, Rng, Time};
 
-/// Below this accumulated probability nobody gets a signal, and from [`ACCUMULATED_HIGH`] on everybody, so that signals
-/// are spread. Source: RFC 8033 section 5.4.
+/// Below this accumulated probability no packet gets a signal; from [`ACCUMULATED_HIGH`] on every
+/// packet does. This spaces signals evenly. Source: RFC 8033 section 5.4.
 const ACCUMULATED_LOW: f64 = 0.85;
 /// See [`ACCUMULATED_LOW`].
 const ACCUMULATED_HIGH: f64 = 8.5;
-/// With less than half of the target's delay, a probability below this has no effect. Source: RFC 8033 section 4.1.
+/// Below half the target delay, a lower probability has no effect. Source: RFC 8033 section 4.1.
 const SAFE_PROBABILITY: f64 = 0.2;
-/// From this probability on it grows by at most [`MAX_STEP`] at once. Source: RFC 8033 section 5.5.
+/// From this probability on, one step adds at most [`MAX_STEP`]. Source: RFC 8033 section 5.5.
 const CAPPED_FROM: f64 = 0.1;
 /// See [`CAPPED_FROM`].
 const MAX_STEP: f64 = 0.02;
-/// The gains belong to a probability of 0.1 and more; below they are smaller by the factor beside the first bound that
-/// the probability is under. Source: RFC 8033 section 4.2.
+/// The gains apply to a probability of 0.1 and above. Below, they are divided by the factor of the
+/// first bound that exceeds the probability. Source: RFC 8033 section 4.2.
 const GAINS: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
-/// What is left of the probability after an update without congestion. Source: RFC 8033 section 4.2.
+/// Factor per update without congestion. Source: RFC 8033 section 4.2.
 const DECAY_RFC: f64 = 0.98;
-/// Linux takes away a 64th.
+/// Linux subtracts 1/64.
 const DECAY_LINUX: f64 = 63.0 / 64.0;
 /// Above this delay Linux adds [`MAX_STEP`].
 const HIGH_DELAY: Duration = Duration::from_millis(250);
 /// `alpha` and `beta` are in sixteenths of 1/s, as in tc.
 const GAIN_UNIT: f64 = 1.0 / 16.0;
-/// What RFC 8033 calls MEAN_PKTSIZE; the value is that of RFC 8034.
+/// MEAN_PKTSIZE of RFC 8033, with the value of RFC 8034.
 const MEAN_PACKET: Bytes = Bytes(1024);
-/// An Ethernet interface's MTU with its header, in Linux's tests.
+/// MTU of an Ethernet interface plus the header, used in Linux's comparisons.
 const LINUX_MTU: Bytes = ETHERNET_FULL_FRAME;
-/// Linux has 2^56 for a probability of 1 and cuts at 2^64.
+/// Linux represents a probability of 1 as 2^56 and saturates at 2^64.
 const LINUX_MAX: f64 = 256.0;
 
 /// Parameters of PIE's controller.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PieControlParams {
-    /// Delay to hold; default 15 ms.
+    /// Target delay; default 15 ms.
     pub target: Duration,
-    /// Time between two updates of the probability; default 15 ms. A Linux kernel rounds it up to its timer's tick,
-    /// and takes one more so as never to be early: at HZ=100 the default is 30 ms, at HZ=250 20 ms.
+    /// Update interval; default 15 ms. Linux rounds it up to timer ticks and adds one so as never
+    /// to be early: the default becomes 30 ms at HZ=100 and 20 ms at HZ=250.
     pub tupdate: Duration,
     /// Weight of the delay's distance from target, in sixteenths of 1/s; default 2.
     pub alpha: u32,
     /// Weight of the delay's change, in sixteenths of 1/s; default 20.
     pub beta: u32,
-    /// Delay above target is tolerated for this long when congestion begins; default 150 ms.
+    /// How long a delay above target is tolerated when congestion begins; default 150 ms.
     pub max_burst: Duration,
-    /// Mark ECN-capable packets instead of dropping them while the probability is at most `mark_ecn_threshold`.
+    /// Mark ECN-capable packets instead of dropping them, up to `mark_ecn_threshold`.
     pub ecn: bool,
     /// Above this probability ECN-capable packets are dropped too; default 10 %.
     pub mark_ecn_threshold: Ratio,
-    /// Make the probability of a signal proportional to a packet's size.
+    /// Scale the probability by packet size.
     pub bytemode: bool,
-    /// Take the delay from the backlog and the measured rate of departure instead of time stamps.
+    /// Estimate the delay from the backlog and the measured departure rate instead of timestamps.
     pub dq_rate_estimator: bool,
-    /// Whose rules.
+    /// Which rules to follow.
     ///
-    /// Linux: bursts are tolerated by the time between departures, not by updates; the probability decays only at a
-    /// delay of zero, and grows faster above 250 ms; it may exceed 1, because its bound is at 256; the floor is two
-    /// packets of 1514 bytes; a mark leaves the accumulated probability as it is where that alone made it.
+    /// Linux: the burst allowance is reduced by the time between departures, not by updates. The
+    /// probability decays only at a delay of zero and grows faster above 250 ms. It may exceed 1,
+    /// since its bound is 256. The minimum backlog for signals is two packets of 1514 bytes. A mark
+    /// caused by the accumulated probability alone does not reset it.
     pub variant: Variant,
 }
 
-/// What becomes of an arrival.
+/// The decision on an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     Pass,
@@ -71,7 +72,6 @@ pub(crate) enum Verdict {
     Drop,
 }
 
-/// The controller of one queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PieControl {
     probability: f64,
@@ -96,7 +96,7 @@ impl PieControl {
         }
     }
 
-    /// When the first update is due on a queue made at time zero: Linux waits for half a second.
+    /// When the first update of a queue created at time zero is due. Linux waits half a second.
     pub(crate) const fn first_update(params: &PieControlParams) -> Time {
         match params.variant {
             Variant::Rfc => Time::from_nanos(params.tupdate.as_nanos()),
@@ -104,7 +104,7 @@ impl PieControl {
         }
     }
 
-    /// Decides on `packet`, with `backlog` in the queue before it.
+    /// Decides on `packet`, with `backlog` already queued.
     pub(crate) fn verdict<P: Packet>(
         &mut self,
         params: &PieControlParams,
@@ -126,7 +126,7 @@ impl PieControl {
         Verdict::Drop
     }
 
-    /// A drop, for whatever reason: the next signal is not due soon.
+    /// Any drop resets the accumulated probability, which delays the next signal.
     pub(crate) fn on_drop(&mut self) {
         self.accumulated = 0.0;
     }
@@ -150,7 +150,7 @@ impl PieControl {
         hit
     }
 
-    /// A signal now would cost throughput: the delay is low, or there is next to no queue.
+    /// True if a signal would cost throughput: the delay is low or the queue is nearly empty.
     fn is_safe(&self, params: &PieControlParams, backlog: Bytes) -> bool {
         let (delay, is_short) = match params.variant {
             Variant::Rfc => (self.old_delay, backlog.get() <= 2 * MEAN_PACKET.get()),
@@ -159,23 +159,23 @@ impl PieControl {
         is_short || delay < params.target / 2 && self.probability < SAFE_PROBABILITY
     }
 
-    /// The probability for a packet of `len`.
+    /// The probability for a packet of `len` bytes.
     fn scaled(&self, params: &PieControlParams, len: Bytes) -> f64 {
         let share = |of: Bytes| len.get() as f64 / of.get() as f64;
         match params.variant {
             _ if !params.bytemode => self.probability,
-            // RFC 8034 section 4.2: so that large packets do not always get one.
+            // RFC 8034 section 4.2: the bound keeps large packets from always getting a signal.
             Variant::Rfc => (self.probability * share(MEAN_PACKET)).min(ACCUMULATED_LOW),
             Variant::Linux => self.probability * share(LINUX_MTU).min(1.0),
         }
     }
 
-    /// No congestion, and none before.
+    /// True if there is no congestion now and was none at the last update.
     fn is_calm(&self, params: &PieControlParams) -> bool {
         self.probability == 0.0 && self.delay < params.target / 2 && self.old_delay < params.target / 2
     }
 
-    /// Notes a departure that leaves `backlog`.
+    /// Records a departure that leaves `backlog`.
     pub(crate) fn on_dequeue(
         &mut self,
         params: &PieControlParams,
@@ -187,7 +187,7 @@ impl PieControl {
         let passed = if params.dq_rate_estimator {
             self.meter.on_dequeue(params.variant, len, backlog, now)
         } else {
-            // With nothing left the delay of the next is none.
+            // With an empty queue the next packet has no delay.
             self.delay = if backlog == Bytes::ZERO { Duration::ZERO } else { sojourn };
             let last = self.last_dequeue.replace(now);
             last.map_or(Duration::ZERO, |last| now - last)
@@ -197,7 +197,7 @@ impl PieControl {
         }
     }
 
-    /// The update due every `tupdate`.
+    /// The update that is due every `tupdate`.
     pub(crate) fn update(&mut self, params: &PieControlParams, backlog: Bytes) {
         if params.dq_rate_estimator {
             self.old_delay = self.delay;
@@ -213,7 +213,7 @@ impl PieControl {
         self.old_delay = self.delay;
     }
 
-    /// How much the probability changes.
+    /// The change of the probability.
     fn step(&self, params: &PieControlParams) -> f64 {
         let delay = self.delay.as_secs_f64();
         let distance = delay - params.target.as_secs_f64();
@@ -240,7 +240,7 @@ impl PieControl {
 
     fn settle_linux(&mut self, params: &PieControlParams, backlog: Bytes, was_cut: bool) {
         let was_idle = self.delay == Duration::ZERO && self.old_delay == Duration::ZERO;
-        // No delay but a backlog: nothing is known of the delay.
+        // A delay of zero with a backlog means that the delay is unknown.
         if was_idle && backlog == Bytes::ZERO && !was_cut {
             self.probability *= DECAY_LINUX;
         }
@@ -252,10 +252,10 @@ impl PieControl {
         }
     }
 
-    /// A further update would change nothing before the next arrival.
+    /// True if further updates would change nothing before the next arrival.
     pub(crate) fn is_at_rest(&self, params: &PieControlParams) -> bool {
         let no_delay = self.delay == Duration::ZERO && self.old_delay == Duration::ZERO;
-        // Linux's updates take nothing of the allowance.
+        // In Linux updates do not reduce the burst allowance.
         let no_burst = params.variant == Variant::Linux || self.burst_left == Duration::ZERO;
         self.probability == 0.0 && no_delay && no_burst
     }
@@ -273,12 +273,12 @@ mod tests {
         assert!((got - expected).abs() < 1e-12, "{got}, expected {expected}");
     }
 
-    /// alpha = 0.125 / s and beta = 1.25 / s on seconds. mahimahi's act on milliseconds with the divisors of an old draft,
-    /// about 62 times as much.
+    /// alpha = 0.125 / s and beta = 1.25 / s apply to seconds. mahimahi applies them to
+    /// milliseconds with the divisors of an old draft, which gives about 62 times as much.
     #[test]
     fn the_gains_are_per_second_of_delay() {
         let params = PieControlParams::default();
-        // 15 ms above target, 30 ms more than before, at the lowest probability.
+        // 15 ms above target, an increase of 30 ms, at the lowest probability.
         assert_near(at(0.0, 30, 0).step(&params), (0.125 * 0.015 + 1.25 * 0.030) / 2048.0);
         assert_near(at(0.0, 10, 30).step(&params), (0.125 * -0.005 + 1.25 * -0.020) / 2048.0);
     }
@@ -306,7 +306,7 @@ mod tests {
         assert_near(at(0.1, 215, 15).step(&params), 0.02);
         assert_near(at(0.0999, 215, 15).step(&params), (0.125 * 0.2 + 1.25 * 0.2) / 2.0);
         assert_near(at(0.1, 15, 215).step(&params), -0.25);
-        // Linux adds another above 250 ms.
+        // Linux adds another step above 250 ms.
         let linux = PieControlParams { variant: Variant::Linux, ..params };
         assert_near(at(0.1, 250, 0).step(&linux), 0.02);
         assert_near(at(0.1, 251, 0).step(&linux), 0.04);

@@ -1,20 +1,20 @@
-//! PIE's estimate of the rate of departure, which makes a delay of a backlog.
+//! PIE's estimate of the departure rate, which converts a backlog to a delay.
 use crate::Variant;
 use fathom_units::{Bytes, Duration, Time};
 
-/// Bytes over which a measurement goes, and the backlog that it needs to start. Source: RFC 8033 section 5.2.
+/// Bytes per measurement, and the minimum backlog to start one. Source: RFC 8033 section 5.2.
 const THRESHOLD: Bytes = Bytes(16_384);
 /// Weight of the newest measurement. Source: RFC 8033 appendix B.
 const WEIGHT_RFC: f64 = 0.25;
-/// Linux's.
+/// Weight of the newest measurement in Linux.
 const WEIGHT_LINUX: f64 = 0.125;
 
 /// Measures how long [`THRESHOLD`] bytes take to leave while there is a queue.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct DrainMeter {
-    /// Start of the measurement that goes on, and the bytes that have left since.
+    /// Start of the current measurement, and the bytes that have left since.
     running: Option<(Time, Bytes)>,
-    /// Seconds per [`THRESHOLD`] with the RFC's rules, bytes per second with Linux's: each averages its own.
+    /// RFC: seconds per [`THRESHOLD`]. Linux: bytes per second.
     average: Option<f64>,
 }
 
@@ -23,9 +23,8 @@ impl DrainMeter {
         self.average.is_some()
     }
 
-    /// Notes a departure that leaves `backlog`; the length of a measurement that ends with it, else zero.
-    ///
-    /// Linux counts the departure at which it starts, and starts the next measurement where one ends.
+    /// Records a departure that leaves `backlog`. Returns the length of a completed measurement, or
+    /// 0. In Linux it starts with a departure that counts, and the next starts where it ends.
     pub(super) fn on_dequeue(&mut self, variant: Variant, len: Bytes, backlog: Bytes, now: Time) -> Duration {
         let may_start = backlog >= THRESHOLD;
         if may_start && variant == Variant::Linux {
@@ -57,7 +56,7 @@ impl DrainMeter {
         passed
     }
 
-    /// How long `backlog` will take; zero as long as nothing was measured.
+    /// How long `backlog` takes to leave; zero until there is a measurement.
     pub(super) fn delay(&self, variant: Variant, backlog: Bytes) -> Duration {
         let Some(average) = self.average else { return Duration::ZERO };
         let backlog = backlog.get() as f64;

@@ -1,16 +1,16 @@
-//! The papers' rules, in floating point.
+//! RED as in the papers, in floating point.
 use super::{MAX_WEIGHT_LOG, RedParams, Signal};
 use fathom_units::{Bytes, Rng, Time};
 
-/// Bounds of the adapted probability, and of one step up. Source: Floyd 2001 section 4.
+/// Bounds of the adapted probability, and of one increase. Source: Floyd 2001 section 4.
 const LOWEST: f64 = 0.01;
 /// See [`LOWEST`].
 const HIGHEST: f64 = 0.5;
-/// Most that it grows at once; and at most by a quarter of itself.
+/// Largest increase per adaptation; an increase is also at most a quarter of the probability.
 const MAX_STEP: f64 = 0.01;
-/// What is left of it at once when it falls.
+/// Factor of a decrease.
 const DECREASE: f64 = 0.9;
-/// The target band within min..max.
+/// The target range as fractions of `min`..`max`.
 const TARGET: [f64; 2] = [0.4, 0.6];
 
 pub(super) struct Classic {
@@ -19,11 +19,11 @@ pub(super) struct Classic {
     /// Packets since the last signal; -1 below `min`.
     count: i64,
     weight: f64,
-    /// Seconds that an average packet takes on the link.
+    /// Transmission time of an average packet, in seconds.
     packet_time: f64,
 }
 
-/// From when until when the link was idle.
+/// Start and end of an idle period of the link.
 type Idle = Option<(Time, Time)>;
 
 impl Classic {
@@ -59,7 +59,7 @@ impl Classic {
             return Signal::None;
         }
         self.count += 1;
-        // From count = 1 / p on the quotient is not positive, and the signal certain.
+        // From count = 1 / p on the denominator is not positive, and the signal is certain.
         let left = 1.0 - self.count as f64 * probability;
         if left > 0.0 && !rng.chance(probability / left) {
             return Signal::None;
@@ -68,14 +68,14 @@ impl Classic {
         Signal::Early
     }
 
-    /// The average as if packets had left an empty queue while the link was idle.
+    /// The average after an idle period, as if packets had been sent from an empty queue.
     fn after_idle(&self, idle: Idle) -> f64 {
         let Some((since, until)) = idle else { return self.average };
         let packets = (until - since).as_secs_f64() / self.packet_time;
         self.average * libm::pow(1.0 - self.weight, packets)
     }
 
-    /// The paper's p_b at this average; `None` where everything gets a signal.
+    /// The paper's p_b at this average; `None` if every packet gets a signal.
     fn probability(&self, params: &RedParams) -> Option<f64> {
         let (min, max) = (params.min.get() as f64, params.max.get() as f64);
         if self.average < max {

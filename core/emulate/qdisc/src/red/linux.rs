@@ -1,29 +1,29 @@
-//! Linux's rules, in its integers.
+//! RED as in Linux, in integers.
 use super::{MAX_WEIGHT_LOG, RedParams, Signal};
 use fathom_units::{Bytes, Duration, Rng, Time};
 
-/// Linux's scheduler counts time in units of 2^6 ns.
+/// The unit of Linux's scheduler clock is 2^6 ns.
 const TICK_SHIFT: u32 = 6;
 const CELLS: usize = 256;
-/// Shifts in the table end here.
+/// Largest shift in the table.
 const MAX_SHIFT: f64 = 31.0;
-/// The table's cells are made wide enough for this many to reach [`MAX_SHIFT`].
+/// Cells are wide enough that fewer than this many reach [`MAX_SHIFT`].
 const CELLS_TO_MAX: f64 = 512.0;
-/// One percent of 2^32, which is a probability of 1.
+/// One percent of 2^32, which represents a probability of 1.
 const PERCENT: u64 = ((1 << 32) + 50) / 100;
 
 pub(super) struct Linux {
-    /// Average backlog in 2^-weight_log bytes, as are `min` and `max`.
+    /// Average backlog in units of 2^-weight_log bytes, like `min` and `max`.
     average: u64,
     min: u64,
     max: u64,
     weight_log: u32,
-    /// Shifts of the average by idle time.
+    /// How far to shift the average, by idle time.
     shifts: [u8; CELLS],
     cell_log: u32,
-    /// In 2^-32.
+    /// In units of 2^-32.
     max_probability: u64,
-    /// `max_probability` over the bytes from `min` to `max`.
+    /// `max_probability` divided by `width`.
     slope: u64,
     /// Bytes from `min` to `max`.
     width: u64,
@@ -32,7 +32,7 @@ pub(super) struct Linux {
     random: u64,
 }
 
-/// From when until when the link was idle.
+/// Start and end of an idle period of the link.
 type Idle = Option<(Time, Time)>;
 
 impl Linux {
@@ -84,7 +84,7 @@ impl Linux {
         if self.shifts[cell] > 0 {
             return self.average >> self.shifts[cell];
         }
-        // Where the table still has 0: linear, down to a half.
+        // Where the table has 0, the average falls linearly, at most to one half.
         let ticks = ticks.min((CELLS as u64 - 1) << self.cell_log);
         let loss = (u128::from(self.average) * u128::from(ticks)) >> self.cell_log;
         self.average - (loss as u64).min(self.average - (self.average >> 1))
@@ -106,7 +106,7 @@ impl Linux {
 /// tc's Scell_log and its table: see [`super::Red`].
 fn idle_table(params: &RedParams, weight_log: u32) -> (u32, [u8; CELLS]) {
     let weight = 1.0 / (1_u64 << weight_log) as f64;
-    // tc cuts the packet's time to microseconds.
+    // tc truncates the packet time to microseconds.
     let packet = params.rate.serialization_time(params.avpkt).as_nanos() / 1000 * 1000;
     let packet_ticks = (Duration::from_nanos(packet).as_nanos() >> TICK_SHIFT).max(1);
     let per_tick = -libm::log(1.0 - weight) / packet_ticks as f64;

@@ -1,11 +1,10 @@
-//! SFB's bins: 8 levels of 16, a flow in one of each.
+//! SFB's bins: 8 levels of 16; a flow has one bin in each level.
 use super::SfbParams;
 use crate::Packet;
 use fathom_units::Ratio;
 
 const LEVELS: usize = 8;
 const BINS: usize = 16;
-/// A probability of 1.
 pub(super) const CERTAIN: u16 = u16::MAX;
 
 #[derive(Clone, Copy, Default)]
@@ -14,7 +13,7 @@ struct Bin {
     probability: u16,
 }
 
-/// A flow's emptiest bin, and its lowest probability.
+/// The smallest queue and the lowest probability among a flow's bins.
 pub(super) struct Fullness {
     pub(super) packets: u16,
     pub(super) probability: u16,
@@ -40,9 +39,9 @@ impl Bins {
         }
     }
 
-    /// Four bits for each level; never 0, which stands for a packet that is not counted.
+    /// Four bits per level. Never 0, which means "not counted".
     pub(super) fn hash(&self, packet: &impl Packet) -> u32 {
-        // Knuth's multiplicative hash, as a flow's hash may differ from another's in few bits.
+        // Knuth's multiplicative hash, because flow hashes may differ in only a few bits.
         let spread = packet.flow_hash(self.salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         ((spread >> 32) as u32).max(1)
     }
@@ -52,7 +51,7 @@ impl Bins {
         self.levels.iter_mut().enumerate().map(move |(level, bins)| &mut bins[slot(level)])
     }
 
-    /// Steers the probabilities of a flow's bins at an arrival.
+    /// Updates the probabilities of a flow's bins at an arrival.
     pub(super) fn on_arrival(&mut self, hash: u32) -> Fullness {
         let (target, increment, decrement) = (self.target, self.increment, self.decrement);
         let mut least = Fullness { packets: u16::MAX, probability: CERTAIN };

@@ -1,4 +1,4 @@
-//! `blue`.
+//! The text form of `blue`.
 use super::words::{Exact, Words};
 use super::{Settings, SpecError};
 use crate::BlueParams;

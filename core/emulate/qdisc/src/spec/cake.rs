@@ -1,4 +1,4 @@
-//! `cake`, in the words of `tc-cake(8)`.
+//! The text form of `cake`, with the keywords of `tc-cake(8)`.
 use super::words::{Exact, Words, refuse};
 use super::{SpecError, Text};
 use crate::{AckFilter, CakeParams, Cells, Diffserv, Framing, Isolation, SizeBase, Variant};
@@ -6,7 +6,7 @@ use core::fmt;
 use fathom_units::{Bytes, Duration};
 
 impl Default for CakeParams {
-    /// Those of `tc-cake(8)`.
+    /// The defaults of `tc-cake(8)`.
     fn default() -> Self {
         CakeParams {
             rate: None,
@@ -24,10 +24,10 @@ impl Default for CakeParams {
     }
 }
 
-/// A word and what it stands for.
+/// Keywords and their values.
 type Table<T> = &'static [(&'static str, T)];
 
-/// `interplanetary` as `tc` sets it; its manual says 3600 s. Either hardly ever signals.
+/// `interplanetary` has the value that `tc` sets; its manual says 3600 s. Both hardly ever signal.
 const RTTS: Table<Duration> = &[
     ("datacentre", Duration::from_micros(100)),
     ("lan", Duration::from_millis(1)),
@@ -61,7 +61,7 @@ const ACK_FILTERS: Table<AckFilter> = &[
     ("ack-filter-aggressive", AckFilter::Aggressive),
 ];
 const CELLS: Table<Cells> = &[("noatm", Cells::None), ("atm", Cells::Atm), ("ptm", Cells::Ptm)];
-/// What a kind of line adds to the overhead, its cells, and its smallest packet (0 leaves that as it is).
+/// Overhead, cells, and minimum packet of each line type (0 leaves the minimum unchanged).
 const LINES: Table<(i64, Cells, u64)> = &[
     ("pppoa-vcmux", (10, Cells::Atm, 0)),
     ("pppoa-llc", (14, Cells::Atm, 0)),
@@ -76,9 +76,9 @@ const LINES: Table<(i64, Cells, u64)> = &[
     ("docsis", (18, Cells::None, 64)),
     ("ethernet", (38, Cells::None, 84)),
 ];
-/// IEEE 802.1Q's tag, once for each `ether-vlan`.
+/// The tag of IEEE 802.1Q, once per `ether-vlan`.
 const VLAN_TAG: i64 = 4;
-/// `conservative`: more than any line in wide use takes.
+/// Overhead of `conservative`: more than any line in wide use needs.
 const CONSERVATIVE: i64 = 48;
 const MAX_MIN_PACKET: u64 = 256;
 
@@ -89,7 +89,7 @@ fn name<T: PartialEq>(table: Table<T>, value: &T) -> &'static str {
     table.iter().find(|(_, known)| known == value).map_or("", |(name, _)| name)
 }
 
-/// A word with no value after it; false if it is none of those.
+/// Applies a keyword without a value; returns false if it is none.
 fn plain(params: &mut CakeParams, word: &'static str) -> bool {
     match word {
         "unlimited" => params.rate = None,
@@ -108,7 +108,7 @@ fn plain(params: &mut CakeParams, word: &'static str) -> bool {
     true
 }
 
-/// A word about sizes; false if it is none of those. `raw` anywhere among them makes them count from the size on the wire.
+/// Applies a keyword about sizes; false if it is none. Any `raw` selects the wire size as base.
 fn size(
     framing: &mut Framing,
     is_raw: &mut bool,
@@ -161,7 +161,7 @@ impl Text for CakeParams {
                 "bandwidth" => params.rate = Some(words.rate(word)?),
                 "variant" => params.variant = words.variant()?,
                 "rtt" => params.rtt = words.duration(word)?,
-                "memlimit" => params.memory = Some(words.bytes(word, Bytes(1), "more than 0")?),
+                "memlimit" => params.memory = Some(words.bytes(word, Bytes(1), "a value above 0")?),
                 "nat" => return Err(SpecError::Nat),
                 _ if plain(&mut params, word) => {}
                 _ => {

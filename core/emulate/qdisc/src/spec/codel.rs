@@ -1,4 +1,4 @@
-//! `codel`.
+//! The text form of `codel`.
 use super::SpecError;
 use super::single_queue::ControlSettings;
 use super::words::{Exact, Words};

@@ -1,4 +1,4 @@
-//! `drr`.
+//! The text form of `drr`.
 use super::words::Words;
 use super::{Settings, SpecError};
 use crate::DrrParams;

@@ -1,11 +1,11 @@
-//! `dualpi2`.
+//! The text form of `dualpi2`.
 use super::words::{Exact, Words, refuse};
 use super::{SpecError, Text};
 use crate::{DualPi2Params, Variant};
 use core::fmt;
 use fathom_units::{Duration, Ratio};
 
-/// Higher gains would let one update go from end to end for a delay of a millisecond.
+/// With higher gains, one millisecond could change the probability from 0 to 1 in one update.
 const MAX_GAIN: f64 = 1000.0;
 
 impl DualPi2Params {
@@ -67,7 +67,7 @@ impl Text for DualPi2Params {
         classic_protection drop_on_overload overflow";
     fn read(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut params = DualPi2Params::default();
-        // Their defaults are known when the variant is, which may come last.
+        // Their defaults depend on the variant, which may come last.
         let (mut tupdate, mut alpha, mut beta) = (None, None, None);
         while let Some(word) = words.next_known()? {
             match word {

@@ -1,4 +1,4 @@
-//! `ebdp` and `astar`.
+//! The text form of `ebdp` and `astar`.
 use super::words::{Exact, Words};
 use super::{Settings, SpecError};
 use crate::{AstarParams, EbdpParams};
@@ -11,7 +11,7 @@ impl Default for EbdpParams {
     }
 }
 
-/// More are a typing error.
+/// A larger value is assumed to be a typing error.
 const MAX_EXTRA: u64 = 1_000_000;
 
 impl Settings for EbdpParams {

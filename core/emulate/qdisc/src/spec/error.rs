@@ -1,33 +1,35 @@
-//! Why a text is no queue discipline.
+//! Errors of parsing a queue discipline.
+use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use fathom_units::UnitError;
 
 /// Why a text is not a [`Spec`](crate::Spec).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SpecError {
-    /// No text, or a first word that is no discipline.
+    /// The text is empty or starts with an unknown discipline.
     Discipline {
-        /// The word; empty if there was none.
+        /// The first word; empty if there is none.
         word: String,
         /// The names of all disciplines.
         known: &'static [&'static str],
     },
-    /// A word that this discipline does not know.
+    /// A parameter that this discipline does not have.
     Word {
-        /// The word.
+        /// The unknown parameter.
         word: String,
         /// The discipline.
         discipline: &'static str,
-        /// The words that it knows, with blanks between them.
+        /// Its parameters, separated by blanks.
         known: &'static str,
     },
-    /// A word that needs a value and came last.
+    /// The last parameter lacks its value.
     NoValue {
-        /// The word.
+        /// The parameter.
         word: &'static str,
     },
-    /// A value that is no quantity.
+    /// A value that is not a valid quantity.
     Unit {
         /// The parameter.
         word: &'static str,
@@ -40,57 +42,68 @@ pub enum SpecError {
         word: &'static str,
         /// The value.
         text: String,
-        /// What would do.
+        /// Which values are allowed.
         expected: &'static str,
     },
-    /// A word that this discipline cannot do without.
+    /// A required parameter is missing.
     Missing {
         /// The discipline.
         discipline: &'static str,
-        /// The word.
+        /// The missing parameter.
         word: &'static str,
     },
     /// `tbf` with more than one of `limit`, `latency` and a queue in braces.
     TbfQueues,
-    /// `fifo` without a limit: there is no such buffer.
+    /// `fifo` without a limit: no real buffer is unlimited.
     NoLimit,
     /// `fifo limit <time> drop tail`: see [`Limit::Sojourn`](crate::Limit::Sojourn).
     TailOfTime,
-    /// `cake nat`: no address translation is to be looked up here.
+    /// `cake nat`: there is no address translation to look up.
     Nat,
+}
+
+/// `did you mean "codel"? `, or nothing.
+fn guess(word: &str, known: &[&str]) -> String {
+    fathom_text::nearest(word, known).map_or_else(String::new, |near| format!("did you mean \"{near}\"? "))
 }
 
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SpecError::Discipline { word, known } if word.is_empty() => {
-                write!(f, "no queue discipline given (known: {})", known.join(", "))
+                write!(f, "missing queue discipline (known: {})", known.join(", "))
             }
             SpecError::Discipline { word, known } => {
-                write!(f, "unknown queue discipline \"{word}\" (known: {})", known.join(", "))
+                let guess = guess(word, known);
+                write!(f, "unknown queue discipline \"{word}\" ({guess}known: {})", known.join(", "))
             }
             SpecError::Word { word, discipline, known } => {
-                write!(f, "unknown word \"{word}\" for {discipline} (known: {})", known.replace(' ', ", "))
+                let known: Vec<&str> = known.split(' ').collect();
+                let guess = guess(word, &known);
+                write!(f, "unknown parameter \"{word}\" of {discipline} ({guess}known: {})", known.join(", "))
             }
-            SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value after it"),
+            SpecError::NoValue { word: "{" } => write!(f, "missing \"}}\" after \"{{\""),
+            SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value"),
             SpecError::Unit { word, error } => write!(f, "{word}: {error}"),
             SpecError::Value { word, text, expected } => {
-                write!(f, "{word} \"{text}\" will not do (expected {expected})")
+                write!(f, "invalid {word} \"{text}\" (expected {expected})")
             }
             SpecError::Nat => {
-                write!(f, "cake sees packets with their own addresses, not behind a NAT (leave out \"nat\")")
+                write!(f, "cake does not support \"nat\" here: no addresses are translated (remove \"nat\")")
             }
             SpecError::Missing { discipline, word } => {
-                write!(f, "{discipline} needs \"{word}\" and its value")
+                write!(f, "{discipline} requires \"{word}\" with a value")
             }
             SpecError::TbfQueues => {
-                write!(f, "tbf takes one of limit, latency and a queue in braces (which has its own limit)")
+                write!(f, "tbf accepts only one of \"limit\", \"latency\" and a queue in braces")
             }
-            SpecError::NoLimit => write!(f, "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
+            SpecError::NoLimit => {
+                write!(f, "fifo requires a limit (such as \"fifo limit 256p\" or \"fifo limit 64kb\")")
+            }
             SpecError::TailOfTime => {
                 write!(
                     f,
-                    "a fifo limited by time drops at its head (leave out \"drop tail\", or limit in bytes)"
+                    "a fifo with a time limit drops at its head (remove \"drop tail\", or use a limit in bytes)"
                 )
             }
         }

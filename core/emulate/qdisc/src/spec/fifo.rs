@@ -1,4 +1,4 @@
-//! `fifo`.
+//! The text form of `fifo`.
 use super::words::{Exact, Words, limit, refuse};
 use super::{SpecError, Text};
 use crate::{DropFrom, FifoParams, Limit};

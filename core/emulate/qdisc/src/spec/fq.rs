@@ -1,4 +1,4 @@
-//! `fq`.
+//! The text form of `fq`.
 use super::words::{Exact, Words};
 use super::{Settings, SpecError};
 use crate::FqParams;
@@ -6,7 +6,7 @@ use core::fmt;
 use fathom_units::{Bytes, Duration};
 
 impl Default for FqParams {
-    /// Those of Linux.
+    /// The defaults of Linux.
     fn default() -> Self {
         FqParams {
             limit_packets: 10_000,

@@ -1,4 +1,4 @@
-//! `fq_codel`.
+//! The text form of `fq_codel`.
 use super::single_queue::ControlSettings;
 use super::words::Words;
 use super::{Settings, SpecError};
@@ -7,7 +7,7 @@ use core::fmt;
 use fathom_units::{Bytes, ETHERNET_FULL_FRAME};
 
 impl Default for FqCodelParams {
-    /// Those of Linux and of RFC 8290 section 5.2.
+    /// The defaults of Linux and of RFC 8290 section 5.2.
     fn default() -> Self {
         FqCodelParams {
             control: ControlParams { ecn: true, ..ControlParams::default() },
@@ -27,7 +27,7 @@ impl Settings for FqCodelParams {
             "limit" => self.limit_packets = words.packets(word)?,
             "flows" => self.flows = words.flows()?,
             "quantum" => self.quantum = words.quantum()?,
-            "memory" => self.memory = words.bytes(word, Bytes(1), "more than 0")?,
+            "memory" => self.memory = words.bytes(word, Bytes(1), "a value above 0")?,
             _ => self.control.set(word, words)?,
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! `fq_pie`.
+//! The text form of `fq_pie`.
 use super::single_queue::ControlSettings;
 use super::words::{Exact, Words};
 use super::{Settings, SpecError};
@@ -7,7 +7,7 @@ use core::fmt;
 use fathom_units::ETHERNET_FULL_FRAME;
 
 impl Default for FqPieParams {
-    /// Those of Linux.
+    /// The defaults of Linux.
     fn default() -> Self {
         FqPieParams {
             control: PieControlParams { variant: Variant::Linux, ..PieControlParams::default() },

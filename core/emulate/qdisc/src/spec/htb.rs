@@ -1,4 +1,4 @@
-//! `htb`, in the words of `tc-htb(8)`, with all classes in one line.
+//! The text form of `htb`, with the keywords of `tc-htb(8)` and all classes in one line.
 use super::words::{Words, refuse};
 use super::{SpecError, Text};
 use crate::htb::{FLOWS, LEVELS, PRIOS};
@@ -8,21 +8,21 @@ use alloc::vec::Vec;
 use core::fmt;
 use fathom_units::{Bytes, Rate};
 
-const ABOVE_ZERO: &str = "more than 0";
-/// An Ethernet packet with some room. Source: tc.
+const ABOVE_ZERO: &str = "a value above 0";
+/// Default burst: an Ethernet packet plus some margin. Source: tc.
 const BURST: Bytes = Bytes(1600);
 /// Source: tc.
 const R2Q: u64 = 10;
-/// Bounds of a quantum that follows from the rate. Source: `sch_htb`.
+/// Bounds of a quantum derived from the rate. Source: `sch_htb`.
 const MIN_QUANTUM: u64 = 1000;
 /// See [`MIN_QUANTUM`].
 const MAX_QUANTUM: u64 = 200_000;
-/// One takes about 400 bytes without its queue; more are a mistake.
+/// A class takes about 400 bytes without its queue; more classes are assumed to be a mistake.
 const MAX_CLASSES: usize = 1024;
-/// Of a class without a queue in braces: Linux makes one of the interface's `txqueuelen`.
+/// Queue of a class without a queue in braces. Linux uses the interface's `txqueuelen`.
 const QUEUE: Spec = Spec::Fifo(FifoParams { limit: Limit::Packets(1000), drop_from: DropFrom::Tail });
 
-/// A class as far as it was read.
+/// A class as read so far.
 struct ReadClass {
     id: u16,
     parent: Option<u16>,
@@ -58,7 +58,7 @@ impl ReadClass {
             "ceil" => self.ceil = Some(words.rate(word)?),
             "burst" => self.burst = words.bytes(word, Bytes(1), ABOVE_ZERO)?,
             "cburst" => self.cburst = words.bytes(word, Bytes(1), ABOVE_ZERO)?,
-            "prio" => self.prio = words.number(word, 0..=PRIOS as u64 - 1, "0 to 7")? as u8,
+            "prio" => self.prio = words.number(word, 0..=PRIOS as u64 - 1, "a number from 0 to 7")? as u8,
             "quantum" => self.quantum = Some(words.bytes(word, Bytes(1), ABOVE_ZERO)?),
             "match" => self.matches.push(read_match(words)?),
             _ => self.queue = Some(words.child()?),
@@ -68,16 +68,20 @@ impl ReadClass {
     fn is_parent_of(&self, other: &ReadClass) -> bool {
         other.parent == Some(self.id)
     }
-    /// With all that follows from the rest.
+    /// Completes the class with the defaults that depend on other parameters.
     fn finish(self, r2q: u64, is_leaf: bool) -> Result<HtbClass, SpecError> {
-        let rate = self.rate.ok_or(SpecError::Missing { discipline: "an htb class", word: "rate" })?;
+        let rate = self.rate.ok_or(SpecError::Missing { discipline: "htb class", word: "rate" })?;
         let ceil = self.ceil.unwrap_or(rate);
         if ceil < rate {
             let text = alloc::format!("{}bit", ceil.as_bits_per_second());
-            return Err(refuse("ceil", &text, "at least rate"));
+            return Err(refuse("ceil", &text, "at least the rate"));
         }
         if !is_leaf && (self.queue.is_some() || !self.matches.is_empty()) {
-            return Err(refuse("class", &self.id.to_string(), "no match and no queue where it has classes"));
+            return Err(refuse(
+                "class",
+                &self.id.to_string(),
+                "no \"match\" and no queue in a class with child classes",
+            ));
         }
         let quantum = rate.as_bits_per_second() / 8 / r2q;
         Ok(HtbClass {
@@ -108,7 +112,7 @@ fn read_match(words: &mut Words<'_>) -> Result<HtbMatch, SpecError> {
     }
 }
 
-/// `3` or `0..511`.
+/// Parses `3` or `0..511`.
 fn flows(text: &str) -> Result<core::ops::RangeInclusive<u64>, SpecError> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let number = |digits: &str| digits.parse().ok().filter(|flow| *flow < FLOWS);
@@ -118,19 +122,23 @@ fn flows(text: &str) -> Result<core::ops::RangeInclusive<u64>, SpecError> {
         .ok_or_else(|| refuse("flow", text, "numbers below 1024 such as 0..511"))
 }
 
-/// The place of each class is known, and none is too deep.
+/// Checks that parents and class numbers are valid and that no class is too deep.
 fn check_tree(read: &[ReadClass]) -> Result<(), SpecError> {
     let mut depths: Vec<usize> = Vec::with_capacity(read.len());
     for (place, class) in read.iter().enumerate() {
         let before = &read[..place];
         if place >= MAX_CLASSES || before.iter().any(|other| other.id == class.id) {
-            return Err(refuse("class", &class.id.to_string(), "at most 1024 with different numbers"));
+            return Err(refuse("class", &class.id.to_string(), "a unique number, and at most 1024 classes"));
         }
         let parent = before.iter().position(|other| other.is_parent_of(class));
         let depth = parent.map_or(0, |parent| depths[parent] + 1);
         let is_lost = class.parent.is_some() && parent.is_none();
         if let Some(id) = class.parent.filter(|_| is_lost || depth >= LEVELS) {
-            return Err(refuse("parent", &id.to_string(), "a class before this one, and at most 7 above it"));
+            return Err(refuse(
+                "parent",
+                &id.to_string(),
+                "a class listed before this one, with at most 7 levels above",
+            ));
         }
         depths.push(depth);
     }
@@ -145,7 +153,7 @@ impl Text for HtbParams {
         while let Some(word) = words.next_known()? {
             match word {
                 "default" => {
-                    let expected = "the number of a class, or 0";
+                    let expected = "0 or a class number";
                     default = words.number(word, 0..=u64::from(u16::MAX), expected)? as u16;
                 }
                 "r2q" => r2q = words.number(word, 1..=1 << 30, "a whole number above 0")?,
@@ -166,7 +174,7 @@ impl Text for HtbParams {
             return Err(SpecError::Missing { discipline: Self::NAME, word: "class" });
         }
         if default != 0 && !classes.iter().any(is_default) {
-            return Err(refuse("default", &default.to_string(), "0, or a class without classes inside"));
+            return Err(refuse("default", &default.to_string(), "0 or a leaf class"));
         }
         Ok(HtbParams { default: (default != 0).then_some(default), classes })
     }

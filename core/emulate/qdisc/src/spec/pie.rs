@@ -1,4 +1,4 @@
-//! `pie`.
+//! The text form of `pie`.
 use super::SpecError;
 use super::single_queue::ControlSettings;
 use super::words::{Exact, Words};
@@ -7,7 +7,7 @@ use core::fmt;
 use fathom_units::{Duration, Ratio};
 
 impl Default for PieControlParams {
-    /// 15 ms, gains 2/16 and 20/16, bursts of 150 ms, no ECN. Source: RFC 8033 section 4; Linux has the same.
+    /// 15 ms, gains 2/16 and 20/16, bursts of 150 ms, no ECN (RFC 8033 section 4, and Linux).
     fn default() -> Self {
         PieControlParams {
             target: Duration::from_millis(15),
@@ -24,7 +24,7 @@ impl Default for PieControlParams {
     }
 }
 
-/// In sixteenths of 1/s; Linux has the same bound.
+/// In sixteenths of 1/s; the same bound as in Linux.
 const MAX_GAIN: u64 = 32;
 const GAIN_EXPECTED: &str = "a whole number from 0 to 32, in sixteenths of 1/s";
 

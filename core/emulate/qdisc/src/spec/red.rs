@@ -1,4 +1,4 @@
-//! `red`.
+//! The text form of `red`.
 use super::words::{Words, refuse};
 use super::{SpecError, Text};
 use crate::{RedParams, Variant};
@@ -6,12 +6,12 @@ use alloc::string::ToString;
 use core::fmt;
 use fathom_units::{Bytes, Rate, Ratio};
 
-const ABOVE_ZERO: &str = "more than 0";
-/// Packets. Far above what a threshold is worth; more come only of a limit of gigabytes.
+const ABOVE_ZERO: &str = "a value above 0";
+/// In packets. Far above any useful value; only a limit of gigabytes leads to more.
 const MAX_BURST: u32 = 1 << 20;
 
 impl Default for RedParams {
-    /// tc's where it has one; for `limit` and `avpkt`, which it demands, those of its manual's example.
+    /// The defaults of tc; for `limit` and `avpkt`, which it requires, the example of its manual.
     fn default() -> Self {
         let limit = Bytes(400_000);
         let mut params = RedParams {
@@ -33,7 +33,7 @@ impl Default for RedParams {
     }
 }
 
-/// tc's values for what is 0: thresholds from the limit or from each other, and a burst from the thresholds.
+/// Replaces zeros by tc's defaults: thresholds from the limit, and a burst from the thresholds.
 fn fill(params: &mut RedParams) {
     let (limit, min) = (params.limit.get(), params.min.get());
     if params.max == Bytes::ZERO {
@@ -51,17 +51,17 @@ fn fill(params: &mut RedParams) {
 fn check(params: &RedParams) -> Result<(), SpecError> {
     let bytes = |bytes: Bytes| alloc::format!("{}b", bytes.get());
     if params.max <= params.min || params.min == Bytes::ZERO {
-        return Err(refuse("max", &bytes(params.max), "more than min, and both more than 0"));
+        return Err(refuse("max", &bytes(params.max), "more than min, and min above 0"));
     }
     if params.gentle && params.variant == Variant::Linux {
-        return Err(refuse("variant", "linux", "rfc with gentle, which Linux does not have"));
+        return Err(refuse("variant", "linux", "rfc, because Linux has no gentle mode"));
     }
     if params.burst > MAX_BURST {
-        let expected = "at most 1048576 packets (a smaller limit, or a larger avpkt)";
+        let expected = "at most 1048576 packets; reduce limit or increase avpkt";
         return Err(refuse("burst", &params.burst.to_string(), expected));
     }
     if params.weight_log().is_none() {
-        let expected = "at least the packets of size avpkt in min, and not thousands of times as many";
+        let expected = "at least min / avpkt packets, and not thousands of times more";
         return Err(refuse("burst", &params.burst.to_string(), expected));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `rfc970`.
+//! The text form of `rfc970`.
 use super::words::{Exact, Words};
 use super::{Settings, SpecError};
 use crate::Rfc970Params;

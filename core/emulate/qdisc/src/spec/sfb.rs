@@ -1,4 +1,4 @@
-//! `sfb`.
+//! The text form of `sfb`.
 use super::words::{Exact, Words};
 use super::{Settings, SpecError};
 use crate::SfbParams;

@@ -1,4 +1,4 @@
-//! `sfq`.
+//! The text form of `sfq`.
 use super::words::{Exact, Words, refuse};
 use super::{Settings, SpecError};
 use crate::{DropFrom, SfqParams};
@@ -7,7 +7,7 @@ use core::fmt;
 use fathom_units::ETHERNET_FULL_FRAME;
 
 impl Default for SfqParams {
-    /// Those of Linux.
+    /// The defaults of Linux.
     fn default() -> Self {
         SfqParams {
             limit_packets: 127,
@@ -21,10 +21,10 @@ impl Default for SfqParams {
     }
 }
 
-/// Linux keeps the length of a slot in a byte.
+/// Linux stores the length of a slot in one byte.
 const MAX_DEPTH: u64 = 127;
 const MAX_DIVISOR: u64 = 65_536;
-/// All numbers of 16 bits but those that Linux takes for lengths.
+/// All 16-bit numbers except those that Linux reserves for lengths.
 const MAX_FLOWS: u64 = 65_408;
 
 fn divisor(words: &mut Words<'_>) -> Result<u64, SpecError> {

@@ -1,4 +1,4 @@
-//! The disciplines of one queue: a control law, and a limit.
+//! Disciplines with one queue: a control law and a limit.
 use super::words::Words;
 use super::{Settings, SpecError};
 use crate::Variant;
@@ -7,17 +7,17 @@ use core::fmt;
 /// Parameters of a discipline with a single queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SingleQueueParams<C> {
-    /// The control law's.
+    /// Parameters of the control law.
     pub control: C,
-    /// Packets it holds; default 1000, as in Linux.
+    /// Limit in packets; default 1000, as in Linux.
     pub limit_packets: u64,
 }
 
-/// Parameters of a control law. `Display` writes all but the variant, which stands first in a discipline's text.
+/// Parameters of a control law. `Display` omits the variant, which a discipline writes first.
 pub(crate) trait ControlSettings: Default + fmt::Display {
     const NAME: &'static str;
     const WORDS: &'static str;
-    /// Sets the parameter `word`, whose value comes next in `words`.
+    /// Sets the parameter `word`. Its value is next in `words`.
     fn set(&mut self, word: &'static str, words: &mut Words<'_>) -> Result<(), SpecError>;
     fn variant(&self) -> Variant;
 }

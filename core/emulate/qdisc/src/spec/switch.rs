@@ -1,16 +1,16 @@
-//! `switch`.
+//! The text form of `switch`.
 use super::words::{Words, refuse};
 use super::{SpecError, Text};
 use crate::{Sharing, SwitchParams};
 use core::fmt;
 use fathom_units::{Bytes, Rate};
 
-/// Each costs a look at every packet; large switches have some hundred.
+/// Every packet is compared with each port. Large switches have a few hundred ports.
 const MAX_PORTS: u64 = 1024;
-/// Switches have powers of two from 1/128 to 8.
+/// Real switches use powers of two from 1/128 to 8.
 const MAX_ALPHA: f64 = 1024.0;
 
-/// What was read, in whatever order.
+/// The parameters read so far, in any order.
 #[derive(Default)]
 struct ReadWords {
     ports: Option<u32>,
@@ -39,7 +39,7 @@ impl ReadWords {
                     continue;
                 }
                 "memory" => {
-                    read.memory = Some(words.bytes(word, Bytes(1), "more than 0")?);
+                    read.memory = Some(words.bytes(word, Bytes(1), "a value above 0")?);
                     continue;
                 }
                 "alpha" => alpha(words.value(word)?)?,

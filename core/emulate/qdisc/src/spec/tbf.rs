@@ -1,4 +1,4 @@
-//! `tbf`, in the words of `tc-tbf(8)`.
+//! The text form of `tbf`, with the keywords of `tc-tbf(8)`.
 use super::words::{Words, refuse};
 use super::{SpecError, Text};
 use crate::{PeakParams, TbfParams, TbfQueue};
@@ -6,9 +6,9 @@ use alloc::boxed::Box;
 use core::fmt;
 use fathom_units::{Bytes, Duration, Rate};
 
-const ABOVE_ZERO: &str = "more than 0";
+const ABOVE_ZERO: &str = "a value above 0";
 
-/// What was read, in whatever order.
+/// The parameters read so far, in any order.
 #[derive(Default)]
 struct ReadWords {
     rate: Option<Rate>,
@@ -20,7 +20,6 @@ struct ReadWords {
     child: Option<crate::Spec>,
 }
 
-/// A missing word.
 fn needs(word: &'static str) -> SpecError {
     SpecError::Missing { discipline: TbfParams::NAME, word }
 }
@@ -48,12 +47,12 @@ impl ReadWords {
             (None, Some(_)) => Err(needs("peakrate")),
             (Some(peak), Some(_)) if peak <= rate => {
                 let peak = alloc::format!("{}bit", peak.as_bits_per_second());
-                Err(refuse("peakrate", &peak, "more than rate"))
+                Err(refuse("peakrate", &peak, "more than the rate"))
             }
             (Some(peak), Some(mtu)) => Ok(Some(PeakParams { rate: peak, mtu })),
         }
     }
-    /// tc makes bytes of a latency: what has to wait as long while full buckets empty.
+    /// The limit for a latency, as tc computes it: the bytes sent in that time after full buckets.
     fn limit(&self, rate: Rate, burst: Bytes, peak: Option<PeakParams>) -> Option<Bytes> {
         let latency = self.latency?;
         let held = |at: Rate, depth: Bytes| Bytes(at.bytes_in(latency).get().saturating_add(depth.get()));

@@ -1,4 +1,4 @@
-//! The words of a queue discipline's text, and the values among them.
+//! Reads the words of a queue discipline's text form.
 use super::SpecError;
 use crate::{Limit, Spec, Variant};
 use alloc::string::{String, ToString};
@@ -7,19 +7,19 @@ use core::ops::RangeInclusive;
 use core::str::SplitWhitespace;
 use fathom_units::{Bytes, Duration, Rate, Ratio};
 
-/// Longer targets and intervals are typing errors.
+/// Longer targets and intervals are assumed to be typing errors.
 const MAX_TIME: Duration = Duration::from_secs(3600);
 const LIMIT_EXPECTED: &str = "an amount above 0 such as 256p, 375000b, 64kb or 100ms";
 
-/// One entry of a table of flows takes about 100 bytes. Linux allows as many.
+/// Linux has the same bound. One entry of a flow table takes about 100 bytes.
 const MAX_FLOWS: u64 = 65_536;
-/// With less, a full packet would take many turns. FQ-CoDel in Linux has the same floor.
+/// With less, a full packet would take many turns. FQ-CoDel in Linux has the same bound.
 const MIN_QUANTUM: Bytes = Bytes(256);
 
-/// Queues inside queues inside queues: more is a mistake.
+/// Maximum nesting of queues.
 const MAX_DEPTH: usize = 8;
 
-/// What follows a discipline's name: names of parameters, most of them with a value after them.
+/// The words after the name of a discipline: parameters, most of them followed by a value.
 pub(crate) struct Words<'a> {
     words: SplitWhitespace<'a>,
     discipline: &'static str,
@@ -30,7 +30,7 @@ impl<'a> Words<'a> {
     pub(super) fn new(words: SplitWhitespace<'a>, discipline: &'static str, known: &'static str) -> Self {
         Words { words, discipline, known }
     }
-    /// The next parameter's name, which is one of those known.
+    /// The next parameter, which must be a known one.
     pub(super) fn next_known(&mut self) -> Result<Option<&'static str>, SpecError> {
         let Some(word) = self.words.next() else { return Ok(None) };
         let (discipline, known) = (self.discipline, self.known);
@@ -50,26 +50,26 @@ impl<'a> Words<'a> {
         let bytes: Bytes = text.parse().map_err(|error| SpecError::Unit { word, error })?;
         if bytes >= min { Ok(bytes) } else { Err(refuse(word, text, expected)) }
     }
-    /// Above 0, at most an hour.
+    /// A duration above 0 and of at most one hour.
     pub(super) fn duration(&mut self, word: &'static str) -> Result<Duration, SpecError> {
         let text = self.value(word)?;
         let duration: Duration = text.parse().map_err(|error| SpecError::Unit { word, error })?;
         let fits = duration > Duration::ZERO && duration <= MAX_TIME;
-        if fits { Ok(duration) } else { Err(refuse(word, text, "more than 0 and at most an hour")) }
+        if fits { Ok(duration) } else { Err(refuse(word, text, "a time above 0 and at most 1 hour")) }
     }
-    /// Above 0.
+    /// A rate above 0.
     pub(super) fn rate(&mut self, word: &'static str) -> Result<Rate, SpecError> {
         let text = self.value(word)?;
         let rate: Rate = text.parse().map_err(|error| SpecError::Unit { word, error })?;
-        if rate.as_bits_per_second() > 0 { Ok(rate) } else { Err(refuse(word, text, "more than 0")) }
+        if rate.as_bits_per_second() > 0 { Ok(rate) } else { Err(refuse(word, text, "a value above 0")) }
     }
-    /// From 0 to 1, as in `2%` or `0.02`.
+    /// A ratio from 0 to 1, as in `2%` or `0.02`.
     pub(super) fn ratio(&mut self, word: &'static str) -> Result<Ratio, SpecError> {
         let text = self.value(word)?;
         let plain = text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).map(Ratio);
         plain.map_or_else(|| text.parse().map_err(|error| SpecError::Unit { word, error }), Ok)
     }
-    /// A whole number in a range.
+    /// An integer in `range`.
     pub(super) fn number(
         &mut self,
         word: &'static str,
@@ -85,15 +85,13 @@ impl<'a> Words<'a> {
         let text = self.value(word)?;
         packets(text).ok_or_else(|| refuse(word, text, "a number of packets above 0 such as 1000p"))
     }
-    /// The number of flow queues.
     pub(super) fn flows(&mut self) -> Result<u32, SpecError> {
         self.number("flows", 1..=MAX_FLOWS, "a whole number from 1 to 65536").map(|flows| flows as u32)
     }
-    /// The bytes of a turn.
     pub(super) fn quantum(&mut self) -> Result<Bytes, SpecError> {
         self.bytes("quantum", MIN_QUANTUM, "256b or more")
     }
-    /// `rfc` or `linux`.
+    /// Reads `rfc` or `linux`.
     pub(super) fn variant(&mut self) -> Result<Variant, SpecError> {
         match self.value("variant")? {
             "rfc" => Ok(Variant::Rfc),
@@ -101,7 +99,8 @@ impl<'a> Words<'a> {
             text => Err(refuse("variant", text, "rfc or linux")),
         }
     }
-    /// A queue discipline in braces that stand by themselves, as in `{ fq_codel limit 100p }`, after the first brace.
+    /// A queue discipline between braces, as in `{ fq_codel limit 100p }`; the opening brace has
+    /// been read. Both braces must be separate words.
     pub(super) fn child(&mut self) -> Result<Spec, SpecError> {
         let (mut inside, mut depth) = (String::new(), 1);
         while depth > 0 {
@@ -109,7 +108,7 @@ impl<'a> Words<'a> {
             depth += usize::from(part == "{");
             depth -= usize::from(part == "}");
             if depth > MAX_DEPTH {
-                return Err(refuse("{", part, "at most 8 disciplines one inside the other"));
+                return Err(refuse("queue", part, "at most 8 nested disciplines"));
             }
             if depth > 0 {
                 inside.push_str(part);
@@ -124,10 +123,10 @@ pub(super) fn refuse(word: &'static str, text: &str, expected: &'static str) -> 
     SpecError::Value { word, text: text.to_string(), expected }
 }
 
-/// `256p`; `None` if it is not that, or is zero.
+/// Parses `256p`; `None` if malformed or zero.
 pub(super) fn packets(text: &str) -> Option<u64> {
     let digits = text.strip_suffix(['p', 'P'])?;
-    // `parse` alone would take a sign.
+    // `parse` alone would accept a sign.
     let plain = digits.bytes().all(|b| b.is_ascii_digit());
     digits.parse().ok().filter(|packets| plain && *packets > 0)
 }
@@ -142,7 +141,7 @@ pub(super) fn limit(text: &str) -> Result<Limit, SpecError> {
     bytes.or_else(time).ok_or_else(|| refuse("limit", text, LIMIT_EXPECTED))
 }
 
-/// A duration in the largest unit that loses nothing; `Display` of [`Duration`] rounds.
+/// Writes a duration in the largest exact unit; `Display` of [`Duration`] rounds.
 pub(super) struct Exact(pub(super) Duration);
 
 impl fmt::Display for Exact {

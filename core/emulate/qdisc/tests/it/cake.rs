@@ -6,7 +6,7 @@ use fathom_qdisc::{
 use fathom_units::{Bytes, Duration, Rate, Rng, Time};
 use std::collections::BTreeMap;
 
-/// Packets of each flow that are kept in the queue.
+/// Queued packets per flow.
 const STANDING: usize = 4;
 
 #[derive(Default)]
@@ -19,11 +19,11 @@ impl Sink<TestPacket> for Drops {
     fn marked(&mut self, _: &TestPacket, _: MarkReason, _: Time) {}
 }
 
-/// A queue that never runs out of any of its flows: what leaves it is replaced.
+/// A queue in which every flow always has packets: each packet that leaves is replaced.
 struct Saturated {
     queue: AnyQdisc<TestPacket>,
     now: Time,
-    /// Dropped packets count as sent: on ingress they have used the line, and are part of a flow's share.
+    /// Count drops as sent: on ingress they have used the link and belong to a flow's share.
     is_ingress: bool,
 }
 
@@ -37,7 +37,7 @@ impl Saturated {
     fn add(&mut self, flow: &TestPacket) {
         (0..STANDING).for_each(|_| self.queue.enqueue(flow.clone(), self.now, &mut Drops::default()));
     }
-    /// Bytes by flow while `count` packets are sent. Without a shaper each takes a millisecond.
+    /// Bytes per flow while `count` packets are sent. Without a shaper each takes a millisecond.
     fn send(&mut self, count: usize) -> BTreeMap<u64, f64> {
         let mut sent = BTreeMap::new();
         for _ in 0..count {
@@ -73,8 +73,7 @@ fn with_dscp(flow: u64, dscp: u8) -> TestPacket {
     TestPacket { header: Header { dscp, ..Header::default() }, ..packet(flow, flow, 1000) }
 }
 
-/// Eight flows numbered from 1 share a host on the side `shared`; flow 9 has one of its own there. On the other side each
-/// flow has a host of its own.
+/// On the side `shared`, flows 1 to 8 share a host and flow 9 has one; on the other, each has one.
 fn eight_against_one(shared: usize) -> Vec<TestPacket> {
     let hosts = |flow: u64| {
         let mut hosts = [100 + flow; 2];
@@ -84,14 +83,14 @@ fn eight_against_one(shared: usize) -> Vec<TestPacket> {
     (1..=9).map(|flow| between(flow, hosts(flow))).collect()
 }
 
-/// Bytes of flows 1 to 8 for one byte of flow 9.
+/// Bytes of flows 1 to 8 per byte of flow 9.
 fn ratio(sent: &BTreeMap<u64, f64>) -> f64 {
     (1..=8).map(|flow| sent.get(&flow).copied().unwrap_or(0.0)).sum::<f64>() / sent[&9]
 }
 
 #[test]
 fn each_mode_isolates_its_hosts() {
-    // Bytes of the host with eight flows for one of the host with one flow, if it is the source, and the destination.
+    // The share of the eight flows' host per share of flow 9's host, as source and as destination.
     let table = [
         ("flows", [8.0, 8.0]),
         ("srchost", [1.0, 8.0]),
@@ -100,7 +99,7 @@ fn each_mode_isolates_its_hosts() {
         ("dual-srchost", [1.0, 8.0]),
         ("dual-dsthost", [8.0, 1.0]),
         ("triple-isolate", [1.0, 1.0]),
-        // One queue: packets go as they came.
+        // One queue: packets leave in the order of arrival.
         ("flowblind", [8.0, 8.0]),
     ];
     for (mode, by_side) in table {
@@ -115,8 +114,8 @@ fn each_mode_isolates_its_hosts() {
     }
 }
 
-/// Linux 5.8 used the socket's hash of the whole flow for `srchost` and `dsthost` too (commit b0c19ed6088a, found by
-/// heistp/cake-flowiso), so that a host got a share for each of its flows.
+/// Linux 5.8 used the socket's hash of the whole flow for `srchost` and `dsthost` too (commit
+/// b0c19ed6088a, found by heistp/cake-flowiso), so that a host got a share for each of its flows.
 #[test]
 fn flows_of_a_host_share_a_queue_in_srchost_and_dsthost() {
     for (mode, side) in [("srchost", 0), ("dsthost", 1)] {
@@ -127,7 +126,7 @@ fn flows_of_a_host_share_a_queue_in_srchost_and_dsthost() {
     }
 }
 
-/// All nine flows go to one host. Its nine bulk flows are more than either source has, so each flow counts a ninth.
+/// All nine flows go to one host, which has more bulk flows than either source: a ninth each.
 #[test]
 fn triple_isolation_looks_at_the_host_with_more_flows() {
     let to_one: Vec<_> = (1..=9).map(|flow| between(flow, [if flow == 9 { 2 } else { 1 }, 500])).collect();
@@ -139,8 +138,8 @@ fn triple_isolation_looks_at_the_host_with_more_flows() {
     }
 }
 
-/// More flows than queues come and go, so that queues are shared and change hands. If one bulk flow of a host were counted
-/// too often or not taken off again (as in Linux before 6.12), the shares afterwards would be wrong.
+/// More flows than queues come and go, so that queues are shared and change owners. Counting a
+/// host's bulk flow twice or never removing it (as in Linux before 6.12) would make shares wrong.
 #[test]
 fn hosts_are_counted_right_through_collisions() {
     for seed in 0..5 {
@@ -172,9 +171,9 @@ fn tins_share_by_their_weights() {
     let weights = [256.0, 224.0, 196.0, 171.0, 149.0, 130.0, 113.0, 98.0];
     let eight: Vec<_> = (0..8).map(|tin| with_dscp(tin + 1, tin as u8 * 8)).collect();
     let table: [(&str, &[TestPacket], Vec<f64>); 5] = [
-        // Each tin has its part of the rate, and best effort what is left.
+        // Each tin gets its part of the rate; best effort gets the rest.
         ("bandwidth 16mbit diffserv4", &voice_video_bulk, vec![3.0 / 16.0, 1.0 / 16.0, 0.5, 0.25]),
-        // Without video: it is best effort there, and the two flows of the tin share it.
+        // Without a video tin, video is best effort: two flows share that tin.
         ("bandwidth 16mbit diffserv3", &voice_video_bulk, vec![11.0 / 32.0, 1.0 / 16.0, 11.0 / 32.0, 0.25]),
         ("bandwidth 16mbit besteffort", &voice_video_bulk, vec![0.25; 4]),
         ("unlimited diffserv4", &voice_video_bulk, [16.0, 1.0, 8.0, 4.0].map(|share| share / 29.0).into()),
@@ -206,7 +205,7 @@ fn the_long_run_rate_is_the_one_set() {
                 let ip = 40 + rng.below(1461);
                 let header = Header { ip_len: Some(Bytes(ip)), ..Header::default() };
                 let wire = TestPacket { header, ..packet(number, rng.below(5), ip + 14) };
-                // Never empty: ten wait.
+                // Never empty: ten packets wait.
                 queue.enqueue(wire, now, &mut Drops::default());
                 if number < 10 {
                     continue;
@@ -237,15 +236,15 @@ fn by_hand(framing: &Framing, packet: &TestPacket) -> u64 {
     }
 }
 
-/// A flood that does not listen, twice the rate. On ingress all of it has used the line before us, so that the shaper is
-/// always behind; the failsafe clock keeps two thirds of the rate.
+/// An unresponsive flood at twice the rate. On ingress all of it is charged, so the shaper's clock
+/// is always late. The failsafe clock keeps two thirds of the rate.
 #[test]
 fn on_ingress_drops_are_charged_up_to_a_third() {
     for (direction, share) in [("egress", 1.0), ("ingress", 2.0 / 3.0)] {
         let spec = format!("cake bandwidth 10mbit besteffort memlimit 100000b {direction}");
         let (mut queue, mut drops, mut sent) = (build(&spec), Drops::default(), 0);
         for number in 0..40_000_u64 {
-            // 1000 bytes each 400 us are 20 Mbit/s.
+            // 1000 bytes per 400 us are 20 Mbit/s.
             let now = Time::from_nanos(number * 400_000);
             queue.enqueue(packet(number, 1, 1000), now, &mut drops);
             while queue.dequeue(now, &mut drops).is_some() {
@@ -257,7 +256,7 @@ fn on_ingress_drops_are_charged_up_to_a_third() {
     }
 }
 
-/// Packets come at 10 Mbit/s, two close together and then a pause. It shapes to 15/16 of that.
+/// Packets arrive at 10 Mbit/s in pairs. The shaper rate becomes 15/16 of that.
 #[test]
 fn autorate_finds_the_rate_of_what_arrives() {
     for start in ["unlimited", "bandwidth 2mbit", "bandwidth 11mbit"] {
@@ -275,8 +274,8 @@ fn autorate_finds_the_rate_of_what_arrives() {
     }
 }
 
-/// 300 ms of packets at 10 Mbit/s, and nobody asks. The rate is set at about 250 ms, and only the time since then counts:
-/// 50 ms at 9.4 Mbit/s are 39 packets.
+/// 300 ms of packets at 10 Mbit/s without a dequeue. The rate is set at about 250 ms, and only the
+/// time since then counts: 50 ms at 9.4 Mbit/s are 39 packets.
 #[test]
 fn a_rate_that_is_found_does_not_apply_to_the_past() {
     let (mut queue, mut drops) = (build("cake autorate-ingress besteffort"), Drops::default());
@@ -289,8 +288,7 @@ fn a_rate_that_is_found_does_not_apply_to_the_past() {
     assert!((36..=42).contains(&sent), "{sent}");
 }
 
-/// Four times what the rate sends in an RTT, here of 1000 s: at 1 kbit/s less than the least, at what is found more than
-/// the most.
+/// Four times the bytes of 1000 s: below the minimum at 1 kbit/s, above the maximum as estimated.
 #[test]
 fn the_memory_follows_the_rate() {
     for (words, expected) in [("", 4 << 20), ("autorate-ingress", 10_240 * 1514)] {
@@ -309,7 +307,7 @@ fn the_memory_follows_the_rate() {
 fn targets_intervals_and_quanta_by_rate() {
     let ms = |ms: f64| Duration::from_secs_f64(ms / 1e3);
     let rate = |bits| Some(Rate::from_bits_per_second(bits));
-    // A full packet at 1.25 Mbit/s takes 9.6896 ms: times 1.5 is 14.5344; tc prints 14.5 and 110 ms.
+    // A full packet at 1.25 Mbit/s takes 9.6896 ms, times 1.5 is 14.5344. tc: 14.5 and 110 ms.
     let table = [
         (rate(20_000_000), 100.0, [5.0, 100.0], 610),
         (rate(1_250_000), 100.0, [14.5344, 109.5344], 300),
@@ -325,14 +323,14 @@ fn targets_intervals_and_quanta_by_rate() {
         assert_eq!((tin.target, tin.interval), (ms(target), ms(interval)), "{shaped:?}, RTT {rtt} ms");
         assert_eq!(tin.quantum, Bytes(quantum), "{shaped:?}");
     }
-    // The bulk tin of 20 Mbit/s.
+    // The bulk tin at 20 Mbit/s.
     assert_eq!(Diffserv::Diffserv3.tins(rate(20_000_000), ms(100.0))[1].target, ms(14.5344));
     let rates: Vec<_> =
         Diffserv::Diffserv8.tins(rate(8_000_000), ms(100.0)).iter().map(|tin| tin.rate).collect();
     assert_eq!(rates[..3], [rate(8_000_000), rate(7_000_000), rate(6_125_000)]);
 }
 
-/// `CS3`, `AF41`, `EF` and so on to their six bits; `TOS4` is RFC 1349's bit for delay.
+/// Converts `CS3`, `AF41`, `EF` and so on to six bits; `TOS4` is RFC 1349's bit for delay.
 fn code_point(name: &str) -> u8 {
     let digit = |at: usize| name.as_bytes()[at] - b'0';
     match name {
@@ -393,7 +391,7 @@ fn washing_clears_the_dscp_after_the_tin_was_chosen_and_keeps_ecn() {
     }
 }
 
-/// Against a search through all queues: what is dropped for lack of room is from a longest one, and no more than needed.
+/// Overflow drops come from a longest queue of all tins, and are no more than needed.
 #[test]
 fn overflow_takes_from_the_longest_queue_of_all_tins() {
     let mut overflows = 0;
@@ -454,9 +452,9 @@ fn words() {
         assert_eq!(spec.to_string().parse(), Ok(spec), "{text}");
     }
     let refusals = [
-        ("cake nat", "cake sees packets with their own addresses, not behind a NAT (leave out \"nat\")"),
-        ("cake overhead 300", "overhead \"300\" will not do (expected a number of bytes from -64 to 256)"),
-        ("cake mpu 64b", "mpu \"64b\" will not do (expected a number of bytes from 0 to 256)"),
+        ("cake nat", "cake does not support \"nat\" here: no addresses are translated (remove \"nat\")"),
+        ("cake overhead 300", "invalid overhead \"300\" (expected a number of bytes from -64 to 256)"),
+        ("cake mpu 64b", "invalid mpu \"64b\" (expected a number of bytes from 0 to 256)"),
         ("cake bandwidth 20", "bandwidth: rate \"20\" has no unit (did you mean \"20Mbit\" or \"20Kbit\"?)"),
     ];
     for (text, refusal) in refusals {

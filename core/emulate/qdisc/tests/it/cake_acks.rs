@@ -1,15 +1,15 @@
-//! CAKE's ACK filter: what the sender learns is the same with and without it.
+//! CAKE's ACK filter: the sender learns the same with and without it.
 use crate::common::{Header, Log, TestPacket, build, packet};
 use fathom_qdisc::{PureAck, Qdisc};
 use fathom_units::{Rng, Time};
 
 const SEGMENT: u32 = 1000;
 
-/// The ACKs of a receiver that loses some segments: each tells up to three blocks, the one that grew last first, and
-/// sometimes that the same came twice; ECN flags and timestamps change now and then.
+/// The ACKs of a receiver that loses some segments. Each reports up to three blocks, the most
+/// recently grown first, and sometimes a duplicate; ECN flags and timestamps change occasionally.
 fn receiver(seed: u64, count: usize) -> Vec<PureAck> {
     let mut rng = Rng::new(seed);
-    // Near the end of the circle, so that it is passed.
+    // Close to the wraparound of sequence numbers.
     let (mut ack, mut next) = (u32::MAX - 20 * SEGMENT, u32::MAX - 20 * SEGMENT);
     let mut blocks: Vec<(u32, u32)> = vec![];
     let (mut flags, mut clock) = (0, 1);
@@ -20,13 +20,13 @@ fn receiver(seed: u64, count: usize) -> Vec<PureAck> {
             clock += rng.below(2) as u32;
             let mut duplicate = None;
             match rng.below(10) {
-                // Lost, and the one after it arrives.
+                // This segment is lost and the next one arrives.
                 0 => {
                     next = next.wrapping_add(2 * SEGMENT);
                     blocks.insert(0, (next.wrapping_sub(SEGMENT), next));
                     blocks.truncate(4);
                 }
-                // What was lost is sent again.
+                // A lost segment is retransmitted.
                 1 | 2 if !blocks.is_empty() => {
                     blocks.clear();
                     ack = next;
@@ -49,7 +49,7 @@ fn receiver(seed: u64, count: usize) -> Vec<PureAck> {
         .collect()
 }
 
-/// Sends them through the filter, some dequeued between, and gives those that came through, by number.
+/// Sends the ACKs through the filter, with dequeues between. Returns which ones passed.
 fn filtered(spec: &str, acks: &[PureAck], seed: u64) -> Vec<usize> {
     let (mut queue, mut rng, mut through) = (build(spec), Rng::new(seed), vec![]);
     for (number, ack) in acks.iter().enumerate() {
@@ -63,7 +63,7 @@ fn filtered(spec: &str, acks: &[PureAck], seed: u64) -> Vec<usize> {
     through.iter().map(|(ack, _)| ack.name.parse().unwrap()).collect()
 }
 
-/// Close together, so that COBALT has nothing to say.
+/// Close together, so that COBALT sends no signal.
 fn number_time(number: usize) -> Time {
     Time::from_nanos(10_000 * number as u64)
 }
@@ -77,7 +77,7 @@ fn flag_changes(flags: impl Iterator<Item = u8>) -> Vec<u8> {
 fn blocks(ack: &PureAck) -> impl Iterator<Item = (u32, u32)> + '_ {
     ack.sack.iter().copied().filter(|(start, end)| start != end)
 }
-/// `a` lies in `b`, on the circle.
+/// True if `a` is inside `b`, modulo 2^32.
 fn lies_in(a: (u32, u32), b: (u32, u32)) -> bool {
     (a.0.wrapping_sub(b.0) as i32) >= 0 && (b.1.wrapping_sub(a.1) as i32) >= 0
 }
@@ -111,7 +111,7 @@ fn ack_filtering_preserves_what_the_sender_learns() {
             }
         }
     }
-    // That it filters at all: of 2 * 200 * 400.
+    // Of 2 * 200 * 400 ACKs: the filter does drop.
     assert!(dropped > 20_000, "{dropped}");
 }
 

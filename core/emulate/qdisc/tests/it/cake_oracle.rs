@@ -1,5 +1,6 @@
-//! CAKE a second time, to be read beside the rules and not to be fast: lists that are searched, hosts that are counted each
-//! time, floating-point roots. Its flows have a queue each; overheads, the ACK filter and autorate have tests of their own.
+//! A second implementation of CAKE, written for readability instead of speed: linear searches,
+//! hosts counted each time, floating-point roots. Each flow has its own queue. Overheads, the ACK
+//! filter and autorate have separate tests.
 use crate::common::{Header, TestPacket, build, dequeue, enqueue, packet};
 use fathom_qdisc::{CakeParams, Ecn, Isolation, Spec, TinParams};
 use fathom_units::{Bytes, Duration, Rng, Time};
@@ -18,15 +19,15 @@ struct Flow {
     packets: Vec<(TestPacket, u64)>,
     set: Set,
     hosts: [u64; 2],
-    /// In bytes times 65536.
+    /// In units of 1/65536 byte.
     deficit: i64,
-    /// When it is served next: the round, and in that the order of being put there.
+    /// When it is served next: the round, and the order of insertion within the round.
     turn: (u64, u64),
     count: u32,
     inverse_root: f64,
     drop_next: u64,
     dropping: bool,
-    /// Of 2^32.
+    /// In units of 2^-32.
     blue: u64,
     blue_changed: Option<u64>,
 }
@@ -96,7 +97,7 @@ impl Tin {
         };
         sides.iter().map(bulk).max().unwrap_or(1).max(1)
     }
-    /// The round is that of the first of the old flows.
+    /// The current round is that of the first old flow.
     fn see_round(&mut self) {
         let rounds = self.old.iter().map(|key| self.flows[key].turn.0);
         self.round = rounds.min().unwrap_or(self.round);
@@ -131,7 +132,7 @@ impl Oracle {
             turns: 0,
         };
         let tins = params.diffserv.tins(params.rate, params.rtt).into_iter().map(tin).collect();
-        // `build` has the seed 1; the first number is the salt.
+        // `build` uses seed 1; its first random number is the salt.
         let mut rng = Rng::stream(1, "cake");
         rng.next_u64();
         Oracle { params, tins, current: 0, time_next: 0, failsafe: 0, rng }
@@ -260,7 +261,7 @@ impl Oracle {
         log.push("empty".to_string());
         log.join(", ")
     }
-    /// A flow in debt gets its credit in each round until it owes nothing, and is served in the last of them.
+    /// A flow in debt gets its credit in each round, and is served when the debt is paid.
     fn end_turn(&mut self, tin: usize, key: u64) {
         let isolation = self.params.isolation;
         let tin = &mut self.tins[tin];
@@ -371,7 +372,7 @@ enum Served {
     Empty,
 }
 
-/// Phases of overload, of light load and of silence; flows between a few hosts, in all tins.
+/// Phases of overload, light load and silence; flows between a few hosts, in all tins.
 fn actions(seed: u64, count: usize) -> Vec<(Time, Option<TestPacket>)> {
     let mut rng = Rng::new(seed);
     let (mut now, mut arrivals, mut flows) = (Time::ZERO, 0.5, 1);
@@ -425,6 +426,6 @@ fn cake_agrees_with_the_oracle_packet_for_packet() {
             }
         }
     }
-    // That it was worth comparing.
+    // The comparison has covered enough of each kind.
     assert!(seen.values().all(|times| *times > 5000), "{seen:?}");
 }

@@ -11,13 +11,13 @@ pub(crate) struct TestPacket {
     pub(crate) header: Header,
 }
 
-/// What only some disciplines look at.
+/// Fields that only some disciplines use.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Header {
     pub(crate) dscp: u8,
-    /// The same as the size on the wire if there is none.
+    /// `None`: the same as the size on the wire.
     pub(crate) ip_len: Option<Bytes>,
-    /// Source and destination; each flow has hosts of its own if there are none.
+    /// Source and destination; `None`: each flow has its own hosts.
     pub(crate) hosts: Option<[u64; 2]>,
     pub(crate) ack: Option<PureAck>,
 }
@@ -33,7 +33,7 @@ impl Packet for TestPacket {
         assert_ne!(self.ecn, Ecn::NotEct, "{self:?} cannot be marked");
         self.ecn = Ecn::Ce;
     }
-    /// The flow itself, so that a test chooses the queue.
+    /// The flow number itself, so that a test chooses the queue.
     fn flow_hash(&self, _salt: u64) -> u64 {
         self.flow
     }
@@ -58,7 +58,7 @@ pub(crate) fn packet(name: impl ToString, flow: u64, len: u64) -> TestPacket {
     TestPacket { name: name.to_string(), flow, len: Bytes(len), ecn: Ecn::NotEct, header: Header::default() }
 }
 
-/// What a call did, in words: `drop b aqm`, `mark c`, `mark c threshold`, `send a 5ms`.
+/// What a call did, as text: `drop b aqm`, `mark c`, `mark c threshold`, `send a 5ms`.
 #[derive(Default, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Log(pub(crate) Vec<String>);
 
@@ -91,7 +91,7 @@ pub(crate) fn ms(ms: f64) -> Time {
     Time::ZERO + Duration::from_secs_f64(ms / 1e3)
 }
 
-/// Dequeues and puts what happened in words, the packet sent last; `empty` if none was.
+/// Dequeues and describes what happened, the sent packet last; `empty` if none was sent.
 pub(crate) fn dequeue(queue: &mut impl Qdisc<TestPacket>, now: Time) -> String {
     let mut log = Log::default();
     let sent = queue.dequeue(now, &mut log);
@@ -102,21 +102,21 @@ pub(crate) fn dequeue(queue: &mut impl Qdisc<TestPacket>, now: Time) -> String {
     log.0.join(", ")
 }
 
-/// Enqueues and puts what happened in words; `-` if nothing did.
+/// Enqueues and describes what happened; `-` if nothing did.
 pub(crate) fn enqueue(queue: &mut impl Qdisc<TestPacket>, packet: TestPacket, now: Time) -> String {
     let mut log = Log::default();
     queue.enqueue(packet, now, &mut log);
     if log.0.is_empty() { "-".to_string() } else { log.0.join(", ") }
 }
 
-/// One thing that a host does to a queue.
+/// One operation on a queue.
 pub(crate) enum Action {
     Enqueue(TestPacket),
     Dequeue,
 }
 
-/// Random arrivals and dequeues in the order of time: phases of overload and of idleness, several flows, sizes from an
-/// ACK to a full packet, some ECN-capable.
+/// Random arrivals and dequeues in order of time: phases of overload and of idleness, several
+/// flows, sizes from an ACK to a full packet, some ECN-capable.
 pub(crate) fn random_actions(seed: u64, count: usize) -> Vec<(Time, Action)> {
     let mut rng = Rng::new(seed);
     let flows = 1 + rng.below(6);
@@ -141,7 +141,7 @@ pub(crate) fn random_actions(seed: u64, count: usize) -> Vec<(Time, Action)> {
     actions
 }
 
-/// The disciplines that properties are tested on, with limits small enough to be met.
+/// The disciplines that the property tests cover, with limits small enough to be reached.
 pub(crate) const SPECS: &[&str] = &[
     "fifo limit 20p",
     "fifo limit 20p drop head",

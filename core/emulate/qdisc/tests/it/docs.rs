@@ -1,8 +1,7 @@
-//! `docs/queues.md` has every discipline and every word.
+//! `docs/queues.md` documents every discipline and every parameter.
 use fathom_qdisc::Spec;
 use std::path::Path;
 
-/// What an error lists after "known: ".
 fn known(text: &str) -> Vec<String> {
     let error = text.parse::<Spec>().expect_err(text).to_string();
     let (_, list) = error.split_once("(known: ").unwrap_or_else(|| panic!("{error}"));

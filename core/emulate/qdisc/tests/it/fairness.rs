@@ -1,9 +1,9 @@
-//! What flows get of a link when all have something to send.
+//! Flows' shares of the link when all have packets to send.
 use crate::common::{TestPacket, build, dequeue, enqueue, ms, packet};
 use fathom_qdisc::{AnyQdisc, Ecn, Packet, Qdisc, Sink, Spec};
 use fathom_units::{Bytes, Duration, Rng, Time};
 
-/// Bytes of each flow after `count` packets, checked after each packet; every flow always has ten in the queue.
+/// Bytes per flow after `count` packets; `check` runs after each. Ten packets per flow stay queued.
 fn shares(spec: &str, sizes: &[&[u64]], count: usize, mut check: impl FnMut(&[u64])) -> Vec<u64> {
     let (mut queue, mut rng) = (build(spec), Rng::new(4));
     let mut bytes = vec![0; sizes.len()];
@@ -24,7 +24,7 @@ fn shares(spec: &str, sizes: &[&[u64]], count: usize, mut check: impl FnMut(&[u6
     bytes
 }
 
-/// Jain's index: 1 if all are the same.
+/// Jain's fairness index: 1 if all are equal.
 fn jain(bytes: &[u64]) -> f64 {
     let sum: f64 = bytes.iter().map(|b| *b as f64).sum();
     let squares: f64 = bytes.iter().map(|b| (*b as f64).powi(2)).sum();
@@ -33,7 +33,7 @@ fn jain(bytes: &[u64]) -> f64 {
 
 const MIXED: &[&[u64]] = &[&[1514], &[60], &[60, 1514], &[300, 400, 1000], &[1000]];
 
-/// The paper's bound: after k rounds a flow has sent at most k quanta, and less than one packet short of that.
+/// The paper's bound: after k rounds a flow has sent k quanta, less at most one packet.
 #[test]
 fn drr_shares_bytes_within_a_quantum_and_a_packet_at_any_time() {
     for quantum in [256_u64, 1000, 1514, 6000] {
@@ -46,7 +46,7 @@ fn drr_shares_bytes_within_a_quantum_and_a_packet_at_any_time() {
     }
 }
 
-/// Those that end a turn on credit owe it in the next. SFQ rounds small packets up by up to 7 bytes in 60.
+/// These let a flow overdraw its turn. SFQ rounds small packets up by up to 7 bytes in 60.
 #[test]
 fn the_other_fair_queues_share_bytes_too() {
     for (spec, least) in [
@@ -61,22 +61,22 @@ fn the_other_fair_queues_share_bytes_too() {
     }
 }
 
-/// RFC 970 counts packets, so that size decides: what deficit round robin was made for.
+/// RFC 970 counts packets, so shares depend on packet size. DRR was invented to fix that.
 #[test]
 fn rfc_970_shares_packets() {
     let bytes = shares("rfc970", &[&[1514], &[60]], 10_000, |_| {});
     assert_eq!(bytes, [5000 * 1514, 5000 * 60]);
 }
 
-/// RFC 970's finding: with any amount of memory and a finite time to live, first in first out loses everything under
-/// overload. Fair queueing keeps a host that sends less than its share out of it.
+/// The finding of RFC 970: with unlimited memory and a finite time to live, a FIFO under overload
+/// loses everything. Fair queueing protects a host that sends less than its share.
 #[test]
 fn rfc_970_keeps_a_modest_host_alive() {
     let mut queue = build("rfc970 limit 1000000p ttl 1s");
     let (mut greedy, mut modest) = (0, 0);
     for millisecond in 0..100_000_u32 {
         let now = ms(f64::from(millisecond));
-        // Two packets a millisecond of one, one in ten of the other; one leaves.
+        // Per millisecond two packets of one host and 0.1 of the other arrive, and one leaves.
         (0..2).for_each(|_| _ = enqueue(&mut queue, packet("g", 1, 1000), now));
         if millisecond % 10 == 0 {
             enqueue(&mut queue, packet("m", 2, 1000), now);
@@ -89,7 +89,7 @@ fn rfc_970_keeps_a_modest_host_alive() {
     assert_eq!(greedy, 90_000);
 }
 
-/// A packet whose flow's hash depends on the salt, as those of real hosts do.
+/// A packet with a flow hash that depends on the salt, as those of real hosts do.
 struct Salted(TestPacket);
 
 impl Packet for Salted {
@@ -113,7 +113,7 @@ impl Sink<Salted> for Nothing {
     fn marked(&mut self, _: &Salted, _: fathom_qdisc::MarkReason, _: Time) {}
 }
 
-/// Hashing anew parts flows that shared a slot, and puts no packet of a flow before another.
+/// Rehashing separates flows that shared a slot, and does not reorder the packets of a flow.
 #[test]
 fn sfq_hashes_anew_and_keeps_order() {
     let mut queue: AnyQdisc<Salted> = "sfq divisor 2 perturb 1s".parse::<Spec>().unwrap().build(1);
@@ -133,9 +133,9 @@ fn sfq_hashes_anew_and_keeps_order() {
             let flow = u64::from(number > 4);
             queue.enqueue(Salted(packet(pair * 100 + number, flow, 1514)), now, &mut Nothing);
         }
-        // In one slot the first four of the first flow; else two of each.
+        // In a shared slot the first four are of the first flow; otherwise two of each.
         together += u32::from(take_four(&mut queue, now) == [0; 4]);
-        // The rest has moved by now.
+        // The remaining packets were rehashed by then.
         take_four(&mut queue, later);
     }
     assert!((70..=130).contains(&together), "{together}");

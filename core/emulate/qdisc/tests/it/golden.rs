@@ -1,15 +1,16 @@
-//! Time lines written by hand in `golden/qdisc/*.txt`: what each discipline does, and when.
+//! Handwritten timelines in `golden/qdisc/*.txt`: what each discipline does, and when.
 //!
 //! ```text
 //! qdisc fifo limit 2p
 //! 0ms | enqueue a 1000b        | -
 //! 5ms | dequeue                | send a 5ms
 //! ```
-//! `enqueue a 1000b flow 3 ect` names a flow and an ECN-capable packet (`ect1` is L4S, `ce` is marked already); `enqueue a1..a9 1000b` is nine of them; `dequeue 3`
-//! dequeues three times; `next` tells when to ask again. `qdisc` begins anew with an empty queue.
+//! `enqueue a 1000b flow 3 ect` specifies a flow and an ECN-capable packet (`ect1` is L4S, `ce` is
+//! already marked); `enqueue a1..a9 1000b` enqueues nine packets; `dequeue 3` dequeues three times;
+//! `next` prints when to dequeue again. `qdisc` starts over with an empty queue.
 //!
-//! Also: `dscp 46`, `ip 1500b` (the IP packet's size), `src 1 dst 2` (hosts), and for a bare ACK `ack 1000`, with
-//! `sack 2000-3000,5000-6000`, `ts 7`, `ece` and `options` if it has them.
+//! Also: `dscp 46`, `ip 1500b` (the IP packet's size), `src 1 dst 2` (hosts), and for a pure ACK
+//! `ack 1000`, optionally with `sack 2000-3000,5000-6000`, `ts 7`, `ece` and `options`.
 use crate::common::{Header, TestPacket, build, dequeue, enqueue, packet};
 use fathom_qdisc::{AnyQdisc, Ecn, PureAck, Qdisc};
 use fathom_units::{Bytes, Duration, Time};
@@ -34,7 +35,7 @@ fn packets(words: &[&str]) -> Vec<TestPacket> {
     names.into_iter().map(named).collect()
 }
 
-/// What comes after `name`.
+/// The value after `name`.
 fn value<T: FromStr<Err: Debug>>(words: &[&str], name: &str) -> Option<T> {
     let at = words.iter().position(|word| *word == name)?;
     Some(words[at + 1].parse().unwrap())

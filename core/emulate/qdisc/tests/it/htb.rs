@@ -1,12 +1,12 @@
-//! HTB's shares beside those of a fluid that is poured drop by drop.
+//! HTB's shares compared with a fluid model.
 use crate::common::{Log, build, packet};
 use fathom_qdisc::Qdisc;
 use fathom_units::{Rng, Time};
 
-/// Packets of 1000 bytes; rates in kbit/s.
+/// Packet size in bytes; rates are in kbit/s.
 const LEN: u64 = 1000;
 const RATE: f64 = 10_000.0;
-/// When the bursts are over, and how long shares are measured.
+/// Seconds until the bursts are over, and seconds of the measurement.
 const START: u64 = 10;
 const SECONDS: u64 = 40;
 /// Deep enough that a class loses no tokens while it waits for the turn of another.
@@ -21,7 +21,7 @@ struct Leaf {
     is_active: bool,
 }
 
-/// A class of classes of leaves, each leaf for the flow of its number.
+/// A top class with middle classes and leaves; each leaf takes the flow of its number.
 struct Tree {
     rate: f64,
     /// Rate and ceil.
@@ -50,7 +50,7 @@ impl Tree {
         }
         tree
     }
-    /// One of so many of the same class.
+    /// Adds one of `leaves` leaves of the same class.
     fn add_leaf(&mut self, middle: usize, leaves: u64, rng: &mut Rng) {
         let rate = self.middles[middle].0 / leaves as f64 * (0.2 + 0.8 * rng.next_f64());
         let ceil = rate + rng.next_f64() * (RATE - rate);
@@ -80,8 +80,9 @@ impl Tree {
         text
     }
 
-    /// Rates of the leaves: each its own; then what is left of the class above, then what is left at the top; to the
-    /// lowest priority numbers first, in proportion to quanta, up to all ceils.
+    /// Rates of the leaves in the fluid model: each gets its own rate, then a share of what its
+    /// class has left, then of what the top has left. Lower priority numbers go first; shares are
+    /// proportional to quanta, up to all ceils.
     fn fluid(&self) -> Vec<f64> {
         let own = |leaf: &Leaf| if leaf.is_active { leaf.rate } else { 0.0 };
         let mut shares: Vec<f64> = self.leaves.iter().map(own).collect();
@@ -117,7 +118,7 @@ impl Tree {
         }
     }
 
-    /// Bytes of each leaf after [`SECONDS`] on a link that takes whatever it gets, with the active leaves never empty.
+    /// Bytes of each leaf after [`SECONDS`] on an unlimited link; active leaves stay backlogged.
     fn run(&self) -> Vec<u64> {
         let (mut queue, mut log) = (build(&self.spec()), Log::default());
         let mut bytes = vec![0; self.leaves.len()];
@@ -140,7 +141,7 @@ impl Tree {
     }
 }
 
-/// kbit/s.
+/// Converts to kbit/s.
 fn rates(bytes: &[u64]) -> Vec<f64> {
     bytes.iter().map(|bytes| *bytes as f64 * 8.0 / 1000.0 / SECONDS as f64).collect()
 }
@@ -151,16 +152,17 @@ fn leaves_of_one_class_share_as_a_fluid() {
         let tree = Tree::flat(&mut Rng::new(seed));
         for (index, (got, expected)) in rates(&tree.run()).iter().zip(&tree.fluid()).enumerate() {
             let error = (got - expected).abs();
-            // Besides, a packet in the time measured.
+            // The tolerance includes one packet.
             let place = format!("seed {seed}: {}: leaf {index}", tree.spec());
             assert!(error <= 0.01 * expected + 0.4, "{place} has {got}, not {expected} kbit/s");
         }
     }
 }
 
-/// How several classes share what they borrow for their leaves is not simply by quantum: a turn that a leaf ends while it
-/// sends from its own class's tokens ends that class's turn at the top too, in Linux as here. But no class gets less than
-/// its rate or more than its ceil, and nothing is left over that somebody may have.
+/// How several classes share borrowed rate for their leaves does not depend on quanta alone: if a
+/// leaf ends its turn while it sends from its own class's tokens, the turn of that class at the top
+/// ends too, in Linux as here. But no class gets less than its rate or more than its ceil, and no
+/// rate stays unused that a class may use.
 #[test]
 fn deeper_trees_keep_rates_and_ceils_and_leave_nothing() {
     for seed in 0..40 {
@@ -173,7 +175,7 @@ fn deeper_trees_keep_rates_and_ceils_and_leave_nothing() {
             assert!(within(*share, least, if leaf.is_active { leaf.ceil } else { 0.0 }), "{place}: {share}");
         }
         for (middle, (rate, ceil)) in tree.middles.iter().enumerate() {
-            // Its leaves may not be able to take all that it may send.
+            // Its leaves may be unable to use all that it may send.
             let wanted = tree.sum(&fluid, middle);
             let sum = tree.sum(&shares, middle);
             assert!(within(sum, rate.min(wanted), *ceil), "{place}: {sum}");

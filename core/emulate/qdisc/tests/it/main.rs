@@ -1,4 +1,5 @@
-//! Tests of the queue disciplines: hand-written time lines, properties, an oracle, and mistakes that others made.
+//! Tests of the queue disciplines: handwritten timelines, properties, a second implementation, and
+//! regression tests for bugs found in other programs.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod cake;
 mod cake_acks;

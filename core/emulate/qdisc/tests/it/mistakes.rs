@@ -1,4 +1,4 @@
-//! Mistakes found in other programs' queue disciplines, so that they cannot come here.
+//! Regression tests for bugs found in the queue disciplines of other programs.
 use crate::common::{TestPacket, build, dequeue, enqueue, ms, packet};
 use fathom_qdisc::{AnyQdisc, Ecn};
 
@@ -10,17 +10,17 @@ fn standing(spec: &str, ecn: Ecn) -> AnyQdisc<TestPacket> {
     queue
 }
 
-/// mahimahi's CoDel has two variables of one name: it drops the packet after the one it should, and sends the old one.
+/// mahimahi's CoDel shadows a variable: it drops the packet after the one it should.
 #[test]
 fn the_packet_dropped_is_the_oldest_and_the_next_one_is_sent() {
     let mut queue = standing("codel", Ecn::NotEct);
     dequeue(&mut queue, ms(10.0));
     assert_eq!(dequeue(&mut queue, ms(110.0)), "drop 2 aqm, send 3 110ms");
-    // Also when it drops several in one dequeue.
+    // The same with several drops in one dequeue.
     assert_eq!(dequeue(&mut queue, ms(281.0)), "drop 4 aqm, drop 5 aqm, send 6 281ms");
 }
 
-/// mahimahi counts time in whole milliseconds, so that interval / sqrt(count) is cut off.
+/// mahimahi counts time in whole milliseconds, which truncates interval / sqrt(count).
 #[test]
 fn the_control_law_is_finer_than_a_millisecond() {
     let mut queue = standing("codel", Ecn::NotEct);
@@ -31,19 +31,19 @@ fn the_control_law_is_finer_than_a_millisecond() {
     assert!(dequeue(&mut queue, ms(280.8)).starts_with("drop 7 aqm"));
 }
 
-/// ns-3 schedules the next mark from now. On a link that dequeues late that makes marks too rare.
+/// ns-3 schedules the next mark relative to now, which is too late on a slow link.
 #[test]
 fn the_next_mark_is_due_from_when_the_last_one_was_due() {
     let mut queue = standing("codel ecn", Ecn::Ect0);
     dequeue(&mut queue, ms(10.0));
     assert_eq!(dequeue(&mut queue, ms(110.0)), "mark 2, send 2 110ms");
-    // Due at 210, seen at 250.
+    // Due at 210, handled at 250.
     assert_eq!(dequeue(&mut queue, ms(250.0)), "mark 3, send 3 250ms");
-    // Due at 210 + 70.7; from now it would be 320.7.
+    // Due at 210 + 70.7; relative to 250 it would be 320.7.
     assert_eq!(dequeue(&mut queue, ms(281.0)), "mark 4, send 4 281ms");
 }
 
-/// ns-3's empty queue does not reset the time since which the sojourn is above target.
+/// In ns-3 an empty queue does not reset the time above target.
 #[test]
 fn an_empty_queue_ends_the_time_above_target() {
     let mut queue = build("codel");
@@ -56,8 +56,8 @@ fn an_empty_queue_ends_the_time_above_target() {
     }
 }
 
-/// The listing of 2012 took up dropping again at count - 2, where RFC 8289 takes the drops of the last time alone. After
-/// counts 1, 2, 3 the former gives 1 and the latter 2, which is the second gap's 70.7 ms in place of 100.
+/// The listing of 2012 resumed dropping at count - 2, RFC 8289 at the number of drops of the last
+/// phase: after counts 1, 2, 3 at 1 and at 2, which has a gap of 70.7 ms instead of 100.
 #[test]
 fn dropping_is_taken_up_again_at_the_drops_of_the_last_time() {
     let mut queue = standing("codel", Ecn::NotEct);
@@ -71,59 +71,59 @@ fn dropping_is_taken_up_again_at_the_drops_of_the_last_time() {
     assert_eq!(again, [0, 1, 0, 1]);
 }
 
-/// ns-3's PIE has derandomisation off: drops by chance alone come in clusters and after long pauses. With p = 0.0814
-/// none is nearer than ceil(0.85 / p) = 11 packets to the one before, and none further away than ceil(8.5 / p) = 105.
+/// ns-3's PIE turns derandomization off: random drops come in clusters and after long pauses. With
+/// p = 0.0814 gaps are ceil(0.85 / p) = 11 to ceil(8.5 / p) = 105 packets.
 #[test]
 fn pie_spreads_its_drops() {
     let mut queue = build("pie limit 100000p tupdate 1s max_burst 1ms");
     (0..5).for_each(|n| {
         enqueue(&mut queue, packet(n, 0, 1000), ms(0.0));
     });
-    // A delay of 0.999 s. Updates at 1, 2, 3 and 4 s: with 0.125 * 0.984 = 0.123 and 1.25 * 0.999 = 1.249,
-    // p = (0.123 + 1.249) / 2048 = 0.00067, + 0.123 / 32 = 0.00451, + 0.123 / 8 = 0.01989, + 0.123 / 2 = 0.0814.
+    // A delay of 0.999 s, updates at 1 to 4 s: with 0.125 * 0.984 = 0.123 and 1.25 * 0.999 = 1.249,
+    // p = (0.123 + 1.249) / 2048 = 0.00067, + 0.123 / 32 = 0.00451, + 0.123 / 8 = 0.01989, + 0.123
+    // / 2 = 0.0814.
     dequeue(&mut queue, ms(999.0));
     let drops: Vec<u32> =
         (0..50_000).filter(|n| enqueue(&mut queue, packet(n, 0, 1000), ms(4500.0)) != "-").collect();
     let gaps: Vec<u32> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert_eq!(gaps.iter().min(), Some(&11));
     assert!(gaps.iter().all(|gap| *gap <= 105), "{gaps:?}");
-    // 10 packets in which there is none, then by chance with p, but for the few that the upper bound ends: 10 + 1 / p.
+    // 10 packets without a drop, then random with p, but for the upper bound: 10 + 1 / p.
     let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
     assert!((mean / (10.0 + 1.0 / 0.0814) - 1.0).abs() < 0.04, "{mean}");
 }
 
-/// Shadow's control law was (now + interval) / sqrt(count), which lies in the past from the second drop on.
+/// Shadow used (now + interval) / sqrt(count), which is in the past from the second drop on.
 #[test]
 fn the_pace_of_drops_grows_with_the_square_root() {
     let mut queue = build("codel limit 100000p");
     (0..100_000).for_each(|n| {
         enqueue(&mut queue, packet(n, 0, 1000), ms(0.0));
     });
-    // One dequeue a millisecond: n drops take 2 sqrt(n) intervals, so 10 s (100 intervals) see about 2500.
+    // One dequeue per ms: n drops take 2 sqrt(n) intervals, so 10 s (100 intervals) see about 2500.
     let drops = (5..10_110).filter(|at| dequeue(&mut queue, ms(f64::from(*at))).contains("drop")).count();
     assert!((2400..=2600).contains(&drops), "{drops}");
 }
 
-/// ns-3 always puts a new flow that ran empty into the list of old flows, where it loses its priority although nobody
-/// is there to be starved.
+/// ns-3 always moves an emptied new flow to the old flows, even if no other flow could starve.
 #[test]
 fn an_emptied_new_flow_stays_sparse_if_there_are_no_old_flows() {
     let mut queue = build("fq_codel");
     enqueue(&mut queue, packet("a1", 1, 100), ms(0.0));
     dequeue(&mut queue, ms(0.0));
-    // Another new flow, so that a is found empty while there is something to send.
+    // Another new flow, so that a is found empty while there are packets to send.
     (1..=3).for_each(|n| {
         enqueue(&mut queue, packet(format!("b{n}"), 2, 1514), ms(0.0));
     });
     assert_eq!(dequeue(&mut queue, ms(0.0)), "send b1 0ns");
     enqueue(&mut queue, packet("a2", 1, 100), ms(0.0));
-    // Had a become an old flow, b (old by now, and behind it) would not matter, but a third new flow would pass it.
+    // If a had become an old flow, a third new flow would overtake it. b is behind a by now.
     enqueue(&mut queue, packet("c1", 3, 100), ms(0.0));
     assert_eq!(dequeue(&mut queue, ms(0.0)), "send a2 0ns");
     assert_eq!(dequeue(&mut queue, ms(0.0)), "send c1 0ns");
 }
 
-/// Linux looks at the backlog of all flows when it asks whether a standing queue is left; RFC 8290 at the flow's.
+/// Linux uses the backlog of all flows to detect a standing queue, RFC 8290 that of the flow.
 #[test]
 fn the_last_packet_of_a_flow_goes_although_others_have_backlog() {
     let mut queue = build("fq_codel noecn");

@@ -1,5 +1,5 @@
-//! The disciplines a second time, written to be read beside the RFCs and not to be fast: plain vectors, floating-point
-//! seconds, no sharing of code. Random arrivals must give the same packet at every step.
+//! A second implementation of the disciplines that follows the RFCs: plain vectors, floating-point
+//! seconds, no shared code. Both must agree at every step of random arrivals.
 use crate::common::{Action, SPECS, TestPacket, build, dequeue, enqueue, random_actions};
 use crate::oracle_aqm::{PieOracle, RedOracle};
 use crate::oracle_fair::{DrrOracle, FqOracle as LinuxFqOracle, Rfc970Oracle, SfqOracle};
@@ -70,19 +70,19 @@ impl Oracle for FifoOracle {
     }
 }
 
-/// RFC 8289 section 5.2: its variables by its names, times in ticks, 0 for "unset".
+/// RFC 8289 section 5.2 with its variable names; times in ticks, 0 for "unset".
 #[derive(Default, Clone)]
 struct CodelOracle {
-    /// Nanoseconds: 1, and 1024 for Linux's rules.
+    /// Length of a tick in nanoseconds: 1, or 1024 in the Linux variant.
     tick: f64,
     target: f64,
     interval: f64,
     ecn: bool,
     ce_threshold: Option<f64>,
-    /// Linux's approximation of 1 / sqrt(count), in 1/65536.
+    /// Linux's approximation of 1 / sqrt(count), in units of 1/65536.
     rec_inv_sqrt: i128,
     queue: Queue,
-    /// Bytes of other flows, for Linux's rules.
+    /// Bytes of other flows, for the Linux variant.
     other: u64,
     first_above_time: f64,
     drop_next: f64,
@@ -118,7 +118,7 @@ impl CodelOracle {
         let root = if self.linux() { 65536.0 / self.rec_inv_sqrt as f64 } else { self.count.sqrt() };
         t + (self.interval / root).floor()
     }
-    /// x (3 - n x x) / 2 in units of 2^-32, each product cut off at its end.
+    /// x (3 - n x x) / 2 in units of 2^-32, truncating each product.
     fn newton(&mut self) {
         let (x, one) = (self.rec_inv_sqrt * 65536, 1_i128 << 32);
         let bracket = (3 * one - self.count as i128 * (x * x / one)).rem_euclid(1 << 64);
@@ -295,7 +295,7 @@ impl Oracle for FqOracle {
     }
 }
 
-/// Those of the disciplines that have one.
+/// The second implementation of `spec`, if there is one.
 fn oracle(spec: Spec) -> Option<Box<dyn Oracle>> {
     Some(match spec {
         Spec::Fifo(params) => Box::new(FifoOracle(params, vec![])),
@@ -327,7 +327,7 @@ fn oracle(spec: Spec) -> Option<Box<dyn Oracle>> {
 fn the_disciplines_agree_with_the_oracle_packet_for_packet() {
     let (mut drops, mut marks) = (0, 0);
     for spec in SPECS {
-        // The oracle is slow in the number of flow queues; the flows are fewer than 8.
+        // Its running time grows with the number of queues; there are fewer than 8 flows.
         let spec =
             if spec.starts_with("fq_codel limit") { format!("{spec} flows 8") } else { (*spec).into() };
         for seed in 100..120 {
@@ -348,6 +348,6 @@ fn the_disciplines_agree_with_the_oracle_packet_for_packet() {
             }
         }
     }
-    // That it was worth comparing.
+    // The comparison has covered enough drops and marks.
     assert!(drops > 1000 && marks > 500, "{drops} drops, {marks} marks");
 }

@@ -1,4 +1,4 @@
-//! RED and PIE a second time, to be read beside the paper and RFC 8033. They draw from the same random numbers.
+//! A second implementation of RED and PIE, from the papers, with the same random numbers.
 use crate::common::TestPacket;
 use crate::oracle::{Oracle, Queue, bytes, float, sent, take};
 use fathom_qdisc::{Ecn, PieParams, RedParams, Variant};
@@ -7,7 +7,7 @@ use fathom_units::Rng;
 const SECOND: f64 = 1e9;
 const NEVER: f64 = f64::INFINITY;
 
-/// `mark` if it can be and may be, else `drop`.
+/// `mark` if the packet is ECN-capable and marking is allowed, else `drop`.
 fn signal(packet: &TestPacket, may_mark: bool) -> String {
     if may_mark && packet.ecn != Ecn::NotEct {
         format!("mark {}", packet.name)
@@ -16,7 +16,7 @@ fn signal(packet: &TestPacket, may_mark: bool) -> String {
     }
 }
 
-/// Floyd and Jacobson 1993, figure 2, by its names; with `linux` the same in tc's and the kernel's numbers.
+/// Floyd and Jacobson 1993, figure 2, by its names; with `linux` in units of tc and the kernel.
 pub(crate) struct RedOracle {
     pub(crate) params: RedParams,
     rng: Rng,
@@ -57,7 +57,7 @@ impl RedOracle {
     fn thresholds(&self) -> (f64, f64) {
         (self.params.min.get() as f64, self.params.max.get() as f64)
     }
-    /// In bytes.
+    /// The average after idle time, in bytes.
     fn decayed(&self, now: f64) -> f64 {
         if self.q_time == NEVER {
             return self.avg;
@@ -100,16 +100,16 @@ impl RedOracle {
             self.next_adapt += SECOND / 2.0;
         }
     }
-    /// The drawn number over p, in bytes: Linux divides 2^32 by a slope in whole numbers.
+    /// The random number divided by p, in bytes: Linux divides 2^32 by an integer slope.
     fn draw(&mut self) -> f64 {
         let (min, max) = self.thresholds();
         let slope = self.max_p / (max - min);
-        // The first slope is cut, those of the adaptive form are rounded.
+        // The first slope is truncated; those of the adaptive form are rounded.
         let is_adapted = self.params.adaptive && self.next_adapt > SECOND / 2.0;
         let slope = if is_adapted { (slope + 0.5).floor() } else { slope.floor() }.max(1.0);
         ((self.rng.next_u64() >> 32) as f64 / slope).floor()
     }
-    /// Of this arrival: 0 nothing, 1 a signal, 2 a forced one.
+    /// The decision on this arrival: 0 nothing, 1 a signal, 2 a forced one.
     fn choose(&mut self) -> u8 {
         let (min, max) = self.thresholds();
         let gentle = self.params.gentle && self.avg < 2.0 * max;
@@ -147,7 +147,7 @@ impl Oracle for RedOracle {
         self.adapt(now);
         let w = 2.0_f64.powi(-self.wlog);
         self.avg = if self.q_time == NEVER && self.linux() {
-            // avg is kept in units of w, and what is taken off it in whole bytes.
+            // avg is kept in units of w, and whole bytes are subtracted from it.
             self.avg + w * (bytes(&self.queue) as f64 - self.avg.floor())
         } else if self.q_time == NEVER {
             (1.0 - w) * self.avg + w * bytes(&self.queue) as f64
@@ -181,7 +181,7 @@ impl Oracle for RedOracle {
     }
 }
 
-/// RFC 8033 sections 4 and 5, by its names; times in seconds.
+/// RFC 8033 sections 4 and 5, with its names; times in seconds.
 pub(crate) struct PieOracle {
     pub(crate) params: PieParams,
     rng: Rng,
@@ -196,7 +196,7 @@ pub(crate) struct PieOracle {
 }
 
 impl PieOracle {
-    /// Without an estimate of the rate of departure.
+    /// Without the departure rate estimator.
     pub(crate) fn new(params: PieParams) -> Option<Self> {
         let control = &params.control;
         let first = if control.variant == Variant::Linux { SECOND / 2.0 } else { float(control.tupdate) };

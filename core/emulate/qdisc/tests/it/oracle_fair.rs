@@ -1,16 +1,16 @@
-//! The disciplines that share between flows a second time: one list of all packets, searched anew at each step.
+//! A second implementation of the fair queueing disciplines: linear searches of one list.
 use crate::common::TestPacket;
 use crate::oracle::{Oracle, Queue, bytes, float, sent};
 use fathom_qdisc::{DropFrom, DrrParams, FqParams, Rfc970Params, SfqParams};
 
-/// Queues with their keys, in the order of their turns; none is empty.
+/// Queues with their keys, in service order; none is empty.
 type Ring = Vec<(u64, Queue)>;
 
 fn held(ring: &Ring) -> usize {
     ring.iter().map(|(_, queue)| queue.len()).sum()
 }
 
-/// Puts `packet` into the queue of `key`, which is the last of the ring if it is new.
+/// Puts `packet` into the queue of `key`; a new queue goes to the end of the ring.
 fn put(ring: &mut Ring, key: u64, packet: TestPacket, now: f64) {
     match ring.iter_mut().find(|(other, _)| *other == key) {
         Some((_, queue)) => queue.push((packet, now)),
@@ -18,7 +18,7 @@ fn put(ring: &mut Ring, key: u64, packet: TestPacket, now: f64) {
     }
 }
 
-/// Drops the newest of the queue for which `weight` is largest, the last such in the ring.
+/// Drops the newest packet of the queue with the largest `weight` (the last of equals).
 fn drop_newest<W: Ord>(ring: &mut Ring, weight: impl Fn(&Queue) -> W) -> Vec<String> {
     let most = ring.iter().map(|(_, queue)| weight(queue)).max().unwrap();
     let victim = ring.iter().rposition(|(_, queue)| weight(queue) == most).unwrap();
@@ -85,7 +85,7 @@ pub(crate) struct Rfc970Oracle(pub(crate) Rfc970Params, pub(crate) Vec<(u64, Que
 
 impl Oracle for Rfc970Oracle {
     fn enqueue(&mut self, packet: TestPacket, now: f64) -> Vec<String> {
-        // Each flow is of a host of its own.
+        // Each flow has its own host.
         let host = packet.flow;
         put(&mut self.1, host, packet, now);
         let over = held(&self.1) as u64 > self.0.limit_packets;
@@ -114,7 +114,7 @@ impl Oracle for Rfc970Oracle {
 pub(crate) struct SfqOracle {
     params: SfqParams,
     ring: Ring,
-    /// Of each hash value: what is left of its turn, and the step at which its length last changed.
+    /// For each hash value: the rest of its turn, and the step at which its length last changed.
     left: Vec<(i64, u64)>,
     step: u64,
     rehashed: f64,
@@ -131,7 +131,6 @@ impl SfqOracle {
     fn queue(&mut self, slot: u64) -> Option<&mut Queue> {
         self.ring.iter_mut().find(|(key, _)| *key == slot).map(|(_, queue)| queue)
     }
-    /// Removes the packet at `place`.
     fn remove(&mut self, slot: u64, place: usize) -> (TestPacket, f64) {
         let removed = self.queue(slot).unwrap().remove(place);
         self.ring.retain(|(_, queue)| !queue.is_empty());
@@ -144,7 +143,7 @@ impl SfqOracle {
         let place = if self.params.drop_from == DropFrom::Head { 0 } else { len - 1 };
         vec![format!("drop {} overlimit", self.remove(slot, place).0.name)]
     }
-    /// A slot's number if it had room.
+    /// Returns the slot's number if it had room.
     fn put(&mut self, packet: TestPacket, at: f64) -> Option<u64> {
         let slot = packet.flow % self.params.divisor;
         if self.queue(slot).is_none() {
@@ -158,7 +157,7 @@ impl SfqOracle {
         self.left[slot as usize].1 = self.step;
         Some(slot)
     }
-    /// The tests' hash has no salt, so all goes where it was, with new turns.
+    /// The tests' hash has no salt, so all packets return to their slots, with new turns.
     fn rehash(&mut self, now: f64) {
         let Some(period) = self.params.perturb.map(float) else { return };
         if now < self.rehashed + period {
@@ -203,7 +202,7 @@ impl Oracle for SfqOracle {
     }
 }
 
-/// Linux's `fq` by the names in its source.
+/// Linux `fq` with the names in its source.
 pub(crate) struct FqOracle {
     params: FqParams,
     internal: Queue,

@@ -1,4 +1,4 @@
-//! What holds whatever comes, over random arrivals. Each failure names its seed.
+//! Properties that hold for random arrivals. Each failure names its seed.
 use crate::common::{Action, Log, SPECS, TestPacket, build, random_actions};
 use fathom_qdisc::{
     AnyQdisc, Backlog, Count, DropReason, Ecn, Limit, MarkReason, Packet, Qdisc, Sink, Spec, TbfQueue,
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const SEEDS: u64 = 30;
 const ACTIONS: usize = 2000;
 
-/// Calls `check` after each action on each discipline with what went in and what came out of that action.
+/// Calls `check` after each action on each discipline with what entered and left in that action.
 fn for_all(mut check: impl FnMut(&str, &mut AnyQdisc<TestPacket>, &Step)) {
     for spec in SPECS {
         for seed in 0..SEEDS {
@@ -92,7 +92,7 @@ fn packets_of_a_flow_stay_in_order() {
     let mut last: BTreeMap<(String, u64, u64, bool), u64> = BTreeMap::new();
     let mut is_l4s = BTreeMap::new();
     for_all(|spec, _, step| {
-        // Two queues by code point: a real flow has one.
+        // Two queues, selected by code point: a real flow has one code point.
         let is_dual = spec.starts_with("dualpi2");
         step.arrived.iter().for_each(|packet| {
             is_l4s.insert(packet.name.clone(), is_dual && matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce));
@@ -110,7 +110,7 @@ fn a_queue_with_packets_gives_one() {
         let (place, next) = (format!("{spec}, seed {}, {}", step.seed, step.now), queue.next_ready(step.now));
         let all_expired = step.before.packets == step.seen.dropped.len() as u64
             && step.seen.dropped.iter().all(|(_, reason, _)| *reason == DropReason::Expired);
-        // One that shapes says when to ask again.
+        // A shaper says when to dequeue again.
         if step.sent == Some(None) && !all_expired && next.is_none_or(|next| next <= step.now) {
             assert_eq!(step.before, Backlog::default(), "{place}");
         }
@@ -148,14 +148,14 @@ fn limits_are_never_exceeded() {
                 TbfQueue::Limit(limit) => assert!(held.bytes <= limit, "{place}"),
                 TbfQueue::Child(_) => {}
             },
-            // Its classes have limits, and they are tested by themselves.
+            // The limits are those of its classes, which are tested separately.
             Spec::Htb(_) => {}
             Spec::Drr(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Switch(params) => assert!(held.bytes <= params.memory, "{place}"),
             Spec::Rfc970(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::Sfq(params) => assert!(held.packets <= params.limit_packets, "{place}"),
             Spec::FqPie(params) => assert!(held.packets <= params.limit_packets, "{place}"),
-            // Eight more go through the queue for all.
+            // The common FIFO can hold eight more.
             Spec::Fq(params) => assert!(held.packets <= params.limit_packets + 8, "{place}"),
             Spec::Cake(params) => assert!(params.memory.is_none_or(|memory| held.bytes <= memory), "{place}"),
         }

@@ -1,12 +1,12 @@
-//! Shapers on a link that takes whatever they give: how much leaves, and when.
+//! Shapers on a link without a rate: how much they send, and when.
 use crate::common::{Log, TestPacket, build, packet};
 use fathom_qdisc::{AnyQdisc, Qdisc};
 use fathom_units::{Bytes, Duration, Rate, Rng, Time};
 
-/// What left, and when.
+/// Packets and when they left.
 pub(crate) type Departures = Vec<(Time, TestPacket)>;
 
-/// Takes all that may leave until `end`, at the times that the queue tells; then the last of those times.
+/// Dequeues at the times that the queue asks for, until `end`.
 pub(crate) fn serve(queue: &mut AnyQdisc<TestPacket>, from: Time, end: Time, out: &mut Departures) {
     let (mut now, mut log) = (from, Log::default());
     loop {
@@ -27,7 +27,7 @@ pub(crate) fn serve(queue: &mut AnyQdisc<TestPacket>, from: Time, end: Time, out
     }
 }
 
-/// Bursts of mixed sizes with pauses between them; by the load `share` of `rate` on average.
+/// Bursts of mixed sizes with pauses between them, at an average load of `share` times `rate`.
 fn departures(spec: &str, rate: Rate, share: f64, seed: u64) -> Departures {
     let (mut queue, mut rng, mut out) = (build(spec), Rng::new(seed), vec![]);
     let (mut now, mut log) = (Time::ZERO, Log::default());
@@ -54,7 +54,7 @@ fn assert_conforms(out: &Departures, rate: Rate, burst: Bytes, place: &str) {
         for (end, packet) in &out[first..] {
             bits += u128::from(packet.len.get()) * 8;
             let nanos = u128::from((*end - *start).as_nanos());
-            // In units of 10^-9 bit: exact.
+            // In units of 10^-9 bit, which is exact.
             let allowed =
                 u128::from(burst.get()) * 8_000_000_000 + u128::from(rate.as_bits_per_second()) * nanos;
             assert!(bits * 1_000_000_000 <= allowed, "{place}: {bits} bits from {start} to {end}");
@@ -82,7 +82,7 @@ fn no_window_sees_more_than_burst_and_rate() {
     }
 }
 
-/// A million full packets at an odd rate: rounding by a nanosecond for each would be 0.025 %.
+/// A million full packets at an odd rate: rounding each by a nanosecond would be 0.025 %.
 #[test]
 fn a_long_run_keeps_the_rate_to_a_packet() {
     let rate = Rate::from_bits_per_second(2_999_999_929);

@@ -69,8 +69,9 @@ fn texts_and_what_is_written_back() {
 #[test]
 fn an_unknown_name_lists_the_known_names() {
     for (text, refusal) in [
-        ("", "no queue discipline given (known: fifo, codel, fq_codel"),
+        ("", "missing queue discipline (known: fifo, codel, fq_codel"),
         ("best", "unknown queue discipline \"best\" (known: fifo, codel, fq_codel"),
+        ("fqcodel", "unknown queue discipline \"fqcodel\" (did you mean \"fq_codel\"? known: fifo, "),
     ] {
         let error = text.parse::<Spec>().expect_err(text).to_string();
         assert!(error.starts_with(refusal), "{error}");
@@ -80,62 +81,53 @@ fn an_unknown_name_lists_the_known_names() {
 #[test]
 fn refusals_name_the_word_and_what_is_known() {
     let table = [
-        ("fifo", "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
-        ("fifo limit", "\"limit\" needs a value after it"),
+        ("fifo", "fifo requires a limit (such as \"fifo limit 256p\" or \"fifo limit 64kb\")"),
+        ("fifo limit", "\"limit\" needs a value"),
         (
             "fifo limit 64",
-            "limit \"64\" will not do (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
+            "invalid limit \"64\" (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
         ),
         (
             "fifo limit 0p",
-            "limit \"0p\" will not do (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
+            "invalid limit \"0p\" (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
         ),
         (
             "fifo limit +5p",
-            "limit \"+5p\" will not do (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
+            "invalid limit \"+5p\" (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
         ),
-        ("fifo limit 5p drop middle", "drop \"middle\" will not do (expected head or tail)"),
-        ("fifo limit 5p target 5ms", "unknown word \"target\" for fifo (known: limit, drop)"),
+        ("fifo limit 5p drop middle", "invalid drop \"middle\" (expected head or tail)"),
+        ("fifo limit 5p target 5ms", "unknown parameter \"target\" of fifo (known: limit, drop)"),
         (
             "fifo limit 100ms drop tail",
-            "a fifo limited by time drops at its head (leave out \"drop tail\", or limit in bytes)",
+            "a fifo with a time limit drops at its head (remove \"drop tail\", or use a limit in bytes)",
         ),
         ("codel target 5", "target: duration \"5\" has no unit (did you mean \"5ms\" or \"5s\"?)"),
-        ("codel target 0ms", "target \"0ms\" will not do (expected more than 0 and at most an hour)"),
+        ("codel target 0ms", "invalid target \"0ms\" (expected a time above 0 and at most 1 hour)"),
         (
             "codel interval 2000000s",
-            "interval \"2000000s\" will not do (expected more than 0 and at most an hour)",
+            "invalid interval \"2000000s\" (expected a time above 0 and at most 1 hour)",
         ),
-        (
-            "codel limit 64kb",
-            "limit \"64kb\" will not do (expected a number of packets above 0 such as 1000p)",
-        ),
+        ("codel limit 64kb", "invalid limit \"64kb\" (expected a number of packets above 0 such as 1000p)"),
         (
             "codel quantum 5b",
-            "unknown word \"quantum\" for codel (known: variant, limit, target, interval, ecn, noecn, ce_threshold)",
+            "unknown parameter \"quantum\" of codel (known: variant, limit, target, interval, ecn, noecn, ce_threshold)",
         ),
-        (
-            "red min 9000b max 3000b",
-            "max \"3000b\" will not do (expected more than min, and both more than 0)",
-        ),
+        ("red min 9000b max 3000b", "invalid max \"3000b\" (expected more than min, and min above 0)"),
         (
             "red min 30000b max 90000b burst 20",
-            "burst \"20\" will not do (expected at least the packets of size avpkt in min, and not thousands of times as many)",
+            "invalid burst \"20\" (expected at least min / avpkt packets, and not thousands of times more)",
         ),
         (
             "red gentle variant linux",
-            "variant \"linux\" will not do (expected rfc with gentle, which Linux does not have)",
+            "invalid variant \"linux\" (expected rfc, because Linux has no gentle mode)",
         ),
         ("red probability 2", "probability: ratio \"2\" has no unit (did you mean \"2%\"?)"),
-        (
-            "pie alpha 33",
-            "alpha \"33\" will not do (expected a whole number from 0 to 32, in sixteenths of 1/s)",
-        ),
-        ("dualpi2 beta -1", "beta \"-1\" will not do (expected a number from 0 to 1000, in 1/s)"),
-        ("sfb max 0", "max \"0\" will not do (expected a whole number above 0)"),
-        ("codel variant bsd", "variant \"bsd\" will not do (expected rfc or linux)"),
-        ("fq_codel flows 0", "flows \"0\" will not do (expected a whole number from 1 to 65536)"),
-        ("fq_codel quantum 100b", "quantum \"100b\" will not do (expected 256b or more)"),
+        ("pie alpha 33", "invalid alpha \"33\" (expected a whole number from 0 to 32, in sixteenths of 1/s)"),
+        ("dualpi2 beta -1", "invalid beta \"-1\" (expected a number from 0 to 1000, in 1/s)"),
+        ("sfb max 0", "invalid max \"0\" (expected a whole number above 0)"),
+        ("codel variant bsd", "invalid variant \"bsd\" (expected rfc or linux)"),
+        ("fq_codel flows 0", "invalid flows \"0\" (expected a whole number from 1 to 65536)"),
+        ("fq_codel quantum 100b", "invalid quantum \"100b\" (expected 256b or more)"),
         ("fq_codel quantum 100", "quantum: size \"100\" has no unit (did you mean \"100kb\" or \"100b\"?)"),
     ];
     for (text, refusal) in table {

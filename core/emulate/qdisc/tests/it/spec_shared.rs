@@ -1,4 +1,4 @@
-//! The text form of the disciplines that share between flows or hold other disciplines.
+//! The text form of the disciplines that share between flows or contain other disciplines.
 use fathom_qdisc::Spec;
 
 /// A text, and what is written back.
@@ -6,7 +6,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("tbf limit 64kb burst 3kb rate 8mbit", "tbf rate 8000000bit burst 3072b limit 65536b"),
     // 8 Mbit/s carry 100000 bytes in 100 ms.
     ("tbf rate 8mbit burst 2000b latency 100ms", "tbf rate 8000000bit burst 2000b limit 102000b"),
-    // The peak rate holds less: 200000 bytes and 1000.
+    // The peak rate gives the smaller limit: 200000 + 1000 bytes.
     (
         "tbf rate 16mbit burst 2000b latency 100ms peakrate 16000001bit mtu 1000b",
         "tbf rate 16000000bit burst 2000b peakrate 16000001bit mtu 1000b limit 201000b",
@@ -62,73 +62,73 @@ fn texts_and_what_is_written_back() {
 }
 
 const REFUSALS: &[(&str, &str)] = &[
-    ("tbf rate 8mbit limit 5kb", "tbf needs \"burst\" and its value"),
-    ("tbf rate 8mbit burst 5kb", "tbf needs \"limit\" and its value"),
+    ("tbf rate 8mbit limit 5kb", "tbf requires \"burst\" with a value"),
+    ("tbf rate 8mbit burst 5kb", "tbf requires \"limit\" with a value"),
     (
         "tbf rate 8mbit burst 5kb limit 5kb latency 5ms",
-        "tbf takes one of limit, latency and a queue in braces (which has its own limit)",
+        "tbf accepts only one of \"limit\", \"latency\" and a queue in braces",
     ),
-    ("tbf rate 8mbit burst 5kb limit 5kb peakrate 9mbit", "tbf needs \"mtu\" and its value"),
+    ("tbf rate 8mbit burst 5kb limit 5kb peakrate 9mbit", "tbf requires \"mtu\" with a value"),
     (
         "tbf rate 8mbit burst 5kb limit 5kb peakrate 8mbit mtu 2kb",
-        "peakrate \"8000000bit\" will not do (expected more than rate)",
+        "invalid peakrate \"8000000bit\" (expected more than the rate)",
     ),
-    ("tbf rate 8mbit burst 5kb { fifo limit 3p", "\"{\" needs a value after it"),
-    ("tbf rate 8mbit burst 5kb { fifo limit 3p } limit", "\"limit\" needs a value after it"),
-    ("tbf rate 8mbit burst 5kb { fifo }", "fifo needs a limit (such as \"fifo limit 256p\" or \"64kb\")"),
+    ("tbf rate 8mbit burst 5kb { fifo limit 3p", "missing \"}\" after \"{\""),
+    ("tbf rate 8mbit burst 5kb { fifo limit 3p } limit", "\"limit\" needs a value"),
+    (
+        "tbf rate 8mbit burst 5kb { fifo }",
+        "fifo requires a limit (such as \"fifo limit 256p\" or \"fifo limit 64kb\")",
+    ),
     (
         "tbf rate 8mbit burst 5kb fq_codel",
-        "unknown word \"fq_codel\" for tbf (known: rate, burst, limit, latency, peakrate, mtu, {)",
+        "unknown parameter \"fq_codel\" of tbf (known: rate, burst, limit, latency, peakrate, mtu, {)",
     ),
-    ("htb", "htb needs \"class\" and its value"),
-    ("htb rate 8mbit", "htb needs \"class\" and its value"),
-    ("htb class 1", "an htb class needs \"rate\" and its value"),
-    ("htb class 0 rate 8mbit", "class \"0\" will not do (expected a number from 1 to 65535)"),
+    ("htb", "htb requires \"class\" with a value"),
+    ("htb rate 8mbit", "htb requires \"class\" with a value"),
+    ("htb class 1", "htb class requires \"rate\" with a value"),
+    ("htb class 0 rate 8mbit", "invalid class \"0\" (expected a number from 1 to 65535)"),
     (
         "htb class 1 rate 8mbit class 1 rate 8mbit",
-        "class \"1\" will not do (expected at most 1024 with different numbers)",
+        "invalid class \"1\" (expected a unique number, and at most 1024 classes)",
     ),
-    ("htb class 1 rate 8mbit ceil 4mbit", "ceil \"4000000bit\" will not do (expected at least rate)"),
+    ("htb class 1 rate 8mbit ceil 4mbit", "invalid ceil \"4000000bit\" (expected at least the rate)"),
     (
         "htb class 1 rate 8mbit class 2 parent 3 rate 4mbit class 3 rate 5mbit",
-        "parent \"3\" will not do (expected a class before this one, and at most 7 above it)",
+        "invalid parent \"3\" (expected a class listed before this one, with at most 7 levels above)",
     ),
     (
         "htb class 1 rate 8mbit { fifo limit 2p } class 2 parent 1 rate 4mbit",
-        "class \"1\" will not do (expected no match and no queue where it has classes)",
+        "invalid class \"1\" (expected no \"match\" and no queue in a class with child classes)",
     ),
     (
         "htb default 1 class 1 rate 8mbit class 2 parent 1 rate 4mbit",
-        "default \"1\" will not do (expected 0, or a class without classes inside)",
+        "invalid default \"1\" (expected 0 or a leaf class)",
     ),
-    ("htb class 1 rate 8mbit match port 5", "match \"port\" will not do (expected dscp, flow or ect1)"),
+    ("htb class 1 rate 8mbit match port 5", "invalid match \"port\" (expected dscp, flow or ect1)"),
     (
         "htb class 1 rate 8mbit match flow 9..3",
-        "flow \"9..3\" will not do (expected numbers below 1024 such as 0..511)",
+        "invalid flow \"9..3\" (expected numbers below 1024 such as 0..511)",
     ),
-    ("drr quantum 255b", "quantum \"255b\" will not do (expected 256b or more)"),
-    ("switch ports 4 rate 1gbit", "switch needs \"memory\" and its value"),
-    ("switch memory 4mb", "switch needs \"ports\" and its value"),
-    (
-        "switch ports 0 rate 1gbit memory 4mb",
-        "ports \"0\" will not do (expected a whole number from 1 to 1024)",
-    ),
+    ("drr quantum 255b", "invalid quantum \"255b\" (expected 256b or more)"),
+    ("switch ports 4 rate 1gbit", "switch requires \"memory\" with a value"),
+    ("switch memory 4mb", "switch requires \"ports\" with a value"),
+    ("switch ports 0 rate 1gbit memory 4mb", "invalid ports \"0\" (expected a whole number from 1 to 1024)"),
     (
         "switch ports 4 rate 1gbit memory 4mb alpha 0",
-        "alpha \"0\" will not do (expected a number above 0 and at most 1024)",
+        "invalid alpha \"0\" (expected a number above 0 and at most 1024)",
     ),
     (
         "switch ports 4 rate 1gbit memory 4mb alpha nan",
-        "alpha \"nan\" will not do (expected a number above 0 and at most 1024)",
+        "invalid alpha \"nan\" (expected a number above 0 and at most 1024)",
     ),
     (
         "switch ports 4 rate 1gbit memory 4mb alpha 2 shared",
-        "shared \"shared\" will not do (expected one of alpha, shared and static)",
+        "invalid shared \"shared\" (expected one of alpha, shared and static)",
     ),
-    ("sfq divisor 1000", "divisor \"1000\" will not do (expected a power of two up to 65536)"),
-    ("sfq depth 128p", "depth \"128\" will not do (expected at most 127p)"),
+    ("sfq divisor 1000", "invalid divisor \"1000\" (expected a power of two up to 65536)"),
+    ("sfq depth 128p", "invalid depth \"128\" (expected at most 127p)"),
     ("fq_pie ecn_prob 10", "ecn_prob: ratio \"10\" has no unit (did you mean \"10%\"?)"),
-    ("rfc970 flows 3", "unknown word \"flows\" for rfc970 (known: limit, ttl)"),
+    ("rfc970 flows 3", "unknown parameter \"flows\" of rfc970 (known: limit, ttl)"),
 ];
 
 #[test]
@@ -147,6 +147,6 @@ fn disciplines_inside_one_another_have_an_end() {
     };
     assert!(nested(8).is_ok());
     let error = nested(9).expect_err("9").to_string();
-    assert_eq!(error, "{ \"{\" will not do (expected at most 8 disciplines one inside the other)");
+    assert_eq!(error, "invalid queue \"{\" (expected at most 8 nested disciplines)");
     assert!(nested(1000).is_err());
 }

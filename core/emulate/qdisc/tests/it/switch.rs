@@ -1,15 +1,15 @@
-//! The ports of a switch: closed forms of sharing, rates of ports, and the discipline a second time.
+//! The ports of a switch: sharing in closed form, port rates, and a second implementation.
 use crate::common::{Log, TestPacket, build, enqueue, ms, packet};
 use crate::oracle::{Oracle, Queue, bytes, sent};
 use crate::shapers::{Departures, serve};
 use fathom_qdisc::{Qdisc, Sharing, SwitchParams};
 use fathom_units::{Bytes, Rate, Rng, Time};
 
-/// Written down as a list of all packets with their times of departure, which follow from each arrival.
+/// A list of all packets with their departure times, which follow from each arrival.
 pub(crate) struct SwitchOracle {
     params: SwitchParams,
     ports: Vec<Queue>,
-    /// Of each port the times at which its packets are through, in 1/rate nanoseconds, a packet's in [`Queue`]'s order.
+    /// When each port's packets have been sent, in 1/rate ns, in the order of [`Queue`].
     through: Vec<Vec<i128>>,
     last: Vec<i128>,
     flows: Vec<u64>,
@@ -46,7 +46,7 @@ impl Oracle for SwitchOracle {
         if !fits || all + len > memory {
             return vec![format!("drop {} overlimit", packet.name)];
         }
-        // A port that was idle begins at a whole nanosecond: the time at which its last packet was told to be through.
+        // A port that is idle on arrival starts at once, otherwise after its last packet.
         let begin = self.last[port].max(now as i128 * self.rate());
         self.last[port] = begin + i128::from(len) * 8 * 1_000_000_000;
         self.through[port].push(self.last[port]);
@@ -68,12 +68,11 @@ impl Oracle for SwitchOracle {
     }
 }
 
-/// Bytes that each of `n` ports holds in the long run while packets of `len` come for all of them twice as fast as they
-/// leave.
+/// Bytes that each of `n` ports holds in the long run when overloaded twice with packets of `len`.
 fn held(sharing: &str, n: u64, memory: u64, len: u64) -> Vec<u64> {
     let mut queue = build(&format!("switch ports 16 rate 8mbit memory {memory}b {sharing}"));
     let (mut held, mut log) = (vec![0_u64; n as usize], Log::default());
-    // Each port takes 1000 bytes in a millisecond; the largest of all queues fills in a second.
+    // Each port takes 1000 bytes per millisecond; the largest queue fills within a second.
     for step in 0..4_000_000 / len {
         let now = ms(step as f64 * len as f64 / 2000.0);
         while let Some((packet, _)) = queue.dequeue(now, &mut log) {
@@ -90,7 +89,7 @@ fn held(sharing: &str, n: u64, memory: u64, len: u64) -> Vec<u64> {
 
 #[test]
 fn ports_that_want_more_share_by_the_closed_form() {
-    // Choudhury and Hahne: alpha B / (1 + n alpha) each. A queue that is below its threshold takes one packet more.
+    // Choudhury and Hahne: alpha B / (1 + n alpha) each; the last packet crosses the threshold.
     let memory = 1_000_000;
     for alpha in [0.125, 0.5, 1.0, 2.0, 8.0] {
         for n in [1, 2, 5, 16] {
@@ -98,7 +97,7 @@ fn ports_that_want_more_share_by_the_closed_form() {
                 let expected = alpha * memory as f64 / (1.0 + n as f64 * alpha);
                 let held = held(&format!("alpha {alpha}"), n, memory, len);
                 for bytes in &held {
-                    // A packet more or less in the memory moves the threshold by alpha packets.
+                    // One packet more or less in the memory moves the threshold by alpha packets.
                     let allowed = len as f64 * (2.0 + alpha);
                     let off = (*bytes as f64 - expected).abs();
                     assert!(off <= allowed, "alpha {alpha}, {n} of {len}: {held:?}, expected {expected}");
@@ -140,7 +139,7 @@ fn each_port_keeps_its_rate() {
     }
 }
 
-/// With room for all, what a port does is what it does alone.
+/// With room for all, each port behaves as if it were alone.
 #[test]
 fn ports_do_not_wait_for_one_another() {
     for seed in 0..20 {
@@ -154,7 +153,7 @@ fn ports_do_not_wait_for_one_another() {
                 now = next;
                 let (port, len) = (rng.below(4), 60 + rng.below(1400));
                 if number < 4 || only.is_none_or(|only| only == port) {
-                    // The first four packets give the ports to their hosts.
+                    // The first four packets assign the ports to their hosts.
                     let port = if number < 4 { number } else { port };
                     queue.enqueue(packet(number, port, len), now, &mut log);
                 }

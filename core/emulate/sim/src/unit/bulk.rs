@@ -1,4 +1,4 @@
-//! Transfers, and peers that come and go.
+//! Transfers, and swarms of peers.
 use super::Me;
 use crate::world::{Profile, World};
 use fathom_run::Metric;
@@ -7,7 +7,7 @@ use fathom_units::{Direction, Duration};
 /// More than any run can send.
 const ENDLESS: u64 = 1 << 60;
 
-/// One flow with so many bytes, or without end.
+/// One flow with a number of bytes, or unlimited.
 pub(crate) struct Transfer {
     pub(crate) profile: Profile,
     pub(crate) direction: Direction,
@@ -41,11 +41,11 @@ impl Transfer {
     }
 }
 
-/// A place in a swarm: one flow without end after the other.
+/// A slot of a swarm: a sequence of unlimited flows.
 pub(crate) struct Peer {
     pub(crate) profile: Profile,
     pub(crate) direction: Direction,
-    /// Mean life of a flow.
+    /// Mean lifetime of a flow.
     pub(crate) churn: Option<Duration>,
     pub(crate) flow: Option<u32>,
 }

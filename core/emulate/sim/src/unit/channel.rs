@@ -1,8 +1,8 @@
-//! A connection with requests one way and answers the other.
+//! A connection with requests in one direction and responses in the other.
 use crate::world::{Profile, World};
 use fathom_units::Direction;
 
-/// Requests go up and answers down, each with a window of its own, as on one TCP connection.
+/// Requests up and responses down, each with its own window, as in one TCP connection.
 #[derive(Clone, Copy)]
 pub(crate) struct Channel {
     pub(super) up: u32,
@@ -10,13 +10,13 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// A connection of `unit`, opened by the user; both its flows are called `tag`.
+    /// Opens a connection from the user; both flows have the owner's unit and tag.
     pub(super) fn open(profile: &Profile, owner: (u32, u32), world: &mut World) -> Channel {
         let up = world.open(profile, Direction::Up, owner, false);
         let down = world.open(profile, Direction::Down, owner, true);
         Channel { up, down }
     }
-    /// Sends a request, or what `flow` that reached its goal asks for: the answer. True when the answer is there.
+    /// Called when `flow` reaches its goal: answers a request. True if the response has arrived.
     pub(super) fn reached(&self, flow: u32, response: u64, world: &mut World) -> bool {
         if flow == self.up {
             world.write_to_the_end(self.down, response);

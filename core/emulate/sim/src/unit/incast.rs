@@ -1,4 +1,4 @@
-//! Many senders at the same moment.
+//! Incast: many senders at the same time.
 use super::Me;
 use crate::world::{Profile, World};
 use alloc::collections::VecDeque;
@@ -6,19 +6,19 @@ use alloc::vec::Vec;
 use fathom_run::Metric;
 use fathom_units::{Direction, Duration, Time};
 
-/// Rounds of blocks, one from each sender. The first round includes the handshakes.
+/// Rounds with one block per sender. The first round includes the handshakes.
 pub(crate) struct Incast {
-    /// One for each sender.
+    /// One per sender.
     pub(crate) profiles: Vec<Profile>,
     pub(crate) direction: Direction,
     pub(crate) block: u64,
     pub(crate) interval: Duration,
-    /// Each sender begins so much later than the round at most, at random.
+    /// Each sender starts with a random delay of at most this.
     pub(crate) spread: Duration,
     pub(crate) flows: Vec<u32>,
-    /// Of this round: who has yet to begin, and when, in order of time.
+    /// Senders of this round that have not started, with their start times, in order.
     pub(crate) delayed: VecDeque<(Time, u32)>,
-    /// Senders whose block has not arrived.
+    /// Number of senders whose block has not arrived.
     pub(crate) waiting: usize,
     pub(crate) began: Time,
     pub(crate) timing: usize,
@@ -37,7 +37,7 @@ impl Incast {
             world.write_to_the_end(flow, self.block);
         }
     }
-    /// A round.
+    /// Begins a round.
     fn begin(&mut self, me: Me, world: &mut World) {
         if self.flows.is_empty() {
             let open = |profile| world.open(profile, self.direction, (me.unit, 0), false);

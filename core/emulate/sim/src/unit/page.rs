@@ -6,12 +6,12 @@ use fathom_run::Metric;
 use fathom_scenario::{PAGE_REQUEST, PagePlan};
 use fathom_units::{Direction, Time};
 
-/// One user who loads a page after the other.
+/// A user who loads one page after the other.
 pub(crate) struct Page {
     pub(crate) profile: Profile,
     pub(crate) plan: PagePlan,
     pub(crate) channels: Vec<Channel>,
-    /// Objects that each connection still fetches, the one under way included.
+    /// Objects that each connection has yet to fetch, including the current one.
     pub(crate) left: Vec<u32>,
     pub(crate) began: Time,
     pub(crate) timing: usize,

@@ -1,4 +1,4 @@
-//! Requests and answers on a kept connection.
+//! Requests and responses on a persistent connection.
 use super::{Channel, Me};
 use crate::world::{Profile, World};
 use fathom_run::Metric;

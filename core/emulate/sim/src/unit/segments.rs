@@ -1,18 +1,18 @@
-//! Video in segments over TCP.
+//! Segmented video over TCP.
 use super::Me;
 use crate::world::{Profile, World};
 use alloc::collections::VecDeque;
 use fathom_run::Metric;
 use fathom_units::{Direction, Duration, Rate};
 
-/// One viewer: segments are written as they are due, whether or not the one before has arrived.
+/// One viewer. Segments are sent on schedule, even if the previous one has not arrived.
 pub(crate) struct Segments {
     pub(crate) profile: Profile,
     pub(crate) direction: Direction,
     pub(crate) rate: Rate,
     pub(crate) every: Duration,
     pub(crate) flow: Option<u32>,
-    /// Where each segment under way ends, and its timing.
+    /// End and timing of each segment in flight.
     pub(crate) under_way: VecDeque<(u64, usize)>,
 }
 
@@ -33,7 +33,7 @@ impl Segments {
     }
     pub(super) fn reached(&mut self, flow: u32, world: &mut World) {
         let entry = &mut world.flows[flow as usize];
-        // Several may have become whole at once, when a lost packet filled the gap before them.
+        // A retransmission may complete several at once.
         while let Some((_, timing)) =
             self.under_way.front().filter(|(end, _)| *end <= entry.total.delivered_bytes)
         {

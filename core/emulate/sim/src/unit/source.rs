@@ -1,20 +1,20 @@
-//! Datagrams: cameras, calls, games, and those that only fill a line.
+//! Datagrams: cameras, calls, games, and constant or random load.
 use super::Me;
 use crate::world::{Profile, World};
 use fathom_run::DatagramLog;
 use fathom_scenario::Timetable;
 use fathom_units::{Direction, Duration};
 
-/// What is wanted to be known of the datagrams.
+/// What is recorded about the datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    /// Nothing of each.
+    /// Nothing per datagram.
     Fill,
-    /// The delay of each.
+    /// The delay of each datagram.
     Camera,
-    /// And the call's quality.
+    /// Delays and call quality.
     Call,
-    /// And the lateness of each.
+    /// Delays and lateness.
     Game,
 }
 
@@ -24,11 +24,11 @@ pub(crate) struct Source {
     pub(crate) direction: Direction,
     pub(crate) timetable: Timetable,
     pub(crate) purpose: Purpose,
-    /// Its number among those of its workload, from 0; both ways of a call have the same.
+    /// Its number within the workload, from 0; both directions of a call have the same number.
     pub(crate) nth: u32,
     pub(crate) flow: Option<u32>,
     pub(crate) sent: u32,
-    /// When each datagram was sent, and how long it took; for some purposes only.
+    /// When each datagram was sent, and its delay; not for [`Purpose::Fill`].
     pub(crate) log: DatagramLog,
 }
 

@@ -1,10 +1,10 @@
-//! Queues whose behaviour is known from their arithmetic.
+//! Queues with results that follow from arithmetic.
 use crate::common::{number, plan, run, within};
 use fathom_scenario::Plan;
 use fathom_sim::{Options, Outcome, simulate};
 use fathom_units::Direction;
 
-/// No probes and no samples, which would be traffic of their own; no load before or after.
+/// Without probes and samples, which would add traffic; load from start to end.
 const ALONE: &str = "[run]\nidle = \"0s\"\ndrain = \"1s\"\nsample_every = \"60min\"\n";
 
 fn up_queue(outcome: &Outcome) -> fathom_qdisc::Stats {
@@ -13,7 +13,7 @@ fn up_queue(outcome: &Outcome) -> fathom_qdisc::Stats {
 
 #[test]
 fn a_full_ring_of_packets_is_its_packets_over_its_rate() {
-    // The last that finds a place waits for the others and for what is left of the packet on the wire. (packets, Mbit/s)
+    // The last packet in waits for the others and for the one being sent. (packets, Mbit/s)
     for (limit, mbit) in [(256.0, 10.0), (256.0, 20.0), (33.0, 20.0), (1000.0, 100.0)] {
         let up = format!("rate = \"{mbit}mbit\", delay = \"10ms\", queue = \"fifo limit {limit}p\"");
         let load = "[load]\nup_flows = 1\nduration = \"30s\"\n";
@@ -26,14 +26,14 @@ fn a_full_ring_of_packets_is_its_packets_over_its_rate() {
 
 #[test]
 fn a_full_buffer_of_bytes_is_its_bytes_over_its_rate() {
-    // What a probe meets: the round trip, the buffer to within a packet, and one packet on the wire.
+    // A probe waits for the round trip, the buffer (within a packet), and one packet on the wire.
     for (bytes, mbit) in [(375_000.0, 2.5), (375_000.0, 20.0), (1_000_000.0, 100.0)] {
         let up = format!("rate = \"{mbit}mbit\", delay = \"10ms\", queue = \"fifo limit {bytes}b\"");
         let outcome = run(&plan(&up, "delay = \"10ms\"", "[load]\nup_flows = 1\nduration = \"30s\""));
         let (full, packet) = (bytes * 8.0 / mbit / 1e3, 1514.0 * 8.0 / mbit / 1e3);
         let max_ms = number(&outcome.run, "udp_rtt_s max while up") * 1e3;
         within(max_ms, 20.0 + 0.98 * full, 20.0 + full + packet);
-        // A flow cannot have more than its share of each packet; what waits for a lost one is not delivered yet.
+        // Payload share of each packet; data behind a lost packet is not delivered yet.
         let goodput = number(&outcome.run, "goodput_bits_per_second up mean from 10s to 32s");
         within(goodput / (mbit * 1e6), 0.95 * 1448.0 / 1514.0, 1.001 * 1448.0 / 1514.0);
     }
@@ -41,7 +41,7 @@ fn a_full_buffer_of_bytes_is_its_bytes_over_its_rate() {
 
 #[test]
 fn an_overloaded_queue_of_even_packets_loses_the_difference() {
-    // D/D/1: 12.5 into 10 Mbit/s fills 250 kB in 250,000 x 8 / 2.5 M = 0.8 s and then loses 1 - 1/1.25.
+    // D/D/1: 12.5 into 10 Mbit/s fills 250 kB in 250,000 x 8 / 2.5 M = 0.8 s, then 20 % are lost.
     let up = "rate = \"10mbit\", delay = \"1ms\", overhead = \"0b\", queue = \"fifo limit 250000b\"";
     let workload = "[[workload]]\nkind = \"cbr\"\nrate = \"12.5mbit\"\n";
     for seconds in [0.79, 0.83, 20.0] {
@@ -64,7 +64,7 @@ fn even_packets_below_the_rate_never_wait() {
     assert_eq!((flow.sent_packets, flow.delivered_packets), (15_000, 15_000));
 }
 
-/// Mean of `value` over seeds, and the standard deviation of that mean.
+/// Mean of `value` over seeds, and the standard error of that mean.
 fn over_seeds(plan: &Plan, seeds: u64, value: impl Fn(&Outcome) -> f64) -> (f64, f64) {
     let values: Vec<f64> = (1..=seeds).map(|seed| value(&simulate(plan, &Options::new(seed)))).collect();
     let mean = values.iter().sum::<f64>() / seeds as f64;
@@ -74,7 +74,7 @@ fn over_seeds(plan: &Plan, seeds: u64, value: impl Fn(&Outcome) -> f64) -> (f64,
 
 #[track_caller]
 fn three_sigma((mean, sigma): (f64, f64), theory: f64, max_sigma: f64) {
-    // A test that could not fail is none.
+    // Otherwise the test could not fail.
     assert!(sigma < max_sigma * theory, "sigma {sigma} of {mean}");
     assert!((mean - theory).abs() < 3.0 * sigma, "{mean} +- {sigma}, and not {theory}");
 }
@@ -93,7 +93,7 @@ fn random_arrivals_of_even_size_wait_as_in_m_d_1() {
 
 #[test]
 fn random_arrivals_of_random_size_are_lost_as_in_m_m_1_k() {
-    // Nine packets wait and one is in service: K = 10. (load, share lost)
+    // Nine packets wait and one is in service: K = 10. (load, loss)
     let finite = |rho: f64, k: i32| (1.0 - rho) * rho.powi(k) / (1.0 - rho.powi(k + 1));
     for (mbit, theory) in [(9.0, finite(0.9, 10)), (10.0, 1.0 / 11.0), (12.0, finite(1.2, 10))] {
         let up = "rate = \"10mbit\", delay = \"0ms\", overhead = \"0b\", queue = \"fifo limit 9p\"";

@@ -1,4 +1,4 @@
-//! Scenarios in a few words, and numbers out of their runs.
+//! Short scenarios, and numbers from their runs.
 use fathom_run::{Measure, Run};
 use fathom_scenario::Plan;
 use fathom_sim::{Options, Outcome, simulate};
@@ -15,7 +15,7 @@ pub(crate) fn run(plan: &Plan) -> Outcome {
     simulate(plan, &Options::new(1))
 }
 
-/// A number of the run, by the measure's text.
+/// The value of a measure in the run, by the text of the measure.
 #[track_caller]
 pub(crate) fn number(run: &Run, measure: &str) -> f64 {
     let parsed: Measure = measure.parse().unwrap_or_else(|e| panic!("{measure}: {e}"));

@@ -1,39 +1,41 @@
-//! The simulator beside the Linux kernel: every recorded cell of `testdata/kernel/cells.txt` again, in a scenario.
+//! Compares the simulator with the Linux kernel, for every cell of `testdata/kernel/cells.txt`.
 use crate::common::{number, plan};
 use fathom_sim::{Options, Outcome, Probing, simulate};
 use fathom_units::{Duration, Time};
 use std::fmt::Write as _;
 
 const TABLE: &str = include_str!("../../../../../testdata/kernel/cells.txt");
-/// Without load, so that the queue has been there for a while; PIE's timer starts late.
+/// Idle time at the start: PIE's timer starts late.
 const IDLE_S: f64 = 1.0;
-/// Left out at the start of the load, and measured after that.
+/// Seconds omitted at the start of the load, and seconds measured.
 const OMITTED_S: f64 = 10.0;
 const MEASURED_S: f64 = 50.0;
-/// A round trip that matters where the load goes on for one after it was told to end.
+/// Above this round trip the end of the load is delayed noticeably.
 const FAREWELL_S: f64 = 0.2;
-/// From one ping of the recording to the next: `-i 0.05`, and what a tick of 10 ms makes of it. They began with the measured part.
+/// Interval of the recorded pings: `-i 0.05` with 10 ms ticks. They started with the measurement.
 ///
-/// Where little decides, this does. After a repair begins at 2.5 Mbit/s one packet leaves at once; what pings left of the full buffer's
-/// last 1042 bytes tells whether it is lost beyond that repair, and the window reduced twice. And BBR is above CAKE's target twice in a
-/// cycle, 100 ms apart or a little more: COBALT signals if 166 packets take that long, and not if 165 with two pings do, which are 39 us each.
+/// Some results depend on it. At 2.5 Mbit/s one packet is sent when recovery starts. Whether it is
+/// lost too, which reduces the window twice, depends on how much of the full buffer's last 1042
+/// bytes the pings use. And BBR exceeds CAKE's target twice per cycle, about 100 ms apart. COBALT
+/// signals if 166 packets take that long, but not if 165 packets and two pings of 39 us each do.
 const PING_EVERY: Duration = Duration::from_micros(50_500);
-/// What the load begins with. iperf3 sends 37 bytes first, which BBR's window of 10 grows by; the others' does not, as it was not full.
+/// Initial window. The 37 bytes that iperf3 sends first grow only the window of BBR.
 const INITIAL_WINDOW: u32 = 10;
 const BBR_INITIAL_WINDOW: u32 = 11;
 
-/// Where it is known that ours differ: words of the cell, numbers, and why.
+/// Known differences: words of the cell's name, numbers, and the reason.
 const KNOWN: &[(&str, &[&str], &str)] =
     &[("q=fq", &["max"], BAND), ("q=codel rate=100mbit cc=reno", &["drops"], OVERSHOOT)];
-/// The steady state agrees; this is of the slow start. In both CoDel drops first 210 ms after the first packet, which the sender learns
-/// after 231 ms. The kernel's queue of 1000 packets is full after 222.6 ms, ours after 224.2 ms, and then every 0.12 ms one is lost.
+/// In slow start only; the steady state agrees. In both, CoDel first drops 210 ms after the first
+/// packet, which the sender learns after 231 ms. The kernel's queue of 1000 packets is full after
+/// 222.6 ms, ours after 224.2 ms; then one packet is lost every 0.12 ms.
 const OVERSHOOT: &str =
     "the slow start fills the queue 1.6 ms later than the kernel's, so that 16 packets fewer are lost";
-/// Linux 6.12 puts a flow that it sees first into the list of band 0, whatever its own (`fq_enqueue` sets `band` after it has used it): the
-/// first ping waits for the end of band 1's turn, of 196608 bytes. Ours has no bands.
+/// Linux 6.12 adds a new flow to band 0, whatever its band (`fq_enqueue` sets `band` after using
+/// it), so the first ping waits for the turn of band 1 (196608 bytes). We have no bands.
 const BAND: &str = "the first packet of a flow waits for another band's turn in the kernel";
 
-/// What a cell came to, of the kernel or of the simulator.
+/// The results of a cell, of the kernel or of the simulator.
 #[derive(Clone, Debug)]
 struct Numbers {
     goodput_mbit: f64,
@@ -52,7 +54,7 @@ struct Cell {
     control: String,
     flows: u32,
     ecn: bool,
-    /// Of each recording.
+    /// One per recording.
     kernel: Vec<Numbers>,
 }
 
@@ -84,7 +86,7 @@ impl Cell {
             rate,
         }
     }
-    /// The shaper of the recording with its leaf, on a link that takes no time of its own; ACKs come back after the RTT.
+    /// The shaper and queue of the recording, on a link without a rate; ACKs return after the RTT.
     fn scenario(&self) -> String {
         let (rate, queue) = (&self.rate, &self.queue);
         let shaped = if queue.starts_with("cake") {
@@ -98,13 +100,13 @@ impl Cell {
     fn is(&self, words: &str) -> bool {
         words.split(' ').all(|word| self.name.split(' ').any(|of_name| of_name == word))
     }
-    /// iperf3 says that it is done on a second connection through the same queue: until that has arrived the load goes on, for a round trip.
+    /// iperf3 signals the end on a second connection through this queue: one RTT more of load.
     fn simulate(&self, seed: u64) -> Numbers {
         let whole = OMITTED_S + MEASURED_S;
         let outcome = self.run(seed, whole);
         let end_s = IDLE_S + whole;
         let farewell_s = number(&outcome.run, &format!("icmp_rtt_s p50 from {}s to {end_s}s", end_s - 0.5));
-        // Below, it is less than one episode of losses can tell.
+        // A shorter one is less than the effect of one loss episode.
         if farewell_s < FAREWELL_S {
             Numbers::of(&outcome)
         } else {
@@ -129,9 +131,9 @@ impl Cell {
     }
 }
 
-/// A discipline of the table in the words of a scenario.
+/// Converts a discipline of the table to a scenario's queue.
 fn queue(name: &str, rate: &str, hz: u32) -> String {
-    // The kernel's timer of 15 ms, in ticks, and one more so as never to be early.
+    // The kernel's timer of 15 ms in ticks, plus one tick so as never to be early.
     let tupdate = if hz == 100 { "tupdate 30ms" } else { "tupdate 16ms" };
     let pie = format!("variant linux {tupdate}");
     let red = format!(
@@ -173,7 +175,7 @@ impl Numbers {
             marks: stats.marked.packets as f64,
         }
     }
-    /// Name, number, and how far from it is still near.
+    /// Name, number, and absolute tolerance.
     fn all(&self) -> [(&'static str, f64, f64); 6] {
         [
             ("goodput", self.goodput_mbit, 0.0),
@@ -186,10 +188,10 @@ impl Numbers {
     }
 }
 
-/// A cell agrees if it is as near as this in each of its numbers: a share, or a round trip in ms, or a count.
+/// A cell agrees if each number is within this fraction or its absolute tolerance.
 const NEAR: f64 = 0.05;
 
-/// Names of the numbers in which our runs and the recordings lie apart, and not near.
+/// Names of the numbers for which the ranges of our runs and the recordings differ.
 fn differing(cell: &Cell, ours: &[Numbers]) -> Vec<&'static str> {
     let range = |runs: &[Numbers], at: usize| {
         let numbers = || runs.iter().map(|run| run.all()[at].1);
@@ -216,7 +218,7 @@ fn row(cell: &Cell, ours: &[Numbers], differing: &[&str]) -> String {
     text
 }
 
-/// Every cell of the table with this congestion control. A cell may have been recorded more than once.
+/// All cells of the table with this congestion control. A cell may have several recordings.
 fn cells(control: &str) -> Vec<Cell> {
     let mut hz = 0;
     let mut cells: Vec<Cell> = Vec::new();
@@ -235,16 +237,16 @@ fn cells(control: &str) -> Vec<Cell> {
     cells
 }
 
-/// Dice, hashes, and when a ping comes are chance: a recording may be anywhere among so many runs of ours.
+/// Randomness, hashes and ping phases vary: recordings must be within the range of these runs.
 const SEEDS: u64 = 6;
 
-/// Runs the cells of a congestion control, and fails for each that differs where it is not known to, or agrees where it is known not to.
+/// Fails for each cell that differs without a known reason, or agrees despite one.
 #[track_caller]
 fn conform(control: &str) {
     let mut failures = String::new();
     for cell in cells(control) {
         let mut ours = vec![cell.simulate(0)];
-        // Most agree with the first.
+        // Most agree with the first run.
         while ours.len() < SEEDS as usize && !differing(&cell, &ours).is_empty() {
             ours.push(cell.simulate(ours.len() as u64));
         }

@@ -1,9 +1,9 @@
-//! Cross traffic: workloads that pass a part of the line.
+//! Cross traffic: workloads that cross part of the line.
 use crate::common::{number, run, within};
 use fathom_scenario::Plan;
 use fathom_sim::Outcome;
 
-/// Two hops, `a` next to the user with 5 ms each way and `b` with 20 ms, the same up and down.
+/// Two hops: `a`, next to the user, with 5 ms each way, and `b` with 20 ms; the same up and down.
 fn plan(a: &str, b: &str, rest: &str) -> Plan {
     let hop = |name: &str, side: &str| {
         format!("[[hop]]\nname = \"{name}\"\nup = {{ {side} }}\ndown = {{ {side} }}\n")
@@ -28,7 +28,8 @@ fn delivered(outcome: &Outcome, workload: &str) -> f64 {
 
 #[test]
 fn what_crosses_one_of_two_bottlenecks_takes_its_share_there_alone() {
-    // Random packets into one fifo lose alike: of 10 Mbit/s, 6 + 8 Mbit/s get 6/14 and 8/14. At `a` is room for all.
+    // In one FIFO all lose alike: 6 + 8 Mbit/s get 6/14 and 8/14 of 10 Mbit/s. `a` has room for
+    // all.
     let workloads = [
         ("both", "rate = \"6mbit\""),
         ("first", "rate = \"5mbit\"\nto_hop = \"a\""),
@@ -50,7 +51,7 @@ fn what_crosses_one_of_two_bottlenecks_takes_its_share_there_alone() {
 
 #[test]
 fn fair_queues_in_a_row_share_by_max_min() {
-    // 4 Mbit/s are halved at `b`; what that leaves of 10 at `a` is the other's.
+    // Half of 4 Mbit/s passes `b`; the rest of the 10 Mbit/s at `a` is for the other.
     for direction in ["up", "down"] {
         let bulk =
             |name, part| workload(name, &format!("kind = \"bulk\"\ndirection = \"{direction}\"\n{part}"));
@@ -65,9 +66,9 @@ fn fair_queues_in_a_row_share_by_max_min() {
         let payload = 1448.0 / 1514.0 * 1e6;
         for (name, mbit, rtt) in [("both", 2.0, 0.050), ("first", 8.0, 0.010), ("second", 2.0, 0.040)] {
             let goodput = measured("goodput_bits_per_second flow FLOW mean from 8s to 23s", name);
-            // What a flow leaves after a drop, the other takes.
+            // The other flow uses what a flow leaves unused after a drop.
             within(goodput / payload, 0.93 * mbit, 1.05 * mbit);
-            // Its own hops' propagation, one packet on each wire, and little else at the least.
+            // The minimum is the propagation of its hops, one packet per link, and little else.
             within(measured("flow_rtt_s flow FLOW min", name), rtt, rtt + 0.012);
         }
     }

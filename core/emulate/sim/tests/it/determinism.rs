@@ -1,9 +1,9 @@
-//! The same in, the same out; and nothing vanishes.
+//! Equal inputs give equal results, and every packet is accounted for.
 use crate::common::plan;
 use fathom_scenario::Plan;
 use fathom_sim::{Options, simulate};
 
-/// Everything at once over a line that loses, doubles and reorders.
+/// Every workload at once over a line that loses, duplicates and reorders.
 pub(crate) fn everything() -> Plan {
     let impaired = "loss = \"0.1%\", duplicate = \"0.1%\", reorder = \"0.1%\", reorder_delay = \"3ms\"";
     let up = format!("rate = \"10mbit\", delay = \"5ms\", queue = \"fq_codel\", {impaired}");
@@ -99,13 +99,13 @@ fn every_packet_is_accounted_for() {
             assert!(stats.arrived.packets >= stats.sent.packets + dropped, "seed {seed}: {queue:?}");
         }
         for flow in &outcome.flows {
-            // Doubled on the way at most.
+            // At most duplicated.
             assert!(flow.delivered_packets <= 2 * flow.sent_packets, "seed {seed}: {flow:?}");
         }
     }
 }
 
-/// Engine, line and datagrams, on every machine. TCP is left out, so that a change of it does not change this.
+/// Engine, line and datagrams on any machine. Without TCP, so that TCP changes do not affect it.
 #[test]
 fn a_digest_that_every_machine_must_give() {
     let workloads = "

@@ -1,4 +1,4 @@
-//! A simulated run is a run as any other: the diagnosis finds what the line is.
+//! The diagnosis of a simulated run finds the properties of the line.
 use crate::common::{plan, run};
 use fathom_diagnose::{Health, diagnose};
 use fathom_run::{Conclusion, FindingKind, Grade, ManagementRule, Metric};

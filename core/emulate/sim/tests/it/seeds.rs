@@ -1,13 +1,13 @@
-//! What the sources tell of, beside a real kernel: Linux 6.12 in User-Mode Linux, in virtual time.
+//! Published situations compared with a real kernel: Linux 6.12 in User-Mode Linux, virtual time.
 //!
-//! The kernel's receive window grows with the round trips (dynamic right-sizing) and holds the sender back in its first
-//! seconds; here it is whole from the start. So heights, losses and plateaus are held to the kernel's within 5 % or 1 ms,
-//! and how soon a queue fills to the statement of the source.
+//! The kernel's receive window grows with the round trips (dynamic right-sizing) and limits the
+//! sender in the first seconds; here it is full from the start. So peaks, losses and plateaus must
+//! match the kernel within 5 % or 1 ms, and the time to fill a queue must match the source.
 use crate::common::{number, plan, run, within};
 use fathom_run::Run;
 use fathom_sim::Outcome;
 
-/// Probes begin after 3 s of idling, and so does the load's clock.
+/// Probes and the clock of the load start after 3 s of idle time.
 fn at(run: &Run, second: f64) -> f64 {
     number(run, &format!("icmp_rtt_s p50 from {}s to {}s", 3.0 + second - 0.06, 3.0 + second + 0.06))
 }
@@ -33,10 +33,10 @@ fn s1_gettys_sees_1_2_s_on_a_path_of_10_ms() {
     let run = &outcome.run;
     as_a_kernel(number(run, "icmp_rtt_s max while up"), 1.212);
     as_a_kernel(at(run, 10.0), 1.184);
-    // "10 to 20 s" until it is more than 1 s; "1 to 3 %" of packets lost; a kernel lost 1.4 %.
+    // "10 to 20 s" until it exceeds 1 s; "1 to 3 %" loss; a kernel lost 1.4 %.
     within(number(run, "icmp_rtt_s reaches 1 while up"), 5.0, 20.0);
     within(lost(&outcome), 0.01, 0.018);
-    // A saw: the queue never empties, and never stays full.
+    // A sawtooth: the queue never empties and never stays full.
     let low = number(run, "icmp_rtt_s min from 20s to 120s");
     within(low, 0.7, 0.95);
 }
@@ -60,7 +60,7 @@ fn s2_seifrieds_pings_climb_above_a_second() {
 
 #[test]
 fn s3_a_ring_of_256_packets_at_10_mbit_is_a_third_of_a_second() {
-    // Probes are packets too, and small: with four each second they take next to no place in the ring.
+    // Probes are packets too: four per second take hardly any place in the ring.
     let rest = "[load]\nup_flows = 1\nduration = \"60s\"\n[run]\nsample_every = \"500ms\"";
     let up = "rate = \"10mbit\", delay = \"100us\", queue = \"fifo limit 256p\"";
     as_a_kernel(number(&run(&plan(up, "delay = \"100us\"", rest)).run, "icmp_rtt_s max while up"), 0.310);
@@ -68,7 +68,7 @@ fn s3_a_ring_of_256_packets_at_10_mbit_is_a_third_of_a_second() {
 
 #[test]
 fn s4_a_page_over_sixty_connections_is_a_burst() {
-    // Each connection's answer is its first ten packets: 60 x 10 x 1514 bytes at 50 Mbit/s are 145 ms.
+    // Each response is its first ten packets: 60 x 10 x 1514 bytes at 50 Mbit/s are 145 ms.
     let page = |connections| {
         let side = "rate = \"50mbit\", delay = \"10ms\"";
         let workload = format!(
@@ -106,7 +106,7 @@ fn s5_windows_of_64_kib_keep_the_queue_short_until_there_are_six() {
 
 #[test]
 fn s6_an_overloaded_switch_port_ramps_to_340_ms() {
-    // iperf's 110 Mbit/s are of payload: 113 on the wire.
+    // iperf's 110 Mbit/s are payload: 113 on the wire.
     let workload =
         "[[workload]]\nkind = \"cbr\"\nrate = \"112.1mbit\"\nsize = 1498\n[run]\nduration = \"10s\"";
     let up = "rate = \"100mbit\", delay = \"50us\", queue = \"fifo limit 4250000b\"";
@@ -115,6 +115,6 @@ fn s6_an_overloaded_switch_port_ramps_to_340_ms() {
     as_a_kernel(at(&run, 2.0), 0.266);
     as_a_kernel(at(&run, 4.0), 0.341);
     as_a_kernel(number(&run, "icmp_rtt_s max while up"), 0.341);
-    // A third of a second after the load nothing is left of it.
+    // 0.34 s after the load the queue is empty.
     as_a_kernel(number(&run, "icmp_rtt_s max from 13.5s to 15s"), 0.0002);
 }

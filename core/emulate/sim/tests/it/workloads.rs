@@ -1,10 +1,10 @@
-//! Each kind of workload over a line whose answer is known.
+//! Each kind of workload, on lines with known results.
 use crate::common::{number, plan, run, within};
 use fathom_run::PhaseKind;
 use fathom_sim::Outcome;
 use fathom_units::Direction;
 
-/// 20 Mbit/s and 10 ms each way; `queue` down.
+/// 20 Mbit/s and 10 ms each way, with `queue` down.
 fn over(queue: &str, workloads: &str) -> Outcome {
     let side = "rate = \"20mbit\", delay = \"10ms\"";
     run(&plan(side, &format!("{side}, queue = \"{queue}\""), workloads))
@@ -12,7 +12,7 @@ fn over(queue: &str, workloads: &str) -> Outcome {
 
 #[test]
 fn a_transfer_takes_its_bytes_over_the_rate_and_the_round_trips() {
-    // 5 MB of payload at 20 x 1448/1514 Mbit/s are 2.09 s; handshake, first window and its growth add some round trips.
+    // 5 MB of payload at 20 x 1448/1514 Mbit/s take 2.09 s, plus the RTTs of handshake and ramp.
     let workload = "[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\nbytes = \"5000000b\"\n";
     let outcome = over("fifo limit 1000p", workload);
     let took = number(&outcome.run, "flow_completion_s scope bulk max");
@@ -41,7 +41,7 @@ fn an_own_round_trip_is_added_to_the_lines() {
 fn requests_take_a_round_trip_and_their_bytes() {
     let workload = "[[workload]]\nkind = \"rpc\"\ninterval = \"100ms\"\nrequest = \"200b\"\nresponse = \"1000b\"\n[run]\nduration = \"5s\"";
     let run = over("fq_codel", workload).run;
-    // 20 ms, 0.1 ms of request, 0.4 ms of answer; the first opens the connection.
+    // 20 ms, 0.1 ms of request, 0.4 ms of response; the first opens the connection.
     within(number(&run, "request_s scope rpc min"), 0.0204, 0.0208);
     within(number(&run, "request_s scope rpc max"), 0.0404, 0.0412);
     within(number(&run, "request_s scope rpc count"), 49.0, 51.0);
@@ -50,7 +50,7 @@ fn requests_take_a_round_trip_and_their_bytes() {
 
 #[test]
 fn incast_is_as_quick_as_the_line_until_the_buffer_is_too_short() {
-    // Eight blocks of 64 KiB at 20 Mbit/s are 219 ms, and 10 ms of way; with a buffer for 3 ms of it, tails are lost and wait for timeouts.
+    // Eight blocks of 64 KiB at 20 Mbit/s take 219 ms, plus 10 ms. A buffer of 3 ms loses tails.
     let workload = |queue| {
         let workload = "[[workload]]\nkind = \"incast\"\nflows = 8\nbytes = \"64kb\"\naccess_rate = \"1gbit\"\ninterval = \"2s\"\n";
         over(queue, workload).run
@@ -58,7 +58,7 @@ fn incast_is_as_quick_as_the_line_until_the_buffer_is_too_short() {
     let wide = workload("fifo limit 1000p");
     within(number(&wide, "request_s scope incast max from 4s"), 0.219 + 0.010, 0.219 + 0.03);
     let narrow = workload("fifo limit 5p");
-    // One timeout is 200 ms more.
+    // One timeout adds 200 ms.
     let worst = number(&narrow, "request_s scope incast max");
     assert!(worst > 0.229 + 0.2, "{worst}");
 }
@@ -69,7 +69,7 @@ fn a_call_is_good_on_an_idle_line_and_bad_behind_a_full_buffer() {
     let bulk = "[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\nflows = 4\n";
     let quiet = over("fifo limit 1000p", call).run;
     within(number(&quiet, "call_mos down min"), 4.3, 4.42);
-    // 10 ms, and 214 bytes at 20 Mbit/s.
+    // 10 ms, plus 214 bytes at 20 Mbit/s.
     within(number(&quiet, "packet_delay_s scope call max"), 0.010_08, 0.010_2);
     let bloated = over("fifo limit 1000p", &format!("{call}{bulk}")).run;
     assert!(number(&bloated, "call_mos down min") < 3.0);
@@ -88,7 +88,7 @@ fn updates_of_a_game_come_late_behind_a_full_buffer_alone() {
 
 #[test]
 fn key_frames_are_bursts_at_the_rate_of_the_access_link() {
-    // 125 kB at 100 Mbit/s into 20: what is left waits 0.8 x 125 kB x 8 / 20 M = 40 ms, less headers.
+    // 125 kB at 100 Mbit/s into 20: the rest waits 0.8 x 125 kB x 8 / 20 M = 40 ms, less headers.
     let workload = "[[workload]]\nkind = \"video\"\ndirection = \"down\"\nrate = \"1mbit\"\nkey_frame = \"125000b\"\nevery = \"2s\"\n\
                 access_rate = \"100mbit\"\n";
     let outcome = over("fifo limit 1000p", workload);
@@ -107,7 +107,7 @@ fn segments_that_fit_arrive_in_time() {
 #[test]
 fn peers_come_and_go() {
     let outcome = over("fq_codel", "[[workload]]\nkind = \"swarm\"\nflows = 5\nchurn = \"1s\"\n");
-    // Each of five places sees 20 lives in 20 s in the mean.
+    // Each of five slots has 20 lifetimes in 20 s on average.
     within(outcome.flows.len() as f64, 70.0, 140.0);
     assert!(outcome.flows.iter().all(|flow| flow.direction == Direction::Up && flow.closed.is_some()));
     assert_eq!(outcome.run.phases[1].load.as_ref().unwrap().flows_up, 5);
@@ -144,7 +144,8 @@ fn an_unknown_congestion_control_is_an_error() {
 
 #[test]
 fn answers_that_begin_at_random_find_room_in_a_short_buffer() {
-    // Forty blocks of 14480 bytes are 400 packets: at once too many for 100, over ten times the 242 ms that they take few.
+    // Forty blocks of 14480 bytes are 400 packets: too many for 100 at once, but not when spread
+    // over ten times the 242 ms that they take.
     let lost = |spread: &str| {
         let workload = format!(
             "[[workload]]\nkind = \"incast\"\nflows = 40\nbytes = \"14480b\"\ninterval = \"4s\"\n{spread}[run]\nduration = \"12s\"\n"
@@ -157,13 +158,13 @@ fn answers_that_begin_at_random_find_room_in_a_short_buffer() {
     let (at_once, spread) = (lost(""), lost("spread = \"2420ms\"\n"));
     assert!(at_once.0 == 3 && at_once.1 > 3 * 150, "{at_once:?}");
     assert!(spread.0 == 3 && spread.1 == 0, "{spread:?}");
-    // The last of forty begins at 40/41 of the spread in the mean; a handshake and a round trip or two follow.
+    // The last of forty starts at 40/41 of the spread on average, plus two or three RTTs.
     within(spread.2, 0.9 * 2.42, 2.42 + 0.1);
 }
 
 #[test]
 fn paced_windows_queue_as_single_packets() {
-    // A window of 62 packets fills a round trip of 37 ms; its sender waits for nothing else. Not paced it comes as bursts.
+    // A window of 62 packets fills an RTT of 37 ms. Unpaced it is sent in bursts.
     let of = |keys: &str| {
         let workload = format!(
             "[[workload]]\nkind = \"rpc\"\nflows = 1\nresponse = \"100kb\"\ninterval = \"1s\"\nextra_rtt = \"80ms\"\naccess_rate = \"1gbit\"\n{keys}"
@@ -171,13 +172,14 @@ fn paced_windows_queue_as_single_packets() {
         number(&over("fifo limit 1000p", &workload).run, "sojourn_s down max")
     };
     let (plain, paced) = (of(""), of("pacing = true\n"));
-    // Twenty packets at least come at once where nothing spreads them: 12 ms at 20 Mbit/s.
+    // Without pacing at least twenty packets arrive at once: 12 ms at 20 Mbit/s.
     assert!(plain > 0.012 && paced < 0.7 * plain, "{plain} and {paced}");
 }
 
 #[test]
 fn the_least_timeout_is_what_the_scenario_says() {
-    // The last packet of a block is lost in any case: five of eight find room. Nothing but a timeout, or a probe, mends it.
+    // The last packet of a block is always lost: five of eight find room. Only a timeout or probe
+    // repairs it.
     let worst = |min_rto: &str| {
         let workload = format!(
             "[[workload]]\nkind = \"incast\"\nflows = 8\nbytes = \"1448b\"\naccess_rate = \"1gbit\"\ninterval = \"2s\"\nmin_rto = \"{min_rto}\"\n"
@@ -190,7 +192,8 @@ fn the_least_timeout_is_what_the_scenario_says() {
 
 #[test]
 fn hosts_of_workloads_have_ports_of_a_switch_of_their_own() {
-    // A port that gets 12 of 10 Mbit/s holds half of the memory, and one packet more at most; the other is never used up.
+    // A port with 12 of 10 Mbit/s holds half the memory, plus one packet; the other half stays
+    // free.
     let cbr = |name: &str, rate: &str, host: u8| {
         format!(
             "[[workload]]\nname = \"{name}\"\nkind = \"cbr\"\ndirection = \"down\"\nrate = \"{rate}\"\nfirst_host = {host}\n"
@@ -201,7 +204,7 @@ fn hosts_of_workloads_have_ports_of_a_switch_of_their_own() {
     let rest = format!("{workloads}[run]\nduration = \"5s\"\nsample_every = \"60min\"\n");
     let outcome = run(&plan("delay = \"10ms\"", down, &rest));
     let (over, under) = (&outcome.flows[0], &outcome.flows[1]);
-    // 1500 bytes are 1.2 ms at the port and 12 us on the link.
+    // 1500 bytes take 1.2 ms at the port and 12 us on the link.
     let delay = under.mean_delay.unwrap().as_secs_f64();
     within(delay, 0.011_212, 0.011_226);
     assert_eq!((under.dropped_packets, under.delivered_packets), (0, under.sent_packets));

@@ -1,14 +1,14 @@
-//! ACKs that come in bursts (Wi-Fi, cable): the window must cover what arrives beyond the estimated rate.
+//! ACK aggregation (Wi-Fi, cable): the window must cover the ACKs beyond the estimated rate.
 use fathom_units::{Duration, Time};
 
-/// Rounds after which the older of the two maxima goes.
+/// Rounds after which the older of the two maxima expires.
 const WINDOW_ROUNDS: u32 = 5;
-/// A measurement begins anew after so many packets.
+/// A measurement restarts after this many packets.
 const MAX_PACKETS: u32 = 1 << 20;
-/// The window is raised by at most this much time at the estimated rate.
+/// The window is raised by at most this time at the estimated rate.
 const MAX_TIME: Duration = Duration::from_millis(100);
 
-/// Largest excess of packets acknowledged over those expected, in the last five to ten rounds.
+/// The maximum excess of ACKed packets over expected ones in the last five to ten rounds.
 #[derive(Clone, Debug)]
 pub(super) struct Aggregation {
     start: Time,
@@ -22,7 +22,6 @@ impl Aggregation {
     pub(super) const fn new() -> Self {
         Aggregation { start: Time::ZERO, acked: 0, extra: [0; 2], current: 0, rounds: 0 }
     }
-    /// Measures from `now` on.
     pub(super) fn restart(&mut self, now: Time) {
         self.start = now;
         self.acked = 0;
@@ -46,7 +45,7 @@ impl Aggregation {
         let largest = &mut self.extra[self.current];
         *largest = extra.max(*largest);
     }
-    /// Packets by which the window is to be raised.
+    /// Packets by which to raise the window.
     pub(super) fn allowance(&self, rate: u64) -> u32 {
         let most = super::packets_in(rate, MAX_TIME);
         u64::from(self.extra[0].max(self.extra[1])).min(most) as u32

@@ -1,12 +1,12 @@
-//! Largest delivery rate of the last rounds.
+//! The maximum delivery rate of the last rounds.
 
 /// A sample counts in its own round and the ten after it.
 const ROUNDS: u64 = 11;
 
-/// Windowed maximum, by rounds. Linux approximates it with the three best samples.
+/// Windowed maximum by rounds. Linux approximates it with the three best samples.
 #[derive(Clone, Debug)]
 pub(super) struct MaxFilter {
-    /// Maximum of each round, at the round modulo the length.
+    /// Maximum of each round, indexed by the round modulo the length.
     maxima: [u64; ROUNDS as usize],
     round: u64,
     max: u64,
@@ -19,11 +19,11 @@ impl MaxFilter {
     pub(super) const fn max(&self) -> u64 {
         self.max
     }
-    /// Largest of this round so far; 0 if the round is new.
+    /// The maximum of this round so far; 0 if the round is new.
     pub(super) const fn of_round(&self, round: u64) -> u64 {
         if round == self.round { self.maxima[(round % ROUNDS) as usize] } else { 0 }
     }
-    /// Rounds without a sample age nothing: their maxima go when the next sample comes.
+    /// Adds a sample. Old maxima expire only here, not in rounds without samples.
     pub(super) fn add(&mut self, round: u64, value: u64) {
         if round != self.round {
             self.forget(round);

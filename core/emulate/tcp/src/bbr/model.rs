@@ -1,4 +1,4 @@
-//! What BBR believes of the path, and what it does about it.
+//! BBR's model of the path, and the mode and gains that follow from it.
 use super::{
     Bbr, BbrMode, CWND_GAIN, CYCLE, DRAIN_GAIN, FIRST_PHASES, FULL_PIPE_GROWTH, FULL_PIPE_ROUNDS, HIGH_GAIN,
     MIN_CWND, MIN_RTT_WINDOW, PROBE_RTT_TIME, UNIT, packet_rate, packets_in,
@@ -23,7 +23,7 @@ impl Bbr {
         self.update_min_rtt(ack, window);
         self.update_gains();
     }
-    /// ProbeRTT is as good as an application that sends little.
+    /// Treats samples of ProbeRTT as application-limited.
     fn with_own_limit(&self, sample: RateSample) -> RateSample {
         let (from, until) = self.held_back;
         let is_held_back = (from..until).contains(&sample.prior_delivered);
@@ -47,7 +47,7 @@ impl Bbr {
         self.add_rate(sample);
     }
     fn add_rate(&mut self, sample: &RateSample) {
-        // Most samples raise nothing: a product tells that faster than the quotient.
+        // Most samples raise nothing; a multiplication detects that faster than the division.
         let least = self.rates.of_round(self.round) + 1;
         if !super::is_at_least(u64::from(sample.delivered), sample.interval, least) {
             return;
@@ -78,13 +78,13 @@ impl Bbr {
         let in_flight = self.in_network(ack.in_flight_before, ack);
         match self.pacing_gain {
             UNIT => is_long,
-            // Long enough to fill a queue by the gain, unless the queue has no room for it.
+            // Long enough to fill a queue by the gain, unless there is no room for it.
             gain if gain > UNIT => is_long && (had_losses || in_flight >= self.held_by_path(gain)),
-            // No longer than it takes to drain that queue.
+            // At most as long as that queue takes to drain.
             _ => is_long || in_flight <= self.held_by_path(UNIT),
         }
     }
-    /// What of `in_flight` will be in the network when pacing lets the next burst go. While it looks for more, that burst counts too.
+    /// Packets of `in_flight` that remain when pacing allows a burst; probing counts the burst too.
     fn in_network(&self, in_flight: u32, ack: &AckEvent) -> u32 {
         let then = if self.pacing_gain > UNIT { in_flight + self.burst } else { in_flight };
         let delivered = packets_in(self.rate(), ack.paced_until.saturating_since(ack.now));
@@ -96,7 +96,7 @@ impl Bbr {
     }
     fn begin_probe_bw(&mut self, now: Time) {
         self.mode = BbrMode::ProbeBw;
-        // Flows that begin together should not look for more together. The draining phase has nothing to drain yet.
+        // Randomized, so that flows do not probe in step. Draining first would be useless.
         self.cycle = CYCLE.len() - 1 - self.rng.below(FIRST_PHASES) as usize;
         self.next_phase(now);
     }
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// A packet a millisecond. What leaves the network before the next burst may is not in it then, in whole packets.
+    /// At one packet per ms, the packets that leave before the next burst are not counted.
     #[test]
     fn what_leaves_before_pacing_lets_more_in_is_not_in_flight() {
         let mut bbr = Bbr::new(&ControlConfig::default());

@@ -6,13 +6,13 @@ use super::{
 use crate::{AckEvent, Recovery, Window};
 use fathom_units::{Duration, Rate, Time};
 
-/// In Linux's order, the states in which the window is being reduced for loss.
+/// The states after Disorder and CWR in Linux's order: those that repair loss.
 const fn repairs_loss(recovery: Recovery) -> bool {
     matches!(recovery, Recovery::Recovery | Recovery::Loss)
 }
 
 impl Bbr {
-    /// Sending begins with nothing in flight.
+    /// Sending starts with nothing in flight.
     pub(super) fn on_start(&mut self, idle: Duration, now: Time, window: &mut Window) {
         if idle == Duration::ZERO {
             if !self.has_rtt {
@@ -24,13 +24,13 @@ impl Bbr {
         self.restarts_from_idle = true;
         self.aggregation.restart(now);
         match self.mode {
-            // There is no queue to drain and none to look for: at the estimated rate.
+            // There is no queue to drain, and probing would be useless: pace at the estimated rate.
             BbrMode::ProbeBw => self.pace(self.pacing_rate(self.rate(), UNIT), window),
             BbrMode::ProbeRtt => self.check_probe_rtt_end(now, window),
             BbrMode::Startup | BbrMode::Drain => {}
         }
     }
-    /// The window over the RTT, as long as there is no rate.
+    /// Paces at the window over the RTT while there is no rate estimate.
     fn pace_before_rate(&mut self, rtt: Duration, window: &mut Window) {
         let rate = packet_rate(u64::from(window.cwnd), rtt);
         self.pace(self.pacing_rate(rate, HIGH_GAIN), window);
@@ -59,26 +59,26 @@ impl Bbr {
             return;
         }
         let rate = self.pacing_rate(self.rate(), self.pacing_gain);
-        // In startup a lower estimate is one of too little sent.
+        // In startup a lower estimate means only that too little was sent.
         if self.is_pipe_full || rate > self.pacing {
             self.pace(rate, window);
         }
         self.paced_for = paced_for;
     }
-    /// Packets that the path holds at `gain` times its rate and smallest RTT, rounded up.
+    /// `gain` times the rate-delay product, in packets, rounded up.
     fn rate_delay_product(&self, rate: u64, gain: u64) -> u32 {
         let Some(min_rtt) = self.min_rtt else { return INITIAL_CWND };
         let scaled = rate.saturating_mul(min_rtt.as_nanos() / 1_000).saturating_mul(gain) / UNIT;
         u32::try_from((scaled + (RATE_ONE - 1)) >> RATE_SHIFT).unwrap_or(u32::MAX)
     }
-    /// Room for bursts in the sender, in the receiver and on the way, and for delayed ACKs in pairs.
+    /// Adds room for bursts in the sender, the receiver and the path, and for delayed ACKs.
     fn with_bursts(&self, packets: u32) -> u32 {
         let packets = packets.saturating_add(3 * self.burst);
         let even = packets.saturating_add(packets % 2);
         let looks_for_more = self.mode == BbrMode::ProbeBw && self.cycle == 0;
         if looks_for_more { even.saturating_add(2) } else { even }
     }
-    /// What is in flight when packets arrive and leave at `gain` times the largest rate of the last rounds.
+    /// Packets in flight at `gain` times the maximum rate of the last rounds.
     pub(super) fn held_by_path(&self, gain: u64) -> u32 {
         self.with_bursts(self.rate_delay_product(self.rates.max(), gain))
     }
@@ -94,8 +94,8 @@ impl Bbr {
             window.cwnd = window.cwnd.min(MIN_CWND);
         }
     }
-    /// In the first round of recovery one packet leaves for each that arrives; after it the old window returns.
-    /// True if that has set the window.
+    /// In the first round of recovery sends one packet per delivered packet; after recovery
+    /// restores the previous window. True while it sets the window.
     fn recovers(&mut self, ack: &AckEvent, window: &mut Window) -> bool {
         let losses = ack.rate.map_or(0, |sample| sample.losses);
         window.cwnd = window.cwnd.saturating_sub(losses).max(1);

@@ -1,21 +1,21 @@
-//! Token-bucket policers: two equal rates in a row under heavy loss are taken for the policer's rate.
+//! Detects token-bucket policers: two consecutive equal rates under heavy loss.
 use crate::{AckEvent, RateSample};
 use fathom_units::{Duration, Time};
 
-/// Rounds that an interval lasts at least.
+/// Minimum length of an interval, in rounds.
 const MIN_ROUNDS: u32 = 4;
-/// An interval that lasts longer than this many rounds is no sign of a policer.
+/// Maximum length of an interval, in rounds.
 const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
-/// Loss from which an interval counts, in 256ths: about 20 %.
+/// Minimum loss of an interval, in 256ths: about 20 %.
 const LOSS_256THS: u64 = 50;
-/// Two rates are equal if they differ by an eighth at most,
+/// Two rates are equal if they differ by at most an eighth,
 const EQUAL_SHARE: u64 = 8;
-/// or by 4 kbit/s.
+/// or by at most 4 kbit/s.
 const EQUAL_BYTES_PER_SECOND: u64 = 500;
-/// Then, after so many rounds at that rate, it looks for more again.
+/// Rounds at the detected rate, after which BBR probes for more again.
 const ROUNDS_AT_RATE: u32 = 48;
 
-/// Long-term rate, after BBR version 1 in Linux.
+/// The long-term rate of BBR version 1 in Linux.
 #[derive(Clone, Debug)]
 pub(super) struct Policer {
     is_sampling: bool,
@@ -41,15 +41,15 @@ impl Policer {
             start_lost: 0,
         }
     }
-    /// The policer's rate, if there is one.
+    /// The policer's rate, if one was detected.
     pub(super) fn rate(&self) -> Option<u64> {
         self.is_found.then_some(self.rate)
     }
-    /// Begins anew. What has been lost so far stays counted.
+    /// Restarts detection. The total of losses is kept.
     pub(super) fn reset(&mut self) {
         *self = Policer { lost: self.lost, ..Policer::new() };
     }
-    /// The sender has timed out, which is the end of a round: an interval may begin with that.
+    /// A timeout ends a round, so an interval may begin with it.
     pub(super) fn on_timeout(&mut self, now: Time, delivered: u64) {
         if !self.is_found && !self.is_sampling {
             self.is_sampling = true;
@@ -57,12 +57,12 @@ impl Policer {
         }
         self.rounds += 1;
     }
-    /// One round more at the policer's rate. True when it has been kept for long enough.
+    /// Counts a round at the policer's rate. True after [`ROUNDS_AT_RATE`].
     pub(super) fn is_over(&mut self) -> bool {
         self.rounds += 1;
         self.rounds >= ROUNDS_AT_RATE
     }
-    /// A delivery-rate sample. `bytes_per_second` converts a rate.
+    /// Processes a delivery-rate sample. `bytes_per_second` converts a rate.
     pub(super) fn on_sample(
         &mut self,
         ack: &AckEvent,
@@ -85,7 +85,7 @@ impl Policer {
         if self.rounds > MAX_ROUNDS {
             return self.reset();
         }
-        // An interval ends with a loss: only then are the policer's tokens used up.
+        // An interval ends at a loss, because only then has the policer run out of tokens.
         if self.rounds >= MIN_ROUNDS && sample.losses > 0 {
             self.end_interval(ack, bytes_per_second);
         }

@@ -1,38 +1,38 @@
-//! When an acknowledgement may wait, and how long: Linux's rules.
+//! Delayed and compressed ACKs, with Linux's rules.
 use super::ReceiverConfig;
 use fathom_units::{Duration, Time};
 
-/// Acknowledgements that go at once after the first mark of a window: the sender's window may be small now.
+/// Immediate ACKs after the first mark of a window: the sender's window may be small now.
 const QUICK_AFTER_MARK: u32 = 2;
-/// After a longer pause the sender has begun slow start again. Linux: the receiver's own RTO, which is at least this.
+/// After a longer pause the sender restarts slow start. Linux: at least this, the receiver's RTO.
 const LONG_PAUSE: Duration = Duration::from_millis(200);
-/// With a gap, acknowledgements for as many segments go at once; later ones may be joined.
+/// Number of duplicate ACKs that are sent at once; later ones may be compressed.
 const DUPLICATES_AT_ONCE: u8 = 3;
-/// Segments that one joined acknowledgement stands for at most. Linux: `tcp_comp_sack_nr`.
+/// Maximum number of segments per compressed ACK. Linux: `tcp_comp_sack_nr`.
 const MAX_JOINED: u8 = 44;
-/// Joined acknowledgements wait this part of the RTT. Linux: 5 %.
+/// Fraction of the RTT that compressed ACKs wait. Linux: 5 %.
 const JOIN_PARTS: u64 = 20;
 
-/// The delayed acknowledgement.
+/// The state of delayed ACKs.
 #[derive(Clone, Debug)]
 pub(super) struct Delay {
-    /// An acknowledgement is held back until then.
+    /// When the delayed ACK is due, if there is one.
     pub(super) until: Option<Time>,
-    /// How long one is held back; adapts to the spacing of segments.
+    /// Current delay; adapts to the spacing of segments.
     timeout: Duration,
     last: Last,
-    /// Acknowledgements that are to go at once.
+    /// Number of ACKs to send at once.
     quick: u32,
     max_quick: u32,
-    /// With a gap: acknowledgements sent since the cumulative one last moved, where it was, and how many are joined.
+    /// While there is a gap: duplicate ACKs sent, compressed ones, and the cumulative ACK.
     duplicates: u8,
     joined: u8,
     duplicates_of: u64,
-    /// Of the handshake; zero if there was none.
+    /// RTT of the handshake; zero without one.
     rtt: Duration,
 }
 
-/// What came last.
+/// The last event.
 #[derive(Clone, Copy, Debug)]
 enum Last {
     Nothing,
@@ -42,7 +42,7 @@ enum Last {
 
 impl Delay {
     pub(super) fn new(config: &ReceiverConfig) -> Self {
-        // No more than the window's half, at least two.
+        // At most half the window, at least two.
         let half_window = config.window / (2 * u64::from(config.mss.max(1)));
         let max_quick = config.quick_acks.min(u32::try_from(half_window).unwrap_or(u32::MAX).max(2));
         Delay {
@@ -60,7 +60,7 @@ impl Delay {
     pub(super) fn answered_syn(&mut self, now: Time) {
         self.last = Last::Syn(now);
     }
-    /// The next acknowledgements are to go at once.
+    /// Makes the next ACKs immediate.
     pub(super) fn be_quick(&mut self, config: &ReceiverConfig) {
         self.quick = self.quick.max(self.max_quick);
         self.timeout = config.delayed_ack;
@@ -68,18 +68,18 @@ impl Delay {
     pub(super) fn be_quick_after_mark(&mut self) {
         self.quick = self.quick.max(QUICK_AFTER_MARK);
     }
-    /// The next acknowledgement is to go at once.
+    /// Makes the next ACK immediate.
     pub(super) fn be_quick_once(&mut self) {
         self.quick |= 1;
     }
-    /// Of the handshake.
+    /// RTT of the handshake.
     pub(super) fn rtt(&self) -> Duration {
         self.rtt
     }
     pub(super) fn is_quick(&self) -> bool {
         self.quick > 0
     }
-    /// New data came in order.
+    /// New in-order data arrived.
     pub(super) fn data(&mut self, now: Time, config: &ReceiverConfig) {
         let least = config.delayed_ack;
         let gap = match core::mem::replace(&mut self.last, Last::Data(now)) {
@@ -98,7 +98,7 @@ impl Delay {
             self.quick = self.quick.max(self.max_quick);
         }
     }
-    /// Holds the acknowledgement. False if one is held that is nearly due: then it is to go.
+    /// Delays the ACK. False if a delayed one is nearly due: then send it.
     pub(super) fn hold(&mut self, now: Time) -> bool {
         let nearly_due = now + self.timeout / 4;
         if self.until.is_some_and(|until| until <= nearly_due) {
@@ -108,7 +108,7 @@ impl Delay {
         self.until = Some(self.until.map_or(until, |held| held.min(until)));
         true
     }
-    /// There is a gap: joins this acknowledgement with later ones. False if it is to go at once. `next` is the cumulative one.
+    /// Compresses this ACK because of a gap. `next` is the cumulative ACK. False to send at once.
     pub(super) fn join(&mut self, next: u64, now: Time, config: &ReceiverConfig) -> bool {
         if self.duplicates_of != next {
             (self.duplicates_of, self.duplicates) = (next, 0);
@@ -125,7 +125,7 @@ impl Delay {
         self.joined += 1;
         true
     }
-    /// An acknowledgement left.
+    /// An ACK was sent.
     pub(super) fn sent(&mut self, config: &ReceiverConfig) {
         (self.until, self.joined) = (None, 0);
         if self.quick == 1 {

@@ -1,15 +1,15 @@
-//! What arrived: everything up to a byte, and ranges beyond it.
+//! Received data: everything up to a byte, and ranges beyond it.
 use crate::SackRange;
 use alloc::vec::Vec;
 
-/// The bytes that arrived.
+/// The bytes received.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Ranges {
-    /// All before this has arrived.
+    /// All bytes before this have been received.
     next: u64,
-    /// What arrived beyond, ascending and apart.
+    /// Ranges beyond, ascending and disjoint.
     beyond: Vec<(u64, u64)>,
-    /// Of these, the ranges that changed last, newest first.
+    /// The ranges that changed last, newest first.
     recent: [(u64, u64); 3],
 }
 
@@ -20,7 +20,7 @@ impl Ranges {
     pub(super) fn has_gap(&self) -> bool {
         !self.beyond.is_empty()
     }
-    /// All of it is here already.
+    /// True if the whole range has been received.
     pub(super) fn has(&self, start: u64, end: u64) -> bool {
         let at = self.beyond.partition_point(|(_, high)| *high < end);
         end <= self.next || self.beyond.get(at).is_some_and(|(low, _)| *low <= start)
@@ -32,19 +32,19 @@ impl Ranges {
             self.advance(end);
         }
     }
-    /// All before `end` has arrived, and what was kept right after it.
+    /// All before `end` has been received: removes ranges that `next` passes or touches.
     fn advance(&mut self, end: u64) {
         self.next = end;
         if self.beyond.is_empty() {
             return;
         }
         let joined = self.beyond.iter().take_while(|(low, _)| *low <= end).count();
-        // Ranges are apart, so none but the last of these can end beyond `end`, and none comes right after it.
+        // Ranges are disjoint, so only the last of these can end beyond `end`.
         if let Some((_, high)) = self.beyond.drain(..joined).next_back() {
             self.next = self.next.max(high);
         }
     }
-    /// Keeps a segment from beyond, joined with its neighbours.
+    /// Adds a segment beyond `next` and merges it with adjacent ranges.
     fn keep(&mut self, start: u64, end: u64) {
         let first = self.beyond.partition_point(|(_, high)| *high < start);
         let last = self.beyond.partition_point(|(low, _)| *low <= end);
@@ -54,13 +54,13 @@ impl Ranges {
             _ => (start, end),
         };
         match self.beyond.get_mut(first) {
-            // Nearly always a range grows.
+            // Usually one range grows.
             Some(range) if last == first + 1 => *range = joined,
             _ => drop(self.beyond.splice(first..last, [joined])),
         }
         self.touch(joined);
     }
-    /// `range` is the newest; the ranges that it has swallowed go.
+    /// Makes `range` the newest and removes the ranges that it contains.
     fn touch(&mut self, range: (u64, u64)) {
         let outside = |(low, high): &(u64, u64)| *high < range.0 || range.1 < *low;
         let mut recent = [(0, 0); 3];
@@ -69,7 +69,7 @@ impl Ranges {
         recent[1..].iter_mut().zip(kept).for_each(|(slot, kept)| *slot = *kept);
         self.recent = recent;
     }
-    /// What to tell the sender beyond `next`.
+    /// The SACK blocks for the sender.
     pub(super) fn sack(&self) -> [SackRange; 3] {
         let mut sack = [SackRange::default(); 3];
         if !self.has_gap() {

@@ -1,26 +1,26 @@
-//! The receive window as Linux tunes it (`tcp_rcv_space_adjust`, `tcp_grow_window`), for what it does to acknowledgements: while it grows,
-//! each segment is acknowledged at once. That is a slow start, and the rounds in which more arrives than ever before.
+//! Linux's receive window tuning (`tcp_rcv_space_adjust`, `tcp_grow_window`), modeled because each
+//! segment is ACKed while the window grows: in slow start and in record rounds.
 use crate::Data;
 use fathom_units::{Duration, Time};
 
-/// Linux: `tcp_rmem`, 128 KiB at first, of which 5/8 are payload where packets of 1448 bytes come one by one; half is offered.
+/// Linux: `tcp_rmem`, initially 128 KiB, 5/8 payload with packets of 1448 bytes; half is offered.
 const FIRST_OFFER: u64 = 65_535;
 const FIRST_LIMIT: u64 = 81_920;
-/// Payload of a segment without options, by which Linux counts here.
+/// Payload of a segment without options, which Linux uses here.
 const FULL_SEGMENT: u64 = 1_460;
-/// Segments of a first window, and those added to the window for small variations.
+/// Segments of an initial window, and those added to the window as a margin.
 const FIRST_SEGMENTS: u64 = 10;
 const MARGIN_SEGMENTS: u64 = 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct Tuning {
-    /// What is offered, and what it may grow to.
+    /// The window offered, and its current limit.
     offer: u64,
     limit: u64,
-    /// Most bytes that came in a round, and where this round began.
+    /// Maximum bytes per round, and where the current round began.
     most: u64,
     begin: (u64, Time),
-    /// Smoothed round-trip time, and the one-way delay that it began with.
+    /// Smoothed round-trip time, and the one-way delay of the SYN.
     rtt: Duration,
     first_delay: Duration,
 }
@@ -36,14 +36,14 @@ impl Tuning {
             first_delay: Duration::ZERO,
         }
     }
-    /// The SYN came.
     pub(super) fn begin(&mut self, syn: &Data, now: Time) {
         self.first_delay = now.saturating_since(syn.sent_at);
         self.begin = (0, now);
     }
-    /// Data came; all before `next` is here, and `first_rtt` is the handshake's. True if the window grows.
+    /// Data arrived, completely up to `next`. `first_rtt`: the handshake's. True if the window
+    /// grows.
     pub(super) fn data(&mut self, data: &Data, next: u64, first_rtt: Duration, now: Time) -> bool {
-        // What is queued on the way back is not seen; Linux has it of timestamps.
+        // Queueing in the reverse direction is not included; Linux measures it with timestamps.
         let queued = now.saturating_since(data.sent_at).saturating_sub(self.first_delay);
         let sample = first_rtt + queued;
         let is_least = self.rtt == Duration::ZERO || sample < self.rtt;
@@ -52,13 +52,13 @@ impl Tuning {
         if grows {
             self.offer = self.limit.min(self.offer + 2 * FULL_SEGMENT);
         }
-        // The limit rises when the application reads, which is after the acknowledgement.
+        // The limit rises when the application reads, which is after the ACK.
         if now.saturating_since(self.begin.1) >= self.rtt {
             self.end_round(next, now);
         }
         grows
     }
-    /// Twice what came, for losses, and as much more as it grew, threefold.
+    /// The new limit: twice the bytes received, to survive losses, plus a triple share for growth.
     fn end_round(&mut self, next: u64, now: Time) {
         let came = next - self.begin.0;
         if came > self.most {

@@ -1,11 +1,11 @@
-//! What an acknowledgement does.
+//! ACK processing.
 use super::Sender;
 use super::flight::{Sent, State};
 use super::undo::Progress;
 use crate::{Ack, AckEvent, Control, Recovery};
 use fathom_units::{Duration, Time};
 
-/// When the first and the last were sent of the packets that an ACK delivered and that were never sent again.
+/// Earliest and latest send time of delivered packets that were never retransmitted.
 #[derive(Clone, Copy, Default)]
 struct Span(Option<(Time, Time)>);
 
@@ -21,16 +21,16 @@ struct Delivered {
     packets: u32,
     cumulative: u32,
     selective: u32,
-    /// Among what it acknowledged cumulatively was something that had been sent again.
+    /// It cumulatively ACKed a packet that had been retransmitted.
     resent: bool,
-    /// Something was sent once, and before the repair began that is going on.
+    /// It delivered a packet that was sent once, before the current recovery began.
     original: bool,
     by_ack: Span,
     by_sack: Span,
 }
 
 impl Sender {
-    /// An acknowledgement arrived at `now`.
+    /// Handles an ACK that arrived at `now`.
     pub fn on_ack(&mut self, ack: &Ack, now: Time) {
         if ack.syn {
             return self.establish(ack, now);
@@ -70,7 +70,7 @@ impl Sender {
         }
     }
 
-    /// Probes and repair, if there is anything out of the ordinary. True if the reordering timer was set.
+    /// Handles probes and recovery, if needed. True if the reordering timer was set.
     fn look_after(&mut self, ack: &Ack, delivered: &Delivered, advanced: bool, now: Time) -> bool {
         if ack.ece {
             self.delivered_ce += u64::from(delivered.packets);
@@ -99,8 +99,8 @@ impl Sender {
         self.repair(progress, now)
     }
 
-    /// The timers run anew when the cumulative acknowledgement moves on, or when a packet is SACKed that left before the first packet
-    /// was last sent; else SACKs could put the timeout off for ever.
+    /// True if the timers restart: the cumulative ACK advanced, or it SACKed a packet sent before
+    /// the first one's last transmission. Restarting at each SACK could delay the timeout forever.
     fn moves_timer(&self, delivered: &Delivered, advanced: bool) -> bool {
         let head = self.flight.head();
         advanced
@@ -129,8 +129,8 @@ impl Sender {
         self.set_pace();
     }
 
-    /// An ACK that answers a segment sent before a packet was sent again is of the original: RFC 8985 section 6.2 step 2. Linux asks the
-    /// smallest RTT alone, and after an undone timeout may take all for lost once more.
+    /// An ACK of a segment sent before the retransmission is for the original: RFC 8985 section 6.2
+    /// step 2. Linux tests only the minimum RTT, so after an undo it may mark all lost again.
     fn take_cumulative(&mut self, echo: Time, highest: u64, now: Time, delivered: &mut Delivered) {
         while let Some(sent) = self.flight.pop(self.acked) {
             delivered.cumulative += 1;
@@ -153,11 +153,11 @@ impl Sender {
         }
         let absolute = |offset: u32| (ack.ack + u64::from(offset)).max(self.acked);
         let mut ranges = ack.sack.map(|range| (absolute(range.start), absolute(range.end)));
-        // In ascending order, so that what is SACKed at once does not look reordered.
+        // Ascending, so that ranges of one ACK do not look reordered.
         ranges.sort_unstable();
         let before = core::mem::replace(&mut self.sacked, ranges);
         for (start, end) in ranges {
-            // Nearly always a range has grown at its end, or is as it was.
+            // Usually a range has grown at its end, or is unchanged.
             let seen = before.iter().filter(|(low, high)| *low <= start && start < *high);
             let start = seen.map(|(_, high)| *high).max().unwrap_or(start);
             if start < end {
@@ -183,15 +183,15 @@ impl Sender {
         }
     }
 
-    /// A packet is delivered.
+    /// Records the delivery of a packet.
     fn take(&mut self, sent: &Sent, now: Time, delivered: &mut Delivered) {
         delivered.packets += 1;
         delivered.original |= !sent.retransmitted && sent.end() <= self.repair.end;
         self.rate.deliver(sent, now);
     }
 
-    /// The estimator takes the oldest packet's RTT, which includes the delay of a delayed ACK, as Linux does. Gives the newest
-    /// packet's. Where all were sent again the timestamp tells (RFC 7323 section 4).
+    /// The estimator uses the oldest packet's RTT, with the ACK delay, as in Linux. Returns the
+    /// newest packet's. If all were retransmitted, the timestamp counts (RFC 7323 section 4).
     fn sample_rtt(
         &mut self,
         ack: &Ack,
@@ -248,11 +248,11 @@ impl Sender {
     }
 }
 
-/// Parts of `start..end` that lie in none of the ranges `seen`: at most four.
+/// The parts of `start..end` outside the ranges `seen`: at most four.
 fn unseen(start: u64, end: u64, seen: &[(u64, u64); 3]) -> impl Iterator<Item = (u64, u64)> + use<> {
     let mut parts = [(start, end), (0, 0), (0, 0), (0, 0)];
     for (round, (from, to)) in seen.iter().copied().enumerate().filter(|(_, (from, to))| from < to) {
-        // Each range splits at most one of the parts, which are apart, in two.
+        // The parts are disjoint, so each range splits at most one of them.
         let mut rest = (0, 0);
         for part in &mut parts[..=round] {
             let (low, high) = *part;

@@ -1,13 +1,13 @@
-//! The packets between the cumulative acknowledgement and the newest sent, and what is known of each.
+//! The packets between the cumulative ACK and the newest packet sent, and their states.
 use alloc::collections::VecDeque;
 use core::ops::Range;
 use fathom_units::{Duration, Time};
 
-/// A packet that was sent and is not yet acknowledged cumulatively. 32 bytes: there can be many.
+/// A packet that is not yet cumulatively ACKed. Only 32 bytes, since there can be many.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) seq: u64,
-    /// Last sent.
+    /// Time of the last transmission.
     pub(super) at: Time,
     pub(super) stamp: Stamp,
     len: u16,
@@ -16,10 +16,10 @@ pub(super) struct Sent {
     pub(super) retransmitted: bool,
 }
 
-/// What delivery-rate estimation keeps of a packet, as of its last transmission: in 32 bits and microseconds, as Linux does.
+/// State for rate estimation as of the last transmission; 32 bits and microseconds as in Linux.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
-    /// Packets delivered before, modulo 2^32. The highest bit tells that the application limited sending.
+    /// Packets delivered before it was sent, modulo 2^31. Highest bit: application-limited.
     delivered: u32,
     since_delivered: u32,
     since_first: u32,
@@ -28,7 +28,7 @@ pub(super) struct Stamp {
 const APP_LIMITED: u32 = 1 << 31;
 
 impl Stamp {
-    /// `since_delivered`: since the newest delivery. `since_first`: since the flight began that is measured.
+    /// Times `since_delivered`, the newest delivery, and `since_first`, the start of the flight.
     pub(super) fn new(
         delivered: u64,
         since_delivered: Duration,
@@ -42,7 +42,7 @@ impl Stamp {
     pub(super) const fn is_app_limited(self) -> bool {
         self.delivered & APP_LIMITED != 0
     }
-    /// Packets delivered before it was sent, if `total` are delivered now.
+    /// Packets delivered before it was sent, given the current `total`.
     pub(super) const fn delivered(self, total: u64) -> u64 {
         total - ((total as u32).wrapping_sub(self.delivered) & !APP_LIMITED) as u64
     }
@@ -54,7 +54,7 @@ impl Stamp {
     }
 }
 
-/// 71 minutes at most.
+/// Microseconds, at most 71 minutes.
 fn micros(duration: Duration) -> u32 {
     u32::try_from(duration.as_nanos() / 1_000).unwrap_or(u32::MAX)
 }
@@ -74,16 +74,16 @@ impl Sent {
     }
 }
 
-/// Where a packet is thought to be.
+/// The presumed state of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// Under way.
+    /// In flight.
     Flying,
-    /// Acknowledged selectively.
+    /// Selectively acknowledged.
     Sacked,
-    /// Lost, and not sent again yet.
+    /// Lost and not retransmitted yet.
     Lost,
-    /// Lost, and its retransmission is under way.
+    /// Lost, with a retransmission in flight.
     Resent,
 }
 
@@ -91,39 +91,39 @@ pub(super) enum State {
 #[derive(Clone, Default, Debug)]
 pub(super) struct Flight {
     packets: VecDeque<Sent>,
-    /// Number of the first of them.
+    /// Number of the first packet.
     first: u64,
     sacked: u32,
     lost: u32,
     resent: u32,
-    /// No lost packet has a number below this.
+    /// No lost packet has a lower number.
     lost_from: u64,
     /// Packets ever marked lost.
     pub(super) losses: u32,
 }
 
 impl Flight {
-    /// Packets not acknowledged cumulatively.
+    /// Packets not cumulatively ACKed.
     pub(super) fn out(&self) -> u32 {
         self.packets.len() as u32
     }
-    /// Packets thought to be in the network (RFC 6675's pipe).
+    /// Packets in the network (the pipe of RFC 6675).
     pub(super) fn in_network(&self) -> u32 {
-        // Lost ones were counted out, those sent again are counted in.
+        // `lost` excludes lost packets that were retransmitted.
         self.out() - self.sacked - self.lost
     }
     pub(super) fn sacked(&self) -> u32 {
         self.sacked
     }
-    /// Retransmissions under way.
+    /// Retransmissions in flight.
     pub(super) fn resent(&self) -> u32 {
         self.resent
     }
-    /// Lost and not sent again.
+    /// Lost packets that were not retransmitted.
     pub(super) fn lost(&self) -> u32 {
         self.lost
     }
-    /// Number of the first packet not acknowledged cumulatively, which is how many are.
+    /// Number of the first packet not cumulatively ACKed: the count of those that are.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
@@ -134,18 +134,17 @@ impl Flight {
     pub(super) fn head(&self) -> Option<&Sent> {
         self.packets.front()
     }
-    /// Something that was sent again is not acknowledged cumulatively yet.
+    /// True if a retransmitted packet is not yet cumulatively ACKed.
     pub(super) fn any_retransmitted(&self) -> bool {
         self.resent > 0 || self.head().is_some_and(|head| head.retransmitted)
     }
     pub(super) fn get(&self, number: u64) -> Option<&Sent> {
         self.packets.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
-    /// Adds a new packet.
     pub(super) fn push(&mut self, sent: Sent) {
         self.packets.push_back(sent);
     }
-    /// Takes out the first packet if it ends at or before `ack`.
+    /// Removes the first packet if it ends by `ack`.
     pub(super) fn pop(&mut self, ack: u64) -> Option<Sent> {
         let sent = *self.packets.front()?;
         if sent.end() > ack {
@@ -156,7 +155,6 @@ impl Flight {
         self.uncount(sent.state);
         Some(sent)
     }
-    /// Moves a packet to another state.
     pub(super) fn set(&mut self, number: u64, state: State) {
         let Some(index) = number.checked_sub(self.first) else { return };
         let Some(sent) = self.packets.get_mut(index as usize) else { return };
@@ -181,7 +179,7 @@ impl Flight {
             State::Lost => self.lost -= 1,
         }
     }
-    /// A packet is sent again. What was not lost stays under way: a tail loss probe.
+    /// Records a retransmission. A packet that was not lost stays in flight: a tail loss probe.
     pub(super) fn resend(&mut self, number: u64, at: Time, stamp: Stamp) -> Option<Sent> {
         if self.get(number)?.state == State::Lost {
             self.set(number, State::Resent);
@@ -202,7 +200,7 @@ impl Flight {
         self.lost_from = from + found as u64;
         Some(self.lost_from)
     }
-    /// Numbers of the packets that lie wholly in the bytes from `start` to `end`.
+    /// Numbers of the packets that are completely within `start..end`.
     pub(super) fn numbers(&self, start: u64, end: u64) -> Range<u64> {
         let low = self.index_of(start);
         let high = low + self.packets.range(low..).take_while(|sent| sent.end() <= end).count();
@@ -211,14 +209,14 @@ impl Flight {
     /// Index of the first packet that begins at byte `start` or later.
     fn index_of(&self, start: u64) -> usize {
         let Some(head) = self.packets.front() else { return 0 };
-        // Nearly all packets are of one size.
+        // Most packets have equal sizes.
         let guess = (start.saturating_sub(head.seq) / u64::from(head.len.max(1))) as usize;
         if self.packets.get(guess).is_some_and(|sent| sent.seq == start) {
             return guess;
         }
         self.packets.partition_point(|sent| sent.seq < start)
     }
-    /// After a timeout all is lost that is not SACKed and was not sent just now, and the first packet in any case.
+    /// After a timeout all packets are lost except SACKed and recent ones; the first always is.
     pub(super) fn lose_all(&mut self, is_recent: impl Fn(&Sent) -> bool) {
         for number in self.first..self.next() {
             let is_kept = |sent: &Sent| number != self.first && is_recent(sent);
@@ -228,7 +226,7 @@ impl Flight {
             }
         }
     }
-    /// What was taken for lost and not sent again is under way after all.
+    /// Returns lost packets that were not retransmitted to flight.
     pub(super) fn find_all(&mut self) {
         while let Some(number) = self.next_lost() {
             self.set(number, State::Flying);

@@ -1,22 +1,22 @@
-//! Pacing by the sender's own timer, as Linux does without `sch_fq`.
+//! Pacing with the sender's own timer, as in Linux without `sch_fq`.
 use super::Sender;
 use super::batch::{LEAST, MOST};
 use crate::Control;
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// What a batch holds at most: 1 s / 1024 of the rate.
+/// Maximum duration of a batch: 1 s / 1024 of the rate.
 const BATCH: Duration = Duration::from_nanos(976_563);
 /// Segments at the start that are not paced. Linux: 10.
 const UNPACED: u64 = 10;
-/// Of the window per smoothed RTT, in percent, in slow start and after it. Linux: `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`.
+/// Percent of the window per RTT: Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`.
 const SLOW_START_PERCENT: u64 = 200;
 const AVOIDANCE_PERCENT: u64 = 120;
 
-/// When the next batch may leave.
+/// When the next batch may be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
     at: Time,
-    /// What the rate means, computed when it changes.
+    /// Values derived from the rate, computed when it changes.
     rate: Option<Rate>,
     gap: Duration,
     batch: u32,
@@ -32,7 +32,7 @@ impl Pacer {
     pub(super) fn may_send(&self, now: Time) -> bool {
         self.rate.is_none() || self.at <= now
     }
-    /// Segments of a batch, if there is pacing.
+    /// Segments per batch, if pacing is on.
     pub(super) fn batch(&self) -> Option<u32> {
         self.rate.map(|_| self.batch)
     }
@@ -48,14 +48,14 @@ impl Pacer {
     }
     fn send(&mut self, segments: u32, now: Time) {
         let time = self.gap * u64::from(segments);
-        // A batch that begins late makes up for it, by half its time at most.
+        // A late batch shortens the following gap, at most by half.
         let late = now.saturating_since(self.at);
         self.at = self.at.max(now) + time.saturating_sub(late.min(time / 2));
     }
 }
 
 impl Sender {
-    /// The rate may have changed.
+    /// Applies the current rate.
     pub(super) fn set_pace(&mut self) {
         if self.config.paced && !self.control.owns_window() {
             self.window.pacing = self.usual_pace();
@@ -74,13 +74,13 @@ impl Sender {
         let rate = bits * u128::from(percent) * 10_000_000 / u128::from(srtt);
         Some(Rate::from_bits_per_second(u64::try_from(rate).unwrap_or(u64::MAX)))
     }
-    /// Packets of which so many percent leave in an RTT, if nothing else sets the pace.
+    /// Packets of which this percentage is sent per RTT if the control sets no rate.
     pub(super) fn usual_share(&self) -> (u64, u64) {
         let window = &self.window;
         let percent = if window.cwnd < window.ssthresh / 2 { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
         (u64::from(window.cwnd.max(self.flight.out())), percent)
     }
-    /// A batch leaves.
+    /// Charges a batch.
     pub(super) fn pace(&mut self, segments: u32, is_new: bool, now: Time) {
         if self.pacer.rate.is_none() || self.sent + u64::from(segments) < UNPACED {
             return;

@@ -1,23 +1,23 @@
-//! Tail loss probe, RFC 8985 section 7: the last packet of a burst has none behind it whose SACK would tell of its loss.
+//! Tail loss probe, RFC 8985 section 7: no later packet reveals the loss of a burst's last one.
 use super::Sender;
 use super::flight::State;
 use crate::{Cause, Data, Recovery};
 use fathom_units::Time;
 
-/// Smoothed RTTs after which a probe leaves.
+/// Smoothed RTTs until a probe.
 pub(super) const RTTS: u64 = 2;
 
-/// A probe that is out.
+/// An outstanding probe.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
-    /// All that had been sent with it.
+    /// End of the data sent up to the probe.
     end: u64,
-    /// It was sent before: its ACK may tell of a loss.
+    /// It was a retransmission, so its ACK may reveal a loss.
     pub(super) is_resent: bool,
 }
 
 impl Sender {
-    /// The probe that is due: new data if there is, else the last packet again. The window does not matter.
+    /// The probe that is due, regardless of the window: new data, or else the last packet.
     pub(super) fn tail_probe(&mut self, now: Time) -> Option<Data> {
         if !core::mem::take(&mut self.timers.probe_due) || self.flight.out() == 0 {
             return None;
@@ -28,7 +28,7 @@ impl Sender {
             self.pace(1, false, now);
             self.probe = Some(Probe { end: self.next, is_resent: !is_new });
             self.arm_timeout(now);
-            // No probe follows a probe.
+            // A probe is not followed by another one.
             (self.has_sent, self.is_stale) = (false, false);
         }
         data
@@ -39,8 +39,8 @@ impl Sender {
         self.retransmit(last, now)
     }
 
-    /// RFC 8985 section 7.4: a probe that repaired a loss is a loss, and reduces the window. If the original came too, a D-SACK or an
-    /// ACK that moves nothing tells so.
+    /// RFC 8985 section 7.4: a probe that repaired a loss reduces the window. If the original
+    /// arrived too, there is a D-SACK or a duplicate ACK.
     pub(super) fn end_probe(&mut self, dsack: bool, is_duplicate: bool, now: Time) {
         let Some(probe) = self.probe.filter(|probe| self.acked >= probe.end) else { return };
         if !probe.is_resent || dsack {

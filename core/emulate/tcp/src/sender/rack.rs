@@ -1,53 +1,52 @@
-//! Loss by time: RACK, RFC 8985. A packet is lost if one sent later was delivered, and a little more time has passed.
+//! RACK loss detection, RFC 8985: a packet is lost if one sent later was delivered, plus some time.
 //!
-//! Originals were sent in order of their numbers, so that a place in the flight is all that is kept of them; retransmissions
-//! stand in a queue of their own. Neither is walked twice, however large the window.
+//! Originals are sent in order, so a position in the flight is enough for them; retransmissions
+//! have a separate queue. Neither is scanned twice, however large the window.
 use super::flight::{Flight, Sent, State};
 use alloc::collections::VecDeque;
 use fathom_units::{Duration, Time};
 
-/// Packets SACKed from which no time is given for reordering, if none was ever seen: the classic three duplicates.
+/// SACKed packets that end the wait for reordering if none was seen: three duplicates.
 const DUPLICATE_THRESHOLD: u32 = 3;
 /// Recoveries for which a widened reordering window is kept. RFC 8985 section 6.2 step 4.
 const KEPT_RECOVERIES: u8 = 16;
-/// Parts of the smallest RTT by which packets may be late.
+/// The minimum RTT divided by this is the unit of the reordering window.
 const WINDOW_PARTS: u64 = 4;
 
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
     /// All originals below this number are settled.
     from: u64,
-    /// Number and time of every retransmission, in order. Entries of packets that were sent again or acknowledged are stale.
+    /// Every retransmission in order. Entries of packets resent or ACKed since are stale.
     resent: VecDeque<(u64, Time)>,
-    /// The delivered packet that was sent last: when, and its end.
+    /// The delivered packet that was sent last: its send time and its end.
     newest: (Time, u64),
-    /// RTT of the packet delivered last.
+    /// RTT of the last delivered packet.
     pub(super) rtt: Duration,
-    /// Something was delivered since losses were looked for.
+    /// Packets were delivered since the last detection.
     pub(super) advanced: bool,
     pub(super) reordering_seen: bool,
-    /// A needless retransmission is to widen the window, but once a round trip: when more than this are delivered.
+    /// A spurious retransmission widens the window once per round trip, here after `widened_at`.
     dsack_seen: bool,
     widened_at: u64,
-    /// Quarters of the smallest RTT in the reordering window.
+    /// Size of the reordering window in quarters of the minimum RTT.
     steps: u8,
     recoveries_left: u8,
     /// Highest byte delivered.
     highest: u64,
 }
 
-/// What a look for losses found.
+/// The result of loss detection.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Found {
     /// Packets marked lost.
     pub(super) lost: u32,
-    /// A retransmission was among them.
+    /// One of them was a retransmission.
     pub(super) resent: bool,
-    /// For packets that may only be late: when to look again.
+    /// When to check again packets that may only be late.
     pub(super) again: Option<Time>,
 }
 
-/// Of one packet.
 enum Verdict {
     Newer,
     Late(Time),
@@ -70,19 +69,17 @@ impl Rack {
             highest: 0,
         }
     }
-    /// A packet was sent again.
     pub(super) fn resent(&mut self, number: u64, at: Time) {
         self.resent.push_back((number, at));
     }
-    /// Packets that were taken for lost are under way again, from `first` on.
+    /// Packets from `first` on are no longer considered lost.
     pub(super) fn restart(&mut self, first: u64) {
         (self.from, self.advanced) = (first, true);
     }
-    /// Highest byte delivered.
     pub(super) fn highest(&self) -> u64 {
         self.highest
     }
-    /// `sent` was delivered, after the bytes up to `highest`. `min_rtt` tells an ACK of the original from one of the retransmission.
+    /// Records a delivery. With an RTT below `min_rtt` the ACK is for the original transmission.
     pub(super) fn delivered(&mut self, sent: &Sent, highest: u64, now: Time, min_rtt: Duration) {
         let rtt = now.saturating_since(sent.at);
         let end = sent.end();
@@ -93,15 +90,15 @@ impl Rack {
         if sent.retransmitted && rtt < min_rtt {
             return;
         }
-        // RFC 8985 has the RTT of the newest packet; Linux that of the last one it looks at.
+        // RFC 8985 uses the RTT of the newest packet, Linux that of the last one processed.
         (self.rtt, self.advanced) = (rtt, true);
         self.newest = self.newest.max((sent.at, end));
     }
-    /// A D-SACK: what was resent had arrived. Where reordering is known, packets are later than was thought.
+    /// A D-SACK: the retransmission was spurious. With reordering seen, it widens the window.
     pub(super) fn needless(&mut self) {
         self.dsack_seen |= self.reordering_seen;
     }
-    /// Once per ACK that delivers. `round_start` is what had been delivered when its newest packet was sent.
+    /// Once per delivering ACK. `round_start`: packets delivered when its newest packet was sent.
     pub(super) fn adapt(&mut self, round_start: u64, delivered: u64) {
         if round_start < self.widened_at {
             self.dsack_seen = false;
@@ -115,7 +112,7 @@ impl Rack {
             self.steps = 1;
         }
     }
-    /// A recovery has ended, with good reason or without.
+    /// A recovery has ended.
     pub(super) fn recovered(&mut self, was_needless: bool) {
         if was_needless {
             self.recoveries_left = (self.recoveries_left + 1).min(KEPT_RECOVERIES);
@@ -133,14 +130,14 @@ impl Rack {
         if self.newest <= (sent.at, sent.end()) {
             Verdict::Newer
         } else if sent.at + allowed > now {
-            // Linux waits for the last of those that may be late, which is next to the newest delivered.
+            // Linux waits for the last of the late packets, which is next to the newest delivered.
             Verdict::Late(self.newest.0 + allowed)
         } else {
             Verdict::Lost
         }
     }
 
-    /// Marks what is lost by now.
+    /// Marks packets that are lost by now.
     pub(super) fn detect(
         &mut self,
         flight: &mut Flight,

@@ -3,20 +3,20 @@ use super::flight::{Sent, Stamp};
 use crate::RateSample;
 use fathom_units::{Duration, Time};
 
-/// What was delivered, and the sample of the ACK at hand.
+/// Delivery state, and the sample of the current ACK.
 #[derive(Clone, Debug)]
 pub(super) struct Rate {
-    /// Packets delivered since the start, and when the last of them was.
+    /// Packets delivered in the connection, and when the last one was.
     pub(super) delivered: u64,
     delivered_at: Time,
-    /// When the packet that was delivered last was sent.
+    /// When the last delivered packet was sent.
     first_sent: Time,
-    /// Sending is limited by the application until this many are delivered; 0 if it is not.
+    /// Sending is application-limited until this many are delivered; 0 if it is not.
     limited_until: u64,
     sample: Option<Sample>,
 }
 
-/// Of the newest packet that an ACK delivers.
+/// The newest packet that the ACK delivers.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     sent_at: Time,
@@ -28,20 +28,20 @@ impl Rate {
     pub(super) fn new(now: Time) -> Self {
         Rate { delivered: 0, delivered_at: now, first_sent: now, limited_until: 0, sample: None }
     }
-    /// For a packet that is sent `now`.
+    /// The stamp of a packet sent `now`.
     pub(super) fn stamp(&self, now: Time) -> Stamp {
         let since_delivered = now.saturating_since(self.delivered_at);
         let since_first = now.saturating_since(self.first_sent);
         Stamp::new(self.delivered, since_delivered, since_first, self.limited_until > 0)
     }
-    /// Nothing is under way: the next flight begins at `now`.
+    /// Nothing is in flight: the next flight begins at `now`.
     pub(super) fn restart(&mut self, now: Time) {
         (self.first_sent, self.delivered_at) = (now, now);
     }
     pub(super) fn limit(&mut self, in_network: u32) {
         self.limited_until = (self.delivered + u64::from(in_network)).max(1);
     }
-    /// `sent` is delivered by the ACK at hand.
+    /// The current ACK delivers `sent`.
     pub(super) fn deliver(&mut self, sent: &Sent, now: Time) {
         self.delivered += 1;
         self.delivered_at = now;
@@ -51,11 +51,11 @@ impl Rate {
             self.first_sent = sent.at;
         }
     }
-    /// Packets that had been delivered when the newest packet of the ACK at hand was sent.
+    /// Packets delivered when the newest packet of the current ACK was sent.
     pub(super) fn round_start(&self) -> Option<u64> {
         self.sample.map(|sample| sample.stamp.delivered(self.delivered))
     }
-    /// The sample of the ACK at hand. One over less than `min_rtt` tells nothing.
+    /// The sample of the current ACK. Intervals shorter than `min_rtt` are invalid.
     pub(super) fn take(&mut self, losses: u32, min_rtt: Duration) -> Option<RateSample> {
         if self.limited_until > 0 && self.delivered > self.limited_until {
             self.limited_until = 0;

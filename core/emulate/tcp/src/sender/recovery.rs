@@ -1,21 +1,21 @@
-//! Repair of losses: where the sender stands, and what an ACK changes of it. The order of steps is Linux's, since what is undone
-//! first and what is found lost first decides the window.
+//! Loss recovery: the state machine. The order of its steps is Linux's, because the window depends
+//! on which undo and which loss is found first.
 use super::Sender;
 use super::undo::{Progress, Undo};
 use crate::{Cause, Control, Recovery, WindowEvent};
 use fathom_units::Time;
 
-/// The state of repair.
+/// The state of recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Repair {
     pub(super) state: Recovery,
-    /// Recovery, CWR or Loss ends when all before this byte is acknowledged: what had been sent when it began.
+    /// Recovery, CWR or Loss ends when all data before this byte, sent before it began, is ACKed.
     pub(super) end: u64,
     pub(super) undo: Undo,
     prr: Prr,
-    /// Of the timeout it is not known yet whether it was spurious: F-RTO.
+    /// F-RTO: it is unknown whether the timeout was spurious.
     pub(super) is_doubtful: bool,
-    /// Until the next ACK new data goes out before what is taken for lost: F-RTO step 2b.
+    /// F-RTO step 2b: until the next ACK send new data before retransmissions.
     pub(super) new_data_first: bool,
 }
 
@@ -40,24 +40,24 @@ impl Default for Repair {
 }
 
 impl Repair {
-    /// The window is on its way down: PRR moves it, no control raises it.
+    /// The window is being reduced: PRR sets it, and no control grows it.
     pub(super) const fn is_reducing(&self) -> bool {
         matches!(self.state, Recovery::Cwr | Recovery::Recovery)
     }
     pub(super) const fn is_recovering(&self) -> bool {
         matches!(self.state, Recovery::Recovery | Recovery::Loss)
     }
-    /// A packet has left.
+    /// A packet was sent.
     pub(super) fn sent(&mut self) {
         self.prr.out = self.prr.out.saturating_add(1);
     }
 }
 
 impl Sender {
-    /// Moves from state to state as an ACK asks. True if the reordering timer was set.
+    /// Runs the state machine for an ACK. True if the reordering timer was set.
     pub(super) fn repair(&mut self, progress: Progress, now: Time) -> bool {
         if progress.ece {
-            // Congestion is certain, whatever becomes of the losses.
+            // Congestion is certain, even if the losses are spurious.
             self.repair.undo.threshold = None;
         }
         self.end_repair(progress, now);
@@ -68,7 +68,7 @@ impl Sender {
         }
     }
 
-    /// All is acknowledged that had been sent when the repair began. CWR needs one packet more, whose CWR flag the receiver saw.
+    /// Ends recovery when all data before it is ACKed; CWR when a packet with the CWR flag is too.
     fn end_repair(&mut self, progress: Progress, now: Time) {
         match self.repair.state {
             Recovery::Cwr if self.acked > self.repair.end => {
@@ -121,12 +121,12 @@ impl Sender {
         waits
     }
 
-    /// Something was lost, and is not repaired: of what was sent during the last recovery and lost, the repair may be under way.
+    /// True if losses are not repaired, including retransmissions in flight from the last recovery.
     fn knows_of_loss(&self) -> bool {
         self.flight.lost() + self.flight.resent() > 0
     }
 
-    /// No loss is proven: an echo may still reduce the window.
+    /// No loss is proven, but an ECN echo may still reduce the window.
     fn keep_open(&mut self, progress: Progress, now: Time) {
         let is_retransmitted = self.flight.any_retransmitted();
         if !is_retransmitted {
@@ -143,8 +143,7 @@ impl Sender {
         }
     }
 
-    /// Marks losses, and sets the timer for what may only be late. Tells whether a retransmission was lost, and whether the timer
-    /// was set.
+    /// Marks losses. Returns whether a retransmission was lost, and whether the timer was set.
     fn mark_losses(&mut self, now: Time) -> (bool, bool) {
         if !self.rack.advanced {
             return (false, false);
@@ -157,7 +156,7 @@ impl Sender {
         (found.resent, found.again.is_some())
     }
 
-    /// The reordering timer: what was late is lost now.
+    /// The reordering timer expired: late packets are lost.
     pub(super) fn give_up_late(&mut self, now: Time) {
         let times = (self.rtt.min(), self.rtt.smoothed());
         let found = self.rack.detect(&mut self.flight, now, self.repair.is_recovering(), times);
@@ -167,7 +166,7 @@ impl Sender {
         }
     }
 
-    /// Fast recovery begins.
+    /// Begins fast recovery.
     fn recover(&mut self, ece: bool, now: Time) {
         self.begin_undo(None);
         if !self.repair.is_reducing() {
@@ -177,7 +176,7 @@ impl Sender {
         self.repair.state = Recovery::Recovery;
     }
 
-    /// The window is to fall: its target, and PRR's start.
+    /// Begins a reduction of the window: its target, and PRR's state.
     pub(super) fn reduce(&mut self, cause: Cause, now: Time) {
         self.repair.end = self.next;
         self.probe = None;
@@ -187,14 +186,14 @@ impl Sender {
         self.cwr = self.config.ecn;
     }
 
-    /// The threshold of a slow start after now: three quarters of the window unless it is falling.
+    /// The threshold to remember: 3/4 of the window, unless that is being reduced.
     pub(super) fn current_threshold(&self) -> u32 {
         let cwnd = self.window.cwnd;
         let most = if self.repair.is_reducing() { 0 } else { cwnd / 2 + cwnd / 4 };
         self.window.ssthresh.max(most)
     }
 
-    /// PRR (RFC 6937, RFC 9937): as the old window's packets are delivered, the share of the new one is sent.
+    /// PRR (RFC 6937, RFC 9937): sends in proportion to the packets delivered.
     pub(super) fn reduce_proportionally(&mut self, delivered: u32, lost: u32, advanced: bool) {
         if delivered == 0 || self.control.owns_window() {
             return;
@@ -208,15 +207,15 @@ impl Sender {
             (share.div_ceil(u64::from(before)) as u32).saturating_sub(prr.out)
         } else {
             let due = prr.delivered.saturating_sub(prr.out).max(delivered);
-            // Slow-start reduction bound: one more for an ACK that tells of no further loss.
+            // Slow-start reduction bound: one more for an ACK that reveals no further loss.
             (due + u32::from(advanced && lost == 0)).min(threshold - in_network)
         };
-        // The first retransmission always leaves.
+        // The first retransmission is always sent.
         let more = more.max(u32::from(prr.out == 0));
         self.window.cwnd = in_network + more;
     }
 
-    /// CWR or recovery is over: the window is its target, unless the reduction was undone.
+    /// Ends CWR or recovery: the window is its target, unless the reduction was undone.
     pub(super) fn end_reduction(&mut self, now: Time) {
         let stands = self.repair.state == Recovery::Cwr || self.repair.undo.is_open();
         if stands && !self.control.owns_window() && self.window.ssthresh < u32::MAX {

@@ -1,9 +1,7 @@
-//! Smoothed round-trip time and retransmission timeout: RFC 6298 with Linux's refinements. In nanoseconds; Linux has microseconds.
+//! Smoothed RTT and retransmission timeout: RFC 6298 as refined by Linux. In ns; Linux uses us.
 use fathom_units::Duration;
 
-/// Estimator of one connection.
-///
-/// As in Linux, the deviation is quick to rise and slow to fall, is at least `min_rto` and falls once per round trip.
+/// As in Linux, the deviation rises fast, and falls once per round trip to no less than `min_rto`.
 #[derive(Clone, Debug)]
 pub(super) struct Rtt {
     srtt: u64,
@@ -11,7 +9,7 @@ pub(super) struct Rtt {
     deviation: u64,
     max_deviation: u64,
     variation: u64,
-    /// When a byte after this is acknowledged, a round trip has passed.
+    /// A round trip ends when a byte after this is ACKed.
     round_end: u64,
     min: Duration,
     floor: u64,
@@ -33,18 +31,18 @@ impl Rtt {
     pub(super) fn smoothed(&self) -> Duration {
         Duration::from_nanos(self.srtt)
     }
-    /// Smallest seen; zero before the first.
+    /// The minimum RTT; zero before the first sample.
     pub(super) fn min(&self) -> Duration {
         if self.is_known() { self.min } else { Duration::ZERO }
     }
     pub(super) fn is_known(&self) -> bool {
         self.srtt > 0
     }
-    /// Smoothed RTT and its variation: RFC 6298 equation 2.3.
+    /// Smoothed RTT plus variation: RFC 6298 equation 2.3.
     pub(super) fn timeout(&self) -> Duration {
         Duration::from_nanos(self.srtt + self.variation)
     }
-    /// A sample. `acked` and `next` are the cumulative acknowledgement and the next new byte.
+    /// Adds a sample. `acked` and `next` are the cumulative ACK and the next new byte.
     pub(super) fn add(&mut self, sample: Duration, acked: u64, next: u64) {
         let sample = sample.as_nanos().max(1);
         if !self.is_known() {
@@ -67,11 +65,11 @@ impl Rtt {
             self.max_deviation = self.floor;
         }
     }
-    /// The RTT of the newest packet that an ACK delivers, which has no delay of a delayed ACK.
+    /// Adds the RTT of the newest packet that an ACK delivers, which includes no ACK delay.
     pub(super) fn add_least(&mut self, sample: Duration) {
         self.min = self.min.min(sample);
     }
-    /// A sample below the smoothed RTT widens the deviation an eighth as fast: a falling queue is no sign of trouble.
+    /// A sample below the smoothed RTT counts 1/8, since a draining queue is no problem.
     fn deviate(&mut self, sample: u64) {
         let error = sample.abs_diff(self.srtt);
         let mean = self.deviation / 4;
@@ -84,7 +82,7 @@ impl Rtt {
     }
 }
 
-/// `timeout` after `backoff` doublings.
+/// `timeout` doubled `backoff` times.
 pub(super) fn backed_off(timeout: Duration, backoff: u32, max: Duration) -> Duration {
     (timeout * (1_u64 << backoff.min(16))).min(max)
 }
@@ -97,8 +95,8 @@ mod tests {
         Duration::from_millis(n)
     }
 
-    /// RFC 6298 section 2: SRTT = R, RTTVAR = R/2, then SRTT += (R - SRTT)/8 and RTTVAR += (|SRTT - R| - RTTVAR)/4;
-    /// RTO = SRTT + 4 RTTVAR. Samples that rise follow it exactly, since then none of Linux's refinements applies.
+    /// RFC 6298 section 2: SRTT = R, RTTVAR = R/2, then SRTT += (R - SRTT)/8, RTTVAR += (|SRTT - R|
+    /// - RTTVAR)/4, and RTO = SRTT + 4 RTTVAR. Linux's refinements do not apply to rising samples.
     #[test]
     fn rising_samples_follow_rfc_6298() {
         let mut rtt = Rtt::new(Duration::ZERO);
@@ -120,7 +118,7 @@ mod tests {
         for round in 0..100 {
             rtt.add(ms(1000), round + 1, round + 1);
         }
-        // RFC 6298 would sink to the RTT itself: a floor of the variation is what Linux has.
+        // RFC 6298 would approach the RTT itself; Linux has a minimum variation.
         assert!(rtt.timeout() - ms(1200) < Duration::from_nanos(10), "{}", rtt.timeout());
     }
 

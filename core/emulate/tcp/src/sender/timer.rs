@@ -1,22 +1,22 @@
-//! Timers: retransmission timeout, tail loss probe, reordering. One is armed at a time, as in Linux.
+//! Timers: retransmission timeout, tail loss probe, reordering. Only one is armed, as in Linux.
 use super::rtt::backed_off;
 use super::{Sender, probe};
 use crate::Recovery;
 use fathom_units::{Duration, Time};
 
-/// Added to short timeouts, for the coarseness of clocks. Linux: 2 ms (`TCP_TIMEOUT_MIN_US`).
+/// Added to short timeouts because clocks are coarse. Linux: 2 ms (`TCP_TIMEOUT_MIN_US`).
 pub(super) const SLACK: Duration = Duration::from_millis(2);
 
-/// What is armed.
+/// The armed timer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
     kind: Kind,
     at: Time,
-    /// Doublings of the timeout.
+    /// Number of doublings of the timeout.
     backoff: u32,
-    /// Timeouts since the cumulative acknowledgement last moved on.
+    /// Timeouts since the cumulative ACK last advanced.
     pub(super) in_row: u32,
-    /// A tail loss probe is to leave at the next poll.
+    /// The next poll sends a tail loss probe.
     pub(super) probe_due: bool,
 }
 
@@ -39,14 +39,14 @@ impl Timers {
     pub(super) fn disarm(&mut self) {
         *self = Timers { probe_due: self.probe_due, ..Timers::new() };
     }
-    /// A valid RTT: the path is alive.
+    /// A valid RTT sample shows that the path works.
     pub(super) fn reset_backoff(&mut self) {
         self.backoff = 0;
     }
 }
 
 impl Sender {
-    /// What a timer that is due asks for. Does nothing before its time. [`Sender::poll_transmit`] is to follow.
+    /// Runs the timer that is due, if any. Call [`Sender::poll_transmit`] afterwards.
     pub fn on_timer(&mut self, now: Time) {
         if self.timers.next().is_none_or(|at| at > now) {
             return;
@@ -65,7 +65,7 @@ impl Sender {
                 self.timers.backoff += 1;
                 self.arm_timeout(now);
             }
-            // At most one probe is out.
+            // At most one probe is outstanding.
             Kind::Probe if self.probe.is_some() => self.await_timeout(now),
             Kind::Probe => {
                 self.timers.probe_due = true;
@@ -79,7 +79,7 @@ impl Sender {
     }
 
     fn set_timer(&mut self, kind: Kind, at: Time) {
-        // The kernel's timers fire on its ticks.
+        // The kernel's timers fire on ticks.
         let tick = self.config.granularity.as_nanos().max(1);
         let ticks = at.as_nanos().div_ceil(tick);
         (self.timers.kind, self.timers.at) = (kind, Time::from_nanos(ticks.saturating_mul(tick)));
@@ -92,31 +92,31 @@ impl Sender {
         let timeout = if self.rtt.is_known() { self.rtt.timeout() } else { self.config.initial_rto };
         backed_off(timeout, self.timers.backoff, self.config.max_rto)
     }
-    /// The timeout runs from now.
+    /// Starts the timeout now.
     pub(super) fn arm_timeout(&mut self, now: Time) {
         if self.flight.out() == 0 {
             return self.timers.disarm();
         }
         self.set_timer(Kind::Retransmission, now + self.timeout());
     }
-    /// The timeout comes back after a probe's or the reordering timer: it has run since the first packet left.
+    /// Resumes the timeout after another timer: it runs since the first packet was sent.
     fn await_timeout(&mut self, now: Time) {
         let Some(head) = self.flight.head() else { return self.timers.disarm() };
         let at = (head.at + self.timeout()).max(now + Duration::from_nanos(1));
         self.set_timer(Kind::Retransmission, at);
     }
-    /// Packets may only be late: looks again at `at`.
+    /// Some packets may only be late: check again at `at`.
     pub(super) fn await_reordering(&mut self, at: Time) {
         self.set_timer(Kind::Reordering, at + SLACK);
     }
-    /// The first packet was sent again.
+    /// The first packet was retransmitted.
     pub(super) fn restart_timeout(&mut self, now: Time) {
         if self.timers.kind != Kind::Reordering {
             self.arm_timeout(now);
         }
     }
 
-    /// After ACKs that moved things, after sending, or both: a probe where one is allowed, else the timeout.
+    /// Arms a timer after ACKs or transmissions: the probe if allowed, else the timeout.
     pub(super) fn arm(&mut self, has_sent: bool, now: Time) {
         let is_stale = core::mem::take(&mut self.is_stale);
         if !has_sent && !is_stale {
@@ -125,7 +125,7 @@ impl Sender {
         let Some(head) = self.flight.head() else { return self.timers.disarm() };
         let head_at = head.at;
         if self.may_probe() {
-            // The timeout is not to be put off by sending alone.
+            // Sending alone does not delay the timeout.
             let timeout = if has_sent { head_at } else { now } + self.timeout();
             let probe = now + self.probe_timeout();
             self.set_timer(Kind::Probe, if timeout > now { probe.min(timeout) } else { probe });
@@ -139,7 +139,7 @@ impl Sender {
         }
     }
 
-    /// RFC 8985 section 7.2: no repair is going on.
+    /// RFC 8985 section 7.2: not during recovery.
     fn may_probe(&self) -> bool {
         matches!(self.repair.state, Recovery::Open | Recovery::Cwr)
     }
@@ -147,7 +147,7 @@ impl Sender {
         if !self.rtt.is_known() {
             return self.config.initial_rto;
         }
-        // One packet alone may wait for a delayed ACK.
+        // The ACK of a single packet may be delayed.
         let more = if self.flight.out() == 1 { self.config.min_rto } else { SLACK };
         self.rtt.smoothed() * probe::RTTS + more
     }

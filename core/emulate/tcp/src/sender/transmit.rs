@@ -1,11 +1,11 @@
-//! What leaves, and when.
+//! What is sent, and when.
 use super::Sender;
 use super::flight::Sent;
 use crate::Data;
 use fathom_units::Time;
 
 impl Sender {
-    /// The next segment that may leave at `now`. Repeat until `None`.
+    /// The next segment that may be sent at `now`. Repeat until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Data> {
         if !self.established {
             return self.open(now);
@@ -56,7 +56,7 @@ impl Sender {
         Some(data)
     }
 
-    /// Nothing more can leave now.
+    /// Nothing more can be sent now.
     fn end_burst(&mut self, now: Time) {
         let is_limited = self.batch.is_deferred || self.flight.in_network() >= self.window.cwnd;
         if self.has_sent || is_limited && self.unsent() > 0 {
@@ -70,7 +70,7 @@ impl Sender {
         }
     }
 
-    /// Something could leave if pacing let it.
+    /// True if only pacing prevents sending.
     pub(super) fn awaits_pacing(&self) -> bool {
         self.window.pacing.is_some()
             && self.established
@@ -79,7 +79,7 @@ impl Sender {
             && (self.flight.lost() > 0 || self.may_send_new())
     }
 
-    /// There is new data, and the receiver has room for a segment of it.
+    /// True if there is new data, and the receive window has room for a segment of it.
     pub(super) fn may_send_new(&self) -> bool {
         let len = self.next_len();
         len > 0 && self.next + len <= self.acked.saturating_add(self.receive_window)
@@ -100,7 +100,7 @@ impl Sender {
         Data { seq, len: u32::from(len), sent_at: now, syn: false, cwr, push: false, ect: self.config.ecn }
     }
 
-    /// A lost packet, again.
+    /// Retransmits a lost packet.
     fn resend(&mut self, number: u64, now: Time) -> Option<Data> {
         let data = self.retransmit(number, now)?;
         self.repair.undo.resent(now);
@@ -109,7 +109,7 @@ impl Sender {
         }
         Some(data)
     }
-    /// A packet, again, whether lost or not.
+    /// Retransmits a packet, whether lost or not.
     pub(super) fn retransmit(&mut self, number: u64, now: Time) -> Option<Data> {
         let sent = self.flight.resend(number, now, self.rate.stamp(now))?;
         self.rack.resent(number, now);

@@ -1,35 +1,36 @@
-//! Undoing what was for nothing. Three signs: an ACK that answers an original sent before the first retransmission (Eifel, RFC 3522
-//! and 4015), D-SACKs for all retransmissions (RFC 3708), and after a timeout an ACK of what was never sent again (F-RTO, RFC 5682).
+//! Undoing spurious reductions. Three signs: an ACK of an original sent before the first
+//! retransmission (Eifel, RFC 3522 and 4015), D-SACKs for all retransmissions (RFC 3708), and,
+//! after a timeout, an ACK of data that was never retransmitted (F-RTO, RFC 5682).
 use super::Sender;
 use crate::{Cause, Control, Recovery, WindowEvent};
 use fathom_units::Time;
 
-/// What an ACK reports that matters to loss recovery.
+/// What an ACK reports to loss recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
-    /// The cumulative acknowledgement moved on.
+    /// The cumulative ACK advanced.
     pub(super) advanced: bool,
-    /// Packets that it acknowledged selectively.
+    /// Packets that it SACKed.
     pub(super) selective: u32,
-    /// It delivered what was sent once, and before this repair began.
+    /// It delivered a packet that was sent once, before this recovery began.
     pub(super) original: bool,
     pub(super) ece: bool,
-    /// It answers a segment sent at this time (Eifel).
+    /// Send time of the segment that it answers (Eifel).
     pub(super) echo: Time,
 }
 
-/// What an undo needs.
+/// State for an undo.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Undo {
     /// An undo is possible.
     is_open: bool,
-    /// Window before the reduction: PRR's too.
+    /// Window before the reduction; PRR uses it too.
     pub(super) cwnd: u32,
-    /// Threshold before; `None` where the window must not be set back.
+    /// Previous threshold; `None` if the window must not be restored.
     pub(super) threshold: Option<u32>,
-    /// Retransmissions that were not told needless yet; `None` before the first.
+    /// Retransmissions not yet known to be spurious; `None` before the first.
     resent: Option<u32>,
-    /// When the first retransmission left that is not acknowledged.
+    /// When the first unacknowledged retransmission was sent.
     pub(super) first_resent: Option<Time>,
 }
 
@@ -40,16 +41,16 @@ impl Undo {
     pub(super) fn forget(&mut self) {
         (self.is_open, self.threshold) = (false, None);
     }
-    /// A packet was sent again.
+    /// A packet was retransmitted.
     pub(super) fn resent(&mut self, now: Time) {
         self.first_resent.get_or_insert(now);
         self.resent = Some(self.resent.unwrap_or(0) + 1);
     }
-    /// A D-SACK.
+    /// A D-SACK arrived.
     pub(super) fn needless(&mut self) {
         self.resent = self.resent.map(|resent| resent.saturating_sub(1));
     }
-    /// With nothing sent again, what arrived is an original.
+    /// True if an original arrived late; always true without retransmissions.
     fn is_late(&self, echo: Time) -> bool {
         self.first_resent.is_none_or(|first| echo < first)
     }
@@ -62,20 +63,20 @@ impl Undo {
 }
 
 impl Sender {
-    /// A repair begins that may turn out to be for nothing. `threshold` is what the undo would set back.
+    /// Begins a recovery that may be spurious. `threshold` is the one to restore.
     pub(super) fn begin_undo(&mut self, threshold: Option<u32>) {
         let under_way = self.flight.resent() + u32::from(self.probe.is_some_and(|probe| probe.is_resent));
         let is_retransmitted = self.flight.any_retransmitted();
         let undo = &mut self.repair.undo;
         (undo.is_open, undo.threshold) = (true, threshold);
-        // Retransmissions of an earlier repair that are under way may be told needless too; zero would mean that all were.
+        // Retransmissions of an earlier recovery may be spurious too. Zero means that all are.
         undo.resent = (under_way > 0).then_some(under_way);
         if !is_retransmitted {
             undo.first_resent = None;
         }
     }
 
-    /// Sets the window back. `finds`: what was taken for lost is under way.
+    /// Restores the window. `finds`: packets considered lost are in flight after all.
     fn undo(&mut self, finds: bool, now: Time) {
         if finds {
             self.flight.find_all();
@@ -95,7 +96,7 @@ impl Sender {
         self.control.on_event(WindowEvent::Undone, now, &mut self.window);
     }
 
-    /// Recovery is over. What it repaired may not have been lost.
+    /// Recovery is over; undoes it if it was spurious.
     pub(super) fn undo_or_settle(&mut self, echo: Time, now: Time) {
         let is_due = self.repair.undo.is_due(echo);
         if is_due {
@@ -105,8 +106,8 @@ impl Sender {
         }
     }
 
-    /// In recovery a hole was filled by the original, late. With no retransmission under way all is undone; else recovery goes on,
-    /// and true says that there is nothing more to do.
+    /// In recovery a late original filled a gap. Undoes everything if no retransmission is in
+    /// flight; otherwise recovery continues, and the result is true: nothing else to do.
     pub(super) fn undo_partly(&mut self, echo: Time, now: Time) -> bool {
         if !self.repair.undo.is_open() || !self.repair.undo.is_late(echo) {
             return false;
@@ -121,7 +122,7 @@ impl Sender {
         false
     }
 
-    /// All retransmissions were told needless.
+    /// Undoes the reduction if all retransmissions were spurious.
     pub(super) fn undo_needless(&mut self, now: Time) -> bool {
         let is_due = self.repair.undo.is_needless();
         if is_due {
@@ -131,7 +132,7 @@ impl Sender {
         is_due
     }
 
-    /// After a timeout. RFC 5682 section 3, with SACK.
+    /// After a timeout: RFC 5682 section 3, with SACK.
     pub(super) fn judge_timeout(&mut self, progress: Progress, now: Time) {
         let is_over = self.acked >= self.repair.end;
         if progress.advanced && self.repair.undo.is_due(progress.echo) {
@@ -142,7 +143,7 @@ impl Sender {
                 return self.undo_timeout(now);
             }
             if self.next > self.repair.end {
-                // New data has been sent, and what is acknowledged is not an original: the loss was real.
+                // New data was sent, and the ACK is not for an original: the loss was real.
                 self.repair.is_doubtful = progress.advanced && progress.selective == 0;
             } else if progress.advanced && !is_over {
                 self.repair.end = self.next;
@@ -170,7 +171,7 @@ impl Sender {
         let (state, rtt) = (self.repair.state, self.rack.rtt);
         let is_first = !self.repair.is_recovering();
         self.flight.lose_all(|sent| sent.at + rtt > now);
-        // Once per window of data: a timeout in mid-recovery, or the next of a row, does not halve the threshold again.
+        // Once per window of data: not again for a repeated timeout or one during recovery.
         let is_new_window = match state {
             Recovery::Open | Recovery::Disorder => true,
             Recovery::Cwr | Recovery::Recovery => self.acked >= self.repair.end,

@@ -1,21 +1,21 @@
-//! Whether the window is what limits the sender: RFC 7661's question, answered as Linux does. A window that is not used must not grow.
+//! Window validation (RFC 7661) as in Linux: a window that does not limit the sender must not grow.
 use super::Sender;
 use crate::{Control, WindowEvent};
 use fathom_units::{Duration, Time};
 
-/// Of the last window of data.
+/// Usage in the last window of data.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Usage {
     /// The window was full.
     is_limited: bool,
-    /// Else packets that were out at most.
+    /// Otherwise, the maximum number of packets out.
     max_out: u32,
-    /// Packet with whose acknowledgement the round ends.
+    /// The round ends when this packet is ACKed.
     round_end: u64,
 }
 
 impl Sender {
-    /// After sending.
+    /// Called after sending.
     pub(super) fn judge_usage(&mut self, is_limited: bool) {
         let out = self.flight.out();
         let usage = &mut self.usage;
@@ -24,12 +24,12 @@ impl Sender {
             *usage = Usage { is_limited, max_out: out, round_end: self.flight.next() };
         }
     }
-    /// The window held the sender back: only then may it grow. In slow start half the window in use is enough.
+    /// True if the window limits sending. In slow start using half of it is enough.
     pub(super) fn is_cwnd_limited(&self) -> bool {
         self.usage.is_limited || (self.window.in_slow_start() && self.window.cwnd < 2 * self.usage.max_out)
     }
 
-    /// Sending begins with nothing in flight.
+    /// Sending starts with nothing in flight.
     pub(super) fn start_flight(&mut self, now: Time) {
         self.rate.restart(now);
         let idle = self.last_sent.map_or(Duration::ZERO, |last| now.saturating_since(last));
@@ -39,7 +39,7 @@ impl Sender {
         }
         self.control.on_event(WindowEvent::Start { idle }, now, &mut self.window);
     }
-    /// RFC 2861 as in Linux: the window halves for each timeout without sending, down to the initial one.
+    /// RFC 2861 as in Linux: halves the window per idle timeout, down to the initial window.
     fn shrink_idle(&mut self, idle: Duration, timeout: Duration) {
         let halvings = (idle.as_nanos() / timeout.as_nanos().max(1)).min(31) as u32;
         let least = self.config.initial_window.min(self.window.cwnd);

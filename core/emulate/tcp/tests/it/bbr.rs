@@ -1,4 +1,4 @@
-//! BBR's states and gains on a line whose rate and RTT are known.
+//! BBR's states and gains on a path with a known rate and RTT.
 use crate::line::Line;
 use crate::path::Path;
 use fathom_tcp::{AnyControl, Bbr, BbrMode, Cause, Control, ControlConfig, ControlKind, WindowEvent};
@@ -12,14 +12,14 @@ fn bbr(line: &Line) -> &Bbr {
     }
 }
 
-/// 10 packets a millisecond and 40 ms: the path holds 401 packets.
+/// 10 packets per millisecond and 40 ms: the path holds 401 packets.
 fn line(seed: u64) -> Line {
     let mut line = Line::new(Duration::from_micros(100), Duration::from_millis(40));
     line.join(Path::new(ControlKind::Bbr, &ControlConfig { seed, ..ControlConfig::default() }));
     line
 }
 
-/// Each change of mode or gain: when, which, and the window then.
+/// Each change of mode or gain: when, which, and the window.
 fn states(line: &mut Line, until: Time) -> Vec<(Time, BbrMode, u64, u32)> {
     let mut states: Vec<(Time, BbrMode, u64, u32)> = Vec::new();
     line.run(until, |line| {
@@ -48,8 +48,8 @@ fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     assert_eq!((seen[0].1, seen[0].2), (BbrMode::Startup, 739), "2 / ln 2 in 256ths, rounded up");
     assert_eq!((seen[1].1, seen[1].2), (BbrMode::Drain, 88));
     assert_eq!(seen[2].1, BbrMode::ProbeBw);
-    // log2(401 / 10) is 5.3 doublings, the round that fills the pipe, and three without growth, with a queue that makes each of them up
-    // to 2.9 RTTs long: 7 + 3 * 2.9.
+    // log2(401 / 10) is 5.3 doublings, the round that fills the pipe, and three without growth,
+    // each of which the queue extends to up to 2.9 RTTs: 7 + 3 * 2.9.
     let rounds = (seen[1].0 - seen[0].0).as_millis_f64() / 40.0;
     assert!((12.0..=18.0).contains(&rounds), "{rounds} rounds of startup");
     let rate = bbr(&line).estimated_rate().as_bits_per_second() as f64 / (8.0 * 1448.0 * 10_000.0);
@@ -80,7 +80,7 @@ fn the_first_phase_is_random_but_never_the_draining_one() {
         })
         .collect();
     assert!(!firsts.contains(&192), "{firsts:?}");
-    // One in seven begins by looking for more: 9 of 64.
+    // One in seven begins by probing for more: 9 of 64.
     let ups = firsts.iter().filter(|gain| **gain == 320).count();
     assert!((3..=18).contains(&ups), "{ups} of 64");
 }
@@ -103,7 +103,7 @@ fn every_ten_seconds_the_window_is_four_for_two_hundred_milliseconds() {
     assert!((10.0..10.6).contains(&apart), "{apart} s apart");
 }
 
-/// In the steady state the queue is that of the quarter more of one phase in eight.
+/// In steady state the queue is that of one phase in eight with 1/4 more.
 #[test]
 fn it_leaves_no_standing_queue_and_fills_the_line() {
     let mut line = line(1);
@@ -121,7 +121,7 @@ fn it_leaves_no_standing_queue_and_fills_the_line() {
     );
 }
 
-/// Heavy loss at a steady rate is taken for a policer: 48 rounds at that rate, then BBR looks for more again.
+/// Heavy loss at a constant rate is detected as a policer for 48 rounds; then BBR probes again.
 #[test]
 fn a_policer_s_rate_is_kept_for_48_rounds() {
     let mut rng = fathom_units::Rng::new(11);
@@ -134,7 +134,7 @@ fn a_policer_s_rate_is_kept_for_48_rounds() {
     assert!(!kept.is_empty() && kept.iter().all(|n| (47.0..75.0).contains(n)), "seed 11: {kept:?}");
 }
 
-/// A loss costs nothing but its round: one packet for each that arrives, then the window from before.
+/// A loss costs only its round, with packet conservation; then the previous window returns.
 #[test]
 fn recovery_conserves_packets_for_a_round_and_gives_the_window_back() {
     let mut line = line(1);
@@ -144,7 +144,7 @@ fn recovery_conserves_packets_for_a_round_and_gives_the_window_back() {
     line.paths[0].lose_one();
     let mut windows = Vec::new();
     line.run(Time::ZERO + Duration::from_millis(3_100), |line| windows.push(line.paths[0].window.cwnd));
-    // Until the next ACK, packets leave by the clock of pacing.
+    // Until the next ACK, packets leave as paced.
     windows.drain(..windows.iter().position(|cwnd| *cwnd != before).unwrap());
     assert!(windows[0].abs_diff(in_flight) <= 3, "{} of {in_flight} in flight", windows[0]);
     assert!(windows[..100].iter().all(|cwnd| *cwnd <= in_flight + 1));
@@ -163,8 +163,8 @@ fn a_loss_that_was_none_lets_startup_go_on() {
     assert_eq!(seen[1].1, BbrMode::Drain);
 }
 
-/// The recorded kernel (Linux 6.12, 20 Mbit/s, 20 ms, any queue): goodput 18.7 Mbit/s; ping 23.6 at the median, 27.7 at p95.
-/// Its shaper lets a burst of 1600 bytes go, so its queue is shorter by a packet, which is 0.6 ms.
+/// The recorded kernel (Linux 6.12, 20 Mbit/s, 20 ms, any queue): goodput 18.7 Mbit/s; ping median
+/// 23.6, p95 27.7. Its shaper's 1600-byte burst shortens the queue by one packet (0.6 ms).
 #[test]
 fn goodput_and_queue_are_the_kernel_s() {
     let service = Duration::from_secs_f64(1514.0 * 8.0 / 20e6);

@@ -1,5 +1,5 @@
-//! Sender, receiver and a plain queue beside the recorded kernel (Linux 6.12 with HZ=100, 60 s, 10 of them skipped), and DCTCP beside its
-//! paper.
+//! Sender, receiver and a plain queue compared with the recorded kernel (Linux 6.12, HZ=100, 60 s
+//! without the first 10), and DCTCP compared with its paper.
 use crate::pair::{Link, Pair};
 use fathom_tcp::ControlKind;
 use fathom_units::{Duration, Time};
@@ -13,9 +13,9 @@ struct Figures {
     drops: u64,
 }
 
-/// A packet on 20 Mbit/s, with Ethernet's header.
+/// A packet with Ethernet header at 20 Mbit/s.
 const SERVICE: Duration = Duration::from_nanos(605_600);
-/// A ping of 98 bytes, with that header.
+/// A 98-byte ping with that header.
 const PROBE_SERVICE: Duration = Duration::from_nanos(39_200);
 const RTT_MS: f64 = 20.0;
 
@@ -40,7 +40,7 @@ fn write(figures: Figures) -> String {
     format!("{:5.2} {median:6.1} {p95:6.1} {most:6.1} {:5}", figures.goodput, figures.drops)
 }
 
-/// The kernel's shaper lets one packet go ahead, so its queue is shorter by 0.6 ms; its ping adds chance, Reno's phase too.
+/// The kernel's shaper sends one packet early (0.6 ms). Its ping and Reno's phase are random.
 fn is_near(ours: Figures, kernel: Figures) -> bool {
     let is_within = |a: f64, b: f64, least: f64, share: f64| (a - b).abs() <= least.max(share * b);
     let rtts = ours.rtt.iter().zip(kernel.rtt);
@@ -80,8 +80,9 @@ fn goodput_rtt_and_drops_are_the_kernel_s() {
     assert!(far_off.is_empty(), "{far_off:#?}");
 }
 
-/// Alizadeh et al. 2010 equations 8 to 10: the queue swings between K + 1 and that less sqrt(2 (C RTT + K)) / 2, for one flow. Delayed ACKs
-/// let packets go in pairs, which is one or two more either way; below it a sender gathers a millisecond's packets before it sends.
+/// Alizadeh et al. 2010 equations 8 to 10: for one flow the queue oscillates between K + 1 and
+/// sqrt(2 (C RTT + K)) / 2 less. Delayed ACKs send packets in pairs, one or two more either way;
+/// below that a sender collects packets for a millisecond before it sends.
 #[test]
 fn dctcp_s_queue_swings_below_its_threshold() {
     for (service_ns, rtt_ms, k) in [(121_120_u64, 10_u64, 20_u64), (605_600, 20, 8)] {

@@ -1,4 +1,4 @@
-//! Each control's own law on a path without surprises: what its specification says in closed form.
+//! Each control on an ideal path, compared with the closed form in its specification.
 use crate::line::Line;
 use crate::path::Path;
 use fathom_tcp::{AnyControl, Cause, Control, ControlConfig, ControlKind, Friendliness, SlowStartExit};
@@ -8,7 +8,7 @@ fn seconds(n: u64) -> Time {
     Time::ZERO + Duration::from_secs(n)
 }
 
-/// Mean and largest of the queueing delay in ms over the last `span`.
+/// Mean and maximum of the queueing delay in ms over the last `span`.
 fn queue(line: &mut Line, span: Duration) -> (f64, f64) {
     let (mut area, mut largest, mut last) = (0.0_f64, 0.0_f64, line.now);
     let begin = line.now;
@@ -33,8 +33,8 @@ fn reno_grows_by_one_packet_a_round_and_halves() {
     }
 }
 
-/// W(t) = C (t - K)^3 + W_max with K = cbrt(W_max (1 - beta) / C): RFC 9438 equations 1 and 2. The target is looked up one RTT ahead,
-/// so the window is between W(t) and W(t + RTT), less the packet that its integer arithmetic cuts off.
+/// W(t) = C (t - K)^3 + W_max with K = cbrt(W_max (1 - beta) / C): RFC 9438 equations 1 and 2. With
+/// a target one RTT ahead the window is between W(t) and W(t + RTT), minus truncation.
 #[test]
 fn cubic_follows_the_cubic_function() {
     for (rtt_ms, at_least) in [(20_u64, 500_u32), (100, 500), (100, 2_000), (50, 5_000)] {
@@ -68,12 +68,12 @@ fn cubic_falls_to_seven_tenths_and_gives_way_if_it_falls_again() {
     let mut cubic = AnyControl::new(ControlKind::Cubic, &ControlConfig::default());
     // 717/1024 of 1000 is 700.2.
     assert_eq!(cubic.reduce(Cause::Loss, seconds(1), &window(1_000)), 700);
-    // Below the last maximum: W_max becomes 900 (1 + 717/1024) / 2 = 765, and K = cbrt((765 - 630) / 0.4) = 6.96 s.
+    // W_max becomes 900 (1 + 717/1024) / 2 = 765, and K = cbrt((765 - 630) / 0.4) = 6.96 s.
     assert_eq!(cubic.reduce(Cause::Loss, seconds(2), &window(900)), 630);
     assert_eq!(cubic.reduce(Cause::Loss, seconds(2), &window(2)), 2);
 }
 
-/// Where CUBIC would be slower than Reno, it keeps up: by 0.53 packets a round in Linux, by RFC 9438 by 1 above the old window.
+/// Where Reno is faster, CUBIC grows by 0.53 per round in Linux, or 1 above the old window (RFC).
 #[test]
 fn cubic_s_friendly_region() {
     let rtt = Duration::from_millis(5);
@@ -92,12 +92,12 @@ fn cubic_s_friendly_region() {
         (0..120).for_each(|_| path.round(rtt));
         path.window.cwnd
     };
-    // 120 rounds: 56 + 0.533 * 120 = 120. By the RFC 45 rounds to 80, then one a round: 155. Linux computes anew only every 32nd of a
-    // second while the window stands, so it is up to four packets behind.
+    // 120 rounds: 56 + 0.533 * 120 = 120. RFC: 45 rounds to 80, then one per round: 155. At a
+    // constant window Linux recomputes only every 1/32 s, so it is up to four packets behind.
     let (linux, rfc) = (rounds_to(Friendliness::Linux), rounds_to(Friendliness::Rfc9438));
     assert!((116..=120).contains(&linux), "{linux}");
     assert!((151..=155).contains(&rfc), "{rfc}");
-    // Alone, W(0.6 s) is still below W_max.
+    // By the cubic function alone, W(0.6 s) is still below W_max.
     assert!(rounds_to(Friendliness::Off) < 80);
 }
 
@@ -108,13 +108,13 @@ fn alpha(path: &Path) -> u32 {
     }
 }
 
-/// Each round's weight by hand: alpha' = alpha - alpha/16 + 64 F, in 1024ths, cut off.
+/// Each round's alpha by hand: alpha' = alpha - alpha/16 + 64 F, in 1024ths, truncated.
 #[test]
 fn dctcp_alpha_by_hand() {
     let mut path = Path::bulk(ControlKind::Dctcp);
     assert_eq!(alpha(&path), 1024);
-    // One ACK a round, so that each is an observation window. 1024 - 64, 960 - 60, 900 - 56, 844 - 52: without marks;
-    // 792 - 49 + 64, 807 - 50 + 64: all marked; 821 - 51 again without.
+    // One ACK per round, so each is an observation window. Without marks 1024 - 64, 960 - 60, 900 -
+    // 56, 844 - 52; all marked 792 - 49 + 64, 807 - 50 + 64; again without 821 - 51.
     for (expected, is_marked) in
         [(960, false), (900, false), (844, false), (792, false), (807, true), (821, true), (770, false)]
     {
@@ -122,7 +122,7 @@ fn dctcp_alpha_by_hand() {
         path.ack(path.in_flight(), None, is_marked);
         assert_eq!(alpha(&path), expected);
     }
-    // A window lasts until all that was sent at its start is acknowledged.
+    // A window lasts until all data sent at its start is ACKed.
     let quarter = path.in_flight() / 4;
     path.now += Duration::from_millis(10);
     path.ack(quarter, None, false);
@@ -147,10 +147,10 @@ fn dctcp_falls_by_half_of_alpha() {
     assert!(control.wants_exact_ecn());
 }
 
-/// Two to four packets of each flow wait in the queue, and the window is what the path holds with them.
+/// Each flow keeps two to four packets queued, and the window is what the path holds with them.
 #[test]
 fn vegas_keeps_two_to_four_packets_in_the_queue() {
-    // 1 ms a packet and 50 ms: the path holds 51.
+    // 1 ms per packet and 50 ms: the path holds 51.
     let service = Duration::from_millis(1);
     let mut line = Line::new(service, Duration::from_millis(50));
     line.join(Path::new(ControlKind::Vegas, &ControlConfig::default()));
@@ -174,7 +174,7 @@ fn ledbat_holds_the_queue_at_its_target() {
     }
 }
 
-/// RFC 6817 section 4.2 knows it: who comes late takes the standing queue for the path's own delay, and takes all.
+/// RFC 6817 section 4.2: a latecomer takes the standing queue for base delay and gets the link.
 #[test]
 fn ledbat_s_latecomer_takes_the_line() {
     let mut line = Line::new(Duration::from_millis(1), Duration::from_millis(50));

@@ -1,4 +1,4 @@
-//! Paths that share a queue without end before a link of fixed rate, and a fixed delay after it. ACKs are never lost.
+//! Paths that share an unlimited queue, a link with a fixed rate and a fixed delay. No ACK is lost.
 use crate::path::Path;
 use fathom_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 pub(crate) struct Line {
     pub(crate) paths: Vec<Path>,
     pub(crate) now: Time,
-    /// Time of one packet on the link; zero is a link that never queues.
+    /// Time of one packet on the link; zero for a link that never queues.
     service: Duration,
     rtt: Duration,
     free_at: Time,
-    /// ACKs on their way, in order: when, whose, and whether its packet came through.
+    /// ACKs in flight, in order: when, for which path, and whether its packet arrived.
     pending: VecDeque<(Time, usize, bool)>,
-    /// Is the packet of this number (over all paths) lost?
+    /// Whether the packet with this number (over all paths) is lost.
     is_lost: Box<dyn FnMut(u64) -> bool>,
     sent: u64,
 }
@@ -33,13 +33,13 @@ impl Line {
     pub(crate) fn losing(self, is_lost: impl FnMut(u64) -> bool + 'static) -> Self {
         Line { is_lost: Box::new(is_lost), ..self }
     }
-    /// A path that begins now.
+    /// Adds a path that begins now.
     pub(crate) fn join(&mut self, path: Path) {
         self.paths.push(path);
         let last = self.paths.len() - 1;
         self.act(last, |joined| joined.write(1 << 40));
     }
-    /// Time that a packet would wait for the link.
+    /// Current queueing delay of a packet.
     pub(crate) fn queueing(&self) -> Duration {
         self.free_at.saturating_since(self.now)
     }
@@ -58,7 +58,7 @@ impl Line {
         let wakes = self.paths.iter().enumerate();
         wakes.filter_map(|(index, path)| path.wakes().map(|at| (at.max(self.now), index))).min()
     }
-    /// Runs up to and including `until`, and tells each event's effect to `watch`.
+    /// Runs until `until` inclusive, and calls `watch` after each event.
     pub(crate) fn run(&mut self, until: Time, mut watch: impl FnMut(&Line)) {
         loop {
             let wake = self.next_wake();

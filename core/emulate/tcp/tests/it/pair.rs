@@ -1,4 +1,4 @@
-//! A real sender and a real receiver with a link between them: rate, room, marks, delay and loss, in virtual time.
+//! A real sender and receiver with a link between them, in virtual time.
 use fathom_tcp::{
     Ack, AnyControl, Control, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender,
     SenderConfig,
@@ -6,17 +6,17 @@ use fathom_tcp::{
 use fathom_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The link towards the receiver; ACKs only take time.
+/// The link to the receiver; ACKs are only delayed.
 pub(crate) struct Link {
-    /// Time of one packet; zero is a link that never queues.
+    /// Time of one packet; zero for a link that never queues.
     pub(crate) service: Duration,
-    /// Packets that wait at most; the next is dropped.
+    /// Buffer size in packets; further packets are dropped.
     pub(crate) room: u64,
-    /// A packet that finds more than this many waiting is marked.
+    /// A packet that finds more packets queued than this is marked.
     pub(crate) marks_from: u64,
-    /// Both ways together.
+    /// Round-trip propagation delay.
     pub(crate) rtt: Duration,
-    /// Is the packet of this number lost?
+    /// Whether the packet with this number is lost.
     pub(crate) is_lost: Box<dyn FnMut(u64) -> bool>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Pair {
     pub(crate) drops: u64,
     link: Link,
     free_at: Time,
-    /// When each packet that has found room will have left.
+    /// Departure time of each queued packet.
     leave_at: VecDeque<Time>,
     sent: u64,
     data: VecDeque<(Time, Data, bool)>,
@@ -41,7 +41,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// A transfer without end. `granularity` is the kernel's tick.
+    /// Starts an unlimited transfer. `granularity` is the kernel's tick.
     pub(crate) fn new(kind: ControlKind, granularity: Duration, link: Link) -> Self {
         let control = AnyControl::new(kind, &ControlConfig { granularity, ..ControlConfig::default() });
         let exact_ecn = control.wants_exact_ecn();
@@ -61,11 +61,11 @@ impl Pair {
             acks: VecDeque::new(),
         }
     }
-    /// Time that a packet would wait for the link.
+    /// Current queueing delay of a packet.
     pub(crate) fn queueing(&self) -> Duration {
         self.free_at.saturating_since(self.now)
     }
-    /// Packets that wait, without that which the link sends.
+    /// Queued packets, without the one being sent.
     fn waiting(&mut self) -> u64 {
         let now = self.now;
         while due(&mut self.leave_at, |at| *at <= now).is_some() {}
@@ -75,7 +75,7 @@ impl Pair {
         self.free_at = self.free_at.max(self.now) + service;
         self.leave_at.push_back(self.free_at);
     }
-    /// Somebody else's packet takes a place, if there is one, and `service` of the link.
+    /// A foreign packet takes a buffer place, if there is one, and `service` of the link.
     pub(crate) fn probe(&mut self, service: Duration) {
         if self.waiting() < self.link.room {
             self.queue(service);
@@ -102,7 +102,7 @@ impl Pair {
         let acks = self.acks.front().map(|front| front.0);
         [data, acks, self.sender.next_timer(), self.receiver.next_timer()].into_iter().flatten().min()
     }
-    /// Runs up to and including `until`.
+    /// Runs until `until` inclusive.
     pub(crate) fn run(&mut self, until: Time) {
         self.transmit();
         while let Some(at) = self.next_event().filter(|at| *at <= until) {
@@ -131,7 +131,7 @@ impl Pair {
     }
 }
 
-/// Takes the first out of the queue if it `is_due`.
+/// Removes the first element of the queue if it `is_due`.
 fn due<T>(queue: &mut VecDeque<T>, is_due: impl FnOnce(&T) -> bool) -> Option<T> {
     if queue.front().is_some_and(is_due) { queue.pop_front() } else { None }
 }

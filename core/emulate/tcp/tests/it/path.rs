@@ -1,4 +1,4 @@
-//! A sender that only counts: packets go out as the window allows and come back when the test says. No loss, no real TCP.
+//! A sender that only counts: packets leave as the window allows and return when the test says.
 use fathom_tcp::{
     AckEvent, AnyControl, Cause, Control, ControlConfig, ControlKind, RateSample, Recovery, Window,
     WindowEvent,
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// Initial window, RFC 6928.
 const INITIAL_WINDOW: u32 = 10;
 
-/// What is remembered of a packet, for delivery-rate samples (draft-ietf-ccwg-bbr section 4.1).
+/// Per-packet state for delivery-rate samples (draft-ietf-ccwg-bbr section 4.1).
 #[derive(Clone, Copy)]
 struct Sent {
     at: Time,
@@ -68,7 +68,7 @@ impl Path {
             mss: u64::from(config.mss),
         }
     }
-    /// A path of this kind with default parameters and no end of data.
+    /// A path of this kind with default parameters and unlimited data.
     pub(crate) fn bulk(kind: ControlKind) -> Self {
         let mut path = Path::new(kind, &ControlConfig::default());
         path.write(1 << 40);
@@ -98,7 +98,7 @@ impl Path {
     fn has_room(&self) -> bool {
         self.next < self.written && self.in_flight() < self.window.cwnd
     }
-    /// When pacing lets the next packet go, if nothing else holds it.
+    /// When pacing allows the next packet, if only pacing prevents it.
     pub(crate) fn wakes(&self) -> Option<Time> {
         self.has_room().then_some(self.may_send_at)
     }
@@ -115,7 +115,7 @@ impl Path {
             self.may_send_at = self.may_send_at.max(self.now) + rate.serialization_time(Bytes(self.mss));
         }
     }
-    /// Limited if the window was full at any time in the last round in which something was sent.
+    /// Limited if the window was full at any time in the last round with transmissions.
     fn check_limit(&mut self, is_full: bool) {
         if self.acked >= self.limit_checked || is_full || self.in_flight() > self.max_in_flight {
             self.max_in_flight = self.in_flight();
@@ -123,7 +123,7 @@ impl Path {
             self.limit_checked = self.next;
         }
     }
-    /// One cumulative ACK for `packets`, with the RTT of the newest, or `rtt` instead of it.
+    /// One cumulative ACK for `packets`, with the RTT of the newest, or with `rtt`.
     pub(crate) fn ack(&mut self, packets: u32, rtt: Option<Duration>, is_marked: bool) {
         let newest = self.sent[packets as usize - 1];
         let rtt = rtt.unwrap_or(self.now - newest.at);
@@ -173,7 +173,7 @@ impl Path {
             losses: self.losses,
         }
     }
-    /// Loss of one packet, found now: at most one reduction per window of data. The packet itself counts as repaired.
+    /// Detects and repairs the loss of one packet. At most one reduction per window of data.
     pub(crate) fn lose_one(&mut self) {
         self.losses += 1;
         if self.recovery == Recovery::Recovery {
@@ -186,7 +186,7 @@ impl Path {
             self.window.cwnd = self.window.ssthresh;
         }
     }
-    /// All that is in flight comes back one by one, evenly over `rtt`, as from a line whose rate is just the window.
+    /// ACKs everything in flight one by one, evenly over `rtt`, as if the window matched the rate.
     pub(crate) fn round(&mut self, rtt: Duration) {
         let (start, packets) = (self.now, u64::from(self.in_flight()));
         for n in 1..=packets {
@@ -194,18 +194,18 @@ impl Path {
             self.ack(1, Some(rtt), false);
         }
     }
-    /// Fast recovery, over at once: the window falls to the threshold.
+    /// A fast recovery that ends at once: the window falls to the threshold.
     pub(crate) fn lose(&mut self) {
         self.window.ssthresh = self.control.reduce(Cause::Loss, self.now, &self.window);
         self.window.cwnd = self.window.ssthresh;
         self.control.on_event(WindowEvent::Recovered, self.now, &mut self.window);
-        // What is above the new window has been lost or is not counted any more.
+        // The excess over the new window is lost or no longer counted.
         while self.in_flight() > self.window.cwnd {
             self.sent.pop_back();
             self.next -= 1;
         }
     }
-    /// Retransmission timeout: all in flight is lost and sent again, one packet first.
+    /// Retransmission timeout: everything in flight is lost and resent, starting with one packet.
     pub(crate) fn time_out(&mut self) {
         self.window.ssthresh = self.control.reduce(Cause::Timeout, self.now, &self.window);
         self.control.on_event(WindowEvent::TimedOut, self.now, &mut self.window);

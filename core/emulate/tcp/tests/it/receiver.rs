@@ -1,4 +1,4 @@
-//! When the receiver acknowledges, and what it tells. By hand from Linux's rules, RFC 2018, 2883, 3168 and 8257.
+//! When and what the receiver ACKs, by hand from Linux's rules, RFC 2018, 2883, 3168 and 8257.
 use fathom_tcp::{Ack, Data, Receiver, ReceiverConfig};
 use fathom_units::{Duration, Time};
 
@@ -14,7 +14,7 @@ struct Host {
 }
 
 impl Host {
-    /// Nothing is acknowledged at once for being the first.
+    /// Without immediate ACKs at the start.
     fn new(config: ReceiverConfig) -> Self {
         let config = ReceiverConfig { tunes_window: false, ..config };
         let mut host = Host { receiver: Receiver::new(config), now: Time::ZERO };
@@ -56,7 +56,7 @@ impl Host {
     fn receive_marked(&mut self, packet: u64, marked: bool) -> Option<Ack> {
         self.receiver.on_data(&self.data(packet), marked, self.now)
     }
-    /// In order from `first` to `last`, `gap` apart: which were acknowledged at once.
+    /// Receives `first` to `last` in order, `gap` apart. Returns those that were ACKed at once.
     fn run(&mut self, first: u64, last: u64, gap: Duration) -> Vec<u64> {
         let mut told = Vec::new();
         for packet in first..=last {
@@ -67,7 +67,7 @@ impl Host {
     }
 }
 
-/// Cumulative acknowledgement and SACKs, in packets.
+/// Cumulative ACK and SACKs, in packets.
 fn told(ack: Ack) -> (u64, Vec<(u64, u64)>) {
     let packet = |offset: u32| (ack.ack + u64::from(offset)) / MSS;
     let sack = ack.sack.iter().filter(|range| range.start < range.end);
@@ -82,8 +82,9 @@ fn the_first_sixteen_are_acknowledged_at_once_then_every_second() {
     assert_eq!(at_once, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 25]);
 }
 
-/// Linux: `tcp_rcv_space_adjust` looks once an RTT at how much came; if that is more than before, `tcp_grow_window` asks for an ACK with
-/// each segment until the window has grown, by two segments of 1460 bytes for each.
+/// Linux: `tcp_rcv_space_adjust` checks once per RTT how much arrived. At a record,
+/// `tcp_grow_window` ACKs each segment until the window has grown, by two segments of 1460 bytes
+/// each.
 #[test]
 fn each_segment_is_acknowledged_while_more_comes_than_in_any_round_before() {
     let mut host = Host::tuning(ms(100), ReceiverConfig { quick_acks: 0, ..Default::default() });
@@ -91,22 +92,22 @@ fn each_segment_is_acknowledged_while_more_comes_than_in_any_round_before() {
     assert_eq!(host.run(0, 9, ms(0)), [0, 1, 2, 3, 4, 5, 7, 9]);
     host.now += ms(100);
     assert_eq!(host.run(10, 29, ms(0)), [11, 13, 15, 17, 19, 21, 23, 25, 27, 29]);
-    // Packet 30 ends a round of 20 segments, 28960 bytes; none had more than 14600. Twice that and 16 segments are 81280 bytes, and
-    // twice as much again times 14360 / 14600: 241166 bytes, which 55 segments make of 81920.
+    // Packet 30 ends a round of 20 segments, 28960 bytes, above 14600. Twice that plus 16 segments
+    // are 81280 bytes, plus twice that times 14360 / 14600: 241166 bytes, 55 segments above 81920.
     host.now += ms(100);
     let at_once = host.run(30, 89, ms(0));
     assert_eq!(at_once[..55], (31..=85).collect::<Vec<u64>>());
     assert_eq!(at_once[55..], [87, 89]);
 }
 
-/// Linux: `tcp_measure_rcv_mss` notes PSH, and the read that empties the buffer sends the ACK.
+/// Linux: `tcp_measure_rcv_mss` records PSH, and the read that empties the buffer sends the ACK.
 #[test]
 fn the_end_of_a_batch_is_acknowledged_at_once_unless_there_is_a_gap() {
     let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
     host.run(0, 15, ms(1));
     let pushed = Data { push: true, ..host.data(16) };
     assert_eq!(host.receiver.on_data(&pushed, false, host.now).map(told), Some((17, vec![])));
-    // The ACKs after the third of a gap are joined.
+    // The ACKs after the third of a gap are compressed.
     assert_eq!([18, 19, 20].map(|packet| host.receive(packet).is_some()), [true; 3]);
     let beyond = Data { push: true, ..host.data(21) };
     assert_eq!(host.receiver.on_data(&beyond, false, host.now), None);
@@ -123,7 +124,7 @@ fn a_lone_segment_waits_forty_milliseconds() {
     assert_eq!(host.receiver.next_timer(), None);
 }
 
-/// Half the old and the gap: 30 ms apart, 40 ms become 50, 55, 57.5, and so on towards 60.
+/// Half the old plus the gap: 30 ms apart, 40 ms become 50, 55, 57.5, and so on towards 60.
 #[test]
 fn slow_segments_wait_longer() {
     let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
@@ -135,7 +136,7 @@ fn slow_segments_wait_longer() {
     assert!((ms(59)..ms(61)).contains(&wait), "{wait}");
 }
 
-/// The sender begins slow start again.
+/// The sender restarts slow start.
 #[test]
 fn after_a_pause_all_are_acknowledged_at_once() {
     let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
@@ -153,7 +154,7 @@ fn a_duplicate_segment_is_acknowledged_at_once() {
     assert!(host.receive(20).is_some_and(|next| !next.dsack));
 }
 
-/// RFC 2018: the newest range first; and the cumulative acknowledgement jumps over what is there.
+/// RFC 2018: the newest range first; the cumulative ACK jumps over ranges already received.
 #[test]
 fn sack_ranges_are_sent_newest_first() {
     let mut host = Host::new(ReceiverConfig { sack_compression: Duration::ZERO, ..Default::default() });
@@ -176,19 +177,19 @@ fn sack_ranges_are_sent_newest_first() {
     }
 }
 
-/// Three at once, then one for all that come within a 20th of the RTT, and within 1 ms.
+/// Three at once, then one for all that arrive within 1/20 of the RTT and within 1 ms.
 #[test]
 fn acknowledgements_with_a_gap_are_joined() {
     let mut host = Host::with_rtt(ms(10), ReceiverConfig::default());
     host.run(0, 19, ms(1));
     let step = Duration::from_micros(100);
     assert_eq!(host.run(21, 30, step), [21, 22, 23]);
-    // Packet 24 came 600 us before the last. The first segment came 11 ms after the answer to the SYN.
+    // Packet 24 arrived 600 us before the last; the first segment 11 ms after the SYN-ACK.
     let due = host.now.saturating_sub(step * 6) + ms(11) / 20;
     assert_eq!(host.receiver.next_timer(), Some(due));
     let ack = host.receiver.on_timer(host.now).map(told);
     assert_eq!(ack, Some((20, vec![(21, 30)])));
-    // The gap closed, the acknowledgement goes at once.
+    // The gap is closed, so the ACK is sent at once.
     assert_eq!(host.receive(20).map(told), Some((31, vec![])));
 }
 
@@ -198,25 +199,25 @@ fn every_long_gap_is_reported_where_gaps_are_not_joined() {
     assert_eq!(host.run(2, 1_000, Duration::from_micros(1)).len(), 999);
 }
 
-/// RFC 3168: the echo stays until CWR.
+/// RFC 3168: the echo remains until CWR.
 #[test]
 fn a_mark_is_echoed_until_cwr() {
     let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
     host.run(0, 19, ms(1));
     let echoes = |ack: Option<Ack>| ack.map(|ack| ack.ece);
-    // The first mark hurries two acknowledgements.
+    // The first mark makes two ACKs immediate.
     assert_eq!(echoes(host.receive_marked(20, true)), Some(true));
     assert_eq!(echoes(host.receive_marked(21, false)), Some(true));
     assert_eq!(echoes(host.receive_marked(22, false)), None);
     assert_eq!(echoes(host.receive_marked(23, false)), Some(true));
     let reduced = Data { cwr: true, ..host.data(24) };
     assert_eq!(echoes(host.receiver.on_data(&reduced, false, host.now)), Some(false));
-    // One that says so and is marked begins the next echo.
+    // A marked segment with CWR begins the next echo.
     let both = Data { cwr: true, ..host.data(25) };
     assert_eq!(echoes(host.receiver.on_data(&both, true, host.now)), Some(true));
 }
 
-/// RFC 8257 section 3.2: a change is told at once, and the held acknowledgement of what came before it with the old echo.
+/// RFC 8257 section 3.2: a change is reported at once, after the delayed ACK with the old echo.
 #[test]
 fn an_exact_echo_reports_every_change() {
     let mut host = Host::with_rtt(ms(20), ReceiverConfig { exact_ecn: true, ..Default::default() });

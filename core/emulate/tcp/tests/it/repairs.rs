@@ -1,14 +1,14 @@
-//! What a sender does at each acknowledgement and timer, by hand or from packetdrill's published scripts: `golden/tcp/*.repair`.
+//! The sender step by step, by hand or from packetdrill's scripts: `golden/tcp/*.repair`.
 //!
 //! ```text
-//! sender cubic rtt 100ms              # after the handshake; packets of 1000 bytes, numbered from 0
+//! sender cubic rtt 100ms         # after the handshake; packets of 1000 bytes, numbered from 0
 //! write 10           | send 0-9
 //! +110ms sack 1      | -              | state Disorder, cwnd 10
 //! +40ms              | @27ms resend 0 | lost 0
 //! ```
-//! `+TIME` passes first, and what leaves while it does is told with its time. `ack 3 sack 5-6,8 ece dsack` acknowledges packets 0 to 2
-//! cumulatively. An ACK answers the packet that moved the cumulative acknowledgement on, as it was last sent; with `echo original`
-//! as it was first sent. The third column holds what is to be asked of the sender.
+//! `+TIME` passes first; packets sent meanwhile have their times. `ack 3 sack 5-6,8 ece dsack` ACKs
+//! packets 0 to 2 cumulatively. An ACK echoes the last transmission of the packet that advanced the
+//! cumulative ACK; with `echo original` the first. The third column queries the sender.
 use fathom_tcp::{Ack, AnyControl, ControlConfig, Data, SackRange, Sender, SenderConfig};
 use fathom_units::{Duration, Time};
 use std::path::Path;
@@ -25,7 +25,7 @@ struct Script {
     window: u64,
 }
 
-/// What follows `name`.
+/// The value after `name`.
 fn value<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
     words.iter().position(|word| *word == name).map(|at| words[at + 1])
 }
@@ -35,7 +35,7 @@ fn range(text: &str) -> (usize, usize) {
     (first.parse().unwrap(), last.parse().unwrap())
 }
 
-/// Numbers as `0-3 7`.
+/// Formats numbers as `0-3 7`.
 fn spans(numbers: &[usize]) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for number in numbers {
@@ -105,7 +105,7 @@ impl Script {
         self.sender.on_ack(&ack, self.now);
     }
 
-    /// What leaves now.
+    /// What is sent now.
     fn transmit(&mut self) -> Vec<String> {
         let (mut new, mut again, mut told) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(Data { seq, .. }) = self.sender.poll_transmit(self.now) {

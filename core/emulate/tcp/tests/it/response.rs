@@ -1,6 +1,7 @@
-//! Mean window over loss: what is published, and ours on a path that only loses. W is the goodput in packets per RTT.
+//! Mean window W over loss, published and ours. W is the goodput in packets per RTT.
 //!
-//! Beside the formulas the window alone is what counts, so their sender repairs each loss at once. Beside the kernel it is the real one.
+//! Published formulas model only the window, so their sender repairs each loss at once. The
+//! comparison with the kernel uses the real sender.
 use crate::line::Line;
 use crate::pair::{Link, Pair};
 use crate::path::Path;
@@ -10,9 +11,9 @@ use std::fmt::Write;
 
 #[derive(Clone, Copy)]
 enum Loss {
-    /// Each 1/p-th packet: the model behind the formulas.
+    /// Every 1/p-th packet, as in the formulas.
     Periodic,
-    /// Each with probability p: what netem did to the kernel.
+    /// Each with probability p, as netem did for the kernel.
     Random,
 }
 
@@ -24,27 +25,28 @@ struct Case {
     p: f64,
     /// Published W.
     published: f64,
-    /// How far ours may be from it, as a ratio, and why.
+    /// Allowed ratio of ours to it, and why.
     allowed: (f64, f64),
 }
 
-/// The formulas leave out the round of recovery, in which the window does not grow (ours less where it is small), and take the larger of
-/// CUBIC's and Reno's windows as if each had grown alone (ours more where both matter).
+/// The formulas omit the round of recovery (ours is less for small windows), and use the larger of
+/// CUBIC's and Reno's windows as if each had grown alone (ours is more if both matter).
 const FORMULA: (f64, f64) = (0.85, 1.25);
-/// The kernel's figures are one run each of 57 to 2500 losses.
+/// The kernel's values are one run each with 57 to 2500 losses.
 const KERNEL: (f64, f64) = (0.9, 1.1);
-/// One row is off by more: CUBIC at 100 ms and 0.1 % is 48.4 in the kernel's run of 190 losses. Sixty runs of ours of that length have a
-/// mean of 43.1 (standard error 0.3), and one run a standard deviation of 2.2: the kernel's is 2.4 of these above, so that chance alone
-/// is not likely. No other cause was found. The mean of the seeds below is 42.4.
+/// One row deviates more: CUBIC at 100 ms and 0.1 % is 48.4 in the kernel's run of 190 losses.
+/// Sixty of our runs of that length have a mean of 43.1 (standard error 0.3) and a standard
+/// deviation of 2.2. The kernel's is 2.4 of these above, so chance alone is unlikely. No other
+/// cause was found. The mean of the seeds below is 42.4.
 const KERNEL_CUBIC_FAR: (f64, f64) = (0.87, 1.1);
 
-/// The kernel's figures were taken with HZ=100.
+/// The kernel was recorded with HZ=100.
 const TICK: Duration = Duration::from_millis(10);
 
 fn mean_window(case: &Case) -> f64 {
     let rtt = Duration::from_millis(case.rtt_ms);
     let per_loss = 1.0 / case.p / case.published * rtt.as_secs_f64();
-    // Not below 20 s, which at 20 ms are 1000 rounds.
+    // At least 20 s, which at 20 ms are 1000 rounds.
     let settle = Duration::from_secs_f64((4.0 * per_loss).max(20.0));
     let span = Duration::from_secs_f64((losses(case) * per_loss).max(20.0));
     match case.loss {
@@ -68,7 +70,7 @@ fn counted(case: &Case, rtt: Duration, settle: Duration, span: Duration) -> f64 
     (line.paths[0].acked - before) as f64 / span.as_secs_f64()
 }
 
-/// Packets per second of the real sender, with timeouts, PRR and delayed ACKs: the mean of four seeds, so that none is picked.
+/// Packets per second of the real sender, with timeouts, PRR and delayed ACKs: mean of four seeds.
 fn real(case: &Case, rtt: Duration, settle: Duration, span: Duration) -> f64 {
     const SEEDS: u64 = 4;
     let one = |seed| {
@@ -81,7 +83,7 @@ fn real(case: &Case, rtt: Duration, settle: Duration, span: Duration) -> f64 {
     (0..SEEDS).map(one).sum::<f64>() / SEEDS as f64
 }
 
-/// Periodic loss repeats itself; random loss needs many for a mean, as many as the time of a test allows.
+/// Periodic loss repeats; random loss needs many events for a mean, as test time allows.
 fn losses(case: &Case) -> f64 {
     match case.loss {
         Loss::Periodic => 4.0,

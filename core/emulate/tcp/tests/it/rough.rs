@@ -1,11 +1,11 @@
-//! Sender and receiver over a path that loses, delays, reorders, duplicates and marks, by seed.
+//! Sender and receiver over a path that randomly loses, delays, reorders, duplicates and marks.
 use fathom_tcp::{
     Ack, AnyControl, ControlConfig, ControlKind, Data, Receiver, ReceiverConfig, Sender, SenderConfig,
 };
 use fathom_units::{Duration, Rng, Time};
 use std::collections::BTreeMap;
 
-/// Shares of packets, in 1000ths, and times in ms.
+/// Fractions of packets in 1000ths, and times in ms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Roughness {
     lost: u64,
@@ -91,7 +91,7 @@ impl Path {
             }
         }
     }
-    /// In flight is never more than the window, but for a tail loss probe.
+    /// The packets in flight never exceed the window, except for a tail loss probe.
     fn check(&mut self, data: &Data) {
         let over = self.sender.in_flight().saturating_sub(self.sender.window().cwnd);
         self.max_over = self.max_over.max(over);
@@ -107,7 +107,7 @@ impl Path {
         let arrival = self.arrivals.keys().next().map(|(at, _)| *at);
         [arrival, self.sender.next_timer(), self.receiver.next_timer()].into_iter().flatten().min()
     }
-    /// Runs to the end. False if it never comes.
+    /// Runs to the end. False if it is never reached.
     fn run(&mut self) -> bool {
         self.transmit();
         for _ in 0..2_000_000 {
@@ -154,7 +154,7 @@ fn every_byte_arrives_once_and_the_transfer_ends() {
     }
 }
 
-/// The path stands still for a while, once: nothing is lost, so the window after it is no smaller than before, and little was sent again.
+/// The path pauses once without loss: the window does not shrink, and few packets are resent.
 #[test]
 fn a_pause_of_the_path_is_undone() {
     for seed in 0..40 {
@@ -174,7 +174,7 @@ fn a_pause_of_the_path_is_undone() {
             if path.now < begin {
                 before = path.sender.window().cwnd;
             }
-            // What would arrive in the pause arrives at its end.
+            // Arrivals during the pause are delayed to its end.
             let arrives = path.arrivals.first_entry().filter(|first| first.key().0 <= path.now);
             match arrives.map(|first| first.remove()) {
                 Some(arrival) if path.now >= begin && path.now < end => path.put(end, arrival),

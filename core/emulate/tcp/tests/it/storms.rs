@@ -1,4 +1,4 @@
-//! No sequence of events makes a control overflow, or set a window or a threshold that a sender cannot use.
+//! No sequence of events makes a control overflow or set an unusable window or threshold.
 use fathom_tcp::{
     AckEvent, AnyControl, Cause, Control, ControlConfig, ControlKind, RateSample, Recovery, Window,
     WindowEvent,
@@ -17,7 +17,7 @@ impl Storm {
     fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.rng.below(of.len() as u64) as usize]
     }
-    /// From nothing to hours, most of them short.
+    /// From zero to hours, mostly short.
     fn duration(&mut self) -> Duration {
         let bits = self.rng.below(44);
         Duration::from_nanos(self.rng.below(1 << bits))

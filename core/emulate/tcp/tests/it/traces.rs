@@ -1,12 +1,13 @@
 //! Windows after each ACK, by hand or from packetdrill's published scripts: `golden/tcp/*.trace`.
 //!
 //! ```text
-//! control cubic hz 1000 (or `rounds-from-16`: HyStart's rounds as they were once)
+//! control cubic hz 1000 (or `rounds-from-16`: the rounds of an older HyStart)
 //! write 400        | cwnd 10
 //! +100ms ack 2 x5  | cwnd 20, ssthresh -
 //! ```
-//! `+TIME` passes first; `ack 2 x5` is five ACKs for two packets each, `TIME` apart; `ce` marks them; `write` gives packets to send;
-//! `lose` is a fast recovery that is over at once, `timeout` a retransmission timeout. `ssthresh -`: none yet.
+//! `+TIME` passes first; `ack 2 x5` is five ACKs for two packets each, `TIME` apart; `ce` marks
+//! them; `write` adds packets to send; `lose` is a fast recovery that ends at once, `timeout` a
+//! retransmission timeout. `ssthresh -` is none yet.
 use crate::path::Path;
 use fathom_tcp::{ControlConfig, Recovery, SlowStartExit};
 use fathom_units::Duration;

@@ -1,4 +1,4 @@
-//! The first line of a connection, and the answer to that of a flow.
+//! The first line of a connection, and the server's answer to the first line of a load flow.
 use super::{
     CONGESTION_CONTROL_LIMIT_BYTES, ErrorCode, FIRST_LINE_LIMIT_BYTES, SessionId, TOKEN_LIMIT_BYTES,
 };
@@ -7,46 +7,46 @@ use core::fmt;
 use core::str::FromStr;
 use fathom_units::{Direction, NoDirection};
 
-/// What a connection is for.
+/// Purpose of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FirstLine {
-    /// It opens a session.
+    /// Opens a session.
     Control {
-        /// The client's token.
+        /// Authentication token of the client.
         token: Option<Token>,
     },
-    /// It is a load flow.
+    /// Opens a load flow.
     Flow(FlowRequest),
-    /// HTTP: this line and what follows are for [`super::parse_request`].
+    /// HTTP. [`super::parse_request`] parses this line and the following ones.
     Http,
 }
 
 /// First line of a load flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FlowRequest {
-    /// The session it belongs to.
+    /// Session of the flow.
     pub session: SessionId,
-    /// The client's number of it, unique among the open flows of the session.
+    /// Number chosen by the client, unique among the open flows of the session.
     pub number: u32,
     /// `Up`: the client sends.
     pub direction: Direction,
-    /// Congestion control of the sender; `None` leaves its default.
+    /// Congestion control of the sender; `None` for its default.
     pub congestion_control: Option<CongestionControl>,
 }
 
 /// The server's answer to a [`FlowRequest`], one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FlowAnswer {
-    /// The flow begins.
+    /// The flow starts.
     Ok {
-        /// What the server's kernel now reports for this connection.
+        /// Congestion control that the server's kernel reports for this connection.
         congestion_control: CongestionControl,
     },
-    /// The connection is closed.
+    /// The server closes the connection.
     Err {
-        /// Why, for a program.
+        /// Reason for programs.
         code: ErrorCode,
-        /// Why, for a person.
+        /// Reason for people.
         message: String,
     },
 }
@@ -55,20 +55,21 @@ pub enum FlowAnswer {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
-/// Name of a congestion control: 1 to [`CONGESTION_CONTROL_LIMIT_BYTES`] of `a-z`, `A-Z`, `0-9`, `_`, `-`; not `-` alone.
+/// Name of a congestion control: 1 to [`CONGESTION_CONTROL_LIMIT_BYTES`] of `a-z`, `A-Z`, `0-9`,
+/// `_`, `-`; not a single `-`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CongestionControl(String);
 
-/// Why a text is not a first line, a token, a congestion control, or an answer.
+/// Why a text is not a valid first line, token, congestion control, or answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstLineError {
-    /// It is longer than [`FIRST_LINE_LIMIT_BYTES`], or not ASCII.
+    /// The text is longer than [`FIRST_LINE_LIMIT_BYTES`], or not ASCII.
     NotALine,
-    /// It speaks another version of the protocol.
+    /// The protocol version is not supported.
     Version,
-    /// It has the protocol's name but not its form.
+    /// The line starts with the protocol's name but is malformed.
     Malformed(&'static str),
-    /// It is something else altogether.
+    /// The line belongs to another protocol.
     Foreign,
 }
 
@@ -76,21 +77,21 @@ impl fmt::Display for FirstLineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FirstLineError::NotALine => {
-                write!(f, "first line is not ASCII of at most {FIRST_LINE_LIMIT_BYTES} bytes")
+                write!(f, "the first line is not ASCII, or longer than {FIRST_LINE_LIMIT_BYTES} bytes")
             }
-            FirstLineError::Version => write!(f, "version of the protocol is not 1"),
+            FirstLineError::Version => write!(f, "unsupported protocol version (expected 1)"),
             FirstLineError::Malformed(what) => write!(f, "{what}"),
-            FirstLineError::Foreign => write!(f, "first line is not of the Fathom protocol"),
+            FirstLineError::Foreign => write!(f, "the first line is not of the Fathom protocol"),
         }
     }
 }
 impl core::error::Error for FirstLineError {}
 
 impl FirstLine {
-    /// Reads a line without its `\n`.
+    /// Parses a line without its `\n`.
     ///
     /// # Errors
-    /// If it is none of the protocol's.
+    /// If the line is not a valid first line.
     pub fn parse(line: &[u8]) -> Result<Self, FirstLineError> {
         if line.len() >= FIRST_LINE_LIMIT_BYTES || !line.is_ascii() {
             return Err(FirstLineError::NotALine);
@@ -110,22 +111,23 @@ fn parse_fathom<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<FirstLin
     let line = match words.next() {
         Some("CONTROL") => FirstLine::Control { token: words.next().map(str::parse).transpose()? },
         Some("FLOW") => FirstLine::Flow(parse_flow(&mut words)?),
-        _ => return Err(FirstLineError::Malformed("FATHOM/1 is followed by neither CONTROL nor FLOW")),
+        _ => return Err(FirstLineError::Malformed("expected CONTROL or FLOW after FATHOM/1")),
     };
     match words.next() {
         None => Ok(line),
-        Some(_) => Err(FirstLineError::Malformed("first line has too many words")),
+        Some(_) => Err(FirstLineError::Malformed("the first line has too many words")),
     }
 }
 
 fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowRequest, FirstLineError> {
     let mut next = || words.next().ok_or(FirstLineError::Malformed("FLOW has too few words"));
-    let session =
-        next()?.parse().map_err(|_| FirstLineError::Malformed("session is not 32 hexadecimal digits"))?;
+    let session = next()?
+        .parse()
+        .map_err(|_| FirstLineError::Malformed("invalid session (expected 32 hexadecimal digits)"))?;
     let number = parse_number(next()?)?;
     let direction = next()?
         .parse()
-        .map_err(|NoDirection| FirstLineError::Malformed("direction is neither up nor down"))?;
+        .map_err(|NoDirection| FirstLineError::Malformed("invalid direction (expected up or down)"))?;
     let congestion_control = match next()? {
         "-" => None,
         name => Some(name.parse()?),
@@ -133,15 +135,16 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
     Ok(FlowRequest { session, number, direction, congestion_control })
 }
 
-/// Digits only: `u32::from_str` would take a sign as well.
+/// Accepts digits only: `u32::from_str` would also accept a sign.
 fn parse_number(word: &str) -> Result<u32, FirstLineError> {
     let digits = word.bytes().all(|b| b.is_ascii_digit());
     let number = word.parse().ok().filter(|_| digits);
-    number.ok_or(FirstLineError::Malformed("flow number is not a decimal number below 2^32"))
+    number.ok_or(FirstLineError::Malformed("invalid flow number (expected a decimal number below 2^32)"))
 }
 
 impl fmt::Display for FirstLine {
-    /// The line, without its `\n`. HTTP has no single line: it prints the one of [`super::probe_request`].
+    /// Writes the line without its `\n`. HTTP consists of several lines, so the first line of
+    /// [`super::probe_request`] is written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FirstLine::Control { token: None } => write!(f, "FATHOM/1 CONTROL"),
@@ -160,10 +163,10 @@ impl fmt::Display for FlowRequest {
 }
 
 impl FlowAnswer {
-    /// Reads a line without its `\n`.
+    /// Parses a line without its `\n`.
     ///
     /// # Errors
-    /// If it is no answer.
+    /// If the line is not a valid answer.
     pub fn parse(line: &[u8]) -> Result<Self, FirstLineError> {
         let text = core::str::from_utf8(line).map_err(|_| FirstLineError::NotALine)?;
         match text.split_once(' ') {
@@ -172,13 +175,13 @@ impl FlowAnswer {
                 let (code, message) = rest.split_once(' ').unwrap_or((rest, ""));
                 Ok(FlowAnswer::Err { code: ErrorCode::from_name(code), message: message.to_string() })
             }
-            _ => Err(FirstLineError::Malformed("answer to FLOW begins with neither OK nor ERR")),
+            _ => Err(FirstLineError::Malformed("invalid answer to FLOW (expected OK or ERR)")),
         }
     }
 }
 
 impl fmt::Display for FlowAnswer {
-    /// The line, without its `\n`.
+    /// Writes the line without its `\n`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FlowAnswer::Ok { congestion_control } => write!(f, "OK {}", congestion_control.as_str()),
@@ -188,12 +191,12 @@ impl fmt::Display for FlowAnswer {
 }
 
 impl Token {
-    /// Its characters.
+    /// The token as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
-    /// Equality in a time that does not depend on where the first difference is.
+    /// Compares in constant time.
     #[must_use]
     pub fn matches(&self, other: &Token) -> bool {
         let (a, b) = (self.0.as_bytes(), other.0.as_bytes());
@@ -208,19 +211,19 @@ impl FromStr for Token {
         if visible && (1..=TOKEN_LIMIT_BYTES).contains(&text.len()) {
             return Ok(Token(text.to_string()));
         }
-        Err(FirstLineError::Malformed("token is not 1 to 128 visible ASCII characters"))
+        Err(FirstLineError::Malformed("invalid token (expected 1 to 128 visible ASCII characters)"))
     }
 }
 
 impl fmt::Debug for Token {
-    /// Does not show the secret.
+    /// Hides the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(..)")
     }
 }
 
 impl CongestionControl {
-    /// Its name.
+    /// Name of the congestion control.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -240,6 +243,8 @@ impl FromStr for CongestionControl {
         if known && text != "-" && (1..=CONGESTION_CONTROL_LIMIT_BYTES).contains(&text.len()) {
             return Ok(CongestionControl(text.to_string()));
         }
-        Err(FirstLineError::Malformed("congestion control is not a name of 1 to 15 letters, digits, _ or -"))
+        Err(FirstLineError::Malformed(
+            "invalid congestion control name (expected 1 to 15 letters, digits, _ or -)",
+        ))
     }
 }

@@ -1,55 +1,57 @@
-//! As much of HTTP/1.1 (RFC 9112) as probes need: heads of GET requests and of their answers, pipelined.
+//! The subset of HTTP/1.1 (RFC 9112) that probes need: headers of GET requests and responses, with
+//! pipelining.
 //!
-//! By hand: `httparse` wants room for all fields of a head before it reads it, 1,365 of them for the bytes that are allowed here, and
-//! has other errors for what the server answers with a status of its own.
+//! `httparse` is not used because it requires space for all header fields in advance, up to 1,365
+//! within the size allowed here, and its errors do not match the statuses with which the server
+//! responds.
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The path of a probe.
+/// Path of a probe request.
 pub const PROBE_PATH: &str = "/probe";
 
-/// Longest head of a request or an answer in bytes, its empty line included.
+/// Maximum size of a request or response header in bytes, including its empty line.
 pub const HTTP_HEAD_LIMIT_BYTES: usize = 4096;
 
 /// A request without a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HttpRequest<'a> {
-    /// As sent, beginning with `/`.
+    /// Path as sent, starting with `/`.
     pub path: &'a str,
-    /// The client wants no further request on this connection.
+    /// The client sends no further request on this connection.
     pub close: bool,
 }
 
-/// An answer's head.
+/// Header of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HttpResponse {
-    /// `200` and so on.
+    /// Status code, such as `200`.
     pub status: u16,
-    /// Bytes of the body that follows.
+    /// Size of the body that follows.
     pub body_bytes: usize,
-    /// The server takes no further request on this connection.
+    /// The server accepts no further request on this connection.
     pub close: bool,
 }
 
-/// Why bytes are not a head. The connection has lost its sense; close it.
+/// Why bytes are not a valid header. The connection cannot be resynchronized and must be closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HttpError {
-    /// The head is longer than [`HTTP_HEAD_LIMIT_BYTES`].
+    /// The header is longer than [`HTTP_HEAD_LIMIT_BYTES`].
     TooLong,
     /// The method is not GET.
     Method,
     /// The version is neither 1.0 nor 1.1.
     Version,
-    /// A request has a body, or an answer has one of unknown length.
+    /// A request has a body, or a response has a body of unknown length.
     Body,
-    /// Not a head.
+    /// The header is malformed.
     Malformed,
 }
 
 impl HttpError {
-    /// The status that answers a request of this kind.
+    /// Status code of the response to such a request.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
@@ -65,20 +67,21 @@ impl HttpError {
 impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HttpError::TooLong => write!(f, "HTTP head longer than {HTTP_HEAD_LIMIT_BYTES} bytes"),
-            HttpError::Method => write!(f, "HTTP method is not GET"),
-            HttpError::Version => write!(f, "HTTP version is neither 1.0 nor 1.1"),
-            HttpError::Body => write!(f, "HTTP body that is not expected, or of unknown length"),
-            HttpError::Malformed => write!(f, "not an HTTP head"),
+            HttpError::TooLong => write!(f, "HTTP header longer than {HTTP_HEAD_LIMIT_BYTES} bytes"),
+            HttpError::Method => write!(f, "unsupported HTTP method (expected GET)"),
+            HttpError::Version => write!(f, "unsupported HTTP version (expected 1.0 or 1.1)"),
+            HttpError::Body => write!(f, "unexpected HTTP body, or body of unknown length"),
+            HttpError::Malformed => write!(f, "malformed HTTP header"),
         }
     }
 }
 impl core::error::Error for HttpError {}
 
-/// The request at the start of `bytes` and the length of its head; `None` until the head is whole.
+/// Parses the request at the start of `bytes` and returns it with the size of its header; `None`
+/// until the header is complete.
 ///
 /// # Errors
-/// If it is not a request that the server answers with 200 or 404.
+/// If the server cannot answer the request with 200 or 404.
 pub fn parse_request(bytes: &[u8]) -> Result<Option<(HttpRequest<'_>, usize)>, HttpError> {
     let Some((head, length)) = whole_head(bytes)? else { return Ok(None) };
     let (line, fields) = head.split_once('\n').unwrap_or((head, ""));
@@ -101,10 +104,11 @@ pub fn parse_request(bytes: &[u8]) -> Result<Option<(HttpRequest<'_>, usize)>, H
     Ok(Some((HttpRequest { path, close: fields.close }, length)))
 }
 
-/// The answer at the start of `bytes` and the length of its head; `None` until the head is whole.
+/// Parses the response header at the start of `bytes` and returns it with its size; `None` until
+/// the header is complete.
 ///
 /// # Errors
-/// If it is no answer, or one whose body has no given length.
+/// If it is malformed or the length of its body is not given.
 pub fn parse_response(bytes: &[u8]) -> Result<Option<(HttpResponse, usize)>, HttpError> {
     let Some((head, length)) = whole_head(bytes)? else { return Ok(None) };
     let (line, fields) = head.split_once('\n').unwrap_or((head, ""));
@@ -119,7 +123,7 @@ pub fn parse_response(bytes: &[u8]) -> Result<Option<(HttpResponse, usize)>, Htt
     Ok(Some((HttpResponse { status, body_bytes, close: fields.close }, length)))
 }
 
-/// The text of the head before its empty line, and the length with it.
+/// Text of the header without its empty line, and the size including it.
 fn whole_head(bytes: &[u8]) -> Result<Option<(&str, usize)>, HttpError> {
     let window = &bytes[..bytes.len().min(HTTP_HEAD_LIMIT_BYTES)];
     let Some((text, length)) = split_head(window) else {
@@ -129,7 +133,7 @@ fn whole_head(bytes: &[u8]) -> Result<Option<(&str, usize)>, HttpError> {
     Ok(Some((head, length)))
 }
 
-/// RFC 9112 section 2.2: a line may end in a bare `\n`.
+/// RFC 9112 section 2.2: a line may end with a bare `\n`.
 fn split_head(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let ends = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at);
     ends.into_iter().find_map(|at| match bytes[at + 1..] {
@@ -139,7 +143,7 @@ fn split_head(bytes: &[u8]) -> Option<(&[u8], usize)> {
     })
 }
 
-/// The header fields that matter.
+/// The relevant header fields.
 struct Fields {
     content_length: Option<usize>,
     chunked: bool,
@@ -176,15 +180,15 @@ impl Fields {
     }
 }
 
-/// The bytes of a probe's request. `host` is what the user gave for the server.
+/// A probe request. `host` is the server name that the user gave.
 #[must_use]
 pub fn probe_request(host: &str) -> Vec<u8> {
-    // A host that could break out of its line would make two requests of one.
+    // A host with a line break could otherwise split the request.
     let host: String = host.chars().filter(char::is_ascii_graphic).collect();
     format!("GET {PROBE_PATH} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes()
 }
 
-/// The bytes of an answer.
+/// A complete response.
 #[must_use]
 pub fn http_response(status: u16, content_type: &str, body: &[u8]) -> Vec<u8> {
     let reason = match status {

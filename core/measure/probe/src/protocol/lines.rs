@@ -1,22 +1,22 @@
-//! A stream of bytes cut into lines.
+//! Splits a stream of bytes into lines.
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Cuts what arrives into lines ended by `\n`, each of at most a given number of bytes.
+/// Splits received bytes into lines that end with `\n`, each with a limited length.
 ///
-/// It holds at most one line and what was pushed last: take all lines before the next push.
+/// It holds at most one line plus the bytes of the last push: take all lines before the next push.
 #[derive(Clone, Debug)]
 pub struct LineReader {
     held: Vec<u8>,
     limit_bytes: usize,
-    /// No `\n` is in the first so many bytes of `held`.
+    /// The first `searched` bytes of `held` contain no `\n`.
     searched: usize,
 }
 
-/// A line exceeds its limit. The stream has lost its sense; close it.
+/// A line exceeds its limit. The stream cannot be resynchronized and must be closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineTooLong {
-    /// The limit in bytes, `\n` included.
+    /// The limit in bytes, including `\n`.
     pub limit_bytes: usize,
 }
 
@@ -28,23 +28,23 @@ impl fmt::Display for LineTooLong {
 impl core::error::Error for LineTooLong {}
 
 impl LineReader {
-    /// For lines of at most `limit_bytes` bytes, `\n` included.
+    /// Creates a reader for lines of at most `limit_bytes` bytes, including `\n`.
     #[must_use]
     pub const fn new(limit_bytes: usize) -> Self {
         LineReader { held: Vec::new(), limit_bytes, searched: 0 }
     }
-    /// Appends what arrived.
+    /// Appends received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.held.extend_from_slice(bytes);
     }
-    /// The next whole line without its `\n`, and without a `\r` before it; `None` until one has arrived.
+    /// The next complete line without its `\n` or `\r\n`; `None` until one has arrived.
     ///
     /// # Errors
-    /// If the line, whole or not, is longer than the limit.
+    /// If the line, complete or not, exceeds the limit.
     pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, LineTooLong> {
         let end = self.held[self.searched..].iter().position(|b| *b == b'\n').map(|at| at + self.searched);
         self.searched = self.held.len();
-        // A line that has not ended is at least one byte longer than what is held of it.
+        // An incomplete line is at least one byte longer than the held part.
         if end.unwrap_or(self.held.len()) >= self.limit_bytes {
             return Err(LineTooLong { limit_bytes: self.limit_bytes });
         }
@@ -55,12 +55,12 @@ impl LineReader {
         line.pop_if(|last| *last == b'\r');
         Ok(Some(line))
     }
-    /// What has arrived after the last line taken.
+    /// The bytes after the last line taken.
     #[must_use]
     pub fn into_rest(self) -> Vec<u8> {
         self.held
     }
-    /// The same without giving up the reader.
+    /// The bytes after the last line taken, without consuming the reader.
     #[must_use]
     pub fn held(&self) -> &[u8] {
         &self.held

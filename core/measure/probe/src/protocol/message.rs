@@ -1,4 +1,4 @@
-//! Lines of the control connection.
+//! Messages of the control connection.
 use super::SessionId;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -6,123 +6,125 @@ use core::fmt;
 use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
-/// What a client says on its control connection after the first line.
+/// A message of the client, after the first line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientMessage {
-    /// From now on a report at this interval, while there are flows.
+    /// Requests periodic reports while there are flows.
     ReportEvery {
-        /// Between [`super::REPORT_EVERY_MIN_MS`] and [`super::REPORT_EVERY_MAX_MS`].
+        /// Interval, from [`super::REPORT_EVERY_MIN_MS`] to [`super::REPORT_EVERY_MAX_MS`].
         ms: u32,
     },
     /// Ends the session.
     Bye {},
 }
 
-/// What a server says on a control connection.
+/// A message of the server.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerMessage {
-    /// The session is open. First line of every session.
+    /// The session is open. First message of every session.
     Hello {
-        /// Its name.
+        /// Identifier of the session.
         session: SessionId,
-        /// The client's address as the server sees it.
+        /// Address of the client as the server sees it.
         address: IpAddr,
-        /// Version of the server's program.
+        /// Version of the server program.
         version: String,
-        /// What the server's kernel lets it use for down flows; its default first.
+        /// Congestion controls that the server's kernel allows for download flows; the default
+        /// first.
         congestion_controls: Vec<String>,
-        /// What the session may use.
+        /// Limits of the session.
         limits: Limits,
     },
-    /// The session is refused, or ends.
+    /// The session is rejected or ends.
     Error {
-        /// Why, for a program.
+        /// Reason for programs.
         code: ErrorCode,
-        /// Why, for a person.
+        /// Reason for people.
         message: String,
     },
-    /// The flows now.
+    /// Current state of the flows.
     Report {
-        /// When, in ns on the server's monotonic clock, the one of the UDP probes.
+        /// Time in ns on the server's monotonic clock, which UDP probes also use.
         at_ns: u64,
-        /// Each open flow.
+        /// The open flows.
         flows: Vec<FlowReport>,
     },
-    /// Answer to [`ClientMessage::Bye`].
+    /// Response to [`ClientMessage::Bye`].
     Bye {
-        /// Payload bytes received from the client in load flows.
+        /// Payload bytes of load flows received from the client.
         up_bytes: u64,
         /// Payload bytes of load flows that the client's TCP has acknowledged.
         down_bytes: u64,
-        /// UDP probes of the session.
+        /// UDP probes received for the session.
         udp_received: u64,
-        /// UDP probes that named the session but came from another address than its control connection.
+        /// UDP probes with the session's identifier that came from an address other than that of
+        /// its control connection.
         udp_refused: u64,
     },
 }
 
-/// What a session may use.
+/// Limits of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// Longest session in seconds.
+    /// Maximum duration in seconds.
     pub seconds: u64,
-    /// Most payload bytes of load, both directions together.
+    /// Maximum number of load payload bytes, sum of both directions.
     pub bytes: u64,
-    /// Most flows at a time.
+    /// Maximum number of concurrent flows.
     pub flows: u32,
 }
 
-/// A load flow in a report.
+/// State of a load flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FlowReport {
-    /// The client's number of the flow.
+    /// Number that the client chose for the flow.
     pub number: u32,
-    /// Payload bytes since its start: of an up flow what the server's application has received, of a down flow what the
-    /// client's TCP has acknowledged.
+    /// Payload bytes since its start: received by the server's application for an upload,
+    /// acknowledged by the client's TCP for a download.
     pub bytes: u64,
-    /// Down flows: smoothed round-trip time at the sender, in microseconds.
+    /// Download: smoothed round-trip time at the sender, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_us: Option<u32>,
-    /// Down flows: congestion window in bytes.
+    /// Download: congestion window in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwnd_bytes: Option<u64>,
-    /// Down flows: segments retransmitted since the start.
+    /// Download: segments retransmitted since the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u32>,
 }
 
-/// Why a session or a flow is refused or ended.
+/// Why a session or flow is rejected or ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
-    /// The server has as many sessions, flows or connections as it may.
+    /// The server has reached its maximum number of sessions, flows or connections.
     Full,
-    /// The server requires a token, and this is not it.
+    /// The server requires a token, and the given one is missing or wrong.
     Token,
-    /// The server does not speak this version of the protocol.
+    /// The server does not support this protocol version.
     Version,
-    /// The session has used up its time or its bytes.
+    /// The session has reached its time or data limit.
     Limit,
-    /// The server could not read what it was sent.
+    /// The server could not parse the message.
     Malformed,
-    /// A flow names a session that is not open.
+    /// The session of a flow is not open.
     Session,
-    /// A flow has the number of another open flow.
+    /// The number of a flow is already in use.
     Number,
     /// A code of a later version.
     #[serde(other)]
     Other,
 }
 
-/// A line is not a message. Says what of it could not be read.
+/// Why a line is not a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MessageError(String);
 
 impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a line of the control protocol: {}", self.0)
+        write!(f, "invalid control message: {}", self.0)
     }
 }
 impl core::error::Error for MessageError {}
@@ -134,14 +136,14 @@ impl From<serde_json::Error> for MessageError {
 }
 
 impl ClientMessage {
-    /// Reads a line without its `\n`. Unknown fields are ignored.
+    /// Parses a line without its `\n`. Unknown fields are ignored.
     ///
     /// # Errors
-    /// If it is not JSON or of no known kind.
+    /// If it is not JSON or of an unknown kind.
     pub fn parse(line: &[u8]) -> Result<Self, MessageError> {
         Ok(serde_json::from_slice(line)?)
     }
-    /// The line, with its `\n`.
+    /// The message as a line with its `\n`.
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         to_line(self)
@@ -149,14 +151,14 @@ impl ClientMessage {
 }
 
 impl ServerMessage {
-    /// Reads a line without its `\n`. Unknown fields are ignored.
+    /// Parses a line without its `\n`. Unknown fields are ignored.
     ///
     /// # Errors
-    /// If it is not JSON or of no known kind.
+    /// If it is not JSON or of an unknown kind.
     pub fn parse(line: &[u8]) -> Result<Self, MessageError> {
         Ok(serde_json::from_slice(line)?)
     }
-    /// The line, with its `\n`.
+    /// The message as a line with its `\n`.
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
         to_line(self)
@@ -164,14 +166,14 @@ impl ServerMessage {
 }
 
 fn to_line(message: &impl Serialize) -> Vec<u8> {
-    // Strings, numbers and arrays of them: there is nothing that JSON could not hold.
+    // Cannot fail: messages consist of strings, numbers and arrays.
     let mut line = serde_json::to_vec(message).unwrap_or_default();
     line.push(b'\n');
     line
 }
 
 impl ErrorCode {
-    /// Its word in the protocol.
+    /// Name in the protocol.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -185,7 +187,7 @@ impl ErrorCode {
             ErrorCode::Other => "other",
         }
     }
-    /// The code of a word; [`ErrorCode::Other`] for one that is not known.
+    /// The code with this name; [`ErrorCode::Other`] for an unknown name.
     #[must_use]
     pub fn from_name(name: &str) -> Self {
         let all = [

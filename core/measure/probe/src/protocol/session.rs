@@ -1,20 +1,21 @@
-//! Name of a session.
+//! Session identifiers.
 use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// 128 unpredictable bits that name a session. Who knows them may use it; in text 32 hexadecimal digits.
+/// 128 unpredictable bits that identify a session and authorize its use; 32 hexadecimal digits as
+/// text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub [u8; 16]);
 
-/// A text is not 32 hexadecimal digits.
+/// The text is not 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionIdError;
 
 impl fmt::Display for SessionIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a session is named by 32 hexadecimal digits")
+        f.write_str("invalid session identifier (expected 32 hexadecimal digits)")
     }
 }
 impl core::error::Error for SessionIdError {}

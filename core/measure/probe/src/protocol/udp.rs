@@ -1,48 +1,48 @@
-//! The UDP probe.
+//! UDP probe messages.
 use super::SessionId;
 use core::fmt;
 
-/// Length of a UDP probe, request and reply alike, in bytes.
+/// Size of a UDP probe in bytes, both request and reply.
 pub const UDP_PROBE_BYTES: usize = 64;
 
 const MAGIC: [u8; 4] = *b"FTH1";
 
-/// Who sent a UDP probe.
+/// Type of a UDP probe message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UdpKind {
-    /// The client.
+    /// Sent by the client.
     Request,
-    /// The server.
+    /// Sent by the server.
     Reply,
 }
 
-/// A UDP probe. In a request the last three fields are 0.
+/// A UDP probe message. In a request the last three fields are 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UdpProbe {
-    /// Who sent it.
+    /// Type of the message.
     pub kind: UdpKind,
-    /// The session it belongs to.
+    /// Session of the probe.
     pub session: SessionId,
-    /// The client's number of the probe.
+    /// Sequence number chosen by the client.
     pub sequence: u64,
-    /// When the client sent the request, in ns on the client's clock.
+    /// Send time of the request, in ns on the client's clock.
     pub client_send_ns: u64,
-    /// When the server received the request, in ns on the server's monotonic clock.
+    /// Arrival of the request, in ns on the server's monotonic clock.
     pub server_receive_ns: u64,
-    /// When the server sent the reply, in ns on the server's monotonic clock.
+    /// Send time of the reply, in ns on the server's monotonic clock.
     pub server_send_ns: u64,
-    /// Requests of the session that the server has received, this one included.
+    /// Number of requests of the session that the server has received, including this one.
     pub received: u64,
 }
 
 /// Why a datagram is not a UDP probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UdpProbeError {
-    /// It has this many bytes.
+    /// Wrong size in bytes.
     Length(usize),
-    /// It begins otherwise than a probe.
+    /// Wrong magic number.
     Magic,
-    /// It is neither request nor reply.
+    /// Unknown message type.
     Kind(u8),
 }
 
@@ -50,17 +50,19 @@ impl fmt::Display for UdpProbeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             UdpProbeError::Length(bytes) => {
-                write!(f, "datagram of {bytes} bytes (a UDP probe has {UDP_PROBE_BYTES})")
+                write!(f, "UDP probe of {bytes} bytes (expected {UDP_PROBE_BYTES})")
             }
-            UdpProbeError::Magic => write!(f, "datagram does not begin with FTH1"),
-            UdpProbeError::Kind(kind) => write!(f, "UDP probe of kind {kind} (1 is a request, 2 a reply)"),
+            UdpProbeError::Magic => write!(f, "UDP probe does not start with FTH1"),
+            UdpProbeError::Kind(kind) => {
+                write!(f, "unknown UDP probe kind {kind} (expected 1 for a request or 2 for a reply)")
+            }
         }
     }
 }
 impl core::error::Error for UdpProbeError {}
 
 impl UdpProbe {
-    /// A request.
+    /// Creates a request.
     #[must_use]
     pub const fn request(session: SessionId, sequence: u64, client_send_ns: u64) -> Self {
         UdpProbe {
@@ -73,7 +75,7 @@ impl UdpProbe {
             received: 0,
         }
     }
-    /// The bytes of the datagram.
+    /// Encodes the message as a datagram.
     #[must_use]
     pub fn encode(&self) -> [u8; UDP_PROBE_BYTES] {
         let mut bytes = [0; UDP_PROBE_BYTES];
@@ -90,10 +92,10 @@ impl UdpProbe {
         }
         bytes
     }
-    /// Reads a datagram. The bytes that must be zero are not looked at.
+    /// Decodes a datagram. Reserved bytes are ignored.
     ///
     /// # Errors
-    /// If it is no UDP probe.
+    /// If it is not a UDP probe.
     pub fn decode(datagram: &[u8]) -> Result<UdpProbe, UdpProbeError> {
         let bytes: &[u8; UDP_PROBE_BYTES] =
             datagram.try_into().map_err(|_| UdpProbeError::Length(datagram.len()))?;

@@ -6,61 +6,64 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_units::{Duration, Time};
 
-/// The next session is opened when this share of the one in use has passed, in percent, and takes over without a gap.
+/// After this percentage of a session's duration the next session is opened, so that it takes over
+/// without a gap.
 const RENEW_AT_PERCENT: u64 = 90;
 
-/// How a session is kept open.
+/// Parameters of keeping a session open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionPolicy {
     /// Authentication token.
     pub token: Option<Token>,
-    /// A connection must be made within this time; `None` leaves that to the caller.
+    /// Timeout of a connection attempt; `None` if the caller handles it.
     pub connect_timeout: Option<Duration>,
-    /// Hello must come this soon after the connection was made.
+    /// Timeout of the server's Hello after connecting.
     pub patience: Duration,
-    /// After a failure the next attempt is made this much later.
+    /// Delay between a failure and the next attempt.
     pub retry_after: Duration,
-    /// After a session was opened no other is opened within this time.
+    /// Minimum time between opening two sessions.
     pub pause: Duration,
-    /// Sessions that stay open: with 2, replies to probes of the previous one still arrive.
+    /// Number of sessions kept open: with 2, late replies to probes of the previous session still
+    /// arrive.
     pub sessions: usize,
 }
 
-/// Number of a connection. No number is used twice.
+/// Number of a connection; never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u64);
 
-/// What happened to a connection.
+/// An event of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum KeeperInput<'b> {
-    /// It was made.
+    /// The connection was established.
     Connected,
     /// Bytes arrived.
     Received(&'b [u8]),
-    /// It could not be made, or broke, for a reason; without one the server closed it.
+    /// The connection failed or broke for a reason, or the server closed it (`None`).
     Closed(Option<String>),
 }
 
-/// What the caller is to do.
+/// An action for the caller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum KeeperOutput {
-    /// Make a connection.
+    /// Open a connection.
     Connect(ConnectionId),
     /// Send these bytes.
     Send(ConnectionId, Vec<u8>),
-    /// A session is open, and the one to use from now on.
+    /// A session is open and replaces the current one.
     Opened(ConnectionId, Hello),
-    /// Close the connection, whatever its state. The error is why; `None` if another session took over.
+    /// Close the connection in any state. The error is the reason; `None` if another session took
+    /// over.
     Close(ConnectionId, Option<SessionError>),
 }
 
-/// A connection that is being made, or waits for Hello.
+/// A connection that is being established or waits for Hello.
 #[derive(Clone, Debug)]
 struct Attempt {
     id: ConnectionId,
-    /// `None` while it is being connected.
+    /// `None` while connecting.
     session: Option<Session>,
-    /// When the connection must have been made.
+    /// Deadline of the connection attempt.
     deadline: Option<Time>,
 }
 
@@ -71,13 +74,14 @@ struct Open {
     renew_at: Time,
 }
 
-/// Keeps a session with one server open: renews it before its time is over, and opens another when it is lost.
+/// Keeps a session with one server open: renews it before it ends, and opens a new one when it is
+/// lost.
 #[derive(Clone, Debug)]
 pub struct SessionKeeper {
     policy: SessionPolicy,
     next: u64,
     attempt: Option<Attempt>,
-    /// The one in use is the last.
+    /// The last one is in use.
     open: VecDeque<Open>,
     retry_at: Time,
     problem: Option<SessionError>,
@@ -85,7 +89,8 @@ pub struct SessionKeeper {
 }
 
 impl SessionKeeper {
-    /// Without a session. The first [`SessionKeeper::handle_timeout`] begins to open one.
+    /// Creates the keeper without a session. The first [`SessionKeeper::handle_timeout`] starts to
+    /// open one.
     pub const fn new(policy: SessionPolicy) -> Self {
         SessionKeeper {
             policy,
@@ -97,15 +102,15 @@ impl SessionKeeper {
             output: VecDeque::new(),
         }
     }
-    /// The connection of the session in use.
+    /// Connection of the session in use.
     pub fn current(&self) -> Option<ConnectionId> {
         self.open.back().map(|open| open.id)
     }
-    /// Why there is no session; `None` if there is one, or the first is being opened.
+    /// Why there is no session; `None` if there is one or the first is being opened.
     pub fn problem(&self) -> Option<&SessionError> {
         self.problem.as_ref().filter(|_| self.open.is_empty())
     }
-    /// Takes what happened to a connection. What happens to one that is closed does not matter.
+    /// Handles an event of a connection. Events of closed connections are ignored.
     pub fn handle_input(&mut self, id: ConnectionId, input: KeeperInput<'_>, now: Time) {
         let is_attempt = self.attempt.as_ref().is_some_and(|attempt| attempt.id == id);
         match (input, is_attempt) {
@@ -121,13 +126,13 @@ impl SessionKeeper {
         }
         self.take_outputs(now);
     }
-    /// Call it at [`SessionKeeper::poll_timeout`]. More often does no harm.
+    /// Must be called at [`SessionKeeper::poll_timeout`]; earlier calls are harmless.
     pub fn handle_timeout(&mut self, now: Time) {
         if let Some(attempt) = &mut self.attempt {
             match &mut attempt.session {
                 Some(session) => session.handle_timeout(now),
                 None if attempt.deadline.is_some_and(|deadline| now >= deadline) => {
-                    let reason = SessionError::Connection("no answer to a TCP connection".into());
+                    let reason = SessionError::Connection("no response to the TCP connection attempt".into());
                     self.failed(reason, now);
                 }
                 None => {}
@@ -138,7 +143,8 @@ impl SessionKeeper {
             self.begin(now);
         }
     }
-    /// When [`SessionKeeper::handle_timeout`] is to be called; `None` while the caller makes a connection in its own time.
+    /// When to call [`SessionKeeper::handle_timeout`]; `None` while the caller controls the timeout
+    /// of a connection attempt.
     pub fn poll_timeout(&self) -> Option<Time> {
         match &self.attempt {
             Some(Attempt { session: Some(session), .. }) => session.poll_timeout(),
@@ -146,7 +152,7 @@ impl SessionKeeper {
             None => Some(self.next_attempt()),
         }
     }
-    /// The next thing to do.
+    /// The next action.
     pub fn poll_output(&mut self) -> Option<KeeperOutput> {
         self.output.pop_front()
     }
@@ -170,7 +176,7 @@ impl SessionKeeper {
             attempt.session = Some(Session::new(self.policy.token.clone(), self.policy.patience, now));
         }
     }
-    /// Gives up the attempt.
+    /// Abandons the connection attempt.
     fn failed(&mut self, error: SessionError, now: Time) {
         if let Some(attempt) = self.attempt.take() {
             self.output.push_back(KeeperOutput::Close(attempt.id, Some(error.clone())));
@@ -185,14 +191,14 @@ impl SessionKeeper {
             change(session);
         }
     }
-    /// Takes what the sessions put out.
+    /// Processes the outputs of the sessions.
     fn take_outputs(&mut self, now: Time) {
         while let Some((id, output)) = self.next_output() {
             match output {
                 SessionOutput::Send(bytes) => self.output.push_back(KeeperOutput::Send(id, bytes)),
                 SessionOutput::Event(SessionEvent::Opened(hello)) => self.opened(hello, now),
                 SessionOutput::Event(SessionEvent::Ended(error)) => self.ended(id, error, now),
-                // No flows are opened, and no farewell is said.
+                // The keeper opens no flows and says no Bye.
                 SessionOutput::Event(_) => {}
             }
         }

@@ -9,7 +9,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const fn second(n: u64) -> Time {
     Time::from_nanos(n * 1_000_000_000)
 }
-/// Wall time begins elsewhere.
+/// Wall-clock time has a different origin.
 const fn wall(n: u64) -> WallTime {
     WallTime((1_700_000_000 + n) * 1_000_000_000)
 }
@@ -31,12 +31,12 @@ fn a_reply_is_in_time_late_or_after_a_loss() {
     let delay = Duration::from_millis(29);
     let received = second(0) + Duration::from_millis(30);
     assert_eq!(book.reply(&probes[0], received), reply(ReplyKind::InTime, 0, delay));
-    // After its timeout, but before anyone looked.
+    // After the timeout, but before the next expiry check.
     assert_eq!(book.reply(&probes[1], second(8)), reply(ReplyKind::Late, 1, S(7)));
     assert_eq!(book.expire(second(8)).map(|lost| lost.at), Some(wall(2)));
     assert_eq!(book.expire(second(8)), None, "the fourth has waited just as long");
     assert_eq!((book.outstanding(), book.oldest_outstanding()), (1, Some(second(3))));
-    // 716 s was seen.
+    // 716 s were seen in practice.
     assert_eq!(book.reply(&probes[2], second(718)), reply(ReplyKind::AfterLoss, 2, S(716)));
     for _ in 0..2 {
         assert_eq!(book.reply(&probes[2], second(719)).kind, ReplyKind::Duplicate);
@@ -89,7 +89,7 @@ fn a_long_outage_takes_one_entry() {
     assert_eq!(book.reply(&late, second(10_000)).kind, ReplyKind::Duplicate);
 }
 
-/// What becomes of a probe in a book that forgets nothing.
+/// Outcome of a probe in a book that forgets nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Outstanding,

@@ -1,4 +1,4 @@
-//! Bookkeeping, schedules and the protocol from outside.
+//! Tests of bookkeeping, schedules and the protocol through their public interface.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod book;
 mod protocol;

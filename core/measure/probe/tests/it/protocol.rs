@@ -1,4 +1,4 @@
-//! The protocol: its document, its forms, its limits.
+//! The protocol: its document, its messages, its limits.
 use crate::protocol_bytes::check;
 use fathom_probe::protocol::*;
 use fathom_units::{Direction, Rng};
@@ -106,7 +106,7 @@ fn control_lines_have_the_form_of_the_document() {
     for unknown in ["{}", "{\"fly\":{}}", "{\"bye\":{},\"bye\":{}}", "[]", "null", "{\"report_every\":{}}"] {
         assert!(ClientMessage::parse(unknown.as_bytes()).is_err(), "{unknown}");
     }
-    // A field of tomorrow, and a code of tomorrow.
+    // A field and a code of a future version.
     assert_eq!(ClientMessage::parse(b"{\"bye\":{\"why\":1}}"), Ok(ClientMessage::Bye {}));
     let error = ServerMessage::parse(b"{\"error\":{\"code\":\"weather\",\"message\":\"m\",\"x\":0}}");
     assert_eq!(error, Ok(ServerMessage::Error { code: ErrorCode::Other, message: "m".into() }));
@@ -202,7 +202,7 @@ fn secrets_are_compared_whole_and_not_shown() {
     assert!(!format!("{:?}", token("abc")).contains("abc"));
 }
 
-/// Valid forms, cut short and with bytes changed.
+/// Valid messages, truncated and with changed bytes.
 #[test]
 fn whatever_arrives_nothing_panics() {
     let id = SessionId([7; 16]);

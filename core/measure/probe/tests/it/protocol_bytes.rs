@@ -1,11 +1,11 @@
-//! What must hold for any bytes whatever. The fuzz target `protocol` runs the same function.
+//! Properties of arbitrary bytes; the fuzz target `protocol` runs the same function.
 use fathom_probe::protocol::{
     ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe, parse_request, parse_response,
 };
 use fathom_probe::{EchoCodec, IcmpVersion, TimestampCodec, dns};
 
 /// # Panics
-/// If something does not hold.
+/// If a property is violated.
 pub(crate) fn check(bytes: &[u8]) {
     for line in bytes.split(|b| *b == b'\n') {
         check_line(line);
@@ -18,7 +18,7 @@ pub(crate) fn check(bytes: &[u8]) {
     dns::response_code(&dns::query(0x1234, "example.net", 1), bytes);
 }
 
-/// What can be read can be written, and then reads the same.
+/// A parsed value can be written and parsed again without a change.
 fn check_line(line: &[u8]) {
     if let Ok(first) = FirstLine::parse(line) {
         assert_eq!(FirstLine::parse(first.to_string().as_bytes()), Ok(first));
@@ -40,7 +40,7 @@ fn check_udp(bytes: &[u8]) {
     }
 }
 
-/// What a clock says is a time of a day; neither is read out of too few bytes.
+/// Parsed times are within a day, and nothing is parsed from too few bytes.
 fn check_icmp(bytes: &[u8]) {
     let identifier = bytes.get(4..6).map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
     if let Some(told) = (TimestampCodec { identifier }).reply(bytes) {
@@ -53,7 +53,7 @@ fn check_icmp(bytes: &[u8]) {
     }
 }
 
-/// Lines are the same however the stream is cut.
+/// Lines do not depend on how the stream is split.
 fn check_cutting(bytes: &[u8]) {
     const LIMIT: usize = 40;
     let step = usize::from(bytes.first().copied().unwrap_or(0)) % 7 + 1;
@@ -84,7 +84,7 @@ fn check_cutting(bytes: &[u8]) {
     assert_eq!(seen, expected);
 }
 
-/// A head is the same whatever follows it, and is not longer than what there is.
+/// A header does not depend on the bytes after it, and is not longer than the input.
 fn check_http(bytes: &[u8]) {
     if let Ok(Some((request, length))) = parse_request(bytes) {
         assert_eq!(parse_request(&bytes[..length]), Ok(Some((request, length))));

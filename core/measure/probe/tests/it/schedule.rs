@@ -1,4 +1,4 @@
-//! Slots: evenly spread, kept, never caught up.
+//! Slots are evenly spread, keep their phase, and are not sent in a burst.
 use fathom_probe::{Due, Pace, Schedule, tick};
 use fathom_units::{Duration, Time};
 
@@ -44,7 +44,7 @@ fn slots_stay_where_they_are() {
     assert!(first > at(50) && first <= at(150));
     let mut late = 0;
     for n in 0..50 {
-        // Awake up to 90 ms late.
+        // Wakes up to 90 ms late.
         late = (late * 7 + 13) % 90;
         let slot = first + MS(100) * n;
         assert_eq!(
@@ -62,11 +62,11 @@ fn after_a_suspend_nothing_is_caught_up() {
         let mut schedule = Schedule::new(seed);
         (0..1_000).for_each(|n| schedule.add(n, &steady(MS(1_000)), Time::ZERO));
         take(&mut schedule, at(50));
-        // Ten seconds of nothing.
+        // No poll for ten seconds.
         let after = take(&mut schedule, at(10_050));
         assert!(after.len() <= 130, "seed {seed}: {} left at once", after.len());
         assert!(after.iter().all(|due| due.slot + MS(100) >= at(10_050)), "seed {seed}");
-        // 1,000 a second for ten seconds, less those of the last tenth.
+        // 1,000 per second for ten seconds, minus those of the last 100 ms.
         assert!((9_800..=10_000).contains(&schedule.missed()), "seed {seed}: {}", schedule.missed());
         let mut most = 0;
         let mut all = 0;
@@ -82,7 +82,7 @@ fn after_a_suspend_nothing_is_caught_up() {
 fn a_hundred_thousand_that_are_late_are_sorted_once() {
     let mut schedule = Schedule::new(6);
     (0..100_000).for_each(|n| schedule.add(n, &steady(MS(1_000)), Time::ZERO));
-    // A sort for each of them would take minutes.
+    // Sorting for each slot would take minutes.
     assert!(take(&mut schedule, at(900)).len() < 13_000);
     let all: usize = (901..=1_900).map(|ms| take(&mut schedule, at(ms)).len()).sum();
     assert_eq!(all, 100_000, "each once in the second after");
@@ -141,7 +141,7 @@ fn ticks_are_long_for_few_and_short_for_many() {
 fn targets_of_a_test_are_spread_and_late_wakeups_do_not_shift_slots() {
     let mut schedule = Schedule::even(2, MS(50), Time::ZERO);
     let mut slots = Vec::new();
-    // Awake at these milliseconds only.
+    // Wakes at these milliseconds only.
     for now in [0, 24, 25, 57, 76, 260] {
         slots.extend(take(&mut schedule, at(now)).into_iter().map(|due| (now, due)));
     }

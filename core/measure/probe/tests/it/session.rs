@@ -1,4 +1,4 @@
-//! The control connection in virtual time: one session, and one that is kept open.
+//! The control connection in virtual time: a single session, and one that is kept open.
 use fathom_probe::protocol::{ErrorCode, Limits, ServerMessage, SessionId};
 use fathom_probe::session::{
     ConnectionId, KeeperInput, KeeperOutput, Session, SessionError, SessionEvent, SessionKeeper,
@@ -24,7 +24,7 @@ fn hello(seconds: u64) -> Vec<u8> {
 fn refusal(code: ErrorCode) -> Vec<u8> {
     ServerMessage::Error { code, message: "not\x07 today".into() }.to_line()
 }
-/// A connection that was made at time 0 and waits 5 s for Hello; its first line is sent.
+/// A connection established at time 0 that waits 5 s for Hello; its first line was sent.
 fn connected() -> Session {
     let mut session = Session::new(Some("secret".parse().unwrap()), S(5), Time::ZERO);
     let first = SessionOutput::Send(b"FATHOM/1 CONTROL secret\n".to_vec());
@@ -141,7 +141,7 @@ fn violations_end_a_session_but_a_second_hello_is_only_reported() {
     session.handle_input(b"{\"report\":3}\n{\"bye\":{}}\n");
     let error = end(&mut session);
     assert!(matches!(&error, SessionError::Protocol(_)), "{error:?}");
-    assert!(error.to_string().contains("not a line of the control protocol"), "{error}");
+    assert!(error.to_string().contains("invalid control message"), "{error}");
     let mut flooded = opened();
     flooded.handle_input(&[b'x'; 100_000]);
     assert!(matches!(end(&mut flooded), SessionError::Protocol(_)));
@@ -162,20 +162,20 @@ const fn policy(sessions: usize) -> SessionPolicy {
 }
 const S5: Duration = Duration::from_secs(5);
 
-/// How a server answers.
+/// Behavior of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Manner {
-    /// With sessions of so many seconds.
+    /// Opens sessions with a limit of this many seconds.
     Serves(u64),
-    /// It refuses connections.
+    /// Refuses connections.
     IsDown,
-    /// It is not reached: no answer at all.
+    /// Does not respond.
     IsGone,
-    /// It refuses sessions.
+    /// Rejects sessions.
     IsFull,
-    /// It closes each session as soon as it is open.
+    /// Closes each session right after opening it.
     HangsUp,
-    /// It accepts connections and says nothing.
+    /// Accepts connections and sends nothing.
     IsSilent,
 }
 
@@ -183,7 +183,7 @@ enum Manner {
 struct World {
     keeper: SessionKeeper,
     now: Time,
-    /// Every output but what was sent, with its second.
+    /// Every output except sent bytes, with its second.
     seen: Vec<(u64, KeeperOutput)>,
 }
 
@@ -191,7 +191,7 @@ impl World {
     fn new(sessions: usize) -> Self {
         World { keeper: SessionKeeper::new(policy(sessions)), now: Time::ZERO, seen: Vec::new() }
     }
-    /// Runs until a second; returns what happened.
+    /// Runs until a second and returns the new outputs.
     fn run(&mut self, until: u64, manner: Manner) -> Vec<(u64, KeeperOutput)> {
         self.seen.clear();
         while self.now <= at(until) {
@@ -241,7 +241,7 @@ impl World {
     }
 }
 
-/// The seconds at which connections were begun.
+/// The seconds at which connection attempts started.
 fn attempts(seen: &[(u64, KeeperOutput)]) -> Vec<u64> {
     let begun = seen.iter().filter(|(_, output)| matches!(output, KeeperOutput::Connect(_)));
     begun.map(|(second, _)| *second).collect()
@@ -259,10 +259,10 @@ fn a_session_is_renewed_before_its_time_is_over() {
     let mut world = World::new(2);
     let seen = world.run(400, Manner::Serves(100));
     assert_eq!(attempts(&seen), [0, 90, 180, 270, 360]);
-    // The previous one stays for replies that are on their way.
+    // The previous session stays open for late replies.
     assert_eq!(closed(&seen), [(180, 0, None), (270, 1, None), (360, 2, None)]);
     assert_eq!((world.keeper.current(), world.keeper.problem()), (Some(ConnectionId(4)), None));
-    // The server ends the previous one at its time: nothing is lost.
+    // The server ends the previous session at its time limit: nothing is lost.
     world.input(ConnectionId(3), KeeperInput::Closed(None));
     let later = world.run(401, Manner::Serves(100));
     assert_eq!(closed(&later), [(400, 3, Some(SessionError::Closed))]);
@@ -288,7 +288,7 @@ fn after_a_restart_of_the_server_there_is_a_new_session() {
     let mut world = World::new(2);
     world.run(30, Manner::Serves(600));
     world.input(ConnectionId(0), KeeperInput::Closed(None));
-    // At once, and then every five seconds.
+    // Immediately, and then every five seconds.
     let seen = world.run(43, Manner::IsDown);
     assert_eq!(attempts(&seen), [30, 35, 40]);
     assert_eq!(world.keeper.current(), None);

@@ -1,11 +1,13 @@
-//! The delay of one reflector in one direction, and what of it is the path's.
+//! Delay of one reflector in one direction, and its baseline.
 use super::flow::seconds;
 use fathom_units::Time;
 
-/// While this direction is quiet a longer delay becomes the baseline after one to two of these, s: a beam or a cell changes
-/// in less than a second, and the least of 4 s is no jitter.
+/// While this direction is quiet, a longer delay becomes the baseline after one to two of these
+/// periods, s. A satellite beam or a cell changes in less than a second, and the minimum over 4 s
+/// excludes jitter.
 const BUCKET: f64 = 4.0;
-/// More than this is a clock that was set, no queue, s. The longest queues known are of some tens of seconds.
+/// A larger change is a clock step instead of a queue, s. The longest known queues last some tens
+/// of seconds.
 const CLOCK_STEP: f64 = 60.0;
 
 /// Delays of one reflector in one direction.
@@ -15,7 +17,7 @@ pub(crate) struct Track {
     baseline: Baseline,
 }
 
-/// The least of the present bucket and of the one before.
+/// Minimum of the current and the previous period.
 #[derive(Clone, Copy, Default, Debug)]
 struct Baseline {
     before: Option<f64>,
@@ -24,7 +26,8 @@ struct Baseline {
 }
 
 impl Track {
-    /// A delay came, s. A quiet direction cannot be why it is longer.
+    /// Records a delay, s. If the direction is quiet, its own traffic cannot be the cause of a
+    /// longer delay.
     pub(crate) fn sample(&mut self, at: Time, delay: f64, is_quiet: bool) {
         self.last = Some((at, delay));
         if (delay - self.baseline.least().unwrap_or(delay)).abs() > CLOCK_STEP {
@@ -32,16 +35,16 @@ impl Track {
         }
         self.baseline.sample(at, delay, is_quiet);
     }
-    /// Excess over the baseline, s, unless the last sample is older than `fresh` s.
+    /// Delay above the baseline, s; `None` if the last sample is older than `fresh` s.
     pub(crate) fn excess(&self, now: Time, fresh: f64) -> Option<f64> {
         let (at, delay) = self.last?;
         (seconds(at, now) <= fresh).then(|| delay - self.baseline.least().unwrap_or(delay))
     }
-    /// Since the last sample, s; without end if there was none.
+    /// Age of the last sample, s; infinite without samples.
     pub(crate) fn age(&self, now: Time) -> f64 {
         self.last.map_or(f64::INFINITY, |(at, _)| seconds(at, now))
     }
-    /// The path became this much longer, s.
+    /// Raises the baseline after the path became longer, s.
     pub(crate) fn shift(&mut self, longer: f64) {
         for least in [&mut self.baseline.before, &mut self.baseline.present].into_iter().flatten() {
             *least += longer;
@@ -58,7 +61,8 @@ impl Baseline {
     }
     fn sample(&mut self, at: Time, delay: f64, is_quiet: bool) {
         if !is_quiet {
-            // The bucket begins anew with the quiet, so that no queue's delay counts as time of it.
+            // The period restarts when the direction becomes quiet, so that it excludes queueing
+            // delay.
             self.begun = at;
         } else if seconds(self.begun, at) > BUCKET {
             (self.before, self.present, self.begun) = (self.present, None, at);

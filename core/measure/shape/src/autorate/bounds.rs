@@ -1,15 +1,16 @@
-//! Within which rates the controller stays.
+//! Limits of the controller's rates.
 use core::fmt;
 use fathom_units::{Direction, PerDirection, Rate};
 
-/// The rates of one direction.
+/// Rates of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// It is never set lower: what the line carries at its worst, or what is needed whatever the delay.
+    /// Minimum rate: what the line carries in the worst case, or what is needed regardless of
+    /// delay.
     pub min: Rate,
-    /// Set first, if nothing was learned before.
+    /// Initial rate if nothing was learned before.
     pub start: Rate,
-    /// It is never set higher.
+    /// Maximum rate.
     pub max: Rate,
 }
 
@@ -19,19 +20,20 @@ pub struct Config {
     bounds: PerDirection<Bounds>,
 }
 
-/// Rates that no controller can keep to.
+/// Invalid rate limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConfigError {
     direction: Direction,
     bounds: Bounds,
 }
 
-/// Least and largest rate as multiples of the start rate, where they are not given: a line at its worst, and at its best.
+/// Default minimum and maximum rate as multiples of the start rate: the line at its worst and at
+/// its best.
 const LEAST_RATIO: f64 = 0.2;
 const MOST_RATIO: f64 = 2.0;
 
 impl Bounds {
-    /// Bounds around a start rate, where the least and the largest are not given.
+    /// Limits around a start rate, with defaults for the minimum and maximum.
     pub fn around(start: Rate, min: Option<Rate>, max: Option<Rate>) -> Bounds {
         let times = |ratio| Rate::from_bits_per_second((start.as_bits_per_second() as f64 * ratio) as u64);
         let (min, max) =
@@ -42,7 +44,7 @@ impl Bounds {
 
 impl Config {
     /// # Errors
-    /// If a direction's rates are not `0 < min <= start <= max`.
+    /// If the rates of a direction violate `0 < min <= start <= max`.
     pub fn new(bounds: PerDirection<Bounds>) -> Result<Self, ConfigError> {
         for (direction, one) in bounds {
             let is_right = Rate::default() < one.min && one.min <= one.start && one.start <= one.max;
@@ -52,7 +54,7 @@ impl Config {
         }
         Ok(Config { bounds })
     }
-    /// Of both directions.
+    /// Limits of both directions.
     pub const fn bounds(&self) -> &PerDirection<Bounds> {
         &self.bounds
     }
@@ -61,7 +63,10 @@ impl Config {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ConfigError { direction, bounds: Bounds { min, start, max } } = self;
-        write!(f, "{direction}: rates min {min}, start {start}, max {max} are not 0 < min <= start <= max")
+        write!(
+            f,
+            "{direction}: invalid rates min {min}, start {start}, max {max} (expected 0 < min <= start <= max)"
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-//! Both directions together.
+//! The controller of both directions.
 use super::bounds::Config;
 use super::direction::{DirectionController, Outcome, Tick};
 use super::observation::{HourOfWeek, Observation};
@@ -6,18 +6,18 @@ use super::reason::Reason;
 use super::reflectors::{ExcessDelay, Reflectors};
 use fathom_units::{PerDirection, Rate, Time};
 
-/// What is to be done with one direction's shaper.
+/// Decision about the shaper of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decision {
-    /// The rate from now on.
+    /// New rate.
     pub rate: Rate,
-    /// Why.
+    /// Reason for it.
     pub reason: Reason,
-    /// True if it is not the rate of the tick before: the shaper must be set.
+    /// The rate has changed, so the shaper must be updated.
     pub is_new: bool,
 }
 
-/// Keeps both rates. See the [module](super).
+/// Controls the rates of both directions. See the [module](super).
 #[derive(Clone, Debug)]
 pub struct Controller {
     pub(super) config: Config,
@@ -29,7 +29,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Begins at the start rates.
+    /// Creates a controller with the start rates.
     pub fn new(config: Config) -> Self {
         let bounds = config.bounds();
         Controller {
@@ -47,27 +47,29 @@ impl Controller {
     pub const fn config(&self) -> &Config {
         &self.config
     }
-    /// The rates that hold now.
+    /// Current rates.
     pub fn rates(&self) -> PerDirection<Rate> {
         PerDirection { up: rounded(self.directions.up.rate), down: rounded(self.directions.down.rate) }
     }
-    /// Delay beyond our queue above the usual, in s, as most reflectors say; nothing if none answers.
+    /// Delay beyond the shaper above its usual value in s, by a majority of the reflectors; `None`
+    /// if none responds.
     pub fn excess(&self) -> PerDirection<Option<f64>> {
         self.delays.map(|delay| delay.map(|delay| delay.excess))
     }
-    /// What the lines carried at an hour of the week, in four fifths and in a fifth of the cases, if that is known.
+    /// Usual capacity of each direction at an hour of the week: the rates reached in 80 % and in 20
+    /// % of the cases; `None` if unknown.
     pub fn usual(&self, hour: HourOfWeek) -> PerDirection<Option<(Rate, Rate)>> {
         let of = |state: &DirectionController| {
             state.learned.at(hour).map(|known| (rounded(known.low), rounded(known.high)))
         };
         PerDirection { up: of(&self.directions.up), down: of(&self.directions.down) }
     }
-    /// Reflectors that say otherwise than most: others should be asked instead.
+    /// Reflectors that disagree with the majority and should be replaced.
     pub fn suspects(&self) -> impl Iterator<Item = u16> {
         self.reflectors.suspects()
     }
 
-    /// A tick. One that is not later than the last changes nothing.
+    /// Processes a tick. A tick that is not later than the previous one changes nothing.
     pub fn observe(&mut self, observation: &Observation) -> PerDirection<Decision> {
         let Observation { at, hour, queues, delays } = *observation;
         let before = self.rates();

@@ -1,4 +1,4 @@
-//! One direction: what to do at a tick.
+//! The controller of one direction.
 use super::bounds::Bounds;
 use super::explore::{Ceiling, speed};
 use super::flow::{Flow, seconds};
@@ -8,79 +8,90 @@ use super::reason::Reason;
 use super::reflectors::ExcessDelay;
 use fathom_units::{Direction, Duration, Time};
 
-/// Span over which load and delivery are judged, s: some round trips of a near host, and two ticks at 5 Hz.
+/// Time span for judging load and delivery, s: some round trips to a nearby host, and two ticks at
+/// 5 Hz.
 const LATELY: f64 = 0.3;
-/// A direction that delivers this share of its rate is loaded. The table of causes (0.8) lets a fast fall of the line slip.
+/// Share of its rate at which a direction counts as loaded. With the 0.8 of the table of causes, a
+/// fast drop of the line's rate would be missed.
 const LOADED: f64 = 0.6;
-/// Below this share of `min` a direction cannot fill any queue of a line that carries `min`.
+/// Below this share of `min` a direction cannot fill a queue on a line that carries `min`.
 const QUIET: f64 = 0.8;
-/// In so many of the readings our queue holds packets: it is where they wait.
+/// Share of readings with packets in the shaper's queue at which it counts as the place where
+/// packets wait.
 const HELD: f64 = 0.8;
-/// And in so many of half a second's it has a load, if a ragged one.
+/// Minimum share of readings within half a second at which an irregular load counts.
 const SOME: f64 = 0.3;
 const HALF_A_SECOND: f64 = 0.5;
-/// Our queue full and a delay beyond it for so long, s, is an overrun: senders had ten round trips to heed our drops.
+/// After this time, s, a full shaper queue with a delay beyond it is an overrun: senders had ten
+/// round trips to react to drops.
 const OVERRUN: f64 = 1.0;
-/// A delay that no load explains becomes the baseline after so long, s.
+/// A delay not explained by load becomes the baseline after this time, s.
 const NOISE: f64 = 8.0;
-/// The queue beyond ours is to be gone in so long, s. That says how deep the cut goes below what was delivered, as a share of
-/// it, from `LEAST_DEPTH` to `MOST_DEPTH`; the next rate is what was delivered, as nothing waits then.
+/// The queue beyond the shaper should be drained in this time, s. This determines how far the rate
+/// is cut below the delivered rate, as a share of it from `LEAST_DEPTH` to `MOST_DEPTH`. The next
+/// rate is the delivered rate, because the queue is empty then.
 const DRAIN: f64 = 0.12;
 const LEAST_DEPTH: f64 = 0.055;
 const MOST_DEPTH: f64 = 0.31;
-/// A drain is over below this share of the threshold: a line that is never quite empty is never idle.
+/// Draining ends below this share of the threshold. A line that always has a small queue would
+/// never be idle.
 const DRAINED: f64 = 0.9;
-/// From a change of the rate until the delay can show it, s: a round trip, and the middle of the reflectors.
+/// Time until the delay reflects a change of the rate, s: a round trip, plus the median over the
+/// reflectors.
 const FEEDBACK: f64 = 0.19;
-/// The tick before, or the one before that at 20 Hz, s.
+/// Covers the previous tick, or the last two at 20 Hz, s.
 const LATEST: f64 = 0.09;
-/// Growth of the delay is taken to go on for so long, s. It is seen over `GROWTH` s.
+/// Growth of the delay is extrapolated by this time, s. It is measured over `GROWTH` s.
 const AHEAD: f64 = 0.16;
 const GROWTH: f64 = 0.2;
-/// Exploring goes on up to this share of the threshold, ever slower.
+/// Exploring slows down until the delay reaches this share of the threshold.
 const ROOM: f64 = 0.7;
-/// And not where so much of that room was used up within `LATELY`.
+/// Exploring pauses if this share of that margin was used within `LATELY`.
 const HASTY_RATIO: f64 = 0.6;
-/// Span over which a bottleneck's rate is read off the bytes that passed, s: upwards, where delays at both ends count, and
-/// downwards.
+/// Time span for measuring the capacity of a bottleneck from the delivered bytes, s: for upload,
+/// where the delays at both ends of the span matter, and for download.
 const READ_UP: f64 = 0.4;
 const READ_DOWN: f64 = 0.25;
-/// Of what left our queue so much must have come to it again, or it runs empty.
+/// If less than this share of what left the shaper's queue has arrived, the queue is emptying.
 const REFILLED: f64 = 0.98;
-/// A drain that left this share of the delay did nothing, unless that is less by a threshold: where the rate is at its least, a long
-/// queue goes slowly.
+/// Draining had no effect if this share of the delay remains, unless the decrease exceeds the
+/// threshold: at the minimum rate, a long queue drains slowly.
 const NO_EFFECT: f64 = 0.8;
-/// No demand for so long, s, and the rate may be out of date: fading lasts for seconds, cells and beams for tens of them.
+/// After this time without demand, s, the rate may be outdated: fading lasts for seconds, changes
+/// of cells and beams for tens of seconds.
 const PAUSE: f64 = 20.0;
-/// Our queue full while it sends less than this share of its rate over `STARVED_SPAN` s.
+/// The shaper is starved if its queue is full while it sends less than this share of its rate over
+/// `STARVED_SPAN` s.
 const STARVED: f64 = 0.8;
 const STARVED_SPAN: f64 = 1.0;
 
-/// A tick, as one direction sees it.
+/// A tick as seen by one direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tick {
     pub(crate) at: Time,
-    /// Since the tick before, s.
+    /// Time since the previous tick, s.
     pub(crate) elapsed: f64,
     pub(crate) hour: HourOfWeek,
     pub(crate) delay: Option<ExcessDelay>,
     pub(crate) other: Load,
 }
 
-/// What a direction shows the other, to tell whose a queue is if round trips are all that is known.
+/// Load of a direction, used by the other one to attribute a queue if only round-trip times are
+/// known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// How likely a queue is this direction's: its load, less so if our own queue holds what waits.
+    /// How likely this direction causes a queue: its load, reduced if packets wait in the shaper's
+    /// queue.
     strain: f64,
     is_loaded: bool,
     can_fill: bool,
 }
 
-/// A delay that no load explains.
+/// A delay not explained by load.
 #[derive(Clone, Copy, Debug)]
 struct Noise {
     since: Time,
-    /// The most of it while the direction was surely quiet, s.
+    /// Its maximum while the direction was quiet, s.
     known: f64,
 }
 
@@ -90,32 +101,32 @@ enum Phase {
     Draining(Drain),
 }
 
-/// A cut, until the queue beyond ours is empty.
+/// A cut that lasts until the queue beyond the shaper is empty.
 #[derive(Clone, Copy, Debug)]
 struct Drain {
     since: Time,
     until: Time,
-    /// Excess at the cut, s.
+    /// Delay above the baseline at the cut, s.
     excess: f64,
-    /// The most of it since, s.
+    /// Maximum since the cut, s.
     most: f64,
-    /// Rate to go on with, bit/s.
+    /// Rate after draining, bit/s.
     next: f64,
-    /// Rate before the first cut of this queue, bit/s.
+    /// Rate before the first cut for this queue, bit/s.
     before: f64,
-    /// The drain before it did nothing, though our own queue held what waits.
+    /// The previous cut had no effect, although packets waited in the shaper's queue.
     is_second_try: bool,
 }
 
-/// What a tick came to.
+/// Result of a tick.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Outcome {
     pub(crate) reason: Reason,
-    /// The path became longer by this, s.
+    /// Increase of the path's delay, s.
     pub(crate) shift: Option<f64>,
 }
 
-/// One direction's law and memory. Rates in bit/s.
+/// State of one direction. Rates in bit/s.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectionController {
     direction: Direction,
@@ -127,10 +138,10 @@ pub(crate) struct DirectionController {
     phase: Phase,
     ceiling: Option<Ceiling>,
     last_demand: Option<Time>,
-    /// A delay beyond our full queue.
+    /// Since when there has been a delay beyond a full shaper queue.
     overrun_since: Option<Time>,
     noise: Option<Noise>,
-    /// Before this the delay still shows an earlier rate.
+    /// Until then the delay reflects an earlier rate.
     feedback_from: Time,
 }
 
@@ -155,7 +166,7 @@ impl DirectionController {
     pub(crate) fn read(&mut self, at: Time, queue: QueueReading) {
         self.flow.read(at, queue, self.rate);
     }
-    /// True if what it sends can be the cause of no delay.
+    /// Whether its traffic cannot cause any delay.
     pub(crate) fn is_quiet(&self) -> bool {
         let most = self.flow.delivered(LATELY).max(self.flow.delivered(1.0));
         most < self.min * QUIET && self.flow.busy(1.0) == 0.0 && matches!(self.phase, Phase::Steady)
@@ -168,12 +179,12 @@ impl DirectionController {
             can_fill: self.can_fill(),
         }
     }
-    /// Sets a rate that was kept from an earlier run.
+    /// Sets a rate saved by an earlier run.
     pub(crate) fn resume(&mut self, rate: f64) {
         self.set(rate);
     }
 
-    /// Moves the rate, and says why.
+    /// Adjusts the rate and returns the reason.
     pub(crate) fn decide(&mut self, tick: &Tick) -> Outcome {
         let Some(delay) = tick.delay else { return kept(self.silent()) };
         self.flow.note_excess(delay.excess);
@@ -191,17 +202,18 @@ impl DirectionController {
         }
     }
 
-    /// Excess in a moment, if it goes on growing.
+    /// Predicted delay above the baseline if it continues to grow.
     fn ahead(&self, delay: ExcessDelay) -> f64 {
         delay.excess + self.flow.growth(GROWTH).max(0.0) / GROWTH * AHEAD
     }
-    /// Excess from which on it is a queue; less where our own queue runs empty into the one before it.
+    /// Delay above the baseline that is tolerated. Less if the shaper's queue is emptying into an
+    /// upstream queue.
     fn tolerated(&self, delay: ExcessDelay) -> f64 {
         let share =
             if self.direction == Direction::Down && self.is_busy() && self.runs_empty() { ROOM } else { 1.0 };
         delay.threshold * share
     }
-    /// A drain that nobody can see the end of is over.
+    /// Ends draining, because its end cannot be observed.
     fn silent(&mut self) -> Reason {
         if let Phase::Draining(drain) = self.phase {
             self.go_on(drain.next);
@@ -217,7 +229,7 @@ impl DirectionController {
         if !delay.is_one_way && self.is_others(tick.other) {
             return kept(Reason::OtherDirection);
         }
-        // What was there before the load is not the load's.
+        // Delay that existed before the load is not caused by it.
         let known = self.noise.map_or(0.0, |noise| noise.known);
         let is_unexplained = !self.can_fill();
         if is_unexplained || (known > 0.0 && delay.excess < known + delay.threshold) {
@@ -233,16 +245,19 @@ impl DirectionController {
         }
         kept(self.cut(tick, delay, Reason::Overrun))
     }
-    /// True if it may have filled a queue of a line that carries `min`. Whether it has, a cut will show.
+    /// Whether its traffic may have filled a queue on a line that carries `min`. The effect of a
+    /// cut shows if it did.
     fn can_fill(&self) -> bool {
         self.flow.delivered(LATELY) > self.min * QUIET || self.flow.busy(HALF_A_SECOND) > SOME
     }
-    /// Loaded now, or until the delay rose: where the line falls to a tenth, so does the load.
+    /// Whether it is loaded, or was before the delay rose: when the line drops to a tenth, so does
+    /// the load.
     fn is_loaded(&self) -> bool {
         let most = self.flow.delivered(LATELY).max(self.flow.between(1.5, 0.5));
         self.can_fill() && (self.flow.busy(HALF_A_SECOND) > SOME || most > self.rate * LOADED)
     }
-    /// Of two that are loaded, or of none, it is the one that uses more of its rate and holds less in its own queue.
+    /// Whether the other direction is the cause. If both or neither are loaded, it is the one that
+    /// uses more of its rate and has less in the shaper's queue.
     fn is_others(&self, other: Load) -> bool {
         let own = self.load();
         if own.is_loaded != other.is_loaded {
@@ -251,8 +266,9 @@ impl DirectionController {
             other.can_fill && own.strain < other.strain
         }
     }
-    /// True if our own queue is the bottleneck: it sends at its rate, packets wait in it, and upwards the delay behind it does not
-    /// grow. Downwards the other queue lies before ours: were that the bottleneck, ours would run empty.
+    /// Whether the shaper is the bottleneck: it sends at its rate and its queue holds packets. For
+    /// upload, the delay beyond it must not grow. For download, the other queue is upstream; if
+    /// that were the bottleneck, the shaper's queue would empty.
     fn holds(&self) -> bool {
         let is_held = self.is_busy() && self.flow.delivered(LATELY) > self.rate * 0.9;
         let is_elsewhere = if self.direction == Direction::Up {
@@ -265,14 +281,14 @@ impl DirectionController {
     fn is_busy(&self) -> bool {
         self.flow.busy(LATELY) >= HELD
     }
-    /// Less came to our queue than left it.
+    /// Whether more leaves the shaper's queue than arrives.
     fn runs_empty(&self) -> bool {
         self.flow.came(LATELY) < self.flow.delivered(LATELY) * REFILLED
     }
     fn noise(&mut self, tick: &Tick, delay: ExcessDelay) -> Outcome {
         let is_quiet = self.is_quiet();
         let noise = self.noise.get_or_insert(Noise { since: tick.at, known: 0.0 });
-        // A load that has just begun does not show yet.
+        // A load that has just started is not visible yet.
         if is_quiet && seconds(noise.since, tick.at) > LATELY {
             noise.known = noise.known.max(delay.excess);
         }
@@ -338,8 +354,8 @@ impl DirectionController {
         kept(self.cut(tick, delay, Reason::BottleneckBelow))
     }
 
-    /// True if the cut did not go deep enough, as in the meantime the line carried less than that: upwards the delay still grows,
-    /// downwards our queue ran empty.
+    /// Whether the cut was too small because the capacity fell further: for upload, the delay is
+    /// still growing; for download, the shaper's queue is empty.
     fn is_too_high(&self, tick: &Tick, delay: ExcessDelay, drain: Drain) -> bool {
         let has_shown = seconds(drain.since, tick.at) >= FEEDBACK && delay.excess >= drain.excess;
         let is_so = if self.direction == Direction::Up {
@@ -349,7 +365,8 @@ impl DirectionController {
         };
         has_shown && is_so
     }
-    /// The first time the cut may have been to just what the line carries. It is the path's if a deeper one does nothing either.
+    /// Handles a cut without effect. The first one may have hit exactly the capacity. If a deeper
+    /// cut has no effect either, the path is longer.
     fn without_effect(&mut self, tick: &Tick, delay: ExcessDelay, drain: Drain) -> Outcome {
         if drain.is_second_try || self.rate <= self.min {
             self.go_on(drain.before);
@@ -384,7 +401,7 @@ impl DirectionController {
         self.set(self.rate * (1.0 + speed * room * tick.elapsed.min(0.25)));
         Reason::Exploring
     }
-    /// True if the rate was above what the hour usually carries.
+    /// Lowers the rate to the hour's usual maximum; returns whether it was above.
     fn recall(&mut self, hour: HourOfWeek) -> bool {
         let Some(known) = self.learned.at(hour).copied().filter(|known| known.high < self.rate) else {
             return false;

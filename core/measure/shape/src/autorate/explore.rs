@@ -1,28 +1,33 @@
-//! How fast the rate is raised while our own backlog shows demand.
+//! Speed at which the rate is raised while the shaper's backlog shows demand.
 //!
-//! The speeds were found by trying some hundred sets of the constants here and in `direction.rs` on simulated hours of four kinds of
-//! lines (`bench/autorate`), and are rounded. They are a trade: twice the slow speed carries a point or two more on a line
-//! like LTE, and is late for half a point more of the time.
+//! The speeds were found by trying some hundred sets of the constants here and in `direction.rs` on
+//! simulated hours of four kinds of lines (`bench/autorate`), and then rounded. They are a
+//! trade-off: twice the slow speed increases the throughput of a line like LTE by one or two
+//! percentage points, and the time with excess delay by half a point.
 use super::flow::seconds;
 use super::learned::Hour;
 use fathom_units::Time;
 
-/// Far below what was delivered last, as a share of the rate a second: doubles in 0.3 s. In the 0.2 s of
-/// the feedback the line is overshot by 60 % at most; what it delivers then is the right rate.
+/// Far below the last delivered rate, as a share of the rate per second: doubles it in 0.3 s.
+/// Within the feedback delay of 0.2 s it exceeds the capacity by at most 60 %; the rate delivered
+/// then is the right one.
 const FAST: f64 = 2.4;
-/// About what was delivered last, at once after the cut: 3 ms more of queue in the time of the feedback.
+/// Close to the last delivered rate, directly after a cut: adds 3 ms of queue within the feedback
+/// delay.
 const SLOW: f64 = 0.17;
-/// By so much of the slow speed it grows each second, as the line may have grown too.
+/// The slow speed grows by this share of itself per second, because the capacity may have
+/// increased.
 const FORGETTING: f64 = 0.45;
-/// About what was delivered last: from this share of it up to that.
+/// Range that counts as close to the last delivered rate.
 const ABOUT_MIN: f64 = 0.94;
 const ABOUT_MAX: f64 = 1.05;
-/// Beyond it the last cut was wrong or the line is another: so many times the slow speed.
+/// Beyond that range, the last cut was wrong or the capacity has changed: this multiple of the slow
+/// speed applies.
 const BEYOND: f64 = 2.5;
-/// And beyond it, but below so much of what the hour carries in four fifths of the cases, it is fast.
+/// Beyond that range, but below this multiple of the hour's usual minimum, the fast speed applies.
 const USUAL: f64 = 1.5;
 
-/// What the line carried last when it was asked for more.
+/// Capacity of the line at the last cut.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Ceiling {
     capacity: f64,
@@ -35,7 +40,7 @@ impl Ceiling {
     }
 }
 
-/// Share of the rate to add a second, given the last ceiling and what is known of the hour.
+/// Share of the rate to add per second, given the last capacity and the statistics of the hour.
 pub(crate) fn speed(last: Option<Ceiling>, known: Option<&Hour>, rate: f64, now: Time) -> f64 {
     let Some(last) = last else { return FAST };
     let place = rate / last.capacity;

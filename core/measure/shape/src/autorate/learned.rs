@@ -1,28 +1,29 @@
-//! What the line carried at each hour of the week.
+//! Statistics of the capacity for each hour of the week.
 use super::observation::{HOURS, HourOfWeek};
 
-/// The estimates move by about this share of themselves a sample, by their own odds down or up, so that in the long run their
-/// share of the samples lies below them (a quantile by stochastic approximation; Robbins and Monro, 1951).
+/// Relative step by which each sample moves the estimates up or down, weighted so that in the long
+/// run the desired share of samples lies below them (quantile by stochastic approximation; Robbins
+/// and Monro, 1951).
 const STEP: f64 = 0.04;
-/// Of `low`.
+/// Quantile of `low`.
 const LOW: f64 = 0.2;
-/// Of `high`.
+/// Quantile of `high`.
 const HIGH: f64 = 0.8;
-/// From so many samples on an hour is known.
+/// Minimum number of samples of an hour.
 const KNOWN: u32 = 10;
 
 /// Capacity in one hour of the week, bit/s.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Hour {
-    /// A fifth of the samples were lower.
+    /// 20th percentile.
     pub(crate) low: f64,
-    /// A fifth were higher.
+    /// 80th percentile.
     pub(crate) high: f64,
-    /// How many.
+    /// Number of samples.
     pub(crate) count: u32,
 }
 
-/// A week.
+/// All hours of a week.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Learned {
     hours: [Hour; HOURS],
@@ -35,7 +36,7 @@ impl Default for Learned {
 }
 
 impl Learned {
-    /// A queue beyond ours told the capacity, bit/s.
+    /// Records a capacity measured with a queue beyond the shaper, bit/s.
     pub(crate) fn sample(&mut self, hour: HourOfWeek, capacity: f64) {
         let known = &mut self.hours[hour.get()];
         if known.count == 0 {
@@ -45,11 +46,11 @@ impl Learned {
         known.high = moved(known.high, capacity, HIGH).max(known.low);
         known.count = known.count.saturating_add(1);
     }
-    /// What is known of an hour, if enough is.
+    /// Statistics of an hour, if there are enough samples.
     pub(crate) fn at(&self, hour: HourOfWeek) -> Option<&Hour> {
         Some(&self.hours[hour.get()]).filter(|known| known.count >= KNOWN)
     }
-    /// Each hour of which something is known.
+    /// Each hour with at least one sample.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Hour)> {
         self.hours.iter().enumerate().filter(|(_, known)| known.count > 0)
     }

@@ -2,31 +2,30 @@
 use crate::fix::ShaperCounters;
 use fathom_units::{Bytes, Duration, PerDirection, Time};
 
-/// Hours since Monday 00:00 of the household's time, 0 to 167.
+/// Hours since Monday 00:00 local time, 0 to 167.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct HourOfWeek(u8);
 
-/// Hours of a week.
 pub(crate) const HOURS: usize = 168;
 
 impl HourOfWeek {
-    /// `hours` since any Monday 00:00.
+    /// The hour that is `hours` after any Monday 00:00.
     pub const fn new(hours: u64) -> Self {
         HourOfWeek((hours % HOURS as u64) as u8)
     }
-    /// 0 to 167.
+    /// The number, 0 to 167.
     pub const fn get(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Our own queue of one direction. What has left it, the drops and the marks are counted since it was made; a counter that
-/// falls is one that began again.
+/// State of the shaper's queue in one direction. Sent bytes, drops and marks are counted since the
+/// queue was created; a counter that decreases has restarted.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct QueueReading {
-    /// Has left it, link-layer overhead as the shaper counts it.
+    /// Bytes sent, with the overhead that the shaper counts.
     pub sent: Bytes,
-    /// Waits in it.
+    /// Bytes queued.
     pub backlog: Bytes,
     /// Packets dropped.
     pub drops: u64,
@@ -35,8 +34,8 @@ pub struct QueueReading {
 }
 
 impl QueueReading {
-    /// The reading of a shaper's counters. In its rate the shaper counts `added_bytes` with each packet, which its counter of bytes leaves
-    /// out.
+    /// Converts the counters of a shaper. The shaper adds `added_bytes` to each packet for its
+    /// rate, but not in its byte counter.
     pub fn new(counters: &ShaperCounters, added_bytes: i64) -> Self {
         let packets = i64::try_from(counters.sent_packets).unwrap_or(i64::MAX);
         QueueReading {
@@ -48,33 +47,36 @@ impl QueueReading {
     }
 }
 
-/// A reflector's answer: a host that is asked, or a remote end whose round trips are seen in passing beyond our own queue.
+/// Delay measured with a reflector: a host that responds to probes, or a remote end of passively
+/// observed flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DelaySample {
-    /// Which; any number that stays the same. At most [`super::REFLECTORS`] are followed at a time.
+    /// Number of the reflector; must not change. At most [`super::REFLECTORS`] are tracked at a
+    /// time.
     pub reflector: u16,
-    /// What it said.
+    /// The delay.
     pub delay: Delay,
 }
 
-/// The delay of an answer.
+/// Delay of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delay {
-    /// Each way by itself in ns, by two clocks whose offset nobody knows: only changes count, so that it may be negative.
+    /// Both one-way delays in ns, by two clocks with an unknown offset. Only changes matter, so
+    /// values may be negative.
     OneWay(PerDirection<i64>),
-    /// Both ways together: less certain, as it does not say in which direction a queue is.
+    /// Round-trip time. Less informative because it does not show the direction of a queue.
     RoundTrip(Duration),
 }
 
-/// All of a tick.
+/// Input of one tick.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Observation<'a> {
-    /// When the queues were read.
+    /// Time when the queues were read.
     pub at: Time,
-    /// By the household's clock.
+    /// Local hour of the week.
     pub hour: HourOfWeek,
-    /// Our own queues.
+    /// State of the shaper queues.
     pub queues: PerDirection<QueueReading>,
-    /// Answers that came since the last tick, the latest last; none is silence.
+    /// Delays since the last tick, the latest last; empty if no reflector responded.
     pub delays: &'a [DelaySample],
 }

@@ -1,16 +1,16 @@
-//! Why a rate is what it is. `fathom-prose` puts it into words.
+//! Reasons for a rate. `fathom-prose` puts them into words.
 
 macro_rules! reasons {
     ($($variant:ident = $name:literal, $doc:literal;)*) => {
-        /// Why, of one direction at one tick.
+        /// Reason for a decision about one direction at one tick.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Reason {
             $(#[doc = $doc] $variant,)*
         }
         impl Reason {
-            /// All, in the order of the status page.
+            /// All reasons, in the order of the status page.
             pub const ALL: &'static [Reason] = &[$(Reason::$variant,)*];
-            /// One word, for metrics and files.
+            /// Name in metrics and files.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Reason::$variant => $name,)*
@@ -22,39 +22,39 @@ macro_rules! reasons {
 
 reasons! {
     BottleneckBelow = "bottleneck_below",
-        "Cut: delay rose under this direction's load while our own queue was not what held it.";
+        "Cut: delay rose under this direction's load, and packets did not wait in the shaper.";
     Overrun = "overrun",
-        "Cut: our own queue is full and the delay stays high, so another sender fills the queue of the line.";
+        "Cut: the shaper's queue is full and the delay stays high, so another sender fills the queue of the line.";
     Drained = "drained",
-        "Raised: the queue behind us is drained; the rate goes to what was delivered.";
+        "Raised to the delivered rate: the queue beyond the shaper is empty.";
     Rebased = "rebased",
-        "Raised: two cuts changed nothing, so that the delay is not our queue's; it is the new baseline.";
+        "Raised: two cuts had no effect, so the delay is not caused by a queue; it is the new baseline.";
     Exploring = "exploring",
-        "Raised: our own backlog shows demand, and the delay is low.";
+        "Raised: the shaper's backlog shows demand, and the delay is low.";
     Recalled = "recalled",
-        "Lowered: demand comes back after a pause to a rate that this hour of the week does not usually carry.";
+        "Lowered: demand returns after a pause, and the rate exceeds the usual capacity at this hour of the week.";
     Draining = "draining",
-        "Kept: the queue behind us drains.";
+        "Kept: the queue beyond the shaper is draining.";
     InControl = "in_control",
-        "Kept: our queue is where packets wait, and delay is low.";
+        "Kept: packets wait in the shaper, and delay is low.";
     Unused = "unused",
-        "Kept: less is sent than the rate.";
+        "Kept: the traffic is below the rate.";
     PathNoise = "path_noise",
-        "Kept: delay is up, but nothing that this direction sends can be why.";
+        "Kept: delay is high, but this direction's traffic cannot be the cause.";
     OtherDirection = "other_direction",
-        "Kept: delay is up and the other direction is the likelier cause.";
+        "Kept: delay is high, and the other direction is the more likely cause.";
     Silent = "silent",
-        "Kept: no reflector answers.";
+        "Kept: no reflector responds.";
     Starved = "starved",
-        "Kept: our queue is full, yet it sends less than its rate: something else limits it, such as the processor.";
+        "Kept: the shaper's queue is full, but it sends below its rate: something else limits it, such as the CPU.";
 }
 
 impl Reason {
-    /// The reason of this name, as files have it.
+    /// The reason with a name from a file.
     pub fn from_name(name: &str) -> Option<Reason> {
         Reason::ALL.iter().copied().find(|reason| reason.name() == name)
     }
-    /// True if delay lowered the rate.
+    /// Whether the rate was lowered because of delay.
     pub const fn is_cut(self) -> bool {
         matches!(self, Reason::BottleneckBelow | Reason::Overrun)
     }

@@ -1,29 +1,32 @@
-//! All reflectors: what most of them say.
+//! Combines the delays of all reflectors by majority.
 use super::baseline::Track;
 use super::flow::seconds;
 use super::observation::{Delay, DelaySample};
 use alloc::vec::Vec;
 use fathom_units::{Direction, PerDirection, Time};
 
-/// Reflectors that are followed at a time; one that was silent for a minute makes room.
+/// Maximum number of tracked reflectors; those without a response for a minute are replaced.
 pub const REFLECTORS: usize = 32;
-/// An answer counts for so long, s: two of cake-autorate's intervals of 0.3 s, and a late tick.
+/// How long a response counts, s: two of cake-autorate's intervals of 0.3 s, plus a late tick.
 const FRESH: f64 = 0.7;
-/// Silent for so long a reflector may be forgotten, s.
+/// A reflector may be forgotten after this time without a response, s.
 const FORGOTTEN: f64 = 60.0;
-/// So far from the others a reflector is not believed, s: half of what is worth a cut.
+/// Distance from the median at which a reflector is an outlier, s: half of the delay that triggers
+/// a cut.
 const OUTLIER: f64 = 0.012;
-/// Weight of a sample in a reflector's distance from the others: some 10 s at 3 Hz.
+/// Weight of a sample in a reflector's distance from the median: some 10 s at 3 Hz.
 const DISTANCE_WEIGHT: f64 = 0.03;
-/// Weight of a tick in what is usual when quiet: some 5 s at 10 Hz.
+/// Weight of a tick in the idle delay: some 5 s at 10 Hz.
 const IDLE_WEIGHT: f64 = 0.02;
-/// The least excess that is worth a cut, s: what is left of the 30 ms that users are to be kept from is for the feedback.
+/// Minimum threshold for a cut, s. The remainder of the 30 ms target for users is for the feedback
+/// delay.
 const LEAST_THRESHOLD: f64 = 0.020;
-/// So many of the latest answers are asked: two of four that are late are enough, and one that is wrong is not.
+/// Number of recent responses considered: with four, two late ones suffice and a single wrong one
+/// does not.
 const LATEST: usize = 4;
-/// And the most, however noisy the line is, s.
+/// Maximum threshold on noisy lines, s.
 const MOST_THRESHOLD: f64 = 0.025;
-/// Mean absolute deviations above the usual that are no noise.
+/// Number of mean absolute deviations above the idle delay that count as noise.
 const DEVIATIONS: f64 = 4.0;
 
 #[derive(Clone, Copy, Debug)]
@@ -32,18 +35,18 @@ struct Reflector {
     last_answer: Time,
     directions: PerDirection<Track>,
     round: Track,
-    /// Mean distance from what most say, s.
+    /// Mean distance from the median of all reflectors, s.
     distance: f64,
 }
 
-/// What is usual of the middle reflector while nothing is sent, s.
+/// Median delay of the reflectors while nothing is sent, s.
 #[derive(Clone, Copy, Default, Debug)]
 struct IdleDelay {
     mean: f64,
     deviation: f64,
 }
 
-/// Every reflector.
+/// All reflectors.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Reflectors {
     all: Vec<Reflector>,
@@ -51,19 +54,19 @@ pub(crate) struct Reflectors {
     idle_round_trip: IdleDelay,
 }
 
-/// Delay of one direction beyond our own queue, as most of the reflectors show it.
+/// Delay of one direction beyond the shaper, by a majority of the reflectors.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct ExcessDelay {
-    /// Delay above the usual, s.
+    /// Delay above the idle delay, s.
     pub(crate) excess: f64,
-    /// From which on it is a queue, s.
+    /// Threshold for a queue, s.
     pub(crate) threshold: f64,
-    /// It is this direction's and not the sum of both.
+    /// The delay is of this direction, not of the round trip.
     pub(crate) is_one_way: bool,
 }
 
 impl Reflectors {
-    /// Answers came. A direction is quiet if what it sends cannot fill a queue.
+    /// Records responses. A direction is quiet if its traffic cannot fill a queue.
     pub(crate) fn sample(&mut self, at: Time, samples: &[DelaySample], quiet: PerDirection<bool>) {
         for sample in samples {
             let Some(reflector) = self.of(sample.reflector, at) else { continue };
@@ -82,7 +85,7 @@ impl Reflectors {
         }
         self.compare(at, samples);
     }
-    /// What most show of each direction.
+    /// Delay of each direction by majority.
     pub(crate) fn excess_delays(
         &mut self,
         at: Time,
@@ -97,15 +100,16 @@ impl Reflectors {
             down: down.map(|excess| self.idle.down.excess(excess, quiet.down, true)).or(round),
         }
     }
-    /// What is longer for all of them since a cut is the path.
+    /// Raises the baselines of all reflectors: a delay that remained after a cut belongs to the
+    /// path.
     pub(crate) fn shift(&mut self, direction: Direction, longer: f64) {
         self.all.iter_mut().for_each(|reflector| reflector.directions[direction].shift(longer));
     }
-    /// The same of round trips.
+    /// Raises the round-trip baselines of all reflectors.
     pub(crate) fn shift_round(&mut self, longer: f64) {
         self.all.iter_mut().for_each(|reflector| reflector.round.shift(longer));
     }
-    /// Those that are not believed, as the others say otherwise.
+    /// Outliers: reflectors that disagree with the others.
     pub(crate) fn suspects(&self) -> impl Iterator<Item = u16> {
         self.all.iter().filter(|reflector| reflector.is_outlier()).map(|reflector| reflector.id)
     }
@@ -129,7 +133,7 @@ impl Reflectors {
         });
         self.all.last_mut()
     }
-    /// How far those that answered are from the middle.
+    /// Updates the distance from the median of reflectors that responded.
     fn compare(&mut self, at: Time, samples: &[DelaySample]) {
         let picks: [fn(&Reflector) -> &Track; 3] =
             [|r| &r.directions.up, |r| &r.directions.down, |r| &r.round];
@@ -143,7 +147,7 @@ impl Reflectors {
             reflector.distance += (furthest - reflector.distance) * DISTANCE_WEIGHT;
         }
     }
-    /// Of the latest that are believed; of all, if those are too few to outvote one.
+    /// Median of the latest responses without outliers; of all, if too few are left to outvote one.
     fn middle(&self, at: Time, pick: fn(&Reflector) -> &Track) -> Option<f64> {
         let is_fresh = |reflector: &&Reflector| pick(reflector).excess(at, FRESH).is_some();
         let believed = self.all.iter().filter(|reflector| !reflector.is_outlier()).filter(is_fresh).count();
@@ -154,7 +158,8 @@ impl Reflectors {
         let oldest = times.nth_greatest(LATEST)?;
         self.middle_of(at, pick, |reflector| is_asked(reflector) && -pick(reflector).age(at) >= oldest)
     }
-    /// The median. Of an even number it is the higher, which saves a sample's time, but of two the lower: both must agree.
+    /// The median. Of an even number the higher middle value, which detects a queue one sample
+    /// earlier; of two the lower one, so that both must agree.
     fn middle_of(
         &self,
         at: Time,
@@ -170,7 +175,7 @@ impl Reflectors {
     }
 }
 
-/// Few numbers, in order.
+/// A small sorted array.
 struct Sorted {
     values: [f64; REFLECTORS],
     count: usize,
@@ -193,7 +198,7 @@ impl Sorted {
         let middle = if self.count == 2 { 0 } else { self.count / 2 };
         (self.count > 0).then(|| self.values[middle])
     }
-    /// The `rank`th from the greatest, or the least of fewer.
+    /// The `rank`th largest value, or the smallest if there are fewer.
     fn nth_greatest(&self, rank: usize) -> Option<f64> {
         (self.count > 0).then(|| self.values[self.count.saturating_sub(rank)])
     }
@@ -209,7 +214,7 @@ impl IdleDelay {
     fn threshold(&self) -> f64 {
         (self.deviation * DEVIATIONS).clamp(LEAST_THRESHOLD, MOST_THRESHOLD)
     }
-    /// `excess` beside the usual, which learns from it while it is quiet.
+    /// Compares with the idle delay, which is updated while the direction is quiet.
     fn excess(&mut self, excess: f64, is_quiet: bool, is_one_way: bool) -> ExcessDelay {
         let delay = ExcessDelay { excess: excess - self.mean, threshold: self.threshold(), is_one_way };
         if is_quiet && delay.excess < MOST_THRESHOLD {

@@ -1,20 +1,22 @@
-//! When to tick, and which delays to hand over: what a loop around a [`Controller`](super::Controller) decides.
+//! Decides when to tick, and which delays to pass to a [`Controller`](super::Controller).
 use super::observation::{DelaySample, QueueReading};
 use alloc::vec::Vec;
 use fathom_units::{Duration, PerDirection, Rate, Time};
 
-/// Interval of ticks under load, and when nothing is sent. In the lab's LTE the delay was up for 12.2 to 13.1 % of the time with ten ticks
-/// a second under load (three runs), and for 11.1 to 12.5 % with twenty (five).
+/// Tick interval under load, and when idle. On the lab's LTE line, delay was high for 12.2 to 13.1
+/// % of the time with ten ticks per second under load (three runs), and for 11.1 to 12.5 % with
+/// twenty (five runs).
 const LOADED_INTERVAL: Duration = Duration::from_millis(50);
 const QUIET_INTERVAL: Duration = Duration::from_millis(100);
-/// Time constant of the throughput, s.
+/// Time constant of the throughput average, s.
 const THROUGHPUT_TIME: f64 = 1.0;
-/// Below this share of both rates nothing that is sent can fill a queue.
+/// Below this share of both rates, traffic cannot fill a queue.
 const QUIET_RATIO: f64 = 0.05;
-/// A reflector that answered within this is believed rather than passive round trips, whose hosts acknowledge when they like.
+/// A reflector that responded within this time is preferred over passive round-trip times, because
+/// hosts delay acknowledgments arbitrarily.
 const ANSWER_LIFETIME: Duration = Duration::from_secs(1);
 
-/// Follows the shapers' queues and the reflectors' answers between ticks.
+/// Tracks the shaper queues and the reflectors' responses between ticks.
 #[derive(Clone, Default, Debug)]
 pub struct Sampler {
     last: Option<(Time, PerDirection<QueueReading>)>,
@@ -23,7 +25,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Notes the queues of a tick.
+    /// Records the queues at a tick.
     pub fn note_queues(&mut self, at: Time, queues: PerDirection<QueueReading>) {
         let Some((then, before)) = self.last.replace((at, queues)) else { return };
         let seconds = at.saturating_since(then).as_secs_f64().max(1e-9);
@@ -33,11 +35,11 @@ impl Sampler {
             *mean += (rate - *mean) * (seconds / THROUGHPUT_TIME).min(1.0);
         }
     }
-    /// What left the shapers in the last second, bit/s.
+    /// Throughput of the shapers in the last second, bit/s.
     pub const fn throughput(&self) -> PerDirection<f64> {
         self.throughput
     }
-    /// True if nothing is sent that could fill a queue behind shapers of these rates.
+    /// Whether the traffic cannot fill a queue beyond shapers with these rates.
     pub fn is_quiet(&self, rates: PerDirection<Rate>) -> bool {
         let queues = self.last.map_or(PerDirection::default(), |(_, queues)| queues);
         rates.into_iter().all(|(direction, rate)| {
@@ -49,7 +51,8 @@ impl Sampler {
     pub fn interval(&self, rates: PerDirection<Rate>) -> Duration {
         if self.is_quiet(rates) { QUIET_INTERVAL } else { LOADED_INTERVAL }
     }
-    /// The delays of a tick: the reflectors' `answers`, or `passive` round trips while no reflector answers.
+    /// Delays for a tick: the `answers` of reflectors, or `passive` round-trip times while no
+    /// reflector responds.
     pub fn select(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! What is kept over a restart, as text.
+//! State that is saved across restarts, as text.
 use super::Controller;
 use super::bounds::Config;
 use super::direction::DirectionController;
@@ -9,13 +9,13 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use fathom_units::Direction;
 
-/// Its first line; another number is another form.
+/// First line with the version of the format.
 const FIRST: &str = "fathom-autorate 1";
 
-/// Up to here each whole number is a number of its own, bit/s.
+/// Integers up to this are exact in an `f64`, bit/s.
 const MOST: u64 = 1 << 53;
 
-/// A text that no controller saved.
+/// The text was not saved by a controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SavedError {
     line: usize,
@@ -23,8 +23,9 @@ pub struct SavedError {
 }
 
 impl Controller {
-    /// What it has learned, for [`Controller::restore`]: rates in bit/s, for each hour of the week known the fifth and the
-    /// four fifths of the capacity and the number of samples. Delays are not kept, as clocks and paths are new after a restart.
+    /// Saves what was learned, for [`Controller::restore`]: rates in bit/s, and for each hour of
+    /// the week the 20th and 80th percentile of the capacity and the number of samples. Delays are
+    /// not saved, because clocks and paths change across a restart.
     ///
     /// ```text
     /// fathom-autorate 1
@@ -35,7 +36,7 @@ impl Controller {
         let mut text = String::from(FIRST);
         text.push('\n');
         for (direction, state) in self.directions.iter() {
-            // A String takes everything.
+            // Writing to a String cannot fail.
             let _ = writeln!(text, "rate {direction} {}", whole(state.rate));
             for (hour, known) in state.learned.iter() {
                 let _ = writeln!(
@@ -49,10 +50,10 @@ impl Controller {
         }
         text
     }
-    /// A controller that begins with what another had learned, within its own bounds.
+    /// Creates a controller from saved state, within its own limits.
     ///
     /// # Errors
-    /// The first line that is none of [`Controller::save`], and what was expected there.
+    /// The first invalid line, and what was expected.
     pub fn restore(config: Config, text: &str) -> Result<Self, SavedError> {
         let mut controller = Controller::new(config);
         let mut lines = (1..).zip(text.lines());
@@ -66,7 +67,7 @@ impl Controller {
     }
 }
 
-/// As it is read again.
+/// Rounds to an integer, which can be restored exactly.
 fn whole(rate: f64) -> u64 {
     ((rate + 0.5) as u64).clamp(1, MOST)
 }
@@ -83,10 +84,10 @@ fn read(controller: &mut Controller, line: &str) -> Result<(), &'static str> {
             let known = Hour {
                 low: number(low)?,
                 high: number(high)?,
-                count: count.parse().or(Err("a count of samples"))?,
+                count: count.parse().or(Err("a number of samples"))?,
             };
             if known.low > known.high {
-                return Err("a lower capacity before a higher one");
+                return Err("the lower capacity before the higher one");
             }
             controller_of(controller, direction)?.learned.set(HourOfWeek::new(hour), known);
         }
@@ -104,7 +105,7 @@ fn controller_of<'a>(
 }
 
 fn number(text: &str) -> Result<f64, &'static str> {
-    let whole: u64 = text.parse().or(Err("a rate in bit/s, a whole number"))?;
+    let whole: u64 = text.parse().or(Err("a rate in bit/s as an integer"))?;
     Some(whole).filter(|n| (1..=MOST).contains(n)).map(|n| n as f64).ok_or("a rate in bit/s, from 1 to 2^53")
 }
 

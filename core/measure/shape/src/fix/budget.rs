@@ -1,34 +1,37 @@
-//! How much delay a shaper may leave.
+//! The delay that a shaper may add.
 use crate::FULL_FRAME;
 use fathom_units::{Duration, Rate};
 
-/// Default budget of a shaper that isolates flows: what it leaves to a flow that sends little.
+/// Default budget of a shaper with flow isolation: the delay of a flow that sends little.
 const ISOLATED: Duration = Duration::from_millis(5);
-/// Default budget of a shaper with one short queue: the queue holds 15 ms, and the line adds its own share.
+/// Default budget of a shaper with one short queue: the queue holds 15 ms, and the line adds its
+/// own delay.
 const SHARED: Duration = Duration::from_millis(20);
-/// Full packets that may be ahead of one that is alone in its queue: the packet on the wire, and the burst of a timer.
+/// Maximum number of full-size packets ahead of a lone packet: the one on the wire, and a burst due
+/// to timer resolution.
 const PACKETS_AHEAD: u64 = 2;
 
-/// Whether the queue of a shaper keeps flows apart.
+/// Whether the shaper isolates flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Isolation {
-    /// Each flow has a queue of its own, as in CAKE and fq_codel.
+    /// Each flow has its own queue, as in CAKE and fq_codel.
     PerFlow,
     /// All flows share one queue, as in tbf.
     Shared,
 }
 
-/// The largest median increase of latency under load that passes.
+/// Largest median latency increase under load that passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget(Option<Duration>);
 
 impl Budget {
-    /// `requested` by the user, or the default of the shaper.
+    /// Uses the value `requested` by the user, or the shaper's default.
     #[must_use]
     pub const fn new(requested: Option<Duration>) -> Self {
         Budget(requested)
     }
-    /// The budget of a shaper with this isolation at this rate. On slow links packets themselves take long: their time is added.
+    /// The budget of a shaper with this isolation at this rate. On slow links the serialization
+    /// time of packets is added.
     #[must_use]
     pub fn at(&self, isolation: Isolation, rate: Rate) -> Duration {
         let default = match isolation {

@@ -1,15 +1,15 @@
-//! Packets that went past the shaper, by counters.
+//! Detects packets that bypass the shaper, by counters.
 use super::{Counters, ShaperCounters};
 use alloc::vec::Vec;
 use fathom_run::ShaperBypass;
 use fathom_units::Direction;
 
-/// Less than this on the interface says nothing, in bytes.
+/// Minimum number of bytes on the interface for a conclusion.
 const LEAST_BYTES: u64 = 100_000;
-/// Drivers count headers and super-packets differently, by up to a twentieth.
+/// Drivers count headers and super-packets differently, by up to 5 %.
 pub(super) const SHAPED_RATIO: f64 = 0.95;
 
-/// What went past the shaper between two readings of its counters.
+/// Traffic that bypassed the shaper between two readings of the counters.
 #[must_use]
 pub fn detect_bypass(before: &Counters, after: &Counters) -> Vec<ShaperBypass> {
     let unshaped = Direction::BOTH.into_iter().filter_map(|direction| unshaped(direction, before, after));
@@ -33,8 +33,9 @@ fn unshaped(direction: Direction, before: &Counters, after: &Counters) -> Option
     is_bypassed.then_some(ShaperBypass::Unshaped { direction, interface_bytes, shaped_bytes })
 }
 
-/// Bytes that arrived and did not leave the shaper of ingress: its queue, and at most what it dropped. Packets of bulk flows are dropped,
-/// full ones or super-packets, while many small acknowledgements of another direction may pass.
+/// Bytes that arrived at the ingress shaper but did not leave it: its backlog, and at most the
+/// bytes it dropped. Dropped packets belong to bulk flows and are full-size or super-packets, while
+/// the average may be lowered by many small ACKs of the other direction.
 fn held(sent: u64, first: &ShaperCounters, last: &ShaperCounters, full_frame_bytes: u64) -> u64 {
     let packets = last.sent_packets.saturating_sub(first.sent_packets).max(1);
     let drops = last.dropped_packets.saturating_sub(first.dropped_packets);

@@ -1,4 +1,4 @@
-//! What is to be fixed, and what comes of it.
+//! Configuration and result of a fix.
 use super::message::MeasuredOverhead;
 use super::{Budget, Isolation};
 use crate::knee::{self, Found, Trial};
@@ -6,50 +6,51 @@ use alloc::vec::Vec;
 use fathom_run::ShaperCheck;
 use fathom_units::{Direction, Duration, PerDirection, Rate};
 
-/// Type of the interface, where it says something about the line behind it.
+/// Interface type, if it indicates the type of the line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkType {
-    /// PPP, as on DSL.
+    /// PPP, as used on DSL.
     Ppp,
-    /// Any other.
+    /// Any other type.
     Other,
 }
 
-/// What is to be fixed, and how.
+/// Configuration of a fix.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FixConfig {
     /// Directions that may be shaped.
     pub directions: PerDirection<bool>,
-    /// Rates to take without a search.
+    /// Rates to use without a search.
     pub rates: PerDirection<Option<Rate>>,
-    /// Largest increase of latency.
+    /// Largest latency increase that passes.
     pub budget: Budget,
-    /// Isolation of the requested shaper; [`Isolation::PerFlow`] if none is.
+    /// Isolation of the requested shaper; [`Isolation::PerFlow`] by default.
     pub isolation: Isolation,
-    /// Whether the overhead of packets is to be measured: it was not given.
+    /// Whether to measure the packet overhead, because it was not given.
     pub measures_overhead: bool,
-    /// Type of the interface.
+    /// Interface type.
     pub link: LinkType,
-    /// Shape even a line without bufferbloat.
+    /// Also shape a line without bufferbloat.
     pub force: bool,
-    /// End with the plan; keep the trials for a fix that follows.
+    /// End with the plan, and keep the trials for a following fix.
     pub dry_run: bool,
 }
 
-/// How a fix ended.
+/// Result of a fix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The line has no bufferbloat. Nothing was changed.
+    /// The line has no bufferbloat; nothing was changed.
     NotNeeded,
-    /// The shaper passed all checks, and stays.
+    /// The shaper passed all checks and stays active.
     Verified,
-    /// No attempt passed all checks. The interface is as before.
+    /// No attempt passed all checks; the previous configuration was restored.
     NotVerified,
-    /// The plan is made, and as requested nothing was changed.
+    /// A plan was made; nothing was changed, as requested.
     Planned,
 }
 
-/// Why a fix has no outcome. The interface is as before, unless it could not be restored, which is a [`Failure::Shaper`].
+/// Why a fix failed. The previous configuration was restored, except if [`Failure::Shaper`] means
+/// that restoring failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// A test failed ([`super::Input::MeasurementFailed`]).
@@ -58,20 +59,20 @@ pub enum Failure {
     Incomplete,
     /// An action on the shaper failed ([`super::Input::ShaperFailed`]).
     Shaper,
-    /// A direction has no knee.
+    /// The knee of a direction does not exist.
     NoKnee(Direction, knee::Failure),
-    /// All trials were made, and the knee of a direction is still not known.
+    /// The knee of a direction is still unknown after the maximum number of trials.
     OutOfTrials(Direction),
     /// The user stopped it.
     Stopped,
 }
 
-/// What is known so far.
+/// Results so far.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Report {
-    /// Bytes of each packet beyond IP, where measured.
+    /// Measured packet overhead beyond IP.
     pub overhead: Option<MeasuredOverhead>,
-    /// Knees, where searched.
+    /// Knees that were searched.
     pub knees: PerDirection<Option<Found>>,
     /// Trials of the searches.
     pub trials: PerDirection<Vec<Trial>>,

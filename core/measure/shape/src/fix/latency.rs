@@ -1,10 +1,10 @@
-//! Median latency of a load above idle.
+//! Median latency increase of a load over idle.
 use alloc::vec::Vec;
 use fathom_run::{Metric, Observation, Value};
 use fathom_stats::Sample;
 use fathom_units::Duration;
 
-/// Round trips by UDP and by ICMP: the first are taken, unless nobody answers them.
+/// Round-trip times by UDP and by ICMP. UDP is preferred, unless nobody responds.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(super) struct RoundTrips {
     udp: Vec<(f64, bool)>,
@@ -23,7 +23,7 @@ impl RoundTrips {
             Value::Censored { at_least } => (at_least, true),
         });
     }
-    /// Median above the median of `idle`, by the first probe that has both.
+    /// Median minus the median of `idle`, by the first kind of probe with both.
     pub(super) fn above(&self, idle: &RoundTrips) -> Option<Duration> {
         let increase = |loaded: &[(f64, bool)], before: &[(f64, bool)]| {
             Some(Duration::from_secs_f64((median(loaded)? - median(before)?).max(0.0)))

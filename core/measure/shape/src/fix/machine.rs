@@ -1,4 +1,4 @@
-//! The machine: which step follows which.
+//! The state machine: order of the steps.
 use super::message::{
     Action, Event, Input, LoadSummary, MeasuredOverhead, Measurement, Output, OverheadSource, Phase, Purpose,
     RollBackReason,
@@ -14,22 +14,23 @@ use fathom_run::PhaseKind;
 use fathom_run::threshold::KNEE_MARGINS;
 use fathom_units::{Direction, Duration, ETHERNET_PER_PAYLOAD, PerDirection, Rate, Time};
 
-/// Shortest and longest duration of a phase of the tests before and after.
+/// Minimum and maximum duration of a loaded phase in the tests before and after.
 const LOADED_MIN: Duration = Duration::from_secs(6);
 const LOADED_MAX: Duration = Duration::from_secs(12);
-/// The idle phase of these tests.
+/// Idle phase of these tests.
 const IDLE: Phase = Phase { kind: PhaseKind::Idle, min: Duration::from_secs(2), max: Duration::from_secs(4) };
-/// Frames of full packets over their payload with timestamps, as an Ethernet interface counts them.
+/// Ratio of frames to payload for full-size packets with timestamps, as an Ethernet interface
+/// counts them.
 const FRAMES_OVER_GOODPUT: f64 = ETHERNET_PER_PAYLOAD;
-/// The measured overhead is raised by this: too little fills the queue of the line, too much costs a share of the rate that is a tenth of
-/// it.
+/// Safety margin added to the measured overhead. Too little overhead fills the queue of the line;
+/// too much costs only a tenth of its share in throughput.
 const OVERHEAD_ERROR_BYTES: f64 = 3.0;
-/// PPP runs over DSL, where 44 bytes are enough for all that is used (sqm-scripts), except for cells of ATM.
+/// PPP is used on DSL, where 44 bytes cover all encapsulations (sqm-scripts) except for ATM cells.
 const PPP_OVERHEAD_BYTES: u16 = 44;
-/// Rate of the shaper that is planned to find conflicts. Any would do: it is not applied.
+/// Rate of the shaper planned to find conflicts. Any rate will do: the plan is not applied.
 const PREFLIGHT_RATE: Rate = Rate::from_bits_per_second(10_000_000);
 
-/// The step that is under way. Each waits for the answer to its action.
+/// The current step. Each waits for the response to its action.
 enum State {
     Preflight,
     Baseline,
@@ -44,12 +45,12 @@ enum State {
     Verify(Verifier),
     Commit,
     RollBackAttempt,
-    /// Something failed: a running test ends, then a shaper that is on is rolled back.
+    /// Something failed: end a running test, then roll back an active shaper.
     Fail(Failure),
     Ended,
 }
 
-/// The machine. See the [module](super).
+/// The state machine of a fix. See the [module](super).
 pub struct Fix {
     config: FixConfig,
     state: State,
@@ -57,14 +58,14 @@ pub struct Fix {
     is_measuring: bool,
     is_applied: bool,
     is_stopped: bool,
-    /// The test without a shaper.
+    /// Result of the test without a shaper.
     before: Vec<LoadSummary>,
-    /// Directions to be shaped.
+    /// Directions to shape.
     shaped: PerDirection<bool>,
-    /// What the line carried without a shaper.
+    /// Throughput of the line without a shaper.
     carried: PerDirection<Option<Rate>>,
     isolation: Isolation,
-    /// Number of the margin that is tried.
+    /// Index of the current margin.
     attempt: usize,
     rates: PerDirection<Option<Rate>>,
     report: Report,
@@ -74,7 +75,7 @@ const fn loaded(kind: PhaseKind) -> Phase {
     Phase { kind, min: LOADED_MIN, max: LOADED_MAX }
 }
 
-/// The phase in which one direction is loaded.
+/// The phase with a load in only this direction.
 pub(super) const fn load(direction: Direction) -> PhaseKind {
     match direction {
         Direction::Up => PhaseKind::Up,
@@ -83,7 +84,7 @@ pub(super) const fn load(direction: Direction) -> PhaseKind {
 }
 
 impl Fix {
-    /// A fix that begins with [`Fix::poll_output`].
+    /// Creates a fix, which starts with [`Fix::poll_output`].
     #[must_use]
     pub fn new(config: FixConfig) -> Self {
         let isolation = config.isolation;
@@ -102,7 +103,8 @@ impl Fix {
             rates: PerDirection::default(),
             report: Report::default(),
         };
-        // Conflicts are reported before a minute of load; and what an earlier fix left would be taken for the line.
+        // Reports conflicts before a minute of load, and removes the remains of an earlier fix,
+        // which would be mistaken for the line.
         fix.prepare(fix.config.directions.map(|is_wanted| is_wanted.then_some(PREFLIGHT_RATE)));
         fix
     }
@@ -110,7 +112,7 @@ impl Fix {
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
-    /// When to call [`Fix::handle_timeout`]; `None` if there is nothing to wait for.
+    /// When to call [`Fix::handle_timeout`]; `None` if there is no deadline.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         match &self.state {
@@ -119,7 +121,7 @@ impl Fix {
             _ => None,
         }
     }
-    /// The time of [`Fix::poll_timeout`] has come. Earlier calls do nothing.
+    /// Handles the deadline of [`Fix::poll_timeout`]. Earlier calls do nothing.
     pub fn handle_timeout(&mut self, now: Time) {
         if self.poll_timeout().is_none_or(|at| now < at) {
             return;
@@ -133,12 +135,12 @@ impl Fix {
             _ => {}
         }
     }
-    /// What is known so far.
+    /// Results so far.
     #[must_use]
     pub const fn report(&self) -> &Report {
         &self.report
     }
-    /// The trials of the search that is running.
+    /// Trials of the running search.
     #[must_use]
     pub const fn search(&self) -> Option<&Knee> {
         match &self.state {
@@ -147,7 +149,7 @@ impl Fix {
         }
     }
 
-    /// Something happened.
+    /// Handles an input.
     pub fn handle_input(&mut self, input: Input, now: Time) {
         match input {
             Input::Stop => self.stop(),
@@ -193,7 +195,7 @@ impl Fix {
 
     fn stop(&mut self) {
         self.is_stopped = true;
-        // Anything else is over in a moment: its answer is waited for.
+        // Other actions end soon, so their response is awaited.
         if self.is_measuring {
             self.fail(Failure::Stopped);
         }
@@ -218,7 +220,8 @@ impl Fix {
         }
     }
     fn shaper_failed(&mut self) {
-        // A shaper that could not be applied, committed or rolled back is not on, or nothing more can be done about it here.
+        // A shaper that could not be applied, committed or rolled back is not active, or nothing
+        // more can be done here.
         if !self.is_measuring {
             self.is_applied = false;
             self.end(Err(Failure::Shaper));
@@ -226,7 +229,7 @@ impl Fix {
         }
         self.fail(Failure::Shaper);
     }
-    /// True if the user wants an end: then that is what comes next.
+    /// Whether the user stopped the fix; starts the end in that case.
     fn is_ending(&mut self) -> bool {
         if self.is_stopped {
             self.fail(Failure::Stopped);
@@ -296,7 +299,7 @@ impl Fix {
             State::RollBackSearch => self.attempt(),
             State::RollBackAttempt => {
                 self.attempt += 1;
-                // Rates that were given are tried as they are, once.
+                // Given rates are tried as they are, once.
                 let is_searched = self.report.knees != PerDirection::default();
                 if is_searched && self.attempt < KNEE_MARGINS.len() {
                     self.attempt();
@@ -373,7 +376,7 @@ impl Fix {
     fn summary(&self, direction: Direction) -> Option<&LoadSummary> {
         self.before.iter().find(|summary| summary.kind == load(direction))
     }
-    /// What the line carried in a direction without a shaper, as frames.
+    /// Throughput of a direction without a shaper, as frames.
     fn rate_before(&self, direction: Direction) -> Option<Rate> {
         let goodput = self.summary(direction)?.goodput_bits_per_second[direction]?;
         Some(Rate::from_bits_per_second((goodput * FRAMES_OVER_GOODPUT) as u64))
@@ -396,7 +399,6 @@ impl Fix {
             }
             None => {
                 let measured = probe.bytes().map(|bytes| MeasuredOverhead {
-                    // Rounded.
                     bytes: (bytes + OVERHEAD_ERROR_BYTES + 0.5) as u16,
                     source: OverheadSource::PacketSizes,
                 });
@@ -418,7 +420,7 @@ impl Fix {
     fn is_searched(&self, direction: Direction) -> bool {
         self.shaped[direction] && self.config.rates[direction].is_none() && self.carried[direction].is_some()
     }
-    /// Rate of a direction's shaper when the searches begin.
+    /// Rate of a direction's shaper at the start of the searches.
     fn start_rate(&self, direction: Direction) -> Option<Rate> {
         let rate = self.config.rates[direction].or(self.carried[direction]);
         rate.filter(|_| self.shaped[direction])
@@ -430,7 +432,7 @@ impl Fix {
         self.state = State::PrepareSearch;
         self.prepare(PerDirection::from_fn(|direction| self.start_rate(direction)));
     }
-    /// Goes on to the first search, or to that after `done`.
+    /// Starts the first search, or the one after `done`.
     fn search_next(&mut self, done: Option<Direction>) {
         let after = done.map_or(0, |direction| direction.index() + 1);
         let next = Direction::BOTH.into_iter().skip(after).find(|direction| self.is_searched(*direction));
@@ -498,7 +500,7 @@ impl Fix {
         }
     }
 
-    /// The next attempt: the shaper at a margin below the knees, or at the given rates.
+    /// Starts the next attempt: the shaper at a margin below the knees, or at the given rates.
     fn attempt(&mut self) {
         let margin = KNEE_MARGINS[self.attempt];
         let rates = PerDirection::from_fn(|direction| match self.report.knees[direction] {
@@ -523,7 +525,7 @@ impl Fix {
     }
 }
 
-/// A share of a rate, rounded down to four digits, as a person writes it.
+/// A share of a rate, rounded down to four digits for readability.
 fn share(rate: Rate, ratio: f64) -> Rate {
     let bits = (rate.as_bits_per_second() as f64 * ratio) as u64;
     let unit = 10_u64.pow(bits.max(1).ilog10().saturating_sub(3));

@@ -1,4 +1,4 @@
-//! What goes into the machine and what comes out.
+//! Inputs and outputs of the state machine.
 use super::{Failure, Isolation, Outcome};
 use crate::knee::{Found, Knee, Trial};
 use alloc::vec::Vec;
@@ -6,54 +6,57 @@ use fathom_run::{Metric, Observation, PhaseKind, ShaperBypass, ShaperCheck};
 use fathom_stats::Bounded;
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
 
-/// What comes out, in order.
+/// An output; outputs are ordered.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Output {
-    /// Something for the driver to do.
+    /// An action for the driver.
     Action(Action),
-    /// Progress, to be reported.
+    /// Progress to report.
     Event(Event),
-    /// The fix is over. Nothing follows.
+    /// The fix has ended; no output follows.
     Ended(Result<Outcome, Failure>),
 }
 
-/// Something for the driver to do. Any action on the shaper may be answered by [`Input::ShaperFailed`] instead.
+/// An action for the driver. Any action on the shaper may be answered by [`Input::ShaperFailed`]
+/// instead.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
-    /// Plan a shaper of these rates and this overhead, and check that it can be undone; change nothing. An interrupted fix is rolled back
-    /// first. Answer: [`Input::Prepared`].
+    /// Plan a shaper with these rates and overhead and check that it can be undone, without
+    /// changing anything. An interrupted fix is rolled back first. Answer: [`Input::Prepared`].
     Prepare {
-        /// Rate of each direction that is shaped.
+        /// Rate of each shaped direction.
         rates: PerDirection<Option<Rate>>,
-        /// Bytes of each packet beyond IP, where that was measured.
+        /// Packet overhead beyond IP in bytes, if it was measured.
         overhead: Option<u16>,
     },
-    /// Forget the prepared plan. No answer.
+    /// Discard the prepared plan. No answer.
     Discard,
-    /// Put the prepared shaper on. Answer: [`Input::Applied`]. If this fails, the interface is as before.
+    /// Apply the prepared shaper. Answer: [`Input::Applied`]. On failure, the previous
+    /// configuration is restored.
     Apply,
-    /// Change the rates of the shaper that is on. No answer.
+    /// Change the rates of the active shaper. No answer.
     SetRates(PerDirection<Option<Rate>>),
     /// Read the counters of the shaper and of the interface. Answer: [`Input::Counters`].
     ReadCounters,
-    /// Take the shaper off. Answer: [`Input::RolledBack`].
+    /// Remove the shaper. Answer: [`Input::RolledBack`].
     RollBack(RollBackReason),
-    /// Keep the shaper. Answer: [`Input::Committed`]. If this fails, the interface is as before.
+    /// Keep the shaper. Answer: [`Input::Committed`]. On failure, the previous configuration is
+    /// restored.
     Commit,
-    /// Run a test. Answer, after the inputs of its phases: [`Input::Measured`], [`Input::MeasurementIncomplete`] or
-    /// [`Input::MeasurementFailed`].
+    /// Run a test. Answer, after the inputs of its phases: [`Input::Measured`],
+    /// [`Input::MeasurementIncomplete`] or [`Input::MeasurementFailed`].
     Measure(Measurement),
-    /// End the running test: what it was for is known. No answer but the test's.
+    /// End the running test early, because its result is known. No answer except that of the test.
     EndMeasurement,
-    /// Look up the trials of a search of this direction that was interrupted. Answer: [`Input::Recalled`].
+    /// Load the trials of an interrupted search of this direction. Answer: [`Input::Recalled`].
     RecallTrials(Direction),
-    /// Keep the trials of the running search ([`super::Fix::search`]). No answer.
+    /// Save the trials of the running search ([`super::Fix::search`]). No answer.
     StoreTrials(Direction),
-    /// Delete the stored trials. No answer.
+    /// Delete the saved trials. No answer.
     ForgetTrials(Direction),
 }
 
-/// Why a shaper is taken off.
+/// Why a shaper is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RollBackReason {
     /// The search has ended.
@@ -64,98 +67,100 @@ pub enum RollBackReason {
     Failed,
 }
 
-/// A test of some phases.
+/// A test with several phases.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measurement {
-    /// What it is for.
+    /// Purpose.
     pub purpose: Purpose,
-    /// Its phases, in order. Between two loads the test waits until the queue has drained.
+    /// Phases in order. Between two loads the test waits until the queue has drained.
     pub phases: Vec<Phase>,
-    /// Interval of the probes.
+    /// Probe interval.
     pub probe_interval: Duration,
-    /// Largest TCP segment of the load as announced: payload and options. `None` leaves it to the path.
+    /// Maximum segment size announced for the load: payload and options. `None` leaves it to the
+    /// path.
     pub segment_bytes: Option<u16>,
 }
 
-/// What a test is for.
+/// Purpose of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// The line without a shaper.
+    /// Measure the line without a shaper.
     Baseline,
-    /// Overhead of packets, by loads of two packet sizes: one of them.
+    /// Measure packet overhead, with one of two packet sizes.
     Overhead,
-    /// The knee of a direction.
+    /// Search the knee of a direction.
     Search(Direction),
-    /// The line through the shaper.
+    /// Verify the shaper.
     Verification,
 }
 
-/// A phase of a test. It lasts at least `min`, and until its latency is stable, but no longer than `max`.
+/// A phase of a test. It lasts at least `min`, then until latency is stable, and at most `max`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Phase {
-    /// Its load.
+    /// Kind of load.
     pub kind: PhaseKind,
-    /// Shortest duration.
+    /// Minimum duration.
     pub min: Duration,
-    /// Longest duration.
+    /// Maximum duration.
     pub max: Duration,
 }
 
-/// What the driver reports.
+/// A report of the driver.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Input {
-    /// The shaper was planned. Its queue isolates flows or not.
+    /// The shaper was planned, with this isolation.
     Prepared(Isolation),
-    /// The shaper is on.
+    /// The shaper is active.
     Applied,
-    /// Counters.
+    /// Current counters.
     Counters(Counters),
-    /// The interface is as before.
+    /// The previous configuration was restored.
     RolledBack,
-    /// The shaper stays.
+    /// The shaper stays active.
     Committed,
     /// The last action on the shaper failed.
     ShaperFailed,
-    /// The test reached its server by this version of IP.
+    /// The test reached its server with this IP version.
     Connected(IpVersion),
-    /// A phase of the test began at this time.
+    /// A phase of the test started.
     PhaseStarted {
-        /// Its load.
+        /// Kind of load.
         kind: PhaseKind,
-        /// When.
+        /// Start time.
         at: Time,
     },
-    /// The test observed a value. Those that the machine uses are [`Metric::UdpRtt`], [`Metric::IcmpRtt`] and [`Metric::Goodput`].
+    /// The test observed a value. The state machine uses [`Metric::UdpRtt`], [`Metric::IcmpRtt`]
+    /// and [`Metric::Goodput`].
     Observed {
-        /// What of.
+        /// The metric.
         metric: Metric,
-        /// The direction, for metrics that have one.
+        /// The direction, if the metric has one.
         direction: Option<Direction>,
-        /// The value. A probe's time is when it was sent.
+        /// The value. For a probe, the time is its send time.
         observation: Observation,
     },
     /// A phase of the test ended.
     PhaseEnded {
-        /// Its load.
+        /// Kind of load.
         kind: PhaseKind,
         /// Its duration.
         duration: Duration,
-        /// It lasted as long as it should.
+        /// It reached its intended duration.
         is_complete: bool,
     },
-    /// The test ended, with this of each phase.
+    /// The test ended, with a summary of each phase.
     Measured(Vec<LoadSummary>),
-    /// The test ended early, by no wish of the machine.
+    /// The test ended early, not because the state machine requested it.
     MeasurementIncomplete,
-    /// There was no test.
+    /// The test could not be made.
     MeasurementFailed,
-    /// Trials of an earlier search, if there are any that still count.
+    /// Trials of an earlier search, if there are valid ones.
     Recalled(Option<Knee>),
-    /// The user wants an end.
+    /// The user stops the fix.
     Stop,
 }
 
-/// Version of IP.
+/// IP version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IpVersion {
     /// IPv4.
@@ -164,128 +169,128 @@ pub enum IpVersion {
     V6,
 }
 
-/// What a test showed in one phase.
+/// Summary of one phase of a test.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LoadSummary {
-    /// The load.
+    /// Kind of load.
     pub kind: PhaseKind,
-    /// Median latency above that of the idle phase, in s; `None` if no probe was answered.
+    /// Median latency minus that of the idle phase, in s; `None` if no probe was answered.
     pub increase_s: Option<Bounded>,
     /// Goodput of each direction in bit/s.
     pub goodput_bits_per_second: PerDirection<Option<f64>>,
 }
 
-/// Counters at one time, since the shaper was made.
+/// Counters since the shaper was created.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Counters {
-    /// The interface.
+    /// Counters of the interface.
     pub interface: InterfaceCounters,
-    /// The shaper of each direction that is shaped.
+    /// Counters of the shaper in each shaped direction.
     pub shapers: PerDirection<Option<ShaperCounters>>,
-    /// Packets that went through the shaper's qdisc outside of all its classes.
+    /// Packets that passed through the shaper's qdisc but none of its classes.
     pub unclassified_packets: u64,
-    /// Each processor, where the system says.
+    /// Time of each CPU, if available.
     pub processors: Vec<ProcessorTime>,
 }
 
 /// Counters of an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct InterfaceCounters {
-    /// Bytes of each direction, with the headers that the interface sees.
+    /// Bytes in each direction, with the headers that the interface sees.
     pub bytes: PerDirection<u64>,
-    /// Size of a full frame with those headers, in bytes.
+    /// Size of a full-size frame with those headers, in bytes.
     pub full_frame_bytes: u64,
 }
 
 /// Counters of a shaper.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ShaperCounters {
-    /// Bytes that left it, with the headers that the interface sees.
+    /// Bytes sent, with the headers that the interface sees.
     pub sent_bytes: u64,
-    /// Packets that left it.
+    /// Packets sent.
     pub sent_packets: u64,
-    /// Packets that it dropped.
+    /// Packets dropped.
     pub dropped_packets: u64,
-    /// Packets that it marked with CE.
+    /// Packets marked CE.
     pub marked_packets: u64,
-    /// Times that it made a packet wait.
+    /// Number of times that it delayed a packet.
     pub overlimits: u64,
     /// Bytes in its queue.
     pub backlog_bytes: u64,
 }
 
-/// Time of one processor, in ticks.
+/// Time of one CPU, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ProcessorTime {
-    /// In interrupts and soft interrupts, where packets are processed.
+    /// Time in interrupts and soft interrupts, where packets are processed.
     pub packets: u64,
-    /// In all.
+    /// Total time.
     pub total: u64,
 }
 
 /// Progress.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Event {
-    /// A test begins.
+    /// A test starts.
     Measuring(Purpose),
-    /// Bytes of each packet beyond IP; `None` if they could not be measured.
+    /// Packet overhead beyond IP in bytes; `None` if it could not be measured.
     Overhead(Option<MeasuredOverhead>),
-    /// A search begins.
+    /// A search starts.
     SearchStarted {
-        /// Of this direction.
+        /// Direction of the search.
         direction: Direction,
-        /// Trials of an earlier search that are reused.
+        /// Number of reused trials of an earlier search.
         reused_trials: usize,
     },
-    /// A trial begins.
+    /// A trial starts.
     TrialStarted {
-        /// Of the load.
+        /// Direction of the load.
         direction: Direction,
-        /// The shaper's rate.
+        /// Rate of the shaper.
         rate: Rate,
     },
     /// A trial ended.
     TrialEnded {
-        /// Of the load.
+        /// Direction of the load.
         direction: Direction,
-        /// Its result.
+        /// Result.
         trial: Trial,
     },
     /// A knee was found.
     KneeFound {
-        /// Of this direction.
+        /// Direction of the search.
         direction: Direction,
-        /// Where it is.
+        /// The knee.
         knee: Found,
     },
-    /// A shaper of these rates is planned, to be verified.
+    /// A shaper with these rates was planned and will be verified.
     AttemptPrepared(PerDirection<Option<Rate>>),
-    /// The checks of an attempt.
+    /// The checks of an attempt are complete.
     Verified(Vec<ShaperCheck>),
-    /// The shaper of a failed attempt was taken off.
+    /// The shaper of a failed attempt was removed.
     AttemptRolledBack,
 }
 
-/// Bytes of each packet on the line beyond IP.
+/// Packet overhead of the line beyond IP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MeasuredOverhead {
-    /// The bytes.
+    /// Overhead in bytes.
     pub bytes: u16,
-    /// How they are known.
+    /// How it was determined.
     pub source: OverheadSource,
 }
 
-/// How the overhead is known.
+/// How the overhead was determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OverheadSource {
-    /// Loads of two packet sizes.
+    /// By loads with two packet sizes.
     PacketSizes,
-    /// The type of the interface.
+    /// From the interface type.
     LinkType,
 }
 
 impl Counters {
-    /// The largest share of its time that a processor spent on packets since `before`, 0 to 1.
+    /// Largest share of its time that any CPU spent processing packets since `before`, 0 to 1.
     pub(super) fn busiest_processor(&self, before: &Counters) -> Option<f64> {
         let shares = before.processors.iter().zip(&self.processors).filter_map(|(first, last)| {
             let total = last.total.checked_sub(first.total).filter(|ticks| *ticks > 0)?;
@@ -293,7 +298,7 @@ impl Counters {
         });
         shares.max_by(f64::total_cmp)
     }
-    /// What went past the shaper since `before`.
+    /// Traffic that bypassed the shaper since `before`.
     #[must_use]
     pub fn bypass(&self, before: &Counters) -> Vec<ShaperBypass> {
         super::detect_bypass(before, self)

@@ -1,4 +1,4 @@
-//! The overhead of packets on the line, by a load of small packets and one of large ones.
+//! Measures the packet overhead of the line with a load of small packets and one of large packets.
 use super::message::{IpVersion, Measurement, Phase, Purpose};
 use crate::overhead::{Sized, overhead_bytes};
 use alloc::vec::Vec;
@@ -6,19 +6,19 @@ use fathom_run::{Metric, Observation, PhaseKind, Value};
 use fathom_stats::Sample;
 use fathom_units::{Direction, Duration};
 
-/// Largest segments of the two loads, as announced: with the headers of IP less than any path's MTU, and more than what some systems
-/// take for an attack.
+/// MSS announced for the two loads. With IP headers, the large one is below the MTU of any path;
+/// the small one is above the size that some systems consider an attack.
 const SEGMENTS: [u16; 2] = [252, 1320];
-/// Bytes of a segment that timestamps take (RFC 7323 appendix A).
+/// Bytes of the timestamp option in each segment (RFC 7323 appendix A).
 const TIMESTAMPS_BYTES: f64 = 12.0;
 const LOADED: Duration = Duration::from_secs(6);
 const IDLE: Duration = Duration::from_secs(1);
 const PROBE_INTERVAL: Duration = Duration::from_millis(50);
-/// Headers of IP and TCP without options, in bytes.
+/// Size of IP and TCP headers without options, in bytes.
 const HEADERS_V4: f64 = 40.0;
 const HEADERS_V6: f64 = 60.0;
 
-/// Both loads, one after the other.
+/// Measures both loads in turn.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct OverheadProbe {
     direction: Direction,
@@ -38,7 +38,7 @@ impl OverheadProbe {
             loads: Vec::new(),
         }
     }
-    /// The next load, unless both have been made.
+    /// The next load, unless both are complete.
     pub(super) fn measurement(&self) -> Option<Measurement> {
         let segment = *SEGMENTS.get(self.loads.len())?;
         let phase = |kind, time| Phase { kind, min: time, max: time };
@@ -72,7 +72,7 @@ impl OverheadProbe {
             self.goodput.push((rate, false));
         }
     }
-    /// A load is over.
+    /// Records the end of a load.
     pub(super) fn ended(&mut self) {
         let rates = Sample::new(self.goodput.drain(..));
         let Some(segment) = SEGMENTS.get(self.loads.len()).map(|segment| f64::from(*segment)) else { return };
@@ -85,7 +85,7 @@ impl OverheadProbe {
             packets_per_second: bits / 8.0 / (segment - TIMESTAMPS_BYTES),
         }));
     }
-    /// Bytes of each packet beyond IP; `None` if that cannot be known from these loads.
+    /// Overhead beyond IP in bytes; `None` if these loads do not determine it.
     pub(super) fn bytes(&self) -> Option<f64> {
         match self.loads[..] {
             [Some(small), Some(large)] => overhead_bytes(small, large),
@@ -94,8 +94,9 @@ impl OverheadProbe {
     }
 }
 
-/// The rate while the line is the only limit: the mean of the middle half of all intervals. While a lost packet is repaired, later ones
-/// are held back and then delivered at once: both intervals are far off. The median would be a whole number of packets.
+/// Rate while only the line limits it: the mean of the interquartile range of all intervals. During
+/// a retransmission, later data is held back and then delivered at once, which makes both intervals
+/// outliers. The median would be quantized to whole packets.
 fn steady(rates: &Sample) -> Option<f64> {
     let sorted = rates.observed();
     let middle = &sorted[sorted.len() / 4..sorted.len() - sorted.len() / 4];
@@ -108,7 +109,8 @@ mod tests {
 
     #[test]
     fn a_repaired_loss_and_late_counts_do_not_change_the_rate() {
-        // Intervals of 100 ms on a busy machine, Mbit/s: slow start, two counts that were late, a loss and its repair.
+        // Intervals of 100 ms on a busy machine, Mbit/s: slow start, two late counts, a loss and
+        // its retransmission.
         let rates = [
             3.0, 7.24, 7.26, 7.24, 7.12, 7.38, 7.26, 7.25, 5.46, 0.02, 1.71, 12.07, 16.96, 7.24, 7.26, 7.24,
             7.26,

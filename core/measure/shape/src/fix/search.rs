@@ -1,4 +1,4 @@
-//! The search for the knee of one direction: a load through the shaper, at one rate after the other.
+//! Searches the knee of one direction with a load through the shaper at a series of rates.
 use super::latency::RoundTrips;
 use super::message::{Action, Event, Measurement, Output, Phase, Purpose};
 use super::throughput::Throughput;
@@ -9,26 +9,27 @@ use alloc::vec::Vec;
 use fathom_run::{Metric, Observation, PhaseKind};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
 
-/// Duration of a trial. Its first half is for slow start and for what a burst of the line left; its second half is evaluated. A rate that
-/// is 1 % too high has filled 20 ms of queue in the middle of that half.
+/// Duration of a trial. The first half covers slow start and the remains of bursts on the line; the
+/// second half is evaluated. At a rate that is 1 % too high, the queue has reached 20 ms in the
+/// middle of the second half.
 const TRIAL: Duration = Duration::from_secs(4);
 const IDLE: Duration = Duration::from_secs(2);
-/// No trial begins later: a search takes a minute at most.
+/// No trial starts later, so that a search takes at most one minute.
 const LATEST_START: Duration = Duration::from_secs(55);
-/// Most trials; the search ends before.
+/// Maximum number of trials; the search usually ends earlier.
 const TRIALS: usize = 13;
-/// Interval of readings of the shaper's counters.
+/// Interval of reading the shaper's counters.
 const READ_INTERVAL: Duration = Duration::from_millis(50);
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
-/// The shaper of the other direction, which carries acknowledgements alone, gets so many times the rate of its line: it must not be the
-/// limit.
+/// The shaper of the other direction, which carries only ACKs, is set to this multiple of its
+/// line's rate, so that it is not the limit.
 const OTHER_TIMES: u64 = 2;
-/// A load that fills less than this share of the shaper leaves it idle.
+/// A load below this share of the shaper's rate does not fill it.
 const DEMAND_RATIO: f64 = 0.9;
-/// A delay below so many budgets may be chance.
+/// A delay below this multiple of the budget may be coincidence.
 const MARGINAL_TIMES: u64 = 3;
 
-/// What is searched, and by which standard.
+/// Configuration of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct SearchConfig {
     pub(super) direction: Direction,
@@ -38,25 +39,25 @@ pub(super) struct SearchConfig {
     pub(super) other: Option<Rate>,
 }
 
-/// Why a search has no knee.
+/// Why a search failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NoKnee {
     Line(Failure),
     OutOfTrials,
 }
 
-/// A trial that is running.
+/// A running trial.
 #[derive(Clone, PartialEq, Debug)]
 struct Running {
     offered: Rate,
-    /// Evaluation begins here.
+    /// Start of the evaluation.
     since: Time,
     round_trips: RoundTrips,
     throughput: Throughput,
     last_read: Time,
 }
 
-/// A search that is running.
+/// A running search.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Search {
     config: SearchConfig,
@@ -94,7 +95,7 @@ impl Search {
     const fn load(&self) -> PhaseKind {
         super::machine::load(self.config.direction)
     }
-    /// A phase began.
+    /// Handles the start of a phase.
     pub(super) fn phase_started(
         &mut self,
         kind: PhaseKind,
@@ -135,7 +136,7 @@ impl Search {
             Some(_) => {}
         }
     }
-    /// When the counters are to be read next.
+    /// Time of the next reading of the counters.
     pub(super) fn next_read(&self) -> Option<Time> {
         self.trial.as_ref().map(|trial| trial.since.max(trial.last_read + READ_INTERVAL))
     }
@@ -149,13 +150,13 @@ impl Search {
             trial.throughput.note(now, shaper);
         }
     }
-    /// A phase ended. A trial that was cut short has no second half to judge by.
+    /// Handles the end of a phase. An interrupted trial has no second half to evaluate.
     pub(super) fn phase_ended(&mut self, is_complete: bool, outputs: &mut VecDeque<Output>) {
         let Some(trial) = self.trial.take().filter(|_| is_complete && self.result.is_none()) else { return };
         let delivered = trial.throughput.since(trial.since).unwrap_or_default();
         let needed = trial.offered.as_bits_per_second() as f64 * DEMAND_RATIO;
         let allowed = self.config.budget.at(self.config.isolation, trial.offered);
-        // Nobody answered: worse than any delay.
+        // No response is worse than any delay.
         let delay = trial.round_trips.above(&self.idle).unwrap_or(TRIAL);
         let trial = Trial {
             offered: trial.offered,

@@ -1,10 +1,10 @@
-//! What the line carried while a load lasted, by the counters of its shaper.
+//! Throughput of the line during a load, by the counters of its shaper.
 use super::ShaperCounters;
 use crate::FULL_FRAME;
 use alloc::vec::Vec;
 use fathom_units::{Direction, Duration, Rate, Time};
 
-/// Readings of one shaper's counters.
+/// Readings of a shaper's counters.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Throughput {
     direction: Direction,
@@ -15,8 +15,9 @@ impl Throughput {
     pub(super) const fn new(direction: Direction) -> Self {
         Throughput { direction, carried: Vec::new() }
     }
-    /// The line carries what leaves the egress shaper. It has carried what the ingress shaper drops: with few packets in flight CAKE drops
-    /// a tenth. Dropped are the packets of bulk flows, full ones.
+    /// Records a reading. The line carries what leaves the egress shaper. At ingress, it has also
+    /// carried what the shaper drops: with few packets in flight, CAKE drops a tenth. Dropped
+    /// packets belong to bulk flows and are full-size.
     pub(super) fn note(&mut self, at: Time, counters: &ShaperCounters) {
         let dropped = match self.direction {
             Direction::Up => 0,
@@ -24,7 +25,7 @@ impl Throughput {
         };
         self.carried.push((at, counters.sent_bytes + dropped));
     }
-    /// Mean rate of the line from `since` on.
+    /// Mean rate of the line since `since`.
     pub(super) fn since(&self, since: Time) -> Option<Rate> {
         let (first_at, first) = self.carried.iter().find(|(at, _)| *at >= since)?;
         let (last_at, last) = self.carried.last()?;
@@ -41,7 +42,7 @@ mod tests {
 
     #[test]
     fn drops_behind_the_line_count_as_carried() {
-        // In two seconds 500 kB pass, and a hundred packets are dropped.
+        // In two seconds 500 kB are sent and a hundred packets are dropped.
         let readings = [(0, 100_000, 5), (1_000, 300_000, 30), (2_000, 600_000, 105)];
         let rate = |direction| {
             let mut throughput = Throughput::new(direction);

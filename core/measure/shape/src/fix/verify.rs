@@ -1,4 +1,4 @@
-//! Verification: a test through the shaper, compared with the test without it.
+//! Verification: compares a test through the shaper with the test without it.
 use super::bypass::SHAPED_RATIO;
 use super::message::{Action, LoadSummary, Measurement, Output, Phase, Purpose};
 use super::{Budget, Counters, Isolation, ShaperCounters};
@@ -8,18 +8,19 @@ use fathom_run::{Criterion, PhaseKind, ShaperBypass, ShaperCheck};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time};
 
 const PROBE_INTERVAL: Duration = Duration::from_millis(50);
-/// A shaper that passes more than this share of its rate does not shape; a packet at either end of a phase is within.
+/// A shaper that passes more than this ratio of its rate does not shape; the margin covers a packet
+/// at each end of a phase.
 const ABOVE_RATE_RATIO: f64 = 1.03;
-/// A phase in which less than this share of the rate passed did not load the shaper.
+/// With less than this share of its rate, the shaper was not loaded in a phase.
 const LEAST_LOAD_RATIO: f64 = 0.5;
-/// Goodput through the shaper as a share of that without it, at least.
+/// Minimum goodput through the shaper relative to that without it.
 const GOODPUT_RATIO: f64 = 0.75;
-/// Share of a processor's time in interrupts and soft interrupts, at most.
+/// Maximum share of a CPU's time in interrupts and soft interrupts.
 const PROCESSOR_RATIO: f64 = 0.9;
-/// Interval of readings of the counters.
+/// Interval of reading the counters.
 const READ_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What is claimed of a shaper.
+/// Requirements on a shaper.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Claim {
     pub(super) budget: Budget,
@@ -27,7 +28,7 @@ pub(super) struct Claim {
     pub(super) rates: PerDirection<Option<Rate>>,
 }
 
-/// Counters around one phase.
+/// Counters at the start and end of a phase.
 #[derive(Clone, PartialEq, Debug)]
 struct Span {
     kind: PhaseKind,
@@ -36,7 +37,7 @@ struct Span {
     duration: Duration,
 }
 
-/// What a reading of the counters is for.
+/// Purpose of a reading of the counters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Reading {
     PhaseStart,
@@ -44,11 +45,11 @@ enum Reading {
     Record,
 }
 
-/// A verification that is running.
+/// A running verification.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Verifier {
     claim: Claim,
-    /// Readings that were asked for.
+    /// Requested readings.
     readings: VecDeque<Reading>,
     last_read: Option<Time>,
     first: Option<Counters>,
@@ -81,7 +82,7 @@ impl Verifier {
     ) {
         self.read(Reading::PhaseEnd(kind, duration), now, outputs);
     }
-    /// When the counters are to be read next.
+    /// Time of the next reading of the counters.
     pub(super) fn next_read(&self) -> Option<Time> {
         self.last_read.map(|last| last + READ_INTERVAL)
     }
@@ -98,7 +99,7 @@ impl Verifier {
             _ => {}
         }
     }
-    /// All checks, with the test without a shaper and the test through it.
+    /// All checks, from the test without a shaper and the test through it.
     pub(super) fn verify(&self, before: &[LoadSummary], after: &[LoadSummary]) -> Vec<ShaperCheck> {
         let mut checks = Vec::new();
         for phase in after {
@@ -134,7 +135,8 @@ const fn directions(kind: PhaseKind) -> &'static [Direction] {
 }
 
 impl Claim {
-    /// Median latency above idle. With both directions loaded a probe passes both queues; a direction that is not shaped is not checked.
+    /// Checks the median latency increase. With both directions loaded, a probe passes both queues.
+    /// Directions without a shaper are not checked.
     fn latency(&self, phase: &LoadSummary) -> Option<ShaperCheck> {
         let of = |direction: &Direction| {
             Some(self.budget.at(self.isolation, self.rates[*direction]?).as_secs_f64())
@@ -151,7 +153,7 @@ impl Claim {
     }
 }
 
-/// The shaper may cost some goodput, but not much.
+/// Checks that the shaper costs little goodput.
 fn goodput(before: &[LoadSummary], after: &LoadSummary) -> Option<ShaperCheck> {
     let [direction] = directions(after.kind) else { return None };
     let of = |phase: &LoadSummary| phase.goodput_bits_per_second[*direction];
@@ -163,7 +165,7 @@ fn goodput(before: &[LoadSummary], after: &LoadSummary) -> Option<ShaperCheck> {
     Some(ShaperCheck { phase: after.kind, passed, criterion })
 }
 
-/// The queue is in the shaper: it passes no more than its rate, and had to make packets wait.
+/// Checks that the queue is in the shaper: it passes no more than its rate, and delayed packets.
 fn bottleneck(direction: Direction, rate: Rate, span: &Span) -> ShaperCheck {
     let counters = |at: &Counters| at.shapers[direction].unwrap_or_default();
     let (first, last) = (counters(&span.first), counters(&span.last));
@@ -177,7 +179,7 @@ fn bottleneck(direction: Direction, rate: Rate, span: &Span) -> ShaperCheck {
     ShaperCheck { phase: span.kind, passed, criterion }
 }
 
-/// All that the interface carried went through the shaper.
+/// Checks that all traffic of the interface passed through the shaper.
 fn bypass(span: &Span) -> ShaperCheck {
     let bypasses = span.last.bypass(&span.first);
     let shaped = bypasses.iter().filter_map(|bypass| match *bypass {
@@ -192,14 +194,15 @@ fn bypass(span: &Span) -> ShaperCheck {
     ShaperCheck { phase: span.kind, passed, criterion }
 }
 
-/// A processor without time left for packets is the bottleneck, whatever the shaper's rate: it delays, and no AQM manages that queue.
+/// Checks the CPUs. A CPU without time for packets is the bottleneck regardless of the shaper's
+/// rate; it adds a delay that no AQM manages.
 fn processor(span: &Span) -> Option<ShaperCheck> {
     let busy_ratio = span.last.busiest_processor(&span.first)?;
     let criterion = Criterion::Processor { busy_ratio, max_ratio: PROCESSOR_RATIO };
     Some(ShaperCheck { phase: span.kind, passed: busy_ratio <= PROCESSOR_RATIO, criterion })
 }
 
-/// The test before there is a shaper, or the one that verifies it.
+/// The test without a shaper, or the one that verifies it.
 pub(super) fn measurement(purpose: Purpose, phases: Vec<Phase>) -> Measurement {
     Measurement { purpose, phases, probe_interval: PROBE_INTERVAL, segment_bytes: None }
 }
@@ -229,7 +232,7 @@ mod tests {
     #[test]
     fn a_shaper_limits_if_packets_wait_and_it_passes_its_rate_at_most() {
         let rows = [
-            // Bytes through it, packets that waited, and whether it is the bottleneck.
+            // Bytes through the shaper, delayed packets, and whether it is the bottleneck.
             (12_000_000, 900, true),
             (12_800_000, 900, true),
             (13_000_000, 900, false),

@@ -1,5 +1,5 @@
-//! What must hold for any bytes that are given as a saved controller: what is accepted is saved again as it was read, and
-//! rates are within their bounds.
+//! Property of arbitrary bytes as saved state: accepted state is saved again unchanged, and rates
+//! are within their limits.
 use fathom_shape::autorate::{Bounds, Config, Controller};
 use fathom_units::{PerDirection, Rate};
 

@@ -1,4 +1,4 @@
-//! The controller over simulated lines whose rate varies, with simulated TCP through them.
+//! The controller on simulated lines with variable rates and simulated TCP flows.
 use fathom_shape::autorate::{
     Bounds, Config, Controller, Delay, DelaySample, HourOfWeek, Observation, QueueReading, Reason, Sampler,
 };
@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 
 use crate::fix::world::{Side, mbit, session, shaper_counters};
 
-/// Up 10, then 3, then 10 Mbit/s again; down as ever. Half a second of buffer at 10 Mbit/s.
+/// Upload at 10, then 3, then 10 Mbit/s; constant download. The buffer holds half a second at 10
+/// Mbit/s.
 const STEPS: &str = "0s 10mbit\n25s 3mbit\n50s 10mbit\n";
-/// Round trips of a host before it counts, as in the shell.
+/// Number of round trips of a host before it counts, as in the shell.
 const LEAST_TRIPS: usize = 10;
-/// Number of the host whose round trips pass.
+/// Number of the host of the passive round-trip times.
 const PASSIVE_HOST: u16 = 0xc001;
 
 fn varying() -> PerDirection<Side> {
@@ -28,25 +29,25 @@ fn config() -> Config {
     Config::new(PerDirection { up, down }).unwrap()
 }
 
-/// What was seen of a tick.
+/// Observations at a tick.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     s: f64,
     rate_mbit: PerDirection<f64>,
-    /// Excess of the delay upwards.
+    /// Upload delay above the baseline.
     delay_ms: Option<f64>,
 }
 
-/// What tells the delay.
+/// Source of delays.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Source {
-    /// A server that answers with one-way delays.
+    /// A server that gives one-way delays.
     Server,
-    /// TCP that passes.
+    /// Passively observed TCP flows.
     Passive,
 }
 
-/// A shaped line and its controller.
+/// A shaped line with its controller.
 struct Shaped {
     session: Session,
     controller: Controller,
@@ -127,19 +128,19 @@ impl Shaped {
     fn between(&self, from: f64, to: f64) -> impl Iterator<Item = &Seen> {
         self.seen.iter().filter(move |one| (from..to).contains(&one.s))
     }
-    /// Median rate upwards, Mbit/s.
+    /// Median upload rate, Mbit/s.
     fn rate(&self, from: f64, to: f64) -> f64 {
         median(self.between(from, to).map(|one| one.rate_mbit.up).collect())
     }
-    /// Median delay upwards, ms.
+    /// Median upload delay, ms.
     fn delay(&self, from: f64, to: f64) -> f64 {
         median(self.between(from, to).filter_map(|one| one.delay_ms).collect())
     }
-    /// Each half second, to see why a test failed.
+    /// A line per half second, for debugging a failed test.
     fn story(&self) -> String {
         self.seen.iter().step_by(10).map(|one| format!("{one:.2?}\n")).collect()
     }
-    /// It carries acknowledgements alone.
+    /// The download direction carries only ACKs.
     fn assert_down_was_not_cut(&self) {
         let least = self.seen.iter().map(|one| one.rate_mbit.down).fold(f64::MAX, f64::min);
         assert!(least >= 36.9, "down was cut to {least}\n{}", self.story());
@@ -196,7 +197,7 @@ fn passive_round_trips_are_enough_to_follow_the_line() {
 
 #[test]
 fn noise_of_an_idle_line_cuts_nothing_and_what_was_learned_is_used_again() {
-    // Three of ten packets come 40 ms late, in either direction.
+    // Three in ten packets are 40 ms late, in either direction.
     let noise = "reorder = \"30%\", reorder_delay = \"40ms\", overhead = \"0b\", delay = \"5ms\"";
     let side = |rate, limit| Side(format!("rate = \"{rate}\", queue = \"fifo limit {limit}b\", {noise}"));
     let sides = PerDirection { up: side("10mbit", 625_000), down: side("40mbit", 1_000_000) };
@@ -258,6 +259,6 @@ fn counters_are_read_as_the_shaper_counts() {
     let reading = QueueReading::new(&counters, 24);
     assert_eq!(reading.sent, Bytes(153_800));
     assert_eq!((reading.backlog, reading.drops, reading.marks), (Bytes(3_028), 7, 0));
-    // IP alone: less than the kernel counts.
+    // IP only: less than the kernel counts.
     assert_eq!(QueueReading::new(&counters, -14).sent, Bytes(150_000));
 }

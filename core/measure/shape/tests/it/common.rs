@@ -1,10 +1,10 @@
-//! A controller with made-up ticks.
+//! A controller with simulated ticks.
 use fathom_shape::autorate::{
     Bounds, Config, Controller, Decision, Delay, DelaySample, HourOfWeek, Observation, QueueReading,
 };
 use fathom_units::{Bytes, Duration, PerDirection, Rate, Time};
 
-/// From one tick to the next, ms.
+/// Tick interval, ms.
 pub(crate) const TICK: u64 = 100;
 
 pub(crate) fn mbit(mbit: f64) -> Rate {
@@ -16,28 +16,28 @@ pub(crate) fn config(up: [f64; 3], down: [f64; 3]) -> Config {
     Config::new(PerDirection { up: bounds(up), down: bounds(down) }).unwrap()
 }
 
-/// What a tick shows of one direction.
+/// Observations of one direction at a tick.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Shown {
-    /// Leaves our queue, Mbit/s.
+    /// Rate that leaves the shaper's queue, Mbit/s.
     pub(crate) sent: f64,
-    /// Waits in it, kB.
+    /// Backlog of the shaper's queue, kB.
     pub(crate) ours: f64,
-    /// Beyond it, ms.
+    /// Delay beyond the shaper, ms.
     pub(crate) delay: f64,
 }
 
-/// How reflectors answer.
+/// How reflectors respond.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Answers {
     OneWay,
     RoundTrip,
     None,
-    /// The third of them is 120 ms late.
+    /// The third one is 120 ms late.
     OneIsLate,
 }
 
-/// Three reflectors, each with an answer a tick.
+/// Three reflectors, each with one response per tick.
 pub(crate) struct Ticker {
     pub(crate) controller: Controller,
     pub(crate) ms: u64,
@@ -66,7 +66,7 @@ impl Ticker {
             delays: &delays,
         })
     }
-    /// Clocks differ, and so do paths.
+    /// Clocks and paths differ between reflectors.
     fn answer(&self, reflector: u16, shown: PerDirection<Shown>) -> Option<DelaySample> {
         let late = if self.answers == Answers::OneIsLate && reflector == 2 { 120.0 } else { 0.0 };
         let path = 10.0 + f64::from(reflector);

@@ -1,4 +1,4 @@
-//! The corpus of the fuzz target, run as an ordinary test.
+//! Runs the corpus of the fuzz target as an ordinary test.
 use crate::autorate_bytes;
 use std::path::Path;
 

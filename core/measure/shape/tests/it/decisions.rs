@@ -1,16 +1,16 @@
-//! What is decided when, and why, as a table that a person can check: `golden/autorate/decisions.txt`. `UPDATE_GOLDEN=1`
-//! rewrites it.
+//! The decisions of the controller with their reasons, as a readable table:
+//! `golden/autorate/decisions.txt`. `UPDATE_GOLDEN=1` rewrites it.
 use crate::common::{Answers, Shown, TICK, Ticker, config};
 use fathom_shape::autorate::{Controller, Decision, Reason};
 use fathom_units::PerDirection;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Both lines of the table: up 2 to 20 Mbit/s, down 5 to 60.
+/// Limits of both directions: up 2 to 20 Mbit/s, down 5 to 60.
 const UP: [f64; 3] = [2.0, 10.0, 20.0];
 const DOWN: [f64; 3] = [5.0, 20.0, 60.0];
 
-/// One of the table's parts.
+/// A part of the table.
 struct Scene {
     ticker: Ticker,
     text: String,
@@ -26,7 +26,8 @@ impl Scene {
         );
         Scene { ticker: Ticker::new(Controller::new(config(UP, DOWN))), text, is_up, last: None }
     }
-    /// Tells `seconds` of ticks, which may depend on the second and on the rate; notes those at which the reason changes.
+    /// Simulates `seconds` of ticks, which may depend on time and rate, and records those at which
+    /// the reason changes.
     fn run(&mut self, seconds: f64, mut show: impl FnMut(f64, f64) -> PerDirection<Shown>) {
         let from = self.ticker.ms;
         for _ in 0..(seconds * 1e3) as u64 / TICK {
@@ -69,7 +70,7 @@ const fn up(shown: Shown) -> PerDirection<Shown> {
 const fn down(shown: Shown) -> PerDirection<Shown> {
     PerDirection { up: IDLE, down: shown }
 }
-/// A sender that fills whatever there is over a line of `capacity` Mbit/s behind us, whose queue is `queue` ms.
+/// A sender that fills a line of `capacity` Mbit/s beyond the shaper, with a queue of `queue` ms.
 fn full(capacity: f64, rate: f64, queue: &mut f64) -> Shown {
     *queue = (*queue + (rate.min(capacity * 1.05) / capacity - 1.0) * TICK as f64).max(0.0);
     let is_ours = rate < capacity;
@@ -105,7 +106,7 @@ fn runs_empty() -> String {
     scene.run(1.0, |_, rate| down(Shown { sent: rate, ours: 240.0, delay: 0.0 }));
     let (mut ours, mut queue) = (240.0, 0.0_f64);
     scene.run(1.0, |_, rate| {
-        // Megabits a second for a tick to kilobytes, and those to ms on the line.
+        // Converts Mbit/s during a tick to kB, and those to ms on the line.
         let moved = (rate - 57.0) * TICK as f64 / 8.0;
         (ours, queue) = (ours - moved, (queue + moved * 8.0 / 57.0).max(0.0));
         down(Shown { sent: rate, ours, delay: queue })

@@ -1,4 +1,4 @@
-//! Whole fixes of simulated lines, from the first measurement on.
+//! Complete fixes of simulated lines, from the first measurement on.
 pub(crate) mod world;
 
 use fathom_run::{Criterion, PhaseKind, ShaperBypass, ShaperCheck};
@@ -12,7 +12,7 @@ fn increase_ms(summaries: &[LoadSummary], kind: PhaseKind) -> f64 {
     summary.increase_s.unwrap().value * 1e3
 }
 
-/// Knees as shares of the line's rates.
+/// Knees relative to the line's rates.
 fn knee_shares(world: &World, rates_mbit: PerDirection<f64>) -> Vec<(Direction, f64)> {
     let knees = world.report().knees.into_iter().filter_map(|(direction, knee)| Some((direction, knee?)));
     let shares = knees.map(|(direction, knee)| {
@@ -61,7 +61,7 @@ fn reused_trials(world: &World, wanted: Direction) -> Option<usize> {
     })
 }
 
-/// Both directions of a slow line, whose tests are short for a processor.
+/// A slow line in both directions, for tests that take little CPU time.
 fn slow() -> PerDirection<Side> {
     PerDirection { up: Side::modem(1.0, 300.0), down: Side::modem(2.0, 300.0) }
 }
@@ -73,7 +73,7 @@ const ONLY_DOWN: PerDirection<bool> = PerDirection { up: false, down: true };
 fn a_line_without_a_queue_is_left_alone() {
     let fine = |side: &Side| Side(side.0.replace("256000b", "10000b").replace("1000000b", "10000b"));
     let mut world = World::new(session(&usual().map(|side| fine(&side)), "", 1), config());
-    // Ten kilobytes are 8 ms at 10 Mbit/s: what two packets and a shaper take.
+    // Ten kilobytes are 8 ms at 10 Mbit/s, the delay of two packets and a shaper.
     assert_eq!(world.run(), Ok(Outcome::NotNeeded), "{:#?}", world.summaries);
     assert_eq!((tests_made(&world), world.is_shaped), (1, false));
 }
@@ -97,7 +97,7 @@ fn rates_above_the_true_ones_fail_the_checks_and_are_rolled_back() {
         let mut failed = failures(&world).filter(|check| check.phase == load);
         assert!(failed.any(is_latency), "{load:?}: {:#?}", world.report().checks);
     }
-    // Rates that were given are tried once.
+    // Given rates are tried once.
     assert_eq!((world.is_shaped, trials_started(&world), tests_made(&world)), (false, 0, 4));
 }
 
@@ -142,7 +142,7 @@ fn a_dry_run_ends_with_the_plan_and_its_trials_are_reused() {
 fn a_search_that_was_stopped_leaves_nothing_and_goes_on_where_it_was() {
     let shared = FixConfig { directions: ONLY_UP, isolation: Isolation::Shared, ..config() };
     let mut world = World::new(session(&usual(), "", 1), shared.clone());
-    // In the middle of the second trial, which does not count then.
+    // During the second trial, which then does not count.
     world.fault = Fault::StopInTrial(1);
     assert_eq!(world.run(), Err(Failure::Stopped), "{}", world.story());
     assert_eq!((world.is_shaped, trials_started(&world)), (false, 2));
@@ -167,7 +167,8 @@ fn knees_of_many_lines_are_within_the_bounds() {
         let overhead = world.report().overhead;
         eprintln!("seed {seed}: {rates:.2?} Mbit/s, {path_ms:.0} ms, knees at {shares:.4?}, {overhead:?}");
         assert_eq!(outcome, Ok(Outcome::Verified), "seed {seed}: {}", world.story());
-        // Over a long path a load may leave a shaper idle that is too fast by less than the 3 %.
+        // On a long path a load may leave a shaper idle that exceeds the line's rate by less than
+        // the required accuracy of 3 %.
         for (direction, share) in shares {
             assert!((0.97..1.03).contains(&share), "seed {seed}, {direction}: {share}\n{}", world.story());
         }
@@ -206,11 +207,11 @@ fn trials_of_a_faster_line_do_not_verify_and_leave_nothing() {
     world.stored = before.stored;
     assert_eq!(world.run(), Ok(Outcome::NotVerified), "{}", world.story());
     assert!(!world.is_shaped);
-    // The next fix knows nothing of them.
+    // The next fix does not use them.
     assert_eq!(world.stored, PerDirection::default());
 }
 
-/// A direction whose rate is that of the trace.
+/// A direction with the rate of the trace.
 fn traced(limit: u64) -> Side {
     Side(format!(
         "trace = \"line.trace\", queue = \"fifo limit {limit}b\", overhead = \"38b\", delay = \"5ms\""
@@ -237,7 +238,7 @@ fn a_link_that_stalls_for_a_moment_is_still_found() {
 
 #[test]
 fn a_rate_that_varies_is_shaped_below_its_mean() {
-    // Up and down by a tenth every second and a half, for as long as a fix takes.
+    // Alternates between 10 % above and below the mean every 1.5 s, for the duration of a fix.
     let rate = |n: u32| if n.is_multiple_of(2) { 5500 } else { 4500 };
     let trace: String = (0..300).map(|n| format!("{}ms {}kbit\n", 1500 * n, rate(n))).collect();
     let sides = PerDirection { up: traced(200_000), down: Side::modem(10.0, 300.0).with_delay(20.0) };
@@ -261,7 +262,7 @@ fn flows_that_share_a_queue_of_the_shaper_cost_attempts_and_not_the_fix() {
     for seed in 0..6 {
         let sides = PerDirection { up: Side::modem(4.0, 300.0), down: Side::modem(8.0, 300.0) };
         let mut world = World::new(session(&sides, "", seed), FixConfig { directions: ONLY_UP, ..config() });
-        // Each flow has the probe's queue in one of eight cases.
+        // Each flow shares the queue of the probe with probability one in eight.
         world.queue = |_| "drr flows 8 limit 40p".to_owned();
         assert_eq!(world.run(), Ok(Outcome::Verified), "seed {seed}: {}", world.story());
         attempts += world.events.iter().filter(|event| matches!(event, Event::Verified(_))).count();
@@ -269,14 +270,14 @@ fn flows_that_share_a_queue_of_the_shaper_cost_attempts_and_not_the_fix() {
     assert!(attempts > 6, "no collision in {attempts} attempts");
 }
 
-/// The actions of a whole fix of the slow line.
+/// The actions of a complete fix of the slow line.
 fn actions() -> Vec<Action> {
     let mut world = World::new(session(&slow(), "", 1), config());
     assert_eq!(world.run(), Ok(Outcome::Verified), "{}", world.story());
     world.actions
 }
 
-/// All actions, but of readings of counters only some.
+/// All actions except for most readings of counters.
 fn some(actions: &[Action]) -> impl Iterator<Item = (usize, &Action)> {
     let is_read = |action: &Action| *action == Action::ReadCounters;
     actions.iter().enumerate().filter(move |(number, action)| !is_read(action) || number % 200 == 0)
@@ -289,7 +290,8 @@ fn whatever_fails_the_interface_is_restored() {
         let mut world = World::new(session(&slow(), "", 1), config());
         world.fault = Fault::Shaper(number);
         assert_eq!(world.run(), Err(Failure::Shaper), "action {number}: {action:?}");
-        // An interface that could not be restored is reported; its state is kept for another try.
+        // An interface that could not be restored is reported, and its saved state is kept for
+        // another try.
         let is_left = matches!(action, Action::RollBack(_));
         assert_eq!(world.is_shaped, is_left, "action {number}: {action:?}");
     }
@@ -318,7 +320,7 @@ fn a_stop_at_any_time_ends_the_fix_and_restores_the_interface() {
         let mut world = World::new(session(&slow(), "", 1), config());
         world.fault = Fault::Stop(number);
         let result = world.run();
-        // What has been committed stays.
+        // A committed shaper stays.
         let is_committed = *action == Action::Commit;
         let wanted = if is_committed { Ok(Outcome::Verified) } else { Err(Failure::Stopped) };
         assert_eq!((result, world.is_shaped), (wanted, is_committed), "action {number}: {action:?}");

@@ -1,4 +1,4 @@
-//! What holds for any ticks whatever.
+//! Properties for arbitrary ticks.
 use crate::common::{Answers, Shown, Ticker, config};
 use fathom_shape::autorate::{
     Bounds, Config, Controller, Delay, DelaySample, HourOfWeek, Observation, QueueReading, Reason,
@@ -12,7 +12,7 @@ fn controller() -> Controller {
     Controller::new(config(UP, DOWN))
 }
 
-/// Anything, and often the extremes.
+/// An arbitrary number that is often extreme.
 fn wild(rng: &mut Rng) -> u64 {
     match rng.below(6) {
         0 => 0,
@@ -63,7 +63,7 @@ fn rates_stay_within_their_bounds_whatever_comes() {
     }
 }
 
-/// A line that is used in a usual way: loads come and go, delays with them or without.
+/// A normally used line: loads come and go, with and without delay.
 fn usual(rng: &mut Rng, most: f64) -> Shown {
     let sent = if rng.chance(0.3) { 0.02 } else { most * rng.next_f64() };
     let ours = if rng.chance(0.5) { 0.0 } else { 200.0 * rng.next_f64() };
@@ -84,7 +84,7 @@ fn silence_never_lowers() {
             });
         }
         ticker.answers = Answers::None;
-        // What was heard last is heeded for 0.7 s more.
+        // The last response counts for another 0.7 s.
         let mut heard = ticker.controller.rates();
         for tick in 0..3_000 {
             let shown = PerDirection { up: usual(&mut rng, 12.0), down: usual(&mut rng, 40.0) };
@@ -110,7 +110,7 @@ fn a_direction_without_load_is_never_cut() {
             let mut ticker = Ticker::new(controller());
             ticker.answers = answers;
             for _ in 0..60 {
-                // Down idles, whatever its delay and whatever goes up.
+                // Download is idle, with any delay and any upload.
                 let up = usual(&mut rng, 12.0);
                 let down = Shown { sent: 3.0 * rng.next_f64(), ours: 0.0, delay: 150.0 * rng.next_f64() };
                 for _ in 0..rng.below(40) {
@@ -128,7 +128,7 @@ fn delay_of_one_direction_never_cuts_the_other() {
         let mut rng = Rng::new(seed);
         let mut ticker = Ticker::new(controller());
         for _ in 0..60 {
-            // Both are loaded; one-way delays say that up alone is late.
+            // Both are loaded, and one-way delays show that only upload is delayed.
             let up = usual(&mut rng, 12.0);
             let down = Shown { delay: 5.0 * rng.next_f64(), ..usual(&mut rng, 40.0) };
             for _ in 0..rng.below(40) {
@@ -157,7 +157,8 @@ fn a_lasting_delay_under_load_is_cut_within_a_second() {
 
 #[test]
 fn a_cut_goes_to_what_was_delivered_and_comes_back_to_it() {
-    // However much was delivered, a quarter of a second of queue later the rate is that again, within 2 %.
+    // Independent of the delivered rate, the rate returns to it within 2 % after a quarter of a
+    // second of queue.
     for tenths in 60..190 {
         let delivered = f64::from(tenths) / 10.0;
         let mut ticker = Ticker::new(controller());
@@ -221,6 +222,6 @@ fn bounds_that_cannot_be_kept_are_refused() {
     }
     let error = Config::new(PerDirection { up: right, down: bounds(20_000_000, 10_000_000, 50_000_000) })
         .unwrap_err();
-    let text = "down: rates min 20Mbit, start 10Mbit, max 50Mbit are not 0 < min <= start <= max";
+    let text = "down: invalid rates min 20Mbit, start 10Mbit, max 50Mbit (expected 0 < min <= start <= max)";
     assert_eq!(error.to_string(), text);
 }

@@ -1,4 +1,4 @@
-//! What is kept over a restart.
+//! State saved across restarts.
 use crate::common::{Shown, Ticker, config};
 use fathom_shape::autorate::{Controller, HourOfWeek};
 use fathom_units::PerDirection;
@@ -58,10 +58,10 @@ fn what_nobody_saved_is_refused_with_its_line() {
         ),
         ("fathom-autorate 1\nrate up 5\nrate left 5\n", "line 3: expected \"up\" or \"down\""),
         ("fathom-autorate 1\nrate up 0\n", "line 2: expected a rate in bit/s, from 1 to 2^53"),
-        ("fathom-autorate 1\nrate up -5\n", "line 2: expected a rate in bit/s, a whole number"),
+        ("fathom-autorate 1\nrate up -5\n", "line 2: expected a rate in bit/s as an integer"),
         ("fathom-autorate 1\nhour up 168 1 2 3\n", "line 2: expected an hour of the week, 0 to 167"),
-        ("fathom-autorate 1\nhour up 0 3 2 3\n", "line 2: expected a lower capacity before a higher one"),
-        ("fathom-autorate 1\nhour up 0 1 2 x\n", "line 2: expected a count of samples"),
+        ("fathom-autorate 1\nhour up 0 3 2 3\n", "line 2: expected the lower capacity before the higher one"),
+        ("fathom-autorate 1\nhour up 0 1 2 x\n", "line 2: expected a number of samples"),
     ];
     for (text, want) in cases {
         let config = config([2.0, 10.0, 20.0], [5.0, 20.0, 60.0]);

@@ -1,127 +1,127 @@
-//! What can be wrong with a capture.
+//! Defects of a capture.
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// What is wrong with a capture, so that none of it is taken for what the network did.
+/// A defect of a capture, reported so that it is not mistaken for behavior of the network.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CaptureDefect {
-    /// It holds no frame.
+    /// The capture contains no frames.
     Empty,
-    /// None of its frames holds IP.
+    /// No frame contains an IP packet.
     NoIp {
-        /// Frames.
+        /// Number of frames.
         frames: u64,
     },
     /// The capturing system dropped frames.
     DroppedFrames {
-        /// How many.
+        /// Number of dropped frames.
         dropped_frames: u64,
-        /// Frames that it kept.
+        /// Number of captured frames.
         frames: u64,
     },
-    /// Frames are cut within their headers.
+    /// The stored length cuts frames off within their headers.
     CutHeaders {
-        /// How many.
+        /// Number of truncated frames.
         frames: u64,
-        /// Bytes stored of a frame, at most.
+        /// Snapshot length: the most bytes stored of a frame.
         stored_bytes: u64,
     },
-    /// The clock steps back.
+    /// Timestamps step backwards.
     ClockStepsBack {
-        /// How often.
+        /// Number of backward steps.
         count: u64,
-        /// The largest step.
+        /// Largest backward step.
         max_ns: u64,
-        /// The frame after it.
+        /// Number of the frame after the largest step.
         frame: u64,
     },
-    /// The clock was set by more than a year; times are given as if it had gone on.
+    /// The clock was set by more than a year. Times are reported as if it had continued steadily.
     ClockSet {
-        /// How often.
+        /// Number of steps.
         count: u64,
-        /// The largest step.
+        /// Largest step.
         max_ns: u64,
-        /// The frame after it.
+        /// Number of the frame after the largest step.
         frame: u64,
     },
-    /// The clock counts in coarse steps.
+    /// The clock has a coarse resolution.
     CoarseClock {
-        /// One step.
+        /// Resolution of the clock.
         step_ns: u64,
     },
     /// Nothing was captured for more than a minute.
     Gaps {
-        /// How often.
+        /// Number of gaps.
         count: u64,
-        /// The longest time.
+        /// Longest gap.
         max_ns: u64,
-        /// The frame after it.
+        /// Number of the frame after the longest gap.
         frame: u64,
     },
-    /// Packets are longer than the path allows, as the network card splits or joins them.
+    /// Packets exceed the MTU because segmentation or receive offload was active while capturing.
     SuperPackets {
-        /// How many.
+        /// Number of super-packets.
         packets: u64,
-        /// The longest.
+        /// Size of the largest super-packet.
         max_bytes: u64,
     },
-    /// Packets are there more than once.
+    /// The capture contains duplicate packets.
     Duplicates {
-        /// How many.
+        /// Number of duplicates.
         packets: u64,
-        /// The number is an estimate, from a sample.
+        /// The number is an estimate from a sample.
         is_estimate: bool,
     },
-    /// Frames are encrypted by 802.11.
+    /// 802.11 frames are encrypted.
     Encrypted {
-        /// How many.
+        /// Number of encrypted frames.
         frames: u64,
     },
-    /// Frames are of a link type that is not known.
+    /// Frames have an unsupported link type.
     UnknownLinkType {
-        /// The first such type, by its number in pcap.
+        /// Link type number (pcap `LINKTYPE_*`) of the first such frame.
         link_type: u16,
-        /// How many.
+        /// Number of such frames.
         frames: u64,
     },
-    /// Frames have no time of their own.
+    /// Frames have no timestamp.
     Untimed {
-        /// How many.
+        /// Number of frames without a timestamp.
         frames: u64,
     },
-    /// Of some flows one direction was captured.
+    /// Only one direction of some flows was captured.
     OneDirection {
-        /// How many.
+        /// Number of flows with one direction.
         flows: u64,
-        /// TCP flows in the capture.
+        /// Number of TCP flows in the capture.
         all_flows: u64,
-        /// The sender of what is missing, if it is one host.
+        /// Sender of the missing direction, if it is the same host for all flows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String>,
-        /// The receiver of what is missing, if it is one host.
+        /// Receiver of the missing direction, if it is the same host for all flows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<String>,
     },
-    /// Data was acknowledged that the capture does not hold.
+    /// Data was acknowledged that is missing from the capture.
     MissedData {
-        /// Bytes.
+        /// Number of missing bytes.
         bytes: u64,
-        /// Share of the data, 0 to 1.
+        /// Missing data as a share of all data, 0 to 1.
         ratio: f64,
-        /// Flows that lack data.
+        /// Number of flows with missing data.
         flows: u64,
-        /// TCP flows in the capture.
+        /// Number of TCP flows in the capture.
         all_flows: u64,
     },
-    /// It could not be read to its end.
+    /// The capture could not be read to its end.
     Unreadable {
-        /// What the system or the reader of its format says.
+        /// Message of the operating system or of the file parser.
         message: String,
     },
-    /// As schema version 1 has it.
+    /// A sentence from a file of schema version 1.
     Text {
-        /// A sentence.
+        /// The sentence.
         text: String,
     },
 }

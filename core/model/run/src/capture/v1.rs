@@ -1,4 +1,5 @@
-//! Reading of what files of schema version 1 have as sentences and lists, and of the form of today. Each type is either.
+//! Deserialization of fields that are sentences or lists in files of schema version 1. Each type
+//! accepts the old and the current form.
 use super::{
     DelayedParty, IpMarking, PartDirection, PathPart, QueueAlternative as Today, QueueManagement,
     UnknownReason,
@@ -41,7 +42,7 @@ impl From<PartDelay> for super::PartDelay {
     }
 }
 
-/// `10.0.0.1 to capture`, `capture to 10.0.0.1`.
+/// Parses `10.0.0.1 to capture` and `capture to 10.0.0.1`.
 fn part(name: &str) -> PathPart {
     match name.strip_suffix(" to capture") {
         Some(host) => PathPart { host: host.into(), direction: PartDirection::ToCapture },
@@ -127,7 +128,8 @@ impl From<DelayedFlows> for super::DelayedFlows {
     }
 }
 
-/// `Flow 3 (10.0.0.1:1 to 10.0.0.2:2)`, `A short flow's first exchange`, `The first exchange of 5 short flows`.
+/// Parses `Flow 3 (10.0.0.1:1 to 10.0.0.2:2)`, `A short flow's first exchange` and
+/// `The first exchange of 5 short flows`.
 fn party(text: &str) -> DelayedParty {
     let count =
         text.strip_prefix("The first exchange of ").and_then(|rest| rest.strip_suffix(" short flows"));
@@ -151,7 +153,8 @@ pub(super) enum Alternative {
     Data(Tagged),
 }
 
-/// As [`Today`], which is made from [`Alternative`].
+/// The fields of [`Today`]. [`Today`] cannot be used here because it deserializes through
+/// [`Alternative`].
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Tagged {
@@ -213,7 +216,7 @@ impl From<Remarking> for super::Remarking {
     }
 }
 
-/// `DSCP 10 ECT(0) to DSCP 0 Not-ECT in 17 packets`.
+/// Parses `DSCP 10 ECT(0) to DSCP 0 Not-ECT in 17 packets`.
 fn remarking(text: &str) -> Option<(IpMarking, IpMarking, u64)> {
     let (markings, packets) = text.strip_suffix(" packets")?.split_once(" in ")?;
     let (from, to) = markings.split_once(" to ")?;

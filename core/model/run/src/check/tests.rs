@@ -2,7 +2,7 @@ use super::*;
 use crate::SeriesKey;
 use alloc::vec;
 
-/// What must be said after a change.
+/// The expected error, and the change that causes it.
 type Damage = (&'static str, fn(&mut Run));
 
 /// A run of one phase and one series of three observations, the second of them censored.
@@ -25,15 +25,15 @@ fn each_broken_rule_is_named() {
     let cases: [Damage; 11] = [
         ("2 times, but 3 values", |r| r.series[0].at_ns.truncate(2)),
         ("time 2 ns comes after 7 ns", |r| r.series[0].at_ns = vec![1, 7, 2]),
-        ("value NaN is not possible", |r| r.series[0].values[2] = f64::NAN),
-        ("value inf is not possible", |r| r.series[0].values[1] = f64::INFINITY),
-        ("value -1 is not possible", |r| r.series[0].values[0] = -1.0),
-        ("value 1000000000000000000000 is not possible", |r| r.series[0].values[0] = 1e21),
-        ("beyond the longest run", |r| r.series[0].at_ns[2] = u64::MAX),
+        ("value NaN is out of range", |r| r.series[0].values[2] = f64::NAN),
+        ("value inf is out of range", |r| r.series[0].values[1] = f64::INFINITY),
+        ("value -1 is out of range", |r| r.series[0].values[0] = -1.0),
+        ("value 1000000000000000000000 is out of range", |r| r.series[0].values[0] = 1e21),
+        ("exceeds the maximum", |r| r.series[0].at_ns[2] = u64::MAX),
         ("censored index 3 is out of order or beyond 3 values", |r| r.series[0].censored = vec![3]),
         ("censored index 1 is out of order", |r| r.series[0].censored = vec![1, 1]),
-        ("phase 1: it starts at 11 ns and ends at 10 ns", |r| r.phases[0].start_ns = 11),
-        ("phase 2: it starts at 5 ns, before the end of the phase before it at 10 ns", |r| {
+        ("phase 1: it starts at 11 ns, after its end at 10 ns", |r| r.phases[0].start_ns = 11),
+        ("phase 2: it starts at 5 ns, before the previous phase ends at 10 ns", |r| {
             let second = Phase { start_ns: 5, ..r.phases[0].clone() };
             r.phases.push(second);
         }),
@@ -61,15 +61,15 @@ fn bytes_that_are_no_run() {
     let bins = good.replacen("\"bins\":{}", "\"bins\":{\"99999999\":1}", 1);
     let counts = good.replacen("\"bins\":{}", "\"bins\":{\"1\":18446744073709551615,\"2\":1}", 1);
     let cases = [
-        ("", "cut short"),
-        (cut, "cut short"),
+        ("", "truncated"),
+        (cut, "truncated"),
         ("hello", "is not a run file"),
         ("{}", "missing field `schema_version`"),
         (&newer, "has schema_version 3; this program reads 1 to 2"),
         (&good.replace("0.2", "1e999"), "number out of range"),
         (&good.replace("udp_rtt_s", "ping"), "unknown variant `ping`"),
-        (&bins, "a histogram bin that no delay falls into"),
-        (&counts, "more counts than any run has"),
+        (&bins, "histogram bin out of range"),
+        (&counts, "histogram counts exceed 2^48"),
     ];
     for (text, want) in cases {
         let error = Run::from_json(text.as_bytes()).unwrap_err().to_string();

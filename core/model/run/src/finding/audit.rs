@@ -1,41 +1,42 @@
-//! What an audit of a host says: its interfaces, and the points where packets can queue.
+//! Results of a host audit: interfaces, and the points where packets can queue.
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_units::{Bytes, Rate};
 use serde::{Deserialize, Serialize};
 
 data! {
-    /// A host, as an audit read it.
+    /// An audited host.
     struct HostAudit {
-        /// Name of the host; the address where it was read over the network.
+        /// Host name; the address if the host was audited remotely.
         host?: String,
-        /// Release of its kernel.
+        /// Kernel release.
         kernel?: String,
         /// Interfaces that are up and can queue packets.
         interfaces: Vec<AuditedInterface>,
-        /// The observation under load, if there was one.
+        /// Observation under load, if one was made.
         observed?: ObservedSpan,
     }
-    /// How long a host was observed under load.
+    /// Duration of the observation under load.
     struct ObservedSpan {
-        /// From the first sample to the last.
+        /// Time from the first to the last sample.
         span_s: f64,
-        /// Samples.
+        /// Number of samples.
         sample_count: u64,
     }
     /// An interface and its rate.
     struct AuditedInterface {
-        /// Its name.
+        /// Name of the interface.
         name: String,
-        /// What it is.
+        /// Type of the interface.
         kind: InterfaceKind,
-        /// The default route leads through it.
+        /// The default route uses this interface.
         has_default_route: bool,
-        /// How fast it sends; `None` if that is unknown.
+        /// Transmit rate; `None` if unknown.
         rate_bits_per_second?: u64,
-        /// Where the rate is from.
+        /// Source of the rate.
         rate_source?: RateSource,
-        /// Rate at which packets can arrive, divided by its own: above 1 its queue fills.
+        /// Rate at which packets can arrive, divided by the transmit rate; the queue fills if it
+        /// exceeds 1.
         arrival_ratio?: f64,
     }
     /// A point of a host where packets can queue.
@@ -44,45 +45,48 @@ data! {
         interface?: String,
         /// The queue and its limits.
         queue: HostQueue,
-        /// Longest delay, of full packets or of bytes; `None` if the queue holds nothing or its limit or rate is unknown.
+        /// Worst-case delay, computed from full-size packets or from the byte limit; `None` if the
+        /// queue is unused or its limit or rate is unknown.
         worst?: WorstCase,
-        /// Longest delay if it holds super-packets of 64 KiB, which segmentation offload makes.
+        /// Worst-case delay with super-packets of 64 KiB, as segmentation offload creates.
         worst_of_super_packets?: WorstCase,
-        /// Delay by timers or pacing, which needs no bytes.
+        /// Delay caused by timers or pacing, independent of the backlog.
         timer_s?: f64,
-        /// Most bytes in it while the host was observed; `None` if it was not observed, or cannot be.
+        /// Maximum backlog while the host was observed; `None` if it was not or cannot be observed.
         observed_bytes?: u64,
-        /// Delay of these bytes, at the rate of the worst case.
+        /// Delay of this backlog at the rate of the worst case.
         observed_delay_s?: f64,
-        /// Rate at which packets can arrive, divided by that at which they leave; `None` where that does not matter.
+        /// Rate at which packets can arrive, divided by the departure rate; `None` if it does not
+        /// matter.
         arrival_ratio?: f64,
     }
-    /// The delay of a full queue, with each number of the calculation.
+    /// Delay of a full queue, with each number of the calculation.
     struct WorstCase {
-        /// Queues that fill side by side.
+        /// Number of parallel queues.
         queue_count: u64,
-        /// Packets that each of them holds; `None` if its limit is in bytes.
+        /// Packet limit of each queue; `None` if the limit is in bytes.
         packet_count?: u64,
-        /// Size of each packet, or of each queue if its limit is in bytes.
+        /// Size of a packet, or of the queue if its limit is in bytes.
         each_bytes: u64,
-        /// All of it.
+        /// Total size of all queues.
         total_bytes: u64,
-        /// Rate at which it empties.
+        /// Rate at which the queue drains.
         rate_bits_per_second: u64,
-        /// The delay.
+        /// Resulting delay.
         delay_s: f64,
     }
-    /// Interfaces of one kind.
+    /// Interfaces of one type.
     struct InterfaceGroup {
-        /// What they are.
+        /// Type of the interfaces.
         kind: InterfaceKind,
-        /// Their names.
+        /// Names of the interfaces.
         names: Vec<String>,
     }
 }
 
 impl WorstCase {
-    /// The delay of a full queue that empties at `rate`. `each` is the size of a packet, or of the queue if its limit is in bytes.
+    /// Delay of a full queue that drains at `rate`. `each` is the size of a packet, or of the queue
+    /// if its limit is in bytes.
     pub fn new(packet_count: Option<u64>, each: Bytes, rate: Rate) -> Self {
         WorstCase {
             queue_count: 1,
@@ -94,7 +98,7 @@ impl WorstCase {
         }
         .times(1)
     }
-    /// The delay of `count` such queues side by side.
+    /// Delay of `count` such queues in parallel.
     #[must_use]
     pub fn times(self, count: u64) -> Self {
         let queue_count = self.queue_count.saturating_mul(count);
@@ -107,66 +111,67 @@ impl WorstCase {
 }
 
 impl QueuePoint {
-    /// The delay by which it is ranked, in seconds: the worst case of full packets, or its timer if that is longer.
+    /// Delay in seconds by which queue points are ranked: the worst case of full-size packets, or
+    /// the timer if it is longer.
     pub fn delay_s(&self) -> f64 {
         self.worst.as_ref().map_or(0.0, |worst| worst.delay_s).max(self.timer_s.unwrap_or(0.0))
     }
 }
 
-/// What an interface is, which decides where it queues packets.
+/// Interface type, which determines where packets can queue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InterfaceKind {
-    /// The host to itself.
+    /// Loopback interface.
     Loopback,
-    /// A network card.
+    /// Ethernet card.
     #[default]
     Ethernet,
-    /// The card of a virtual machine's guest.
+    /// Virtio network card of a virtual machine.
     Virtio,
     /// Wi-Fi.
     Wifi,
-    /// A card or a modem on USB, or a mobile modem.
+    /// USB network card, USB modem or mobile modem.
     Usb,
     /// PPP, including PPPoE.
     Ppp,
-    /// Packets to a program.
+    /// TUN interface: IP packets go to a program.
     Tun,
-    /// Frames to a program, such as a virtual machine.
+    /// TAP interface: Ethernet frames go to a program, such as a virtual machine.
     Tap,
     /// WireGuard.
     Wireguard,
-    /// One end of a pair, such as a container's.
+    /// One end of a veth pair, as used by containers.
     Veth,
     /// A bridge.
     Bridge,
-    /// VLAN, bond, macvlan, VXLAN, dummy and others that forward packets at once.
+    /// VLAN, bond, macvlan, VXLAN, dummy and other interfaces that forward packets at once.
     Stacked,
     /// Intermediate functional block.
     Ifb,
 }
 
-/// Where the rate of an interface is from.
+/// Source of an interface's rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RateSource {
-    /// The user.
+    /// Given by the user.
     User,
-    /// A shaper on the interface.
+    /// Rate of a shaper on the interface.
     Shaper,
-    /// The speed of the link.
+    /// Link speed.
     Link,
-    /// Wi-Fi: the share of the bitrate that contention leaves.
+    /// Wi-Fi bitrate, reduced by the share that contention takes.
     WifiBitrate,
-    /// The link below a tunnel.
+    /// Rate of the interface below a tunnel.
     Underlay,
-    /// The fastest card of the host, since a virtual link has no rate of its own.
+    /// Rate of the host's fastest card, because a virtual link has no rate.
     FastestCard,
-    /// What it sent while packets waited.
+    /// Rate observed while packets were queued.
     Observed,
 }
 
-/// How a queue discipline treats its flows.
+/// How a queue discipline treats flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QdiscClass {
@@ -178,15 +183,15 @@ pub enum QdiscClass {
     Fifo,
 }
 
-/// Limit of what Wi-Fi firmware may hold.
+/// Limit on what Wi-Fi firmware may queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AirtimeLimit {
-    /// So much airtime as the point's timer says.
+    /// Limited to the airtime given by the timer of the queue point.
     Timer,
-    /// None.
+    /// No limit.
     None,
-    /// It cannot be read.
+    /// The limit cannot be read.
     Unknown,
 }
 
@@ -194,36 +199,37 @@ pub enum AirtimeLimit {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum ContainerNetwork {
-    /// A program carries their packets through sockets of its own.
+    /// A user-space program forwards their packets through its own sockets.
     Program {
-        /// Its name.
+        /// Name of the program.
         name: String,
     },
-    /// The audited host is itself a container or a network namespace.
+    /// The audited host is itself a container or network namespace.
     Inside,
-    /// They share the default route of the host.
+    /// Containers use the default route of the host.
     Host,
 }
 
-/// Kinds of queues with their numbers and limits. `name?: Type` is an `Option`, which is absent in files if it is `None`.
+/// Defines the queue kinds with their numbers and limits. `name?: Type` is an `Option` that is
+/// omitted from files when `None`.
 macro_rules! host_queues {
     ($($(#[$doc:meta])* $kind:ident = $number:literal {
         $($(#[$field_meta:meta])* $field:ident $(?: $optional:ty)? $(: $type:ty)?,)*
     })*) => {
-        /// A kind of queue point of a Linux host. The numbers are those of docs/audit.md.
+        /// Kind of queue point of a Linux host, numbered as in docs/audit.md.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub enum QueueKind { $($(#[$doc])* $kind = $number,)* }
 
         impl QueueKind {
-            /// All of them, by number.
+            /// All kinds, in the order of their numbers.
             pub const ALL: &'static [QueueKind] = &[$(QueueKind::$kind,)*];
-            /// Its number in docs/audit.md, from 1.
+            /// Number in docs/audit.md, from 1.
             pub const fn number(self) -> u8 {
                 self as u8
             }
         }
 
-        /// A queue of a Linux host, or a setting that decides about queues, with its limits.
+        /// A queue of a Linux host, or a setting that affects queues, with its limits.
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
         #[serde(tag = "kind", rename_all = "snake_case")]
         pub enum HostQueue { $($(#[$doc])* $kind { $(
@@ -233,7 +239,7 @@ macro_rules! host_queues {
         )* },)* }
 
         impl HostQueue {
-            /// Its kind.
+            /// Kind of the queue.
             pub const fn kind(&self) -> QueueKind {
                 match self { $(HostQueue::$kind { .. } => QueueKind::$kind,)* }
             }
@@ -242,41 +248,41 @@ macro_rules! host_queues {
 }
 
 host_queues! {
-    /// Data that a program wrote and TCP has not sent yet.
+    /// Data that a program has written and TCP has not sent yet.
     UnsentData = 1 {
         /// `tcp_notsent_lowat`; `None` if unlimited.
         limit_bytes?: u64,
     }
-    /// Send buffer of TCP.
+    /// TCP send buffer.
     SendBuffer = 2 {
-        /// Its limit.
+        /// Maximum size with autotuning.
         limit_bytes: u64,
-        /// The limit of what programs may request.
+        /// Maximum size that a program can request.
         request_limit_bytes?: u64,
     }
-    /// Receive buffer of TCP.
+    /// TCP receive buffer.
     ReceiveBuffer = 3 {
-        /// Its limit.
+        /// Maximum size with autotuning.
         limit_bytes: u64,
-        /// The limit of what programs may request.
+        /// Maximum size that a program can request.
         request_limit_bytes?: u64,
     }
-    /// TCP small queues: what one flow may have below TCP.
+    /// TCP small queues: the limit of one flow's data below TCP.
     SmallQueues = 4 {
-        /// Limit of flows that are not paced.
+        /// Limit of flows without pacing.
         limit_bytes: u64,
-        /// Divisor of a flow's pacing rate, which gives the bytes that a paced flow may have.
+        /// A paced flow may queue its pacing rate divided by this number.
         pacing_divisor: u64,
     }
     /// Congestion control and pacing.
     CongestionControl = 5 {
         /// Name of the congestion control.
         name: String,
-        /// Pacing rate in slow start, over the flow's rate.
+        /// Pacing rate in slow start, relative to the flow's rate.
         slow_start_pacing_ratio?: f64,
-        /// Pacing rate in congestion avoidance, over the flow's rate.
+        /// Pacing rate in congestion avoidance, relative to the flow's rate.
         avoidance_pacing_ratio?: f64,
-        /// Queue discipline of new interfaces; `None` if this namespace does not show it.
+        /// Default queue discipline of new interfaces; `None` if this namespace does not expose it.
         default_qdisc?: String,
     }
     /// Queue discipline.
@@ -285,54 +291,54 @@ host_queues! {
         qdisc: String,
         /// How it treats its flows.
         class: QdiscClass,
-        /// How many there are, one for each transmit queue.
+        /// Number of queues, one for each transmit queue of the interface.
         queue_count: u64,
-        /// It was not read: it is the default of the host.
+        /// The queue discipline was not read; the default of the host is assumed.
         is_assumed: bool,
-        /// Packets that each holds; of pfifo_fast in each of its three bands.
+        /// Packet limit of each queue; for pfifo_fast, of each of its three bands.
         limit_packets?: u64,
-        /// Bytes that each holds.
+        /// Byte limit of each queue.
         limit_bytes?: u64,
     }
     /// `txqueuelen` of an interface.
     TxQueueLen = 7 {
-        /// The length.
+        /// Length in packets.
         limit_packets: u64,
-        /// The queue discipline uses it.
+        /// The queue discipline uses this limit.
         is_used: bool,
     }
-    /// Limit of an AQM queue discipline, which only traffic that ignores its signals reaches.
+    /// Hard limit of an AQM queue discipline, which only unresponsive traffic reaches.
     QdiscLimit = 8 {
         /// Name of the queue discipline.
         qdisc: String,
-        /// Its limit in packets.
+        /// Limit in packets.
         limit_packets?: u64,
-        /// Its limit in bytes.
+        /// Limit in bytes.
         limit_bytes?: u64,
     }
-    /// Byte queue limits of the driver.
+    /// Byte queue limits (BQL) of the driver.
     ByteQueueLimits = 9 {
-        /// The limit now, of all queues together.
+        /// Current limit of all queues together.
         limit_bytes: u64,
-        /// The largest that it may become.
+        /// Maximum to which the limit can grow.
         max_bytes: u64,
     }
     /// A driver without byte queue limits, which fills its ring.
     NoByteQueueLimits = 10 {
         /// Name of the driver.
         driver?: String,
-        /// Packets of each ring; `None` if the driver does not say.
+        /// Packets in each ring; `None` if the driver does not report it.
         limit_packets?: u64,
-        /// Rings.
+        /// Number of rings.
         queue_count: u64,
     }
     /// Transmit ring of the network card.
     Ring = 11 {
-        /// Its length.
+        /// Current length.
         limit_packets: u64,
-        /// The longest that it may be.
+        /// Maximum length.
         max_packets?: u64,
-        /// Byte queue limits keep it short.
+        /// Byte queue limits keep the ring short.
         is_limited: bool,
     }
     /// Super-packets of segmentation offload, and interrupt coalescing.
@@ -342,74 +348,76 @@ host_queues! {
         /// Generic receive offload.
         has_gro: bool,
     }
-    /// Receive backlog of the kernel.
+    /// Receive backlog of the kernel (`netdev_max_backlog`).
     ReceiveBacklog = 13 {
-        /// Its limit.
+        /// Limit in packets.
         limit_packets: u64,
-        /// Packets dropped since the host started.
+        /// Packets dropped since boot.
         dropped_packets: u64,
-        /// Rounds that ended before the backlog was empty, since the host started.
+        /// Times since boot that softirq processing stopped before the backlog was empty (time
+        /// squeezes).
         squeezed_count: u64,
-        /// A limit for each flow is active.
+        /// A per-flow limit is active.
         has_flow_limit: bool,
         /// Packets dropped while the host was observed.
         observed_dropped_packets: u64,
     }
     /// Queues of mac80211, the kernel's Wi-Fi layer.
     WifiQueues = 14 {
-        /// Their limit.
+        /// Limit in packets.
         limit_packets: u64,
-        /// Limit of what the firmware takes from them.
+        /// Limit on what the firmware takes from these queues.
         airtime: AirtimeLimit,
     }
     /// Queues in the firmware of a Wi-Fi card.
     WifiFirmware = 15 {
         /// Name of the driver.
         driver?: String,
-        /// It is known that the driver does not use the queues of mac80211.
+        /// The driver is known not to use the mac80211 queues.
         is_certain: bool,
     }
-    /// Tunnel of a program.
+    /// Queue of a TUN or TAP interface.
     Tunnel = 16 {
-        /// Its limit.
+        /// Limit in packets.
         limit_packets: u64,
     }
     /// WireGuard.
     Wireguard = 17 {
-        /// Packets that wait for encryption.
+        /// Limit of packets waiting for encryption.
         limit_packets: u64,
-        /// Packets of each peer before.
+        /// Limit of packets staged for each peer before encryption.
         peer_limit_packets: u64,
     }
     /// PPP, including PPPoE.
     Ppp = 18 {
-        /// Its limit.
+        /// Limit in packets.
         limit_packets: u64,
     }
-    /// Interfaces without a queue of their own.
+    /// Interfaces without their own queue.
     Stacked = 19 {
-        /// They, by kind.
+        /// The interfaces, grouped by type.
         interfaces: Vec<InterfaceGroup>,
     }
     /// Intermediate functional block.
     Ifb = 20 {
-        /// Its length.
+        /// Length in packets.
         limit_packets: u64,
-        /// The queue discipline uses it.
+        /// The queue discipline uses this limit.
         is_used: bool,
     }
     /// USB or mobile modem.
     Modem = 21 {
-        /// Packets of usbnet.
+        /// Packet limit of usbnet.
         limit_packets: u64,
-        /// Size of each.
+        /// Size of a packet.
         packet_bytes: u64,
-        /// Size of a bundle of packets.
+        /// Size of an aggregate of packets.
         bundle_bytes?: u64,
     }
     /// Virtual machine.
     VirtualMachine = 22 {
-        /// Packets of its tap on this host; `None` if the audited host is the virtual machine.
+        /// Packet limit of the virtual machine's TAP interface on this host; `None` if the audited
+        /// host is the virtual machine.
         limit_packets?: u64,
     }
     /// Containers.
@@ -419,23 +427,23 @@ host_queues! {
     }
     /// Flow offload, which bypasses all queue disciplines.
     FlowOffload = 24 {
-        /// Flow tables of nf_tables: name, software or hardware, interfaces.
+        /// Flow tables of nftables: name, software or hardware, interfaces.
         flow_tables: Vec<String>,
-        /// Files that turn it on.
+        /// Configuration files that enable flow offload.
         files: Vec<String>,
         /// Offloaded connections among the first 20.
         connection_count: u64,
-        /// Interfaces that can offload traffic control, as a hardware shaper needs.
+        /// Interfaces with traffic control offload, which a hardware shaper needs.
         tc_offload_interfaces: Vec<String>,
     }
-    /// The link beyond this host, such as a modem or an access point.
+    /// The link beyond this host, for example in a modem or an access point.
     LinkBeyond = 25 {
-        /// Its rate, from the user.
+        /// Rate, as given by the user.
         rate_bits_per_second?: u64,
     }
     /// Programs and files that set queue disciplines.
     QueueManagers = 26 {
-        /// Programs that run.
+        /// Running programs.
         programs: Vec<String>,
         /// Files that set queue disciplines.
         files: Vec<String>,

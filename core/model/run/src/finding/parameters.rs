@@ -1,4 +1,5 @@
-//! Parameters of each kind of finding. Times are seconds, sizes bytes; the last word of a name is its unit.
+//! Parameters of each kind of finding. Times are in seconds and sizes in bytes unless the last word
+//! of a name gives another unit.
 use super::{CpuCause, InstrumentPart};
 use crate::{
     CaptureDefect, DelayAtLoss, DelayedFlows, Estimate, Interruption, NotSent, PhaseEnd, PhaseKind,
@@ -9,7 +10,8 @@ use alloc::vec::Vec;
 use fathom_units::Direction;
 use serde::{Deserialize, Serialize};
 
-/// Structs of public fields. `name?: Type` is an `Option`, which is absent in files if it is `None`.
+/// Defines structs with public fields. `name?: Type` is an `Option` that is omitted from files when
+/// `None`.
 macro_rules! data {
     ($($(#[$meta:meta])* struct $name:ident {
         $($(#[$field_meta:meta])* $field:ident $(?: $optional:ty)? $(: $type:ty)?,)*
@@ -25,7 +27,7 @@ macro_rules! data {
 }
 
 data! {
-    /// Round-trip latency without load and in a phase with load, of the probes that were answered.
+    /// Round-trip latency without and with load, of the probes that were answered.
     struct LatencyIncrease {
         /// The phase with load.
         phase: PhaseKind,
@@ -35,16 +37,16 @@ data! {
         loaded_p50_s: f64,
         /// 90th percentile under load.
         loaded_p90_s: f64,
-        /// Largest under load.
+        /// Maximum under load.
         loaded_max_s: f64,
-        /// Share of the increase that is in the upload direction, by one-way delays; `None` where those are unknown, or the
-        /// increase is too small to be divided.
+        /// Share of the increase on the uplink, from one-way delays; `None` if those are unknown or
+        /// the increase is too small to divide.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         up_ratio: Option<f64>,
     }
-    /// Round-trip latency of a period in which the load is unknown, of the probes that were answered.
+    /// Round-trip latency of a period with unknown load, of the probes that were answered.
     struct LatencyVariation {
-        /// 5th percentile: about what the path takes without a queue.
+        /// 5th percentile, an estimate of the latency without queues.
         base_p5_s: f64,
         /// Median.
         p50_s: f64,
@@ -52,16 +54,16 @@ data! {
         p90_s: f64,
         /// 95th percentile.
         p95_s: f64,
-        /// Largest.
+        /// Maximum.
         max_s: f64,
-        /// Probes that were answered.
+        /// Number of answered probes.
         answered_packets: u64,
     }
-    /// The delay of a captured queue while it was loaded.
+    /// Delay of a captured queue under load.
     struct QueueDelay {
         /// Number of the queue in the run's capture, from 1.
         queue: u32,
-        /// It is more than a person or a protocol should have to bear.
+        /// The delay exceeds what people or protocols tolerate.
         is_bloated: bool,
         /// 5th percentile.
         delay_p5_s: f64,
@@ -71,73 +73,73 @@ data! {
         delay_p90_s: f64,
         /// 95th percentile.
         delay_p95_s: f64,
-        /// Largest.
+        /// Maximum.
         delay_max_s: f64,
-        /// Samples.
+        /// Number of samples.
         samples: u64,
-        /// Round trip without queues, if the path was seen empty.
+        /// Round-trip time without queues, if the path was seen empty.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base_rtt_s: Option<f64>,
     }
-    /// Times at which the link delivered nothing.
+    /// Periods in which the link delivered nothing.
     struct Outage {
         /// The phase.
         phase: PhaseKind,
-        /// How many.
+        /// Number of outages.
         count: u64,
-        /// The longest.
+        /// Duration of the longest outage.
         longest_s: f64,
-        /// All together.
+        /// Total duration.
         total_s: f64,
     }
-    /// What a direction's queue held at its fullest: delay times rate.
+    /// Largest queue of a direction: delay times rate.
     struct BufferSize {
-        /// The phase it was measured in.
+        /// The phase in which it was measured.
         phase: PhaseKind,
         /// Added delay, 99th percentile.
         delay_p99_s: f64,
-        /// Payload of the load.
+        /// Goodput of the load.
         goodput_bits_per_second: f64,
-        /// What the probes added to it, as IP packets.
+        /// Rate of the probes in addition to the load, as IP packets.
         probes_bits_per_second: f64,
-        /// Rate of the line, as IP packets.
+        /// Rate of the link, as IP packets.
         rate_bits_per_second: f64,
-        /// The queue as IP packets.
+        /// Size of the queue as IP packets.
         ip_bytes: f64,
-        /// The queue as Ethernet frames.
+        /// Size of the queue as Ethernet frames.
         ethernet_bytes: f64,
-        /// Latency was still growing when the phase ended: the buffer holds more.
+        /// Latency was still growing when the phase ended, so the buffer is larger.
         is_lower_bound: bool,
         /// The line is bloated in this direction.
         is_bloated: bool,
     }
-    /// The link behind a captured queue.
+    /// The link that drains a captured queue.
     struct Bottleneck {
         /// Number of the queue in the run's capture, from 1.
         queue: u32,
         /// Rate, Ethernet headers included.
         rate_bits_per_second: Estimate,
-        /// What the buffer holds.
+        /// Size of the buffer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         buffer_bytes: Option<Estimate>,
-        /// The buffer was seen to overflow: its size is not a lower bound.
+        /// The buffer was seen to overflow, so its size is not a lower bound.
         was_full: bool,
     }
     /// What limits a queue.
     struct Management {
-        /// The rule.
+        /// Kind of management.
         rule: ManagementRule,
-        /// Losses: packets, or moments with retransmissions where packets were not seen.
+        /// Number of lost packets, or of moments with retransmissions if packets were not captured.
         loss_count: u64,
-        /// Packets marked CE.
+        /// Number of packets marked CE.
         mark_packets: u64,
-        /// Episodes of loss.
+        /// Number of loss episodes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         episode_count: Option<u64>,
-        /// Delay in the queue when packets were lost or marked, of a captured queue.
+        /// Queueing delay of a captured queue when packets were lost or marked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delay_at_loss: Option<DelayAtLoss>,
-        /// Median queueing delay at losses, by probes.
+        /// Median queueing delay at losses, measured by probes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delay_at_loss_p50_s: Option<f64>,
         /// Median queueing delay.
@@ -146,115 +148,115 @@ data! {
         /// 95th percentile of queueing delay.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         delay_p95_s: Option<f64>,
-        /// Share of the losses that came within the top fifth of the 95th percentile of queueing delay.
+        /// Share of the losses at a queueing delay of at least 80 % of its 95th percentile.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         top_ratio: Option<f64>,
     }
-    /// How fast the queue filled.
+    /// Time in which the queue filled.
     struct FillTime {
         /// The phase.
         phase: PhaseKind,
-        /// From the start of the phase to nine tenths of the final queueing delay.
+        /// Time from the start of the phase until queueing delay reached 90 % of its final value.
         fill_s: f64,
         /// 95th percentile of queueing delay.
         delay_p95_s: f64,
-        /// Growth of queueing delay in seconds per second.
+        /// Growth rate of queueing delay, in seconds per second.
         growth_ratio: f64,
     }
-    /// How long the queue took to empty.
+    /// Time in which the queue emptied.
     struct DrainTime {
-        /// Until latency was below `threshold_s`, or to the end of the phase.
+        /// Time until latency fell below `threshold_s`, or until the end of the phase.
         drain_s: f64,
         /// Latency fell below the threshold within the phase.
         is_empty: bool,
         /// Latency below which the queue counts as empty.
         threshold_s: f64,
     }
-    /// A download slowed by the delay of its acknowledgements.
+    /// A download slowed by the delay of its acknowledgments.
     struct AckStarvation {
         /// Download goodput without upload.
         alone_bits_per_second: f64,
         /// Download goodput during the upload.
         loaded_bits_per_second: f64,
-        /// Added delay in the upload direction.
+        /// Added delay on the uplink.
         ack_delay_s: f64,
     }
     /// Oscillation of a queue.
     struct Oscillation {
         /// Number of the queue in the run's capture, from 1.
         queue: u32,
-        /// Its period.
+        /// Period of the oscillation.
         period_s: f64,
-        /// Congestion control that oscillates so.
+        /// Congestion control that oscillates with this period.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         congestion_control: Option<String>,
-        /// The period which that congestion control should have.
+        /// Period predicted for this congestion control.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         predicted_s: Option<f64>,
     }
-    /// Flows that waited in a queue without filling it, most delayed first.
+    /// Flows that waited in a queue without filling it, the most delayed first.
     struct QueueVictims {
         /// Number of the queue in the run's capture, from 1.
         queue: u32,
-        /// The flows.
+        /// The delayed flows.
         flows: Vec<DelayedFlows>,
     }
-    /// Questions and answers apart from TCP that waited in a queue.
+    /// Requests of protocols other than TCP that waited in a queue.
     struct DelayedProbes {
         /// Number of the queue in the run's capture, from 1.
         queue: u32,
-        /// What was asked.
+        /// Kind of the requests.
         probe: ProbeKind,
-        /// Host that asked.
+        /// Host that sent the requests.
         from: String,
-        /// Host that was asked.
+        /// Host that was queried.
         to: String,
-        /// Answers that came while the queue was there.
+        /// Number of responses that arrived while the queue was present.
         answers: u64,
-        /// Questions without an answer in the whole capture.
+        /// Number of requests without a response in the whole capture.
         unanswered: u64,
-        /// Longest answer while the queue was there.
+        /// Longest response time while the queue was present.
         max_s: f64,
-        /// Shortest answer in the whole capture.
+        /// Shortest response time in the whole capture.
         min_s: f64,
-        /// Added by the queue, 95th percentile.
+        /// Delay added by the queue, 95th percentile.
         added_p95_s: f64,
     }
-    /// DSCP or ECN changed between two points of capture.
+    /// DSCP or ECN changes between two capture points.
     struct PathRemarking {
-        /// The capture that packets pass first, and the next.
+        /// The capture that packets pass first, and the next one.
         captures: [String; 2],
-        /// Each change.
+        /// The changes.
         changes: Vec<Remarking>,
     }
-    /// Probes without an answer.
+    /// Probes without a response.
     struct ProbeLoss {
         /// The phase.
         phase: PhaseKind,
-        /// Without an answer.
+        /// Number of probes without a response.
         lost_packets: u64,
-        /// Sent.
+        /// Number of probes sent.
         sent_packets: u64,
     }
-    /// Packets lost between two points of capture.
+    /// Packets lost between two capture points.
     struct PathLoss {
-        /// The capture that packets pass first, and the next.
+        /// The capture that packets pass first, and the next one.
         captures: [String; 2],
-        /// In the first alone.
+        /// Number of packets found only in the first capture.
         lost_packets: u64,
-        /// In both.
+        /// Number of packets found in both captures.
         matched_packets: u64,
     }
-    /// Packets out of order between two points of capture.
+    /// Packets reordered or duplicated between two capture points.
     struct Reordering {
-        /// The capture that packets pass first, and the next.
+        /// The capture that packets pass first, and the next one.
         captures: [String; 2],
-        /// Arrived after later ones of their flow.
+        /// Number of packets that arrived after later packets of their flow.
         reordered_packets: u64,
-        /// Arrived more than once.
+        /// Number of duplicates.
         duplicated_packets: u64,
     }
-    /// What a flow sent again.
+    /// Retransmissions of a flow.
     struct FlowRetransmission {
         /// Number of the flow.
         flow: u32,
@@ -262,101 +264,101 @@ data! {
         from: String,
         /// Address and port of the receiver.
         to: String,
-        /// Segments that it sent in all.
+        /// Number of segments sent.
         sent_packets: u64,
-        /// Segments sent again, by cause.
+        /// Retransmitted segments by cause.
         retransmissions: Retransmissions,
     }
-    /// A series of a history.
+    /// A series in the history of a watch.
     struct HistorySeries {
-        /// Its number in the history.
+        /// Number of the series in the history.
         series: u32,
         /// Name of the target.
         target: String,
-        /// How the target is probed.
+        /// Kind of probe.
         probe: String,
     }
-    /// Hours of some days at which something happens again and again.
+    /// Hours of certain days at which an event recurs.
     struct RecurringHours {
         /// The days.
         days: DayGroup,
-        /// First hour of the day, by the clock of the household.
+        /// First hour of the day, in local time.
         from_hour: u64,
-        /// Hour after the last.
+        /// Hour after the last, in local time.
         to_hour: u64,
-        /// Days on which it happened.
+        /// Number of days with the event.
         hit_days: u64,
-        /// Days that were examined.
+        /// Number of days examined.
         all_days: u64,
-        /// Share of all other hours in which it happened.
+        /// Share of all other hours with the event.
         elsewhere_ratio: f64,
-        /// Probability of each hour by chance.
+        /// Probability that an hour shows the event by chance.
         chance_ratio: f64,
     }
-    /// Delay that rises at the same hours.
+    /// Delay that increases at the same hours.
     struct RecurringDelay {
         /// The series.
         of: HistorySeries,
-        /// When.
+        /// The hours.
         hours: RecurringHours,
         /// Median delay above that of the day's median hour.
         excess_s: f64,
-        /// What this house's own link carried then.
+        /// Load of the household's own link during these hours.
         own_link: LinkUse,
     }
     /// Loss at the same hours.
     struct RecurringLoss {
         /// The series.
         of: HistorySeries,
-        /// When.
+        /// The hours.
         hours: RecurringHours,
-        /// Share of the probes that were lost.
+        /// Share of lost probes.
         loss_ratio: f64,
     }
-    /// A buffer that this house's own traffic fills.
+    /// A buffer filled by the household's own traffic.
     struct OwnLoad {
         /// The series.
         of: HistorySeries,
-        /// Delay while the link is full, above the day's base.
+        /// Delay while the link is fully used, above the day's base delay.
         delay_s: f64,
-        /// Delay while it is idle, above the day's base.
+        /// Delay while the link is idle, above the day's base delay.
         idle_delay_s: f64,
-        /// Times that the link was full.
+        /// Number of episodes with a fully used link.
         full_count: u64,
-        /// Times that it was full and slow.
+        /// Number of those episodes with high delay.
         slow_count: u64,
-        /// Times a day that it was full and slow.
+        /// Number of those episodes with high delay per day.
         slow_per_day: f64,
-        /// Probability by chance.
+        /// Probability that this happens by chance.
         chance_ratio: f64,
     }
-    /// A change of the least delay that lasts.
+    /// A lasting change of the minimum delay.
     struct BaseChange {
         /// The series.
         of: HistorySeries,
-        /// First day of the new delay, in days since 1970-01-01 by the clock of the household.
+        /// First day with the new delay, in days since 1970-01-01, local time.
         since_day: u64,
-        /// New less old.
+        /// New minus old delay.
         change_s: f64,
-        /// Median of the days before.
+        /// Median of the days before the change.
         before_s: f64,
-        /// Median of the days since.
+        /// Median of the days since the change.
         after_s: f64,
-        /// Days on each side, all of which differ.
+        /// Number of days on each side of the change; all of them differ.
         each_side_days: u64,
         /// The path changed at about the same time.
         path_changed: bool,
     }
-    /// Figures of a phase are lower bounds.
+    /// Results of a phase that are only lower bounds.
     struct LowerBound {
         /// The phase.
         phase: PhaseKind,
-        /// Why.
+        /// The cause.
         cause: BoundCause,
     }
 }
 
-/// Days that may have something in common.
+/// Group of days.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DayGroup {
@@ -366,88 +368,88 @@ pub enum DayGroup {
     Working,
     /// Saturday and Sunday.
     Weekend,
-    /// One day of the week, 0 for Monday.
+    /// One day of the week, 0 is Monday.
     Weekday(u64),
 }
 
-/// What a link carried, compared with the most it was seen to carry.
+/// Load of a link, relative to the highest load seen on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkUse {
-    /// Little.
+    /// Low.
     Idle,
-    /// Much.
+    /// High.
     Busy,
-    /// It was not recorded.
+    /// Not recorded.
     Unknown,
 }
 
-/// Why figures are lower bounds.
+/// Why results are lower bounds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum BoundCause {
     /// Latency was still growing when the phase ended.
     StillGrowing {
-        /// What ended the phase.
+        /// How the phase ended.
         end: PhaseEnd,
         /// Median latency of the middle third of the phase.
         middle_p50_s: f64,
         /// Median latency of the last third.
         last_p50_s: f64,
     },
-    /// Nothing shows that the load reached the capacity of the line.
+    /// There is no evidence that the load reached the capacity of the link.
     NotReached {
-        /// 90th percentile of the increase.
+        /// 90th percentile of the latency increase.
         increase_p90_s: f64,
     },
 }
 
-/// What limits a queue.
+/// How a queue is managed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ManagementRule {
-    /// Drops only when it is full: no AQM.
+    /// Drops only when the buffer is full: no AQM.
     TailDrop,
-    /// Drops at random as it grows.
+    /// Drops at random, with a probability that grows with the queue.
     Red,
     /// Keeps its standing delay at a target.
     Codel,
-    /// Flows do not wait behind the flow that fills it.
+    /// Other flows do not wait behind the flow that fills the queue.
     FairQueueing,
     /// Packets are dropped while the queue is short.
     KeptShort,
-    /// It never dropped: the buffer is larger than what the load put into it.
+    /// The queue never dropped a packet: the buffer is larger than the queue that the load built.
     NeverDropped,
-    /// Neither drops nor marks were seen.
+    /// No drops or marks were seen.
     NoneSeen,
 }
 
-/// What the instrument did to a result.
+/// How the measurement itself affected a result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum InstrumentEffect {
     /// The run is incomplete.
     Incomplete {
-        /// Why.
+        /// The reason.
         why: Interruption,
     },
-    /// A part of the instrument was late.
+    /// A part of the measurement was late.
     Late {
-        /// The part.
+        /// The late part.
         part: InstrumentPart,
         /// 95th percentile.
         lateness_p95_s: f64,
     },
-    /// The program lacked CPU time under load.
+    /// This program lacked CPU time under load.
     LackOfCpu {
-        /// Who had the CPUs.
+        /// What used the CPUs.
         cause: CpuCause,
-        /// Share of the time under load, median.
+        /// Median share of the time under load.
         cpu_ratio: f64,
     },
-    /// Few replies carried a kernel timestamp.
+    /// Few responses carried a kernel timestamp.
     FewKernelTimestamps {
-        /// Share that did.
+        /// Share of responses with a kernel timestamp.
         kernel_timestamp_ratio: f64,
     },
     /// The wall clock was set during the run.
@@ -455,63 +457,63 @@ pub enum InstrumentEffect {
         /// The largest step.
         largest_s: f64,
     },
-    /// Probes could not be sent when due.
+    /// Probes could not be sent on time.
     ProbesNotSent {
-        /// How many.
+        /// Number of probes not sent.
         not_sent_packets: u64,
-        /// Probes that were due.
+        /// Number of probes due.
         due_packets: u64,
-        /// The most frequent reason.
+        /// Most frequent reason.
         why: NotSent,
     },
-    /// A capture is defective.
+    /// A capture has a defect.
     CaptureDefect {
         /// The file or interface.
         source: String,
-        /// What is wrong.
+        /// The defect.
         defect: CaptureDefect,
     },
-    /// The location of a captured flow's queueing delay cannot be determined.
+    /// The location of a captured flow's queueing delay is unknown.
     Undetermined {
-        /// Which flow, and why.
+        /// The flow and the reason.
         unknown: UnknownQueue,
     },
-    /// A clock was set while captures ran, so that no delay between them is known.
+    /// A clock was set during the captures, so delays between them are unknown.
     CaptureClockSet {
         /// The captures.
         captures: [String; 2],
     },
-    /// Packets that the second capture missed, as a later one has them.
+    /// Packets missing from the second capture but present in a later one.
     CaptureMissed {
         /// The captures.
         captures: [String; 2],
-        /// How many.
+        /// Number of such packets.
         missed_packets: u64,
     },
-    /// Packets that only the second capture has.
+    /// Packets only in the second capture.
     CaptureAppeared {
         /// The captures.
         captures: [String; 2],
-        /// How many.
+        /// Number of such packets.
         appeared_packets: u64,
     },
-    /// Packets of the first capture that passed the second when that did not run.
+    /// Packets of the first capture sent while the second was not running.
     CaptureUnjudged {
         /// The captures.
         captures: [String; 2],
-        /// How many.
+        /// Number of such packets.
         unjudged_packets: u64,
     },
     /// A NAT between two captures.
     Translated {
         /// The captures.
         captures: [String; 2],
-        /// Flows whose addresses or ports it rewrites.
+        /// Number of flows with rewritten addresses or ports.
         flow_count: u64,
     },
 }
 
-/// What else would explain the evidence of a finding, or what the evidence excludes.
+/// An alternative explanation of the evidence, or an explanation that the evidence excludes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Alternative {
@@ -519,17 +521,17 @@ pub enum Alternative {
     OtherDirection,
     /// The buffer is limited in packets, not in bytes.
     PacketLimit,
-    /// The buffer is larger, and an AQM keeps the queue at this length.
+    /// The buffer is larger, but an AQM keeps the queue at this length.
     ManagedLargerBuffer,
     /// The buffer is small, without an AQM.
     SmallBuffer,
-    /// Loss without congestion, as on radio links.
+    /// Loss without congestion, as on wireless links.
     LossWithoutCongestion,
     /// An AQM that starts to drop only at this length.
     ManagedAtThisLength,
-    /// A window limited the sender before the buffer was full.
+    /// The window of the sender limited the queue before the buffer was full.
     WindowLimited,
-    /// The line marks packets (ECN) instead of dropping them.
+    /// Packets are marked (ECN) instead of dropped.
     EcnMarking,
     /// A CPU, Wi-Fi or the server limited the load.
     LoadLimitedElsewhere,
@@ -541,70 +543,71 @@ pub enum Alternative {
     NeverFull,
     /// The resolver itself was slow.
     SlowResolver,
-    /// The ends may set the spin bit as they like.
+    /// Endpoints may set the spin bit arbitrarily.
     SpinBitUnreliable,
-    /// An alternative of a captured queue.
+    /// An alternative explanation of a captured queue.
     Captured(QueueAlternative),
 }
 
-/// What can be done about a finding.
+/// A recommended action.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Remedy {
-    /// Shape a direction below the rate of the line, with CAKE or fq_codel, so that the queue forms where it is managed.
+    /// Shape a direction below the link rate with CAKE or fq_codel, so that the shaper's AQM
+    /// manages the queue.
     Shape {
-        /// The direction; `None` for both, or where it is unknown.
+        /// The direction; `None` for both or an unknown direction.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         direction: Option<Direction>,
-        /// Lowest recommended rate; `None` where the line's rate is unknown.
+        /// Lowest recommended rate; `None` if the link rate is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min_bits_per_second: Option<f64>,
         /// Highest recommended rate.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_bits_per_second: Option<f64>,
     },
-    /// Repeat the measurement on a machine that is less busy.
+    /// Repeat the measurement on a less busy machine.
     UseQuietMachine,
-    /// Repeat the measurement with a longer or larger load.
+    /// Repeat the measurement with a longer or heavier load.
     LoadLonger,
-    /// Run a command in the shell of the audited host.
+    /// Run a shell command on the audited host.
     Run {
         /// The command.
         command: String,
         /// The command that restores the previous state.
         undo: String,
-        /// What to know before.
+        /// What to know before running it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         caution: Option<Caution>,
     },
-    /// Replace the leaves of an interface's queue disciplines by fq_codel.
+    /// Replace the leaf queue disciplines of an interface by fq_codel.
     ReplaceLeafQdiscs {
         /// The interface.
         interface: String,
-        /// Name of the queue discipline of the leaves now.
+        /// Current queue discipline of the leaves.
         qdisc: String,
     },
-    /// Delete the flow tables from the rules of nftables.
+    /// Delete the flow tables from the nftables ruleset.
     DeleteFlowTables,
     /// Spread the processing of received packets over the CPUs.
     SpreadReceiveWork,
-    /// Use a Wi-Fi card whose driver has the queues of mac80211.
+    /// Use a Wi-Fi card with a driver that uses the mac80211 queues.
     ReplaceWifiCard,
 }
 
 impl Remedy {
-    /// A shaper whose rate has to be found first.
+    /// A shaper with a rate that is not known yet.
     pub const fn shape_at_unknown_rate(direction: Option<Direction>) -> Self {
         Remedy::Shape { direction, min_bits_per_second: None, max_bits_per_second: None }
     }
 }
 
-/// What to know before a command is run.
+/// A warning to read before running a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Caution {
     /// The link goes down for a moment.
     LinkGoesDown,
-    /// It suits only a host that reaches everything through this one link.
+    /// Only suitable for a host with a single link to all its destinations.
     OnlyLinkOfHost,
 }

@@ -2,25 +2,25 @@
 use crate::PhaseKind;
 use serde::{Deserialize, Serialize};
 
-/// A part of the instrument that can be late.
+/// A part of the measurement that can be late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InstrumentPart {
-    /// The timer that wakes the prober.
+    /// The timer that wakes the probing thread.
     ProbeTimer,
-    /// The sending of probes after they were due.
+    /// The sending of due probes.
     ProbeSending,
-    /// The emulated line's release of packets.
+    /// The release of packets by the emulated line.
     EmulatedLine,
 }
 
-/// What left the program without CPU time.
+/// Why this program lacked CPU time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CpuCause {
     /// All CPUs of this machine were busy.
     Busy,
-    /// The hypervisor gave the CPUs to other guests.
+    /// The hypervisor gave the CPUs to other guests (steal time).
     Stolen,
 }
 
@@ -28,67 +28,67 @@ pub enum CpuCause {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Reason {
-    /// No kind of probe was answered for most of the idle phase.
+    /// No kind of probe was answered during most of the idle phase.
     NoAnswers,
-    /// Nothing was measured: the command only shows or changes the state of a host.
+    /// The command measures nothing: it only shows or changes the state of a host.
     NotMeasured,
     /// Latency without load was not measured.
     NoIdleLatency,
-    /// The line was not loaded while latency was measured.
+    /// The line carried no load while latency was measured.
     NotLoaded,
-    /// The load delivered no byte.
+    /// The load delivered no data.
     NothingDelivered,
     /// Most probes of a phase were lost.
     ConnectionBroken {
         /// The phase.
         phase: PhaseKind,
-        /// Share of its probes that were lost.
+        /// Share of lost probes.
         loss_ratio: f64,
     },
-    /// A part of the instrument was late by about as much as latency rose.
+    /// A part of the measurement was late by about as much as latency rose.
     Late {
-        /// The part.
+        /// The late part.
         part: InstrumentPart,
-        /// 95th percentile of its lateness.
+        /// 95th percentile of the lateness.
         lateness_p95_s: f64,
-        /// The increase that it may explain.
+        /// The latency increase that the lateness may explain.
         increase_s: f64,
     },
-    /// A lack of CPU time may explain the increase.
+    /// A lack of CPU time may explain the latency increase.
     CpuExplains {
-        /// Who had the CPUs.
+        /// What used the CPUs.
         cause: CpuCause,
-        /// Share of the phase, median.
+        /// Median share of the phase.
         cpu_ratio: f64,
-        /// The increase that it may explain.
+        /// The latency increase that it may explain.
         increase_s: f64,
     },
     /// This machine, not the line, limited the load.
     CpuLimited {
-        /// Who had the CPUs.
+        /// What used the CPUs.
         cause: CpuCause,
-        /// Share of the phase, median.
+        /// Median share of the phase.
         cpu_ratio: f64,
         /// The phase.
         phase: PhaseKind,
     },
-    /// The program did not get the CPU in time for many of the probes.
+    /// Many probes were skipped because the program did not get CPU time.
     ProbesLeftOut {
-        /// Share of the probes that were due.
+        /// Share of due probes that were skipped.
         left_out_ratio: f64,
     },
-    /// Latency was raised, and what loaded the line then is unknown.
+    /// Latency was elevated, and the load at that time is unknown.
     UnknownLoad {
-        /// Median less the 5th percentile.
+        /// Median minus 5th percentile.
         increase_p50_s: f64,
-        /// 90th percentile less the 5th.
+        /// 90th minus 5th percentile.
         increase_p90_s: f64,
     },
     /// A capture without TCP.
     NoTcp,
     /// No TCP flow of a capture shows a queue.
     NoQueueSeen {
-        /// TCP flows in the capture.
+        /// Number of TCP flows in the capture.
         flows: u64,
     },
 }

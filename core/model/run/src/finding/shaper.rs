@@ -1,29 +1,29 @@
-//! Parameters of findings about a shaper: the checks that it has to pass, and what conflicts with it.
+//! Parameters of findings about a shaper: the checks that it must pass, and conflicts with it.
 use crate::PhaseKind;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_units::Direction;
 use serde::{Deserialize, Serialize};
 
-/// A requirement on a test through the shaper, and what the test showed.
+/// A requirement on a test through the shaper, with the result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ShaperCheck {
     /// The phase with load.
     pub phase: PhaseKind,
     /// The requirement is met.
     pub passed: bool,
-    /// The requirement with what was measured.
+    /// The requirement with the measured values.
     #[serde(flatten)]
     pub criterion: Criterion,
 }
 
-/// What is required of a shaper, with what was measured.
+/// A requirement on a shaper, with the measured values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "check", rename_all = "snake_case")]
 pub enum Criterion {
     /// Latency under load stays within the budget.
     Latency {
-        /// Median above that of the idle phase; `None` if no probe was answered.
+        /// Median increase over the idle phase; `None` if no probe was answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         increase_p50_s: Option<f64>,
         /// The budget.
@@ -35,43 +35,43 @@ pub enum Criterion {
         before_bits_per_second: f64,
         /// Goodput through the shaper.
         after_bits_per_second: f64,
-        /// The least that the second must be of the first.
+        /// Minimum ratio of the goodput through the shaper to the goodput without it.
         required_ratio: f64,
     },
-    /// The shaper is the bottleneck: it passes about its rate, and makes packets wait.
+    /// The shaper is the bottleneck: throughput is close to its rate, and packets queue in it.
     Bottleneck {
-        /// The shaper's direction.
+        /// Direction of the shaper.
         direction: Direction,
-        /// Throughput as a share of its rate.
+        /// Throughput relative to the rate of the shaper.
         throughput_ratio: f64,
-        /// The least share.
+        /// Minimum ratio.
         min_ratio: f64,
-        /// The largest share.
+        /// Maximum ratio.
         max_ratio: f64,
-        /// Packets that it dropped, marked or made wait.
+        /// Number of packets that it dropped, marked or delayed.
         held_packets: u64,
     },
-    /// All bytes of the interface pass the shaper.
+    /// All traffic of the interface passes the shaper.
     Bypass {
-        /// Share of the bytes that did, where some did not.
+        /// Share of the bytes that passed the shaper, if some did not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shaped_ratio: Option<f64>,
-        /// The least share.
+        /// Minimum share.
         min_ratio: f64,
-        /// What went past the shaper.
+        /// How packets bypassed the shaper.
         bypasses: Vec<ShaperBypass>,
     },
-    /// CPUs have time left to process packets.
+    /// The CPUs have headroom for packet processing.
     Processor {
-        /// Share of its time that the busiest CPU spent on packets.
+        /// Share of its time that the busiest CPU spent processing packets.
         busy_ratio: f64,
-        /// The largest share.
+        /// Maximum share.
         max_ratio: f64,
     },
 }
 
 impl ShaperCheck {
-    /// The direction that it is about, if it is about one.
+    /// Direction of the requirement, if it has one.
     pub const fn direction(&self) -> Option<Direction> {
         match (&self.criterion, self.phase) {
             (Criterion::Bottleneck { direction, .. }, _) => Some(*direction),
@@ -82,33 +82,33 @@ impl ShaperCheck {
     }
 }
 
-/// Packets that went past the shaper.
+/// How packets bypassed the shaper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ShaperBypass {
-    /// The interface carried more than the shaper: an offload, a fast path or a filter takes packets before the shaper sees
-    /// them.
+    /// The interface carried more than the shaper: an offload, a fast path or a filter took packets
+    /// before they reached the shaper.
     Unshaped {
         /// The direction.
         direction: Direction,
-        /// Carried by the interface.
+        /// Bytes carried by the interface.
         interface_bytes: u64,
-        /// Carried by the shaper.
+        /// Bytes carried by the shaper.
         shaped_bytes: u64,
     },
-    /// Packets passed the shaper's qdisc outside of all its classes.
+    /// Packets passed through the shaper's qdisc but none of its classes.
     Unclassified {
-        /// How many.
+        /// Number of such packets.
         unclassified_packets: u64,
     },
 }
 
-/// Something that makes a shaper useless or short-lived.
+/// A condition that disables a shaper or will remove it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ShaperConflict {
     /// The interface.
     pub interface: String,
-    /// What it is.
+    /// The condition.
     #[serde(flatten)]
     pub cause: ConflictCause,
 }
@@ -117,35 +117,35 @@ pub struct ShaperConflict {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "conflict", rename_all = "snake_case")]
 pub enum ConflictCause {
-    /// The default routes lead through other interfaces.
+    /// All default routes use other interfaces.
     NoDefaultRoute {
         /// Those interfaces.
         default_routes: Vec<String>,
     },
-    /// The kernel forwards connections past all queues.
+    /// The kernel forwards connections past all queue disciplines (flow offload).
     Offload {
-        /// How many connections.
+        /// Number of such connections.
         connection_count: u64,
     },
-    /// The card may forward packets by itself.
+    /// The network card may forward packets in hardware.
     HardwareOffload,
-    /// NetworkManager replaces the queues.
+    /// NetworkManager replaces the queue disciplines.
     NetworkManager {
-        /// The file of its profile.
+        /// File of its connection profile.
         file: String,
     },
-    /// systemd-networkd replaces the queues.
+    /// systemd-networkd replaces the queue disciplines.
     Networkd {
         /// Its configuration file.
         file: String,
     },
-    /// sqm-scripts replaces the queues.
+    /// sqm-scripts replaces the queue disciplines.
     SqmScripts,
-    /// Packets went past the shaper.
+    /// Packets bypassed the shaper.
     Bypass {
-        /// How.
+        /// The kind of bypass.
         bypass: ShaperBypass,
     },
-    /// No packet passed the interface.
+    /// No packet passed through the interface.
     NoTraffic,
 }

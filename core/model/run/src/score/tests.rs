@@ -7,17 +7,18 @@ fn close(got: f64, want: f64, tolerance: f64) {
 
 #[test]
 fn rpm_of_the_draft() {
-    // The bands' own examples: 200 ms is 300, 60 ms is 1000, 10 ms is 6000 per minute.
+    // Examples from the draft: 200 ms is 300, 60 ms is 1000, 10 ms is 6000 per minute.
     for (ms, per_minute) in [(200.0, 300.0), (60.0, 1000.0), (10.0, 6000.0)] {
         let delays = [ms / 1e3; 10];
         let rpm = Rpm::new(&delays, &delays, &delays).unwrap();
         close(rpm.per_minute, per_minute, 1e-9);
     }
-    // Foreign 60 / ((0.1 + 0.3) / 2) = 300; Loaded 60 / 0.6 = 100; the mean of the two, not 60 / mean delay.
+    // Foreign part 60 / ((0.1 + 0.3) / 2) = 300; loaded part 60 / 0.6 = 100. The result is the mean
+    // of the two, not 60 / mean delay.
     let rpm = Rpm::new(&[0.1], &[0.3], &[0.6]).unwrap();
     close(rpm.per_minute, 200.0, 1e-9);
     assert_eq!((rpm.foreign_per_minute, rpm.band()), (Some(300.0), "poor"));
-    // One outlier among 20 is trimmed.
+    // One outlier among 20 values is trimmed.
     let mut delays = [0.06; 20];
     delays[3] = 9.0;
     close(Rpm::new(&delays, &delays, &delays).unwrap().per_minute, 1000.0, 1e-9);
@@ -51,7 +52,7 @@ fn grades_of_dslreports() {
 
 #[test]
 fn mos_of_g107() {
-    // R and MOS of ITU-T G.107 annex B and of G.109.
+    // R factors and mean opinion scores of ITU-T G.107 annex B and G.109.
     for (r, mos) in
         [(0.0, 1.0), (50.0, 2.58), (60.0, 3.10), (70.0, 3.60), (80.0, 4.03), (90.0, 4.34), (93.2, 4.41)]
     {
@@ -61,11 +62,11 @@ fn mos_of_g107() {
 
 #[test]
 fn delay_impairment_of_cole_and_rosenbluth() {
-    // Id = 0.024 d below the knee; at 300 ms 7.2 + 0.11 * 122.7.
+    // Id = 0.024 d below 177.3 ms; at 300 ms it is 7.2 + 0.11 * 122.7.
     for (ms, id) in [(100.0, 2.4), (177.3, 4.2552), (300.0, 20.697), (400.0, 34.097)] {
         close(93.2 - Call::new((ms - 20.0) / 1e3, 0.0).r_factor, id, 1e-9);
     }
-    // G.113: 25.1 % loss of G.711 with concealment costs half of 95.
+    // ITU-T G.113: 25.1 % loss of G.711 with loss concealment costs half of 95.
     close(93.2 - 0.024 * 20.0 - Call::new(0.0, 0.251).r_factor, 47.5, 1e-9);
     let bloated = Call::new(1.0, 0.0);
     assert_eq!((bloated.mos, bloated.words()), (1.0, "unusable"));

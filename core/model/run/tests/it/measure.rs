@@ -1,4 +1,4 @@
-//! Measures by hand.
+//! Measures compared with values computed by hand.
 use fathom_run::{Measure, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, Series, SeriesKey, Value};
 use fathom_units::{Direction, Time};
 
@@ -11,7 +11,7 @@ fn series(key: SeriesKey, values: &[(u64, f64)]) -> Series {
     series
 }
 
-/// Idle until 10 s, then up. Negative values are censored.
+/// Idle until 10 s, then upload. Negative values stand for censored ones.
 fn run() -> Run {
     let phase = |kind, start: u64, end: u64| Phase {
         kind,
@@ -77,7 +77,7 @@ fn numbers() {
         ("goodput_bits_per_second up flow 2..9 sum", None),
         ("queue_drops_packets last", Some(12.0)),
         ("queue_drops_packets last from 12s", Some(9.0)),
-        // The router's count was 1 and became 3, the modem's became 9.
+        // The router's counter grew from 1 to 3, the modem's from 0 to 9.
         ("queue_drops_packets grown", Some(12.0)),
         ("queue_drops_packets grown from 5s", Some(11.0)),
         ("queue_drops_packets grown from 5s to 12s", Some(2.0)),
@@ -98,15 +98,15 @@ fn numbers() {
 #[test]
 fn refusals_name_the_word() {
     let table = [
-        ("", "the measure ends too early (expected a metric of docs/metrics.md, such as udp_rtt_s)"),
-        ("ping max", "\"ping\" in a measure will not do (expected a metric"),
-        ("udp_rtt_s", "the measure ends too early (expected min, mean, p50"),
-        ("udp_rtt_s p100", "\"p100\" in a measure will not do (expected min, mean"),
-        ("udp_rtt_s max during up", "\"during\" in a measure will not do (expected \"while\""),
-        ("udp_rtt_s max while busy", "\"busy\" in a measure will not do (expected idle, down"),
-        ("udp_rtt_s max from 10", "\"10\" in a measure will not do (expected a time such as 10s)"),
-        ("udp_rtt_s flow 3..1 max", "\"3..1\" in a measure will not do (expected the number of a flow"),
-        ("udp_rtt_s max while up now", "\"now\" in a measure will not do (expected nothing more)"),
+        ("", "the measure is incomplete (expected a metric of docs/metrics.md, such as udp_rtt_s)"),
+        ("ping max", "invalid word \"ping\" in a measure (expected a metric"),
+        ("udp_rtt_s", "the measure is incomplete (expected min, mean, a percentile"),
+        ("udp_rtt_s p100", "invalid word \"p100\" in a measure (expected min, mean"),
+        ("udp_rtt_s max during up", "invalid word \"during\" in a measure (expected \"while\""),
+        ("udp_rtt_s max while busy", "invalid word \"busy\" in a measure (expected idle, down"),
+        ("udp_rtt_s max from 10", "invalid word \"10\" in a measure (expected a time such as 10s)"),
+        ("udp_rtt_s flow 3..1 max", "invalid word \"3..1\" in a measure (expected the number of a flow"),
+        ("udp_rtt_s max while up now", "invalid word \"now\" in a measure (expected nothing more)"),
     ];
     for (text, start) in table {
         let error = text.parse::<Measure>().expect_err(text).to_string();

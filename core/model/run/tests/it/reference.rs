@@ -1,4 +1,4 @@
-//! The reference page is made from the registry and held equal to it.
+//! Keeps the generated reference page equal to docs/metrics.md.
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/metrics.md");
 

@@ -1,4 +1,4 @@
-//! Axes and cells by hand.
+//! Axes and grid cells compared with hand-written ones.
 use fathom_scenario::{Axis, Grid};
 
 #[test]
@@ -20,14 +20,14 @@ fn values() {
 #[test]
 fn refusals() {
     let table = [
-        ("rate", "varies nothing"),
-        ("rate=", "varies nothing"),
+        ("rate", "is not an axis"),
+        ("rate=", "is not an axis"),
         ("rate=1,,2", "value 2 is empty"),
-        ("rate=1mbit..2mbit", "how many values?"),
+        ("rate=1mbit..2mbit", "the number of values is missing"),
         ("rate=1mbit..2mbit/1", "2 to 100000"),
-        ("rate=1mbit..2gbit/5", "same unit"),
+        ("rate=1mbit..2gbit/5", "different units"),
         ("rate=0mbit..2mbit*5", "above 0"),
-        ("rate=x..2mbit*5", "no number"),
+        ("rate=x..2mbit*5", "not a number"),
     ];
     for (text, word) in table {
         let error = text.parse::<Axis>().expect_err(text).to_string();

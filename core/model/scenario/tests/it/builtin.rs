@@ -1,4 +1,4 @@
-//! The built-in lines: readable, and their expectations follow from their own numbers.
+//! Built-in lines: they parse, and their expectations follow from their numbers.
 use fathom_qdisc::{Limit, Spec};
 use fathom_scenario::{BUILTIN_NAMES, Plan, builtin, builtin_plan, gallery_names};
 use fathom_units::{Bytes, Duration};
@@ -20,7 +20,7 @@ fn all_are_read_and_bear_their_own_name() {
     assert!(builtin("no such line").is_none() && builtin_plan("no such line").is_none());
 }
 
-/// Names of the scenario files in a folder of `scenarios`.
+/// Names of the scenario files in a subfolder of `scenarios`.
 fn files(folder: &str) -> Vec<String> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../scenarios").join(folder);
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -54,7 +54,8 @@ fn everything_in_the_gallery_makes_claims() {
     }
 }
 
-/// 1514 bytes there and 60 back on every link: what an idle round trip takes at least, and within 3 ms at most.
+/// An idle round trip has 1514 bytes forward and 60 back on every link. The upper bound leaves at
+/// least 2 ms for them.
 #[test]
 fn idle_latency_follows_from_delays() {
     for name in BUILTIN_NAMES {
@@ -66,7 +67,8 @@ fn idle_latency_follows_from_delays() {
     }
 }
 
-/// The buffer at the slowest link in the direction of the load, full, and the path's own delay.
+/// Delay of the full buffer at the slowest link in the direction of the load, plus the propagation
+/// delay.
 fn full(plan: &Plan) -> Duration {
     let load = plan.load.as_ref().unwrap();
     let sides = plan.line.hops.iter().map(|hop| if load.up_flows > 0 { &hop.up } else { &hop.down });
@@ -97,7 +99,8 @@ fn the_seeds_numbers_come_out() {
     {
         let plan = plan(name);
         assert_eq!(plan.line.propagation().as_millis_f64(), idle_ms, "{name}");
-        // Whole packets of 1,514 bytes come to the seed's bytes within one packet, 0.1 ms at 100 Mbit/s.
+        // Whole packets of 1,514 bytes match the published bytes within one packet, 0.1 ms at 100
+        // Mbit/s.
         assert!((full(&plan).as_millis_f64() - full_ms).abs() < 0.13, "{name}: {}", full(&plan));
     }
 }

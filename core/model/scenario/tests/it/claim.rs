@@ -1,4 +1,4 @@
-//! Claims, and the sums among them.
+//! Claims and their calculations.
 use fathom_scenario::{Arithmetic, Plan, ScenarioError, parse};
 
 fn plan(claim: &str) -> Result<Plan, ScenarioError> {
@@ -10,7 +10,8 @@ fn plan(claim: &str) -> Result<Plan, ScenarioError> {
 #[test]
 fn sums() {
     let table = [
-        // Arista's 9 GiB at 10 Gbit/s: the seed's 7.7 s. At 100 Mbit/s it says 777 s, which is 9.7 GB.
+        // Arista's 9 GiB at 10 Gbit/s: the published 7.7 s. At 100 Mbit/s the source says 777 s,
+        // which is 9.7 GB.
         ("9gb at 10gbit", 7.730_941_132_8),
         ("256p of 1514b at 10mbit", 0.310_067_2),
         ("100000b at 10mbit", 0.08),
@@ -38,7 +39,7 @@ fn bounds_have_the_unit_of_what_is_measured() {
     assert_eq!(measured("queue_drops_packets up last", "[0, 12]"), Ok([0.0, 12.0]));
     for (measure, expected, word) in [
         ("udp_rtt_s max", "[1, 2]", "has no unit"),
-        ("udp_rtt_s max", "[\"2s\", \"1s\"]", "[least, most]"),
+        ("udp_rtt_s max", "[\"2s\", \"1s\"]", "[minimum, maximum]"),
         ("udp_rtt_s max", "[\"1mbit\", \"2s\"]", "1mbit"),
         ("udp_rtt_s biggest", "[\"1s\", \"2s\"]", "biggest"),
     ] {

@@ -1,4 +1,4 @@
-//! Runs the committed fuzz corpus through the fuzz targets, so that what was found once is never lost.
+//! Runs the committed fuzz corpus through the fuzz targets, so that bugs found once stay fixed.
 use crate::{qdisc_spec_bytes, scenario_bytes, units_bytes};
 use std::path::Path;
 
@@ -16,7 +16,8 @@ fn committed_corpus() {
     run_corpus("units", units_bytes::check);
 }
 
-/// Every third byte of a good file changed, and the file cut there: read or refused, never a panic.
+/// A valid file that is changed or truncated at every third byte is accepted or rejected, without a
+/// panic.
 #[test]
 fn damaged_files() {
     let text = fathom_scenario::builtin("lte").unwrap().as_bytes();

@@ -1,9 +1,9 @@
-//! What sends: every kind of link in a file, and what is refused of it.
+//! Every kind of link in a file, and the errors for invalid ones.
 use fathom_link::{CellularRate, Trace, TransmitterParams};
 use fathom_scenario::{HopPlan, Plan, ScenarioError, TRACE_NAMES, parse, parse_with_files};
 use fathom_units::{Bytes, Duration};
 
-/// The sides stand in lines 6 and 7; `rest` in line 8.
+/// The sides are in lines 6 and 7, `rest` is in line 8.
 fn text(up: &str, down: &str, rest: &str) -> String {
     let head = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"a\"\n";
     format!(
@@ -89,44 +89,59 @@ fn what_cannot_be_is_refused_with_its_line() {
     let cell = |keys: &str| format!(", cellular = {{ low = \"1mbit\", high = \"4mbit\"{keys} }}");
     let wifi = |keys: &str| format!(", wifi = {{ phy = \"65mbit\"{keys} }}");
     let table = [
-        (", rate = \"1mbit\", trace = \"lte.trace\"".into(), "x.toml:6: trace: rate says already"),
-        (", rate = \"1mbit\"".to_owned() + &cell(""), "x.toml:6: cellular: rate says already"),
-        (", rate = \"1mbit\"".to_owned() + &wifi(""), "x.toml:6: wifi: rate says already"),
-        (", trace = \"lte.trace\"".to_owned() + &cell(""), "x.toml:6: low and high: the trace says already"),
-        (", trace = \"mahimahi.trace\", cellular = {}".into(), "x.toml:6: trace: one of opportunities has"),
+        (
+            ", rate = \"1mbit\", trace = \"lte.trace\"".into(),
+            "x.toml:6: trace: the rate is already given by rate",
+        ),
+        (
+            ", rate = \"1mbit\"".to_owned() + &cell(""),
+            "x.toml:6: cellular: the rate is already given by rate",
+        ),
+        (", rate = \"1mbit\"".to_owned() + &wifi(""), "x.toml:6: wifi: the rate is already given by rate"),
+        (
+            ", trace = \"lte.trace\"".to_owned() + &cell(""),
+            "x.toml:6: low and high: the rate is already given",
+        ),
+        (
+            ", trace = \"mahimahi.trace\", cellular = {}".into(),
+            "x.toml:6: trace: a trace of transmission opportunities",
+        ),
         (", rate = \"0mbit\"".into(), "x.toml:6: rate: \"0mbit\" is out of range"),
-        (", boost = { rate = \"1mbit\", bucket = \"1mb\" }".into(), "x.toml:6: boost: there is no rate"),
+        (", boost = { rate = \"1mbit\", bucket = \"1mb\" }".into(), "x.toml:6: boost: rate is missing"),
         (
             ", rate = \"2mbit\", boost = { rate = \"1mbit\", bucket = \"1mb\" }".into(),
-            "x.toml:6: boost: rate = 1Mbit is not above the link's own 2Mbit",
+            "x.toml:6: boost: rate = 1Mbit is not above the rate 2Mbit of the link",
         ),
         (", trace = \"none.trace\"".into(), "x.toml:6: trace: \"none.trace\": no such file"),
         (
             ", trace = \"nosuch\"".into(),
             "x.toml:6: trace: \"nosuch\": no such built-in trace (known: codel-nomadic",
         ),
-        (", trace = \"../lte.trace\"".into(), "x.toml:6: trace: \"../lte.trace\": expected a file beside"),
+        (
+            ", trace = \"../lte.trace\"".into(),
+            "x.toml:6: trace: \"../lte.trace\": expected a file in the folder",
+        ),
         (", trace = \"broken.trace\"".into(), "broken.trace:3: \"fast\" is not a rate"),
         (", cellular = {}".into(), "x.toml:6: cellular: expected low and high"),
-        (cell(", tti = \"3ms\""), "x.toml:6: tti: 3ms will not do (expected 1ms for LTE"),
-        (cell(", harq = \"95%\""), "x.toml:6: harq: 95% will not do (expected 0% to 90%)"),
-        (cell(", outage = \"5s\""), "x.toml:6: outage_every and outage belong together"),
+        (cell(", tti = \"3ms\""), "x.toml:6: tti: 3ms is invalid (expected 1ms for LTE"),
+        (cell(", harq = \"95%\""), "x.toml:6: harq: 95% is invalid (expected 0% to 90%)"),
+        (cell(", outage = \"5s\""), "x.toml:6: outage_every and outage require each other"),
         (
             cell(", outage_every = \"1s\", outage = \"0s\""),
-            "x.toml:6: outage: 0ns will not do (expected 1ms to",
+            "x.toml:6: outage: 0ns is invalid (expected 1ms to",
         ),
         (
             ", cellular = { low = \"4mbit\", high = \"1mbit\" }".into(),
             "x.toml:6: high: 1Mbit is below low = 4Mbit",
         ),
-        (", cellular = { low = \"1bit\", high = \"1mbit\" }".into(), "x.toml:6: low: 1bit will not do"),
+        (", cellular = { low = \"1bit\", high = \"1mbit\" }".into(), "x.toml:6: low: 1bit is invalid"),
         (cell(", grnt = \"1ms\""), "x.toml:6: unknown field `grnt`"),
         (wifi(""), "x.toml:5: wifi: both directions share the medium"),
-        (wifi(", stations = 33"), "x.toml:6: stations: 33 will not do (expected 0 to 32)"),
-        (wifi(", aggregate = 65"), "x.toml:6: aggregate: 65 will not do (expected 1 to 64)"),
-        (wifi(", aggregate_bytes = \"2mb\""), "x.toml:6: aggregate_bytes: 2.097152MB will not do"),
-        (", wifi = { phy = \"1kbit\" }".into(), "x.toml:6: phy: 1Kbit will not do (expected 1Mbit to 1Tbit)"),
-        (", loss_burst = { enter = \"0%\", leave = \"1%\" }".into(), "x.toml:6: enter: 0% will not do"),
+        (wifi(", stations = 33"), "x.toml:6: stations: 33 is invalid (expected 0 to 32)"),
+        (wifi(", aggregate = 65"), "x.toml:6: aggregate: 65 is invalid (expected 1 to 64)"),
+        (wifi(", aggregate_bytes = \"2mb\""), "x.toml:6: aggregate_bytes: 2.097152MB is invalid"),
+        (", wifi = { phy = \"1kbit\" }".into(), "x.toml:6: phy: 1Kbit is invalid (expected 1Mbit to 1Tbit)"),
+        (", loss_burst = { enter = \"0%\", leave = \"1%\" }".into(), "x.toml:6: enter: 0% is invalid"),
         (", loss_burst = { enter = \"1%\" }".into(), "x.toml:6: loss_burst: missing field `leave`"),
     ];
     for (up, message) in table {
@@ -144,7 +159,10 @@ fn both_sides_of_one_medium_must_agree() {
         assert!(error.starts_with(message), "{error}");
     };
     refused(plan(few, many, ""), "x.toml:5: wifi: up has stations = 0 at 65Mbit, down 2 at 65Mbit");
-    refused(plan(few, few, "half_duplex = false"), "x.toml:8: half_duplex: wifi is so in any case");
+    refused(plan(few, few, "half_duplex = false"), "x.toml:8: half_duplex: wifi is always half-duplex");
     let alone = parse(&text(", trace = \"lte.trace\"", "", ""), "x.toml");
-    refused(alone, "x.toml:6: trace: \"lte.trace\": this scenario is not a file, so no file lies beside it");
+    refused(
+        alone,
+        "x.toml:6: trace: \"lte.trace\": the scenario is not a file, so it cannot refer to other files",
+    );
 }

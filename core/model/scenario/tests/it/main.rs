@@ -1,4 +1,4 @@
-//! Tests of scenario files: refusals, built-in lines, the fuzz corpus.
+//! Tests of scenario files: errors, built-in lines, the fuzz corpus.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod axis;
 mod builtin;

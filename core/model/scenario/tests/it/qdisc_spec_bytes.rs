@@ -1,7 +1,8 @@
-//! What must hold for any bytes as `qdisc_spec`. The fuzz target of that name runs the same function.
+//! Property of arbitrary bytes as `qdisc_spec`; the fuzz target of that name runs the same
+//! function.
 use fathom_qdisc::Spec;
 
-/// What is accepted as a queue discipline is written back as a text that means the same.
+/// An accepted queue discipline is written as a text with the same meaning.
 pub(crate) fn check(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     match text.parse::<Spec>() {

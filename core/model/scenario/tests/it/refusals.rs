@@ -1,8 +1,8 @@
-//! What is refused, at which line, in which words.
+//! Errors in scenario files: line numbers and messages.
 use fathom_scenario::parse;
 use fathom_units::{Bytes, Duration, Ratio};
 
-/// Line 9 is `up`, 10 `down`; 12 to 15 the load; 17 and 18 what is expected.
+/// Line 9 is `up`, line 10 `down`; lines 12 to 15 are the load; lines 17 and 18 the expectations.
 const GOOD: &str = r#"
 name = "home"
 about = "A test"
@@ -31,7 +31,7 @@ fn a_good_file_is_read_in_full() {
     assert_eq!(hop.up.nominal_rate().unwrap().as_bits_per_second(), 3_000_000);
     assert_eq!(hop.up.queue.to_string(), "fifo limit 375000b");
     assert_eq!(hop.down.impairment.loss, Ratio(0.01));
-    // Defaults: tc's length of a packet, Linux's queue.
+    // Defaults: the packet length of tc, the queue of Linux.
     assert_eq!(hop.down.overhead, Bytes(14));
     assert_eq!(hop.down.queue.to_string(), "fifo limit 1000p");
     let load = plan.load.as_ref().unwrap();
@@ -42,7 +42,7 @@ fn a_good_file_is_read_in_full() {
 
 #[test]
 fn refusals_give_line_and_reason() {
-    // What to replace, with what, and the error.
+    // Text to replace, replacement, expected error.
     let table = [
         (
             "\"3mbit\"",
@@ -57,7 +57,7 @@ fn refusals_give_line_and_reason() {
         (
             "fifo limit 375000b",
             "fifo limit 64",
-            "home.toml:9: queue: limit \"64\" will not do (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
+            "home.toml:9: queue: invalid limit \"64\" (expected an amount above 0 such as 256p, 375000b, 64kb or 100ms)",
         ),
         (
             "fifo limit 375000b",
@@ -67,46 +67,50 @@ fn refusals_give_line_and_reason() {
         (
             "\"3mbit\"",
             "\"0mbit\"",
-            "home.toml:9: rate: \"0mbit\" is out of range (a rate is above 0 and at most 1Tbit; leave it out for a link that takes no time)",
+            "home.toml:9: rate: \"0mbit\" is out of range (expected a rate above 0 and at most 1Tbit; leave it out for a link without serialization delay)",
         ),
-        ("\"20s\"", "\"2000min\"", "home.toml:15: duration: \"2000min\" is out of range (at most 1 hour)"),
-        ("\"20s\"", "\"0s\"", "home.toml:11: a load of duration 0 is none (leave out [load])"),
+        (
+            "\"20s\"",
+            "\"2000min\"",
+            "home.toml:15: duration: \"2000min\" is out of range (expected at most 1 hour)",
+        ),
+        ("\"20s\"", "\"0s\"", "home.toml:11: duration: the load lasts 0 (leave out [load] for no load)"),
         ("loss = \"1%\"", "loss = \"101%\"", "home.toml:10: loss: ratio \"101%\" is too large"),
         (
             "loss = \"1%\"",
             "overhead = \"1kb\"",
-            "home.toml:10: overhead: \"1kb\" is out of range (an overhead per packet is at most 256b)",
+            "home.toml:10: overhead: \"1kb\" is out of range (expected an overhead per packet of at most 256b)",
         ),
         (
             "loss = \"1%\"",
             "reorder = \"1%\"",
-            "home.toml:10: reorder and reorder_delay belong together (reorder = \"1%\", reorder_delay = \"5ms\")",
+            "home.toml:10: reorder and reorder_delay require each other (for example reorder = \"1%\", reorder_delay = \"5ms\")",
         ),
         (
             "congestion_control = \"reno\"",
             "congestion_control = \"re no\"",
-            "home.toml:14: congestion_control \"re no\" will not do (expected 1 to 15 letters, digits, \"-\", \"_\" and \".\")",
+            "home.toml:14: congestion_control \"re no\" is invalid (expected 1 to 15 letters, digits, \"-\", \"_\" and \".\")",
         ),
         (
             "up_flows = 1\ndown_flows = 2",
             "up_flows = 0\n",
-            "home.toml:11: up_flows = 0, down_flows = 0 will not do (expected 1 to 1024 in one of them)",
+            "home.toml:11: up_flows = 0, down_flows = 0: out of range (expected 1 to 1024 in at least one of them)",
         ),
         (
             "[\"20ms\", \"30ms\"]",
             "[\"30ms\", \"20ms\"]",
-            "home.toml:17: 30ms is more than 20ms (expected [least, most])",
+            "home.toml:17: 30ms exceeds 20ms (expected [minimum, maximum])",
         ),
         (
             "name = \"home\"",
             "name = \"\"",
-            "home.toml:2: name \"\" will not do (expected 1 to 64 letters, digits, \"-\", \"_\" and \".\")",
+            "home.toml:2: name \"\" is invalid (expected 1 to 64 letters, digits, \"-\", \"_\" and \".\")",
         ),
     ];
     for (from, to, message) in table {
         assert!(GOOD.contains(from), "{from}");
         let error = parse(&GOOD.replacen(from, to, 1), "home.toml").expect_err(to);
-        // A list of what is known may go on.
+        // A list of known values may continue after the expected text.
         assert!(error.to_string().starts_with(message), "{error}\n{message}");
     }
 }
@@ -143,9 +147,9 @@ fn what_is_no_toml_or_lacks_a_part_is_refused() {
     }
     let without_hops = &GOOD[..GOOD.find("[[hop]]").unwrap()];
     let error = parse(&format!("{without_hops}\nhop = []"), "x.toml").unwrap_err();
-    assert_eq!(error.to_string(), "x.toml:7: 0 hops will not do (expected 1 to 32)");
+    assert_eq!(error.to_string(), "x.toml:7: the line has 0 hops (expected 1 to 32)");
     let hop = "[[hop]]\nname = \"h\"\nup = { delay = \"0ms\" }\ndown = { delay = \"0ms\" }\n";
     assert!(parse(&format!("{without_hops}{}", hop.repeat(32)), "x.toml").is_ok());
     assert!(parse(&format!("{without_hops}{}", hop.repeat(33)), "x.toml").is_err());
-    assert!(parse(&"#".repeat(2_000_000), "x.toml").unwrap_err().what.contains("too many"));
+    assert!(parse(&"#".repeat(2_000_000), "x.toml").unwrap_err().what.contains("too large"));
 }

@@ -1,4 +1,4 @@
-//! Values replaced from outside.
+//! Overrides of scenario values.
 use fathom_scenario::{BUILTIN_NAMES, Setting, builtin, parse, with_settings};
 use fathom_units::Rate;
 
@@ -28,15 +28,15 @@ fn nothing_set_is_the_same_plan() {
 #[test]
 fn paths_that_lead_nowhere() {
     let table = [
-        ("hop.modem.up.rate=5mbit", "\"modem\" is none of the 4 items"),
-        ("hop.9.up.rate=5mbit", "\"9\" is none of the 4 items"),
-        ("name.up=5mbit", "\"up\" lies in a string"),
+        ("hop.modem.up.rate=5mbit", "no item is called \"modem\" (expected "),
+        ("hop.9.up.rate=5mbit", "no item is called \"9\" (expected "),
+        ("name.up=5mbit", "\"up\": a string has no keys"),
     ];
     for (setting, word) in table {
         let error = with(&[setting]).expect_err(setting);
         assert!(error.contains(word), "{error}");
     }
-    // Where a key can be made, it is made, and refused as one in the file would be.
+    // An unknown key is added here, and then rejected as it would be in a file.
     let text = with(&["hopp.0.up=5mbit"]).unwrap();
     assert!(parse(&text, "x.toml").unwrap_err().to_string().contains("did you mean `hop`"));
     for wrong in ["", "rate", "=5", "a..b=5", "rate="] {

@@ -1,4 +1,4 @@
-//! Datagrams by the clock.
+//! Departure times and sizes of datagrams.
 use crate::workload::workload;
 use fathom_scenario::{Departure, Timetable};
 use fathom_units::{Duration, Rng, Time};
@@ -7,7 +7,7 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// All that leave before `until`, each with its length.
+/// Departures before `until`, each with its length.
 fn leaving(keys: &str, first: Time, until: Time) -> Vec<(Time, u16)> {
     let mut timetable = Timetable::new(workload(keys).kind, first).unwrap();
     let (mut rng, mut all) = (Rng::new(1), Vec::new());
@@ -22,10 +22,11 @@ fn leaving(keys: &str, first: Time, until: Time) -> Vec<(Time, u16)> {
 
 #[test]
 fn datagrams_keep_their_rate_and_key_frames_their_beat() {
-    // A packet of 1500 bytes each millisecond.
+    // A packet of 1500 bytes every millisecond.
     let even = leaving("kind = \"cbr\"\nrate = \"12mbit\"", at(3), at(10_003));
     assert_eq!((even.len(), even[0], even[1]), (10_000, (at(3), 1500), (at(4), 1500)));
-    // One of 1400 bytes each 100 ms, and ten at the begin of each second, before it.
+    // A datagram of 1400 bytes every 100 ms, and at the start of each second a key frame of ten
+    // before it.
     let camera = "kind = \"video\"\nrate = \"112kbit\"\nsize = 1400\nkey_frame = \"13720b\"\nevery = \"1s\"";
     let camera = leaving(camera, at(0), at(10_000));
     assert_eq!(camera.len(), 100 + 10 * 10);
@@ -43,7 +44,7 @@ fn calls_and_games_keep_time_whatever_their_size() {
     }
 }
 
-/// Of 20,000 draws the mean is within 3 %: four standard deviations.
+/// With 20,000 draws the mean is within 3 %, which is four standard deviations.
 #[test]
 fn random_datagrams_have_their_means() {
     let keys = "kind = \"poisson\"\nrate = \"8mbit\"\nsize = 1000\nsizes = \"exponential\"";

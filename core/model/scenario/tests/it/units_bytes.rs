@@ -1,9 +1,9 @@
-//! What must hold for any bytes as `units`. The fuzz target of that name runs the same function.
+//! Property of arbitrary bytes as `units`; the fuzz target of that name runs the same function.
 use core::fmt::{Debug, Display};
 use core::str::FromStr;
 use fathom_units::{Bytes, Duration, Rate, Ratio};
 
-/// A text is no quantity, or one with a unit; what is written of it can be read as well.
+/// A text is rejected, or parsed as a quantity with a printed form that can be parsed again.
 pub(crate) fn check(data: &[u8]) {
     fn check<T: FromStr<Err: Display + Debug> + Display>(text: &str) {
         match text.parse::<T>() {

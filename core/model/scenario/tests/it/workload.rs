@@ -2,7 +2,7 @@
 use fathom_scenario::{Plan, ScenarioError, Spacing, WorkloadKind, WorkloadPlan, parse};
 use fathom_units::{Bytes, Direction, Duration};
 
-/// Nine lines, so that what follows begins in line 10.
+/// Nine lines, so that the text after it starts in line 10.
 const LINE: &str = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"a\"\nup = { delay = \"1ms\" }\n\
                     down = { delay = \"1ms\" }\n\n\n";
 
@@ -78,37 +78,37 @@ fn refusals_give_line_and_key() {
             "x.toml:12: rate: a workload of kind \"bulk\" has no such key (it takes direction, bytes",
         ),
         ("kind = \"call\"\necn = true", "x.toml:12: ecn: a workload of kind \"call\" has no such key"),
-        ("kind = \"cbr\"", "x.toml:11: rate: a workload of kind \"cbr\" needs one"),
-        ("kind = \"bulk\"\nflows = 0", "x.toml:12: flows: 0 will not do (expected 1 to 1024)"),
+        ("kind = \"cbr\"", "x.toml:11: rate: required for a workload of kind \"cbr\""),
+        ("kind = \"bulk\"\nflows = 0", "x.toml:12: flows: 0 is invalid (expected 1 to 1024)"),
         ("kind = \"bulk\"\nflows = \"2\"", "x.toml:12: flows: invalid type"),
         ("kind = \"bulk\"\nbytes = \"0b\"", "x.toml:12: bytes: \"0b\" is out of range"),
         ("kind = \"bulk\"\nextra_rtt = \"5\"", "x.toml:12: extra_rtt: duration \"5\" has no unit"),
-        ("kind = \"bulk\"\nextra_rtt = []", "x.toml:12: extra_rtt: an empty list"),
-        ("kind = \"bulk\"\ndscp = 64", "x.toml:12: dscp: 64 is none"),
-        ("kind = \"bulk\"\ndscp = \"af44\"", "x.toml:12: dscp: \"af44\" is none"),
+        ("kind = \"bulk\"\nextra_rtt = []", "x.toml:12: extra_rtt: the list is empty"),
+        ("kind = \"bulk\"\ndscp = 64", "x.toml:12: dscp: 64 is invalid"),
+        ("kind = \"bulk\"\ndscp = \"af44\"", "x.toml:12: dscp: \"af44\" is invalid"),
         ("kind = \"bulk\"\nfrom_hop = \"b\"", "x.toml:12: from_hop: there is no hop \"b\" (known: a)"),
         (
             "kind = \"bulk\"\nhosts = 100\nfirst_host = 28",
-            "x.toml:13: first_host: 28 will not do (expected 0 to 27)",
+            "x.toml:13: first_host: 28 is invalid (expected 0 to 27)",
         ),
         ("kind = \"rpc\"\nspread = \"1ms\"", "x.toml:12: spread: a workload of kind \"rpc\" has no such key"),
         ("kind = \"call\"\npacing = true", "x.toml:12: pacing: a workload of kind \"call\" has no such key"),
         ("kind = \"bulk\"\nto_hop = \"c\"", "x.toml:12: to_hop: there is no hop \"c\" (known: a)"),
-        ("kind = \"bulk\"\nhosts = 128", "x.toml:12: hosts: 128 will not do (expected 1 to 127)"),
+        ("kind = \"bulk\"\nhosts = 128", "x.toml:12: hosts: 128 is invalid (expected 1 to 127)"),
         (
             "kind = \"bulk\"\ncongestion_control = \"bic\"",
-            "x.toml:12: congestion_control: \"bic\" is not known",
+            "x.toml:12: congestion_control: \"bic\" is unknown",
         ),
-        ("kind = \"bulk\"\ndirection = \"left\"", "x.toml:12: direction: \"left\" is none"),
+        ("kind = \"bulk\"\ndirection = \"left\"", "x.toml:12: direction: \"left\" is invalid"),
         ("kind = \"bulk\"\nstart = \"5s\"\nstop = \"5s\"", "x.toml:13: stop: 5s is not after start = 5s"),
         ("kind = \"poisson\"\nrate = \"1mbit\"\nsizes = \"odd\"", "x.toml:13: sizes: expected"),
         (
             "kind = \"cbr\"\nrate = \"1mbit\"\nsize = 20",
-            "x.toml:13: size: 20 will not do (expected 28 to 65535)",
+            "x.toml:13: size: 20 is invalid (expected 28 to 65535)",
         ),
         (
             "kind = \"game\"\ninterval = \"0s\"",
-            "x.toml:12: interval: 0ns will not do (expected 1us to 1 hour)",
+            "x.toml:12: interval: 0ns is invalid (expected 1us to 1 hour)",
         ),
         (
             "kind = \"web\"\nconnections = 600\nshards = 2",
@@ -117,7 +117,7 @@ fn refusals_give_line_and_key() {
         ("kind = \"web\"\nobject = 3", "x.toml:12: unknown field `object`"),
         (
             "kind = \"call\"\n[[workload]]\nkind = \"call\"",
-            "x.toml:13: name: there is another workload \"call\"",
+            "x.toml:13: name: there is already a workload \"call\"",
         ),
     ];
     for (keys, message) in table {
@@ -137,7 +137,7 @@ fn a_part_of_the_line_is_named_by_its_hops() {
     assert_eq!(hops("from_hop = \"a\"\nto_hop = \"b\""), Some((0, 1)));
     let error = of("from_hop = \"b\"\nto_hop = \"a\"").expect_err("b to a").to_string();
     assert!(
-        error.starts_with("x.toml:17: to_hop: \"a\" is nearer to the user than from_hop = \"b\""),
+        error.starts_with("x.toml:17: to_hop: \"a\" is closer to the user than from_hop = \"b\""),
         "{error}"
     );
 }
@@ -152,9 +152,9 @@ fn run_lasts_as_the_load_unless_it_says() {
     assert_eq!((run.idle, run.drain, run.seed), (Duration::from_secs(1), Duration::from_secs(4), 5));
     assert_eq!(run.sample_every, Duration::from_millis(10));
     for (keys, message) in [
-        ("duration = \"0s\"", "x.toml:11: duration: a run of no length"),
+        ("duration = \"0s\"", "x.toml:11: duration: 0 is invalid"),
         ("duration = \"49h\"", "x.toml:11: duration: "),
-        ("sample_every = \"1us\"", "x.toml:11: sample_every: expected at least 1ms"),
+        ("sample_every = \"1us\"", "x.toml:11: sample_every: interval too short (expected at least 1ms)"),
         ("seed = -1", "x.toml:11: seed: "),
         ("length = \"1s\"", "x.toml:11: unknown field `length`"),
     ] {

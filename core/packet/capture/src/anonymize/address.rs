@@ -1,22 +1,22 @@
-//! Addresses replaced so that those of one network stay in one network. The scheme is Crypto-PAn's (Xu, Fan, Ammar and Moon 2002):
-//! each bit is flipped or not by a keyed function of the bits before it; the function here is SipHash.
+//! Prefix-preserving address replacement: Crypto-PAn (Xu, Fan, Ammar and Moon 2002), where each bit
+//! is flipped depending on a keyed function of the bits before it. That function is SipHash.
 use super::siphash::siphash;
 use crate::Address;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Addresses whose replacement is remembered: a capture has few that matter.
+/// Size of the cache of replacements; a capture has few frequent addresses.
 const REMEMBERED: usize = 4096;
 
-/// The replacement of each address.
+/// Replaces addresses.
 #[derive(Clone, Debug)]
 pub(super) struct Addresses {
     key: [u64; 2],
-    /// Address and its replacement, by a hash of the former.
+    /// Addresses and their replacements, by a hash of the address.
     remembered: Vec<Option<(Address, Address)>>,
 }
 
-/// Networks with a meaning that must stay (IANA special-purpose registries): first bits and how many. The rest of the address is replaced.
+/// Special-purpose networks that are preserved (IANA registries): prefix and its length.
 const KEPT_V4: [(u32, u32); 9] = [
     (0x0000_0000, 8),
     (0x0a00_0000, 8),
@@ -28,11 +28,11 @@ const KEPT_V4: [(u32, u32); 9] = [
     (0xe000_0000, 4),
     (0xf000_0000, 4),
 ];
-/// Global unicast, in which all bits but these are replaced.
+/// Global unicast: all bits but this prefix are replaced.
 const GLOBAL_V6: (u128, u32) = (0x2 << 124, 3);
-/// Unique local, link local, multicast with its scope.
+/// Unique local, link local, and multicast including its scope.
 const KEPT_V6: [(u128, u32); 3] = [(0xfc << 120, 8), (0xfe80 << 112, 16), (0xff << 120, 16)];
-/// Bits of an address of version 6 that are kept where no network above fits.
+/// Preserved prefix length of IPv6 addresses outside these networks.
 const UNKNOWN_V6_BITS: u32 = 16;
 
 impl Addresses {
@@ -56,14 +56,14 @@ impl Addresses {
         replaced
     }
     fn v4(&self, address: u32) -> Address {
-        // Nobody's.
+        // Unspecified and broadcast.
         if address == 0 || address == u32::MAX {
             return Address::v4(address.to_be_bytes());
         }
         let kept = kept_v4(address);
         let mut replaced = self.permute(address.into(), 32, kept.unwrap_or(0)) as u32;
-        // An address of the whole world must not come to be one of these: replaced again it comes to another in the end, as no
-        // two addresses have one replacement. Networks stay together in that too, but for their common bits.
+        // A global address must not become a special one: replace it until it is not (this ends, as
+        // replacement is one-to-one). Common prefixes may get shorter.
         while kept.is_none() && kept_v4(replaced).is_some() {
             replaced = self.permute(replaced.into(), 32, 0) as u32;
         }
@@ -82,7 +82,7 @@ impl Addresses {
         };
         Address::from_bits(self.permute(address, 128, kept))
     }
-    /// Replaces all but the first `kept` bits of an address of `bits` bits.
+    /// Replaces all but the first `kept` bits of an address with `bits` bits.
     fn permute(&self, address: u128, bits: u32, kept: u32) -> u128 {
         let mut replaced = address;
         for index in kept..bits {
@@ -95,7 +95,7 @@ impl Addresses {
     }
 }
 
-/// How many bits of the address stay, if it is in one of the networks with a meaning.
+/// Length of the preserved prefix, if the address is in a special network.
 fn kept_v4(address: u32) -> Option<u32> {
     KEPT_V4.into_iter().find(|(network, bits)| (address ^ network) >> (32 - bits) == 0).map(|(_, bits)| bits)
 }
@@ -114,7 +114,7 @@ mod tests {
         (0..count).map(move |n| (n ^ seed << 16).wrapping_mul(0x9e37_79b1) ^ 0x5bd1_e995)
     }
 
-    /// Bits that two addresses begin with alike.
+    /// Length of the common prefix of two addresses.
     fn common(a: Address, b: Address) -> u32 {
         (a.bits() ^ b.bits()).leading_zeros()
     }
@@ -123,7 +123,7 @@ mod tests {
     fn networks_stay_together() {
         let mut all = addresses();
         for base in random(500, 1) {
-            // Of one /8 none or all are special here.
+            // In one /8 either all or no addresses are special here.
             for bits in 11..32 {
                 let other = base ^ (1 << (31 - bits));
                 if kept_v4(base) != kept_v4(other) {
@@ -131,7 +131,7 @@ mod tests {
                 }
                 let pair = [base, other].map(|a| all.replace(Address::v4(a.to_be_bytes())));
                 if common(pair[0], pair[1]) != 96 + bits {
-                    // One of them went around once more: never within a network that is special as a whole.
+                    // One was replaced again, so it is not in a network that is special as a whole.
                     assert!(kept_v4(base).is_none(), "{base:x} {other:x}");
                     assert!(common(pair[0], pair[1]) >= 96, "{base:x} {other:x}");
                 }

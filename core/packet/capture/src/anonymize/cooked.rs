@@ -1,5 +1,5 @@
-//! The header that Linux's `any` puts before packets: of it the place where the packet was seen is kept, by which copies are told from what
-//! was sent again. Source: LINKTYPE_LINUX_SLL and LINKTYPE_LINUX_SLL2 of tcpdump's list of link types.
+//! The pseudo-header of Linux's `any` device: only the interface or direction is kept, to tell
+//! copies from retransmissions. Source: LINKTYPE_LINUX_SLL and LINKTYPE_LINUX_SLL2 of tcpdump.
 use crate::dissect::link::ethertype;
 use crate::quality::place_of_header;
 use crate::{Frame, LinkType, Packet};
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 const SLL_BYTES: usize = 16;
 const SLL2_BYTES: usize = 20;
 
-/// Appends the header of a frame of type `link`, if that has one: without the sender's address. ARP stands for all that is not IP.
+/// Appends the pseudo-header of `link`, if any, without the sender. What is not IP becomes ARP.
 pub(super) fn write(link: LinkType, frame: &Frame<'_>, packet: Option<&Packet<'_>>, into: &mut Vec<u8>) {
     let start = into.len();
     let what_follows = match packet {

@@ -1,4 +1,4 @@
-//! Headers written anew, with the lengths that the packet had.
+//! Writes new headers with the lengths of the original packet.
 use super::address::Addresses;
 use super::option;
 use crate::{IcmpHeader, LinkType, Packet, TcpHeader, Transport, UdpHeader, dissect};
@@ -8,23 +8,22 @@ use fathom_wire::protocol;
 const V4_HEADER: u32 = 20;
 const V6_HEADER: u32 = 40;
 const TCP_HEADER: u32 = 20;
-/// Most bytes of options that TCP's header has.
+/// Maximum length of TCP options.
 const MAX_OPTIONS: u32 = 40;
 /// Protocol numbers. Source: IANA protocol numbers.
 const AUTHENTICATION: u8 = 51;
 const FRAGMENT: u8 = 44;
-/// Bytes of the shortest authentication header and of the longest (RFC 4302 section 2.2).
+/// Minimum and maximum length of an authentication header (RFC 4302 section 2.2).
 const AUTHENTICATION_BYTES: (u32, u32) = (8, 1028);
-/// Identifier, flags and counts of DNS (RFC 1035 section 4.1.1): no name.
+/// Identifier, flags and counts of DNS (RFC 1035 section 4.1.1), without names.
 const DNS_HEADER: usize = 12;
 const DNS_PORT: u16 = 53;
 
-/// Appends the headers of `packet`.
 pub(super) fn write(packet: &Packet<'_>, addresses: &mut Addresses, into: &mut Vec<u8>) {
     write_within(packet, addresses, into, false);
 }
 
-/// `quoted`: within an ICMP error, where no further error is quoted.
+/// `quoted`: the packet is quoted in an ICMP error, so no further quotes are written.
 fn write_within(packet: &Packet<'_>, addresses: &mut Addresses, into: &mut Vec<u8>, quoted: bool) {
     match &packet.transport {
         Transport::Tcp(tcp) => write_tcp(packet, tcp, addresses, into),
@@ -39,7 +38,7 @@ fn write_within(packet: &Packet<'_>, addresses: &mut Addresses, into: &mut Vec<u
         Transport::LaterFragment { protocol } if packet.source.is_v4() => {
             let start = into.len();
             ip(packet, *protocol, addresses, into);
-            // Which fragment it was is not known any more: the second.
+            // The original offset is unknown; any nonzero one marks a later fragment.
             if let Some(offset) = into.get_mut(start + 7) {
                 *offset = 1;
             }
@@ -52,13 +51,13 @@ fn write_within(packet: &Packet<'_>, addresses: &mut Addresses, into: &mut Vec<u
     }
 }
 
-/// The fixed header, without a checksum.
+/// The fixed header, with a zero checksum.
 fn ip(packet: &Packet<'_>, next: u8, addresses: &mut Addresses, into: &mut Vec<u8>) {
     let class = packet.dscp << 2 | packet.ecn;
     let source = addresses.replace(packet.source).bits().to_be_bytes();
     let destination = addresses.replace(packet.destination).bits().to_be_bytes();
     if packet.source.is_v4() {
-        // 0 is for what is too long.
+        // 0 if the length does not fit.
         let total = u16::try_from(packet.ip_bytes).unwrap_or(0).to_be_bytes();
         let [id_high, id_low] = packet.identification.unwrap_or(0).to_be_bytes();
         into.extend_from_slice(&[0x45, class, total[0], total[1], id_high, id_low]);
@@ -73,7 +72,7 @@ fn ip(packet: &Packet<'_>, next: u8, addresses: &mut Addresses, into: &mut Vec<u
     }
 }
 
-/// Options of IP and extension headers become room for TCP's options and, where that is too little, an empty authentication header.
+/// IP options and extensions become room for TCP options, or an empty authentication header.
 fn write_tcp(packet: &Packet<'_>, tcp: &TcpHeader<'_>, addresses: &mut Addresses, into: &mut Vec<u8>) {
     let fixed = TCP_HEADER + if packet.source.is_v4() { V4_HEADER } else { V6_HEADER };
     let spare = packet.ip_bytes.saturating_sub(fixed).saturating_sub(tcp.payload_bytes) & !3;
@@ -104,7 +103,7 @@ fn write_tcp(packet: &Packet<'_>, tcp: &TcpHeader<'_>, addresses: &mut Addresses
 fn write_udp(udp: &UdpHeader<'_>, into: &mut Vec<u8>) {
     into.extend_from_slice(&udp.source_port.to_be_bytes());
     into.extend_from_slice(&udp.destination_port.to_be_bytes());
-    // 0 where IP's own length says it (a super-packet).
+    // 0 if only IP's length is known (a super-packet).
     let length = u16::try_from(udp.payload_bytes.saturating_add(8)).unwrap_or(0).to_be_bytes();
     into.extend_from_slice(&[length[0], length[1], 0, 0]);
     if udp.source_port == DNS_PORT || udp.destination_port == DNS_PORT {
@@ -114,11 +113,11 @@ fn write_udp(udp: &UdpHeader<'_>, into: &mut Vec<u8>) {
     }
 }
 
-/// What the path may see of QUIC (RFC 8999, RFC 9000 section 17): form, type and version of a long header; the spin bit of a short
-/// one. Of what is not QUIC three bits at most.
+/// The parts of QUIC that the path may see (RFC 8999, RFC 9000 section 17): form, type and version
+/// of a long header, or the spin bit of a short one. Of other protocols at most three bits.
 fn quic(payload: &[u8], into: &mut Vec<u8>) {
     const FIXED: u8 = 0x40;
-    /// The two highest bits: a long header, and fixed.
+    /// The two highest bits: long header, and fixed.
     const LONG: u8 = 0xc0;
     const LONG_AND_TYPE: u8 = 0xf0;
     const SHORT_AND_SPIN: u8 = 0xe0;
@@ -131,12 +130,12 @@ fn quic(payload: &[u8], into: &mut Vec<u8>) {
     }
 }
 
-/// Versions 1, 2 (RFC 9369) and the drafts.
+/// Versions 1 and 2 (RFC 9369), and drafts.
 const fn is_quic(version: [u8; 4]) -> bool {
     matches!(version, [0, 0, 0, 1] | [0x6b, 0x33, 0x43, 0xcf] | [0xff, 0, 0, _])
 }
 
-/// The number of an echo, the MTU of what was too long, and the headers that an error quotes stay.
+/// Keeps the identifier of an echo, an MTU, and the headers that an error quotes.
 fn write_icmp(icmp: &IcmpHeader<'_>, addresses: &mut Addresses, into: &mut Vec<u8>, quoted: bool) {
     const ERRORS_V4: [u8; 5] = [3, 4, 5, 11, 12];
     const REDIRECT: u8 = 5;
@@ -148,7 +147,7 @@ fn write_icmp(icmp: &IcmpHeader<'_>, addresses: &mut Addresses, into: &mut Vec<u
     } else {
         (ERRORS_V4.contains(&icmp.kind), ECHO_V4.contains(&icmp.kind))
     };
-    // A redirect names a router.
+    // A redirect contains a router's address.
     let has_harmless_rest = is_echo || is_error && (icmp.is_v6 || icmp.kind != REDIRECT);
     into.extend_from_slice(&[icmp.kind, icmp.code, 0, 0]);
     into.extend_from_slice(&if has_harmless_rest { icmp.rest } else { [0; 4] });

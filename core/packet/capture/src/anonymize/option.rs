@@ -1,7 +1,7 @@
-//! TCP's options, less those that could identify anyone.
+//! TCP options without those that could identify someone.
 use alloc::vec::Vec;
 
-/// Types of options. Source: IANA TCP option kinds.
+/// Option kinds. Source: IANA TCP option kinds.
 mod kind {
     pub(super) const END: u8 = 0;
     pub(super) const NO_OPERATION: u8 = 1;
@@ -14,7 +14,7 @@ mod kind {
     pub(super) const ACCURATE_ECN: [u8; 2] = [172, 174];
 }
 
-/// Appends `length` bytes of options: those of `stored` that are harmless, in their places, and padding for all else.
+/// Appends `length` bytes: the harmless options of `stored` at their positions, and padding.
 pub(super) fn write(stored: &[u8], length: usize, into: &mut Vec<u8>) {
     let start = into.len();
     into.resize(start + length, kind::NO_OPERATION);
@@ -34,7 +34,7 @@ pub(super) fn write(stored: &[u8], length: usize, into: &mut Vec<u8>) {
                 to.copy_from_slice(from);
             }
             _ if kind::ACCURATE_ECN.contains(&kind) => to.copy_from_slice(from),
-            // That there is a cookie stays, which one does not.
+            // Keeps the presence of a cookie but not its value.
             kind::FAST_OPEN => {
                 to.fill(0);
                 to.iter_mut().zip(from).take(2).for_each(|(to, from)| *to = *from);

@@ -1,8 +1,7 @@
-//! SipHash-2-4, a keyed hash. Source: Aumasson and Bernstein 2012, "SipHash: a fast short-input PRF".
-//!
-//! By hand: fifty lines that a test compares with the standard library, and that this no_std crate needs no dependency for.
+//! SipHash-2-4, a keyed hash. Source: Aumasson and Bernstein 2012, "SipHash: a fast short-input
+//! PRF". Our own code, because no_std lacks it; a test compares it with the standard library.
 
-/// The hash of `words`, in little-endian order of bytes.
+/// The hash of `words`, in little-endian byte order.
 pub(super) fn siphash(key: [u64; 2], words: [u64; 3]) -> u64 {
     let mut state = [
         key[0] ^ 0x736f_6d65_7073_6575,
@@ -10,7 +9,7 @@ pub(super) fn siphash(key: [u64; 2], words: [u64; 3]) -> u64 {
         key[0] ^ 0x6c79_6765_6e65_7261,
         key[1] ^ 0x7465_6462_7974_6573,
     ];
-    // At the end a word of its own has the length in its top byte.
+    // The last word has the length in its top byte.
     for word in words.into_iter().chain([(8 * words.len() as u64) << 56]) {
         state[3] ^= word;
         round(&mut state);
@@ -43,7 +42,7 @@ mod tests {
     use super::siphash;
     use std::hash::Hasher;
 
-    /// The standard library has it too, but not without std.
+    /// Compares with `std`, which this crate itself cannot use.
     #[test]
     #[expect(deprecated, reason = "an oracle: it is what the standard library used before SipHash-1-3")]
     fn is_that_of_the_standard_library() {

@@ -1,7 +1,7 @@
-//! The way of nearly all packets: Ethernet or nothing before IP, IP without options, TCP with no options or with timestamps first
-//! (RFC 7323 appendix A).
+//! The fast path for nearly all packets: Ethernet or raw IP, IP without options, TCP without
+//! options or with timestamps first (RFC 7323 appendix A).
 //!
-//! Written so that the packet is made in one piece: half of the time of a packet would be spent on moving its parts.
+//! Packets are built in one expression. Moving their parts would take half of the time.
 use super::header::{self, Size, V4_BYTES, V6_BYTES};
 use super::layer::Layer;
 use crate::{LinkType, Packet, Stamps, TcpHeader, Transport};
@@ -12,7 +12,7 @@ const TCP: usize = 20;
 const V4_TCP: usize = V4_BYTES + TCP;
 const V6_TCP: usize = V6_BYTES + TCP;
 
-/// What is IP in a frame that says it is of this version, if that is told by where EtherType stands, or by the link.
+/// The content of a frame with this EtherType, or of a raw IP frame.
 #[inline(always)]
 fn within<'a>(link: LinkType, frame: Layer<'a>, ethertype: [u8; 2]) -> Option<&'a [u8]> {
     match link {
@@ -25,7 +25,7 @@ fn within<'a>(link: LinkType, frame: Layer<'a>, ethertype: [u8; 2]) -> Option<&'
     }
 }
 
-/// The packet, if it is of that kind and its lengths are as they should be.
+/// Dissects a packet of that kind with consistent lengths.
 #[inline(always)]
 pub(super) fn dissect_fast(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
     match v4(link, frame) {
@@ -34,11 +34,10 @@ pub(super) fn dissect_fast(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_
     }
 }
 
-/// The packet, if it is IPv4 of that kind.
 #[inline(always)]
 fn v4(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
     let (head, rest) = within(link, frame, [0x08, 0x00])?.split_first_chunk::<V4_TCP>()?;
-    // No later fragment, whatever its hop limit, compared as one number.
+    // Not a later fragment, and TCP, with any hop limit: compared as one number.
     let fragment = u32::from_be_bytes([head[6], head[7], head[8], head[9]]) & 0x1fff_00ff;
     if head[0] != 0x45 || fragment != u32::from(protocol::TCP) {
         return None;
@@ -49,7 +48,6 @@ fn v4(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
     Some(header::v4(head.first_chunk()?, size, Transport::Tcp(tcp)))
 }
 
-/// The packet, if it is IPv6 of that kind.
 #[inline(always)]
 fn v6(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
     let (head, rest) = within(link, frame, [0x86, 0xdd])?.split_first_chunk::<V6_TCP>()?;
@@ -62,7 +60,7 @@ fn v6(link: LinkType, frame: Layer<'_>) -> Option<Packet<'_>> {
     Some(header::v6(head.first_chunk()?, size, Transport::Tcp(tcp)))
 }
 
-/// The header and what follows it, of `sent` bytes in all, if its options are whole and such as are met with every day.
+/// Dissects a segment of `sent` bytes if its options are complete and common ones.
 #[inline(always)]
 fn tcp<'a>(head: &'a [u8; TCP], rest: &'a [u8], sent: u32) -> Option<TcpHeader<'a>> {
     let header = usize::from(head[12] >> 4) * 4;
@@ -87,7 +85,7 @@ fn tcp<'a>(head: &'a [u8; TCP], rest: &'a [u8], sent: u32) -> Option<TcpHeader<'
         payload_bytes,
         stamps,
         options,
-        // What follows the packet is padding of the frame.
+        // Padding of the frame may follow the packet.
         payload: stored.get(..payload_bytes as usize).unwrap_or(stored),
     })
 }

@@ -4,14 +4,14 @@ use crate::{Address, Packet, Transport};
 pub(super) const V4_BYTES: usize = 20;
 pub(super) const V6_BYTES: usize = 40;
 
-/// Bytes of an IP packet, and of the frame around it.
+/// Length of an IP packet, and of its frame.
 #[derive(Clone, Copy)]
 pub(super) struct Size {
     pub(super) ip_bytes: u32,
     pub(super) wire_bytes: u32,
 }
 
-/// The packet that begins with `head`, of IPv4.
+/// Creates an IPv4 packet from its header.
 #[inline(always)]
 pub(super) fn v4<'a>(head: &[u8; V4_BYTES], size: Size, transport: Transport<'a>) -> Packet<'a> {
     Packet {
@@ -27,7 +27,7 @@ pub(super) fn v4<'a>(head: &[u8; V4_BYTES], size: Size, transport: Transport<'a>
     }
 }
 
-/// The packet that begins with `head`, of IPv6.
+/// Creates an IPv6 packet from its header.
 #[inline(always)]
 pub(super) fn v6<'a>(head: &[u8; V6_BYTES], size: Size, transport: Transport<'a>) -> Packet<'a> {
     let (mut source, mut destination) = ([0; 16], [0; 16]);

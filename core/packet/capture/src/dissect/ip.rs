@@ -5,7 +5,7 @@ use super::transport;
 use crate::NotIp;
 use crate::{Packet, Transport};
 
-/// Headers that may stand between IPv6's and the transport's. Source: IANA IPv6 extension header types.
+/// Extension headers. Source: IANA IPv6 extension header types.
 mod extension {
     pub(super) const HOP_BY_HOP: u8 = 0;
     pub(super) const ROUTING: u8 = 43;
@@ -18,12 +18,12 @@ mod extension {
     pub(super) const SHIM6: u8 = 140;
 }
 
-/// Extension headers looked through: more than any sender has.
+/// Maximum number of extension headers; no sender uses so many.
 const MAX_EXTENSIONS: usize = 16;
-/// The 13 bits of a fragment's offset, IPv4's.
+/// The 13 bits of the IPv4 fragment offset.
 const OFFSET_MASK: u16 = 0x1fff;
 
-/// Either version, by the first four bits.
+/// Selects the version by the first four bits.
 pub(super) fn either(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     match layer.byte(0)? >> 4 {
         4 => v4(layer, depth),
@@ -36,7 +36,7 @@ pub(super) fn v4(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     let Some(head) = layer.stored.first_chunk::<V4_BYTES>() else { return Err(NotIp::Cut) };
     let header = u32::from(head[0] & 0x0f) * 4;
     let ip_bytes = match u16::from_be_bytes([head[2], head[3]]) {
-        // A super-packet that was captured before it was split: 64 kB and more (BIG TCP).
+        // A super-packet captured before it was split: 64 kB and more (BIG TCP).
         0 => layer.sent,
         length => u32::from(length),
     };
@@ -57,7 +57,7 @@ pub(super) fn v4(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     transport::fill(packet, head[9], body, depth)
 }
 
-/// What an authentication header (RFC 4302) is followed by; `None` if it is cut.
+/// What follows an authentication header (RFC 4302); `None` if it is truncated.
 fn authenticated(body: Layer<'_>) -> Option<(u8, Layer<'_>)> {
     let length = (usize::from(body.byte(1).ok()?) + 2) * 4;
     Some((body.byte(0).ok()?, body.skip(length).ok()?))
@@ -78,7 +78,7 @@ pub(super) fn v6(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     extended(packet, head[6], body, depth)
 }
 
-/// Bytes of a packet whose header says 0: what the jumbo option says, else what was sent (BIG TCP without the option).
+/// Length if the header says 0: of the jumbo option, else of the frame (BIG TCP without it).
 fn long_v6(layer: Layer<'_>, next: u8) -> u32 {
     const JUMBO_AT_ONCE: [u8; 2] = [0xc2, 4];
     let option = layer.stored.get(V6_BYTES + 2..V6_BYTES + 8).and_then(|b| b.split_first_chunk::<2>());
@@ -91,7 +91,7 @@ fn long_v6(layer: Layer<'_>, next: u8) -> u32 {
     }
 }
 
-/// Looks through extension headers. One that is cut ends it: what comes after is not known.
+/// Skips extension headers. After a truncated one the rest is unknown.
 fn extended<'a>(
     mut packet: Packet<'a>,
     first: u8,
@@ -115,7 +115,7 @@ fn extended<'a>(
     transport::fill(packet, protocol, rest, depth)
 }
 
-/// Bytes of the extension header at the start of `rest`; `None` if it is none, or cut before its length.
+/// Length of the extension header at the start of `rest`; `None` for other headers or if truncated.
 fn extension_bytes(kind: u8, rest: Layer<'_>) -> Option<usize> {
     let length = || rest.byte(1).ok().map(usize::from);
     match kind {
@@ -125,7 +125,7 @@ fn extension_bytes(kind: u8, rest: Layer<'_>) -> Option<usize> {
         | extension::MOBILITY
         | extension::HOST_IDENTITY
         | extension::SHIM6 => Some((length()? + 1) * 8),
-        // In units of four bytes, less two (RFC 4302 section 2.2).
+        // In units of four bytes, minus two (RFC 4302 section 2.2).
         extension::AUTHENTICATION => Some((length()? + 2) * 4),
         extension::FRAGMENT => Some(8),
         _ => None,

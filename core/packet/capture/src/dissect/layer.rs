@@ -1,26 +1,25 @@
-//! What is left of a frame when some headers are off.
+//! The rest of a frame after some headers.
 use crate::NotIp;
 use crate::not_ip::MAX_WRAPPINGS;
 use crate::order::take;
 
-/// The bytes from some header on.
+/// The bytes from a header on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layer<'a> {
-    /// As far as they are stored.
+    /// The stored bytes.
     pub(super) stored: &'a [u8],
-    /// How many were sent; never fewer than are stored.
+    /// Number of bytes sent; at least as many as stored.
     pub(super) sent: u32,
 }
 
 impl<'a> Layer<'a> {
-    /// What comes after `bytes` more.
+    /// What follows after `bytes` bytes.
     pub(super) fn skip(self, bytes: usize) -> Result<Layer<'a>, NotIp> {
         let stored = self.stored.get(bytes..).ok_or(NotIp::Cut)?;
-        // No more are stored than were sent, so that there are as many to skip.
+        // At least as many bytes were sent as are stored, so the result is not negative.
         Ok(Layer { stored, sent: self.sent.saturating_sub(bytes as u32) })
     }
-    /// The header is `header` bytes of the `sent` bytes that are this packet; what follows these is padding.
-    /// Where less than the header is stored nothing of the rest is.
+    /// What follows the header of a packet of `sent` bytes, without padding; empty if truncated.
     pub(super) fn body(self, header: u32, sent: u32) -> Layer<'a> {
         let end = self.stored.len().min(sent as usize);
         let stored = self.stored.get(header as usize..end).unwrap_or_default();
@@ -30,13 +29,12 @@ impl<'a> Layer<'a> {
     pub(super) fn u16(self, at: usize) -> Result<u16, NotIp> {
         take(self.stored, at).map(u16::from_be_bytes).ok_or(NotIp::Cut)
     }
-    /// The byte at `at`.
     pub(super) fn byte(self, at: usize) -> Result<u8, NotIp> {
         self.stored.get(at).copied().ok_or(NotIp::Cut)
     }
 }
 
-/// How many wrappings are off.
+/// Number of encapsulations removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth(u8);
 

@@ -1,11 +1,11 @@
-//! Link layers, and the tags between them and IP.
+//! Link layers, and tags between them and IP.
 use super::layer::{Depth, Layer};
 use super::{ip, radio};
 use crate::NotIp;
 use crate::order::take;
 use crate::{LinkType, Packet};
 
-/// What follows, by number. Source: IANA IEEE 802 numbers.
+/// EtherTypes. Source: IANA IEEE 802 numbers.
 pub(crate) mod ethertype {
     pub(crate) const IPV4: u16 = 0x0800;
     pub(crate) const ARP: u16 = 0x0806;
@@ -19,23 +19,23 @@ pub(crate) mod ethertype {
     pub(crate) const PPPOE_SESSION: u16 = 0x8864;
     /// Ethernet within GRE or Geneve.
     pub(crate) const BRIDGED: u16 = 0x6558;
-    /// Below this it is the length of an 802.3 frame (IEEE 802.3 section 3.2.6).
+    /// Smaller values are lengths of 802.3 frames (IEEE 802.3 section 3.2.6).
     pub(crate) const FIRST: u16 = 0x0600;
 }
 
-/// Protocols within PPP. Source: IANA PPP numbers.
+/// PPP protocols. Source: IANA PPP numbers.
 mod ppp_protocol {
     pub(super) const IPV4: u16 = 0x0021;
     pub(super) const IPV6: u16 = 0x0057;
     pub(super) const MPLS: u16 = 0x0281;
 }
 
-/// The last label of a stack has this bit (RFC 3032 section 2.1).
+/// This bit marks the last label of a stack (RFC 3032 section 2.1).
 const BOTTOM_OF_STACK: u8 = 0x01;
-/// Labels looked through before it is called malformed.
+/// A frame with more labels is malformed.
 const MAX_LABELS: usize = 16;
 
-/// Ethernet, from the destination's address on.
+/// Ethernet, from the destination address on.
 pub(super) fn ethernet(frame: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     let kind = frame.u16(12)?;
     by_ethertype(kind, frame.skip(14)?, depth)
@@ -65,7 +65,7 @@ fn vlan(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     by_ethertype(layer.u16(2)?, layer.skip(4)?, depth)
 }
 
-/// 802.2 with SNAP (RFC 1042): all else is no IP.
+/// 802.2 with SNAP (RFC 1042); nothing else is IP.
 pub(super) fn llc(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     const SNAP: [u8; 3] = [0xaa, 0xaa, 0x03];
     let head: [u8; 3] = take(layer.stored, 0).ok_or(NotIp::Cut)?;
@@ -75,7 +75,7 @@ pub(super) fn llc(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     by_ethertype(layer.u16(6)?, layer.skip(8)?, depth.deeper()?)
 }
 
-/// A stack of labels does not say what it carries: the first four bits after it do, and 0 is a pseudowire's control word (RFC 4385).
+/// The label stack does not name the payload; its first four bits do. 0 is a pseudowire (RFC 4385).
 fn mpls(stack: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     let mut layer = stack;
     for _ in 0..MAX_LABELS {
@@ -100,7 +100,7 @@ fn pppoe(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     ppp(layer.skip(6)?, depth)
 }
 
-/// The protocol has one byte if that is odd (RFC 1661 section 6.5), else two.
+/// An odd protocol has one byte (RFC 1661 section 6.5), an even one two.
 fn ppp(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     let first = layer.byte(0)?;
     let (protocol, rest) =
@@ -113,7 +113,7 @@ fn ppp(layer: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     }
 }
 
-/// PPP after HDLC's address and control, which may be absent (RFC 1662 section 3.2).
+/// PPP after the HDLC address and control fields, which may be absent (RFC 1662 section 3.2).
 fn ppp_in_hdlc(layer: Layer<'_>) -> Result<Packet<'_>, NotIp> {
     const ADDRESS_AND_CONTROL: u16 = 0xff03;
     const CISCO: [u8; 2] = [0x0f, 0x8f];
@@ -130,7 +130,7 @@ fn cisco_hdlc(layer: Layer<'_>) -> Result<Packet<'_>, NotIp> {
     by_ethertype(layer.u16(2)?, layer.skip(4)?, Depth::NONE)
 }
 
-/// Address families of NULL and LOOP are the capturing system's numbers: IP's version is within anyway.
+/// NULL and LOOP contain the capturing system's address family; the IP version follows anyway.
 fn loopback(layer: Layer<'_>) -> Result<Packet<'_>, NotIp> {
     const INET: u8 = 2;
     /// IPv6 on Linux, NetBSD and OpenBSD, FreeBSD, macOS.
@@ -146,7 +146,7 @@ fn loopback(layer: Layer<'_>) -> Result<Packet<'_>, NotIp> {
     Err(NotIp::Protocol(u16::from(number)))
 }
 
-/// By the type that the file gives.
+/// Selects the dissector by link type.
 pub(super) fn any(link: LinkType, frame: Layer<'_>) -> Result<Packet<'_>, NotIp> {
     match link {
         LinkType::ETHERNET => ethernet(frame, Depth::NONE),

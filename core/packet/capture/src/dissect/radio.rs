@@ -1,36 +1,36 @@
-//! 802.11 data frames, with or without radiotap before them. Source: IEEE 802.11 section 9; radiotap.org.
+//! 802.11 data frames, with or without radiotap. Source: IEEE 802.11 section 9; radiotap.org.
 use super::layer::{Depth, Layer};
 use super::link;
 use crate::NotIp;
 use crate::Packet;
 use crate::order::take;
 
-/// Bits of the frame control field's two bytes.
+/// Bits of the two bytes of the frame control field.
 mod control {
     pub(super) const KIND: u8 = 0x0c;
     pub(super) const DATA: u8 = 0x08;
-    /// Of a data frame's subtype: it has a QoS control field.
+    /// Data frame subtype: with a QoS control field.
     pub(super) const QOS: u8 = 0x80;
-    /// Of a data frame's subtype: it has no body.
+    /// Data frame subtype: without a body.
     pub(super) const NULL: u8 = 0x40;
-    /// Second byte: to and from a distribution system, which takes a fourth address.
+    /// Second byte: to and from a distribution system, with a fourth address.
     pub(super) const BOTH_SYSTEMS: u8 = 0x03;
     pub(super) const PROTECTED: u8 = 0x40;
-    /// In a QoS frame: there is an HT control field.
+    /// In a QoS frame: with an HT control field.
     pub(super) const ORDER: u8 = 0x80;
 }
 
-/// What stands before the protocol number where an access point answers NULL frames and the like.
+/// Reported as the protocol of data frames without a body.
 const NO_BODY: u16 = 0x0040;
 const MANAGEMENT_OR_CONTROL: u16 = 0;
 
-/// The header that a driver adds says how long it is, and whether the body is padded to four bytes.
+/// The driver's header has its length, and whether the body is padded to four bytes.
 pub(super) fn radiotap(frame: Layer<'_>) -> Result<Packet<'_>, NotIp> {
     let length = take(frame.stored, 2).map(u16::from_le_bytes).ok_or(NotIp::Cut)?;
     ieee802_11(frame.skip(usize::from(length))?, is_padded(frame.stored, usize::from(length)))
 }
 
-/// The flags field's bit for padding between header and body.
+/// The bit in the flags field for padding between header and body.
 fn is_padded(header: &[u8], length: usize) -> bool {
     const TIMER: u32 = 1;
     const FLAGS: u32 = 2;
@@ -45,7 +45,7 @@ fn is_padded(header: &[u8], length: usize) -> bool {
         (at, last) = (at + 4, next);
     }
     if present & TIMER != 0 {
-        // Eight bytes, and aligned to as many.
+        // Eight bytes with 8-byte alignment.
         at = at.next_multiple_of(8) + 8;
     }
     header.get(at).is_some_and(|flags| flags & DATA_PAD != 0)
@@ -73,7 +73,7 @@ pub(super) fn ieee802_11(frame: Layer<'_>, padded: bool) -> Result<Packet<'_>, N
     if padded {
         length = length.next_multiple_of(4);
     }
-    // Of an aggregate of several packets the first: destination, source and length come before it.
+    // The first packet of an aggregate, after its destination, source and length.
     let body = frame.skip(if aggregated { length + 14 } else { length })?;
     link::llc(body, Depth::NONE)
 }

@@ -5,12 +5,12 @@ use crate::NotIp;
 use crate::{IcmpHeader, Packet, Stamps, TcpHeader, Transport, UdpHeader};
 use fathom_wire::{TcpOption, TcpOptions, protocol};
 
-/// Up to the window; checksum, urgent pointer and options may be cut.
+/// Up to the window; checksum, urgent pointer and options may be truncated.
 const TCP_LEAST: usize = 16;
 const TCP_HEADER: u32 = 20;
 const UDP_HEADER: u32 = 8;
 
-/// Sets what `packet` carries; the packet within, if it is a tunnel's.
+/// Sets the transport of `packet`; returns the inner packet if it is a tunnel.
 pub(super) fn fill<'a>(
     mut packet: Packet<'a>,
     number: u8,
@@ -54,7 +54,7 @@ fn tcp(body: Layer<'_>) -> Option<Transport<'_>> {
     }))
 }
 
-/// Timestamps stand first, after two bytes of padding (RFC 7323 appendix A), in all segments of nearly all systems.
+/// Nearly all systems send timestamps first, after two padding bytes (RFC 7323 appendix A).
 fn stamps(options: &[u8]) -> Option<Stamps> {
     if let Some([1, 1, 8, 10, v0, v1, v2, v3, e0, e1, e2, e3]) = options.first_chunk::<12>() {
         return Some(Stamps {
@@ -74,7 +74,7 @@ fn stamps_anywhere(options: &[u8]) -> Option<Stamps> {
 
 fn udp(body: Layer<'_>) -> Option<Transport<'_>> {
     let head = body.stored.first_chunk::<{ UDP_HEADER as usize }>()?;
-    // A first fragment, and a super-packet, may have another length than their IP header says: the less counts.
+    // First fragments and super-packets may have a length that differs from IP's: use the smaller.
     let sent = match u32::from(u16::from_be_bytes([head[4], head[5]])) {
         length if length >= UDP_HEADER && length <= body.sent => length,
         _ => body.sent,

@@ -1,4 +1,4 @@
-//! Packets within packets.
+//! Tunnels.
 use super::layer::{Depth, Layer};
 use super::{ip, link};
 use crate::NotIp;
@@ -12,7 +12,7 @@ mod number {
     pub(super) const GRE: u8 = 47;
 }
 
-/// Ports that a tunnel's outer packet goes to. Source: IANA service names; Linux' own for VXLAN before it had one.
+/// Destination ports of tunnels. Source: IANA service names; Linux's original port of VXLAN.
 mod port {
     pub(super) const VXLAN: u16 = 4789;
     pub(super) const VXLAN_LINUX: u16 = 8472;
@@ -21,7 +21,7 @@ mod port {
 
 const UDP_HEADER: usize = 8;
 
-/// The packet within, if there is one and enough of it is stored: else it is the outer one that counts.
+/// The inner packet, if enough of it is stored; otherwise the outer packet counts.
 pub(super) fn inner(protocol: u8, body: Layer<'_>, depth: Depth) -> Option<Packet<'_>> {
     match protocol {
         number::IPV4 => ip::v4(body, depth.deeper().ok()?).ok(),
@@ -36,7 +36,7 @@ pub(super) fn inner(protocol: u8, body: Layer<'_>, depth: Depth) -> Option<Packe
     }
 }
 
-/// RFC 2784 with RFC 2890. Version 1 is PPTP's, which carries PPP.
+/// RFC 2784 with RFC 2890. Version 1 is for PPTP, which carries PPP.
 fn gre(body: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
     const CHECKSUM: u16 = 0x8000;
     const ROUTING: u16 = 0x4000;
@@ -53,7 +53,7 @@ fn gre(body: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
 
 /// RFC 7348 section 5.
 fn vxlan(udp: Layer<'_>, depth: Depth) -> Result<Packet<'_>, NotIp> {
-    /// The network identifier counts; without it this is something else on that port.
+    /// The network identifier flag; without it this is another protocol on that port.
     const HAS_IDENTIFIER: u8 = 0x08;
     if udp.byte(UDP_HEADER)? != HAS_IDENTIFIER {
         return Err(NotIp::Malformed);

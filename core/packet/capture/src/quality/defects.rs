@@ -1,14 +1,14 @@
-//! From counts to defects.
+//! Converts counts to defects.
 use super::{Quality, Steps};
 use crate::LinkType;
 use alloc::vec::Vec;
 use fathom_run::CaptureDefect;
 
-/// A coarser clock than this makes delays uncertain.
+/// With a coarser clock delays are uncertain.
 const COARSE_NS: u64 = 1000;
 
 impl Quality {
-    /// What is wrong; nothing if nothing is.
+    /// The defects of the capture.
     pub fn defects(&self) -> Vec<CaptureDefect> {
         let step_ns = self.true_resolution_ns();
         let all = [

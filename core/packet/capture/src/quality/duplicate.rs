@@ -1,13 +1,13 @@
-//! Packets that a capture has twice: from two interfaces of a bridge or router, or from a mirror of both directions.
+//! Detects packets captured twice: at two interfaces of a router, or by a port mirror.
 use crate::{Frame, LinkType, Packet, TcpHeader, Transport};
 use alloc::vec::Vec;
 
-/// Remembered packets. With one in [`SAMPLED`] looked at, the last 8192: a copy follows within far fewer.
+/// Number of remembered packets: the last 8192 in the sample. Copies follow much sooner.
 const SLOTS: usize = 512;
-/// Of so many packets one is looked at, by its numbers: both copies are, or neither.
+/// One of this many packets is examined, selected by its numbers: both copies or neither.
 const SAMPLED: u64 = 16;
 
-/// 2^64 over the golden ratio: spreads whatever is multiplied by it.
+/// 2^64 divided by the golden ratio, for multiplicative hashing.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Duplicates {
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     hash: u64,
-    /// Where it was seen, and how many hops it had left.
+    /// Interface and hop limit.
     place: u64,
 }
 
@@ -27,11 +27,11 @@ impl Duplicates {
     pub(super) const fn new() -> Self {
         Duplicates { seen: [Seen { hash: 0, place: 0 }; SLOTS], found: 0 }
     }
-    /// Estimated over all packets.
+    /// Estimate for all packets.
     pub(super) const fn count(&self) -> u64 {
         self.found * SAMPLED
     }
-    /// Looks at a packet, if it is one of those that are; whether it was there before.
+    /// Examines a packet if it is in the sample. True if it was seen before.
     #[inline]
     pub(super) fn tcp(&mut self, frame: &Frame<'_>, packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> bool {
         let numbers = tcp.sequence ^ tcp.acknowledgement.rotate_left(16);
@@ -41,8 +41,8 @@ impl Duplicates {
         let is_identified = packet.identification.is_some_and(|id| id != 0);
         self.look(identity(packet, tcp), place(frame) << 8 | u64::from(packet.hop_limit), is_identified)
     }
-    /// A packet that is the same in all is a copy if it was seen elsewhere or has the same identification. Else, as with IPv6,
-    /// it may be an ACK that the receiver really sent twice.
+    /// Equal packets are copies if they were seen at different places or have equal
+    /// identifications. Otherwise, as in IPv6, it may be an ACK that the receiver sent twice.
     fn look(&mut self, hash: u64, place: u64, is_identified: bool) -> bool {
         let slot = hash as usize % SLOTS;
         let Some(seen) = self.seen.get_mut(slot) else { return false };
@@ -53,38 +53,38 @@ impl Duplicates {
     }
 }
 
-/// Which interface saw it, as far as the frame says.
+/// The capturing interface, as far as known.
 fn place(frame: &Frame<'_>) -> u64 {
     u64::from(frame.interface) << 24 ^ u64::from(place_of_header(frame))
 }
 
-/// The same, as far as the header of Linux's `any` says; 0 without one.
+/// The interface or direction in the pseudo-header of Linux's `any` device; 0 without one.
 pub(crate) fn place_of_header(frame: &Frame<'_>) -> u32 {
     match (frame.link, frame.bytes) {
         (LinkType::LINUX_SLL2, [_, _, _, _, a, b, c, d, ..]) => u32::from_be_bytes([*a, *b, *c, *d]),
-        // Only whether it came or went.
+        // Only the direction.
         (LinkType::LINUX_SLL, [a, b, ..]) => u32::from(u16::from_be_bytes([*a, *b])),
         _ => 0,
     }
 }
 
-/// All of the packets that were seen last, so that copies of them are known: for captures in which there are copies.
+/// All recent packets, to detect their copies: for captures that contain some.
 #[derive(Clone, Debug)]
 pub(super) struct Copies {
     buckets: Vec<[Seen; WAYS]>,
 }
 
-/// Packets with hashes that are alike in part: of more, the oldest is forgotten.
+/// Entries per bucket; if it is full, the oldest is overwritten.
 const WAYS: usize = 4;
-/// With [`WAYS`] of each the last 65,536 packets: what waits in a router between two interfaces is far less. 1 MiB.
+/// Buckets for the last 65,536 packets, far more than a router queues between interfaces. 1 MiB.
 const BUCKETS: usize = 1 << 14;
 
 impl Copies {
     pub(super) fn new() -> Self {
         Copies { buckets: alloc::vec![[Seen { hash: 0, place: 0 }; WAYS]; BUCKETS] }
     }
-    /// Whether the packet was seen before at another place; if the capture `is_mirrored`, at the same place too. Else it was sent twice
-    /// there, or doubled by the network.
+    /// True if the packet was seen before at another place, or at the same place if the capture
+    /// `is_mirrored`. Otherwise it was sent or duplicated in the network.
     pub(super) fn has(&mut self, frame: &Frame<'_>, packet: &Packet<'_>, is_mirrored: bool) -> bool {
         let place = place(frame) << 8 | u64::from(packet.hop_limit);
         let hash = match &packet.transport {
@@ -110,15 +110,15 @@ const fn mix(hash: u64, word: u64) -> u64 {
     (hash ^ word).wrapping_mul(SPREAD).rotate_left(29)
 }
 
-/// The low bits of a product are its weakest. Never 0, which is no packet.
+/// Improves the low bits, which are the weakest of a product. Never 0, which means no packet.
 fn finish(hash: u64) -> u64 {
     (hash ^ hash >> 32).max(1)
 }
 
-/// Bytes of payload that tell datagrams apart: request and packet numbers stand there.
+/// Bytes of payload that distinguish datagrams: they contain request and packet numbers.
 const TOLD_BY_BYTES: usize = 16;
 
-/// The same of what is not TCP.
+/// [`identity`] for packets other than TCP.
 fn identity_of_other(packet: &Packet<'_>) -> u64 {
     let lengths = u64::from(packet.identification.unwrap_or(0)) << 32 | u64::from(packet.ip_bytes);
     let (kind, numbers, payload) = match &packet.transport {
@@ -135,7 +135,7 @@ fn identity_of_other(packet: &Packet<'_>) -> u64 {
         }
         Transport::Tcp(_) => (3 << 16, 0, &[][..]),
     };
-    // Whether it goes or comes is in the order.
+    // The order distinguishes the two directions.
     let ends = [packet.source, packet.destination]
         .map(|end| end.bits())
         .map(|bits| bits as u64 ^ (bits >> 64) as u64);
@@ -146,7 +146,7 @@ fn identity_of_other(packet: &Packet<'_>) -> u64 {
     finish(words.fold(hash, mix))
 }
 
-/// A hash of what is the same in both copies; never 0.
+/// A hash of the fields that are equal in both copies; never 0.
 #[inline]
 fn identity(packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> u64 {
     let addresses = packet.source.bits() ^ packet.destination.bits().rotate_left(64);

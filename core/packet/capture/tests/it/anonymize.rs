@@ -1,4 +1,4 @@
-//! An anonymous copy says the same of the network, and nothing of anyone.
+//! An anonymous copy has the same network behavior and no personal data.
 use crate::build::{V4, damaged, ethernet, join, segment, stamp_option, tcp, udp, v4, v6};
 use fathom_capture::{
     Address, Anonymizer, Frame, LinkType, NotIp, Packet, Quality, Reader, Step, Transport, dissect,
@@ -12,12 +12,12 @@ fn frame(link: LinkType, original_len: u32, bytes: &[u8]) -> Frame<'_> {
     Frame { at: 1_700_000_000_123_456_789, link, original_len, interface: 0, lost_before: 0, bytes }
 }
 
-/// A copy of one frame: bytes that were sent, and bytes that are stored.
+/// The copy of one frame: original length and stored bytes.
 fn copied(frame: &Frame<'_>) -> (u32, Vec<u8>) {
     copied_as(LinkType::RAW, frame)
 }
 
-/// The same, in a copy of a capture that begins with a frame of type `link`.
+/// [`copied`] in a capture with the first link type `link`.
 fn copied_as(link: LinkType, frame: &Frame<'_>) -> (u32, Vec<u8>) {
     let mut anonymizer = Anonymizer::new(KEY, link);
     let mut file = anonymizer.header().to_vec();
@@ -36,7 +36,7 @@ fn copied_as(link: LinkType, frame: &Frame<'_>) -> (u32, Vec<u8>) {
     }
 }
 
-/// Everything but addresses, payload and identifying options must be as it was.
+/// Everything but addresses, payload and identifying options is unchanged.
 fn assert_says_the_same(before: &Packet<'_>, after: &Packet<'_>, name: &str) {
     assert_ne!((before.source, before.destination), (after.source, after.destination), "{name}");
     let plain = |p: &Packet<'_>| {
@@ -114,7 +114,7 @@ fn every_packet_has_the_same_fields_afterwards() {
     }
 }
 
-/// A frame of Linux's `any`, seen at `place`.
+/// A frame of Linux's `any` device, seen at `place`.
 fn cooked(link: LinkType, place: u8, ethertype: u16, rest: &[u8]) -> Vec<u8> {
     let protocol = ethertype.to_be_bytes();
     match link {
@@ -133,7 +133,7 @@ fn where_a_packet_was_seen_stays() {
             assert_says_the_same(&before, &dissect(link, sent, &stored).unwrap(), &format!("{link:?}"));
             assert_eq!(stored[1], if link == LinkType::LINUX_SLL { 4 } else { bytes[1] });
             assert!(!stored.windows(3).any(|part| b"Iam-Anne".windows(3).any(|mark| part == mark)));
-            // The same packet at two places is one, in a copy too; IPv6 has no identification by which it would be known otherwise.
+            // The same packet at two places counts once in a copy too; IPv6 has no identification.
             let elsewhere = cooked(link, 0, ethertype, &ip);
             let mut quality = Quality::new();
             let mut is_copy = |seen: &[u8]| {
@@ -153,7 +153,7 @@ fn what_is_not_ip_or_of_another_type_has_its_place_in_a_cooked_copy() {
         let arp = cooked(link, 1, 0x0806, &[0x77; 28]);
         let (len, copy) = copied_as(link, &frame(link, 60, &arp));
         assert_eq!(dissect(link, len, &copy), Err(NotIp::Protocol(0x0806)));
-        // In a file with frames of several types.
+        // In a file with several link types.
         let bytes = ethernet(0x0800, &v4(6, &[], &segment()));
         let before = dissect(LinkType::ETHERNET, bytes.len() as u32, &bytes).unwrap();
         let (sent, stored) = copied_as(link, &frame(LinkType::ETHERNET, bytes.len() as u32, &bytes));
@@ -164,7 +164,7 @@ fn what_is_not_ip_or_of_another_type_has_its_place_in_a_cooked_copy() {
 
 #[test]
 fn nothing_of_anyone_is_left() {
-    // A mark of eight bytes, put wherever something could tell of someone, is nowhere in the copy.
+    // No copy contains a marker that was in any field that could identify someone.
     const MARK: [u8; 8] = *b"Iam-Anne";
     let cookie = join(&[&stamp_option(), &[34, 10], &MARK, &[30, 12, 0x21, 1], &MARK, &[1, 1]]);
     let quoted = v4(6, &[], &tcp(&[], &MARK));
@@ -196,7 +196,7 @@ fn nothing_of_anyone_is_left() {
             "packet {n}: {stored:x?}"
         );
     }
-    // All that is no IP is a byte; what was cut before the addresses is none.
+    // A frame without IP becomes one byte; truncated before the addresses, none.
     let arp = ethernet(0x0806, &[0x77; 46]);
     assert_eq!(copied(&frame(LinkType::ETHERNET, 60, &arp)), (60, vec![0]));
     assert_eq!(copied(&frame(LinkType::ETHERNET, 60, &ethernet(0x0800, &[0x45; 10]))), (60, vec![]));
@@ -233,7 +233,7 @@ fn probes_are_still_matched_to_their_answers() {
     assert_eq!(payload_of(&v4(17, &[], &udp((9, 443), &[0x7f; 40]))), [0x60]);
     assert_eq!(payload_of(&v4(17, &[], &udp((9, 443), &[0x3f; 40]))), [0_u8; 0]);
     assert_eq!(payload_of(&v4(1, &[], &[0, 0, 0, 0, 1, 2, 3, 4, 9, 9])), [1, 2, 3, 4]);
-    // The packet that an error is about, with the same other addresses.
+    // The packet that an error quotes, with the same replaced addresses.
     let about = v4(17, &[], &udp((1000, 2000), &[5; 40]));
     let error = join(&[&[3, 4, 0, 0, 0, 0, 5, 0xdc], &about[..28]]);
     let found = payload_of(&v4(1, &[], &error));
@@ -244,7 +244,7 @@ fn probes_are_still_matched_to_their_answers() {
     let Transport::Udp(udp) = quoted.transport else { panic!() };
     assert_eq!((udp.source_port, udp.destination_port, udp.payload_bytes), (1000, 2000, 40));
     assert_ne!(quoted.source, Address::v4(V4.0));
-    // A redirect names a router.
+    // A redirect contains a router's address.
     assert_eq!(payload_of(&v4(1, &[], &[5, 1, 0, 0, 10, 9, 8, 7]))[..4], [0; 4]);
 }
 
@@ -271,7 +271,7 @@ fn the_quality_is_that_of_the_capture() {
     assert_eq!(told(&before), (3, 1, 2, 1, big - 14));
 }
 
-/// Whatever a hostile frame holds, the copy is no longer than headers are, and is read again.
+/// The copy of a malicious frame is no longer than headers are, and is readable.
 #[test]
 fn hostile_frames_come_out_small_and_whole() {
     let good = [

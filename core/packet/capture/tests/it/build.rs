@@ -1,4 +1,4 @@
-//! Packets and files, put together by hand.
+//! Builds packets and files by hand.
 use fathom_units::Rng;
 
 /// Ports, sequence numbers and timestamps of every TCP header built here.
@@ -12,7 +12,6 @@ pub(crate) const V6: ([u8; 16], [u8; 16]) = (
     [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2],
 );
 
-/// All parts, one after the other.
 pub(crate) fn join(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
@@ -32,7 +31,7 @@ pub(crate) fn tcp(options: &[u8], payload: &[u8]) -> Vec<u8> {
     join(&[&source, &destination, &numbers, &fixed, options, payload])
 }
 
-/// The segment that the tests of wrappings look for: timestamps and 100 bytes.
+/// The segment in the encapsulation tests: timestamps and 100 bytes.
 pub(crate) fn segment() -> Vec<u8> {
     tcp(&stamp_option(), &[0x55; 100])
 }
@@ -52,7 +51,7 @@ pub(crate) fn v4(protocol: u8, options: &[u8], payload: &[u8]) -> Vec<u8> {
     join(&[&first, &total, &middle, &V4.0, &V4.1, options, payload])
 }
 
-/// As [`v4`], with a flow label.
+/// [`v4`]'s fields, with a flow label.
 pub(crate) fn v6(next: u8, payload: &[u8]) -> Vec<u8> {
     let class: u32 = 46 << 2 | 2;
     let first = (6 << 28 | class << 20 | 0x5_4321).to_be_bytes();
@@ -64,7 +63,7 @@ pub(crate) fn ethernet(ethertype: u16, payload: &[u8]) -> Vec<u8> {
     join(&[&[2; 6], &[4; 6], &ethertype.to_be_bytes(), payload])
 }
 
-/// A pcapng block of either byte order.
+/// A pcapng block in either byte order.
 pub(crate) fn block(big: bool, kind: u32, body: &[u8]) -> Vec<u8> {
     let padding = vec![0; body.len().next_multiple_of(4) - body.len()];
     let length = n32(big, (12 + body.len() + padding.len()) as u32);
@@ -89,7 +88,7 @@ pub(crate) fn option(big: bool, code: u16, value: &[u8]) -> Vec<u8> {
     join(&[&n16(big, code), &n16(big, value.len() as u16), value, &padding])
 }
 
-/// One of `good` with some bytes changed, cut at any length.
+/// One of `good` with some bytes changed, truncated at any length.
 pub(crate) fn damaged(good: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = good[rng.below(good.len() as u64) as usize].clone();
     for _ in 0..rng.below(6) {

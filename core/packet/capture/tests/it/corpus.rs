@@ -1,4 +1,4 @@
-//! The fuzz corpora, and files damaged on purpose.
+//! The fuzz corpora, and files damaged deliberately.
 use crate::{dissect_bytes, format_bytes};
 use std::path::Path;
 

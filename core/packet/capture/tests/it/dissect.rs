@@ -1,4 +1,4 @@
-//! What is within IP, lengths that lie, and frames that hold no IP.
+//! Payloads of IP, invalid lengths, and frames without IP.
 use crate::build::{STAMPS, damaged, ethernet, join, segment, tcp, udp, v4, v6};
 use crate::dissect_bytes;
 use fathom_capture::{LinkType, NotIp, Packet, Transport, dissect};
@@ -10,7 +10,7 @@ fn raw(bytes: &[u8]) -> Packet<'_> {
 
 #[test]
 fn udp_counts_by_the_lesser_length() {
-    // Length in the header, and the payload that it makes of 30 bytes.
+    // Length in the header, and the resulting payload length of 30 bytes.
     for (length, expected) in [(38, 30), (20, 12), (8, 0), (0, 30), (7, 30), (39, 30), (65535, 30)] {
         let mut datagram = udp((53, 1024), &[1; 30]);
         datagram[4..6].copy_from_slice(&u16::to_be_bytes(length));
@@ -44,7 +44,7 @@ fn later_fragments_have_no_ports() {
     assert_eq!(raw(&packet).transport, Transport::LaterFragment { protocol: 6 });
     let fragment = v6(44, &join(&[&[17, 0, 0, 8, 1, 2, 3, 4], &[9; 40]]));
     assert_eq!(raw(&fragment).transport, Transport::LaterFragment { protocol: 17 });
-    // The first, of which more follow, has them.
+    // The first fragment has headers.
     packet[6..8].copy_from_slice(&[0x20, 0]);
     assert!(matches!(raw(&packet).transport, Transport::Tcp(_)));
     assert!(matches!(
@@ -56,7 +56,7 @@ fn later_fragments_have_no_ports() {
 #[test]
 fn super_packets_have_the_length_that_was_sent() {
     let long = 500_000;
-    // BIG TCP: IPv4 and IPv6 with 0, as Linux shows them; the frame says how much it was.
+    // BIG TCP: IPv4 and IPv6 with length 0, as on Linux; the frame has the length.
     let mut of_v4 = ethernet(0x0800, &v4(6, &[], &segment()));
     of_v4[16..18].copy_from_slice(&[0, 0]);
     let mut of_v6 = ethernet(0x86dd, &v6(6, &segment()));
@@ -68,7 +68,7 @@ fn super_packets_have_the_length_that_was_sent() {
         assert_eq!(tcp.payload_bytes, long - 14 - header - 32);
         assert_eq!(tcp.stamps.map(|s| s.value), Some(STAMPS.0));
     }
-    // With the jumbo option (RFC 2675), which counts what comes after the fixed header.
+    // With the jumbo option (RFC 2675), which counts what follows the fixed header.
     let mut jumbo = v6(0, &join(&[&[6, 0, 0xc2, 4], &90_000_u32.to_be_bytes(), &segment()]));
     jumbo[4..6].copy_from_slice(&[0, 0]);
     let packet = dissect(LinkType::RAW, 90_040, &jumbo).unwrap();
@@ -89,7 +89,7 @@ fn tcp_options_in_any_order() {
     assert_eq!(stamps(&v4(6, &[], &tcp(&syn, &[]))), Some(STAMPS));
     assert_eq!(stamps(&v4(6, &[], &tcp(&join(&[&[8, 10], &bytes, &[1, 1]]), &[]))), Some(STAMPS));
     assert_eq!(stamps(&v4(6, &[], &tcp(&[], &[1; 9]))), None);
-    // The end comes first.
+    // The end option comes first.
     assert_eq!(stamps(&v4(6, &[], &tcp(&join(&[&[0, 1, 8, 10], &bytes]), &[]))), None);
 }
 
@@ -105,15 +105,15 @@ fn lengths_that_cannot_be() {
         dissect(LinkType::RAW, packet.len() as u32, packet)
             .map(|p| p.transport == (Transport::Other { protocol: 6 }))
     };
-    // Header below 20 bytes; total below the header; version of neither.
+    // Header length below 20; total length below the header; unknown version.
     for packet in [with(0, &[0x44]), with(2, &[0, 19]), with(0, &[0x55])] {
         assert_eq!(read(&packet), Err(NotIp::Malformed));
     }
-    // TCP's header below 20 bytes, or longer than the packet: it is TCP, but nothing of it can be trusted.
+    // TCP header shorter than 20 bytes or longer than the packet: TCP, but without trusted fields.
     for packet in [with(32, &[0x40]), with(2, &[0, 51]), with(2, &[0, 21])] {
         assert_eq!(read(&packet), Ok(true));
     }
-    // A length beyond the frame is what was sent, all the same.
+    // A length beyond the frame counts as sent anyway.
     let beyond = with(2, &[0x40, 0]);
     let Transport::Tcp(tcp) = raw(&beyond).transport else { panic!() };
     assert_eq!((tcp.payload_bytes, tcp.payload.len()), (0x4000 - 52, 100));
@@ -161,7 +161,7 @@ fn wrappings_without_end_come_to_one() {
     for _ in 0..9 {
         deeper = v4(4, &[], &deeper);
     }
-    // The last that was opened counts, as a packet that carries a protocol of no interest.
+    // The last packet that was opened, with an unknown protocol.
     assert_eq!(raw(&deeper).transport, Transport::Other { protocol: 4 });
     let tags = join(&[&[2; 12], &[0x81, 0, 0, 1].repeat(1000)]);
     assert_eq!(dissect(LinkType::ETHERNET, 4012, &tags), Err(NotIp::Deep));
@@ -187,7 +187,7 @@ fn random_and_damaged_frames() {
         let head =
             [if seed % 3 == 0 { rng.below(17) as u8 } else { 0 }, rng.below(2) as u8, rng.below(256) as u8];
         dissect_bytes::check(&join(&[&head, &frame]));
-        // All random, behind what leads to IP.
+        // Random bytes after headers that lead to IP.
         let noise: Vec<u8> = (0..rng.below(120)).map(|_| rng.below(256) as u8).collect();
         dissect_bytes::check(&join(&[&head, &noise]));
     }

@@ -1,8 +1,8 @@
-//! No bytes make dissection panic or claim what is not there. The fuzz target `dissect` runs this too.
+//! Dissection neither panics nor invents bytes. The fuzz target `dissect` runs this too.
 use fathom_capture::{LinkType, Packet, Transport, dissect};
 use fathom_wire::TcpOptions;
 
-/// Link types by the first byte.
+/// Link types, selected by the first byte.
 pub(crate) const LINKS: [LinkType; 17] = [
     LinkType::ETHERNET,
     LinkType::NULL,
@@ -23,7 +23,7 @@ pub(crate) const LINKS: [LinkType; 17] = [
     LinkType(147),
 ];
 
-/// First byte: link type; second and third: bytes that were sent beyond those stored; the rest: the frame.
+/// First byte: link type; second and third: bytes sent beyond those stored; the rest: the frame.
 pub(crate) fn check(bytes: &[u8]) {
     let [link, more_high, more_low, frame @ ..] = bytes else { return };
     let link = LINKS[usize::from(*link) % LINKS.len()];
@@ -41,10 +41,10 @@ pub(crate) fn check(bytes: &[u8]) {
     }
 }
 
-/// IP without anything before it, which has no fast way.
+/// Raw IP without a fast path.
 const GENERAL: LinkType = LinkType::RAW_BSD;
 
-/// The fast way and the general one find the same.
+/// The fast path and the general one agree.
 fn agrees_with_raw(frame: &[u8], sent: u32, read: &Result<Packet<'_>, fathom_capture::NotIp>) {
     let expected_version = if frame[12] == 8 { 4 } else { 6 };
     if frame.get(14).is_none_or(|first| first >> 4 != expected_version) {
@@ -54,7 +54,7 @@ fn agrees_with_raw(frame: &[u8], sent: u32, read: &Result<Packet<'_>, fathom_cap
     if let Ok(packet) = &mut raw {
         packet.wire_bytes += 14;
     }
-    // A tunnel of as many wrappings as are taken off is one short here.
+    // At the maximum of encapsulations a tunnel is one short here.
     if raw.is_ok() == read.is_ok() {
         assert_eq!(&raw, read);
     }
@@ -72,7 +72,7 @@ fn holds(packet: &Packet<'_>, frame: &[u8]) {
             assert!(is_within(tcp.options) && is_within(tcp.payload));
             assert!(tcp.options.len() <= 40 && tcp.payload.len() <= tcp.payload_bytes as usize);
             assert!(tcp.payload_bytes <= packet.ip_bytes - 40);
-            // At least a byte each.
+            // At least one byte each.
             assert!(TcpOptions::new(tcp.options).count() <= 40);
         }
         Transport::Udp(udp) => {

@@ -1,10 +1,10 @@
-//! No bytes make the reader panic, loop or gather without end. The fuzz targets `pcap` and `pcapng` run this too.
+//! Reading never panics, loops or buffers without bound. Fuzz targets `pcap` and `pcapng`, too.
 use fathom_capture::{CaptureError, MAX_STORED_BYTES, Reader, Step};
 
-/// What a file gave: frames and statistics as text, and the error that ended it.
+/// Contents of a file: frames and statistics as text, and the final error.
 pub(crate) type Story = (Vec<String>, Option<CaptureError>);
 
-/// Reads all that is in `bytes`, never handing the reader more than it asked for and `chunk` bytes.
+/// Reads all of `bytes`, passing at most what the reader asked for plus `chunk` bytes.
 pub(crate) fn read(bytes: &[u8], chunk: usize) -> Story {
     let (mut reader, mut story) = (Reader::new(), Vec::new());
     let (mut start, mut end) = (0, chunk.min(bytes.len()));
@@ -37,12 +37,12 @@ pub(crate) fn read(bytes: &[u8], chunk: usize) -> Story {
     (story, None)
 }
 
-/// The same story in whatever pieces it is read.
+/// The result does not depend on the chunk size.
 pub(crate) fn check(bytes: &[u8]) {
     let whole = read(bytes, bytes.len());
     for chunk in [1, 7, 4096] {
         let mut pieces = read(bytes, chunk);
-        // What was left over when the file ended within a passed-over block depends on the pieces.
+        // What is left in a skipped block at the end of the file depends on the chunks.
         if pieces != whole {
             pieces.0.pop();
             assert_eq!(pieces.0, whole.0[..whole.0.len().saturating_sub(1)], "{chunk}");

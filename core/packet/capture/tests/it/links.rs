@@ -1,8 +1,8 @@
-//! Every link type and tunnel: the packet within is found, whole or cut at any byte.
+//! Every link type and tunnel: the inner packet is found, complete or truncated at any byte.
 use crate::build::{PORTS, STAMPS, V4, V6, ethernet, join, segment, udp, v4, v6};
 use fathom_capture::{Address, LinkType, Packet, Transport, dissect};
 
-/// What wraps the packet: name, link type, bytes before it as a function of its IP version, bytes after it.
+/// An encapsulation: name, link type, bytes before the packet (by IP version), bytes after it.
 type Wrapping = (&'static str, LinkType, fn(&[u8]) -> Vec<u8>);
 
 fn ethertype(packet: &[u8]) -> u16 {
@@ -21,7 +21,7 @@ fn snap(packet: &[u8]) -> Vec<u8> {
     join(&[&[0xaa, 0xaa, 3, 0, 0, 0], &ethertype(packet).to_be_bytes(), packet])
 }
 
-/// An 802.11 data frame: control, then everything up to the sequence control, then `rest`.
+/// An 802.11 data frame: control, fields up to the sequence control, then `rest`.
 fn radio(control: [u8; 2], rest: &[u8], packet: &[u8]) -> Vec<u8> {
     join(&[&control, &[0; 2], &[6; 18], &[0; 2], rest, &snap(packet)])
 }
@@ -118,7 +118,7 @@ fn wrappings() -> Vec<Wrapping> {
     ]
 }
 
-/// The packets that are wrapped: name, bytes, bytes of IP and extension headers.
+/// The inner packets: name, bytes, bytes of IP and extension headers.
 fn packets() -> Vec<(&'static str, Vec<u8>, u32)> {
     let hop_by_hop = |next: u8, rest: &[u8]| join(&[&[next, 0, 5, 2, 0, 0, 1, 0], rest]);
     let routing = |next: u8, rest: &[u8]| join(&[&[next, 1], &[0; 14], rest]);
@@ -145,7 +145,7 @@ fn packets() -> Vec<(&'static str, Vec<u8>, u32)> {
     ]
 }
 
-/// The innermost packet as it must come out, of which `cut` bytes at the end are not stored.
+/// Checks the innermost packet, of which `cut` bytes at the end are not stored.
 fn assert_is_segment(packet: &Packet<'_>, ip: &[u8], stored: usize, headers: u32, name: &str) {
     let (source, destination) = if ip[0] >> 4 == 4 {
         (Address::v4(V4.0), Address::v4(V4.1))
@@ -189,7 +189,7 @@ fn every_wrapping_of_every_packet() {
     }
 }
 
-/// Cut anywhere: the packet within as far as it is there, or the tunnel's own packet, or an error; never another length.
+/// Truncated anywhere: the inner packet, the outer packet, or an error; never a wrong length.
 #[test]
 fn every_wrapping_cut_at_every_byte() {
     for (what, ip, headers) in packets() {

@@ -1,4 +1,4 @@
-//! Capture files and packets, built byte by byte, read whole, cut and damaged.
+//! Capture files and packets, built byte by byte, complete, truncated and damaged.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod anonymize;
 mod build;

@@ -3,7 +3,7 @@ use crate::format_bytes::{check, read};
 use fathom_capture::{Frame, LinkType, MAX_STORED_BYTES, Reader, Step, pcap_header, write_pcap};
 use fathom_units::Rng;
 
-/// A file with these records: seconds, fraction, bytes sent, bytes stored.
+/// A file with these records: seconds, fraction, original length, stored bytes.
 fn file(big: bool, magic: u32, records: &[(u32, u32, u32, &[u8])]) -> Vec<u8> {
     let mut bytes =
         join(&[&n32(big, magic), &n16(big, 2), &n16(big, 4), &[0; 8], &n32(big, 96), &n32(big, 101)]);
@@ -37,7 +37,7 @@ fn frames(bytes: &[u8]) -> Vec<(i64, u32, Vec<u8>)> {
 
 #[test]
 fn every_magic_in_either_byte_order() {
-    // Units of the fraction, ns.
+    // Unit of the fraction, in ns.
     for (magic, unit) in [(0xa1b2_c3d4, 1000), (0xa1b2_3c4d, 1), (0xa1b2_cd34, 1000)] {
         for big in [false, true] {
             let bytes =
@@ -60,8 +60,10 @@ fn a_cut_file_yields_whole_records_and_the_place_of_the_cut() {
         let (story, error) = read(&bytes[..end], 4096);
         let whole = usize::from(end >= 24 + 19);
         let begun = if whole == 1 { 24 + 19 } else { 24 };
-        let note =
-            format!("the last record, at byte {begun}, is cut after {} bytes: it was left out", end - begun);
+        let note = format!(
+            "the last record, at byte {begun}, is truncated after {} bytes and was skipped",
+            end - begun
+        );
         assert_eq!(error, None);
         assert_eq!(story.len(), whole + usize::from(end > begun), "{end}");
         assert!(end == begun || story.last().unwrap() == &note, "{end}: {story:?}");
@@ -77,7 +79,7 @@ fn an_impossible_length_is_an_error_with_its_offset() {
     assert_eq!(story.len(), 1);
     assert_eq!(
         error.unwrap().to_string(),
-        "damaged at byte 43: captured length is 4294967295, at most 1048576"
+        "damaged at byte 43: captured length is 4294967295 (maximum 1048576)"
     );
     let big = vec![7; MAX_STORED_BYTES];
     let at_limit = file(true, 0xa1b2_c3d4, &[(1, 2, 3, &big)]);
@@ -88,7 +90,7 @@ fn an_impossible_length_is_an_error_with_its_offset() {
 fn lengths_of_old_files_are_put_right() {
     let mut bytes = file(false, 0xa1b2_c3d4, &[(1, 2, 3, b"abc")]);
     bytes[6] = 3;
-    // Stored and sent changed places: 64 of 1500.
+    // Stored and original length are swapped: 64 of 1500.
     bytes.splice(24.., join(&[&[0; 8], &n32(false, 1500), &n32(false, 64), &[1; 64]]));
     assert_eq!(frames(&bytes), vec![(0, 1500, vec![1; 64])]);
 }
@@ -98,7 +100,7 @@ fn a_file_that_is_no_capture_is_detected_by_its_first_bytes() {
     let (_, error) = read(b"\x7fELF and so on, more than a header", 4096);
     assert_eq!(
         error.unwrap().to_string(),
-        "no capture: begins with 7f 45 4c 46, which is neither pcap nor pcapng"
+        "not a capture file: it starts with 7f 45 4c 46, which is neither pcap nor pcapng"
     );
 }
 

@@ -10,14 +10,14 @@ fn interface(big: bool, link: u16, snaplen: u32, options: &[u8]) -> Vec<u8> {
     block(big, 1, &join(&[&n16(big, link), &[0; 2], &n32(big, snaplen), options]))
 }
 
-/// An enhanced packet block; `sent` bytes of which `stored` follow.
+/// An enhanced packet block with original length `sent`.
 fn packet(big: bool, interface: u32, units: u64, sent: u32, stored: &[u8], options: &[u8]) -> Vec<u8> {
     let head = [interface, (units >> 32) as u32, units as u32, stored.len() as u32, sent];
     let padding = vec![0; stored.len().next_multiple_of(4) - stored.len()];
     block(big, 6, &join(&[&head.map(|word| n32(big, word)).concat(), stored, &padding, options]))
 }
 
-/// Frames as (at, link, interface, sent, stored), statistics, and how many frames had no time.
+/// Frames as (at, link, interface, sent, stored), statistics, and the number of untimed frames.
 type Found = (Vec<(i64, u16, u32, u32, Vec<u8>)>, Vec<Statistics>, u64);
 
 fn found(bytes: &[u8]) -> Found {
@@ -46,7 +46,7 @@ fn interfaces_have_their_own_link_type_and_clock() {
             &interface(big, 101, 0, &join(&[&option(big, 2, b"wan0"), &resolution(9), &end, &resolution(0)])),
             &interface(big, 276, 0, &join(&[&resolution(0x80 | 20), &offset])),
             &interface(big, 113, 0, &resolution(12)),
-            // Nothing counts such units: microseconds it is.
+            // An impossible unit: the default of microseconds applies.
             &interface(big, 0, 0, &resolution(99)),
             &packet(big, 0, 5_000_001, 60, b"a", &[]),
             &packet(big, 1, 5_000_000_001, 61, b"bc", &end),
@@ -98,7 +98,7 @@ fn old_and_simple_packets_are_read() {
             &block(big, 2, &old(7)),
             &simple(1500, b"abc"),
             &simple(2, b"de"),
-            // It says more than its block has.
+            // Its length exceeds its block.
             &simple(3, b""),
         ]);
         let (frames, _, untimed) = found(&bytes);
@@ -149,7 +149,7 @@ fn drops_are_reported() {
 
 #[test]
 fn blocks_of_other_kinds_are_passed_over_without_being_gathered() {
-    // As long as a block may say that it is, and a thousandth of it there.
+    // A block with the maximum length, of which a thousandth is present.
     let long = join(&[&n32(false, 0xbad), &n32(false, u32::MAX - 3), &[0; 4_000_000]]);
     let bytes = join(&[
         &section(false),
@@ -158,7 +158,7 @@ fn blocks_of_other_kinds_are_passed_over_without_being_gathered() {
         &packet(false, 0, 1, 1, b"a", &[]),
         &long,
     ]);
-    // `read` holds that no more than a packet's bytes are asked for.
+    // `read` asserts that no more than a packet's bytes are requested.
     let (story, error) = read(&bytes, 4096);
     assert_eq!((story.len(), error), (2, None));
     assert!(story[1].starts_with("the last record"), "{}", story[1]);
@@ -169,20 +169,20 @@ fn an_impossible_value_is_an_error_with_its_place() {
     let start = join(&[&section(false), &interface(false, 1, 0, &[])]);
     let at = start.len();
     let table: [(Vec<u8>, &str); 6] = [
-        (packet(false, 3, 0, 1, b"a", &[]), "interface is 3, of which there are 1"),
-        (join(&[&n32(false, 6), &n32(false, 8), &[0; 40]]), "block length is 8, at least 12"),
+        (packet(false, 3, 0, 1, b"a", &[]), "interface is 3 (interfaces declared: 1)"),
+        (join(&[&n32(false, 6), &n32(false, 8), &[0; 40]]), "block length is 8 (minimum 12)"),
         (
             join(&[&n32(false, 6), &n32(false, 1 << 24), &[0; 40]]),
-            "block length is 16777216, at most 1114112",
+            "block length is 16777216 (maximum 1114112)",
         ),
-        (block(false, 6, &[0; 16]), "block length is 28, at least 32"),
+        (block(false, 6, &[0; 16]), "block length is 28 (minimum 32)"),
         (
             block(false, 6, &join(&[&[0; 12], &n32(false, 5), &n32(false, 5), &[0; 4]])),
-            "captured length is 5, its block has 4",
+            "captured length is 5 (space in the block: 4)",
         ),
         (
             join(&[&n32(false, 0x0a0d_0d0a), &n32(false, 28), &[0; 20]]),
-            "byte-order magic is 0, should be 439041101",
+            "byte-order magic is 0 (expected 439041101)",
         ),
     ];
     for (bytes, message) in table {

@@ -1,9 +1,9 @@
-//! The quality report: each defect is told, and what is none is not.
+//! Each defect of a capture is reported, and nothing else.
 use crate::build::{ethernet, join, segment, tcp, v4, v6};
 use fathom_capture::{Frame, LinkType, Quality, Statistics, dissect};
 use fathom_run::CaptureDefect;
 
-/// Counts these frames: time, bytes sent, bytes stored, interface.
+/// Counts these frames: time, original length, stored bytes, interface.
 fn counted(frames: &[(i64, u32, &[u8], u32)]) -> Quality {
     counted_of(LinkType::ETHERNET, frames)
 }
@@ -28,7 +28,7 @@ fn data() -> Vec<u8> {
     ethernet(0x0800, &v4(6, &[], &segment()))
 }
 
-/// A segment of its own, by sequence number and identification.
+/// A segment with unique sequence number and identification.
 fn numbered(number: u32) -> Vec<u8> {
     let mut frame = data();
     frame[18..20].copy_from_slice(&(number as u16 + 1).to_be_bytes());
@@ -60,7 +60,7 @@ fn a_capture_without_packets_is_reported() {
 #[test]
 fn frames_that_are_cut_count_by_what_is_missing() {
     let frame = data();
-    // Ethernet 14, IPv4 20, TCP 32, payload 100: stored bytes, and whether headers are cut.
+    // Ethernet 14, IPv4 20, TCP 32, payload 100: stored bytes, and whether headers are truncated.
     for (stored, cut) in
         [(13, 1), (33, 1), (34, 1), (49, 1), (53, 1), (54, 1), (65, 1), (66, 0), (67, 0), (165, 0)]
     {
@@ -96,7 +96,7 @@ fn a_clock_step_is_reported_with_its_frame() {
     assert_eq!((extremes.leaps.count, extremes.leaps.largest_ns), (2, u64::MAX));
 }
 
-/// Frames at these times, and the time of each as if the clock had not leapt.
+/// Frames at these times, and the time of each without leaps.
 fn steadied(times: impl IntoIterator<Item = i64>) -> (Quality, Vec<i64>) {
     let (mut quality, bytes) = (Quality::new(), data());
     let one = |(number, at)| {
@@ -109,7 +109,7 @@ fn steadied(times: impl IntoIterator<Item = i64>) -> (Quality, Vec<i64>) {
     (quality, all)
 }
 
-/// A leap back at the end of what can be told, then a little less than a year forth each time: steadied they would go beyond it.
+/// A leap back at the limit of times, then steps of almost a year forward, beyond the limit.
 #[test]
 fn leaps_lead_to_no_time_that_no_frame_can_have() {
     const MOST: i64 = (1 << 62) - 1;
@@ -119,7 +119,7 @@ fn leaps_lead_to_no_time_that_no_frame_can_have() {
     assert!(times.iter().all(|at| at.abs() <= MOST), "{times:?}");
 }
 
-/// A router begins at 5 s of 1970, is told the time, and loses it again for one frame.
+/// A router starts at 5 s of 1970, sets its clock, and loses it again for one frame.
 #[test]
 fn a_clock_that_is_set_by_years_goes_on() {
     const SECOND: i64 = 1_000_000_000;
@@ -154,14 +154,14 @@ fn super_packets_are_longer_than_the_handshake_allows() {
         frame
     };
     let long = |bytes: usize| ethernet(0x0800, &v4(6, &[], &tcp(&[], &vec![0; bytes - 40])));
-    // Largest segment in a SYN, bytes of IP, and whether that is a super-packet.
+    // MSS in a SYN, length of the IP packet, and whether it is a super-packet.
     for (mss, bytes, expected) in [(1460, 1500, 0), (1460, 2948, 1), (8960, 9000, 0), (8960, 64_000, 1)] {
         let (handshake, frame) = (syn(mss), long(bytes));
         let quality = counted(&[(1, 58, &handshake, 0), (2, frame.len() as u32, &frame, 0)]);
         assert_eq!(quality.super_packets, expected, "{mss} {bytes}");
         assert_eq!(quality.longest_bytes as usize, bytes);
     }
-    // Without a handshake the largest MTU there is decides.
+    // Without a handshake the largest MTU decides.
     let (mtu, above) = (long(9216), long(9217));
     assert_eq!(counted(&[(2, 9230, &mtu, 0)]).super_packets, 0);
     assert_eq!(counted(&[(2, 9231, &above, 0)]).super_packets, 1);
@@ -178,7 +178,7 @@ fn copies_are_distinguished_from_duplicate_acks() {
         assert!((3000..5000).contains(&count), "{count}");
         assert_eq!(quality.defects()[0], CaptureDefect::Duplicates { packets: count, is_estimate: true });
     }
-    // IPv6 has no identification: twice on one interface may be what was sent, once more on another is not.
+    // IPv6 has no identification: seen twice on one interface it may have been sent twice.
     let of_v6: Vec<Vec<u8>> = (0..4000_u32)
         .map(|number| {
             let mut frame = ethernet(0x86dd, &v6(6, &segment()));
@@ -191,7 +191,7 @@ fn copies_are_distinguished_from_duplicate_acks() {
     };
     assert_eq!(counted(&twice_v6(0)).duplicates(), 0);
     assert!(counted(&twice_v6(1)).duplicates() > 3000);
-    // `tcpdump -i any` tells the interface in its header.
+    // `tcpdump -i any` has the interface in its header.
     let any = |index: u8| -> Vec<Vec<u8>> {
         of_v6.iter().map(|f| join(&[&[0x86, 0xdd, 0, 0, 0, 0, 0, index], &[0; 12], &f[14..]])).collect()
     };
@@ -201,7 +201,7 @@ fn copies_are_distinguished_from_duplicate_acks() {
     assert!(counted_of(LinkType::LINUX_SLL2, &both).duplicates() > 3000);
 }
 
-/// How many of these frames are no copies.
+/// Number of frames that are not copies.
 fn passed(link: LinkType, frames: &[(&[u8], u32)]) -> usize {
     let mut quality = Quality::new();
     let mut count = 0;
@@ -230,7 +230,7 @@ fn copies_are_left_out_wherever_they_were_captured() {
         of.iter().map(|f| join(&[&[8, 0, 0, 0, 0, 0, 0, interface], &[0; 12], &f[14..]])).collect()
     };
     let (near, far) = (cooked(&frames, 2), cooked(&forwarded, 3));
-    // A router sends on each packet so many packets later.
+    // A router forwards each packet `behind` packets later.
     let late = |link: LinkType, behind: usize, first: &[Vec<u8>], second: &[Vec<u8>], interface: u32| {
         let (mut order, mut waiting) = (Vec::new(), std::collections::VecDeque::new());
         for (a, b) in first.iter().zip(second) {
@@ -246,16 +246,16 @@ fn copies_are_left_out_wherever_they_were_captured() {
     assert_eq!(late(LinkType::LINUX_SLL2, 1000, &near, &far, 0), 4000);
     assert_eq!(late(LinkType::ETHERNET, 1000, &frames, &frames, 1), 4000);
     assert_eq!(late(LinkType::ETHERNET, 1000, &frames, &forwarded, 0), 4000);
-    // A mirror port has to be known for one first.
+    // A port mirror must be recognized first.
     let mirrored = late(LinkType::ETHERNET, 1, &frames, &frames, 0);
     assert!((4000..4200).contains(&mirrored), "{mirrored}");
-    // Where there are no copies, it is not searched for long.
+    // Without copies the search ends soon.
     let many: Vec<_> = (0..6000).map(numbered).collect();
     let once: Vec<_> = many.iter().map(|frame| (&frame[..], 0)).collect();
     let again = [&once[..], &once[..]].concat();
     assert_eq!(passed(LinkType::ETHERNET, &once), 6000);
     assert!(passed(LinkType::ETHERNET, &again) > 6000);
-    // An answer that is all like its question, but for who sent it and what is left of its hops, is no copy of it.
+    // An answer that differs from its request only in its direction and hop limit is not a copy.
     let echo = |number: u8, is_reply: bool| {
         let mut packet = v6(58, &[128 + u8::from(is_reply), 0, 0, 0, 0, 1, 0, number]);
         if is_reply {
@@ -268,7 +268,7 @@ fn copies_are_left_out_wherever_they_were_captured() {
     let echoes: Vec<_> = (0..200).flat_map(|number| [echo(number, false), echo(number, true)]).collect();
     let echoes: Vec<_> = echoes.iter().map(|frame| (&frame[..], 0)).collect();
     assert_eq!(passed(LinkType::ETHERNET, &echoes), 400);
-    // What was sent twice stays.
+    // A retransmission remains.
     assert_eq!(passed(LinkType::LINUX_SLL2, &[(&near[0], 0), (&near[0], 0)]), 2);
 }
 

@@ -1,4 +1,4 @@
-//! CAKE's options. A change touches only those that are given.
+//! CAKE's options. A change affects only the options that are set.
 use super::fq_codel::{from_micros, micros};
 use crate::attribute::{Writer, find, find_u32, find_u64};
 use core::fmt;
@@ -10,9 +10,9 @@ macro_rules! choices {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum $type { $(#[doc = $definition] $variant = $number,)* }
         impl $type {
-            /// All of them.
+            /// All values.
             pub const ALL: &'static [$type] = &[$($type::$variant,)*];
-            /// As `tc` spells it.
+            /// The keyword of `tc`.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $($type::$variant => $word,)* }
@@ -25,25 +25,25 @@ macro_rules! choices {
 }
 
 choices! {
-    /// How many priorities, by which bits.
+    /// Number of priority tins, and the bits that select them.
     Diffserv {
         Diffserv3 = 0 "diffserv3" "Three tins by DSCP.",
         Diffserv4 = 1 "diffserv4" "Four tins by DSCP.",
         Diffserv8 = 2 "diffserv8" "Eight tins by DSCP.",
         BestEffort = 3 "besteffort" "One tin.",
-        Precedence = 4 "precedence" "Eight tins by the old precedence.",
+        Precedence = 4 "precedence" "Eight tins by IP precedence (RFC 791).",
     }
 }
 choices! {
-    /// What the line does to packets.
+    /// Framing on the line.
     Cells {
-        None = 0 "noatm" "Bytes are bytes.",
-        Atm = 1 "atm" "48 bytes of payload travel in 53.",
-        Ptm = 2 "ptm" "64 bytes of payload travel in 65.",
+        None = 0 "noatm" "No cells.",
+        Atm = 1 "atm" "ATM: 53 bytes for 48 bytes of payload.",
+        Ptm = 2 "ptm" "PTM: 65 bytes for 64 bytes of payload.",
     }
 }
 choices! {
-    /// Between whom it is fair.
+    /// What the rate is shared between.
     FlowMode {
         Blind = 0 "flowblind" "One queue.",
         SourceHost = 1 "srchost" "Source hosts.",
@@ -56,50 +56,50 @@ choices! {
     }
 }
 choices! {
-    /// What becomes of acknowledgements that a later one makes needless.
+    /// Which redundant ACKs are dropped.
     AckFilter {
-        Off = 0 "no-ack-filter" "They stay.",
-        On = 1 "ack-filter" "They are dropped.",
-        Aggressive = 2 "ack-filter-aggressive" "They are dropped, and more.",
+        Off = 0 "no-ack-filter" "None.",
+        On = 1 "ack-filter" "Redundant ACKs, except one.",
+        Aggressive = 2 "ack-filter-aggressive" "All redundant ACKs.",
     }
 }
 
 /// CAKE's options.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Cake {
-    /// The shaper's rate; 0 does not shape.
+    /// Shaper rate; 0 disables the shaper.
     pub rate: Option<Rate>,
-    /// Priorities.
+    /// Priority tins.
     pub diffserv: Option<Diffserv>,
     /// Fairness.
     pub flow_mode: Option<FlowMode>,
-    /// Flows are told apart by addresses before translation.
+    /// Use addresses before NAT to identify flows.
     pub nat: Option<bool>,
-    /// Clears the DSCP of what leaves.
+    /// Clear the DSCP of sent packets.
     pub wash: Option<bool>,
-    /// Counts what it drops too: for a queue behind the bottleneck.
+    /// Count dropped packets too: for a queue after the bottleneck.
     pub ingress: Option<bool>,
-    /// Acknowledgements.
+    /// ACK filter.
     pub ack_filter: Option<AckFilter>,
-    /// Splits super-packets.
+    /// Split super-packets.
     pub split_gso: Option<bool>,
-    /// Round trip for which the AQM is tuned. Whole microseconds.
+    /// Round-trip time that the AQM is tuned for. Whole microseconds.
     pub rtt: Option<Duration>,
-    /// Delay that is allowed to stand. Whole microseconds.
+    /// Acceptable standing delay. Whole microseconds.
     pub target: Option<Duration>,
-    /// Finds the rate of a line in front of it by itself.
+    /// Estimate the rate of the upstream link.
     pub autorate: Option<bool>,
-    /// Cells.
+    /// Framing.
     pub cells: Option<Cells>,
-    /// Bytes on the line beyond the IP packet.
+    /// Bytes on the line in addition to the IP packet.
     pub overhead: Option<i32>,
-    /// The least that a packet counts, in bytes.
+    /// Minimum packet size, in bytes.
     pub mpu: Option<u32>,
-    /// Counts packets as the interface sees them, without correction.
+    /// Use the packet size seen by the interface, without compensation.
     pub raw: bool,
-    /// Bytes of memory.
+    /// Memory limit in bytes.
     pub memory: Option<u32>,
-    /// Bits of the firewall's mark that choose the tin.
+    /// Bits of the firewall mark that select the tin.
     pub mark: Option<u32>,
 }
 

@@ -3,26 +3,26 @@ use crate::attribute::{Writer, find_u32};
 use core::fmt;
 use fathom_units::Duration;
 
-/// `fq_codel`'s options.
+/// Options of `fq_codel`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FqCodel {
-    /// Packets that may wait.
+    /// Limit in packets.
     pub limit: Option<u32>,
-    /// Queues; can be chosen only when it is made.
+    /// Number of queues; only settable at creation.
     pub flows: Option<u32>,
-    /// Bytes of a flow's turn.
+    /// DRR quantum in bytes.
     pub quantum: Option<u32>,
-    /// Delay that is allowed to stand. Whole microseconds.
+    /// Acceptable standing delay. Whole microseconds.
     pub target: Option<Duration>,
-    /// How long more than that is suffered. Whole microseconds.
+    /// How long a longer delay is tolerated. Whole microseconds.
     pub interval: Option<Duration>,
-    /// Bytes of memory.
+    /// Memory limit in bytes.
     pub memory: Option<u32>,
-    /// Marks packets that can be marked, instead of dropping them.
+    /// Mark ECN-capable packets instead of dropping them.
     pub ecn: Option<bool>,
-    /// Delay above which all are marked. Whole microseconds.
+    /// Mark all ECN-capable packets above this delay. Whole microseconds.
     pub ce_threshold: Option<Duration>,
-    /// Packets dropped at once when the limit is reached.
+    /// Packets dropped per overflow.
     pub drop_batch: Option<u32>,
 }
 

@@ -1,23 +1,23 @@
-//! The queue discipline of HTB; its classes are an [`HtbClass`](crate::HtbClass).
+//! The HTB queue discipline; for its classes see [`HtbClass`](crate::HtbClass).
 use crate::attribute::{Writer, find, find_u32, u32_at};
 use core::fmt;
 
-/// HTB's own options.
+/// Options of HTB.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Htb {
-    /// Minor number of the class of what no filter names.
+    /// Minor number of the class for unmatched packets.
     pub default_class: u32,
-    /// Bytes of a class's rate to one byte of its quantum, where the class says none. 10 where it is not given.
+    /// Divisor of a class's rate for its default quantum; the kernel's default is 10.
     pub rate_to_quantum: Option<u32>,
-    /// Packets that may wait outside of all classes.
+    /// Limit of packets outside of all classes.
     pub direct_packets_limit: Option<u32>,
-    /// Packets that passed outside of all classes. Told, never asked for.
+    /// Packets sent outside of all classes. Only reported, never requested.
     pub direct_packets: u32,
 }
 
 const INIT: u16 = 2;
 const DIRECT_LIMIT: u16 = 5;
-/// What the kernel wants of a request; it tells 0x30011.
+/// The version in requests; the kernel reports 0x30011.
 const VERSION: u32 = 3;
 const RATE_TO_QUANTUM: u32 = 10;
 
@@ -33,7 +33,7 @@ impl Htb {
     }
     pub(crate) fn write(&self, to: &mut Writer) {
         let quantum = self.rate_to_quantum.unwrap_or(RATE_TO_QUANTUM);
-        // Then the level of debugging, and the counter.
+        // Then the debug level and the counter.
         let words = [VERSION, quantum, self.default_class, 0, self.direct_packets];
         to.put(INIT, words.map(u32::to_ne_bytes).as_flattened()).u32(DIRECT_LIMIT, self.direct_packets_limit);
     }

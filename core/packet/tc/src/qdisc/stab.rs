@@ -1,18 +1,18 @@
-//! Size tables: what a packet counts, for queue disciplines that know no line. Only rules without a table are written; the kernel
-//! then counts `max(size + overhead, mpu)`.
+//! Size tables: the size that a packet is charged for. Only rules without a table are written; the
+//! kernel then uses `max(size + overhead, mpu)`.
 use crate::attribute::{Writer, find, u32_at};
 use core::fmt;
 
 /// Rules of a size table.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stab {
-    /// Bytes that each packet has beyond those that the interface sees; less, if negative.
+    /// Overhead per packet in bytes, relative to the size seen by the interface; may be negative.
     pub overhead: i32,
-    /// The least that a packet counts, in bytes. The kernel reads it only with a table.
+    /// Minimum packet size in bytes. The kernel uses it only with a table.
     pub mpu: u32,
 }
 
-/// Attribute TCA_STAB_BASE, of `struct tc_sizespec`: logarithms, alignment, overhead, link layer, mpu, mtu, table size.
+/// TCA_STAB_BASE: `struct tc_sizespec`.
 const BASE: u16 = 1;
 
 impl Stab {

@@ -1,16 +1,16 @@
-//! A token bucket: `struct tc_tbf_qopt` and what came to stand beside it.
+//! Token bucket filter: `struct tc_tbf_qopt` and later additions.
 use crate::attribute::{Writer, find, find_u32, find_u64, u32_at};
 use crate::rate::{RateSpec, SPEC_BYTES, bytes_of, ticks};
 use core::fmt;
 
-/// TBF's options, without a peak rate.
+/// Options of TBF, without a peak rate.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tbf {
-    /// The rate at which tokens come.
+    /// The token rate.
     pub rate: RateSpec,
-    /// Bytes that may leave at once. Super-packets larger than this are split.
+    /// Burst in bytes. Larger super-packets are split.
     pub burst: u32,
-    /// Bytes that may wait in the queue that it makes for itself.
+    /// Limit of its internal queue, in bytes.
     pub limit: u32,
 }
 
@@ -24,7 +24,7 @@ impl Tbf {
     pub(crate) fn read(options: &[u8]) -> Option<Tbf> {
         let parameters = find(options, number::PARAMETERS)?;
         let rate = RateSpec::decode(parameters, find_u64(options, number::RATE64))?;
-        // Behind two rates.
+        // After two rates.
         let limit = u32_at(parameters, 2 * SPEC_BYTES)?;
         let buffer = u32_at(parameters, 2 * SPEC_BYTES + 4)?;
         Some(Tbf {
@@ -36,7 +36,7 @@ impl Tbf {
     pub(crate) fn write(&self, to: &mut Writer) {
         let mut parameters = self.rate.encode().to_vec();
         parameters.resize(2 * SPEC_BYTES, 0);
-        // The last is the burst of the peak rate.
+        // The last field is the burst of the peak rate.
         for word in [self.limit, ticks(self.burst, &self.rate), 0] {
             parameters.extend(word.to_ne_bytes());
         }

@@ -1,32 +1,32 @@
-//! What CAKE tells, of itself and of each tin. Its delays are moving averages that stand still without traffic: judge by the
-//! counters.
+//! Statistics of CAKE and of its tins. Its delays are moving averages that do not change without
+//! traffic; base decisions on the counters.
 use crate::attribute::{attributes, find, find_u32, find_u64};
 use alloc::vec::Vec;
 use fathom_units::{Duration, Rate};
 
-/// What CAKE tells of itself.
+/// Statistics of CAKE.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct CakeStats {
-    /// The rate that it found by itself, with `autorate-ingress`.
+    /// Estimated rate, with `autorate-ingress`.
     pub capacity: Rate,
-    /// Bytes of memory it may use.
+    /// Memory limit in bytes.
     pub memory_limit_bytes: u32,
-    /// Most bytes of memory it ever used.
+    /// Maximum memory used, in bytes.
     pub memory_most_bytes: u32,
-    /// Bytes before the IP packet, on average: 14 on plain Ethernet, 18 with a tag, 22 with PPPoE.
+    /// Average bytes before the IP packet: 14 on plain Ethernet, 18 with a tag, 22 with PPPoE.
     pub average_offset_bytes: u32,
-    /// Priorities, the least urgent first.
+    /// Tins, lowest priority first.
     pub tins: Vec<Tin>,
 }
 
-/// One tin.
+/// Statistics of a tin.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Tin {
     /// Rate above which it loses its priority.
     pub threshold: Rate,
-    /// Delay that is allowed to stand.
+    /// Acceptable standing delay.
     pub target: Duration,
-    /// How long more than that is suffered.
+    /// How long a longer delay is tolerated.
     pub interval: Duration,
     /// Packets sent.
     pub sent_packets: u32,
@@ -36,30 +36,30 @@ pub struct Tin {
     pub drops: u32,
     /// Packets marked CE.
     pub marks: u32,
-    /// Acknowledgements that a later one made needless.
+    /// Redundant ACKs dropped.
     pub filtered_acks: u32,
-    /// Bytes that wait.
+    /// Bytes queued.
     pub backlog_bytes: u32,
     /// Delay of the most delayed flows, as a moving average.
     pub peak_delay: Duration,
-    /// Delay, as a moving average.
+    /// Mean delay, as a moving average.
     pub average_delay: Duration,
     /// Delay of sparse flows, as a moving average.
     pub base_delay: Duration,
-    /// Flows that are sparse now.
+    /// Number of sparse flows now.
     pub sparse_flows: u32,
-    /// Flows that have a queue now.
+    /// Number of backlogged flows now.
     pub bulk_flows: u32,
-    /// Flows that do not answer to drops.
+    /// Number of unresponsive flows.
     pub unresponsive_flows: u32,
     /// Largest packet in bytes.
     pub largest_packet_bytes: u32,
-    /// Bytes of a flow's turn.
+    /// DRR quantum of a flow in bytes.
     pub quantum_bytes: u32,
 }
 
 impl CakeStats {
-    /// With what another CAKE under the same rate counted: one of each queue.
+    /// Adds the statistics of another queue under the same shaper.
     pub(super) fn add(&mut self, other: &CakeStats) {
         self.memory_limit_bytes = self.memory_limit_bytes.saturating_add(other.memory_limit_bytes);
         self.memory_most_bytes = self.memory_most_bytes.saturating_add(other.memory_most_bytes);
@@ -83,7 +83,7 @@ fn rate(told: &[u8], number: u16) -> Rate {
 }
 
 impl Tin {
-    /// Counters are added, and of the delays the longest is taken; what is set is the same in both.
+    /// Adds counters, and takes the larger delays; settings are equal in both.
     fn add(&mut self, other: &Tin) {
         let sum = u32::saturating_add;
         *self = Tin {

@@ -1,4 +1,4 @@
-//! The corpus of the fuzz target, run as an ordinary test; and the same bytes damaged at random.
+//! Runs the fuzz corpus as a regular test, and randomly damaged copies of it.
 use crate::tc_bytes;
 use fathom_units::Rng;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The program of the flow hash, run by an interpreter of classic BPF as the kernel's manual defines it, beside the same rules
-//! written down plainly.
+//! Runs the flow hash in an interpreter of classic BPF, written from the kernel's manual, and
+//! compares it with the same rules in Rust.
 use fathom_tc::bpf::{Instruction, NETWORK, PROTOCOL, code, flow_hash};
 use fathom_units::Rng;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 const FIRST: u32 = 0x0001_0010;
 const CLASSES: u32 = 64;
 
-/// A packet as the kernel holds it: what hardware and drivers found out, and the bytes from the network header on.
+/// A packet as the kernel sees it: metadata, and the bytes from the network header on.
 struct Packet {
     protocol: u32,
     bytes: Vec<u8>,
@@ -45,7 +45,7 @@ fn run(program: &[Instruction], packet: &Packet) -> u32 {
             code::FROM_X => Some(x),
             _ => Some(a),
         };
-        // Whoever reads beyond the packet returns 0.
+        // A load beyond the packet returns 0.
         let Some(value) = loaded else { return 0 };
         a = value;
         match code {
@@ -93,7 +93,7 @@ fn flow(rng: &mut Rng) -> Flow {
 }
 
 impl Flow {
-    /// `option_words` of options in IPv4; `fragment` as in the header (more, offset).
+    /// `option_words`: IPv4 options; `fragment`: as in the header (more, offset).
     fn packet(&self, option_words: u8, fragment: u16, tags: Tags, noise: u8) -> Packet {
         let mut ip = if self.v6 { self.v6(noise) } else { self.v4(option_words, fragment, noise) };
         ip.extend(self.ports);
@@ -126,7 +126,7 @@ impl Flow {
         ip.extend(self.to);
         ip
     }
-    /// What the program is meant to compute.
+    /// The expected result of the program.
     fn class(&self, fragment: bool) -> u32 {
         let words = |bytes: &[u8]| {
             bytes.chunks(4).map(|w| u32::from_be_bytes(w.try_into().unwrap())).collect::<Vec<_>>()
@@ -169,7 +169,7 @@ fn a_flow_has_one_class_whatever_surrounds_it() {
 #[test]
 fn flows_spread_over_all_classes() {
     let program = flow_hash(FIRST, 6);
-    // What a household has: few addresses, ports in a row.
+    // As in a household: few addresses, consecutive ports.
     let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
     for host in 0..8_u8 {
         for port in 0..128_u16 {
@@ -184,7 +184,7 @@ fn flows_spread_over_all_classes() {
     println!("{seen:?}");
     assert_eq!(seen.len(), CLASSES as usize);
     assert!(seen.keys().all(|class| (FIRST..FIRST + CLASSES).contains(class)));
-    // 1024 flows, 16 a class; four times as many would be a poor hash (a fair one has 3 standard deviations at 28).
+    // 1024 flows, 16 per class: a fair hash is below 28 (3 standard deviations).
     assert!(seen.values().all(|flows| (1..=40).contains(flows)));
 }
 

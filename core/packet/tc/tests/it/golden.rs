@@ -1,6 +1,6 @@
-//! Our bytes beside those of iproute2: `testdata/tc/requests.txt` has commands as a person types them, and below each the last
-//! message that `tc` and `ip` 6.1 sent for it, as hexadecimal, with 0 for its sequence number. The commands are those that our
-//! requests print, so the words are held too. `testdata/tc/README.md` tells how it was recorded.
+//! Compares our bytes with those of iproute2: `testdata/tc/requests.txt` has commands, which our
+//! requests print, and the last message that `tc` or `ip` 6.1 sent for each, in hexadecimal with
+//! sequence number 0. `testdata/tc/README.md` describes the recording.
 use crate::samples::{index_of, requests};
 use fathom_tc::{attributes, messages};
 use std::collections::BTreeMap;
@@ -25,12 +25,12 @@ fn from_hex(hex: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Attributes as lines, one each, nested ones indented. What differs from `tc` on purpose is left out on both sides or rounded:
-/// - tables of rates (RTAB, CTAB): 1 kB each, which the kernel reads only if the link layer is not named, and it is;
-/// - bursts in ticks: `tc` cuts to whole microseconds before it makes ticks, we do not: they may differ by 16 ticks;
-/// - CAKE: `tc` says that there is no autorate whenever a rate is given, and works out the target from the round trip as the
-///   kernel does; `raw` sets the other two to what a new CAKE has;
-/// - a size table: `tc` writes its defaults of a table that it does not send.
+/// Attributes, one per line, nested ones indented. Intended differences are omitted or rounded:
+/// - rate tables (RTAB, CTAB): 1 kB each, used only with an unspecified link layer;
+/// - bursts in ticks: `tc` truncates to microseconds first, so they may differ by 16 ticks;
+/// - CAKE: with a rate, `tc` disables autorate, and computes the target from the RTT as the kernel
+///   does; `raw` sets the other two to the defaults of a new CAKE;
+/// - size table: `tc` writes defaults of a table that it does not send.
 fn shape(command: &str, body: &[u8], skip: usize) -> (String, Vec<u32>) {
     let (mut lines, mut ticks) = (String::new(), Vec::new());
     let fixed: String = body[..skip].iter().map(|b| format!("{b:02x}")).collect();
@@ -91,7 +91,7 @@ fn our_bytes_are_those_of_iproute2() {
         let ((our_lines, our_ticks), (their_lines, their_ticks)) =
             (shape(&command, a.body, fixed), shape(&command, b.body, fixed));
         assert_eq!(our_lines, their_lines, "{command}");
-        // TBF's burst `tc` works out with the rate cut to 32 bits: 1 MB at 40 Gbit/s become 244 us instead of 210.
+        // `tc` truncates TBF's rate to 32 bits: 1 MB at 40 Gbit/s become 244 us instead of 210.
         let is_cut = command.contains(" tbf rate 40Gbit ");
         let far = !is_cut && our_ticks.iter().zip(&their_ticks).any(|(us, tc)| us.abs_diff(*tc) > 16);
         assert!(!far, "{our_ticks:?} and {their_ticks:?}: {command}");

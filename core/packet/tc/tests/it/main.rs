@@ -1,4 +1,4 @@
-//! Requests, answers and the program of the flow hash, from outside.
+//! Requests, answers and the flow hash, through the public interface.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod corpus;
 mod flow_hash;

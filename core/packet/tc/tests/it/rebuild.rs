@@ -1,6 +1,6 @@
-//! What Linux told of real queues, in words: `testdata/tc/dumps/` has the answers of kernels to requests for lists, and
-//! `golden/tc/dumps.txt` what is read in them. Six are of Linux 6.18; those of CAKE and `fq_codel` of Linux 6.1 and 7.2 (User-Mode
-//! Linux), with packets under way.
+//! Real queues as reported by Linux: `testdata/tc/dumps/` has answers to list requests,
+//! `golden/tc/dumps.txt` their content. Six are of Linux 6.18; those of CAKE and `fq_codel` of
+//! Linux 6.1 and 7.2 (User-Mode Linux), during traffic.
 use fathom_tc::{Detail, Object, Request, Stats, messages};
 use std::fmt::Write;
 use std::path::Path;
@@ -71,7 +71,7 @@ fn the_tins_of_all_queues_are_added_up() {
         root.add_queue(queue.stats().unwrap());
     }
     let Detail::Cake(all) = &root.detail else { panic!("{root:?}") };
-    // CAKE counts the packets of its tins when they come, its root when they leave.
+    // CAKE counts packets of tins on arrival, those of the root on departure.
     let sum = |of: fn(&fathom_tc::Tin) -> u32| all.tins.iter().map(of).sum::<u32>();
     assert_eq!((all.tins.len(), sum(|tin| tin.drops)), (3, root.drops));
     assert_eq!(sum(|tin| tin.backlog_bytes), root.backlog_bytes);

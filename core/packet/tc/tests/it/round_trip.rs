@@ -1,4 +1,4 @@
-//! What is written can be read: the same value comes back, of each sample and of values at random.
+//! Everything written can be read back, for each sample and for random values.
 use crate::samples::{index_of, requests};
 use fathom_tc::{
     Filter, FqCodel, Handle, HtbClass, Kind, Link, LinkLayer, Match, Mirred, Object, Qdisc, RateSpec,
@@ -22,7 +22,7 @@ fn comes_back(request: &Request) {
                     assert_eq!(got.default_class, asked.default_class);
                     assert_eq!(got.rate_to_quantum, asked.rate_to_quantum.or(Some(10)));
                 }
-                // These have a place of their own.
+                // These have a fixed parent.
                 (Kind::Ingress | Kind::Clsact, _) => assert_eq!(read.parent, Handle::INGRESS),
                 _ => assert_eq!(&read, qdisc, "{request}"),
             }
@@ -126,12 +126,12 @@ fn values_at_random_come_back() {
 fn an_interface_is_read_as_it_was_asked_for() {
     let up = Request::SetLink { name: "eth0".into(), up: Some(true), queue_packets: Some(32) };
     let bytes = up.encode(1, &index_of).unwrap();
-    // A request has no name in it, which an answer has.
+    // Only answers contain a name.
     assert_eq!(Link::read(&messages(&bytes).next().unwrap()), None);
     let made = Request::AddIfb { name: "ifb-eth0".into(), queues: 4 }.encode(1, &index_of).unwrap();
     let link = Link::read(&messages(&made).next().unwrap()).unwrap();
     assert_eq!((link.name.as_str(), link.kind.as_deref(), link.up), ("ifb-eth0", Some("ifb"), false));
     assert_eq!(link.transmit_queues, 4);
     let gone = Request::DeleteLink { name: "eth9".into() }.encode(1, &index_of).unwrap_err();
-    assert_eq!(gone.to_string(), "there is no interface eth9");
+    assert_eq!(gone.to_string(), "interface eth9 does not exist");
 }

@@ -1,4 +1,4 @@
-//! A request of each form, which the golden file and the properties go through.
+//! A request of each form, for the golden file and the property tests.
 use fathom_tc::{
     AckFilter, Cake, Cells, Diffserv, Filter, FlowMode, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer,
     Match, Mirred, Qdisc, RateSpec, Request, Stab, Tbf, U32Key, Verb, bpf,

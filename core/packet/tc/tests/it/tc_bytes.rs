@@ -1,4 +1,4 @@
-//! What must hold for any bytes that are given as a kernel's answer: nothing falls, and what is understood can be asked for again.
+//! No bytes in an answer make parsing panic, and what was parsed can be requested.
 use fathom_tc::{Answer, Filter, HtbClass, Link, Object, Qdisc, Request, Verb, answers, messages};
 
 pub(crate) fn check(bytes: &[u8]) {

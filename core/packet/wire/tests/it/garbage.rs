@@ -16,7 +16,7 @@ fn random_truncated_and_corrupted_bytes() {
             Tcp::random(&mut rng, seed % 2 == 1, payload).build()
         };
         for _ in 0..rng.below(6) {
-            // Mostly in the headers, where the lengths are.
+            // Mostly in the headers, which contain the lengths.
             let at = rng.below(bytes.len().clamp(1, 80) as u64) as usize;
             if let Some(byte) = bytes.get_mut(at) {
                 *byte = rng.next_u64() as u8;
@@ -28,6 +28,6 @@ fn random_truncated_and_corrupted_bytes() {
         packet_bytes::check(&bytes);
         passed += usize::from(IpPacket::new_checked(&bytes[..]).is_ok());
     }
-    // Else the test would test nothing but the first check.
+    // Otherwise the test would only cover the first check.
     assert!(passed > 2_000, "only {passed} got past the first check");
 }

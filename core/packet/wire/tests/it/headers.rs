@@ -49,7 +49,7 @@ fn a_dscp_that_is_set_changes_nothing_else() {
         let mut ip = IpPacket::new_checked(&mut bytes[..]).unwrap();
         ip.set_dscp(dscp);
         assert_eq!(ip.dscp(), dscp);
-        // The reference sums IPv4's header anew.
+        // The reference computes IPv4's header checksum from scratch.
         let class = dscp << 2 | tcp.class & 3;
         assert_eq!(bytes, Tcp { class, ..tcp }.build(), "seed {seed}");
     }
@@ -65,7 +65,7 @@ fn tcp_options_are_taken_apart() {
     };
     let table: [(&[u8], Vec<TcpOption>); 9] = [
         (&[], vec![]),
-        // As Linux sends them: padding, then timestamps; and with one block after it.
+        // As Linux sends them: padding, then timestamps; and followed by one SACK block.
         (&[1, 1, 8, 10, 0, 0, 1, 2, 0, 0, 0, 9], vec![timestamps(258)]),
         (
             &[
@@ -79,13 +79,13 @@ fn tcp_options_are_taken_apart() {
             &[2, 4, 5, 180, 4, 2, 1, 3, 3, 7, 0, 0],
             vec![TcpOption::SegmentSize(1460), TcpOption::SackPermitted, TcpOption::WindowScale(7)],
         ),
-        // The end is the end.
+        // Nothing follows the end option.
         (&[1, 0, 8, 10], vec![]),
-        // Lengths that cannot be: past the end, none, and less than type and length.
+        // Invalid lengths: past the end, none, and less than type and length.
         (&[8, 10, 0, 0], vec![TcpOption::Other(8)]),
         (&[1, 1, 1, 8], vec![TcpOption::Other(8)]),
         (&[5, 1, 1, 1, 8, 10, 0, 0], vec![TcpOption::Other(5)]),
-        // A block and a half; timestamps of 6 bytes.
+        // One and a half blocks; timestamps of 6 bytes.
         (
             &[5, 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 6, 0, 0, 0, 0],
             vec![5, 8].into_iter().map(TcpOption::Other).collect(),
@@ -120,10 +120,10 @@ fn ipv6_extension_headers_are_skipped_until_one_does_not_fit() {
     assert_eq!(Ipv6Packet::new_checked(&bytes[..]).unwrap().transport(), (17, 56));
     let ip = IpPacket::new_checked(&bytes[..]).unwrap();
     assert_eq!(flow_of(&ip, &bytes).destination_port, 99);
-    // A later fragment ends the walk at the fragment header.
+    // A later fragment: parsing stops at the fragment header.
     bytes[51] = 0x09;
     assert_eq!(Ipv6Packet::new_checked(&bytes[..]).unwrap().transport(), (44, 48));
-    // An extension header that is longer than the packet ends it too.
+    // An extension header longer than the packet stops it too.
     bytes[41] = 200;
     assert_eq!(Ipv6Packet::new_checked(&bytes[..]).unwrap().transport(), (0, 40));
 }
@@ -136,13 +136,13 @@ fn lengths_that_do_not_fit_are_named() {
     assert_eq!(error(&[]), truncated("IP", 1, 0));
     assert_eq!(error(&good[..19]), truncated("IPv4", 20, 19));
     assert_eq!(error(&good[..good.len() - 1]), truncated("IPv4", good.len(), good.len() - 1));
-    assert_eq!(error(&[0x50; 60]).to_string(), "IP: version cannot be 5");
+    assert_eq!(error(&[0x50; 60]).to_string(), "IP: invalid version 5");
     let mut short_header = good.clone();
     short_header[0] = 0x44;
-    assert_eq!(error(&short_header).to_string(), "IPv4: header length cannot be 16");
+    assert_eq!(error(&short_header).to_string(), "IPv4: invalid header length 16");
     assert_eq!(
         UdpDatagram::new_checked(&[0, 1, 0, 2, 0, 7, 0, 0]).unwrap_err().to_string(),
-        "UDP: length cannot be 7"
+        "UDP: invalid length 7"
     );
 }
 
@@ -186,7 +186,7 @@ fn address_hashes_differ_between_neighbours_and_with_the_salt() {
 
 #[test]
 fn the_flow_hash_spreads_neighbouring_ports_over_queues() {
-    // 1024 flows that differ in one port, in 1024 queues: a random function leaves 1/e = 37 % empty.
+    // 1024 flows that differ in one port, in 1024 queues: a random function leaves 37 % empty.
     let hash = |port| {
         let (source, destination) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
         Flow { source, destination, source_port: port, destination_port: 5201, protocol: 6 }.hash(9) % 1024

@@ -1,4 +1,4 @@
-//! Views, checksums and super-packets against straightforward code of the test's own.
+//! Compares views, checksums and super-packets with a straightforward implementation.
 mod garbage;
 mod headers;
 mod icmp;

@@ -1,7 +1,7 @@
-//! The straightforward way: build each packet in full, byte by byte, and cut by copying.
+//! A straightforward implementation: builds packets byte by byte, and splits by copying.
 use fathom_units::Rng;
 
-/// A TCP packet as a list of what it says.
+/// A TCP packet as its fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Tcp {
     pub(crate) source: Vec<u8>,
@@ -10,7 +10,7 @@ pub(crate) struct Tcp {
     pub(crate) class: u8,
     pub(crate) identification: u16,
     pub(crate) ttl: u8,
-    /// IPv6 extension headers, ready made; the first one's type.
+    /// IPv6 extension headers in binary form, and the type of the first one.
     pub(crate) extensions: (u8, Vec<u8>),
     pub(crate) sequence: u32,
     pub(crate) flags: u8,
@@ -24,7 +24,7 @@ impl Tcp {
         let address_len = if v6 { 16 } else { 4 };
         let (source, destination) = (bytes(address_len), bytes(address_len));
         let payload = bytes(payload as u64);
-        // A destination options header of 8 or 16 bytes, then TCP; its padding option fills it.
+        // A destination options header of 8 or 16 bytes, filled with padding, then TCP.
         let extensions = match (v6, rng.below(3)) {
             (true, n @ 1..) => {
                 let mut header = vec![6, n as u8 - 1, 1, (n * 8 - 4) as u8];
@@ -53,14 +53,14 @@ impl Tcp {
         let ip = if self.is_v6() { 40 + self.extensions.1.len() } else { 20 };
         ip + 20 + self.options.len()
     }
-    /// The packet in full with right checksums.
+    /// The complete packet with correct checksums.
     pub(crate) fn build(&self) -> Vec<u8> {
         let tcp = self.tcp();
         let mut packet = if self.is_v6() { self.ipv6(tcp.len()) } else { self.ipv4(tcp.len()) };
         packet.extend_from_slice(&tcp);
         packet
     }
-    /// The packets that a wire would carry.
+    /// The packets on a wire.
     pub(crate) fn segmented(&self, mss: usize) -> Vec<Tcp> {
         let pieces: Vec<&[u8]> = self.payload.chunks(mss).collect();
         let piece = |(i, bytes): (usize, &&[u8])| {
@@ -127,7 +127,7 @@ impl Tcp {
     }
 }
 
-/// One's complement sum, one word at a time with the carry brought round each time.
+/// One's complement sum, one word at a time, adding the carry each time.
 pub(crate) fn sum(bytes: &[u8]) -> u16 {
     bytes.chunks(2).fold(0, |sum: u16, word| {
         let (added, carry) =

@@ -1,10 +1,10 @@
-//! Virtual segments against segments made by copying.
+//! Compares virtual segments with segments made by copying.
 use crate::reference::{Tcp, sum};
 use fathom_units::Rng;
 use fathom_wire::{MAX_HEADER_BYTES, Rewrite, SuperPacket, VnetHeader, WireError};
 use std::ops::Range;
 
-/// What TUN would give for `tcp` cut at `mss`.
+/// What TUN would deliver for `tcp` with segments of `mss`.
 fn as_read(tcp: &Tcp, mss: usize) -> (VnetHeader, Vec<u8>) {
     let kind = if tcp.is_v6() { VnetHeader::GSO_TCPV6 } else { VnetHeader::GSO_TCPV4 };
     let ecn = if tcp.flags & 0x80 != 0 { VnetHeader::GSO_ECN } else { 0 };
@@ -28,7 +28,7 @@ fn written(
     (run.vnet, [&header[..run.header_len], &bytes[run.payload]].concat())
 }
 
-/// Does what the kernel does with NEEDS_CSUM.
+/// Completes the checksum as the kernel does for NEEDS_CSUM.
 fn complete(vnet: VnetHeader, mut bytes: Vec<u8>) -> Vec<u8> {
     assert_eq!(vnet.flags, VnetHeader::NEEDS_CSUM);
     let start = usize::from(vnet.csum_start);
@@ -67,12 +67,12 @@ fn check_run(
     seed: u64,
 ) {
     let (vnet, run) = written(packet, bytes, segments.clone(), Rewrite::default());
-    // One header over the payload of the run, as the reference builds it.
+    // One header for the payload of the run, as the reference builds it.
     let mut expected = wire[segments.start].clone();
     expected.payload = wire[segments.clone()].iter().flat_map(|t| t.payload.clone()).collect();
     expected.flags |= wire[segments.end - 1].flags & (0x08 | 0x01);
     assert_eq!(complete(vnet, run), expected.build(), "seed {seed} segments {segments:?}");
-    // Cut again, it is the same packets that the whole gives.
+    // Split again, it gives the packets of the original.
     for (again, once) in expected.segmented(mss).iter().zip(&wire[segments.clone()]) {
         assert_eq!(again.build(), once.build(), "seed {seed} segments {segments:?}");
     }

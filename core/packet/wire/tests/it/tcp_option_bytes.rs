@@ -1,7 +1,7 @@
-//! No bytes make the options panic or go on without end. The fuzz target `tcp_option` runs this too.
+//! No bytes make option parsing panic or loop. The fuzz target `tcp_option` runs this too.
 use fathom_wire::{TcpOption, TcpOptions};
 
-/// Takes the options apart; each that has a length takes as many bytes.
+/// Parses the options; each one with a length uses that many bytes.
 pub(crate) fn check(bytes: &[u8]) {
     let options: Vec<_> = TcpOptions::new(bytes).collect();
     assert!(options.len() <= bytes.len());
@@ -13,7 +13,7 @@ pub(crate) fn check(bytes: &[u8]) {
             TcpOption::AccurateEcn { ect_0_bytes, ce_bytes, ect_1_bytes } => {
                 let counters = [ect_0_bytes, ce_bytes, ect_1_bytes];
                 assert!(counters.iter().flatten().all(|counter| *counter < 1 << 24));
-                // The second is never there without the first.
+                // The second counter is never present without the first.
                 assert!(ce_bytes.is_none() || ect_0_bytes.is_some() || ect_1_bytes.is_some());
             }
             _ => {}

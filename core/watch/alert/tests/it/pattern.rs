@@ -1,4 +1,4 @@
-//! SmokePing's patterns: against a naive oracle, and against what SmokePing itself answered.
+//! SmokePing's patterns, compared with a naive oracle and with SmokePing's own results.
 use fathom_units::Rng;
 use fathom_watch_alert::{Kind, Pattern, Semantics, Value};
 
@@ -45,7 +45,7 @@ fn patterns_of_the_manual_match_where_smokeping_does_not() {
     assert_eq!(found(Semantics::Smokeping), (0..=5).collect::<Vec<_>>());
 }
 
-/// Tries all gaps. `parts` and `values` end where they must match.
+/// Tries all gaps. `parts` and `values` must match up to their ends.
 fn oracle(parts: &[&str], values: &[f64]) -> bool {
     let Some((last, parts)) = parts.split_last() else { return true };
     if let Some(most) = last.strip_prefix('*') {

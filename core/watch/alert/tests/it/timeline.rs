@@ -1,4 +1,5 @@
-//! What is raised and cleared when, as a table that a person can read: `golden/watch/alerts.txt`. `UPDATE_GOLDEN=1` rewrites it.
+//! When alerts are raised and cleared, as a readable table: `golden/watch/alerts.txt`.
+//! `UPDATE_GOLDEN=1` rewrites it.
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_alert::{Link, Past, PastHour, Rule, SeriesInfo, Transition, Watcher};
 use fathom_watch_plan::Target;
@@ -6,7 +7,7 @@ use fathom_watch_samples::{Outcome, Sample};
 use std::fmt::Write;
 use std::path::Path;
 
-/// A Monday, at 10 o'clock.
+/// A Monday, 10:00 UTC.
 const BEGIN: u64 = 1_700_474_400;
 const NS: u64 = 1_000_000_000;
 
@@ -43,7 +44,7 @@ fn at(second: u64) -> WallTime {
     WallTime((BEGIN + second) * NS)
 }
 
-/// A watcher that is fed second by second. Series 0 is the router, series 1 the path.
+/// A watcher that receives samples second by second. Series 0 is the router, series 1 the path.
 struct Scene {
     watcher: Watcher,
     second: u64,
@@ -81,7 +82,7 @@ impl Scene {
     fn heading(&mut self, what: &str) {
         writeln!(self.text, "{:3}:{:02}  ({what})", self.second / 60, self.second % 60).unwrap();
     }
-    /// One probe a second.
+    /// Sends one probe a second.
     fn run(&mut self, seconds: u64, mut outcome: impl FnMut(u64) -> Option<Outcome>) {
         for _ in 0..seconds {
             let now = at(self.second);
@@ -105,7 +106,7 @@ impl Scene {
 
 fn loss() -> String {
     let mut scene = Scene::new(
-        "20% are lost from 10:00 to 15:00. The limit is passed before 30 s of it are over.",
+        "20% are lost from 10:00 to 15:00. The limit is exceeded within the first 30 s.",
         "[[alert]]\nname = 'loss'\ntype = 'loss'\nabove = '5%'\nwindow = '2min'\nfor = '30s'\nto = 'ops'",
     );
     let lost =
@@ -116,8 +117,10 @@ fn loss() -> String {
 
 fn latency() -> String {
     let config = "[[alert]]\nname = 'slow'\ntype = 'latency'\nabove = '80ms'\nwindow = '1min'\nto = 'ops'\nrepeat = '10min'";
-    let mut scene =
-        Scene::new("120 ms from 5:00 to 20:00, then 70 ms, which is between, then 20 ms from 25:00.", config);
+    let mut scene = Scene::new(
+        "120 ms from 5:00 to 20:00, then 70 ms (between the limits), then 20 ms from 25:00.",
+        config,
+    );
     scene.run(1_800, |s| {
         Some(ms(match s {
             300..1_200 => 120,
@@ -130,8 +133,10 @@ fn latency() -> String {
 
 fn unknown() -> String {
     let config = "[[alert]]\nname = 'loss'\ntype = 'loss'\nabove = '5%'\nwindow = '1min'\nto = 'ops'";
-    let mut scene =
-        Scene::new("All is lost from 1:00 to 3:00, then nothing can be sent: it stays as it is.", config);
+    let mut scene = Scene::new(
+        "All probes are lost from 1:00 to 3:00, then none can be sent: the alert keeps its state.",
+        config,
+    );
     scene.run(900, |s| {
         Some(match s {
             60..180 => Outcome::Lost,
@@ -145,14 +150,15 @@ fn unknown() -> String {
 fn flapping() -> String {
     let config = "[[alert]]\nname = 'gone'\ntype = 'unreachable'\nfor = '5s'\nclear_after = '5s'\nflapping = 4\n\
                   flapping_window = '20min'\nto = 'ops'";
-    let mut scene = Scene::new("Thirty seconds gone, thirty there, for fifteen minutes; then quiet.", config);
+    let mut scene =
+        Scene::new("Down and up for thirty seconds each, for fifteen minutes; then stable.", config);
     scene.run(3_600, |s| Some(if s < 900 && s % 60 >= 30 { Outcome::Lost } else { ms(10) }));
     scene.text
 }
 
 fn unreachable() -> String {
     let config = "[[alert]]\nname = 'gone'\ntype = 'unreachable'\nto = 'ops'";
-    let mut scene = Scene::new("No answer from 2:00, no route from 4:00, answers from 10:00.", config);
+    let mut scene = Scene::new("No replies from 2:00, no route from 4:00, replies from 10:00.", config);
     scene.run(240, |s| Some(if s < 120 { ms(10) } else { Outcome::Lost }));
     scene.watcher.reason(0, "no route to host");
     scene.run(660, |s| Some(if s < 600 { Outcome::Failed } else { ms(10) }));
@@ -193,11 +199,12 @@ fn bufferbloat(title: &str, own_load: bool) -> String {
 
 fn path() -> String {
     let config = "[[alert]]\nname = 'route'\ntype = 'path'\nwindow = '5min'\nto = 'ops'";
-    let mut scene = Scene::new("Another router at 2:00 and, while that is news, again at 4:00.", config);
+    let mut scene =
+        Scene::new("A different router at 2:00 and, while the alert is raised, again at 4:00.", config);
     for (second, router) in [(120, "192.0.2.33"), (240, "192.0.2.34")] {
         let wait = second - scene.second;
         scene.run(wait, |_| None);
-        let text = format!("path to 192.0.2.9: hop 4 is {router} now; it was 192.0.2.30");
+        let text = format!("path to 192.0.2.9: hop 4 changed from 192.0.2.30 to {router}");
         scene.watcher.path_changed(1, at(second), &text);
     }
     scene.run(600, |_| None);
@@ -207,7 +214,8 @@ fn path() -> String {
 fn patterns() -> String {
     let config = "[[alert]]\nname = 'someloss'\ntype = 'loss'\npattern = '>0%,*2*,>0%'\nround = '60s'\nto = 'ops'\n\
                   [[alert]]\nname = 'three'\ntype = 'matcher'\npattern = 'CheckLoss(l=>10,x=>2)'\nround = '60s'\nto = 'ops'";
-    let mut scene = Scene::new("Rounds of a minute: one in six is lost in minutes 5, 8, 12 and 13.", config);
+    let mut scene =
+        Scene::new("Rounds of a minute: one probe in six is lost in minutes 5, 8, 12 and 13.", config);
     let lossy = |s: u64| [5, 8, 12, 13].contains(&(s / 60)) && s.is_multiple_of(6);
     scene.run(1_200, |s| Some(if lossy(s) { Outcome::Lost } else { ms(10) }));
     scene.text
@@ -216,8 +224,10 @@ fn patterns() -> String {
 fn priority() -> String {
     let config = "[[alert]]\nname = 'gone'\ntype = 'unreachable'\nfor = '10s'\npriority = 1\nto = 'ops'\n\
                   [[alert]]\nname = 'loss'\ntype = 'loss'\nabove = '5%'\nwindow = '5min'\npriority = 2\nto = 'ops'\nfor = '30s'";
-    let mut scene =
-        Scene::new("Gone from 5:00 to 8:00: the loss is no news to whoever was told of that.", config);
+    let mut scene = Scene::new(
+        "Down from 5:00 to 8:00: receivers of that alert are not also notified of the loss.",
+        config,
+    );
     scene.run(1_500, |s| Some(if (300..480).contains(&s) { Outcome::Lost } else { ms(10) }));
     scene.text
 }
@@ -225,22 +235,22 @@ fn priority() -> String {
 fn restart() -> String {
     let config = "[[alert]]\nname = 'gone'\ntype = 'unreachable'\nfor = '10s'\nto = 'ops'";
     let mut scene = Scene::new(
-        "Gone from 1:00. The program starts again at 2:00; answers from 3:00; gone again from 5:00.",
+        "Down from 1:00. The program restarts at 2:00; replies from 3:00; down again from 5:00.",
         config,
     );
     let gone = |s: u64| Some(if (60..180).contains(&s) || s >= 300 { Outcome::Lost } else { ms(10) });
     scene.run(120, gone);
-    scene.heading("started again: nothing is told twice");
+    scene.heading("restarted: no notification is repeated");
     scene.restart(config);
     scene.run(240, gone);
-    scene.heading("started again without the rule");
+    scene.heading("restarted without the rule");
     scene.restart("");
     scene.text
 }
 
 fn clock_set_back() -> String {
     let config = "[[alert]]\nname = 'loss'\ntype = 'loss'\nabove = '5%'\nwindow = '1min'\nto = 'ops'";
-    let mut scene = Scene::new("At 5:00 the clock is set back to 2:00, and all is lost.", config);
+    let mut scene = Scene::new("At 5:00 the clock is set back to 2:00, and all probes are lost.", config);
     scene.run(300, |_| Some(ms(10)));
     scene.second = 120;
     scene.heading("set back");
@@ -257,10 +267,10 @@ fn timelines_of_notifications() {
         latency(),
         unknown(),
         unreachable(),
-        unusual("31 ms are usual at this hour, whatever the bad week of four weeks ago. 75 ms from 10:00 to 25:00.", &weeks),
-        unusual("Only two weeks are known: 18 ms of the last day are taken, 31 ms neither raise it nor clear it.", &weeks[..2]),
+        unusual("31 ms is usual at this hour, despite a bad week four weeks ago. 75 ms from 10:00 to 25:00.", &weeks),
+        unusual("Only two weeks have data: the baseline is 18 ms from the last day; 31 ms neither raises nor clears the alert.", &weeks[..2]),
         bufferbloat("Uploads of 20 s each minute from 15:00 to 25:00 fill a buffer.", true),
-        bufferbloat("The same delays without own load are somebody else's.", false),
+        bufferbloat("The same delays without load of this host: another host causes them.", false),
         path(),
         flapping(),
         patterns(),

@@ -1,63 +1,65 @@
-//! Why a database cannot be read.
+//! Errors while reading a database.
 use crate::rrd::layout::Layout;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Why a database cannot be read. `Display` gives one line, without the name of the file.
+/// Why a database cannot be read. `Display` gives one line without the file name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RrdError {
-    /// It does not begin as one.
+    /// The file does not begin like an RRD database.
     NotRrd,
-    /// A version that is not known here.
+    /// An unknown version.
     Version(String),
-    /// The number that tells the machine is nowhere it could be.
+    /// The float cookie, which identifies the machine, is at none of its possible offsets.
     Machine,
-    /// A machine whose numbers are not read here.
+    /// A machine with an unsupported number format.
     Foreign(&'static str),
-    /// The size is that of none of the layouts that its beginning allows; each with the size that it asks for.
+    /// The file size matches none of the layouts that the header allows. Lists the size that each
+    /// layout requires.
     Size {
-        /// Bytes there are.
+        /// The file size in bytes.
         bytes: usize,
-        /// What could have been meant.
+        /// The possible layouts with their sizes.
         wanted: Vec<(Layout, u64)>,
     },
-    /// An archive's newest row is one that it does not have.
+    /// The newest row of an archive is beyond its end.
     Row {
-        /// Number of the archive, from 0.
+        /// Index of the archive, from 0.
         archive: usize,
-        /// The row.
+        /// The newest row.
         row: u64,
-        /// Rows there are.
+        /// Number of rows.
         rows: u64,
     },
 }
 
-const WAY_OUT: &str = "write it as text with `rrdtool dump` on the machine that made it, and back with `rrdtool restore` on this one";
+const WAY_OUT: &str =
+    "convert it with `rrdtool dump` on the machine that wrote it and `rrdtool restore` on this one";
 
 impl fmt::Display for RrdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RrdError::NotRrd => write!(f, "is no round robin database (those begin with RRD)"),
+            RrdError::NotRrd => write!(f, "is not a round-robin database (the header RRD is missing)"),
             RrdError::Version(version) => {
                 write!(
                     f,
-                    "is of version {}, known are 0001, 0003, 0004 and 0005: {WAY_OUT}",
+                    "has version {}, supported are 0001, 0003, 0004 and 0005: {WAY_OUT}",
                     version.escape_debug()
                 )
             }
             RrdError::Machine => {
-                write!(f, "was written by a machine whose layout is not known, or is damaged: {WAY_OUT}")
+                write!(f, "was written by a machine with an unknown layout, or is damaged: {WAY_OUT}")
             }
             RrdError::Foreign(name) => {
-                write!(f, "was written by a machine with {name}, which are not read here: {WAY_OUT}")
+                write!(f, "was written by a machine with {name}, which are not supported: {WAY_OUT}")
             }
             RrdError::Size { bytes, wanted } => {
                 write!(f, "has {bytes} bytes")?;
                 for (place, (layout, size)) in wanted.iter().enumerate() {
-                    write!(f, "{} {size} for {layout}", if place == 0 { ", and needs" } else { " or" })?;
+                    write!(f, "{} {size} for {layout}", if place == 0 { ", expected" } else { " or" })?;
                 }
-                write!(f, ": it is cut short or damaged, or {WAY_OUT}")
+                write!(f, ": it is truncated or damaged; otherwise {WAY_OUT}")
             }
             RrdError::Row { archive, row, rows } => {
                 write!(f, "is damaged: the newest row of archive {archive} is {row} of {rows}")

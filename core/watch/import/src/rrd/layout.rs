@@ -1,33 +1,33 @@
-//! How the machine that wrote a database keeps numbers in memory.
+//! Memory layout of the machine that wrote a database.
 use core::fmt;
 
-/// The number that `rrd_format.h` puts behind the version.
+/// The float cookie of `rrd_format.h`, after the version.
 pub(crate) const COOKIE: f64 = 8.642135e130;
 
 /// Bytes of a parameter: the union of a `long` and a `double`.
 pub(crate) const PARAMETER: usize = 8;
-/// Parameters of each head.
+/// Bytes of the parameters in each header.
 const PARAMETERS: usize = 10 * PARAMETER;
 
-/// Order of the bytes of a number.
+/// Byte order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// The lowest first.
+    /// Lowest byte first.
     Little,
-    /// The highest first.
+    /// Highest byte first.
     Big,
 }
 
-/// How a machine keeps numbers in memory.
+/// Memory layout of numbers on a machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
-    /// Order of bytes.
+    /// Byte order.
     pub order: Order,
-    /// Bytes of a `long`.
+    /// Size of a `long` in bytes.
     pub long: usize,
-    /// What a `double` in a structure is aligned to.
+    /// Alignment of a `double` in a structure.
     pub align: usize,
-    /// Bytes of a `time_t`.
+    /// Size of a `time_t` in bytes.
     pub time: usize,
 }
 
@@ -43,7 +43,8 @@ impl fmt::Display for Layout {
 }
 
 impl Layout {
-    /// All that are known: i386; ARM, MIPS, PowerPC of 32 bits; those with the times that outlast 2038; all of 64 bits.
+    /// All known layouts: i386; 32-bit ARM, MIPS and PowerPC; 32-bit machines with 64-bit `time_t`;
+    /// all 64-bit machines.
     pub const ALL: [Layout; 10] = {
         const fn layout(order: Order, long: usize, align: usize, time: usize) -> Layout {
             Layout { order, long, align, time }
@@ -62,7 +63,7 @@ impl Layout {
             layout(Big, 4, 8, 8),
         ]
     };
-    /// Where the number stands that tells a layout: behind nine letters, aligned.
+    /// Offset of the cookie: aligned, after nine characters.
     pub(crate) const fn cookie_at(self) -> usize {
         up(9, self.align)
     }
@@ -82,25 +83,25 @@ impl Layout {
             Order::Big => found.iter().fold(0, shift),
         })
     }
-    /// Where the three counts of the first head stand: sources, archives, seconds of a step.
+    /// Offset of the three counts in the first header: sources, archives, seconds per step.
     pub(crate) const fn counts_at(self) -> usize {
         self.cookie_at() + 8
     }
     pub(crate) const fn head(self) -> usize {
         up(self.counts_at() + 3 * self.long, self.align) + PARAMETERS
     }
-    /// Two names of 20 letters, then parameters.
+    /// Size of a source header: two names of 20 characters, then parameters.
     pub(crate) const fn source(self) -> usize {
         up(40, self.align) + PARAMETERS
     }
-    /// Where the counts of an archive's head stand: rows, steps of a row.
+    /// Offset of the counts in an archive header: rows, steps per row.
     pub(crate) const fn archive_counts_at(self) -> usize {
         up(20, self.long)
     }
     pub(crate) const fn archive(self) -> usize {
         up(self.archive_counts_at() + 2 * self.long, self.align) + PARAMETERS
     }
-    /// The time of the last update, since version 3 with its microseconds.
+    /// Size of the live header: the time of the last update, since version 3 with microseconds.
     pub(crate) const fn live(self, version: u32) -> usize {
         if version < 3 {
             self.time
@@ -108,7 +109,7 @@ impl Layout {
             up(self.time + self.long, if self.time == 8 { self.align } else { 4 })
         }
     }
-    /// The last value as 30 letters, then parameters.
+    /// Size of the state of a source: the last value as 30 characters, then parameters.
     pub(crate) const fn prepared_source(self) -> usize {
         up(30, self.align) + PARAMETERS
     }
@@ -117,7 +118,7 @@ impl Layout {
     }
 }
 
-/// The next multiple of `to`, a power of two.
+/// Rounds up to a multiple of `to`, a power of two.
 const fn up(at: usize, to: usize) -> usize {
     at.next_multiple_of(to)
 }

@@ -1,69 +1,69 @@
-//! The bytes of a database to its archives.
+//! Parses a database into its archives.
 use crate::rrd::error::RrdError;
 use crate::rrd::layout::{COOKIE, Layout, PARAMETER};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// More sources or archives than anybody has: a larger count is damage.
+/// Upper limit of sources and archives: a larger count means corrupt data.
 const MAX_COUNT: u64 = 100_000;
 
-/// A database.
+/// A round-robin database.
 #[derive(Clone, Debug)]
 pub struct Rrd<'b> {
-    /// 1, 3, 4 or 5.
+    /// Format version: 1, 3, 4 or 5.
     pub version: u32,
-    /// The machine that wrote it.
+    /// Layout of the machine that wrote it.
     pub layout: Layout,
-    /// Seconds of a step.
+    /// Seconds per step.
     pub step_s: u64,
     /// Last update, in seconds since 1970-01-01 UTC.
     pub updated_s: u64,
-    /// What is kept.
+    /// The data sources.
     pub sources: Vec<Source>,
-    /// In how much detail, for how long.
+    /// The archives, each with its own resolution and period.
     pub archives: Vec<Archive>,
     bytes: &'b [u8],
 }
 
-/// One value of each row.
+/// A data source: one value of each row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// `GAUGE`, `COUNTER`, ...
+    /// Type: `GAUGE`, `COUNTER`, ...
     pub kind: String,
 }
 
-/// Rows of one width.
+/// An archive: rows of one resolution.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Archive {
-    /// `AVERAGE`, `MIN`, `MAX`, ...
+    /// Consolidation function: `AVERAGE`, `MIN`, `MAX`, ...
     pub function: String,
-    /// Steps that a row is made of.
+    /// Steps per row.
     pub steps: u64,
-    /// Share of them that may be unknown.
+    /// Share of the steps that may be unknown.
     pub unknown_ratio: f64,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Where the newest stands.
+    /// Index of the newest row.
     newest: usize,
-    /// Where the first stands, in bytes.
+    /// Byte offset of the first row.
     at: usize,
 }
 
-/// The values of one stretch of time.
+/// The values of one period.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row {
-    /// The end of the stretch, in seconds since 1970-01-01 UTC.
+    /// End of the period, in seconds since 1970-01-01 UTC.
     pub end_s: u64,
-    /// One for each source; what is unknown is no number.
+    /// One value per source; NaN if unknown.
     pub values: Vec<f64>,
 }
 
-/// Reads a database.
+/// Parses a database.
 ///
 /// # Errors
-/// If it is none, is damaged, or was written by a machine that is not known.
+/// If the file is not a database, is damaged, or was written by an unknown machine.
 pub fn read(bytes: &[u8]) -> Result<Rrd<'_>, RrdError> {
     if bytes.get(..4) != Some(b"RRD\0") {
         return Err(RrdError::NotRrd);
@@ -101,7 +101,7 @@ fn version(bytes: &[u8]) -> Result<u32, RrdError> {
     }
 }
 
-/// Two halves of a number, each of its own order, the wrong way round.
+/// Detects a double stored as two halves in swapped order.
 fn has_swapped_halves(bytes: &[u8]) -> bool {
     let little = COOKIE.to_le_bytes();
     let (low, high) = little.split_at(4);
@@ -110,7 +110,8 @@ fn has_swapped_halves(bytes: &[u8]) -> bool {
         .any(|at| bytes.get(at..at + 4) == Some(high) && bytes.get(at + 4..at + 8) == Some(low))
 }
 
-/// Reads what stands before the rows, and tells the size that the file must have. `None` if it cannot be of this layout.
+/// Parses everything before the rows and calculates the required file size. `None` if the file
+/// cannot have this layout.
 fn heads(bytes: &[u8], version: u32, layout: Layout) -> Option<(Rrd<'_>, u64)> {
     let count = |n: usize| layout.number(bytes, layout.counts_at() + n * layout.long, layout.long);
     let (sources, archives, step_s) = (count(0)?, count(1)?, count(2)?);
@@ -128,7 +129,7 @@ fn heads(bytes: &[u8], version: u32, layout: Layout) -> Option<(Rrd<'_>, u64)> {
     let prepared_at = live_at + layout.live(version);
     let newest_at = prepared_at + ds * layout.prepared_source() + ds * rras * Layout::prepared_archive();
     let rows_at = newest_at + rras * layout.long;
-    // Before anything is reserved, so that a count alone takes no memory.
+    // Checked before any allocation, so that a forged count takes no memory.
     if rows_at > bytes.len() {
         return None;
     }
@@ -159,7 +160,8 @@ fn archive(bytes: &[u8], layout: Layout, at: usize, (rows_at, newest): (u64, u64
     let count =
         |n: usize| layout.number(bytes, at + layout.archive_counts_at() + n * layout.long, layout.long);
     let (rows, steps) = (count(0)?, count(1)?);
-    // The first parameter of those that consolidate; others have something else there, which is not looked at.
+    // The first parameter of consolidating functions; other functions store something else there,
+    // which is not used.
     let unknown_ratio = layout.double(bytes, at + layout.archive() - 10 * PARAMETER)?;
     let usable = (1..=u64::from(u32::MAX)).contains(&steps);
     let archive = Archive {
@@ -173,7 +175,7 @@ fn archive(bytes: &[u8], layout: Layout, at: usize, (rows_at, newest): (u64, u64
     usable.then_some((archive, rows))
 }
 
-/// At most 20 letters, ended by a zero.
+/// A string of at most 20 characters, terminated by a zero byte.
 fn letters(bytes: &[u8], at: usize) -> Option<String> {
     let field = bytes.get(at..at + 20)?;
     let text = field.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -189,11 +191,11 @@ fn sound(rrd: Rrd<'_>) -> Result<Rrd<'_>, RrdError> {
 }
 
 impl Rrd<'_> {
-    /// The place of a source.
+    /// Index of a source.
     pub fn source(&self, name: &str) -> Option<usize> {
         self.sources.iter().position(|source| source.name == name)
     }
-    /// The rows of an archive, the oldest first.
+    /// The rows of an archive, oldest first.
     pub fn rows<'a>(&'a self, archive: &'a Archive) -> impl DoubleEndedIterator<Item = Row> + 'a {
         let width_s = self.step_s.saturating_mul(archive.steps);
         let newest_end_s = self.updated_s / width_s * width_s;

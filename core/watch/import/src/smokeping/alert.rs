@@ -1,4 +1,4 @@
-//! SmokePing's alerts to ours.
+//! Converts SmokePing's alerts.
 use super::line::Note;
 use super::target::ConvertedTarget;
 use super::text::{comment, list, quoted};
@@ -23,7 +23,7 @@ pub(super) fn alerts(tree: &Tree, targets: &[ConvertedTarget], notes: &mut Vec<N
     writer.out + &rules
 }
 
-/// Which targets each alert is for, by their place in the list.
+/// The targets of each alert, as indices into `targets`.
 fn users<'t>(tree: &'t Tree, targets: &[ConvertedTarget]) -> BTreeMap<&'t str, Vec<usize>> {
     let mut users: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, target) in targets.iter().enumerate() {
@@ -42,7 +42,7 @@ struct Writer<'t> {
     tree: &'t Tree,
     targets: &'t [ConvertedTarget],
     notes: &'t mut Vec<Note>,
-    /// Tables that were written, without their name, and their names.
+    /// Receiver tables already written (without the name), and their names.
     receivers: BTreeMap<String, String>,
     out: String,
 }
@@ -52,7 +52,7 @@ impl Writer<'_> {
         self.notes.push(Note { place: node.place.clone(), what });
     }
     fn rule(&mut self, place: usize, node: &Node, users: Option<&Vec<usize>>) -> Result<String, String> {
-        let users = users.ok_or("no target has it")?;
+        let users = users.ok_or("no target uses it")?;
         let text =
             |key: &str| node.values.get(key).map(|value| value.text.as_str()).filter(|t| !t.is_empty());
         let (kind, pattern) =
@@ -76,12 +76,13 @@ impl Writer<'_> {
         body.extend(text("comment").map(|text| format!("note = {}\n", quoted(text))));
         let one = self
             .targets
-            .get(*users.first().ok_or("no target has it")?)
+            .get(*users.first().ok_or("no target uses it")?)
             .map(ConvertedTarget::alone)
             .unwrap_or_default();
         fathom_watch_plan::parse(&format!("{one}{body}"), "").map_err(|error| error.what)?;
         if has_gap && kind != "matcher" {
-            let what = "misses some of the gaps that its pattern names, as SmokePing does (semantics = \"documented\" finds them all)";
+            let what =
+                "misses some gaps of its pattern, as in SmokePing (semantics = \"documented\" matches all)";
             self.note(node, format!("alert {} {what}", node.name));
         }
         let to = self.to(place, node);
@@ -95,7 +96,7 @@ impl Writer<'_> {
         }
         Ok(body)
     }
-    /// The receivers of an alert; those that are not known yet are written.
+    /// The receivers of an alert. Writes those that are new.
     fn to(&mut self, place: usize, node: &Node) -> Vec<String> {
         let tree = self.tree;
         let Some(all) = tree.inherited(place, "to") else { return Vec::new() };
@@ -105,7 +106,14 @@ impl Writer<'_> {
                 let words: Vec<String> = program.split_whitespace().map(ToString::to_string).collect();
                 names.extend(self.receiver(node, "command", &format!("command = {}\n", list(&words))));
             } else if one.contains(':') {
-                self.note(node, format!("alert {}: nobody is told by {}", node.name, comment(one)));
+                self.note(
+                    node,
+                    format!(
+                        "alert {}: the receiver {} is not supported and was left out",
+                        node.name,
+                        comment(one)
+                    ),
+                );
             } else {
                 mails.push(one.to_string());
             }
@@ -119,7 +127,7 @@ impl Writer<'_> {
         }
         names
     }
-    /// The name of a receiver, if it can be one.
+    /// The name of a receiver, if its table is valid.
     fn receiver(&mut self, node: &Node, way: &str, body: &str) -> Option<String> {
         if let Some(name) = self.receivers.get(body) {
             return Some(name.clone());
@@ -133,7 +141,7 @@ impl Writer<'_> {
             return None;
         }
         if way == "command" {
-            let what = "the program gets other arguments than SmokePing's: see docs/watch.md";
+            let what = "the program gets different arguments than from SmokePing: see docs/watch.md";
             self.note(node, format!("alert {}: {what}", node.name));
         }
         self.out.push_str(&table);

@@ -1,4 +1,4 @@
-//! The whole: sections to a configuration, and what was left out.
+//! Converts the sections to a configuration and collects notes on what was left out.
 use super::alert::alerts;
 use super::line::{Load, Mistake, Note};
 use super::probe::{ProbeMethod, kind};
@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Variables that are carried over, or become comments.
+/// Variables that are converted, or become comments.
 const TAKEN: [&str; 36] = [
     "menu",
     "title",
@@ -49,7 +49,7 @@ const TAKEN: [&str; 36] = [
     "slaves",
     "nomasterpoll",
 ];
-/// Variables of how SmokePing itself runs.
+/// Variables about the operation of SmokePing itself, which are not needed.
 const NOT_NEEDED: [&str; 20] = [
     "binary",
     "forks",
@@ -72,39 +72,39 @@ const NOT_NEEDED: [&str; 20] = [
     "display_name",
     "pagedir",
 ];
-/// Sections of the page and of other machines.
+/// Sections about SmokePing's web page and slaves, which are left out.
 const LEFT: [(&str, &str); 3] = [
-    ("Presentation", "the page has its own way of showing"),
-    ("Slaves", "other machines are watched from by a fathom watch of their own"),
-    ("InfluxDB", "figures leave by [[push]] and /metrics"),
+    ("Presentation", "Fathom's page has its own layout"),
+    ("Slaves", "run a separate fathom watch on each machine"),
+    ("InfluxDB", "use [[push]] or /metrics to export data"),
 ];
 
-/// What an import made.
+/// Result of an import.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Imported {
-    /// The configuration, as it is to be written.
+    /// The configuration in TOML.
     pub toml: String,
-    /// What was not carried over, or not as it was, in the order of the files.
+    /// Settings that were left out or changed, in file order.
     pub notes: Vec<Note>,
-    /// The targets that were, in their order.
+    /// The imported targets, in order.
     pub targets: Vec<ImportedTarget>,
-    /// Where SmokePing keeps its databases, if the file says so.
+    /// SmokePing's database directory, if the file names it.
     pub datadir: Option<String>,
 }
 
-/// A target that was carried over.
+/// An imported target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportedTarget {
-    /// Its name here; SmokePing's database is at this path, with `.rrd` behind it.
+    /// Its name. SmokePing's database is at this path plus `.rrd`.
     pub name: String,
-    /// SmokePing's kind of probe, where what it timed is not what is timed here.
+    /// SmokePing's probe type, if Fathom measures something slightly different.
     pub differs: Option<String>,
 }
 
-/// Reads SmokePing's configuration. `load` gives the text of a file, or why it cannot be read.
+/// Imports SmokePing's configuration. `load` returns the text of a file, or why it cannot be read.
 ///
 /// # Errors
-/// What SmokePing itself would refuse, with its file and line.
+/// What SmokePing itself would refuse, with file and line.
 pub fn import(file: &str, load: Load<'_>) -> Result<Imported, Mistake> {
     let mut first_notes = Vec::new();
     let tree = read(file, load, &mut first_notes)?;
@@ -131,11 +131,11 @@ pub fn import(file: &str, load: Load<'_>) -> Result<Imported, Mistake> {
 struct Converter<'t> {
     tree: &'t Tree,
     database: Option<usize>,
-    /// How the first target is asked, which stands for all that are asked so.
+    /// Schedule of the first target, used as the default for all.
     default: Option<Pace>,
     notes: Vec<Note>,
     made: Vec<ConvertedTarget>,
-    /// Probes whose differences were noted.
+    /// Probe types with a note on how they differ.
     noted: BTreeSet<String>,
 }
 
@@ -169,7 +169,7 @@ impl Converter<'_> {
         let pace = scope.pace(&module);
         let path = self.tree.path(place);
         if path.iter().any(|name| name.is_empty() || name.contains('/')) {
-            return Err("each section around it is to have a name, without /".to_string());
+            return Err("all enclosing sections need a name without /".to_string());
         }
         let (short, groups) = path.split_last().ok_or("it has no name")?;
         let about = ["menu", "title", "remark"].map(|key| node.values.get(key).map(|v| comment(&v.text)));
@@ -186,7 +186,7 @@ impl Converter<'_> {
             keys,
             differs,
         };
-        // Whatever a host or a URL may be: it is the reader of the file itself that says whether it is one.
+        // Whether a host or URL is valid is decided by the parser of the configuration.
         fathom_watch_plan::parse(&made.checked(), "").map_err(|error| error.what)?;
         if !kind.differs.is_empty() && self.noted.insert(module.clone()) {
             let home = at.and_then(|at| self.tree.nodes.get(at)).unwrap_or(node);
@@ -196,18 +196,18 @@ impl Converter<'_> {
         self.made.push(made);
         Ok(())
     }
-    /// What is no host that this machine asks.
+    /// Refuses hosts that this machine cannot probe.
     fn possible(&self, place: usize, host: &str) -> Result<(), String> {
         let has_word =
             |key: &str, word: &str| self.tree.inherited(place, key).is_some_and(|v| v.text == word);
         if host == "DYNAMIC" {
-            return Err("a host that tells its own address is not known here (a name of dynamic DNS is asked as such)".to_string());
+            return Err("DYNAMIC hosts are not supported (use the host's dynamic DNS name)".to_string());
         }
         if host.starts_with('/') {
-            return Err("several targets in one plot are chosen on the page".to_string());
+            return Err("select multi-target plots on the page instead".to_string());
         }
         if has_word("nomasterpoll", "yes") {
-            return Err("nomasterpoll: slaves alone asked it".to_string());
+            return Err("nomasterpoll: only slaves probed it".to_string());
         }
         Ok(())
     }
@@ -216,7 +216,7 @@ impl Converter<'_> {
     }
 }
 
-/// Tells of each variable and table that is not used.
+/// Notes each variable and table that is not used.
 fn left_out(tree: &Tree, notes: &mut Vec<Note>) {
     let mut left: Option<usize> = None;
     for (at, node) in tree.nodes.iter().enumerate() {
@@ -237,10 +237,10 @@ fn left_out(tree: &Tree, notes: &mut Vec<Note>) {
         notes.extend(node.rows.first().map(|row| Note {
             place: row.place.clone(),
             what: if node.name == "Database" {
-                "the table of archives was left out: every sample is kept, and histograms of them for ever"
+                "the table of archives was left out: fathom watch has its own retention (samples for 400 days, hourly histograms forever)"
                     .to_string()
             } else {
-                format!("{}: is no variable, and was left out", comment(&row.text))
+                format!("{}: not a variable; left out", comment(&row.text))
             },
         }));
     }
@@ -251,20 +251,20 @@ fn note_on(key: &str, text: &str) -> Option<String> {
     if key == "packetsize" {
         let fits = text.parse().is_ok_and(|size: u64| (32..=1_452).contains(&size));
         return (!fits).then(|| {
-            format!("packetsize = {}: sizes from 32 to 1452 are sent, the nearest was taken", comment(text))
+            format!("packetsize = {}: out of range (32 to 1452); the nearest size is used", comment(text))
         });
     }
     if key == "slaves" && !text.is_empty() {
-        return Some("slaves: the targets are watched from this machine alone".to_string());
+        return Some("slaves: not supported; the targets are probed only from this machine".to_string());
     }
     if TAKEN.contains(&key) {
         return None;
     }
-    let why = if NOT_NEEDED.contains(&key) { "is not needed here" } else { "has no counterpart here" };
-    Some(format!("{} = {}: {why}, and was left out", comment(key), comment(text)))
+    let why = if NOT_NEEDED.contains(&key) { "not needed" } else { "not supported" };
+    Some(format!("{} = {}: {why}; left out", comment(key), comment(text)))
 }
 
-/// The file.
+/// The configuration file.
 fn written(file: &str, default: Option<Pace>, made: &[ConvertedTarget], rules: &str) -> String {
     let mut out = format!("# Made by `fathom watch import smokeping` from {}.\n", comment(file));
     let shared: Keys = default.map(Pace::keys).unwrap_or_default();
@@ -272,7 +272,7 @@ fn written(file: &str, default: Option<Pace>, made: &[ConvertedTarget], rules: &
         out.push_str("\n[defaults]\n");
         out.extend(shared.iter().map(line));
     }
-    // Targets without a group stand before all groups, as TOML has it.
+    // In TOML, targets without a group come before all groups.
     for target in made.iter().filter(|target| target.group.is_empty()) {
         out.push_str(&table(target, "target", &shared));
     }

@@ -1,18 +1,18 @@
-//! Lines as Config::Grammar reads them: comments, continuations, `@include` and `@define`.
+//! Reads lines like Config::Grammar: comments, continuations, `@include` and `@define`.
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Files that include each other go round for ever.
+/// Limit for files that include each other.
 const MAX_DEPTH: usize = 16;
-/// All files together; the largest that was seen has 1 MB.
+/// Maximum size of all files together; the largest seen was 1 MB.
 const MAX_BYTES: usize = 64 << 20;
-/// What `@define` may make of a line.
+/// Maximum length of a line after `@define`.
 const MAX_LINE_BYTES: usize = 65_536;
 
-/// A line of a file, counted from 1.
+/// A position in a file; lines count from 1.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
     /// The file.
@@ -27,12 +27,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// Something that is not as it was, and where it stands.
+/// A setting that was changed or left out, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// Where.
+    /// The position.
     pub place: Place,
-    /// What, and what was done.
+    /// What it is, and what was done.
     pub what: String,
 }
 
@@ -42,10 +42,10 @@ impl fmt::Display for Note {
     }
 }
 
-/// A configuration that SmokePing would not read either.
+/// An error in the configuration, which SmokePing would refuse too.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistake {
-    /// Where.
+    /// The position.
     pub place: Place,
     /// What is wrong.
     pub what: String,
@@ -58,16 +58,16 @@ impl fmt::Display for Mistake {
 }
 impl core::error::Error for Mistake {}
 
-/// A line with its continuations, without its comment.
+/// A line with its continuations, without comments.
 pub(super) struct Line {
     pub(super) place: Place,
     pub(super) text: String,
 }
 
-/// Gives the text of a file, or why it cannot be read.
+/// Returns the text of a file, or why it cannot be read.
 pub(super) type Load<'l> = &'l mut dyn FnMut(&str) -> Result<String, String>;
 
-/// All lines, those of included files in their place.
+/// All lines, with the lines of included files in their place.
 pub(super) fn lines(file: &str, load: Load<'_>) -> Result<Vec<Line>, Mistake> {
     let mut reader = Reader { load, defines: BTreeMap::new(), bytes: 0, out: Vec::new() };
     reader.file(file, &Place { file: file.to_string(), line: 1 }, 0)?;
@@ -85,7 +85,7 @@ impl Reader<'_> {
     fn file(&mut self, file: &str, from: &Place, depth: usize) -> Result<(), Mistake> {
         let refused = |what| Err(Mistake { place: from.clone(), what });
         if depth > MAX_DEPTH {
-            return refused(format!("{file}: files include each other more than {MAX_DEPTH} deep"));
+            return refused(format!("{file}: includes are nested more than {MAX_DEPTH} deep"));
         }
         let whole = match (self.load)(file) {
             Ok(text) => text,
@@ -140,7 +140,7 @@ impl Reader<'_> {
     }
 }
 
-/// What follows a word at the start of a line.
+/// The text after `word` at the start of a line.
 fn word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let rest = text.strip_prefix(word)?;
     rest.starts_with(char::is_whitespace).then(|| rest.trim())

@@ -1,35 +1,35 @@
-//! SmokePing's probes and what asks the same here.
+//! Maps SmokePing's probes to Fathom's.
 
-/// What becomes of a kind of probe.
+/// How a probe type is converted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ProbeMethod {
     /// ICMP echo.
     Icmp,
-    /// A TCP handshake; the port where none is given.
+    /// A TCP handshake, with the default port.
     Tcp(u16),
-    /// A URL that is made of the host by `urlformat`.
+    /// A URL built from the host with `urlformat`.
     Url,
-    /// A path of the host: `http` or `https`.
+    /// A path on the host: `http` or `https`.
     Http(&'static str),
-    /// A query to the host.
+    /// A DNS query to the host.
     Dns,
-    /// The routers to `desthost`.
+    /// The routers on the path to `desthost`.
     Hops,
-    /// Nothing; why.
+    /// Not converted, with the reason.
     Not(&'static str),
 }
 
-/// A kind of probe.
+/// A probe type.
 pub(super) struct Kind {
     pub(super) method: ProbeMethod,
-    /// How what is timed here differs.
+    /// How Fathom's measurement differs.
     pub(super) differs: &'static str,
 }
 
 const HANDSHAKE: &str =
-    "is asked by a TCP handshake with its port instead, which times the path and not the service";
-const FIRST_BYTE: &str = "timed the whole transfer; here an answer is timed up to its first byte";
-const ELSEWHERE: &str = "asks another machine to measure from there";
+    "is replaced by a TCP handshake with its port, which measures the path, not the service";
+const FIRST_BYTE: &str = "measured the whole transfer; Fathom measures the time to the first byte";
+const ELSEWHERE: &str = "probes from another machine, which is not supported";
 const KINDS: [(&str, ProbeMethod, &str); 26] = [
     ("FPing", ProbeMethod::Icmp, ""),
     ("FPing6", ProbeMethod::Icmp, ""),
@@ -57,19 +57,13 @@ const KINDS: [(&str, ProbeMethod, &str); 26] = [
     (
         "TraceroutePing",
         ProbeMethod::Hops,
-        "kept the last router alone; here each router of the path has a series",
+        "recorded only the last router; Fathom records a series for each router on the path",
     ),
-    (
-        "IRTT",
-        ProbeMethod::Not(
-            "needs irtt at the far end (probe = \"udp\" with fathom serve there does what it does)",
-        ),
-        "",
-    ),
+    ("IRTT", ProbeMethod::Not("needs an irtt server (use probe = \"udp\" with fathom serve instead)"), ""),
     ("RemoteFPing", ProbeMethod::Not(ELSEWHERE), ""),
 ];
 
-/// What becomes of a kind of probe, by its module's name.
+/// The conversion of a probe type, by the name of its module.
 pub(super) fn kind(name: &str) -> Kind {
     if let Some((_, method, differs)) = KINDS.into_iter().find(|(known, ..)| *known == name) {
         return Kind { method, differs };
@@ -78,7 +72,7 @@ pub(super) fn kind(name: &str) -> Kind {
     let why = if is_router || name == "DismanPing" || name == "OpenSSHEOSPing" {
         ELSEWHERE
     } else {
-        "has no counterpart here"
+        "is not supported"
     };
     Kind { method: ProbeMethod::Not(why), differs: "" }
 }

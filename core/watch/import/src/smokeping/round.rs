@@ -1,33 +1,35 @@
-//! A database of SmokePing to samples.
+//! Converts a SmokePing database to samples.
 use crate::rrd::{Archive, Row, Rrd};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_units::{Rng, WallTime};
 use fathom_watch_samples::{Code, Stored};
 
-/// More than any round has: a larger count is damage.
+/// Most probes of a round: a larger count means corrupt data.
 const MAX_PINGS: usize = 10_000;
 
-/// What a database has.
+/// The content of a database.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Rounds {
-    /// In the order of time. Of a round only the sorted values are kept, so that which of its probes took which time is made up, by
-    /// a seed that is the round's time: sorted, each round would look like a queue that fills.
+    /// Samples in order of time. A database keeps only the sorted values of a round. The values are
+    /// shuffled with the time of the round as seed: in sorted order, each round would look like a
+    /// growing queue.
     pub samples: Vec<Stored>,
-    /// From and until when the values are averages of many rounds: of each rank by itself, which understates the tails.
+    /// Period in which values are averages of many rounds. RRDtool averages each rank separately,
+    /// which understates the tails.
     pub averaged: Option<(WallTime, WallTime)>,
-    /// Probes of a round.
+    /// Probes per round.
     pub pings: usize,
-    /// Rounds of which all values are known.
+    /// Number of rounds with all values known.
     pub rounds: u64,
-    /// Rows of averages that were used.
+    /// Number of rows of averages used.
     pub averages: u64,
 }
 
-/// Reads the rounds of a database. Averages are used where no finer row reaches.
+/// Reads the rounds of a database. Averages are used only where no finer rows exist.
 ///
 /// # Errors
-/// If it is none of SmokePing's.
+/// If it is not a SmokePing database.
 pub fn rounds(rrd: &Rrd<'_>) -> Result<Rounds, String> {
     let places = Places::of(rrd)?;
     let mut archives: Vec<&Archive> = rrd.archives.iter().filter(|a| a.function == "AVERAGE").collect();
@@ -68,7 +70,7 @@ impl Rounds {
     }
 }
 
-/// Where the values of a round stand in a row.
+/// Positions of a round's values in a row.
 struct Places {
     loss: usize,
     median: usize,
@@ -78,7 +80,7 @@ struct Places {
 impl Places {
     fn of(rrd: &Rrd<'_>) -> Result<Places, String> {
         let not = || {
-            "is no database of SmokePing (those have the sources loss, median, ping1 and so on)".to_string()
+            "is not a SmokePing database (the sources loss, median, ping1 and so on are missing)".to_string()
         };
         let (loss, median) = (rrd.source("loss").ok_or_else(not)?, rrd.source("median").ok_or_else(not)?);
         let is_ping = |name: &str| {
@@ -97,7 +99,7 @@ impl Places {
 struct Maker<'p> {
     places: &'p Places,
     width_s: u64,
-    /// Loss of part of a probe, which an average has, is carried over to the next row, so that the sum is right.
+    /// Fraction of a lost probe, carried to the next row so that the total loss is right.
     carried: f64,
 }
 
@@ -112,7 +114,7 @@ impl Maker<'_> {
         };
         codes.into_iter().zip(0..).map(|(code, n)| Stored { at_ms: at_ms(n), code }).collect()
     }
-    /// What became of each probe of a row; none if that is not known.
+    /// The outcome of each probe of a row; empty if unknown.
     fn codes(&mut self, row: &Row) -> Vec<Code> {
         let value = |place: &usize| row.values.get(*place).copied().filter(|v| v.is_finite() && *v >= 0.0);
         let all = self.places.pings.len();
@@ -130,7 +132,7 @@ impl Maker<'_> {
         let lost = if known.is_empty() { all } else { ((wanted + 0.5) as usize).min(all) };
         self.carried = (wanted - lost as f64).clamp(-1.0, 1.0);
         let answered = all - lost;
-        // Of more values than answers, or fewer, those of the same ranks.
+        // If the numbers of values and answers differ, take the values at the same ranks.
         let rank = |n: usize| known.get((2 * n + 1) * known.len() / (2 * answered.max(1)));
         let mut codes: Vec<Code> =
             (0..answered).filter_map(rank).map(|seconds| Code::level(*seconds)).collect();
@@ -140,7 +142,7 @@ impl Maker<'_> {
     }
 }
 
-/// Fisher and Yates, in Durstenfeld's form.
+/// Fisher-Yates shuffle in Durstenfeld's form.
 fn shuffle(codes: &mut [Code], rng: &mut Rng) {
     for last in (1..codes.len()).rev() {
         codes.swap(last, rng.below(last as u64 + 1) as usize);

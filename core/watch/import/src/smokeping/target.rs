@@ -1,4 +1,4 @@
-//! One target: SmokePing's variables to our keys.
+//! Converts one target from SmokePing's variables.
 use super::probe::ProbeMethod;
 use super::text::{milliseconds, quoted, time};
 use super::tree::{Tree, Value};
@@ -7,18 +7,19 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_watch_plan::MIN_SIZE;
 
-/// Keys and their values as TOML writes them.
+/// Keys with their values in TOML syntax.
 pub(super) type Keys = Vec<(&'static str, String)>;
 
-/// SmokePing's own, where its Database section has none.
+/// SmokePing's default step, if its Database section has none.
 const DEFAULT_STEP_S: u64 = 300;
 const DEFAULT_PINGS: u64 = 20;
-/// Ours, of a round.
+/// Most probes that Fathom sends per round.
 const MAX_PINGS: u64 = 1_000;
 const MIN_GAP_MS: u64 = 10;
 const MAX_SIZE: u64 = 1_452;
 
-/// Where the variables of a target come from: from its section outwards, then from its probe's, then from the database's.
+/// Scope of a target's variables: its section and the enclosing ones, then its probe's section,
+/// then the database's.
 pub(super) struct Scope<'t> {
     pub(super) tree: &'t Tree,
     pub(super) target: usize,
@@ -26,13 +27,13 @@ pub(super) struct Scope<'t> {
     pub(super) database: Option<usize>,
 }
 
-/// When a target is asked, as SmokePing did.
+/// The schedule of a target in SmokePing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Pace {
     pub(super) step_s: u64,
     pub(super) pings: u64,
     pub(super) gap_ms: u64,
-    /// One at a time, spread over the step.
+    /// Single probes, spread over the step.
     pub(super) steady: bool,
 }
 
@@ -72,7 +73,7 @@ impl<'t> Scope<'t> {
         let steady = kind == "FPingContinuous" || max_gap_ms < MIN_GAP_MS;
         Pace { step_s, pings, gap_ms: given.clamp(MIN_GAP_MS, max_gap_ms.max(MIN_GAP_MS)), steady }
     }
-    /// What says whom to ask and how.
+    /// The keys for the host and the probe.
     pub(super) fn keys(&self, kind: &str, method: ProbeMethod, host: &str) -> Result<Keys, String> {
         let mut keys = self.method(method, host)?;
         keys.extend(self.family(kind, host).map(|family| ("family", quoted(family))));
@@ -105,7 +106,7 @@ impl<'t> Scope<'t> {
             ProbeMethod::Http(name) => {
                 let path = self.text("url").unwrap_or("/");
                 if !path.starts_with('/') {
-                    return Err(format!("asks a proxy for {path}, which is not done here"));
+                    return Err(format!("requests {path} from a proxy, which is not supported"));
                 }
                 let named = port.map_or_else(|| name.to_string(), |port| format!("{name}:{port}"));
                 Vec::from([of_host, probe(&named), ("path", quoted(path))])
@@ -131,7 +132,7 @@ impl<'t> Scope<'t> {
         keys.extend(of_type.map(|text| ("query_type", quoted(text))));
         keys
     }
-    /// SmokePing's fping asks IPv4 unless it is told otherwise.
+    /// SmokePing's fping uses IPv4 unless configured otherwise.
     fn family(&self, kind: &str, host: &str) -> Option<&'static str> {
         let given = self.text("protocol").or_else(|| self.text("ipversion"));
         let is_address = host.parse::<core::net::IpAddr>().is_ok();
@@ -144,17 +145,17 @@ impl<'t> Scope<'t> {
     }
 }
 
-/// The byte of IPv4's header, in the ways that fping takes it.
+/// The IPv4 TOS byte, in the notations that fping accepts.
 fn tos(text: &str) -> Option<u8> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     hex.map_or_else(|| text.parse().ok(), |digits| u8::from_str_radix(digits, 16).ok())
 }
 
-/// A target in Fathom's words.
+/// A converted target.
 pub(super) struct ConvertedTarget {
     /// Its section in the tree.
     pub(super) place: usize,
-    /// With its group.
+    /// Name with its group.
     pub(super) name: String,
     pub(super) group: String,
     pub(super) short: String,
@@ -165,14 +166,14 @@ pub(super) struct ConvertedTarget {
 }
 
 impl ConvertedTarget {
-    /// By itself, with its group.
+    /// A configuration with this target in its group, for validation.
     pub(super) fn checked(&self) -> String {
         if self.group.is_empty() {
             return table(self, "target", &Keys::new());
         }
         format!("[[group]]\nname = {}\n{}", quoted(&self.group), table(self, "group.target", &Keys::new()))
     }
-    /// As a target without a group, for a configuration of its own.
+    /// The target without a group, for a configuration of its own.
     pub(super) fn alone(&self) -> String {
         let keys: String = self.pace.keys().iter().chain(&self.keys).map(line).collect();
         format!("[[target]]\nname = {}\n{keys}", quoted(&self.name))

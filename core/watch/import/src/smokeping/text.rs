@@ -1,11 +1,11 @@
-//! Values as TOML writes them.
+//! TOML values.
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 /// A text in quotes.
 pub(super) use fathom_watch_plan::toml_string as quoted;
 
-/// One text, or several in brackets.
+/// A single string or an array of strings.
 pub(super) fn list(texts: &[String]) -> String {
     match texts {
         [one] => quoted(one),
@@ -13,12 +13,12 @@ pub(super) fn list(texts: &[String]) -> String {
     }
 }
 
-/// A time in the largest unit that needs no fraction.
+/// A duration in the largest unit that needs no fraction.
 pub(super) fn time(ms: u64) -> String {
     if ms.is_multiple_of(1_000) { format!("\"{}s\"", ms / 1_000) } else { format!("\"{ms}ms\"") }
 }
 
-/// What may stand behind `#`: one line of visible letters.
+/// Text as a comment after `#`: one line of printable characters.
 pub(super) fn comment(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

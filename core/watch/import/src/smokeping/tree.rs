@@ -1,14 +1,14 @@
-//! Lines to sections: `*** Targets ***`, `+ name`, `++ name`, and the variables of each.
+//! Parses lines to sections: `*** Targets ***`, `+ name`, `++ name`, and the variables of each.
 use super::line::{Line, Load, Mistake, Note, Place, lines};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// SmokePing's own menus end long before.
+/// Deeper than any usable SmokePing menu.
 const MAX_DEPTH: usize = 64;
 
-/// A variable's value and where it stands.
+/// The value of a variable, with its position.
 #[derive(Clone)]
 pub(super) struct Value {
     pub(super) text: String,
@@ -19,21 +19,21 @@ pub(super) struct Value {
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) place: Place,
-    /// 1 for `*** name ***`, 2 for `+ name`, ...
+    /// Level: 1 for `*** name ***`, 2 for `+ name`, ...
     level: usize,
     parent: Option<usize>,
     pub(super) values: BTreeMap<String, Value>,
-    /// Lines that are no variables: rows of tables.
+    /// Lines that are not variables: table rows.
     pub(super) rows: Vec<Value>,
 }
 
-/// All sections, each after the one that it stands in.
+/// All sections, each after its parent.
 #[derive(Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
 }
 
-/// Reads a file and all that it includes.
+/// Reads a file and the files it includes.
 pub(super) fn read(file: &str, load: Load<'_>, notes: &mut Vec<Note>) -> Result<Tree, Mistake> {
     let mut tree = Tree::default();
     let mut open: Vec<usize> = Vec::new();
@@ -44,13 +44,13 @@ pub(super) fn read(file: &str, load: Load<'_>, notes: &mut Vec<Note>) -> Result<
             continue;
         };
         if level > open.len() + 1 || level > MAX_DEPTH {
-            let what = format!("{}: this section is nested deeper than the one before it allows", line.text);
+            let what = format!("{}: the section skips a nesting level", line.text);
             return Err(Mistake { place: line.place, what });
         }
         open.truncate(level - 1);
         let parent = open.last().copied();
         if let Some(other) = known.insert((parent, name.clone()), line.place.clone()) {
-            let what = format!("{}: there is another section of this name at {other}", line.text);
+            let what = format!("{}: duplicate section, first defined at {other}", line.text);
             return Err(Mistake { place: line.place, what });
         }
         open.push(tree.nodes.len());
@@ -74,7 +74,7 @@ impl Tree {
     fn inside(&mut self, open: &[usize], line: Line, notes: &mut Vec<Note>) {
         let Line { place, text } = line;
         let Some(node) = open.last().and_then(|last| self.nodes.get_mut(*last)) else {
-            notes.push(Note { place, what: format!("{text}: stands in no section, and was left out") });
+            notes.push(Note { place, what: format!("{text}: not in a section; left out") });
             return;
         };
         let assigned = text.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
@@ -85,11 +85,11 @@ impl Tree {
             None => node.rows.push(Value { text, place }),
         }
     }
-    /// The place of a section of the first level.
+    /// Index of a top-level section.
     pub(super) fn top(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node.level == 1 && node.name == name)
     }
-    /// From a section outwards.
+    /// A section and its ancestors, innermost first.
     pub(super) fn outwards(&self, place: usize) -> impl Iterator<Item = &Node> {
         let mut next = Some(place);
         core::iter::from_fn(move || {
@@ -98,22 +98,22 @@ impl Tree {
             Some(node)
         })
     }
-    /// A variable of a section or of one around it.
+    /// A variable of a section or of its nearest ancestor that sets it.
     pub(super) fn inherited(&self, place: usize, key: &str) -> Option<&Value> {
         self.outwards(place).find_map(|node| node.values.get(key))
     }
-    /// The sections within a section of the first level, at any depth.
+    /// The sections below a top-level section, at any depth.
     pub(super) fn within(&self, top: usize) -> impl Iterator<Item = (usize, &Node)> {
         self.nodes.iter().enumerate().skip(top + 1).take_while(|(_, node)| node.level > 1)
     }
-    /// The names from the first level below `*** ***` to a section.
+    /// The names from below the top level to a section.
     pub(super) fn path(&self, place: usize) -> Vec<&str> {
         let mut path: Vec<&str> =
             self.outwards(place).filter(|n| n.level > 1).map(|n| n.name.as_str()).collect();
         path.reverse();
         path
     }
-    /// 1 for `*** name ***`, 2 for `+ name`, ...
+    /// Level of a section: 1 for `*** name ***`, 2 for `+ name`, ...
     pub(super) fn level(&self, place: usize) -> usize {
         self.nodes.get(place).map_or(0, |node| node.level)
     }

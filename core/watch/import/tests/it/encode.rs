@@ -1,5 +1,5 @@
-//! Writes databases as another machine would: each structure of `rrd_format.h` field by field, each field where a C compiler for that
-//! machine puts it.
+//! Writes databases as another machine would: each field of `rrd_format.h` where a C compiler for
+//! that machine puts it.
 use fathom_units::Rng;
 use fathom_watch_import::rrd::{Layout, Order};
 
@@ -17,13 +17,13 @@ pub(crate) struct Made {
 pub(crate) struct MadeArchive {
     pub(crate) function: &'static str,
     pub(crate) steps: u64,
-    /// The oldest first.
+    /// Rows, oldest first.
     pub(crate) rows: Vec<Vec<f64>>,
-    /// Where the newest stands.
+    /// Index of the newest row.
     pub(crate) newest: usize,
 }
 
-/// Bytes of one structure.
+/// The bytes of one structure.
 struct Fields<'o> {
     out: &'o mut Vec<u8>,
     start: usize,
@@ -48,7 +48,7 @@ impl<'o> Fields<'o> {
         self.out.extend(bytes);
     }
     fn number(&mut self, value: u64, size: usize) {
-        // A number is aligned to its size, but on machines that align to less.
+        // A number is aligned to its size, except on machines with a smaller alignment.
         self.align(size.min(self.layout.align));
         let little = value.to_le_bytes();
         match self.layout.order {
@@ -62,7 +62,7 @@ impl<'o> Fields<'o> {
     fn parameters(&mut self) {
         (0..10).for_each(|_| self.double(0.5));
     }
-    /// A structure ends where the next one of its kind could stand.
+    /// Pads the structure to its alignment.
     fn end(mut self) {
         let widest = self.widest;
         self.align(widest);
@@ -112,7 +112,7 @@ pub(crate) fn encode(made: &Made) -> Vec<u8> {
     out
 }
 
-/// What an update needs to know of the one before it.
+/// State of the last update.
 fn prepared(made: &Made, out: &mut Vec<u8>) {
     let layout = made.layout;
     let mut live = Fields::new(out, layout);

@@ -30,7 +30,7 @@ fn every_machine_and_version() {
             for version in [1, 3, 4, 5] {
                 let made = any(&mut Rng::new(seed), layout, version);
                 let bytes = encode(&made);
-                // Two machines of which all sizes agree wrote the same bytes.
+                // Two machines with equal sizes write the same bytes.
                 let found =
                     read(&bytes).unwrap_or_else(|e| panic!("seed {seed}, {layout}, version {version}: {e}"));
                 same(&Made { layout: found.layout, ..made }, &bytes);
@@ -39,7 +39,8 @@ fn every_machine_and_version() {
     }
 }
 
-/// With as many sources and archives as SmokePing has, each machine is told from all others.
+/// With as many sources and archives as in SmokePing, each machine is distinguished from all
+/// others.
 #[test]
 fn the_machine_is_recognized() {
     for layout in Layout::ALL {
@@ -73,18 +74,18 @@ fn refusals_name_what_was_found() {
     let mut swapped = 8.642135e130_f64.to_le_bytes();
     swapped.rotate_left(4);
     for (text, wanted) in [
-        (with(0, b"SQL"), "is no round robin database"),
+        (with(0, b"SQL"), "is not a round-robin database"),
         (
             with(4, b"0002"),
-            "is of version 0002, known are 0001, 0003, 0004 and 0005: write it as text with `rrdtool dump`",
+            "has version 0002, supported are 0001, 0003, 0004 and 0005: convert it with `rrdtool dump`",
         ),
-        (with(16, &[0; 8]), "layout is not known, or is damaged: write it as text with `rrdtool dump`"),
+        (with(16, &[0; 8]), "an unknown layout, or is damaged: convert it with `rrdtool dump`"),
         (with(16, &swapped), "doubles of ARM's old FPA"),
     ] {
         assert!(text.contains(wanted), "{text}");
     }
     let short = read(&good[..good.len() - 8]).unwrap_err().to_string();
-    let wanted = format!("has {} bytes, and needs {} for 64-bit little-endian", good.len() - 8, good.len());
+    let wanted = format!("has {} bytes, expected {} for 64-bit little-endian", good.len() - 8, good.len());
     assert!(short.starts_with(&wanted), "{short}");
     assert!(matches!(read(b"RRD\0"), Err(RrdError::Version(_))));
 }

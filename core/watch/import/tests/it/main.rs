@@ -1,4 +1,4 @@
-//! Configurations of SmokePing and databases of any machine, from outside.
+//! Tests of SmokePing configurations and databases of any machine, through the public API.
 mod encode;
 mod layouts;
 mod rrd_bytes;

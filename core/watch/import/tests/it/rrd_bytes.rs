@@ -1,4 +1,5 @@
-//! What must hold for any bytes that are given as a database: nothing falls, and what is accepted has all its rows.
+//! Properties that hold for any bytes given as a database: no panic, and an accepted database has
+//! all its rows.
 use fathom_watch_import::rrd::read;
 
 pub(crate) fn check(bytes: &[u8]) {

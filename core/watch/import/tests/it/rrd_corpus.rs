@@ -1,4 +1,4 @@
-//! The fuzzer's corpus and damaged bytes.
+//! The fuzzer's corpus, and corrupted databases.
 use super::encode::{any, encode};
 use super::rrd_bytes::check;
 use fathom_units::Rng;

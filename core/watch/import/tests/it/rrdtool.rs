@@ -1,4 +1,4 @@
-//! The same files read by RRDtool.
+//! Files compared with RRDtool's own reading of them.
 use super::encode::{Made, MadeArchive, encode};
 use fathom_units::Rng;
 use fathom_watch_import::rrd::{Layout, read};
@@ -49,7 +49,7 @@ fn agrees(path: &str) -> usize {
         for (row, (end_s, cells)) in rows.iter().zip(wanted) {
             assert_eq!(row.end_s, *end_s, "{path} {}", archive.function);
             for (ours, theirs) in row.values.iter().zip(cells) {
-                // They print eleven digits.
+                // `rrdtool dump` prints eleven digits.
                 let close = (ours - theirs).abs() <= theirs.abs() * 1e-10;
                 assert!(close || (ours.is_nan() && theirs.is_nan()), "{path}: {ours} {theirs}");
                 values += 1;
@@ -63,7 +63,7 @@ fn cell(rng: &mut Rng) -> String {
     if rng.below(8) == 0 { "U".to_owned() } else { format!("0.{:06}", rng.below(1_000_000)) }
 }
 
-/// As SmokePing makes them, with updates that fall beside the steps, and rounds that are missing.
+/// Archives as SmokePing creates them, with updates between steps and with missing rounds.
 #[test]
 fn archives_made_by_rrdtool() {
     for seed in 0..6 {
@@ -95,7 +95,7 @@ fn archives_made_by_rrdtool() {
     }
 }
 
-/// That the encoder of the tests writes what RRDtool itself reads: on this machine's layout alone.
+/// The test encoder writes what RRDtool reads, in this machine's layout.
 #[test]
 fn archives_made_by_the_encoder() {
     let native = Layout::ALL.into_iter().find(|l| {

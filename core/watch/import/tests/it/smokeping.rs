@@ -1,4 +1,4 @@
-//! SmokePing's configuration to ours: what becomes of each thing, and what is told.
+//! Conversion of SmokePing's configuration: each setting, and the notes.
 use super::smokeping_bytes::check;
 use fathom_units::{Duration, Rng};
 use fathom_watch_import::smokeping::{Imported, import};
@@ -25,7 +25,7 @@ fn target(lines: &str) -> Target {
     plan.targets.first().cloned().expect("one target")
 }
 
-/// Variables of the probe's section and of the target's, and what must come of them.
+/// Variables of the probe section and of the target, with the expected result.
 #[test]
 fn every_probe_that_has_a_counterpart() {
     let cases = [
@@ -90,12 +90,12 @@ fn pace_and_form() {
     assert_eq!((options.size, options.dscp, made.timeout), (200, 46, Duration::from_millis(2_500)));
     assert_eq!(options.source.map(|s| s.to_string()).as_deref(), Some("192.0.2.9"));
     assert_eq!((made.name.as_str(), made.group.as_str()), ("g/a", "g"));
-    // Rounds that take longer than a step have a smaller gap.
+    // A round that takes longer than a step is sent with a smaller gap.
     let tight = target(
         "*** Database ***\nstep = 10\npings = 20\n*** Targets ***\nprobe = FPing\n+ a\nhost = 192.0.2.1",
     );
     assert_eq!((tight.pace.interval, tight.pace.gap), (Duration::from_secs(10), Duration::from_millis(500)));
-    // SmokePing's own defaults.
+    // SmokePing's defaults.
     let usual = target("*** Targets ***\nprobe = FPing\n+ a\nhost = a.example");
     assert_eq!(
         (usual.pace.interval, usual.pace.probes, usual.family),
@@ -107,7 +107,8 @@ fn pace_and_form() {
     assert_eq!(target("*** Targets ***\nprobe = FPing6\n+ a\nhost = a.example").family, Family::V6);
 }
 
-/// An instance of a probe inherits from its module; a target's own variable stands before both, its group's between.
+/// A probe instance inherits from its module. A variable of the target overrides both, and its
+/// group's comes between.
 #[test]
 fn inheritance() {
     let (made, plan) = imported(
@@ -115,7 +116,7 @@ fn inheritance() {
          ++ a\nhost = a.example\n++ b\nhost = b.example\nport = 3\n+ h\n++ c\nprobe = Mail\nhost = c.example\n+ i\nhost = d.example",
     );
     let ports: Vec<_> = plan.targets.iter().map(|t| (t.name.as_str(), t.options.port)).collect();
-    // Those without a group stand first in the file.
+    // Targets without a group come first in the file.
     assert_eq!(ports, [("i", 1), ("g/a", 2), ("g/b", 3), ("h/c", 25)], "{}", made.toml);
 }
 
@@ -131,7 +132,7 @@ fn lines_continue_are_included_and_replaced() {
         made.toml
     );
     assert_eq!(plan.targets[0].host, "192.0.2.8");
-    // A continuation is joined by a space, as Config::Grammar does it.
+    // Config::Grammar joins a continuation with a space.
     assert!(
         made.notes.iter().any(|n| n.to_string().starts_with("0:6: target a (host 192.0.2. 7")),
         "{:?}",
@@ -166,12 +167,12 @@ fn alerts_and_their_receivers() {
         made.toml
     );
     for wanted in [
-        "0:6: alert some misses some of the gaps",
-        "0:6: alert some: nobody is told by snpp:7",
-        "0:6: alert some: the program gets other arguments",
-        "alert odd was left out: pattern: \"Unheard\" is no matcher",
+        "0:6: alert some misses some gaps",
+        "0:6: alert some: the receiver snpp:7 is not supported",
+        "0:6: alert some: the program gets different arguments",
+        "alert odd was left out: pattern: unknown matcher \"Unheard\"",
         "alert bad was left out: pattern:",
-        "alert spare was left out: no target has it",
+        "alert spare was left out: no target uses it",
     ] {
         assert!(
             made.notes.iter().any(|note| note.to_string().contains(wanted)),
@@ -194,22 +195,22 @@ fn skipped_entries_are_noted_with_their_line() {
     assert_eq!(plan.targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["a", "g"]);
     let notes: Vec<String> = made.notes.iter().map(ToString::to_string).collect();
     let wanted = [
-        "0:2: owner = me: has no counterpart here",
-        "0:3: imgcache = /x: is not needed here",
+        "0:2: owner = me: not supported",
+        "0:3: imgcache = /x: not needed",
         "0:4: section Presentation was left out",
         "0:8: section Slaves was left out",
         "0:14: the table of archives was left out",
-        "0:17: binary = x: is not needed here",
-        "0:18: packetsize = 64000: sizes from 32 to 1452",
-        "0:20: forks = 3: is not needed here",
-        "0:25: target b (host /a /c~far) was left out: several targets in one plot",
+        "0:17: binary = x: not needed",
+        "0:18: packetsize = 64000: out of range (32 to 1452)",
+        "0:20: forks = 3: not needed",
+        "0:25: target b (host /a /c~far) was left out: select multi-target plots",
         "0:27: target c (host DYNAMIC) was left out",
-        "0:29: target d (host d.example) was left out: probe Radius has no counterpart here",
+        "0:29: target d (host d.example) was left out: probe Radius is not supported",
         "0:32: target e (host e.example) was left out: nomasterpoll",
         "0:35: target f (host f example) was left out: host:",
-        "0:37: rawlog = x: has no counterpart here",
-        "0:39: slaves: the targets are watched from this machine alone",
-        "0:41: stray words: is no variable",
+        "0:37: rawlog = x: not supported",
+        "0:39: slaves: not supported; the targets are probed only from this machine",
+        "0:41: stray words: not a variable",
     ];
     assert_eq!(notes.len(), wanted.len(), "{notes:#?}");
     for (line, start) in notes.iter().zip(wanted) {
@@ -221,10 +222,10 @@ fn skipped_entries_are_noted_with_their_line() {
 fn errors_that_smokeping_rejects_too() {
     for (text, wanted) in [
         ("@include 7", "0:1: 7: no such file"),
-        ("*** Targets ***\n++ a", "0:2: ++ a: this section is nested deeper"),
-        ("+ a", "0:1: + a: this section is nested deeper"),
-        ("*** Targets ***\n+ a\n+ b\n+ a", "0:4: + a: there is another section of this name at 0:2"),
-        ("@include 0", "files include each other more than 16 deep"),
+        ("*** Targets ***\n++ a", "0:2: ++ a: the section skips a nesting level"),
+        ("+ a", "0:1: + a: the section skips a nesting level"),
+        ("*** Targets ***\n+ a\n+ b\n+ a", "0:4: + a: duplicate section, first defined at 0:2"),
+        ("@include 0", "includes are nested more than 16 deep"),
     ] {
         assert!(mistake(text).contains(wanted), "{}", mistake(text));
     }

@@ -1,7 +1,9 @@
-//! What must hold for any bytes that are given as SmokePing's configuration: what is made of it is a configuration.
+//! Properties that hold for any bytes given as a SmokePing configuration: the result is a valid
+//! configuration.
 use fathom_watch_import::smokeping::{Imported, import};
 
-/// Files are parted by zero bytes; the first is read, the others are `1`, `2` and so on.
+/// Files are separated by zero bytes. The first is the main file, the others are `1`, `2` and so
+/// on.
 pub(crate) fn check(bytes: &[u8]) -> Option<Imported> {
     let text = String::from_utf8_lossy(bytes);
     let files: Vec<&str> = text.split('\0').collect();

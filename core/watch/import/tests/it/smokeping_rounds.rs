@@ -1,4 +1,4 @@
-//! SmokePing's databases to samples.
+//! Conversion of SmokePing's databases to samples.
 use super::encode::{Made, MadeArchive, encode};
 use fathom_units::Rng;
 use fathom_watch_import::rrd::Layout;
@@ -6,7 +6,7 @@ use fathom_watch_import::smokeping::{Rounds, rounds};
 use fathom_watch_samples::{Code, Stored};
 
 const NONE: f64 = f64::NAN;
-/// The end of the newest row, a multiple of all widths here.
+/// End of the newest row, a multiple of all row widths used here.
 const END_S: u64 = 1_700_006_400;
 
 fn database(pings: usize, archives: Vec<MadeArchive>) -> Vec<u8> {
@@ -32,7 +32,7 @@ fn read(bytes: &[u8]) -> Rounds {
         .expect("a database of SmokePing")
 }
 
-/// Loss, and the values in milliseconds that a round is to have.
+/// Loss and sorted values in milliseconds of a round.
 fn counted(samples: &[Stored]) -> (usize, Vec<u64>) {
     let mut values: Vec<u64> =
         samples.iter().filter_map(|s| s.code.value()).map(|v| (v * 1_000.0).round() as u64).collect();
@@ -40,17 +40,17 @@ fn counted(samples: &[Stored]) -> (usize, Vec<u64>) {
     (samples.iter().filter(|s| s.code == Code::LOST).count(), values)
 }
 
-/// One row each: loss, median, values; and what must come of it.
+/// One row per case: loss, median, values, and the expected result.
 #[test]
 fn one_round() {
     type Case = (f64, f64, [f64; 4], usize, &'static [u64]);
     let cases: [Case; 8] = [
         (0.0, 0.03, [0.01, 0.02, 0.03, 0.04], 0, &[10, 20, 30, 40]),
-        // SmokePing puts half of the unknown values in front.
+        // SmokePing puts half of the unknown values first.
         (2.0, 0.02, [NONE, 0.01, 0.02, NONE], 2, &[10, 20]),
         (4.0, NONE, [NONE; 4], 4, &[]),
         (NONE, NONE, [NONE; 4], 0, &[]),
-        // Two rounds that were blended by RRDtool: a value that one of them lacks is unknown.
+        // Two rounds blended by RRDtool: a value missing from one of them is unknown.
         (1.4, 0.02, [NONE, 0.02, NONE, NONE], 1, &[20, 20, 20]),
         (0.4, 0.02, [0.01, 0.02, 0.03, 0.04], 0, &[10, 20, 30, 40]),
         // Only the median is known.
@@ -72,7 +72,7 @@ fn one_round() {
     }
 }
 
-/// Averages of 12 rounds reach further back than the rounds; where both are, the rounds are taken.
+/// Averages of 12 rounds reach further back than the rounds; rounds take precedence.
 #[test]
 fn averages_only_where_no_round_reaches() {
     let round = |ms: f64| vec![NONE, 0.0, ms, ms, ms];
@@ -97,7 +97,7 @@ fn averages_only_where_no_round_reaches() {
     assert!(until.0 < first_round_ms * 1_000_000);
 }
 
-/// What an average lost of part of a probe is lost in the sum.
+/// Fractions of lost probes in averages add up.
 #[test]
 fn loss_is_right_in_the_sum() {
     for seed in 0..50 {
@@ -116,7 +116,8 @@ fn loss_is_right_in_the_sum() {
     }
 }
 
-/// The order within a round is made up, the same each time, and has no trend: sorted values would look like a queue that fills.
+/// The order within a round is shuffled reproducibly and has no trend: sorted values would look
+/// like a growing queue.
 #[test]
 fn the_order_of_a_round_has_no_trend() {
     let values: Vec<f64> = (1..=20).map(f64::from).collect();
@@ -127,7 +128,7 @@ fn the_order_of_a_round_has_no_trend() {
     for place in 0..20 {
         let of = made.samples.iter().skip(place).step_by(20).filter_map(|s| s.code.value());
         let mean = of.sum::<f64>() / 400.0;
-        // A mean of 400 of these has a standard deviation of 0.29.
+        // The mean of 400 of these has a standard deviation of 0.29.
         assert!((mean - 10.5).abs() < 1.5, "place {place}: {mean}");
     }
 }
@@ -144,5 +145,5 @@ fn other_databases_are_refused() {
     };
     let bytes = encode(&made);
     let error = rounds(&fathom_watch_import::rrd::read(&bytes).unwrap()).unwrap_err();
-    assert!(error.starts_with("is no database of SmokePing"), "{error}");
+    assert!(error.starts_with("is not a SmokePing database"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! What is written, read back by messages declared apart from it.
+//! Encoded requests, decoded with independently declared messages.
 mod otlp;
 mod read;
 mod reply;
@@ -8,7 +8,7 @@ mod write;
 use fathom_units::Rng;
 use fathom_watch_samples::{Sketch, scale};
 
-/// A sketch of some values, close and far from each other, some of them zero.
+/// A sketch of random values, near and far from each other, some of them zero.
 fn random_sketch(rng: &mut Rng) -> Sketch {
     let mut sketch = Sketch::default();
     for _ in 0..rng.below(40) {

@@ -46,7 +46,7 @@ fn exponential_histograms_have_the_buckets_of_the_history() {
         let read = histogram(&all[0]);
         let positive = read.positive.clone().unwrap_or_default();
         let counts = (positive.offset..).zip(positive.bucket_counts).filter(|(_, count)| *count > 0);
-        // Its number i holds what is above base^i, the history's what is up to base^i.
+        // OTLP's bucket i holds values above base^i; the history's holds values up to base^i.
         let buckets: Vec<(i32, u64)> = counts.map(|(index, count)| (index + 1, count)).collect();
         assert_eq!(buckets, sketch.buckets().collect::<Vec<_>>(), "seed {seed}");
         assert_eq!((read.count, read.zero_count), (sketch.count(), sketch.zero_count()), "seed {seed}");

@@ -1,4 +1,4 @@
-//! The messages of the three protocols, as their descriptions have them; what Fathom does not send is left out.
+//! Messages of the three protocols as specified, without fields that Fathom does not send.
 use prost::{Message, Oneof};
 
 #[derive(Clone, PartialEq, Message)]

@@ -1,4 +1,4 @@
-//! What a receiver answers.
+//! Replies of receivers.
 use crate::reply_bytes;
 use fathom_units::Rng;
 use fathom_watch_metrics::{Message, Partial, partial_success};

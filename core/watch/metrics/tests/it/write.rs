@@ -6,7 +6,7 @@ use fathom_watch_metrics::{Family, Line, Point, Request, Value, Write1, Write2};
 use fathom_watch_samples::Sketch;
 use prost::Message;
 
-/// The history's buckets that a native histogram holds.
+/// The buckets of the history in a native histogram.
 fn buckets(histogram: &Histogram) -> Vec<(i32, u64)> {
     let (mut all, mut place, mut count) = (Vec::new(), 0, 0_i64);
     let mut deltas = histogram.positive_deltas.iter();

@@ -1,4 +1,4 @@
-//! Rules that are good, and what is said of those that are not.
+//! Valid alert rules, and the errors for invalid ones.
 use fathom_units::Duration;
 use fathom_watch_alert::{Condition, Kind, RelayTls, Route, Semantics};
 use fathom_watch_plan::{Plan, parse};
@@ -155,19 +155,23 @@ fn errors_have_their_line_number() {
     let cases = [
         ("[[alert]]\nname='a'\ntype='los'\nabove='5%'", 3, "type: unknown type \"los\""),
         ("[[alert]]\nname='a'\ntype='loss'\nabov='5%'", 4, "abov: unknown key (did you mean \"above\"?)"),
-        ("[[alert]]\nname='a'\ntype='loss'", 1, "above: is missing (the limit)"),
+        ("[[alert]]\nname='a'\ntype='loss'", 1, "above: missing (the limit that raises the alert)"),
         ("[[alert]]\nname='a'\ntype='loss'\nabove='5'", 4, "above: "),
         (
             "[[alert]]\nname='a'\ntype='path'\nabove='5%'",
             4,
-            "above: an alert of type path has none (it has window)",
+            "above: not valid for an alert of type path (its keys are window)",
         ),
-        ("[[alert]]\nname='a'\ntype='loss'\nabove='5%'\nclear='6%'", 5, "clear: is above the limit itself"),
+        (
+            "[[alert]]\nname='a'\ntype='loss'\nabove='5%'\nclear='6%'",
+            5,
+            "clear: must not be higher than above",
+        ),
         ("[[alert]]\nname='a'\ntype='loss'\nabove='5%'\nto='ops'", 5, "to: there is no [[receiver]] \"ops\""),
         (
             "[[alert]]\nname='a'\ntype='loss'\nabove='5%'\ntarget='hom/*'",
             5,
-            "target: there is no target that",
+            "target: the alert matches no target",
         ),
         (
             "[[alert]]\nname='a'\ntype='loss'\nabove='5%'\nwindow='10s'\nleast=11",
@@ -177,56 +181,60 @@ fn errors_have_their_line_number() {
         (
             "[[alert]]\nname='a'\ntype='path'\ngroup='x'",
             4,
-            "type: no target that it holds for has the probe hops",
+            "type: a path alert needs a target with probe hops",
         ),
-        ("[[alert]]\nname='a'\ntype='loss'\npattern='>0%,*x*'", 4, "pattern: \"*x*\" is no gap"),
-        ("[[alert]]\nname='a'\ntype='loss'\npattern='>5'", 4, "pattern: \">5\": loss is in percent"),
+        ("[[alert]]\nname='a'\ntype='loss'\npattern='>0%,*x*'", 4, "pattern: invalid gap \"*x*\""),
+        ("[[alert]]\nname='a'\ntype='loss'\npattern='>5'", 4, "pattern: \">5\": loss needs a percent sign"),
         ("[[alert]]\nname='a'\ntype='rtt'\npattern='>5%'", 4, "pattern: \">5%\": rtt is in milliseconds"),
-        ("[[alert]]\nname='a'\ntype='rtt'\npattern='>U'", 4, "pattern: \">U\": U goes with == alone"),
-        ("[[alert]]\nname='a'\ntype='rtt'\npattern='*3*'", 4, "pattern: it has no value to compare"),
-        ("[[alert]]\nname='a'\ntype='rtt'\npattern='>1,*999*,>1'", 4, "pattern: it reaches over 1001 rounds"),
+        ("[[alert]]\nname='a'\ntype='rtt'\npattern='>U'", 4, "pattern: \">U\": U is valid only with =="),
+        ("[[alert]]\nname='a'\ntype='rtt'\npattern='*3*'", 4, "pattern: the pattern has no comparison"),
+        (
+            "[[alert]]\nname='a'\ntype='rtt'\npattern='>1,*999*,>1'",
+            4,
+            "pattern: the pattern spans 1001 rounds",
+        ),
         (
             "[[alert]]\nname='a'\ntype='matcher'\npattern='ExpLoss(hist=>3)'",
             4,
-            "pattern: ExpLoss is not known here",
+            "pattern: the matcher ExpLoss is not supported",
         ),
-        ("[[alert]]\nname='a'\ntype='matcher'\npattern='CheckLoss(l=>3)'", 4, "pattern: x is missing"),
+        ("[[alert]]\nname='a'\ntype='matcher'\npattern='CheckLoss(l=>3)'", 4, "pattern: x: missing"),
         (
             "[[alert]]\nname='a'\ntype='loss'\nabove='1%'\nedgetrigger=false",
             5,
-            "edgetrigger: false goes with patterns",
+            "edgetrigger: false is valid only for patterns",
         ),
-        ("[[receiver]]\nname='a'", 1, "a is to have one of webhook, mail, command, alertmanager, and has 0"),
-        ("[[receiver]]\nname='a'\nwebhook='ftp://x'", 3, "webhook: \"ftp://x\" is no URL"),
-        ("[[receiver]]\nname='a'\nmail='me'", 3, "mail: \"me\" is no mail address"),
+        (
+            "[[receiver]]\nname='a'",
+            1,
+            "receiver a needs exactly one of webhook, mail, command, alertmanager, but has 0",
+        ),
+        ("[[receiver]]\nname='a'\nwebhook='ftp://x'", 3, "webhook: invalid URL \"ftp://x\""),
+        ("[[receiver]]\nname='a'\nmail='me'", 3, "mail: invalid mail address \"me\""),
         ("[[receiver]]\nname='a'\nmail='a@b>\\nX: y'", 3, "mail: "),
-        ("[[receiver]]\nname='a'\ncommand='page me'", 3, "command: \"page me\" is one word for no shell"),
-        ("[[receiver]]\nname='a'\ncommand='page'", 3, "command: \"page\" is no whole path"),
+        ("[[receiver]]\nname='a'\ncommand='page me'", 3, "command: \"page me\" contains spaces"),
+        ("[[receiver]]\nname='a'\ncommand='page'", 3, "command: \"page\" is not an absolute path"),
         (
             "[[receiver]]\nname='a'\ncommand='/bin/true'\nrelay='h:25'",
             4,
-            "relay: a receiver with command has none",
+            "relay: not valid for a receiver with command",
         ),
-        ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='h'", 4, "relay: \"h\" is no host with a port"),
-        ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='::1'", 4, "relay: \"::1\" is no host with a port"),
-        ("[[receiver]]\nname='a'\nmail='a@b'\nuser='u'", 4, "user: without a relay there is none"),
-        (
-            "[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:25'\ntls='ssl'",
-            5,
-            "tls: \"ssl\" is none of starttls",
-        ),
-        ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:587'\nuser='u'", 5, "user: needs a password_file"),
+        ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='h'", 4, "relay: invalid host and port \"h\""),
+        ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='::1'", 4, "relay: invalid host and port \"::1\""),
+        ("[[receiver]]\nname='a'\nmail='a@b'\nuser='u'", 4, "user: valid only with a relay"),
+        ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:25'\ntls='ssl'", 5, "tls: unknown value \"ssl\""),
+        ("[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:587'\nuser='u'", 5, "user: requires password_file"),
         (
             "[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:25'\nuser='u'\npassword_file='/p'",
             5,
-            "user: without TLS whoever is on the way",
+            "user: requires TLS",
         ),
         (
             "[[receiver]]\nname='a'\nmail='a@b'\nrelay='h:465'\nuser='u'\npassword_file='p'",
             6,
-            "password_file: is no whole path",
+            "password_file: is not an absolute path",
         ),
-        ("[[receiver]]\nname='a'\nwebhook='http://h'\nheader='X'", 4, "header: \"X\" is none"),
+        ("[[receiver]]\nname='a'\nwebhook='http://h'\nheader='X'", 4, "header: invalid header \"X\""),
     ];
     for (text, line, want) in cases {
         let error = parse(&format!("{TARGETS}{text}"), "watch.toml").expect_err(text);

@@ -1,4 +1,4 @@
-//! The plan and its alert rules, from outside.
+//! Tests of the plan and its alert rules through the public API.
 mod alert_rules;
 mod corpus;
 mod now;

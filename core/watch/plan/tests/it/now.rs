@@ -1,4 +1,4 @@
-//! The last minute of a series.
+//! Statistics of the last minute of a series.
 use fathom_units::{Duration, WallTime};
 use fathom_watch_plan::{LastMinute, TargetNow};
 use fathom_watch_samples::{Outcome, Sample, Tally};
@@ -60,7 +60,7 @@ fn since_when_it_fails_and_why() {
     minute.reason("name does not resolve");
     minute.add(sample(4, Outcome::Failed));
     assert_eq!(state(&minute, 4).failing_since, Some((wall(2), "name does not resolve".into())));
-    // An answer to an earlier probe comes late: the newest is still lost.
+    // A late answer to an earlier probe: the newest probe is still lost.
     minute.amend(sample(2, Outcome::Late(Duration::from_secs(6))));
     let now = state(&minute, 9);
     assert_eq!((now.tally.late, now.tally.lost, now.tally.failed), (1, 1, 1));

@@ -1,4 +1,4 @@
-//! Configurations that are good, and what is said of those that are not.
+//! Valid configurations, and the errors for invalid ones.
 use fathom_units::Duration;
 use fathom_watch_plan::{Family, Plan, Protocol, parse};
 
@@ -96,9 +96,9 @@ fn a_whole_file() {
     );
 }
 
-/// A file, the line of its error, and words of it.
+/// A file, the line of its error, and words of the message.
 const REFUSED: &[(&str, usize, &str)] = &[
-    ("", 1, "there is no target"),
+    ("", 1, "no targets"),
     (
         "[[target]]\nname = 'a'\nhost = 'b'\nintervall = '1s'",
         4,
@@ -107,12 +107,16 @@ const REFUSED: &[(&str, usize, &str)] = &[
     (
         "[[target]]\nname = 'a'\nhost = 'b'\nfoo = '1s'",
         4,
-        "foo: unknown key (known here: name, probe, interval",
+        "foo: unknown key (known keys: name, probe, interval",
     ),
     ("[wacth]\n[[target]]\nname = 'a'\nhost = 'b'", 1, "wacth: unknown key (did you mean \"watch\"?)"),
-    ("[watch]\nlisten = '8080'\n", 2, "listen: \"8080\" is no address with a port"),
-    ("[watch]\nhosts = ['a.example', 'http://b.example/']\n", 2, "hosts: \"http://b.example/\" is no host"),
-    ("[watch]\nhosts = 'b.example:8077'\n", 2, "hosts: \"b.example:8077\" is no host"),
+    ("[watch]\nlisten = '8080'\n", 2, "listen: invalid address \"8080\""),
+    (
+        "[watch]\nhosts = ['a.example', 'http://b.example/']\n",
+        2,
+        "hosts: invalid hostname \"http://b.example/\"",
+    ),
+    ("[watch]\nhosts = 'b.example:8077'\n", 2, "hosts: invalid hostname \"b.example:8077\""),
     ("[watch]\nmax_packets_per_second = 0\n", 2, "max_packets_per_second: 0 is not a whole number from 1"),
     ("[[target]]\nname = 'a'\nhost = 'b'\ninterval = 5", 4, "interval: duration \"5\" has no unit"),
     (
@@ -121,7 +125,7 @@ const REFUSED: &[(&str, usize, &str)] = &[
         "interval: 10ms is out of range (100ms to 1440min)",
     ),
     ("[[target]]\nname = 'a'\nhost = 'b'\ninterval = '2 h'", 4, "unknown unit"),
-    ("[[target]]\nname = 'a'\nhost = 'b'\nprobe = 'imcp'", 4, "unknown kind \"imcp\" (known: icmp, udp"),
+    ("[[target]]\nname = 'a'\nhost = 'b'\nprobe = 'imcp'", 4, "unknown probe \"imcp\" (known: icmp, udp"),
     (
         "[[target]]\nname = 'a'\nhost = 'b'\nprobe = ['icmp', 'tcp:0']",
         4,
@@ -134,31 +138,31 @@ const REFUSED: &[(&str, usize, &str)] = &[
         1,
         "20 probes 1s apart take 20s, longer than the interval of 1s",
     ),
-    ("[[target]]\nhost = 'b'", 1, "name: is missing"),
-    ("[[target]]\nname = 'a'", 1, "host: is missing"),
-    ("[[target]]\nname = \"a\\n\"\nhost = 'b'", 2, "name: \"a\\n\" will not do"),
-    ("[[target]]\nname = 'a'\nhost = 'b:80'", 3, "a port goes into port = N"),
-    ("[[target]]\nname = 'a'\nhost = 'b c'", 3, "host: \"b c\" is no name or address"),
-    ("[[target]]\nname = 'a'\nhost = 'b'\nurl = 'http://c'", 4, "there is a host already"),
-    ("[[target]]\nname = 'a'\nurl = 'gopher://c'", 3, "begins with neither"),
-    ("[[target]]\nname = 'a'\nurl = 'http://c'\nprobe = 'tcp'", 4, "asked as the url says"),
+    ("[[target]]\nhost = 'b'", 1, "name: missing"),
+    ("[[target]]\nname = 'a'", 1, "host: missing"),
+    ("[[target]]\nname = \"a\\n\"\nhost = 'b'", 2, "name: invalid name \"a\\n\""),
+    ("[[target]]\nname = 'a'\nhost = 'b:80'", 3, "set a port with port = N"),
+    ("[[target]]\nname = 'a'\nhost = 'b c'", 3, "host: invalid hostname or address \"b c\""),
+    ("[[target]]\nname = 'a'\nhost = 'b'\nurl = 'http://c'", 4, "url: cannot be combined with host"),
+    ("[[target]]\nname = 'a'\nurl = 'gopher://c'", 3, "must start with http:// or https://"),
+    ("[[target]]\nname = 'a'\nurl = 'http://c'\nprobe = 'tcp'", 4, "probe: cannot be combined with url"),
     (
         "[[target]]\nname = 'a'\nhost = 'b'\n[[target]]\nname = 'a'\nhost = 'c'",
         5,
-        "there is another target \"a\" with probe icmp, of host b",
+        "duplicate target \"a\" with probe icmp (host b)",
     ),
-    ("[[target]]\nname = 'a'\nhost = 'b'\nfamily = 'ipv5'", 4, "family: \"ipv5\" is none"),
+    ("[[target]]\nname = 'a'\nhost = 'b'\nfamily = 'ipv5'", 4, "family: unknown value \"ipv5\""),
     (
         "[[target]]\nname = 'a'\nhost = 'b'\nfamily = 'ipv6'\nsource = '192.0.2.1'",
         5,
-        "source: 192.0.2.1 is of the other family",
+        "source: 192.0.2.1 has another address family",
     ),
     ("[[target]]\nname = 'a'\nhost = 'b'\ndscp = 64", 4, "dscp: 64 is not a whole number from 0 to 63"),
-    ("[[target]]\nname = 'a'\nhost = 'b'\ndscp = 'best'", 4, "dscp: \"best\" is none"),
+    ("[[target]]\nname = 'a'\nhost = 'b'\ndscp = 'best'", 4, "dscp: unknown value \"best\""),
     ("[[target]]\nname = 'a'\nhost = 'b'\nsize = 8", 4, "size: 8 is not a whole number from 32 to 1452"),
-    ("[[target]]\nname = 'a'\nhost = 'b'\nquery = 'a..b'", 4, "is no DNS name"),
-    ("[[target]]\nname = 'a'\nhost = 'b'\nquery_type = 'B'", 4, "query_type: \"B\" is unknown"),
-    ("[[target]]\nname = 'a'\nhost = 7", 3, "host: 7 is not a text in quotes"),
+    ("[[target]]\nname = 'a'\nhost = 'b'\nquery = 'a..b'", 4, "query: invalid DNS name \"a..b\""),
+    ("[[target]]\nname = 'a'\nhost = 'b'\nquery_type = 'B'", 4, "query_type: unknown type \"B\""),
+    ("[[target]]\nname = 'a'\nhost = 7", 3, "host: 7 is not a quoted string"),
     ("[target]\nname = 'a'", 1, "target: expected tables, each written [[target]]"),
     ("[[group]]\nname = 'g'\nhost = 'a'", 3, "host: unknown key"),
     ("[[target]\nname = 'a'", 1, ""),
@@ -186,7 +190,7 @@ fn too_much_is_refused_with_the_arithmetic() {
     let refused = plan.within(20_000, "half a CPU of this machine").unwrap_err();
     for words in [
         "10000 icmp targets every 100ms send 100000 packets/s",
-        "limit is 20000 (half a CPU of this machine)",
+        "limit of 20000 (half a CPU of this machine)",
         "5.0 times",
         "max_packets_per_second",
     ] {

@@ -1,4 +1,4 @@
-//! `[[push]]`: what is taken, and what is said of what is not.
+//! Valid and invalid `[[push]]` tables.
 use fathom_units::Duration;
 use fathom_watch_plan::{Push, PushHistogram, PushKind, parse};
 
@@ -20,7 +20,7 @@ fn a_short_push_has_defaults() {
             url: "http://127.0.0.1:9090/api/v1/write".into(),
             histogram: PushHistogram::Native,
             interval: Duration::from_secs(60),
-            // The longest timeout, and until it is on the disk.
+            // The longest timeout plus the time until samples are on disk.
             settle: Duration::from_secs(22),
             instance: None,
             labels: vec![],
@@ -56,31 +56,39 @@ fn all_keys() {
 fn errors_have_their_line() {
     let rw = "kind = 'remote_write'\nurl = 'http://a/w'\n";
     let cases = [
-        ("url = 'http://a/'\n".to_owned(), 5, "kind: is missing (\"remote_write\" or \"otlp\")"),
-        ("kind = 'remote_write'\n".to_owned(), 5, "url: is missing"),
+        ("url = 'http://a/'\n".to_owned(), 5, "kind: missing (expected \"remote_write\" or \"otlp\")"),
+        ("kind = 'remote_write'\n".to_owned(), 5, "url: missing"),
         (
             "kind = 'remotewrite'\nurl = 'http://a/'\n".to_owned(),
             6,
-            "kind: \"remotewrite\" is unknown (known: remote_write, otlp; did you mean \"remote_write\"?)",
+            "kind: unknown kind \"remotewrite\" (known: remote_write, otlp; did you mean \"remote_write\"?)",
         ),
-        ("kind = 'otlp'\nurl = 'a:4318'\n".to_owned(), 7, "it begins with neither http:// nor https://"),
-        ("kind = 'otlp'\nurl = 'http://u:p@a/'\n".to_owned(), 7, "a user name or password is not sent"),
-        (format!("{rw}version = '3'\n"), 8, "version: \"3\" will not do"),
-        (format!("{rw}histogram = 'summary'\n"), 8, "histogram: \"summary\" is unknown"),
+        ("kind = 'otlp'\nurl = 'a:4318'\n".to_owned(), 7, "must start with http:// or https://"),
+        (
+            "kind = 'otlp'\nurl = 'http://u:p@a/'\n".to_owned(),
+            7,
+            "user names and passwords are not supported",
+        ),
+        (format!("{rw}version = '3'\n"), 8, "version: unsupported version \"3\""),
+        (format!("{rw}histogram = 'summary'\n"), 8, "histogram: unknown value \"summary\""),
         (
             "kind = 'otlp'\nurl = 'http://a/'\nhistogram = 'classic'\n".to_owned(),
             8,
-            "histogram: \"classic\" is for remote_write",
+            "histogram: \"classic\" is valid only for remote_write",
         ),
         (format!("{rw}interval = '10ms'\n"), 8, "interval: 10ms is out of range (1s to 600s"),
-        (format!("{rw}settle = '1s'\n"), 8, "settle: 1s is out of range (22s, which is the longest timeout"),
+        (format!("{rw}settle = '1s'\n"), 8, "settle: 1s is out of range (22s, the longest timeout plus"),
         (format!("{rw}tokenfile = 'x'\n"), 8, "tokenfile: unknown key (did you mean \"token_file\"?)"),
-        (format!("{rw}labels = {{ target = 'x' }}\n"), 8, "labels: \"target\" will not do"),
-        (format!("{rw}labels = {{ 'a-b' = 'x' }}\n"), 8, "labels: \"a-b\" will not do"),
-        (format!("{rw}headers = {{ Authorization = 'x' }}\n"), 8, "headers: \"Authorization\" will not do"),
-        (format!("{rw}headers = {{ X = \"a\\r\\nb\" }}\n"), 8, "headers: \"X\" will not do"),
-        (format!("{rw}name = '../x'\n"), 8, "name: \"../x\" will not do"),
-        (format!("{rw}[[push]]\n{rw}"), 8, "name: there is another push \"a\""),
+        (format!("{rw}labels = {{ target = 'x' }}\n"), 8, "labels: invalid label \"target\""),
+        (format!("{rw}labels = {{ 'a-b' = 'x' }}\n"), 8, "labels: invalid label \"a-b\""),
+        (
+            format!("{rw}headers = {{ Authorization = 'x' }}\n"),
+            8,
+            "headers: invalid header \"Authorization\"",
+        ),
+        (format!("{rw}headers = {{ X = \"a\\r\\nb\" }}\n"), 8, "headers: invalid header \"X\""),
+        (format!("{rw}name = '../x'\n"), 8, "name: invalid name \"../x\""),
+        (format!("{rw}[[push]]\n{rw}"), 8, "name: duplicate push name \"a\""),
     ];
     for (text, line, words) in cases {
         let error = parse(&format!("{TARGET}[[push]]\n{text}"), "watch.toml").unwrap_err();

@@ -1,4 +1,5 @@
-//! What must hold for any bytes that are given as a configuration: nothing falls, and what is accepted can be used.
+//! Properties that hold for any bytes given as a configuration: no panic, and a plan that is
+//! accepted can be used.
 use fathom_probe::dns;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_alert::{Kind, Pattern, Semantics, Value, Watcher};
@@ -26,7 +27,7 @@ pub(crate) fn check(bytes: &[u8]) {
     pattern(&text);
 }
 
-/// Whatever the rules are, they can be held against samples.
+/// Any accepted rules can be evaluated against samples.
 fn judge(plan: &Plan) {
     const NS: u64 = 1_000_000_000;
     let mut watcher = Watcher::new(&plan.alerts);
@@ -42,7 +43,8 @@ fn judge(plan: &Plan) {
     assert!(watcher.active().iter().all(|(_, names)| !names.is_empty()));
 }
 
-/// SmokePing finds nothing that its manual does not; only what is before the first round is a `U` to it.
+/// SmokePing matches nothing that its manual does not; except that it treats rounds before the
+/// first one as `U`.
 fn pattern(text: &str) {
     let values: Vec<Value> = (0..40).map(|n| Value::Number(f64::from(n * 7 % 11) * 10.0)).collect();
     for kind in [Kind::Loss, Kind::Rtt] {

@@ -1,8 +1,8 @@
-//! Any bytes are decoded or refused, and what is decoded is a fixed point. Run by a fuzzer too.
+//! Any bytes are decoded or refused, and decoded data is a fixed point. Also run by a fuzzer.
 use fathom_watch_samples::{Chunk, Frame, Windows, seal};
 
 pub(super) fn check(bytes: &[u8]) {
-    // As they are; and with a checksum, which a fuzzer does not find.
+    // Unchanged, and with a valid checksum, which a fuzzer would not find.
     both(bytes);
     both(&seal(bytes.to_vec()));
 }

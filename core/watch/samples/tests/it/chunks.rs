@@ -1,4 +1,5 @@
-//! Chunks, windows and frames as bytes: all that is encoded comes back, all that is damaged is refused.
+//! Encoding of chunks, windows and frames: encoded data is decoded exactly, and corrupt data is
+//! refused.
 use super::support::{START_MS, any_chunk};
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_samples::{
@@ -61,27 +62,27 @@ fn damage_has_a_name() {
     // Kind, version, count, first time, interval, marks, the two bytes of the code.
     assert_eq!(good.encode(), seal(vec![b'c', 1, 1, 7, 0, 0, 0, 0]));
     let cases: [(Vec<u8>, DecodeError, &str); 9] = [
-        (vec![], DecodeError::Short, "is cut short"),
-        (seal(vec![b'w', 1, 0, 0]), DecodeError::Kind(b'w'), "is of kind 119, another than is expected"),
-        (seal(vec![b'c', 9, 0, 0]), DecodeError::Version(9), "has version 9; this program knows 1"),
-        (vec![b'c', 1, 0, 0, 1, 2, 3, 4], DecodeError::Checksum, "does not have its checksum"),
-        (seal(vec![b'c', 1, 0x80]), DecodeError::Short, "is cut short"),
+        (vec![], DecodeError::Short, "is truncated"),
+        (seal(vec![b'w', 1, 0, 0]), DecodeError::Kind(b'w'), "has the unexpected kind 119"),
+        (
+            seal(vec![b'c', 9, 0, 0]),
+            DecodeError::Version(9),
+            "has version 9, but this program supports version 1",
+        ),
+        (vec![b'c', 1, 0, 0, 1, 2, 3, 4], DecodeError::Checksum, "has a wrong checksum"),
+        (seal(vec![b'c', 1, 0x80]), DecodeError::Short, "is truncated"),
         (
             seal([&[b'c', 1][..], &[0xff; 10]].concat()),
             DecodeError::Number,
-            "has a number of more than 64 bits",
+            "has a number with more than 64 bits",
         ),
-        (
-            seal(vec![b'c', 1, 100, 0]),
-            DecodeError::Count(100),
-            "announces 100 entries, more than there can be",
-        ),
+        (seal(vec![b'c', 1, 100, 0]), DecodeError::Count(100), "announces 100 entries, more than the limit"),
         (
             seal(vec![b'c', 1, 1, 7, 0, 0, 0, 0xff]),
             DecodeError::Code(0xff00),
-            "has the code 65280, which no outcome has",
+            "has the invalid outcome code 65280",
         ),
-        (seal(vec![b'c', 1, 0, 0, 0]), DecodeError::Trailing, "has bytes after its end"),
+        (seal(vec![b'c', 1, 0, 0, 0]), DecodeError::Trailing, "has extra bytes at the end"),
     ];
     for (bytes, error, words) in cases {
         assert_eq!(Chunk::decode(&bytes), Err(error), "{bytes:?}");
@@ -119,7 +120,7 @@ fn times_are_less_than_a_millisecond_from_the_truth() {
 fn a_grid_with_some_microseconds_of_unrest_is_regular() {
     let mut rng = Rng::new(4);
     let mut grid = Grid::default();
-    // The worst place: in the middle between two milliseconds.
+    // The worst case: halfway between two milliseconds.
     let middle = START_MS * 1_000_000 + 500_000;
     let time = |n: u64| WallTime(middle + n * 1_000_000_000 + rng.below(300_000));
     let times: Vec<u64> = (0..1_000).map(time).map(|at| grid.place(at)).collect();

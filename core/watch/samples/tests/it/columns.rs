@@ -1,4 +1,4 @@
-//! Columns of pixels: edges without hole or overlap, each sample in one of them.
+//! Columns of a plot: edges without gap or overlap, each sample in exactly one column.
 use super::support::{START_MS, any_chunk};
 use fathom_units::{Rng, WallTime};
 use fathom_watch_samples::{Chunk, Code, Column, Columns, Mark, Stored, Windows};

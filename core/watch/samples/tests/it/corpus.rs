@@ -26,7 +26,7 @@ fn random_bytes_and_damaged_ones() {
         let frame = Frame { entries: vec![Entry { series: 3, new: chunk.clone(), amended: Vec::new() }] };
         let mut bytes =
             vec![chunk.encode(), windows.encode(), frame.encode()].swap_remove(rng.below(3) as usize);
-        // Without its checksum, which `check` makes again.
+        // Without the checksum: `check` computes it again.
         bytes.truncate(bytes.len() - 4);
         for _ in 0..rng.below(4) {
             let place = rng.below(bytes.len() as u64) as usize;

@@ -1,19 +1,20 @@
-//! The buckets against a naive oracle, and against the boundaries that Prometheus has.
+//! The buckets, compared with a naive oracle and with Prometheus' bucket bounds.
 use fathom_units::{Duration, Rng};
 use fathom_watch_samples::scale::{HIGHEST, LOWEST, bucket_of, upper_bound, value_of};
 use fathom_watch_samples::{Code, Outcome};
 
-/// The larger of the two errors of a bucket's value: (G-1)/(G+1) with G = 2^(1/32).
+/// The largest error of a bucket's representative value: (G-1)/(G+1) with G = 2^(1/32).
 const LARGEST_ERROR: f64 = 0.010_83;
 
-/// Searches all bounds from below.
+/// Searches all bounds from the lowest.
 fn naive(value: f64) -> i32 {
     (LOWEST..HIGHEST).find(|bucket| value <= upper_bound(*bucket)).unwrap_or(HIGHEST)
 }
 
 #[test]
 fn the_bounds_are_those_of_prometheus() {
-    // Of client_golang's table for schema 5, times two; and what `getLe` makes of them in other octaves.
+    // Twice the values of client_golang's table for schema 5, and the results of its `getLe` in
+    // other octaves.
     let cases = [
         (0, 1.0),
         (1, 2.0 * 0.510_948_574_327_058_3),
@@ -82,7 +83,7 @@ fn outcomes_decode_to_themselves() {
         assert!(!answered.is_late() && late.is_late());
         assert_eq!(answered.bucket(), late.bucket());
         let Outcome::Answered(kept) = answered.outcome() else { panic!("{rtt} is {:?}", answered.outcome()) };
-        // A delay is of whole nanoseconds: half of one comes on top.
+        // Delays are whole nanoseconds, which adds an error of up to half a nanosecond.
         let off = kept.as_nanos().abs_diff(rtt.as_nanos()) as f64;
         assert!(off < LARGEST_ERROR * rtt.as_nanos() as f64 + 0.51, "{rtt} became {kept}");
         assert!(matches!(late.outcome(), Outcome::Late(l) if l == kept));

@@ -1,11 +1,11 @@
-//! Sketches against all values in order.
+//! Sketches, compared with the sorted list of all values.
 use fathom_units::Rng;
 use fathom_watch_samples::{Code, Sketch, Tally, Window, Windows};
 
-/// Largest error of a value that stands for another in its bucket.
+/// Largest error of the representative value of a bucket.
 const LARGEST_ERROR: f64 = 0.010_83;
 
-/// Values of a line with a queue: mostly near 20 ms, some far above.
+/// Delays of a link with a queue: mostly near 20 ms, some far higher.
 fn values(rng: &mut Rng, count: u64) -> Vec<f64> {
     let value = |_| (20_000 + rng.exponential(3_000) + u64::from(rng.chance(0.02)) * 400_000) as f64 / 1e6;
     (0..count).map(value).collect()

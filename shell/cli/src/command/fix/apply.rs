@@ -2,14 +2,15 @@
 use super::{boot_commands, framing, note, program, show, watchdog_command};
 use crate::args::FixArgs;
 use crate::failure::{Exit, Outcome};
-use crate::{signal, terminal};
+use crate::signal;
+use crate::terminal::{self, Console};
 use fathom_app::fix::{Applied, ApplyRequest, BootRequest, Duty, FixProgress, apply};
 use fathom_report::FixOutcome;
 use fathom_shaper::{Plan, ShapeRequest};
 use std::time::Duration;
 
 /// Shapes to the given rates.
-pub(super) fn run(args: &FixArgs, device: &str) -> Outcome {
+pub(super) fn run(args: &FixArgs, device: &str, console: Console) -> Outcome {
     let program = program()?;
     let commands = |plan: &Plan| boot_commands(args, &program, plan);
     let duty = if args.dry_run {
@@ -31,12 +32,13 @@ pub(super) fn run(args: &FixArgs, device: &str) -> Outcome {
     let mut printed = Ok(());
     let mut progress = |event: FixProgress<'_>| {
         let text = match event {
+            FixProgress::Plan(_) if console.is_quiet() => return,
             FixProgress::Plan(plan) => show::plan(plan),
-            FixProgress::Conflicts(found) => show::warnings(found),
+            FixProgress::Conflicts(found) if !console.is_quiet() => show::warnings(found),
             FixProgress::Holding if !args.json => {
-                return terminal::note(&format!("on for {}; Ctrl-C ends it at once", args.keep_for));
+                return console.note(&format!("shaping for {}; Ctrl-C rolls back at once", args.keep_for));
             }
-            _ => return note(device, &event),
+            _ => return note(device, &event, console),
         };
         if !args.json && printed.is_ok() {
             printed = terminal::print(&text);
@@ -46,6 +48,10 @@ pub(super) fn run(args: &FixArgs, device: &str) -> Outcome {
     printed?;
     if args.json {
         return show::print_json(&applied.result);
+    }
+    if console.is_quiet() {
+        terminal::print(&format!("{}\n", applied.result.headline))?;
+        return Ok(Exit::Healthy);
     }
     terminal::print(&summary(args, device, &applied))?;
     Ok(Exit::Healthy)

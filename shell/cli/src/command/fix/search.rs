@@ -1,8 +1,9 @@
-//! `fathom fix --server`: the rates are searched, and the shaper stays only if it passes all checks.
+//! `fathom fix --server`: searches for the rates, and keeps the shaper only if it passes all checks.
 use super::{boot_commands, framing, note, program, show, test_config, watchdog_command};
 use crate::args::FixArgs;
 use crate::failure::{Exit, Outcome};
-use crate::{signal, terminal};
+use crate::signal;
+use crate::terminal::{self, Console};
 use fathom_app::fix::{BootRequest, FixProgress, SearchRequest, Searched, search};
 use fathom_fix::FixConfig;
 use fathom_prose::{finding, fix_step};
@@ -12,8 +13,8 @@ use fathom_shape::fix::{Budget, Outcome as FixOutcome};
 use fathom_shaper::{Place, Plan};
 use fathom_units::{Direction, PerDirection};
 
-/// The whole fix.
-pub(super) fn run(args: &FixArgs, device: &str) -> Outcome {
+/// Runs the fix from the first measurement to the verified shaper.
+pub(super) fn run(args: &FixArgs, device: &str, console: Console) -> Outcome {
     let program = program()?;
     let commands = |plan: &Plan| boot_commands(args, &program, plan);
     let watchdog = || watchdog_command(args, device);
@@ -25,12 +26,14 @@ pub(super) fn run(args: &FixArgs, device: &str) -> Outcome {
     };
     let cancel = signal::cancel_token()?;
     let server = &request.fix.test.server;
-    terminal::note(&format!(
+    console.progress(&format!(
         "fathom fix: {device}, against {server}: about two minutes of load on the line; Ctrl-C rolls back"
     ));
-    let searched = search(&request, &cancel, &mut |event| report(device, &event))?;
+    let searched = search(&request, &cancel, &mut |event| report(device, &event, console))?;
     if args.json {
         show::print_json(&searched.result)?;
+    } else if console.is_quiet() {
+        terminal::print(&format!("{}\n", searched.result.headline))?;
     } else {
         terminal::print(&summary(args, device, &searched))?;
     }
@@ -43,7 +46,7 @@ fn config(args: &FixArgs, device: &str) -> FixConfig {
     let rates = PerDirection { up: args.up, down: args.down };
     let is_wanted = |direction: Direction| match args.only {
         Some(only) => only == direction,
-        // A rate that is given says which directions are meant.
+        // A given rate selects its direction.
         None => !is_given || rates[direction].is_some(),
     };
     FixConfig {
@@ -59,8 +62,8 @@ fn config(args: &FixArgs, device: &str) -> FixConfig {
     }
 }
 
-/// Progress as lines; most events of a test are none.
-fn report(device: &str, progress: &FixProgress<'_>) {
+/// Prints progress as lines. Most events of a test have none.
+fn report(device: &str, progress: &FixProgress<'_>, console: Console) {
     let text = match progress {
         FixProgress::Baseline(diagnosis) => fix_baseline(diagnosis),
         FixProgress::Plan(plan) => format!("\n{}", show::plan(plan)),
@@ -71,9 +74,9 @@ fn report(device: &str, progress: &FixProgress<'_>) {
             Some(words) => words,
             None => return,
         },
-        _ => return note(device, progress),
+        _ => return note(device, progress, console),
     };
-    terminal::note(&text);
+    console.progress(&text);
 }
 
 fn summary(args: &FixArgs, device: &str, searched: &Searched) -> String {

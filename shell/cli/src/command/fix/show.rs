@@ -10,7 +10,7 @@ use fathom_units::Bytes;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Commands of one step that are shown; the flow hash has more than a hundred that are alike.
+/// Number of commands shown for one step. The flow hash has more than a hundred similar ones.
 const SHOWN: usize = 4;
 
 /// The plan with its undo commands.
@@ -18,14 +18,14 @@ pub(super) fn plan(plan: &Plan) -> String {
     let side = |what: &str, side: &Option<Side>| {
         side.as_ref().map(|side| format!("{what} at most {}", side.shaper.rate))
     };
-    let both = [side("what leaves", &plan.up), side("what arrives", &plan.down)];
+    let both = [side("egress", &plan.up), side("ingress", &plan.down)];
     let both: Vec<String> = both.into_iter().flatten().collect();
-    let mut text = format!("{}: {}, by {}\n", plan.device, both.join(", "), plan.kind);
+    let mut text = format!("{}: {}, with {}\n", plan.device, both.join(", "), plan.kind);
     for (number, step) in (1..).zip(&plan.steps) {
         let _ = write!(text, "\n{number}. {}\n", step.does);
         text += &commands("   ", &step.requests);
     }
-    text += "\nTo undo it:\n";
+    text += "\nTo undo:\n";
     for step in plan.steps.iter().rev() {
         text += &commands("   ", &step.undo);
     }
@@ -44,7 +44,7 @@ fn commands(indent: &str, requests: &[Request]) -> String {
     text
 }
 
-/// Conflicts, each with what to try.
+/// Conflicts as warnings, each with what to try.
 pub(super) fn warnings(found: &[Finding]) -> String {
     let mut text = String::new();
     for conflict in found {
@@ -54,16 +54,16 @@ pub(super) fn warnings(found: &[Finding]) -> String {
     text
 }
 
-/// What passed while it was on.
+/// The packets that passed while the shaper was on.
 pub(super) fn held(Looks { before, after }: &Looks, found: &[Finding]) -> String {
     let mut text = String::new();
-    for (what, from, to) in [("left", &before.up, &after.up), ("arrived", &before.down, &after.down)] {
+    for (what, from, to) in [("egress", &before.up, &after.up), ("ingress", &before.down, &after.down)] {
         if let (Some(from), Some(to)) = (from, to) {
             let _ = writeln!(text, "{what}: {}", passed(from, to));
         }
     }
     text += &warnings(found);
-    text + &format!("{} is as it was before.\n", after.link.name)
+    text + &format!("{} is restored.\n", after.link.name)
 }
 
 fn passed(from: &Stats, to: &Stats) -> String {
@@ -74,7 +74,7 @@ fn passed(from: &Stats, to: &Stats) -> String {
     format!("{bytes} in {packets} packets, {drops} dropped{marks}")
 }
 
-/// Prints the one document of `--json`.
+/// Prints the JSON document of `--json`.
 pub(super) fn print_json(result: &FixResult) -> Outcome {
     terminal::print(&format!("{:#}\n", result.document()))?;
     Ok(Exit::Healthy)
@@ -82,7 +82,7 @@ pub(super) fn print_json(result: &FixResult) -> Outcome {
 
 /// The command that undoes a fix.
 pub(super) fn undo_line(device: &str, folder: &Path) -> String {
-    // A later command needs the flag, too.
+    // A later command needs the same flag.
     let state = if folder == Path::new(Place::USUAL) {
         String::new()
     } else {
@@ -91,8 +91,7 @@ pub(super) fn undo_line(device: &str, folder: &Path) -> String {
     format!("undo: fathom fix --undo {device}{state}\n")
 }
 
-/// What is started with the system, if anything.
+/// The unit that starts the shaper with the system, if there is one.
 pub(super) fn boot_line(file: Option<&Path>) -> String {
-    file.map(|file| format!("It comes back when the system starts, by {}.\n", file.display()))
-        .unwrap_or_default()
+    file.map(|file| format!("Starts with the system: {}.\n", file.display())).unwrap_or_default()
 }

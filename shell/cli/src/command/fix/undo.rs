@@ -6,7 +6,7 @@ use crate::terminal;
 use fathom_app::fix::{UndoRequest, UndoneInterface, undo};
 use fathom_shaper::{Restored, Undone};
 
-/// Undoes the fix of one interface, or of all; and what the system would start.
+/// Rolls back one interface or all, and removes what would start with the system.
 pub(super) fn run(args: &FixArgs, device: Option<&str>) -> Outcome {
     let boot_root = (!args.keep_boot).then_some(args.root.as_path());
     let report = undo(&UndoRequest { state: &args.state, interface: device, boot_root })?;
@@ -14,10 +14,10 @@ pub(super) fn run(args: &FixArgs, device: Option<&str>) -> Outcome {
         return show::print_json(&report.result);
     }
     if report.interfaces.is_empty() {
-        terminal::print(&format!("nothing is on: {} has no state of a fix\n", args.state.display()))?;
+        terminal::print(&format!("nothing to roll back: {} has no rollback state\n", args.state.display()))?;
     }
     for UndoneInterface { interface, undone, is_boot_removed } in &report.interfaces {
-        let more = if *is_boot_removed { "; it does not come back when the system starts" } else { "" };
+        let more = if *is_boot_removed { "; it no longer starts with the system" } else { "" };
         terminal::print(&format!("{interface}: {}{more}\n", words(undone)))?;
     }
     Ok(Exit::Healthy)
@@ -25,9 +25,9 @@ pub(super) fn run(args: &FixArgs, device: Option<&str>) -> Outcome {
 
 const fn words(undone: &Undone) -> &'static str {
     match undone {
-        Undone::Nothing => "nothing was on",
-        Undone::EarlierBoot => "nothing is on: the system was started again since",
-        Undone::Back(Restored::Same) => "as it was before",
-        Undone::Back(Restored::Gone) => "the interface is gone; what was made beside it is removed",
+        Undone::Nothing => "nothing was shaped",
+        Undone::EarlierBoot => "nothing is shaped: the system has restarted since",
+        Undone::Back(Restored::Same) => "restored",
+        Undone::Back(Restored::Gone) => "the interface no longer exists; removed the devices created for it",
     }
 }

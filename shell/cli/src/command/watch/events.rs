@@ -1,14 +1,23 @@
-//! What a watch reports, in words for stderr.
+//! The events of a watch as lines on stderr.
+use crate::terminal::{Console, warn};
 use fathom_app::watch::{WatchEvent, WatchRequest};
 
-/// The lines of an event of the watch that `request` started.
-pub(super) fn text(event: &WatchEvent, request: &WatchRequest) -> String {
+/// Prints an event of the watch that `request` started. `-q` leaves out what is no problem.
+pub(super) fn report(event: &WatchEvent, request: &WatchRequest, console: Console) {
+    let text = text(event, request);
+    match event {
+        WatchEvent::Started | WatchEvent::Page { .. } | WatchEvent::Reloaded(_) => console.note(&text),
+        _ => warn(&text),
+    }
+}
+
+fn text(event: &WatchEvent, request: &WatchRequest) -> String {
     match event {
         WatchEvent::Started => welcome(request),
         WatchEvent::Page { address, new_password } => {
             let page = format!("page: http://{address}/");
             new_password.as_ref().map_or(page.clone(), |(password, file)| {
-                format!("{page}  password: {password} (shown this once; it is in {})", file.display())
+                format!("{page}  password: {password} (not shown again; saved in {})", file.display())
             })
         }
         event => format!("fathom watch: {}", line(event, request)),
@@ -29,28 +38,28 @@ fn line(event: &WatchEvent, request: &WatchRequest) -> String {
         WatchEvent::Started | WatchEvent::Page { .. } => String::new(),
         WatchEvent::Repaired(repair) => repair.to_string(),
         WatchEvent::NotConfined(error) => {
-            format!("cannot give up the right to change other files ({error}); it goes on with it")
+            format!("cannot drop the right to write other files ({error}); continuing with it")
         }
         WatchEvent::BlindAlert { alert, why } => format!(
-            "alert \"{alert}\" is not judged: it needs this host's throughput, and {why}\n  try: interface = \"eth0\" under [watch]"
+            "alert \"{alert}\" is not evaluated: it needs the throughput of this host, and {why}\n  try: interface = \"eth0\" under [watch]"
         ),
         WatchEvent::NoPage(error) => {
-            format!("{error}; there is no page (--listen 127.0.0.1:0 takes any port)")
+            format!("{error}; no web page\n  try: --listen 127.0.0.1:0, which takes any free port")
         }
         WatchEvent::NoResults { folder, source } => format!(
-            "results: {}: {source}; the page shows none of its tests until it can be read",
+            "results: {}: {source}; the page shows no tests until this directory can be read",
             folder.display()
         ),
         WatchEvent::Problem(text) | WatchEvent::Delivery(text) | WatchEvent::Push(text) => text.clone(),
         WatchEvent::AlertsNotLoaded(text) => text.clone(),
         WatchEvent::Missed(count) => {
-            format!("{count} probes were not sent in time and left out: this host was too busy, or asleep")
+            format!("{count} probes were not sent in time and are left out: this host was too busy or asleep")
         }
         WatchEvent::Unstamped(count) => format!(
-            "{count} packets had no timestamp of the kernel, or left while this host was busy: they were timed by the program"
+            "{count} packets have no kernel timestamp or were sent while this host was busy: timed by the program instead"
         ),
         WatchEvent::Strangers(count) => {
-            format!("{count} ICMP replies came from where no probe was sent, and were not counted")
+            format!("{count} ICMP replies from hosts that were not probed: not counted")
         }
         WatchEvent::Alert(one) => format!(
             "{} {}: {} {}: {}",
@@ -60,20 +69,19 @@ fn line(event: &WatchEvent, request: &WatchRequest) -> String {
             one.probe,
             one.evidence.text
         ),
-        WatchEvent::AlertsNotSaved(why) => format!("the state of alerts is not saved: {why}"),
+        WatchEvent::AlertsNotSaved(why) => format!("cannot save the state of alerts: {why}"),
         WatchEvent::Reloaded(changes) => format!(
-            "read {} again: {} targets go on, {} started, {} stopped",
+            "read {} again: {} targets unchanged, {} started, {} stopped",
             request.source, changes.unchanged, changes.started, changes.stopped
         ),
         WatchEvent::NeedsRestart => {
-            "store, listen, password_file, hosts, results and seed stay as they were until the next start"
-                .into()
+            "changes of store, listen, password_file, hosts, results and seed need a restart".into()
         }
         WatchEvent::NotReloaded(error) => {
-            format!("{error}\n  nothing is changed; the plan before it goes on")
+            format!("{error}\n  the previous configuration stays in use")
         }
         WatchEvent::PushNotReloaded(error) => {
-            format!("{error}\n  what is sent to others goes on as before")
+            format!("{error}\n  the previous push configuration stays in use")
         }
     }
 }

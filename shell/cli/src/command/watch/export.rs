@@ -1,11 +1,11 @@
 //! `fathom watch export`: the history as a table.
 use crate::args::{TableFormat, WatchExportArgs, period};
 use crate::failure::{Exit, Outcome};
-use crate::terminal;
+use crate::terminal::{Console, warn};
 use fathom_app::watch::{self, Destination, ExportRequest, export};
 use std::path::Path;
 
-pub(crate) fn run(args: &WatchExportArgs) -> Outcome {
+pub(crate) fn run(args: &WatchExportArgs, console: Console) -> Outcome {
     let request = ExportRequest {
         source: args.history.source(),
         period: period(args.from, args.to),
@@ -22,12 +22,9 @@ pub(crate) fn run(args: &WatchExportArgs) -> Outcome {
     if let Some(path) = &args.output {
         let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
         let (rows, series) = (exported.rows, exported.series);
-        terminal::note(&format!("{}: {rows} rows of {series} series, {bytes} bytes", path.display()));
+        console.note(&format!("{}: {rows} rows of {series} series, {bytes} bytes", path.display()));
     }
-    exported
-        .faults
-        .iter()
-        .for_each(|fault| terminal::note(&format!("fathom watch export: left out: {fault}")));
+    exported.faults.iter().for_each(|fault| warn(&format!("fathom watch export: left out: {fault}")));
     Ok(Exit::Healthy)
 }
 

@@ -1,18 +1,18 @@
 //! `fathom watch import smokeping`.
 use crate::args::WatchSmokepingArgs;
 use crate::failure::{Exit, Outcome};
-use crate::terminal;
+use crate::terminal::{self, Console, warn};
 use fathom_app::watch::{Conversion, ImportEvent, ImportOutcome, convert, directory, import_databases};
 
-pub(crate) fn run(args: &WatchSmokepingArgs) -> Outcome {
+pub(crate) fn run(args: &WatchSmokepingArgs, console: Console) -> Outcome {
     let name = args.output.as_ref().map_or("stdout".into(), |path| path.display().to_string());
     let mut notes = 0;
     let conversion = convert(&args.config, &name, &mut |note| {
         notes += 1;
-        terminal::note(&note);
+        warn(&note);
     })?;
     let Conversion { imported, plan } = &conversion;
-    terminal::note(&format!(
+    console.note(&format!(
         "{}: {} targets, {} alerts, {} receivers, {:.1} packets/s; {notes} notes above",
         args.config.display(),
         imported.targets.len(),
@@ -29,29 +29,35 @@ pub(crate) fn run(args: &WatchSmokepingArgs) -> Outcome {
         (Some(rrd), _) => {
             let store = (!args.dry_run).then(|| directory(args.store.as_deref(), Some(plan))).transpose()?;
             let outcome = import_databases(&conversion, rrd, store.as_deref(), &mut |event| {
-                terminal::note(&text(&event));
+                report(&event, console);
             })?;
-            terminal::note(&summary(&outcome));
+            console.note(&summary(&outcome));
         }
         (None, Some(datadir)) => {
-            terminal::note(&format!("its history was left where it is: --rrd {datadir} brings it over"));
+            console.note(&format!("the history is not imported; try: --rrd {datadir}"));
         }
         (None, None) => {}
     }
     Ok(Exit::Healthy)
 }
 
+fn report(event: &ImportEvent, console: Console) {
+    match event {
+        ImportEvent::Progress { .. } => console.progress(&text(event)),
+        _ => warn(&text(event)),
+    }
+}
+
 fn text(event: &ImportEvent) -> String {
     match event {
         ImportEvent::Repaired(repair) => format!("fathom watch: {repair}"),
         ImportEvent::NoDatabase { path, target } => {
-            format!("{}: there is no database of {target}", path.display())
+            format!("{}: target {target} has no database", path.display())
         }
         ImportEvent::NotImported { path, why } => format!("{}: {why}", path.display()),
         ImportEvent::LeftOut { path, is_of_slave } => {
-            let why =
-                if *is_of_slave { "is of a slave" } else { "belongs to no target that was carried over" };
-            format!("{}: {why}, and was left out", path.display())
+            let why = if *is_of_slave { "belongs to a slave" } else { "belongs to no imported target" };
+            format!("{}: not imported: {why}", path.display())
         }
         ImportEvent::Progress { done, total, samples } => {
             format!("{done} of {total} databases, {samples} samples")
@@ -65,7 +71,7 @@ fn summary(outcome: &ImportOutcome) -> String {
     match written {
         None => format!("{head}; nothing was written (--dry-run)"),
         Some(written) => format!(
-            "{head}; {} brought over in {:.1} s, {} were there before, {} are older than what is kept; the history has {} bytes",
+            "{head}; {} imported in {:.1} s, {} already present, {} too old to keep; the history has {} bytes",
             written.summary.samples,
             written.took.as_secs_f64(),
             written.summary.known,

@@ -1,7 +1,7 @@
 //! `fathom watch alerts`: when the alerts would have been raised.
 use crate::args::{WatchAlertsArgs, period};
 use crate::failure::{Exit, Outcome};
-use crate::terminal;
+use crate::terminal::{self, warn};
 use fathom_app::watch::{Period, ReplayRequest, Replayed, ReplayedAlert, Source, replay};
 use fathom_units::{Duration, WallTime};
 use std::fmt::Write;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &WatchAlertsArgs) -> Outcome {
     })?;
     let text = if args.json { format!("{:#}\n", replayed.document()) } else { table(&replayed, period) };
     terminal::print(&text)?;
-    replayed.faults.iter().for_each(|fault| terminal::note(&format!("fathom watch: left out: {fault}")));
+    replayed.faults.iter().for_each(|fault| warn(&format!("fathom watch: left out: {fault}")));
     Ok(Exit::Healthy)
 }
 
@@ -36,9 +36,9 @@ fn table(replayed: &Replayed, Period { from, to }: Period) -> String {
     );
     for row in rows {
         let one = &row.raised;
-        let lasted = row.cleared.as_ref().map_or_else(|| "not over".to_owned(), |c| length(one.at, c.at));
+        let lasted = row.cleared.as_ref().map_or_else(|| "ongoing".to_owned(), |c| length(one.at, c.at));
         let held = if row.is_flapping { "flapping: " } else { "" };
-        // A String takes everything.
+        // Writing to a String cannot fail.
         let _ = writeln!(
             text,
             "{:20}  {lasted:>9}  {:alert$}  {:target$}  {:probe$}  {held}{}",
@@ -58,7 +58,7 @@ fn table(replayed: &Replayed, Period { from, to }: Period) -> String {
     text
 }
 
-/// Without what is smaller than a second.
+/// A time without fractions of a second.
 fn second(at: WallTime) -> String {
     let text = at.to_string();
     text.split_once('.').map_or(text.clone(), |(whole, _)| format!("{whole}Z"))

@@ -1,7 +1,7 @@
 //! `fathom watch status`: the last minute of each target.
 use crate::args::WatchStatusArgs;
 use crate::failure::{Exit, Outcome};
-use crate::terminal;
+use crate::terminal::{self, warn};
 use fathom_app::watch::{Status, TargetStatus, behind, status};
 use fathom_units::Duration;
 use std::fmt::Write;
@@ -14,11 +14,11 @@ pub(crate) fn run(args: &WatchStatusArgs) -> Outcome {
         table(&status.targets) + &pushes_table(&status)
     };
     terminal::print(&text)?;
-    status.faults.iter().for_each(|fault| terminal::note(&format!("fathom watch: {fault}")));
+    status.faults.iter().for_each(|fault| warn(&format!("fathom watch: {fault}")));
     Ok(Exit::Healthy)
 }
 
-/// Nothing for a history that is not sent.
+/// Table of the push destinations. Empty if there are none.
 fn pushes_table(status: &Status) -> String {
     let pushes = &status.pushes;
     let Some(name) = pushes.iter().map(|push| push.name.chars().count()).max() else { return String::new() };
@@ -29,7 +29,7 @@ fn pushes_table(status: &Status) -> String {
             Ok(until) => format!("{until}  {}", behind(*until)),
             Err(why) => why.clone(),
         };
-        // A String takes everything.
+        // Writing to a String cannot fail.
         let _ = writeln!(text, "{:name$}  {words}", push.name);
     }
     text
@@ -37,7 +37,7 @@ fn pushes_table(status: &Status) -> String {
 
 fn table(lines: &[TargetStatus]) -> String {
     if lines.is_empty() {
-        return "nothing was measured in the last minute\n".to_owned();
+        return "no measurements in the last minute\n".to_owned();
     }
     let wide = |of: fn(&TargetStatus) -> usize, min: usize| lines.iter().map(of).max().unwrap_or(0).max(min);
     let target = wide(|l| l.key.target.chars().count(), 6);
@@ -52,7 +52,7 @@ fn table(lines: &[TargetStatus]) -> String {
             |s: Option<f64>| s.map_or_else(|| "-".to_owned(), |s| short(Duration::from_secs_f64(s)));
         let loss =
             tally.loss_ratio().map_or_else(|| "failed".to_owned(), |share| format!("{:.1}%", share * 100.0));
-        // A String takes everything.
+        // Writing to a String cannot fail.
         let _ = writeln!(
             text,
             "{:target$}  {:probe$}  {:>5} {loss:>6} {:>5} {:>10} {:>10} {:>10}",
@@ -68,7 +68,7 @@ fn table(lines: &[TargetStatus]) -> String {
     text
 }
 
-/// Three digits: the history knows no more.
+/// Three digits: the history stores no more.
 fn short(time: Duration) -> String {
     let (value, unit) = match time.as_nanos() {
         n @ 0..1_000_000 => (n as f64 / 1e3, "us"),

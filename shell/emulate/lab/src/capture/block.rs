@@ -1,19 +1,19 @@
-//! Packets on their way from the line's thread to the one that writes: many in one block, so that a hand-over is rare.
+//! Passes packets from the line's thread to the writer: many per block, so that handovers are rare.
 use std::iter;
 
-/// A block is handed over when the next packet does not fit.
+/// Block size. A block is handed over when the next packet does not fit.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// What is told of a packet beside its bytes.
+/// Metadata of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
-    /// Nanoseconds of the run's clock.
+    /// Time on the run's clock in nanoseconds.
     pub(crate) at_ns: u64,
-    /// Number of the point.
+    /// Index of the capture point.
     pub(crate) point: u32,
-    /// Bytes of the packet on the wire.
+    /// Length of the packet on the wire.
     pub(crate) wire_bytes: u32,
-    /// Bytes of it that follow.
+    /// Stored bytes that follow.
     pub(crate) stored_bytes: u32,
 }
 
@@ -40,7 +40,7 @@ impl Head {
     }
 }
 
-/// Packets one after the other.
+/// A sequence of packets.
 #[derive(Debug)]
 pub(crate) struct Block(Vec<u8>);
 
@@ -51,7 +51,7 @@ impl Block {
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
         self.0.len() + bytes <= BLOCK_BYTES
     }
-    /// Adds a packet: its header and its payload, together as many bytes as `head` says.
+    /// Adds a packet. Header and payload together have the length given in `head`.
     pub(crate) fn push(&mut self, head: Head, header: &[u8], payload: &[u8]) {
         self.0.extend_from_slice(&head.encode());
         self.0.extend_from_slice(header);
@@ -60,7 +60,7 @@ impl Block {
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
-    /// All packets, in the order in which they came.
+    /// All packets in order.
     pub(crate) fn packets(&self) -> impl Iterator<Item = (Head, &[u8])> {
         let mut rest = &self.0[..];
         iter::from_fn(move || {

@@ -1,35 +1,36 @@
-//! The places along a line at which packets are seen.
+//! Capture points along a line.
 use fathom_link::LinePosition;
 use fathom_units::Direction;
 
 /// A position along the path.
 ///
 /// ```text
-/// client |queue up| near == link == far |queue down| router |queue up| near == ... |queue down| server
+/// client |queue up| near == link == far |queue down| router
+///        |queue up| near == ...  far |queue down| server
 /// ```
-/// What is at the last router is at the server.
+/// The last router is the server.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Point(usize);
 
-/// Points that each hop adds.
+/// Points per hop.
 const OF_A_HOP: usize = 3;
 
 impl Point {
     pub(crate) const CLIENT: Point = Point(0);
 
-    /// On the wire at the user's end of link `hop`.
+    /// On the wire at the client end of link `hop`.
     pub(crate) const fn near(hop: usize) -> Self {
         Point(OF_A_HOP * hop + 1)
     }
-    /// On the wire at the far end of link `hop`.
+    /// On the wire at the server end of link `hop`.
     pub(crate) const fn far(hop: usize) -> Self {
         Point(OF_A_HOP * hop + 2)
     }
-    /// Inside of the router at the far end of link `hop`, before its queues.
+    /// Inside the router at the server end of link `hop`, before its queues.
     pub(crate) const fn router(hop: usize) -> Self {
         Point(OF_A_HOP * hop + 3)
     }
-    /// Behind the queue at `position`.
+    /// After the queue at `position`.
     pub(crate) const fn behind(position: LinePosition) -> Self {
         match position.direction {
             Direction::Up => Self::near(position.hop),
@@ -44,27 +45,27 @@ impl Point {
             (Direction::Down, hop) => Self::router(hop),
         }
     }
-    /// Where packets of `direction` come onto a line of `hops`.
+    /// Where packets of `direction` enter a line of `hops`.
     pub(crate) const fn source(direction: Direction, hops: usize) -> Self {
         match direction {
             Direction::Up => Self::CLIENT,
             Direction::Down => Self::server(hops),
         }
     }
-    /// The far end of a line of `hops`.
+    /// The server end of a line of `hops`.
     pub(crate) const fn server(hops: usize) -> Self {
         Point(OF_A_HOP * hops)
     }
-    /// All of a line of `hops`, from the client on.
+    /// All points of a line of `hops`, from the client on.
     pub(crate) fn all(hops: usize) -> impl Iterator<Item = Point> {
         (0..=OF_A_HOP * hops).map(Point)
     }
-    /// Its number along the path.
+    /// Index along the path.
     pub(crate) const fn index(self) -> usize {
         self.0
     }
 
-    /// Name of its file on a line of `hops`.
+    /// Name of its capture file on a line of `hops`.
     pub(crate) fn file_name(self, hops: usize) -> String {
         let hop = self.0.div_ceil(OF_A_HOP);
         match self.0 % OF_A_HOP {
@@ -75,7 +76,7 @@ impl Point {
             _ => format!("hop{hop}-router.pcap"),
         }
     }
-    /// What it is, on a line of `hops`.
+    /// Description of the point on a line of `hops`.
     pub(crate) fn place(self, hops: usize) -> String {
         let hop = self.0.div_ceil(OF_A_HOP);
         match self.0 % OF_A_HOP {

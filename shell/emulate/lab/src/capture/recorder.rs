@@ -1,4 +1,4 @@
-//! The side of the captures that sits in the line's thread: it copies headers, and never waits.
+//! The part of capturing that runs in the line's thread: it copies headers and never blocks.
 use super::block::{Block, Head};
 use super::point::Point;
 use super::writer::Writer;
@@ -11,29 +11,29 @@ use fathom_units::{Direction, Time, WallTime};
 use fathom_wire::{MAX_HEADER_BYTES, Rewrite};
 use std::ops::Range;
 
-/// Packets of a point.
+/// Packet counts of a point.
 #[derive(Clone, Copy, Default, Debug)]
 struct Count {
     packets: u64,
     missing: u64,
 }
 
-/// Neighbouring segments that fared alike.
+/// Adjacent segments with the same changes.
 pub(crate) struct Seen<'a> {
     pub(crate) buffer: &'a Buffer,
     pub(crate) segments: Range<usize>,
     pub(crate) change: Rewrite,
 }
 
-/// What sees the packets of a line at all points.
+/// Captures the packets of a line at all points.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     hops: usize,
     snaplen: usize,
     super_packets: bool,
-    /// What the run's clock calls zero.
+    /// Wall time at zero of the run's clock.
     origin: WallTime,
-    /// `None` while the writer has them all.
+    /// The block being filled; `None` while the writer has all blocks.
     block: Option<Block>,
     writer: Writer,
     counts: Vec<Count>,
@@ -41,7 +41,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Makes the files for a line of `hops`, whose times are those of `clock`.
+    /// Creates the files for a line of `hops`, with times of `clock`.
     pub(crate) fn start(options: &CaptureOptions, hops: usize, clock: Clock) -> Result<Self, LabError> {
         let names: Vec<_> = Point::all(hops).map(|point| point.file_name(hops)).collect();
         let origin = WallTime(wall_now().0 - clock.now().as_nanos());
@@ -58,22 +58,22 @@ impl Recorder {
         })
     }
 
-    /// An end gave all of `buffer` to the line.
+    /// An end passed all of `buffer` to the line.
     pub(crate) fn enters(&mut self, direction: Direction, buffer: &Buffer, now: Time) {
         let seen = Seen { buffer, segments: 0..buffer.segments(), change: Rewrite::default() };
         let first = self.see(Point::source(direction, self.hops), &seen, now);
         buffer.set_frame(first);
     }
-    /// The line gave `seen` to an end.
+    /// The line passed `seen` to an end.
     pub(crate) fn leaves(&mut self, direction: Direction, seen: &Seen<'_>, now: Time) {
         self.see(Point::source(direction.reverse(), self.hops), seen, now);
     }
-    /// A packet was at a point inside of the line.
+    /// A packet passed a point inside the line.
     pub(crate) fn passes(&mut self, point: Point, slice: &Slice, at: Time) {
         let segments = slice.segment()..slice.segment() + 1;
         self.see(point, &Seen { buffer: slice.buffer(), segments, change: slice.change() }, at);
     }
-    /// A packet did not get past `position`.
+    /// A packet was lost at `position`.
     pub(crate) fn loses(&mut self, position: LinePosition, slice: &Slice, reason: LossReason, at: Time) {
         let frame = slice.buffer().frame().map(|first| match self.super_packets {
             true => first,
@@ -86,7 +86,7 @@ impl Recorder {
         WallTime(self.origin.0 + at.as_nanos())
     }
 
-    /// Records what was seen, all of it or nothing; the number of the first frame.
+    /// Records all of `seen` or nothing. Returns the number of the first frame.
     fn see(&mut self, point: Point, seen: &Seen<'_>, at: Time) -> Option<u64> {
         let step = if self.super_packets { seen.segments.len() } else { 1 };
         let frames = seen.segments.len() / step.max(1);
@@ -130,7 +130,7 @@ impl Recorder {
         }
     }
 
-    /// Writes what is left, and tells what the files hold.
+    /// Writes what is left and reports the content of the files.
     pub(crate) fn finish(mut self) -> Result<CaptureReport, LabError> {
         if let Some(last) = self.block.take() {
             self.writer.write(last);

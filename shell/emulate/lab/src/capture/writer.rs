@@ -1,4 +1,4 @@
-//! The thread that writes the capture files: the line never waits for a disk.
+//! The thread that writes capture files, so that the line never waits for a disk.
 use super::block::{Block, Head};
 use crate::LabError;
 use crate::network::system;
@@ -10,20 +10,20 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// Blocks in circulation: some tenths of a second of a fast line.
+/// Number of blocks: some tenths of a second of traffic on a fast line.
 const BLOCKS: usize = 32;
 
-/// The line's hold on the thread.
+/// Handle of the writer thread.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    /// Never more than [`BLOCKS`], as there are no more.
+    /// Holds at most [`BLOCKS`] blocks, because no more exist.
     full: Sender<Block>,
     empty: Receiver<Block>,
     thread: JoinHandle<io::Result<()>>,
 }
 
 impl Writer {
-    /// Makes the files `names` in `directory`; times in them are counted from `origin`.
+    /// Creates the files `names` in `directory`; their times count from `origin`.
     pub(crate) fn start(directory: &Path, names: &[String], origin: WallTime) -> Result<Self, LabError> {
         let failed = |path: &Path, source| LabError::System {
             doing: format!("make the capture {}", path.display()),
@@ -38,23 +38,23 @@ impl Writer {
         let (full, to_write) = channel();
         let (written, empty) = channel();
         for _ in 0..BLOCKS {
-            // The other end is here.
+            // The receiver still exists.
             let _ = written.send(Block::new());
         }
         let named = thread::Builder::new().name("lab-capture".into());
         let thread = named.spawn(move || write_all(files, &to_write, &written));
         Ok(Writer { full, empty, thread: thread.map_err(system("start the thread that writes captures"))? })
     }
-    /// A block to fill, if the thread has one to spare.
+    /// An empty block, if one is available.
     pub(crate) fn empty(&self) -> Option<Block> {
         self.empty.try_recv().ok()
     }
-    /// Has `block` written.
+    /// Queues `block` for writing.
     pub(crate) fn write(&self, block: Block) {
-        // A thread that ended early tells why in `finish`.
+        // If the thread ended early, `finish` reports why.
         let _ = self.full.send(block);
     }
-    /// Waits until all is written.
+    /// Waits until everything is written.
     pub(crate) fn finish(self) -> Result<(), LabError> {
         drop(self.full);
         let ended = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -74,17 +74,17 @@ fn write_all(
             }
         }
         block.clear();
-        // At the end nobody takes it.
+        // At the end, nobody takes the block back.
         let _ = written.send(block);
     }
     files.iter_mut().try_for_each(|file| file.file.flush())
 }
 
-/// A file of packets from their IP headers on.
+/// A capture file of packets that start at the IP header.
 #[derive(Debug)]
 struct CaptureFile {
     file: BufWriter<File>,
-    /// What the run's clock calls zero.
+    /// Wall time at zero of the run's clock.
     origin: WallTime,
 }
 

@@ -1,4 +1,4 @@
-//! What the units of each kind do over TCP: the counterparts of the simulator's `unit/*.rs`.
+//! TCP behavior of each unit type: the counterparts of the simulator's `unit/*.rs`.
 use crate::workload::life::lock;
 use crate::workload::stage::Stage;
 use crate::workload::unit::Unit;
@@ -13,10 +13,10 @@ use std::{io, thread};
 
 /// More than any run can send.
 const ENDLESS: u64 = 1 << 60;
-/// Who waits for others looks at its own end this often.
+/// Interval at which waiting threads check for their end.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// A unit at work, in the thread of its own.
+/// Runs a unit in its own thread.
 pub(crate) struct Player<'a> {
     pub(crate) stage: &'a Arc<Stage>,
     pub(crate) unit: &'a Arc<Unit>,
@@ -24,7 +24,7 @@ pub(crate) struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Until its work is done or its life over; then an error is none.
+    /// Runs until the work is done or the unit's lifetime ends; errors after that are ignored.
     pub(crate) fn play(&mut self, kind: WorkloadKind) -> io::Result<()> {
         match kind {
             WorkloadKind::Bulk { bytes } => self.transfer(bytes),
@@ -42,7 +42,7 @@ impl Player<'_> {
     fn now(&self) -> Time {
         self.stage.clock.now()
     }
-    /// A flow whose bytes are taken at the other end; `tell` is called with how many have come.
+    /// Opens a flow whose other end reads all bytes; `tell` receives the running total.
     fn flow(&self, mut tell: impl FnMut(u64) + Send + 'static) -> io::Result<Wire> {
         let wire = Wire::open(self.stage, self.unit, self.unit.way, move |far| {
             let mut total = 0;
@@ -54,7 +54,7 @@ impl Player<'_> {
         wire.watch();
         Ok(wire)
     }
-    /// A connection whose other end answers each request.
+    /// Opens a connection whose other end answers each request.
     fn channel(&self, request: Bytes, response: Bytes) -> io::Result<Wire> {
         Wire::open(self.stage, self.unit, Direction::Up, move |far| {
             while far.take_all(request.get()).and_then(|()| far.write(response.get())).is_ok() {}
@@ -71,7 +71,7 @@ impl Player<'_> {
             }
         })?;
         flow.write(bytes.get())?;
-        // What is written has yet to arrive, and the connection would be reset.
+        // Written data is still in flight, and the connection would be reset.
         self.unit.life.sleep_until(Time::MAX);
         Ok(())
     }
@@ -81,7 +81,7 @@ impl Player<'_> {
             let Some(mean) = churn else { return flow.write(ENDLESS) };
             let until = self.now() + Duration::from_nanos(self.rng.exponential(mean.as_nanos()));
             let lives = thread::scope(|scope| {
-                // It ends when the peer goes, which is no failure.
+                // It ends when the peer leaves, which is not a failure.
                 scope.spawn(|| drop(flow.write(ENDLESS)));
                 let lives = self.unit.life.sleep_until(until);
                 flow.end();
@@ -92,7 +92,7 @@ impl Player<'_> {
             }
         }
     }
-    /// Waits for the next round of something that began then; false if there is none.
+    /// Waits for the next round after the one that began at `began`; false if there is none.
     fn next(&self, began: Time, interval: Duration) -> bool {
         self.unit.life.sleep_until((began + interval).max(self.now()))
     }
@@ -130,7 +130,7 @@ impl Player<'_> {
             }
         }
     }
-    /// One connection's objects.
+    /// Fetches the objects of one connection.
     fn fetch(&self, page: PagePlan) -> io::Result<()> {
         let channel = self.channel(PAGE_REQUEST, page.bytes)?;
         (0..page.objects).try_for_each(|_| {
@@ -151,7 +151,7 @@ impl Player<'_> {
         };
         let (due, written) = mpsc::channel::<u64>();
         thread::scope(|scope| {
-            // A segment is due whether or not the one before has been written.
+            // A segment is due whether or not the previous one was written.
             let writer = scope.spawn(move || {
                 let flow = self.flow(arrived)?;
                 written.iter().try_for_each(|segment| flow.write(segment))?;
@@ -182,7 +182,7 @@ impl Player<'_> {
             loop {
                 for sender in &tell {
                     let late = Duration::from_nanos(rng.below(spread.as_nanos()));
-                    // One whose connection failed has said so.
+                    // If its connection failed, that was reported.
                     let _ = sender.send(began + late);
                 }
                 if !self.wait_for(tell.len(), &arrivals) {
@@ -198,7 +198,7 @@ impl Player<'_> {
         });
         Ok(())
     }
-    /// A thread that sends a block at each time that it is told, on one connection.
+    /// Starts a thread that sends a block at each time received, on one connection.
     fn incast_sender<'s>(
         &'s self,
         scope: &'s thread::Scope<'s, '_>,
@@ -210,7 +210,7 @@ impl Player<'_> {
             let mut blocks = 0;
             let sent = self.flow(move |total| {
                 for _ in blocks..total / block {
-                    // Nobody waits for it once all is over.
+                    // At the end, nobody waits for it.
                     let _ = arrived.send(());
                 }
                 blocks = total / block;
@@ -225,7 +225,7 @@ impl Player<'_> {
         });
         tell
     }
-    /// False if its life was over before.
+    /// Waits for `count` arrivals; false if the lifetime ended first.
     fn wait_for(&self, mut count: usize, arrivals: &mpsc::Receiver<()>) -> bool {
         while count > 0 && !self.unit.life.is_over() {
             match arrivals.recv_timeout(LOOK_EVERY) {
@@ -236,7 +236,7 @@ impl Player<'_> {
         }
         count == 0
     }
-    /// Makes a note of a failure, unless it is the end.
+    /// Notes a failure, unless the lifetime has ended.
     pub(crate) fn report(&self, outcome: io::Result<()>) {
         if let Err(message) = outcome.map_err(|e| e.to_string())
             && !self.unit.life.is_over()

@@ -1,4 +1,4 @@
-//! Calls, games, cameras, and datagrams that only fill a line.
+//! Calls, games, cameras, and datagrams as background load.
 use crate::workload::active_unit::Player;
 use crate::workload::life::lock;
 use crate::workload::stage::Stage;
@@ -16,20 +16,20 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-/// The sender's number and the datagram's, each 32 bits.
+/// Bytes of the numbers of sender and datagram, 32 bits each.
 const NUMBERS: usize = 8;
-/// Datagrams taken off the socket in one call.
+/// Datagrams received per call.
 const BATCH: usize = 16;
-/// Most that an IP packet can hold.
+/// Maximum size of an IP packet.
 const LARGEST: usize = 65_536;
-/// Room for bursts while the receiver's thread does not run.
+/// Space for bursts while the receiver's thread does not run.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
 impl Player<'_> {
-    /// Until its life is over.
+    /// Sends until the lifetime ends.
     pub(crate) fn datagrams(&mut self, kind: WorkloadKind) -> io::Result<()> {
         let Some(mut timetable) = Timetable::new(kind, self.stage.clock.now()) else { return Ok(()) };
-        // Without it a datagram leaves 50 us later; the delay is from when it left.
+        // Without it a datagram leaves 50 us later; its delay counts from when it left.
         drop(set_precise_timers());
         let socket = self.socket()?;
         let mut bytes = vec![0; usize::from(timetable.size().saturating_sub(UDP_HEADERS))];
@@ -38,7 +38,7 @@ impl Player<'_> {
         }
         let mut number = 0_u32;
         while self.unit.life.sleep_until(timetable.due()) {
-            // By what was due, not by when this thread ran.
+            // By schedule, not by when this thread ran.
             let departure = timetable.take(timetable.due(), &mut self.rng);
             for _ in 0..departure.key_frame + u64::from(departure.single.is_some()) {
                 if let Some(place) = bytes.get_mut(4..NUMBERS) {
@@ -70,16 +70,16 @@ impl Player<'_> {
     }
 }
 
-/// Takes the datagrams of the side that sends in `way`, until all is over.
+/// Receives the datagrams sent in direction `way`, until the end.
 pub(crate) fn receive(stage: &Stage, socket: &Socket, way: Direction) -> io::Result<()> {
-    // Without the privilege the kernel's stamps still tell when they came.
+    // Without the privilege, the kernel's timestamps are still exact.
     let _ = raise_priority();
     socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES)?;
     enable(socket.as_fd(), Stamping::Arrivals)?;
     let (mut batch, mut stamps) = (Batch::new(BATCH, LARGEST), StampConverter::default());
     while !stage.life.is_over() {
         let ready = poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(LOOK_EVERY))?;
-        // An error is one of a datagram that was sent before; it is taken off by the call.
+        // An error belongs to an earlier datagram; reading it clears it.
         if ready == 0 || batch.receive(socket.as_fd()).is_err() {
             continue;
         }
@@ -102,7 +102,7 @@ fn arrived(stage: &Stage, bytes: &[u8], at: Time, way: Direction) {
     }
 }
 
-/// Delays of all, and what calls and games make of them.
+/// Series of the delays of all datagrams, and the quality of calls and games.
 pub(crate) fn series(stage: &Stage, end: Time) -> Vec<Series> {
     let of = |unit: &Unit, log: &fathom_run::DatagramLog| {
         let workload = stage.plan(unit);

@@ -1,4 +1,4 @@
-//! How long a thread may go on, and how it is made to end.
+//! Lifetime of threads, and how they are stopped.
 use fathom_os::clock::Clock;
 use fathom_units::Time;
 use socket2::Socket;
@@ -6,15 +6,15 @@ use std::net::Shutdown;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// Waits are cut in parts of this, so that none is too long for the system.
+/// Maximum duration of one wait; longer waits are split.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// What is inside; a thread that panicked while it held the lock has not broken anything here.
+/// Locks a mutex and ignores poisoning: no critical section here leaves inconsistent data.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Of a unit, or of all.
+/// Lifetime of a unit, or of the whole player.
 #[derive(Debug)]
 pub(crate) struct Life {
     clock: Clock,
@@ -30,7 +30,7 @@ impl Life {
     pub(crate) fn is_over(&self) -> bool {
         *lock(&self.over)
     }
-    /// Sleeps until `at`; false as soon as it is over.
+    /// Sleeps until `at`; returns false if the lifetime ends first.
     pub(crate) fn sleep_until(&self, at: Time) -> bool {
         let mut over = lock(&self.over);
         while !*over {
@@ -43,7 +43,7 @@ impl Life {
         }
         false
     }
-    /// Whoever waits on `socket` is woken when it is over.
+    /// Registers `socket`: its waiting threads are woken at the end.
     pub(crate) fn keep(&self, socket: &Arc<Socket>) {
         let mut sockets = lock(&self.sockets);
         sockets.retain(|other| other.strong_count() > 0);
@@ -53,7 +53,7 @@ impl Life {
             wake(socket);
         }
     }
-    /// It is over.
+    /// Ends the lifetime.
     pub(crate) fn end(&self) {
         *lock(&self.over) = true;
         self.bell.notify_all();
@@ -61,7 +61,8 @@ impl Life {
     }
 }
 
-/// A thread that connects, reads or writes returns. A socket that has gone already needs no waking.
+/// Makes threads that connect, read or write return. Fails only for sockets that are already
+/// closed.
 fn wake(socket: &Socket) {
     drop(socket.shutdown(Shutdown::Both));
 }

@@ -1,4 +1,4 @@
-//! The workloads' player: enters both sides, begins, and tells what came of it.
+//! Plays workloads on both sides and collects the results.
 use crate::workload::life::lock;
 use crate::workload::stage::{Listeners, Stage};
 use crate::workload::unit::{Unit, units};
@@ -19,44 +19,45 @@ pub struct Player {
     stage: Arc<Stage>,
     units: Vec<Arc<Unit>>,
     run: RunPlan,
-    /// Tell when the load begins.
+    /// Signal the start of the load.
     begin: Vec<Sender<Time>>,
     threads: Vec<JoinHandle<()>>,
     meter: Option<JoinHandle<PerDirection<Series>>>,
 }
 
-/// What came of it.
+/// Results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Played {
-    /// Of each workload, and the goodput of those that are load.
+    /// Series of each workload, and the goodput of the load.
     pub series: Vec<Series>,
-    /// Of those that are load.
+    /// Summary of the workloads that are load.
     pub load: Load,
-    /// What went wrong.
+    /// Problems.
     pub notes: Vec<Note>,
 }
 
 impl Player {
-    /// Plays `workloads`, of which [`crate::workload::refusal`] had none to refuse, for `run`'s duration. Times are on `clock`.
+    /// Prepares to play `workloads` for the duration of `run`. [`crate::workload::refusal`] must
+    /// have accepted them. Times refer to `clock`.
     ///
     /// # Errors
-    /// If there is no memory for what is to be sent.
+    /// If there is no memory for the payload.
     pub fn new(workloads: Vec<WorkloadPlan>, run: RunPlan, seed: u64, clock: Clock) -> io::Result<Player> {
         let units = units(&workloads, &run, seed, clock);
         let stage = Arc::new(Stage::new(clock, workloads, &units)?);
         Ok(Player { stage, units, run, begin: Vec::new(), threads: Vec::new(), meter: None })
     }
-    /// Enters the side that sends in `way`; `address` is its own. To be called from inside of its network namespace, for
-    /// each side once.
+    /// Sets up the side that sends in direction `way`, with its own `address`. Call it once per
+    /// side, in its network namespace.
     ///
     /// # Errors
-    /// If the address or a thread cannot be had.
+    /// If the address or a thread is unavailable.
     pub fn enter(&mut self, way: Direction, address: IpAddr) -> io::Result<()> {
         let (listener, socket) = open(address)?;
         let listeners = Listeners::of(&listener, &socket)?;
         self.stage.listeners[way].set(listeners).map_err(|_| io::ErrorKind::AlreadyExists)?;
         if self.stage.workloads.iter().any(|workload| workload.is_tcp() && workload.transport.ecn) {
-            // Asked for by this side's connections; the other side agrees to it in any case.
+            // Requested by connections from this side; the other side agrees in any case.
             fs::write("/proc/sys/net/ipv4/tcp_ecn", "1")?;
         }
         self.start("play-accept", move |stage| wire::accept(stage, &listener, way.reverse()))?;
@@ -75,16 +76,16 @@ impl Player {
         self.threads.push(named.spawn(move || does(&stage))?);
         Ok(())
     }
-    /// The load begins at `at`.
+    /// Starts the load at `at`.
     pub fn begin(&mut self, at: Time) {
-        // A conductor that has gone has been told to.
+        // A conductor that has ended has already received a start time.
         for conductor in self.begin.drain(..) {
             let _ = conductor.send(at);
         }
         let (stage, run) = (self.stage.clone(), self.run);
         self.meter = Some(thread::spawn(move || meter(&stage, &run, at)));
     }
-    /// Ends all that still goes on, and tells what came of it.
+    /// Stops everything and returns the results.
     #[must_use]
     pub fn finish(mut self) -> Played {
         self.end();
@@ -108,11 +109,11 @@ impl Player {
     }
     fn end(&mut self) {
         self.begin.clear();
-        // Before what they connect to: it is no failure then that nobody takes connections.
+        // Units end before their listeners, so that a refused connection is not a failure.
         self.units.iter().for_each(|unit| unit.life.end());
         self.stage.life.end();
         self.threads.drain(..).for_each(|thread| drop(thread.join()));
-        // What was to be done with a connection that never came.
+        // Jobs of connections that never arrived.
         self.stage.jobs.iter().for_each(|(_, jobs)| lock(jobs).clear());
         let far = std::mem::take(&mut *lock(&self.stage.far));
         far.into_iter().for_each(|thread| drop(thread.join()));
@@ -125,7 +126,7 @@ impl Drop for Player {
     }
 }
 
-/// Where a side takes connections and datagrams.
+/// Opens the listeners of a side.
 fn open(address: IpAddr) -> io::Result<(TcpListener, Socket)> {
     let any_port = SocketAddr::new(address, 0);
     let listener = TcpListener::bind(any_port)?;
@@ -141,7 +142,7 @@ impl Listeners {
     }
 }
 
-/// Starts a side's units when they are due, and ends them.
+/// Starts a side's units at their times and ends them.
 fn conduct(stage: &Arc<Stage>, units: &[Arc<Unit>], told: &Receiver<Time>) {
     let Ok(begin) = told.recv() else { return };
     thread::scope(|scope| {
@@ -162,14 +163,14 @@ fn conduct(stage: &Arc<Stage>, units: &[Arc<Unit>], told: &Receiver<Time>) {
         let mut by_end: Vec<&Arc<Unit>> = units.iter().collect();
         by_end.sort_by_key(|unit| unit.stop);
         for unit in by_end {
-            // At the end of all there is no more waiting.
+            // At the end of the player this returns immediately.
             stage.life.sleep_until(begin + unit.stop);
             unit.life.end();
         }
     });
 }
 
-/// Goodput of the load.
+/// Measures goodput of the load.
 fn meter(stage: &Stage, run: &RunPlan, begin: Time) -> PerDirection<Series> {
     let mut series = PerDirection::from_fn(|way| Series::new(SeriesKey::directed(Metric::Goodput, way)));
     let (mut before, mut last) = (PerDirection::default(), begin);
@@ -185,7 +186,7 @@ fn meter(stage: &Stage, run: &RunPlan, begin: Time) -> PerDirection<Series> {
         }
         stage.senders.sample(now);
         (before, last) = (delivered, now);
-        // A late one does not bring two.
+        // A late sample does not cause two in a row.
         due = (due + run.sample_every).max(now);
     }
     series
@@ -196,7 +197,7 @@ impl Player {
     pub(crate) fn delivered(&self) -> PerDirection<u64> {
         self.stage.delivered()
     }
-    /// How much of this metric has been observed.
+    /// Number of observations of this metric.
     pub(crate) fn timed(&self, metric: Metric) -> usize {
         let all = self.stage.timed(self.stage.clock.now());
         let of_metric = all.iter().filter(|series| series.key.metric == metric);

@@ -1,16 +1,16 @@
-//! What a lab cannot do of what a scenario may say.
+//! Workload settings that a lab does not support.
 use fathom_scenario::{WorkloadKind, WorkloadPlan};
 use fathom_units::Duration;
 use std::fs;
 
-/// Connections and flows of datagrams at once. Each has two threads.
+/// Maximum concurrent connections and datagram flows; each takes two threads.
 pub const MAX_CONNECTIONS: u32 = 512;
-/// What the lab's interfaces carry in one piece.
+/// MTU of the lab's interfaces.
 const LARGEST_PACKET: u16 = 1500;
-/// Headers of IPv4 and UDP, and the numbers by which a datagram is known.
+/// IPv4 and UDP headers, and the numbers that identify a datagram.
 const SMALLEST_PACKET: u16 = 36;
 
-/// Why these workloads cannot be played, if they cannot; names the workload and the key.
+/// Why these workloads cannot be played, with workload and key; `None` if they can.
 #[must_use]
 pub fn refusal(workloads: &[WorkloadPlan]) -> Option<String> {
     let has = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
@@ -21,7 +21,7 @@ pub fn refusal(workloads: &[WorkloadPlan]) -> Option<String> {
     by_key.or_else(|| together(workloads))
 }
 
-/// A key that only the simulator has.
+/// Checks for keys that only the simulator supports.
 fn key(workload: &WorkloadPlan) -> Option<String> {
     let (edge, transport) = (&workload.edge, &workload.transport);
     let asked = [
@@ -52,7 +52,7 @@ fn size(workload: &WorkloadPlan) -> Option<String> {
     (!fits).then(|| format!("size: {size} (the lab can send {SMALLEST_PACKET} to {LARGEST_PACKET})"))
 }
 
-/// `has` are the names that the kernel knows.
+/// Checks the congestion control against `has`, the names known to the kernel.
 fn control(workload: &WorkloadPlan, has: &str) -> Option<String> {
     let name = workload.transport.congestion_control.as_str();
     let known = !workload.is_tcp() || has.split_whitespace().any(|other| other == name);

@@ -1,4 +1,4 @@
-//! Workloads over loopback: what is counted, not how long it took.
+//! Workloads over loopback: checks counts, not durations.
 use crate::workload::player::{Played, Player};
 use crate::workload::refusal::refusal;
 use crate::workload::unit::units;
@@ -9,7 +9,7 @@ use fathom_units::{Direction, Duration};
 use std::net::{IpAddr, Ipv4Addr};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// A loopback that is slower than this is broken.
+/// A loopback slower than this is broken.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn plan(workloads: &str) -> Plan {
@@ -18,7 +18,7 @@ fn plan(workloads: &str) -> Plan {
     parse(&format!("{line}{workloads}"), "x.toml").unwrap_or_else(|e| panic!("{workloads}: {e}"))
 }
 
-/// Plays until `done`.
+/// Plays until `done` returns true.
 fn play(workloads: &str, done: impl Fn(&Player) -> bool) -> Played {
     let (clock, plan) = (Clock::start(), plan(workloads));
     assert_eq!(refusal(&plan.workloads), None);
@@ -82,11 +82,12 @@ fn requests_and_segments_go_on() {
                  congestion_control = \"reno\"\n[[workload]]\nkind = \"video\"\nrate = \"8mbit\"\nevery = \"10ms\"\n\
                  congestion_control = \"reno\"";
     let played = play(workloads, |player| player.timed(Metric::Request) >= 40);
-    // The first is the client's; only what was under way at the end is censored.
+    // The first is the client's; only what was in progress at the end is censored.
     let both: Vec<&Series> = played.series.iter().filter(|s| s.key.metric == Metric::Request).collect();
     assert_eq!(both.iter().map(|s| s.key.scope.as_deref()).collect::<Vec<_>>(), [Some("rpc"), Some("video")]);
     assert!(both.iter().all(|s| s.values.len() >= 2 && s.censored.len() <= 1), "{both:?}");
-    // Segments of 10 ms at 8 Mbit/s; those that have arrived are whole, the one under way need not be.
+    // Segments of 10 ms at 8 Mbit/s. Those that arrived are complete; the one in progress need not
+    // be.
     let whole = (both[1].values.len() - both[1].censored.len()) as u64;
     assert!(played.load.delivered_down_bytes >= whole * 10_000);
 }
@@ -98,13 +99,13 @@ fn every_datagram_is_logged() {
                  rate = \"10mbit\"\nsize = 1000";
     let played = play(workloads, |player| player.delivered().up > 200_000);
     let of = |metric| played.series.iter().filter(move |s| s.key.metric == metric);
-    // Both ways of a call and of a game, and the camera's.
+    // Both directions of a call and of a game, and the camera's.
     assert_eq!(
         (of(Metric::PacketDelay).count(), of(Metric::CallMos).count(), of(Metric::UpdateLateness).count()),
         (5, 2, 2)
     );
     let camera = of(Metric::PacketDelay).find(|s| s.key.scope.as_deref() == Some("camera")).unwrap();
-    // 20000 bytes in packets of 1400 less 28, and the first of the even ones.
+    // 20000 bytes in packets of 1400 minus 28, and the first of the regular ones.
     assert!(camera.values.len() >= 16, "{}", camera.values.len());
     let heard = of(Metric::CallMos).flat_map(|s| &s.values);
     assert!(heard.copied().all(|mos| (1.0..=4.5).contains(&mos)));
@@ -136,7 +137,7 @@ fn units_begin_and_end_as_in_the_simulator() {
     let all = units(&plan.workloads, &plan.run, 5, Clock::start());
     let ways: Vec<_> = all.iter().map(|unit| (unit.workload, unit.flow, unit.way, unit.source)).collect();
     let (up, down) = (Direction::Up, Direction::Down);
-    // The last workload would begin when the run ends.
+    // The last workload would start at the end of the run.
     assert_eq!(
         ways,
         [
@@ -153,7 +154,7 @@ fn units_begin_and_end_as_in_the_simulator() {
     assert_eq!(all[4].stop, plan.run.duration);
 }
 
-/// A transfer before them has a number of its own, which is none of theirs.
+/// A transfer before them has its own number.
 #[test]
 fn series_of_datagrams_are_called_as_in_the_simulator() {
     let workloads = "[[workload]]\nkind = \"bulk\"\nflows = 3\nbytes = \"1000b\"\ncongestion_control = \"reno\"\n\
@@ -170,7 +171,7 @@ fn series_of_datagrams_are_called_as_in_the_simulator() {
     plan.run.duration = Duration::from_secs(1);
     let simulated = fathom_sim::simulate(&plan, &fathom_sim::Options::new(1)).run.series;
     let played = play(workloads, |player| player.delivered().down > 500_000);
-    // Two calls and a game both ways with two metrics each, two cameras.
+    // Two calls and a game in both directions with two metrics each, two cameras.
     assert_eq!(keys(&simulated).len(), 2 * 4 + 4 + 2);
     assert_eq!(keys(&played.series), keys(&simulated));
 }

@@ -1,30 +1,31 @@
-//! From workloads to units: one for each transfer, peer, page, client, incast, viewer, and way of a call.
+//! Splits workloads into units: one per transfer, peer, page, client, incast, viewer, and direction
+//! of a call.
 use crate::workload::life::Life;
 use fathom_os::clock::Clock;
 use fathom_scenario::{RunPlan, START_WITHIN, WorkloadKind, WorkloadPlan};
 use fathom_units::{Direction, Duration, Rng};
 use std::sync::Arc;
 
-/// One thread's part.
+/// The work of one thread.
 #[derive(Debug)]
 pub(crate) struct Unit {
-    /// Its workload's number.
+    /// Index of its workload.
     pub(crate) workload: u32,
-    /// Number of its flow among those of its workload, from 0; both ways of a call have the same.
+    /// Number of its flow within the workload, from 0; both directions of a call share it.
     pub(crate) flow: u32,
-    /// The way of its data: the side that sends it opens its connections. Requests are the user's.
+    /// Direction of its data: the sending side opens its connections. Requests belong to the user.
     pub(crate) way: Direction,
-    /// Its number among those that send datagrams, by which they are known.
+    /// Number among the units that send datagrams; it identifies their datagrams.
     pub(crate) source: Option<u32>,
-    /// After the begin of the load.
+    /// Start, relative to the start of the load.
     pub(crate) start: Duration,
     pub(crate) stop: Duration,
-    /// Of all that it draws.
+    /// Seed of its random numbers.
     pub(crate) seed: u64,
     pub(crate) life: Life,
 }
 
-/// The units of `workloads`, each at the time at which the simulator has it.
+/// The units of `workloads`, each starting at the same time as in the simulator.
 pub(crate) fn units(workloads: &[WorkloadPlan], run: &RunPlan, seed: u64, clock: Clock) -> Vec<Arc<Unit>> {
     let mut rng = Rng::stream(seed, "start");
     let (mut all, mut sources) = (Vec::new(), 0..);
@@ -55,7 +56,7 @@ const fn both_ways(workload: &WorkloadPlan) -> bool {
     matches!(workload.kind, WorkloadKind::Call | WorkloadKind::Game { .. })
 }
 
-/// One for each unit.
+/// The direction of each unit.
 fn ways(workload: &WorkloadPlan) -> Vec<Direction> {
     let flows = workload.flows as usize;
     match workload.kind {

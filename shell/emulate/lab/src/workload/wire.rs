@@ -1,4 +1,4 @@
-//! Connections of units, and the threads of their far ends.
+//! Connections of units, and the threads at their other ends.
 use crate::workload::life::lock;
 use crate::workload::stage::{Job, PAYLOAD_BYTES, Stage};
 use crate::workload::unit::Unit;
@@ -13,21 +13,23 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::{io, thread};
 
-/// Threads that wait for what is not their unit's look at the player's end this often.
+/// Interval at which threads that cannot be woken by their unit check whether the player has ended.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// One end of a connection. It is closed with a reset when the last of its threads lets it go: nothing lingers as load.
+/// One end of a connection. When its last thread drops it, it closes with a reset, so that no load
+/// lingers.
 #[derive(Clone)]
 pub(crate) struct Wire {
     socket: Arc<Socket>,
     stage: Arc<Stage>,
     unit: Arc<Unit>,
-    /// The way of what arrives here.
+    /// Direction of arriving data.
     arriving: Direction,
 }
 
 impl Wire {
-    /// Opens a connection from the side that sends in `way`, where the calling thread must be; `far` is what the other end does.
+    /// Opens a connection from the side that sends in `way`, where the calling thread must be.
+    /// `far` runs at the other end.
     pub(crate) fn open(
         stage: &Arc<Stage>,
         unit: &Arc<Unit>,
@@ -53,7 +55,7 @@ impl Wire {
         }
         Ok(Wire { socket, stage: stage.clone(), unit: unit.clone(), arriving: way.reverse() })
     }
-    /// Sends so many bytes.
+    /// Sends `bytes` bytes.
     pub(crate) fn write(&self, bytes: u64) -> io::Result<()> {
         let mut left = bytes;
         while left > 0 {
@@ -62,10 +64,10 @@ impl Wire {
         }
         Ok(())
     }
-    /// Takes up to so many bytes, at least one.
+    /// Receives up to `most` bytes, at least one.
     pub(crate) fn take(&self, most: u64) -> io::Result<u64> {
         if let Some(window) = self.stage.plan(&self.unit).transport.window {
-            // The kernel forgets it when the packets' share of their memory changes.
+            // The kernel discards the clamp when the memory overhead of packets changes.
             set_receive_window(&self.socket, window)?;
         }
         let taken = discard(self.socket.as_fd(), usize::try_from(most).unwrap_or(usize::MAX).min(1 << 30))?;
@@ -75,7 +77,7 @@ impl Wire {
         self.stage.count(&self.unit, self.arriving, taken as u64);
         Ok(taken as u64)
     }
-    /// Takes exactly so many.
+    /// Receives exactly `bytes` bytes.
     pub(crate) fn take_all(&self, bytes: u64) -> io::Result<()> {
         let mut left = bytes;
         while left > 0 {
@@ -83,20 +85,20 @@ impl Wire {
         }
         Ok(())
     }
-    /// What the kernel knows of its sending goes into the result.
+    /// Includes TCP_INFO of this sender in the results.
     pub(crate) fn watch(&self) {
         self.stage.watch(&self.unit, &self.socket);
     }
-    /// Makes whoever waits on it return.
+    /// Makes waiting threads return.
     pub(crate) fn end(&self) {
         drop(self.socket.shutdown(std::net::Shutdown::Both));
     }
 }
 
-/// What the workload needs from each of its sockets.
+/// Sets the socket options that the workload needs.
 fn prepare(socket: &Socket, workload: &WorkloadPlan) -> io::Result<()> {
     socket.set_linger(Some(std::time::Duration::ZERO))?;
-    // What is written leaves at once, as in the simulator.
+    // Data leaves immediately, as in the simulator.
     socket.set_tcp_nodelay(true)?;
     socket.set_tos_v4(u32::from(workload.edge.dscp) << 2)?;
     if let Some(window) = workload.transport.window {
@@ -108,21 +110,21 @@ fn prepare(socket: &Socket, workload: &WorkloadPlan) -> io::Result<()> {
     Ok(())
 }
 
-/// Once connected: the route's own choice would replace an earlier one.
+/// After connecting: otherwise the route's congestion control would override it.
 fn choose_control(socket: &Socket, stage: &Stage, unit: &Unit) -> io::Result<()> {
     let name = set_congestion_control(socket, &stage.plan(unit).transport.congestion_control)?;
     stage.note_control(unit, name);
     Ok(())
 }
 
-/// Takes connections from the side that sends in `way`, until all is over.
+/// Accepts connections from the side that sends in `way`, until the end.
 pub(crate) fn accept(stage: &Arc<Stage>, listener: &TcpListener, way: Direction) {
     while !stage.life.is_over() {
         let ready = poll::wait(&mut [PollFd::readable(listener.as_fd())], Some(LOOK_EVERY));
         if !ready.is_ok_and(|count| count > 0) {
             continue;
         }
-        // A connection that was reset meanwhile is no failure of the listener.
+        // A connection that was reset in the meantime is not a failure of the listener.
         let Ok((stream, from)) = listener.accept() else { continue };
         let Some(job) = lock(&stage.jobs[way]).remove(&from.port()) else { continue };
         if let Err(error) = start(stage, stream.into(), job) {

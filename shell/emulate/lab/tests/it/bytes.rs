@@ -1,4 +1,5 @@
-//! What TCP delivers through losses, reorderings and marks is what was sent: the kernel trusts our headers and checksums.
+//! TCP delivers the sent bytes despite losses, reordering and marks: the kernel accepts our headers
+//! and checksums.
 use crate::ends::connect;
 use crate::one_link;
 use fathom_units::Rng;
@@ -54,7 +55,7 @@ fn at_a_rate_at_which_super_packets_pass_whole() {
     }
 }
 
-/// The shaper holds packets back with nothing on the wire, and ACKs are filtered.
+/// The shaper delays packets on an idle wire, and ACKs are filtered.
 #[test]
 fn through_cake_and_its_ack_filter() {
     let lab = one_link(

@@ -1,4 +1,4 @@
-//! The captures hold what passed, where it passed, and no more.
+//! Captures contain exactly the packets that passed each point.
 use crate::ends::{connect, pings};
 use crate::{Alone, options, start};
 use fathom_capture::{Packet, Reader, Step, Transport, dissect};
@@ -10,7 +10,7 @@ use std::net::{Shutdown, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A folder of its own for each test.
+/// A separate directory per test.
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("captures-{}-{name}", std::process::id()))
 }
@@ -23,7 +23,7 @@ fn hop(name: &str, inside: &str) -> String {
     format!("[[hop]]\nname = \"{name}\"\nup = {{ {inside} }}\ndown = {{ {inside} }}\n")
 }
 
-/// What `one` makes of time and packet, for each packet of the file.
+/// The results of `one` for time and packet of each packet in the file.
 fn packets<T>(path: &Path, mut one: impl FnMut(i64, &Packet<'_>) -> T) -> Vec<T> {
     let bytes = std::fs::read(path).unwrap();
     let (mut reader, mut at, mut made) = (Reader::new(), 0, Vec::new());
@@ -38,7 +38,7 @@ fn packets<T>(path: &Path, mut one: impl FnMut(i64, &Packet<'_>) -> T) -> Vec<T>
     made
 }
 
-/// The report, which says the same of the number of packets as the files.
+/// The report; checks that it agrees with the files on the number of packets.
 fn finish(lab: Alone, directory: &Path) -> CaptureReport {
     let report = lab.lab.finish().unwrap().capture.unwrap();
     for file in &report.files {
@@ -49,7 +49,7 @@ fn finish(lab: Alone, directory: &Path) -> CaptureReport {
     report
 }
 
-/// Sends datagrams that carry their number, all at once.
+/// Sends numbered datagrams, all at once.
 fn burst(lab: &Lab, count: u16) {
     let to = lab.in_server(|| UdpSocket::bind((lab.server_address().v4, 0)).unwrap()).unwrap();
     let socket = lab.in_client(|| UdpSocket::bind((lab.client_address().v4, 0)).unwrap()).unwrap();
@@ -58,7 +58,7 @@ fn burst(lab: &Lab, count: u16) {
         datagram[..2].copy_from_slice(&number.to_be_bytes());
         socket.send_to(&datagram, to.local_addr().unwrap()).unwrap();
     }
-    // Until the queue is empty: it sends one in 8 ms.
+    // Until the queue is empty: it sends one per 8 ms.
     to.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
     while to.recv(&mut [0; 1000]).is_ok() {}
 }
@@ -105,11 +105,11 @@ fn behind_a_queue_packets_are_as_far_apart_as_the_link_takes_for_them() {
         seen.into_iter().flatten().collect()
     };
     let (near, far) = (times("hop1-near.pcap"), times("hop1-far.pcap"));
-    // 1000 bytes at 1 Mbit/s: times inside of the line are its own, not those of a thread.
+    // 1000 bytes at 1 Mbit/s: times inside the line are its own, not those of a thread.
     assert_eq!(near.len(), 15);
     let mut gaps: Vec<_> = near.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.sort_unstable();
-    // A sender that is interrupted leaves larger ones.
+    // If the sender is interrupted, some gaps are larger.
     assert_eq!([gaps[0], gaps[gaps.len() / 2]], [8_000_000; 2], "{near:?}");
     assert!(near.iter().zip(&far).all(|(near, far)| far - near == 11_000_000), "{near:?} {far:?}");
 }

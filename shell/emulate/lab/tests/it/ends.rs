@@ -1,4 +1,4 @@
-//! Programs of the tests: a UDP echo, pings with the kernel's times, TCP connections.
+//! Endpoints of the tests: a UDP echo, pings with kernel timestamps, TCP connections.
 use fathom_lab::Lab;
 use fathom_os::clock::wall_now;
 use fathom_os::socket::echo_socket;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A server of echoes on the far side, and a socket of the user's side that is connected to it.
+/// An echo server on the server side, and a client socket connected to it.
 pub(crate) struct Echo {
     pub(crate) client: UdpSocket,
     stop: Arc<AtomicBool>,
@@ -41,7 +41,7 @@ impl Echo {
         });
         Echo { client, stop, server: Some(server) }
     }
-    /// One round trip; `None` if no answer came in half a second.
+    /// One round trip; `None` if no reply arrived within half a second.
     pub(crate) fn round_trip(&self) -> Option<Duration> {
         let begin = Instant::now();
         self.client.send(b"echo").unwrap();
@@ -63,8 +63,9 @@ impl Drop for Echo {
 pub(crate) const PING_BYTES: usize = 20 + PING_MESSAGE_BYTES;
 const PING_MESSAGE_BYTES: usize = 64;
 
-/// Round trips of ICMP echoes, one each `interval`, ascending. The far kernel answers them and the near one stamps the
-/// answer, so that no thread but the line's takes part: on a busy machine others are late.
+/// Round-trip times of ICMP echoes at this interval, ascending. The server's kernel replies and the
+/// client's kernel timestamps the reply, so only the line's thread is involved: on a busy machine
+/// others are late.
 pub(crate) fn pings(lab: &Lab, count: u16, interval: Duration) -> Vec<Duration> {
     let opened = lab.in_client(|| echo_socket(false).unwrap()).unwrap();
     assert!(opened.kernel_matches, "a lab allows ICMP sockets without privilege");
@@ -73,12 +74,12 @@ pub(crate) fn pings(lab: &Lab, count: u16, interval: Duration) -> Vec<Duration> 
     let (mut sent, mut round_trips) = (HashMap::new(), Vec::new());
     for sequence in 0..count {
         let mut message = [0; PING_MESSAGE_BYTES];
-        // Echo request; checksum and identifier are the kernel's.
+        // Echo request; the kernel sets checksum and identifier.
         message[0] = 8;
         message[6..8].copy_from_slice(&sequence.to_be_bytes());
         let before = wall_now();
         opened.socket.send_to(&message, &target).unwrap();
-        // A thread that was interrupted here does not know when it sent.
+        // If the thread was interrupted here, the send time is unknown.
         if wall_now().0 - before.0 < 500_000 {
             sent.insert(sequence, before);
         }
@@ -101,7 +102,7 @@ fn collect(socket: &Socket, sent: &HashMap<u16, WallTime>, round_trips: &mut Vec
     }
 }
 
-/// A connection from the user's side, and its far end.
+/// A connection from the client, and its server end.
 pub(crate) fn connect(lab: &Lab, v6: bool) -> (TcpStream, TcpStream) {
     let address: IpAddr =
         if v6 { lab.server_address().v6.unwrap().into() } else { lab.server_address().v4.into() };
@@ -111,7 +112,7 @@ pub(crate) fn connect(lab: &Lab, v6: bool) -> (TcpStream, TcpStream) {
     (client, listener.accept().unwrap().0)
 }
 
-/// Reads and counts until `until` or the end.
+/// Counts received bytes until `until` or the end.
 pub(crate) fn count_until(stream: &mut TcpStream, until: Instant) -> usize {
     let (mut buffer, mut total) = (vec![0; 65_536], 0);
     while Instant::now() < until {

@@ -1,4 +1,4 @@
-//! Commands inside of a lab, and what is left when it ends: nothing.
+//! Commands inside a lab; nothing remains when it ends.
 use crate::{one_link, options, soon, start};
 use fathom_lab::{LabError, Side};
 use std::fs;
@@ -20,7 +20,7 @@ fn namespace() -> String {
     fs::read_link("/proc/thread-self/ns/net").unwrap().to_string_lossy().into_owned()
 }
 
-/// PIDs of all processes for which `matches` says so of their folder in `/proc`.
+/// PIDs of all processes for whose `/proc` directory `matches` returns true.
 fn processes(matches: impl Fn(&std::path::Path) -> bool) -> Vec<u32> {
     let folders = fs::read_dir("/proc").unwrap().flatten();
     folders.filter(|f| matches(&f.path())).filter_map(|f| f.file_name().to_str()?.parse().ok()).collect()
@@ -55,9 +55,9 @@ fn the_exit_status_of_a_command_is_passed_on() {
     let run = |script| lab.spawn_command(Side::Client, shell(script)).unwrap().wait().unwrap().code();
     assert_eq!(run("exit 0"), Some(0));
     assert_eq!(run("exit 7"), Some(7));
-    // As a shell reports a command that a signal ended.
+    // As a shell reports a command killed by a signal.
     assert_eq!(run("kill -TERM $$"), Some(128 + 15));
-    // Orphans do not keep the command's end from being seen.
+    // Orphans do not delay the command's end.
     assert_eq!(run("sleep 1000 & exit 3"), Some(3));
     let missing = lab.spawn_command(Side::Client, Command::new("/no/such/program")).unwrap_err();
     let is_missing =
@@ -96,7 +96,7 @@ fn dropping_a_command_ends_all_that_it_started() {
 
 #[test]
 fn after_kill_9_nothing_is_left() {
-    // What is killed is this test again, in a process of its own that holds a lab.
+    // The killed process is this test again, run separately and holding a lab.
     const INNER: &str = "FATHOM_TEST_HOLD_A_LAB";
     if let Ok(mark) = std::env::var(INNER) {
         return hold_a_lab(&mark);
@@ -120,14 +120,14 @@ fn after_kill_9_nothing_is_left() {
     assert!(!fs::read_to_string("/proc/net/dev").unwrap().contains("line0:"));
 }
 
-/// Holds a lab with two commands in it until it is killed.
+/// Keeps a lab with two commands open until it is killed.
 #[expect(clippy::print_stdout, reason = "how the process tells the test its namespaces")]
 fn hold_a_lab(mark: &str) {
     let lab = start(&format!("[[hop]]\nname = \"a\"\nup = {{ {LINK} }}\ndown = {{ {LINK} }}\n"), &options());
     let script = format!("sleep {mark} & setsid sleep {mark} & wait");
     let command = || {
         let mut command = shell(&script);
-        // The pipe to the test must end with this process alone.
+        // The pipe to the test must close when this process ends.
         command.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         command
     };

@@ -1,4 +1,4 @@
-//! Rate, delay and buffer of the line, as programs at its ends see them.
+//! Rate, delay and buffer of the line, as seen by programs at its ends.
 use crate::ends::{Echo, PING_BYTES, connect, count_until, pings};
 use crate::{one_link, soon, start};
 use fathom_run::{Metric, SeriesKey};
@@ -21,7 +21,8 @@ fn an_idle_round_trip_is_both_delays_and_both_serialisations() {
     assert!(times.len() > 190, "{} of 200 round trips", times.len());
     // 10 ms, and 84 bytes at 10 Mbit/s twice: 134 us.
     let expected = Duration::from_millis(10) + Duration::from_nanos(PING_BYTES as u64 * 8 * 100 * 2);
-    // The fastest of 200: the others are also the machine's waking of four threads, which may be late by a millisecond.
+    // The fastest of 200: the others include the wake-up of four threads, which may take a
+    // millisecond.
     let fastest = times[0];
     assert!(fastest >= expected, "{fastest:?} is faster than the line, {expected:?}");
     assert!(fastest < expected + Duration::from_micros(500), "{fastest:?}, expected {expected:?}");
@@ -45,8 +46,8 @@ fn a_full_buffer_adds_its_bytes_over_the_rate() {
     sender.join().unwrap();
     reader.join().unwrap();
     let added = 65_536.0 * 8.0 / 10e6;
-    // The longest comes at a full buffer. It may also be the line's thread that was late, so from above the bound is on
-    // one in twenty.
+    // The longest occurs at a full buffer, but the line's thread may also have been late; so the
+    // upper bound is on the 95th percentile.
     let over_idle = |index: usize| loaded[index].as_secs_f64() - idle.as_secs_f64();
     let (longest, high) = (over_idle(loaded.len() - 1), over_idle(loaded.len() * 19 / 20));
     assert!(longest > 0.97 * added, "longest {longest} s over idle, the buffer holds {added} s");
@@ -83,7 +84,7 @@ fn goodput_is_the_rate_less_the_headers() {
     goodputs.sort_by(f64::total_cmp);
     closer.shutdown(Shutdown::Both).unwrap();
     sender.join().unwrap();
-    // 1448 bytes of payload in each 1500 on the wire: headers of 40 and timestamps of 12.
+    // 1448 bytes of payload per 1500 on the wire: 40 bytes of headers and 12 of timestamps.
     let expected = 20e6 * 1448.0 / 1500.0;
     assert!((goodputs[4] / expected - 1.0).abs() < 0.01, "{goodputs:?} bit/s, expected {expected}");
 }
@@ -111,7 +112,7 @@ fn marks_reach_tcp_and_replace_drops() {
     let report = lab.lab.finish().unwrap();
     let up = &report.queues[0];
     assert!(up.marked_packets > 5 && up.dropped_packets < up.marked_packets, "{up:?}");
-    // A sender that does not see the marks would fill the 1000 packets of the queue.
+    // A sender that ignores the marks would fill the queue of 1000 packets.
     assert!(up.max_backlog.get() < 300 * 1500, "{up:?}");
 }
 

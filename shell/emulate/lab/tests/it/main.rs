@@ -1,4 +1,4 @@
-//! The lab with real kernel TCP, in real time. Runs in a user namespace unless it is run as root.
+//! Tests of the lab with kernel TCP in real time. They run in a user namespace unless run as root.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod bytes;
 mod captures;
@@ -13,7 +13,7 @@ use fathom_os::clock::Clock;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A lab, and the right to be the only one: two lines in real time would make each other late.
+/// A lab with exclusive access: two real-time lines would delay each other.
 struct Alone {
     lab: Lab,
     _turn: MutexGuard<'static, ()>,
@@ -30,12 +30,12 @@ fn options() -> LabOptions {
     LabOptions::new(Clock::start(), 1)
 }
 
-/// A line of one link that is alike both ways; `link` is the inside of its TOML table.
+/// A line of one symmetric link; `link` is the content of its TOML table.
 fn one_link(link: &str) -> Alone {
     start(&format!("[[hop]]\nname = \"link\"\nup = {{ {link} }}\ndown = {{ {link} }}\n"), &options())
 }
 
-/// The right to have a lab, here or in a process of one's own.
+/// Exclusive access to labs, in this or another process.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -50,7 +50,7 @@ fn start(hops: &str, options: &LabOptions) -> Alone {
     Alone { lab, _turn: turn }
 }
 
-/// Asks `found` again and again for up to two seconds.
+/// Retries `found` for up to two seconds.
 fn soon(mut found: impl FnMut() -> bool) -> bool {
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_secs(2) {

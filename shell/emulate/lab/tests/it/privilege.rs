@@ -1,15 +1,15 @@
-//! The lab of an ordinary user, and what it says where the system refuses.
+//! A lab of an unprivileged user, and the messages where the system refuses.
 use std::fs;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Runs the example `first` without the capabilities of root, in a mount namespace where `prepare` has been run before. It
-/// is a program of its own because a test never has the process to itself. It keeps CAP_SETFCAP, without which user 0 maps
-/// no user. In `prepare`, `$FOLDER` is `folder`.
+/// Runs the example `first` without root's capabilities, in a mount namespace where `prepare` ran
+/// before. It is a separate program because a test shares its process with others. It keeps
+/// CAP_SETFCAP, without which user 0 cannot map users. In `prepare`, `$FOLDER` is `folder`.
 fn without_capabilities(folder: &TempDir, prepare: &str) -> String {
     fathom_test_support::require_namespaces();
     let _turn = crate::turn();
-    // The build's own folder may be closed to others.
+    // The build directory may be inaccessible to other users.
     let examples = std::env::current_exe().unwrap().with_file_name("../examples/first");
     fs::copy(&examples, folder.path().join("first")).unwrap_or_else(|e| {
         panic!("{}: {e}; cargo test builds it unless --test is given", examples.display())
@@ -29,7 +29,7 @@ fn an_ordinary_user_has_a_lab_in_a_user_namespace() {
 
 #[test]
 fn a_closed_device_is_named_with_its_mode() {
-    // A file of another user. One who is not root can make none, but finds one.
+    // A file of another user. A non-root user cannot create one, but can find one.
     let closed = "install -m 600 /dev/null \"$FOLDER/tun\"; closed=\"$FOLDER/tun\"; \
                   chown 65534 $closed 2>/dev/null || closed=/etc/shadow; mount --bind $closed /dev/net/tun";
     let text = without_capabilities(&tempfile::tempdir().unwrap(), closed);
@@ -44,7 +44,7 @@ fn a_missing_device_is_named() {
 
 #[test]
 fn a_device_without_a_driver_is_named() {
-    // Opening a UNIX socket gives ENXIO, as opening a device without a driver does.
+    // Opening a UNIX socket gives ENXIO, like opening a device without a driver.
     let folder = tempfile::tempdir().unwrap();
     let _listener = std::os::unix::net::UnixListener::bind(folder.path().join("tun")).unwrap();
     let text = without_capabilities(&folder, "mount --bind \"$FOLDER/tun\" /dev/net/tun");

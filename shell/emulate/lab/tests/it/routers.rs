@@ -1,4 +1,5 @@
-//! Routers of the line, as traceroute sees them; and the congestion control of what crosses them.
+//! Routers of the line, as seen by traceroute; and the congestion control of connections through
+//! them.
 use crate::ends::connect;
 use crate::{options, start};
 use fathom_lab::{Lab, LabError, LabOptions};
@@ -13,7 +14,7 @@ const THREE_HOPS: &str = "[[hop]]\nname = \"a\"\nup = { rate = \"100mbit\", dela
     [[hop]]\nname = \"b\"\nup = { rate = \"10gbit\", delay = \"2ms\", queue = \"fifo limit 1000p\" }\ndown = { rate = \"10gbit\", delay = \"2ms\", queue = \"fifo limit 1000p\" }\n\
     [[hop]]\nname = \"c\"\nup = { rate = \"10gbit\", delay = \"2ms\", queue = \"fifo limit 1000p\" }\ndown = { rate = \"10gbit\", delay = \"2ms\", queue = \"fifo limit 1000p\" }\n";
 
-/// Who answers to a UDP datagram with hop limit `hops`, and with which ICMP type.
+/// The address and ICMP type of the reply to a UDP datagram with hop limit `hops`.
 fn probe(lab: &Lab, v6: bool, hops: u32) -> (IpAddr, u8) {
     let (near, far) = (lab.client_address(), lab.server_address());
     let (own, target): (IpAddr, IpAddr) = match (near.v6, far.v6) {
@@ -29,14 +30,14 @@ fn probe(lab: &Lab, v6: bool, hops: u32) -> (IpAddr, u8) {
     if v6 { limit.set_unicast_hops_v6(hops) } else { limit.set_ttl_v4(hops) }.unwrap();
     icmp.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     udp.send_to(b"probe", SocketAddr::new(target, 33_434)).unwrap();
-    // std has no raw sockets, but receives from one as from any other of datagrams.
+    // std cannot create raw sockets, but it can receive from one like from a UDP socket.
     let icmp = UdpSocket::from(OwnedFd::from(icmp));
     let mut answer = [0; 2048];
     loop {
         let (_, from) = icmp.recv_from(&mut answer).expect("somebody answers within a second");
-        // A raw IPv4 socket gives the IP header too, here without options.
+        // A raw IPv4 socket also returns the IP header, here without options.
         let kind = answer[if v6 { 0 } else { 20 }];
-        // Neighbour discovery of our own host also arrives here.
+        // Neighbor discovery of this host also arrives here.
         if from.ip() != own {
             return (from.ip(), kind);
         }

@@ -1,4 +1,5 @@
-//! A folder made to harm its reader: no read hangs, none fills the memory, and what is harmless is still read.
+//! A directory made to harm its reader: no read blocks or exhausts memory, and harmless files are
+//! still read.
 use crate::scratch::Scratch;
 use fathom_audit::Facts;
 use fathom_audit_facts::{files, save};
@@ -7,7 +8,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Ends the test, rather than the patience of whoever runs it.
+/// Fails the test if `work` takes too long.
 fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, wait) = mpsc::channel();
     std::thread::spawn(move || done.send(work()));
@@ -21,7 +22,8 @@ fn a_folder_made_to_harm() {
     scratch.write(&format!("{net}/eth0/flags"), b"0x1003\n");
     scratch.write(&format!("{net}/eth0/speed"), &[0xff, 0, 0x80, b'\n']);
     let at = |path: &str| scratch.path().join(net).join(path);
-    // A pipe that nobody writes to, a device without end, links that go round, a folder instead of a file.
+    // A pipe without a writer, an endless device, symbolic link loops, a directory instead of a
+    // file.
     let made = Command::new("mkfifo").arg(at("eth0/mtu")).status().expect("mkfifo");
     assert!(made.success());
     symlink("/dev/zero", at("eth0/tx_queue_len")).expect("a link");
@@ -29,9 +31,9 @@ fn a_folder_made_to_harm() {
     symlink("type", at("eth0/type")).expect("a link to itself");
     symlink("..", at("loop")).expect("a link upwards");
     std::fs::create_dir(at("eth0/operstate")).expect("a folder");
-    // A file of a terabyte, of which nothing is on the disk.
+    // A sparse file of one terabyte.
     std::fs::File::create(at("eth0/uevent")).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
-    // Very many interfaces.
+    // A large number of interfaces.
     (0..500).for_each(|i| scratch.write(&format!("{net}/x{i}/flags"), b"0x1003"));
     let root = scratch.path().to_owned();
     let tree = in_time(move || files(&root));

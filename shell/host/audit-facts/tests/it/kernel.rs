@@ -1,4 +1,4 @@
-//! This kernel's replies: what is set is what is told.
+//! This kernel's replies match the configuration.
 use fathom_audit::{AuditedQueue, Facts, KnownRates, Tree, audit};
 use fathom_audit_facts::{add_all, add_qdiscs, add_unsent, files};
 use fathom_run::{QueueKind, Remedy};
@@ -25,7 +25,7 @@ fn qdiscs(tree: &Tree) -> String {
 
 #[test]
 fn queue_disciplines_as_they_were_set() {
-    // Each queue discipline that this kernel surely has, as tc sets it, and the line that is told of it.
+    // Each qdisc that every kernel has, as set with tc, and the expected line.
     let cases = [
         ("pfifo limit 77", "va pfifo handle=1 limit_packets=77"),
         ("bfifo limit 123456b", "limit_bytes=123456"),
@@ -60,7 +60,7 @@ fn the_reply_is_of_the_tree() {
     assert!(qdiscs(&tree).contains("lo noqueue"));
 }
 
-/// A program writes to a peer that does not read: what the peer's window does not take is not sent.
+/// A program writes to a peer that does not read: data beyond the peer's window is not sent.
 #[test]
 fn what_a_program_wrote_and_tcp_has_not_sent() {
     let unsent = std::thread::spawn(|| {
@@ -86,7 +86,7 @@ fn what_a_program_wrote_and_tcp_has_not_sent() {
     assert!(before == 0 && after > 10_000, "{before}, then {after}");
 }
 
-/// The queue discipline of `va`, as it is now.
+/// The current qdisc of `va`.
 fn queue_of_va() -> AuditedQueue {
     let mut tree = Tree::default();
     let base =
@@ -100,7 +100,8 @@ fn queue_of_va() -> AuditedQueue {
     queues.into_iter().find(|queue| queue.point.queue.kind() == QueueKind::Qdisc).expect("a queue discipline")
 }
 
-/// Runs a command of the audit; not what is for the whole host, and another queue if this kernel has no fq_codel.
+/// Runs a command from an audit. Skips commands for the whole host, and uses another qdisc if this
+/// kernel lacks fq_codel.
 fn run(command: &str) {
     let own = command.rsplit(" && ").next().expect("a part").replace("fq_codel", "pfifo limit 33");
     tc(own.strip_prefix("tc ").expect("tc"));
@@ -109,7 +110,7 @@ fn run(command: &str) {
 /// Each command is accepted, and each undo restores the previous state.
 #[test]
 fn commands_of_the_audit_can_be_run() {
-    // As tc sets it up, command by command.
+    // Configurations, set up with tc command by command.
     let cases: [&[&str]; 5] = [
         &["qdisc add dev va root handle 7: bfifo limit 1000000b"],
         &["qdisc add dev va root handle 7: pfifo limit 900"],

@@ -1,4 +1,4 @@
-//! Hostile folders, other hosts' shells, this kernel's replies.
+//! Hostile directories, shells of other hosts, replies of this kernel.
 mod hostile;
 mod kernel;
 mod other_host;

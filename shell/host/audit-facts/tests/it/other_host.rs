@@ -1,4 +1,5 @@
-//! Another host, for which a program stands in that runs the shell here, as `ssh HOST sh` does there.
+//! Another host, simulated by a program that runs the shell locally, as `ssh HOST sh` does
+//! remotely.
 use crate::scratch::Scratch;
 use fathom_audit::{Facts, Tree};
 use fathom_audit_facts::{RemoteError, files, remote};
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A program that takes the place of ssh.
+/// A program that replaces ssh.
 fn stand_in(scratch: &Scratch, script: &str) -> String {
     scratch.write("rsh", format!("#!/bin/sh\n{script}\n").as_bytes());
     let path = scratch.path().join("rsh");
@@ -15,7 +16,7 @@ fn stand_in(scratch: &Scratch, script: &str) -> String {
     path.display().to_string()
 }
 
-/// Files that change from one moment to the next.
+/// Whether the content of a file stays the same during the test.
 fn is_steady(path: &str) -> bool {
     path.starts_with("sys/class/net/")
         && !path.contains("/statistics/")
@@ -37,13 +38,13 @@ fn a_shell_tells_what_reading_here_does() {
     let there = remote(&rsh, "user@router", PATIENCE).expect("files");
     let here = files(std::path::Path::new("/"));
     assert!(!Facts::of(&there).interfaces.is_empty());
-    // `cat` of a file that refuses leaves nothing, where reading it here leaves it out.
+    // `cat` of an unreadable file prints nothing, while a local read omits the file.
     let told =
         |tree: &Tree| steady(tree).into_iter().filter(|(_, text)| !text.is_empty()).collect::<Vec<_>>();
     assert_eq!(told(&there), told(&here));
 }
 
-/// The script as it is, in a folder that stands for the other host's root.
+/// Runs the script in a directory that serves as the other host's root.
 #[test]
 fn no_password_is_sent() {
     let scratch = Scratch::new("secret");

@@ -1,4 +1,4 @@
-//! A folder of one test, removed at its end.
+//! A temporary directory of one test.
 use std::path::{Path, PathBuf};
 
 pub(crate) struct Scratch(PathBuf);
@@ -13,7 +13,7 @@ impl Scratch {
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
-    /// Writes a file, with its folders.
+    /// Writes a file and creates its directories.
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) {
         let to = self.0.join(path);
         std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");

@@ -1,4 +1,4 @@
-//! Files next to the state of an interface: what was learned, and the current status.
+//! Files next to the state of an interface: the learned state, and the current status.
 use super::status::Status;
 use fathom_shape::autorate::{Config, Controller};
 use fathom_shaper::Place;
@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Their names.
+/// Paths of the files.
 pub(super) struct Files {
     learned: PathBuf,
     status: PathBuf,
@@ -17,7 +17,8 @@ impl Files {
         let file = |kind: &str| place.folder.join(format!("{}.{kind}", place.device));
         Files { learned: file("autorate"), status: Status::file(place) }
     }
-    /// A controller with what was learned before. What cannot be read is kept under another name, and said.
+    /// Restores a controller with its learned state. A file that cannot be read is renamed and
+    /// reported.
     pub(super) fn restore(&self, config: Config) -> (Controller, Option<String>) {
         let text = match fs::read_to_string(&self.learned) {
             Ok(text) => text,
@@ -35,12 +36,12 @@ impl Files {
             .map_or_else(|error| format!("not kept: {error}"), |()| format!("kept as {}", aside.display()));
         format!("{file}: {why}; it begins with nothing learned (the file is {kept})")
     }
-    /// Writes what was learned.
+    /// Writes the learned state.
     pub(super) fn save(&self, controller: &Controller) -> Result<(), String> {
         let written = write(&self.learned, &controller.save());
         written.map_err(|error| format!("what was learned is lost: {}: {error}", self.learned.display()))
     }
-    /// Who wants to know must ask again where that cannot be written.
+    /// Ignores errors: readers simply try again.
     pub(super) fn write_status(&self, status: &Status) {
         let _ = write(&self.status, &format!("{:#}\n", status.to_json()));
     }
@@ -49,7 +50,7 @@ impl Files {
     }
 }
 
-/// Whole or not at all.
+/// Replaces the file atomically.
 fn write(file: &Path, text: &str) -> io::Result<()> {
     let new = file.with_extension("new");
     fs::write(&new, text)?;

@@ -1,6 +1,7 @@
-//! Round trips of the TCP that passes the interface anyway, to the hosts beyond it.
+//! Passive round-trip times of TCP flows on the interface, to remote hosts.
 //!
-//! What leaves is captured after our own queue, what arrives before it is sent through ours: only the line and what is beyond counts.
+//! Outgoing packets are captured after our own queue and incoming ones before it, so that only the
+//! link and the path beyond count.
 use fathom_capture::{Address, LinkType, dissect};
 use fathom_flow::{Bounds, FlowId, RoundTrip, RttValidity, Sink, Times, Tracer};
 use fathom_os::ring::{Framing, Ring, RingError, RingFrame};
@@ -10,21 +11,23 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 
-/// Headers: Ethernet, two tags, IPv6, the longest TCP header.
+/// Snap length for headers: Ethernet, two VLAN tags, IPv6, the longest TCP header.
 const SNAPLEN: u32 = 128;
-/// Blocks of the ring that are gone through at a look: half of it. Who is slower than what passes must still look.
+/// Blocks of the ring processed per look: half of it. Bounded, so that looks continue even if
+/// packets arrive faster than they are processed.
 const BLOCKS_AT_ONCE: usize = 32;
-/// Flows that are followed; then all are forgotten, which costs the round trips that are under way.
+/// Maximum number of flows. At the maximum, all flows are discarded, which loses the round trips in
+/// progress.
 const FLOWS: usize = 2000;
-/// Remote hosts that have a number; then all get new ones.
+/// Maximum number of remote hosts. At the maximum, all get new numbers.
 const HOSTS: usize = 1000;
-/// Round trips of a host before it counts: one that is asked for a page is gone before anything is known of it, and takes the place of
-/// one that could tell.
+/// Minimum round trips before a host counts. A host that serves one page is gone before anything is
+/// learned, and would take the place of a useful one.
 const LEAST_TRIPS: u32 = 10;
-/// Remote hosts have numbers from here on, hosts that are asked those below.
+/// Remote hosts are numbered from here on; reflectors have lower numbers.
 const FIRST_NUMBER: u16 = 0xc000;
 
-/// Passive round trips of one interface.
+/// Passive round-trip times of one interface.
 pub struct PassiveRtt {
     ring: Ring,
     link: LinkType,
@@ -40,17 +43,18 @@ struct Host {
     trips: u32,
 }
 
-/// Round trips of a remote host since it was last asked.
+/// Round trips of a remote host since the last look.
 struct HostTrips {
     host: Address,
     count: u32,
     least_ns: i64,
 }
 
-/// The shortest round trip of each remote host since it was last asked. A host may wait before it acknowledges; no answer is too early.
+/// The shortest round trip of each remote host since the last look. A host may delay an
+/// acknowledgment, but no reply is too early.
 #[derive(Default)]
 struct RttSink {
-    /// Who sent the packet that passes now, if it came from the line.
+    /// Sender of the current packet, if it came from the link.
     remote: Option<Address>,
     hosts: Vec<HostTrips>,
 }
@@ -67,7 +71,7 @@ impl Sink for RttSink {
 }
 
 impl PassiveRtt {
-    /// Listens at an interface.
+    /// Starts capturing on an interface.
     ///
     /// # Errors
     /// What the kernel refused: it needs CAP_NET_RAW.
@@ -76,7 +80,7 @@ impl PassiveRtt {
         let link = if ring.framing() == Framing::Ethernet { LinkType::ETHERNET } else { LinkType::RAW };
         Ok(PassiveRtt { ring, link, tracer: tracer(), frames: 0, hosts: HashMap::new(), next: 0 })
     }
-    /// What has passed since the last time.
+    /// Round trips since the last call.
     pub fn take(&mut self) -> Vec<DelaySample> {
         if self.tracer.flows() >= FLOWS {
             self.tracer = tracer();

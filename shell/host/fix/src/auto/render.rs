@@ -1,4 +1,4 @@
-//! The status as a program or a person reads it over HTTP.
+//! Renders the status for HTTP clients.
 use super::status::{DirectionStatus, Status};
 use fathom_prose::autorate_reason;
 use fathom_text::{milliseconds, rate};
@@ -26,7 +26,7 @@ const ANSWERS: Family = counter("fathom_auto_answers", "Answers of reflectors.")
 
 type Value = fn(&DirectionStatus) -> Option<f64>;
 
-/// The metrics, as OpenMetrics.
+/// The metrics in OpenMetrics format.
 pub(super) fn metrics(status: &Status) -> String {
     let interface = ("interface", status.device.as_str());
     let metric = |labels, value| Metric { labels, value: MetricValue::Number(value), created_s: None };
@@ -55,7 +55,7 @@ pub(super) fn metrics(status: &Status) -> String {
     exposition(&families, true)
 }
 
-/// A page that asks for itself again.
+/// An HTML page that reloads itself.
 pub(super) fn page(status: &Status) -> String {
     let device = escaped(&status.device);
     let problem = status.problem.as_deref().map_or_else(String::new, |words| {

@@ -1,21 +1,21 @@
-//! The reflectors' answers and the time of the week as inputs of the controller.
+//! Converts reflector replies and the time to inputs of the controller.
 use fathom_client::{ReflectedDelay, Reflection};
 use fathom_shape::autorate::{Delay, DelaySample, HourOfWeek};
 use fathom_shaper::Framing;
 use fathom_units::WallTime;
 
-/// What the kernel counts of a packet beyond IP.
+/// Bytes beyond IP that the kernel counts per packet.
 const ETHERNET_HEADER_BYTES: i64 = 14;
 /// 1970 began on a Thursday.
 const HOURS_FROM_MONDAY: i64 = 72;
 const HOURS_OF_A_WEEK: i64 = 168;
 
-/// What framing adds to each packet.
+/// Bytes that the framing adds to each packet.
 pub(super) fn added_bytes(framing: Framing) -> i64 {
     framing.overhead.map_or(0, |bytes| i64::from(bytes) - ETHERNET_HEADER_BYTES)
 }
 
-/// Answers, as the controller has them.
+/// Converts replies to delay samples.
 pub(super) fn samples(answers: &[Reflection]) -> Vec<DelaySample> {
     let delay = |answer| match answer {
         ReflectedDelay::OneWay(delay) => Delay::OneWay(delay),
@@ -24,7 +24,7 @@ pub(super) fn samples(answers: &[Reflection]) -> Vec<DelaySample> {
     answers.iter().map(|one| DelaySample { reflector: one.host, delay: delay(one.delay) }).collect()
 }
 
-/// The hour of the week where clocks are `offset_s` ahead of UTC.
+/// The hour of the week in a time zone that is `offset_s` ahead of UTC.
 pub(super) fn hour_of_week(at: WallTime, offset_s: i64) -> HourOfWeek {
     let seconds = i64::try_from(at.0 / 1_000_000_000).unwrap_or_default().saturating_add(offset_s);
     let hours = (seconds.div_euclid(3600) + HOURS_FROM_MONDAY).rem_euclid(HOURS_OF_A_WEEK);
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn hours_begin_on_monday_where_the_household_is() {
-        // Seconds since 1970, offset, hour; 2026-11-22 is a Sunday.
+        // Seconds since 1970, UTC offset, hour of the week; 2026-11-22 is a Sunday.
         let table = [
             (0, 0, 72),
             (1795391999, 0, 167),

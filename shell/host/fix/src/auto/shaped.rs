@@ -1,4 +1,4 @@
-//! A line behind our shapers: its samples at each tick, and its rates.
+//! A link behind our shapers: its samples at each tick, and its rates.
 use super::PassiveRtt;
 use super::samples::{added_bytes, hour_of_week, samples};
 use fathom_client::Reflectors;
@@ -7,36 +7,36 @@ use fathom_shape::autorate::{DelaySample, HourOfWeek, Observation, QueueReading,
 use fathom_shaper::{ApplyError, Framing, Side, Transaction};
 use fathom_units::{Duration, PerDirection, Rate, Time, WallTime};
 
-/// The shapers of both directions, and the sources of delays beyond them.
+/// The shapers of both directions, and the delay sources beyond them.
 pub struct ShapedLine {
     clock: Clock,
     reflectors: Reflectors,
     passive: Option<PassiveRtt>,
     sampler: Sampler,
     transaction: Transaction,
-    /// Bytes of a packet that the shaper counts in its rate, and not in its counter.
+    /// Bytes per packet that the shaper includes in its rate but not in its counter.
     added: i64,
 }
 
-/// What was seen of the line at a tick.
+/// Samples of a tick.
 #[derive(Clone, Debug)]
 pub struct LineSample {
-    /// When the queues were read.
+    /// Time when the queues were read.
     pub at: Time,
-    /// The same moment.
+    /// The same time on the wall clock.
     pub wall: WallTime,
-    /// By the household's clock.
+    /// Hour of the week in local time.
     pub hour: HourOfWeek,
-    /// Our own queues.
+    /// State of our own queues.
     pub queues: PerDirection<QueueReading>,
-    /// What left them in the last second, bit/s.
+    /// Rates leaving the queues in the last second, in bit/s.
     pub delivered: PerDirection<f64>,
-    /// Answers since the sample before.
+    /// Replies since the previous sample.
     pub delays: Vec<DelaySample>,
 }
 
 impl LineSample {
-    /// The input of a controller.
+    /// The sample as input of a controller.
     #[must_use]
     pub fn observation(&self) -> Observation<'_> {
         Observation { at: self.at, hour: self.hour, queues: self.queues, delays: &self.delays }
@@ -44,7 +44,7 @@ impl LineSample {
 }
 
 impl ShapedLine {
-    /// `transaction` has been applied, with this framing; the reflectors' times are on `clock`.
+    /// `transaction` has been applied, with this framing; times of the reflectors refer to `clock`.
     #[must_use]
     pub fn new(
         clock: Clock,
@@ -61,12 +61,12 @@ impl ShapedLine {
             added: added_bytes(framing),
         }
     }
-    /// Uses passive round trips while no reflector answers.
+    /// Uses passive round-trip times while no reflector replies.
     #[must_use]
     pub fn with_passive_rtt(self, passive: Option<PassiveRtt>) -> ShapedLine {
         ShapedLine { passive, ..self }
     }
-    /// True if nothing is sent that could fill a queue.
+    /// Whether the traffic is too low to fill a queue.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.sampler.is_quiet(self.rates())
@@ -81,10 +81,10 @@ impl ShapedLine {
         let rate = |side: &Option<Side>| side.as_ref().map_or(Rate::default(), |side| side.shaper.rate);
         PerDirection { up: rate(&plan.up), down: rate(&plan.down) }
     }
-    /// Asks the reflectors until then, seldom if that is enough; then reads the queues.
+    /// Probes the reflectors until `until`, less often if `is_seldom`; then reads the queues.
     ///
     /// # Errors
-    /// If the kernel does not answer, or a shaper is gone.
+    /// If the kernel does not answer, or a shaper is missing.
     pub fn sample(&mut self, until: Time, is_seldom: bool) -> Result<LineSample, ApplyError> {
         let answers = samples(&self.reflectors.gather(until, is_seldom));
         let passive = self.passive.as_mut().map(PassiveRtt::take).unwrap_or_default();
@@ -98,29 +98,29 @@ impl ShapedLine {
         let hour = hour_of_week(wall, utc_offset_s(wall));
         Ok(LineSample { at, wall, hour, queues, delivered: self.sampler.throughput(), delays })
     }
-    /// Other rates for those directions that have one here; nothing that waits is lost.
+    /// Changes the given rates. Queued packets are kept.
     ///
     /// # Errors
-    /// If the kernel refuses, as when somebody took a shaper away.
+    /// If the kernel refuses, for example because a shaper was removed.
     pub fn set_rates(&mut self, rates: PerDirection<Option<Rate>>) -> Result<(), ApplyError> {
         if rates == PerDirection::default() {
             return Ok(());
         }
         self.transaction.set_rates(rates.up, rates.down)
     }
-    /// Why the server is not asked now, if it is not.
+    /// Why the server is not being probed, if so.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.reflectors.problem()
     }
-    /// The shapers stay, with their last rates.
+    /// Commits the shapers with their current rates.
     ///
     /// # Errors
     /// As [`Transaction::commit`].
     pub fn commit(self) -> Result<(), ApplyError> {
         self.transaction.commit()
     }
-    /// All is put back as it was.
+    /// Rolls back all changes.
     ///
     /// # Errors
     /// As [`Transaction::roll_back`].

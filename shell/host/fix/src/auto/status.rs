@@ -8,61 +8,61 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A rate that was changed.
+/// A rate change.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Change {
-    /// When.
+    /// Time of the change.
     pub at: WallTime,
-    /// The rate before.
+    /// The previous rate.
     pub from: Rate,
-    /// The rate since.
+    /// The new rate.
     pub to: Rate,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// How a direction is now.
+/// Current status of a direction.
 #[derive(Clone, Debug)]
 pub struct DirectionStatus {
-    /// The shaper's rate.
+    /// Rate of the shaper.
     pub rate: Rate,
-    /// What left it in the last second, bit/s.
+    /// Rate leaving the shaper in the last second, in bit/s.
     pub delivered_bits_per_second: f64,
-    /// Bytes that wait in it.
+    /// Bytes queued in the shaper.
     pub backlog_bytes: u64,
-    /// Delay beyond it, above the usual, in s; nothing if nobody answers.
+    /// Delay beyond the shaper above the baseline, in s; `None` if no reflector replies.
     pub delay_s: Option<f64>,
-    /// Why the rate is what it is.
+    /// Reason for the current rate.
     pub reason: Reason,
     /// The last change.
     pub last: Option<Change>,
-    /// Ticks with each reason.
+    /// Number of ticks by reason.
     pub decisions: BTreeMap<Reason, u64>,
 }
 
-/// How it is now.
+/// Current status of both directions.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// The interface.
     pub device: String,
     /// The shaper.
     pub shaper: &'static str,
-    /// When it began.
+    /// Start time.
     pub since: WallTime,
-    /// When the last tick was.
+    /// Time of the last tick.
     pub at: WallTime,
     /// Both directions.
     pub directions: PerDirection<DirectionStatus>,
-    /// Answers since it began.
+    /// Replies since the start.
     pub answers: u64,
-    /// Reflectors that say otherwise than the others.
+    /// Reflectors that contradict the others.
     pub suspects: Vec<u16>,
-    /// Why the server is not asked now.
+    /// Why the server is not being probed, if so.
     pub problem: Option<String>,
 }
 
 impl Status {
-    /// Where it is kept for others.
+    /// The status file.
     #[must_use]
     pub fn file(place: &Place) -> PathBuf {
         place.folder.join(format!("{}.auto.json", place.device))
@@ -99,7 +99,7 @@ impl Status {
             state.backlog_bytes = queue.backlog.get();
         }
     }
-    /// The document of the file and of `--json`.
+    /// The JSON document of the file and of `--json`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({

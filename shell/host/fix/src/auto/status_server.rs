@@ -1,4 +1,4 @@
-//! The status over HTTP: one connection after the other, each for a short time.
+//! Serves the status over HTTP: one short connection at a time.
 use super::render::{metrics, page};
 use super::status::Status;
 use fathom_os::poll::{self, PollFd};
@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// How soon the end is noticed.
+/// Interval of checks for the end.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// A client gets so long: others wait meanwhile.
+/// Timeout per client, because others are waiting.
 const CLIENT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(1);
 /// Longer requests are refused.
 const MOST_REQUEST_BYTES: usize = 8192;
 
-/// A server of the status.
+/// The status server.
 pub(super) struct StatusServer {
     status: Arc<Mutex<Option<Status>>>,
     stop: Arc<AtomicBool>,
@@ -50,11 +50,11 @@ impl Drop for StatusServer {
 
 fn serve(listener: &TcpListener, shown: &Mutex<Option<Status>>, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
-        // A wait that failed is tried again after a client came, or not.
+        // A failed wait is retried in the next round.
         let _ = poll::wait(&mut [PollFd::readable(listener.as_fd())], Some(POLL_INTERVAL));
         let Ok((client, _)) = listener.accept() else { continue };
         let status = shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        // A client that went away is its own loss.
+        // Errors concern only the client that disconnected.
         let _ = serve_client(client, status.as_ref());
     }
 }

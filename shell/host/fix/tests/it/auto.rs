@@ -1,4 +1,4 @@
-//! The rates follow a line that varies, with real kernel TCP through it.
+//! The rates follow a variable-rate link, with kernel TCP through it.
 use crate::modem::{DEVICE, Modem, mbit};
 use crate::watchdog;
 use fathom_client::{ReflectConfig, TestConfig};
@@ -12,14 +12,14 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Up 10, then 3 Mbit/s; down as ever. Half a second of buffer at 10 Mbit/s.
+/// Up 10, then 3 Mbit/s; down constant. Half a second of buffer at 10 Mbit/s.
 const VARYING: PerDirection<&str> = PerDirection {
     up: "trace = \"steps.trace\", queue = \"fifo limit 625000b\", overhead = \"0b\"",
     down: "rate = \"40mbit\", queue = \"fifo limit 1000000b\", overhead = \"0b\"",
 };
 const STEPS: &str = "0s 10mbit\n8s 3mbit\n";
 
-/// What was seen of a tick.
+/// Values of a tick.
 struct Seen {
     s: f64,
     up: f64,
@@ -45,7 +45,7 @@ fn config(modem: &Modem, seconds: u64) -> AutoConfig {
     }
 }
 
-/// Keeps the rates right and notes each tick, with the time since the line began.
+/// Runs `--auto` and records each tick, with the time since the link was created.
 fn run(modem: &Modem, config: &AutoConfig) -> (Status, Vec<Seen>, Vec<String>) {
     let (mut seen, mut notes) = (Vec::new(), Vec::new());
     let stop = AtomicBool::new(false);
@@ -74,7 +74,7 @@ fn between(seen: &[Seen], from: f64, to: f64, of: impl Fn(&Seen) -> Option<f64>)
     seen.iter().filter(|one| (from..to).contains(&one.s)).filter_map(of).collect()
 }
 
-/// A CUBIC upload for as long as `until` is not set.
+/// A CUBIC upload until `until` is set.
 fn upload(modem: &Modem, until: &AtomicBool) {
     let listener = modem.beyond(|| TcpListener::bind((modem.server_ip(), 5001))).unwrap();
     std::thread::scope(|scope| {
@@ -100,7 +100,7 @@ fn run_beside_an_upload(modem: &Modem, config: &AutoConfig) -> (Status, Vec<Seen
     })
 }
 
-/// Each half second, for who looks why a test failed.
+/// One line per half second, to debug a failure.
 fn story(seen: &[Seen]) -> String {
     let line = |one: &Seen| {
         format!("{:5.1} s: up {:6.2} down {:6.2} Mbit/s, {:?} ms\n", one.s, one.up, one.down, one.delay_ms)
@@ -108,7 +108,7 @@ fn story(seen: &[Seen]) -> String {
     seen.iter().step_by(10).map(line).collect()
 }
 
-/// It carried acknowledgements alone.
+/// The downlink carried only ACKs.
 fn assert_down_was_not_cut(seen: &[Seen]) {
     let least = seen.iter().map(|one| one.down).fold(f64::MAX, f64::min);
     assert!(least >= 36.9, "down was cut to {least}");
@@ -131,7 +131,7 @@ fn the_rate_follows_the_line_and_a_damaged_file_is_kept_aside() {
         assert!(delay(from, to) < 25.0, "{from} to {to} s: {} ms", delay(from, to));
     }
     assert_down_was_not_cut(&seen);
-    // Each 50 ms under load.
+    // One per 50 ms under load.
     assert!(status.answers > 125, "{} answers", status.answers);
     assert_eq!(modem.shown(), before);
     assert!(modem.place().read().unwrap().is_none());
@@ -143,7 +143,7 @@ fn the_rate_follows_the_line_and_a_damaged_file_is_kept_aside() {
     assert_eq!(aside, "fathom-autorate 9\n");
 }
 
-/// What the simulated line cannot show: the kernel's capture, and round trips out of it.
+/// What the simulator cannot test: the kernel's capture, and round-trip times from it.
 #[test]
 fn round_trips_of_tcp_that_passes_are_taken() {
     let modem = Modem::over("passive", VARYING, STEPS);
@@ -167,6 +167,6 @@ fn round_trips_of_tcp_that_passes_are_taken() {
         Delay::OneWay(_) => panic!("{sample:?}"),
     };
     let trips: Vec<f64> = delays.iter().map(trip).collect();
-    // The path takes 10 ms, and its buffer half a second.
+    // The path takes 10 ms, its buffer up to half a second.
     assert!(trips.len() >= 20 && trips.iter().all(|ms| (9.9..700.0).contains(ms)), "{trips:?}");
 }

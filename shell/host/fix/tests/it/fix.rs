@@ -1,4 +1,4 @@
-//! A complete fix, from the first measurement to the undo.
+//! A complete fix, from the first measurement to the rollback.
 use crate::modem::{Modem, TRUE_RATES, mbit};
 use fathom_diagnose::diagnose;
 use fathom_fix::FixError;
@@ -6,7 +6,7 @@ use fathom_run::{PhaseKind, Run};
 use fathom_shape::fix::Outcome;
 use fathom_shaper::{Restored, ShaperKind, Undone};
 
-/// Increase of the median latency under a load, ms.
+/// Increase of the median latency under load, in ms.
 fn increase_ms(run: &Run, kind: PhaseKind) -> f64 {
     let diagnosis = diagnose(run);
     let phase = diagnosis.phases.iter().find(|phase| phase.kind == kind).unwrap();
@@ -17,14 +17,14 @@ fn increase_ms(run: &Run, kind: PhaseKind) -> f64 {
 fn a_bloated_modem_is_measured_searched_shaped_and_verified() {
     let modem = Modem::new("whole");
     let before = modem.shown();
-    // The search of the other direction, and the overhead, are the same code.
+    // The search of the other direction, and of the overhead, uses the same code.
     let mut config = modem.config(ShaperKind::FlowHash);
     (config.rates.down, config.framing.overhead) = (Some(mbit(38)), Some(38));
     let (fixed, events) = modem.fix(&config);
     let fixed = fixed.unwrap_or_else(|e| panic!("{e}\n{events:#?}"));
     assert_eq!(fixed.outcome, Outcome::Verified, "{events:#?}");
     let share = fixed.report.knees.up.unwrap().rate.as_bits_per_second() as f64 / TRUE_RATES.up;
-    // The 3 %; a trial above the rate that a noisy machine did not fill would be more.
+    // The required 3 %. A trial above the rate that a noisy machine did not fill would give more.
     assert!((0.97..1.005).contains(&share), "{share} of the true rate\n{events:#?}");
     let search = fixed.report.search_time.up;
     assert!(search.as_secs_f64() < 60.0 && fixed.report.knees.down.is_none(), "{search}");
@@ -37,14 +37,14 @@ fn a_bloated_modem_is_measured_searched_shaped_and_verified() {
             && increase_ms(&fixed.before, PhaseKind::Down) > 60.0
     );
     assert!(modem.shown().contains("ifb-line0"), "{}", modem.shown());
-    // What is shaped already is not shaped again, and that is reported before anything is measured.
+    // An interface that is already shaped is refused, before anything is measured.
     let (again, none) = modem.fix(&config);
     assert!(matches!(again, Err(FixError::Apply(_))) && none.is_empty(), "{again:?} {none:?}");
     assert_eq!(modem.undo(), Undone::Back(Restored::Same));
     assert_eq!(modem.shown(), before);
 }
 
-/// What the simulated line cannot show: segments of two sizes, sent by the kernel.
+/// What the simulator cannot test: segments of two sizes, sent by the kernel.
 #[test]
 fn a_dry_run_measures_the_overhead_of_packets_and_changes_nothing() {
     let modem = Modem::new("overhead");

@@ -1,4 +1,5 @@
-//! A modem of 10 and 40 Mbit/s with 205 ms and 200 ms of buffer, 38 bytes on the line with each packet, and 10 ms of path.
+//! A modem with 10 and 40 Mbit/s, buffers of 205 and 200 ms, 38 bytes of overhead per packet, and a
+//! path of 10 ms.
 use crate::watchdog;
 use fathom_client::TestConfig;
 use fathom_fix::{FixConfig, FixError, Fixed, Progress, fix};
@@ -13,12 +14,12 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-/// The interface of the user's side of a lab.
+/// The interface on the client side of a lab.
 pub(crate) const DEVICE: &str = "line0";
-/// What the modem carries.
+/// Rates of the modem.
 pub(crate) const TRUE_RATES: PerDirection<f64> = PerDirection { up: 10e6, down: 40e6 };
 
-/// Both directions of the usual one.
+/// Both directions of the standard modem.
 const UP: &str = "rate = \"10mbit\", queue = \"fifo limit 256000b\", overhead = \"38b\"";
 const DOWN: &str = "rate = \"40mbit\", queue = \"fifo limit 1000000b\", overhead = \"38b\"";
 
@@ -30,11 +31,12 @@ pub(crate) struct Modem {
 }
 
 impl Modem {
-    /// The usual one.
+    /// The standard modem.
     pub(crate) fn new(name: &str) -> Modem {
         Modem::over(name, PerDirection { up: UP, down: DOWN }, "")
     }
-    /// Another than the usual, up and down, each with 5 ms of path; `trace` is the text of every trace it names.
+    /// A modem with other links, each with 5 ms of path; `trace` is the content of every trace that
+    /// they name.
     pub(crate) fn over(name: &str, lines: PerDirection<&str>, trace: &str) -> Modem {
         let PerDirection { up, down } = lines;
         let line = format!(
@@ -50,7 +52,7 @@ impl Modem {
         std::fs::create_dir_all(&folder).unwrap();
         Modem { lab, clock, _server: server, folder }
     }
-    /// How long there has been a line.
+    /// Time since the link was created.
     pub(crate) fn age(&self) -> Time {
         self.clock.now()
     }
@@ -60,11 +62,11 @@ impl Modem {
     pub(crate) fn server_ip(&self) -> Ipv4Addr {
         self.lab.server_address().v4
     }
-    /// On the user's side.
+    /// Runs `work` on the client side.
     pub(crate) fn inside<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.lab.in_client(work).unwrap()
     }
-    /// On the far side.
+    /// Runs `work` on the server side.
     pub(crate) fn beyond<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.lab.in_server(work).unwrap()
     }
@@ -84,7 +86,7 @@ impl Modem {
             dry_run: false,
         }
     }
-    /// Runs a fix; with its events.
+    /// Runs a fix and returns its events too.
     pub(crate) fn fix(&self, config: &FixConfig) -> (Result<Fixed, FixError>, Vec<Event>) {
         let stop = AtomicBool::new(false);
         let mut events = Vec::new();
@@ -97,7 +99,7 @@ impl Modem {
         let result = self.lab.in_client(|| fix(config, &watchdog, &stop, &mut report)).unwrap();
         (result, events)
     }
-    /// What `tc` and `ip` show of the user's side, without counters.
+    /// Output of `tc` and `ip` on the client side, without counters.
     pub(crate) fn shown(&self) -> String {
         let show = |program: &str, args: &[&str]| {
             let output = self.lab.in_client(|| Command::new(program).args(args).output().unwrap()).unwrap();

@@ -1,4 +1,5 @@
-//! The watchdog is this same program, with the name of this test; without a folder in the environment it does nothing.
+//! The watchdog is this program, run with the name of this test. Without a directory in the
+//! environment it does nothing.
 use fathom_shaper::{Place, run_watchdog};
 use std::path::Path;
 use std::process::Command;

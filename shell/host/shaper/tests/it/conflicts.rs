@@ -1,4 +1,4 @@
-//! What conflicts with a shaper, found in trees of files that are like those of a laptop and a router.
+//! Detection of conflicts in file trees that resemble a laptop and a router.
 use crate::world::{World, gone, request, watchdog_command};
 use fathom_run::{ConflictCause, ShaperBypass};
 use fathom_shaper::{Boot, System, Transaction, conflicts};
@@ -6,7 +6,7 @@ use fathom_units::Direction;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A tree of files in a directory of its own.
+/// A directory with these files.
 fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tree-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&root);
@@ -27,7 +27,7 @@ const OFFLOADED: &str = "ipv4 2 tcp 6 src=10.0.0.2 dst=1.1.1.1 [OFFLOAD] mark=0 
     ipv4 2 tcp 6 300 ESTABLISHED src=10.0.0.2 dst=1.1.1.2 [ASSURED]\nipv6 10 udp 17 src=fd::1 [HW_OFFLOAD] use=2\n";
 const SQM: &str = "config queue 'eth1'\n\toption enabled '1'\n\toption interface 'wan'\n\nconfig queue\n\toption enabled '0'\n\toption interface 'lan'\n";
 
-/// Files of a system, and the conflicts of an interface with them, by name.
+/// Files of a system, and the names of the conflicts they cause.
 struct Case {
     name: &'static str,
     files: &'static [(&'static str, &'static str)],
@@ -44,7 +44,7 @@ const fn case(
     Case { name, files, device, expected }
 }
 
-/// The name of a conflict in files, with the part of it that the case is about.
+/// The name of a conflict, with the file or detail that the case is about.
 fn name_of(cause: &ConflictCause) -> String {
     match cause {
         ConflictCause::NoDefaultRoute { default_routes } => format!("route {}", default_routes.join(" ")),
@@ -130,7 +130,8 @@ fn counters_show_what_bypasses_the_shaper() {
     assert!(conflicts::idle(&before, &after).is_none());
     assert_eq!(conflicts::idle(&after, &after), Some(ConflictCause::NoTraffic));
     assert_eq!(conflicts::observed(&before, &after), [], "nothing goes past it");
-    // A download beside an upload: 900 acknowledgements and as many data packets passed, a sixth of the latter was dropped.
+    // A download next to an upload: 900 ACKs and as many data packets passed, a sixth of the latter
+    // was dropped.
     let mut both = after.clone();
     let down = both.down.as_mut().unwrap();
     let (passed, dropped) = ((900, 900 * 66 + 900 * 1_514), 180);
@@ -146,7 +147,7 @@ fn counters_show_what_bypasses_the_shaper() {
     };
     let more = conflicts::observed(&after, &both);
     assert_eq!(unshaped(&more[0]), Some(Direction::Down), "more than was dropped: {more:?}");
-    // As if hardware had sent as much again.
+    // As if hardware had sent the same amount again.
     after.link.sent_bytes += after.link.sent_bytes;
     after.direct_packets += 3;
     let found = conflicts::observed(&before, &after);

@@ -1,4 +1,4 @@
-//! The corpus of the fuzz target, run as an ordinary test; and the same bytes damaged at random.
+//! The corpus of the fuzz target as an ordinary test, and random corruptions of it.
 use crate::state_bytes;
 use fathom_shaper::State;
 use fathom_units::Rng;

@@ -1,5 +1,5 @@
-//! What the tests start as processes of their own: this same program, with the name of one of these tests and with what it is to do in
-//! the environment. Without that they do nothing.
+//! Entry points that the tests start as separate processes: this program, run with the name of one
+//! of these tests and instructions in the environment. Without those they do nothing.
 use crate::world::{request, watchdog_command};
 use fathom_shaper::{Pace, Place, Transaction, run_watchdog};
 use std::path::PathBuf;
@@ -25,7 +25,8 @@ fn watchdog() {
     }
 }
 
-/// Makes a fix request by request, and is killed before one of them. Tells on standard output how many there were, if it was not.
+/// Applies a fix request by request and is killed before one of them. Otherwise prints the number
+/// of requests.
 #[test]
 fn fix() {
     let (Some(kind), Some(place)) = (std::env::var_os(SHAPER), place()) else { return };
@@ -48,7 +49,7 @@ fn fix() {
     transaction.roll_back("the test is over").unwrap();
 }
 
-/// The processes that this one started.
+/// Kills the processes started by this one.
 fn kill_watchdog() {
     for task in std::fs::read_dir("/proc/self/task").unwrap() {
         let children = std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default();

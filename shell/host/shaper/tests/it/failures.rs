@@ -1,4 +1,4 @@
-//! What goes wrong at each point of a fix: everything is put back within five seconds.
+//! Failures at each point of a fix: everything is restored within five seconds.
 use crate::world::{BEFORE, World, request, watchdog_command};
 use fathom_shaper::{ApplyError, Cause, Pace, ShaperKind, Transaction};
 use fathom_tc::Refusal;
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(60);
 const SOON: Duration = Duration::from_secs(5);
 
-/// Number of requests of a fix.
+/// Number of requests in a fix.
 fn requests(kind: ShaperKind, before: &[&str]) -> usize {
     let world = World::new(before);
     let transaction = world.inside(|| Transaction::begin(&request(Some(kind)), &world.place())).unwrap();
     transaction.plan().steps.iter().map(|step| step.requests.len()).sum()
 }
 
-/// Each point, of which a long fix has its first, its last, and some between; all of them with `FATHOM_EVERY_REQUEST` in the
-/// environment, which takes minutes.
+/// The points to test: the first, the last, and some between; all of them if `FATHOM_EVERY_REQUEST`
+/// is set, which takes minutes.
 fn points(kind: ShaperKind, before: &[&str]) -> Vec<usize> {
     let all = requests(kind, before);
     let every = std::env::var_os("FATHOM_EVERY_REQUEST").is_some();
@@ -105,7 +105,7 @@ fn an_interface_that_vanishes_leaves_nothing_behind() {
         let result = world.inside(|| transaction.apply_by(watchdog, LIMIT, Pace::Requests, &mut ask));
         if let Err(error) = result {
             assert!(
-                error.to_string().contains("there is no interface eth0")
+                error.to_string().contains("interface eth0 does not exist")
                     || error.to_string().contains("ENODEV"),
                 "{error}"
             );

@@ -1,13 +1,14 @@
-//! The program of the flow hash in the kernel: where flows go. Tags are left to the interpreter of `core/packet/tc`, as not every kernel has them.
+//! The flow hash program in the kernel: where flows go. Tags are tested with the interpreter of
+//! `core/packet/tc`, because not every kernel supports them.
 use crate::world::{World, gone, request, watchdog_command};
 use fathom_shaper::{ShaperKind, Transaction};
 use std::net::UdpSocket;
 use std::time::Duration;
 
-/// Number of flows, each a packet from a port of its own.
+/// Number of flows: one packet from each of as many ports.
 const FLOWS: usize = 100;
 
-/// Bytes that each queue has sent, by the name of its class.
+/// Bytes sent by each queue, by class.
 fn queues(world: &World) -> Vec<(String, u64)> {
     let text = world.shell("tc -s class show dev eth0");
     let mut lines = text.lines();
@@ -22,7 +23,7 @@ fn queues(world: &World) -> Vec<(String, u64)> {
     queues
 }
 
-/// Queues of the hash that have sent since `before`.
+/// Number of queues that have sent since `before`.
 fn used(world: &World, before: &[(String, u64)]) -> usize {
     let is_of_hash = |name: &str| !name.ends_with(":1") && !name.ends_with(":ff");
     let now = queues(world);
@@ -39,11 +40,11 @@ fn flows_of_all_kinds_go_to_queues_of_their_own() {
     let mut transaction =
         world.inside(|| Transaction::begin(&request(Some(ShaperKind::FlowHash)), &world.place())).unwrap();
     world.inside(|| transaction.apply(watchdog_command(&world.place()), Duration::from_secs(60))).unwrap();
-    // A hundred flows find some 83 of 256 queues: 256 (1 - (1 - 1/256)^100).
+    // A hundred flows are expected to use 83 of 256 queues: 256 (1 - (1 - 1/256)^100).
     let cases = [
         ("IPv4", "10.9.0.1:0", "10.9.0.2:9", 400, 65..=FLOWS),
         ("IPv6", "[fd09::1]:0", "[fd09::2]:9", 400, 65..=FLOWS),
-        // All fragments of two hosts, and neighbours' business.
+        // All fragments between two hosts, and neighbor discovery.
         ("in fragments", "10.9.0.1:0", "10.9.0.2:9", 2_000, 1..=8),
     ];
     for (what, from, to, bytes, expected) in cases {

@@ -1,11 +1,11 @@
-//! On and off, over whatever was there.
+//! Applying and removing shapers over existing qdiscs.
 use crate::world::{BEFORE, World, mbit, request, watchdog_command};
 use fathom_shaper::{Abilities, Place, Restored, ShapeRequest, ShaperKind, Transaction, Undone, undo};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What this kernel has of the ladder.
+/// Shaper types that this kernel supports.
 fn kinds() -> Vec<ShaperKind> {
     let can = Abilities::probe().unwrap();
     can.kinds.iter().filter(|(_, result)| result.is_ok()).map(|(kind, _)| *kind).collect()
@@ -65,7 +65,7 @@ fn one_direction_alone() {
         let on = world.shown();
         assert_eq!((on.contains("rate 8Mbit"), on.contains("rate 30Mbit")), (up.is_some(), down.is_some()));
         assert_eq!(on.contains("ifb-eth0"), down.is_some());
-        // Dropped without a word, as by a panic.
+        // Dropped without commit or rollback, as by a panic.
         world.inside(|| drop(transaction));
         assert_eq!(world.shown(), before);
     }
@@ -91,15 +91,16 @@ fn states_that_hold_not_here_are_told_from_those_that_do() {
     world.inside(|| transaction.commit()).unwrap();
     let file = world.place().file();
     let text = std::fs::read_to_string(&file).unwrap();
-    // Another namespace, which has an eth0 of its own.
+    // Another namespace with its own eth0.
     let other = World::new(&[]);
     let elsewhere = other.inside(|| undo(&world.place())).unwrap_err().to_string();
     assert!(elsewhere.contains("another network namespace"), "{elsewhere}");
-    // Another start of the system.
+    // Another boot.
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     std::fs::write(&file, text.replace(boot.trim(), "an-earlier-one")).unwrap();
     assert_eq!(world.inside(|| undo(&world.place())).unwrap(), Undone::EarlierBoot);
-    // Cut short, another version, and any one byte of it: refused in words, or as good as before.
+    // Truncated, another version, and any single byte changed: refused with a message, or
+    // equivalent.
     for damaged in [&text[..text.len() / 2], "", "{}", &text.replace("\"version\": 1", "\"version\": 2")] {
         std::fs::write(&file, damaged).unwrap();
         let error = world.inside(|| undo(&world.place())).unwrap_err().to_string();

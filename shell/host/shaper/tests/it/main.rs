@@ -1,4 +1,5 @@
-//! Shapers on interfaces of namespaces that the tests make. They need root, `ip` and `tc`: what was is compared by what `tc` shows.
+//! Shapers on interfaces in test namespaces. The tests need root, `ip` and `tc`: they compare the
+//! output of `tc` before and after.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod conflicts;
 mod corpus;

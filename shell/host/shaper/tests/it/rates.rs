@@ -1,9 +1,9 @@
-//! Other rates under load.
+//! Rate changes under load.
 use crate::world::{World, mbit, request, watchdog_command};
 use fathom_shaper::{ShaperKind, Transaction};
 use std::time::{Duration, Instant};
 
-/// With less than this in the queue four more packets fit.
+/// With less than this in the queue, four more packets fit.
 const FEW_BYTES: u32 = 4_000;
 
 #[test]
@@ -19,7 +19,8 @@ fn a_hundred_other_rates_under_load_drop_nothing() {
             .inside(|| transaction.apply(watchdog_command(&world.place()), Duration::from_secs(60)))
             .unwrap();
         world.inside(|| transaction.set_rates(Some(mbit(1)), None)).unwrap();
-        // Ten packets of 1 kB fit into the shortest queue; at a megabit each of them takes 8 ms, and a change much less.
+        // Ten packets of 1 kB fit into the shortest queue. At 1 Mbit/s each takes 8 ms, and a rate
+        // change takes much less.
         let load = world.inside(|| std::net::UdpSocket::bind("10.9.0.1:0").unwrap());
         let load = &load;
         let (waited, mut times) = world.inside(|| hundred_changes(&mut transaction, load));
@@ -30,7 +31,7 @@ fn a_hundred_other_rates_under_load_drop_nothing() {
     }
 }
 
-/// Whether anything waited meanwhile, and how long each change took.
+/// Whether anything was queued meanwhile, and the duration of each change.
 fn hundred_changes(transaction: &mut Transaction, load: &std::net::UdpSocket) -> (bool, Vec<Duration>) {
     let (mut waited, mut times) = (false, Vec::new());
     for n in 0..100 {

@@ -1,4 +1,5 @@
-//! What must hold for any bytes that are given as a state: nothing falls, and what is accepted is written as it was read.
+//! Properties that hold for any bytes given as a state: no panic, and an accepted state is written
+//! as it was read.
 use fathom_shaper::State;
 
 pub(crate) fn check(bytes: &[u8]) {

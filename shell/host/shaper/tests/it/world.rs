@@ -1,4 +1,4 @@
-//! A namespace with a router's interface `eth0` in it.
+//! A namespace with a router's interface `eth0`.
 use crate::entry::{FOLDER, KILL_AT, KILL_WATCHDOG, SHAPER};
 use fathom_os::netns::NetNs;
 use fathom_shaper::{Framing, Place, ShapeRequest, ShaperKind, Transaction};
@@ -16,7 +16,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// With `eth0`, a veth that is up, and the commands of `setup` done.
+    /// Creates `eth0`, a veth that is up, and runs the commands in `setup`.
     pub(crate) fn new(setup: &[&str]) -> World {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -29,7 +29,7 @@ impl World {
         link.iter().chain(setup).for_each(|command| drop(world.shell(command)));
         world
     }
-    /// Runs `act` inside.
+    /// Runs `act` in the namespace.
     pub(crate) fn inside<T: Send>(&self, act: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| {
             let inside = scope.spawn(|| {
@@ -39,7 +39,7 @@ impl World {
             inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
-    /// A command inside; what it printed.
+    /// Runs a command in the namespace; returns its output.
     pub(crate) fn shell(&self, command: &str) -> String {
         let run = || Command::new("sh").args(["-c", command]).output().unwrap();
         let output = self.inside(run);
@@ -49,7 +49,8 @@ impl World {
     pub(crate) fn place(&self) -> Place {
         Place::new(&self.folder, "eth0")
     }
-    /// All queues, as `tc` shows them, and all interfaces; without the one counter that it always shows.
+    /// All qdiscs as `tc` shows them, and all interfaces, without the one counter that `tc` always
+    /// shows.
     pub(crate) fn shown(&self) -> String {
         self.shell(
             "ip -o link | sed 's/ state .*//' | cut -d' ' -f2; tc qdisc show | sed 's/direct_packets_stat [0-9]*//'; tc class show dev eth0; \
@@ -58,7 +59,8 @@ impl World {
              for c in $(tc class show dev eth0 | cut -d' ' -f3); do tc filter show dev eth0 parent $c; done",
         )
     }
-    /// A process that makes a fix and is killed before request `at`; whether it was.
+    /// Starts a process that applies a fix and is killed before request `at`; returns whether it
+    /// was killed.
     pub(crate) fn killed_at(&self, kind: ShaperKind, at: usize, with_watchdog: bool) -> bool {
         let mut command = me("entry::fix", &self.place());
         command.env(SHAPER, kind.name()).env(KILL_AT, at.to_string());
@@ -68,7 +70,7 @@ impl World {
         let status = self.inside(|| command.stdout(Stdio::null()).status().unwrap());
         status.code().is_none()
     }
-    /// Waits until no trial is open, and says how long that took.
+    /// Waits until no trial is open; returns the duration.
     pub(crate) fn settled(&self) -> Duration {
         let begun = Instant::now();
         until("the end of the trial", || self.place().read().unwrap().is_none().then_some(()));
@@ -82,7 +84,7 @@ impl Drop for World {
     }
 }
 
-/// Waits for something to be so; what was found.
+/// Retries `look` until it returns a value.
 pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -94,7 +96,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Waits until a shaper of what leaves has let all of it go.
+/// Waits until the egress shaper is empty.
 pub(crate) fn gone(transaction: &mut Transaction) {
     until("an empty queue", || {
         let up = transaction.look().unwrap().up.unwrap();
@@ -102,7 +104,7 @@ pub(crate) fn gone(transaction: &mut Transaction) {
     });
 }
 
-/// This program, as one of the entries.
+/// A command that runs this program at an entry point.
 fn me(entry: &str, place: &Place) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([entry, "--exact", "--nocapture", "--test-threads=1"]);
@@ -112,7 +114,7 @@ fn me(entry: &str, place: &Place) -> Command {
 
 pub(crate) fn watchdog_command(place: &Place) -> Command {
     let mut command = me("entry::watchdog", place);
-    // The frame around a test says more than anybody listens to.
+    // The output of the test harness is not needed.
     command.stderr(Stdio::null());
     command
 }
@@ -121,7 +123,7 @@ pub(crate) fn mbit(rate: u64) -> Rate {
     Rate::from_bits_per_second(rate * 1_000_000)
 }
 
-/// 8 Mbit/s of what leaves, 30 of what arrives.
+/// A request for 8 Mbit/s egress and 30 Mbit/s ingress.
 pub(crate) fn request(kind: Option<ShaperKind>) -> ShapeRequest {
     ShapeRequest {
         device: "eth0".into(),
@@ -132,7 +134,7 @@ pub(crate) fn request(kind: Option<ShaperKind>) -> ShapeRequest {
     }
 }
 
-/// What an interface may have had before.
+/// Possible earlier configurations of an interface.
 pub(crate) const BEFORE: &[(&str, &[&str])] = &[
     ("the kernel's own queue", &[]),
     ("a short queue with a name", &["tc qdisc add dev eth0 root handle 5: pfifo limit 77"]),

@@ -1,4 +1,4 @@
-//! New connections, with one request on each.
+//! Probes with new connections, one request on each.
 use super::{Context, ProbeMachine, series_of};
 use crate::resolve::{host_field, tcp_socket};
 use fathom_os::error::without_code;
@@ -15,16 +15,17 @@ use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-/// Connections that may be open at a time: at 20 a second, enough for delays of 4 s; below the quarter of 1024 that a server takes from one address.
+/// Maximum concurrent connections: at 20 per second, enough for delays of 4 s; below the quarter of
+/// 1024 that a server accepts from one address.
 const IN_FLIGHT_LIMIT: usize = 192;
 
-/// Places of the series, as in the list of probes.
+/// Indices of the series, as in the list of probes.
 const CONNECTS: usize = 0;
 const REQUESTS: usize = 1;
 
 pub(crate) struct ConnectProber {
     address: SocketAddr,
-    /// Of handshakes, and of the requests after them.
+    /// Series of the handshakes and of the requests after them.
     series: [ProbeSeries; 2],
     flying: Vec<Flying>,
     has_noted: bool,
@@ -38,7 +39,7 @@ struct Flying {
     answers: Answers,
 }
 
-/// What became of a connection when it was looked at.
+/// The state of a connection.
 enum Progress {
     Waiting,
     Done,
@@ -153,7 +154,7 @@ impl Flying {
             Some(_) => PollFd::readable(self.socket.as_fd()),
         }
     }
-    /// The kernel's own measurement of the handshake if it was undisturbed; with a lost SYN the time it really took.
+    /// The handshake time measured by the kernel; after a lost SYN, the total time.
     fn handshake(&self, now: Time) -> Duration {
         let by_clock = now.saturating_since(self.started);
         let kernel = tcp_info(self.socket.as_fd()).ok().filter(|i| i.retransmits == 0 && i.rtt_us > 0);

@@ -1,19 +1,20 @@
-//! When datagrams entered the host's queue, by the kernel.
+//! Kernel timestamps of datagrams entering the host's queue.
 use super::Context;
 use fathom_os::timestamp::{Departure, sent_stamp};
 use fathom_probe::ProbeSeries;
 use fathom_units::Duration;
 use std::os::fd::BorrowedFd;
 
-/// A stamp that is further from the call that sent the datagram belongs to another one.
+/// A timestamp further than this from the send call belongs to another datagram.
 const PLAUSIBLE: Duration = Duration::from_secs(1);
 
-/// Replaces the moment before the call that sent a probe by the kernel's stamp.
+/// Replaces the time before the send call of a probe with the kernel's timestamp.
 ///
-/// The queue of this host's interface is part of the path, so the stamp before it counts, not the one after it.
+/// The timestamp taken before the interface queue is used, not the one after it, because that queue
+/// is part of the path.
 #[derive(Default)]
 pub(crate) struct Departures {
-    /// The kernel's count of datagrams and ours may differ after a call that failed.
+    /// After a failed call, the kernel's packet numbers and ours may differ.
     out_of_step: bool,
 }
 
@@ -21,7 +22,8 @@ impl Departures {
     pub(crate) const fn failed(&mut self) {
         self.out_of_step = true;
     }
-    /// Takes what the error queue of `socket` holds. It must be emptied, or every wait on the socket ends at once.
+    /// Reads the error queue of `socket`. It must be emptied: otherwise every wait on the socket
+    /// returns immediately.
     pub(crate) fn collect(
         &mut self,
         socket: BorrowedFd<'_>,

@@ -23,7 +23,7 @@ impl IcmpProber {
     pub(crate) fn open(to: IpAddr, session: SessionId) -> Result<Self, String> {
         let version = if to.is_ipv6() { IcmpVersion::V6 } else { IcmpVersion::V4 };
         let socket = echo_socket(to.is_ipv6()).map_err(|e| e.to_string())?;
-        // Connected, so that only packets of this address arrive.
+        // Connected, so that only packets from this address arrive.
         socket.socket.connect(&SocketAddr::new(to, 0).into()).map_err(|e| without_code(&e))?;
         enable(socket.socket.as_fd(), Stamping::Both).map_err(|e| without_code(&e))?;
         let token = session.0[..8].iter().fold(0, |token, byte| token << 8 | u64::from(*byte));

@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-/// After a failure the next connection is tried this much later.
+/// Delay before reconnecting after a failure.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 pub(crate) struct PersistentProber {
@@ -30,7 +30,7 @@ pub(crate) struct PersistentProber {
 struct Connection {
     socket: Socket,
     established: bool,
-    /// The end of a request that the kernel had no room for.
+    /// The rest of a request that the kernel did not accept yet.
     unsent: Vec<u8>,
     pending: VecDeque<u32>,
     answers: Answers,
@@ -46,11 +46,11 @@ impl PersistentProber {
             next_try: Time::ZERO,
             breaks: 0,
         };
-        // Its first slot is a little later; what fails now is tried again then.
+        // Its first slot is slightly later; a failure is retried then.
         drop(prober.connect_if_due(now));
         prober
     }
-    /// Begins to connect, if there is no connection and the last failure is long enough ago.
+    /// Starts to connect if there is no connection and the last failure is long enough ago.
     fn connect_if_due(&mut self, now: Time) -> io::Result<()> {
         if self.connection.is_none() && now >= self.next_try {
             self.next_try = now + RETRY_AFTER;
@@ -112,7 +112,7 @@ impl ProbeMachine for PersistentProber {
         }
         connection.unsent.extend_from_slice(&self.request);
         connection.pending.push_back(self.series[0].sent(now));
-        // What fails here is noticed by the next receive.
+        // The next receive notices a failure.
         drop(connection.flush());
         Ok(now)
     }

@@ -37,13 +37,13 @@ impl UdpProber {
         let Ok(sequence) = u32::try_from(probe.sequence) else { return };
         let [series] = &mut self.series;
         let stamps = FourStamps {
-            // A further reply, whose departure is forgotten, is only counted.
+            // A duplicate reply whose departure is no longer known is only counted.
             sent: series.departure_of(sequence).unwrap_or(received),
             server_received_ns: probe.server_receive_ns,
             server_sent_ns: probe.server_send_ns,
             received,
         };
-        // The time that the server held it is not part of the path.
+        // The time that the server held the probe is not part of the path.
         if let Some(observation) = series.reply(sequence, received.saturating_sub(stamps.held())) {
             self.answers.push(UdpAnswer { sequence, stamps, received: probe.received });
             (context.report)(ProbeEvent::Stamps(stamps));
@@ -64,7 +64,7 @@ impl ProbeMachine for UdpProber {
         let now = context.now();
         let sequence = u64::from(series.next_sequence());
         let request = UdpProbe::request(self.session, sequence, now.as_nanos()).encode();
-        // An ICMP error about an earlier probe is reported by the next call, which then sends nothing.
+        // The next call reports an ICMP error about an earlier probe and then sends nothing.
         let sent = self.socket.send(&request).or_else(|_| self.socket.send(&request));
         if let Err(error) = sent {
             self.departures.failed();

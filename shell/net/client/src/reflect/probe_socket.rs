@@ -1,4 +1,4 @@
-//! One socket to one host, and its outstanding probes.
+//! A socket to one host, and its outstanding probes.
 use super::ReflectedDelay;
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
@@ -15,26 +15,27 @@ use socket2::Socket;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 
-/// Probes are waited for so long, which is more than any queue holds.
+/// Timeout of probes: longer than any queue holds a packet.
 const OPEN: LossPolicy = LossPolicy { timeout: Duration::from_secs(30), retention: Duration::from_secs(30) };
-/// A stamp that is further from the call that sent the datagram belongs to another one.
+/// A timestamp further than this from the send call belongs to another datagram.
 const PLAUSIBLE: Duration = Duration::from_secs(10);
-/// A host whose clock differs by more from ours has no usable time, or sends it in another byte order, as Windows does.
+/// If the clocks differ by more, the host has no usable time, or sends it in another byte order, as
+/// Windows does.
 const SAME_CLOCK_NS: i64 = 3_600_000_000_000;
 const DAY_NS: i64 = 86_400_000_000_000;
 
-/// The encoding of its probes.
+/// Encoding of the probes.
 enum Encoding {
     Udp(SessionId),
     Echo(EchoCodec),
-    /// `midnight_ns`: time of the UTC day less the time of our clock, in ns.
+    /// `midnight_ns`: UTC midnight minus the time of our clock, in ns.
     Timestamp {
         codec: TimestampCodec,
         midnight_ns: i64,
     },
 }
 
-/// A socket, new after each failure, so that the kernel's count of its packets and ours are the same.
+/// A socket that is reopened after each failure, so that the kernel's packet numbers match ours.
 pub(super) struct ProbeSocket {
     socket: Socket,
     encoding: Encoding,
@@ -94,7 +95,8 @@ impl ProbeSocket {
         }
         Ok(())
     }
-    /// Takes what came; the error queue must be emptied, or every wait on the socket ends at once.
+    /// Reads replies and the error queue. It must be emptied: otherwise every wait on the socket
+    /// returns immediately.
     pub(super) fn take(&mut self, clock: Clock, mut report: impl FnMut(ReflectedDelay)) {
         self.take_departures(clock);
         let mut buffer = [0; 256];
@@ -108,7 +110,8 @@ impl ProbeSocket {
     }
     fn take_departures(&mut self, clock: Clock) {
         while let Ok(stamp) = sent_stamp(self.socket.as_fd()) {
-            // Of the stamps at the queue's two ends the second counts: the queue is our own.
+            // Of the timestamps at both ends of the interface queue, the second counts: the queue
+            // is our own.
             let Some(sent) = stamp.filter(|stamp| stamp.departure == Departure::Sent) else { continue };
             let (wall, now) = both_clocks(clock);
             let Some(at) = self.departures.convert(Some(sent.stamp), wall, now) else { continue };
@@ -145,7 +148,7 @@ impl ProbeSocket {
             }
         }
     }
-    /// When an outstanding probe left; `None` for a further reply.
+    /// Send time of an outstanding probe; `None` for a duplicate reply.
     fn close(&mut self, sequence: u32, arrival: Time) -> Option<Time> {
         let sent = self.book.sent_at(sequence)?;
         self.book.reply(&Probe { sequence, at: WallTime(0), sent }, arrival);
@@ -153,13 +156,15 @@ impl ProbeSocket {
     }
 }
 
-/// The highest sequence number below `next` with these low bits: fewer probes are outstanding than there are numbers of 16 bits.
+/// The highest sequence number below `next` with these low bits. Fewer probes are outstanding than
+/// there are 16-bit numbers.
 const fn newest_like(low_bits: u16, next: u32) -> u32 {
     let last = next.wrapping_sub(1);
     last.wrapping_sub((last as u16).wrapping_sub(low_bits) as u32)
 }
 
-/// One-way delays up and down, if the host's clock is within an hour of ours. Its resolution is 1 ms: its times are up to that too early.
+/// One-way delays up and down, if the host's clock is within an hour of ours. Its resolution is 1
+/// ms, so its times are up to 1 ms too early.
 fn one_way(reply: TimestampReply, ours: [Time; 2], midnight_ns: i64) -> Option<ReflectedDelay> {
     let [left, arrival] = ours.map(|at| at.as_nanos() as i64 + midnight_ns);
     let of_day = |ms: u32| i64::from(ms) * 1_000_000;
@@ -170,7 +175,7 @@ fn one_way(reply: TimestampReply, ours: [Time; 2], midnight_ns: i64) -> Option<R
     delays.iter().all(|(_, ns)| ns.abs() < SAME_CLOCK_NS).then_some(ReflectedDelay::OneWay(delays))
 }
 
-/// A difference of times of day without whole days: -12 to 12 hours.
+/// The difference between two times of day: -12 to 12 hours.
 const fn nearest_day(ns: i64) -> i64 {
     (ns + DAY_NS / 2).rem_euclid(DAY_NS) - DAY_NS / 2
 }
@@ -179,7 +184,7 @@ const fn nearest_day(ns: i64) -> i64 {
 mod tests {
     use super::*;
 
-    /// 2026-11-22 00:00 UTC, s.
+    /// 2026-11-22 00:00 UTC in seconds.
     const MIDNIGHT_S: i64 = 1_795_305_600;
     const MS: i64 = 1_000_000;
 
@@ -193,7 +198,7 @@ mod tests {
     fn timestamps_give_one_way_delays_over_midnight_too() {
         let ways = |up, down| Some(ReflectedDelay::OneWay(PerDirection { up: up * MS, down: down * MS }));
         assert_eq!(at(40_000_000, [40_000_010, 40_000_010]), ways(10, 20));
-        // Its clock is 2 s late.
+        // Its clock is 2 s behind.
         assert_eq!(at(40_000_000, [39_998_010, 39_998_010]), ways(-1990, 2020));
         assert_eq!(at(86_399_995, [5, 5]), ways(10, 20));
         assert_eq!(at(3, [86_399_990, 86_399_990]), ways(-13, 43));

@@ -1,4 +1,4 @@
-//! A `fathom serve` that answers probes. Its session is kept open for as long as this lives.
+//! A `fathom serve` used as a reflector. Keeps its session open.
 use super::probe_socket::ProbeSocket;
 use super::{RETRY_AFTER, Reflection};
 use crate::control::{parse_token, session_error};
@@ -19,12 +19,12 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
-/// No server is asked for sessions more often than this.
+/// Minimum time between session requests.
 const PAUSE: Duration = Duration::from_secs(1);
-/// While the first session is opened, its progress is looked at this often.
+/// Interval of progress checks while the first session opens.
 const OPENING_LOOK: Duration = Duration::from_millis(5);
 
-/// A control connection, and the probes of its session once that is open.
+/// A control connection, and the probes of its session once it is open.
 struct Connection {
     id: ConnectionId,
     address: SocketAddr,
@@ -38,13 +38,14 @@ type Connected = Result<(SocketAddr, Socket), TestError>;
 pub(super) struct Server {
     config: TestConfig,
     keeper: SessionKeeper,
-    /// A thread resolves the name and connects: a dead server or name server holds nothing up.
+    /// Name resolution and connecting run in a thread, so that an unresponsive server or resolver
+    /// blocks nothing.
     connecting: Option<(ConnectionId, Receiver<Connected>)>,
     connections: Vec<Connection>,
     due: Time,
     number: u16,
     has_opened: bool,
-    /// Why the last attempt failed.
+    /// Error of the last attempt.
     error: Option<TestError>,
     problem: Option<String>,
 }
@@ -83,7 +84,7 @@ impl Server {
                 return Err(TestError::Stopped);
             }
             let mut fds: Vec<PollFd<'_>> = server.interests().collect();
-            // A wait that failed was a short one.
+            // A failed wait only returns earlier.
             let _ = poll::wait(&mut fds, Some(OPENING_LOOK));
         }
     }
@@ -95,10 +96,10 @@ impl Server {
     pub(super) fn problem(&self) -> Option<&str> {
         self.problem.as_deref().filter(|_| self.keeper.current().is_none())
     }
-    /// Sends a probe if it is time, keeps a session open, and returns when to come again.
+    /// Sends a probe if due, keeps a session open, and returns when to call again.
     pub(super) fn send_due(&mut self, now: Time, clock: Clock, every: Duration) -> Time {
         self.tend(now);
-        // It may have become busier since the last probe.
+        // The interval may have become shorter since the last probe.
         self.due = self.due.min(now + every);
         if now >= self.due {
             self.due = now + every;
@@ -173,7 +174,7 @@ impl Server {
         let is_first = !std::mem::replace(&mut self.has_opened, true);
         let is_renewal = self.connections.iter().any(|one| one.probes.is_some());
         if !is_first && !is_renewal {
-            // The server may have been started again, and its clock with it.
+            // The server may have restarted, and its clock too.
             self.number = (self.number + 1) % super::FIRST_ECHO;
         }
         let connection = self.connections.iter_mut().find(|one| one.id == id);
@@ -191,7 +192,7 @@ impl Server {
         match connection {
             Some(Connection { probes: Some(_), .. }) => self.problem = Some(error.to_string()),
             Some(Connection { address, .. }) => self.failed(session_error(address, error)),
-            // Why there was no connection is known already.
+            // The reason for the missing connection is already known.
             None => {}
         }
     }
@@ -201,7 +202,7 @@ impl Server {
     }
 }
 
-/// Hands what arrived to `report`.
+/// Passes received data to `report`.
 fn read_all(mut control: &Socket, mut report: impl FnMut(KeeperInput<'_>)) {
     let mut buffer = [0; 4_096];
     loop {
@@ -217,12 +218,13 @@ fn read_all(mut control: &Socket, mut report: impl FnMut(KeeperInput<'_>)) {
 
 fn start_connecting(config: TestConfig) -> Receiver<Connected> {
     let (sender, receiver) = channel();
-    // Nobody waits for it any more if sending fails.
+    // If sending fails, nobody waits for the result any more.
     std::thread::spawn(move || drop(sender.send(connect(&config))));
     receiver
 }
 
-/// Connects to the first address that accepts. If none does, the error is that of the first one.
+/// Connects to the first address that accepts. If none does, returns the error of the first
+/// address.
 fn connect(config: &TestConfig) -> Connected {
     let limits = Limits { stop: &AtomicBool::new(false), clock: config.clock, patience: config.patience };
     let mut first_error = None;

@@ -1,4 +1,4 @@
-//! Against `fathom-server`.
+//! Tests against `fathom-server`.
 use crate::support::{UNPRIVILEGED, directed, median, phase, quick, run, run_with_events, series, server};
 use fathom_client::{Event, TestConfig, TestError, run_test};
 use fathom_run::{Interruption, Metric, Note, PhaseEnd, PhaseKind};
@@ -11,7 +11,7 @@ fn a_whole_test_measures_every_metric() {
     let server = server(Config::default());
     let run = run(&quick(server.local_port())).unwrap();
     assert_eq!(run.partial, None);
-    // ICMP echo needs root or net.ipv4.ping_group_range; CI has the one or the other.
+    // ICMP echo needs root or net.ipv4.ping_group_range; CI has one of them.
     for metric in [Metric::IcmpRtt, Metric::UdpRtt, Metric::TcpConnect, Metric::HttpForeign, Metric::HttpKept]
     {
         let s = series(&run, metric);
@@ -55,7 +55,8 @@ fn the_record_is_consistent() {
         assert!(!load.congestion_control.is_empty());
     }
     let [offset, uncertainty] = run.instrument.clock_offset_s.unwrap();
-    // Server and client are this process; their clocks began at most a test's length apart.
+    // Server and client are this process; their clocks started within one test duration of each
+    // other.
     assert!((0.0..60.0).contains(&offset) && uncertainty < 0.01, "{offset} {uncertainty}");
     assert!(run.instrument.kernel_timestamp_ratio > 0.5, "{}", run.instrument.kernel_timestamp_ratio);
     assert!(run.instrument.send_lateness.count() > 100);
@@ -108,7 +109,8 @@ fn the_limit_of_bytes_ends_the_load_and_the_rest_is_measured() {
     let ends: Vec<_> = run.phases.iter().map(|p| (p.kind, p.end)).collect();
     assert_eq!(ends[1], (PhaseKind::Down, PhaseEnd::ByteLimit));
     assert_eq!(ends.last().unwrap().0, PhaseKind::Drain);
-    // Loopback passes any limit within a sample: then the phases after it are left out, and named.
+    // On loopback, the limit is exceeded within one sample: then the later phases are left out and
+    // named.
     let left_out = run.notes.iter().filter(|n| matches!(n, Note::PhaseLeftOut { .. })).count();
     assert_eq!(ends.len() + left_out, 5, "{ends:?} {:?}", run.notes);
     assert_eq!(run.partial, None);
@@ -185,7 +187,8 @@ fn the_byte_limit_of_the_server_ends_the_load() {
     let mut config = quick(server.local_port());
     config.phases = vec![phase(PhaseKind::Idle, 300, 300), phase(PhaseKind::Down, 10_000, 10_000)];
     let run = run(&config).unwrap();
-    // On loopback the limit is passed within a sample: the server may be the first to end it.
+    // On loopback, the limit is exceeded within one sample, so the server may be the first to end
+    // the test.
     let by_server = run.partial.as_ref().is_some_and(|r| matches!(r, Interruption::NoFlowLeft { .. }));
     let by_us = run.notes.iter().any(|n| matches!(n, Note::ServerByteLimit { .. }));
     assert!(by_server || by_us, "{:?} {:?}", run.partial, run.notes);

@@ -1,4 +1,4 @@
-//! Tests over real sockets on loopback: against our server, and against servers that misbehave.
+//! Tests over loopback sockets, against our server and against misbehaving ones.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod against_server;
 mod misbehaving;

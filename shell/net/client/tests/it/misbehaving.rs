@@ -1,4 +1,5 @@
-//! Against what is no server, or a bad one. Each fails in words, in bounded time.
+//! Tests against services that are not a server, or a bad one. Each must fail with a message, in
+//! bounded time.
 use crate::support::{UNPRIVILEGED, phase, quick, run, series};
 use fathom_client::{Family, ProbeKind, TestConfig, TestError};
 use fathom_probe::protocol::http_response;
@@ -10,7 +11,7 @@ use std::time::Instant;
 
 const HELLO: &str = r#"{"hello":{"session":"000102030405060708090a0b0c0d0e0f","address":"127.0.0.1","version":"9","congestion_controls":["cubic"],"limits":{"seconds":600,"bytes":1000000000,"flows":64}}}"#;
 
-/// A server that answers each connection as `answer` says; its threads end with their connections.
+/// A server that handles each connection with `answer`; its threads end with their connections.
 fn fake(answer: fn(&str, TcpStream)) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -32,7 +33,7 @@ fn wait_for_end(mut stream: &TcpStream) {
     while stream.read(&mut sink).is_ok_and(|n| n > 0) {}
 }
 
-/// Opens a session, and says nothing more.
+/// Opens a session and then stays silent.
 fn greet(mut stream: TcpStream) {
     say_hello(&mut stream);
     wait_for_end(&stream);
@@ -41,13 +42,13 @@ fn say_hello(stream: &mut TcpStream) {
     drop(stream.write_all(format!("{HELLO}\n").as_bytes()));
 }
 
-/// Takes the load of a flow.
+/// Receives the load of a flow.
 fn take_load(mut stream: TcpStream) {
     drop(stream.write_all(b"OK cubic\n"));
     wait_for_end(&stream);
 }
 
-/// Answers HTTP probes until the end of the connection.
+/// Answers HTTP probes until the connection ends.
 fn answer_http(mut stream: &TcpStream) {
     let mut buffer = [0; 4096];
     drop(stream.write_all(&http_response(200, "text/plain", b"x")));
@@ -68,7 +69,7 @@ fn config(port: u16) -> TestConfig {
     }
 }
 
-/// The result must come within `seconds`.
+/// The result must be available within `seconds`.
 fn within(seconds: u64, config: &TestConfig) -> Result<Run, TestError> {
     let start = Instant::now();
     let result = run(config);
@@ -156,7 +157,8 @@ fn it_closes_after_the_greeting() {
             say_hello(&mut s);
         }
     });
-    // Its kernel may accept a connection yet, and a handshake is a result: only UDP finds nothing for certain.
+    // Its kernel may still accept a connection, and a handshake is a result; only UDP certainly
+    // fails.
     let config = TestConfig { probes: vec![ProbeKind::Udp], ..config(port) };
     let error = within(20, &config).unwrap_err();
     assert!(matches!(error, TestError::Lost(..)), "{error:?}");
@@ -170,7 +172,7 @@ fn it_greets_and_then_stalls() {
         }
         wait_for_end(&s);
     });
-    // Its kernel goes on to accept connections, so handshakes are measured.
+    // Its kernel still accepts connections, so handshakes are measured.
     let run = within(20, &config(port)).unwrap();
     let reason = run.partial.clone().unwrap();
     let expected = matches!(reason, Interruption::NoFlowLeft { .. } | Interruption::NoReports { .. });
@@ -234,8 +236,8 @@ fn it_reports_nonsense() {
         _ => answer_http(&s),
     });
     let run = within(20, &config(port)).unwrap();
-    // The bytes that it claims may reach the limit before the line that is none arrives.
-    let by_line = run.partial.as_ref().is_some_and(|r| matches!(r, Interruption::SessionEnded { message, .. } if message.contains("not a line of the control protocol")));
+    // The claimed bytes may reach the limit before the invalid line arrives.
+    let by_line = run.partial.as_ref().is_some_and(|r| matches!(r, Interruption::SessionEnded { message, .. } if message.contains("invalid control message")));
     let by_limit = run.phases.iter().any(|p| p.end == PhaseEnd::ByteLimit);
     assert!(by_line || by_limit, "{:?} {:?}", run.partial, run.phases);
     assert!(run.series.iter().all(|s| s.values.iter().all(|v| v.is_finite()) && s.at_ns.is_sorted()));
@@ -245,7 +247,7 @@ fn it_reports_nonsense() {
 fn its_kept_connection_breaks_and_is_opened_again() {
     let port = fake(|line, mut s| match line.split(' ').nth(1) {
         Some("CONTROL") => greet(s),
-        // One answer a connection.
+        // One response per connection.
         _ => drop(s.write_all(&http_response(200, "text/plain", b"x"))),
     });
     let config = TestConfig { phases: vec![phase(PhaseKind::Idle, 2_500, 2_500)], ..config(port) };

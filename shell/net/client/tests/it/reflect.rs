@@ -1,4 +1,4 @@
-//! A server that is asked for longer than it gives a session, and that is started again.
+//! A server used for longer than a session may last, and one that restarts.
 use fathom_client::{ReflectConfig, ReflectedDelay, Reflection, Reflectors, TestConfig};
 use fathom_os::clock::Clock;
 use fathom_server::{Config, Server};
@@ -11,7 +11,7 @@ fn serve(port: u16) -> Server {
     Server::start(Config { listen, port, max_time: Duration::from_secs(3), ..Config::default() }).unwrap()
 }
 
-/// Answers of each host over so many seconds, and the seconds that had one.
+/// Replies of each host over some seconds, and the number of seconds with a reply.
 fn gather(reflectors: &mut Reflectors, clock: Clock, seconds: u64) -> (Vec<Reflection>, u64) {
     let (mut all, mut heard) = (Vec::new(), 0);
     for _ in 0..seconds {
@@ -34,11 +34,11 @@ fn sessions_follow_each_other_and_a_server_that_comes_back_is_another_host() {
     let (found, heard) = gather(&mut reflectors, clock, 9);
     let mut of: BTreeMap<u16, usize> = BTreeMap::new();
     found.iter().for_each(|one| *of.entry(one.host).or_default() += 1);
-    // 20 a second of the server, 3 by ICMP; both are there in every session.
+    // 20 per second from the server, 3 by ICMP; both exist in every session.
     assert!(of.len() == 2 && of[&0] > 60 && of[&0x8000] > 10, "{of:?}");
     assert_eq!(heard, 9, "{of:?}");
     assert_eq!(reflectors.problem(), None);
-    // The kernel's clock answers ICMP, and echo is asked until it has.
+    // The kernel's clock answers ICMP; echo is used until it does.
     let by_clock = |one: &&Reflection| one.host == 0x8000 && matches!(one.delay, ReflectedDelay::OneWay(_));
     assert!(found.iter().filter(by_clock).count() > 10, "{found:?}");
     let round_trip = found.iter().find_map(|one| match one.delay {
@@ -46,7 +46,7 @@ fn sessions_follow_each_other_and_a_server_that_comes_back_is_another_host() {
         ReflectedDelay::OneWay(_) => None,
     });
     assert!(round_trip.unwrap() < Duration::from_secs(1));
-    // Both clocks tick alike: each way by itself is known but for one constant.
+    // Both clocks run at the same rate: each one-way delay is known up to a constant.
     let sums = found.iter().filter_map(|one| match one.delay {
         ReflectedDelay::OneWay(delay) => Some(delay.up + delay.down),
         ReflectedDelay::RoundTrip(_) => None,

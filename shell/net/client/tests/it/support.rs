@@ -1,4 +1,4 @@
-//! A server, a quick plan, and ways to look at a run.
+//! A server, a short plan, and helpers to examine a run.
 use fathom_client::{Event, PhasePlan, ProbeKind, TestConfig, TestError, run_test};
 use fathom_run::{Metric, PhaseKind, Run, Series, SeriesKey};
 use fathom_server::{Config, Server};
@@ -14,7 +14,7 @@ pub(crate) fn phase(kind: PhaseKind, min_ms: u64, max_ms: u64) -> PhasePlan {
     PhasePlan { kind, min: Duration::from_millis(min_ms), max: Duration::from_millis(max_ms) }
 }
 
-/// Idle, down, up, both, drain, half a second each.
+/// Idle, down, up, both, drain: half a second each.
 pub(crate) fn quick(port: u16) -> TestConfig {
     use PhaseKind::{Both, Down, Drain, Idle, Up};
     TestConfig {
@@ -36,7 +36,7 @@ pub(crate) fn run_with_events(config: &TestConfig) -> (Result<Run, TestError>, V
     (run, events)
 }
 
-/// The kinds that need no privilege.
+/// Probe types that need no privilege.
 pub(crate) const UNPRIVILEGED: [ProbeKind; 3] = [ProbeKind::Udp, ProbeKind::Connect, ProbeKind::Persistent];
 
 pub(crate) fn series(run: &Run, metric: Metric) -> &Series {

@@ -1,4 +1,4 @@
-//! A client as plain as can be, and a server that must not have panicked.
+//! A minimal client, and a server that must not panic.
 use fathom_probe::protocol::{
     ClientMessage, LineReader, ServerMessage, SessionId, UDP_PROBE_BYTES, UdpProbe,
 };
@@ -8,14 +8,14 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration as StdDuration, Instant};
 
-/// Longer than anything takes on a busy machine.
+/// Longer than any operation takes on a busy machine.
 pub(crate) const PATIENCE: StdDuration = StdDuration::from_secs(10);
-/// Long enough for an answer that must not come.
+/// Long enough to conclude that no reply is coming.
 pub(crate) const SILENCE: StdDuration = StdDuration::from_millis(200);
 
 pub(crate) struct TestServer(Server);
 
-/// A server on both loopback addresses, with the defaults but for what `change` changes.
+/// A server on both loopback addresses with default settings, modified by `change`.
 pub(crate) fn serve(change: impl FnOnce(&mut Config)) -> TestServer {
     let listen = vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     let mut config = Config { listen, port: 0, patience: Duration::from_secs(2), ..Config::default() };
@@ -39,7 +39,7 @@ impl TestServer {
     pub(crate) fn refused(&self, reason: Refusal) -> u64 {
         self.stats().refused.get(&reason).copied().unwrap_or(0)
     }
-    /// Waits until the counts are as wanted.
+    /// Waits until the counters match.
     pub(crate) fn until(&self, what: &str, is_so: impl Fn(&Stats) -> bool) {
         let start = Instant::now();
         while !is_so(&self.stats()) {
@@ -63,10 +63,10 @@ pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// What the other side says after `words`, until it closes or resets the connection.
+/// What the server sends after `words`, until it closes or resets the connection.
 pub(crate) fn exchange(address: SocketAddr, words: &[u8]) -> Vec<u8> {
     let mut stream = connect(address);
-    // The server may have closed already.
+    // The server may already have closed the connection.
     let _ = stream.write_all(words);
     read_to_close(&mut stream)
 }
@@ -83,7 +83,7 @@ pub(crate) fn read_to_close(stream: &mut TcpStream) -> Vec<u8> {
     }
 }
 
-/// A line, without what follows it.
+/// One line; leaves the rest unread.
 pub(crate) fn read_line(stream: &mut TcpStream) -> String {
     let (mut line, mut byte) = (Vec::new(), [0]);
     loop {
@@ -121,7 +121,7 @@ impl Control {
     pub(crate) fn say(&mut self, message: &ClientMessage) {
         self.stream.write_all(&message.to_line()).unwrap();
     }
-    /// `None` at the end of the connection.
+    /// The next message; `None` at the end of the connection.
     pub(crate) fn next(&mut self) -> Option<ServerMessage> {
         next_message(&mut self.stream, &mut self.lines)
     }
@@ -134,7 +134,7 @@ impl Control {
             }
         }
     }
-    /// Ends the session and returns bytes up and down, and datagrams received and refused.
+    /// Ends the session. Returns bytes up and down, and datagrams received and refused.
     pub(crate) fn bye(&mut self) -> (u64, u64, u64, u64) {
         self.say(&ClientMessage::Bye {});
         match self.last() {
@@ -144,7 +144,7 @@ impl Control {
             other => panic!("{other:?} instead of bye"),
         }
     }
-    /// A flow and the server's answer to it.
+    /// Opens a flow; returns it with the server's response.
     pub(crate) fn flow(&self, number: u32, rest: &str) -> (TcpStream, String) {
         let mut stream = connect(self.address);
         writeln!(stream, "FATHOM/1 FLOW {} {number} {rest}", self.session).unwrap();
@@ -169,7 +169,7 @@ fn next_message(stream: &mut TcpStream, lines: &mut LineReader) -> Option<Server
     }
 }
 
-/// A socket at `local` that speaks with `server` only.
+/// A socket at `local`, connected to `server`.
 pub(crate) fn udp(local: IpAddr, server: SocketAddr) -> UdpSocket {
     let socket = UdpSocket::bind((local, 0)).unwrap();
     socket.connect(server).unwrap();

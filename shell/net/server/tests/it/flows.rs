@@ -1,4 +1,4 @@
-//! Load flows and reports of them.
+//! Load flows and their reports.
 use crate::client::{Control, SILENCE, ask, read_to_close, serve};
 use fathom_probe::protocol::{ClientMessage, FlowReport, ServerMessage, UdpProbe};
 use std::io::{ErrorKind, Read, Write};
@@ -37,7 +37,7 @@ fn load_that_comes_with_the_first_line_counts() {
     let server = serve(|_| ());
     let mut control = Control::open(server.v4());
     let (stream, _) = control.flow(1, "up -\nabc");
-    // The line's own end came after "abc".
+    // The end of the line came after "abc".
     server.until("the flow is open", |s| s.open_connections == 2);
     drop(stream);
     server.until("the flow has ended", |s| s.up_bytes == 4);
@@ -65,7 +65,8 @@ fn down_flows_carry_bytes_that_do_not_compress_and_reports_come_from_tcp_info() 
     assert!(flow_report.rtt_us.is_some_and(|rtt| rtt < 10_000_000), "{flow_report:?}");
     assert!(flow_report.cwnd_bytes.is_some_and(|cwnd| cwnd > 1_000) && flow_report.retransmits.is_some());
     let (_, down, ..) = control.bye();
-    // Load goes on between the count and the reset, so what arrived may be more than what was counted, never less.
+    // Load continues between the count and the reset, so more may arrive than was counted, never
+    // less.
     let arrived = 2_000_000 + read_to_close(&mut flow).len() as u64;
     assert!(down >= 2_000_000, "{down} bytes acknowledged of more than 2,000,000");
     assert!(down <= arrived, "{down} bytes acknowledged of {arrived} that arrived");

@@ -1,4 +1,4 @@
-//! Garbage, resets, and want of descriptors. Seeds are printed on failure by the assertion's message.
+//! Garbage, resets, and lack of descriptors. A failed assertion prints the seed.
 use crate::client::{Control, PATIENCE, connect, exchange, read_to_close, serve};
 use fathom_server::Refusal;
 use fathom_units::Rng;
@@ -9,13 +9,13 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::process::Command;
 use std::time::Duration;
 
-/// Reads until the server closes, but not for longer than it gives a first line.
+/// Reads until the server closes, but no longer than the timeout of a first line.
 fn finish(mut stream: TcpStream) {
     stream.shutdown(std::net::Shutdown::Write).unwrap_or(());
     read_to_close(&mut stream);
 }
 
-/// A line of the protocol with a few bytes changed, or nothing but noise.
+/// A protocol line with a few changed bytes, or random bytes.
 fn garbage(rng: &mut Rng, session: &str) -> Vec<u8> {
     let lines = [
         "FATHOM/1 CONTROL\n{\"report_every\":{\"ms\":100}}\n{\"bye\":{}}\n".to_owned(),
@@ -85,7 +85,7 @@ fn exhausted_descriptors() {
     });
     std::thread::sleep(Duration::from_secs(1));
     let failures = server.refused(Refusal::Descriptors);
-    // 10 tries a second, not a spin.
+    // 10 retries per second, not a busy loop.
     assert!(failures < 30, "{failures} failures");
     control.bye();
     drop(held);
@@ -95,7 +95,8 @@ fn exhausted_descriptors() {
     assert!(!exchange(server.v4(), b"GET /probe HTTP/1.0\r\n\r\n").is_empty());
 }
 
-/// Takes all descriptors of this process, the last one for a connection, whose other half then waits in the backlog.
+/// Uses up all descriptors of this process, the last one for a connection whose other end then
+/// waits in the backlog.
 fn exhaust(address: SocketAddr) -> (Vec<File>, TcpStream) {
     let mut files = Vec::new();
     while let Ok(file) = File::open("/dev/null") {
@@ -114,7 +115,7 @@ fn cpu_ticks() -> u64 {
 
 #[test]
 fn want_of_descriptors_is_waited_out() {
-    // The limit is the process's: this test runs itself again in one that has nothing else to do.
+    // The limit applies to a process, so this test runs itself again in a separate one.
     const INNER: &str = "FATHOM_TEST_FEW_DESCRIPTORS";
     if std::env::var_os(INNER).is_some() {
         return exhausted_descriptors();
@@ -137,7 +138,7 @@ fn want_of_descriptors_is_waited_out() {
 #[test]
 fn half_a_connection_is_no_hindrance() {
     let server = serve(|_| ());
-    // The client has closed its sending half, yet waits for the answer.
+    // The client closed its sending half but waits for the response.
     let mut stream = connect(server.v4());
     stream.write_all(b"FATHOM/1 CONTROL\n").unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();

@@ -3,7 +3,7 @@ use crate::client::{connect, exchange, serve};
 use fathom_probe::protocol::{HttpResponse, parse_response, probe_request};
 use std::io::{Read, Write};
 
-/// The answers in `bytes`: status and body of each.
+/// Status and body of each response in `bytes`.
 fn answers(mut bytes: &[u8]) -> Vec<(u16, String)> {
     let mut all = Vec::new();
     while !bytes.is_empty() {
@@ -76,7 +76,8 @@ fn a_client_that_never_reads_is_not_answered_without_end() {
     let mut stream = connect(server.v4());
     stream.set_nonblocking(true).unwrap();
     let flood = probe_request("h").repeat(1000);
-    // Until the connection takes no more: then the server has stopped reading, so it holds a bounded amount.
+    // Send until the connection accepts no more: then the server has stopped reading, so its memory
+    // use is bounded.
     let (mut sent, mut stuck) = (0_usize, 0);
     while stuck < 20 {
         match stream.write(&flood) {

@@ -36,7 +36,7 @@ fn a_session_ends_at_its_bytes_in_either_direction() {
         }
         assert!(is_limit(control.last()), "{direction}");
         let moved = server.stats().up_bytes + server.stats().down_bytes;
-        // 1 MiB is what one call moves.
+        // One call transfers up to 1 MiB.
         assert!(moved <= 5_000_000 + (1 << 20), "{direction}: {moved}");
         assert!(moved > 1_000_000, "{direction}: {moved}");
     }
@@ -47,7 +47,7 @@ fn one_address_may_hold_a_quarter_of_the_connections() {
     let server = serve(|c| c.max_connections = 8);
     let held: Vec<_> = (0..2).map(|_| connect(server.v4())).collect();
     server.until("both are accepted", |s| s.open_connections == 2);
-    // The reset may overtake the end of connect(2).
+    // The reset may arrive before connect(2) returns.
     let third = TcpStream::connect(server.v4()).and_then(|mut stream| stream.read(&mut [0]));
     assert_eq!(third.map_err(|e| e.kind()), Err(ErrorKind::ConnectionReset));
     assert_eq!(server.refused(Refusal::Connections), 1);
@@ -68,7 +68,7 @@ fn silence_and_slow_first_lines_are_closed_after_five_seconds() {
     let (mut silent, mut slow) = (connect(server.v4()), connect(server.v4()));
     slow.set_nonblocking(true).unwrap();
     let closed = loop {
-        // One byte every 100 ms: it would be a valid line after a while.
+        // One byte every 100 ms: it would eventually be a valid line.
         let _ = slow.write(b"F");
         std::thread::sleep(std::time::Duration::from_millis(100));
         match slow.read(&mut [0]) {
@@ -80,7 +80,7 @@ fn silence_and_slow_first_lines_are_closed_after_five_seconds() {
     assert!(closed.as_secs_f64() > 4.0, "closed after {closed:?}");
     assert!(read_to_close(&mut silent).is_empty());
     assert_eq!(server.refused(Refusal::Silent), 2);
-    // A kept connection may be silent for longer than a first line.
+    // A kept-alive connection may be silent longer than the timeout of a first line.
     let mut kept = connect(server.v4());
     kept.write_all(&probe_request("h")).unwrap();
     assert!(kept.read(&mut [0; 200]).unwrap() > 0);

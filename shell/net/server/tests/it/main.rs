@@ -1,4 +1,4 @@
-//! The server, over real sockets on loopback.
+//! Tests of the server over loopback sockets.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod client;
 mod flows;

@@ -23,7 +23,7 @@ fn one_family_alone_is_enough() {
 fn a_host_with_ipv6_switched_off_is_served_over_ipv4() {
     in_new_namespace(|| {
         for family in ["all", "default", "lo"] {
-            // The file of the namespace of the thread that writes.
+            // `/proc/sys/net` shows the namespace of the writing thread.
             std::fs::write(format!("/proc/sys/net/ipv6/conf/{family}/disable_ipv6"), "1").unwrap();
         }
         let server = serve(|c| c.listen.clear());
@@ -82,7 +82,7 @@ fn the_session_of_a_client_that_vanished_is_freed() {
         let control = Control::open(server.v4());
         let (_up, _) = control.flow(1, "up -");
         let (_down, _) = control.flow(2, "down -");
-        // From here on not even a FIN or RST comes through.
+        // From here on not even a FIN or RST arrives.
         run("ip", &["link", "set", "lo", "down"]);
         server.until("the session is given up", |s| s.open_sessions == 0);
         server.until("its connections too", |s| s.open_connections == 0);

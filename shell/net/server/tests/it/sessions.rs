@@ -37,7 +37,7 @@ fn the_token_opens_and_nothing_else_does() {
     }
     assert!(Control::try_open(server.v4(), "FATHOM/1 CONTROL s3cret\n").is_ok());
     assert_eq!(server.refused(Refusal::Token), 3);
-    // A server without a token takes any.
+    // A server without a token accepts any.
     assert!(Control::try_open(serve(|_| ()).v4(), "FATHOM/1 CONTROL anything\n").is_ok());
 }
 

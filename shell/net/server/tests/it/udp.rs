@@ -36,7 +36,7 @@ fn nothing_is_answered_to_strangers() {
     let mut control = Control::open(server.v4());
     let good = UdpProbe::request(control.session, 1, 1).encode();
     let here = control.udp();
-    // The session's name from another address: what a spoofed source would look like.
+    // The session identifier from another address, as with a spoofed source.
     let elsewhere = udp("127.0.0.2".parse().unwrap(), server.v4());
     assert_eq!(ask(&elsewhere, &good, SILENCE), None);
     let unknown = UdpProbe::request(SessionId([9; 16]), 1, 1).encode();
@@ -60,7 +60,7 @@ fn a_server_on_all_addresses_replies_from_the_one_that_was_asked() {
     let server = serve(|c| c.listen.clear());
     for ip in ["127.0.0.1", "127.0.0.77", "::1"] {
         let control = Control::open(server.at(ip));
-        // Connected: a reply from any other address would not arrive.
+        // Connected, so a reply from any other address would not arrive.
         let reply = ask(&control.udp(), &UdpProbe::request(control.session, 1, 1).encode(), PATIENCE);
         assert!(reply.is_some(), "{ip}");
     }

@@ -1,11 +1,11 @@
-//! Probes over connections of their own.
+//! Probes with their own connections.
 use crate::memory::{answered, row, start, tally, wait_for};
 use fathom_watch_samples::Outcome;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::time::Duration;
 
-/// A server that answers each request after a while, which is 0 for those after the first `slow`.
+/// A server that delays its response to the first `slow` requests.
 fn http(slow: usize, delay: Duration) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -78,7 +78,7 @@ fn a_dns_answer_counts_if_it_answers_the_question() {
     std::thread::spawn(move || {
         let mut buffer = [0; 512];
         while let Ok((length, from)) = server.recv_from(&mut buffer) {
-            // First an answer to something else, then the right one.
+            // First an answer to a different query, then the right one.
             let mut answer = buffer[..length].to_vec();
             answer[2] |= 0x80;
             let mut other = answer.clone();

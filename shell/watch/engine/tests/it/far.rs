@@ -1,4 +1,5 @@
-//! A far end on a TUN interface in a namespace of its own, which answers pings as badly as it is told to.
+//! A simulated network on a TUN interface in its own namespace, which answers pings with configured
+//! impairments.
 use fathom_os::netlink::{LOOPBACK, Netlink, interface_index};
 use fathom_os::tun::{Tun, VNET_HEADER_BYTES};
 use fathom_test_support::new_namespace;
@@ -7,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// When each answer to the n-th request of an address is to leave, after it came.
+/// Delays of the replies to the n-th request to an address.
 pub(crate) type Manner = fn(last_octet: u8, n: u32) -> Vec<Duration>;
 
-/// Runs `test` in the namespace, with 10.77.0.0/16 and fd77::/64 beyond the interface.
+/// Runs `test` in the namespace, with 10.77.0.0/16 and fd77::/64 behind the interface.
 pub(crate) fn with(manner: Manner, test: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
@@ -59,7 +60,8 @@ fn answer(tun: &Tun, manner: Manner, over: &AtomicBool) {
     }
 }
 
-/// The echo reply to a request: addresses exchanged, which no checksum minds, and another type.
+/// The echo reply to a request: addresses swapped, which does not affect checksums, and another
+/// type.
 fn reply(packet: &[u8]) -> Option<Vec<u8>> {
     let mut reply = packet.to_vec();
     let (at, request, answer) = if packet[0] >> 4 == 4 {
@@ -73,7 +75,7 @@ fn reply(packet: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     reply[at] = answer;
-    // RFC 1624: of the checksum only the type's word changes.
+    // RFC 1624: only the word with the type changes the checksum.
     let before = u32::from(!u16::from_be_bytes([packet[at + 2], packet[at + 3]]));
     let sum = before + u32::from(!(u16::from(request) << 8)) + (u32::from(answer) << 8_u32);
     let folded = (sum & 0xffff) + (sum >> 16);

@@ -1,4 +1,4 @@
-//! The routers of a path through namespaces of this test's own.
+//! The routers of a path through this test's own namespaces.
 use crate::memory::{answered, row, start, wait_for};
 use fathom_os::netns::NetNs;
 use fathom_test_support::{in_new_namespace, new_namespace};
@@ -7,7 +7,8 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::process::Command;
 
-/// Namespaces in a row, each a router for the one before: 10.8.N.0/24 and fd08:N::/64 lie between N and N + 1.
+/// Namespaces in a row, each a router for the previous one: 10.8.N.0/24 and fd08:N::/64 are between
+/// N and N + 1.
 struct Row {
     namespaces: Vec<(NetNs, File)>,
 }
@@ -71,7 +72,7 @@ fn each_router_is_a_series_and_a_new_one_is_reported() {
             }
             assert!(memory.of(name, "hop 4").is_none(), "nothing lies beyond the end");
         }
-        // The first router answers with another address from now on.
+        // The first router answers from another address from now on.
         row_of_four.sh(1, "ip addr del 10.8.0.2/24 dev left; ip addr add 10.8.0.9/24 dev left; ip route replace 10.8.0.0/24 dev left");
         row_of_four
             .sh(0, "ip route replace 10.8.2.0/24 via 10.8.0.9; ip route replace 10.8.1.0/24 via 10.8.0.9");

@@ -33,7 +33,8 @@ fn two_thousand_targets_are_all_answered() {
         assert_eq!((all.lost, all.failed, all.late), (0, 0, 0), "{all:?}");
         delays.sort_unstable();
         let median = delays[delays.len() / 2];
-        // By the kernel's stamps a few microseconds; the bound leaves room for a host that is busy with other tests.
+        // A few microseconds by kernel timestamps; the bound leaves room for a host that is busy
+        // with other tests.
         assert!(median < Duration::from_millis(1), "median {median}");
     });
 }

@@ -1,4 +1,4 @@
-//! What a line can do to answers.
+//! Effects of a bad link on replies.
 use crate::far;
 use crate::memory::{answered, row, start, tally, wait_for};
 use fathom_watch_samples::Outcome;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// By the last octet of the address that is asked.
+/// Impairments by the last octet of the probed address.
 fn manner(last_octet: u8, n: u32) -> Vec<Duration> {
     match last_octet {
         2 => vec![MS(30)],
@@ -14,7 +14,7 @@ fn manner(last_octet: u8, n: u32) -> Vec<Duration> {
         3 => vec![MS(1_500)],
         4 => vec![],
         5 => vec![MS(5), MS(6)],
-        // Every other answer is overtaken by the next.
+        // Every other reply is overtaken by the next one.
         6 => vec![MS(if n.is_multiple_of(2) { 150 } else { 5 })],
         _ => vec![MS(1)],
     }

@@ -1,4 +1,4 @@
-//! The engine on real sockets: loopback, and namespaces of this test's own.
+//! Tests of the engine on real sockets: loopback and the test's own namespaces.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod connections;
 mod far;

@@ -93,7 +93,8 @@ pub(crate) fn start(text: &str) -> (Monitor, Memory) {
     (Monitor::start(&plan(text), Box::new(memory.clone())).unwrap(), memory)
 }
 
-/// Looks every 20 ms until `look` gives something: half a minute is far more than any of these needs.
+/// Calls `look` every 20 ms until it returns a value. Half a minute is far more than any test
+/// needs.
 pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(30) {

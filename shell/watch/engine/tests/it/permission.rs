@@ -1,11 +1,12 @@
-//! Where ICMP is closed to the user.
+//! Systems where the user may not send ICMP.
 use std::process::Command;
 
-/// Runs the example `allowed` without any capability, in a network namespace where `prepare` has been run before.
+/// Runs the example `allowed` without capabilities, in a network namespace where `prepare` ran
+/// before.
 fn without_capabilities(prepare: &str) -> String {
     fathom_test_support::require_namespaces();
     let folder = tempfile::tempdir().unwrap();
-    // The build's own folder may be closed to others.
+    // The build directory may be inaccessible to other users.
     let example = std::env::current_exe().unwrap().with_file_name("../examples/allowed");
     std::fs::copy(&example, folder.path().join("allowed")).unwrap_or_else(|e| {
         panic!("{}: {e}; cargo test builds it unless --test is given", example.display())
@@ -19,7 +20,7 @@ fn without_capabilities(prepare: &str) -> String {
 
 #[test]
 fn a_closed_group_range_is_reported_with_a_remedy() {
-    // A new network namespace lets no group in.
+    // A new network namespace permits no group.
     let output = without_capabilities(":");
     assert!(output.contains("net.ipv4.ping_group_range") && output.contains("CAP_NET_RAW"), "{output}");
 }

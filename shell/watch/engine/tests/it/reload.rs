@@ -1,4 +1,4 @@
-//! A new plan while probes are under way.
+//! Reloads a plan while probes are in flight.
 use crate::memory::{answered, plan, row, start, wait_for};
 use fathom_test_support::in_new_namespace;
 use fathom_units::Duration;
@@ -29,7 +29,8 @@ fn an_unchanged_target_has_no_gap() {
         let stays = memory.samples("stays", "icmp");
         let first = stays[0].at.0;
         for (n, sample) in stays.iter().enumerate() {
-            // On the grid, less what a busy host leaves out; a reload must neither shift it nor leave a hole of its own.
+            // On the grid, except for slots missed by a busy host. A reload must neither shift the
+            // grid nor leave a gap.
             let off = (sample.at.0 - first) % 100_000_000;
             assert!(
                 off.min(100_000_000 - off) < 5_000_000,

@@ -1,4 +1,4 @@
-//! TLS and HTTPS, with a certificate that nobody vouches for.
+//! TLS and HTTPS, with a self-signed certificate.
 use crate::memory::{answered, start, wait_for};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, Stream};
@@ -22,7 +22,7 @@ fn serve() -> u16 {
             std::thread::spawn(move || {
                 let mut session = ServerConnection::new(config).unwrap();
                 let mut stream = Stream::new(&mut session, &mut connection);
-                // A probe of the handshake alone ends here.
+                // A TLS probe ends here.
                 if stream.read(&mut [0; 4_096]).is_ok_and(|length| length > 0) {
                     let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n");
                 }
@@ -50,7 +50,7 @@ fn each_part_is_a_series_and_the_certificate_is_noted_once() {
         }
     }
     assert!(monitor.stop().is_empty());
-    // Where the host has no authorities at all, nothing can be said of a certificate.
+    // Without any certificate authorities on the host, certificates cannot be checked.
     let events = memory.events("certificate");
     assert!(
         events.len() <= 2 && events.iter().all(|text| text.contains("the certificate is not valid here")),

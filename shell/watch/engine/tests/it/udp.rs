@@ -1,4 +1,4 @@
-//! UDP probes against a server of this project.
+//! UDP probes against `fathom serve`.
 use crate::memory::{answered, row, start, wait_for};
 use fathom_server::{Config, Server};
 use fathom_units::Duration;
@@ -12,7 +12,7 @@ fn serve(max_time: Duration) -> Server {
 
 #[test]
 fn round_trip_and_one_way_delays_through_many_sessions() {
-    // Sessions of two seconds: each is taken over by the next.
+    // Sessions of two seconds: each is replaced by the next.
     let server = serve(Duration::from_secs(2));
     let port = server.local_port();
     let (monitor, memory) = start(&format!(
@@ -44,6 +44,7 @@ fn round_trip_and_one_way_delays_through_many_sessions() {
         gaps.extend(all.zip(back).map(|(all, back)| (all - back - delay(one.outcome).unwrap()).abs()));
     }
     gaps.sort_unstable_by(f64::total_cmp);
-    // Each way is measured by the fitted clock: together they are the round trip, but where noise made one negative.
+    // Each direction is measured with the fitted clock; their sum is the round-trip time, except
+    // where noise made one negative.
     assert!(gaps[gaps.len() / 2] < 50e-6, "{gaps:?}");
 }

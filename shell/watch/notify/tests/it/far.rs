@@ -1,10 +1,10 @@
-//! Far ends on loopback.
+//! Receivers on loopback.
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 
-/// A web server that gives the n-th request the n-th of these answers, then the last one. Tells each request's first line,
-/// headers and body.
+/// A web server that answers the n-th request with the n-th response and later ones with the last.
+/// Passes on each request's first line, headers and body.
 pub(crate) fn web(answers: &'static [&'static str]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -42,13 +42,13 @@ fn request(stream: &mut &TcpStream) -> String {
     text + &String::from_utf8(body).unwrap()
 }
 
-/// A server that takes connections and never answers.
+/// A server that accepts connections and never answers.
 pub(crate) fn silent() -> (String, TcpListener) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     (listener.local_addr().unwrap().to_string(), listener)
 }
 
-/// A relay whose greeting comes letter by letter: one whenever it has waited in vain for a tenth of a second to be told something.
+/// A relay that sends its greeting one letter at a time, after each 0.1 s without input.
 pub(crate) fn dribbling() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -56,7 +56,7 @@ pub(crate) fn dribbling() -> String {
         let (mut stream, _) = listener.accept().unwrap();
         stream.set_read_timeout(Some(std::time::Duration::from_millis(100))).unwrap();
         let mut letters = "220 slowly does it\r\n".bytes();
-        // Until who asked has gone, or speaks.
+        // Until the client disconnects or sends something.
         while stream.read(&mut [0]).is_err() {
             let Some(letter) = letters.next() else { return };
             stream.write_all(&[letter]).unwrap();
@@ -65,12 +65,13 @@ pub(crate) fn dribbling() -> String {
     address
 }
 
-/// A port on which nobody listens.
+/// A port without a listener.
 pub(crate) fn closed() -> String {
     format!("127.0.0.1:{}", fathom_test_support::unused_port())
 }
 
-/// A mail relay that answers `wrong` to the command that begins so, and tells all that it was told.
+/// A mail relay that answers commands with this prefix with `wrong`. Passes on everything it
+/// receives.
 pub(crate) fn relay(wrong: Option<(&'static str, &'static str)>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

@@ -1,4 +1,4 @@
-//! Receivers that work, and such as do not.
+//! Receivers that work and receivers that fail.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod far;
 mod queue;

@@ -1,4 +1,4 @@
-//! What waits: for a receiver that fails, for one that hangs, for the next start.
+//! Queued notifications: for a receiver that fails, for one that hangs, and across restarts.
 use crate::far::{closed, silent, web};
 use crate::transports::transition;
 use fathom_units::{Duration, WallTime};

@@ -1,4 +1,4 @@
-//! One attempt by each way: what arrives, and what is said of what does not.
+//! One attempt with each transport: what arrives, and the errors.
 use crate::far::{closed, dribbling, relay, silent, web};
 use fathom_units::{Duration, WallTime};
 use fathom_watch_alert::{Change, Evidence, Login, Receiver, Relay, RelayTls, Route, Transition};

@@ -1,11 +1,11 @@
-//! The dashboards for Grafana: each query of each panel brings data from a real Prometheus.
+//! Grafana dashboards: each query of each panel returns data from a real Prometheus.
 use crate::past::{Past, plan, push, until};
 use crate::receiver::{Kind, Receiver};
 use fathom_test_support::unused_port;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The first version of the schema whose panels are all of the kinds used (Grafana 10).
+/// The first schema version that supports all panel types used (Grafana 10).
 const SCHEMA: u64 = 38;
 
 fn dashboards() -> Vec<(PathBuf, Value)> {

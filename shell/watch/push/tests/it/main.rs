@@ -1,4 +1,4 @@
-//! From a history to receivers: real ones, and such as do what real ones do on bad days.
+//! From a history to receivers: real ones, and simulated ones that fail.
 #![allow(clippy::unwrap_used, reason = "a test says what failed by failing")]
 
 mod dashboards;

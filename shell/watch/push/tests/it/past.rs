@@ -1,4 +1,4 @@
-//! A history of the last minutes, made up, and what a receiver should have of it.
+//! A generated history of the last minutes, and the data that a receiver should have.
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_plan::{Plan, parse};
 use fathom_watch_push::{Destination, Names, Pusher};
@@ -14,7 +14,7 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 pub(crate) const THIS_HOST: &str = "this host";
-/// No step of a test takes so long, unless it has failed.
+/// Timeout of each step of a test.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -31,7 +31,7 @@ pub(crate) fn now() -> WallTime {
     fathom_os::clock::wall_now()
 }
 
-/// Waits until something is so.
+/// Retries `look` until it returns a value.
 pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
@@ -44,7 +44,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 impl Past {
-    /// An empty one that begins some minutes ago.
+    /// An empty history that starts some minutes ago.
     pub(crate) fn new(minutes_ago: u64) -> Past {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().to_owned();
@@ -57,7 +57,8 @@ impl Past {
         let key = SeriesKey { target: target.into(), probe: probe.into(), unit };
         self.history.series(&key).unwrap()
     }
-    /// Records so many minutes more: delays of 10 to 200 ms, some of them lost, late, failed, twice or not in order.
+    /// Records more minutes: delays of 10 to 200 ms, some probes lost, late, failed, duplicated or
+    /// reordered.
     pub(crate) fn goes_on(&mut self, minutes: u64) {
         for name in ["router", "offices/berlin"] {
             let id = self.series(name, "icmp", Unit::Seconds);
@@ -87,7 +88,7 @@ impl Past {
             }
         }
         let id = self.series(THIS_HOST, "lateness of icmp", Unit::Seconds);
-        // One beyond the end says that all before it is written.
+        // A sample beyond the end shows that everything before it is written.
         for second in 0..=minutes * 60 {
             let at = WallTime(self.until.0 + second * SECOND_NS);
             self.history.record(id, &[Sample { at, outcome: Outcome::Answered(Duration::from_micros(80)) }]);
@@ -95,7 +96,7 @@ impl Past {
         self.until = WallTime(self.until.0 + minutes * 60 * SECOND_NS);
         self.history.save(self.until);
     }
-    /// Begins to send from `from` on.
+    /// Starts sending at `from`.
     pub(crate) fn begin_at(&self, name: &str, from: WallTime) {
         let text = format!("{{\"fathom_push\":1,\"upto_ms\":{},\"series\":[]}}", from.0 / 1_000_000);
         let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
@@ -105,7 +106,7 @@ impl Past {
     pub(crate) fn cursor(&self, name: &str) -> PathBuf {
         self.dir.join(format!("push-{name}.json.gz"))
     }
-    /// Up to when a destination has sent, in milliseconds.
+    /// The time up to which a destination has sent, in milliseconds.
     pub(crate) fn sent_ms(&self, name: &str) -> u64 {
         let mut text = String::new();
         let Ok(file) = std::fs::File::open(self.cursor(name)) else { return 0 };
@@ -113,11 +114,11 @@ impl Past {
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         json["upto_ms"].as_u64().unwrap()
     }
-    /// The last time that is sent of what is recorded: `settle` is kept back, then whole steps are sent.
+    /// The last time that is sent: `settle` before the end, rounded down to whole steps.
     pub(crate) fn last_ms(&self) -> u64 {
         (self.until.0 / 1_000_000 - SETTLE_MS) / INTERVAL_MS * INTERVAL_MS
     }
-    /// What the history itself says of a series up to a time.
+    /// The history's own data of a series up to a time.
     pub(crate) fn truth(&self, target: &str, to_ms: u64) -> Column {
         let mut reader = HistoryReader::open(&self.dir).unwrap();
         let (id, _) = reader.series().unwrap().into_iter().find(|(_, key)| key.target == target).unwrap();
@@ -134,10 +135,10 @@ impl Past {
 }
 
 pub(crate) const INTERVAL_MS: u64 = 10_000;
-/// A timeout of 1 s, and what it takes until all is on the disk.
+/// A timeout of 1 s, and the time until everything is on disk.
 pub(crate) const SETTLE_MS: u64 = 16_000;
 
-/// A plan with one destination of that name.
+/// A plan with one destination of this name.
 pub(crate) fn plan(push: &str) -> Plan {
     let text = format!(
         "[defaults]\ntimeout = '1s'\n[[target]]\nname = 'router'\nhost = '192.0.2.1'\n\
@@ -147,20 +148,20 @@ pub(crate) fn plan(push: &str) -> Plan {
     parse(&text, "test").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What sends, and what it told that nobody has asked for yet.
+/// A running sender, and its notes that were not read yet.
 pub(crate) struct Pushing {
     pusher: Pusher,
     notes: RefCell<VecDeque<String>>,
 }
 
-/// Sends what is in `dir` as a plan says.
+/// Sends the history in `dir` according to `plan`.
 pub(crate) fn push(plan: &Plan, dir: &Path) -> Pushing {
     let all = plan.pushes.iter().map(|push| Destination::of(push).unwrap()).collect();
     Pushing { pusher: Pusher::start(all, Names::of(plan, THIS_HOST), dir), notes: RefCell::default() }
 }
 
 impl Pushing {
-    /// The next note that holds these words.
+    /// The next note that contains `words`.
     pub(crate) fn wait_for_note(&self, words: &str) -> String {
         until(&format!("a note of {words:?}"), || {
             let mut notes = self.notes.borrow_mut();

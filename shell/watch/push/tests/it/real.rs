@@ -1,10 +1,12 @@
-//! What Prometheus and VictoriaMetrics have, against what the history has: with outages, restarts and a damaged cursor between.
+//! Data in Prometheus and VictoriaMetrics compared with the history, with outages, restarts and a
+//! damaged cursor.
 use crate::past::{Past, plan, push, until};
 use crate::receiver::{Kind, Receiver};
 use fathom_test_support::unused_port;
 use fathom_units::WallTime;
 
-/// Half a bucket each way is what the history knows; Prometheus takes the middle of a bucket its own way.
+/// The history is exact to half a bucket in either direction; Prometheus interpolates in its own
+/// way.
 const BUCKET: f64 = 0.022;
 
 fn is_near(seen: f64, truth: f64, share: f64, what: &str) {
@@ -30,7 +32,7 @@ fn counts_agree(receiver: &Receiver, past: &Past, at_ms: u64) {
             let query = format!("fathom_{name}_answers_total{{{labels}}}");
             assert_eq!(receiver.value(&query, at_ms), count as f64, "{query}");
         }
-        // The rise since the zero at the start is all that was counted.
+        // The increase since the zero at the start is the total count.
         let rise = format!(
             "max_over_time(fathom_probes_total{{{labels},outcome='lost'}}[1h]) - min_over_time(fathom_probes_total{{{labels},outcome='lost'}}[1h])"
         );
@@ -48,14 +50,15 @@ fn prometheus_has_all_that_the_history_has_after_outages_and_restarts() {
     let pusher = push(&plan, &past.dir);
     pusher.wait_for_note("takes nothing");
     let receiver = Receiver::start(Kind::Prometheus, port, &dir);
-    // Prometheus 2.42 reads a request of 2.0 as an empty one of 1.0, and says nothing of what it wrote.
+    // Prometheus 2.42 reads a request of 2.0 as an empty one of 1.0, and does not report what it
+    // wrote.
     pusher.wait_for_note("does not know remote-write 2.0 (it does not say what it wrote): it is sent 1.0");
     until("the first part", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     counts_agree(&receiver, &past, past.last_ms());
     receiver.kill();
     past.goes_on(10);
     pusher.wait_for_note("takes nothing");
-    // Both ends go, and come again.
+    // Both ends stop and restart.
     pusher.stop();
     past.goes_on(6);
     let again = push(&plan, &past.dir);
@@ -88,7 +91,7 @@ fn victoria_metrics_has_all_that_the_history_has_after_an_outage() {
     let pusher = push(&plan, &past.dir);
     until("the first part", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     counts_agree(&receiver, &past, past.last_ms());
-    // A crash would cost it what it took in the last seconds, which it has said to have.
+    // A crash would lose the last seconds, which it had already acknowledged.
     receiver.stop();
     past.goes_on(12);
     pusher.wait_for_note("takes nothing");
@@ -101,7 +104,7 @@ fn victoria_metrics_has_all_that_the_history_has_after_an_outage() {
     let within = "fathom_rtt_seconds_bucket{target='router',le='0.03125'}";
     assert_eq!(after.value(within, at_ms), edge.count(&truth) as f64);
     assert_eq!(after.value("fathom_rtt_seconds_count{target='router'}", at_ms), truth.count() as f64);
-    // Between edges that are a factor of two apart, it can but guess.
+    // Between bounds that are a factor of two apart, it can only interpolate.
     let median = after.value("histogram_quantile(0.5, fathom_rtt_seconds_bucket{target='router'})", at_ms);
     is_near(median, truth.quantile(0.5).unwrap(), 0.5, "median");
     pusher.stop();

@@ -1,4 +1,4 @@
-//! Receivers of flesh and blood: Prometheus and VictoriaMetrics, each in a directory of its own, on loopback.
+//! Real receivers: Prometheus and VictoriaMetrics, each in its own directory, on loopback.
 use crate::past::until;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -55,12 +55,12 @@ impl Receiver {
         until("the receiver", || receiver.get(ready));
         receiver
     }
-    /// The power goes.
+    /// Simulates a power failure.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
-    /// It is told to stop, as for an upgrade.
+    /// Stops it cleanly, as for an upgrade.
     pub(crate) fn stop(mut self) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").arg(pid).status().unwrap().success());
@@ -70,13 +70,13 @@ impl Receiver {
         let mut answer = ureq::get(format!("http://127.0.0.1:{}{path}", self.port)).call().ok()?;
         answer.body_mut().read_to_string().ok()
     }
-    /// What a query gives at a time: each series' labels and value.
+    /// The result of a query at a time: labels and value of each series.
     pub(crate) fn query(&self, promql: &str, at_ms: u64) -> Vec<(Value, f64)> {
         let escaped: String = promql
             .bytes()
             .map(|b| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02x}") })
             .collect();
-        // What was written is to be seen at once.
+        // Makes written data visible immediately.
         if self.kind == Kind::VictoriaMetrics {
             self.get("/internal/force_flush").unwrap();
         }
@@ -98,7 +98,7 @@ impl Receiver {
             .map(|one| (one["metric"].clone(), number(one)))
             .collect()
     }
-    /// The one value that a query gives.
+    /// The single value of a query.
     pub(crate) fn value(&self, promql: &str, at_ms: u64) -> f64 {
         let all = self.query(promql, at_ms);
         assert_eq!(all.len(), 1, "{promql}: {all:?}; its log is in {}", self.dir.display());

@@ -1,4 +1,4 @@
-//! Receivers that refuse, hang, ask for patience, or know another version.
+//! Receivers that refuse, hang, ask for retries, or support another version.
 use crate::past::{Past, plan, push, until};
 use fathom_watch_plan::parse;
 use std::collections::BTreeMap;
@@ -6,13 +6,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::mpsc::{Receiver, channel};
 
-/// A request as it came.
+/// A received request.
 struct Request {
     headers: BTreeMap<String, String>,
     body: Vec<u8>,
 }
 
-/// Answers each request by the next of these, and the last of them for ever; an empty one is never given.
+/// Answers each request with the next response, and repeats the last one. An empty string means no
+/// response.
 fn receiver(answers: Vec<String>) -> (String, Receiver<Request>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("url = 'http://{}/x'\n", listener.local_addr().unwrap());
@@ -63,7 +64,7 @@ fn answer(status: &str, headers: &str, body: &str) -> String {
 
 const WRITTEN: &str = "X-Prometheus-Remote-Write-Samples-Written: 1\r\n";
 
-/// Twelve minutes, from the start on: three stretches of at most 30 points.
+/// Twelve minutes, from the start: three stretches of at most 30 points.
 fn past() -> Past {
     let mut past = Past::new(13);
     past.begin_at("far", past.until);
@@ -155,7 +156,8 @@ fn a_receiver_that_hangs_does_not_delay_a_stop() {
 #[test]
 fn points_rejected_by_an_otlp_receiver_are_reported() {
     let past = past();
-    // ExportMetricsServiceResponse { partial_success { rejected_data_points: 12, error_message: "too old" } }
+    // ExportMetricsServiceResponse { partial_success { rejected_data_points: 12, error_message:
+    // "too old" } }
     let some = answer("200 OK", "", "\n\u{b}\u{8}\u{c}\u{12}\u{7}too old");
     let (url, requests) = receiver(vec![some, answer("200 OK", "", "")]);
     let pusher =
@@ -188,7 +190,7 @@ fn a_token_is_read_each_time() {
 #[test]
 fn a_full_disk_does_not_stop_sending() {
     let past = past();
-    // A directory in the way of the new file fails as a full disk does, for root too.
+    // A directory in place of the new file fails like a full disk, even for root.
     std::fs::create_dir(past.dir.join("push-far.json.gz.new")).unwrap();
     let (url, requests) = receiver(vec![answer("204 No Content", "", "")]);
     let pusher = push(&plan(&format!("kind = 'remote_write'\nversion = '1.0'\n{url}")), &past.dir);

@@ -1,12 +1,12 @@
-//! What no packing of single samples gets below: the entropy of their codes.
+//! Lower bound for compressing single samples: the entropy of their codes.
 use fathom_watch_samples::{Code, Outcome};
 use std::collections::BTreeMap;
 
-/// Seconds of a chunk, whose codes are packed together.
+/// Seconds per chunk, whose codes are compressed together.
 const CHUNK: u64 = 6 * 3_600;
 
-/// Entropy (Shannon, 1948) of the codes of each chunk, each sample for itself: a packer that is told of each chunk how frequent each code
-/// is needs so much, and the table besides.
+/// Entropy (Shannon, 1948) of the codes of each chunk, samples taken as independent. A compressor
+/// that knows the frequency of each code in each chunk needs this much, plus the table.
 #[derive(Clone, Default)]
 pub(crate) struct Floor {
     counts: BTreeMap<u16, u64>,

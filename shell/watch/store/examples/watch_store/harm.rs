@@ -1,4 +1,5 @@
-//! A writer to be killed, one whose disk is full, and one whose clock is stepped; and what must be there afterwards.
+//! A writer that is killed, one with a full disk, and one with a stepped clock; and checks of the
+//! result.
 use super::{Failure, SECOND, START, config, series};
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_samples::{Code, Outcome, Sample, Stored};
@@ -7,13 +8,13 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// Series of the writer that is killed.
+/// Number of series of the killed writer.
 const SERIES: u32 = 50;
-/// Seconds that a crash may take: what is not durable yet.
+/// Seconds of data that a crash may lose because they are not durable yet.
 const DURABLE_SECONDS: u64 = 10;
 const DAY: u64 = 86_400;
 
-/// The sample of a second: the same each time it is asked for.
+/// The sample of a second; always the same.
 fn sample(series: u32, at: WallTime) -> Sample {
     let mut rng = Rng::new(at.0 ^ u64::from(series));
     let rtt = Duration::from_micros(10_000 + rng.exponential(4_000));
@@ -33,7 +34,7 @@ fn read(reader: &mut HistoryReader, id: SeriesId) -> Result<Vec<Stored>, Failure
     Ok(reader.stored(id, WallTime(0), WallTime(u64::MAX / 2))?)
 }
 
-/// Goes on where the history ends, as fast as the disk lets it.
+/// Continues where the history ends, as fast as the disk allows.
 pub(crate) fn write(dir: &Path) -> Result<(), Failure> {
     let (mut history, repairs) = History::open(dir, &config(DURABLE_SECONDS))?;
     if !repairs.is_empty() {
@@ -54,7 +55,7 @@ pub(crate) fn write(dir: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Every second from the first to the last is there, once, as it was; tells the last.
+/// Checks that every second is present exactly once and correct; prints the last.
 pub(crate) fn check(dir: &Path) -> Result<(), Failure> {
     let (mut history, mut repairs) = History::open(dir, &config(DURABLE_SECONDS))?;
     repairs.extend(history.verify());
@@ -78,7 +79,7 @@ pub(crate) fn check(dir: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes what is left of the disk, but for some bytes.
+/// Fills the disk except for some bytes.
 fn fill(file: &Path, but: u64) -> Result<(), Failure> {
     let mut size = 0;
     for step in [1 << 20, 1 << 16, 1 << 12] {
@@ -89,7 +90,7 @@ fn fill(file: &Path, but: u64) -> Result<(), Failure> {
     Ok(fs::write(file, vec![1; size.saturating_sub(but as usize)])?)
 }
 
-/// Another program fills the disk for days and then leaves; `dir` is alone on a small disk.
+/// Another program fills the disk for days and then releases it; `dir` is on its own small disk.
 pub(crate) fn full(dir: &Path, seed: u64) -> Result<(), Failure> {
     let mut rng = Rng::new(seed);
     let place = dir.join("history");
@@ -143,7 +144,7 @@ pub(crate) fn full(dir: &Path, seed: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A clock that is stepped every now and then, by seconds or by days, either way.
+/// The clock is stepped now and then, by seconds or days, in either direction.
 pub(crate) fn clock(dir: &Path, seed: u64) -> Result<(), Failure> {
     let mut rng = Rng::new(seed);
     let (mut history, _) = History::open(dir, &config(60))?;

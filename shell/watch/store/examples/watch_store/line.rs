@@ -1,4 +1,4 @@
-//! Made-up lines, a sample a second: what their delay is made of is said beside each number.
+//! Synthetic links with one sample per second. Comments give the source of each delay component.
 use super::Failure;
 use fathom_units::{Duration, Rng};
 use fathom_watch_samples::Outcome;
@@ -7,29 +7,30 @@ pub(crate) const PROFILES: [&str; 3] = ["fibre", "docsis", "wifi"];
 
 const DAY: u64 = 86_400;
 
-/// What a kind of line is like, in microseconds.
+/// Parameters of a link type, delays in microseconds.
 struct Profile {
-    /// Of the path.
+    /// Delay of the path.
     base: u64,
-    /// Even unrest: a DOCSIS modem waits for the next map of 2 ms and its grant; a GPON for its cycle.
+    /// Uniform jitter: a DOCSIS modem waits for the next 2 ms map and its grant; GPON for its
+    /// cycle.
     even: u64,
-    /// Mean of what is exponential: other traffic, retries of a radio.
+    /// Mean of the exponential jitter: other traffic, radio retries.
     tail: u64,
-    /// Of a hundred probes, how many meet a long tail of ten times that.
+    /// Percentage of probes with a long tail of ten times that.
     long_percent: u64,
-    /// The most that a full buffer adds.
+    /// Maximum delay of a full buffer.
     buffer: u64,
     /// Loss without a full buffer, per million.
     loss_ppm: u64,
 }
 
-/// One line: its delays are the same each time for one seed.
+/// A link; its delays depend only on the seed.
 pub(crate) struct Line {
     profile: Profile,
     rng: Rng,
-    /// Routes change every few weeks: the path is longer or shorter by up to a tenth.
+    /// Routes change every few weeks: the path gets longer or shorter by up to a tenth.
     level_percent: u64,
-    /// An upload fills the buffer from the first second to the second.
+    /// An upload fills the buffer between these two seconds.
     bloat: (u64, u64),
     depth: u64,
 }
@@ -61,20 +62,20 @@ impl Line {
         Ok(Line { profile, rng: Rng::new(seed), level_percent: 100, bloat: (0, 0), depth: 0 })
     }
 
-    /// What becomes of the probe of a second; seconds are asked for in order.
+    /// The outcome of the probe in a second; seconds must be requested in order.
     pub(crate) fn next(&mut self, second: u64) -> Outcome {
         let (profile, rng) = (&self.profile, &mut self.rng);
         if rng.below(25 * DAY) == 0 {
             self.level_percent = 92 + rng.below(20);
         }
-        // Evenings are busy: twice the unrest, four times as many uploads.
+        // Evenings are busy: twice the jitter, four times as many uploads.
         let evening = (19 * 3_600..23 * 3_600).contains(&(second % DAY));
         if second >= self.bloat.1 && rng.below(if evening { DAY / 16 } else { DAY / 4 }) == 0 {
             self.bloat = (second, second + 20 + rng.exponential(150));
             self.depth = profile.buffer / 4 + rng.below(profile.buffer * 3 / 4);
         }
         let bloated = second < self.bloat.1;
-        // A buffer fills within seconds and then stays full, but for what the sender's sawtooth leaves.
+        // A buffer fills within seconds and then stays full, except for the sender's sawtooth.
         let filled = (second - self.bloat.0.min(second) + 1).min(5) * self.depth / 5;
         let queue = if bloated { filled - rng.below(filled / 4 + 1) } else { 0 };
         if rng.below(1_000_000) < profile.loss_ppm + if bloated { 20_000 } else { 0 } {
@@ -85,7 +86,7 @@ impl Line {
         if rng.below(100) < profile.long_percent {
             us += rng.exponential(profile.tail * 10);
         }
-        // To the nanosecond, as clocks give it: nothing may be saved by round numbers.
+        // Nanosecond resolution as from real clocks, so that round numbers do not help compression.
         Outcome::Answered(Duration::from_nanos(us * 1_000 + rng.below(1_000)))
     }
 }

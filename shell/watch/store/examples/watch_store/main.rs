@@ -1,8 +1,10 @@
-//! What `bench/watch/store.py` measures: a history filled with made-up lines, read, killed, and put on a full disk.
+//! Workloads for `bench/watch/store.py`: a history filled from synthetic links, queried, killed,
+//! and put on a full disk.
 //!
-//! `fill DIR PROFILES SERIES SECONDS FLUSH_SECONDS`, `query DIR`, `write DIR`, `check DIR`, `full DIR SEED`, `clock DIR SEED`,
-//! `text PROFILE SECONDS`. Each prints one line of JSON but `write`, which tells each second that it recorded until it is killed,
-//! and `text`, which prints OpenMetrics.
+//! `fill DIR PROFILES SERIES SECONDS FLUSH_SECONDS`, `query DIR`, `write DIR`, `check DIR`,
+//! `full DIR SEED`, `clock DIR SEED`, `text PROFILE SECONDS`. Each prints one line of JSON, except
+//! `write`, which prints each recorded second until it is killed, and `text`, which prints
+//! OpenMetrics.
 #![allow(clippy::print_stdout, reason = "an example prints; the library never does")]
 
 mod floor;
@@ -41,7 +43,7 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// Everything for ever, durable as often as is said.
+/// Keeps everything, durable after the given time.
 pub(crate) fn config(flush_seconds: u64) -> HistoryConfig {
     let keep = Retention { samples: None, ten_minutes: None, hours: None, days: None };
     HistoryConfig { durable_every: Duration::from_secs(flush_seconds), keep, ..HistoryConfig::default() }
@@ -52,7 +54,7 @@ pub(crate) fn series(history: &mut History, count: u32) -> Result<Vec<SeriesId>,
     (0..count).map(|n| Ok(history.series(&key(n))?)).collect()
 }
 
-/// Series of the profiles in turn, one sample a second each.
+/// Writes series of the profiles in turn, one sample per second each.
 fn fill(dir: &Path, profiles: &str, count: u32, seconds: u64, flush: u64) -> Result<(), Failure> {
     let (mut history, _) = History::open(dir, &config(flush))?;
     let ids = series(&mut history, count)?;
@@ -71,7 +73,7 @@ fn fill(dir: &Path, profiles: &str, count: u32, seconds: u64, flush: u64) -> Res
         }
         history.flush(at);
     }
-    // Long enough for the last day to be put together.
+    // Long enough for the last day to be compacted.
     let end = START + seconds * SECOND;
     for extra in 0..100 {
         history.save(WallTime(end + (3_600 + extra) * SECOND));
@@ -88,14 +90,14 @@ fn fill(dir: &Path, profiles: &str, count: u32, seconds: u64, flush: u64) -> Res
     Ok(())
 }
 
-/// Bytes of pages that this process made dirty, as Linux counts them.
+/// Bytes of pages that this process dirtied, from `/proc`.
 fn written() -> Result<u64, Failure> {
     let io = std::fs::read_to_string("/proc/self/io")?;
     let line = io.lines().find_map(|l| l.strip_prefix("write_bytes: ")).ok_or("no write_bytes")?;
     Ok(line.trim().parse()?)
 }
 
-/// One series as Prometheus reads it; a lost probe is no sample there.
+/// One series in the form that Prometheus reads; a lost probe has no sample.
 fn text(profile: &str, seconds: u64) -> Result<(), Failure> {
     if !PROFILES.contains(&profile) {
         return Err(format!("no profile {profile}").into());

@@ -1,4 +1,4 @@
-//! How long a page waits.
+//! Measures query times.
 use super::{Failure, SECOND};
 use fathom_units::WallTime;
 use fathom_watch_store::{HistoryError, HistoryReader, SeriesId};
@@ -9,7 +9,7 @@ const DAY: u64 = 86_400 * SECOND;
 const COLUMNS: usize = 1_200;
 const ROUNDS: usize = 15;
 
-/// Milliseconds of the first time, and the median of some more.
+/// Milliseconds of the first call, and the median of later ones.
 fn timed(mut what: impl FnMut() -> Result<(), HistoryError>) -> Result<(f64, f64), Failure> {
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
@@ -22,7 +22,7 @@ fn timed(mut what: impl FnMut() -> Result<(), HistoryError>) -> Result<(f64, f64
     Ok((first, times.get(ROUNDS / 2).copied().unwrap_or(0.0)))
 }
 
-/// One series in spans that end at the newest sample, and all series.
+/// Queries one series over periods that end at the newest sample, and all series.
 pub(crate) fn query(dir: &Path) -> Result<(), Failure> {
     let start = Instant::now();
     let mut reader = HistoryReader::open(dir)?;

@@ -1,4 +1,4 @@
-//! From the history to rows.
+//! Converts the history to rows.
 use super::{Cell, Field, ROLLUPS, SAMPLES, Table};
 use crate::{HistoryError, HistoryReader, SeriesId, SeriesKey};
 use fathom_units::{Duration, WallTime};
@@ -6,13 +6,14 @@ use fathom_watch_samples::{Code, Column, Stored, Unit};
 use std::fmt;
 use std::io;
 
-/// Samples of so much time are read at once: one chunk of the history.
+/// Period of samples read at once: one chunk.
 const READ_NS: u64 = 6 * 3_600 * 1_000_000_000;
-/// Windows that are read at once.
+/// Number of windows read at once.
 const READ_WINDOWS: u64 = 1_000;
 const MINUTE_NS: u64 = 60_000_000_000;
 
-/// The lengths that windows may have: those which the history keeps for years, and shorter ones, for as long as it keeps samples.
+/// Window lengths: those that the history keeps for years, and shorter ones that need single
+/// samples.
 pub const WINDOWS: [(&str, Duration); 6] = [
     ("1s", Duration::from_nanos(1_000_000_000)),
     ("10s", Duration::from_nanos(10_000_000_000)),
@@ -22,18 +23,18 @@ pub const WINDOWS: [(&str, Duration); 6] = [
     ("1d", Duration::from_nanos(1_440 * MINUTE_NS)),
 ];
 
-/// What is wanted of a history.
+/// What to export.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Export {
-    /// From this time on.
+    /// Start of the period.
     pub from: WallTime,
-    /// Up to this time.
+    /// End of the period.
     pub to: WallTime,
-    /// Length of a window; `None` for every single sample.
+    /// Window length; `None` for single samples.
     pub every: Option<Duration>,
 }
 
-/// Why an export ended before its end.
+/// Why an export ended early.
 #[derive(Debug)]
 pub enum ExportError {
     /// The history cannot be read.
@@ -64,15 +65,15 @@ impl From<io::Error> for ExportError {
 }
 
 impl Export {
-    /// The columns of its table.
+    /// Columns of the table.
     #[must_use]
     pub const fn fields(&self) -> &'static [Field<'static>] {
         if self.every.is_some() { &ROLLUPS } else { &SAMPLES }
     }
-    /// Writes all of these series, one after the other; gives the number of rows.
+    /// Writes the given series one after the other; returns the number of rows.
     ///
     /// # Errors
-    /// If the history cannot be read or the table not written; what was written until then stays.
+    /// If the history cannot be read or the table cannot be written; rows written before remain.
     pub fn write(
         &self,
         reader: &mut HistoryReader,
@@ -80,7 +81,7 @@ impl Export {
         to: &mut dyn Table,
     ) -> Result<u64, ExportError> {
         let mut rows = 0;
-        // What is older than all that there is need not be looked for.
+        // Skip the time before the oldest data.
         let (samples, windows) = reader.oldest()?;
         let oldest = [samples, windows].into_iter().flatten().min();
         let from = oldest.map_or(self.from, |oldest| self.from.max(oldest));
@@ -117,7 +118,7 @@ impl Export {
         (from, every_ns): (WallTime, u64),
         to: &mut dyn Table,
     ) -> Result<u64, ExportError> {
-        // Windows begin at multiples of their length in UTC.
+        // Windows start at multiples of their length in UTC.
         let (mut at, mut rows) = (from.0 / every_ns * every_ns, 0);
         let last = self.to.0.div_ceil(every_ns).saturating_mul(every_ns);
         while at < last {

@@ -1,10 +1,10 @@
-//! Clocks that are stepped, both ways, and what a time stands for.
+//! Clocks stepped in both directions, and the meaning of stored times.
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
 use fathom_units::WallTime;
 use fathom_watch_samples::Sample;
 use fathom_watch_store::{History, HistoryConfig, HistoryReader, Retention, SeriesId};
 
-/// Records one sample a second for so long, while the clock shows `from` and on.
+/// Records one sample per second while the clock shows `from` and later.
 fn run(history: &mut History, id: SeriesId, from: u64, seconds: u64, recorded: &mut Vec<Sample>) {
     for second in 0..seconds {
         let at = WallTime(from + second * SECOND);
@@ -17,13 +17,14 @@ fn run(history: &mut History, id: SeriesId, from: u64, seconds: u64, recorded: &
 #[test]
 fn steps_both_ways_leave_no_hole_and_no_overlap() {
     let dir = Dir::new();
-    // What was recorded in 1970 would be too old, rightly.
+    // Data recorded in 1970 would rightly be too old.
     let keep = Retention { samples: None, ten_minutes: None, hours: None, days: None };
     let config = HistoryConfig { keep, ..seldom() };
     let mut history = open(&dir.0, &config);
     let id = history.series(&key("one")).expect("room for one");
     let mut recorded = Vec::new();
-    // Without a battery a clock begins in 1970; then it is set, runs ahead, is put back by forty minutes, by a day, and forth again.
+    // Without a battery, a clock starts in 1970. Then it is set, runs ahead, is set back by forty
+    // minutes and by a day, and forward again.
     let stretches = [
         (0, 700),
         (START, 5_000),
@@ -67,7 +68,7 @@ fn unsaved_samples_older_than_all_saved_ones_are_counted() {
     history.save(WallTime(START - 10 * DAY + 8 * HOUR + 4_000 * SECOND));
     let mut reader = HistoryReader::open(&dir.0).expect("there is a history");
     for count in [1, 10, 100, 1_000, 50_000] {
-        // Columns begin in the midst of a day of which nothing is closed.
+        // Columns that start in the middle of a day without closed data.
         let (from, to) = (WallTime(START - 10 * DAY + 7 * HOUR), WallTime(START + 4 * DAY));
         let columns = reader.columns(id, from, to, count).expect("it can be read");
         let counted: u64 = columns.iter().map(|c| c.tally.sent + c.tally.failed).sum();
@@ -80,7 +81,7 @@ fn a_night_in_which_summer_time_ends_has_all_its_hours() {
     let dir = Dir::new();
     let mut history = open(&dir.0, &seldom());
     let id = history.series(&key("one")).expect("room for one");
-    // 2026-10-25T00:00:00Z: in Berlin 02:00 to 03:00 comes twice in this night.
+    // 2026-10-25T00:00:00Z: in Berlin, 02:00 to 03:00 occurs twice in this night.
     let midnight = 1_792_886_400 * SECOND;
     let mut recorded = Vec::new();
     run(&mut history, id, midnight, 4 * 3_600, &mut recorded);

@@ -1,4 +1,4 @@
-//! A writer that is killed at any moment: nothing is damaged, and at most the stated seconds are lost.
+//! A writer killed at any moment: nothing is damaged, and at most the documented seconds are lost.
 use super::support::{
     Dir, KILLED_STEP, SECOND, START, all, child_program, kept, killed_config, naive, open, sample,
 };
@@ -15,7 +15,8 @@ fn expected(series: u32, samples: u64) -> Vec<Sample> {
     kept(&(0..samples).map(|n| sample(series, at(n))).collect::<Vec<_>>())
 }
 
-/// Starts the writer, kills it after a random time, and gives the number of the last sample that it told.
+/// Starts the writer, kills it after a random time, and returns the last sample number that it
+/// printed.
 fn write_and_kill(dir: &Path, rng: &mut Rng) -> Option<u64> {
     let mut child = Command::new(child_program())
         .arg("write")
@@ -60,6 +61,6 @@ fn a_writer_killed_at_any_moment_loses_at_most_the_stated_seconds() {
             }
         }
     }
-    // Else no chunk was ever made.
+    // Otherwise no chunk would have been created.
     assert!(acknowledged * KILLED_STEP > 2 * 3_600, "{acknowledged}");
 }

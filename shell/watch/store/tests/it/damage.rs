@@ -1,4 +1,4 @@
-//! Damaged bytes at every class of place: named, set aside, and the rest goes on.
+//! Corruption in every part of the files: reported, moved aside, and the rest remains usable.
 use super::support::{DAY, Dir, HOUR, SECOND, START, key, open, sample, seldom};
 use fathom_units::{Rng, WallTime};
 use fathom_watch_store::{Event, History, HistoryConfig, HistoryError, HistoryReader};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 const END: u64 = START + DAY + 7 * HOUR + 1_500 * SECOND;
 
-/// A history that has rows in every table.
+/// A history with rows in every table.
 fn make(dir: &Dir) {
     let mut history = open(&dir.0, &seldom());
     let ids = ["one", "two"].map(|name| history.series(&key(name)).expect("room for two"));
@@ -28,7 +28,7 @@ fn make(dir: &Dir) {
     history.save(WallTime(END));
 }
 
-/// The history records, is read, and has nothing left to mend.
+/// The history can be written and read, and needs no further repair.
 fn works(dir: &Path, seed: u64) {
     let mut history = open(dir, &seldom());
     let id = history.series(&key("after")).expect("room for one more");
@@ -45,7 +45,7 @@ fn works(dir: &Path, seed: u64) {
     }
 }
 
-/// Numbers of columns of a month that are made of days, hours, ten minutes, and samples.
+/// Column counts of a month that use days, hours, ten minutes, and samples.
 const COUNTS: [usize; 4] = [1, 200, 1_000, 200_000];
 
 fn sum(reader: &mut HistoryReader, count: usize) -> u64 {
@@ -73,13 +73,13 @@ fn a_damaged_row_of_each_table_is_named_and_the_rest_is_read() {
         );
         assert_eq!(db.execute(&change, []).expect("it can be changed"), 1);
         drop(db);
-        // A reader gives the rest, and says what is missing.
+        // A reader returns the rest and reports what is missing.
         reader = HistoryReader::open(&dir.0).expect("there is a history");
         let least = COUNTS.map(|count| sum(&mut reader, count)).into_iter().min();
         assert!(least.is_some_and(|n| n < all && n > all / 4), "{table}: {least:?} of {all}");
         let faults = reader.faults();
         assert!(!faults.is_empty() && faults.iter().all(|f| f.contains(table)), "{table}: {faults:?}");
-        // The writer sets it aside.
+        // The writer moves it aside.
         let (mut history, mut repairs) = History::open(&dir.0, &seldom()).expect("it opens");
         repairs.extend(history.verify());
         drop(history);
@@ -124,7 +124,7 @@ fn a_damaged_name_is_reported_and_its_samples_are_kept() {
     works(&dir.0, 0);
 }
 
-/// What happens to the database, by the number of the case.
+/// Corrupts the database, depending on the case number.
 fn damage(path: &Path, seed: u64) {
     let mut rng = Rng::new(seed);
     let mut bytes = fs::read(path).expect("a database");
@@ -138,7 +138,7 @@ fn damage(path: &Path, seed: u64) {
         6 => bytes.fill(0xff),
         // The header, field by field.
         7..30 => bytes[(seed as usize - 7) * 4 + 1] ^= 0x41,
-        // A page here and there, and single bytes.
+        // A few pages and single bytes.
         30..45 => {
             let page = rng.below(bytes.len() as u64 / 4_096) as usize * 4_096;
             bytes[page..page + 4_096].fill(rng.next_u64() as u8);
@@ -204,7 +204,7 @@ fn the_file_is_damaged_while_it_is_written() {
         dir.names()
     );
     assert_eq!(history.status().trouble, None);
-    // The number that the series had is the one that it has, and who reads finds the new file.
+    // The series keeps its number, and readers find the new file.
     let since = reader.samples(id, WallTime(END), WallTime(END + DAY)).expect("it can be read");
     assert!(since.len() >= 90, "{}", since.len());
     drop(history);
@@ -228,7 +228,7 @@ fn an_unusable_store_is_reported_in_one_line() {
     fs::write(&file, "x").expect("it can be written");
     let in_a_file = History::open(&file, &seldom()).map(|_| ()).expect_err("not a directory").to_string();
     assert!(in_a_file.contains("file: ") && in_a_file.lines().count() == 1, "{in_a_file}");
-    // The database of another program is not touched, but for its name.
+    // The database of another program is only renamed.
     let other = Dir::new();
     let db = Connection::open(other.0.join("history.db")).expect("a new one");
     db.execute_batch("CREATE TABLE t(x); INSERT INTO t VALUES (5)").expect("it can be written");

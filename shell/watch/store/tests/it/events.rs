@@ -1,4 +1,4 @@
-//! Events, levels, counts: what is kept beside samples of delays.
+//! Events, levels and counts.
 use super::support::{Dir, HOUR, SECOND, START, key, open};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Level, Unit};

@@ -1,4 +1,4 @@
-//! What is exported is what is in the history, in both forms.
+//! Exports match the history, in both formats.
 use super::support::Dir;
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_samples::{Level, Outcome, Sample, Unit};
@@ -13,7 +13,7 @@ const SECOND: u64 = 1_000_000_000;
 /// 2026-01-05T00:00:00Z.
 const START: u64 = 1_767_571_200 * SECOND;
 
-/// Seven hours: a chunk, parts, and what is in the journal alone.
+/// Seven hours: a chunk, parts, and data only in the journal.
 const SECONDS: u64 = 7 * 3_600;
 
 fn made(dir: &Path) {
@@ -68,7 +68,7 @@ fn csv(wanted: &Export, dir: &Path) -> (u64, Vec<String>) {
     (rows, text.split_terminator("\r\n").map(str::to_owned).collect())
 }
 
-/// The rows of a Parquet file as CSV would have them, and how many rows each group has.
+/// The rows of a Parquet file in CSV form, and the number of rows per group.
 fn parquet(wanted: &Export, dir: &Path) -> (u64, Vec<String>, Vec<i64>) {
     let rows = written(wanted, dir, "t.parquet", |file, fields| {
         Box::new(Parquet::new(file, fields).expect("begun"))
@@ -144,7 +144,7 @@ fn windows_of_each_length_count_every_sample_once() {
             body.iter().filter(|line| line.starts_with("d,")).map(|line| line.split(',').collect()).collect();
         let sum =
             |column: usize| of_d.iter().map(|row| row[column].parse::<u64>().expect("a count")).sum::<u64>();
-        // Sent and failed are all; answered, late and lost are what was sent.
+        // All are sent or failed; sent ones are answered, late or lost.
         assert_eq!((sum(4) + sum(8), sum(5) + sum(6) + sum(7)), (SECONDS, sum(4)), "{name}");
         for row in &of_d {
             let (from, to): (u64, u64) = (row[2].parse().expect("a time"), row[3].parse().expect("a time"));

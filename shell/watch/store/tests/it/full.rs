@@ -1,8 +1,9 @@
-//! A disk that is full: recording goes on, the oldest detail goes first, and all is well once there is room.
+//! A full disk: recording continues, the oldest detail is dropped first, and everything works again
+//! once there is space.
 use super::support::{Dir, child_program};
 use std::process::Command;
 
-/// Runs the example `history_child` on a disk of its own, which is gone with the process.
+/// Runs the example `history_child` on its own disk, which is removed with the process.
 fn on_a_disk_of(size: &str, child: &str) {
     fathom_test_support::require_namespaces();
     let dir = Dir::new();

@@ -1,4 +1,4 @@
-//! Samples of the past, from elsewhere: all of them once, in every detail, beside what is being recorded.
+//! Imports of past samples: each sample once, in every detail, next to recorded ones.
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Sample, Stored};
@@ -39,7 +39,8 @@ fn twice_is_once_in_every_detail() {
     }
 }
 
-/// SmokePing went on beside a watch for a day: what the watch has recorded stays, in whatever table it is, and nothing is doubled.
+/// SmokePing ran in parallel with a watch for a day: recorded samples stay, in any table, and
+/// nothing is duplicated.
 #[test]
 fn an_import_keeps_recorded_samples() {
     let dir = Dir::new();
@@ -60,7 +61,7 @@ fn an_import_keeps_recorded_samples() {
     let both = kept(&[wanted, recorded].concat());
     assert!(history.save(WallTime(end)).is_empty());
     assert!(all(&dir.0, id) == both);
-    // All that is open is closed, beside what was brought in.
+    // Everything open is compacted together with the import.
     for hours in 0..60 {
         history.save(WallTime(end + hours * HOUR));
     }
@@ -72,7 +73,8 @@ fn an_import_keeps_recorded_samples() {
     }
 }
 
-/// What is older than single samples are kept becomes histograms; what is older than those is left out.
+/// Samples older than the retention of single samples become histograms; those older than that of
+/// histograms are skipped.
 #[test]
 fn imported_detail_matches_its_age() {
     let dir = Dir::new();
@@ -85,7 +87,7 @@ fn imported_detail_matches_its_age() {
     let samples = past(START, now, 300);
     let brought = bring(&mut history, id, &samples, now);
     let of = |from: u64, to: u64| samples.iter().filter(|s| (from..to).contains(&s.at.0)).count() as u64;
-    // What is not yet twenty minutes old is the watch's own.
+    // Slots of the last twenty minutes belong to the watch.
     let until = now - 1_200 * SECOND;
     assert_eq!(brought.samples, of(now - 30 * DAY, until));
     assert_eq!(brought.out_of_time, of(0, now - 30 * DAY) + of(until, now));

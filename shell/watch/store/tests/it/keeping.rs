@@ -1,10 +1,10 @@
-//! In virtual time: recording, reading at every zoom, opening again.
+//! Recording, reading at every zoom and reopening, in virtual time.
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Outcome, Sample};
 use fathom_watch_store::{HistoryConfig, HistoryReader};
 
-/// Records series for so many seconds, every `step` seconds, and flushes every second.
+/// Records series every `step` seconds and flushes every second.
 fn record(dir: &Dir, series: u32, seconds: u64, step: u64) -> Vec<Vec<Sample>> {
     let mut history = open(&dir.0, &seldom());
     let ids: Vec<_> =
@@ -88,7 +88,8 @@ fn a_late_answer_amends_its_sample_wherever_it_is() {
     }
     let now = WallTime(START + seconds * SECOND);
     history.save(now);
-    // Of a day, of an hour of today, of a part, of what is open, and of what is not yet in the journal.
+    // A sample of a past day, of an earlier hour today, of a part, of the open slot, and one not
+    // yet in the journal.
     let last = recorded.len() - 1;
     for back in [last, last / 2, 2_000, 500, 100, 5, 0] {
         let late = Sample { outcome: Outcome::Late(Duration::from_secs(716)), ..recorded[last - back] };

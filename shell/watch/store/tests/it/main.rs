@@ -1,4 +1,4 @@
-//! The history of a watch: what was recorded comes back, whatever happens in between.
+//! Tests of the history: recorded data is returned, whatever happens in between.
 mod clock;
 mod crash;
 mod damage;

@@ -1,10 +1,10 @@
-//! What is too old goes, and above a budget the oldest detail first.
+//! Old data is dropped; above a budget, the oldest detail first.
 use super::support::{DAY, Dir, SECOND, START, all, key, open, sample, seldom};
 use fathom_units::{Bytes, Duration, WallTime};
 use fathom_watch_samples::Sample;
 use fathom_watch_store::{HistoryConfig, HistoryReader, Retention, SeriesId};
 
-/// Records one sample every ten seconds for so many days.
+/// Records one sample every ten seconds for a number of days.
 fn record(dir: &Dir, config: &HistoryConfig, days: u64) -> (SeriesId, Vec<Sample>) {
     let mut history = open(&dir.0, config);
     let id = history.series(&key("one")).expect("room for one");
@@ -15,7 +15,7 @@ fn record(dir: &Dir, config: &HistoryConfig, days: u64) -> (SeriesId, Vec<Sample
         recorded.push(sample(0, at));
         assert!(history.flush(at).is_empty());
         if let Some(budget) = config.budget {
-            // It is looked after every ten minutes, and what is written at once makes the log longer.
+            // Checked every ten minutes only; and a large write makes the log longer.
             let used = history.status().used;
             assert!(used <= Bytes(budget.get() + 300_000), "{used} of {budget} at {at}");
         }
@@ -35,7 +35,7 @@ fn each_level_of_detail_expires_in_its_time() {
     let oldest = samples.first().map_or(0, |s| s.at.0);
     assert_eq!(oldest, START + 9 * DAY, "whole days: at least two, less than four");
     let mut reader = HistoryReader::open(&dir.0).expect("there is a history");
-    // At any zoom all is counted that any detail still knows, and just once.
+    // At any zoom, everything that any detail still has is counted exactly once.
     for count in [2, 12, 12 * 24, 12 * 144, 200_000] {
         let (from, to) = (WallTime(START), WallTime(START + 12 * DAY));
         let columns = reader.columns(id, from, to, count).expect("it can be read");
@@ -54,7 +54,7 @@ fn each_level_of_detail_expires_in_its_time() {
 #[test]
 fn a_size_budget_removes_the_oldest_samples_first() {
     let dir = Dir::new();
-    // A megabyte is the reserve, 0.2 the log.
+    // The reserve takes a megabyte, the log 0.2.
     let budget = Some(Bytes((1 << 20) + 500_000));
     let (id, recorded) = record(&dir, &HistoryConfig { budget, ..seldom() }, 25);
     let samples = all(&dir.0, id);

@@ -1,4 +1,4 @@
-//! A directory of its own for each test, made-up series, and what must come back of them.
+//! A temporary directory per test, generated series, and their expected values.
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_samples::{Code, Column, Outcome, Sample, Stored, Unit};
 use fathom_watch_store::{History, HistoryConfig, HistoryReader, SeriesId, SeriesKey};
@@ -12,22 +12,22 @@ pub(super) const DAY: u64 = 24 * HOUR;
 /// 2026-01-05T00:00:00Z, a Monday.
 pub(super) const START: u64 = 1_767_571_200 * SECOND;
 
-/// Seconds from one sample of a series that the killed process writes to the next.
+/// Seconds between samples of a series of the killed process.
 pub(super) const KILLED_STEP: u64 = 2;
 
-/// The configuration of the process that is killed.
+/// The configuration of the killed process.
 pub(super) fn killed_config() -> HistoryConfig {
     HistoryConfig { durable_every: Duration::from_secs(20), ..HistoryConfig::default() }
 }
 
-/// The example `history_child`: a process of its own, which can be killed or run on another disk.
+/// The example `history_child`: a separate process that can be killed or run on another disk.
 pub(super) fn child_program() -> PathBuf {
     let path = std::env::current_exe().expect("this test").with_file_name("../examples/history_child");
     assert!(path.exists(), "{}: cargo test builds it unless --test is given", path.display());
     path
 }
 
-/// A directory, removed at the end.
+/// A temporary directory.
 pub(super) struct Dir(
     pub(super) PathBuf,
     #[expect(dead_code, reason = "it removes the directory when it is dropped")] TempDir,
@@ -38,7 +38,7 @@ impl Dir {
         let dir = tempfile::tempdir().expect("the temporary directory can be written");
         Dir(dir.path().to_owned(), dir)
     }
-    /// Names of all that is in it.
+    /// Names of all entries.
     pub(super) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).expect("it exists");
         let mut names: Vec<String> =
@@ -52,19 +52,19 @@ pub(super) fn key(target: &str) -> SeriesKey {
     SeriesKey { target: target.into(), probe: "icmp".into(), unit: Unit::Seconds }
 }
 
-/// Opens a history in which nothing is to be mended.
+/// Opens a history that needs no repair.
 pub(super) fn open(dir: &Path, config: &HistoryConfig) -> History {
     let (history, repairs) = History::open(dir, config).expect("the directory can be used");
     assert!(repairs.is_empty(), "{repairs:?}");
     history
 }
 
-/// Where what is durable how soon does not matter: each time takes a real disk's time.
+/// A configuration for tests that do not need durability, because each flush takes a disk's time.
 pub(super) fn seldom() -> HistoryConfig {
     HistoryConfig { durable_every: Duration::from_secs(400), ..HistoryConfig::default() }
 }
 
-/// The sample of a series sent at a time: the same each time it is asked for.
+/// The sample of a series at a time; always the same.
 pub(super) fn sample(series: u32, at: WallTime) -> Sample {
     let mut rng = Rng::new(at.0 ^ u64::from(series));
     let outcome = match rng.below(100) {
@@ -76,7 +76,7 @@ pub(super) fn sample(series: u32, at: WallTime) -> Sample {
     Sample { at, outcome }
 }
 
-/// What must come back of it.
+/// The expected stored values.
 pub(super) fn kept(samples: &[Sample]) -> Vec<Sample> {
     let mut kept: Vec<Sample> =
         samples.iter().map(|s| Stored { code: Code::of(s.outcome), ..Stored::of(*s) }.sample()).collect();
@@ -92,7 +92,7 @@ pub(super) fn all(dir: &Path, id: SeriesId) -> Vec<Sample> {
     samples
 }
 
-/// Columns as they must be, made of all samples one by one.
+/// Reference columns, computed from all samples one by one.
 pub(super) fn naive(columns: &[Column], samples: &[Sample]) -> Vec<Column> {
     let mut naive: Vec<Column> =
         columns.iter().map(|c| Column { from: c.from, to: c.to, ..Column::default() }).collect();

@@ -1,14 +1,15 @@
-//! `io.prometheus.client.MetricFamily`. Field numbers are those of `metrics.proto` of prometheus/client_model.
+//! `io.prometheus.client.MetricFamily`. Field numbers are those of `metrics.proto` of
+//! prometheus/client_model.
 use fathom_watch_metrics::{Exposed, Kind, Message, Metric, MetricValue, SCHEMA, Spans};
 use fathom_watch_samples::Sketch;
 
-/// Only values of exactly zero are outside of the buckets.
+/// Only values of exactly zero are outside the buckets.
 const ZERO_THRESHOLD: f64 = 0.0;
 
-/// All families, each after its length.
+/// All families, each preceded by its length.
 pub(super) fn write(families: &[Exposed<'_>]) -> Vec<u8> {
     let mut all = Message::default();
-    // A family without metrics is an error to Prometheus.
+    // Prometheus rejects a family without metrics.
     for family in families.iter().filter(|family| !family.metrics.is_empty()) {
         all.delimited(&message_of(family));
     }
@@ -62,7 +63,7 @@ fn histogram_of(sketch: &Sketch) -> Message {
     message.number(7, sketch.zero_count());
     let spans = Spans::of(sketch);
     spans.write(&mut message, 12, 13);
-    // A histogram without any span is taken for a classic one: an empty span says that it is not.
+    // Without any span, a histogram would be taken for a classic one; an empty span prevents that.
     if spans.spans.is_empty() {
         message.bytes(12, &[]);
     }

@@ -1,4 +1,4 @@
-//! What the API tells, against the samples that it was made of.
+//! The API compared with the samples it is based on.
 use crate::client::{get, server};
 use crate::synthetic::{NOW_S, outcome};
 use fathom_watch_samples::Outcome;
@@ -93,7 +93,8 @@ fn hours_of_days_are_by_the_readers_clock() {
     let (utc, kolkata) = (heat(0), heat(19_800));
     assert_eq!(utc.len(), 48);
     assert_eq!((&utc[0]["day"], &utc[0]["hour"]), (&Value::from(from / 86_400), &Value::from(0)));
-    // 5:30 h east: the first cell is the hour from 5:00 there; of each hour, the made-up history looks at 60 probes.
+    // 5:30 h east: the first cell is the hour from 5:00 local time; the generated history has 60
+    // probes per hour.
     assert_eq!(
         (kolkata.len(), &kolkata[0]["hour"], &kolkata[0]["sent"]),
         (49, &Value::from(5), &Value::from(60))
@@ -103,7 +104,7 @@ fn hours_of_days_are_by_the_readers_clock() {
 #[test]
 fn two_periods_are_compared() {
     let server = server(2);
-    // Midday of one day against the evening before.
+    // Noon of one day compared with the evening before.
     let path = format!(
         "/api/v1/compare?series=1&{}&from2={}&to2={}",
         range(43_200, 600),
@@ -139,7 +140,7 @@ fn changes_are_pushed_and_a_listener_resumes() {
     let data = lines.next().unwrap();
     let value: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
     assert_eq!((&value["all"], value["targets"].as_array().unwrap().len()), (&Value::from(true), 3));
-    // Nothing has changed since: all that a resumed listener gets is the heartbeat.
+    // Nothing has changed since, so a resumed listener receives only the heartbeat.
     let resumed = listen(&format!("Last-Event-ID: {}\r\n", id.strip_prefix("id: ").unwrap()));
     let first = resumed
         .lines()
@@ -148,7 +149,8 @@ fn changes_are_pushed_and_a_listener_resumes() {
     assert_eq!(first.unwrap(), ": still here");
 }
 
-/// The computed history is slow from Thursdays to Mondays from 19 to 23 h UTC, and lost for ten minutes at the same time of each day.
+/// The generated history is slow from Thursdays to Mondays from 19 to 23 h UTC, and has ten minutes
+/// of loss at the same time each day.
 #[test]
 fn findings_use_the_given_time_zone() {
     let server = server(2);
@@ -165,7 +167,7 @@ fn findings_use_the_given_time_zone() {
     has(&texts("0"), "On weekends from 19 to 23 h the delay is ");
     has(&texts("0"), "Every night from 0 to 1 h ");
     has(&texts("-7200"), "On weekends from 17 to 21 h the delay is ");
-    // Summer time that ended in the middle: by that clock it is no one hour.
+    // Daylight saving time ended in the middle: in local time the hour is not constant.
     let middle = NOW_S - 20 * 86_400;
     assert_ne!(texts(&format!("7200,3600&utc_offset_from={middle}")), texts("3600"));
     for (wrong, why) in [
@@ -180,7 +182,8 @@ fn findings_use_the_given_time_zone() {
     }
 }
 
-/// Tests of the line stand among what happened, and their reports are of no site: what is in them asks this server for nothing.
+/// Speed tests are listed among the events, and their reports have an opaque origin: nothing in
+/// them sends requests to this server.
 #[test]
 fn a_test_of_the_line_leads_to_its_report() {
     let server = server(2);
@@ -199,7 +202,7 @@ fn a_test_of_the_line_leads_to_its_report() {
     }
 }
 
-/// The description names all addresses and all their keys, and each of them answers as it says.
+/// The OpenAPI description lists all endpoints and parameters, and each responds as described.
 #[test]
 fn the_description_is_true() {
     let server = server(2);
@@ -235,7 +238,7 @@ fn the_description_is_true() {
     assert_eq!(paths.len(), 12, "{paths:?}");
 }
 
-/// Every key of the answer is described, and every key that is described as always there is there.
+/// Every key of the response is described, and every required key is present.
 fn conforms(api: &Value, reference: &str, value: &Value, place: &str) {
     let schema = api.pointer(reference.strip_prefix('#').unwrap()).unwrap();
     check(api, schema, value, place);
@@ -264,7 +267,7 @@ fn the_overview_is_the_same_cached_or_read() {
     let server_that_keeps = server(7);
     let path =
         |end: u64, cols: u64| format!("/api/v1/overview?from={}&to={end}&cols={cols}", end - cols * 600);
-    // Older, newer, overlapping, apart, of another width, and not at multiples of the width.
+    // Older, newer, overlapping, disjoint, of another width, and not aligned to the width.
     let cases = [
         path(NOW_S, 40),
         path(NOW_S + 600, 40),
@@ -279,7 +282,7 @@ fn the_overview_is_the_same_cached_or_read() {
         assert_eq!(kept, get(&server(7), &case, "").json(), "{case}");
         assert_eq!(kept["rows"].as_array().unwrap().len(), 7);
     }
-    // A column of it is that of the plot.
+    // Its columns match those of the plot.
     let row = get(&server_that_keeps, &path(NOW_S, 6), "").json()["rows"][2].clone();
     let plot =
         get(&server_that_keeps, &format!("/api/v1/smoke?series=2&{}&cols=6", range(3_600, 3_600)), "").json();

@@ -1,4 +1,4 @@
-//! The page in a real headless Chromium, worked as a person would. Fails if there is none.
+//! The page in a real headless Chromium, operated like by a person. Fails if Chromium is missing.
 use crate::synthetic::Made;
 use fathom_watch_web::{Server, WebConfig, serve};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A page reads its own clock: the history ends now.
+/// The page uses the current time, so the history ends now.
 fn serving(targets: u32) -> Server {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let made = Made { targets, now_s };
@@ -19,7 +19,7 @@ fn check(work: &str, targets: u32) {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../ui/check/watch.mjs");
     let mut command = Command::new("node");
     command.arg(script).arg(work).arg(format!("http://{}", server.address));
-    // Pictures of what was seen, for those who look at them.
+    // Saves screenshots for inspection.
     command.args(std::env::var_os("FATHOM_PICTURES"));
     let ran = command.output().unwrap_or_else(|error| panic!("node is needed: {error}; try ./setup"));
     let output = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);

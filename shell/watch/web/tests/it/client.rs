@@ -1,4 +1,4 @@
-//! HTTP over a real socket, by hand: a client library would not send what a hostile client sends.
+//! HTTP over a plain socket: a client library would not send what a hostile client sends.
 use crate::synthetic::Made;
 use fathom_watch_web::{Server, WebConfig, serve};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An answer, taken apart.
+/// A parsed response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -24,7 +24,7 @@ impl Answer {
     }
 }
 
-/// A server on loopback with so many made-up targets, on any port.
+/// A server on loopback with generated targets, on any port.
 pub(crate) fn server(targets: u32) -> Server {
     start(&WebConfig { listen: "127.0.0.1:0".parse().unwrap(), ..WebConfig::default() }, targets)
 }
@@ -34,11 +34,11 @@ pub(crate) fn start(config: &WebConfig, targets: u32) -> Server {
     serve(config, Arc::new(made), Box::new(move || Ok(Box::new(made)))).unwrap()
 }
 
-/// Sends bytes and reads what comes until the server closes.
+/// Sends bytes and reads until the server closes.
 pub(crate) fn raw(server: &Server, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(("127.0.0.1", server.address.port())).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    // A server that has answered may close before all is sent.
+    // A server may close after its response, before everything is sent.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);

@@ -1,4 +1,4 @@
-//! Requests that no browser sends: each gets one clear answer, and the server goes on.
+//! Requests that no browser sends: each gets a clear response, and the server keeps running.
 use crate::client::{get, parse, raw, send, server, start};
 use fathom_watch_web::{WebConfig, WebError, serve};
 use std::io::{Read, Write};
@@ -144,7 +144,7 @@ fn a_slow_client_delays_no_other_and_is_disconnected() {
     let mut slow: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(server.address).unwrap()).collect();
     slow.iter_mut().for_each(|stream| stream.write_all(b"GET / HTTP/1.1\r\nHost: loc").unwrap());
     assert_eq!(get(&server, "/api/v1/targets", "").status, 200);
-    // What it sends now and then does not buy it more time: the head has to be whole in 15 s.
+    // Slow bytes do not extend the timeout: the head must be complete within 15 s.
     let mut one = slow.remove(0);
     one.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut response = Vec::new();
@@ -208,7 +208,7 @@ fn beyond_loopback_a_password_is_required_and_guessing_is_limited() {
     assert_eq!(get(&server, "/api/v1/targets", &session).status, 401);
     drop(server);
 
-    // On loopback, as behind a proxy, it is asked for if a file is named.
+    // On loopback, for example behind a proxy, a password is required if a file is configured.
     let behind = WebConfig { secret_file: Some(folder.path().join("password")), ..WebConfig::default() };
     let proxied = start(&WebConfig { listen: "127.0.0.1:0".parse().unwrap(), ..behind }, 2);
     assert!(proxied.asks_password && proxied.new_password.is_none());

@@ -1,4 +1,4 @@
-//! The page's server over real sockets.
+//! Tests of the page's server over real sockets.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

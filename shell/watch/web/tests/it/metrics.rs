@@ -1,4 +1,4 @@
-//! `/metrics` against golden files, and its protobuf form read back.
+//! `/metrics` compared with golden files, and its protobuf format decoded.
 use crate::client::{get, server};
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ fn both_text_forms_are_as_written() {
     golden("openmetrics.txt", open.text());
 }
 
-/// A field of a message: its number, and its bytes or its value.
+/// A field of a message: its number, and its bytes or value.
 enum Field<'a> {
     Number(u64),
     Bytes(&'a [u8]),

@@ -1,4 +1,4 @@
-//! A history that is computed: the same at each asking, for any range, as long as one likes.
+//! A deterministic, computed history of any length.
 use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_plan::TargetNow;
 use fathom_watch_samples::{Code, Column, Outcome, Stored, Unit};
@@ -9,11 +9,11 @@ use std::ops::Range;
 pub(crate) const NOW_S: u64 = 1_795_132_800;
 const SECOND: u64 = 1_000_000_000;
 
-/// So many targets, each with a history of a year at one probe a second.
+/// A number of targets, each with a year of history at one probe per second.
 #[derive(Clone, Copy)]
 pub(crate) struct Made {
     pub(crate) targets: u32,
-    /// Seconds since 1970 at which the history ends.
+    /// End of the history in seconds since 1970.
     pub(crate) now_s: u64,
 }
 
@@ -24,7 +24,8 @@ impl Made {
     }
 }
 
-/// What became of the probe that was sent in a second: slow in the evening, sometimes lost, and lost for ten minutes a day.
+/// The outcome of the probe in a second: slow in the evening, sometimes lost, and lost for ten
+/// minutes each day.
 pub(crate) fn outcome(series: u32, second: u64) -> Outcome {
     let mut dice = Rng::new(second.wrapping_mul(0x9e37_79b9).wrapping_add(u64::from(series)));
     let of_day = second % 86_400;
@@ -53,7 +54,7 @@ impl Past for Made {
         Ok((0..self.targets).map(one).collect())
     }
 
-    /// At most 60 probes of a column are looked at: a sample of the whole, so that tests do not take a year.
+    /// Uses at most 60 probes per column, so that tests are fast.
     fn columns(&mut self, series: u32, span: Range<WallTime>, count: usize) -> Result<Vec<Column>, String> {
         let width = (span.end.0 - span.start.0) / count as u64;
         let column = |n: u64| {

@@ -1,4 +1,4 @@
-//! A driver of the machine over a simulated line: every action is performed in virtual time.
+//! A driver of the state machine with a simulated line: every action is performed in virtual time.
 use fathom_run::{Metric, Observation, PhaseKind, Value};
 use fathom_shape::fix::Budget;
 use fathom_shape::fix::{
@@ -10,17 +10,17 @@ use fathom_sim::{Answer, Session, ShaperConfig};
 use fathom_stats::Bounded;
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 
-/// TCP flows of a load, as in a test.
+/// Number of TCP flows of a load, as in a test.
 const FLOWS: u32 = 4;
-/// Interval of goodput.
+/// Interval of goodput samples.
 const GOODPUT_EVERY: Duration = Duration::from_millis(100);
-/// The longest wait for an empty queue between two loads, as in a test.
+/// Maximum time to wait for an empty queue between two loads, as in a test.
 const DRAIN: Duration = Duration::from_secs(5);
-/// A queue that adds less than this is empty.
+/// Below this added delay a queue counts as empty.
 const EMPTY: Duration = Duration::from_millis(3);
-/// Bytes of TCP options in a segment: timestamps.
+/// Bytes of the timestamp option in a segment.
 const OPTIONS: u16 = 12;
-/// Header that the shaper counts where no overhead is given.
+/// Header bytes that the shaper counts if no overhead is given.
 const HEADER: u16 = 14;
 const FULL_FRAME: u64 = 1514;
 
@@ -33,7 +33,8 @@ pub(crate) fn mbit(mbit: f64) -> Rate {
 pub(crate) struct Side(pub(crate) String);
 
 impl Side {
-    /// A modem with a tail-drop queue of so many ms, 38 bytes of overhead and 5 ms of propagation.
+    /// A modem with a tail-drop queue of `queue_ms`, 38 bytes of overhead and 5 ms of propagation
+    /// delay.
     pub(crate) fn modem(mbit: f64, queue_ms: f64) -> Side {
         let limit = (mbit * 1e3 / 8.0 * queue_ms) as u64;
         Side(format!(
@@ -44,7 +45,7 @@ impl Side {
 }
 
 impl Side {
-    /// The same with another propagation.
+    /// The same modem with another propagation delay.
     pub(crate) fn with_delay(&self, ms: f64) -> Side {
         Side(self.0.replace("delay = \"5ms\"", &format!("delay = \"{ms:.3}ms\"")))
     }
@@ -61,7 +62,7 @@ pub(crate) fn session(sides: &PerDirection<Side>, trace: &str, seed: u64) -> Ses
     Session::new(&plan, seed)
 }
 
-/// The modem of the real tests: 10 and 40 Mbit/s, 205 and 200 ms of buffer.
+/// The modem of the real tests: 10 and 40 Mbit/s with buffers of 205 and 200 ms.
 pub(crate) fn usual() -> PerDirection<Side> {
     PerDirection { up: Side::modem(10.0, 204.8), down: Side::modem(40.0, 200.0) }
 }
@@ -98,33 +99,33 @@ pub(crate) fn shaper_counters(session: &Session, direction: Direction) -> Option
     })
 }
 
-/// What goes wrong, and when.
+/// A simulated fault.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Fault {
     Nothing,
-    /// The action with this number, from 0, fails, if it is one on the shaper.
+    /// The action with this number, from 0, fails if it is on the shaper.
     Shaper(usize),
     /// The test with this number fails.
     Measurement(usize),
-    /// The test with this number ends early, after this time of its second phase.
+    /// The test with this number ends after this time of its second phase.
     Incomplete(usize, Duration),
-    /// The user wants an end before the action with this number.
+    /// The user stops the fix before the action with this number.
     Stop(usize),
-    /// The user wants an end when the trial with this number, from 0, has run for a second.
+    /// The user stops the fix one second into the trial with this number, from 0.
     StopInTrial(usize),
 }
 
-/// A machine, its line, and everything that happened.
+/// A state machine, its line, and a log of events.
 pub(crate) struct World {
     pub(crate) session: Session,
     pub(crate) fix: Fix,
-    /// The queue of the shaper of a rate, as text.
+    /// The queue discipline of a shaper with this rate, as text.
     pub(crate) queue: fn(Rate) -> String,
     pub(crate) isolation: Isolation,
-    /// Ingress goes past the shaper.
+    /// Ingress traffic bypasses the shaper.
     pub(crate) is_bypassed: bool,
     pub(crate) fault: Fault,
-    /// Stored trials.
+    /// Saved trials.
     pub(crate) stored: PerDirection<Option<Knee>>,
     pub(crate) events: Vec<Event>,
     pub(crate) actions: Vec<Action>,
@@ -179,7 +180,7 @@ impl World {
     pub(crate) fn report(&self) -> &Report {
         self.fix.report()
     }
-    /// What happened, a line for each event.
+    /// The log, one line per event.
     pub(crate) fn story(&self) -> String {
         let line = |event: &Event| match event {
             Event::TrialEnded { direction, trial } => {
@@ -211,7 +212,7 @@ impl World {
                     self.input(Input::Stop);
                 }
                 if self.fault == Fault::Shaper(number) && is_on_shaper(&action) {
-                    // What cannot be kept is restored.
+                    // A shaper that cannot be kept is rolled back.
                     if action == Action::Commit {
                         self.restore();
                     }
@@ -298,7 +299,7 @@ impl World {
         self.summaries.push(summaries.clone());
         self.input(if is_complete { Input::Measured(summaries) } else { Input::MeasurementIncomplete });
     }
-    /// False if the test ended in this phase.
+    /// Runs a phase; false if the test ended in it.
     fn phase(&mut self, test: &mut Test<'_>, number: usize, phase: &Phase) -> bool {
         let is_load = phase.kind != PhaseKind::Idle;
         if is_load && test.is_loaded && !self.drain(test) {
@@ -334,7 +335,7 @@ impl World {
         test.summaries.push(seen.summary(phase.kind, &mut test.idle));
         !self.drain_outputs() && is_complete
     }
-    /// Until probes say that the queue is empty.
+    /// Waits until probes indicate an empty queue.
     fn drain(&mut self, test: &Test<'_>) -> bool {
         let idle_s = test.idle.unwrap_or_default();
         let begun = self.session.now();
@@ -351,7 +352,8 @@ impl World {
         }
         true
     }
-    /// Time passes until `end`, with everything that a test reports. False if the machine ended it.
+    /// Advances the time until `end` and reports everything a test reports. False if the state
+    /// machine ended the test.
     fn pass(&mut self, seen: &mut Seen, end: Time) -> bool {
         let mut next_goodput = self.session.now() + GOODPUT_EVERY;
         let mut delivered = self.delivered();
@@ -387,7 +389,7 @@ impl World {
     fn delivered(&self) -> PerDirection<u64> {
         PerDirection::from_fn(|direction| self.session.delivered(direction).get())
     }
-    /// Performs what the machine wants while a test runs. True if it wants its end.
+    /// Performs the actions requested during a test. True if it is to end.
     fn drain_outputs(&mut self) -> bool {
         let mut is_ended = false;
         while let Some(output) = self.fix.poll_output() {
@@ -426,17 +428,17 @@ pub(crate) fn directions(kind: PhaseKind) -> &'static [Direction] {
     }
 }
 
-/// A test that is running.
+/// A running test.
 struct Test<'a> {
     measurement: &'a Measurement,
     number: usize,
-    /// Median round trip of the idle phase, in s.
+    /// Median round-trip time of the idle phase, in s.
     idle: Option<f64>,
     is_loaded: bool,
     summaries: Vec<LoadSummary>,
 }
 
-/// What was seen of a phase.
+/// Observations in a phase.
 struct Seen {
     start: Time,
     answers: Vec<Answer>,
@@ -444,7 +446,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// As a diagnosis has it: goodput after the first quarter.
+    /// Summary like that of a diagnosis: goodput after the first quarter.
     fn summary(&self, kind: PhaseKind, idle: &mut Option<f64>) -> LoadSummary {
         let of_phase = self.answers.iter().filter(|answer| answer.sent >= self.start);
         let median = median(of_phase.map(|answer| answer.round_trip().as_secs_f64()).collect());

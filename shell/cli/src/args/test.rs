@@ -1,0 +1,123 @@
+//! Flags of `fathom test` and `fathom serve`.
+use super::OutputArgs;
+use clap::{Args, ValueEnum};
+use fathom_units::{Bytes, Duration};
+use std::net::IpAddr;
+
+/// Measure latency under load and find the cause
+///
+/// Measures latency while the line is idle, while it downloads, while it uploads, and while it does
+/// both, against a machine that runs `fathom serve`. Shows how much latency grows under load, how
+/// large the buffer is, in which direction it is, and what to do. The result is saved in the current
+/// directory.
+///
+/// Ctrl-C ends the test early; what was measured until then is shown and saved.
+#[derive(Args, Debug)]
+pub(crate) struct TestArgs {
+    /// Server that runs `fathom serve`: HOST or HOST:PORT
+    ///
+    /// A hostname or an IP address. The default port is 3279. Put an IPv6 address in brackets if a
+    /// port follows it: [2001:db8::1]:3280.
+    #[arg(value_name = "HOST")]
+    pub(crate) server: String,
+    /// TCP flows in each direction
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
+    pub(crate) flows: u32,
+    /// Congestion control
+    ///
+    /// Congestion control of the load at both ends. The kernels of both machines must have it.
+    #[arg(long, default_value = "cubic", value_name = "NAME")]
+    pub(crate) congestion_control: String,
+    /// Phases of the test, in order
+    ///
+    /// Default: idle,down,up,both,drain.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "idle,down,up,both,drain",
+        value_name = "LIST",
+        hide_default_value = true
+    )]
+    pub(crate) phases: Vec<PhaseName>,
+    /// Time limit of a load phase
+    ///
+    /// A phase ends early once the latency under load has stopped growing.
+    #[arg(long, default_value = "30s", value_name = "TIME")]
+    pub(crate) max_phase: Duration,
+    /// Interval of probes
+    ///
+    /// Time between two probes of the same kind.
+    #[arg(long, default_value = "50ms", value_name = "TIME")]
+    pub(crate) sample_every: Duration,
+    /// Data cap: stop after this much data
+    ///
+    /// Both directions together, as in 500mb. Use it on a metered line.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) max_bytes: Option<Bytes>,
+    /// Use IPv4 only
+    #[arg(short = '4', long, conflicts_with = "ipv6", help_heading = "Connection options")]
+    pub(crate) ipv4: bool,
+    /// Use IPv6 only
+    #[arg(short = '6', long, help_heading = "Connection options")]
+    pub(crate) ipv6: bool,
+    /// Token, if the server requires one
+    #[arg(
+        long,
+        env = "FATHOM_TOKEN",
+        hide_env_values = true,
+        value_name = "TEXT",
+        help_heading = "Connection options"
+    )]
+    pub(crate) token: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Do not save the result in the current directory
+    #[arg(long, help_heading = "Output options")]
+    pub(crate) no_save: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum PhaseName {
+    Idle,
+    Down,
+    Up,
+    Both,
+    Drain,
+}
+
+/// Parses `--max-clients`.
+fn client_limit(text: &str) -> Result<u32, String> {
+    let limit = text.parse().map_err(|error| format!("{error} (expected 1 to {})", u32::MAX))?;
+    if limit == 0 { Err("expected at least 1; leave the flag out for 16".to_owned()) } else { Ok(limit) }
+}
+
+/// Run a test server (the remote endpoint for `fathom test`)
+///
+/// Answers the tests of other machines until Ctrl-C. A firewall must let the port through for TCP and
+/// UDP. The server needs no root and writes no files. It limits the number of clients, and the time
+/// and data of each test.
+#[derive(Args, Debug)]
+pub(crate) struct ServeArgs {
+    /// Address to listen on (repeatable) [default: all]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Vec<IpAddr>,
+    /// TCP and UDP port; 0 selects a free one
+    #[arg(long, default_value_t = fathom_app::test::DEFAULT_PORT, value_name = "PORT")]
+    pub(crate) port: u16,
+    /// Require this token from clients
+    ///
+    /// Clients pass it with --token or in the variable FATHOM_TOKEN.
+    #[arg(long, env = "FATHOM_TOKEN", hide_env_values = true, value_name = "TEXT")]
+    pub(crate) token: Option<String>,
+    /// Maximum number of concurrent clients
+    #[arg(long, default_value_t = 16, value_parser = client_limit, value_name = "N", help_heading = "Limits")]
+    pub(crate) max_clients: u32,
+    /// Maximum duration of one client's test
+    #[arg(long, default_value = "10min", value_name = "TIME", help_heading = "Limits")]
+    pub(crate) max_time: Duration,
+    /// Maximum data of one client's test
+    ///
+    /// Both directions together.
+    #[arg(long, default_value = "100gb", value_name = "SIZE", help_heading = "Limits")]
+    pub(crate) max_bytes: Bytes,
+}

@@ -1,0 +1,220 @@
+//! The examples of each command, and notes that are no text of a flag.
+
+/// What the help and the man page of a command show in addition to its flags.
+pub(crate) struct Page {
+    /// Command as typed, without `fathom`.
+    pub(crate) command: &'static str,
+    /// Command lines, each with what it does. At most 80 columns together.
+    pub(crate) examples: &'static [(&'static str, &'static str)],
+    /// Shown by `--help` and in the man page, as it is.
+    pub(crate) notes: &'static str,
+}
+
+/// A page of a command without notes.
+const fn page(command: &'static str, examples: &'static [(&'static str, &'static str)]) -> Page {
+    Page { command, examples, notes: "" }
+}
+
+/// One page for each command; a test checks that none is missing and that each example parses.
+pub(crate) const PAGES: [Page; 26] = [
+    page(
+        "",
+        &[
+            ("fathom demo", "See bufferbloat on this machine in a minute"),
+            ("fathom test server.example.net", "Test the line to a machine with `fathom serve`"),
+            ("fathom trace upload.pcap", "Explain a packet capture"),
+        ],
+    ),
+    page(
+        "test",
+        &[
+            ("fathom test server.example.net", "Test against `fathom serve` there"),
+            ("fathom test 192.0.2.1 --max-bytes 200mb", "Limit the data on a metered line"),
+            ("fathom test 192.0.2.1 -o line.html", "Write a page to share"),
+            ("fathom test 192.0.2.1 --phases idle,up", "Test only the upload"),
+        ],
+    ),
+    page(
+        "serve",
+        &[
+            ("fathom serve", "Serve on port 3279, TCP and UDP"),
+            ("fathom serve --token SECRET", "Require a token from clients"),
+            ("fathom serve --listen 192.0.2.1 --port 4000", "Listen on one address"),
+        ],
+    ),
+    page(
+        "demo",
+        &[
+            ("fathom demo", "Show a bloated and a managed queue"),
+            ("fathom demo --line dsl --queue cake", "Another line and another queue"),
+        ],
+    ),
+    page(
+        "report",
+        &[
+            ("fathom report result.json.gz", "Show a saved result again"),
+            ("fathom report result.json.gz -o page.html", "Convert it to a page"),
+            ("fathom report --watch router --since 7d", "Show a week of a watch"),
+        ],
+    ),
+    page(
+        "compare",
+        &[
+            ("fathom compare before.json.gz after.json.gz", "Compare two results"),
+            ("fathom compare a.json b.json -o compare.html", "Write a page with both"),
+        ],
+    ),
+    page(
+        "trace",
+        &[
+            ("fathom trace upload.pcap", "Explain a capture"),
+            ("fathom trace upload.pcap -o upload.html", "Show every packet on a page"),
+            ("fathom trace client.pcap router.pcap", "Show the path between two captures"),
+            ("fathom trace -i eth0 --duration 1min", "Capture and explain a minute"),
+            ("fathom trace a.pcap --anonymize share.pcap", "Make a copy that you can share"),
+            ("ssh router tcpdump -i wan -s 128 -w - | fathom trace -", "Capture on a router"),
+        ],
+    ),
+    page(
+        "audit",
+        &[
+            ("fathom audit", "List the queues of this host"),
+            ("fathom audit --rate 20mbit", "With the rate of the line"),
+            ("fathom audit --observe 10s", "Show which queues fill"),
+            ("fathom audit --host root@router", "Audit a router over ssh"),
+        ],
+    ),
+    page(
+        "fix",
+        &[
+            ("fathom fix --server HOST", "Measure, shape, verify"),
+            ("fathom fix --server HOST --dry-run", "Measure, and show the plan"),
+            ("fathom fix eth0 --up 9.5mbit --down 47mbit", "Shape for a minute"),
+            ("fathom fix eth0 --up 9.5mbit --commit", "Shape until it is undone"),
+            ("fathom fix eth0 --auto --up 9mbit --down 47mbit --server HOST", "Follow the line"),
+            ("fathom fix --status", "Show what is shaped"),
+            ("fathom fix --undo eth0", "Restore eth0"),
+        ],
+    ),
+    page(
+        "sim",
+        &[
+            ("fathom sim dsl", "Simulate a DSL line"),
+            ("fathom sim dsl --queue 'fq_codel target 10ms'", "Try another queue"),
+            ("fathom sim home.toml --set hop.modem.up.rate=5mbit", "Change a value"),
+            ("fathom sim --from result.json.gz --with cake@95%", "Try CAKE on your line"),
+            ("fathom sim home.toml --vs-lab", "Compare with real kernel TCP"),
+        ],
+    ),
+    page(
+        "sim sweep",
+        &[
+            ("fathom sim sweep home.toml --vary queue=codel,pie --seeds 1..10", ""),
+            ("fathom sim sweep home.toml --vary hop.modem.up.rate=1mbit..9mbit/5", ""),
+        ],
+    ),
+    page(
+        "sim gallery",
+        &[
+            ("fathom sim gallery", "Check every published number"),
+            ("fathom sim gallery seifried-2011", "Check one scenario"),
+        ],
+    ),
+    page(
+        "lab",
+        &[
+            ("fathom lab --list", "List the built-in lines"),
+            ("fathom lab --line dsl -- ping -c 5 198.19.0.2", "Ping through a DSL line"),
+            ("fathom lab --line lte --far 'iperf3 -s'", "Open a shell behind an LTE line"),
+            ("fathom lab home.toml", "Run a scenario with real TCP"),
+        ],
+    ),
+    page(
+        "size",
+        &[
+            ("fathom size 256p 10mbit", "Delay that 256 packets add"),
+            ("fathom size 10mbit 20ms", "Buffer that adds 20 ms"),
+            ("fathom size 1gbit 100ms --flows 10000", "Buffer that 10,000 flows need"),
+            ("fathom size 1gbit 4mb --overload 1%", "Time until it is full"),
+            ("fathom size 48kb 5mbit --overhead 8b --atm", "The same on an ADSL line"),
+        ],
+    ),
+    Page {
+        command: "watch",
+        examples: &[
+            ("fathom watch --target 192.0.2.1 --target example.net", "Ping two hosts"),
+            ("fathom watch check watch.toml", "Check a configuration"),
+            ("fathom watch watch.toml", "Watch its targets"),
+            ("fathom watch status", "Show the last minute"),
+        ],
+        notes: "A configuration can be as short as this (docs/watch.md explains all keys):\n\n  \
+                [[target]]\n  name = \"router\"\n  host = \"192.0.2.1\"\n  \
+                probe = [\"icmp\", \"dns\"]\n  interval = \"500ms\"",
+    },
+    page("watch check", &[("fathom watch check watch.toml", "Find a mistake before the start")]),
+    page(
+        "watch status",
+        &[
+            ("fathom watch status", "Show the last minute of each target"),
+            ("fathom watch status watch.toml --json", "Print it for a program"),
+        ],
+    ),
+    page(
+        "watch alerts",
+        &[
+            ("fathom watch alerts watch.toml", "Replay the alerts of a week"),
+            ("fathom watch alerts watch.toml --since 90d", "Replay three months"),
+        ],
+    ),
+    page(
+        "watch test-alert",
+        &[
+            ("fathom watch test-alert watch.toml", "Notify every receiver"),
+            ("fathom watch test-alert watch.toml --alert slow", "Notify those of one alert"),
+        ],
+    ),
+    page(
+        "watch export",
+        &[
+            ("fathom watch export --target router", "Print every probe of a day as CSV"),
+            ("fathom watch export --from 2026-01-01 --every 1h -o y.parquet", "Hourly rows"),
+        ],
+    ),
+    page(
+        "watch diagnose",
+        &[
+            ("fathom watch diagnose", "Search the last 90 days"),
+            ("fathom watch diagnose watch.toml --since 365d", "Search a year"),
+        ],
+    ),
+    page("watch import", &[("fathom watch import smokeping /etc/smokeping/config -o watch.toml", "")]),
+    page(
+        "watch import smokeping",
+        &[
+            ("fathom watch import smokeping config --dry-run", "Show what would happen"),
+            ("fathom watch import smokeping config -o watch.toml", "Convert the targets"),
+            ("fathom watch import smokeping config --rrd DIR -o watch.toml", "And the history"),
+        ],
+    ),
+    page(
+        "help",
+        &[
+            ("fathom help test", "Show the help of a command"),
+            ("fathom help exit-codes", "Explain the exit codes"),
+        ],
+    ),
+    page(
+        "man",
+        &[
+            ("fathom man test | man -l -", "Read a page"),
+            ("fathom man --all /usr/share/man/man1", "Install all pages"),
+        ],
+    ),
+    page(
+        "completions",
+        &[
+            ("fathom completions bash", "Print the script for bash"),
+            ("fathom completions zsh", "Print the script for zsh"),
+        ],
+    ),
+];
