@@ -21,13 +21,14 @@ const AFTER: [(PhaseKind, u64, u64); 3] =
 /// The line of the demo: a cable line of 2011 with the buffer of its modem.
 pub const LINE: &str = "seifried-2011";
 /// The queue of the second run.
-// RFC 8290 section 5.2.2 wants a target of at least one packet's time, and sqm-scripts more. At 3 Mbit/s that is
-// 4 ms: the default of 5 ms costs one upload some 5 % of its goodput, 10 ms some 2 %, and other flows notice neither.
+// RFC 8290 section 5.2.2 requires a target of at least one packet's transmission time;
+// sqm-scripts uses more. At 3 Mbit/s one packet takes 4 ms: the default target of 5 ms costs one
+// upload about 5 % of its goodput, 10 ms about 2 %, and other flows are not affected.
 pub const QUEUE: &str = "fq_codel target 10ms";
 /// The folder of the results and of the report.
 pub const FOLDER: &str = "fathom-demo";
 
-/// A line, and the queue that is to manage it.
+/// A line, and the queue of the second run.
 #[derive(Clone, Debug)]
 pub struct DemoRequest {
     /// The line.

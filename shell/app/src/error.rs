@@ -8,6 +8,7 @@ use fathom_lab::LabError;
 use fathom_scenario::{BUILTIN_NAMES, ScenarioError};
 use fathom_server::ServerError;
 use fathom_store::StoreError;
+#[cfg(feature = "full")]
 use fathom_text::nearest;
 use fathom_units::Duration;
 use std::path::PathBuf;
@@ -56,6 +57,7 @@ impl ExitClass {
 }
 
 /// Number of known names that an error lists.
+#[cfg(feature = "full")]
 const MANY: usize = 12;
 
 /// Why a use case has no result. `Display` names the object, the value and the limit.

@@ -15,16 +15,13 @@ pub(crate) struct DemoArgs {
     /// Emulated line
     ///
     /// The name of a built-in line (see `fathom lab --list`) or a scenario file.
-    #[arg(long, default_value = "seifried-2011", value_name = "NAME|FILE")]
+    #[arg(long, default_value = fathom_app::demo::LINE, value_name = "NAME|FILE")]
     pub(crate) line: String,
     /// Queue of the second run
     ///
     /// A queue discipline with its parameters, as in `fq_codel` or `codel target 5ms`. docs/queues.md
     /// lists them. Default: fq_codel target 10ms.
-    // RFC 8290 section 5.2.2 requires a target of at least one packet's transmission time;
-    // sqm-scripts uses more. At 3 Mbit/s one packet takes 4 ms: the default target of 5 ms costs one
-    // upload about 5 % of its goodput, 10 ms about 2 %, and other flows are not affected.
-    #[arg(long, default_value = "fq_codel target 10ms", value_name = "QUEUE", hide_default_value = true)]
+    #[arg(long, default_value = fathom_app::demo::QUEUE, value_name = "QUEUE", hide_default_value = true)]
     pub(crate) queue: String,
     /// TCP flows of the upload
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
@@ -35,7 +32,7 @@ pub(crate) struct DemoArgs {
     /// Directory for the report
     ///
     /// The report is an HTML page; both results are saved with it.
-    #[arg(long, default_value = "fathom-demo", value_name = "DIR", help_heading = "Output options")]
+    #[arg(long, default_value = fathom_app::demo::FOLDER, value_name = "DIR", help_heading = "Output options")]
     pub(crate) output_dir: PathBuf,
     /// Write no files
     #[arg(long, help_heading = "Output options")]
