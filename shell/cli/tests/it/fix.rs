@@ -156,9 +156,9 @@ fn a_held_shaper_is_rolled_back_at_the_end_and_when_killed() {
 fn errors_are_reported_in_words() {
     let router = Router::new("wrong");
     let cases: &[(&[&str], i32, &str)] = &[
-        (&[], 2, "which interface, and to which rates?\n  try: fathom fix --server HOST"),
-        (&["--up", "9mbit"], 2, "which interface, and to which rates?"),
-        (&["wan"], 2, "neither --up nor --down: to which rate shall it be shaped?"),
+        (&[], 2, "no interface and no rates given\n  try: fathom fix --server HOST"),
+        (&["--up", "9mbit"], 2, "no interface and no rates given"),
+        (&["wan"], 2, "no rate given: --up, --down or both are needed"),
         (&["wan", "--up", "5"], 2, "rate \"5\" has no unit"),
         (&["wan", "--up", "5kbit"], 2, "cannot shape to 5Kbit (expected 64Kbit to 400Gbit)"),
         (&["a/b", "--up", "5mbit"], 2, "not the name of an interface"),
