@@ -1,7 +1,9 @@
 //! A page that stands alone: no script, style, font or picture is loaded from anywhere.
 mod capture;
 
+use crate::compare::key_quantities;
 use crate::curve::{phase_name, source_name};
+use crate::quantity::Quantity;
 use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, comparison, phase_cells};
 use crate::svg::{
     CHART_STYLE, Extent, PALETTE, distribution_chart, escape, lateness_chart, one_way_chart, over_time,
@@ -28,8 +30,9 @@ pub fn html(runs: &[Pair<'_>]) -> String {
     let body = [
         header(runs),
         verdicts(runs),
-        changes(runs),
+        changes(runs, "What changed", &key_quantities(runs)),
         charts(runs),
+        changes(runs, "All numbers", &comparison(runs)),
         tables(runs),
         capture::flows(runs),
         people(runs),
@@ -79,8 +82,19 @@ fn hero((run, diagnosis): &Pair<'_>) -> String {
         level_class(verdict.level),
         escape(&run.title),
         verdict.level.word(),
-        escape(&verdict.headline)
+        with_units(&escape(&verdict.headline))
     )
+}
+
+/// Text in which no line ends between a number and its unit.
+fn with_units(text: &str) -> String {
+    let mut before = ' ';
+    let join = |c: char| {
+        let joined = if c == ' ' && before.is_ascii_digit() { '\u{a0}' } else { c };
+        before = c;
+        joined
+    };
+    text.chars().map(join).collect()
 }
 
 /// Class of the color of a level.
@@ -122,7 +136,7 @@ fn why(run: &Run, diagnosis: &Diagnosis) -> String {
     }
     let entry = |reason: &Reason| {
         let certainty = certainty_name(reason.certainty);
-        format!("<li>{} <small>{certainty}</small></li>", escape(&reason.text))
+        format!("<li>{} <small>{certainty}</small></li>", with_units(&escape(&reason.text)))
     };
     let entries: String = reasons.iter().take(MOST_REASONS).map(entry).collect();
     let excluded = fathom_prose::excluded(&diagnosis.findings);
@@ -145,14 +159,14 @@ fn what_to_do(run: &Run, diagnosis: &Diagnosis) -> String {
 }
 
 /// First against last, for a comparison.
-fn changes(runs: &[Pair<'_>]) -> String {
-    if runs.len() < 2 {
+fn changes(runs: &[Pair<'_>], heading: &str, quantities: &[Quantity]) -> String {
+    if runs.len() < 2 || quantities.is_empty() {
         return String::new();
     }
     let names: String = runs.iter().map(|(run, _)| format!("<th>{}</th>", escape(&run.title))).collect();
     let mut rows = String::new();
     let mut group = String::new();
-    for quantity in comparison(runs) {
+    for quantity in quantities {
         if group != quantity.group {
             group.clone_from(&quantity.group);
             let columns = runs.len() + 2;
@@ -164,7 +178,7 @@ fn changes(runs: &[Pair<'_>]) -> String {
         rows += &format!("<tr><td>{}</td>{values}<td class=\"{class}\">{change}</td></tr>", quantity.name);
     }
     format!(
-        "<h2>What changed</h2><div class=\"card scroll\"><table><tr><th></th>{names}<th>change</th></tr>{rows}</table></div>"
+        "<h2>{heading}</h2><div class=\"card scroll\"><table><tr><th></th>{names}<th>change</th></tr>{rows}</table></div>"
     )
 }
 
