@@ -5,10 +5,9 @@ use fathom_audit_facts::{
     RemoteError, add_all, add_flowtables, add_qdiscs, add_unsent, add_wifi, files, remote, sampled,
 };
 use fathom_diagnose::{Diagnosis, diagnose_audit};
-use fathom_report::command_document;
+use fathom_report::{CommandDocument, command_document};
 use fathom_run::HostAudit;
 use fathom_units::{Duration, Rate, Time};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{fmt, io};
@@ -126,8 +125,8 @@ pub struct AuditOutcome {
 impl AuditOutcome {
     /// The JSON document.
     #[must_use]
-    pub fn document(&self) -> Value {
-        let headline = fathom_prose::audit_verdict(&self.diagnosis);
+    pub fn document(&self) -> CommandDocument {
+        let headline = fathom_prose::audit_verdict(&self.diagnosis).headline;
         command_document("audit", headline, &self.diagnosis, ("audit", &self.host))
     }
 }

@@ -19,11 +19,10 @@ use fathom_client::Event as TestEvent;
 use fathom_diagnose::Diagnosis;
 use fathom_fix::auto::Status;
 use fathom_os::userns;
-use fathom_report::{FixData, command_document};
+use fathom_report::{CommandDocument, FixData, command_document};
 use fathom_run::Finding;
 use fathom_shape::fix::Event;
 use fathom_shaper::{Boot, Place, Plan, conflicts};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -67,7 +66,7 @@ pub struct FixResult {
 impl FixResult {
     /// The JSON document.
     #[must_use]
-    pub fn document(&self) -> Value {
+    pub fn document(&self) -> CommandDocument {
         command_document("fix", self.headline.clone(), &self.diagnosis, ("fix", &self.data))
     }
 }

@@ -4,7 +4,7 @@ use crate::results::{DiagnosedRun, diagnosed};
 use crate::sim::simulate;
 use crate::{AppError, CancelToken};
 use fathom_diagnose::Diagnosis;
-use fathom_report::{ClaimRow, command_document};
+use fathom_report::{ClaimRow, CommandDocument, command_document};
 use fathom_run::Run;
 use fathom_scenario::{Plan, builtin_plan, gallery_names};
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ pub fn count(exhibits: &[Exhibit]) -> ClaimCount {
 
 /// The JSON document.
 #[must_use]
-pub fn document(exhibits: &[Exhibit]) -> Value {
+pub fn document(exhibits: &[Exhibit]) -> CommandDocument {
     let claim = |row: &ClaimRow| {
         json!({ "says": row.says, "published": row.published, "unit": row.unit, "expected": row.expected,
             "got": row.got, "holds": row.holds(), "note": row.note })

@@ -1,7 +1,7 @@
 //! The arithmetic of a queue.
 use crate::AppError;
 use fathom_diagnose::Diagnosis;
-use fathom_report::command_document;
+use fathom_report::{CommandDocument, command_document};
 pub use fathom_size::{Answer, Framing, Question};
 use fathom_size::{CASES, Case, SizeError, Unknown, joined};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ pub fn cases(columns: u16, style: fathom_report::Style) -> Result<String, AppErr
 ///
 /// # Errors
 /// If a case has no answer.
-pub fn document(answer: Option<&Answer>) -> Result<Value, AppError> {
+pub fn document(answer: Option<&Answer>) -> Result<CommandDocument, AppError> {
     let (headline, data) = match answer {
         Some(answer) => (fathom_report::size_headline(answer), answer_document(answer)),
         None => {

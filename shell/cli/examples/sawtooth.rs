@@ -60,7 +60,6 @@ fn page(segments: u64) -> String {
     let sentences = [format!("A model, no capture: {sent} segments, of which {lost} were lost.")];
     let finding = Finding {
         name: "buffer size".into(),
-        tone: Tone::Bad,
         confidence: "confident".into(),
         text: "The buffer holds 2.5 MB.".into(),
         evidence: vec![("losses".into(), truth.losses.to_string())],

@@ -59,6 +59,9 @@ fn is_result(path: &Path) -> bool {
     name.ends_with(".json") || name.ends_with(".json.gz")
 }
 
+/// Flags with their value that say what is written, or how it is printed.
+const DROPPED: [&str; 3] = ["--output=", "--export=", "--color="];
+
 /// The command line without what it writes and how it prints, so that it can be repeated with other flags.
 fn repeatable(arguments: impl Iterator<Item = String>) -> String {
     let mut command = String::from("fathom");
@@ -66,9 +69,9 @@ fn repeatable(arguments: impl Iterator<Item = String>) -> String {
     for argument in arguments {
         let is_value = core::mem::take(&mut skip_value);
         match argument.as_str() {
-            "-o" | "--output" | "--color" => skip_value = true,
+            "-o" | "--output" | "--export" | "--color" => skip_value = true,
             "-q" | "-v" | "--quiet" | "--verbose" | "--json" | "--no-progress" => {}
-            text if is_value || text.starts_with("--output=") || text.starts_with("--color=") => {}
+            text if is_value || DROPPED.iter().any(|flag| text.starts_with(flag)) => {}
             text => command += &format!(" {}", quoted(text)),
         }
     }

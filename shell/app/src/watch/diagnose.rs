@@ -3,10 +3,10 @@ use super::{HistorySource, Period};
 use crate::AppError;
 use fathom_diagnose::Diagnosis;
 use fathom_os::clock::utc_offset_s;
-use fathom_report::command_document;
+use fathom_report::{CommandDocument, command_document};
 use fathom_run::Finding;
 use fathom_watch_web::{find_in_months, zone_of};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// The findings of a period of the history.
 ///
@@ -20,7 +20,7 @@ pub fn diagnose(source: &HistorySource, period: Period) -> Result<Vec<Finding>, 
 
 /// The JSON document of what [`diagnose`] found in a period. Spans are in nanoseconds since 1970-01-01 UTC.
 #[must_use]
-pub fn findings_document(found: &[Finding], period: Period) -> Value {
+pub fn findings_document(found: &[Finding], period: Period) -> CommandDocument {
     let headline = match found.first() {
         Some(first) => fathom_prose::finding(first, None),
         None => "no finding beyond what chance explains".to_owned(),

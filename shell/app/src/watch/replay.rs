@@ -5,7 +5,7 @@ use super::notification::past;
 use super::{Period, Source, directory};
 use crate::AppError;
 use fathom_diagnose::Diagnosis;
-use fathom_report::command_document;
+use fathom_report::{CommandDocument, command_document};
 use fathom_units::WallTime;
 use fathom_watch_alert::{Change, Link, Rule, Transition, Watcher};
 use fathom_watch_engine::THIS_HOST;
@@ -212,7 +212,7 @@ fn note(rows: &mut Vec<ReplayedAlert>, one: Transition) {
 impl Replayed {
     /// The JSON document.
     #[must_use]
-    pub fn document(&self) -> Value {
+    pub fn document(&self) -> CommandDocument {
         let row = |row: &ReplayedAlert| {
             let raised = &row.raised;
             json!({

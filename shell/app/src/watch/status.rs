@@ -5,7 +5,7 @@ use super::push::progress;
 use crate::AppError;
 use fathom_diagnose::Diagnosis;
 use fathom_os::clock::wall_now;
-use fathom_report::command_document;
+use fathom_report::{CommandDocument, command_document};
 use fathom_units::{Duration, WallTime};
 use fathom_watch_push::Progress;
 use fathom_watch_samples::{Column, Sample, Unit};
@@ -88,7 +88,7 @@ pub fn behind(until: WallTime) -> Duration {
 impl Status {
     /// The JSON document.
     #[must_use]
-    pub fn document(&self) -> Value {
+    pub fn document(&self) -> CommandDocument {
         let targets: Vec<Value> = self.targets.iter().map(target_document).collect();
         let pushes: Vec<Value> = self.pushes.iter().map(push_document).collect();
         let headline = format!("{} series in the last minute", targets.len());

@@ -38,7 +38,8 @@ fn folder(name: &str) -> PathBuf {
 
 /// The last paragraph, in one line.
 fn headline(ran: &Ran) -> String {
-    ran.out.trim_end().rsplit("\n\n").next().unwrap_or_default().replace('\n', " ")
+    let verdict = ran.out.split("\n\nWhat to do").next().unwrap_or_default();
+    verdict.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -110,11 +111,12 @@ fn diagnosis_of(path: &str) -> (serde_json::Value, String) {
     }
     let mut json = run(&["trace", path, "--json"]).document();
     strip(&mut json);
-    let words = run(&["trace", path]).out;
+    let words = run(&["trace", path, "-v"]).out;
     let verdict = words.split_whitespace().collect::<Vec<_>>().join(" ");
     // Tables and charts have widths that follow from the names; their values are in the result.
-    let (_, findings) = verdict.split_once(" · ").unwrap_or_default();
-    (json, nameless(&findings.replace(path, "FILE")))
+    let findings = verdict.split(" What to do ").next().unwrap_or_default();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    (json, nameless(&findings.replace(path, "FILE").replace(name, "FILE")))
 }
 
 /// The run that these arguments give.
