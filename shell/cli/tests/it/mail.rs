@@ -176,8 +176,8 @@ fn a_password_is_not_sent_unprotected() {
     let open = "user = 'me@example.net'\npassword_file = 'OPEN'";
     for (name, offers, login, authority, want) in [
         ("mail-stranger", all, LOGIN, None, "invalid peer certificate: UnknownIssuer"),
-        ("mail-clear", none, LOGIN, Some(AUTHORITY), "it offers no STARTTLS"),
-        ("mail-longer", longer, LOGIN, Some(AUTHORITY), "it went on in clear after STARTTLS"),
+        ("mail-clear", none, LOGIN, Some(AUTHORITY), "the relay does not offer STARTTLS"),
+        ("mail-longer", longer, LOGIN, Some(AUTHORITY), "the relay sent unencrypted data after STARTTLS"),
         ("mail-strange", strange, LOGIN, Some(AUTHORITY), "the relay offers only the login methods XOAUTH2"),
         ("mail-refused", all, wrong, Some(AUTHORITY), "535 5.7.8 no (at AUTH PLAIN)"),
         (
