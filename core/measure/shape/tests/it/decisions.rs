@@ -253,7 +253,7 @@ fn recalled() -> String {
 }
 
 #[test]
-fn what_is_decided_when() {
+fn decisions_equal_the_table() {
     let got = [
         falls(),
         falls_further(),
@@ -288,7 +288,7 @@ fn what_is_decided_when() {
 }
 
 #[test]
-fn every_reason_stands_in_the_manual_in_its_row() {
+fn the_manual_lists_every_reason() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/autorate.md");
     let text = std::fs::read_to_string(file).unwrap();
     let rows: Vec<&str> =
