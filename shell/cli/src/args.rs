@@ -15,12 +15,13 @@ mod test;
 mod trace;
 mod watch;
 
-use crate::terminal::{Console, Verbosity};
+use crate::terminal::Console;
 pub(crate) use alerts::{WatchAlertsArgs, WatchTestAlertArgs};
 pub(crate) use audit::AuditArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
 pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
+use fathom_report::Detail;
 pub(crate) use fix::FixArgs;
 pub(crate) use lab::{CaptureArgs, DemoArgs, LabArgs};
 pub(crate) use report::{CompareArgs, ReportArgs};
@@ -78,12 +79,12 @@ pub(crate) struct ConsoleArgs {
 impl ConsoleArgs {
     /// The settings that every command prints with.
     pub(crate) const fn console(&self) -> Console {
-        let verbosity = match (self.quiet, self.verbose) {
-            (true, _) => Verbosity::Quiet,
-            (false, true) => Verbosity::Verbose,
-            (false, false) => Verbosity::Normal,
+        let detail = match (self.quiet, self.verbose) {
+            (true, _) => Detail::Quiet,
+            (false, true) => Detail::Verbose,
+            (false, false) => Detail::Normal,
         };
-        Console { color: self.color, verbosity, has_progress: !self.no_progress && !self.quiet }
+        Console { color: self.color, detail, has_progress: !self.no_progress && !self.quiet }
     }
 }
 

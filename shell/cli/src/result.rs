@@ -4,44 +4,85 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::{self, Console};
 use fathom_app::output::{exit_class, write};
 use fathom_diagnose::{Diagnosis, diagnose};
+use fathom_prose::Origin;
 use fathom_run::Run;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Prints the summary or the JSON document, writes the files, and returns the exit code.
 ///
 /// A file that cannot be written changes the exit code; the result is printed anyway.
 pub(crate) fn deliver(run: &Run, output: &OutputArgs, console: Console) -> Outcome {
+    deliver_saved(run, output, None, console)
+}
+
+/// Delivers a run that the caller saves under the name `saved`.
+pub(crate) fn deliver_saved(
+    run: &Run,
+    output: &OutputArgs,
+    saved: Option<&Path>,
+    console: Console,
+) -> Outcome {
     let diagnosis = diagnose(run);
     if output.json {
         print_json(run, &diagnosis)?;
     } else {
-        print_summary(run, &diagnosis, console)?;
+        let command = repeatable(std::env::args().skip(1));
+        let written = output.output.iter().map(PathBuf::as_path).find(|path| is_result(path));
+        let file = saved.or(written).map(|path| quoted(&path.to_string_lossy()));
+        let origin = Origin { command: Some(&command), file: file.as_deref() };
+        print_summary(run, &diagnosis, origin, console)?;
     }
     write_all(&output.output, &[(run, &diagnosis)], console)?;
     Ok(exit_class(run, &diagnosis))
 }
 
 /// Prints one result; with `-q` only its headline.
-pub(crate) fn print_summary(run: &Run, diagnosis: &Diagnosis, console: Console) -> Result<(), Failure> {
+pub(crate) fn print_summary(
+    run: &Run,
+    diagnosis: &Diagnosis,
+    origin: Origin<'_>,
+    console: Console,
+) -> Result<(), Failure> {
     let (style, columns) = console.stdout_form();
-    terminal::print(&if console.is_quiet() {
-        fathom_prose::verdict(run, diagnosis).headline + "\n"
-    } else {
-        fathom_report::summary(run, diagnosis, columns, style)
-    })
+    terminal::print(&fathom_report::summary(run, diagnosis, origin, columns, style))
 }
 
-/// Prints results side by side; with `-q` only the name and the headline of each.
+/// Prints results side by side; with `-q` only what changed.
 pub(crate) fn print_compared(runs: &[(&str, &Run, &Diagnosis)], console: Console) -> Result<(), Failure> {
     let (style, columns) = console.stdout_form();
-    let line = |(name, run, diagnosis): &(&str, &Run, &Diagnosis)| {
-        format!("{name}: {}\n", fathom_prose::verdict(run, diagnosis).headline)
-    };
-    terminal::print(&if console.is_quiet() {
-        runs.iter().map(line).collect()
+    terminal::print(&fathom_report::compare(runs, columns, style))
+}
+
+/// Whether a name is that of a result file, which commands can read again.
+fn is_result(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    name.ends_with(".json") || name.ends_with(".json.gz")
+}
+
+/// The command line without what it writes and how it prints, so that it can be repeated with other flags.
+fn repeatable(arguments: impl Iterator<Item = String>) -> String {
+    let mut command = String::from("fathom");
+    let mut skip_value = false;
+    for argument in arguments {
+        let is_value = core::mem::take(&mut skip_value);
+        match argument.as_str() {
+            "-o" | "--output" | "--color" => skip_value = true,
+            "-q" | "-v" | "--quiet" | "--verbose" | "--json" | "--no-progress" => {}
+            text if is_value || text.starts_with("--output=") || text.starts_with("--color=") => {}
+            text => command += &format!(" {}", quoted(text)),
+        }
+    }
+    command
+}
+
+/// An argument as a shell reads it.
+pub(crate) fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "%+,-./:=@_".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        argument.to_owned()
     } else {
-        fathom_report::compare(runs, columns, style)
-    })
+        format!("'{}'", argument.replace('\'', "'\\''"))
+    }
 }
 
 /// Writes each file. Returns the first error after the other files are written.

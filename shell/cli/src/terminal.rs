@@ -1,28 +1,19 @@
 //! Printing: results to stdout, progress and warnings to stderr, and the live picture of a terminal.
 use crate::args::When;
 use crate::failure::Failure;
-use fathom_report::Style;
+use fathom_report::{Detail, Style};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use terminal_size::{Height, Width, terminal_size_of};
 
 /// Columns of a summary that does not go to a terminal.
 const PLAIN_COLUMNS: u16 = 100;
 
-/// How much a command prints (`-q`, `-v`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Verbosity {
-    /// The headline alone.
-    Quiet,
-    Normal,
-    /// Tables, charts and all findings.
-    Verbose,
-}
-
 /// How a command prints: its global flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Console {
     pub(crate) color: When,
-    pub(crate) verbosity: Verbosity,
+    /// How much it prints (`-q`, `-v`).
+    pub(crate) detail: Detail,
     /// Whether progress may be shown.
     pub(crate) has_progress: bool,
 }
@@ -30,7 +21,7 @@ pub(crate) struct Console {
 impl Console {
     /// Whether only the headline is printed.
     pub(crate) fn is_quiet(self) -> bool {
-        self.verbosity == Verbosity::Quiet
+        self.detail == Detail::Quiet
     }
     /// Writes a notice to stderr, such as the name of a written file. Silent with `-q`.
     pub(crate) fn note(self, text: &str) {
@@ -40,7 +31,7 @@ impl Console {
     }
     /// Writes a line of progress to stderr if it is a terminal, or with `-v`.
     pub(crate) fn progress(self, text: &str) {
-        if self.has_progress && (self.verbosity == Verbosity::Verbose || io::stderr().is_terminal()) {
+        if self.has_progress && (self.detail == Detail::Verbose || io::stderr().is_terminal()) {
             warn(text);
         }
     }
@@ -51,7 +42,8 @@ impl Console {
     /// Style and width of stdout.
     pub(crate) fn stdout_form(self) -> (Style, u16) {
         let columns = terminal_size_of(io::stdout()).map_or(PLAIN_COLUMNS, |(Width(w), _)| w);
-        (style(self.color, io::stdout().is_terminal()), columns)
+        let style = style(self.color, io::stdout().is_terminal());
+        (Style { detail: self.detail, ..style }, columns)
     }
 }
 
@@ -97,7 +89,7 @@ pub(crate) fn style(when: When, is_terminal: bool) -> Style {
         When::Never => false,
         When::Auto => is_terminal && !is_dumb() && !no_color,
     };
-    Style { color, unicode: is_unicode() && !is_dumb() }
+    Style { color, unicode: is_unicode() && !is_dumb(), ..Style::default() }
 }
 
 /// Whether the locale encodes text as UTF-8. The first variable that is set decides, as in

@@ -55,7 +55,7 @@ impl Child {
     /// # Errors
     /// See `waitpid(2)`.
     pub fn wait(mut self) -> io::Result<ExitStatus> {
-        self.join().unwrap_or_else(|| Err(io::Error::other("the command was waited for before")))
+        self.join().unwrap_or_else(|| Err(io::Error::other("the command has already been waited for")))
     }
     /// Kills the command and all processes it started.
     pub fn kill(&self) {

@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 /// Target and interval of nearly all installations (RFC 8289 sections 4.2 and 4.3; Linux, FreeBSD).
 const TARGET_NS: f64 = 5e6;
 const INTERVAL_NS: f64 = 100e6;
-/// Drops that follow sooner belong to the same dropping state, in which they are less than an
-/// interval apart.
+/// Drops that follow sooner belong to the same dropping state.
 const SAME_STATE_NS: f64 = 1.3 * INTERVAL_NS;
 /// Wider bins cannot resolve an interval.
 const WIDEST_NS: f64 = 0.4 * INTERVAL_NS;
@@ -26,8 +25,7 @@ pub(crate) fn codel_conformance_ratio(delays: &[DelayPoint], drops: &[f64], pack
         let before = number.checked_sub(1).and_then(|last| drops.get(last));
         before.is_none_or(|before| *at - before > SAME_STATE_NS)
     });
-    // CoDel never drops the last packet in the queue, and delays include the packet's serialization
-    // time.
+    // CoDel never drops the last packet, and delays include the packet's serialization time.
     let target_ns = TARGET_NS.max(packet_ns) + 0.5 * packet_ns;
     let rises: Vec<f64> = firsts.filter_map(|(_, at)| rise(delays, *at, target_ns)).collect();
     let slack = 0.15 * INTERVAL_NS + width + packet_ns;

@@ -94,7 +94,6 @@ pub(crate) fn pieces(
     pieces
 }
 
-/// Rates of a bottleneck.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Rates {
     /// Rate without stalls.
@@ -175,8 +174,7 @@ fn split(pieces: &[Piece], acknowledged_bytes: f64, spans: &mut Vec<RateSpan>, d
     }
 }
 
-/// The index of the largest change of the rate, if there is one: binary segmentation by the
-/// difference of medians.
+/// Index of the largest change of the rate, if any: binary segmentation by median differences.
 fn change(pieces: &[Piece], acknowledged_bytes: f64) -> Option<usize> {
     let n = pieces.len();
     let rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();

@@ -28,7 +28,6 @@ impl RecentRoundTrips {
         }
         self.samples.push_back((sent_at, round_trip));
     }
-    /// The most recent one.
     pub(crate) fn last(&self) -> Option<f32> {
         self.samples.back().map(|sample| sample.1)
     }

@@ -8,7 +8,6 @@ use fathom_units::Rng;
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1000 * MS;
 
-/// A packet that passes a point of the path.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     at: i64,
@@ -48,8 +47,7 @@ impl Passing {
     }
 }
 
-/// A path with several points. Between neighboring points there are a delay, a queue in each
-/// direction, and losses.
+/// Points of a path, with a delay, a queue per direction, and losses in between.
 struct World {
     /// Packets seen at each point, in forward order.
     points: Vec<Vec<Passing>>,
@@ -107,7 +105,6 @@ fn queue(rng: &mut Rng, at: i64, is_back: bool) -> i64 {
     if is_back { noise } else { filling + noise }
 }
 
-/// Clock of a capture.
 #[derive(Clone, Copy)]
 struct Own {
     offset: i64,
@@ -411,7 +408,6 @@ fn echo_of(number: u16, is_translated: bool, is_back: bool) -> Packet<'static> {
     packet
 }
 
-/// Address and port of the client.
 fn client_of<'a>(packet: &'a mut Packet<'static>, is_back: bool) -> (&'a mut Address, Option<&'a mut u16>) {
     let address = if is_back { &mut packet.destination } else { &mut packet.source };
     let port = match &mut packet.transport {
@@ -421,8 +417,7 @@ fn client_of<'a>(packet: &'a mut Packet<'static>, is_back: bool) -> (&'a mut Add
     (address, port)
 }
 
-/// Ten segments that the sender's capture contains as one packet, and the receiver's as two of six
-/// and four.
+/// Ten segments, captured as one packet at the sender, and as six and four at the receiver.
 #[test]
 fn super_packets_are_matched_segment_by_segment() {
     let passing =

@@ -1,18 +1,15 @@
-//! Estimates offset and drift of the server's clock relative to the local clock, for one-way
-//! delays.
+//! Offset and drift of the server's clock relative to the local one, for one-way delays.
 use alloc::vec::Vec;
 use fathom_units::{Duration, PerDirection, Time};
 
-/// Only the sample with the smallest round-trip time of each window is kept; the others were queued
-/// somewhere.
+/// Of each window only the sample with the smallest round-trip time is kept.
 const WINDOW_NS: u64 = 500_000_000;
 /// A window counts if its smallest round-trip time is within this distance of the run's minimum.
 /// Interrupts alone cause that much variation.
 const NEAR: Duration = Duration::from_micros(100);
 /// On an unsteady line the best tenth of the windows counts, but at least this many.
 const FEWEST_WINDOWS: usize = 4;
-/// Typical clock drift is some 1e-5 (crystal tolerance). A larger apparent drift over a short span
-/// is noise.
+/// Typical clock drift (crystal tolerance). More over a short span is noise.
 const TYPICAL_DRIFT: f64 = 3e-5;
 /// Minimum noise that the fit assumes for a sample, from interrupts and clock reads.
 const LEAST_NOISE_NS: f64 = 2_000.0;
@@ -86,8 +83,7 @@ impl ClockSamples {
             None => self.best.push(sample),
         }
     }
-    /// Fits a line through the samples with nearly minimum round-trip times; `None` without
-    /// samples.
+    /// Fits a line through samples with nearly minimum round-trip times; `None` without samples.
     pub fn fit(&self) -> Option<ClockFit> {
         let smallest = self.best.iter().map(|b| b.round_trip).min()?;
         let limit = self.nearly(smallest);

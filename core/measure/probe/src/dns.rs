@@ -1,5 +1,4 @@
-//! Writes DNS queries with one question, and parses what a probe needs of their responses (RFC
-//! 1035, section 4).
+//! DNS queries with one question, and the parts of responses that probes need (RFC 1035 section 4).
 use alloc::vec::Vec;
 
 /// RFC 1035 section 2.3.4.

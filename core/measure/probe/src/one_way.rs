@@ -24,7 +24,6 @@ pub struct UdpRecord {
     pub answers: Vec<UdpAnswer>,
 }
 
-/// Direction in which a probe was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Loss {
     Up,

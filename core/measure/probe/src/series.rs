@@ -18,8 +18,7 @@ struct Entry {
     outcome: Outcome,
 }
 
-/// A [`Book`] that stores every probe and becomes a [`Series`]. Replies count however late they
-/// are.
+/// A [`Book`] that stores every probe and becomes a [`Series`]. Late replies count too.
 #[derive(Clone, Debug)]
 pub struct ProbeSeries {
     book: Book,
@@ -55,8 +54,7 @@ impl ProbeSeries {
             *counted = counted.saturating_add(count);
         }
     }
-    /// Corrects the departure time of an outstanding probe with the kernel's timestamp. The time of
-    /// its observation does not change.
+    /// Corrects the departure time of an outstanding probe, but not the time of its observation.
     pub fn departed(&mut self, sequence: u32, at: Time) {
         self.book.departed(sequence, at);
     }
@@ -64,8 +62,7 @@ impl ProbeSeries {
     pub fn departure_of(&self, sequence: u32) -> Option<Time> {
         self.book.sent_at(sequence)
     }
-    /// Records the reply to probe `sequence`, received at `received`. Returns the observation if it
-    /// is the first reply.
+    /// Records a reply to probe `sequence`; returns the observation if it is the first one.
     pub fn reply(&mut self, sequence: u32, received: Time) -> Option<Observation> {
         let entry = self.entries.get_mut(sequence as usize)?;
         let reply = self.book.reply(&Probe { sequence, at: (), sent: entry.sent }, received);
@@ -78,8 +75,7 @@ impl ProbeSeries {
         self.series.reordered += u32::from(reply.is_reordered);
         Some(Observation { at: entry.sent, value: Value::Observed(reply.delay.as_secs_f64()) })
     }
-    /// Records that probe `sequence` can no longer be answered because its connection broke at
-    /// `at`.
+    /// Records that the connection of probe `sequence` broke at `at`, so it cannot be answered.
     pub fn give_up(&mut self, sequence: u32, at: Time) {
         let was_outstanding = self.book.give_up(sequence);
         if let Some(entry) = self.entries.get_mut(sequence as usize).filter(|_| was_outstanding) {

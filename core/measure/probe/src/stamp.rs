@@ -8,8 +8,7 @@ const OLDEST_STAMP_NS: u64 = 1_000_000_000;
 /// two readings lie within a microsecond unless the process is interrupted between them.
 const STEP: Duration = Duration::from_millis(1);
 
-/// Converts CLOCK_REALTIME timestamps to the monotonic clock, using readings of both clocks at
-/// reception.
+/// Converts CLOCK_REALTIME timestamps to the monotonic clock, given both clocks at reception.
 #[derive(Clone, Default, Debug)]
 pub struct StampConverter {
     /// Wall-clock time minus monotonic time at the last reading, in ns.
@@ -99,8 +98,7 @@ mod tests {
     fn a_small_step_back_within_a_plausible_age_is_refused_too() {
         let mut converter = StampConverter::default();
         converter.watch(WallTime(1_000_000_000), Time::ZERO);
-        // 10 ms later the wall clock shows 490 ms less. Without the comparison the timestamp would
-        // seem to be 500 ms old.
+        // 10 ms later the wall clock shows 490 ms less, so the timestamp would seem 500 ms old.
         let got = converter.convert(
             Some(WallTime(1_000_000_000)),
             WallTime(1_500_000_000),

@@ -13,8 +13,7 @@ pub struct Sized {
     pub packets_per_second: f64,
 }
 
-/// Maximum plausible overhead in bytes: PPPoE over LLC on ATM with an Ethernet frame has 48, and
-/// the interface sees tunnels.
+/// Maximum plausible overhead in bytes: PPPoE over LLC on ATM with Ethernet has 48; plus tunnels.
 const MOST: f64 = 64.0;
 /// Negative error that still counts as zero overhead, bytes.
 const LEAST: f64 = -6.0;

@@ -119,8 +119,7 @@ pub enum Note {
         /// The rate above which bursts occur.
         paced_bits_per_second: u64,
     },
-    /// The thread of the emulated line runs without real-time priority, so other programs can delay
-    /// it.
+    /// Other programs can delay the emulated line, which has no real-time priority.
     LinePriority {
         /// Its actual priority.
         priority: String,

@@ -2,8 +2,7 @@
 //! margins below a measured knee. Each is defined once, here.
 use fathom_units::PerDirection;
 
-/// A line is bloated from this median latency increase under load, in seconds: the start of
-/// DSLReports' grade C.
+/// Median latency increase in seconds from which a line is bloated: start of DSLReports' grade C.
 pub const BLOATED_P50_S: f64 = 0.060;
 /// A line is bloated from this 90th percentile of the latency increase, in seconds, even with a
 /// small median: one moment in ten then exceeds the tolerance of a first-person game (100 ms) or a
@@ -39,8 +38,7 @@ pub fn shaper_rates(rate: f64) -> [f64; 2] {
     SHAPER_RATE_RATIO.map(|share| share * rate)
 }
 
-/// Whether a latency increase under load, given by its median and 90th percentile in seconds, makes
-/// a line bloated.
+/// Whether a latency increase under load makes a line bloated.
 pub fn is_bloated(p50_s: f64, p90_s: f64) -> bool {
     p50_s >= BLOATED_P50_S || p90_s >= BLOATED_P90_S
 }

@@ -1,12 +1,12 @@
 //! A page that stands alone: no script, style, font or picture is loaded from anywhere.
 mod capture;
 
-use crate::Style;
 use crate::curve::{phase_name, source_name};
 use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, comparison, phase_cells};
 use crate::svg::{
     CHART_STYLE, Extent, PALETTE, distribution_chart, escape, lateness_chart, one_way_chart, over_time,
 };
+use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,7 +19,7 @@ use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 /// A run and what was found in it.
 type Pair<'a> = (&'a Run, &'a Diagnosis);
 
-const UNICODE: Style = Style { color: false, unicode: true };
+const UNICODE: Style = Style { color: false, unicode: true, detail: Detail::Normal };
 
 /// A page without external resources; two runs or more make a comparison with shared axes.
 pub fn html(runs: &[Pair<'_>]) -> String {
@@ -83,7 +83,7 @@ fn hero((run, diagnosis): &Pair<'_>) -> String {
         None => format!("<div class=\"grade\">{grade}<small>{health}</small></div>"),
     };
     let verdict = fathom_prose::verdict(run, diagnosis);
-    let sentences: String = verdict.sentences.iter().map(|s| format!("<p>{}</p>", escape(s))).collect();
+    let sentences = verdict.consequence.map_or_else(String::new, |text| format!("<p>{}</p>", escape(&text)));
     format!(
         "<section class=\"card hero {health}\">{badge}<div>\
          <p class=\"where\">{}</p><h1>{}</h1>{sentences}</div></section>",

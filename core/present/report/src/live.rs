@@ -229,6 +229,7 @@ fn flow(parts: &[(Ink, String)], columns: usize, style: Style) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Detail;
 
     fn view() -> LiveView {
         let mut view = LiveView::new("line: 20Mbit down, 3Mbit up");
@@ -255,7 +256,7 @@ mod tests {
     fn fits_every_terminal() {
         let view = view();
         for (columns, rows) in [(80, 24), (40, 15), (20, 8), (200, 60), (1, 1), (0, 0)] {
-            let style = Style { color: false, unicode: true };
+            let style = Style { color: false, unicode: true, detail: Detail::Normal };
             let picture = view.render(Time::from_nanos(10_000_000_000), columns, rows, style);
             assert!(picture.lines().count() <= usize::from(rows), "{columns} x {rows}");
             let widest = picture.lines().map(|l| l.trim_end()).map(cells).max().unwrap_or(0);

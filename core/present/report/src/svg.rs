@@ -69,10 +69,10 @@ impl Extent {
     }
 }
 
-/// Text made safe inside SVG and HTML, attributes included.
+/// Text made safe inside SVG and HTML, attributes included. Names from right to left are isolated.
 pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::new();
-    for c in crate::terminal::clean(text).chars() {
+    for c in crate::terminal::isolated(&crate::terminal::clean(text)).chars() {
         match c {
             '&' => safe += "&amp;",
             '<' => safe += "&lt;",

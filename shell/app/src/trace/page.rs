@@ -14,6 +14,7 @@ pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis
     add_paths(&mut recorder, queues);
     let findings: Vec<_> = diagnosis.findings.iter().map(|one| finding(run, one)).collect();
     let verdict = fathom_prose::verdict(run, diagnosis);
+    let sentences: Vec<String> = verdict.consequence.into_iter().collect();
     let sources = run.capture.iter().flat_map(|capture| &capture.sources);
     let facts: Vec<(String, String)> = sources
         .flat_map(|source| {
@@ -32,7 +33,7 @@ pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis
         title: &run.title,
         command: &format!("trace, {}", run.started),
         headline: &verdict.headline,
-        sentences: &verdict.sentences,
+        sentences: &sentences,
         tone: tone(diagnosis.health),
         findings: &findings,
         facts: &facts,

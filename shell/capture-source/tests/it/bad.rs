@@ -14,8 +14,8 @@ fn error(bytes: &[u8]) -> String {
 #[test]
 fn each_bad_input_says_what_it_is() {
     let table: [(&[u8], &str); 9] = [
-        (b"", "x.pcap: is empty: "),
-        (&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0], "x.pcap: holds 6 of the 24 bytes"),
+        (b"", "x.pcap: is empty"),
+        (&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0], "x.pcap: has only 6 bytes"),
         (b"1.2.3.4 > 5.6.7.8: Flags [S]\n", "x.pcap: is text, not a capture: "),
         // Its first bytes, which are read separately to detect compression, could be text.
         (
@@ -23,10 +23,10 @@ fn each_bad_input_says_what_it_is() {
             "x.pcap: not a capture file: it starts with 53 65 76 65",
         ),
         (&[0x7f, b'E', b'L', b'F', 0, 0, 0, 0], "x.pcap: not a capture file: it starts with 7f 45 4c 46"),
-        (b"BZh91AY&SY\0\0", "x.pcap: is bzip2, which is not read here: unpack it"),
+        (b"BZh91AY&SY\0\0", "x.pcap: is bzip2, which is not supported: decompress it"),
         (b"PK\x03\x04\0\0\0\0", "x.pcap: is a zip archive"),
-        (b"\x1f\x8b\x08\0\0\0\0\0\0\x03garbage, not deflate", "x.pcap: cannot read it: "),
-        (b"\xfd7zXZ\0\0\0\0\0\0\0\0\0\0\0", "x.pcap: cannot read it: "),
+        (b"\x1f\x8b\x08\0\0\0\0\0\0\x03garbage, not deflate", "x.pcap: cannot read: "),
+        (b"\xfd7zXZ\0\0\0\0\0\0\0\0\0\0\0", "x.pcap: cannot read: "),
     ];
     for (bytes, message) in table {
         let said = error(bytes);
@@ -41,9 +41,9 @@ fn files_that_cannot_be_opened() {
         Err(error) => error.to_string(),
     };
     let folder = std::env::temp_dir();
-    assert_eq!(said(&folder), format!("{}: is a directory: name a capture file in it", folder.display()));
+    assert_eq!(said(&folder), format!("{}: is a directory: specify a capture file", folder.display()));
     let missing = folder.join("fathom-capture-no-such-file");
-    assert!(said(&missing).contains("cannot open it: No such file"), "{}", said(&missing));
+    assert!(said(&missing).contains("cannot open: No such file"), "{}", said(&missing));
 }
 
 #[test]

@@ -107,6 +107,6 @@ fn an_interface_without_link_header_until_it_goes_away() {
         );
         assert_eq!(echoes, 1);
         let said = ending.trouble.unwrap().to_string();
-        assert!(said.starts_with("cannot be read further: "), "{said}");
+        assert!(said.starts_with("read error: "), "{said}");
     });
 }

@@ -11,6 +11,7 @@ use fathom_app::output::check_names;
 use fathom_app::scenario::{load, rates};
 use fathom_app::sim::{Simulated, simulate};
 use fathom_os::clock::Clock;
+use fathom_report::Detail;
 use fathom_run::Run;
 use fathom_scenario::Plan;
 
@@ -70,6 +71,10 @@ fn show_claims(plan: &Plan, run: &Run, console: Console) -> Result<(), Failure> 
     }
     let (style, columns) = console.stdout_form();
     let rows = rows(plan, run);
-    let heading = format!("\n{} ({})\n", plan.about.trim(), plan.source.trim());
-    terminal::print(&(heading + &fathom_report::claims(&rows, columns, style)))
+    terminal::print(&if style.detail == Detail::Verbose {
+        let heading = format!("\n{} ({})\n", plan.about.trim(), plan.source.trim());
+        heading + &fathom_report::claims(&rows, columns, style)
+    } else {
+        fathom_report::claims_in_short(&rows, columns, style)
+    })
 }

@@ -10,7 +10,7 @@ use fathom_client::{Family, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
 use fathom_units::Duration;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs the test and delivers its result.
 pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
@@ -23,19 +23,22 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     if let Some(reason) = &run.partial {
         warn(&format!("fathom test: partial result: {}", fathom_prose::interruption(reason)));
     }
-    let exit = result::deliver(&run, &args.output, console)?;
-    if !args.no_save && args.output.output.is_empty() {
-        save(&run, console);
+    let is_saved = !args.no_save && args.output.output.is_empty();
+    let saved = is_saved.then(|| PathBuf::from(fathom_store::default_name("test", &run.started)));
+    let exit = result::deliver_saved(&run, &args.output, saved.as_deref(), console)?;
+    if let Some(path) = saved {
+        save(&run, &path, console);
     }
     Ok(exit)
 }
 
 /// Saves the result in the current directory. The user did not ask for this file: if it cannot be
 /// written, that is a warning.
-fn save(run: &Run, console: Console) {
-    let path = PathBuf::from(fathom_store::default_name("test", &run.started));
-    match write(&path, &[(run, &diagnose(run))]) {
-        Ok(()) => console.note(&format!("wrote {}", path.display())),
+fn save(run: &Run, path: &Path, console: Console) {
+    match write(path, &[(run, &diagnose(run))]) {
+        Ok(()) => {
+            console.note(&format!("Saved as {}. Open it: fathom report FILE -o page.html", path.display()))
+        }
         Err(error) => {
             warn(&format!("warning: the result is not saved: {error}\n  try: -o FILE, or --no-save"))
         }

@@ -118,7 +118,7 @@ fn committed_it_is_on_until_it_is_undone() {
     assert_eq!(status["down"]["rate_bits_per_second"], 47_000_000);
     assert!(status["up"]["counters"]["sent_bytes"].is_u64(), "{status}");
     let again = router.fix(&RATES);
-    assert!(again.code == Some(3) && again.err.contains("it is shaped already"), "{}", again.describe());
+    assert!(again.code == Some(3) && again.err.contains("already shaped"), "{}", again.describe());
     router.shell("tc qdisc del dev wan root");
     let gone = router.status();
     assert!(gone["state"] == "on" && gone["up"]["counters"].is_null(), "{gone}");
@@ -156,17 +156,13 @@ fn a_held_shaper_is_rolled_back_at_the_end_and_when_killed() {
 fn errors_are_reported_in_words() {
     let router = Router::new("wrong");
     let cases: &[(&[&str], i32, &str)] = &[
-        (&[], 2, "which interface, and to which rates?\n  try: fathom fix --server HOST"),
-        (&["--up", "9mbit"], 2, "which interface, and to which rates?"),
-        (&["wan"], 2, "neither --up nor --down: to which rate shall it be shaped?"),
+        (&[], 2, "no interface and no rates given\n  try: fathom fix --server HOST"),
+        (&["--up", "9mbit"], 2, "no interface and no rates given"),
+        (&["wan"], 2, "no rate given: --up, --down or both are needed"),
         (&["wan", "--up", "5"], 2, "rate \"5\" has no unit"),
         (&["wan", "--up", "5kbit"], 2, "cannot shape to 5Kbit (expected 64Kbit to 400Gbit)"),
         (&["a/b", "--up", "5mbit"], 2, "not the name of an interface"),
-        (
-            &["nosuch", "--up", "5mbit"],
-            3,
-            "nosuch: there is no such interface here (there are: lo, modem, wan)",
-        ),
+        (&["nosuch", "--up", "5mbit"], 3, "nosuch: no such interface (available: lo, modem, wan)"),
         (
             &["wan", "--up", "5mbit", "--shaper", "best"],
             2,

@@ -49,7 +49,7 @@ fn real_cake_and_fq_codel_go_on_and_off() {
         assert_eq!(differs.lines().count(), 1, "{differs}");
         // Linux does not tell RED's table, so nobody can put RED back: it is left alone.
         let is_red = differs.contains(" red ");
-        assert_eq!(refused.contains("could not be put back as they are"), is_red, "{differs}{refused}");
+        assert_eq!(refused.contains("could not be restored exactly"), is_red, "{differs}{refused}");
     }
     std::fs::remove_dir_all(work).unwrap();
 }

@@ -178,14 +178,14 @@ fn a_password_is_not_sent_unprotected() {
         ("mail-stranger", all, LOGIN, None, "invalid peer certificate: UnknownIssuer"),
         ("mail-clear", none, LOGIN, Some(AUTHORITY), "it offers no STARTTLS"),
         ("mail-longer", longer, LOGIN, Some(AUTHORITY), "it went on in clear after STARTTLS"),
-        ("mail-strange", strange, LOGIN, Some(AUTHORITY), "it takes passwords by XOAUTH2"),
+        ("mail-strange", strange, LOGIN, Some(AUTHORITY), "the relay offers only the login methods XOAUTH2"),
         ("mail-refused", all, wrong, Some(AUTHORITY), "535 5.7.8 no (at AUTH PLAIN)"),
         (
             "mail-open",
             all,
             open,
             Some(AUTHORITY),
-            "open: everyone on this host can read it (mode 644): try chmod 600",
+            "open: readable by everyone on this host (mode 644): try chmod 600",
         ),
         ("mail-missing", all, missing, Some(AUTHORITY), "/nowhere/password: No such file"),
     ] {
@@ -208,9 +208,5 @@ fn a_password_is_not_sent_unprotected() {
 fn a_port_of_the_other_tls_mode_is_reported() {
     let (port, _received) = relay(Offers { is_implicit: false, go: "", clear: "250 relay", secret: "" });
     let ran = test_alert("mail-other", &format!("relay = '127.0.0.1:{port}'\ntls = 'tls'"), Some(AUTHORITY));
-    assert!(
-        ran.out.contains("it does not answer in TLS (where a port begins in clear"),
-        "{}",
-        ran.describe()
-    );
+    assert!(ran.out.contains("the reply is not TLS (if the port starts unencrypted"), "{}", ran.describe());
 }

@@ -104,7 +104,7 @@ fn a_watch_runs_reloads_its_file_and_shows_its_history() {
     file("runs.toml", "[[target]]\nname = 'here'\n");
     watch.signal("-HUP");
     watch.wait_for_line("runs.toml:1: host: is missing");
-    watch.wait_for_line("nothing is changed");
+    watch.wait_for_line("the previous configuration stays in use");
     wait_until_sent(&page, &[("here", 20), ("there", 1)]);
     assert_eq!(watch.end(), Some(0));
     let status = run(&["watch", "status", "--store", store]);

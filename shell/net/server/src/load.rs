@@ -74,9 +74,9 @@ pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
 
 fn refusal(code: ErrorCode, request: &FlowRequest, shared: &Shared) -> String {
     match code {
-        ErrorCode::Number => format!("flow {} is open already", request.number),
+        ErrorCode::Number => format!("flow {} is already open", request.number),
         ErrorCode::Full => {
-            format!("this session has {} flows open, the most it may", shared.config.max_flows)
+            format!("the session has reached its limit of {} flows", shared.config.max_flows)
         }
         _ => "the session has ended".into(),
     }

@@ -115,7 +115,7 @@ fn a_failed_save_leaves_the_old_file_and_no_rest() {
     let error = save(&dir.file("absent").join(&kept_name), &run()).unwrap_err();
     let text = error.to_string();
     let StoreError::Write { needed, rescued: Some(kept), .. } = error else { panic!("{text}") };
-    assert!(needed > 1000 && text.contains("No such file or directory. The run is kept in "), "{text}");
+    assert!(needed > 1000 && text.contains("No such file or directory. The run was saved in "), "{text}");
     let rescued = load(&kept);
     fs::remove_file(&kept).unwrap();
     assert!(rescued.unwrap() == run());

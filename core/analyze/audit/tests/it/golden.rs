@@ -57,7 +57,6 @@ fn each_queue_point_is_the_one_calculated_by_hand() {
     }
 }
 
-/// Each calculation in the table gives the result next to it.
 #[test]
 fn each_calculation_gives_its_result() {
     let mut worked = 0;
@@ -81,7 +80,6 @@ fn ranked_by_ratio_of_arrival() {
     }
 }
 
-/// Every command has one that restores the previous state.
 #[test]
 fn each_command_has_an_undo() {
     let remedies = HOSTS.iter().flat_map(|(name, rates)| audited(name, rates).queues);

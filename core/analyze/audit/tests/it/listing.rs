@@ -4,7 +4,6 @@ use crate::listing_bytes::check;
 use fathom_audit::{Facts, SCRIPT_END, Tree, listing, script};
 use fathom_units::Rng;
 
-/// The output of the script for `tree`.
 fn printed(tree: &Tree) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (path, content) in tree.iter() {

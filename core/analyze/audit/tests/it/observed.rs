@@ -40,8 +40,7 @@ fn the_maximum_of_all_samples() {
         observed.add(&sample(inflight, backlog, sent), Time::from_nanos(second as u64 * 1_000_000_000));
     }
     assert_eq!((observed.samples, observed.span.as_secs_f64()), (3, 2.0));
-    // It sent 1,250,000 bytes per second while packets were queued: 10 Mbit/s, because no file
-    // gives another rate.
+    // It sent 1,250,000 bytes per second while packets were queued: 10 Mbit/s.
     let queues = audit(&Facts::of(&sample("0", "0", "0")), &known(""), Some(&observed)).queues;
     let is = |number: u8| move |point: &&QueuePoint| point.queue.kind().number() == number;
     let of = |number: u8| queues.iter().map(|queue| &queue.point).find(is(number)).expect("a queue point");

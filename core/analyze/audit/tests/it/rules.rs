@@ -3,7 +3,6 @@ use crate::fixture::{audited, known, tree};
 use fathom_audit::{AuditedQueue, Facts, Severity, Tree, audit};
 use fathom_run::{HostQueue, InterfaceKind, Remedy};
 
-/// Path and content of a file.
 type File<'a> = (&'a str, &'a str);
 
 /// A 100 Mbit/s card with the default route, plus other files.
@@ -34,7 +33,6 @@ fn found(files: &[File<'_>], rates: &str, number: u8) -> Option<AuditedQueue> {
     audit.queues.into_iter().find(|queue| queue.point.queue.kind().number() == number)
 }
 
-/// The only remedy, as a command with its undo.
 fn command(queue: &AuditedQueue) -> (&str, &str) {
     match &queue.remedies[..] {
         [Remedy::Run { command, undo, .. }] => (command, undo),
@@ -224,8 +222,7 @@ fn nothing_is_read_from_nothing() {
     assert!(facts.interfaces.is_empty() && audit(&facts, &known(""), None).queues.is_empty());
 }
 
-/// Wi-Fi carries less than its bitrate. Its queues are known by their limits, with or without
-/// debugfs.
+/// Wi-Fi carries less than its bitrate. Queue limits are known with or without debugfs.
 #[test]
 fn wifi_by_nl80211() {
     let files = [

@@ -1,11 +1,9 @@
-//! Small captures of an emulated line with known ground truth, in testdata/trace/lab: real TCP with
-//! a known queue.
+//! Small captures with ground truth in testdata/trace/lab: real TCP on an emulated line.
 use crate::capture::{each_packet, lab, lab_folder};
 use fathom_bottleneck::QueueWatch;
 use fathom_flow::Tracer;
 use fathom_run::{Capture, CapturedQueue, QueueManagement, QueuePlace, Retransmissions};
 
-/// A row of truth.txt.
 struct Truth {
     name: String,
     place: String,

@@ -1,5 +1,4 @@
-//! A queue in the sending host, captured behind it. The kernel allows two packets per flow in the
-//! queue at a time.
+//! A queue in the sending host, captured behind it. It holds two packets per flow at a time.
 use fathom_bottleneck::{Leg, Location, QueueWatch, Queues};
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{End, Flows};
@@ -9,7 +8,6 @@ use fathom_units::Rng;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The host, its line, and its traffic.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     rate_bits: u64,
@@ -21,7 +19,6 @@ struct Plan {
     /// Delay from the host's queue to the capture point, and from there to the receiver.
     near_ns: u64,
     far_ns: u64,
-    /// Time between two pings of 84 bytes.
     pings_every_ns: Option<u64>,
     secs: u64,
 }
@@ -34,8 +31,7 @@ const HEADERS: u64 = 52;
 const ETHERNET: u64 = 14;
 const MS: u64 = 1_000_000;
 
-/// A queued packet: its flow (none for a ping), first byte, length, creation time, echoed
-/// timestamp.
+/// A queued packet: flow (none for a ping), first byte, length, creation time, echo.
 #[derive(Clone, Copy)]
 struct Made {
     flow: Option<usize>,

@@ -34,8 +34,7 @@ fn round_trips_are_told_by_the_side_of_the_capture() {
     let (flows, run) = of("snd");
     let totals = &flows.flows[2].totals()[0].rtt;
     let (least, most) = extremes(series(&run, Metric::PassiveRtt, "capture to 10.7.0.2 and back"));
-    // By sequence numbers and timestamps: neither the minimum nor the maximum is lost when reducing
-    // to a few hundred points.
+    // By sequence numbers and timestamps: reducing to a few hundred points keeps the extremes.
     let tallies = [totals.sequence.moments(), totals.timestamps.moments()];
     let seen_least = tallies.iter().map(|tally| tally.min).min().unwrap_or(0) as f64 / 1e9;
     let seen_most = tallies.iter().map(|tally| tally.max).max().unwrap_or(0) as f64 / 1e9;
@@ -62,8 +61,7 @@ fn what_was_outstanding_and_what_arrived_are_those_of_the_totals() {
         bytes += rate / 8.0 * (at - before) as f64 / 1e9;
         before = *at;
     }
-    // Data in flight when sampling started (after 24 packets), and when the capture ended, is
-    // missing.
+    // Without the data in flight at the start of sampling and at the end of the capture.
     assert!(off(bytes, totals.unique_bytes as f64) < 0.01, "{bytes} of {}", totals.unique_bytes);
 }
 

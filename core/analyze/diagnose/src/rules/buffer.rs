@@ -42,8 +42,7 @@ pub(crate) struct Buffer {
 impl Buffer {
     /// Rate of the line in bits of IP packets.
     pub(crate) fn line_bits_per_second(&self) -> f64 {
-        // Without the acknowledgments of the other direction, which are at most 2.6 % of a
-        // download's rate.
+        // Without the ACKs of the other direction, which are at most 2.6 % of a download's rate.
         self.goodput_bits_per_second * IP_PER_PAYLOAD + self.probes_bits_per_second
     }
 }
@@ -111,8 +110,7 @@ pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
     let rise = view.rise_of(direction).filter(|r| r.p50() >= REPORTED_INCREASE_S)?;
     let goodput_bits_per_second = line_goodput(view.run, direction, rise.phase)?;
     let one_way = one_way_delay(view, direction, &rise);
-    // If both directions are loaded, the round trip contains both queues, and only one-way delays
-    // can separate them.
+    // If both directions are loaded, only one-way delays can separate their queues.
     let round_trip = (rise.phase.kind != PhaseKind::Both).then(|| round_trip(view, &rise)).flatten();
     let delay_s = one_way.or(round_trip).filter(|d| *d >= REPORTED_INCREASE_S)?;
     let probes_bits_per_second = probe_rate(view, rise.phase);
@@ -139,8 +137,7 @@ fn round_trip(view: &View<'_>, rise: &Rise<'_>) -> Option<f64> {
     Some(full - rise.idle.p50.value)
 }
 
-/// Uses observed values only: a lost probe met a full queue, but the time waited for it says
-/// nothing about the queue's length.
+/// Uses observed values only: the wait for a lost probe says nothing about the queue's length.
 fn of_observed(ascending: &[f64]) -> Option<f64> {
     let index = (FULL * ascending.len() as f64) as usize;
     ascending.get(index.min(ascending.len().checked_sub(1)?)).copied()

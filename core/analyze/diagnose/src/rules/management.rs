@@ -15,8 +15,7 @@ const MOSTLY: f64 = 0.6;
 const MIN_EVENTS: usize = 3;
 /// More events add no information, and each requires a search.
 const MAX_EVENTS: usize = 500;
-/// Latency is taken this long before an event, because afterwards the sender slows down and the
-/// queue becomes shorter.
+/// Latency is taken this long before an event, because the queue shrinks afterwards.
 const BEFORE: Duration = Duration::from_millis(250);
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {

@@ -7,7 +7,6 @@ use fathom_watch_samples::{Chunk, Code, Column, Columns, Outcome, Stored};
 /// 2026-01-05T00:00:00Z, a Monday.
 const START_S: u64 = 1_767_571_200;
 const DAY_S: u64 = 86_400;
-/// Seconds between two probes.
 const STEP_S: u64 = 20;
 
 /// Delay of a line at a local time in seconds, or lost.

@@ -7,10 +7,8 @@ use fathom_run::{
 };
 use fathom_units::{Direction, Duration, Time};
 
-/// A change to a run, and the expected reason of the diagnosis.
 type Damage = (Reason, fn(&mut Run));
 
-/// Whether a reason is the expected one.
 type IsReason<'t> = &'t dyn Fn(&Reason) -> bool;
 
 fn of(line: &Line) -> Diagnosis {
@@ -26,7 +24,6 @@ fn has(diagnosis: &Diagnosis, kind: FindingKind) -> bool {
     diagnosis.findings.iter().any(|f| f.kind() == kind)
 }
 
-/// A numeric parameter of a finding.
 #[track_caller]
 fn parameter(finding: &Finding, name: &str) -> f64 {
     let parameters = finding.conclusion.parameters();
@@ -79,7 +76,6 @@ fn the_managed_line_is_healthy() {
     assert!(!has(&d, FindingKind::BufferSize) && !has(&d, FindingKind::AckStarvation));
 }
 
-/// Times at which any flow retransmitted.
 fn retransmissions(run: &Run) -> Vec<Time> {
     let counters = run.series.iter().filter(|s| s.key.metric == Metric::FlowRetransmits);
     let grown = counters.flat_map(|s| {

@@ -7,11 +7,9 @@ use fathom_run::{
 use fathom_units::{Direction, Rng, Time};
 
 const DAY_S: u64 = 86_400;
-/// Seconds between two probes.
 const STEP_S: u64 = 20;
 
-/// Days from Monday 2026-01-05 00:00 UTC of a target with delay `truth` at each second of the
-/// period.
+/// Days from Monday 2026-01-05 00:00 UTC with a target delay of `truth` at each second.
 fn period(days: u64, truth: impl Fn(u64, &mut Rng) -> Option<f64>) -> Run {
     let mut rng = Rng::new(7);
     let mut series = Series::new(SeriesKey::of(Metric::IcmpRtt));

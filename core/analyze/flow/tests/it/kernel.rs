@@ -1,14 +1,11 @@
-//! Causes of retransmissions compared with the counters of the sending kernel:
-//! testdata/trace/kernel.
+//! Causes of retransmissions compared with the sending kernel's counters: testdata/trace/kernel.
 use crate::capture::{read, trace};
 use fathom_flow::{Causes, End};
 use std::path::Path;
 
-/// A row of truth.txt.
 struct Counters {
     name: String,
-    /// Retransmissions: all; in recovery; in slow start after a timeout; by timeouts; of lost
-    /// retransmissions.
+    /// Retransmissions: all; in recovery; in slow start; by timeout; of retransmissions.
     numbers: [u64; 5],
 }
 

@@ -1,5 +1,4 @@
-//! Compares `golden/size.txt`, with every calculation of the project's sources done by hand. No
-//! test rewrites that file.
+//! Compares `golden/size.txt`, calculated by hand from the project's sources; never rewritten.
 use crate::sum::value;
 use fathom_size::CASES;
 
@@ -49,7 +48,6 @@ fn every_case_is_worked_and_comes_out() {
     }
 }
 
-/// The displayed text equals the result of the calculation.
 #[test]
 fn what_is_shown_is_the_result() {
     for row in rows() {

@@ -89,7 +89,6 @@ fn a_long_outage_takes_one_entry() {
     assert_eq!(book.reply(&late, second(10_000)).kind, ReplyKind::Duplicate);
 }
 
-/// Outcome of a probe in a book that forgets nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Outstanding,

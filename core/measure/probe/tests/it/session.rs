@@ -162,7 +162,6 @@ const fn policy(sessions: usize) -> SessionPolicy {
 }
 const S5: Duration = Duration::from_secs(5);
 
-/// Behavior of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Manner {
     /// Opens sessions with a limit of this many seconds.
@@ -179,7 +178,6 @@ enum Manner {
     IsSilent,
 }
 
-/// A client and its server in virtual time.
 struct World {
     keeper: SessionKeeper,
     now: Time,
@@ -241,7 +239,6 @@ impl World {
     }
 }
 
-/// The seconds at which connection attempts started.
 fn attempts(seen: &[(u64, KeeperOutput)]) -> Vec<u64> {
     let begun = seen.iter().filter(|(_, output)| matches!(output, KeeperOutput::Connect(_)));
     begun.map(|(second, _)| *second).collect()

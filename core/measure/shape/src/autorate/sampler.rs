@@ -51,8 +51,7 @@ impl Sampler {
     pub fn interval(&self, rates: PerDirection<Rate>) -> Duration {
         if self.is_quiet(rates) { QUIET_INTERVAL } else { LOADED_INTERVAL }
     }
-    /// Delays for a tick: the `answers` of reflectors, or `passive` round-trip times while no
-    /// reflector responds.
+    /// Delays for a tick: `answers` of reflectors, or `passive` ones while none responds.
     pub fn select(
         &mut self,
         now: Time,

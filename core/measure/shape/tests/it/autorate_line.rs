@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::fix::world::{Side, mbit, session, shaper_counters};
 
-/// Upload at 10, then 3, then 10 Mbit/s; constant download. The buffer holds half a second at 10
-/// Mbit/s.
+/// Upload at 10, 3, then 10 Mbit/s; the buffer holds half a second at 10 Mbit/s.
 const STEPS: &str = "0s 10mbit\n25s 3mbit\n50s 10mbit\n";
 /// Number of round trips of a host before it counts, as in the shell.
 const LEAST_TRIPS: usize = 10;
@@ -29,7 +28,6 @@ fn config() -> Config {
     Config::new(PerDirection { up, down }).unwrap()
 }
 
-/// Observations at a tick.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     s: f64,
@@ -38,7 +36,6 @@ struct Seen {
     delay_ms: Option<f64>,
 }
 
-/// Source of delays.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Source {
     /// A server that gives one-way delays.
@@ -47,7 +44,6 @@ enum Source {
     Passive,
 }
 
-/// A shaped line with its controller.
 struct Shaped {
     session: Session,
     controller: Controller,

@@ -10,7 +10,6 @@ use std::path::Path;
 const UP: [f64; 3] = [2.0, 10.0, 20.0];
 const DOWN: [f64; 3] = [5.0, 20.0, 60.0];
 
-/// A part of the table.
 struct Scene {
     ticker: Ticker,
     text: String,
@@ -26,8 +25,7 @@ impl Scene {
         );
         Scene { ticker: Ticker::new(Controller::new(config(UP, DOWN))), text, is_up, last: None }
     }
-    /// Simulates `seconds` of ticks, which may depend on time and rate, and records those at which
-    /// the reason changes.
+    /// Simulates `seconds` of ticks, and records those at which the reason changes.
     fn run(&mut self, seconds: f64, mut show: impl FnMut(f64, f64) -> PerDirection<Shown>) {
         let from = self.ticker.ms;
         for _ in 0..(seconds * 1e3) as u64 / TICK {

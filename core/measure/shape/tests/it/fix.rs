@@ -41,7 +41,6 @@ fn a_bloated_modem_is_measured_searched_shaped_and_verified() {
     assert!(world.is_shaped);
 }
 
-/// The checks that failed.
 fn failures(world: &World) -> impl Iterator<Item = &ShaperCheck> {
     world.report().checks.iter().filter(|check| !check.passed)
 }
@@ -167,8 +166,7 @@ fn knees_of_many_lines_are_within_the_bounds() {
         let overhead = world.report().overhead;
         eprintln!("seed {seed}: {rates:.2?} Mbit/s, {path_ms:.0} ms, knees at {shares:.4?}, {overhead:?}");
         assert_eq!(outcome, Ok(Outcome::Verified), "seed {seed}: {}", world.story());
-        // On a long path a load may leave a shaper idle that exceeds the line's rate by less than
-        // the required accuracy of 3 %.
+        // On a long path, a load may not fill a shaper that is less than 3 % above the line's rate.
         for (direction, share) in shares {
             assert!((0.97..1.03).contains(&share), "seed {seed}, {direction}: {share}\n{}", world.story());
         }
@@ -290,8 +288,7 @@ fn whatever_fails_the_interface_is_restored() {
         let mut world = World::new(session(&slow(), "", 1), config());
         world.fault = Fault::Shaper(number);
         assert_eq!(world.run(), Err(Failure::Shaper), "action {number}: {action:?}");
-        // An interface that could not be restored is reported, and its saved state is kept for
-        // another try.
+        // An interface that was not restored is reported, and its state is kept.
         let is_left = matches!(action, Action::RollBack(_));
         assert_eq!(world.is_shaped, is_left, "action {number}: {action:?}");
     }

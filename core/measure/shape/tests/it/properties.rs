@@ -157,8 +157,7 @@ fn a_lasting_delay_under_load_is_cut_within_a_second() {
 
 #[test]
 fn a_cut_goes_to_what_was_delivered_and_comes_back_to_it() {
-    // Independent of the delivered rate, the rate returns to it within 2 % after a quarter of a
-    // second of queue.
+    // For any delivered rate, it returns to it within 2 % after a queue of 250 ms.
     for tenths in 60..190 {
         let delivered = f64::from(tenths) / 10.0;
         let mut ticker = Ticker::new(controller());

@@ -153,8 +153,7 @@ pub(super) enum Alternative {
     Data(Tagged),
 }
 
-/// The fields of [`Today`]. [`Today`] cannot be used here because it deserializes through
-/// [`Alternative`].
+/// The fields of [`Today`], which itself deserializes through [`Alternative`].
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Tagged {

@@ -1,5 +1,4 @@
-//! Parameters of each kind of finding. Times are in seconds and sizes in bytes unless the last word
-//! of a name gives another unit.
+//! Parameters of findings, in seconds and bytes unless a name ends in another unit.
 use super::{CpuCause, InstrumentPart};
 use crate::{
     CaptureDefect, DelayAtLoss, DelayedFlows, Estimate, Interruption, NotSent, PhaseEnd, PhaseKind,
@@ -10,8 +9,7 @@ use alloc::vec::Vec;
 use fathom_units::Direction;
 use serde::{Deserialize, Serialize};
 
-/// Defines structs with public fields. `name?: Type` is an `Option` that is omitted from files when
-/// `None`.
+/// Defines structs. `name?: Type` is an `Option` that is omitted from files when `None`.
 macro_rules! data {
     ($($(#[$meta:meta])* struct $name:ident {
         $($(#[$field_meta:meta])* $field:ident $(?: $optional:ty)? $(: $type:ty)?,)*
@@ -125,7 +123,7 @@ data! {
         /// The buffer was seen to overflow, so its size is not a lower bound.
         was_full: bool,
     }
-    /// What limits a queue.
+    /// Management of a queue.
     struct Management {
         /// Kind of management.
         rule: ManagementRule,
@@ -358,6 +356,14 @@ data! {
     }
 }
 
+impl LatencyIncrease {
+    /// Lag when busy: 90th percentile under load less the median without load. Nine moments in ten are at most that slow; the
+    /// median would count the time that the queue takes to fill.
+    pub fn lag_s(&self) -> f64 {
+        self.loaded_p90_s - self.idle_p50_s
+    }
+}
+
 /// Group of days.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -553,8 +559,7 @@ pub enum Alternative {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Remedy {
-    /// Shape a direction below the link rate with CAKE or fq_codel, so that the shaper's AQM
-    /// manages the queue.
+    /// Shape a direction below the link rate, so that CAKE or fq_codel manages the queue.
     Shape {
         /// The direction; `None` for both or an unknown direction.
         #[serde(default, skip_serializing_if = "Option::is_none")]

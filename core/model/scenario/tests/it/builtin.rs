@@ -54,8 +54,7 @@ fn everything_in_the_gallery_makes_claims() {
     }
 }
 
-/// An idle round trip has 1514 bytes forward and 60 back on every link. The upper bound leaves at
-/// least 2 ms for them.
+/// A round trip sends 1514 bytes forward and 60 back, with 2 ms allowed for them.
 #[test]
 fn idle_latency_follows_from_delays() {
     for name in BUILTIN_NAMES {
@@ -67,8 +66,7 @@ fn idle_latency_follows_from_delays() {
     }
 }
 
-/// Delay of the full buffer at the slowest link in the direction of the load, plus the propagation
-/// delay.
+/// Delay of the full buffer at the slowest loaded link, plus the propagation delay.
 fn full(plan: &Plan) -> Duration {
     let load = plan.load.as_ref().unwrap();
     let sides = plan.line.hops.iter().map(|hop| if load.up_flows > 0 { &hop.up } else { &hop.down });
@@ -99,8 +97,7 @@ fn the_seeds_numbers_come_out() {
     {
         let plan = plan(name);
         assert_eq!(plan.line.propagation().as_millis_f64(), idle_ms, "{name}");
-        // Whole packets of 1,514 bytes match the published bytes within one packet, 0.1 ms at 100
-        // Mbit/s.
+        // Whole packets of 1,514 bytes match within one packet, 0.1 ms at 100 Mbit/s.
         assert!((full(&plan).as_millis_f64() - full_ms).abs() < 0.13, "{name}: {}", full(&plan));
     }
 }

@@ -2,7 +2,6 @@
 use fathom_scenario::{Plan, ScenarioError, Spacing, WorkloadKind, WorkloadPlan, parse};
 use fathom_units::{Bytes, Direction, Duration};
 
-/// Nine lines, so that the text after it starts in line 10.
 const LINE: &str = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"a\"\nup = { delay = \"1ms\" }\n\
                     down = { delay = \"1ms\" }\n\n\n";
 

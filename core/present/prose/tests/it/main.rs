@@ -1,4 +1,5 @@
 //! Integration tests of `fathom-prose`.
+mod every;
 #[path = "../../../../analyze/audit/tests/it/fixture.rs"]
 mod fixture;
 mod golden;

@@ -53,7 +53,11 @@ fn with_its_watchdog_killed_too_the_next_one_puts_it_back() {
         } else {
             let next =
                 world.inside(|| Transaction::begin(&request(Some(ShaperKind::Tbf)), &world.place())).unwrap();
-            assert!(next.recovered().unwrap().contains("was cut short"), "{:?}", next.recovered());
+            assert!(
+                next.recovered().unwrap().contains("rolled back an interrupted"),
+                "{:?}",
+                next.recovered()
+            );
         }
         assert_eq!(world.shown(), shown, "killed at {at}");
     }
@@ -166,9 +170,9 @@ fn a_second_one_at_once_is_refused() {
             .unwrap_err()
             .to_string()
     };
-    assert!(second().contains("another fix is at work"), "{}", second());
+    assert!(second().contains("another fix is running"), "{}", second());
     world.inside(|| first.apply(watchdog_command(&world.place()), LIMIT)).unwrap();
-    let me = format!("another fix (process {}) is at work on it; one at a time", std::process::id());
+    let me = format!("another fix (process {}) is running", std::process::id());
     assert!(second().contains(&me), "{}", second());
     world.inside(|| first.roll_back("test")).unwrap();
     world.inside(|| Transaction::begin(&request(Some(ShaperKind::Tbf)), &world.place())).unwrap();

@@ -48,7 +48,7 @@ fn what_is_committed_stays_until_it_is_undone() {
     let on = world.shown();
     assert!(on.contains("ifb-eth0") && on.contains("rate 8Mbit"), "{on}");
     let again = world.inside(|| Transaction::begin(&request(None), &world.place())).unwrap_err().to_string();
-    assert!(again.contains("it is shaped already") && again.contains("--undo eth0"), "{again}");
+    assert!(again.contains("already shaped") && again.contains("--undo eth0"), "{again}");
     assert_eq!(world.inside(|| undo(&world.place())).unwrap(), Undone::Back(Restored::Same));
     assert_eq!(world.shown(), before);
     assert_eq!(world.inside(|| undo(&world.place())).unwrap(), Undone::Nothing);
@@ -80,7 +80,7 @@ fn who_takes_too_long_is_put_back_by_the_watchdog() {
     world.settled();
     assert_eq!(world.shown(), before);
     let late = world.inside(|| transaction.commit()).unwrap_err().to_string();
-    assert!(late.contains("longer than its limit, and was put back"), "{late}");
+    assert!(late.contains("the time limit was exceeded; rolled back"), "{late}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn what_cannot_be_is_refused_in_words() {
     };
     let missing =
         ask(ShapeRequest { device: "wan".into(), ..request(None) }, Place::new(&world.folder, "wan"));
-    assert!(missing.contains("no such interface here (there are: lo, p0, eth0)"), "{missing}");
+    assert!(missing.contains("no such interface (available: lo, p0, eth0)"), "{missing}");
     let none = Abilities::probe().unwrap().kinds.into_iter().find(|(_, result)| result.is_err());
     let (kind, _) = none.expect("no kernel has cake_mq in which these tests were written");
     let refused = ask(request(Some(kind)), world.place());

@@ -114,7 +114,7 @@ fn nonsense_settings_are_named() {
         (TestConfig { phases: vec![], ..base.clone() }, "phases"),
         (TestConfig { probes: vec![], ..base.clone() }, "probe"),
         (TestConfig { sample_every: Duration::ZERO, ..base.clone() }, "interval"),
-        (TestConfig { phases: vec![phase(PhaseKind::Idle, 2, 1)], ..base.clone() }, "at most"),
+        (TestConfig { phases: vec![phase(PhaseKind::Idle, 2, 1)], ..base.clone() }, "exceeds"),
         (
             TestConfig { token: Some("two words".into()), server: "127.0.0.1:1".into(), ..base.clone() },
             "token",

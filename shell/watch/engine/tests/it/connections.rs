@@ -37,7 +37,7 @@ fn each_part_of_an_http_request_is_a_series() {
     }
     wait_for("tcp", || (answered(&memory.samples("tcp", &format!("tcp:{port}"))) >= 5).then_some(()));
     let why = wait_for("a refusal", || row(&monitor, "closed", "tcp:1")?.failing_since).1;
-    assert!(why.contains("nothing listens on port 1"), "{why}");
+    assert!(why.contains("connection refused on port 1"), "{why}");
     assert!(monitor.stop().is_empty());
     let (whole, connect) = (memory.samples("web", &web), memory.samples("web", &format!("{web} connect")));
     let sample = connect.iter().find(|c| whole.iter().any(|w| w.at == c.at)).unwrap();

@@ -77,7 +77,7 @@ fn each_router_is_a_series_and_a_new_one_is_reported() {
         row_of_four
             .sh(0, "ip route replace 10.8.2.0/24 via 10.8.0.9; ip route replace 10.8.1.0/24 via 10.8.0.9");
         let text = wait_for("the change of path", || memory.events("path").pop());
-        assert!(text.contains("hop 1 is 10.8.0.9 now; it was 10.8.0.2"), "{text}");
+        assert!(text.contains("hop 1 changed from 10.8.0.2 to 10.8.0.9"), "{text}");
         assert!(monitor.stop().is_empty());
         let first = memory.samples("four", "hop 3");
         assert!(first.iter().any(|s| matches!(s.outcome, Outcome::Answered(d) if d.as_secs_f64() < 1.0)));

@@ -53,7 +53,7 @@ fn each_part_is_a_series_and_the_certificate_is_noted_once() {
     // Without any certificate authorities on the host, certificates cannot be checked.
     let events = memory.events("certificate");
     assert!(
-        events.len() <= 2 && events.iter().all(|text| text.contains("the certificate is not valid here")),
+        events.len() <= 2 && events.iter().all(|text| text.contains("invalid certificate")),
         "{events:?}"
     );
 }

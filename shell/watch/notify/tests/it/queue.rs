@@ -35,7 +35,7 @@ fn failures_are_retried_in_order_and_reported_once() {
     );
     let reports: Vec<String> = dispatcher.stop().into_iter().map(|report| report.text).collect();
     let want = [
-        "receiver ops (webhook): could not be told of loss raised: home/köln icmp: HTTP 500: yes (it is tried again)",
+        "receiver ops (webhook): cannot deliver loss raised: home/köln icmp: HTTP 500: yes (will retry)",
         "receiver ops (webhook): works again",
     ];
     assert_eq!(reports, want);
@@ -65,7 +65,7 @@ fn a_full_queue_drops_its_oldest_and_reports_it() {
     }
     let reports = dispatcher.stop();
     let dropped =
-        reports.iter().filter(|r| r.text.ends_with("256 notices wait for it, the oldest was dropped"));
+        reports.iter().filter(|r| r.text.ends_with("queue full (256 notifications); dropped the oldest"));
     assert_eq!(dropped.count(), 300 - 256);
 }
 
@@ -113,7 +113,7 @@ fn a_damaged_state_file_is_set_aside_and_reported() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("alerts.json"), "{\"alerts\": [{\"alert\": 7}]}").unwrap();
     let memory = AlertStateFile::in_dir(dir.path());
-    assert!(memory.load().unwrap_err().contains("is damaged and was set aside"));
+    assert!(memory.load().unwrap_err().contains("is damaged and was renamed"));
     assert_eq!(memory.load(), Ok(Vec::new()));
     assert!(dir.path().join("alerts.damaged").exists());
 }

@@ -48,23 +48,23 @@ fn prometheus_has_all_that_the_history_has_after_outages_and_restarts() {
     let (port, dir) = (unused_port(), past.dir.join("prometheus"));
     let plan = plan(&format!("kind = 'remote_write'\n{}", url(port)));
     let pusher = push(&plan, &past.dir);
-    pusher.wait_for_note("takes nothing");
+    pusher.wait_for_note("is not accepting data");
     let receiver = Receiver::start(Kind::Prometheus, port, &dir);
     // Prometheus 2.42 reads a request of 2.0 as an empty one of 1.0, and does not report what it
     // wrote.
-    pusher.wait_for_note("does not know remote-write 2.0 (it does not say what it wrote): it is sent 1.0");
+    pusher.wait_for_note("does not support remote-write 2.0 (no report of written data): using 1.0");
     until("the first part", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     counts_agree(&receiver, &past, past.last_ms());
     receiver.kill();
     past.goes_on(10);
-    pusher.wait_for_note("takes nothing");
+    pusher.wait_for_note("is not accepting data");
     // Both ends stop and restart.
     pusher.stop();
     past.goes_on(6);
     let again = push(&plan, &past.dir);
-    again.wait_for_note("takes nothing");
+    again.wait_for_note("is not accepting data");
     let after = Receiver::start(Kind::Prometheus, port, &dir);
-    again.wait_for_note("is there again");
+    again.wait_for_note("is reachable again");
     until("the rest", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     let at_ms = past.last_ms();
     counts_agree(&after, &past, at_ms);
@@ -94,7 +94,7 @@ fn victoria_metrics_has_all_that_the_history_has_after_an_outage() {
     // A crash would lose the last seconds, which it had already acknowledged.
     receiver.stop();
     past.goes_on(12);
-    pusher.wait_for_note("takes nothing");
+    pusher.wait_for_note("is not accepting data");
     let after = Receiver::start(Kind::VictoriaMetrics, port, &dir);
     until("the rest", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     let at_ms = past.last_ms();
@@ -117,8 +117,8 @@ fn a_damaged_cursor_is_set_aside_and_sending_starts_now() {
     std::fs::write(past.cursor("far"), b"\x1f\x8b what a power cut left").unwrap();
     let port = unused_port();
     let pusher = push(&plan(&format!("kind = 'remote_write'\n{}", url(port))), &past.dir);
-    let note = pusher.wait_for_note("cannot be read");
-    assert!(note.contains("push-far.json.gz.damaged-1") && note.contains("from now on"), "{note}");
+    let note = pusher.wait_for_note("cannot read the cursor");
+    assert!(note.contains("push-far.json.gz.damaged-1") && note.contains("continues from now"), "{note}");
     assert!(past.dir.join("push-far.json.gz.damaged-1").exists());
     let upto = until("a new cursor", || Some(past.sent_ms("far")).filter(|ms| *ms > 0));
     assert!(WallTime(upto * 1_000_000) >= past.until, "it begins now");

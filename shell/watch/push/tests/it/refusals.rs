@@ -79,11 +79,11 @@ fn refused_points_are_reported_once_skipped_and_counted() {
     let refuse = answer("400 Bad Request", WRITTEN, &long);
     let (url, requests) = receiver(vec![refuse.clone(), refuse, answer("204 No Content", WRITTEN, "")]);
     let pusher = push(&plan(&format!("kind = 'remote_write'\n{url}")), &past.dir);
-    let note = pusher.wait_for_note("refused");
-    assert!(note.contains("points, which are left out: HTTP 400: out of order sample"), "{note}");
+    let note = pusher.wait_for_note("rejected");
+    assert!(note.contains("points, which are skipped: HTTP 400: out of order sample"), "{note}");
     assert!(!note.contains('\n') && note.len() < 500, "{} bytes", note.len());
-    let again = pusher.wait_for_note("takes points again");
-    assert!(again.contains("were refused and are not sent again"), "{again}");
+    let again = pusher.wait_for_note("accepts points again");
+    assert!(again.contains("were rejected and will not be sent again"), "{again}");
     until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     let request = requests.recv().unwrap();
     assert_eq!(
@@ -106,7 +106,7 @@ fn a_receiver_without_2_0_is_sent_1_0_without_loss() {
         let past = past();
         let (url, requests) = receiver(vec![first, answer("204 No Content", "", "")]);
         let pusher = push(&plan(&format!("kind = 'remote_write'\n{url}")), &past.dir);
-        pusher.wait_for_note("does not know remote-write 2.0");
+        pusher.wait_for_note("does not support remote-write 2.0");
         until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
         pusher.stop();
         let all: Vec<Request> = requests.try_iter().collect();
@@ -130,9 +130,9 @@ fn a_request_is_resent_after_retry_after() {
     let broken = answer("503 Service Unavailable", "Retry-After: 0\r\n", "");
     let (url, requests) = receiver(vec![busy, broken, answer("204 No Content", "", "")]);
     let pusher = push(&plan(&format!("kind = 'remote_write'\nversion = '1.0'\n{url}")), &past.dir);
-    let note = pusher.wait_for_note("takes nothing");
+    let note = pusher.wait_for_note("is not accepting data");
     assert!(note.contains("HTTP 429: slow down") && note.contains("the history keeps"), "{note}");
-    pusher.wait_for_note("is there again");
+    pusher.wait_for_note("is reachable again");
     until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     pusher.stop();
     let bodies: Vec<Vec<u8>> = requests.try_iter().map(|request| request.body).collect();
@@ -162,8 +162,8 @@ fn points_rejected_by_an_otlp_receiver_are_reported() {
     let (url, requests) = receiver(vec![some, answer("200 OK", "", "")]);
     let pusher =
         push(&plan(&format!("kind = 'otlp'\n{url}headers = {{ X-Scope-OrgID = 'me' }}\n")), &past.dir);
-    let note = pusher.wait_for_note("refused");
-    assert!(note.contains("refused 12 points, which are left out: too old"), "{note}");
+    let note = pusher.wait_for_note("rejected");
+    assert!(note.contains("rejected 12 points, which are skipped: too old"), "{note}");
     until("the end", || (past.sent_ms("far") == past.last_ms()).then_some(()));
     assert_eq!(requests.recv().unwrap().headers["x-scope-orgid"], "me");
     pusher.stop();
@@ -194,8 +194,8 @@ fn a_full_disk_does_not_stop_sending() {
     std::fs::create_dir(past.dir.join("push-far.json.gz.new")).unwrap();
     let (url, requests) = receiver(vec![answer("204 No Content", "", "")]);
     let pusher = push(&plan(&format!("kind = 'remote_write'\nversion = '1.0'\n{url}")), &past.dir);
-    let note = pusher.wait_for_note("cannot be written");
-    assert!(note.contains("push-far.json.gz") && note.contains("It goes on"), "{note}");
+    let note = pusher.wait_for_note("cannot write the cursor");
+    assert!(note.contains("push-far.json.gz") && note.contains("Sending continues"), "{note}");
     for _ in 0..3 {
         requests.recv().unwrap();
     }
@@ -212,9 +212,9 @@ fn unusable_files_are_reported_before_anything_is_sent() {
     let empty = empty.to_str().unwrap();
     let cases = [
         ("token_file = '/nowhere/token'", "push a: token_file: cannot read /nowhere/token: No such file"),
-        (&format!("token_file = '{empty}'"), "holds no token (expected one word of visible ASCII)"),
+        (&format!("token_file = '{empty}'"), "contains no token (expected one word of visible ASCII)"),
         ("ca_file = '/nowhere/ca.pem'", "push a: ca_file: cannot read /nowhere/ca.pem: No such file"),
-        (&format!("ca_file = '{empty}'"), "holds no certificate in PEM"),
+        (&format!("ca_file = '{empty}'"), "contains no PEM certificate"),
     ];
     for (key, words) in cases {
         let plan = parse(&format!("{target}{key}\n"), "test").unwrap();

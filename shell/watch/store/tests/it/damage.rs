@@ -101,7 +101,7 @@ fn the_writer_meets_a_damaged_part_when_it_puts_a_chunk_together() {
     let mut history = open(&dir.0, &seldom());
     let repairs = history.save(WallTime(END + 6 * HOUR));
     assert_eq!(repairs.len(), 1, "{repairs:?}");
-    assert!(repairs[0].what.contains("of part is cut short and was taken out"), "{}", repairs[0]);
+    assert!(repairs[0].what.contains("of part is truncated and was removed"), "{}", repairs[0]);
     drop(history);
     works(&dir.0, 0);
 }
@@ -167,7 +167,7 @@ fn a_damaged_file_is_set_aside_or_read_and_recording_continues() {
             Ok(opened) => opened,
             // One bit of the version makes it a later one.
             Err(error @ HistoryError::Newer { .. }) => {
-                assert!(error.to_string().contains("use a later fathom"), "{error}");
+                assert!(error.to_string().contains("use a newer fathom"), "{error}");
                 continue;
             }
             Err(error) => panic!("seed {seed}: {error}"),
@@ -218,7 +218,7 @@ fn an_unusable_store_is_reported_in_one_line() {
     let first = open(&dir.0, &seldom());
     let second = History::open(&dir.0, &seldom()).map(|_| ()).expect_err("one is enough").to_string();
     let process = std::process::id();
-    let want = format!("is being written by process {process}: stop it, or give this one another directory");
+    let want = format!("is in use by process {process}: stop it, or use another directory");
     assert!(second.contains(&want), "{second}");
     drop(first);
     drop(open(&dir.0, &seldom()));
@@ -234,7 +234,7 @@ fn an_unusable_store_is_reported_in_one_line() {
     db.execute_batch("CREATE TABLE t(x); INSERT INTO t VALUES (5)").expect("it can be written");
     drop(db);
     let (_, repairs) = History::open(&other.0, &seldom()).expect("it opens");
-    assert!(repairs[0].what.contains("it is not a history"), "{repairs:?}");
+    assert!(repairs[0].what.contains("not a history database"), "{repairs:?}");
     let aside = Connection::open(other.0.join("history.db.corrupt-1")).expect("the other one");
     let x: i64 = aside.query_row("SELECT x FROM t", [], |row| row.get(0)).expect("it is as it was");
     assert_eq!(x, 5);

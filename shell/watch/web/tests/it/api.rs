@@ -171,10 +171,10 @@ fn findings_use_the_given_time_zone() {
     let middle = NOW_S - 20 * 86_400;
     assert_ne!(texts(&format!("7200,3600&utc_offset_from={middle}")), texts("3600"));
     for (wrong, why) in [
-        ("7", "whole quarters of an hour"),
-        ("0,3600", "utc_offset_s has 2 offsets and utc_offset_from 0 times"),
-        ("0,0,0&utc_offset_from=9,8", "one less, in their order"),
-        ("0,0&utc_offset_from=x", "seconds since 1970 are needed"),
+        ("7", "expected multiples of 900"),
+        ("0,3600", "utc_offset_s has 2 offsets, but utc_offset_from has 0 times"),
+        ("0,0,0&utc_offset_from=9,8", "one less, in ascending order"),
+        ("0,0&utc_offset_from=x", "expected seconds since 1970"),
     ] {
         let answer = get(&server, &format!("{path}{wrong}"), "");
         assert_eq!(answer.status, 400, "{wrong}: {answer:?}");
