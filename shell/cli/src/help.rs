@@ -1,5 +1,7 @@
 //! Help: command groups, examples first, short and long forms. All of it is made from the flags in
 //! `args`, the table of groups below, and the examples in `pages`.
+#[cfg(test)]
+mod documented;
 mod exit_codes;
 mod pages;
 mod typo;
