@@ -1,7 +1,7 @@
 //! Delivers a finished run: files, summary, exit code.
 use crate::args::OutputArgs;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::terminal::{self, Console};
+use crate::terminal::{self, Console, warn};
 use fathom_app::output::{exit_class, write};
 use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_prose::Origin;
@@ -26,7 +26,8 @@ pub(crate) fn deliver_saved(
     if output.json {
         print_json(run, &diagnosis)?;
     } else {
-        let command = repeatable(std::env::args().skip(1));
+        let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+        let command = repeatable(words);
         let written = output.output.iter().map(PathBuf::as_path).find(|path| is_result(path));
         let file = saved.or(written).map(|path| quoted(&path.to_string_lossy()));
         let origin = Origin { command: Some(&command), file: file.as_deref() };
@@ -34,6 +35,17 @@ pub(crate) fn deliver_saved(
     }
     write_all(&output.output, &[(run, &diagnosis)], console)?;
     Ok(exit_class(run, &diagnosis))
+}
+
+/// Warns of a run that was interrupted: what was measured until then is shown and saved.
+pub(crate) fn warn_if_partial(command: &str, run: &Run) {
+    if let Some(reason) = &run.partial {
+        let at = run.phases.last().map_or_else(String::new, |phase| {
+            format!(" after {:.1} s, in the phase {:?}", phase.end_ns as f64 / 1e9, phase.kind.name())
+        });
+        let reason = fathom_prose::interruption(reason);
+        warn(&format!("fathom {command}: partial result: {reason}{at}"));
+    }
 }
 
 /// Prints one result; with `-q` only its headline.

@@ -1,4 +1,4 @@
-//! The interactive page: what was concluded, over what was seen.
+//! The interactive page: the diagnosis and the packets.
 use fathom_bottleneck::{Bottleneck, QueueReport, Queues, Reference};
 use fathom_diagnose::Diagnosis;
 use fathom_flow::End;
@@ -7,7 +7,7 @@ use fathom_run::{Finding, Run};
 use fathom_text::{bytes, seconds, thousands};
 use fathom_trace_page::{Curve, Level as LevelLine, Panel, Recorder, Scope, Tone, Words};
 
-/// The page as text.
+/// The HTML of the page.
 pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis: &Diagnosis) -> String {
     add_queues(&mut recorder, queues);
     add_paths(&mut recorder, queues);
@@ -84,7 +84,7 @@ fn add_queues(recorder: &mut Recorder, queues: &Queues) {
     }
 }
 
-/// What each path would show without a queue.
+/// Adds the base round-trip time and the bandwidth-delay product of each path.
 fn add_paths(recorder: &mut Recorder, queues: &Queues) {
     for report in &queues.flows {
         for end in [End::A, End::B] {
@@ -112,15 +112,15 @@ fn add_paths(recorder: &mut Recorder, queues: &Queues) {
     }
 }
 
-/// Bandwidth-delay product, bytes of IP packets: what is on its way when no queue is, but the link is busy. `None` where the path was
-/// never seen without a queue.
+/// Bandwidth-delay product in bytes of IP packets: the data in flight when the link is busy and the
+/// queue empty. `None` if the path was never seen without a queue.
 fn product(bottleneck: &Bottleneck, report: &QueueReport) -> Option<f64> {
     let rate = bottleneck.rate.as_ref().ok().filter(|_| bottleneck.reference != Reference::Relative)?;
     let base_ns: f64 = report.round_trips.iter().flatten().map(|trips| trips.base_ns).sum();
     (base_ns > 0.0).then_some(rate.ip.bits_per_second / 8.0 * base_ns / 1e9)
 }
 
-/// Times of the capture's clock, and seconds.
+/// Converts times to the clock of the capture.
 fn points(queues: &Queues, of: impl Iterator<Item = (f64, f64)>) -> Vec<(i64, f64)> {
     of.map(|(at, ns)| (queues.origin_ns.saturating_add(at as i64), ns.max(0.0) / 1e9)).collect()
 }

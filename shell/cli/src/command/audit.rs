@@ -1,4 +1,4 @@
-//! `fathom audit`.
+//! `fathom audit`: lists the places where packets can queue.
 use crate::args::AuditArgs;
 use crate::failure::{Exit, Outcome};
 use crate::signal;

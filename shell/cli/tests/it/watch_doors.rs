@@ -1,4 +1,4 @@
-//! What leaves a watch: what it sends, and what is exported.
+//! Tests of the outputs of a watch: push and export.
 use crate::program::{Words, run, scratch};
 use crate::watch::{Watch, file};
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! `fathom fix --server`: searches for the rates, and keeps the shaper only if it passes all checks.
+//! `fathom fix --server`: searches for the rates, and keeps the shaper only if it passes all
+//! checks.
 use super::{boot_commands, framing, note, program, show, test_config, watchdog_command};
 use crate::args::FixArgs;
 use crate::failure::{Exit, Outcome};
