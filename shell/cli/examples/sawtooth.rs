@@ -76,5 +76,6 @@ fn page(segments: u64) -> String {
         findings: &[finding],
         facts: &[("segments".into(), sent)],
         version: env!("CARGO_PKG_VERSION"),
+        ..Words::default()
     })
 }

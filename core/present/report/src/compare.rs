@@ -131,10 +131,19 @@ fn facts(runs: &[Named<'_>], table: &mut Table) {
     for key in keys {
         let values: Vec<Option<&String>> = runs.iter().map(|(_, run, _)| run.facts.get(key)).collect();
         if values.iter().any(|v| *v != values[0]) {
-            let cells = values.iter().map(|v| (v.map_or("-".into(), |v| clip(&clean(v), NAME)), None));
+            let texts: Vec<String> = values.iter().map(|v| v.map_or("-".into(), |v| clean(v))).collect();
+            let begin_alike = texts.iter().all(|text| clip(text, NAME) == clip(&texts[0], NAME));
+            let shown = |text: &String| if begin_alike { end(text) } else { clip(text, NAME) };
+            let cells = texts.iter().map(|text| (shown(text), None));
             table.row([(clean(fathom_prose::fact_name(key)), None)].into_iter().chain(cells));
         }
     }
+}
+
+/// The end of a text that is too long for a column.
+fn end(text: &str) -> String {
+    let skipped = text.chars().count().saturating_sub(NAME);
+    text.chars().skip(skipped).collect::<String>().trim_start().to_string()
 }
 
 fn row(quantity: &Quantity, runs: usize, style: Style) -> Vec<(String, Option<Ink>)> {

@@ -150,7 +150,7 @@ pub fn fix_screen(
     outcome: Outcome,
     before: &Diagnosis,
     after: Option<&Diagnosis>,
-    (columns, style): (u16, Style),
+    (style, columns): (Style, u16),
 ) -> String {
     let screen = Screen::new(columns, style);
     let (word, ink) = match outcome {

@@ -22,7 +22,7 @@ const NARROW: usize = 60;
 const ROWS: usize = 20;
 /// Findings that are shown without details, at most and at least.
 const MOST_REASONS: usize = 4;
-const LEAST_REASONS: usize = 2;
+const LEAST_REASONS: usize = 1;
 /// Indentation of what follows a level of three or four letters.
 const BODY: usize = 6;
 /// Columns of the label of a row of numbers.

@@ -166,7 +166,7 @@ mod tests {
         }
         let later = reported.line(Direction::Up, s(1_010), mbit(14), 5).unwrap();
         assert!(
-            later.contains("  up 6.00 Mbit/s -> 14.0 Mbit/s (cuts: 4)  raised: our own backlog"),
+            later.contains("  up 6.00 Mbit/s -> 14.0 Mbit/s (cuts: 4)  raised: our queue shows"),
             "{later}"
         );
     }
