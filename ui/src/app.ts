@@ -257,7 +257,7 @@ export class App {
 
   private tell(hit: Hit | undefined): void {
     this.hit = hit;
-    this.hitText.replaceChildren(hit ? make("b", {}, moment(hit.at, Math.min(this.nsPerPixel, 1e4))) : "Point at the picture: what is there is told here, with its frame.");
+    this.hitText.replaceChildren(hit ? make("b", {}, moment(hit.at, Math.min(this.nsPerPixel, 1e4))) : "Point at the plot to see what is there and its frame number.");
     if (hit) this.hitText.append(` ${hit.what}`);
     this.filter.textContent = hit ? `frame.number == ${hit.frame}` : "";
     this.copier.hidden = !hit;
