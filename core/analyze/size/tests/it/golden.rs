@@ -31,7 +31,7 @@ fn each_sum_is_what_stands_beside_it() {
         let (got, want) = (value(row.sum), row.result);
         assert!(
             (got - want).abs() <= want.abs() * 5e-4,
-            "{} = {got}, beside it {want} {}",
+            "{} = {got}, expected {want} {}",
             row.sum,
             row.unit
         );
