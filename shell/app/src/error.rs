@@ -1,4 +1,4 @@
-//! Why a use case has no result, and the class of its exit code.
+//! Errors of the use cases, and their exit classes.
 #[cfg(feature = "full")]
 mod command;
 
@@ -8,8 +8,6 @@ use fathom_lab::LabError;
 use fathom_scenario::{BUILTIN_NAMES, ScenarioError};
 use fathom_server::ServerError;
 use fathom_store::StoreError;
-#[cfg(feature = "full")]
-use fathom_text::nearest;
 use fathom_units::Duration;
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -77,10 +75,10 @@ pub enum AppError {
     Unreadable {
         /// The file, as given.
         name: String,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
-    /// A scenario is wrong.
+    /// A scenario is not valid.
     Scenario(ScenarioError),
     /// A scenario has neither a load nor workloads.
     NothingToSend {
@@ -91,30 +89,30 @@ pub enum AppError {
     Unplayable {
         /// The scenario's name.
         scenario: String,
-        /// Which workload, and why.
+        /// The workload and the reason.
         why: String,
     },
-    /// A name of the request names nothing.
+    /// A name of the request is unknown.
     NoSuch {
-        /// What it should name.
+        /// The kind of object that the name should denote.
         object: &'static str,
         /// The name.
         name: String,
         /// The nearest known name, or the known names.
         hint: String,
     },
-    /// The emulated line could not be made or failed.
+    /// The emulated line could not be created or failed.
     Lab(LabError),
     /// A program inside a lab could not be started.
     Program {
         /// The program.
         program: String,
-        /// Why.
+        /// The reason.
         source: LabError,
     },
-    /// It is not known how a program inside a lab ended.
+    /// The exit status of a program inside a lab is unknown.
     ProgramEnd {
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
     /// The server of a lab could not be started.
@@ -123,11 +121,11 @@ pub enum AppError {
     Workload(io::Error),
     /// The test did not measure anything.
     Test(TestError),
-    /// The interval of samples is too short.
+    /// The sample interval is too short.
     SampleInterval {
         /// The interval.
         interval: Duration,
-        /// The shortest that is allowed.
+        /// The minimum.
         min: Duration,
     },
     /// A result cannot be read.
@@ -138,7 +136,7 @@ pub enum AppError {
     Truth {
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
     /// A file cannot be written.
@@ -148,35 +146,35 @@ pub enum AppError {
         /// The reason.
         reason: String,
     },
-    /// The ending of a file's name selects no format.
+    /// The extension of a file name is unknown.
     Format {
         /// The file.
         path: PathBuf,
     },
-    /// A file would be written into a directory that does not exist.
+    /// The directory of an output file does not exist.
     NoDirectory {
         /// The directory.
         path: PathBuf,
     },
-    /// A format holds one run, and there are several.
+    /// A format holds one run, but there are several.
     SeveralRuns {
         /// The file.
         path: PathBuf,
-        /// How many.
+        /// Number of runs.
         runs: usize,
     },
-    /// A result does not show a line that can be fitted.
+    /// No line can be fitted to a result.
     NoFit {
         /// The file of the result.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// The queue to try on a fitted line is wrong.
+    /// The queue to try on a fitted line is not valid.
     Trial {
-        /// As given.
+        /// The text of the argument.
         text: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// The direction to load was not loaded when the result was measured.
@@ -186,23 +184,23 @@ pub enum AppError {
         /// The limit.
         max: u64,
     },
-    /// There is neither a capture nor an interface.
+    /// Neither a capture nor an interface is given.
     NothingToRead,
-    /// Standard input is several captures at once.
+    /// Standard input is given as more than one capture.
     SeveralStdin,
     /// A capture cannot be opened.
     CannotOpen {
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
-    /// A file that is read would be written over.
+    /// An output file would overwrite an input file.
     WouldOverwrite {
         /// The file.
         path: PathBuf,
     },
-    /// A page and exports need a file, which is read a second time.
+    /// A page and exports need a file, because they read the capture a second time.
     NeedsFile,
     /// Captures are not of one path.
     CapturePath(String),
@@ -210,27 +208,27 @@ pub enum AppError {
     NoFlow {
         /// The number.
         number: u32,
-        /// How many flows the capture has.
+        /// Number of flows in the capture.
         count: usize,
     },
-    /// A file could not be written to its end.
+    /// A file could not be written completely.
     CutShort {
         /// The file.
         path: PathBuf,
     },
     /// The system gives no random numbers.
     NoRandomness(String),
-    /// The configuration of a watch has a mistake; the text names its place.
+    /// The configuration of a watch has an error. The text names its place.
     WatchPlan(String),
     /// This process may not send the probes of a watch.
     NotPermitted(String),
     /// The threads of a watch could not be started.
     Monitor(String),
-    /// A history cannot be opened, read or written: why.
+    /// A history cannot be opened, read or written. The text is the reason.
     History(String),
     /// Neither `XDG_STATE_HOME` nor `HOME` is set.
     NoStateDirectory,
-    /// No target of a configuration of another program can be watched.
+    /// The configuration of another program has no target that a watch can probe.
     NothingToWatch {
         /// The configuration.
         file: String,
@@ -244,17 +242,17 @@ pub enum AppError {
     NoDatabases {
         /// The directory.
         path: PathBuf,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
-    /// A directory for files of a result cannot be made.
+    /// A directory for result files cannot be created.
     CannotMakeDirectory {
         /// The directory.
         path: PathBuf,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
-    /// A plan that was read again has a receiver that this process cannot notify.
+    /// A reloaded plan has a receiver that this process cannot notify.
     ReceiverRunsProgram {
         /// The receiver's name.
         receiver: String,
@@ -264,7 +262,7 @@ pub enum AppError {
 impl AppError {
     #[cfg(feature = "full")]
     pub(crate) fn no_such(object: &'static str, name: &str, known: &[&str]) -> Self {
-        let hint = match (nearest(name, known), known.len()) {
+        let hint = match (fathom_text::nearest(name, known), known.len()) {
             (Some(near), _) => format!("did you mean \"{near}\"?"),
             (None, 0) => "there is none".to_owned(),
             (None, 1..=MANY) => format!("known: {}", known.join(", ")),
@@ -272,7 +270,7 @@ impl AppError {
         };
         AppError::NoSuch { object, name: name.to_owned(), hint }
     }
-    /// The error of another crate that says everything by itself.
+    /// The error of another crate that needs no further words.
     const fn cause(&self) -> Option<&dyn fmt::Display> {
         Some(match self {
             #[cfg(feature = "full")]
@@ -292,7 +290,7 @@ impl AppError {
             _ => return None,
         })
     }
-    /// What the error means to a caller that looks at nothing else.
+    /// The exit class of the error.
     #[must_use]
     pub const fn class(&self) -> ExitClass {
         match self {
@@ -334,7 +332,7 @@ impl fmt::Display for AppError {
 }
 
 impl AppError {
-    /// Writes an error that is of this crate.
+    /// Writes an error of this crate.
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AppError::UnknownLine { name, .. } => {

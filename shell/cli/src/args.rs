@@ -177,7 +177,8 @@ pub(crate) struct CompletionsArgs {
 pub(crate) struct OutputArgs {
     /// Print one JSON document instead of the summary
     ///
-    /// The document has all measurements and findings. Its schema is docs/schema/result.schema.json.
+    /// The document has all measurements and findings. Its schema is
+    /// docs/schema/result.schema.json.
     #[arg(long)]
     pub(crate) json: bool,
     #[arg(short, long, value_name = "FILE", help = "Also write the result to FILE (repeatable)",

@@ -11,7 +11,7 @@ use clap::{Arg, Command, CommandFactory};
 pub(crate) use exit_codes::exit_codes;
 pub(crate) use pages::{PAGES, Page};
 use std::fmt::Write;
-pub(crate) use typo::correct;
+pub(crate) use typo::{correct, refuse_misspelt};
 
 /// Headings of the list of commands, and the commands below each.
 pub(crate) const GROUPS: [(&str, &[&str]); 6] = [

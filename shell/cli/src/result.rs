@@ -1,7 +1,7 @@
 //! Delivers a finished run: files, summary, exit code.
 use crate::args::OutputArgs;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::terminal::{self, Console};
+use crate::terminal::{self, Console, warn};
 use fathom_app::output::{exit_class, write};
 use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_prose::Origin;
@@ -26,7 +26,8 @@ pub(crate) fn deliver_saved(
     if output.json {
         print_json(run, &diagnosis)?;
     } else {
-        let command = repeatable(std::env::args().skip(1));
+        let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+        let command = repeatable(words);
         let written = output.output.iter().map(PathBuf::as_path).find(|path| is_result(path));
         let file = saved.or(written).map(|path| quoted(&path.to_string_lossy()));
         let origin = Origin { command: Some(&command), file: file.as_deref() };
@@ -34,6 +35,17 @@ pub(crate) fn deliver_saved(
     }
     write_all(&output.output, &[(run, &diagnosis)], console)?;
     Ok(exit_class(run, &diagnosis))
+}
+
+/// Warns of a run that was interrupted: what was measured until then is shown and saved.
+pub(crate) fn warn_if_partial(command: &str, run: &Run) {
+    if let Some(reason) = &run.partial {
+        let at = run.phases.last().map_or_else(String::new, |phase| {
+            format!(" after {:.1} s, in the phase {:?}", phase.end_ns as f64 / 1e9, phase.kind.name())
+        });
+        let reason = fathom_prose::interruption(reason);
+        warn(&format!("fathom {command}: partial result: {reason}{at}"));
+    }
 }
 
 /// Prints one result; with `-q` only its headline.
@@ -59,6 +71,9 @@ fn is_result(path: &Path) -> bool {
     name.ends_with(".json") || name.ends_with(".json.gz")
 }
 
+/// Flags with their value that say what is written, or how it is printed.
+const DROPPED: [&str; 3] = ["--output=", "--export=", "--color="];
+
 /// The command line without what it writes and how it prints, so that it can be repeated with other flags.
 fn repeatable(arguments: impl Iterator<Item = String>) -> String {
     let mut command = String::from("fathom");
@@ -66,9 +81,9 @@ fn repeatable(arguments: impl Iterator<Item = String>) -> String {
     for argument in arguments {
         let is_value = core::mem::take(&mut skip_value);
         match argument.as_str() {
-            "-o" | "--output" | "--color" => skip_value = true,
+            "-o" | "--output" | "--export" | "--color" => skip_value = true,
             "-q" | "-v" | "--quiet" | "--verbose" | "--json" | "--no-progress" => {}
-            text if is_value || text.starts_with("--output=") || text.starts_with("--color=") => {}
+            text if is_value || DROPPED.iter().any(|flag| text.starts_with(flag)) => {}
             text => command += &format!(" {}", quoted(text)),
         }
     }

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_of_its_own_queue_waits_for_the_packet_on_the_link_alone() {
+    fn an_isolated_flow_only_waits_for_the_packet_on_the_link() {
         let rows = [
             // Packet time and median delay in ms; relative delay of sparse flows; isolation.
             (0.24, 5.5, 0.05, Some(Isolation::PerFlow)),

@@ -220,7 +220,7 @@ mod tests {
 
     /// As in a file with one direction after the other: values are added to the bin of their time.
     #[test]
-    fn what_comes_late_is_of_its_time() {
+    fn late_values_are_added_to_the_bin_of_their_time() {
         let mut grid = Grid::<2>::new();
         let width = 1 << FIRST_SHIFT;
         for series in 0..2 {

@@ -196,14 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_nothing_is_not_reported() {
+    fn a_buffer_within_its_error_is_not_reported() {
         let peaks = [3.0, 2.9, 3.0];
         assert_eq!(bytes_and_times(&peaks, None, 0.0, 1e6), Some((3.0, 3)));
         assert_eq!(bytes_and_times(&peaks, None, 0.0, 3e6), None);
     }
 
     #[test]
-    fn the_buffer_is_what_most_losses_met() {
+    fn the_buffer_is_the_queue_at_most_losses() {
         let spike = [187.0, 206.0, 255.0, 178.0, 194.0, 188.0];
         let (wide, tight) = (Some([140e6, 180e6, 198e6]), Some([175e6, 180e6, 185e6]));
         let rows = [

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_drops_after_an_interval_obeys_and_what_drops_by_chance_does_not() {
+    fn drops_after_an_interval_conform_and_random_drops_do_not() {
         for seed in 1..=100 {
             let (delays, drops) = sawtooth(seed, |_| INTERVAL_NS);
             let lawful = codel_conformance_ratio(&delays, &drops, 1.2e6).unwrap();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn few_drops_and_coarse_delays_tell_nothing() {
+    fn few_drops_or_coarse_delays_give_no_result() {
         let (delays, drops) = sawtooth(1, |_| INTERVAL_NS);
         assert_eq!(codel_conformance_ratio(&delays, &drops[..MIN_DROPS - 1], 1.2e6), None);
         let coarse: Vec<DelayPoint> = delays.iter().step_by(4).copied().collect();

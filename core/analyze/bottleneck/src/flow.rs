@@ -336,7 +336,7 @@ mod tests {
 
     /// Linux with BBR: early packets carry the departure time of the next segment.
     #[test]
-    fn stamps_of_a_later_time_are_no_delay() {
+    fn timestamps_in_the_future_are_no_delay() {
         let mut sampled = Sampled::new(0, 1, 2048);
         for number in 0..200_i64 {
             let (ms, start) = (number * 20, number as u64 * 1000 + 1);
@@ -362,7 +362,7 @@ mod tests {
 
     /// Retransmissions of data that had arrived also passed the link.
     #[test]
-    fn what_came_once_more_is_counted_when_it_is_known() {
+    fn duplicate_arrivals_are_counted_when_detected() {
         let mut sampled = Sampled::new(0, 1, 2048);
         sampled.segment(&segment(1, 1, 1, SegmentKind::New), 2048);
         sampled.segment(&segment(5, 1, 5, SegmentKind::Retransmission(RetransmissionCause::Spurious)), 2048);

@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hole_is_told_by_the_ticks_of_its_repair() {
+    fn holes_are_retimed_before_and_after_their_retransmission() {
         let mut losses = Losses::default();
         losses.hole((1_000, 2_000), 600_000_000, 1, Some(100e6));
         losses.hole((3_000, 4_000), 600_000_000, 2, Some(100e6));
@@ -222,7 +222,7 @@ mod tests {
 
     /// Removed losses are not counted, even if there are more than can be stored individually.
     #[test]
-    fn what_was_no_loss_is_not_counted() {
+    fn removed_losses_are_not_counted() {
         let mut losses = Losses::default();
         for number in 0..10_000_u64 {
             losses.lost_after(number as i64 * 1_000, number, number + 5, &RecentRoundTrips::default());

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_sleeps_now_and_then_is_no_slower() {
+    fn idle_times_do_not_lower_the_rate() {
         for seed in 1..=200 {
             for idle_percent in [0, 10, 15] {
                 let found = rates(&link(seed, idle_percent), 3000.0).unwrap().typical.bits_per_second;

@@ -121,7 +121,7 @@ mod tests {
     /// With random times and values no value is lost, all are within their bin's extremes, and the
     /// number of points is limited.
     #[test]
-    fn nothing_is_lost_however_long() {
+    fn no_value_is_lost_in_long_series() {
         for seed in 0..40 {
             let mut rng = Rng::new(seed);
             let mut grid = Grid::<1>::new();

@@ -501,7 +501,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_flow_of_many_does_not_tell_what_all_waited() {
+    fn a_single_flow_does_not_determine_the_delay_of_all() {
         let point =
             |mean_ns: f64| DelayPoint { at_ns: 5.0, min_ns: mean_ns - 1.0, mean_ns, max_ns: mean_ns + 1.0 };
         let rows: [(&[f64], f64, f64); 4] = [
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn who_came_before_the_queue_stood_did_not_pass_it_by() {
+    fn flows_outside_the_queue_did_not_bypass_it() {
         // A queue of 100 ms is present from 1 s to 2 s.
         let waited = |ms: u32| if (1000..2000).contains(&ms) { 100e6 } else { 1e6 };
         let point = |ms: u32| {

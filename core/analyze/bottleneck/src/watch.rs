@@ -360,7 +360,7 @@ mod tests {
 
     /// Bytes of a flow with few packets count at its start; a sampled flow counts its own.
     #[test]
-    fn short_flows_take_their_part_of_the_link() {
+    fn short_flows_count_as_traffic_of_the_link() {
         let socket = |last: u8| (Address::v4([10, 0, 0, last]), u16::from(last));
         let slot = |last: u8, at: i64, passed: [u32; 2]| {
             let mut watch = QueueWatch::new();

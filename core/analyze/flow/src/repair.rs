@@ -116,7 +116,7 @@ mod tests {
     use fathom_units::Rng;
 
     #[test]
-    fn the_first_is_found_as_in_a_list() {
+    fn lookups_equal_those_in_a_list() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let (mut repairs, mut list) = (Repairs::default(), Vec::new());

@@ -189,7 +189,7 @@ mod tests {
     use fathom_units::Rng;
 
     #[test]
-    fn a_tally_has_the_percentiles_of_what_it_counted() {
+    fn a_tally_has_the_percentiles_of_its_values() {
         for seed in 0..20 {
             let mut rng = Rng::new(seed);
             let mut draw = || {

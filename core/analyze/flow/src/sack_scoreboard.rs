@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_what_a_set_of_bytes_is() {
+    fn ranges_equal_a_set_of_bytes() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let (mut ranges, mut bytes) = (SackScoreboard::default(), BTreeSet::new());

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_go_on_past_two_to_the_thirty_two() {
+    fn sequence_numbers_continue_beyond_32_bits() {
         let mut counter = Counter::default();
         counter.start(u32::MAX - 9, 0);
         let mut near = 0;

@@ -171,7 +171,7 @@ mod tests {
     use fathom_units::Rng;
 
     #[test]
-    fn it_holds_what_a_map_holds() {
+    fn contents_equal_those_of_a_map() {
         for seed in 0..20 {
             let mut rng = Rng::new(seed);
             let (mut table, mut map) = (Table::new(), BTreeMap::new());
@@ -213,7 +213,7 @@ mod tests {
 
     /// Addresses with halves that would cancel if added. All hashes differ, for each seed.
     #[test]
-    fn none_has_the_hash_of_another() {
+    fn hashes_of_cancelling_addresses_differ() {
         let bits = |high: u64, low: u64| Address::from_bits(u128::from(high) << 64 | u128::from(low));
         for number in 0..20 {
             let mut rng = Rng::new(number);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_ports_and_addresses_spread() {
+    fn neighboring_ports_and_addresses_spread() {
         let mut buckets = vec![0_u32; 1024];
         for port in 1024..9216_u16 {
             let hash = hash((Address::v4([10, 0, 0, 1]), port), (Address::v4([10, 0, 0, 2]), 80), 0);

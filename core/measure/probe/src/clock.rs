@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tracker_refits_seldom_and_ends_with_the_whole_fit() {
+    fn the_tracker_rarely_refits_and_ends_with_the_complete_fit() {
         let line = Line { drift: 50e-6, offset_ns: 8.6e14, queue: |_| PerDirection::default() };
         let run = run(&line, 70, &mut Rng::new(7));
         let (mut tracker, mut samples) = (ClockTracker::new(Duration::from_secs(1)), ClockSamples::default());
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tracker_that_forgets_follows_a_clock_that_was_set() {
+    fn a_tracker_with_a_limited_span_follows_a_set_clock() {
         let seconds = Duration::from_secs;
         let mut tracker = ClockTracker::forgetting(seconds(20), seconds(1));
         for (seed, offset_ns) in [(8, 1e12), (9, 5e12)] {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn moderate_queues_do_not_enter_the_offset() {
+    fn moderate_queues_do_not_affect_the_offset() {
         // Three idle seconds, then a managed queue of 2 ms on the downlink for half a minute, which
         // is within a tenth of the round-trip time.
         let queue = |t: f64| PerDirection { up: 0, down: if t < 3.0 { 0 } else { 2 * MS } };

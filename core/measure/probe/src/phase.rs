@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_grows_for_ever_ends_at_the_limit() {
+    fn a_growing_queue_ends_the_phase_at_the_limit() {
         let got = run(PhaseKind::Up, |t| (0.05 + 0.2 * t, 20_000.0 * t, 0), 0.001, 1);
         assert_eq!((got.end, got.seconds), (PhaseEnd::TimeLimit, 30.0));
     }
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_not_quiet() {
+    fn missing_responses_do_not_count_as_stable() {
         let mut control = PhaseControl::new(PhasePlan::of(PhaseKind::Up), Time::ZERO, None);
         // 2 s of responses, then the line is dead.
         for n in 0..40 {
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_probes_do_not_hold_a_phase_and_late_ones_do() {
+    fn late_probes_extend_a_phase_and_lost_ones_do_not() {
         let mut control = PhaseControl::new(PhasePlan::of(PhaseKind::Up), Time::ZERO, None);
         for n in 0..200 {
             control.answered(Time::from_nanos(n * 50_000_000), 0.020);

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_counts_however_late() {
+    fn late_replies_count() {
         let mut series = with(20_000);
         // 716 s were seen once on an LTE line.
         let late = Duration::from_secs(716);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unanswered_are_censored_with_the_time_waited() {
+    fn unanswered_probes_are_censored_at_the_time_waited() {
         let mut series = with(4);
         assert!(!series.has_replies());
         series.reply(0, sent_at(0) + MS(30));

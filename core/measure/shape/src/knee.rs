@@ -228,7 +228,7 @@ mod tests {
     /// The machine or line stalled during one trial, which leaves a queue that drains slowly near
     /// the knee and is not caused by its rate.
     #[test]
-    fn one_trial_that_was_held_up_does_not_end_the_search() {
+    fn one_delayed_trial_does_not_end_the_search() {
         for held_up in 0..8 {
             for guess in [0.93, 0.98, 1.0, 1.04] {
                 let (mut rng, mut knee) =
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_was_cut_short_goes_on_where_it_was() {
+    fn an_interrupted_search_continues() {
         let (mut rng, guess) = (Rng::new(1), Rate::from_bits_per_second(11_000_000));
         let mut whole = Knee::new(guess);
         while let Step::Try(offered) = whole.step(false) {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_no_rate_empties_and_a_load_that_fills_nothing_are_named() {
+    fn failures_of_a_search_have_a_reason() {
         let mut knee = Knee::new(Rate::from_bits_per_second(10_000_000));
         let trial = |offered, is_delayed, is_demanded| Trial {
             offered,

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_as_they_are_written_and_as_they_were() {
+    fn names_of_old_and_new_files_are_accepted() {
         for (text, reason) in [
             ("not_run_in_time", NotSent::NotRunInTime),
             ("the probing thread did not run in time", NotSent::NotRunInTime),

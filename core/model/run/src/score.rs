@@ -20,6 +20,15 @@ pub struct ScoreInfo {
 /// All scores that Fathom reports.
 pub const SCORES: &[ScoreInfo] = &[
     ScoreInfo {
+        name: "lag_s",
+        unit: "s",
+        definition: "Lag when busy, of each phase with load: 90th percentile of the round-trip latency under load less the median \
+            of the idle latency, of the probes that were answered. Nine moments in ten are no slower. The median under load would \
+            count the time that a queue takes to fill; the maximum may be one accident. Headlines, `fathom compare` and \
+            `fathom fix` use it.",
+        source: "Definition of our own; the 90th percentile is that of the threshold for a bloated line (core/model/run/src/threshold.rs)",
+    },
+    ScoreInfo {
         name: "responsiveness_rpm",
         unit: "1/min",
         definition: "Round trips per minute under load: the mean of Foreign = 60 / mean(TM(tcp_connect_s), TM(http_foreign_s)) \

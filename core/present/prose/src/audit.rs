@@ -1,4 +1,5 @@
 //! The queue points of a host in words.
+use crate::verdict::{Level, Verdict};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -498,24 +499,40 @@ pub fn remedy(remedy: &Remedy) -> RemedyText {
     }
 }
 
-/// The result of an audit in one sentence.
-pub fn audit_verdict(diagnosis: &Diagnosis) -> String {
-    let of = |kind| diagnosis.findings.iter().filter(move |finding| finding.kind() == kind);
-    let plural = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
-    let worst = of(FindingKind::BloatedQueue).filter_map(Finding::queue_point).map(QueuePoint::delay_s);
-    let worst = worst.max_by(f64::total_cmp).filter(|delay_s| *delay_s > 0.0);
-    let worst = worst.map_or_else(String::new, |delay_s| format!(", up to {}", queue_delay(delay_s)));
-    let bypasses =
-        if of(FindingKind::QdiscBypass).next().is_some() { "; flow offload bypasses the qdiscs" } else { "" };
-    let others = format!(
-        "{}, {} that no file shows",
-        plural(of(FindingKind::DarkBuffer).count(), "dark buffer"),
-        plural(of(FindingKind::UnreadableQueue).count(), "queue")
-    );
-    match of(FindingKind::BloatedQueue).count() {
-        0 => format!("No queue in front of a slow link, as far as files show{bypasses}; {others}."),
-        bad => {
-            format!("{} in front of a slow link{worst}{bypasses}; {others}.", plural(bad, "bloated queue"))
+/// The verdict of an audit.
+pub fn audit_verdict(diagnosis: &Diagnosis) -> Verdict {
+    let count = |kind| diagnosis.findings.iter().filter(|finding| finding.kind() == kind).count();
+    let bloated = diagnosis.findings.iter().filter(|found| found.kind() == FindingKind::BloatedQueue);
+    let worst = bloated.filter_map(Finding::queue_point).map(QueuePoint::delay_s).max_by(f64::total_cmp);
+    let worst = worst.filter(|delay_s| *delay_s > 0.0);
+    let worst = worst.map_or_else(String::new, |delay_s| format!(" by up to {}", queue_delay(delay_s)));
+    let (dark, unread) = (count(FindingKind::DarkBuffer), count(FindingKind::UnreadableQueue));
+    let bypasses = count(FindingKind::QdiscBypass) > 0;
+    let bypass = if bypasses { " Flow offload bypasses the qdiscs, including any shaper." } else { "" };
+    let (level, headline) = match (count(FindingKind::BloatedQueue), bypasses) {
+        (0, true) => (Level::Bad, bypass.trim().to_owned()),
+        (0, false) => {
+            let level = if dark > 0 { Level::Fair } else { Level::Good };
+            (level, "As far as files show, no long queue is in front of a slow link.".to_owned())
         }
-    }
+        (1, _) => {
+            (Level::Bad, format!("1 queue in front of a slow link can delay everything{worst}.{bypass}"))
+        }
+        (n, _) => {
+            (Level::Bad, format!("{n} queues in front of a slow link can delay everything{worst}.{bypass}"))
+        }
+    };
+    let others = [
+        (
+            dark,
+            "dark buffer (long, but not in front of a slow link now)",
+            "dark buffers (long, but not in front of a slow link now)",
+        ),
+        (unread, "queue that no file describes", "queues that no file describes"),
+    ];
+    let others = others.into_iter().filter(|(n, ..)| *n > 0);
+    let others: Vec<String> =
+        others.map(|(n, one, several)| format!("{n} {}", if n == 1 { one } else { several })).collect();
+    let consequence = (!others.is_empty()).then(|| format!("Also found: {}.", others.join("; ")));
+    Verdict { level, headline, consequence }
 }

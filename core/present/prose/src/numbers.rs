@@ -115,7 +115,8 @@ fn captured(capture: &Capture) -> Vec<Number> {
         words("Bottleneck", queue.map(bottleneck)),
         words("Delayed", queue.and_then(delayed)),
         words("Sender", queue.and_then(|queue| sender(capture, queue))),
-        words("Capture", sources(capture)),
+        // With a queue the user looks at the queue.
+        words("Capture", sources(capture).filter(|_| queue.is_none())),
     ])
 }
 

@@ -61,7 +61,7 @@ fn of_answers(answers: &CapturedAnswers) -> String {
 /// One row for each direction of a flow that carried something, the largest flows first.
 fn flow_table(capture: &Capture, style: Style) -> Table {
     let mut table = Table::new();
-    table.head(&["flow", "payload", "goodput", "RTT min", "p50", "p95", "max", "again", "held back by"]);
+    table.head(&["flow", "payload", "goodput", "RTT min", "p50", "p95", "max", "retrans.", "limited by"]);
     table.head(&["", "", "", "ms", "ms", "ms", "ms", "packets", ""]);
     for flow in capture.flows.iter().take(FLOWS) {
         for end in (0..2).filter(|end| flow.sent[*end].payload_bytes > 0) {
@@ -94,8 +94,8 @@ fn row(flow: &CapturedFlow, end: usize, style: Style) -> Vec<(String, Option<Ink
 /// One row from each capture to the next, both ways.
 fn hop_table(capture: &Capture, style: Style) -> Table {
     let mut table = Table::new();
-    table.head(&["between", "packets", "lost", "least", "more: p50", "p95", "max", "routers", "clock"]);
-    table.head(&["", "in both", "", "ms", "ms", "ms", "ms", "", "ms apart"]);
+    table.head(&["between", "packets", "lost", "min", "added: p50", "p95", "max", "routers", "clock"]);
+    table.head(&["", "in both", "", "ms", "ms", "ms", "ms", "", "offset, ms"]);
     let none = || style.pick("–", "-").to_string();
     for hop in &capture.hops {
         let [from, to] = &hop.captures;

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
 use fathom_prose::lag;
-use fathom_run::{Conclusion, PhaseKind};
+use fathom_run::{Conclusion, PhaseKind, Run};
 
 /// Longest name of a run above its column.
 const NAME: usize = 20;
@@ -24,7 +24,7 @@ pub fn compare(runs: &[Named<'_>], columns: u16, style: Style) -> String {
     }
     let pairs: Vec<_> = runs.iter().map(|(_, run, diagnosis)| (*run, *diagnosis)).collect();
     let all = comparison(&pairs);
-    let few: Vec<Quantity> = key_quantities(runs);
+    let few = key_quantities(&pairs);
     let is_short = style.detail == Detail::Normal && !few.is_empty();
     lines.extend(block(table(runs, if is_short { &few } else { &all }, style).lines(columns, style)));
     lines.push(String::new());
@@ -71,18 +71,18 @@ fn head(runs: &[Named<'_>], screen: Screen) -> Vec<String> {
 }
 
 /// The numbers that a result begins with, for all runs; nothing for captures.
-fn key_quantities(runs: &[Named<'_>]) -> Vec<Quantity> {
+pub(crate) fn key_quantities(pairs: &[(&Run, &Diagnosis)]) -> Vec<Quantity> {
     let lag = |phase, name: &str| Quantity {
         group: String::new(),
         name: name.to_string(),
         unit: Unit::Milliseconds,
         less_is_better: true,
-        values: runs.iter().map(|(_, _, diagnosis)| lag_of(diagnosis, phase)).collect(),
+        values: pairs.iter().map(|(_, diagnosis)| lag_of(diagnosis, phase)).collect(),
     };
-    let pairs: Vec<_> = runs.iter().map(|(_, run, diagnosis)| (*run, *diagnosis)).collect();
+    let all = comparison(pairs);
     let of = |phase: &str, name: &str, shown: &str| {
-        let found = comparison(&pairs).into_iter().find(|q| q.group == phase && q.name == name)?;
-        Some(Quantity { group: String::new(), name: shown.to_string(), ..found })
+        let found = all.iter().find(|q| q.group == phase && q.name == name)?;
+        Some(Quantity { group: String::new(), name: shown.to_string(), ..found.clone() })
     };
     let lags = [
         lag(PhaseKind::Up, "lag when busy, upload"),
@@ -98,7 +98,7 @@ fn key_quantities(runs: &[Named<'_>]) -> Vec<Quantity> {
         of("upload", "RPM", "RPM, upload"),
         of("download", "RPM", "RPM, download"),
     ];
-    let workloads = comparison(&pairs).into_iter().filter(|quantity| quantity.group.starts_with("workload "));
+    let workloads = all.iter().filter(|quantity| quantity.group.starts_with("workload ")).cloned();
     lags.into_iter()
         .chain(others.into_iter().flatten())
         .chain(workloads)

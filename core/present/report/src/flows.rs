@@ -116,8 +116,8 @@ type OfFlow = fn(&CapturedSide) -> Option<f64>;
 /// Name, unit, whether less is better, and where it is found.
 const QUEUE: [(&str, Unit, bool, OfQueue); 6] = [
     ("delay, median", Unit::Milliseconds, true, |c| Some(c.queues.first()?.delay.median_s)),
-    ("delay, 95th percentile", Unit::Milliseconds, true, |c| Some(c.queues.first()?.delay.p95_s)),
-    ("delay, largest", Unit::Milliseconds, true, |c| Some(c.queues.first()?.delay.max_s)),
+    ("delay, p95", Unit::Milliseconds, true, |c| Some(c.queues.first()?.delay.p95_s)),
+    ("delay, max", Unit::Milliseconds, true, |c| Some(c.queues.first()?.delay.max_s)),
     ("rate of the link", Unit::Rate, false, |c| Some(c.queues.first()?.rate_bits_per_second?.value)),
     ("buffer", Unit::Bytes, true, |c| Some(c.queues.first()?.buffer_bytes?.value)),
     ("packets lost", Unit::Count, true, |c| Some(c.queues.first()?.lost_packets as f64)),
@@ -125,11 +125,11 @@ const QUEUE: [(&str, Unit, bool, OfQueue); 6] = [
 
 const FLOW: [(&str, Unit, bool, OfFlow); 6] = [
     ("goodput", Unit::Rate, false, |side| side.goodput_bits_per_second),
-    ("round trip from the capture, least", Unit::Milliseconds, true, |side| Some(side.rtt?.min_s)),
+    ("round trip from the capture, min", Unit::Milliseconds, true, |side| Some(side.rtt?.min_s)),
     ("round trip from the capture, median", Unit::Milliseconds, true, |side| Some(side.rtt?.p50_s)),
-    ("round trip from the capture, 95th percentile", Unit::Milliseconds, true, |side| Some(side.rtt?.p95_s)),
-    ("most data outstanding", Unit::Bytes, true, |side| Some(side.max_outstanding_bytes as f64)),
-    ("sent again", Unit::Ratio, true, |side| {
+    ("round trip from the capture, p95", Unit::Milliseconds, true, |side| Some(side.rtt?.p95_s)),
+    ("outstanding data, max", Unit::Bytes, true, |side| Some(side.max_outstanding_bytes as f64)),
+    ("retransmitted", Unit::Ratio, true, |side| {
         Some(side.retransmissions.packets() as f64 / side.packets.max(1) as f64)
     }),
 ];

@@ -3,8 +3,6 @@
 /// Colours in both themes, and the style of header, cards, tables and findings.
 pub const STYLE: &str = concat!(include_str!("html/palette.css"), include_str!("html/page.css"));
 
-pub use crate::html::kind_class;
-
 /// Makes the button with the id `theme` work.
 pub const THEME_SCRIPT: &str = include_str!("html/theme.js");
 

@@ -21,6 +21,7 @@ pub(crate) enum Unit {
 }
 
 /// One quantity of all runs.
+#[derive(Clone, Debug)]
 pub(crate) struct Quantity {
     /// The phase or the workload that it belongs to.
     pub(crate) group: String,

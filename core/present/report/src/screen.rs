@@ -211,7 +211,11 @@ impl Screen {
     /// A command that can be copied: where it does not fit, lines end with a backslash.
     fn command(self, command: &str) -> Vec<String> {
         let indent = if self.is_narrow() { 4 } else { BODY };
-        let mut lines = wrap(command, self.columns.saturating_sub(indent + 2), 2);
+        let room = self.columns.saturating_sub(indent + 2);
+        // A name that is longer than a line cannot be broken.
+        let word = |word: &str| if cells(word) + 2 > room { "FILE".to_string() } else { word.to_string() };
+        let words: Vec<String> = command.split(' ').map(word).collect();
+        let mut lines = wrap(&words.join(" "), room, 2);
         let last = lines.len().saturating_sub(1);
         for line in lines.iter_mut().take(last) {
             *line += " \\";

@@ -20,7 +20,7 @@
 //!     points: vec![(begin, 0.0), (begin + 1_000_000_000, 0.83)],
 //! });
 //! recorder.add_level(Level { name: "base".into(), panel: Panel::RoundTrip, scope: Scope::All, value: 0.0103 });
-//! let words = Words { title: "up.pcap", headline: "The upload waits for 0.87 s.", tone: Tone::Bad, ..Words::default() };
+//! let words = Words { title: "up.pcap", headline: "One upload filled a buffer.", tone: Tone::Bad, ..Words::default() };
 //! let page = recorder.finish(&words);
 //! assert!(page.starts_with("<!doctype html>"));
 //! ```

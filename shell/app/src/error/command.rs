@@ -13,26 +13,26 @@ use std::fmt;
 /// Why a command other than `demo` has no result.
 #[derive(Debug)]
 pub enum CommandError {
-    /// A question about a queue has no answer.
+    /// A buffer calculation failed.
     Size(SizeError),
-    /// A fix has no result.
+    /// A fix failed.
     Fix(FixFailure),
-    /// A sweep ended early.
+    /// A sweep failed.
     Sweep(SweepError),
     /// A capture or an interface cannot be read.
     CaptureSource(SourceError),
-    /// A period has no length.
+    /// A period is empty.
     EmptyPeriod(Period),
-    /// A period of a watch is no result.
+    /// A period of a watch has no result.
     NoPeriod(PeriodError),
-    /// The page of a watch cannot be served.
+    /// The web page of a watch cannot be served.
     Page(WebError),
     /// A host could not be audited.
     Audit(AuditError),
 }
 
 impl CommandError {
-    /// What the error means to a caller that looks at nothing else.
+    /// The exit class of the error.
     pub(super) const fn class(&self) -> ExitClass {
         match self {
             CommandError::Sweep(SweepError::Table(_))

@@ -1,4 +1,4 @@
-//! Rows: their order, and going on after an end in the middle.
+//! Tests of sweeps: the order of rows, and resuming an interrupted table.
 use fathom_app::CancelToken;
 use fathom_app::sweep::{Progress, Shard, Sweep, SweepError, TableError, write_parquet};
 use fathom_run::{Measure, Metric, Observation, Run, Series, SeriesKey, Value};
@@ -10,7 +10,7 @@ fn plan(settings: &[Setting]) -> Result<Plan, ScenarioError> {
     parse(&with_settings(builtin("dsl").unwrap(), "dsl", settings)?, "dsl")
 }
 
-/// A run whose one observation is the rate in Mbit/s plus the seed.
+/// A run with one observation: the rate in Mbit/s plus the seed.
 fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
     let mut run = Run {
         schema_version: fathom_run::SCHEMA_VERSION,
@@ -70,7 +70,7 @@ fn the_table_is_the_same_with_any_thread_count_and_after_any_interruption() {
     for (threads, stop_after) in [(2, None), (7, Some(3)), (3, Some(100))] {
         let part = path("part.csv");
         run(&grid, &part, threads, stop_after).unwrap();
-        // A last row without its end, as a power cut leaves it.
+        // An incomplete last row, as after a power cut.
         let kept = std::fs::read_to_string(&part).unwrap();
         std::fs::write(&part, &kept[..kept.len() - 3]).unwrap();
         assert_eq!(run(&grid, &part, threads, None).unwrap(), 120);
@@ -102,7 +102,7 @@ fn a_cell_that_is_no_scenario_names_itself() {
     let table = path("bad.csv");
     let error = run(&grid("hop.0.up.rate=1mbit,fast"), &table, 2, None).unwrap_err();
     assert!(matches!(&error, SweepError::Scenario { cell, .. } if cell == "hop.0.up.rate=fast"), "{error:?}");
-    // The rows before it stand.
+    // The rows before it are kept.
     assert_eq!(std::fs::read_to_string(&table).unwrap().lines().count(), 3);
 }
 

@@ -2,14 +2,15 @@
 use super::OutputArgs;
 use clap::Args;
 use fathom_qdisc::Spec;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Show bufferbloat on this machine in a minute
 ///
-/// Uploads twice with real kernel TCP through a line that is emulated on this machine: once with the
-/// oversized buffer that many modems have, once with a managed queue. Shows both results side by
-/// side and writes a report as an HTML page. Nothing leaves this machine. Works without root where
-/// the kernel allows user namespaces.
+/// Uploads twice with real kernel TCP through a line that is emulated on this machine: once with
+/// the oversized buffer that many modems have, once with a managed queue. Shows both results side
+/// by side and writes a report as an HTML page. Nothing leaves this machine. Works without root
+/// where the kernel allows user namespaces.
 #[derive(Args, Debug)]
 pub(crate) struct DemoArgs {
     /// Emulated line
@@ -88,7 +89,7 @@ pub(crate) struct LabArgs {
     pub(crate) list: bool,
     /// Program to run at the near end [default: a shell]
     #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) program: Vec<String>,
+    pub(crate) program: Vec<OsString>,
     #[command(flatten)]
     pub(crate) capture: CaptureArgs,
     #[command(flatten)]
@@ -101,8 +102,8 @@ pub(crate) struct LabArgs {
 pub(crate) struct CaptureArgs {
     /// Capture all packets to files in DIR
     ///
-    /// Writes one capture for each end of the path and for each end of every link, and truth.json with
-    /// what the queues really did.
+    /// Writes one capture for each end of the path and for each end of every link, and truth.json
+    /// with what the queues really did.
     #[arg(long, value_name = "DIR")]
     pub(crate) capture: Option<PathBuf>,
     /// Bytes to capture of each packet
@@ -112,7 +113,8 @@ pub(crate) struct CaptureArgs {
     pub(crate) snaplen: u32,
     /// Capture super-packets at the ends of the path
     ///
-    /// Shows packets as a host with a segmenting and coalescing network card (TSO, GRO) captures them.
+    /// Shows packets as a host with a segmenting and coalescing network card (TSO, GRO) captures
+    /// them.
     #[arg(long, requires = "capture")]
     pub(crate) super_packets: bool,
 }

@@ -2,6 +2,7 @@
 use crate::args::{ChangeArgs, SimAction, SimArgs};
 use crate::command::{counterfactual, gallery, sweep};
 use crate::failure::{Failure, Outcome};
+use crate::help;
 use crate::live::follow;
 use crate::terminal::{self, Console};
 use crate::{result, signal};
@@ -27,16 +28,19 @@ pub(crate) fn run(args: &SimArgs, console: Console) -> Outcome {
         return counterfactual::run(args, from, console);
     }
     let name = args.scenario.as_deref().unwrap_or_default();
+    help::refuse_misspelt("sim", name)?;
     let plan = load(name, &args.change.changes())?;
     if args.vs_lab {
         return compare_with_lab(args, &plan, console);
     }
-    let clock = Clock::start();
-    let simulated = simulate(&plan, args.seed);
+    let (clock, cancel) = (Clock::start(), signal::cancel_token()?);
+    let simulated = simulate(&plan, args.seed, &cancel);
     console.note(&cost(&simulated, clock.now().as_secs_f64()));
+    result::warn_if_partial("sim", &simulated.run);
     let exit = result::deliver(&simulated.run, &args.output, console)?;
     // Published numbers hold only for the unchanged scenario.
-    if !args.output.json && !console.is_quiet() && args.change == ChangeArgs::default() {
+    let is_whole = simulated.run.partial.is_none();
+    if is_whole && !args.output.json && !console.is_quiet() && args.change == ChangeArgs::default() {
         show_claims(&plan, &simulated.run, console)?;
     }
     Ok(exit)
@@ -45,9 +49,9 @@ pub(crate) fn run(args: &SimArgs, console: Console) -> Outcome {
 /// Shows the scenario in virtual time and with real kernel TCP side by side.
 fn compare_with_lab(args: &SimArgs, plan: &Plan, console: Console) -> Outcome {
     let load = Load::of(plan, args.seed)?;
-    let simulated = simulate(plan, args.seed).run;
     fathom_os::userns::become_root().map_err(Failure::environment)?;
     let cancel = signal::cancel_token()?;
+    let simulated = simulate(plan, args.seed, &cancel).run;
     let title = format!("{} ({}), lab", plan.name, rates(&plan.line));
     let test = EmulatedTest { line: plan.line.clone(), load, title, command: "lab" };
     let measured = measure(&test, &cancel, &mut follow(console))?;

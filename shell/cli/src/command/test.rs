@@ -1,4 +1,4 @@
-//! `fathom test`.
+//! `fathom test`: measures latency under load.
 use crate::args::{PhaseName, TestArgs};
 use crate::failure::Outcome;
 use crate::live::follow;
@@ -20,9 +20,7 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
     console.progress(&cost(&config));
     let run = test::run(&config, &cancel, &mut follow(console))?;
-    if let Some(reason) = &run.partial {
-        warn(&format!("fathom test: partial result: {}", fathom_prose::interruption(reason)));
-    }
+    result::warn_if_partial("test", &run);
     let is_saved = !args.no_save && args.output.output.is_empty();
     let saved = is_saved.then(|| PathBuf::from(fathom_store::default_name("test", &run.started)));
     let exit = result::deliver_saved(&run, &args.output, saved.as_deref(), console)?;
@@ -58,8 +56,8 @@ fn config(args: &TestArgs) -> TestConfig {
     }
 }
 
-/// The data that the test can transfer. The rate of the line is not known before the test, so this is
-/// the amount for each Mbit/s.
+/// The data that the test can transfer. The rate of the line is not known before the test, so this
+/// is the amount for each Mbit/s.
 fn cost(config: &TestConfig) -> String {
     let (each, limit) = (test::cost_per_mbit(config), config.max_bytes);
     let limit =

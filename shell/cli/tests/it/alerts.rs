@@ -1,4 +1,5 @@
-//! Alerts of `fathom watch` as a user has them: raised, cleared, across a restart, on stored history, and as a test.
+//! Tests of the alerts of `fathom watch`: raised, cleared, across a restart, replayed over history,
+//! and as a test notification.
 use crate::program::{Words, run, scratch};
 use crate::watch::Watch;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A receiver that takes everything and tells the bodies.
+/// A receiver that accepts everything and returns the bodies.
 fn hook() -> (String, Receiver<serde_json::Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
@@ -33,7 +34,7 @@ fn hook() -> (String, Receiver<serde_json::Value>) {
     (url, requests)
 }
 
-/// Until the page has told live so often what is now: about once a second.
+/// Waits until the page has sent this many live updates, about one per second.
 fn wait_for_news(page: &str, times: usize) {
     let address = page.split("http://").nth(1).unwrap().trim_end_matches('/');
     let mut stream = TcpStream::connect(address).unwrap();
@@ -81,7 +82,7 @@ fn an_alert_is_raised_survives_a_restart_and_is_cleared() {
     );
     watch.wait_for_line("gone raised: server");
     assert_eq!(watch.end(), Some(0));
-    // It is not told again, and it is over once the server is back.
+    // It is not notified again, and it is cleared once the server is back.
     let again = Watch::start(&["watch", &config]);
     wait_for_news(&again.wait_for_line("page: "), 4);
     let back = TcpListener::bind(("127.0.0.1", port)).unwrap();

@@ -1,4 +1,5 @@
-//! Checks the table `crate | may depend on` of ARCHITECTURE.md against `cargo metadata`, and `core/` against its rules.
+//! Checks the table `crate | may depend on` of ARCHITECTURE.md against `cargo metadata`, and
+//! `core/` against its rules.
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::read_to_string;
@@ -56,7 +57,7 @@ impl Package {
     fn is_in(&self, folder: &str) -> bool {
         self.directory.starts_with(folder)
     }
-    /// Text of all Rust files in these folders of the package.
+    /// Text of all Rust files in these directories of the package.
     fn source(&self, folders: &[&str]) -> String {
         let mut all = String::new();
         folders.iter().for_each(|folder| append_rust(&root().join(&self.directory).join(folder), &mut all));
@@ -75,7 +76,7 @@ fn append_rust(folder: &Path, to: &mut String) {
     }
 }
 
-/// The text of a file, and of those that it takes from other packages by `#[path]`.
+/// The text of a file and of the files of other packages that it includes with `#[path]`.
 fn append_file(path: &Path, to: &mut String) {
     let text = read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     for elsewhere in text.split("#[path = \"").skip(1).filter_map(|rest| rest.split('"').next()) {
@@ -84,7 +85,7 @@ fn append_file(path: &Path, to: &mut String) {
     to.push_str(&text);
 }
 
-/// The rows of the table: crate, and the crates it may depend on, our own and others.
+/// The rows of the table: crate, and the workspace crates and outside crates that it may depend on.
 fn allowed() -> BTreeMap<String, BTreeSet<String>> {
     let file = read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let rows =
@@ -161,7 +162,7 @@ fn core_is_pure() {
     }
 }
 
-/// A crate above this is more than one idea.
+/// Maximum number of lines of a crate.
 const MAX_LINES: usize = 8_000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! `fathom audit` as its user types it; the last ones make namespaces, need root, and fail without it.
+//! Tests of `fathom audit`. The last ones create namespaces and fail without root.
 use crate::program::{Ran, Words, alone, fathom, run, scratch};
 use fathom_test_support::new_namespace;
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn fixture(name: &str) -> String {
     format!("{}/../../testdata/audit/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The finding about a kind of queue, of an interface or of the host.
+/// The finding about a kind of queue of an interface or of the host.
 fn finding<'a>(document: &'a Value, queue: &str, interface: Option<&str>) -> &'a Value {
     let all = document["findings"].as_array().unwrap();
     let is_it = |finding: &&Value| {
@@ -28,7 +28,7 @@ fn worst_s(finding: &Value) -> f64 {
 
 #[test]
 fn hosts_in_folders() {
-    // The words are in golden/report/audit-*.txt.
+    // The text is in golden/report/audit-*.txt.
     let shown = run(&["audit", "--root", &fixture("vm-host"), "--json"]);
     assert_eq!(shown.code, Some(1), "{}", shown.describe());
     let shown = shown.document();
@@ -53,7 +53,7 @@ fn this_machine() {
     {
         finding(&audit, queue, None);
     }
-    // As this host has it: the largest send buffer, at the rate of the line.
+    // From this host: the largest send buffer, at the rate of the line.
     let wmem = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap();
     let max: f64 = wmem.split_whitespace().nth(2).unwrap().parse().unwrap();
     let send_buffer = finding(&audit, "send_buffer", None);
@@ -64,7 +64,7 @@ fn this_machine() {
     }
 }
 
-/// The exit code that the findings of an audit mean.
+/// The exit code for the findings of an audit.
 fn code_of(document: &Value) -> i32 {
     let kinds: Vec<&str> =
         document["findings"].as_array().unwrap().iter().map(|f| f["kind"].as_str().unwrap()).collect();
@@ -80,7 +80,7 @@ fn another_host_by_its_shell() {
     let (ran, read) = (run(&of_router), run(&[&of_router[..], &["--json"]].concat()));
     assert_eq!(ran.code, Some(code_of(&read.document())), "{}", ran.describe());
     assert_eq!(ran.code, read.code);
-    assert!(ran.out.starts_with("root@router, Linux "), "{}", ran.describe());
+    assert!(ran.out.contains("\nroot@router, Linux "), "{}", ran.describe());
     std::fs::write(&rsh, "#!/bin/sh\necho no route to host >&2\nexit 255\n").unwrap();
     let refused = run(&of_router);
     assert!(refused.code == Some(3) && refused.err.contains("no route to host"), "{}", refused.describe());
@@ -119,8 +119,8 @@ fn ip(words: &str) {
     assert!(status.success(), "ip {words}");
 }
 
-/// In a namespace like a container's, whose default route is shaped to 10 Mbit/s with a FIFO of 250 kB: while UDP
-/// overloads it, what is observed is what the buffer holds.
+/// Audits a namespace like that of a container. Its default route is shaped to 10 Mbit/s with a
+/// FIFO of 250 kB. While UDP overloads it, the observed backlog is the size of the buffer.
 #[test]
 fn the_backlog_is_observed_while_the_host_is_loaded() {
     let _alone = alone();
@@ -135,12 +135,12 @@ fn the_backlog_is_observed_while_the_host_is_loaded() {
         ip("neigh add 192.0.2.254 lladdr 02:00:00:00:00:01 dev out");
         let shaped = "qdisc add dev out root tbf rate 10mbit burst 10kb limit 250000b";
         assert!(Command::new("tc").args(shaped.split(' ')).status().unwrap().success());
-        // One socket may have some 130 kB in the queue, by its own send buffer.
+        // The send buffer of one socket limits its data in the queue to about 130 kB.
         let sockets: Vec<UdpSocket> = (0..4).map(|_| UdpSocket::bind("0.0.0.0:0").unwrap()).collect();
         let is_over = AtomicBool::new(false);
         let load = || {
             while !is_over.load(Ordering::Relaxed) {
-                // 20 packets of 1,400 bytes each 5 ms are 45 Mbit/s.
+                // 20 packets of 1,400 bytes every 5 ms are 45 Mbit/s.
                 for socket in sockets.iter().cycle().take(20) {
                     socket.set_nonblocking(true).unwrap();
                     let _ = socket.send_to(&[0; 1_400], "192.0.2.254:9");
@@ -148,7 +148,7 @@ fn the_backlog_is_observed_while_the_host_is_loaded() {
                 std::thread::sleep(Duration::from_millis(5));
             }
         };
-        // /sys shows the namespace that mounted it: a fresh one is mounted for the program alone.
+        // /sys shows the namespace that mounted it, so a new one is mounted for the program.
         let audit = format!(
             "mount -t sysfs none /sys && exec {} audit --observe 2s --json",
             env!("CARGO_BIN_EXE_fathom")

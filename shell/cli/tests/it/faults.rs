@@ -1,4 +1,5 @@
-//! Bad input and faults: each gets one clear line with the object, the value, the limit and what to try.
+//! Tests of bad input and faults. Each gets one clear line: the object, the value, the limit and
+//! what to try.
 use crate::program::{Ran, Serve, Words, alone, fathom, run, scratch};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -71,7 +72,7 @@ fn server_absent() {
     assert_eq!(unknown.code, Some(3), "{}", unknown.describe());
 }
 
-/// A run that says `PORT` where it said this number of a port.
+/// Replaces this port number by `PORT`.
 fn without_number(ran: Ran, port: u16) -> Ran {
     let err = ran.err.replace(&format!("port {port}"), "port PORT");
     Ran { err, ..ran }
@@ -99,7 +100,7 @@ fn a_server_requires_a_token() {
     words.run(&["test", &server.target(), "--token", "wrong"], 3);
 }
 
-/// What was gathered before the server died is kept and reported as partial.
+/// The data from before the server died are kept and reported as partial.
 #[test]
 fn server_dies_in_mid_test() {
     let mut server = Serve::start(&[]);
@@ -137,7 +138,7 @@ fn output_to_a_closed_pipe_is_not_an_error() {
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
 }
 
-/// The result is printed all the same, and kept where temporary files are.
+/// The result is printed anyway, and saved in the directory of temporary files.
 #[test]
 fn full_disk() {
     let server = Serve::start(&[]);
@@ -163,7 +164,8 @@ fn full_disk() {
     std::fs::remove_dir_all(&spare).unwrap();
 }
 
-/// Without CPU for itself, the program says so instead of calling a line healthy that it could not load.
+/// Without enough CPU, the program reports that, instead of calling a line healthy that it could
+/// not load.
 #[test]
 fn a_starved_program_gives_no_verdict() {
     let _alone = alone();
@@ -179,7 +181,7 @@ fn a_starved_program_gives_no_verdict() {
     assert_eq!(ran.code, Some(4), "{}", ran.describe());
 }
 
-/// A busy loop that ends by itself.
+/// A busy loop with a time limit.
 struct Hog(Child);
 
 impl Hog {
@@ -190,7 +192,7 @@ impl Hog {
 
 impl Drop for Hog {
     fn drop(&mut self) {
-        // SIGTERM, which `timeout` hands on; SIGKILL would leave the loop behind.
+        // `timeout` forwards SIGTERM to the loop. After SIGKILL the loop would go on.
         let _ = Command::new("kill").arg(self.0.id().to_string()).status();
         let _ = self.0.wait();
     }

@@ -1,4 +1,5 @@
-//! `fathom fix` as its user meets it, in a namespace of its own. The rest is in `shell/host/shaper/tests/it`.
+//! Tests of `fathom fix`, each in its own namespace. More tests are in
+//! `shell/host/shaper/tests/it`.
 use crate::program::{Ran, fathom, run, scratch, until};
 use fathom_os::netns::NetNs;
 use fathom_test_support::new_namespace;
@@ -48,7 +49,7 @@ impl Router {
     fn fix(&self, args: &[&str]) -> Ran {
         self.inside(|| self.command(args).output().unwrap().into())
     }
-    /// What a command did, as its document has it under `fix`.
+    /// The member `fix` of the document of a command.
     #[track_caller]
     fn done(&self, args: &[&str]) -> Value {
         let ran = self.fix(&[args, &["--json"]].concat());
@@ -58,16 +59,16 @@ impl Router {
         assert_eq!(document["verdict"]["reason"]["kind"], "not_measured");
         document["fix"].take()
     }
-    /// The only interface with a fix; null if there is none.
+    /// The only interface with a fix, or null.
     #[track_caller]
     fn status(&self) -> Value {
         self.done(&["--status"])["interfaces"].get(0).cloned().unwrap_or_default()
     }
 }
 
-/// A fix has begun after this at the most.
+/// Maximum time until a fix has started.
 const START: Duration = Duration::from_secs(20);
-/// And all is as it was, whatever ended it.
+/// Maximum time until everything is restored, whatever ended the fix.
 const BACK: Duration = Duration::from_secs(5);
 
 const RATES: [&str; 5] = ["wan", "--up", "9.5mbit", "--down", "47mbit"];
@@ -190,7 +191,7 @@ fn errors_are_reported_in_words() {
     assert!(run(&["fix", "--status", "--state", "/nonexistent"]).out == "nothing is shaped\n");
 }
 
-/// The whole answer of an HTTP server.
+/// The complete answer of an HTTP server.
 fn asked(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
@@ -229,7 +230,7 @@ fn auto_adjusts_until_it_ends_in_any_way() {
         assert!(router.inside(|| asked("127.0.0.1:9841", "/other")).starts_with("HTTP/1.1 404 "));
         Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
         assert_eq!(child.wait().unwrap().code(), code, "{signal}");
-        // Who puts things back forgets them last.
+        // The rollback removes its state last.
         let is_back = || router.queues() == before && router.status().is_null();
         until(&format!("what was before {signal}"), BACK, || is_back().then_some(()));
     }

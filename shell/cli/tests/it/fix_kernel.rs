@@ -6,8 +6,8 @@ use std::path::Path;
 
 const INSIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/conformance/fix.sh");
 
-/// A ping beside an upload through 5 Mbit/s, as it was told to the shaper. The packet of the upload that is being sent takes 2.4 ms; a
-/// busy machine adds to that, so the median is asserted.
+/// A ping during an upload through a shaper at 5 Mbit/s. It waits for the packet that is being
+/// sent, which takes 2.4 ms. A busy machine adds to that, so the median is asserted.
 fn shaper_holds(work: &Path, shaper: &str) -> String {
     let seen = Seen::of(&work.join(format!("{shaper}.ping")), &work.join(format!("{shaper}.iperf")));
     let (median, max) = (seen.percentile(0.5), seen.percentile(1.0));
@@ -18,7 +18,7 @@ fn shaper_holds(work: &Path, shaper: &str) -> String {
     let status = &status["fix"]["interfaces"][0];
     assert_eq!((&status["shaper"], &status["state"]), (&shaper.into(), &"on".into()));
     assert!(status["up"]["counters"]["dropped_packets"].as_u64() > Some(0), "{status}");
-    // What can mark says how often it did.
+    // Queue disciplines that can mark report the number of marks.
     let marks = &status["up"]["counters"]["marked_packets"];
     assert_eq!(marks.is_u64(), shaper != "flow-hash", "{status}");
     let differs = std::fs::read_to_string(work.join(format!("{shaper}.differs"))).unwrap();
@@ -47,7 +47,7 @@ fn real_cake_and_fq_codel_go_on_and_off() {
             |what: &str| std::fs::read_to_string(work.join(format!("before-{number}.{what}"))).unwrap();
         let (differs, refused) = (read("differs"), read("refused"));
         assert_eq!(differs.lines().count(), 1, "{differs}");
-        // Linux does not tell RED's table, so nobody can put RED back: it is left alone.
+        // Linux does not report the table of RED, so RED cannot be restored: it is left unchanged.
         let is_red = differs.contains(" red ");
         assert_eq!(refused.contains("could not be restored exactly"), is_red, "{differs}{refused}");
     }

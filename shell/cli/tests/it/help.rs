@@ -1,4 +1,4 @@
-//! The help texts, man page and completions are part of the product: a change of them is seen.
+//! Tests of the help texts, manual pages and completions. Golden files show every change.
 use crate::program::{Words, check_golden, fathom, run, scratch};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn at_80(args: &[&str]) -> String {
     String::from_utf8(shown.stdout).unwrap()
 }
 
-/// Both forms of the help of a command, as in its file.
+/// Both forms of the help of a command, as in its golden file.
 fn both(words: &[&str]) -> String {
     let form = |flag| format!("$ fathom {} {flag}\n{}", words.join(" "), at_80(&[words, &[flag]].concat()));
     let text = format!("{}\n{}", form("-h"), form("--help")).replace("fathom  ", "fathom ");
@@ -59,7 +59,7 @@ fn without_arguments_it_prints_a_summary() {
     check("none.txt", &ran.err);
 }
 
-/// The document has the list of the help, which is made from the exit classes.
+/// The document has the same list as the help, which is made from the exit classes.
 #[test]
 fn exit_codes_are_documented() {
     let list = run(&["help", "exit-codes"]).out;
@@ -71,7 +71,7 @@ fn exit_codes_are_documented() {
     assert!(run(&["man"]).out.contains("Completed, and no problem found"));
 }
 
-/// Each command has a page, and groff has nothing to complain about.
+/// Each command has a page, and groff reports no warnings.
 #[test]
 fn a_manual_page_of_every_command() {
     let folder = scratch().join("man");
@@ -104,7 +104,7 @@ fn a_typo_gets_the_nearest_name() {
         &["man", "watch", "alert"],
         &["test", "--flow", "4"],
         &["fix", "--congestion", "x"],
-        // These were flags once, or are internal: a suggestion never names them.
+        // Old and internal flags are never suggested.
         &["fix", "eth0", "--rng", "cake"],
         &["fix", "eth0", "--gard"],
         &["fix", "eth0", "--roots", "/"],

@@ -1,14 +1,15 @@
-//! The Linux kernel itself, beside what is expected of it: Debian's User-Mode Linux boots, and sends real TCP through real
-//! queue disciplines. What it says is what the closed forms and the simulator say, or the model of a line is not understood.
+//! Compares the Linux kernel with closed forms and the simulator. Debian's User-Mode Linux boots
+//! and sends real TCP through real queue disciplines. A difference means that the model of a line
+//! is wrong.
 use crate::program::{Ran, alone, scratch};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const KERNEL: &str = "linux.uml";
 const INSIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/conformance/inside.sh");
-/// A packet of full size with its Ethernet header, as Linux counts it.
+/// Size of a full packet with its Ethernet header, as Linux counts it.
 const PACKET_BITS: f64 = 1514.0 * 8.0;
-/// Of the bits of such a packet, those that are payload: less headers of Ethernet, IP, and TCP with timestamps.
+/// Share of payload in such a packet: without the headers of Ethernet, IP, and TCP with timestamps.
 const PAYLOAD: f64 = 1448.0 / 1514.0;
 
 struct Cell {
@@ -20,8 +21,8 @@ struct Cell {
     control: &'static str,
 }
 
-/// Rates are low, for a busy machine to keep up with. Reno in a buffer so small that it swings every three seconds: however
-/// slow start ends, the buffer is full several times.
+/// The rates are low enough for a busy machine. The buffer is so small that Reno oscillates with a
+/// period of three seconds: however slow start ends, the buffer fills up several times.
 const FIFO: Cell =
     Cell { name: "fifo", rate_mbit: 4.0, rtt_ms: 5.0, queue: "pfifo limit 50", control: "reno" };
 const FQ_CODEL: Cell =
@@ -35,14 +36,14 @@ const CAKE: Cell = Cell {
 };
 
 impl Cell {
-    /// For `inside.sh`: ten seconds, with a ping every 50 ms.
+    /// The arguments of `inside.sh`: ten seconds, with a ping every 50 ms.
     fn text(&self) -> String {
         format!(
             "RATE={}mbit RTT={}ms QDISC='{}' CC={} FLOWS=1 ECN=0 OMIT=0 SPAN=10 PROBES=200 TRACE=\n",
             self.rate_mbit, self.rtt_ms, self.queue, self.control
         )
     }
-    /// The simulator's median round trip in the same ten seconds.
+    /// Median round-trip time of the simulator in the same ten seconds.
     fn simulated_median_ms(&self) -> f64 {
         let Cell { rate_mbit, rtt_ms, queue, control, .. } = self;
         let queue = queue.replace("pfifo limit 50", "fifo limit 50p");
@@ -67,7 +68,7 @@ impl Cell {
     }
 }
 
-/// What the kernel's ping and iperf3 say of a cell.
+/// The results of ping and iperf3 in the kernel for a cell.
 pub(crate) struct Seen {
     pings_ms: Vec<f64>,
     pub(crate) goodput_mbit: f64,
@@ -77,7 +78,7 @@ impl Seen {
     fn read(cell: &Path) -> Seen {
         Seen::of(&cell.join("ping"), &cell.join("iperf.json"))
     }
-    /// Of the files that they left.
+    /// Reads the results from the output files.
     pub(crate) fn of(ping: &Path, iperf: &Path) -> Seen {
         let ping = std::fs::read_to_string(ping).unwrap_or_default();
         let time = |line: &str| line.split("time=").nth(1)?.split(' ').next()?.parse().ok();
@@ -88,13 +89,13 @@ impl Seen {
         let received = iperf["end"]["sum_received"]["bits_per_second"].as_f64();
         Seen { pings_ms, goodput_mbit: received.unwrap_or(0.0) / 1e6 }
     }
-    /// The round trip that this share of the pings does not exceed.
+    /// A percentile of the round-trip times.
     pub(crate) fn percentile(&self, share: f64) -> f64 {
         self.pings_ms[(self.pings_ms.len() as f64 * share).ceil() as usize - 1]
     }
 }
 
-/// Boots once, and measures each cell.
+/// Boots once and measures all cells.
 fn measure(cells: &[&Cell]) -> Vec<Seen> {
     let work = scratch().join("kernel");
     let place = |cell: &Cell| -> PathBuf { work.join(cell.name) };
@@ -112,9 +113,10 @@ fn measure(cells: &[&Cell]) -> Vec<Seen> {
     seen
 }
 
-/// The kernel's console. Its memory is a file in `work`: elsewhere (`/dev/shm`) code may be forbidden to run from it.
-/// Its first process is `inside`, a script, with `work` and `more` as its arguments. It goes before all that
-/// the machine does else: a line that stands still meanwhile is another line.
+/// Boots the kernel and returns its console output. Its memory is a file in `work`, because
+/// `/dev/shm` may be mounted without permission to execute. Its first process is the script
+/// `inside` with the arguments `work` and `more`. It has priority over everything else on the
+/// machine, because a line that pauses behaves like another line.
 pub(crate) fn boot(inside: &str, work: &Path, more: &[&str]) -> String {
     let mut command = Command::new("nice");
     command.args(["-n", "-20", "timeout", "120"]);
@@ -136,8 +138,9 @@ pub(crate) fn boot(inside: &str, work: &Path, more: &[&str]) -> String {
     ran.describe()
 }
 
-/// Real time on a machine that may be busy: a kernel that waits for a processor shows lower goodput and longer round trips,
-/// so medians are held to the closed forms, and extremes on the side that waiting cannot fake.
+/// The machine may be busy, and a kernel that waits for a CPU shows lower goodput and longer
+/// round-trip times. So medians are compared with the closed forms, and extremes only in the
+/// direction that waiting cannot cause.
 #[test]
 fn the_kernels_latency_is_that_of_the_closed_forms_and_the_simulator() {
     let _alone = alone();
@@ -154,13 +157,13 @@ fn the_kernels_latency_is_that_of_the_closed_forms_and_the_simulator() {
         let near = 0.15 * ours + 2.0 * cell.packet_ms();
         assert!((kernel - ours).abs() < near, "{}: median {kernel} ms, simulated {ours} ms", cell.name);
     }
-    // A full FIFO is its packets, one after the other: 151 ms.
+    // A full FIFO drains in 151 ms.
     let full = 50.0 * FIFO.packet_ms();
     let [middle, most, largest] = [0.5, 0.9, 1.0].map(|p| all[0].percentile(p));
     assert!(largest > 0.9 * full, "max {largest} ms, full {full} ms");
     assert!(most < 1.1 * full + FIFO.rtt_ms, "nine of ten within {most} ms, full {full} ms");
     assert!(middle > 0.4 * full, "median {middle} ms, full {full} ms");
-    // Fair queueing lets a ping wait for no more than the packet on the line.
+    // With fair queueing a ping waits only for the packet on the line.
     for (cell, seen) in cells.iter().zip(&all).skip(1) {
         let (median, min) = (seen.percentile(0.5), cell.rtt_ms);
         assert!((min..min + 3.0 * cell.packet_ms()).contains(&median), "{}: median {median} ms", cell.name);

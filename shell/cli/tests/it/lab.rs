@@ -1,4 +1,4 @@
-//! `fathom lab` as the sceptic uses it.
+//! Tests of `fathom lab` with other programs.
 use crate::program::{Ran, alone, run, scratch};
 use std::process::Command;
 
@@ -27,7 +27,7 @@ fn traceroute_sees_every_hop() {
     let hops = ran.out.lines().skip(1).filter(|l| l.contains(" ms")).count();
     let plan =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/dsl.toml")).unwrap();
-    // Each hop of the line answers, then the far end itself.
+    // Each hop of the line answers, then the far end.
     assert_eq!(hops, plan.matches("[[hop]]").count() + 1, "{}", ran.describe());
 }
 
@@ -47,18 +47,19 @@ fn every_built_in_line_carries_a_ping() {
     let names: Vec<&str> = listed.lines().filter_map(|l| l.split(' ').next()).collect();
     for name in fathom_scenario::BUILTIN_NAMES {
         assert!(names.contains(name), "{name} is not listed: {listed}");
-        // Lines that lose packets by design lose few of these.
+        // Lines with packet loss lose only few of these.
         let ran = run(&["lab", "--line", name, "--", "sh", "-c", "ping -i 0.2 -c 5 -W 3 $FATHOM_SERVER"]);
         assert!(rtts_ms(&ran.out).len() >= 3, "{name}: {}", ran.describe());
     }
 }
 
-/// A user without the capabilities of root but the one to map user 0, in a user namespace of his own; and one who may not open the TUN device.
+/// A user without the capabilities of root except the one to map user 0, in a user namespace, and a
+/// user who may not open the TUN device.
 #[test]
 fn works_without_root() {
     let _alone = alone();
     fathom_test_support::require_namespaces();
-    // A file of another user. One who is not root can make none, but finds one.
+    // A file of another user. Only root can create one; other users find one.
     let closed = format!(
         "install -m 600 /dev/null {0}; closed={0}; chown 65534 $closed 2>/dev/null || closed=/etc/shadow; \
          mount --bind $closed /dev/net/tun && ",

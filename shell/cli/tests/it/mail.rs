@@ -1,4 +1,4 @@
-//! Mail through a provider's relay: by TLS of either kind, with a password; and what is not handed over.
+//! Tests of mail through a relay: both kinds of TLS, a password, and errors.
 use crate::program::{Ran, fathom, scratch};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -9,13 +9,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-/// Vouches for the certificate of the relay below; both are good until 2126.
+/// Signed the certificate of the relay below. Both are valid until 2126.
 const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/authority.pem");
 const PASSWORD: &str = "päss word";
 /// `\0me@example.net\0päss word` as base64.
 const BOTH: &str = "AG1lQGV4YW1wbGUubmV0AHDDpHNzIHdvcmQ=";
 
-/// What a relay offers, before TLS and by it, and whether it begins with TLS.
+/// What a relay offers before and after TLS, and whether it starts with TLS.
 #[derive(Clone, Copy)]
 struct Offers {
     is_implicit: bool,
@@ -42,7 +42,7 @@ fn secured(stream: TcpStream) -> Box<dyn Both> {
     Box::new(StreamOwned::new(ServerConnection::new(tls()).unwrap(), stream))
 }
 
-/// A relay for one connection, which tells what it was told: in clear, then by TLS.
+/// A relay for one connection. Returns what it received without and with TLS.
 fn relay(offers: Offers) -> (u16, Receiver<[String; 2]>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -64,7 +64,7 @@ fn relay(offers: Offers) -> (u16, Receiver<[String; 2]>) {
     (port, received)
 }
 
-/// Until the far end leaves, or asks for TLS, which is the answer.
+/// Serves until the client disconnects or requests TLS. Returns whether it requested TLS.
 fn serve(stream: Box<dyn Both>, greeting: &str, [go, offers]: [&str; 2], transcript: &mut String) -> bool {
     let mut stream = BufReader::with_capacity(1, stream);
     let say = |far: &mut BufReader<Box<dyn Both>>, text: &str| {
@@ -99,7 +99,7 @@ fn serve(stream: Box<dyn Both>, greeting: &str, [go, offers]: [&str; 2], transcr
     }
 }
 
-/// What `fathom watch test-alert` says of a receiver with these keys.
+/// The output of `fathom watch test-alert` for a receiver with these keys.
 fn test_alert(name: &str, keys: &str, authority: Option<&str>) -> Ran {
     let dir = scratch().join(name);
     std::fs::create_dir_all(&dir).unwrap();
@@ -164,7 +164,7 @@ fn by_tls_from_the_first_byte_with_auth_login() {
     assert!(received.recv().unwrap()[1].contains("AUTH LOGIN"));
 }
 
-/// What is wrong, what is told of it, and that nothing went out in clear.
+/// For each fault the error, and that nothing was sent without TLS.
 #[test]
 fn a_password_is_not_sent_unprotected() {
     let all = Offers { is_implicit: false, go: "220 go on", clear: "250 STARTTLS", secret: "250 AUTH PLAIN" };
@@ -176,8 +176,8 @@ fn a_password_is_not_sent_unprotected() {
     let open = "user = 'me@example.net'\npassword_file = 'OPEN'";
     for (name, offers, login, authority, want) in [
         ("mail-stranger", all, LOGIN, None, "invalid peer certificate: UnknownIssuer"),
-        ("mail-clear", none, LOGIN, Some(AUTHORITY), "it offers no STARTTLS"),
-        ("mail-longer", longer, LOGIN, Some(AUTHORITY), "it went on in clear after STARTTLS"),
+        ("mail-clear", none, LOGIN, Some(AUTHORITY), "the relay does not offer STARTTLS"),
+        ("mail-longer", longer, LOGIN, Some(AUTHORITY), "the relay sent unencrypted data after STARTTLS"),
         ("mail-strange", strange, LOGIN, Some(AUTHORITY), "the relay offers only the login methods XOAUTH2"),
         ("mail-refused", all, wrong, Some(AUTHORITY), "535 5.7.8 no (at AUTH PLAIN)"),
         (
@@ -203,7 +203,7 @@ fn a_password_is_not_sent_unprotected() {
     }
 }
 
-/// A relay that greets in clear, where TLS was to come first.
+/// A relay that greets without TLS where TLS was expected.
 #[test]
 fn a_port_of_the_other_tls_mode_is_reported() {
     let (port, _received) = relay(Offers { is_implicit: false, go: "", clear: "250 relay", secret: "" });

@@ -1,4 +1,5 @@
-//! Tests of the whole program and of the workspace's shape. Those that make namespaces need root, and fail without it.
+//! Tests of the whole program and of the structure of the workspace. Tests that create namespaces
+//! fail without root.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod alerts;
 mod architecture;
@@ -7,6 +8,7 @@ mod faults;
 mod fix;
 mod fix_kernel;
 mod help;
+mod hostile;
 mod kernel;
 mod lab;
 mod mail;

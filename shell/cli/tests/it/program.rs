@@ -4,13 +4,14 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Held by tests that assert times, so that they do not disturb each other on a machine of few cores.
+/// Held by tests that assert times, so that they do not disturb each other on a machine with few
+/// CPUs.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static REAL_TIME: Mutex<()> = Mutex::new(());
     REAL_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a run of the program gave.
+/// The result of running the program.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -28,7 +29,7 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// Exit code and the whole of stderr, for messages of failed asserts.
+    /// Exit code and all output, for messages of failed asserts.
     pub(crate) fn describe(&self) -> String {
         format!("exit {:?}\nstdout: {}\nstderr: {}", self.code, self.out, self.err)
     }
@@ -46,9 +47,10 @@ impl Ran {
     }
 }
 
-/// The words of the program: exit code, stdout and stderr of several runs, as a file of `golden/text` has them. Tests assert
-/// exit codes, files and numbers of `--json`; how something is worded is asserted here alone, so that better words are one
-/// `make golden` away. Dropping it compares.
+/// The text of the program: exit code, stdout and stderr of several runs, as in a file of
+/// `golden/text`. Other tests assert exit codes, files and the numbers of `--json`. The wording is
+/// asserted only here, so that `make golden` updates it. Dropping this value compares it with the
+/// file.
 pub(crate) struct Words {
     file: PathBuf,
     folder: PathBuf,
@@ -56,18 +58,19 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// The file `golden/text/NAME.txt`, of runs in `folder`, so that relative names stand in the file.
+    /// The file `golden/text/NAME.txt`. The program runs in `folder`, so that the file has relative
+    /// names.
     pub(crate) fn of(name: &str, folder: &Path) -> Words {
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden/text");
         Words { file: golden.join(format!("{name}.txt")), folder: folder.to_owned(), seen: String::new() }
     }
-    /// Runs the program, checks its exit code, and adds its words.
+    /// Runs the program, checks its exit code, and adds its output.
     pub(crate) fn run(&mut self, args: &[&str], code: i32) -> Ran {
         let ran = fathom(args).current_dir(&self.folder).output().unwrap().into();
         self.add(&format!("fathom {}", args.join(" ")), &ran, code);
         ran
     }
-    /// Checks the exit code of a run, and adds its words below `title`.
+    /// Checks the exit code of a run, and adds its output below `title`.
     pub(crate) fn add(&mut self, title: &str, ran: &Ran, code: i32) {
         assert_eq!(ran.code, Some(code), "{title}: {}", ran.describe());
         assert!(!ran.err.contains("panicked"), "{title}: {}", ran.describe());
@@ -78,7 +81,8 @@ impl Words {
         }
         self.seen += &format!("? {code}\n\n");
     }
-    /// Without what differs from machine to machine: folders, ports that the kernel chose, and how long a simulation took.
+    /// Replaces what differs between machines: directories, ports that the kernel chose, and the
+    /// duration of a simulation.
     fn without_places(&self, line: &str) -> String {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
         let mut line = line.to_owned();
@@ -109,7 +113,7 @@ impl Drop for Words {
     }
 }
 
-/// Compares a text with the file that has it, or writes that file for `make golden`.
+/// Compares a text with its golden file, or writes that file for `make golden`.
 pub(crate) fn check_golden(file: &Path, seen: &str) {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -120,7 +124,7 @@ pub(crate) fn check_golden(file: &Path, seen: &str) {
     assert!(seen == expected, "{} differs at {differs:#?}; `make golden` rewrites it", file.display());
 }
 
-/// Waits for something to be so, for `patience` at the most; what was found.
+/// Waits for at most `patience` until `look` returns something, and returns that.
 pub(crate) fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -142,14 +146,14 @@ pub(crate) fn run(args: &[&str]) -> Ran {
     fathom(args).output().unwrap().into()
 }
 
-/// A directory of this test process, below the build directory.
+/// A directory for this test process, below the build directory.
 pub(crate) fn scratch() -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("it-{}", std::process::id()));
     std::fs::create_dir_all(&path).unwrap();
     path
 }
 
-/// `fathom serve` on loopback, ended when dropped.
+/// `fathom serve` on loopback. Dropping it ends the server.
 pub(crate) struct Serve {
     child: Child,
     pub(crate) port: u16,

@@ -1,8 +1,9 @@
-//! `fathom sim`, its sweep and its gallery, as a user runs them.
+//! Tests of `fathom sim`, its sweep and its gallery.
 use crate::program::{Ran, Words, run, scratch};
 use std::path::PathBuf;
 
-/// A line of 3 Mbit/s and 100 ms of buffer, 20 ms away, with one upload of 8 s.
+/// A line of 3 Mbit/s with a buffer of 100 ms and a base round-trip time of 20 ms, with one upload
+/// of 8 s.
 const SMALL: &str = r#"
 name = "small"
 about = "A small one"
@@ -39,7 +40,7 @@ fn a_scenario_has_a_result_a_verdict_and_its_claims() {
     let again = run(&["sim", "sim-small.toml", "-o", "small.json"]);
     let digest = |one: &Ran| one.err.split("digest ").nth(1).map(|rest| rest[..16].to_owned());
     assert!(digest(&ran).is_some() && digest(&ran) == digest(&again));
-    // The file is a result like any other.
+    // The file is a normal result.
     words.run(&["report", "small.json"], 1);
     words.run(&["sim", "sim-small.toml", "--queue", "fq_codel target 10ms"], 0);
     words.run(&["sim", "sim-small.toml", "--set", "hop.modem.up.rate=6mbit"], 0);
@@ -93,7 +94,7 @@ fn errors_of_a_sweep() {
     sweep(2, &["--seeds", "9..1"]);
     sweep(2, &["--shard", "4/4"]);
     sweep(2, &["--measure", "ping max"]);
-    // A month of packets is announced before it begins; how long it takes differs from machine to machine.
+    // A sweep of a month is refused before it starts. The estimate depends on the machine.
     let long = ["--vary", "hop.modem.up.rate=1gbit..10gbit/1000", "--seeds", "1..1000"];
     let ran = run(&[&["sim", "sweep", "sim-small.toml", "-o", "x.csv"], &long[..]].concat());
     assert!(ran.code == Some(2) && ran.err.contains("--yes"), "{}", ran.describe());
@@ -119,7 +120,7 @@ fn errors_of_a_simulation() {
     words.run(&["sim"], 2);
 }
 
-/// The whole gallery: every claim comes out.
+/// Every claim of the gallery holds.
 #[test]
 fn every_claim_of_the_gallery_holds() {
     let folder = scratch().join("gallery").display().to_string();

@@ -1,4 +1,4 @@
-//! `fathom size` as its user types it.
+//! Tests of `fathom size`.
 use crate::program::{Words, run, scratch};
 
 #[test]

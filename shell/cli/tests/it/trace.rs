@@ -1,4 +1,4 @@
-//! `fathom trace` as a user runs it.
+//! Tests of `fathom trace`.
 use crate::program::{Ran, Words, fathom, run, scratch};
 use fathom_capture::{
     Address, Frame, LinkType, NotIp, Packet, Transport, dissect, pcap_header, pcap_record_header,
@@ -8,19 +8,19 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Asserts the exit code alone.
+/// Asserts the exit code.
 #[track_caller]
 fn ends(ran: &Ran, code: i32) {
     assert_eq!(ran.code, Some(code), "{}", ran.describe());
     assert!(!ran.err.contains("panicked"), "{}", ran.describe());
 }
 
-/// What a run found, of its `--json`.
+/// The queues in the output of `--json`.
 fn queues(run: &serde_json::Value) -> &[serde_json::Value] {
     run["capture"]["queues"].as_array().map_or(&[], |queues| queues)
 }
 
-/// The folder of the captures of the lab, whose truth is in its `truth.txt`.
+/// The directory with captures of the lab. Their ground truth is in its `truth.txt`.
 fn captured() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/trace/lab").canonicalize().unwrap()
 }
@@ -36,16 +36,17 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// The last paragraph, in one line.
+/// The verdict as one line.
 fn headline(ran: &Ran) -> String {
-    ran.out.trim_end().rsplit("\n\n").next().unwrap_or_default().replace('\n', " ")
+    let verdict = ran.out.split("\n\nWhat to do").next().unwrap_or_default();
+    verdict.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn a_capture_gives_a_verdict() {
     let mut words = Words::of("trace", &captured());
     words.run(&["trace", "up-sender.pcap.gz"], 1);
-    // The receiver of a download sees no queue in sequence numbers.
+    // At the receiver of a download, sequence numbers show no queue.
     words.run(&["trace", "down-receiver.pcap.gz"], 1);
     words.run(&["trace", "no-timestamps-sender.pcap.gz"], 1);
     words.run(&["trace", "fq_codel-sender.pcap.gz"], 0);
@@ -67,7 +68,7 @@ fn every_form_of_a_result() {
         assert!(std::fs::metadata(folder.join(name)).is_ok_and(|file| file.len() > 100), "{name}");
     }
     assert!(std::fs::read_dir(folder.join("qlog")).unwrap().count() > 0);
-    // The file is a result like any other, with the same words.
+    // The file is a normal result, with the same text.
     let again = run(&["report", &json]);
     ends(&again, 1);
     assert_eq!(headline(&again), headline(&run(&["trace", &capture])));
@@ -82,7 +83,7 @@ fn captures() -> Vec<PathBuf> {
     files.map(|file| file.unwrap().path()).filter(packed).collect()
 }
 
-/// Without addresses, with or without a port.
+/// Replaces addresses, with or without a port.
 fn nameless(text: &str) -> String {
     let word = |word: &str| {
         let bare = word.trim_matches(|c: char| "(),.;".contains(c));
@@ -93,7 +94,7 @@ fn nameless(text: &str) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// All that the program says of a capture, but of whose and when it is.
+/// The output for a capture without names and times.
 fn diagnosis_of(path: &str) -> (serde_json::Value, String) {
     fn strip(value: &mut serde_json::Value) {
         match value {
@@ -110,14 +111,15 @@ fn diagnosis_of(path: &str) -> (serde_json::Value, String) {
     }
     let mut json = run(&["trace", path, "--json"]).document();
     strip(&mut json);
-    let words = run(&["trace", path]).out;
+    let words = run(&["trace", path, "-v"]).out;
     let verdict = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Tables and charts have widths that follow from the names; their values are in the result.
-    let (_, findings) = verdict.split_once(" · ").unwrap_or_default();
-    (json, nameless(&findings.replace(path, "FILE")))
+    // The widths of tables and charts depend on the names; their values are in the result.
+    let findings = verdict.split(" What to do ").next().unwrap_or_default();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    (json, nameless(&findings.replace(path, "FILE").replace(name, "FILE")))
 }
 
-/// The run that these arguments give.
+/// The run for these arguments.
 fn diagnosis_of_args(args: &[&str]) -> serde_json::Value {
     let all = [&["trace", "--json"], args].concat();
     run(&all).document()
@@ -142,7 +144,7 @@ fn an_anonymous_copy_gives_the_same_diagnosis() {
     }
 }
 
-/// A capture of the packets of another that are wanted.
+/// A capture with selected packets of another one.
 fn part_of(
     capture: &str,
     name: &str,
@@ -165,7 +167,8 @@ fn part_of(
     path.display().to_string()
 }
 
-/// As on all interfaces of a router: what comes in, and 50 us later with a hop less what goes out.
+/// A capture as on all interfaces of a router: each packet twice, the second 50 us later with a
+/// lower TTL.
 #[test]
 fn packets_that_are_there_twice_count_once() {
     let mut records = Vec::new();
@@ -185,11 +188,12 @@ fn packets_that_are_there_twice_count_once() {
     let twice = folder("trace-twice").join("twice.pcap");
     std::fs::write(&twice, pcap_header(LinkType::RAW).into_iter().chain(bytes).collect::<Vec<_>>()).unwrap();
     let ran = Words::of("trace-twice", twice.parent().unwrap()).run(&["trace", "twice.pcap"], 1);
-    // All of it but the frames' numbers and how late the second was.
+    // All except the frame numbers and the delay of the second copy.
     assert_eq!(headline(&ran), headline(&run(&["trace", &lab("up-receiver.pcap.gz")])));
 }
 
-/// A router without a battery captures from 1970 on, and is told the time after a second.
+/// A capture of a router without a clock battery: it starts in 1970, and the clock is set after a
+/// second.
 #[test]
 fn a_clock_that_is_set_meanwhile_hides_no_queue() {
     let mut records = Vec::new();
@@ -246,7 +250,7 @@ fn two_captures_show_the_path_between_them() {
     words.run(&["trace", "up-sender.pcap.gz", "down-receiver.pcap.gz"], 2);
 }
 
-/// Recorded before and behind a kernel that masquerades, with other ports.
+/// Captures before and after NAT with other ports (masquerade).
 #[test]
 fn two_captures_show_the_path_between_them_across_a_nat() {
     let folder = lab("../nat");
@@ -281,7 +285,7 @@ fn standard_input_is_read() {
     words.run(&["trace", "-", "/nonexistent.pcap"], 3);
 }
 
-/// One thread, two threads, and two that read a pipe.
+/// Reads with one thread, two threads, and two threads from a pipe.
 #[test]
 fn the_result_does_not_depend_on_threads() {
     for capture in captures().iter().map(|path| path.display().to_string()) {
@@ -315,7 +319,7 @@ fn a_capture_is_not_written_over() {
         ends(&run(&[&["trace", own.as_str()], args].concat()), 2);
     }
     assert_eq!(std::fs::read(&own).unwrap(), std::fs::read(lab("up-sender.pcap.gz")).unwrap());
-    // Of what is no capture there is no copy.
+    // A file that is not a capture is not copied.
     let (text, copy) = (path("text"), path("copy.pcap"));
     std::fs::write(&text, "no capture\n").unwrap();
     ends(&run(&["trace", &text, "--anonymize", &copy]), 2);
@@ -340,9 +344,9 @@ fn errors_of_a_trace() {
     words.run(&["trace", "good.pcap.gz", "--duration", "1s"], 2);
     words.run(&["trace", "good.pcap.gz", "-o", "x.html", "--flow", "99"], 2);
     words.run(&["trace", "x.pcap", "--export", "gnuplot=x"], 2);
-    // What came before the damage counts.
+    // The data before the damage is used.
     words.run(&["trace", "cut.pcap.gz"], 1);
-    // The result is printed all the same.
+    // The result is printed anyway.
     let printed = run(&["trace", &lab("up-sender.pcap.gz")]);
     for (form, path) in [("xplot", "/proc/nope"), ("pping", "/nonexistent/p"), ("tcptrace", "/dev/full")] {
         let ran = run(&["trace", &lab("up-sender.pcap.gz"), &format!("--export={form}={path}")]);

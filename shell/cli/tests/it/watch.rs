@@ -1,4 +1,4 @@
-//! `fathom watch` as a user runs it.
+//! Tests of `fathom watch`.
 use crate::program::{Words, fathom, run, scratch};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// A watch that runs, and what it says on stderr, line by line.
+/// A running watch and the lines of its stderr.
 pub(crate) struct Watch {
     child: Child,
     lines: Receiver<String>,
@@ -23,7 +23,7 @@ impl Watch {
         });
         Watch { child, lines }
     }
-    /// The next line that holds `words`.
+    /// The next line that contains `words`.
     pub(crate) fn wait_for_line(&self, words: &str) -> String {
         loop {
             let line = self.lines.recv_timeout(Duration::from_secs(30));
@@ -55,7 +55,7 @@ pub(crate) fn file(name: &str, text: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Listens to what the page tells live until each of these has been asked so often.
+/// Reads the live updates of the page until each of these series has this many probes.
 pub(crate) fn wait_until_sent(page: &str, wanted: &[(&str, u64)]) {
     let address = page.split("http://").nth(1).unwrap().trim_end_matches('/');
     let mut stream = TcpStream::connect(address).unwrap();
@@ -103,7 +103,7 @@ fn a_watch_runs_reloads_its_file_and_shows_its_history() {
     watch.wait_for_line("1 targets unchanged, 1 started, 0 stopped");
     file("runs.toml", "[[target]]\nname = 'here'\n");
     watch.signal("-HUP");
-    watch.wait_for_line("runs.toml:1: host: is missing");
+    watch.wait_for_line("runs.toml:1: host: missing");
     watch.wait_for_line("the previous configuration stays in use");
     wait_until_sent(&page, &[("here", 20), ("there", 1)]);
     assert_eq!(watch.end(), Some(0));

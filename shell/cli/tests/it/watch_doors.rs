@@ -1,4 +1,4 @@
-//! What leaves a watch: what it sends, and what is exported.
+//! Tests of the outputs of a watch: push and export.
 use crate::program::{Words, run, scratch};
 use crate::watch::{Watch, file};
 use std::fs::File;
@@ -33,7 +33,7 @@ fn a_push_runs_with_the_watch_and_the_history_is_exported() {
     let dir = store.to_str().unwrap();
     let watch = Watch::start(&["watch", &path, "--store", dir, "--listen", "127.0.0.1:0"]);
     let page = watch.wait_for_line("page: http://");
-    watch.wait_for_line("push far: its cursor");
+    watch.wait_for_line("push far: cannot read the cursor");
     crate::watch::wait_until_sent(&page, &[("here", 20)]);
     assert_eq!(watch.end(), Some(0));
     assert!(store.join("push-far.json.gz.damaged-1").exists());

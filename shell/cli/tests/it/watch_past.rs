@@ -1,4 +1,4 @@
-//! A past that SmokePing kept is brought over, and says what it holds.
+//! Tests of the import from SmokePing, and of reports and diagnosis of the imported history.
 use crate::program::{Words, fathom, run, scratch};
 use crate::watch::file;
 use fathom_units::{Rng, WallTime};
@@ -34,7 +34,7 @@ fn rrdtool(args: &[String]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Three pings in five minutes: 20 ms, and 80 ms more from 20 to 24 h UTC of each day.
+/// Three pings every five minutes: 20 ms, and 80 ms more from 20 to 24 h UTC each day.
 fn database(path: &str, now_s: u64) {
     let first = now_s - DAYS * 86_400;
     let sources = ["uptime", "loss", "median", "ping1", "ping2", "ping3"];
@@ -58,7 +58,7 @@ fn database(path: &str, now_s: u64) {
     }
 }
 
-/// Any period of the history is a result like that of a test: shown, saved, and compared.
+/// A period of the history is shown, saved and compared like the result of a test.
 fn periods_are_runs(store: &str, now_s: u64) {
     let at = |days: u64| WallTime((now_s - days * 86_400) * 1_000_000_000).to_string();
     let (from, to) = (at(2), at(1));
@@ -114,14 +114,14 @@ fn the_past_of_smokeping_is_brought_over_and_diagnosed() {
 
     let from = WallTime((now_s - 3 * 86_400) * 1_000_000_000).to_string();
     let exported = run(&["watch", "export", "--store", store, "--from", &from]);
-    // Three in each round of three days; the row that is not over is not there yet.
+    // Three in each round of three days. The current row is not yet complete.
     let rows = exported.out.lines().filter(|line| line.starts_with("line/far,icmp,")).count();
     assert!((2_580..=2_592).contains(&rows), "{rows} rows");
     let again = run(&import);
     assert_eq!(again.code, Some(0), "{}", again.describe());
     assert_eq!(run(&["watch", "export", "--store", store, "--from", &from]).out, exported.out);
 
-    // By a household's clock in UTC.
+    // With a local time zone of UTC.
     let json = fathom(&["watch", "diagnose", "--store", store, "--json"]).env("TZ", "UTC").output().unwrap();
     let document: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(document["findings"][0]["kind"], "recurring_delay", "{document}");

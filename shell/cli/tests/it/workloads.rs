@@ -1,10 +1,10 @@
-//! A scenario's workloads in both worlds: the simulator's and the kernel's.
+//! Tests of the workloads of a scenario in the simulator and in the lab.
 use crate::program::{Words, alone, fathom, scratch};
 use fathom_run::{Measure, Metric, PhaseKind, Run, SeriesKey};
 use fathom_units::Direction;
 use std::path::PathBuf;
 
-/// A line of 4 Mbit/s and 64 ms of buffer, 20 ms away.
+/// A line of 4 Mbit/s with a buffer of 64 ms and a base round-trip time of 20 ms.
 const LINE: &str = r#"
 name = "workloads"
 about = "x"
@@ -79,7 +79,7 @@ fn a_mixed_workload_takes_as_long_simulated_as_measured() {
             [&simulated, &measured].map(|run| measure.of(run).unwrap_or_else(|| panic!("no {text}")));
         assert!(a < b * factor && b < a * factor, "{text}: simulated {a}, measured {b}");
     }
-    // One each 20 ms for 5 s, whatever became of it.
+    // One every 20 ms for 5 s, lost or not.
     let key = |direction| SeriesKey {
         scope: Some("call".to_owned()),
         flow: Some(1),

@@ -46,7 +46,7 @@ fn rows(text: &str) -> Vec<Vec<&str>> {
 }
 
 #[test]
-fn each_queue_point_is_the_one_calculated_by_hand() {
+fn queue_points_equal_the_calculation_by_hand() {
     for (name, rates) in HOSTS {
         let text = table(name);
         let own = |row: &Vec<&str>| row[..4].iter().map(|cell| (*cell).to_owned()).collect();
@@ -58,7 +58,7 @@ fn each_queue_point_is_the_one_calculated_by_hand() {
 }
 
 #[test]
-fn each_calculation_gives_its_result() {
+fn calculations_in_the_table_are_correct() {
     let mut worked = 0;
     for (name, _) in HOSTS {
         for row in rows(&table(name)).iter().filter(|row| row[3] != "-") {

@@ -52,7 +52,7 @@ fn the_maximum_of_all_samples() {
 }
 
 #[test]
-fn without_an_observation_no_point_has_one() {
+fn without_observation_no_queue_point_has_observed_values() {
     let queues = audit(&Facts::of(&sample("9", "9", "9")), &known("eth0=10mbit"), None).queues;
     let is_observed = |point: &QueuePoint| point.observed_bytes.is_some() || point.observed_delay_s.is_some();
     assert!(!queues.iter().any(|queue| is_observed(&queue.point)));

@@ -212,12 +212,12 @@ fn a_hostile_name_is_quoted() {
 }
 
 #[test]
-fn what_is_down_is_left_out() {
+fn interfaces_that_are_down_are_omitted() {
     assert!(audited("router", "").host.interfaces.iter().all(|interface| interface.name != "ifb4eth0"));
 }
 
 #[test]
-fn nothing_is_read_from_nothing() {
+fn an_empty_tree_has_no_interfaces() {
     let facts = Facts::of(&Tree::default());
     assert!(facts.interfaces.is_empty() && audit(&facts, &known(""), None).queues.is_empty());
 }
@@ -241,7 +241,7 @@ fn wifi_by_nl80211() {
 }
 
 #[test]
-fn what_bypasses_every_queue() {
+fn flow_offload_bypasses_every_queue() {
     let forwards = ("proc/sys/net/ipv4/ip_forward", "1");
     let cases = [
         (vec![], None),

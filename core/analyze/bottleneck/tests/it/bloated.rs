@@ -69,7 +69,7 @@ fn at_the_sender_the_queue_is_ahead() {
 }
 
 #[test]
-fn at_the_receiver_the_queue_is_behind_though_its_round_trips_are_short() {
+fn at_the_receiver_the_queue_is_upstream_despite_short_round_trips() {
     let queues = of("rcv");
     check(&queues, Leg::From(End::A));
     let upload = &queues.flows[2];
@@ -81,7 +81,7 @@ fn at_the_receiver_the_queue_is_behind_though_its_round_trips_are_short() {
 /// Pings continue for a month, so the bins of cross traffic are 18 minutes wide, and those of the
 /// upload milliseconds. Spreading would create 38 million cells.
 #[test]
-fn what_passes_beside_for_a_month_is_not_spread_over_milliseconds() {
+fn cross_traffic_of_a_month_is_not_spread_over_milliseconds() {
     let (flows, mut watch) = trace(&bloated_upload("snd"), QueueWatch::new());
     let ends = [Address::v4([10, 7, 0, 1]), Address::v4([10, 7, 0, 2])];
     let begins = flows.totalled.first_at.unwrap();

@@ -233,7 +233,7 @@ fn give(tracer: &mut Tracer<QueueWatch>, times: Times, seen: &Seen) {
 }
 
 #[test]
-fn a_queue_in_a_host_is_not_taken_for_one_on_the_way_of_its_acks() {
+fn a_queue_in_the_host_is_not_attributed_to_the_path_of_its_acks() {
     for seed in 1..=24 {
         let mut rng = Rng::stream(seed, "host");
         let plan = Plan {
@@ -261,7 +261,7 @@ fn a_queue_in_a_host_is_not_taken_for_one_on_the_way_of_its_acks() {
 }
 
 #[test]
-fn pings_take_their_part_of_the_line() {
+fn pings_count_as_traffic_of_the_line() {
     for every_ms in [5, 20, 100] {
         let plan = Plan {
             rate_bits: 1_000_000,
@@ -283,7 +283,7 @@ fn pings_take_their_part_of_the_line() {
 }
 
 #[test]
-fn what_a_host_may_queue_is_in_the_host_if_it_is_near() {
+fn a_small_queue_near_the_host_is_attributed_to_the_host() {
     for (near_ns, place) in [(MS / 10, QueuePlace::InSender), (2 * MS, QueuePlace::BeforeCapture)] {
         let plan = Plan {
             rate_bits: 10_000_000,
@@ -300,7 +300,7 @@ fn what_a_host_may_queue_is_in_the_host_if_it_is_near() {
 }
 
 #[test]
-fn what_no_host_queues_is_not_in_the_host_though_it_is_near() {
+fn a_large_queue_near_the_host_is_not_attributed_to_the_host() {
     let plan = Plan {
         rate_bits: 10_000_000,
         flows: 4,

@@ -30,7 +30,7 @@ fn off(seen: f64, truth: f64) -> f64 {
 }
 
 #[test]
-fn round_trips_are_told_by_the_side_of_the_capture() {
+fn round_trips_are_reported_for_both_sides_of_the_capture_point() {
     let (flows, run) = of("snd");
     let totals = &flows.flows[2].totals()[0].rtt;
     let (least, most) = extremes(series(&run, Metric::PassiveRtt, "capture to 10.7.0.2 and back"));
@@ -48,7 +48,7 @@ fn round_trips_are_told_by_the_side_of_the_capture() {
 }
 
 #[test]
-fn what_was_outstanding_and_what_arrived_are_those_of_the_totals() {
+fn series_of_bytes_in_flight_and_goodput_match_the_totals() {
     let (flows, run) = of("snd");
     let totals = flows.flows[2].totals()[0];
     let way = "10.7.0.1:33632 to 10.7.0.2:5201";
@@ -66,7 +66,7 @@ fn what_was_outstanding_and_what_arrived_are_those_of_the_totals() {
 }
 
 #[test]
-fn there_are_few_flows_and_few_points_and_the_run_is_valid() {
+fn flows_and_points_are_limited_and_the_run_is_valid() {
     for name in ["snd", "rcv"] {
         let (_, run) = of(name);
         run.check().unwrap();

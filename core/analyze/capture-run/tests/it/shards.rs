@@ -56,7 +56,7 @@ fn answer(sent: &Packet<'static>) -> Packet<'static> {
 
 /// Flows are evenly divided, with both directions in the same shard, and share the limits.
 #[test]
-fn shards_are_alike_in_size_and_keep_to_the_bounds_together() {
+fn shards_are_balanced_and_share_the_limits() {
     let bounds = Bounds { lone_flows: 1000, flows: 50_000, waiting: 1000, hash_seed: 7 };
     let mut shards = Shards::new(Shard::all(bounds, || ()));
     for flow in 0..60_000 {

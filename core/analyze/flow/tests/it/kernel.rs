@@ -35,7 +35,7 @@ fn causes(name: &str) -> Causes {
 }
 
 #[test]
-fn every_retransmission_is_counted_and_its_cause_is_the_kernels() {
+fn every_retransmission_has_the_cause_of_the_kernel() {
     for Counters { name, numbers: [again, fast, slow_start, timeouts, lost_again] } in counters() {
         let counted = causes(&name);
         assert_eq!(

@@ -224,7 +224,7 @@ impl Game {
 }
 
 #[test]
-fn the_scoreboard_is_that_of_one_that_looks_at_each_byte() {
+fn the_tracer_equals_a_bytewise_oracle() {
     let mut round_trips = 0;
     for seed in 0..300 {
         let mut game = Game::new(seed);

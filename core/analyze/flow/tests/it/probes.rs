@@ -52,7 +52,7 @@ fn datagrams(all: &[(i64, u16, u16, u32, &[u8])]) -> (Flows, Vec<String>) {
 }
 
 #[test]
-fn queries_their_responses_and_one_without() {
+fn dns_queries_with_and_without_responses() {
     let (flows, log) = datagrams(&[
         (0, 5000, 53, 30, &[0, 1, 1, 0]),
         (1, 5001, 53, 30, &[0, 1, 1, 0]),
@@ -73,7 +73,7 @@ fn queries_their_responses_and_one_without() {
 
 /// On all interfaces of a router each packet is captured twice. It counts once.
 #[test]
-fn what_is_seen_twice_on_its_way_is_asked_once() {
+fn requests_captured_twice_count_once() {
     let (client, server) = (Address::v4([10, 0, 0, 1]), Address::v4([192, 0, 2, 1]));
     // Differences of the second copy: identification, hop limit, delay; and the result.
     let rows = [
@@ -155,7 +155,7 @@ fn the_handshake_and_the_spin_bit_of_quic() {
 
 /// Compares with ping's output, which is slightly larger because ping runs in user space.
 #[test]
-fn echoes_of_the_bloated_upload_are_those_that_ping_saw() {
+fn echoes_equal_the_output_of_ping() {
     let path = bloated_upload_folder().join("ping.txt");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let times: Vec<f64> = text

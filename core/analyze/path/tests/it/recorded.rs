@@ -27,7 +27,7 @@ fn report(order: [usize; 3], clocks: [(i64, i64); 3]) -> PathReport {
 }
 
 #[test]
-fn the_truth_of_the_line_is_found_with_any_clocks() {
+fn results_equal_the_ground_truth_with_any_clocks() {
     let truth: String = std::fs::read_to_string(lab_folder().join("truth.txt")).unwrap();
     let row = truth.lines().find(|line| line.starts_with("up-sender")).unwrap();
     assert_eq!(row.split_whitespace().nth(8), Some("16"), "drops of the truth");

@@ -48,7 +48,7 @@ fn errors_name_the_value_and_what_to_try() {
 }
 
 #[test]
-fn every_refusal_of_ours_says_what_to_try() {
+fn every_error_suggests_a_remedy() {
     for line in ["256p", "0p 10mbit", "apples", "100mbit 1s --arriving 1mbit", "16000000gb 1bit"] {
         assert!(refused(line).contains("\n  try: "), "{line}");
     }

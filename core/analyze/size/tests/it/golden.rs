@@ -26,7 +26,7 @@ fn row(line: &'static str) -> Row<'static> {
 }
 
 #[test]
-fn each_sum_is_what_stands_beside_it() {
+fn calculations_give_their_results() {
     for row in rows() {
         let (got, want) = (value(row.sum), row.result);
         assert!(
@@ -39,7 +39,7 @@ fn each_sum_is_what_stands_beside_it() {
 }
 
 #[test]
-fn every_case_is_worked_and_comes_out() {
+fn every_published_case_is_calculated() {
     let rows = rows();
     assert_eq!(rows.len(), CASES.len());
     for (row, case) in rows.iter().zip(&CASES) {
@@ -49,7 +49,7 @@ fn every_case_is_worked_and_comes_out() {
 }
 
 #[test]
-fn what_is_shown_is_the_result() {
+fn the_displayed_text_equals_the_result() {
     for row in rows() {
         let words: Vec<&str> = row.shown.split_whitespace().collect();
         let shown: f64 = words[0].replace(',', "").parse().unwrap();

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_rare_while_nothing_is_sent() {
+    fn ticks_are_rare_when_idle() {
         let rates =
             PerDirection { up: 10, down: 40 }.map(|mbit| Rate::from_bits_per_second(mbit * 1_000_000));
         let mut idle = Sampler::default();

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_repaired_loss_and_late_counts_do_not_change_the_rate() {
+    fn a_retransmission_and_late_counts_do_not_change_the_rate() {
         // Intervals of 100 ms, Mbit/s: slow start, two late counts, a loss and its retransmission.
         let rates = [
             3.0, 7.24, 7.26, 7.24, 7.12, 7.38, 7.26, 7.25, 5.46, 0.02, 1.71, 12.07, 16.96, 7.24, 7.26, 7.24,

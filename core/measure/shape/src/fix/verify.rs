@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_past_the_shaper_are_found() {
+    fn bytes_bypassing_the_shaper_are_found() {
         let whole = bypass(&span(counters(0, 0, 0), counters(12_000_000, 12_000_000, 9)));
         assert!(whole.passed, "{whole:?}");
         let part = bypass(&span(counters(0, 0, 0), counters(12_000_000, 3_000_000, 9)));

@@ -192,7 +192,7 @@ fn passive_round_trips_are_enough_to_follow_the_line() {
 }
 
 #[test]
-fn noise_of_an_idle_line_cuts_nothing_and_what_was_learned_is_used_again() {
+fn idle_noise_causes_no_cut_and_learned_rates_are_reused() {
     // Three in ten packets are 40 ms late, in either direction.
     let noise = "reorder = \"30%\", reorder_delay = \"40ms\", overhead = \"0b\", delay = \"5ms\"";
     let side = |rate, limit| Side(format!("rate = \"{rate}\", queue = \"fifo limit {limit}b\", {noise}"));

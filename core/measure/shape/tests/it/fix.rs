@@ -101,7 +101,7 @@ fn rates_above_the_true_ones_fail_the_checks_and_are_rolled_back() {
 }
 
 #[test]
-fn packets_past_the_shaper_are_found_and_refused() {
+fn packets_bypassing_the_shaper_fail_the_fix() {
     let rates = PerDirection { up: None, down: Some(mbit(37.0)) };
     let mut world =
         World::new(session(&usual(), "", 1), FixConfig { rates, directions: ONLY_DOWN, ..config() });
@@ -138,7 +138,7 @@ fn a_dry_run_ends_with_the_plan_and_its_trials_are_reused() {
 }
 
 #[test]
-fn a_search_that_was_stopped_leaves_nothing_and_goes_on_where_it_was() {
+fn a_stopped_search_is_undone_and_can_be_continued() {
     let shared = FixConfig { directions: ONLY_UP, isolation: Isolation::Shared, ..config() };
     let mut world = World::new(session(&usual(), "", 1), shared.clone());
     // During the second trial, which then does not count.
@@ -174,7 +174,7 @@ fn knees_of_many_lines_are_within_the_bounds() {
 }
 
 #[test]
-fn one_direction_alone_is_shaped_where_the_other_has_no_queue() {
+fn only_the_direction_with_a_queue_is_shaped() {
     let sides = PerDirection { up: Side::modem(2.0, 400.0), down: Side::modem(20.0, 4.0) };
     let mut world = World::new(session(&sides, "", 1), config());
     assert_eq!(world.run(), Ok(Outcome::Verified), "{}", world.story());
@@ -195,7 +195,7 @@ fn a_line_that_became_slower_than_the_baseline_is_searched_downwards() {
 }
 
 #[test]
-fn trials_of_a_faster_line_do_not_verify_and_leave_nothing() {
+fn trials_of_a_faster_line_fail_verification_and_are_undone() {
     let fast = PerDirection { up: Side::modem(4.0, 300.0), down: Side::modem(4.0, 300.0) };
     let config = FixConfig { directions: ONLY_UP, ..config() };
     let mut before = World::new(session(&fast, "", 1), FixConfig { dry_run: true, ..config.clone() });
@@ -255,7 +255,7 @@ fn a_rate_that_varies_is_shaped_below_its_mean() {
 }
 
 #[test]
-fn flows_that_share_a_queue_of_the_shaper_cost_attempts_and_not_the_fix() {
+fn flows_sharing_a_shaper_queue_cost_attempts_but_not_the_fix() {
     let mut attempts = 0;
     for seed in 0..6 {
         let sides = PerDirection { up: Side::modem(4.0, 300.0), down: Side::modem(8.0, 300.0) };
@@ -282,7 +282,7 @@ fn some(actions: &[Action]) -> impl Iterator<Item = (usize, &Action)> {
 }
 
 #[test]
-fn whatever_fails_the_interface_is_restored() {
+fn every_failure_restores_the_interface() {
     let whole = actions();
     for (number, action) in some(&whole).filter(|(_, action)| world::is_on_shaper(action)) {
         let mut world = World::new(session(&slow(), "", 1), config());
@@ -295,7 +295,7 @@ fn whatever_fails_the_interface_is_restored() {
 }
 
 #[test]
-fn a_test_that_fails_or_ends_early_leaves_nothing() {
+fn a_failed_or_interrupted_test_is_undone() {
     let tests = actions().iter().filter(|action| matches!(action, Action::Measure(_))).count();
     for number in 0..tests {
         for (fault, failure) in [

@@ -24,7 +24,7 @@ fn rpm_of_the_draft() {
 }
 
 #[test]
-fn rpm_says_which_parts_it_had() {
+fn rpm_names_its_parts() {
     assert_eq!(Rpm::new(&[], &[], &[]), None);
     assert_eq!(Rpm::new(&[0.1], &[], &[]), None, "foreign needs both of its terms");
     let loaded = Rpm::new(&[0.1], &[], &[0.06]).unwrap();

@@ -8,7 +8,7 @@ fn plan(name: &str) -> Plan {
 }
 
 #[test]
-fn all_are_read_and_bear_their_own_name() {
+fn all_scenarios_parse_and_have_their_file_name() {
     assert_eq!(BUILTIN_NAMES.len(), 9);
     for name in BUILTIN_NAMES {
         let plan = plan(name);
@@ -90,7 +90,7 @@ fn working_latency_follows_from_rate_and_buffer() {
 }
 
 #[test]
-fn the_seeds_numbers_come_out() {
+fn the_published_numbers_are_reproduced() {
     // Gettys: 1.2 s on a 10 ms path. Seifried: 50 ms to more than 1000 ms. Auerswald: 340 ms.
     for (name, idle_ms, full_ms) in
         [("gettys-2010", 9.8, 1209.8), ("seifried-2011", 48.4, 1048.4), ("auerswald-switch", 0.2, 340.2)]

@@ -28,7 +28,7 @@ fn sums() {
 }
 
 #[test]
-fn bounds_have_the_unit_of_what_is_measured() {
+fn bounds_have_the_unit_of_the_metric() {
     let measured = |measure: &str, expected: &str| {
         plan(&format!("measure = \"{measure}\"\nexpected = {expected}\n")).map(|p| p.claims[0].expected)
     };

@@ -55,7 +55,7 @@ fn random_datagrams_have_their_means() {
 }
 
 #[test]
-fn who_comes_late_goes_on_from_then() {
+fn a_late_start_continues_from_then() {
     let mut timetable = Timetable::new(workload("kind = \"call\"").kind, at(0)).unwrap();
     let departure = timetable.take(at(5), &mut Rng::new(1));
     assert_eq!((departure.single, timetable.due()), (Some(200), at(25)));

@@ -537,7 +537,9 @@ fn audits(all: &mut Sentences) {
     let mut seen = BTreeSet::new();
     for (name, rates) in HOSTS {
         let diagnosis = diagnose_audit(&audited(name, rates));
-        all.line("verdict", &audit_verdict(&diagnosis));
+        let words = audit_verdict(&diagnosis);
+        all.line(words.level.word(), &words.headline);
+        words.consequence.iter().for_each(|more| all.line("  then", more));
         for found in &diagnosis.findings {
             let point = found.queue_point().expect("a queue point");
             let kind = point.queue.kind();

@@ -45,13 +45,13 @@ fn works_are_compared_by_name() {
         [
             "workload a<b",
             "call quality up, median 2.5 -",
-            "call quality up, 5th percentile 1.5 -",
+            "call quality up, p5 1.5 -",
             "workload rpc",
             "request, median - 25 ms",
-            "request, 95th percentile - 25 ms",
+            "request, p95 - 25 ms",
             "workload web",
             "page, median 3.0 s 1.0 s /3.0",
-            "page, 95th percentile 4.0 s 1.0 s /4.0",
+            "page, p95 4.0 s 1.0 s /4.0",
         ],
         "{text}"
     );
