@@ -301,7 +301,7 @@ export class App {
     if (!place) return;
     this.cursor = { ns: place.at, value: undefined, pinned: true };
     this.show(clamp(place.view, this.all));
-    this.tell({ frame, at: place.at, what: place.exact ? place.what : "is not of these flows; beside it" });
+    this.tell({ frame, at: place.at, what: place.exact ? place.what : "belongs to other flows; the nearest point" });
     this.stage.scrollIntoView({ block: "start", behavior: "smooth" });
     this.stage.focus({ preventScroll: true });
   }

@@ -131,7 +131,7 @@ fn side(estimate: Option<&SideEstimate>, half_ms: f64, trial: Option<&Trial>) ->
     }
 }
 
-/// `queue` behind a shaper at `rate` bit/s. CAKE has a shaper of its own.
+/// `queue` behind a shaper at `rate` bit/s. CAKE has its own shaper.
 fn shaper(queue: &Spec, rate: f64) -> String {
     match queue {
         Spec::Cake(_) => format!("{queue} bandwidth {rate:.0}bit"),

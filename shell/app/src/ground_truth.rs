@@ -24,7 +24,7 @@ pub(crate) fn save(
     Ok(Some((capture.files.len(), capture.files.iter().map(|file| file.missing).sum())))
 }
 
-/// Puts each member of the list on a line of its own, for readability.
+/// Puts each member of the list on a separate line, for readability.
 fn document(
     facts: &BTreeMap<fathom_run::Fact, String>,
     line: &LinePlan,

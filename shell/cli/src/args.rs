@@ -149,8 +149,8 @@ pub(crate) struct HelpArgs {
 
 /// Print a manual page, or write all of them
 ///
-/// Without arguments, prints the page fathom(1), which lists all commands. Every command has a page
-/// of its own, such as fathom-test(1) and fathom-watch-alerts(1).
+/// Without arguments, prints the page fathom(1), which lists all commands. Every command has its
+/// own page, such as fathom-test(1) and fathom-watch-alerts(1).
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// Command, such as `watch alerts`

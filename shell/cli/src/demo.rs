@@ -1,5 +1,5 @@
-//! The program that `make demo` builds: `fathom demo` with its defaults, without the crates that only
-//! other commands need.
+//! The program that `make demo` builds: `fathom demo` with its defaults, without the crates that
+//! only other commands need.
 #![expect(dead_code, reason = "modules that this program shares with `fathom`, which uses all of them")]
 
 mod failure;

@@ -117,7 +117,7 @@ fn decorated(command: Command, path: &str) -> Command {
         })
 }
 
-/// Moves the possible values of a flag from `-h`, where they need a line of their own, to `--help`.
+/// Moves the possible values of a flag from `-h`, where they need a separate line, to `--help`.
 fn with_values(arg: Arg) -> Arg {
     let values: Vec<String> =
         arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();

@@ -74,7 +74,8 @@ fn is_result(path: &Path) -> bool {
 /// Flags with their value that say what is written, or how it is printed.
 const DROPPED: [&str; 3] = ["--output=", "--export=", "--color="];
 
-/// The command line without what it writes and how it prints, so that it can be repeated with other flags.
+/// The command line without what it writes and how it prints, so that it can be repeated with other
+/// flags.
 fn repeatable(arguments: impl Iterator<Item = String>) -> String {
     let mut command = String::from("fathom");
     let mut skip_value = false;

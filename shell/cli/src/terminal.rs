@@ -70,7 +70,7 @@ const WORD: usize = 300;
 
 /// Escapes control characters and directional overrides: a name in an error could otherwise move
 /// the cursor, change colors or reorder the words. Newlines stay. Words that would fill the screen
-/// are shortened in the middle, and the number that Rust adds to errors of the system is left out.
+/// lose their middle part, and the number that Rust adds to errors of the system is left out.
 pub(crate) fn printable(text: &str) -> String {
     let lines = text.trim_end().split('\n');
     let words = lines.map(|line| line.split(' ').map(short).collect::<Vec<_>>().join(" "));

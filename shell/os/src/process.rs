@@ -180,8 +180,8 @@ fn take_terminal(group: Pid) -> io::Result<()> {
 /// status.
 fn reap_until(command: libc::pid_t) -> ! {
     // SAFETY: system calls with integers and one valid status pointer. Descriptors are closed
-    // because PID 1 would otherwise hold pipes open, including the one that tells `spawn` that exec
-    // succeeded.
+    // because PID 1 would otherwise hold pipes open, including the one that informs `spawn` that
+    // exec succeeded.
     unsafe {
         libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
         loop {

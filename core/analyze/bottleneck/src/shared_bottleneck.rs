@@ -393,7 +393,7 @@ impl SharedBottleneck<'_> {
         };
         sparse.filter_map(waits).collect()
     }
-    /// Address at the far end of the queue, as seen from the capture point.
+    /// Address at the other end of the queue, as seen from the capture point.
     fn far(&self, first: &Filler<'_>) -> Option<Address> {
         let end = match first.location {
             Location::Leg(Leg::From(end) | Leg::To(end)) | Location::RoundTrip(end) => end,

@@ -9,7 +9,7 @@ use fathom_stats::{Sample, Summary};
 use fathom_units::Direction;
 
 /// Round-trip metrics usable as working latency, best first. UDP probes have kernel timestamps at
-/// both ends and no queue of their own; ICMP may be answered by another processor or rate-limited;
+/// both ends and no own queue; ICMP may be answered by another processor or rate-limited;
 /// a TCP connection takes seconds longer if its SYN is lost; requests on a persistent connection
 /// wait for each other.
 const SOURCES: [Metric; 8] = [

@@ -10,7 +10,7 @@ pub(crate) struct PacketMark {
     /// Capture time, ns.
     pub(crate) at: i64,
     pub(crate) frame: u32,
-    /// Hash of the two hosts; the lowest bit tells which of them sent the packet.
+    /// Hash of the two hosts; the lowest bit shows which of them sent the packet.
     pub(crate) pair: u32,
     /// Hashes of address and port of the sender and the receiver.
     pub(crate) ends: [u32; 2],

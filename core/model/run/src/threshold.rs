@@ -5,8 +5,8 @@ use fathom_units::PerDirection;
 /// Median latency increase in seconds from which a line is bloated: start of DSLReports' grade C.
 pub const BLOATED_P50_S: f64 = 0.060;
 /// A line is bloated from this 90th percentile of the latency increase, in seconds, even with a
-/// small median: one moment in ten then exceeds the tolerance of a first-person game (100 ms) or a
-/// call (ITU-T G.114: 150 ms one way).
+/// small median: 10 % of the time it then exceeds the tolerance of a first-person game (100 ms) or
+/// a call (ITU-T G.114: 150 ms one way).
 pub const BLOATED_P90_S: f64 = 0.200;
 /// Queueing delay in seconds that hardly anyone notices: within DSLReports' grade A (below 30 ms).
 pub const MODEST_S: f64 = 0.020;

@@ -3,7 +3,8 @@ use crate::queue;
 use alloc::string::{String, ToString};
 use fathom_run::Alternative;
 
-/// What else would explain the evidence of a finding, or what the evidence excludes, as a noun phrase.
+/// What else would explain the evidence of a finding, or what the evidence excludes, as a noun
+/// phrase.
 pub fn alternative(alternative: &Alternative) -> String {
     let text = match alternative {
         Alternative::OtherDirection => "a queue in the other direction",

@@ -526,7 +526,7 @@ pub fn audit_verdict(diagnosis: &Diagnosis) -> Verdict {
         (
             dark,
             "dark buffer (long, but not in front of a slow link now)",
-            "dark buffers (long, but not in front of a slow link now)",
+            "other long buffers (not in front of a slow link now)",
         ),
         (unread, "queue that no file describes", "queues that no file describes"),
     ];

@@ -154,7 +154,8 @@ pub fn fix_headline(interface: &str, outcome: Outcome) -> String {
     }
 }
 
-/// A step of a fix, where it is worth a line. The checks of an attempt are findings: see [`crate::finding`].
+/// A step of a fix, where it is worth a line. The checks of an attempt are findings: see
+/// [`crate::finding`].
 pub fn fix_step(event: &Event) -> Option<String> {
     Some(match event {
         Event::TrialStarted { .. }

@@ -41,7 +41,8 @@ fn impacts(diagnosis: &Diagnosis, phase: PhaseKind) -> Option<(Impact, Impact)> 
     diagnosis.phase(phase)?.impact.zip(diagnosis.phase(PhaseKind::Idle)?.impact)
 }
 
-/// What suffers in a phase and does not when the line is idle, to start a sentence; `None` if nothing does.
+/// What suffers in a phase and does not when the line is idle, to start a sentence; `None` if
+/// nothing does.
 pub(crate) fn noticed(diagnosis: &Diagnosis, phase: PhaseKind) -> Option<String> {
     let (loaded, idle) = impacts(diagnosis, phase)?;
     let changed = |now: Option<&'static str>, before| now.filter(|now| Some(*now) != before);

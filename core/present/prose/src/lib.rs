@@ -1,4 +1,5 @@
-//! Findings, verdicts and advice in words. No other module writes prose about a result, and no code reads it back.
+//! Findings, verdicts and advice in words. No other module writes prose about a result, and no code
+//! reads it back.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

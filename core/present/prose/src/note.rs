@@ -1,4 +1,5 @@
-//! What a run reports about itself: notes, why it is incomplete, why probes were not sent, and the names of its facts.
+//! What a run reports about itself: notes, why it is incomplete, why probes were not sent, and the
+//! names of its facts.
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{Fact, Interruption, Metric, NotSent, Note};

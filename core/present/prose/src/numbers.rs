@@ -42,7 +42,8 @@ pub fn numbers(run: &Run, diagnosis: &Diagnosis) -> Vec<Number> {
     all.into_iter().filter(|number| !number.values.is_empty()).collect()
 }
 
-/// The phases of one direction; both at once only where they are alone, or the headline is about them.
+/// The phases of one direction; both at once only where they are alone, or the headline is about
+/// them.
 fn phases(diagnosis: &Diagnosis) -> impl Iterator<Item = &PhaseSummary> {
     let has = |kind| diagnosis.phase(kind).is_some();
     let alone = !has(PhaseKind::Up) && !has(PhaseKind::Down);

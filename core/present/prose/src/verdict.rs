@@ -1,4 +1,5 @@
-//! The first lines of a result: a level, a sentence that a household can repeat, and what people notice.
+//! The first lines of a result: a level, a sentence that a household can repeat, and what people
+//! notice.
 use crate::impact::consequence;
 use crate::instrument::reason;
 use crate::phase::while_doing;

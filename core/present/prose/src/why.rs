@@ -139,8 +139,8 @@ fn headline_direction(diagnosis: &Diagnosis) -> Option<Direction> {
     })
 }
 
-/// Place of a finding in the list. What explains the headline comes first, then what the reader can act on, then how the
-/// measurement was made.
+/// Place of a finding in the list. What explains the headline comes first, then what the reader can
+/// act on, then how the measurement was made.
 fn rank(finding: &Finding, diagnosis: &Diagnosis) -> u8 {
     let is_bloated = diagnosis.health == Health::Bloated;
     let is_headline = |phase| Some(phase) == diagnosis.headline_phase;

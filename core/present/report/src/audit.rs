@@ -1,4 +1,5 @@
-//! An audit of a host for a terminal: the problems, ranked, each with its calculation, remedy and undo; then what is no problem.
+//! An audit of a host for a terminal: the problems, ranked, each with its calculation, remedy and
+//! undo; then what is no problem.
 use crate::screen::{Screen, block};
 use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
 use crate::{Detail, Style};

@@ -39,7 +39,8 @@ pub fn compare(runs: &[Named<'_>], columns: u16, style: Style) -> String {
     finish(&lines, style)
 }
 
-/// The lag when busy of the phase that matters: that of the first run's headline, where the last has it, too.
+/// The lag when busy of the phase that matters: that of the first run's headline, where the last
+/// has it, too.
 fn lags(runs: &[Named<'_>]) -> Option<(f64, f64)> {
     let [(_, _, first), .., (_, _, last)] = runs else { return None };
     let phase = first.headline_phase?;

@@ -1,4 +1,5 @@
-//! The JSON document of a result: the run or other data, and what it shows. Described by `docs/schema/result.schema.json`.
+//! The JSON document of a result: the run or other data, and what it shows. Described by
+//! `docs/schema/result.schema.json`.
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -79,7 +80,8 @@ pub struct Summary {
     /// The metric that latencies are of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_metric: Option<Metric>,
-    /// Rate of the line as IP packets, where a queue showed it; in front of a captured link with Ethernet headers.
+    /// Rate of the line as IP packets, where a queue showed it; in front of a captured link with
+    /// Ethernet headers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Capacity>,
     /// Each phase, in order of time.
@@ -149,7 +151,8 @@ pub struct Phase {
     pub page_load_s: Option<f64>,
 }
 
-/// Percentiles of latency; those named in `lower_bounds` fall on a lost probe, and are at least so much.
+/// Percentiles of latency; those named in `lower_bounds` fall on a lost probe, and are at least so
+/// much.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Latency {
     /// Probes.
@@ -185,7 +188,8 @@ pub fn document<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Document<'a> {
     }
 }
 
-/// The document of a command whose result is no run: the members of [`Document`] in their order, and the data of the command.
+/// The document of a command whose result is no run: the members of [`Document`] in their order,
+/// and the data of the command.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CommandDocument {
     members: [(&'static str, Value); 8],

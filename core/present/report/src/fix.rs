@@ -1,4 +1,5 @@
-//! A fix as a part of its JSON document and as a table. The document is described by `docs/schema/result.schema.json`.
+//! A fix as a part of its JSON document and as a table. The document is described by
+//! `docs/schema/result.schema.json`.
 use crate::document::{Phase, phase};
 use crate::screen::Screen;
 use crate::terminal::{Ink, finish};
@@ -144,7 +145,8 @@ pub fn phases(diagnosis: &Diagnosis) -> Vec<Phase> {
     diagnosis.phases.iter().map(phase).collect()
 }
 
-/// The end of a fix with a search: how it ended, what changed, and the latency and goodput of each load.
+/// The end of a fix with a search: how it ended, what changed, and the latency and goodput of each
+/// load.
 pub fn fix_screen(
     headline: &str,
     outcome: Outcome,

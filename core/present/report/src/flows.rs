@@ -10,7 +10,8 @@ use fathom_run::{Capture, CapturedFlow, CapturedSide, Metric, Run, Series};
 const CURVES: usize = 4;
 /// A curve that never reaches this share of the highest is a line at zero.
 const MIN_SHARE: f64 = 0.02;
-/// Of a flow's two sides, one with a median of less than this share of the other's is the host beside the capture.
+/// If the median of one side of a flow is less than this share of the other side's, that side is
+/// the host next to the capture.
 const MAX_SHARE_OF_OTHERS: f64 = 0.1;
 /// Longest name in a legend.
 const NAME: usize = 26;
@@ -21,7 +22,7 @@ pub(crate) struct FlowCurve {
     pub(crate) curve: Curve,
 }
 
-/// Round trips in ms, but for those to a host beside the capture.
+/// Round trips in ms, except those to a host next to the capture.
 pub(crate) fn round_trips(run: &Run) -> Vec<FlowCurve> {
     let mut found = found(run, Metric::PassiveRtt, 1e3);
     let medians: Vec<(Option<u32>, f64)> =

@@ -1,4 +1,5 @@
-//! Scenarios with what their sources claim beside what came out: as a table, and as one page with a picture of each.
+//! Scenarios with the claims of their sources and the simulated results: as a table, and as one
+//! page with a picture of each.
 use crate::Style;
 use crate::svg::{CHART_STYLE, Extent, PALETTE, escape, goodput_chart, latency_chart};
 use crate::terminal::{Ink, clean, wrap};
@@ -9,7 +10,7 @@ use fathom_diagnose::Diagnosis;
 use fathom_run::Run;
 use fathom_text::{bytes, milliseconds, percent, rate, seconds};
 
-/// From here on a time is told in seconds.
+/// Times from here on are in seconds.
 const LONG_S: f64 = 10.0;
 
 /// One statement and its outcome.

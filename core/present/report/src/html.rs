@@ -1,4 +1,4 @@
-//! A page that stands alone: no script, style, font or picture is loaded from anywhere.
+//! A self-contained page: no script, style, font or picture is loaded.
 mod capture;
 
 use crate::compare::key_quantities;
@@ -65,7 +65,8 @@ fn header(runs: &[Pair<'_>]) -> String {
     )
 }
 
-/// Headline and numbers of each run; for a single one also the findings that matter most, and what to do.
+/// Headline and numbers of each run; for a single one also the findings that matter most, and what
+/// to do.
 fn verdicts(runs: &[Pair<'_>]) -> String {
     let heads = for_each(runs, |pair| format!("<div>{}{}</div>", hero(pair), figures(pair)));
     match runs {

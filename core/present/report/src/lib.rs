@@ -62,7 +62,7 @@ pub enum Detail {
 /// What the terminal can show, and how much the user wants to see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Style {
-    /// ANSI colours may be used.
+    /// ANSI colors may be used.
     pub color: bool,
     /// Unicode may be used; else ASCII alone.
     pub unicode: bool,

@@ -117,7 +117,8 @@ impl LiveView {
         self.latencies.iter().find(|l| !l.curve.is_empty()).unwrap_or(&self.latencies[0])
     }
 
-    /// The picture at `now`: at most `rows` lines of at most `columns` cells, joined by `\n`, without cursor movement.
+    /// The picture at `now`: at most `rows` lines of at most `columns` cells, joined by `\n`,
+    /// without cursor movement.
     pub fn render(&self, now: Time, columns: u16, rows: u16, style: Style) -> String {
         let (columns, rows) = (usize::from(columns), usize::from(rows));
         let now = now.as_secs_f64();

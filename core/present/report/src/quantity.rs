@@ -66,7 +66,8 @@ impl Quantity {
             _ => format!("{sign}{}", percent(difference / first)),
         }
     }
-    /// Whether the last run is better (`Some(true)`) or worse than the first by more than 10 % of the first.
+    /// Whether the last run is better (`Some(true)`) or worse than the first by more than 10 % of
+    /// the first.
     pub(crate) fn better(&self) -> Option<bool> {
         let (first, last) = self.ends()?;
         let changed = libm::fabs(last - first) > 0.1 * libm::fabs(first).max(1e-9);

@@ -1,5 +1,5 @@
-//! A result on a terminal, for three readers: a headline for the household, three numbers for the enthusiast, findings for the
-//! engineer; then what to do. Tables and charts follow on request.
+//! A result on a terminal, for three readers: a headline for the household, three numbers for the
+//! enthusiast, findings for the engineer; then what to do. Tables and charts follow on request.
 use crate::captured;
 use crate::curve::source_name;
 use crate::quantity::at_least;
@@ -18,7 +18,8 @@ use fathom_run::{Certainty, FindingKind, Grade, Run};
 const WIDEST_TEXT: usize = 100;
 /// A narrower terminal gets no charts, and no columns at the right margin.
 const NARROW: usize = 60;
-/// Lines of a result without details: a terminal of 24 rows also holds the command, what it notes, and the next prompt.
+/// Lines of a result without details: a terminal of 24 rows also holds the command, what it notes,
+/// and the next prompt.
 const ROWS: usize = 20;
 /// Findings that are shown without details, at most and at least.
 const MOST_REASONS: usize = 4;
@@ -171,7 +172,8 @@ impl Screen {
         lines.iter().map(|line| self.dim(line)).collect()
     }
 
-    /// The list of findings in at most `rows` lines, but for the first few; all of them with details.
+    /// The list of findings in at most `rows` lines, except that the first few are always listed;
+    /// all of them with details.
     fn reasons(
         self,
         reasons: &[Reason],
@@ -278,7 +280,8 @@ pub(crate) const fn grade_ink(grade: Grade) -> Ink {
     }
 }
 
-/// A result for a terminal of `columns`: headline, numbers, findings and what to do; with details everything else.
+/// A result for a terminal of `columns`: headline, numbers, findings and what to do; with details
+/// everything else.
 pub fn summary(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, columns: u16, style: Style) -> String {
     let screen = Screen::new(columns, style);
     let verdict = fathom_prose::verdict(run, diagnosis);

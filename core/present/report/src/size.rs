@@ -1,4 +1,5 @@
-//! The answer of `fathom size` for a terminal: the quantities, and the delay beside what people notice.
+//! The answer of `fathom size` for a terminal: the quantities, and the delay compared with what
+//! people notice.
 use crate::Style;
 use crate::terminal::{Ink, Table, cells, left, right, wrap};
 use alloc::format;
@@ -8,17 +9,18 @@ use fathom_size::{Answer, Case, Growth, Needs, Question, Seed, SizeError, Unknow
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::{Bytes, Duration};
 
-/// Delays that people notice. Sources: 20 ms, three frames of a game; 150 ms, ITU-T G.114 for a call without effort;
-/// 1 s, the limit of an uninterrupted train of thought, J. Nielsen, "Usability Engineering", 1993.
+/// Delays that people notice. Sources: 20 ms, three frames of a game; 150 ms, ITU-T G.114 for a
+/// call without effort; 1 s, the limit of an uninterrupted train of thought, J. Nielsen, "Usability
+/// Engineering", 1993.
 const MARKS: [(&str, f64); 3] = [("a game", 0.020), ("a call", 0.150), ("a click", 1.0)];
 
 /// What a bar and its words may take.
 const WIDEST_BAR: usize = 50;
 
-/// From here on a time is told in seconds.
+/// Times from here on are in seconds.
 const LONG_S: f64 = 10.0;
 
-/// From here on a time is told in minutes too.
+/// Times from here on are also in minutes.
 const MINUTES_S: f64 = 120.0;
 
 fn time(value: f64) -> String {
@@ -266,7 +268,7 @@ fn as_tc(answer: &Answer) -> Option<String> {
     ))
 }
 
-/// Every sum of the project's sources: what each has, and what comes out.
+/// Every calculation of the project's sources: the published and the correct result.
 ///
 /// # Errors
 /// If a case has no answer.
@@ -306,7 +308,7 @@ fn note_lines(note: &str, columns: usize) -> Vec<String> {
 fn case_lines(case: &Case, says: usize, columns: usize, style: Style) -> Result<Vec<String>, SizeError> {
     let outcome = case.outcome()?;
     let ink = if case.note.is_some() { Ink::Bad } else { Ink::Good };
-    let published = format!("told: {}", case.published);
+    let published = format!("source: {}", case.published);
     let room = columns.saturating_sub(says + 18);
     Ok(if room >= 20 {
         Vec::from([format!(

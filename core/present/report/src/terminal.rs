@@ -1,10 +1,10 @@
-//! Cells, colours and columns of a terminal.
+//! Cells, colors and columns of a terminal.
 use crate::Style;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Roles, not colours: one table gives each its ANSI code.
+/// Roles, not colors: one table gives each its ANSI code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ink {
     Up,
@@ -18,7 +18,7 @@ pub(crate) enum Ink {
 }
 
 impl Ink {
-    /// The 16 colours that every terminal has and every theme keeps readable.
+    /// The 16 colors that every terminal has and every theme keeps readable.
     const fn code(self) -> &'static str {
         match self {
             Ink::Up => "33",
@@ -34,7 +34,7 @@ impl Ink {
 }
 
 impl Style {
-    /// `text` in `ink`, if colours may be used.
+    /// `text` in `ink`, if colors may be used.
     pub(crate) fn ink(self, ink: Ink, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("\x1b[{}m{text}\x1b[0m", ink.code())
@@ -48,15 +48,16 @@ impl Style {
     }
 }
 
-/// Text from a file made harmless: a control character could move the cursor, an override could hide words.
+/// Text from a file made harmless: a control character could move the cursor, an override could
+/// hide words.
 pub(crate) fn clean(text: &str) -> String {
     let bidi =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().map(|c| if c.is_control() || bidi(c) { ' ' } else { c }).collect()
 }
 
-/// Lines as the text that goes to the terminal. Text from right to left, as in names, is isolated, so that it does not reorder
-/// what surrounds it; without Unicode nothing but ASCII is left.
+/// Lines as the text that goes to the terminal. Text from right to left, as in names, is isolated,
+/// so that it does not reorder what surrounds it; without Unicode nothing but ASCII is left.
 pub(crate) fn finish(lines: &[String], style: Style) -> String {
     let text = lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n") + "\n";
     match style.unicode {
@@ -65,7 +66,8 @@ pub(crate) fn finish(lines: &[String], style: Style) -> String {
     }
 }
 
-/// Hebrew, Arabic, Syriac, Thaana, N'Ko and their neighbors, and the old scripts of the Middle East.
+/// Hebrew, Arabic, Syriac, Thaana, N'Ko and their neighbors, and the old scripts of the Middle
+/// East.
 const fn is_right_to_left(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
 }
@@ -96,7 +98,7 @@ fn cells_of(c: char) -> usize {
     }
 }
 
-/// Cells of a text without colours.
+/// Cells of a text without colors.
 pub(crate) fn cells(text: &str) -> usize {
     text.chars().map(cells_of).sum()
 }
@@ -124,8 +126,9 @@ pub(crate) fn right(text: &str, columns: usize) -> String {
     " ".repeat(columns - cells(&clipped)) + &clipped
 }
 
-/// `text` broken at spaces into lines of at most `columns`; all but the first begin with `indent` spaces. A number
-/// stays with the word after it, which is its unit more often than not. A word that is longer than a line is broken.
+/// `text` broken at spaces into lines of at most `columns`; all but the first begin with `indent`
+/// spaces. A number stays with the word after it, which is its unit more often than not. A word
+/// that is longer than a line is broken.
 pub(crate) fn wrap(text: &str, columns: usize, indent: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();

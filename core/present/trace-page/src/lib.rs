@@ -1,9 +1,10 @@
-//! Flows of a capture to one interactive page that stands alone: time and sequence, round trips, outstanding data, queues and rates
-//! under one cursor.
+//! Flows of a capture to one self-contained interactive page: time and sequence, round trips,
+//! outstanding data, queues and rates under one cursor.
 //!
-//! A [`Recorder`] is a [`Sink`](fathom_flow::Sink) that keeps what the page shows of chosen flows. The caller adds what was inferred
-//! ([`Curve`], [`Level`]) and says it in [`Words`]; the page loads nothing from anywhere. Which flows are worth a picture is known after a
-//! first pass, so there is a second one for them.
+//! A [`Recorder`] is a [`Sink`](fathom_flow::Sink) that keeps what the page shows of chosen flows.
+//! The caller adds what was inferred ([`Curve`], [`Level`]) and says it in [`Words`]; the page
+//! loads nothing from anywhere. Which flows are worth a picture is known after a first pass, so
+//! there is a second one for them.
 //!
 //! ```
 //! use fathom_trace_page::{Curve, Level, Limits, Panel, Recorder, Scope, Tone, Words};

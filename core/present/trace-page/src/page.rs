@@ -6,15 +6,16 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fathom_report::look::{STYLE, THEME_SCRIPT, escape};
 
-/// Draws the picture; made from `ui/` by `npm run build`, and committed so that building this needs no Node.
+/// Draws the picture; made from `ui/` by `npm run build`, and committed so that building this needs
+/// no Node.
 const SCRIPT: &str = include_str!("../../../../ui/dist/trace.js");
 
-/// How good it is, as a colour.
+/// How good it is, as a color.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tone {
     /// Healthy.
     Good,
-    /// Could be better, or could not be told.
+    /// Could be better, or could not be determined.
     #[default]
     Fair,
     /// Not healthy.
@@ -47,7 +48,7 @@ pub struct Words<'a> {
     pub command: &'a str,
     /// The verdict in a word.
     pub level: &'a str,
-    /// The verdict's colour.
+    /// The color of the verdict.
     pub tone: Tone,
     /// The verdict in a sentence.
     pub headline: &'a str,

@@ -9,7 +9,8 @@ pub(crate) trait Row: Copy {
     fn merge(&mut self, next: &Self);
 }
 
-/// Rows in order of time. Each ordinary one stands for up to `stride` that came in a row; a rare one stands for itself.
+/// Rows in order of time. Each ordinary one stands for up to `stride` that came in a row; a rare
+/// one stands for itself.
 #[derive(Debug)]
 pub(crate) struct Thinned<R> {
     rows: Vec<R>,

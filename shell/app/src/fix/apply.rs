@@ -143,7 +143,7 @@ fn result(plan: &Plan, outcome: FixOutcome, looks: Option<&Looks>, conflicts: &[
     let headline = match outcome {
         FixOutcome::Planned => "Nothing was changed (--dry-run).".to_owned(),
         FixOutcome::Committed => format!("{interface} is shaped, and stays so."),
-        _ => format!("{interface} is as it was before."),
+        _ => format!("{interface} is unchanged."),
     };
     let counters = looks.map(|Looks { before, after }| PerDirection {
         up: before.up.as_ref().zip(after.up.as_ref()).map(|(from, to)| counters(Some(from), to)),

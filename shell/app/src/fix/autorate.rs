@@ -64,7 +64,7 @@ pub fn autorate(
     let (outcome, headline) = if config.commit {
         (FixOutcome::Committed, format!("{interface} stays shaped at these rates."))
     } else {
-        (FixOutcome::RolledBack, format!("{interface} is as it was before."))
+        (FixOutcome::RolledBack, format!("{interface} was restored."))
     };
     let data = FixData {
         interface: Some(interface.to_owned()),

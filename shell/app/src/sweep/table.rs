@@ -33,7 +33,7 @@ impl std::fmt::Display for TableError {
             TableError::Io(path, error) => write!(f, "{}: {error}", path.display()),
             TableError::Other { path, line, expected } => write!(
                 f,
-                "{}:{line}: not of this sweep (expected \"{expected}\")\n  try: another file, or --restart to begin anew",
+                "{}:{line}: not of this sweep (expected \"{expected}\")\n  try: another file, or --restart to start over",
                 path.display()
             ),
         }

@@ -20,8 +20,8 @@ pub(crate) struct DemoArgs {
     pub(crate) line: String,
     /// Queue of the second run
     ///
-    /// A queue discipline with its parameters, as in `fq_codel` or `codel target 5ms`. docs/queues.md
-    /// lists them. Default: fq_codel target 10ms.
+    /// A queue discipline with its parameters, as in `fq_codel` or `codel target 5ms`.
+    /// docs/queues.md lists them. Default: fq_codel target 10ms.
     #[arg(long, default_value = fathom_app::demo::QUEUE, value_name = "QUEUE", hide_default_value = true)]
     pub(crate) queue: String,
     /// TCP flows of the upload

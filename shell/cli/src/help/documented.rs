@@ -1,4 +1,5 @@
-//! Parses every `fathom` command of the documentation, so that no example has a flag that does not exist.
+//! Parses every `fathom` command of the documentation, so that no example has a flag that does not
+//! exist.
 use super::command;
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};

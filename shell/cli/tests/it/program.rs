@@ -131,7 +131,7 @@ pub(crate) fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() ->
         if let Some(found) = look() {
             return found;
         }
-        assert!(begun.elapsed() < patience, "waited for {what} in vain");
+        assert!(begun.elapsed() < patience, "{what} did not happen");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn wait_until_sent(page: &str, wanted: &[(&str, u64)]) {
             return;
         }
     }
-    panic!("the page told no more: {sent:?}");
+    panic!("the page sent no more: {sent:?}");
 }
 
 const GOOD: &str = "[[target]]\nname = 'here'\nhost = '127.0.0.1'\ninterval = '100ms'\n";

@@ -123,7 +123,7 @@ fn send(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
     }
 }
 
-/// Repeats `call` after timeouts and signals; returns 0 if the flow was told to stop.
+/// Repeats `call` after timeouts and signals; returns 0 if the flow was asked to stop.
 fn unless_interrupted(flow: &Flow, mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     while !flow.interrupted.load(Relaxed) {
         match call() {

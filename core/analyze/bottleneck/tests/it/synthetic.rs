@@ -149,7 +149,7 @@ fn a_flow_that_starts_in_a_full_queue_uses_the_base_of_others() {
 
     let flows = vec![before, born(15.0), FlowPlan::sparse()];
     let (queues, _) = run(&Plan { flows, secs: 40.0, ..plan });
-    let found = bottleneck(&queues, "beside a sparse flow");
+    let found = bottleneck(&queues, "next to a sparse flow");
     assert!(
         matches!(found.reference, Reference::PathLeast { less_ns } if less_ns > 100e6),
         "{:?}",

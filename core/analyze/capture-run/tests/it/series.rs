@@ -41,7 +41,7 @@ fn round_trips_are_reported_for_both_sides_of_the_capture_point() {
     assert!(off(least, seen_least) < 0.1 && off(most, seen_most) < 1e-6, "{least} {most}");
     let (_, behind) = of("rcv");
     let near = series(&behind, Metric::PassiveRtt, "capture to 10.7.0.2 and back");
-    assert!(extremes(near).0 < 0.001, "the receiver is beside the capture: {near:?}");
+    assert!(extremes(near).0 < 0.001, "the receiver is next to the capture: {near:?}");
     // The receiver's data is an ACK that waits for the sender's next segment, through the queue.
     let far = series(&behind, Metric::PassiveRtt, "capture to 10.7.0.1 and back");
     assert!(extremes(far).1 > 0.9, "{far:?}");

@@ -29,12 +29,7 @@ fn row(line: &'static str) -> Row<'static> {
 fn calculations_give_their_results() {
     for row in rows() {
         let (got, want) = (value(row.sum), row.result);
-        assert!(
-            (got - want).abs() <= want.abs() * 5e-4,
-            "{} = {got}, beside it {want} {}",
-            row.sum,
-            row.unit
-        );
+        assert!((got - want).abs() <= want.abs() * 5e-4, "{} = {got}, expected {want} {}", row.sum, row.unit);
     }
 }
 

@@ -24,7 +24,7 @@ const ROOTS: [&str; 15] = [
     "CHANGELOG.md",
 ];
 /// Folders with generated or third-party content, and this file, which quotes phrases.
-const SKIPPED: [&str; 5] = ["target", "node_modules", "dist", "corpus", "language.rs"];
+const SKIPPED: [&str; 6] = ["target", "node_modules", "dist", "corpus", "check", "language.rs"];
 
 /// A line of the phrase list.
 struct Phrase {
@@ -196,11 +196,18 @@ impl Extract {
         loop {
             if let Some(inside) = open {
                 let Some((content, after)) = inside.split(rest) else {
-                    self.strings.add(number, rest.trim_start().trim_end_matches('\\'));
+                    // Literals of several lines are code of another language in TypeScript.
+                    if quotes.len() == 1 {
+                        let text = rest.trim_start().trim_end_matches('\\');
+                        self.strings.add(number, &without_values(text));
+                    }
                     return Some(inside);
                 };
-                self.strings.add(number, &content.replace("\\n", " "));
-                self.strings.push(number, " \n ");
+                // A literal of one word is a name or a key.
+                if content.contains(' ') {
+                    self.strings.add(number, &without_values(&content.replace("\\n", " ")));
+                    self.strings.push(number, " \n ");
+                }
                 (open, rest) = (None, after);
                 continue;
             }
@@ -215,6 +222,21 @@ impl Extract {
             }
         }
     }
+}
+
+/// The text of a literal without the values in it: `{name}`, `${expression}`.
+fn without_values(text: &str) -> String {
+    let mut depth = 0_usize;
+    let mut outside = String::new();
+    for letter in text.chars() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            letter if depth == 0 => outside.push(letter),
+            _ => {}
+        }
+    }
+    outside
 }
 
 /// A literal or comment that has begun.

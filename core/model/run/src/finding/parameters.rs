@@ -357,8 +357,8 @@ data! {
 }
 
 impl LatencyIncrease {
-    /// Lag when busy: 90th percentile under load less the median without load. Nine moments in ten are at most that slow; the
-    /// median would count the time that the queue takes to fill.
+    /// Lag when busy: 90th percentile under load less the median without load. Nine moments in ten
+    /// are at most that slow; the median would count the time that the queue takes to fill.
     pub fn lag_s(&self) -> f64 {
         self.loaded_p90_s - self.idle_p50_s
     }

@@ -7,8 +7,8 @@ use fathom_run::{
 };
 use fathom_units::Direction;
 
-/// A function that returns one or more examples of each variant. Its match has no wildcard: a new variant does not compile until
-/// it has an example here.
+/// A function that returns one or more examples of each variant. Its match has no wildcard: a new
+/// variant does not compile until it has an example here.
 macro_rules! every {
     ($($name:ident: $type:ty { $($pattern:pat => $($example:expr),+;)+ })+) => {$(
         pub(crate) fn $name() -> Vec<$type> {

@@ -1,4 +1,5 @@
-//! Every sentence about a result in one file, which a person can read aloud in ten minutes. `UPDATE_GOLDEN=1` rewrites it.
+//! Every sentence about a result in one file, which a person can read aloud in ten minutes.
+//! `UPDATE_GOLDEN=1` rewrites it.
 use crate::every;
 use crate::fixture::{HOSTS, audited};
 use crate::line::MANAGED;
@@ -78,7 +79,8 @@ fn management(rule: fathom_run::ManagementRule, of_capture: bool) -> Management 
 
 type Found = (Option<Direction>, Conclusion);
 
-/// Examples of each kind of a measured line and of a capture. Those of a watch and of an audit are made elsewhere.
+/// Examples of each kind of a measured line and of a capture. Those of a watch and of an audit are
+/// made elsewhere.
 fn examples(kind: FindingKind) -> Vec<Found> {
     use Direction::{Down, Up};
     let up = PhaseKind::Up;
@@ -195,7 +197,7 @@ fn examples(kind: FindingKind) -> Vec<Found> {
         FindingKind::Unknown => {
             vec![(None, Conclusion::Unknown { kind: "gremlins".into(), parameters: serde_json::Value::Null })]
         }
-        // The queue points of a host have a section of their own.
+        // The queue points of a host have their own section.
         FindingKind::BloatedQueue
         | FindingKind::QdiscBypass
         | FindingKind::DarkBuffer

@@ -1,4 +1,4 @@
-//! What a page has of captures besides the charts: their flows, and the files.
+//! Parts of a page about captures, apart from the charts: flows and files.
 use super::{Pair, for_each, name_above};
 use crate::svg::escape;
 use alloc::format;

@@ -185,7 +185,7 @@ fn the_schema_rejects_invalid_documents() {
     let validator = jsonschema::draft202012::new(&schema()).unwrap();
     let damages: [Damage; 9] = [
         ("no verdict", |d| drop(d.as_object_mut().unwrap().remove("verdict"))),
-        ("a health of its own", |d| d["verdict"]["health"] = "poor".into()),
+        ("an unknown health", |d| d["verdict"]["health"] = "poor".into()),
         ("a number as text", |d| d["findings"][0]["parameters"]["loaded_p50_s"] = "0.9".into()),
         ("an unknown parameter", |d| d["findings"][0]["parameters"]["text"] = "slow".into()),
         ("a missing parameter", |d| {
@@ -196,7 +196,7 @@ fn the_schema_rejects_invalid_documents() {
             drop(d["instrument"].as_object_mut().unwrap().remove("timer_lateness"));
         }),
         ("an unknown member of a series", |d| d["series"][0]["color"] = "red".into()),
-        ("a certainty of its own", |d| d["findings"][0]["certainty"] = "high".into()),
+        ("an unknown certainty", |d| d["findings"][0]["certainty"] = "high".into()),
     ];
     for (name, damage) in damages {
         let mut bad = good.clone();

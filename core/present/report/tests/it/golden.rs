@@ -22,7 +22,8 @@ pub(crate) fn golden(name: &str, got: &str) {
     assert!(got == want, "{name} differs; UPDATE_GOLDEN=1 rewrites it. Now it is:\n{got}");
 }
 
-/// Each run as a screen of 80 columns: its lines and columns fit with the prompt and what a command notes.
+/// Each run as a screen of 80 columns: its lines and columns fit with the prompt and what a command
+/// notes.
 #[test]
 fn screens() {
     let origin = Origin { command: Some("fathom test far"), file: Some("result.json.gz") };
@@ -121,7 +122,7 @@ fn a_capture_shows_its_flows_over_time_by_their_numbers() {
     assert!(!page.contains("lateness of the probe timer") && !page.contains("Grade:"), "it is no test");
     let text = summary(&run, &diagnosis, Origin::default(), 100, VERBOSE);
     assert!(text.contains("goodput, Mbit/s: flow 2 (a), flow 1 (b)"), "{text}");
-    // A test has no flows of its own in these charts.
+    // A test's own flows are not in these charts.
     assert_eq!(svg(&[(&BLOATED.run(), &diagnose(&BLOATED.run()))]).matches("flow ").count(), 0);
 }
 

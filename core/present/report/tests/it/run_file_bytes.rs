@@ -3,7 +3,8 @@ use fathom_diagnose::diagnose;
 use fathom_report::{Detail, Origin, Style, compare, csv, flent, html, summary, svg};
 use fathom_run::Run;
 
-/// The bytes are refused in words, or they are a run that can be diagnosed, shown in every form, and written again.
+/// The bytes are refused in words, or they are a run that can be diagnosed, shown in every form,
+/// and written again.
 pub(crate) fn check(bytes: &[u8]) {
     let run = match Run::from_json(bytes) {
         Ok(run) => run,

@@ -1,4 +1,4 @@
-//! What users waited for, beside each other.
+//! What users waited for, side by side.
 use crate::line::MANAGED;
 use fathom_diagnose::diagnose;
 use fathom_report::{Detail, Style, compare, html};

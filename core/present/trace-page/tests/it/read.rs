@@ -1,4 +1,5 @@
-//! Reads a page's data again, by its own code: what the page's script does, in another language and by another hand.
+//! Reads a page's data again, by its own code: what the page's script does, in another language and
+//! by another hand.
 use std::collections::BTreeMap;
 
 /// A segment, an ACK, a round trip or a event, column by column.
@@ -14,7 +15,7 @@ pub(crate) struct Track {
     pub(crate) strides: [u64; 5],
     /// at, frame, kind, start, stop, outstanding.
     pub(crate) segments: Columns,
-    /// at, frame, acknowledgement, delivered, window, block from, block bytes.
+    /// at, frame, acknowledgment, delivered, window, block from, block bytes.
     pub(crate) acks: Columns,
     /// at, low, high: by sequence, by timestamps, ambiguous.
     pub(crate) trips: [Columns; 3],

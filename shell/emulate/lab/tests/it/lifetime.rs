@@ -121,7 +121,7 @@ fn after_kill_9_nothing_is_left() {
 }
 
 /// Keeps a lab with two commands open until it is killed.
-#[expect(clippy::print_stdout, reason = "how the process tells the test its namespaces")]
+#[expect(clippy::print_stdout, reason = "how the process reports its namespaces to the test")]
 fn hold_a_lab(mark: &str) {
     let lab = start(&format!("[[hop]]\nname = \"a\"\nup = {{ {LINK} }}\ndown = {{ {LINK} }}\n"), &options());
     let script = format!("sleep {mark} & setsid sleep {mark} & wait");

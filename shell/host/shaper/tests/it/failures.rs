@@ -36,7 +36,7 @@ fn killed_at_any_point_it_is_put_back() {
             slowest = slowest.max(world.settled());
             assert_eq!(world.shown(), shown, "{kind} over {}, killed at {at}", before.0);
         }
-        println!("{kind} over {}: killed at {} points, put back within {slowest:?}", before.0, points.len());
+        println!("{kind} over {}: killed at {} points, restored within {slowest:?}", before.0, points.len());
         assert!(slowest < SOON, "{slowest:?}");
     }
 }

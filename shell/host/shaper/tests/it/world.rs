@@ -91,7 +91,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "waited for {what} in vain");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what} did not happen");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -144,7 +144,7 @@ pub(crate) const BEFORE: &[(&str, &[&str])] = &[
     ),
     ("a token bucket", &["tc qdisc add dev eth0 root tbf rate 17mbit burst 5k latency 33ms"]),
     (
-        "a token bucket with a queue of its own",
+        "a token bucket with an inner queue",
         &[
             "tc qdisc add dev eth0 root handle 1: tbf rate 17mbit burst 5k latency 33ms peakrate 50mbit mtu 2000",
             "tc qdisc add dev eth0 parent 1:1 handle 2: pfifo limit 33",

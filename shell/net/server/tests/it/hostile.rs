@@ -80,7 +80,7 @@ fn exhausted_descriptors() {
     let mut control = Control::open(server.v4());
     let before = cpu_ticks();
     let held = exhaust(server.v4());
-    server.until("accept has failed for want of descriptors", |s| {
+    server.until("accept has failed without free descriptors", |s| {
         s.refused.get(&Refusal::Descriptors).is_some_and(|n| *n >= 3)
     });
     std::thread::sleep(Duration::from_secs(1));

@@ -38,7 +38,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < PATIENCE, "waited for {what} in vain");
+        assert!(began.elapsed() < PATIENCE, "{what} did not happen");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }

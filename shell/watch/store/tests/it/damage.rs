@@ -236,6 +236,6 @@ fn an_unusable_store_is_reported_in_one_line() {
     let (_, repairs) = History::open(&other.0, &seldom()).expect("it opens");
     assert!(repairs[0].what.contains("not a history database"), "{repairs:?}");
     let aside = Connection::open(other.0.join("history.db.corrupt-1")).expect("the other one");
-    let x: i64 = aside.query_row("SELECT x FROM t", [], |row| row.get(0)).expect("it is as it was");
+    let x: i64 = aside.query_row("SELECT x FROM t", [], |row| row.get(0)).expect("it is unchanged");
     assert_eq!(x, 5);
 }

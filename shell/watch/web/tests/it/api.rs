@@ -194,7 +194,7 @@ fn a_test_of_the_line_leads_to_its_report() {
     assert_eq!(tests[0]["report"], "fathom test+1.json.gz");
     assert_eq!(tests[0]["until_s"].as_f64().unwrap() - tests[0]["at_s"].as_f64().unwrap(), 60.0);
     let report = get(&server, "/reports/fathom%20test%2B1.json.gz", "");
-    assert_eq!((report.status, report.text()), (200, "<title>of its own</title>"));
+    assert_eq!((report.status, report.text()), (200, "<title>a report</title>"));
     let policy = &report.headers["content-security-policy"];
     assert!(policy.starts_with("sandbox ") && policy.contains("default-src 'none'"), "{policy}");
     for name in ["other.json", "..%2Fhistory.db", "%2Fetc%2Fpasswd", ""] {

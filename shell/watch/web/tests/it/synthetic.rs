@@ -151,7 +151,7 @@ impl Live for Made {
     }
 
     fn report(&self, name: &str) -> Option<String> {
-        (name == "fathom test+1.json.gz").then(|| "<title>of its own</title>".into())
+        (name == "fathom test+1.json.gz").then(|| "<title>a report</title>".into())
     }
 }
 
