@@ -62,6 +62,10 @@ release:
 install:
 	./setup build
 	cargo install --path shell/cli --locked
+	$(or $(CARGO_HOME),$(HOME)/.cargo)/bin/fathom man --all $(MAN)
+
+# man(1) searches this directory when the program is in PATH. A package sets another one.
+MAN = $(or $(CARGO_HOME),$(HOME)/.cargo)/share/man/man1
 
 setup:
 	./setup test

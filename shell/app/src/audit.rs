@@ -106,9 +106,11 @@ impl fmt::Display for AuditError {
                 write!(f, "{source}: no network interfaces below sys/class/net")
             }
             AuditError::UnknownInterface { name, known } => {
-                write!(f, "--rate {name}=...: no such interface (there are: {})", known.join(", "))
+                write!(f, "--rate {name}=...: no such interface (known: {})", known.join(", "))
             }
-            AuditError::Save { path, source } => write!(f, "{path}: {source}\n  try: --save DIR elsewhere"),
+            AuditError::Save { path, source } => {
+                write!(f, "cannot write {path}: {source}\n  try: --save DIR elsewhere")
+            }
         }
     }
 }

@@ -292,10 +292,13 @@ impl AppError {
     }
     /// The exit class of the error.
     #[must_use]
-    pub const fn class(&self) -> ExitClass {
+    pub fn class(&self) -> ExitClass {
         match self {
             #[cfg(feature = "full")]
             AppError::Command(error) => error.class(),
+            AppError::CannotOpen { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                ExitClass::Input
+            }
             AppError::Lab(_)
             | AppError::Program { .. }
             | AppError::ProgramEnd { .. }
@@ -338,7 +341,7 @@ impl AppError {
             AppError::UnknownLine { name, .. } => {
                 write!(f, "there is no built-in line {name:?} (known: {})", BUILTIN_NAMES.join(", "))
             }
-            AppError::Unreadable { name, source } => write!(f, "{name}: {source}"),
+            AppError::Unreadable { name, source } => write!(f, "cannot read {name}: {source}"),
             AppError::NothingToSend { scenario } => {
                 write!(f, "{scenario}: the scenario has no [load] and no [[workload]]: nothing to send")
             }
@@ -346,7 +349,7 @@ impl AppError {
             AppError::NoSuch { object, name, hint } => {
                 write!(f, "there is no {object} {name:?} ({hint})")
             }
-            AppError::Program { program, source } => write!(f, "{program}: {source}"),
+            AppError::Program { program, source } => write!(f, "{program:?}: {source}"),
             AppError::SampleInterval { interval, min } => {
                 write!(
                     f,
@@ -354,7 +357,7 @@ impl AppError {
                 )
             }
             AppError::Truth { path, source } => write!(f, "cannot write {}: {source}", path.display()),
-            AppError::Unwritable { path, reason } => write!(f, "{}: {reason}", path.display()),
+            AppError::Unwritable { path, reason } => write!(f, "cannot write {}: {reason}", path.display()),
             AppError::Format { path } => {
                 write!(f, "{}: unknown extension (known: {})", path.display(), output::extensions())
             }
@@ -386,8 +389,9 @@ impl AppError {
             AppError::OtherContent { path } => {
                 write!(f, "{}: the file exists with other content; it is not overwritten", path.display())
             }
-            AppError::NoDatabases { path, source } | AppError::CannotMakeDirectory { path, source } => {
-                write!(f, "{}: {source}", path.display())
+            AppError::NoDatabases { path, source } => write!(f, "cannot read {}: {source}", path.display()),
+            AppError::CannotMakeDirectory { path, source } => {
+                write!(f, "cannot create {}: {source}", path.display())
             }
             AppError::ReceiverRunsProgram { receiver } => write!(
                 f,

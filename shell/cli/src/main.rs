@@ -11,7 +11,6 @@ mod terminal;
 use args::{Cli, Command};
 use clap::FromArgMatches;
 use failure::{Exit, Outcome};
-use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use terminal::{printable, warn};
 
@@ -45,20 +44,14 @@ fn parse() -> Result<Cli, clap::Error> {
 /// Prints the help, the version, or what is wrong with the arguments.
 fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
-    let shown = if error.use_stderr() && printable(&text) != text.trim_end() {
+    if error.use_stderr() && printable(&text) != text.trim_end() {
         // An argument with control characters, or a very long one.
         warn(&text);
-        Ok(())
-    } else {
-        error.print().and_then(|()| std::io::stdout().flush())
-    };
-    match shown {
-        Err(failure) if failure.kind() != ErrorKind::BrokenPipe => {
-            warn(&format!("fathom: cannot write to stdout: {failure}"));
-            ExitCode::from(Exit::Environment as u8)
-        }
-        _ => ExitCode::from(error.exit_code() as u8),
+    } else if let Err(failure) = terminal::printed(error.print()) {
+        warn(&format!("fathom: {failure}"));
+        return ExitCode::from(failure.exit as u8);
     }
+    ExitCode::from(error.exit_code() as u8)
 }
 
 fn run(cli: Cli) -> Outcome {

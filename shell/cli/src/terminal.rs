@@ -51,8 +51,12 @@ impl Console {
 
 /// Writes a result to stdout. A closed pipe is not an error: the reader has seen enough.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    printed(io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// The outcome of writing to stdout, after a flush.
+pub(crate) fn printed(written: io::Result<()>) -> Result<(), Failure> {
+    match written.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::environment(format_args!("cannot write to stdout: {error}")))
         }

@@ -106,8 +106,14 @@ fn problem(number: usize, finding: &Finding, is_observed: bool, columns: usize, 
         _ => ("BAD", Ink::Bad),
     };
     let title = format!("{number:>2}. {}", title(point, ": "));
-    let room = columns.saturating_sub(cells(&title)).max(cells(mark) + 2);
-    let mut lines = Vec::from([style.ink(Ink::Bold, &title) + &style.ink(ink, &right(mark, room))]);
+    let room = columns.saturating_sub(cells(&title));
+    let mut lines = if room >= cells(mark) + 2 {
+        Vec::from([style.ink(Ink::Bold, &title) + &style.ink(ink, &right(mark, room))])
+    } else {
+        let titles = wrap(&title, columns, 4);
+        let mark = style.ink(ink, &right(mark, columns));
+        titles.iter().map(|line| style.ink(Ink::Bold, line)).chain([mark]).collect()
+    };
     let body = columns.saturating_sub(4);
     let mut add =
         |text: &str| lines.extend(wrap(&clean(text), body, 0).iter().map(|line| format!("    {line}")));

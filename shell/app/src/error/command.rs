@@ -9,6 +9,7 @@ use fathom_size::SizeError;
 use fathom_watch_store::HistoryError;
 use fathom_watch_web::{PeriodError, WebError};
 use std::fmt;
+use std::io::ErrorKind;
 
 /// Why a command other than `demo` has no result.
 #[derive(Debug)]
@@ -33,8 +34,14 @@ pub enum CommandError {
 
 impl CommandError {
     /// The exit class of the error.
-    pub(super) const fn class(&self) -> ExitClass {
+    pub(super) fn class(&self) -> ExitClass {
         match self {
+            // A wrong name, as for every other file that is read.
+            CommandError::CaptureSource(SourceError::Io { source, .. })
+                if source.kind() == ErrorKind::NotFound =>
+            {
+                ExitClass::Input
+            }
             CommandError::Sweep(SweepError::Table(_))
             | CommandError::CaptureSource(SourceError::Io { .. } | SourceError::Interface(_))
             | CommandError::Page(_) => ExitClass::Environment,

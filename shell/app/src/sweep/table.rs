@@ -30,10 +30,10 @@ pub enum TableError {
 impl std::fmt::Display for TableError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            TableError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            TableError::Io(path, error) => write!(f, "cannot use the table {}: {error}", path.display()),
             TableError::Other { path, line, expected } => write!(
                 f,
-                "{}:{line}: not of this sweep (expected \"{expected}\")\n  try: another file, or --restart to start over",
+                "{}:{line}: not the table of this sweep (expected \"{expected}\")\n  try: another file, or --restart to start over",
                 path.display()
             ),
         }

@@ -130,7 +130,7 @@ pub(super) fn flush(file: Option<BufWriter<File>>) -> io::Result<()> {
 
 /// The error of a file that could not be written.
 pub(super) fn unwritten(path: &Path, error: &io::Error) -> AppError {
-    AppError::Unwritable { path: path.to_owned(), reason: format!("cannot be written: {error}") }
+    AppError::Unwritable { path: path.to_owned(), reason: error.to_string() }
 }
 
 /// Writes a file with `write`.

@@ -88,8 +88,9 @@ fn measures(args: &SweepArgs) -> Result<Vec<Measure>, Failure> {
 fn check_cost(args: &SweepArgs, request: &SweepRequest, console: Console) -> Result<(), Failure> {
     let cost = sweep::cost(request)?;
     console.note(&format!(
-        "fathom sim sweep: {} cells, at most {} on {} threads",
+        "fathom sim sweep: {} {}, at most {} on {} threads",
         cost.cells,
+        if cost.cells == 1 { "cell" } else { "cells" },
         lasting(cost.seconds),
         request.threads
     ));

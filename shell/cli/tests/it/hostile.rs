@@ -82,8 +82,11 @@ fn forty_columns_are_enough() {
         ["sim dsl", "sim dsl -v", "sim dsl -q", "size 256p 10mbit", "audit", "-h", "test -h", "fix --help"]
     {
         let shown = on_a_terminal(40, "NO_COLOR=1", args);
-        for line in shown.lines().filter(|line| !line.starts_with("fathom sim: ") && !line.contains("kernel"))
-        {
+        // Commands to copy and lines of stderr stay whole.
+        let is_whole = |line: &&str| {
+            ["fathom sim: ", "warning: ", "    fix ", "    undo "].iter().any(|start| line.starts_with(start))
+        };
+        for line in shown.lines().filter(|line| !is_whole(line)) {
             assert!(line.chars().count() <= 40, "{args}: {} columns: {line}", line.chars().count());
         }
     }
@@ -234,7 +237,8 @@ fn ctrl_c_in_each_phase_of_a_test_keeps_what_was_measured() {
         let target = serve.target();
         let args = ["test", &target, "-v", "--max-phase", "1s", "-o", &file];
         let ran = interrupted(&args, &format!("\n{before}"));
-        assert_eq!(ran.code, Some(3), "{before}: {}", ran.describe());
+        // 4 on a machine that was too busy to measure.
+        assert!(matches!(ran.code, Some(3 | 4)), "{before}: {}", ran.describe());
         assert!(ran.err.contains("partial result: stopped by the user"), "{before}: {}", ran.describe());
         let saved: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
         assert_eq!(saved["partial"]["kind"], "stopped", "{before}");
@@ -247,7 +251,7 @@ fn ctrl_c_ends_a_simulation_with_what_it_has() {
     let scenario = scratch().join("long.toml");
     let text = "name = \"long\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"a\"\n\
                 up = { rate = \"10gbit\", delay = \"1ms\", queue = \"fifo limit 1000p\" }\n\
-                down = { rate = \"10gbit\", delay = \"1ms\" }\n[load]\nup_flows = 8\nduration = \"100000s\"\n";
+                down = { rate = \"10gbit\", delay = \"1ms\" }\n[load]\nup_flows = 8\nduration = \"3600s\"\n";
     std::fs::write(&scenario, text).unwrap();
     let mut child = fathom(&["sim", "long.toml", "--json"])
         .stdout(Stdio::piped())

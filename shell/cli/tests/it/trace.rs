@@ -282,7 +282,7 @@ fn standard_input_is_read() {
     let path: Ran = fathom(&args).stdin(Stdio::from(first)).output().unwrap().into();
     words.add("fathom trace - up-receiver.pcap.gz < up-sender.pcap.gz", &path, 1);
     words.run(&["trace", "-", "-"], 2);
-    words.run(&["trace", "-", "/nonexistent.pcap"], 3);
+    words.run(&["trace", "-", "/nonexistent.pcap"], 2);
 }
 
 /// Reads with one thread, two threads, and two threads from a pipe.
@@ -339,7 +339,7 @@ fn errors_of_a_trace() {
     words.run(&["trace", "empty"], 2);
     words.run(&["trace", "text"], 2);
     words.run(&["trace", "."], 2);
-    words.run(&["trace", "/nonexistent.pcap"], 3);
+    words.run(&["trace", "/nonexistent.pcap"], 2);
     words.run(&["trace", "--interface", "nosuch0"], 3);
     words.run(&["trace", "good.pcap.gz", "--duration", "1s"], 2);
     words.run(&["trace", "good.pcap.gz", "-o", "x.html", "--flow", "99"], 2);
