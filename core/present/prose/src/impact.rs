@@ -65,7 +65,7 @@ fn listed(all: Vec<String>) -> Option<String> {
 pub(crate) fn consequence(diagnosis: &Diagnosis, phase: PhaseKind) -> Option<String> {
     let (loaded, idle) = impacts(diagnosis, phase)?;
     let now = noticed(diagnosis, phase).map(|now| format!("{now}."));
-    let kept = |now: Option<&'static str>, before| now.filter(|now| Some(*now) == before);
+    let kept = |trouble: Option<&'static str>, before| trouble.filter(|one| Some(*one) == before);
     let always = [kept(call(&loaded.call), call(&idle.call)), kept(games(loaded.game), games(idle.game))];
     let always = listed(always.into_iter().flatten().map(ToString::to_string).collect());
     let always = always.map(|text| format!("{text}, even when the line is idle."));

@@ -44,7 +44,7 @@ pub fn reasons(run: &Run, diagnosis: &Diagnosis) -> Vec<Reason> {
             }
             !is_same
         });
-        if let [first, _, ..] = findings.as_slice() {
+        if findings.len() > 1 {
             text = match &first.conclusion {
                 Conclusion::LowLatency(_) => low_latencies(&findings),
                 Conclusion::ProbeLoss(_) => losses(&findings, first.direction),
