@@ -32,7 +32,7 @@ fn management(rule: fathom_run::ManagementRule, of_capture: bool) -> Management 
 
 type Found = (Option<Direction>, Conclusion);
 
-/// Examples of each kind of a measured line and of a capture. Those of a watch and of an audit are made elsewhere.
+/// Examples of each kind. The queue points of an audit are made elsewhere.
 pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
     use Direction::Up;
     let up = PhaseKind::Up;

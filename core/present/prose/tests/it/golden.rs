@@ -1,4 +1,5 @@
-//! Every sentence about a result in one file, which a person can read aloud in ten minutes. `UPDATE_GOLDEN=1` rewrites it.
+//! Every sentence about a result in one file, which a person can read in ten minutes.
+//! `UPDATE_GOLDEN=1` rewrites it.
 use crate::every;
 use crate::examples::{capture, examples, increase};
 use crate::fixture::{HOSTS, audited};
