@@ -80,8 +80,7 @@ fn report(device: &str, progress: &FixProgress<'_>, console: Console) {
 
 fn summary(args: &FixArgs, device: &str, searched: &Searched, console: Console) -> String {
     let Searched { result, fixed, before, after, boot } = searched;
-    let (style, columns) = console.stdout_form();
-    let form = (columns, style);
+    let form = console.stdout_form();
     let screen = fix_screen(&result.headline, fixed.outcome, before, after.as_ref(), form);
     if console.is_quiet() {
         return screen;
