@@ -50,9 +50,10 @@ fn run() -> Outcome {
         flows: 1,
         congestion_control: "cubic".to_owned(),
     };
+    let console = Console { color: When::Auto, detail: Detail::Normal, has_progress: true };
     // Progress is printed in any case: the demo takes 45 s.
-    let console = Console { color: When::Auto, detail: Detail::Verbose, has_progress: true };
-    let runs = demo::run(&request, &cancel, &mut live::follow(console))?;
+    let followed = Console { detail: Detail::Verbose, ..console };
+    let runs = demo::run(&request, &cancel, &mut live::follow(followed))?;
     let (style, columns) = console.stdout_form();
     let named: Vec<_> = ["before", "after"].into_iter().zip(&runs).map(|(n, (run, d))| (n, run, d)).collect();
     terminal::print(&fathom_report::compare(&named, columns, style))?;

@@ -34,11 +34,13 @@ fn words(line: &str) -> Option<Vec<String>> {
 
 /// The commands in the code blocks of a page.
 fn commands(text: &str) -> Vec<(usize, Vec<String>)> {
-    let (mut found, mut is_block, mut pending) = (Vec::new(), false, String::new());
+    let (mut found, mut pending) = (Vec::new(), String::new());
+    let (mut is_fence, mut is_block) = (false, false);
     for (number, line) in (1..).zip(text.lines()) {
         if line.starts_with("```") {
             // Other languages have a name; the output of a command is `text`.
-            is_block = !is_block && matches!(line, "```" | "```sh");
+            is_fence = !is_fence;
+            is_block = is_fence && matches!(line, "```" | "```sh");
             continue;
         }
         if !is_block {
