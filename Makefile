@@ -11,17 +11,12 @@ demo:
 	@cargo build --profile demo --locked $(DEMO)
 	@./target/demo/fathom-demo
 
-# Formatting, clippy, the lint of the language, and the tests of core/ and of each crate's own
-# modules. Needs only cargo: no root, no service, no network.
+# Formatting, clippy, the unit tests of all crates, and the integration tests of core/. Needs only
+# cargo: no root, no service, no network. The integration tests of shell/ are called `system`.
 check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy $(DEMO) --locked -- -D warnings
-	RUST_BACKTRACE=0 cargo test --locked --lib --bins --workspace --exclude fathom-bench-autorate
-	RUST_BACKTRACE=0 cargo test --locked $(CORE) --tests
-
-# The packages of core/.
-CORE = $(shell sed -n 's/^name = "\(fathom-.*\)"/-p \1/p' core/*/*/Cargo.toml)
+	RUST_BACKTRACE=0 cargo test --locked --workspace --exclude fathom-bench-autorate --lib --bins --test it
 
 # Everything, as root. Without backtraces, so that the message of a failed test is near the end of
 # the output.

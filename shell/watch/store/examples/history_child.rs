@@ -2,7 +2,7 @@
 //! `small-disk DIR` and `disk-without-room DIR` run on a small file system mounted at DIR. They
 //! exit with an error if a check fails.
 #[expect(dead_code, reason = "the tests use the rest")]
-#[path = "../tests/it/support.rs"]
+#[path = "../tests/system/support.rs"]
 mod support;
 
 use fathom_units::WallTime;

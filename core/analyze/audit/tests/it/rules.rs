@@ -82,7 +82,7 @@ fn queue_disciplines() {
     }
 }
 
-/// Commands and their undo. `shell/host/audit-facts/tests/it/kernel.rs` executes them.
+/// Commands and their undo. `shell/host/audit-facts/tests/system/kernel.rs` executes them.
 #[test]
 fn commands_and_their_undo() {
     let sysctl = "sysctl -w net.core.default_qdisc=";

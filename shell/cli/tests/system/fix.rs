@@ -1,5 +1,5 @@
 //! Tests of `fathom fix`, each in its own namespace. More tests are in
-//! `shell/host/shaper/tests/it`.
+//! `shell/host/shaper/tests/system`.
 use crate::program::{Ran, fathom, run, scratch, until};
 use fathom_os::netns::NetNs;
 use fathom_test_support::new_namespace;
