@@ -41,7 +41,7 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn new(columns: u16, style: Style) -> Self {
-        Screen { columns: usize::from(columns).max(20).min(WIDEST_TEXT), style }
+        Screen { columns: usize::from(columns).clamp(20, WIDEST_TEXT), style }
     }
     const fn is_narrow(self) -> bool {
         self.columns < NARROW
@@ -69,8 +69,8 @@ impl Screen {
             }
         }
         if let Some(more) = more {
-            let indent = if self.is_narrow() { 2 } else { BODY };
-            lines.extend(self.indented(&clean(more), indent));
+            let column = if self.is_narrow() { 2 } else { BODY };
+            lines.extend(self.indented(&clean(more), column));
         }
         lines
     }
