@@ -28,8 +28,8 @@ fn words(line: &str) -> Option<Vec<String>> {
         }
     }
     words.push(word);
-    words.retain(|word| !word.is_empty());
-    (!words.iter().any(|word| word == "...")).then_some(words)
+    words.retain(|w| !w.is_empty());
+    (!words.iter().any(|w| w == "...")).then_some(words)
 }
 
 /// The commands in the code blocks of a page.
