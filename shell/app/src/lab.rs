@@ -27,10 +27,10 @@ pub struct LabRequest {
     pub seed: u64,
     /// Packet capture options. `None` captures nothing.
     pub capture: Option<CaptureOptions>,
-    /// The program at the near end, with its arguments. `FATHOM_SERVER` and `FATHOM_CLIENT` are set
-    /// in its environment.
+    /// The program at the local end, with its arguments. `FATHOM_SERVER` and `FATHOM_CLIENT` are
+    /// set in its environment.
     pub program: Vec<OsString>,
-    /// A program at the far end, in addition to the server.
+    /// A program at the remote end, in addition to the server.
     pub far_program: Option<Vec<OsString>>,
     /// The settings of the run.
     pub facts: BTreeMap<Fact, String>,
@@ -39,11 +39,11 @@ pub struct LabRequest {
 /// Progress of a lab.
 #[derive(Debug)]
 pub enum LabEvent<'a> {
-    /// The line and the server at its far end are ready.
+    /// The line and the server at its remote end are ready.
     Ready {
-        /// Addresses of the near end.
+        /// Addresses of the local end.
         client: Addresses,
-        /// Addresses of the far end.
+        /// Addresses of the remote end.
         server: Addresses,
     },
     /// The program has ended. These are the queue statistics.
@@ -55,7 +55,7 @@ pub enum LabEvent<'a> {
 pub struct LabOutcome {
     /// The queue statistics, without probes or phases.
     pub run: Run,
-    /// Exit code of the program at the near end.
+    /// Exit code of the program at the local end.
     pub exit_code: i32,
     /// The captures, if packets were captured.
     pub captures: Option<Captures>,

@@ -32,9 +32,10 @@ pub(crate) fn command() -> Command {
     let command = decorated(Cli::command(), "");
     let (header, groups) = (command.get_styles().get_header(), groups(&command));
     let template = format!(
-        "{{before-help}}{{usage-heading}} {{usage}}\n\n{groups}\n{header}Options:{header:#}\n{{options}}{{after-help}}"
+        "{{before-help}}{{usage-heading}} {{usage}}\n\n{{author}}\n{header}Options:{header:#}\n{{options}}{{after-help}}"
     );
-    command.help_template(template)
+    // clap wraps the author, unlike text of the template. It has to live as long as the program.
+    command.author(&*groups.leak()).help_template(template)
 }
 
 /// The screen of `fathom` without arguments. Fits in 80x24.

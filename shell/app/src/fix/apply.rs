@@ -142,8 +142,8 @@ fn result(plan: &Plan, outcome: FixOutcome, looks: Option<&Looks>, conflicts: &[
     let evidence = FixEvidence { interface, before: None, after: None, is_shaped, checks: &[], conflicts };
     let headline = match outcome {
         FixOutcome::Planned => "Nothing was changed (--dry-run).".to_owned(),
-        FixOutcome::Committed => format!("{interface} is shaped, and stays so."),
-        _ => format!("{interface} is unchanged."),
+        FixOutcome::Committed => format!("{interface} stays shaped."),
+        _ => format!("{interface} is restored."),
     };
     let counters = looks.map(|Looks { before, after }| PerDirection {
         up: before.up.as_ref().zip(after.up.as_ref()).map(|(from, to)| counters(Some(from), to)),

@@ -97,7 +97,7 @@ pub(crate) struct FixArgs {
     /// Shaper [default: the best that the kernel has]
     ///
     /// cake_mq, cake, htb+fq_codel, flow-hash or tbf, in this order of preference.
-    #[arg(long, alias = "rung", value_name = "NAME", conflicts_with = "mode", help_heading = SHAPE)]
+    #[arg(long, alias = OLD_SHAPER.trim_start_matches('-'), value_name = "NAME", conflicts_with = "mode", help_heading = SHAPE)]
     pub(crate) shaper: Option<ShaperKind>,
     /// Bytes that the link adds to each IP packet
     ///
@@ -129,6 +129,8 @@ pub(crate) struct FixArgs {
 
 const MEASURE: &str = "Measure and search";
 const SHAPE: &str = "Shaper";
+/// The name of `--shaper` before version 0.2. It still works.
+const OLD_SHAPER: &str = "--rung";
 
 /// Flags of a line whose rate varies.
 #[derive(Args, Debug)]

@@ -45,10 +45,10 @@ pub(crate) struct DemoArgs {
 
 /// Run a program behind an emulated line
 ///
-/// With COMMAND, runs it in a network namespace. Its packets pass the emulated line to the far end,
-/// where `fathom serve` runs. The variables FATHOM_SERVER and FATHOM_CLIENT of COMMAND hold the two
-/// addresses. Shows how many packets each queue forwarded, dropped and marked. Without COMMAND,
-/// starts a shell. The exit code is that of COMMAND.
+/// With COMMAND, runs it in a network namespace. Its packets pass the emulated line to the remote
+/// end, where `fathom serve` runs. The variables FATHOM_SERVER and FATHOM_CLIENT of COMMAND hold
+/// the two addresses. Shows how many packets each queue forwarded, dropped and marked. Without
+/// COMMAND, starts a shell. The exit code is that of COMMAND.
 ///
 /// With SCENARIO, runs the load of the scenario over its line with real kernel TCP, and shows the
 /// result as `fathom test` does.
@@ -74,7 +74,7 @@ pub(crate) struct LabArgs {
     /// Congestion control used at both ends (set per route).
     #[arg(long, default_value = "cubic", value_name = "NAME")]
     pub(crate) congestion_control: String,
-    /// Also run a shell command at the far end
+    /// Also run a shell command at the remote end
     ///
     /// Passed to /bin/sh, as in 'iperf3 -s'. `fathom serve` runs there in any case.
     #[arg(long, value_name = "COMMAND")]
@@ -87,7 +87,7 @@ pub(crate) struct LabArgs {
     /// List the built-in lines
     #[arg(long)]
     pub(crate) list: bool,
-    /// Program to run at the near end [default: a shell]
+    /// Program to run at the local end [default: a shell]
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) program: Vec<OsString>,
     #[command(flatten)]

@@ -100,7 +100,7 @@ fn shell(command: Option<&str>) -> Vec<OsString> {
 fn welcome(request: &LabRequest, near: Addresses, far: Addresses) -> String {
     let v6 = far.v6.map_or_else(String::new, |v6| format!(", {v6}"));
     format!(
-        "fathom lab: {} ({}); this end is {}, the far end is {}{v6} ($FATHOM_SERVER) and runs `fathom serve`",
+        "fathom lab: {} ({}); this end is {}, the remote end is {}{v6} ($FATHOM_SERVER) and runs `fathom serve`",
         request.name,
         rates(&request.line),
         near.v4,

@@ -61,9 +61,9 @@ fn compare_with_lab(args: &SimArgs, plan: &Plan, console: Console) -> Outcome {
 fn cost(simulated: &Simulated, cpu_s: f64) -> String {
     let end = simulated.run.phases.last().map_or(0, |phase| phase.end_ns);
     format!(
-        "fathom sim: {:.0} s in {cpu_s:.2} s ({:.2} million packets; digest {:016x})",
+        "fathom sim: {:.0} s in {cpu_s:.2} s ({} packets; digest {:016x})",
         end as f64 / 1e9,
-        simulated.packets as f64 / 1e6,
+        simulated.packets,
         simulated.digest
     )
 }

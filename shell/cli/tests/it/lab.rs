@@ -27,7 +27,7 @@ fn traceroute_sees_every_hop() {
     let hops = ran.out.lines().skip(1).filter(|l| l.contains(" ms")).count();
     let plan =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/dsl.toml")).unwrap();
-    // Each hop of the line answers, then the far end.
+    // Each hop of the line answers, then the remote end.
     assert_eq!(hops, plan.matches("[[hop]]").count() + 1, "{}", ran.describe());
 }
 

@@ -80,7 +80,8 @@ fn report(device: &str, progress: &FixProgress<'_>, console: Console) {
 
 fn summary(args: &FixArgs, device: &str, searched: &Searched, console: Console) -> String {
     let Searched { result, fixed, before, after, boot } = searched;
-    let screen = fix_screen(&result.headline, fixed.outcome, before, after.as_ref(), console.stdout_form());
+    let form = console.stdout_form();
+    let screen = fix_screen(&result.headline, fixed.outcome, before, after.as_ref(), form);
     if console.is_quiet() {
         return screen;
     }
