@@ -69,12 +69,7 @@ impl Screen {
             }
         }
         if let Some(more) = more {
-<<<<<<< HEAD
-            let column = if self.is_narrow() { 2 } else { BODY };
-            lines.extend(self.indented(&clean(more), column));
-=======
             lines.extend(self.indented(&clean(more), if self.is_narrow() { 2 } else { BODY }));
->>>>>>> main
         }
         lines
     }
