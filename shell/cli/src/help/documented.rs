@@ -28,13 +28,8 @@ fn words(line: &str) -> Option<Vec<String>> {
         }
     }
     words.push(word);
-<<<<<<< HEAD
-    words.retain(|w| !w.is_empty());
-    (!words.iter().any(|w| w == "...")).then_some(words)
-=======
     words.retain(|one| !one.is_empty());
     (!words.iter().any(|one| one == "...")).then_some(words)
->>>>>>> main
 }
 
 /// The commands in the code blocks of a page.
