@@ -96,7 +96,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         FindingKind::Unknown => {
             vec![(None, Conclusion::Unknown { kind: "gremlins".into(), parameters: serde_json::Value::Null })]
         }
-        // The queue points of a host have a section of their own.
+        // The queue points of a host have their own section.
         FindingKind::BloatedQueue
         | FindingKind::QdiscBypass
         | FindingKind::DarkBuffer
