@@ -82,9 +82,9 @@ fn damaged_files_get_one_clear_line() {
     let mut flipped = packed.clone();
     flipped[packed.len() / 2] ^= 0x55;
     let cases: [(&str, Vec<u8>, &str); 8] = [
-        ("empty.json", Vec::new(), "is cut short"),
-        ("cut.json", good.as_bytes()[..good.len() / 2].to_vec(), "is cut short"),
-        ("cut.json.gz", packed[..packed.len() / 2].to_vec(), "is cut short"),
+        ("empty.json", Vec::new(), "is truncated"),
+        ("cut.json", good.as_bytes()[..good.len() / 2].to_vec(), "is truncated"),
+        ("cut.json.gz", packed[..packed.len() / 2].to_vec(), "is truncated"),
         ("flipped.json.gz", flipped, "flipped.json.gz"),
         ("text.json", b"hello".to_vec(), "is not a run file"),
         (
