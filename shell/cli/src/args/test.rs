@@ -18,7 +18,7 @@ pub(crate) struct TestArgs {
     /// Server that runs `fathom serve`: HOST or HOST:PORT
     ///
     /// A hostname or an IP address. The default port is 3279. Put an IPv6 address in brackets if a
-    /// port follows it: [2001:db8::1]:3280.
+    /// port follows it: `[2001:db8::1]:3280`.
     #[arg(value_name = "HOST", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// TCP flows in each direction
