@@ -97,7 +97,8 @@ fn color_only_where_it_is_wanted() {
     for (environment, has_color) in
         [("TERM=xterm", true), ("NO_COLOR=1 TERM=xterm", false), ("TERM=dumb", false)]
     {
-        let environment = format!("-u NO_COLOR {environment}");
+        // With CI set, clap colors its help on every terminal.
+        let environment = format!("-u CI -u NO_COLOR {environment}");
         for args in ["sim dsl", "test -h", "test --nonsense"] {
             let shown = on_a_terminal(80, &environment, args);
             assert_eq!(shown.contains('\u{1b}'), has_color, "{environment} {args}: {shown:?}");
