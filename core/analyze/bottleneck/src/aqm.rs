@@ -31,8 +31,8 @@ pub struct Fingerprint {
     pub management: Option<Management>,
     /// Flow isolation; `None` without sparse flows at the same time as bulk flows.
     pub isolation: Option<Isolation>,
-    /// Number of marked packets or, before the queue, of runs of ECN echoes, each of which stands
-    /// for at least one mark.
+    /// Number of marked packets or, before the queue, of runs of ECN echoes, each of which
+    /// represents at least one mark.
     pub marks: u64,
     /// Confidence, 0 to 1.
     pub confidence: f64,

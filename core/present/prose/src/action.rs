@@ -95,7 +95,7 @@ fn range(min: f64, max: f64) -> String {
     }
 }
 
-/// The command that shapes this computer's link in the middle of the recommended range.
+/// The command that shapes this computer's link to the mean of the recommended range.
 fn fix(diagnosis: &Diagnosis) -> Option<String> {
     let mut rates: PerDirection<Option<Rate>> = PerDirection::default();
     for (direction, min, max) in shapers(diagnosis) {

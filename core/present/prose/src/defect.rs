@@ -76,7 +76,7 @@ fn clock(defect: &CaptureDefect) -> String {
 fn packets(defect: &CaptureDefect) -> String {
     match defect {
         CaptureDefect::SuperPackets { packets, max_bytes } => format!(
-            "{packets} packets are longer than the path allows (up to {max_bytes} bytes): each stands for several packets, which the \
+            "{packets} packets are longer than the path allows (up to {max_bytes} bytes): each contains several packets, which the \
              network card splits or has joined. To avoid this: ethtool -K IFACE tso off gso off gro off"
         ),
         CaptureDefect::Duplicates { packets, is_estimate } => {

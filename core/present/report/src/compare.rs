@@ -144,7 +144,7 @@ fn facts(runs: &[Named<'_>], table: &mut Table) {
 /// The end of a text that is too long for a column.
 fn end(text: &str) -> String {
     let skipped = text.chars().count().saturating_sub(NAME);
-    text.chars().skip(skipped).collect::<String>().trim_start().to_string()
+    text.chars().skip(skipped).collect::<String>().trim_start_matches([',', ' ']).to_string()
 }
 
 fn row(quantity: &Quantity, runs: usize, style: Style) -> Vec<(String, Option<Ink>)> {

@@ -31,7 +31,7 @@ struct Answers {
     name: &'static str,
     rows: Vec<Row>,
     stride: u64,
-    /// How many came since the last row that stands for all of its stride.
+    /// How many came since the last row that represents its whole stride.
     since: u64,
     unanswered: u64,
 }

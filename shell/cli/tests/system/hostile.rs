@@ -3,7 +3,7 @@
 use crate::program::{Ran, Serve, fathom, run, scratch, until};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Runs a script of bash. FATHOM in it is the program.
@@ -246,6 +246,19 @@ fn ctrl_c_in_each_phase_of_a_test_keeps_what_was_measured() {
     }
 }
 
+/// Sends SIGINT to a command that has used half a second of CPU time: by then its signal handler is
+/// installed, and it is at work.
+fn interrupt_at_work(child: &Child) {
+    let pid = child.id().to_string();
+    let stat = format!("/proc/{pid}/stat");
+    until("a command at work", Duration::from_secs(30), || {
+        let line = std::fs::read_to_string(&stat).ok()?;
+        let ticks = line.rsplit(") ").next()?.split(' ').nth(11)?.parse::<u64>().ok()?;
+        (ticks > 50).then_some(())
+    });
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+}
+
 /// Interrupts a simulation that would take hours.
 #[test]
 fn ctrl_c_ends_a_simulation_with_what_it_has() {
@@ -259,15 +272,7 @@ fn ctrl_c_ends_a_simulation_with_what_it_has() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The signal handler is installed before the simulation has used half a second of CPU time.
-    let pid = child.id().to_string();
-    let stat = format!("/proc/{pid}/stat");
-    until("a simulation under way", Duration::from_secs(30), || {
-        let line = std::fs::read_to_string(&stat).ok()?;
-        let ticks = line.rsplit(") ").next()?.split(' ').nth(11)?.parse::<u64>().ok()?;
-        (ticks > 50).then_some(())
-    });
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    interrupt_at_work(&child);
     until("its end", Duration::from_secs(30), || child.try_wait().unwrap());
     let ran: Ran = child.wait_with_output().unwrap().into();
     assert_eq!(ran.code, Some(3), "{}", ran.err);
@@ -298,8 +303,7 @@ fn ctrl_c_ends_the_reading_of_a_capture() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_secs(2));
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    interrupt_at_work(&child);
     let ran: Ran = child.wait_with_output().unwrap().into();
     let _ = Command::new("kill").arg(feeder.id().to_string()).status();
     let _ = feeder.wait();

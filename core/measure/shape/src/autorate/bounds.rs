@@ -26,7 +26,7 @@ pub struct ConfigError {
     bounds: Bounds,
 }
 
-/// Default minimum and maximum as multiples of the start rate: the line at worst and best.
+/// Default minimum and maximum as multiples of the start rate.
 const LEAST_RATIO: f64 = 0.2;
 const MOST_RATIO: f64 = 2.0;
 

@@ -1,12 +1,12 @@
 //! Examples of each kind of finding.
 use crate::every;
-use crate::samples::{histories, history, hours};
+use crate::samples::{histories, history, hours, queue_delay};
 use crate::upload::upload;
 use fathom_run::{
     AckStarvation, Bottleneck, BufferSize, Capture, Conclusion, DelayedFlows, DelayedProbes, DrainTime,
     Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect, LatencyIncrease, LowerBound,
-    Management, Outage, PathLoss, PathRemarking, PhaseKind, ProbeLoss, QueueDelay, QueueVictims,
-    RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict,
+    Management, Outage, PathLoss, PathRemarking, PhaseKind, ProbeLoss, QueueVictims, RecurringDelay,
+    Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict,
 };
 use fathom_units::Direction;
 
@@ -200,21 +200,7 @@ fn instruments() -> Vec<InstrumentEffect> {
 /// Findings of captures, some of which name the queues and flows of [`capture`].
 fn captured(kind: FindingKind) -> Vec<Conclusion> {
     match kind {
-        FindingKind::QueueDelay => (1..=places().len() as u32)
-            .map(|queue| {
-                Conclusion::QueueDelay(QueueDelay {
-                    queue,
-                    is_bloated: true,
-                    delay_p5_s: 0.1,
-                    delay_p50_s: 0.5,
-                    delay_p90_s: 0.8,
-                    delay_p95_s: 0.9,
-                    delay_max_s: 1.0,
-                    samples: 50,
-                    base_rtt_s: None,
-                })
-            })
-            .collect(),
+        FindingKind::QueueDelay => (1..=places().len() as u32).map(queue_delay).collect(),
         FindingKind::Bottleneck => [(None, false), (Some(1.25e6), true), (Some(1.25e6), false)]
             .map(|(buffer, was_full)| {
                 Conclusion::Bottleneck(Bottleneck {

@@ -204,6 +204,21 @@ pub(crate) fn histories() -> Vec<Conclusion> {
     ]
 }
 
+/// The delay of a queue of the capture.
+pub(crate) fn queue_delay(queue: u32) -> Conclusion {
+    Conclusion::QueueDelay(QueueDelay {
+        queue,
+        is_bloated: true,
+        delay_p5_s: 0.1,
+        delay_p50_s: 0.5,
+        delay_p90_s: 0.8,
+        delay_p95_s: 0.9,
+        delay_max_s: 1.0,
+        samples: 50,
+        base_rtt_s: None,
+    })
+}
+
 fn captured_queues() -> Vec<Conclusion> {
     let rule = |rule| {
         Conclusion::QueueManagement(Management {
@@ -218,23 +233,12 @@ fn captured_queues() -> Vec<Conclusion> {
             top_ratio: None,
         })
     };
-    let delay = QueueDelay {
-        queue: 1,
-        is_bloated: true,
-        delay_p5_s: 0.1,
-        delay_p50_s: 0.5,
-        delay_p90_s: 0.8,
-        delay_p95_s: 0.9,
-        delay_max_s: 1.0,
-        samples: 50,
-        base_rtt_s: None,
-    };
     let short = DelayedFlows { who: DelayedParty::ShortFlows { count: 12 }, added_p95_s: 0.98 };
     let flows = vec![short, delayed(3, None, 0.9), delayed(4, None, 0.8)];
     vec![
         rule(ManagementRule::Red),
         rule(ManagementRule::NoneSeen),
-        Conclusion::QueueDelay(delay),
+        queue_delay(1),
         Conclusion::DelayedFlows(QueueVictims { queue: 1, flows }),
     ]
 }

@@ -11,7 +11,7 @@ pub(crate) struct Track {
     pub(crate) flow: u64,
     pub(crate) end: u64,
     pub(crate) bytes: u64,
-    /// Each row stands for up to so many.
+    /// Maximum number of rows that each row represents.
     pub(crate) strides: [u64; 5],
     /// at, frame, kind, start, stop, outstanding.
     pub(crate) segments: Columns,
