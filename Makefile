@@ -11,18 +11,15 @@ demo:
 	@cargo build --profile demo --locked $(DEMO)
 	@./target/demo/fathom-demo
 
-# Formatting, clippy, and the tests of core/ and of each crate's own modules. Needs cargo alone: no root, no service, no network.
+# Formatting, clippy, the unit tests of all crates, and the integration tests of core/. Needs only
+# cargo: no root, no service, no network. The integration tests of shell/ are called `system`.
 check:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy $(DEMO) --locked -- -D warnings
-	RUST_BACKTRACE=0 cargo test --locked --lib --bins --workspace --exclude fathom-bench-autorate
-	RUST_BACKTRACE=0 cargo test --locked $(CORE) --tests
+	RUST_BACKTRACE=0 cargo test --locked --workspace --exclude fathom-bench-autorate --lib --bins --test it
 
-# The packages of core/.
-CORE = $(shell sed -n 's/^name = "\(fathom-.*\)"/-p \1/p' core/*/*/Cargo.toml)
-
-# Everything, as root. Without backtraces, which would stand between what a failed test says and the end of what is printed.
+# Everything, as root. Without backtraces, so that the message of a failed test is near the end of
+# the output.
 test: setup lint docs
 	RUST_BACKTRACE=0 cargo test --workspace --locked
 
@@ -35,22 +32,24 @@ lint:
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Rewrites the expected results in golden/ and docs/metrics.md; read the difference before you commit it.
+# Rewrites the expected results in golden/ and docs/metrics.md. Read the diff before you commit it.
 golden:
 	UPDATE_GOLDEN=1 cargo test --workspace --locked
 
-# The page of a million segments in a headless Chromium, with what each picture costs.
+# Opens a page of a million segments in headless Chromium and measures the cost of each frame.
 page:
 	mkdir -p target
 	cargo run --release --locked -p fathom-cli --example sawtooth -- target/sawtooth.html
 	node ui/check/page.mjs target/sawtooth.html target/page
 
-# The figures in docs/figures.md, beside the peers, in the same run. Needs root; about 20 minutes.
+# The figures in docs/figures.md, compared with other tools in the same run. Needs root; about half
+# an hour.
 bench: release
 	bench/packages
 	bench/all
 
-# target/release/fathom as it is released: laid out by a profile of real work. Three builds' time; adds the component llvm-tools.
+# target/release/fathom as it is released: optimized with a profile of real work. Takes three times
+# as long as a release build; adds the component llvm-tools.
 release:
 	./setup build
 	packaging/release
@@ -58,6 +57,10 @@ release:
 install:
 	./setup build
 	cargo install --path shell/cli --locked
+	$(or $(CARGO_HOME),$(HOME)/.cargo)/bin/fathom man --all $(MAN)
+
+# man(1) searches this directory when the program is in PATH. A package sets another one.
+MAN = $(or $(CARGO_HOME),$(HOME)/.cargo)/share/man/man1
 
 setup:
 	./setup test

@@ -60,10 +60,10 @@ def measure(direction, flows):
         ["ip", "netns", "exec", NAMES["client"], "iperf3", "-c", "10.0.2.2", "-C", "cubic", "-t", str(SECONDS), "-P", str(flows), "-J",
          *reverse], stdout=subprocess.PIPE, text=True)
     pings = inside("client", f"ping -i 0.05 -w {SECONDS - 1} 10.0.2.2", check=False)
-    told = json.loads(load.communicate()[0])
+    reported = json.loads(load.communicate()[0])
     # Without the first two seconds: slow start.
     times = [float(t) for t in re.findall(r"time=([0-9.]+)", pings)][40:]
-    return statistics.median(times), max(times), told["end"]["sum_received"]["bits_per_second"] / 1e6
+    return statistics.median(times), max(times), reported["end"]["sum_received"]["bits_per_second"] / 1e6
 
 
 def row(shaper, direction, flows):

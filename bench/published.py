@@ -19,7 +19,7 @@ TCP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "
 PAPERS = ("codel", "dctcp", "incast", "l4s", "ledbat", "rfc7928", "sizing")
 
 
-def told(value, unit):
+def formatted(value, unit):
     """A number in the format of the gallery's page."""
     if value is None:
         return "nothing"
@@ -38,7 +38,7 @@ def told(value, unit):
 
 
 def interval(claim):
-    least, most = (told(value, claim["unit"]) for value in claim["expected"])
+    least, most = (formatted(value, claim["unit"]) for value in claim["expected"])
     if least == most:
         return least
     number, _, unit = least.partition(" ")
@@ -54,7 +54,7 @@ def gallery():
         if item["name"].split("-")[0] not in PAPERS:
             continue
         for claim in item["claims"]:
-            row = item["name"], claim["says"], claim["published"], interval(claim), told(claim["got"], claim["unit"])
+            row = item["name"], claim["says"], claim["published"], interval(claim), formatted(claim["got"], claim["unit"])
             yield row, claim["holds"]
 
 

@@ -237,8 +237,8 @@ def main():
                     errors[direction] += [abs(e) / r for e, r in zip(error, real)] if error else []
                 quiet_line()
             for direction, seen in errors.items():
-                told = f"mean error {statistics.mean(seen):.2%}, largest {max(seen):.2%} of the truth" if seen else "no figure"
-                print(f"{name:<20}{direction:<10}{told}", flush=True)
+                reported = f"mean error {statistics.mean(seen):.2%}, largest {max(seen):.2%} of the truth" if seen else "no figure"
+                print(f"{name:<20}{direction:<10}{reported}", flush=True)
     finally:
         destroy_line()
 

@@ -99,7 +99,7 @@ def row(line, hz):
     words = dict(word.split("=", 1) for word in line.split() if "=" in word)
     whole = lambda name: int(words[name] or 0)
     cell = Cell(words["rate"], words["rtt"], words["q"], words["cc"], whole("n"), whole("ecn"))
-    # `n=` stands twice, for flows and for pings: the line's order tells them apart.
+    # `n=` occurs twice, for flows and then for pings.
     cell = dataclasses.replace(cell, n=int(re.search(r" n=(\d+)", line)[1]))
     pings = {name: float(words[name]) for name in ("p0", "p50", "p95", "p99", "p100")} | {"n": whole("n")}
     return Row(cell, hz, float(words["goodput"]), whole("retr"), whole("drops"), whole("marks"), pings)

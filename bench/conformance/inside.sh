@@ -18,7 +18,7 @@ attune() {
     done
 }
 
-narrow() { # CAKE has a rate of its own; any other discipline is the leaf of a shaper that holds one packet
+narrow() { # CAKE shapes by itself; any other qdisc is the child of a shaper that holds one packet
     tc -n server qdisc add dev down0 root netem delay "$RTT" limit 200000
     case $QDISC in
     cake*) tc -n middle qdisc add dev down1 root $QDISC ;;

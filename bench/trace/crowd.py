@@ -26,7 +26,7 @@ POINTS = {"client": "after_capture", "hop1-near": "before_capture", "hop1-far": 
 RATE_LIMIT, BUFFER_LIMIT, SECONDS = 0.01, 0.02, 20
 
 
-def told(path):
+def reported(path):
     """The largest queue of a capture."""
     done = subprocess.run([FATHOM, "trace", path, "--json"], capture_output=True, text=True)
     if done.returncode not in (0, 1):
@@ -69,7 +69,7 @@ def main():
             queues = json.load(file)["queues"]
         drops = sum(queue["dropped_packets"] for queue in queues)
         for point in POINTS:
-            beyond += judge(name, point, told(os.path.join(folder, f"{point}.pcap")), (mbit, buffer_bytes), drops)
+            beyond += judge(name, point, reported(os.path.join(folder, f"{point}.pcap")), (mbit, buffer_bytes), drops)
     print(f"\n{beyond} outside the limits")
     return beyond > 0
 

@@ -152,7 +152,7 @@ class HostQueue(threading.Thread):
         while not self.done.wait(0.05):
             self.backlogs.append(self.listing()["backlog"])
 
-    def told(self):
+    def reported(self):
         self.done.set()
         self.join()
         ordered = sorted(self.backlogs)
@@ -200,7 +200,7 @@ def be_client(args):
     ping.terminate()
     ping.wait()
     if queue:
-        book.extra["host_queue"] = queue.told()
+        book.extra["host_queue"] = queue.reported()
     book.add({"kind": "sparse", "port": sparse.getsockname()[1], **tcp_info(sparse)})
 
 

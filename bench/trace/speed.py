@@ -81,12 +81,12 @@ def measure(command, stdin=None):
     with open(stdin or os.devnull, "rb") as given:
         begun = time.monotonic()
         child = subprocess.Popen(command, stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        told = child.stderr.read()
+        reported = child.stderr.read()
         _, status, used = os.wait4(child.pid, 0)
         passed = time.monotonic() - begun
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode not in (0, 1):
-        sys.exit(f"{' '.join(command)}: exit {child.returncode}\n{told.decode(errors='replace')}")
+        sys.exit(f"{' '.join(command)}: exit {child.returncode}\n{reported.decode(errors='replace')}")
     return passed, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
 

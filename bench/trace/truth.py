@@ -32,7 +32,7 @@ RATE_LIMIT, BUFFER_LIMIT = 0.01, 0.02
 AT_ONCE = 2
 
 
-class Told:
+class Reported:
     """The result of `fathom trace --json`. All its field names are here."""
     CLASSES = ("fast", "probe", "timeout", "spurious", "unknown")
 
@@ -56,11 +56,11 @@ def trace(path):
     done = subprocess.run([FATHOM, "trace", path, "--json"], capture_output=True, text=True)
     if done.returncode not in (0, 1):
         sys.exit(f"{FATHOM} trace {path} --json: exit {done.returncode}\n{done.stderr}")
-    return Told(json.loads(done.stdout))
+    return Reported(json.loads(done.stdout))
 
 
-def error(told, true):
-    return None if told is None or true is None else told / true - 1
+def error(reported, true):
+    return None if reported is None or true is None else reported / true - 1
 
 
 def percent(share):
@@ -76,38 +76,38 @@ class Tally:
         self.counts = collections.defaultdict(lambda: [0, 0, 0])
         self.faults, self.spoilt, self.classes = [], set(), []
 
-    def estimate(self, name, where, told, true, limit):
-        off = error(told, true)
+    def estimate(self, name, where, reported, true, limit):
+        off = error(reported, true)
         if off is not None:
             self.errors[name].append((abs(off), where))
             if abs(off) > limit:
                 self.faults.append(f"{where}: {name} {percent(off)}")
         return percent(off)
 
-    def claim(self, name, where, told, true, accepted=()):
+    def claim(self, name, where, reported, true, accepted=()):
         """Correct if it is the truth or one of `accepted`; a missing claim is not an error."""
-        self.matrices[name][true, told or "no claim"] += 1
-        if told is None:
+        self.matrices[name][true, reported or "no claim"] += 1
+        if reported is None:
             return "-"
-        if told == true or told in accepted:
-            return told
-        self.faults.append(f"{where}: {name} is {told}, not {true}")
-        return f"{told}!"
+        if reported == true or reported in accepted:
+            return reported
+        self.faults.append(f"{where}: {name} is {reported}, not {true}")
+        return f"{reported}!"
 
-    def count(self, tool, where, told, true):
+    def count(self, tool, where, reported, true):
         row = self.counts[tool]
         row[0] += 1
-        row[1] += told == true
-        row[2] += abs(told - true)
-        if tool == "fathom" and told != true:
-            self.faults.append(f"{where}: {told} retransmissions, not {true}")
+        row[1] += reported == true
+        row[2] += abs(reported - true)
+        if tool == "fathom" and reported != true:
+            self.faults.append(f"{where}: {reported} retransmissions, not {true}")
 
-    def classify(self, where, told, kernel):
+    def classify(self, where, reported, kernel):
         """The kernels know why they retransmitted, but in other classes: RACK's count as SACK's,
         probes as the timer's, and spurious ones are in either.
         """
-        off = (max(0, told["fast"] - kernel["fast"]) + max(0, told["timeout"] - kernel["timer"])
-               + max(0, kernel["fast"] - kernel["in vain"] - told["fast"] - told["probe"]))
+        off = (max(0, reported["fast"] - kernel["fast"]) + max(0, reported["timeout"] - kernel["timer"])
+               + max(0, kernel["fast"] - kernel["in vain"] - reported["fast"] - reported["probe"]))
         self.classes.append(off)
         if off:
             self.faults.append(f"{where}: {off} of {kernel['all']} retransmissions classified differently from the kernel")
@@ -117,23 +117,23 @@ def rows(cell, truth, tally, with_peers):
     """The lines of a cell's table."""
     for point, file in cell.points().items():
         where, path = f"{cell} {point}", os.path.join(truth.directory, file)
-        told, again, unseen = trace(path), truth.again_seen(file), truth.again_at(file) - truth.again_seen(file)
-        side = tally.claim("side", where, told.place, truth.place(point), truth.accepted_places(point))
-        way = "right" if told.ends == (cell.sender, cell.receiver) else "wrong" if told.place else None
+        reported, again, unseen = trace(path), truth.again_seen(file), truth.again_at(file) - truth.again_seen(file)
+        side = tally.claim("side", where, reported.place, truth.place(point), truth.accepted_places(point))
+        way = "right" if reported.ends == (cell.sender, cell.receiver) else "wrong" if reported.place else None
         direction = tally.claim("direction", where, way, "right")
-        managed = tally.claim("management", where, told.management, truth.management, ("none_seen",))
-        rate = tally.estimate("rate", where, told.rate, truth.rate, RATE_LIMIT)
+        managed = tally.claim("management", where, reported.management, truth.management, ("none_seen",))
+        rate = tally.estimate("rate", where, reported.rate, truth.rate, RATE_LIMIT)
         # The size of a queue of whole packets is known to within one packet.
         packet = (cells.MTU_BYTES + cells.OVERHEAD_BYTES) / cells.BUFFER[cell.mbit]
-        buffer = tally.estimate("buffer", where, told.buffer, truth.buffer, max(BUFFER_LIMIT, packet))
-        tally.count("fathom", where, told.again, again)
+        buffer = tally.estimate("buffer", where, reported.buffer, truth.buffer, max(BUFFER_LIMIT, packet))
+        tally.count("fathom", where, reported.again, again)
         if point == "sender":
-            tally.classify(where, told.classes, truth.kernel_classes())
-        classes = "/".join(str(told.classes[name]) for name in Told.CLASSES)
-        delay = "-" if told.delay_ms is None else f"{told.delay_ms:.0f}"
+            tally.classify(where, reported.classes, truth.kernel_classes())
+        classes = "/".join(str(reported.classes[name]) for name in Reported.CLASSES)
+        delay = "-" if reported.delay_ms is None else f"{reported.delay_ms:.0f}"
         hidden = f"  and {unseen} that look like new data" if unseen else ""
         yield (f"{where:<36}{rate:>9}{buffer:>9}  {side:<16}{direction:<7}{managed:<15}"
-               f"{told.again:>7}/{again:<7}{classes:<16}{delay:>6}/{truth.delay_ms:.0f}{hidden}")
+               f"{reported.again:>7}/{again:<7}{classes:<16}{delay:>6}/{truth.delay_ms:.0f}{hidden}")
         if with_peers and point in ("sender", "receiver"):
             for name, tool in peers.TOOLS.items():
                 seen = tool(path)
@@ -159,8 +159,8 @@ def study(cell, args, tally):
 def summary(tally):
     for name, matrix in tally.matrices.items():
         print(f"\n{name}: truth and reported value")
-        for (true, told), count in sorted(matrix.items()):
-            print(f"    {true:<18}{told:<18}{count:>5}")
+        for (true, reported), count in sorted(matrix.items()):
+            print(f"    {true:<18}{reported:<18}{count:>5}")
     print()
     for name, errors in tally.errors.items():
         off = sorted(share for share, _ in errors)
@@ -187,7 +187,7 @@ def main():
     chosen = [cell for cell in (cells.quick() if args.quick else cells.matrix()) if args.only in str(cell)]
     tally = Tally()
     print(f"{'cell, captured at':<36}{'rate':>9}{'buffer':>9}  {'side':<16}{'dir':<7}{'AQM':<15}"
-          f"{'retransmitted':>13}  {'/'.join(Told.CLASSES)}; delay in ms: reported/true")
+          f"{'retransmitted':>13}  {'/'.join(Reported.CLASSES)}; delay in ms: reported/true")
     for at_once, is_short in ((AT_ONCE, False), (1, True)):
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
             for lines in pool.map(lambda cell: study(cell, args, tally), [cell for cell in chosen if cell.is_short == is_short]):

@@ -105,7 +105,7 @@ def plan(folder, hosts, **keys):
 
 def fathom(folder, hosts, port=0):
     command = [FATHOM, "watch", plan(folder, hosts), "--store", os.path.join(folder, "store"), "--listen", f"127.0.0.1:{port}"]
-    return start(*command, stderr=open(os.path.join(folder, "told"), "w"))
+    return start(*command, stderr=open(os.path.join(folder, "reported"), "w"))
 
 
 def fping(folder, hosts, *flags, out=subprocess.DEVNULL):

@@ -5,7 +5,7 @@ and restarted.
 `fathom watch` probes loopback addresses ten times per second, some of which do not answer. It sends
 to Debian's Prometheus (remote-write 1.0 and native histograms), to Debian's VictoriaMetrics
 (classic histograms) and, if PROMETHEUS3 names a program of version 3, to that with remote-write 2.0
-and OTLP. In the middle the receivers are down for a while, and fathom itself is killed with -9 and
+and OTLP. Halfway through, the receivers are down for a while, and fathom is killed with SIGKILL and
 restarted. At the end each count in a receiver is compared with the history's, as written by
 `fathom watch export`, and each quantile of the round-trip times. Meanwhile Prometheus scrapes
 /metrics: once as protobuf, once as OpenMetrics.
@@ -269,8 +269,8 @@ def main():
         # Without native histograms Prometheus requests OpenMetrics.
         opened, ready = prometheus(folder, OPEN, scrape=True)
         running["scraper"] = start(opened, log)
-        told = open(os.path.join(folder, "told"), "w+")
-        fathom = start(watch, told)
+        reported = open(os.path.join(folder, "reported"), "w+")
+        fathom = start(watch, reported)
         try:
             for _, url in [*how.values(), (None, ready)]:
                 wait(url)
@@ -280,7 +280,7 @@ def main():
             time.sleep(AWAY_S)
             stop(fathom, signal.SIGKILL)
             time.sleep(3)
-            fathom = start(watch, told)
+            fathom = start(watch, reported)
             for name, (words, url) in how.items():
                 running[name] = start(words, log)
                 wait(url)
@@ -302,9 +302,9 @@ def main():
                 if not fine:
                     failed.append(form)
             print(f"OpenMetrics: {created} lines of _created, ends with # EOF")
-            told.seek(0)
+            reported.seek(0)
             print("\nlog of fathom watch:")
-            print("".join("  " + line for line in told if ": push " in line), end="")
+            print("".join("  " + line for line in reported if ": push " in line), end="")
         finally:
             for process in [*running.values(), fathom]:
                 if process.poll() is None:

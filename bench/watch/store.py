@@ -142,10 +142,10 @@ def kills(folder):
             writer.kill()
             writer.wait()
             out.seek(0)
-            told = re.findall(r"^(\d+)\n", out.read(), re.M)
+            reported = re.findall(r"^(\d+)\n", out.read(), re.M)
         found, _ = run("check", place)
-        if told:
-            worst = max(worst, int(told[-1]) + 1 - found["seconds"])
+        if reported:
+            worst = max(worst, int(reported[-1]) + 1 - found["seconds"])
     print(f"{KILLS} kills of a writer of 50 series (seed {KILL_SEED}), {found['seconds'] / 3600:.1f} hours written in "
           f"{time.monotonic() - started:.0f} s: no damage, at most {worst} s lost (limit 11: the documented 10 s, and the one in progress)", flush=True)
     return worst > 11

@@ -50,7 +50,7 @@ const works = {
     await run(`await until("findings", () => one(".findings")?.hidden === false)`);
     const told = await run(`return all(".findings > ul > li").map((e) => e.firstElementChild.textContent)`);
     assert.ok(told.length > 0);
-    assert.ok(told.some((text) => /^target \d .* the delay is [\d.]+ m?s higher.*certainty: \w+$/.test(text)), told.join("\n"));
+    assert.ok(told.some((text) => /^target \d .* latency is [\d.]+ m?s higher.*certainty: \w+$/.test(text)), told.join("\n"));
     await isUsable("findings");
     const evidence = await run(`const more = one(".findings details"); more.querySelector("summary").click(); await frame();
       return { open: more.open, names: [...more.querySelectorAll("th")].map((e) => e.textContent), refuted: more.textContent.includes("Refuted by: ") }`);

@@ -1657,7 +1657,7 @@ var Pt = .12, K = .6, Ft = [
 	}
 	showTable() {
 		if (!this.table.open) return;
-		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Lt), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...bt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...yt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: every ${r}th column; the CSV has all` : ""}`), a, e("tbody", {}, ...i)));
+		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Lt), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...bt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...yt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: 1 of ${r} columns; the CSV has all` : ""}`), a, e("tbody", {}, ...i)));
 		this.table.replaceChildren(e("summary", {}, "View as a table"), o);
 	}
 	show(e) {

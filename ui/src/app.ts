@@ -257,7 +257,7 @@ export class App {
 
   private tell(hit: Hit | undefined): void {
     this.hit = hit;
-    this.hitText.replaceChildren(hit ? make("b", {}, moment(hit.at, Math.min(this.nsPerPixel, 1e4))) : "Point at the picture: what is there is told here, with its frame.");
+    this.hitText.replaceChildren(hit ? make("b", {}, moment(hit.at, Math.min(this.nsPerPixel, 1e4))) : "Point at the plot to see what is there and its frame number.");
     if (hit) this.hitText.append(` ${hit.what}`);
     this.filter.textContent = hit ? `frame.number == ${hit.frame}` : "";
     this.copier.hidden = !hit;
@@ -301,7 +301,7 @@ export class App {
     if (!place) return;
     this.cursor = { ns: place.at, value: undefined, pinned: true };
     this.show(clamp(place.view, this.all));
-    this.tell({ frame, at: place.at, what: place.exact ? place.what : "is not of these flows; beside it" });
+    this.tell({ frame, at: place.at, what: place.exact ? place.what : "belongs to other flows; the nearest point" });
     this.stage.scrollIntoView({ block: "start", behavior: "smooth" });
     this.stage.focus({ preventScroll: true });
   }

@@ -35,7 +35,7 @@ describe("rare events", () => {
     ]);
   });
 
-  it("in view are told, and how many more there are", () => {
+  it("in view are listed, and how many more there are", () => {
     const events = new Events([at(10), at(20), at(30), at(40)]);
     const { events: some, count } = events.within({ start: 15, end: 50 }, 2);
     expect([some.map((e) => e.at), count]).toEqual([[20, 30], 3]);

@@ -52,7 +52,7 @@ describe("numbers as a person reads them", () => {
     expect(thousands(value)).toBe(text);
   });
 
-  it("gives a moment as many decimals as a pixel tells", () => {
+  it("gives a moment as many decimals as a pixel resolves", () => {
     expect(moment(12_345_678_901, 1e9)).toBe("12 s");
     expect(moment(12_345_678_901, 1e6)).toBe("12.346 s");
     expect(moment(12_345_678_901, 1)).toBe("12.345678901 s");

@@ -14,7 +14,7 @@ function echoes(seed: number, count: number): ProbeData {
 }
 
 describe("a mark", () => {
-  it("under the cursor is told with its frame", () => {
+  it("under the cursor is shown with its frame", () => {
     for (let seed = 1; seed < 30; seed++) {
       const probes = echoes(seed, 200);
       const i = seed * 5;

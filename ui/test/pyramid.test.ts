@@ -34,7 +34,7 @@ describe("the pyramid", () => {
 });
 
 describe("a line", () => {
-  it.each(SEEDS)("colours in each pixel column what all its samples would (seed %d)", (seed) => {
+  it.each(SEEDS)("colors in each pixel column what all its samples would (seed %d)", (seed) => {
     const next = random(seed);
     const at = times(next, 20_000);
     const values = Float64Array.from(at, () => Math.floor(next() * 1000));

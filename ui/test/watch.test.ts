@@ -56,7 +56,7 @@ describe("tiles", () => {
     expect(closer.map(({ tile, first, last }) => (last - first) * tile.width).reduce((a, b) => a + b, 0)).toBeGreaterThanOrEqual(3_600);
     expect(asked.length).toBeLessThan(12);
   });
-  it("that are over are never asked for again, and a failed one is told and asked for later", async () => {
+  it("that are over are never asked for again, and a failed one is reported and requested later", async () => {
     let [now, calls, broken] = [NOW * 1e3, 0, true];
     const load = async (_: number, from: number, to: number): Promise<Columns> => {
       calls++;

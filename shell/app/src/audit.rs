@@ -1,72 +1,71 @@
-//! The queue points of a host, from its files to findings.
+//! Audits a host: reads its files, finds its queue points and the worst delay of each.
 use crate::{AppError, CancelToken};
 use fathom_audit::{Facts, KnownRates, Observed, Tree, audit};
 use fathom_audit_facts::{
     RemoteError, add_all, add_flowtables, add_qdiscs, add_unsent, add_wifi, files, remote, sampled,
 };
 use fathom_diagnose::{Diagnosis, diagnose_audit};
-use fathom_report::command_document;
+use fathom_report::{CommandDocument, command_document};
 use fathom_run::HostAudit;
 use fathom_units::{Duration, Rate, Time};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{fmt, io};
 
-/// Time between two samples: a queue that fills and drains in less is no problem.
+/// Time between two samples. A queue that fills and drains in less time is not a problem.
 const SAMPLE_EVERY: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// Where the files of a host are read.
+/// The source of the files of a host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AuditSource {
-    /// This host, which may be observed for a time while something loads it.
+    /// This host. It can be observed for a time, while something loads it.
     Local {
-        /// For how long, at most.
+        /// Maximum duration of the observation.
         observe: Option<Duration>,
     },
-    /// Another host, by the shell there.
+    /// Another host, through a remote shell.
     Remote {
-        /// Its address, as the remote shell takes it.
+        /// Address of the host, as the remote shell accepts it.
         host: String,
-        /// The remote shell, with its arguments.
+        /// Remote shell command, with its arguments.
         rsh: String,
-        /// The longest time that reading may take.
+        /// Maximum time to read the files.
         timeout: Duration,
     },
-    /// A directory with files of a host, as they were saved.
+    /// A directory with the saved files of a host.
     Directory(PathBuf),
 }
 
 /// A rate that the user knows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamedRate {
-    /// The interface; `None` for the line beyond the interface with the default route.
+    /// The interface. `None` is the link beyond the interface with the default route.
     pub interface: Option<String>,
-    /// Its rate.
+    /// The rate.
     pub rate: Rate,
 }
 
-/// What is audited.
+/// A request to audit a host.
 #[derive(Clone, Debug)]
 pub struct AuditRequest {
-    /// Where the files are read.
+    /// The source of the files.
     pub source: AuditSource,
-    /// Rates that no file says; the last of each interface counts.
+    /// Rates that no file contains. The last one of each interface counts.
     pub rates: Vec<NamedRate>,
-    /// Directory in which the files are saved.
+    /// Directory to which the files are saved.
     pub save: Option<PathBuf>,
 }
 
-/// Something that the caller may want to show before the result.
+/// An event that the caller can show before the result.
 #[derive(Debug)]
 pub enum AuditEvent<'a> {
-    /// The kernel does not list its queue disciplines: the defaults are assumed.
+    /// The kernel does not list its queue disciplines. The audit assumes the defaults.
     QdiscsUnknown(io::Error),
     /// `/sys` shows another network namespace than that of this process.
     OtherNamespace,
-    /// So many files were saved.
+    /// The files were saved.
     Saved {
-        /// How many.
+        /// Number of files.
         files: usize,
         /// The directory.
         directory: &'a Path,
@@ -83,18 +82,18 @@ pub enum AuditError {
         /// The host or the directory.
         source: String,
     },
-    /// A rate is that of an interface which the host does not have.
+    /// A rate names an interface that the host does not have.
     UnknownInterface {
         /// The name.
         name: String,
-        /// Names that it has.
+        /// The interfaces of the host.
         known: Vec<String>,
     },
     /// A file could not be saved.
     Save {
         /// The file.
         path: String,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
 }
@@ -107,14 +106,16 @@ impl fmt::Display for AuditError {
                 write!(f, "{source}: no network interfaces below sys/class/net")
             }
             AuditError::UnknownInterface { name, known } => {
-                write!(f, "--rate {name}=...: no such interface (there are: {})", known.join(", "))
+                write!(f, "--rate {name}=...: no such interface (known: {})", known.join(", "))
             }
-            AuditError::Save { path, source } => write!(f, "{path}: {source}\n  try: --save DIR elsewhere"),
+            AuditError::Save { path, source } => {
+                write!(f, "cannot write {path}: {source}\n  try: --save DIR elsewhere")
+            }
         }
     }
 }
 
-/// The host, and what its queue points show.
+/// The audited host and its diagnosis.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AuditOutcome {
     /// The host and its interfaces.
@@ -126,16 +127,17 @@ pub struct AuditOutcome {
 impl AuditOutcome {
     /// The JSON document.
     #[must_use]
-    pub fn document(&self) -> Value {
-        let headline = fathom_prose::audit_verdict(&self.diagnosis);
+    pub fn document(&self) -> CommandDocument {
+        let headline = fathom_prose::audit_verdict(&self.diagnosis).headline;
         command_document("audit", headline, &self.diagnosis, ("audit", &self.host))
     }
 }
 
-/// Reads a host, observes it if that is requested, and judges its queue points. Cancelling ends the observation early.
+/// Reads a host, observes it if requested, and diagnoses its queue points. Cancelling ends the
+/// observation early.
 ///
 /// # Errors
-/// If files cannot be read or saved, or a rate is that of no interface.
+/// If files cannot be read or saved, or a rate names an unknown interface.
 pub fn run(
     request: &AuditRequest,
     cancel: &CancelToken,
@@ -186,7 +188,7 @@ fn read(source: &AuditSource, events: &mut dyn FnMut(AuditEvent<'_>)) -> Result<
         Ok(false) => events(AuditEvent::OtherNamespace),
         Ok(true) => {}
     }
-    // A kernel without Wi-Fi reports nothing about it, and one without nf_tables no flow tables; configuration files remain.
+    // A kernel without Wi-Fi or nf_tables has nothing to report; configuration files still can.
     let _ = add_wifi(&mut tree);
     let _ = add_flowtables(&mut tree);
     Ok(tree)
@@ -209,14 +211,14 @@ fn known_rates(rates: &[NamedRate], facts: &Facts) -> Result<KnownRates, AuditEr
     Ok(known)
 }
 
-/// Samples until the time is over, or until it is cancelled.
+/// Samples the queues until the time is over or the token is cancelled.
 fn observe(time: Duration, cancel: &CancelToken) -> Observed {
     let start = Instant::now();
     let mut observed = Observed::default();
     while start.elapsed().as_nanos() < u128::from(time.as_nanos()) && !cancel.is_cancelled() {
         let begun = Instant::now();
         let mut tree = sampled(Path::new("/"));
-        // What this kernel does not report is not observed, and the queue point says so.
+        // Queues that this kernel does not report are not observed; their queue points say so.
         let _ = add_qdiscs(&mut tree);
         let _ = add_unsent(&mut tree);
         let now = Time::from_nanos(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));

@@ -1,6 +1,6 @@
-//! The line that a result shows, and what another queue would do on it.
-use crate::AppError;
+//! Fits a line to a result, and simulates another queue on that line.
 use crate::sim::simulate;
+use crate::{AppError, CancelToken};
 use fathom_diagnose::{LineEstimate, SideEstimate, estimate_line};
 use fathom_qdisc::Spec;
 use fathom_run::Run;
@@ -8,47 +8,48 @@ use fathom_scenario::{Plan, parse};
 use fathom_units::{Direction, Ratio};
 use std::path::Path;
 
-/// A queue for a side of the fitted line that never queued: no more than what was measured there.
+/// Queue of a direction in which no queue was measured: one that keeps delay short.
 const UNKNOWN_QUEUE: &str = "fq_codel";
-/// Of a side that was not loaded: any rate that does not hold back acknowledgements.
+/// Rate of a direction that was not loaded, bit/s: high enough not to delay acknowledgments.
 const UNLOADED_RATE: f64 = 1e9;
-/// Bytes that the shaper in front of the line lets go at once: two full packets, as little as a timer allows.
+/// Burst of the shaper in front of the line, in bytes: two full packets, the minimum that a timer
+/// allows.
 const SHAPER_BURST: u64 = 3028;
 
-/// A result, and the line that was fitted to it.
+/// A result and the line fitted to it.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// The result.
+    /// The measured result.
     pub measured: Run,
-    /// The line.
+    /// The fitted line.
     pub line: LineEstimate,
-    /// The direction whose queue delays most, which is the one that is loaded.
+    /// The direction with the longest queueing delay. The simulation loads this direction.
     pub direction: Direction,
-    /// The simulation of the fitted line, loaded as it was measured.
+    /// The simulation of the fitted line with the measured load.
     pub fitted: Run,
 }
 
-/// Fits a line to the result at `path`, and simulates it.
+/// Fits a line to the result at `path` and simulates it.
 ///
 /// # Errors
-/// If the result cannot be read, or shows no line that can be fitted.
+/// If the result cannot be read, or no line can be fitted to it.
 pub fn fit(path: &Path, seed: u64) -> Result<Fit, AppError> {
     let measured = fathom_store::load(path).map_err(AppError::Load)?;
     let line = estimate_line(&measured).map_err(|why| AppError::NoFit { path: path.to_owned(), why })?;
     let direction = worse(&line);
-    let fitted = simulate(&plan(&line, direction, None)?, seed).run;
+    let fitted = simulate(&plan(&line, direction, None)?, seed, &CancelToken::new()).run;
     Ok(Fit { measured, line, direction, fitted })
 }
 
 /// Simulates the fitted line with another queue.
 ///
 /// # Errors
-/// If the queue makes no scenario.
+/// If the queue is not valid in a scenario.
 pub fn try_queue(fit: &Fit, trial: &Trial, seed: u64) -> Result<Run, AppError> {
-    Ok(simulate(&plan(&fit.line, fit.direction, Some(trial))?, seed).run)
+    Ok(simulate(&plan(&fit.line, fit.direction, Some(trial))?, seed, &CancelToken::new()).run)
 }
 
-/// The direction whose queue delays most.
+/// The direction with the longest queueing delay.
 fn worse(line: &LineEstimate) -> Direction {
     let delay = |side: &Option<SideEstimate>| {
         side.as_ref().map_or(-1.0, |s| s.buffer_bytes.unwrap_or(0.0) * 8.0 / s.bits_per_second)
@@ -61,7 +62,8 @@ fn worse(line: &LineEstimate) -> Direction {
 pub struct Trial {
     /// The queue.
     pub queue: Spec,
-    /// For a shaper in front of the line: its share of the line's rate.
+    /// Rate of a shaper in front of the line, as a share of the line's rate. `None` without a
+    /// shaper.
     pub share: Option<f64>,
 }
 
@@ -83,7 +85,8 @@ pub fn parse_trial(text: &str) -> Result<Trial, AppError> {
     }
 }
 
-/// The scenario of the fitted line, loaded in `direction` as it was measured, with the trial in place.
+/// The scenario of the fitted line with the measured load in `direction` and the queue of the
+/// trial.
 fn plan(line: &LineEstimate, direction: Direction, trial: Option<&Trial>) -> Result<Plan, AppError> {
     let half_ms = line.idle_rtt_s * 1e3 / 2.0;
     let (up, down) = (side(line.up.as_ref(), half_ms, trial), side(line.down.as_ref(), half_ms, trial));
@@ -106,7 +109,7 @@ fn plan(line: &LineEstimate, direction: Direction, trial: Option<&Trial>) -> Res
     Ok(parse(&text, "the fitted line")?)
 }
 
-/// One direction: the router before the line, and the line.
+/// One direction of the scenario: the router in front of the line, and the line.
 struct Side {
     router: String,
     line: String,
@@ -128,7 +131,7 @@ fn side(estimate: Option<&SideEstimate>, half_ms: f64, trial: Option<&Trial>) ->
     }
 }
 
-/// `queue` behind a shaper of `rate`; CAKE has its own.
+/// `queue` behind a shaper at `rate` bit/s. CAKE has its own shaper.
 fn shaper(queue: &Spec, rate: f64) -> String {
     match queue {
         Spec::Cake(_) => format!("{queue} bandwidth {rate:.0}bit"),

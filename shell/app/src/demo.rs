@@ -1,4 +1,4 @@
-//! The same upload twice: over a bloated line, and over one whose queue is managed.
+//! The demo: the same upload over a bloated line and over a line with a managed queue.
 use crate::emulated::{EmulatedTest, Load, measure};
 use crate::output::write;
 use crate::results::{DiagnosedRun, borrowed, diagnosed};
@@ -11,23 +11,25 @@ use fathom_scenario::{LinePlan, Plan};
 use fathom_units::Duration;
 use std::path::{Path, PathBuf};
 
-/// The two runs together may take 60 s. CUBIC fills seed 3's buffer in about 12 s.
+/// Phases of the first run: kind, minimum and maximum in seconds. Both runs together may take 60 s.
+/// CUBIC fills the buffer of the default line in about 12 s.
 const BEFORE: [(PhaseKind, u64, u64); 3] =
     [(PhaseKind::Idle, 2, 3), (PhaseKind::Up, 16, 22), (PhaseKind::Drain, 1, 4)];
-/// A managed queue shows nothing after 12 s that it did not show before.
+/// Phases of the second run. A managed queue shows nothing new after 12 s.
 const AFTER: [(PhaseKind, u64, u64); 3] =
     [(PhaseKind::Idle, 2, 3), (PhaseKind::Up, 12, 14), (PhaseKind::Drain, 1, 2)];
 
 /// The line of the demo: a cable line of 2011 with the buffer of its modem.
 pub const LINE: &str = "seifried-2011";
 /// The queue of the second run.
-// RFC 8290 section 5.2.2 wants a target of at least one packet's time, and sqm-scripts more. At 3 Mbit/s that is
-// 4 ms: the default of 5 ms costs one upload some 5 % of its goodput, 10 ms some 2 %, and other flows notice neither.
+// RFC 8290 section 5.2.2 requires a target of at least one packet's transmission time;
+// sqm-scripts uses more. At 3 Mbit/s one packet takes 4 ms: the default target of 5 ms costs one
+// upload about 5 % of its goodput, 10 ms about 2 %, and other flows are not affected.
 pub const QUEUE: &str = "fq_codel target 10ms";
-/// The folder of the results and of the report.
+/// Directory of the results and the report.
 pub const FOLDER: &str = "fathom-demo";
 
-/// A line, and the queue that is to manage it.
+/// A line, and the queue of the second run.
 #[derive(Clone, Debug)]
 pub struct DemoRequest {
     /// The line.
@@ -42,7 +44,7 @@ pub struct DemoRequest {
     pub congestion_control: String,
 }
 
-/// Measures the line, and then the line with the other queue unless it is cancelled before.
+/// Measures the line and then, unless cancelled, the line with the other queue.
 ///
 /// # Errors
 /// As [`measure()`].
@@ -61,10 +63,10 @@ pub fn run(
     Ok(runs.into_iter().map(diagnosed).collect())
 }
 
-/// Writes the runs and a page of both into `folder`; gives the page.
+/// Writes both runs and a page to `folder`. Returns the path of the page.
 ///
 /// # Errors
-/// If the system refuses to write.
+/// If a file cannot be written.
 pub fn save(folder: &Path, runs: &[DiagnosedRun]) -> Result<PathBuf, AppError> {
     for (name, (run, diagnosis)) in ["before.json.gz", "after.json.gz"].iter().zip(runs) {
         write(&folder.join(name), &[(run, diagnosis)])?;
@@ -74,7 +76,7 @@ pub fn save(folder: &Path, runs: &[DiagnosedRun]) -> Result<PathBuf, AppError> {
     Ok(page)
 }
 
-/// The queue in front of the slowest uplink, in words.
+/// The queue in front of the slowest uplink, as text.
 fn bottleneck_queue(line: &LinePlan) -> String {
     let slowest =
         line.hops.iter().filter(|h| h.up.nominal_rate().is_some()).min_by_key(|h| h.up.nominal_rate());

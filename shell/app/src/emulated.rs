@@ -1,7 +1,7 @@
 //! A test over an emulated line: real kernel TCP, both ends on this machine.
 //!
-//! The process must be able to make network namespaces: see `fathom_os::userns::become_root`, which has to be called before
-//! the first thread is started.
+//! The process must be able to create network namespaces: call `fathom_os::userns::become_root`
+//! before the first thread starts.
 use crate::{AppError, CancelToken, MeasureEvent};
 use fathom_client::{Event, PhasePlan, TestConfig, run_test};
 use fathom_lab::workload::{Played, Player};
@@ -12,20 +12,20 @@ use fathom_scenario::{LinePlan, LoadPlan, Plan, RunPlan, WorkloadPlan, load_kind
 use fathom_server::{Config, Server};
 use fathom_units::{Direction, Duration};
 
-/// A line, and what is sent over it.
+/// A request for a test over an emulated line.
 #[derive(Clone, Debug)]
 pub struct EmulatedTest {
     /// The line.
     pub line: LinePlan,
-    /// What is sent.
+    /// The load.
     pub load: Load,
-    /// What is measured, for people.
+    /// Title of the measurement.
     pub title: String,
-    /// The command that the run names: `demo` or `lab`.
+    /// The command that the run records: `demo` or `lab`.
     pub command: &'static str,
 }
 
-/// What is sent over the line.
+/// The load of the line.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// Flows of the test itself in each loaded direction.
@@ -36,7 +36,7 @@ pub struct Load {
     pub phases: Vec<PhasePlan>,
     /// Seed of the line's random numbers.
     pub seed: u64,
-    /// What is sent instead of the test's own flows.
+    /// Workloads that replace the flows of the test.
     pub workloads: Option<Workloads>,
 }
 
@@ -48,7 +48,8 @@ pub struct Workloads {
 }
 
 impl Load {
-    /// The scenario's own load and workloads. Bulk transfers alone, as many up as down, are a test's own.
+    /// The load and workloads of a scenario. If the scenario has only bulk transfers, in one
+    /// direction or equally many in both, the test sends them itself.
     ///
     /// # Errors
     /// If the scenario sends nothing, or has a workload that only the simulator has.
@@ -87,7 +88,7 @@ impl Load {
 }
 
 impl Workloads {
-    /// A player that has entered both sides of the lab.
+    /// A player in the network namespaces of both ends of the lab.
     fn player(&self, lab: &Lab, seed: u64, clock: Clock) -> Result<Player, AppError> {
         let seed = seed.wrapping_add(self.run.seed);
         let player = Player::new(self.workloads.clone(), self.run, seed, clock);
@@ -97,7 +98,7 @@ impl Workloads {
         lab.in_server(|| player.enter(Direction::Down, far))?.map_err(AppError::Workload)?;
         Ok(player)
     }
-    /// Adds what came of it to the test that was made at the same time.
+    /// Adds the results of the workloads to the run of the simultaneous test.
     fn add(&self, run: &mut Run, played: Played) {
         run.series.extend(played.series);
         run.notes.extend(played.notes);
@@ -111,10 +112,10 @@ impl Workloads {
     }
 }
 
-/// Builds the line, tests over it, and adds what the line knows of its queues.
+/// Builds the line, runs the test, and adds the queue statistics of the line.
 ///
 /// # Errors
-/// If the line, the server or the workloads cannot be made, or if the test measures nothing.
+/// If the line, the server or the workloads cannot be started, or the test measures nothing.
 pub fn measure(
     request: &EmulatedTest,
     cancel: &CancelToken,
@@ -158,7 +159,7 @@ pub fn measure(
     Ok(run)
 }
 
-/// Adds what the line knows of itself to a run over it.
+/// Adds the queue statistics of the line to a run.
 pub(crate) fn add_report(run: &mut Run, report: LabReport) {
     run.series.extend(report.series);
     run.notes.extend(report.notes);

@@ -1,4 +1,4 @@
-//! Why a use case has no result, and the class of its exit code.
+//! Errors of the use cases, and their exit classes.
 #[cfg(feature = "full")]
 mod command;
 
@@ -8,7 +8,6 @@ use fathom_lab::LabError;
 use fathom_scenario::{BUILTIN_NAMES, ScenarioError};
 use fathom_server::ServerError;
 use fathom_store::StoreError;
-use fathom_text::nearest;
 use fathom_units::Duration;
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -56,6 +55,7 @@ impl ExitClass {
 }
 
 /// Number of known names that an error lists.
+#[cfg(feature = "full")]
 const MANY: usize = 12;
 
 /// Why a use case has no result. `Display` names the object, the value and the limit.
@@ -75,10 +75,10 @@ pub enum AppError {
     Unreadable {
         /// The file, as given.
         name: String,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
-    /// A scenario is wrong.
+    /// A scenario is not valid.
     Scenario(ScenarioError),
     /// A scenario has neither a load nor workloads.
     NothingToSend {
@@ -89,30 +89,30 @@ pub enum AppError {
     Unplayable {
         /// The scenario's name.
         scenario: String,
-        /// Which workload, and why.
+        /// The workload and the reason.
         why: String,
     },
-    /// A name of the request names nothing.
+    /// A name of the request is unknown.
     NoSuch {
-        /// What it should name.
+        /// The kind of object that the name should denote.
         object: &'static str,
         /// The name.
         name: String,
         /// The nearest known name, or the known names.
         hint: String,
     },
-    /// The emulated line could not be made or failed.
+    /// The emulated line could not be created or failed.
     Lab(LabError),
     /// A program inside a lab could not be started.
     Program {
         /// The program.
         program: String,
-        /// Why.
+        /// The reason.
         source: LabError,
     },
-    /// It is not known how a program inside a lab ended.
+    /// The exit status of a program inside a lab is unknown.
     ProgramEnd {
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
     /// The server of a lab could not be started.
@@ -121,11 +121,11 @@ pub enum AppError {
     Workload(io::Error),
     /// The test did not measure anything.
     Test(TestError),
-    /// The interval of samples is too short.
+    /// The sample interval is too short.
     SampleInterval {
         /// The interval.
         interval: Duration,
-        /// The shortest that is allowed.
+        /// The minimum.
         min: Duration,
     },
     /// A result cannot be read.
@@ -136,7 +136,7 @@ pub enum AppError {
     Truth {
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
     /// A file cannot be written.
@@ -146,35 +146,35 @@ pub enum AppError {
         /// The reason.
         reason: String,
     },
-    /// The ending of a file's name selects no format.
+    /// The extension of a file name is unknown.
     Format {
         /// The file.
         path: PathBuf,
     },
-    /// A file would be written into a directory that does not exist.
+    /// The directory of an output file does not exist.
     NoDirectory {
         /// The directory.
         path: PathBuf,
     },
-    /// A format holds one run, and there are several.
+    /// A format holds one run, but there are several.
     SeveralRuns {
         /// The file.
         path: PathBuf,
-        /// How many.
+        /// Number of runs.
         runs: usize,
     },
-    /// A result does not show a line that can be fitted.
+    /// No line can be fitted to a result.
     NoFit {
         /// The file of the result.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// The queue to try on a fitted line is wrong.
+    /// The queue to try on a fitted line is not valid.
     Trial {
-        /// As given.
+        /// The text of the argument.
         text: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// The direction to load was not loaded when the result was measured.
@@ -184,23 +184,23 @@ pub enum AppError {
         /// The limit.
         max: u64,
     },
-    /// There is neither a capture nor an interface.
+    /// Neither a capture nor an interface is given.
     NothingToRead,
-    /// Standard input is several captures at once.
+    /// Standard input is given as more than one capture.
     SeveralStdin,
     /// A capture cannot be opened.
     CannotOpen {
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
-    /// A file that is read would be written over.
+    /// An output file would overwrite an input file.
     WouldOverwrite {
         /// The file.
         path: PathBuf,
     },
-    /// A page and exports need a file, which is read a second time.
+    /// A page and exports need a file, because they read the capture a second time.
     NeedsFile,
     /// Captures are not of one path.
     CapturePath(String),
@@ -208,27 +208,27 @@ pub enum AppError {
     NoFlow {
         /// The number.
         number: u32,
-        /// How many flows the capture has.
+        /// Number of flows in the capture.
         count: usize,
     },
-    /// A file could not be written to its end.
+    /// A file could not be written completely.
     CutShort {
         /// The file.
         path: PathBuf,
     },
     /// The system gives no random numbers.
     NoRandomness(String),
-    /// The configuration of a watch has a mistake; the text names its place.
+    /// The configuration of a watch has an error. The text names its place.
     WatchPlan(String),
     /// This process may not send the probes of a watch.
     NotPermitted(String),
     /// The threads of a watch could not be started.
     Monitor(String),
-    /// A history cannot be opened, read or written: why.
+    /// A history cannot be opened, read or written. The text is the reason.
     History(String),
     /// Neither `XDG_STATE_HOME` nor `HOME` is set.
     NoStateDirectory,
-    /// No target of a configuration of another program can be watched.
+    /// The configuration of another program has no target that a watch can probe.
     NothingToWatch {
         /// The configuration.
         file: String,
@@ -242,17 +242,17 @@ pub enum AppError {
     NoDatabases {
         /// The directory.
         path: PathBuf,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
-    /// A directory for files of a result cannot be made.
+    /// A directory for result files cannot be created.
     CannotMakeDirectory {
         /// The directory.
         path: PathBuf,
-        /// The system's answer.
+        /// The system error.
         source: io::Error,
     },
-    /// A plan that was read again has a receiver that this process cannot notify.
+    /// A reloaded plan has a receiver that this process cannot notify.
     ReceiverRunsProgram {
         /// The receiver's name.
         receiver: String,
@@ -262,7 +262,7 @@ pub enum AppError {
 impl AppError {
     #[cfg(feature = "full")]
     pub(crate) fn no_such(object: &'static str, name: &str, known: &[&str]) -> Self {
-        let hint = match (nearest(name, known), known.len()) {
+        let hint = match (fathom_text::nearest(name, known), known.len()) {
             (Some(near), _) => format!("did you mean \"{near}\"?"),
             (None, 0) => "there is none".to_owned(),
             (None, 1..=MANY) => format!("known: {}", known.join(", ")),
@@ -270,7 +270,7 @@ impl AppError {
         };
         AppError::NoSuch { object, name: name.to_owned(), hint }
     }
-    /// The error of another crate that says everything by itself.
+    /// The error of another crate that needs no further words.
     const fn cause(&self) -> Option<&dyn fmt::Display> {
         Some(match self {
             #[cfg(feature = "full")]
@@ -290,12 +290,15 @@ impl AppError {
             _ => return None,
         })
     }
-    /// What the error means to a caller that looks at nothing else.
+    /// The exit class of the error.
     #[must_use]
-    pub const fn class(&self) -> ExitClass {
+    pub fn class(&self) -> ExitClass {
         match self {
             #[cfg(feature = "full")]
             AppError::Command(error) => error.class(),
+            AppError::CannotOpen { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                ExitClass::Input
+            }
             AppError::Lab(_)
             | AppError::Program { .. }
             | AppError::ProgramEnd { .. }
@@ -332,13 +335,13 @@ impl fmt::Display for AppError {
 }
 
 impl AppError {
-    /// Writes an error that is of this crate.
+    /// Writes an error of this crate.
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AppError::UnknownLine { name, .. } => {
                 write!(f, "there is no built-in line {name:?} (known: {})", BUILTIN_NAMES.join(", "))
             }
-            AppError::Unreadable { name, source } => write!(f, "{name}: {source}"),
+            AppError::Unreadable { name, source } => write!(f, "cannot read {name}: {source}"),
             AppError::NothingToSend { scenario } => {
                 write!(f, "{scenario}: the scenario has no [load] and no [[workload]]: nothing to send")
             }
@@ -346,7 +349,7 @@ impl AppError {
             AppError::NoSuch { object, name, hint } => {
                 write!(f, "there is no {object} {name:?} ({hint})")
             }
-            AppError::Program { program, source } => write!(f, "{program}: {source}"),
+            AppError::Program { program, source } => write!(f, "{program:?}: {source}"),
             AppError::SampleInterval { interval, min } => {
                 write!(
                     f,
@@ -354,7 +357,7 @@ impl AppError {
                 )
             }
             AppError::Truth { path, source } => write!(f, "cannot write {}: {source}", path.display()),
-            AppError::Unwritable { path, reason } => write!(f, "{}: {reason}", path.display()),
+            AppError::Unwritable { path, reason } => write!(f, "cannot write {}: {reason}", path.display()),
             AppError::Format { path } => {
                 write!(f, "{}: unknown extension (known: {})", path.display(), output::extensions())
             }
@@ -386,8 +389,9 @@ impl AppError {
             AppError::OtherContent { path } => {
                 write!(f, "{}: the file exists with other content; it is not overwritten", path.display())
             }
-            AppError::NoDatabases { path, source } | AppError::CannotMakeDirectory { path, source } => {
-                write!(f, "{}: {source}", path.display())
+            AppError::NoDatabases { path, source } => write!(f, "cannot read {}: {source}", path.display()),
+            AppError::CannotMakeDirectory { path, source } => {
+                write!(f, "cannot create {}: {source}", path.display())
             }
             AppError::ReceiverRunsProgram { receiver } => write!(
                 f,

@@ -1,5 +1,5 @@
-//! A shaper on an interface: at rates that are given, at rates that are searched and verified, or at rates that follow the line; which
-//! shapers are on; and their undoing.
+//! Shapes an interface: to given rates, to rates that are searched for and verified, or to rates
+//! that follow the line. Also the status of shapers, and their rollback.
 mod apply;
 mod autorate;
 mod error;
@@ -19,29 +19,28 @@ use fathom_client::Event as TestEvent;
 use fathom_diagnose::Diagnosis;
 use fathom_fix::auto::Status;
 use fathom_os::userns;
-use fathom_report::{FixData, command_document};
+use fathom_report::{CommandDocument, FixData, command_document};
 use fathom_run::Finding;
 use fathom_shape::fix::Event;
 use fathom_shaper::{Boot, Place, Plan, conflicts};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes the command of the process that restores the interface if this one dies.
+/// Creates the command of the watchdog process, which restores the interface if this process dies.
 pub type Watchdog<'a> = &'a dyn Fn() -> Command;
 
-/// What a fix reports on the way.
+/// Progress of a fix.
 #[derive(Debug)]
 pub enum FixProgress<'a> {
-    /// What conflicts with a shaper on this interface, before anything is changed.
+    /// Conflicts with a shaper on this interface, found before anything is changed.
     Conflicts(&'a [Finding]),
-    /// What an earlier fix left was rolled back, or could not be used: in words.
+    /// A note on the state of an earlier fix: it was rolled back or could not be used.
     Note(&'a str),
-    /// This is going to be done, with its undo commands.
+    /// The plan, with its undo commands.
     Plan(&'a Plan),
-    /// The shaper is on, and is rolled back after the requested time.
+    /// The shaper is on. It is rolled back after the requested time.
     Holding,
-    /// The line without a shaper.
+    /// Diagnosis of the line without a shaper.
     Baseline(&'a Diagnosis),
     /// A step of a search.
     Step(&'a Event),
@@ -49,16 +48,16 @@ pub enum FixProgress<'a> {
     Checks(&'a [Finding]),
     /// An event of the running test.
     Test(&'a TestEvent),
-    /// Autorate has set both rates, or kept them.
+    /// Autorate has decided on both rates.
     Tick(&'a Status),
 }
 
-/// What a command of fix did or found, as its document has it.
+/// The result of a command of `fathom fix`, as in its document.
 #[derive(Clone, Debug)]
 pub struct FixResult {
-    /// One sentence.
+    /// The headline: one sentence.
     pub headline: String,
-    /// Checks, conflicts, and the line.
+    /// Checks, conflicts, and the diagnosis of the line.
     pub diagnosis: Diagnosis,
     /// What was done.
     pub data: FixData,
@@ -67,36 +66,36 @@ pub struct FixResult {
 impl FixResult {
     /// The JSON document.
     #[must_use]
-    pub fn document(&self) -> Value {
+    pub fn document(&self) -> CommandDocument {
         command_document("fix", self.headline.clone(), &self.diagnosis, ("fix", &self.data))
     }
 }
 
-/// A fix that the system makes again when it starts.
+/// A request to apply the fix again when the system starts.
 pub struct BootRequest<'a> {
-    /// The root of the system that starts.
+    /// Root directory of the system.
     pub root: &'a Path,
-    /// The commands that make this plan and undo it.
+    /// Creates the commands that apply a plan and undo it.
     pub commands: &'a dyn Fn(&Plan) -> BootCommands,
 }
 
-/// Words of the two commands of a system that starts and stops.
+/// The commands that the system runs at its start and stop, as words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BootCommands {
-    /// Makes the fix.
+    /// Applies the fix.
     pub apply: Vec<String>,
     /// Undoes it.
     pub undo: Vec<String>,
 }
 
-/// A file for the start of the system, not written yet.
+/// The file that applies the fix at system start, not written yet.
 struct BootFile {
     boot: Boot,
     text: String,
 }
 
 impl BootFile {
-    /// The file of a plan; fails if the system has no place for it.
+    /// The file for `plan`. Fails if the system has no place for it.
     fn new(request: &BootRequest<'_>, plan: &Plan) -> Result<BootFile, AppError> {
         let boot = Boot::of(request.root, &plan.device)?;
         let BootCommands { apply, undo } = (request.commands)(plan);
@@ -109,12 +108,12 @@ impl BootFile {
     }
 }
 
-/// Queues can be changed by root only.
+/// Fails unless this process may change queues.
 fn require_root() -> Result<(), AppError> {
     if userns::is_privileged() { Ok(()) } else { Err(FixFailure::NotRoot.into()) }
 }
 
-/// The interface that is named, or that of the only default route.
+/// The given interface, or the interface of the only default route.
 ///
 /// # Errors
 /// If there is no default route, or there are several.
@@ -133,7 +132,7 @@ pub fn choose_interface(named: Option<&str>) -> Result<String, AppError> {
     }
 }
 
-/// The places of one interface, or of all that have a state.
+/// The state of one interface, or of all that have one.
 fn places(folder: &Path, interface: Option<&str>) -> Result<Vec<Place>, AppError> {
     Ok(match interface {
         Some(interface) => vec![Place::new(folder, interface)],

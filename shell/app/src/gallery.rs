@@ -1,10 +1,10 @@
-//! Every scenario with claims, and what comes out.
+//! Simulates every scenario with claims (published numbers), and checks them.
 use crate::output::make_directory;
 use crate::results::{DiagnosedRun, diagnosed};
 use crate::sim::simulate;
 use crate::{AppError, CancelToken};
 use fathom_diagnose::Diagnosis;
-use fathom_report::{ClaimRow, command_document};
+use fathom_report::{ClaimRow, CommandDocument, command_document};
 use fathom_run::Run;
 use fathom_scenario::{Plan, builtin_plan, gallery_names};
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ use std::sync::{Mutex, PoisonError};
 pub struct Exhibit {
     /// The scenario.
     pub plan: Plan,
-    /// Its run, if it has a line.
+    /// Its diagnosed run, if the scenario has a line.
     pub result: Option<DiagnosedRun>,
-    /// Its claims, each with what came out.
+    /// Its claims, each with the simulated result.
     pub claims: Vec<ClaimRow>,
 }
 
@@ -35,12 +35,12 @@ impl Exhibit {
     }
 }
 
-/// How many claims there are, and how many of them hold.
+/// Number of claims.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClaimCount {
-    /// All.
+    /// All claims.
     pub claims: usize,
-    /// Those that hold.
+    /// Claims that hold.
     pub held: usize,
 }
 
@@ -53,7 +53,7 @@ pub fn count(exhibits: &[Exhibit]) -> ClaimCount {
 
 /// The JSON document.
 #[must_use]
-pub fn document(exhibits: &[Exhibit]) -> Value {
+pub fn document(exhibits: &[Exhibit]) -> CommandDocument {
     let claim = |row: &ClaimRow| {
         json!({ "says": row.says, "published": row.published, "unit": row.unit, "expected": row.expected,
             "got": row.got, "holds": row.holds(), "note": row.note })
@@ -70,10 +70,10 @@ pub fn document(exhibits: &[Exhibit]) -> Value {
     command_document("sim gallery", headline, &Diagnosis::default(), ("gallery", data))
 }
 
-/// Writes the page with all pictures into `folder`; gives the page.
+/// Writes the page with all charts to `folder`. Returns the path of the page.
 ///
 /// # Errors
-/// If the system refuses to write.
+/// If a file cannot be written.
 pub fn save(folder: &Path, exhibits: &[Exhibit]) -> Result<PathBuf, AppError> {
     make_directory(folder)?;
     let page = folder.join("index.html");
@@ -82,7 +82,8 @@ pub fn save(folder: &Path, exhibits: &[Exhibit]) -> Result<PathBuf, AppError> {
     Ok(page)
 }
 
-/// Simulates the scenarios of these names, or all of the gallery, on all cores.
+/// Simulates the given scenarios, or all of the gallery, on all CPUs. If it is cancelled, the
+/// finished scenarios are returned.
 ///
 /// # Errors
 /// If a name is not in the gallery.
@@ -99,7 +100,7 @@ fn plans(names: &[String]) -> Result<Vec<Plan>, AppError> {
     Ok(wanted.filter_map(builtin_plan).collect::<Result<_, _>>()?)
 }
 
-/// All scenarios on all cores; the order of the results is that of the plans.
+/// Simulates all plans on all CPUs. The results are in the order of the plans.
 fn run_all(plans: &[Plan], cancel: &CancelToken) -> Vec<Exhibit> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
@@ -113,7 +114,10 @@ fn run_all(plans: &[Plan], cancel: &CancelToken) -> Vec<Exhibit> {
                     if cancel.is_cancelled() {
                         return;
                     }
-                    let item = exhibit(plan);
+                    let item = exhibit(plan, cancel);
+                    if cancel.is_cancelled() {
+                        return;
+                    }
                     done.lock().unwrap_or_else(PoisonError::into_inner).push((at, item));
                 }
             });
@@ -124,14 +128,14 @@ fn run_all(plans: &[Plan], cancel: &CancelToken) -> Vec<Exhibit> {
     items.into_iter().map(|(_, item)| item).collect()
 }
 
-fn exhibit(plan: &Plan) -> Exhibit {
-    let run = simulate(plan, 1).run;
+fn exhibit(plan: &Plan, cancel: &CancelToken) -> Exhibit {
+    let run = simulate(plan, 1, cancel).run;
     let claims = rows(plan, &run);
     let is_run = !plan.line.hops.is_empty();
     Exhibit { plan: plan.clone(), result: is_run.then(|| diagnosed(run)), claims }
 }
 
-/// The claims of `plan`, each with what came out of `run`.
+/// The claims of `plan`, each with the result in `run`.
 #[must_use]
 pub fn rows(plan: &Plan, run: &Run) -> Vec<ClaimRow> {
     let row = |claim: &fathom_scenario::Claim| ClaimRow {

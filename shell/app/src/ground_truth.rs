@@ -1,4 +1,4 @@
-//! `truth.json` in the directory of a lab's captures: what an analysis of them should find.
+//! `truth.json` in the capture directory of a lab: what an analysis of the captures should find.
 use crate::{AppError, VERSION};
 use fathom_lab::{CaptureReport, LabReport, Loss, QueueReport};
 use fathom_link::BottleneckParams;
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Writes the file, if there are captures; gives their number and the number of packets that they miss.
+/// Writes the file if there are captures. Returns the number of captures and of packets that they
+/// lack.
 pub(crate) fn save(
     directory: &Path,
     facts: &BTreeMap<fathom_run::Fact, String>,
@@ -23,7 +24,7 @@ pub(crate) fn save(
     Ok(Some((capture.files.len(), capture.files.iter().map(|file| file.missing).sum())))
 }
 
-/// A member of the list on a line of its own: the list is long, and people read it.
+/// Puts each member of the list on a separate line, for readability.
 fn document(
     facts: &BTreeMap<fathom_run::Fact, String>,
     line: &LinePlan,
@@ -45,7 +46,7 @@ fn document(
     let lists = [("files", lines(files)), ("queues", lines(queues)), ("losses", lines(losses))];
     let mut text = format!("{{\n\"tool_version\": {},\n\"facts\": {}", json!(VERSION), json!(facts));
     for (name, list) in lists {
-        // A String takes everything.
+        // Writing to a String cannot fail.
         let _ = write!(text, ",\n\"{name}\": {list}");
     }
     text + "\n}\n"

@@ -1,7 +1,7 @@
-//! Any program behind an emulated line.
+//! Runs a program behind an emulated line.
 //!
-//! The process must be able to make network namespaces: see `fathom_os::userns::become_root`, which has to be called before
-//! the first thread is started.
+//! The process must be able to create network namespaces: call `fathom_os::userns::become_root`
+//! before the first thread starts.
 use crate::emulated::add_report;
 use crate::{AppError, VERSION, ground_truth};
 pub use fathom_lab::{Addresses, CaptureOptions, QueueReport};
@@ -11,64 +11,66 @@ use fathom_run::{Fact, Instrument, Run, SCHEMA_VERSION};
 use fathom_scenario::LinePlan;
 use fathom_server::{Config, Server};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::process::Command;
 
-/// A program, the line that it runs behind, and what is recorded.
+/// A request to run a program behind a line.
 #[derive(Clone, Debug)]
 pub struct LabRequest {
-    /// Name of the line, for people: the run's title.
+    /// Name of the line: the title of the run.
     pub name: String,
     /// The line.
     pub line: LinePlan,
-    /// Congestion control of both ends' routes.
+    /// Congestion control at both ends, set per route.
     pub congestion_control: String,
     /// Seed of the line's random numbers.
     pub seed: u64,
-    /// Whether packets are captured, and where to.
+    /// Packet capture options. `None` captures nothing.
     pub capture: Option<CaptureOptions>,
-    /// The program on the user's side, with its arguments. Its environment has `FATHOM_SERVER` and `FATHOM_CLIENT`.
-    pub program: Vec<String>,
-    /// A program on the far side, next to the server.
-    pub far_program: Option<Vec<String>>,
-    /// What the run was made with, for people.
+    /// The program at the local end, with its arguments. `FATHOM_SERVER` and `FATHOM_CLIENT` are
+    /// set in its environment.
+    pub program: Vec<OsString>,
+    /// A program at the remote end, in addition to the server.
+    pub far_program: Option<Vec<OsString>>,
+    /// The settings of the run.
     pub facts: BTreeMap<Fact, String>,
 }
 
-/// What a lab reports while it exists.
+/// Progress of a lab.
 #[derive(Debug)]
 pub enum LabEvent<'a> {
-    /// The line is there, and a server on its far side.
+    /// The line and the server at its remote end are ready.
     Ready {
-        /// Addresses of the user's side.
+        /// Addresses of the local end.
         client: Addresses,
-        /// Addresses of the far side.
+        /// Addresses of the remote end.
         server: Addresses,
     },
-    /// The program has ended; this is what the queues did in the meantime.
+    /// The program has ended. These are the queue statistics.
     Queues(&'a [QueueReport]),
 }
 
-/// What came of a lab.
+/// The result of a lab.
 #[derive(Debug)]
 pub struct LabOutcome {
-    /// What the queues did: no probes, no phases.
+    /// The queue statistics, without probes or phases.
     pub run: Run,
-    /// Exit code of the program on the user's side.
+    /// Exit code of the program at the local end.
     pub exit_code: i32,
     /// The captures, if packets were captured.
     pub captures: Option<Captures>,
 }
 
-/// The captures of a lab, which are in a directory with `truth.json`.
+/// The captures of a lab, in a directory with `truth.json`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Captures {
     /// Number of files.
     pub files: usize,
-    /// Packets that are missing in them because the disk was slower than the line.
+    /// Packets that the captures lack because the disk was slower than the line.
     pub missing_packets: u64,
 }
 
-/// Makes the line, runs the program behind it, and waits for its end.
+/// Creates the line, runs the program behind it, and waits for the program to end.
 ///
 /// # Errors
 /// If the line, the server or a program cannot be started, or if `truth.json` cannot be written.
@@ -100,15 +102,16 @@ pub fn run(request: &LabRequest, progress: &mut dyn FnMut(LabEvent<'_>)) -> Resu
     })
 }
 
-fn spawn(lab: &Lab, side: Side, program: &[String]) -> Result<Child, AppError> {
+fn spawn(lab: &Lab, side: Side, program: &[OsString]) -> Result<Child, AppError> {
     let name = program.first().cloned().unwrap_or_default();
     let mut command = Command::new(&name);
     command.args(program.iter().skip(1)).env("FATHOM_SERVER", lab.server_address().v4.to_string());
     command.env("FATHOM_CLIENT", lab.client_address().v4.to_string());
-    lab.spawn_command(side, command).map_err(|source| AppError::Program { program: name, source })
+    lab.spawn_command(side, command)
+        .map_err(|source| AppError::Program { program: name.to_string_lossy().into_owned(), source })
 }
 
-/// The run of a lab in which some program ran.
+/// The run of a lab with a program.
 fn run_of(request: &LabRequest, started: String, report: LabReport) -> Run {
     let mut run = Run {
         schema_version: SCHEMA_VERSION,

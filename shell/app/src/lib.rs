@@ -1,7 +1,8 @@
-//! The use cases of Fathom. Each is a function from a typed request to a result, and reports its progress as events.
+//! The use cases of Fathom. Each is a function from a typed request to a result, and reports its
+//! progress as events.
 //!
-//! This crate prints nothing, ends no process and keeps no global state. Whoever calls it may cancel a use case with a
-//! [`CancelToken`], and decides how events, results and [`AppError`]s are shown.
+//! This crate prints nothing, ends no process and keeps no global state. The caller can cancel a
+//! use case with a [`CancelToken`], and decides how to show events, results and [`AppError`]s.
 //!
 //! Without the feature `full` it holds only what `fathom demo` needs.
 #![forbid(unsafe_code)]
@@ -48,6 +49,6 @@ pub use error::CommandError;
 pub use error::{AppError, ExitClass};
 pub use progress::MeasureEvent;
 
-/// The version of this program, as results state it.
+/// The version of this program in results.
 #[cfg(feature = "full")]
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,19 +1,19 @@
-//! What measurements report while they run.
+//! Progress of measurements.
 use fathom_client::Event;
 use fathom_os::clock::Clock;
 
-/// What a measurement reports while it runs.
+/// Progress of a measurement.
 #[derive(Debug)]
 pub enum MeasureEvent<'a> {
-    /// A measurement begins; the times of its events are of `clock`.
+    /// A measurement starts. The times of its events are those of `clock`.
     Started {
-        /// What is measured, for people.
+        /// Title of the measurement.
         title: &'a str,
         /// The clock of the measurement.
         clock: Clock,
     },
-    /// What the test reports.
+    /// An event of the test.
     Test(Event),
-    /// No further event of this measurement follows.
+    /// The measurement has ended.
     Ended,
 }

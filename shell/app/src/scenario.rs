@@ -9,17 +9,17 @@ use fathom_units::Rate;
 use std::io::Read;
 use std::path::Path;
 
-/// A scenario is text that a person writes.
+/// Maximum size of a scenario, which people write by hand, in bytes.
 const MAX_SCENARIO_BYTES: u64 = 1 << 20;
-/// The limit of `fathom_link::Trace`.
+/// Maximum size of a rate trace, in bytes: the limit of `fathom_link::Trace`.
 const MAX_TRACE_BYTES: u64 = 16 << 20;
 
 /// Changes of a scenario.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Changes {
-    /// Values that replace those of the file.
+    /// Values that replace values of the file.
     pub settings: Vec<Setting>,
-    /// The queue of each direction's slowest hop.
+    /// Queue of the slowest hop in each direction.
     pub queue: Option<Spec>,
 }
 
@@ -31,10 +31,10 @@ pub struct ScenarioText {
 }
 
 impl ScenarioText {
-    /// Finds and reads the text of a built-in line or of a file.
+    /// Loads the text of a built-in line or of a file.
     ///
     /// # Errors
-    /// If `name` is neither, or the file cannot be read.
+    /// If `name` is neither a built-in line nor a file that can be read.
     pub fn load(name: &str) -> Result<Self, AppError> {
         let found = |text: String| ScenarioText { text, name: name.to_owned() };
         if let Some(text) = builtin(name) {
@@ -49,10 +49,10 @@ impl ScenarioText {
         let read = read(Path::new(name), MAX_SCENARIO_BYTES);
         read.map(found).map_err(|source| AppError::Unreadable { name: name.to_owned(), source })
     }
-    /// The plan, with changes.
+    /// The plan with changes.
     ///
     /// # Errors
-    /// If the text or a change is wrong.
+    /// If the text or a change is not valid.
     pub fn plan(&self, changes: &Changes) -> Result<Plan, ScenarioError> {
         let text = &self.text;
         let changed = (!changes.settings.is_empty())
@@ -70,14 +70,14 @@ impl ScenarioText {
         let path = Path::new(&self.name).with_file_name(file);
         read(&path, MAX_TRACE_BYTES).map_err(|error| format!("{}: {error}", path.display()))
     }
-    /// The error of a value that does not come from the text.
+    /// An error about a value that is not in the text.
     #[must_use]
     pub fn error(&self, what: &str) -> ScenarioError {
         ScenarioError { file: self.name.clone(), line: 1, what: what.to_owned() }
     }
 }
 
-/// Finds and reads a plan, with changes.
+/// Loads a plan with changes.
 ///
 /// # Errors
 /// As [`ScenarioText::load`] and [`ScenarioText::plan`].
@@ -94,7 +94,7 @@ fn read(path: &Path, max_bytes: u64) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// The line with `queue` in place of the queue of each direction's slowest hop, which is where a bottleneck's queue is.
+/// The line with `queue` at the slowest hop of each direction, which is the bottleneck.
 #[must_use]
 pub fn with_queue(line: &LinePlan, queue: &Spec) -> LinePlan {
     let mut line = line.clone();

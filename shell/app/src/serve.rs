@@ -3,10 +3,10 @@ use crate::{AppError, CancelToken};
 pub use fathom_server::{Config, Server, Stats};
 use std::time::Duration;
 
-/// How soon the end of the request is noticed.
+/// Time between two checks for cancellation.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Serves until it is cancelled; `ready` gets the server that listens.
+/// Serves until it is cancelled. Calls `ready` with the listening server.
 ///
 /// # Errors
 /// If the addresses cannot be bound.

@@ -1,27 +1,27 @@
-//! A scenario in virtual time, and next to the lab.
+//! Runs a scenario in virtual time or in the lab.
 use crate::emulated::{EmulatedTest, Load, measure};
 use crate::scenario::rates;
 use crate::{AppError, CancelToken, MeasureEvent, VERSION};
 use fathom_os::clock::wall_now;
 use fathom_run::Run;
 use fathom_scenario::Plan;
-use fathom_sim::Options;
+use fathom_sim::{Options, simulate_until};
 
-/// A simulated run, with what else is known of it.
+/// A simulated run with its digest.
 #[derive(Clone, Debug)]
 pub struct Simulated {
     /// The run.
     pub run: Run,
-    /// Digest of every event of the simulation: equal digests mean equal simulations.
+    /// Digest of all events: equal digests mean equal simulations.
     pub digest: u64,
-    /// Packets that passed the line.
+    /// Packets that the line has delivered.
     pub packets: u64,
 }
 
-/// Simulates `plan`, and fills in what only the host knows.
+/// Simulates `plan`, and adds the facts of the host. If it is cancelled, the run is partial.
 #[must_use]
-pub fn simulate(plan: &Plan, seed: u64) -> Simulated {
-    let outcome = fathom_sim::simulate(plan, &Options::new(seed));
+pub fn simulate(plan: &Plan, seed: u64, cancel: &CancelToken) -> Simulated {
+    let outcome = simulate_until(plan, &Options::new(seed), &mut || cancel.is_cancelled());
     let mut run = outcome.run;
     VERSION.clone_into(&mut run.tool_version);
     run.started = wall_now().to_string();
@@ -29,10 +29,10 @@ pub fn simulate(plan: &Plan, seed: u64) -> Simulated {
     Simulated { run, digest: outcome.digest, packets: outcome.packets }
 }
 
-/// A scenario's own load over its own line, with real kernel TCP.
+/// Runs the load of a scenario over its line with real kernel TCP.
 ///
 /// # Errors
-/// If the scenario sends nothing that a lab can send, or as [`measure`].
+/// If the lab cannot send the load of the scenario, or as [`measure`].
 pub fn measure_in_lab(
     plan: &Plan,
     seed: u64,

@@ -1,15 +1,15 @@
-//! The arithmetic of a queue.
+//! Buffer arithmetic.
 use crate::AppError;
 use fathom_diagnose::Diagnosis;
-use fathom_report::command_document;
+use fathom_report::{CommandDocument, command_document};
 pub use fathom_size::{Answer, Framing, Question};
 use fathom_size::{CASES, Case, SizeError, Unknown, joined};
 use serde_json::{Value, json};
 
-/// What `question` and `quantities` such as `375kB` and `10mbit` give.
+/// Answers `question` with `quantities` such as `375kB` and `10mbit`.
 ///
 /// # Errors
-/// If a quantity is none, or if too few or too many of them are given.
+/// If a text is not a quantity, or too few or too many quantities are given.
 pub fn answer(mut question: Question, quantities: &[String]) -> Result<Answer, AppError> {
     for word in words(quantities) {
         question.add(&word).map_err(AppError::from)?;
@@ -17,7 +17,8 @@ pub fn answer(mut question: Question, quantities: &[String]) -> Result<Answer, A
     question.answer().map_err(AppError::from)
 }
 
-/// The rates among `quantities` whose unit `bps` is bytes per second to tc, and bits per second to most people.
+/// The `quantities` with the unit `bps`, which is bytes per second in tc but bits per second for
+/// most people.
 #[must_use]
 pub fn byte_rates(quantities: &[String]) -> Vec<String> {
     words(quantities).into_iter().filter(|word| word.to_ascii_lowercase().ends_with("bps")).collect()
@@ -35,11 +36,11 @@ pub fn cases(columns: u16, style: fathom_report::Style) -> Result<String, AppErr
     fathom_report::size_cases(&CASES, columns, style).map_err(AppError::from)
 }
 
-/// The JSON document of an answer, or else of the published cases.
+/// The JSON document of an answer, or of the published cases if there is none.
 ///
 /// # Errors
 /// If a case has no answer.
-pub fn document(answer: Option<&Answer>) -> Result<Value, AppError> {
+pub fn document(answer: Option<&Answer>) -> Result<CommandDocument, AppError> {
     let (headline, data) = match answer {
         Some(answer) => (fathom_report::size_headline(answer), answer_document(answer)),
         None => {

@@ -1,7 +1,9 @@
-//! A scenario over many parameters and seeds, on all cores: which cells, their rows in a table, and other formats of it.
+//! Simulates a scenario over many parameters and seeds on all CPUs, and writes the results to a
+//! table.
 //!
-//! A row depends on its cell alone, and rows are written in the order of cells: the table is the same whatever the number
-//! of threads, and an interrupted sweep is resumed where its table ends.
+//! A row depends only on its cell, and rows are written in the order of the cells. So the table
+//! does not depend on the number of threads, and an interrupted sweep is resumed where its table
+//! ends.
 
 mod columnar;
 mod run;
@@ -18,7 +20,7 @@ use fathom_run::Measure;
 use fathom_scenario::{Grid, Plan, ScenarioError, Setting};
 use std::path::{Path, PathBuf};
 
-/// Measures of a sweep that names none.
+/// Default measures of a sweep.
 pub const USUAL_MEASURES: [&str; 8] = [
     "udp_rtt_s p50 while idle",
     "udp_rtt_s p50",
@@ -29,23 +31,24 @@ pub const USUAL_MEASURES: [&str; 8] = [
     "queue_drops_packets last",
     "queue_marks_packets last",
 ];
-/// Packets through the line that one thread simulates in a second, at the least: for the estimate before the start.
+/// Packets that one thread simulates per second, at least. Used to estimate the duration of a
+/// sweep.
 const PACKETS_PER_SECOND: f64 = 1e6;
-/// Largest number of cells: no table holds more.
+/// Maximum number of cells in a table.
 pub const MAX_CELLS: u64 = 100_000_000;
 
-/// How far a sweep is.
+/// Progress of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Rows in the table.
     pub done: u64,
-    /// Rows among them that were there before.
+    /// Rows that were in the table before this run.
     pub begun: u64,
-    /// Rows when it is finished.
+    /// Rows of the finished table.
     pub total: u64,
 }
 
-/// Which cells of a sweep this process runs: each `count`-th, beginning at `index`.
+/// The cells of a sweep that this process runs: every `count`-th, starting at `index`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     /// From 0 to `count` - 1.
@@ -59,16 +62,16 @@ impl Shard {
     pub const WHOLE: Shard = Shard { index: 0, count: 1 };
 }
 
-/// What a sweep runs and where its rows go.
+/// A request for a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepRequest {
     /// The scenario.
     pub scenario: ScenarioText,
-    /// What is changed in every cell.
+    /// Changes in every cell.
     pub changes: Changes,
-    /// The cells. The key `queue` stands for every bottleneck's queue.
+    /// The cells. The key `queue` is the queue of every bottleneck.
     pub grid: Grid,
-    /// One column each.
+    /// The measures, one per column.
     pub measures: Vec<Measure>,
     /// The table, as CSV.
     pub table: PathBuf,
@@ -78,12 +81,12 @@ pub struct SweepRequest {
     pub threads: usize,
 }
 
-/// What a sweep will cost at most.
+/// Maximum cost of a sweep.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
     /// Number of cells.
     pub cells: u64,
-    /// Time for all of them, in seconds.
+    /// Time for all cells, in seconds.
     pub seconds: f64,
 }
 
@@ -102,14 +105,14 @@ impl SweepRequest {
     }
 }
 
-/// What the sweep will cost at most.
+/// Estimates the maximum cost of a sweep.
 ///
 /// # Errors
-/// If there are too many cells, or if a cell at an end of the axes is no scenario.
+/// If there are too many cells, or a cell at an end of the axes is not a valid scenario.
 pub fn cost(request: &SweepRequest) -> Result<Cost, AppError> {
     let cells = request.grid.len().filter(|cells| *cells <= MAX_CELLS);
     let cells = cells.ok_or(AppError::TooManyCells { max: MAX_CELLS })?;
-    // The ends of the axes: the cost grows with rates, which are ranges more often than not.
+    // The cost grows with rates, which are often ranges: both ends of the axes are estimated.
     let ends = [0, cells.saturating_sub(1)].map(|index| request.grid.cell(index).0);
     let costs = ends.iter().map(|settings| request.plan(settings).map(|plan| fathom_sim::packets(&plan)));
     let costs: Vec<f64> = costs.collect::<Result<_, _>>()?;
@@ -117,10 +120,10 @@ pub fn cost(request: &SweepRequest) -> Result<Cost, AppError> {
     Ok(Cost { cells, seconds: each * cells as f64 / request.threads as f64 })
 }
 
-/// Runs the cells that the table lacks. Gives the number of rows that the table then has.
+/// Runs the cells that the table lacks. Returns the number of rows in the table.
 ///
 /// # Errors
-/// The first thing that is wrong; rows of earlier cells are in the table.
+/// The first error. The rows of earlier cells are in the table.
 pub fn run(
     request: &SweepRequest,
     cancel: &CancelToken,
@@ -128,7 +131,8 @@ pub fn run(
 ) -> Result<u64, AppError> {
     let plan = |settings: &[Setting]| request.plan(settings);
     let simulate = |cell: &Plan, seed: u64| {
-        let simulated = simulate(cell, seed);
+        // A row is whole or not written: Ctrl-C does not interrupt a cell.
+        let simulated = simulate(cell, seed, &CancelToken::new());
         (simulated.run, simulated.digest)
     };
     let sweep = Sweep { grid: &request.grid, measures: &request.measures, plan: &plan, simulate: &simulate };
@@ -138,7 +142,7 @@ pub fn run(
 /// Removes the table of an earlier sweep.
 ///
 /// # Errors
-/// If it exists and the system refuses.
+/// If the file exists and cannot be removed.
 pub fn remove(table: &Path) -> Result<(), AppError> {
     match std::fs::remove_file(table) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -148,10 +152,11 @@ pub fn remove(table: &Path) -> Result<(), AppError> {
     }
 }
 
-/// Writes the table in another format, which the ending of `to` selects: `.parquet`, else a page.
+/// Writes the table in another format. The extension of `to` selects it: `.parquet`, otherwise a
+/// page.
 ///
 /// # Errors
-/// If the table cannot be read, or the system refuses to write.
+/// If the table cannot be read, or the file cannot be written.
 pub fn convert(table: &Path, to: &Path, grid: &Grid) -> Result<(), AppError> {
     let refuse = |error: &dyn std::fmt::Display| AppError::Unwritable {
         path: to.to_owned(),

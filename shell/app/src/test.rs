@@ -1,24 +1,25 @@
-//! A test of the line to a server that runs `fathom serve`.
+//! Tests the line to a server that runs `fathom serve`.
 use crate::{AppError, CancelToken, MeasureEvent};
 pub use fathom_client::DEFAULT_PORT;
 use fathom_client::{Cost, TestConfig, estimate_cost, run_test};
 use fathom_run::Run;
 use fathom_units::{Duration, Rate};
 
-/// Shortest interval of samples that the probes and this program's own load allow.
+/// Minimum sample interval: closer probes would load the line themselves.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 
-/// What a test can transfer for each Mbit/s of the line, whose rate is not known before the test.
+/// Data that a test can transfer for each Mbit/s of the line. The rate is not known before the
+/// test.
 #[must_use]
 pub fn cost_per_mbit(config: &TestConfig) -> Cost {
     const UNIT: Rate = Rate::from_bits_per_second(1_000_000);
     estimate_cost(config, UNIT, UNIT)
 }
 
-/// Refuses what a test cannot do well.
+/// Checks the configuration of a test.
 ///
 /// # Errors
-/// If the interval of samples is too short.
+/// If the sample interval is too short.
 pub fn check(config: &TestConfig) -> Result<(), AppError> {
     let interval = config.sample_every;
     if interval < SHORTEST_INTERVAL {
@@ -30,7 +31,8 @@ pub fn check(config: &TestConfig) -> Result<(), AppError> {
 /// Measures the line.
 ///
 /// # Errors
-/// If the request is wrong, or nothing could be measured. What was gathered before a failure is a partial run.
+/// If the request is not valid, or nothing could be measured. After a later failure, the run is
+/// partial.
 pub fn run(
     config: &TestConfig,
     cancel: &CancelToken,

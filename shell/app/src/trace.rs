@@ -1,4 +1,5 @@
-//! Captures to a diagnosis: their flows, their queues, what is between several of them, and the formats of other tools.
+//! Analyzes captures: their flows and queues, the path between several captures, and the formats of
+//! other tools.
 mod exports;
 mod input;
 mod page;
@@ -13,7 +14,7 @@ use fathom_capture::{Anonymizer, LinkType, dissect};
 use fathom_capture_source::ReadFault;
 use fathom_diagnose::diagnose;
 use fathom_flow::{Flows, Tracer};
-use fathom_run::Run;
+use fathom_run::{Interruption, Run};
 use fathom_units::{Duration, WallTime};
 use input::Input;
 use pass::pass;
@@ -21,34 +22,35 @@ use path::PathOf;
 use read::{Read, bounds, read};
 use std::path::{Path, PathBuf};
 
-/// Where packets come from.
+/// The source of packets.
 #[derive(Clone, Debug)]
 pub enum CaptureInput {
-    /// Captures of one path; `-` is standard input. The diagnosis is of the first.
+    /// Captures of the same path. `-` is standard input. The diagnosis is that of the first
+    /// capture.
     Files(Vec<PathBuf>),
-    /// An interface, until the use case is cancelled or the time is over.
+    /// An interface. The capture ends when it is cancelled or the time is over.
     Interface {
-        /// Its name; `any` is all interfaces.
+        /// Name of the interface. `any` is all interfaces.
         name: String,
-        /// Bytes captured of each frame.
+        /// Bytes to capture of each frame.
         snaplen: u32,
-        /// For how long.
+        /// The duration.
         duration: Option<Duration>,
     },
 }
 
-/// What is analyzed, and what is written from a second pass.
+/// A request to analyze captures.
 #[derive(Clone, Debug)]
 pub struct TraceRequest {
     /// The captures.
     pub input: CaptureInput,
-    /// All captures were stamped by one clock.
+    /// Whether all captures share one clock.
     pub is_one_clock: bool,
-    /// Threads that follow flows; as many as gain time if `None`. The result does not depend on it.
+    /// Analysis threads. `None` selects the number automatically. The result does not depend on it.
     pub threads: Option<u8>,
     /// Files that need every packet of chosen flows.
     pub exports: Exports,
-    /// Other files that the caller is going to write: none may be a capture that is read.
+    /// Other files that the caller will write. None of them may be an input.
     pub outputs: Vec<PathBuf>,
 }
 
@@ -59,7 +61,7 @@ pub struct Exports {
     pub pages: Vec<PathBuf>,
     /// Formats of other tools.
     pub others: Vec<Export>,
-    /// Numbers of the flows, from 1; the largest if none.
+    /// Numbers of the flows, from 1. If empty, the largest flows.
     pub flows: Vec<u32>,
 }
 
@@ -75,7 +77,7 @@ pub struct Export {
 /// Formats of other tools.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExportForm {
-    /// Graphs for xplot, a directory.
+    /// Graphs for xplot: a directory.
     Xplot,
     /// The table of tcptrace.
     Tcptrace,
@@ -83,18 +85,18 @@ pub enum ExportForm {
     Tstat,
     /// The lines of pping.
     Pping,
-    /// qlog, a directory.
+    /// qlog: a directory.
     Qlog,
 }
 
 impl Exports {
-    /// Everything that is written.
+    /// The paths of all exports.
     fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.pages.iter().chain(self.others.iter().map(|export| &export.path))
     }
 }
 
-/// What was found in captures.
+/// The result of an analysis.
 pub struct Trace {
     /// The result.
     pub run: Run,
@@ -104,12 +106,12 @@ pub struct Trace {
     extras: Extras,
 }
 
-/// What became of a copy with other addresses.
+/// The result of an anonymized copy.
 #[derive(Debug)]
 pub struct Anonymized {
     /// Frames in the copy.
     pub frames: u64,
-    /// Name of the original, for people.
+    /// Name of the original.
     pub name: String,
     /// Why the original could not be read to its end.
     pub trouble: Option<ReadFault>,
@@ -122,13 +124,13 @@ impl TraceRequest {
             CaptureInput::Interface { .. } => &[],
         }
     }
-    /// Refuses what would lose something that exists, or could not be read.
+    /// Checks that no output overwrites an input, and that the captures can be opened.
     fn check(&self) -> Result<(), AppError> {
         let files = self.files();
         if files.iter().filter(|file| input::is_stdin(file)).count() > 1 {
             return Err(AppError::SeveralStdin);
         }
-        // Before the first is read, which may take long.
+        // Checked before the first capture is read, which can take long.
         for file in files.iter().skip(1).filter(|file| !input::is_stdin(file)) {
             file.metadata().map_err(|source| AppError::CannotOpen { path: file.clone(), source })?;
         }
@@ -144,30 +146,34 @@ fn is_same(file: &Path, other: &Path) -> bool {
     file.canonicalize().is_ok_and(|file| other.canonicalize().is_ok_and(|other| file == other))
 }
 
-/// Reads the captures, and finds their flows and queues.
+/// Reads the captures and finds their flows and queues. If the reading of a file is cancelled, the
+/// run is partial.
 ///
 /// # Errors
-/// If a capture cannot be read, or something would be written over one.
+/// If a capture cannot be read, or an output would overwrite one.
 pub fn analyze(request: &TraceRequest, cancel: &CancelToken) -> Result<Trace, AppError> {
     request.check()?;
     let extras = Extras::new(&request.exports, &request.input)?;
     let mut input = Input::of(&request.input, cancel)?;
     let mut path = PathOf::new(request.files(), request.is_one_clock);
     let Read { source, first_at, flows, queues } = read(&mut input, &mut path, request.threads)?;
-    let sources = std::iter::once(Ok(source)).chain(path.read_others()).collect::<Result<_, _>>()?;
+    let sources = std::iter::once(Ok(source)).chain(path.read_others(cancel)).collect::<Result<_, _>>()?;
     let mut run = fathom_capture_run::run(sources, &flows, &queues);
     VERSION.clone_into(&mut run.tool_version);
     run.started = WallTime(first_at.max(0) as u64).to_string();
     run.host = fathom_client::host();
     path.add_to(&mut run)?;
+    // Ctrl-C is the normal end of a live capture and of a pipe. It interrupts only a file.
+    let is_file = request.files().first().is_some_and(|file| !input::is_stdin(file));
+    run.partial = (is_file && cancel.is_cancelled()).then_some(Interruption::Stopped);
     Ok(Trace { run, input, flows, queues, extras })
 }
 
 impl Trace {
-    /// Makes a second pass, for what needs every packet of chosen flows; gives what was written.
+    /// Writes the exports, in a second pass over the capture. Returns their paths.
     ///
     /// # Errors
-    /// If a flow does not exist, the capture cannot be read again, or the system refuses to write.
+    /// If a flow does not exist, the capture cannot be read again, or a file cannot be written.
     pub fn write_exports(&mut self) -> Result<Vec<PathBuf>, AppError> {
         if self.extras.is_empty() {
             return Ok(Vec::new());
@@ -180,10 +186,10 @@ impl Trace {
     }
 }
 
-/// Writes a copy of a capture that can be shared: headers alone, with other addresses.
+/// Writes a copy of a capture that can be shared: only headers, with other addresses.
 ///
 /// # Errors
-/// If the capture cannot be read, or the system refuses to write.
+/// If the capture cannot be read, or the copy cannot be written.
 pub fn anonymize(request: &TraceRequest, into: &Path, cancel: &CancelToken) -> Result<Anonymized, AppError> {
     request.check()?;
     let mut input = Input::of(&request.input, cancel)?;
@@ -217,7 +223,7 @@ pub fn anonymize(request: &TraceRequest, into: &Path, cancel: &CancelToken) -> R
     Ok(Anonymized { frames, name: input.name(), trouble: ending.trouble })
 }
 
-/// A key that nobody knows, and that is not kept.
+/// A random key. It is not stored.
 fn random_key() -> Result<[u8; 16], AppError> {
     let mut key = [0; 16];
     getrandom::fill(&mut key).map_err(|error| AppError::NoRandomness(error.to_string()))?;

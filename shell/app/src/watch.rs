@@ -1,4 +1,5 @@
-//! A watch: probes on schedule, a history, a page, alerts, and figures for other systems, until it is cancelled.
+//! Runs a watch until it is cancelled: probes, history, web page, alerts, and metrics for other
+//! systems.
 mod confined;
 mod diagnose;
 mod export;
@@ -38,57 +39,58 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How soon a problem is reported. A signal is noticed at once, unless it comes just before the wait.
+/// Time between two checks for problems. A signal ends the wait at once, unless it arrives just
+/// before.
 const LOOK_EVERY: fathom_units::Duration = fathom_units::Duration::from_millis(500);
-/// How often it is reported at most that measurements were spoiled.
+/// Minimum time between two reports of impaired measurements.
 const HEALTH_EVERY: Duration = Duration::from_secs(60);
 
-/// Takes the events of a watch, on any of its threads.
+/// Receives the events of a watch, on any of its threads.
 pub type Events = Arc<dyn Fn(WatchEvent) + Send + Sync>;
 
-/// What a watch reports.
+/// An event of a watch.
 #[derive(Debug)]
 pub enum WatchEvent {
     /// The history was repaired when it was opened.
     Repaired(Repair),
-    /// The right to change other files could not be given up.
+    /// The right to write other files could not be dropped.
     NotConfined(std::io::Error),
-    /// Probes are sent from now on.
+    /// The watch has started to send probes.
     Started,
-    /// An alert can never be raised: it needs this host's throughput.
+    /// An alert can never be raised, because it needs the throughput of this host.
     BlindAlert {
-        /// Its name.
+        /// The name.
         alert: String,
-        /// Why the throughput is not known.
+        /// Why the throughput is unknown.
         why: String,
     },
     /// The page is served.
     Page {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// The password that was made, and the file that holds it.
+        /// A new password and the file that contains it.
         new_password: Option<(String, PathBuf)>,
     },
-    /// The page is not served; nobody asked for a certain address.
+    /// The page is not served. No address was requested.
     NoPage(WebError),
-    /// The directory of results cannot be read now.
+    /// The directory of results cannot be read.
     NoResults {
         /// The directory.
         folder: PathBuf,
-        /// The system's answer.
+        /// The system error.
         source: std::io::Error,
     },
-    /// Something is wrong with the watch.
+    /// A problem of the watch.
     Problem(String),
     /// Probes that were not sent in time and left out.
     Missed(u64),
-    /// Packets without a timestamp of the kernel, or that left while this host was busy.
+    /// Packets without a kernel timestamp, or sent while this host was busy.
     Unstamped(u64),
-    /// ICMP replies from where nothing was requested.
+    /// ICMP replies from hosts that were not probed.
     Strangers(u64),
     /// The outcome of a delivery.
     Delivery(String),
-    /// What happened to a destination of figures.
+    /// An event of a push destination.
     Push(String),
     /// An alert was raised or cleared.
     Alert(Box<Transition>),
@@ -100,29 +102,29 @@ pub enum WatchEvent {
     Reloaded(Changes),
     /// Some settings of the new configuration apply only after a restart.
     NeedsRestart,
-    /// The configuration was read again and has a mistake: nothing changed.
+    /// The new configuration has an error. The old one stays in use.
     NotReloaded(AppError),
-    /// The destinations of the new configuration cannot be used: the old ones go on.
+    /// The push destinations of the new configuration cannot be used. The old ones stay in use.
     PushNotReloaded(AppError),
 }
 
-/// What is watched, and where everything goes.
+/// A request to watch.
 #[derive(Clone, Debug)]
 pub struct WatchRequest {
-    /// Where the plan comes from; it is read again on a reload.
+    /// The source of the plan, which a reload reads again.
     pub source: Source,
-    /// The plan, which [`checked`] gave.
+    /// The plan, from [`checked`].
     pub plan: Plan,
     /// Directory of the history.
     pub store: PathBuf,
-    /// Address of the page, if not that of the plan.
+    /// Address of the web page. `None` uses that of the plan.
     pub listen: Option<SocketAddr>,
 }
 
-/// Reads a plan, and finds everything that can be wrong with it before a probe is sent.
+/// Reads a plan and checks it completely, without sending a probe.
 ///
 /// # Errors
-/// The first mistake.
+/// The first error.
 pub fn checked(source: &Source) -> Result<Plan, AppError> {
     let plan = source.read()?;
     let (limit, why) = packet_limit(&plan);
@@ -134,12 +136,12 @@ pub fn checked(source: &Source) -> Result<Plan, AppError> {
 /// Checks that this process may send the probes of a plan.
 ///
 /// # Errors
-/// If it may not.
+/// If it may not send them.
 pub fn check_permission(plan: &Plan) -> Result<(), AppError> {
     permitted(plan).map_err(|refusal| AppError::NotPermitted(refusal.to_string()))
 }
 
-/// Opens a history to write.
+/// Opens a history for writing.
 ///
 /// # Errors
 /// If the directory cannot be used.
@@ -149,7 +151,7 @@ pub fn open_history(store: &Path, repaired: &mut dyn FnMut(Repair)) -> Result<Hi
     Ok(history)
 }
 
-/// The parts of a watch that runs.
+/// The parts of a running watch.
 struct Running<'a> {
     request: &'a WatchRequest,
     monitor: Monitor,
@@ -158,8 +160,8 @@ struct Running<'a> {
     events: &'a Events,
 }
 
-/// Watches until `cancel`; reads the configuration again whenever something sets `reload`. Gives the problems that were met
-/// at the end.
+/// Watches until `cancel`. Reads the configuration again whenever `reload` is set. Returns the
+/// problems at the end.
 ///
 /// # Errors
 /// If the watch cannot be started.
@@ -176,7 +178,7 @@ pub fn run(
     let (notifications, backend) = notification::start(plan, store, events);
     let monitor = Monitor::start_with(plan, Box::new(StoreWriter::new(history)), Some(backend));
     let monitor = monitor.map_err(|error| AppError::Monitor(error.to_string()))?;
-    // Only the threads that probe need the real-time priority.
+    // Only the probing threads need real-time priority.
     let _ = drop_realtime_priority();
     events(WatchEvent::Started);
     report_blind(plan, events);
@@ -188,7 +190,7 @@ pub fn run(
     Ok(running.stop())
 }
 
-/// An alert that can never be raised looks like a line that is always well.
+/// Reports alerts that can never be raised: they would look like a healthy line.
 fn report_blind(plan: &Plan, events: &Events) {
     let needs_load = |rule: &&Rule| matches!(rule.condition, Condition::Bufferbloat { .. });
     if let Some((rule, why)) = plan.alerts.iter().find(needs_load).zip(unknown_load(plan)) {
@@ -197,7 +199,7 @@ fn report_blind(plan: &Plan, events: &Events) {
 }
 
 impl Running<'_> {
-    /// Ends all threads; returns what could not be written.
+    /// Stops all threads. Returns what could not be written.
     fn stop(self) -> Vec<String> {
         push::report(&self.pusher, &self.monitor, self.events);
         self.pusher.stop();
@@ -225,7 +227,7 @@ impl Running<'_> {
             }
         }
     }
-    /// Takes up the configuration as it is now. A plan with a mistake changes nothing.
+    /// Reads the configuration again. A plan with an error changes nothing.
     fn reload(&mut self) {
         let first = &self.request.plan;
         let plan = checked(&self.request.source).and_then(|plan| {
@@ -251,12 +253,12 @@ impl Running<'_> {
     }
 }
 
-/// What stays unchanged until a restart.
+/// The settings that only a restart changes.
 fn fixed(plan: &Plan) -> impl PartialEq {
     (&plan.store, plan.listen, &plan.password_file, &plan.hosts, &plan.results, plan.seed)
 }
 
-/// Reports what spoiled measurements since the last report.
+/// Reports impaired measurements since the last report.
 fn report_health(before: Health, now: Health, events: &Events) {
     let report = |count: u64, event: fn(u64) -> WatchEvent| {
         if count > 0 {

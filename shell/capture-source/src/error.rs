@@ -1,5 +1,6 @@
 //! Errors while opening and reading captures.
 use fathom_capture::{CaptureError, CutRecord};
+use fathom_os::error::without_code;
 use fathom_os::ring::RingError;
 use std::{fmt, io};
 
@@ -52,13 +53,13 @@ impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SourceError::Io { name, action, source } => {
-                write!(f, "{name}: cannot {action}: {source}")?;
+                write!(f, "{name}: cannot {action}: {}", without_code(source))?;
                 if source.kind() == io::ErrorKind::PermissionDenied {
-                    write!(f, " (run as a user who may, or pipe it in: sudo cat FILE | fathom trace -)")?;
+                    write!(f, " (run as a user with access, or pipe it in: sudo cat FILE | fathom trace -)")?;
                 }
                 Ok(())
             }
-            SourceError::Directory(name) => write!(f, "{name}: is a directory: name a capture file in it"),
+            SourceError::Directory(name) => write!(f, "{name}: is a directory: specify a capture file"),
             SourceError::Terminal => {
                 write!(
                     f,
@@ -66,10 +67,10 @@ impl fmt::Display for SourceError {
                 )
             }
             SourceError::Empty(name) => {
-                write!(f, "{name}: is empty: not even the header of a capture is in it")
+                write!(f, "{name}: is empty")
             }
             SourceError::Short { name, bytes } => {
-                write!(f, "{name}: holds {bytes} of the 24 bytes or more that the header of a capture has")
+                write!(f, "{name}: has only {bytes} bytes, but the header of a capture has at least 24")
             }
             SourceError::Text(name) => write!(
                 f,
@@ -77,7 +78,7 @@ impl fmt::Display for SourceError {
             ),
             SourceError::Packed { name, kind } => write!(
                 f,
-                "{name}: is {kind}, which is not read here: unpack it (gzip, zstd, lz4 and xz are unpacked on the way)"
+                "{name}: is {kind}, which is not supported: decompress it first (gzip, zstd, lz4 and xz are supported)"
             ),
             SourceError::Interface(error) => error.fmt(f),
             SourceError::NotACapture { name, source } => write!(f, "{name}: {source}"),
@@ -103,9 +104,9 @@ impl fmt::Display for ReadFault {
             ReadFault::Cut(cut) => cut.fmt(f),
             ReadFault::Damaged(error) => error.fmt(f),
             ReadFault::Read(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                write!(f, "what it is packed in ends too early: the file is cut")
+                write!(f, "the compressed data is truncated")
             }
-            ReadFault::Read(error) => write!(f, "cannot be read further: {error}"),
+            ReadFault::Read(error) => write!(f, "read error: {}", without_code(error)),
         }
     }
 }

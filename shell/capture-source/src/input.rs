@@ -174,7 +174,7 @@ impl FrameSource {
     }
     fn unreadable(&mut self, source: io::Error) -> Result<InputEnd, SourceError> {
         if self.reader.offset() == 0 {
-            return Err(SourceError::Io { name: self.name.clone(), action: "read it", source });
+            return Err(SourceError::Io { name: self.name.clone(), action: "read", source });
         }
         Ok(self.ending(Some(ReadFault::Read(source))))
     }

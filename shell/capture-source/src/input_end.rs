@@ -2,7 +2,7 @@
 use crate::ReadFault;
 use fathom_capture::{Quality, Statistics};
 
-/// How reading ended, and what the file contained besides frames.
+/// How reading ended, and what else the file contained apart from frames.
 #[derive(Debug)]
 pub struct InputEnd {
     /// Number of frames.
@@ -20,7 +20,7 @@ pub struct InputEnd {
 }
 
 impl InputEnd {
-    /// Adds what the file reported besides frames to `quality`.
+    /// Adds what the file reported apart from frames to `quality`.
     pub fn tell(&self, quality: &mut Quality) {
         quality.statistics(&self.statistics);
         (quality.resolution_ns, quality.untimed) = (self.resolution_ns, self.untimed);

@@ -40,7 +40,7 @@ fn file(path: &Path) -> Result<File, SourceError> {
 }
 
 fn unopened(path: &Path, source: io::Error) -> SourceError {
-    SourceError::Io { name: path.display().to_string(), action: "open it", source }
+    SourceError::Io { name: path.display().to_string(), action: "open", source }
 }
 
 /// A source for one reader; decompression runs ahead in a thread.
@@ -92,7 +92,7 @@ impl Read for Stored {
 
 /// Removes the compression that the first bytes indicate.
 pub(crate) fn unpacked(name: &str, packed: Source) -> Result<Plain, SourceError> {
-    let io = |source| SourceError::Io { name: name.to_owned(), action: "read it", source };
+    let io = |source| SourceError::Io { name: name.to_owned(), action: "read", source };
     let mut source = packed;
     for packings in 0..MAX_PACKINGS {
         let (begins, whole) = peek(source).map_err(io)?;

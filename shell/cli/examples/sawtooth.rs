@@ -1,4 +1,5 @@
-//! Writes a page of a made-up upload with as many segments as one likes: `cargo run --example sawtooth -- FILE [SEGMENTS]`.
+//! Writes a page of a synthetic upload with any number of segments:
+//! `cargo run --example sawtooth -- FILE [SEGMENTS]`.
 use fathom_capture::Address;
 use fathom_flow::{Probe, ProbeKind, RttValidity, Sink, Times};
 use fathom_text::thousands;
@@ -9,10 +10,10 @@ use std::process::ExitCode;
 mod sawtooth;
 use sawtooth::{BEGIN, FLOW, Sawtooth};
 
-/// 100 Mbit/s: a million segments are two minutes.
+/// Rate, 100 Mbit/s: a million segments take two minutes.
 const MBIT: i64 = 100;
 const BUFFER_MS: i64 = 200;
-/// Base round trip of the model.
+/// Base round-trip time of the model.
 const BASE_NS: i64 = 10_000_000;
 
 fn main() -> ExitCode {
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// An echo that waited in the queue as it was then.
+/// An echo that waited in the queue at that time.
 fn ping(number: u64, at: i64, delay_s: f64) -> Probe {
     let frame = 1 + 1_500 * number;
     let took = BASE_NS + (delay_s * 1e9) as i64;
@@ -60,7 +61,6 @@ fn page(segments: u64) -> String {
     let sentences = [format!("A model, no capture: {sent} segments, of which {lost} were lost.")];
     let finding = Finding {
         name: "buffer size".into(),
-        tone: Tone::Bad,
         confidence: "confident".into(),
         text: "The buffer holds 2.5 MB.".into(),
         evidence: vec![("losses".into(), truth.losses.to_string())],
@@ -76,5 +76,6 @@ fn page(segments: u64) -> String {
         findings: &[finding],
         facts: &[("segments".into(), sent)],
         version: env!("CARGO_PKG_VERSION"),
+        ..Words::default()
     })
 }

@@ -15,12 +15,13 @@ mod test;
 mod trace;
 mod watch;
 
-use crate::terminal::{Console, Verbosity};
+use crate::terminal::Console;
 pub(crate) use alerts::{WatchAlertsArgs, WatchTestAlertArgs};
 pub(crate) use audit::AuditArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
 pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
+use fathom_report::Detail;
 pub(crate) use fix::FixArgs;
 pub(crate) use lab::{CaptureArgs, DemoArgs, LabArgs};
 pub(crate) use report::{CompareArgs, ReportArgs};
@@ -78,12 +79,12 @@ pub(crate) struct ConsoleArgs {
 impl ConsoleArgs {
     /// The settings that every command prints with.
     pub(crate) const fn console(&self) -> Console {
-        let verbosity = match (self.quiet, self.verbose) {
-            (true, _) => Verbosity::Quiet,
-            (false, true) => Verbosity::Verbose,
-            (false, false) => Verbosity::Normal,
+        let detail = match (self.quiet, self.verbose) {
+            (true, _) => Detail::Quiet,
+            (false, true) => Detail::Verbose,
+            (false, false) => Detail::Normal,
         };
-        Console { color: self.color, verbosity, has_progress: !self.no_progress && !self.quiet }
+        Console { color: self.color, detail, has_progress: !self.no_progress && !self.quiet }
     }
 }
 
@@ -148,8 +149,8 @@ pub(crate) struct HelpArgs {
 
 /// Print a manual page, or write all of them
 ///
-/// Without arguments, prints the page fathom(1), which lists all commands. Every command has a page
-/// of its own, such as fathom-test(1) and fathom-watch-alerts(1).
+/// Without arguments, prints the page fathom(1), which lists all commands. Every command has its
+/// own page, such as fathom-test(1) and fathom-watch-alerts(1).
 #[derive(Args, Debug)]
 pub(crate) struct ManArgs {
     /// Command, such as `watch alerts`
@@ -176,7 +177,8 @@ pub(crate) struct CompletionsArgs {
 pub(crate) struct OutputArgs {
     /// Print one JSON document instead of the summary
     ///
-    /// The document has all measurements and findings. Its schema is docs/schema/result.schema.json.
+    /// The document has all measurements and findings. Its schema is
+    /// docs/schema/result.schema.json.
     #[arg(long)]
     pub(crate) json: bool,
     #[arg(short, long, value_name = "FILE", help = "Also write the result to FILE (repeatable)",

@@ -1,4 +1,4 @@
-//! One module a subcommand.
+//! One module per command.
 pub(crate) mod audit;
 pub(crate) mod counterfactual;
 pub(crate) mod demo;

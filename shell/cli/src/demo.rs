@@ -1,4 +1,5 @@
-//! The program that `make demo` builds: `fathom demo` with its defaults, without the crates of the other commands.
+//! The program that `make demo` builds: `fathom demo` with its defaults, without the crates that
+//! only other commands need.
 #![expect(dead_code, reason = "modules that this program shares with `fathom`, which uses all of them")]
 
 mod failure;
@@ -6,14 +7,17 @@ mod live;
 mod signal;
 mod terminal;
 
+use args::When;
 use failure::{Exit, Failure, Outcome};
 use fathom_app::demo::{self, DemoRequest};
 use fathom_app::output::{exit_class, make_directory};
 use fathom_app::scenario::{Changes, load};
+use fathom_report::Detail;
 use std::path::Path;
 use std::process::ExitCode;
+use terminal::Console;
 
-/// What the shared modules need of the command line. This program has none.
+/// The part of the command line that the shared modules need. This program takes no arguments.
 mod args {
     /// When to use color: as `fathom --color`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +30,7 @@ mod args {
 
 fn main() -> ExitCode {
     let exit = run().unwrap_or_else(|failure| {
-        terminal::note(&format!("fathom demo: {failure}"));
+        terminal::warn(&format!("fathom demo: {failure}"));
         failure.exit
     });
     ExitCode::from(exit as u8)
@@ -46,12 +50,15 @@ fn run() -> Outcome {
         flows: 1,
         congestion_control: "cubic".to_owned(),
     };
-    let runs = demo::run(&request, &cancel, &mut live::follow(args::When::Auto))?;
-    let (style, columns) = terminal::stdout_form(args::When::Auto);
+    let console = Console { color: When::Auto, detail: Detail::Normal, has_progress: true };
+    // Progress is printed in any case: the demo takes 45 s.
+    let followed = Console { detail: Detail::Verbose, ..console };
+    let runs = demo::run(&request, &cancel, &mut live::follow(followed))?;
+    let (style, columns) = console.stdout_form();
     let named: Vec<_> = ["before", "after"].into_iter().zip(&runs).map(|(n, (run, d))| (n, run, d)).collect();
     terminal::print(&fathom_report::compare(&named, columns, style))?;
     let page = demo::save(folder, &runs)?;
-    terminal::note(&format!("wrote {} (open it in a browser)", page.display()));
+    console.note(&format!("wrote {} (open it in a browser)", page.display()));
     Ok(runs
         .iter()
         .map(|(run, d)| exit_class(run, d))

@@ -1,5 +1,7 @@
 //! Help: command groups, examples first, short and long forms. All of it is made from the flags in
 //! `args`, the table of groups below, and the examples in `pages`.
+#[cfg(test)]
+mod documented;
 mod exit_codes;
 mod pages;
 mod typo;
@@ -9,7 +11,7 @@ use clap::{Arg, Command, CommandFactory};
 pub(crate) use exit_codes::exit_codes;
 pub(crate) use pages::{PAGES, Page};
 use std::fmt::Write;
-pub(crate) use typo::correct;
+pub(crate) use typo::{correct, refuse_misspelt};
 
 /// Headings of the list of commands, and the commands below each.
 pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
@@ -30,9 +32,10 @@ pub(crate) fn command() -> Command {
     let command = decorated(Cli::command(), "");
     let (header, groups) = (command.get_styles().get_header(), groups(&command));
     let template = format!(
-        "{{before-help}}{{usage-heading}} {{usage}}\n\n{groups}\n{header}Options:{header:#}\n{{options}}{{after-help}}"
+        "{{before-help}}{{usage-heading}} {{usage}}\n\n{{author}}\n{header}Options:{header:#}\n{{options}}{{after-help}}"
     );
-    command.help_template(template)
+    // clap wraps the author, unlike text of the template. It has to live as long as the program.
+    command.author(&*groups.leak()).help_template(template)
 }
 
 /// The screen of `fathom` without arguments. Fits in 80x24.
@@ -115,7 +118,7 @@ fn decorated(command: Command, path: &str) -> Command {
         })
 }
 
-/// Moves the possible values of a flag from `-h`, where they need a line of their own, to `--help`.
+/// Moves the possible values of a flag from `-h`, where they need a separate line, to `--help`.
 fn with_values(arg: Arg) -> Arg {
     let values: Vec<String> =
         arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();

@@ -46,7 +46,8 @@ impl Live {
         match event {
             Event::Connected { address, .. } => self.say(&format!("connected to {address}")),
             Event::Cost(cost) => {
-                self.say(&format!("transfers at most {} up and {} down (Ctrl-C stops)", cost.up, cost.down));
+                let [up, down] = [cost.up, cost.down].map(|amount| fathom_text::bytes(amount.get() as f64));
+                self.say(&format!("transfers at most {up} up and {down} down (Ctrl-C stops)"));
             }
             Event::PhaseStarted { kind, at } => self.view.phase_started(kind, at),
             Event::Observed { key, observation } => self.view.observe(&key, observation),

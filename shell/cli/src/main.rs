@@ -12,14 +12,17 @@ use args::{Cli, Command};
 use clap::FromArgMatches;
 use failure::{Exit, Outcome};
 use std::process::ExitCode;
-use terminal::warn;
+use terminal::{printable, warn};
 
 fn main() -> ExitCode {
     if std::env::args_os().len() < 2 {
         warn(help::welcome().trim_end());
         return ExitCode::from(Exit::Input as u8);
     }
-    let cli = parse().unwrap_or_else(|error| error.exit());
+    let cli = match parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
     let name = cli.command.name();
     let exit = run(cli).unwrap_or_else(|failure| {
         warn(&format!("fathom {name}: {failure}"));
@@ -32,10 +35,23 @@ fn parse() -> Result<Cli, clap::Error> {
     let mut command = help::command();
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     parsed.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|mut error| {
-        let words: Vec<String> = std::env::args_os().filter_map(|word| word.into_string().ok()).collect();
-        help::correct(&mut error, &command, &words);
+        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        help::correct(&mut error, &command, words);
         error
     })
+}
+
+/// Prints the help, the version, or what is wrong with the arguments.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if error.use_stderr() && printable(&text) != text.trim_end() {
+        // An argument with control characters, or a very long one.
+        warn(&text);
+    } else if let Err(failure) = terminal::printed(error.print()) {
+        warn(&format!("fathom: {failure}"));
+        return ExitCode::from(failure.exit as u8);
+    }
+    ExitCode::from(error.exit_code() as u8)
 }
 
 fn run(cli: Cli) -> Outcome {

@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends at once.
+//! Signals: the first Ctrl-C, SIGTERM or SIGHUP ends a command early with its result so far, the
+//! second ends it at once.
 use crate::failure::Failure;
 use fathom_app::CancelToken;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -6,11 +7,11 @@ use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A flag that the first Ctrl-C, SIGTERM or hang-up sets.
+/// A flag that the first Ctrl-C, SIGTERM or SIGHUP sets.
 pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Order matters: the shutdown looks at the flag before this signal sets it.
+        // The order matters: the shutdown checks the flag before this signal sets it.
         flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))
             .and_then(|_| flag::register(signal, Arc::clone(&stop)))
             .map_err(|e| Failure::environment(format_args!("cannot watch signal {signal}: {e}")))?;
@@ -18,20 +19,20 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// A token that the first Ctrl-C, SIGTERM or hang-up cancels.
+/// A token that the first Ctrl-C, SIGTERM or SIGHUP cancels.
 pub(crate) fn cancel_token() -> Result<CancelToken, Failure> {
     stop_flag().map(CancelToken::from)
 }
 
-/// What signals ask of a program that runs for years.
+/// Flags that signals set for a watch.
 pub(crate) struct WatchSignals {
-    /// Ctrl-C or SIGTERM came; a second one ends at once.
+    /// Set by Ctrl-C or SIGTERM. A second one ends the program at once.
     pub(crate) stop: Arc<AtomicBool>,
-    /// SIGHUP came: read the configuration again.
+    /// Set by SIGHUP: the configuration is to be read again.
     pub(crate) reload: Arc<AtomicBool>,
 }
 
-/// As [`stop_flag`], but a hang-up asks for something else.
+/// Flags like [`stop_flag`], but SIGHUP reloads the configuration.
 pub(crate) fn watch_signals() -> Result<WatchSignals, Failure> {
     let signals = WatchSignals { stop: Arc::default(), reload: Arc::default() };
     let unwatched = |signal, e| Failure::environment(format_args!("cannot watch signal {signal}: {e}"));

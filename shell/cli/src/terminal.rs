@@ -1,28 +1,21 @@
-//! Printing: results to stdout, progress and warnings to stderr, and the live picture of a terminal.
+//! Printing: results to stdout, progress and warnings to stderr, and the live picture of a
+//! terminal.
 use crate::args::When;
 use crate::failure::Failure;
-use fathom_report::Style;
+use fathom_report::{Detail, Style};
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use terminal_size::{Height, Width, terminal_size_of};
 
 /// Columns of a summary that does not go to a terminal.
 const PLAIN_COLUMNS: u16 = 100;
 
-/// How much a command prints (`-q`, `-v`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Verbosity {
-    /// The headline alone.
-    Quiet,
-    Normal,
-    /// Tables, charts and all findings.
-    Verbose,
-}
-
 /// How a command prints: its global flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Console {
     pub(crate) color: When,
-    pub(crate) verbosity: Verbosity,
+    /// How much it prints (`-q`, `-v`).
+    pub(crate) detail: Detail,
     /// Whether progress may be shown.
     pub(crate) has_progress: bool,
 }
@@ -30,7 +23,7 @@ pub(crate) struct Console {
 impl Console {
     /// Whether only the headline is printed.
     pub(crate) fn is_quiet(self) -> bool {
-        self.verbosity == Verbosity::Quiet
+        self.detail == Detail::Quiet
     }
     /// Writes a notice to stderr, such as the name of a written file. Silent with `-q`.
     pub(crate) fn note(self, text: &str) {
@@ -40,7 +33,7 @@ impl Console {
     }
     /// Writes a line of progress to stderr if it is a terminal, or with `-v`.
     pub(crate) fn progress(self, text: &str) {
-        if self.has_progress && (self.verbosity == Verbosity::Verbose || io::stderr().is_terminal()) {
+        if self.has_progress && (self.detail == Detail::Verbose || io::stderr().is_terminal()) {
             warn(text);
         }
     }
@@ -51,16 +44,21 @@ impl Console {
     /// Style and width of stdout.
     pub(crate) fn stdout_form(self) -> (Style, u16) {
         let columns = terminal_size_of(io::stdout()).map_or(PLAIN_COLUMNS, |(Width(w), _)| w);
-        (style(self.color, io::stdout().is_terminal()), columns)
+        let style = style(self.color, io::stdout().is_terminal());
+        (Style { detail: self.detail, ..style }, columns)
     }
 }
 
 /// Writes a result to stdout. A closed pipe is not an error: the reader has seen enough.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    printed(io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// The outcome of writing to stdout, after a flush.
+pub(crate) fn printed(written: io::Result<()>) -> Result<(), Failure> {
+    match written.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::environment(format_args!("stdout: {error}\n  try: -o FILE on another disk")))
+            Err(Failure::environment(format_args!("cannot write to stdout: {error}")))
         }
         _ => Ok(()),
     }
@@ -71,9 +69,16 @@ pub(crate) fn warn(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(text));
 }
 
-/// Escapes control characters and directional overrides: a name in an error could otherwise move the
-/// cursor, change colors or reorder the words. Newlines stay.
+/// Longest word that a message shows whole, in characters: longer than the name of any file.
+const WORD: usize = 300;
+
+/// Escapes control characters and directional overrides: a name in an error could otherwise move
+/// the cursor, change colors or reorder the words. Newlines stay. Words that would fill the screen
+/// lose their middle part, and the number that Rust adds to errors of the system is left out.
 pub(crate) fn printable(text: &str) -> String {
+    let lines = text.trim_end().split('\n');
+    let words = lines.map(|line| line.split(' ').map(short).collect::<Vec<_>>().join(" "));
+    let shown = without_error_numbers(&words.collect::<Vec<_>>().join("\n"));
     let escape = |c: char| match c {
         '\n' => None,
         '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
@@ -82,7 +87,27 @@ pub(crate) fn printable(text: &str) -> String {
         c if c.is_control() => Some(c.escape_debug().to_string()),
         _ => None,
     };
-    text.chars().map(|c| escape(c).unwrap_or_else(|| c.into())).collect()
+    shown.chars().map(|c| escape(c).unwrap_or_else(|| c.into())).collect()
+}
+
+fn short(word: &str) -> Cow<'_, str> {
+    let count = word.chars().count();
+    if count <= WORD {
+        return word.into();
+    }
+    let (start, end): (String, String) =
+        (word.chars().take(WORD / 2).collect(), word.chars().skip(count - WORD / 4).collect());
+    format!("{start}...{end}").into()
+}
+
+/// Without ` (os error 2)`: the words before it say the same.
+fn without_error_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        kept += part.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(')');
+    }
+    kept
 }
 
 fn is_dumb() -> bool {
@@ -97,7 +122,7 @@ pub(crate) fn style(when: When, is_terminal: bool) -> Style {
         When::Never => false,
         When::Auto => is_terminal && !is_dumb() && !no_color,
     };
-    Style { color, unicode: is_unicode() && !is_dumb() }
+    Style { color, unicode: is_unicode() && !is_dumb(), ..Style::default() }
 }
 
 /// Whether the locale encodes text as UTF-8. The first variable that is set decides, as in

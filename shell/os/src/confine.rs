@@ -50,7 +50,7 @@ mod tests {
         fs::create_dir_all(&own).unwrap();
         fs::create_dir_all(&other).unwrap();
         fs::write(other.join("there"), "before").unwrap();
-        // In a thread of its own, because only that thread is restricted.
+        // In a separate thread, because only that thread is restricted.
         std::thread::scope(|scope| {
             let confined = scope.spawn(|| {
                 if !confine_writes(&[&own]).unwrap() {

@@ -55,7 +55,7 @@ pub fn list(part: Part, request: &[u8], mut take: impl FnMut(&[u8]) -> bool) -> 
             return Ok(());
         }
         if length == 0 || total > MAX_BYTES {
-            return Err(io::Error::other("the kernel's list has no end"));
+            return Err(io::Error::other("the kernel's answer is too long or incomplete"));
         }
     }
 }

@@ -48,7 +48,7 @@ pub struct Card {
 pub fn card(name: &str) -> io::Result<Card> {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
     if name.len() >= libc::IFNAMSIZ {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an interface's name has at most 15 bytes"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "interface names have at most 15 bytes"));
     }
     let ask = |command| answer(&socket, name, command);
     let ring = ask(command::RING);

@@ -55,7 +55,7 @@ impl Child {
     /// # Errors
     /// See `waitpid(2)`.
     pub fn wait(mut self) -> io::Result<ExitStatus> {
-        self.join().unwrap_or_else(|| Err(io::Error::other("the command was waited for before")))
+        self.join().unwrap_or_else(|| Err(io::Error::other("the command has already been waited for")))
     }
     /// Kills the command and all processes it started.
     pub fn kill(&self) {
@@ -180,8 +180,8 @@ fn take_terminal(group: Pid) -> io::Result<()> {
 /// status.
 fn reap_until(command: libc::pid_t) -> ! {
     // SAFETY: system calls with integers and one valid status pointer. Descriptors are closed
-    // because PID 1 would otherwise hold pipes open, including the one that tells `spawn` that exec
-    // succeeded.
+    // because PID 1 would otherwise hold pipes open, including the one that informs `spawn` that
+    // exec succeeded.
     unsafe {
         libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
         loop {

@@ -63,7 +63,7 @@ pub struct RingError {
 impl fmt::Display for RingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let RingError { interface, step, source } = self;
-        write!(f, "{interface}: cannot capture: the kernel refused at {step}: {source}")?;
+        write!(f, "{interface}: cannot capture: {step} failed: {}", crate::error::without_code(source))?;
         match source.raw_os_error() {
             Some(libc::EPERM | libc::EACCES) => {
                 write!(
@@ -71,7 +71,7 @@ impl fmt::Display for RingError {
                     " (it needs CAP_NET_RAW: run as root, or sudo setcap cap_net_raw+ep on the program)"
                 )
             }
-            Some(libc::ENODEV | libc::ENXIO) => write!(f, " (ip link shows the interfaces that there are)"),
+            Some(libc::ENODEV | libc::ENXIO) => write!(f, " (run ip link to list the interfaces)"),
             _ => Ok(()),
         }
     }
@@ -145,7 +145,7 @@ impl Ring {
         let (index, framing) = if interface == ANY {
             (0, Framing::Cooked)
         } else {
-            let index = interface_index(interface).map_err(refused("finding it"))?;
+            let index = interface_index(interface).map_err(refused("interface lookup"))?;
             (index, framing(hardware_kind(interface).map_err(refused("SIOCGIFHWADDR"))?))
         };
         let is_cooked = matches!(framing, Framing::Ip | Framing::Cooked);
@@ -488,7 +488,7 @@ mod tests {
     #[test]
     fn an_interface_that_is_not_there_is_named() {
         let error = Ring::open("nosuch0", 128).unwrap_err().to_string();
-        assert!(error.starts_with("nosuch0: cannot capture: the kernel refused at finding it: "), "{error}");
-        assert!(error.ends_with("(ip link shows the interfaces that there are)"), "{error}");
+        assert!(error.starts_with("nosuch0: cannot capture: interface lookup failed: "), "{error}");
+        assert!(error.ends_with("(run ip link to list the interfaces)"), "{error}");
     }
 }

@@ -180,7 +180,7 @@ pub fn set_receive_window(socket: &Socket, window: Bytes) -> io::Result<()> {
     if u64::try_from(socket.recv_buffer_size()?).unwrap_or(0) < window.get().saturating_mul(2) {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("a receive window of {window} needs more than sysctl net.core.rmem_max"),
+            format!("a receive window of {window} exceeds sysctl net.core.rmem_max"),
         ));
     }
     option::set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)

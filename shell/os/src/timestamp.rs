@@ -255,7 +255,7 @@ pub(crate) fn address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
     match libc::c_int::from(storage.ss_family) {
         libc::AF_INET => {
             // SAFETY: a sockaddr_storage is at least as large and as aligned as any address; the
-            // family tells the type.
+            // family gives the type.
             let v4 = unsafe { start.cast::<libc::sockaddr_in>().read() };
             let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
             Some(SocketAddrV4::new(ip, u16::from_be(v4.sin_port)).into())

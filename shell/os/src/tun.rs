@@ -52,20 +52,20 @@ impl fmt::Display for TunError {
             TunError::Missing => write!(
                 f,
                 "{DEVICE} does not exist: load the module (sudo modprobe tun); \
-                 in a container give it the device (docker run --device {DEVICE})"
+                 in a container, pass the device (docker run --device {DEVICE})"
             ),
             TunError::NotOpenable { mode } => write!(
                 f,
-                "{DEVICE} may not be opened: its mode is {mode:04o}, usual is 0666: \
-                 sudo chmod 0666 {DEVICE}; if the mode is right, \
-                 the container's device rules forbid it (docker run --device {DEVICE})"
+                "{DEVICE} cannot be opened: its mode is {mode:04o}, expected 0666: \
+                 sudo chmod 0666 {DEVICE}; if the mode is correct, \
+                 the container forbids it (docker run --device {DEVICE})"
             ),
             TunError::NoDriver => {
-                write!(f, "{DEVICE} has no driver behind it: load the module (sudo modprobe tun)")
+                write!(f, "{DEVICE} has no driver: load the module (sudo modprobe tun)")
             }
             TunError::Refused { step, source } => write!(
                 f,
-                "the kernel refused a TUN interface at {step}: {source} \
+                "cannot create a TUN interface: {step} failed: {source} \
                  (it needs CAP_NET_ADMIN in this network namespace: run as root, or without root in a user namespace)"
             ),
         }

@@ -39,7 +39,7 @@ struct Facts {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "this user may not make a namespace ({}): ", self.source)?;
+        write!(f, "this user cannot create namespaces ({}): ", self.source)?;
         match self.obstacle {
             Obstacle::MaxUserNamespaces(limit) => write!(
                 f,
@@ -55,13 +55,13 @@ impl fmt::Display for Refusal {
                  or allow it: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
             ),
             Obstacle::Seccomp => f.write_str(
-                "a system call filter forbids it, as containers have; run outside of the container, \
-                 or give it CAP_SYS_ADMIN and CAP_NET_ADMIN (docker run --cap-add SYS_ADMIN --cap-add NET_ADMIN)",
+                "a system call filter forbids it, as in containers; run outside the container, \
+                 or grant it CAP_SYS_ADMIN and CAP_NET_ADMIN (docker run --cap-add SYS_ADMIN --cap-add NET_ADMIN)",
             ),
             Obstacle::Threads(n) => {
-                write!(f, "the process has {n} threads; a user namespace can be entered only before the first is started")
+                write!(f, "the process has {n} threads; it can enter a user namespace only while it has one")
             }
-            Obstacle::Unknown => f.write_str("no known setting forbids it; try as root"),
+            Obstacle::Unknown => f.write_str("no known setting forbids it; run as root"),
         }
     }
 }

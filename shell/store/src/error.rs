@@ -51,7 +51,7 @@ impl fmt::Display for StoreError {
                     without_code(source)
                 )?;
                 match rescued {
-                    Some(kept) => write!(f, "The run is kept in {}", kept.display()),
+                    Some(kept) => write!(f, "The run was saved in {}", kept.display()),
                     None => write!(f, "Try another directory"),
                 }
             }
@@ -61,7 +61,7 @@ impl fmt::Display for StoreError {
             StoreError::TooLarge { path } => {
                 write!(
                     f,
-                    "{} has more than {} bytes: no run file is that large",
+                    "{} has more than {} bytes, the limit for run files",
                     path.display(),
                     crate::MAX_FILE_BYTES
                 )

@@ -59,9 +59,9 @@ pub fn new_namespace() -> NetNs {
 pub fn in_new_namespace<T: Send>(test: impl FnOnce() -> T + Send) -> T {
     let namespace = new_namespace();
     let run = || {
-        namespace.enter().expect("a namespace of this process can be entered");
-        let mut netlink = Netlink::open().expect("rtnetlink is there");
-        netlink.set_up(LOOPBACK, None, None).expect("the loopback interface can be brought up");
+        namespace.enter().expect("cannot enter a namespace of this process");
+        let mut netlink = Netlink::open().expect("rtnetlink is unavailable");
+        netlink.set_up(LOOPBACK, None, None).expect("cannot bring up the loopback interface");
         test()
     };
     std::thread::scope(|scope| {
@@ -89,5 +89,5 @@ pub fn unused_port() -> u16 {
     let of_process = std::process::id().wrapping_mul(61);
     let offsets = (0..END - FIRST).map(|_| of_process.wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed)));
     let ports = offsets.map(|offset| u16::try_from(FIRST + offset % (END - FIRST)).unwrap_or(u16::MAX));
-    ports.into_iter().find(is_free).expect("a port below the ephemeral range is free")
+    ports.into_iter().find(is_free).expect("no free port below the ephemeral range")
 }

@@ -332,7 +332,7 @@ export class Detail {
     const stride = Math.ceil(readings.length / MOST_ROWS);
     const rows = readings.filter((_, n) => n % stride === 0).map((reading) => make("tr", {}, ...readingCells(reading, plot.unit).map((cell) => make("td", {}, cell))));
     const head = make("thead", {}, make("tr", {}, ...READING_HEADS.map((name) => make("th", { scope: "col" }, name))));
-    const body = make("div", { class: "scroll" }, make("table", {}, make("caption", {}, `${plot?.name ?? ""}${stride > 1 ? `: every ${stride}th column; the CSV has all` : ""}`), head, make("tbody", {}, ...rows)));
+    const body = make("div", { class: "scroll" }, make("table", {}, make("caption", {}, `${plot?.name ?? ""}${stride > 1 ? `: 1 of ${stride} columns; the CSV has all` : ""}`), head, make("tbody", {}, ...rows)));
     this.table.replaceChildren(make("summary", {}, "View as a table"), body);
   }
 

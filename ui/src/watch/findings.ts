@@ -51,7 +51,7 @@ export class Findings {
   private one(finding: Finding): HTMLElement {
     const rows = finding.figures.map(({ name, value }) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)));
     const places = finding.stretches.map(({ from_s: from, to_s: to }) => {
-      // The evidence in the middle, with as much before and after it for comparison.
+      // The evidence, with as much time before and after it for comparison.
       const span = Math.max((to - from) * 3, 3_600);
       const end = Math.min((from + to) / 2 + span / 2, Date.now() / 1e3);
       return make("a", { href: hashOf([finding.series], { from: end - span, to: end }, false) }, moment(from, 60));

@@ -42,7 +42,7 @@ impl Drive {
             next = (next + pace).max(self.clock.now());
             let sample = line.sample(next, self.is_ours() && line.is_quiet())?;
             let at = seconds(self.begin, sample.at);
-            let delays = self.told(&mut dealer, at, &sample.delays);
+            let delays = self.delivered(&mut dealer, at, &sample.delays);
             let before = law.cuts();
             let rates =
                 law.tick(&Seen { at: sample.at, hour: sample.hour, queues: sample.queues, delays: &delays });
@@ -59,12 +59,12 @@ impl Drive {
     }
     /// The replies that a law gets: ours all, another law as many as it would have requested; both
     /// with the path's extra delay.
-    fn told(&self, dealer: &mut Dealer, at: f64, answers: &[DelaySample]) -> Vec<DelaySample> {
+    fn delivered(&self, dealer: &mut Dealer, at: f64, answers: &[DelaySample]) -> Vec<DelaySample> {
         let late = schedule::noise(at);
-        let told = answers
+        let delivered = answers
             .iter()
             .filter_map(|answer| if self.is_ours() { Some(*answer) } else { dealer.deal(at, *answer) });
-        told.map(|answer| DelaySample { delay: later(answer.delay, late), ..answer }).collect()
+        delivered.map(|answer| DelaySample { delay: later(answer.delay, late), ..answer }).collect()
     }
 }
 

@@ -32,7 +32,6 @@ pub struct AuditedQueue {
 pub(crate) struct Worst {
     /// With full-size packets, or of a limit in bytes.
     pub(crate) full: WorstCase,
-    /// With super-packets.
     pub(crate) super_packets: Option<WorstCase>,
 }
 
@@ -81,11 +80,9 @@ impl AuditedQueue {
         self.remedies.push(remedy);
         self
     }
-    /// Adds a command, and the command that restores the previous state.
     pub(crate) fn command(self, command: String, undo: String) -> AuditedQueue {
         self.remedy(Remedy::Run { command, undo, caution: None })
     }
-    /// Sets the maximum observed backlog.
     pub(crate) fn observed(mut self, bytes: Option<Bytes>) -> AuditedQueue {
         let drain_rate =
             self.point.worst.as_ref().map(|worst| Rate::from_bits_per_second(worst.rate_bits_per_second));

@@ -33,7 +33,6 @@ impl Facts {
     pub(crate) fn up(&self) -> impl Iterator<Item = &Interface> {
         self.interfaces.iter().filter(|interface| interface.is_up)
     }
-    /// First interface with the default route.
     pub(crate) fn on_default_route(&self) -> Option<&Interface> {
         self.up().find(|interface| interface.has_default_route)
     }

@@ -14,8 +14,7 @@ pub struct Observed {
     interfaces: BTreeMap<String, ObservedInterface>,
     /// Maximum of a TCP socket: unacknowledged or unsent bytes.
     pub(crate) unacknowledged: Bytes,
-    /// Maximum of a TCP socket: bytes written by the program but not sent; `None` if the kernel
-    /// does not report it.
+    /// Maximum of a TCP socket: written but unsent bytes; `None` if not reported by the kernel.
     pub(crate) unsent: Option<Bytes>,
     /// Maximum of a TCP socket: bytes received but not read by the program.
     pub(crate) unread: Bytes,

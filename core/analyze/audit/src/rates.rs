@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 use fathom_run::{AuditedInterface, InterfaceKind, RateSource};
 use fathom_units::{Bytes, Rate};
 
-/// Rate at which the programs of a host can send packets: about what one core can process. Order of
-/// magnitude.
+/// Maximum rate of a host's own programs: about what one core can process. Order of magnitude.
 const OWN_PROGRAMS: Rate = Rate::from_bits_per_second(10_000_000_000);
 
 /// Rates given by the user, which cannot be read from files.
@@ -33,7 +32,6 @@ impl<'a> Rates<'a> {
     pub(crate) fn line(&self) -> Option<Rate> {
         self.known.line
     }
-    /// Rate of an interface, with its source.
     pub(crate) fn of(&self, interface: &Interface) -> Option<(Rate, RateSource)> {
         let given = self.known.interfaces.get(&interface.name).map(|rate| (*rate, RateSource::User));
         let shaped =
@@ -85,8 +83,7 @@ impl<'a> Rates<'a> {
         let waited = observed.backlog.is_some_and(|bytes| bytes > Bytes(0));
         waited.then_some((observed.rate, RateSource::Observed))
     }
-    /// Highest arrival rate divided by the interface's rate. Above 1, its queue is the one that
-    /// fills.
+    /// Highest arrival rate divided by the interface's rate. Above 1, its queue fills.
     pub(crate) fn arrival_ratio(&self, interface: &Interface) -> Option<f64> {
         let (rate, _) = self.of(interface)?;
         if self.is_line_alone(interface) {
@@ -100,8 +97,7 @@ impl<'a> Rates<'a> {
         };
         Some(limited.as_bits_per_second() as f64 / rate.as_bits_per_second() as f64)
     }
-    /// Whether this is a card of unknown speed in front of a line of known rate. No file says which
-    /// of the two is slower.
+    /// Whether this is a card of unknown speed in front of a line of known rate.
     fn is_line_alone(&self, interface: &Interface) -> bool {
         let is_known = self.known.interfaces.contains_key(&interface.name)
             || interface.qdiscs.iter().any(|q| q.rate.is_some());
@@ -111,8 +107,7 @@ impl<'a> Rates<'a> {
             && !is_known
             && self.line().is_some()
     }
-    /// Highest arrival rate: a router's packets come from its other links, a host's from its
-    /// programs.
+    /// Highest arrival rate: from other links on a router, from its programs on a host.
     fn arriving(&self, interface: &Interface) -> Rate {
         if !self.facts.host.is_forwarding {
             return OWN_PROGRAMS;
@@ -142,12 +137,10 @@ impl<'a> Rates<'a> {
         let is_known = matches!(self.of(interface), Some((_, User | Shaper)));
         (is_known || !forwards) && self.arrival_ratio(interface).is_some_and(|ratio| ratio > 1.0)
     }
-    /// Rate of the fastest interface that is up.
     pub(crate) fn fastest(&self) -> Option<Rate> {
         self.facts.up().filter(|i| !i.is_queueless()).filter_map(|i| self.of(i)).map(|(rate, _)| rate).max()
     }
-    /// Rate at which packets leave the host: that of the line, or of the interface with the default
-    /// route.
+    /// Rate at which packets leave the host: that of the line or of the default interface.
     pub(crate) fn default_route(&self) -> Option<Rate> {
         let link =
             || self.facts.on_default_route().and_then(|interface| self.of(interface)).map(|(rate, _)| rate);

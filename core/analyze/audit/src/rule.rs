@@ -24,12 +24,10 @@ const SUPER_PACKET: Bytes = Bytes(65_536);
 /// Longest plausible timer in microseconds; drivers can report nonsense.
 const MAX_TIMER_US: u64 = 1_000_000_000;
 
-/// Converts microseconds to seconds.
 fn seconds(micros: u64) -> f64 {
     micros.min(MAX_TIMER_US) as f64 / 1e6
 }
 
-/// Whether the delay is long enough to be noticed.
 fn is_noticeable(worst: &WorstCase) -> bool {
     worst.delay_s > threshold::MODEST_S
 }
@@ -43,7 +41,6 @@ pub struct Audit {
     pub queues: Vec<AuditedQueue>,
 }
 
-/// Input of every rule.
 struct Context<'a> {
     facts: &'a Facts,
     rates: Rates<'a>,
@@ -113,8 +110,7 @@ impl Context<'_> {
             (interface.has_gso != Some(false)).then(|| WorstCase::new(Some(count), SUPER_PACKET, rate));
         Some(Worst { super_packets, ..Worst::packets(count, packet(interface), rate) })
     }
-    /// Worst case of `count` packets in the driver, which gets super-packets only if the card
-    /// segments them.
+    /// Like `packets`, but with super-packets only if the card segments them.
     fn in_driver(&self, interface: &Interface, count: u64) -> Option<Worst> {
         let worst = self.packets(interface, count)?;
         let has_super_packets = interface.has_tso.unwrap_or(interface.kind == InterfaceKind::Virtio);

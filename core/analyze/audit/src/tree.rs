@@ -87,8 +87,8 @@ pub const SAMPLED: &[&str] = &[
 /// NetworkManager's connections, which contain passwords.
 pub(crate) const CONNECTIONS: &str = "etc/NetworkManager/system-connections/";
 
-/// Keeps only section names, which show whether a file sets queue disciplines. Passwords are
-/// neither stored nor sent.
+/// Keeps only section names, which show if queue disciplines are set. Passwords are neither stored
+/// nor sent.
 fn sections(bytes: &[u8]) -> Vec<u8> {
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"["));
     lines.flat_map(|line| line.iter().copied().chain([b'\n'])).collect()
@@ -127,8 +127,7 @@ impl Tree {
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.to_string())
     }
-    /// First word as a number, decimal or `0x`. Negative numbers are `None`: the kernel means
-    /// "unknown".
+    /// First word as a number, decimal or `0x`; `None` if negative, the kernel's "unknown".
     pub(crate) fn number(&self, path: &str) -> Option<u64> {
         let line = self.line(path)?;
         let word = line.split_whitespace().next()?;
@@ -140,7 +139,6 @@ impl Tree {
     pub(crate) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
-    /// Whether a folder contains any file.
     pub(crate) fn has_below(&self, folder: &str) -> bool {
         self.below(folder).next().is_some()
     }

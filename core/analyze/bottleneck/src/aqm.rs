@@ -7,11 +7,9 @@ use fathom_stats::percentile;
 pub enum Management {
     /// Drops packets only when the buffer is full.
     TailDrop,
-    /// Drops at random above a threshold, with a probability that grows with the queue (RED and
-    /// similar).
+    /// Drops at random, with a probability that grows with the queue (RED and similar).
     RandomEarly,
-    /// Keeps the delay near a target, and drops at a growing rate while it is above (CoDel,
-    /// FQ-CoDel and similar).
+    /// Keeps the delay near a target by dropping at a growing rate (CoDel, FQ-CoDel and similar).
     Codel,
     /// Nothing was dropped or marked, so the management is unknown.
     NoneSeen,
@@ -33,8 +31,8 @@ pub struct Fingerprint {
     pub management: Option<Management>,
     /// Flow isolation; `None` without sparse flows at the same time as bulk flows.
     pub isolation: Option<Isolation>,
-    /// Number of marked packets or, before the queue, of runs of ECN echoes, each of which stands
-    /// for at least one mark.
+    /// Number of marked packets or, before the queue, of runs of ECN echoes, each of which
+    /// represents at least one mark.
     pub marks: u64,
     /// Confidence, 0 to 1.
     pub confidence: f64,
@@ -51,31 +49,25 @@ pub struct Fingerprint {
     pub spacing: Option<(f64, u32)>,
     /// Delay of sparse flows relative to bulk flows at the same time.
     pub sparse_ratio: Option<f64>,
-    /// Share of the first drops of episodes that came 100 ms after the delay rose above CoDel's
-    /// target of 5 ms.
+    /// Share of episodes that started 100 ms after the delay rose above CoDel's target of 5 ms.
     pub codel_conformance_ratio: Option<f64>,
 }
 
-/// Evidence about drops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence<'a> {
     /// Time of each loss (ns) and the delay of neighboring packets (ns), in time order.
     pub(crate) losses: &'a [(f64, Option<f64>)],
     pub(crate) count: u64,
     pub(crate) marks: u64,
-    /// Number of loss episodes.
     pub(crate) episodes: usize,
-    /// Maximum delay, averaged over a short time, during the first overflow: a starting sender
-    /// fills the whole buffer.
+    /// Maximum delay, averaged over a short time, in the first overflow, which fills the buffer.
     pub(crate) peak_ns: f64,
     pub(crate) standing_ns: f64,
     /// Serialization time of one packet at the bottleneck.
     pub(crate) packet_ns: f64,
-    /// Error of delays.
     pub(crate) error_ns: f64,
     pub(crate) sparse_ratio: Option<f64>,
-    /// Share of drops at the time predicted by CoDel; see
-    /// [`crate::codel_law::codel_conformance_ratio`].
+    /// Share of drops when CoDel predicts them; see [`crate::codel_law::codel_conformance_ratio`].
     pub(crate) codel_conformance_ratio: Option<f64>,
 }
 
@@ -131,8 +123,7 @@ fn at_loss(losses: &[(f64, Option<f64>)]) -> Option<([f64; 3], usize)> {
     Some(([at(0.1)?, at(0.5)?, at(0.9)?], delays.len()))
 }
 
-/// A flow with its own queue still waits for the packet on the link, on average for half of its
-/// serialization time.
+/// A flow with its own queue still waits for half of the packet on the link on average.
 fn isolation(sparse_ratio: f64, evidence: &Evidence<'_>) -> Option<Isolation> {
     let on_link = 0.5 * evidence.packet_ns / evidence.standing_ns.max(1.0);
     let is_of_hosts = evidence.standing_ns < BUSY_HOST_NS;
@@ -194,8 +185,7 @@ fn confidence(management: Option<Management>, dated: usize, at_full_ratio: f64, 
     }
 }
 
-/// Slope of log(interval) over log(number) for all runs of losses that could be one dropping state
-/// of CoDel.
+/// Slope of log(interval) over log(number) for runs of losses that fit one dropping state of CoDel.
 fn spacing(losses: &[(f64, Option<f64>)]) -> Option<(f64, u32)> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut number = 0_u32;
@@ -224,10 +214,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_of_its_own_queue_waits_for_the_packet_on_the_link_alone() {
+    fn an_isolated_flow_only_waits_for_the_packet_on_the_link() {
         let rows = [
-            // Packet time and median delay in ms; relative delay of sparse flows; expected
-            // isolation.
+            // Packet time and median delay in ms; relative delay of sparse flows; isolation.
             (0.24, 5.5, 0.05, Some(Isolation::PerFlow)),
             (0.24, 5.5, 0.40, None),
             (2.42, 5.5, 0.40, Some(Isolation::PerFlow)),

@@ -78,7 +78,6 @@ impl<const N: usize> Row<N> {
         self.max[series] = (scale * f64::from(self.max[series]) + shift) as f32;
         self.sum[series] = scale * self.sum[series] + shift * f64::from(self.count[series]);
     }
-    /// The bin of a series, if it is not empty.
     fn bin(&self, series: usize) -> Option<Bin> {
         let Row { index, count, min, max, sum } = self;
         let bin =
@@ -101,8 +100,7 @@ fn greater(a: f32, b: f32) -> f32 {
 #[derive(Clone, Debug)]
 pub(crate) struct Grid<const N: usize> {
     shift: u32,
-    /// The current row: the last one, except while late values are added. Empty if no row has
-    /// started.
+    /// The current row: the last one, except while late values are added. Empty at first.
     open: Row<N>,
     /// The earlier rows in time order.
     rows: Vec<Row<N>>,
@@ -123,7 +121,6 @@ impl<const N: usize> Grid<N> {
         let series = core::array::from_fn(|_| Vec::new());
         Grid { shift, open: Row::new(0), rows: Vec::new(), late: NOWHERE, series }
     }
-    /// Width of a bin.
     pub(crate) fn width_ns(&self) -> f64 {
         (1_u64 << self.shift) as f64
     }
@@ -142,7 +139,6 @@ impl<const N: usize> Grid<N> {
             series.extend(bins);
         }
     }
-    /// Center of a bin.
     pub(crate) fn middle_ns(&self, bin: &Bin) -> f64 {
         (f64::from(bin.index) + 0.5) * self.width_ns()
     }
@@ -172,7 +168,6 @@ impl<const N: usize> Grid<N> {
             core::mem::swap(row, &mut self.open);
         }
     }
-    /// Adds a value to a series.
     #[inline]
     pub(crate) fn add(&mut self, series: usize, value: f64) {
         self.add_with_level(series, value, value);
@@ -182,10 +177,8 @@ impl<const N: usize> Grid<N> {
     pub(crate) fn add_with_level(&mut self, series: usize, value: f64, level: f64) {
         self.open.add(series, value, level as f32);
     }
-    /// Starts a new row after the last one.
     fn begin(&mut self, index: u32, limit: usize) {
-        // Reserves all memory at once: growing by doubling copies the rows and leaves gaps too
-        // small for the next allocation.
+        // Reserves all memory at once: doubling copies the rows and leaves unusable gaps.
         if self.rows.len() == FEW {
             self.rows.reserve_exact(limit.saturating_sub(FEW));
         }
@@ -196,7 +189,6 @@ impl<const N: usize> Grid<N> {
             self.halve();
         }
     }
-    /// Merges pairs of bins.
     fn halve(&mut self) {
         self.rows.push(self.open);
         self.rows.dedup_by(|later, kept| {
@@ -226,10 +218,9 @@ impl<const N: usize> Grid<N> {
 mod tests {
     use super::*;
 
-    /// As in a file that contains one direction after the other: each value is added to the bin of
-    /// its time.
+    /// As in a file with one direction after the other: values are added to the bin of their time.
     #[test]
-    fn what_comes_late_is_of_its_time() {
+    fn late_values_are_added_to_the_bin_of_their_time() {
         let mut grid = Grid::<2>::new();
         let width = 1 << FIRST_SHIFT;
         for series in 0..2 {

@@ -23,7 +23,6 @@ pub struct Buffer {
     pub times_full: u32,
 }
 
-/// Input of the estimate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filling<'a> {
     pub(crate) delays: &'a [DelayPoint],
@@ -31,9 +30,7 @@ pub(crate) struct Filling<'a> {
     /// Contains the delays of packets next to lost ones.
     pub(crate) fingerprint: &'a Fingerprint,
     pub(crate) rate: &'a RateSpan,
-    /// Size of a full packet in bytes.
     pub(crate) packet_bytes: f64,
-    /// Error of delays, ns.
     pub(crate) error_ns: f64,
     /// Delays include the packet's own serialization time: the capture is at the receiver, or
     /// before the queue. Otherwise they may not, because Linux captures a packet when the queue
@@ -54,8 +51,7 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
     let seen = at_losses(filling, packet_ns).or_else(|| at_peaks(filling));
     let full = match seen {
         Some(full) => full,
-        // A lower bound from a delay that lasted; the delay of a single packet may be caused by a
-        // host.
+        // A lower bound from a lasting delay; a host may have delayed a single packet.
         None => Full { drain_ns: lasting(filling.delays)?, scatter_ns: 0.0, times: 0 },
     };
     // A drop means that one more packet did not fit, while the delay of a packet that did fit
@@ -88,14 +84,12 @@ fn lasting(delays: &[DelayPoint]) -> Option<f64> {
     percentile(&mut delays.iter().map(|point| point.mean_ns).collect::<Vec<f64>>(), 0.95)
 }
 
-/// Delays at losses are of the same full buffer if they scatter by less than this ratio, or by less
-/// than three packets.
+/// Delays at losses within this ratio, or within three packets, are of the same full buffer.
 const TIGHT_RATIO: f64 = 0.1;
 /// Fewer losses with a known delay are no sample.
 const MIN_DATED: u64 = 3;
 
-/// Delay of packets next to lost ones. Even if some packets were lost elsewhere, most losses
-/// occurred at the full buffer.
+/// Delay next to lost packets: even if some were lost elsewhere, most were lost at a full buffer.
 fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
     let fingerprint = filling.fingerprint;
     let [low, middle, high] = fingerprint.at_loss_ns.filter(|_| fingerprint.dated >= MIN_DATED)?;
@@ -106,12 +100,10 @@ fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
     is_full.then_some(Full { drain_ns: middle, scatter_ns, times })
 }
 
-/// Minimum share of peaks at the same full buffer. Losses elsewhere or at random occur at varying
-/// delays.
+/// Minimum share of peaks at the same full buffer; other losses occur at varying delays.
 const MIN_SHARE: f64 = 0.5;
 
-/// Maximum delay around each episode: the value near which most of them lie. A single spike of a
-/// busy host does not affect it.
+/// Maximum delay around each episode: the value near which most lie. Single spikes do not matter.
 fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     let most = most(filling.delays)?;
     // A delay is observed when the packet leaves, so the maximum follows the drop by that delay.
@@ -132,8 +124,7 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
 /// Delays within this ratio of the maximum count as the same full buffer.
 const SAME_RATIO: f64 = 0.95;
 
-/// The largest group of ascending values within [`SAME_RATIO`] of its maximum; of equally large
-/// groups, the higher one.
+/// The largest group of values within [`SAME_RATIO`] of its maximum; of equal ones, the higher.
 fn densest(values: &[f64]) -> &[f64] {
     let (mut first, mut best) = (0, 0..0);
     for (last, greatest) in values.iter().enumerate() {
@@ -147,8 +138,7 @@ fn densest(values: &[f64]) -> &[f64] {
     values.get(best).unwrap_or(&[])
 }
 
-/// Maximum delay without spikes: the 99.5th percentile of the bins' maxima, which a single bin does
-/// not affect.
+/// Maximum delay without spikes: the 99.5th percentile of the bins' maxima.
 pub(crate) fn most(delays: &[DelayPoint]) -> Option<f64> {
     percentile(&mut delays.iter().map(|point| point.max_ns).collect::<Vec<f64>>(), 0.995)
 }
@@ -206,14 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_nothing_is_not_reported() {
+    fn a_buffer_within_its_error_is_not_reported() {
         let peaks = [3.0, 2.9, 3.0];
         assert_eq!(bytes_and_times(&peaks, None, 0.0, 1e6), Some((3.0, 3)));
         assert_eq!(bytes_and_times(&peaks, None, 0.0, 3e6), None);
     }
 
     #[test]
-    fn the_buffer_is_what_most_losses_met() {
+    fn the_buffer_is_the_queue_at_most_losses() {
         let spike = [187.0, 206.0, 255.0, 178.0, 194.0, 188.0];
         let (wide, tight) = (Some([140e6, 180e6, 198e6]), Some([175e6, 180e6, 185e6]));
         let rows = [
@@ -221,11 +211,9 @@ mod tests {
             // A single spike of a host has no effect.
             (&spike, None, 0.0, (188.0, 3)),
             (&spike, wide, 0.3, (188.0, 3)),
-            // No two losses are of the same buffer: the lower bound from the delay that lasted
-            // applies.
+            // No two losses are of the same buffer: the lower bound from a lasting delay applies.
             (&[200.0, 150.0, 110.0, 80.0][..], None, 0.0, (180.0, 0)),
-            // If losses have known delays, most of them determine the size, even though some were
-            // lost elsewhere.
+            // Most losses with a known delay determine the size, even if some were lost elsewhere.
             (&spike, wide, 0.7, (180.0, 6)),
             (&spike, tight, 1.0, (180.0, 6)),
         ];

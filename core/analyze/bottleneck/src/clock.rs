@@ -12,8 +12,7 @@ pub(crate) const SKEW_RATIO: f64 = 200e-6;
 const EDGE_RATIO: f64 = 0.02;
 /// With fewer ticks the span is too short.
 const MIN_TICKS: f64 = 8.0;
-/// A line that touches fewer of the 64 parts of the capture may be caused by a queue instead of the
-/// clock.
+/// A line that touches fewer of the 64 parts of the capture may be caused by a queue.
 const MIN_TOUCHED: u32 = 16;
 /// Number of parts of the capture; the lowest arrival of each is used.
 const PARTS: f64 = 64.0;
@@ -48,8 +47,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Error of a delay measured with it: a tick, plus the accumulated error of the skew over the
-    /// capture.
+    /// Error of a delay measured with it: a tick, plus the accumulated error of the skew.
     pub fn error_ns(&self) -> f64 {
         self.tick_ns + self.skew_error_ratio * self.span_ns
     }
@@ -81,7 +79,6 @@ pub enum NoClock {
     },
 }
 
-/// Observations of a clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TickObservations<'a> {
     /// Lower convex hull of arrival times (ns) over ticks.
@@ -108,7 +105,6 @@ fn edges(hull: &[(f64, f64)]) -> impl Iterator<Item = Edge> {
     })
 }
 
-/// Determines the clock.
 pub(crate) fn fit(seen: TickObservations<'_>) -> Result<Clock, NoClock> {
     if seen.count == 0 {
         return Err(NoClock::NoTimestamps);
@@ -165,16 +161,14 @@ fn measured(seen: &TickObservations<'_>) -> Option<Clock> {
 /// A queue that grows all the time tilts the line too, but that line only touches at its ends.
 fn around(seen: &TickObservations<'_>, hertz: f64, is_known_rate: bool) -> Clock {
     let nominal_ns = 1e9 / hertz;
-    // In such a short time no skew moves an arrival by more than the tolerance for touching the
-    // clock.
+    // In such a short time no skew moves an arrival by more than the tolerance.
     if SKEW_RATIO * seen.span_ns < TOUCH_NS {
         return with_skew(seen, hertz, is_known_rate, Skew::UNKNOWN);
     }
     let all = plateau(seen, nominal_ns, (-SKEW_RATIO, SKEW_RATIO), TOUCH_NS);
     let near = plateau(seen, nominal_ns, all.widened(), TOUCH_NS);
     let close = plateau(seen, nominal_ns, near.widened(), CLOSE_TOUCH_NS);
-    // If arrivals without queueing delay were observed throughout, the narrower tolerance loses few
-    // of them.
+    // With arrivals without queueing delay throughout, the narrower tolerance loses few of them.
     let best = if 4 * close.touched >= 3 * near.touched { close } else { near };
     let skew = if best.touched >= MIN_TOUCHED { best.skew() } else { Skew::UNKNOWN };
     with_skew(seen, hertz, is_known_rate, skew)
@@ -259,8 +253,7 @@ fn touched(seen: &TickObservations<'_>, tick_ns: f64, zero_ns: f64, touch_ns: f6
     seen.lows.iter().filter(is_near).count() as u32
 }
 
-/// Lowest arrival of each of [`PARTS`] parts of the observed time. Arrivals are pairs of ticks and
-/// ns in time order.
+/// Lowest arrival (ticks, ns) of each of [`PARTS`] parts of the time; arrivals are in time order.
 pub(crate) fn lows(
     arrivals: impl Iterator<Item = (f64, f64)>,
     span_ns: f64,

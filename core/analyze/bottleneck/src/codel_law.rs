@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 /// Target and interval of nearly all installations (RFC 8289 sections 4.2 and 4.3; Linux, FreeBSD).
 const TARGET_NS: f64 = 5e6;
 const INTERVAL_NS: f64 = 100e6;
-/// Drops that follow sooner belong to the same dropping state, in which they are less than an
-/// interval apart.
+/// Drops that follow sooner belong to the same dropping state.
 const SAME_STATE_NS: f64 = 1.3 * INTERVAL_NS;
 /// Wider bins cannot resolve an interval.
 const WIDEST_NS: f64 = 0.4 * INTERVAL_NS;
@@ -26,8 +25,7 @@ pub(crate) fn codel_conformance_ratio(delays: &[DelayPoint], drops: &[f64], pack
         let before = number.checked_sub(1).and_then(|last| drops.get(last));
         before.is_none_or(|before| *at - before > SAME_STATE_NS)
     });
-    // CoDel never drops the last packet in the queue, and delays include the packet's serialization
-    // time.
+    // CoDel never drops the last packet, and delays include the packet's serialization time.
     let target_ns = TARGET_NS.max(packet_ns) + 0.5 * packet_ns;
     let rises: Vec<f64> = firsts.filter_map(|(_, at)| rise(delays, *at, target_ns)).collect();
     let slack = 0.15 * INTERVAL_NS + width + packet_ns;
@@ -79,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_drops_after_an_interval_obeys_and_what_drops_by_chance_does_not() {
+    fn drops_after_an_interval_conform_and_random_drops_do_not() {
         for seed in 1..=100 {
             let (delays, drops) = sawtooth(seed, |_| INTERVAL_NS);
             let lawful = codel_conformance_ratio(&delays, &drops, 1.2e6).unwrap();
@@ -91,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn few_drops_and_coarse_delays_tell_nothing() {
+    fn few_drops_or_coarse_delays_give_no_result() {
         let (delays, drops) = sawtooth(1, |_| INTERVAL_NS);
         assert_eq!(codel_conformance_ratio(&delays, &drops[..MIN_DROPS - 1], 1.2e6), None);
         let coarse: Vec<DelayPoint> = delays.iter().step_by(4).copied().collect();

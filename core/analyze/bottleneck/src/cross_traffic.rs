@@ -1,5 +1,4 @@
-//! Traffic in addition to the sampled flows: pings, UDP, fragments, short flows. It uses a part of
-//! a link's capacity.
+//! Link traffic in addition to the sampled flows: pings, UDP, fragments, short flows.
 use crate::bins::{Bin, Grid};
 use alloc::collections::BTreeMap;
 use fathom_capture::Address;
@@ -30,7 +29,6 @@ impl CrossTraffic {
             grid.add(way, f64::from(ip_bytes));
         }
     }
-    /// Finishes recording.
     pub(crate) fn close(&mut self) {
         self.pairs.values_mut().for_each(Grid::close);
     }

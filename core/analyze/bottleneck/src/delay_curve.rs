@@ -24,7 +24,6 @@ impl DelayPoint {
     }
 }
 
-/// Points between two times.
 pub(crate) fn between(points: &[DelayPoint], from_ns: f64, to_ns: f64) -> &[DelayPoint] {
     let from = points.partition_point(|point| point.at_ns < from_ns);
     let to = points.partition_point(|point| point.at_ns <= to_ns);

@@ -18,8 +18,7 @@ pub struct Episode {
     pub first_frame: u64,
     /// Number of the last frame.
     pub last_frame: u64,
-    /// Maximum bytes in flight before the episode, of the flow with the loss; 0 if the capture
-    /// point is behind the queue.
+    /// Maximum bytes in flight before it, of the flow with the loss; 0 if captured after the queue.
     pub outstanding_bytes: u64,
     /// Minimum bytes in flight between this episode and the next.
     pub min_after_bytes: u64,

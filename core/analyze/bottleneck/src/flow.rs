@@ -35,8 +35,7 @@ pub(crate) mod series {
     pub(crate) const COUNT: usize = 2 * EACH;
 }
 
-/// Larger packets cannot occur on Ethernet: they were merged or not yet segmented by offload (GSO,
-/// GRO).
+/// Larger packets cannot occur on Ethernet: offload (GSO, GRO) created them.
 const LARGEST_IP_BYTES: u32 = 1500;
 
 /// Extremes of the round-trip time to one end.
@@ -65,7 +64,6 @@ impl Extremes {
     }
 }
 
-/// Data sent by one end.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Sent {
     pub(crate) payload_bytes: u64,
@@ -100,7 +98,6 @@ pub(crate) struct Sampled {
     origin: i64,
     /// Frame numbers of the first and last sampled packet.
     pub(crate) frames: [u64; 2],
-    /// Delay of the last packet.
     delay: Option<f64>,
 }
 
@@ -116,13 +113,11 @@ impl Sampled {
             delay: None,
         }
     }
-    /// Finishes recording.
     pub(crate) fn close(&mut self) {
         self.grid.close();
         self.sent.iter_mut().filter_map(|sent| sent.again.as_deref_mut()).for_each(Grid::close);
     }
-    /// Records the timestamps of a packet from `end` once, and returns its delay to the capture
-    /// point.
+    /// Records the timestamps of a packet once, and returns its delay to the capture point.
     #[inline]
     fn observe(&mut self, end: End, at: i64, frame: u64, stamps: Option<Stamps>) -> Option<f64> {
         if self.frames[1] != frame {
@@ -163,8 +158,7 @@ impl Sampled {
     #[inline]
     pub(crate) fn segment(&mut self, segment: &Segment, limit: usize) {
         let (end, at, frame) = (segment.end, segment.times.at - self.origin, segment.times.frame);
-        // A pacing sender transmits retransmissions by a timer; their timestamp is the departure
-        // time of the next segment.
+        // A pacing sender retransmits by a timer; the timestamp is when the next segment departs.
         let is_again = matches!(segment.kind, SegmentKind::Retransmission(_));
         if let SegmentKind::Retransmission(cause) = segment.kind {
             self.sent[end as usize].sent_again(cause, at, segment.stop - segment.start, limit);
@@ -175,8 +169,7 @@ impl Sampled {
         let sent = &mut self.sent[end as usize];
         sent.losses.watch(segment.outstanding_bytes);
         if segment.start > sent.highest && sent.highest > 0 {
-            // The last packet before the hole found room; the buffer may have been fuller for the
-            // one after it.
+            // The buffer may have been fuller for the packet after the hole.
             let fuller = delay.map(|after| sent.last_delay.map_or(after, |before| before.max(after)));
             sent.losses.hole((sent.highest, segment.start), at, frame, fuller);
         }
@@ -201,8 +194,7 @@ impl Sampled {
         let (at, frame) = (ack.times.at - self.origin, ack.times.frame);
         let sender = ack.end.other();
         self.sent[sender as usize].acknowledged = ack.acknowledgement;
-        // A pacing sender timestamps an ACK between its segments with the departure time of the
-        // next segment.
+        // A pacing sender timestamps such an ACK with the departure time of the next segment.
         let own = &self.sent[ack.end as usize];
         if own.highest <= own.acknowledged {
             self.observe(ack.end, at, frame, ack.stamps);
@@ -281,8 +273,7 @@ impl Sent {
         again.turn_to(at, limit);
         again.add(0, bytes as f64);
     }
-    /// Records whether an ACK echoes congestion. A run of echoes stands for one mark or more; the
-    /// first one is dated.
+    /// Records whether an ACK echoes congestion. A run of echoes counts as one mark at its start.
     #[inline]
     fn echoed(&mut self, is_echo: bool, at: i64, frame: u64) {
         if is_echo && !self.is_echoing {
@@ -295,7 +286,6 @@ impl Sent {
     pub(crate) fn overhead_ratio(&self) -> f64 {
         if self.payload_bytes == 0 { 1.0 } else { self.ip_bytes as f64 / self.payload_bytes as f64 }
     }
-    /// Mean size of a packet on the wire.
     pub(crate) fn packet_bytes(&self) -> f64 {
         if self.packets == 0 { 0.0 } else { self.ip_bytes as f64 / self.packets as f64 }
     }
@@ -344,10 +334,9 @@ mod tests {
         }
     }
 
-    /// Linux with BBR: packets sent early carry the departure time of the next segment as
-    /// timestamp.
+    /// Linux with BBR: early packets carry the departure time of the next segment.
     #[test]
-    fn stamps_of_a_later_time_are_no_delay() {
+    fn timestamps_in_the_future_are_no_delay() {
         let mut sampled = Sampled::new(0, 1, 2048);
         for number in 0..200_i64 {
             let (ms, start) = (number * 20, number as u64 * 1000 + 1);
@@ -373,7 +362,7 @@ mod tests {
 
     /// Retransmissions of data that had arrived also passed the link.
     #[test]
-    fn what_came_once_more_is_counted_when_it_is_known() {
+    fn duplicate_arrivals_are_counted_when_detected() {
         let mut sampled = Sampled::new(0, 1, 2048);
         sampled.segment(&segment(1, 1, 1, SegmentKind::New), 2048);
         sampled.segment(&segment(5, 1, 5, SegmentKind::Retransmission(RetransmissionCause::Spurious)), 2048);

@@ -17,14 +17,12 @@ const MIN_COMMON: usize = 32;
 
 /// A flow that fills a queue.
 pub(crate) struct Filler<'a> {
-    /// Index of its report.
     pub(crate) place: usize,
     pub(crate) sender: End,
     pub(crate) location: Location,
     pub(crate) sampled: &'a Sampled,
     /// Addresses of its sender and receiver.
     pub(crate) addresses: [Address; 2],
-    /// Its queueing delay.
     pub(crate) delays: Vec<DelayPoint>,
     /// Reference of these delays, and their error.
     pub(crate) reference: Reference,
@@ -121,7 +119,6 @@ fn share(a: &Filler<'_>, b: &Filler<'_>, is_compared: bool) -> bool {
     is_compared && correlation(&a.delays, &b.delays).is_some_and(|value| value >= MIN_CORRELATION)
 }
 
-/// Correlation of two delays at common times.
 fn correlation(a: &[DelayPoint], b: &[DelayPoint]) -> Option<f64> {
     let width = step(a).max(step(b));
     let mut pairs: Vec<(f64, f64)> = Vec::new();

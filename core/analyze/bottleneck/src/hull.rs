@@ -1,12 +1,10 @@
 //! Lower convex hull of points in the order of their x coordinates.
 use alloc::vec::Vec;
 
-/// Maximum number of vertices. The hull of a real clock has some tens; a crafted one is thinned
-/// out.
+/// Maximum number of vertices. A real clock has some tens; a crafted one is thinned out.
 const LIMIT: usize = 256;
 
-/// Lower convex hull of arrival time (y, ns) over TSval (x, ticks): the lower bound of all
-/// arrivals.
+/// Lower convex hull of arrival time (y, ns) over TSval (x, ticks), the bound of all arrivals.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Hull {
     vertices: Vec<(f64, f64)>,
@@ -18,8 +16,7 @@ fn turn(a: (f64, f64), b: (f64, f64), c: (f64, f64)) -> f64 {
 }
 
 impl Hull {
-    /// Adds a point. Of several arrivals with the same TSval the first is the lowest; the others
-    /// have no effect.
+    /// Adds a point. Of several arrivals with the same TSval, only the first matters.
     #[inline]
     pub(crate) fn push(&mut self, point: (f64, f64)) {
         if self.vertices.last().is_some_and(|last| point.0 <= last.0) {

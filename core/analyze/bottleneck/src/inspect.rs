@@ -30,10 +30,8 @@ pub(crate) const MIN_QUEUE_NS: f64 = 2e6;
 /// oscillator. Several hosts behind one address may have different ones.
 pub(crate) type HostClocks = BTreeMap<Address, Clock>;
 
-/// The clocks of a flow's ends, estimated from that flow alone.
 pub(crate) type OwnClocks = [Result<Clock, NoClock>; 2];
 
-/// The best clock of each address.
 pub(crate) fn host_clocks<'a>(all: impl Iterator<Item = (&'a Slot, &'a OwnClocks)>) -> HostClocks {
     let mut clocks = HostClocks::new();
     for (slot, owns) in all {
@@ -48,7 +46,6 @@ pub(crate) fn host_clocks<'a>(all: impl Iterator<Item = (&'a Slot, &'a OwnClocks
     clocks
 }
 
-/// The report of a flow, without its bottleneck.
 pub(crate) fn inspect(
     slot: &Slot,
     sampled: &Sampled,
@@ -100,7 +97,6 @@ fn near(round_trips: &[Option<BaseRtt>; 2]) -> Option<End> {
     (least(end) < NEAR_NS).then_some(end)
 }
 
-/// Estimates the clocks of both ends.
 pub(crate) fn own_clocks(sampled: &Sampled) -> OwnClocks {
     [End::A, End::B].map(|end| {
         let ticks = sampled.ticks[end as usize].as_ref().ok_or(NoClock::NoTimestamps)?;
@@ -196,8 +192,7 @@ fn curve(sampled: &Sampled, series: usize, map: impl Fn(f64, f64) -> f64) -> Vec
     sampled.grid.bins(series).iter().map(point).collect()
 }
 
-/// Delay from the sender, by `clock`, of a packet recorded at `at` with `value` in the series
-/// [`series::from`].
+/// Delay from the sender of a packet with `value` at `at` in the series [`series::from`].
 pub(crate) fn from_delay(clock: &Clock, tick_ns: f64, at_ns: f64, value: f64) -> f64 {
     let ratio = clock.tick_ns / tick_ns;
     at_ns * (1.0 - ratio) + ratio * value - clock.zero_ns
@@ -207,8 +202,7 @@ pub(crate) fn from_delay(clock: &Clock, tick_ns: f64, at_ns: f64, value: f64) ->
 fn leg_curve(sampled: &Sampled, leg: Leg, clock: &Clock) -> Vec<DelayPoint> {
     let mut points = leg_points(sampled, leg, clock);
     let base = base(&points, min_known(sampled, leg));
-    // A TSval is up to a tick old when its packet leaves: half a tick on average, a whole one at
-    // most.
+    // A TSval is up to a tick old when its packet leaves, half a tick on average.
     for point in &mut points {
         let above = point.above(base);
         point.min_ns = above.min_ns;
@@ -276,8 +270,7 @@ fn leg_delay(
 ) -> Result<LegDelay, NoLeg> {
     let clock = clocks[leg.end() as usize].map_err(NoLeg::NoClock)?;
     let over_time = leg_curve(sampled, leg, &clock);
-    // A sender answers an ACK when its window and pacing allow; only its fastest answers show the
-    // delay to it.
+    // A sender may delay answers for its window or pacing; only the fastest show the delay.
     let is_paced = matches!(leg, Leg::To(end) if bulk == Some(end));
     let value = |point: &DelayPoint| if is_paced { point.min_ns } else { point.mean_ns };
     let mut values: Vec<f64> = over_time.iter().map(value).collect();
@@ -358,8 +351,7 @@ fn locate_by_loop(
     end.map(Location::RoundTrip)
 }
 
-/// Corrects the delays of a flow that started with a full queue, if other flows have seen a smaller
-/// minimum.
+/// Uses the smaller minimum of other flows, if this flow started with a full queue.
 fn refer(legs: &mut [Result<LegDelay, NoLeg>; 4], leg: Leg, round_trips: Option<BaseRtt>) {
     let Some(BaseRtt { reference: Reference::PathLeast { less_ns }, .. }) = round_trips else { return };
     for delay in legs.iter_mut().filter_map(|delay| delay.as_mut().ok()).filter(|delay| delay.leg == leg) {

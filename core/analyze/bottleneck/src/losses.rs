@@ -4,11 +4,9 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_flow::partition_near;
 
-/// Maximum number of losses stored individually; beyond it every second one is kept, then every
-/// fourth.
+/// Maximum number of stored losses; beyond it every second one is kept, then every fourth.
 const LIMIT: usize = 1024;
-/// Maximum number of holes that wait for their retransmission: an overflow of a buffer of 100,000
-/// packets loses no more at once.
+/// Maximum number of open holes: an overflow of a buffer of 100,000 packets loses no more at once.
 const HOLES: usize = 4096;
 /// Losses within this time are initially one group.
 const NEAR_NS: i64 = 50_000_000;
@@ -24,7 +22,6 @@ pub(crate) enum DelaySource {
     Arrival,
 }
 
-/// A loss or a mark.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Point {
     /// Best estimate of the time when the packet was lost, ns.
@@ -84,21 +81,18 @@ struct Hole {
     delay: Option<f32>,
 }
 
-/// Losses of one end.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Losses {
     pub(crate) points: Points,
     pub(crate) marks: Points,
     pub(crate) groups: Vec<Group>,
     holes: VecDeque<Hole>,
-    /// Time from a hole to its retransmission, ns: the round-trip time under load for flows without
-    /// timestamps.
+    /// Times from a hole to its retransmission, ns: round trips under load without timestamps.
     pub(crate) fills: Vec<f32>,
     max_outstanding: u64,
 }
 
 impl Losses {
-    /// Records the bytes in flight.
     #[inline]
     pub(crate) fn watch(&mut self, outstanding: u64) {
         self.max_outstanding = self.max_outstanding.max(outstanding);
@@ -115,8 +109,7 @@ impl Losses {
         let delay = delay.map(|delay| delay as f32);
         self.holes.push_back(Hole { start: range.0, stop: range.1, at, frame, delay });
     }
-    /// Records a loss upstream of the capture point, starting at byte `start` and detected at
-    /// `known_at`.
+    /// Records a loss upstream of the capture point, from byte `start`, detected at `known_at`.
     pub(crate) fn lost_before(&mut self, start: u64, known_at: i64, known_frame: u64) {
         let number = self.holes.partition_point(|hole| hole.stop <= start);
         let hole = self.holes.get(number).filter(|hole| hole.start <= start);
@@ -198,7 +191,6 @@ impl Losses {
     }
 }
 
-/// Joins two groups.
 pub(crate) fn join(a: Group, b: Group) -> Group {
     Group {
         from: a.from.min(b.from),
@@ -216,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hole_is_told_by_the_ticks_of_its_repair() {
+    fn holes_are_retimed_before_and_after_their_retransmission() {
         let mut losses = Losses::default();
         losses.hole((1_000, 2_000), 600_000_000, 1, Some(100e6));
         losses.hole((3_000, 4_000), 600_000_000, 2, Some(100e6));
@@ -230,7 +222,7 @@ mod tests {
 
     /// Removed losses are not counted, even if there are more than can be stored individually.
     #[test]
-    fn what_was_no_loss_is_not_counted() {
+    fn removed_losses_are_not_counted() {
         let mut losses = Losses::default();
         for number in 0..10_000_u64 {
             losses.lost_after(number as i64 * 1_000, number, number + 5, &RecentRoundTrips::default());

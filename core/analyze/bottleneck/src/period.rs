@@ -58,7 +58,6 @@ pub(crate) struct Sender {
     pub(crate) max_ns: f64,
 }
 
-/// Combines the observed periods with the predicted ones.
 pub(crate) fn oscillation(
     delays: &[DelayPoint],
     episodes: &[Episode],
@@ -93,8 +92,7 @@ fn by_losses(
     let seen = seen?;
     let distance = |(cause, period): &(OscillationCause, f64)| {
         let target = if *cause == OscillationCause::Cubic { CUBIC_BETA } else { 0.5 };
-        // A window that shrinks to 0.5 instead of 0.7 weighs as much as a period that is off by a
-        // factor of two.
+        // Shrinking to 0.5 instead of 0.7 weighs as much as a period off by a factor of two.
         let shape = shrinking.map_or(0.0, |ratio| 3.0 * libm::fabs(ratio - target));
         (*cause, libm::fabs(libm::log(period / seen)), shape)
     };
@@ -151,8 +149,7 @@ fn even(delays: &[DelayPoint]) -> Option<(f64, Vec<f64>)> {
     (step > 0.0).then(|| (step, sums.into_iter().map(&mut mean).collect()))
 }
 
-/// The first high peak of the autocorrelation after it has become negative, at most at half the
-/// observed time.
+/// First high peak of the autocorrelation after it became negative, within half the time.
 fn correlation(delays: &[DelayPoint]) -> Option<(f64, f64)> {
     let (step, values) = even(delays)?;
     let mean = values.iter().sum::<f64>() / values.len() as f64;

@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::{Probe, ProbeKind, RttValidity};
 
-/// Maximum number of tracks: a capture of a resolver contains more servers than matter to one
-/// queue.
+/// Maximum number of tracks: a resolver queries more servers than matter to one queue.
 const TRACKS: usize = 4096;
 /// Maximum number of bins of each track.
 const BINS: usize = 512;
@@ -24,13 +23,11 @@ pub(crate) struct Track {
 pub(crate) struct Answers {
     pub(crate) at_ns: f64,
     pub(crate) count: u64,
-    /// Mean response time.
     pub(crate) mean_ns: f64,
     pub(crate) max_ns: f64,
 }
 
 impl Track {
-    /// Responses in time order.
     pub(crate) fn answers(&self) -> impl Iterator<Item = Answers> {
         self.grid.bins(0).iter().map(|bin: &Bin| Answers {
             at_ns: self.grid.middle_ns(bin),
@@ -44,7 +41,6 @@ impl Track {
 /// Client and server, and the kind of probe.
 pub(crate) type Route = ([Address; 2], ProbeKind);
 
-/// All probes of a capture.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Probes {
     tracks: BTreeMap<Route, Track>,
@@ -71,7 +67,6 @@ impl Probes {
         track.grid.add(0, took);
         Some(took)
     }
-    /// Finishes recording.
     pub(crate) fn close(&mut self) {
         self.tracks.values_mut().for_each(|track| track.grid.close());
     }

@@ -28,7 +28,6 @@ impl RecentRoundTrips {
         }
         self.samples.push_back((sent_at, round_trip));
     }
-    /// The most recent one.
     pub(crate) fn last(&self) -> Option<f32> {
         self.samples.back().map(|sample| sample.1)
     }
@@ -60,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn next_to_a_loss_the_longest_counts() {
+    fn the_longest_round_trip_near_a_loss_counts() {
         let mut recent = RecentRoundTrips::default();
         for (sent_ms, took_ms) in [(0, 700), (400, 90), (424, 110), (448, 100), (472, 95), (496, 130)] {
             recent.push(sent_ms * 1_000_000, f64::from(took_ms) * 1e6);

@@ -42,8 +42,7 @@ pub enum Reference {
         /// Difference to the flow's own minimum, ns.
         less_ns: f64,
     },
-    /// The observed minimum, possibly with a queue: the capture started after the flow. Delays are
-    /// relative.
+    /// The observed minimum, possibly with a queue, because the flow started before the capture.
     Relative,
 }
 
@@ -112,8 +111,7 @@ pub struct BaseRtt {
 pub enum Location {
     /// On one leg.
     Leg(Leg),
-    /// Between the capture point and an end, in an unknown direction, because there are no
-    /// timestamps.
+    /// Between the capture point and an end, in an unknown direction for lack of timestamps.
     RoundTrip(End),
 }
 
@@ -149,8 +147,7 @@ pub struct QueueReport {
     pub frames: [u64; 2],
     /// The end that sends bulk data, if there is one.
     pub bulk: Option<End>,
-    /// The end that responds within a millisecond and is thus next to the capture point, if there
-    /// is one.
+    /// The end next to the capture point, if any: it responds within a millisecond.
     pub near: Option<End>,
     /// Timestamp clocks of A and B.
     pub clocks: [Result<Clock, NoClock>; 2],
@@ -294,7 +291,6 @@ pub struct Queues {
     pub flows: Vec<QueueReport>,
     /// Bottlenecks, the one with the most bytes first.
     pub bottlenecks: Vec<Bottleneck>,
-    /// Time series of flows that filled or met a queue, and of the largest flows; the largest
-    /// first.
+    /// Time series of the largest flows and of those that filled or met a queue; largest first.
     pub series: Vec<FlowSeries>,
 }

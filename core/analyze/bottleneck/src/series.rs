@@ -18,12 +18,10 @@ const ACKS_A_MEAN: u64 = 10;
 const BINS_A_MEAN: u64 = 4;
 /// Minimum number of goodput intervals of a flow.
 const MIN_MEANS: u64 = 16;
-/// A direction with a smaller share of the flow's payload consists of requests or responses and
-/// needs no series.
+/// A direction with a smaller share of the payload carries only requests or responses.
 const MIN_SHARE: f64 = 0.01;
 
-/// Series of the flows that filled a queue or were delayed by one, and of the largest flows; the
-/// largest first.
+/// Series of the largest flows and of those that filled or met a queue; largest first.
 pub(crate) fn of_flows(
     flows: &[QueueReport],
     sampled: &[&Sampled],
@@ -96,8 +94,8 @@ fn rates<const N: usize>(grid: &Grid<N>, bins: &[Bin]) -> Vec<(f64, f64)> {
     let span = u64::from(last.index - first.index) + 1;
     let means = (acks / ACKS_A_MEAN).min(bins.len() as u64 / BINS_A_MEAN).clamp(MIN_MEANS, POINTS);
     let size = span.div_ceil(means);
-    // The remainder at the end is a separate interval if it is at least half as long as the others;
-    // otherwise it extends the last one.
+    // The remainder is an interval if at least half as long as the others, else it extends the
+    // last.
     let count = ((span + size / 2) / size).max(1);
     let mut sums = alloc::vec![0.0; count as usize];
     for bin in bins {
@@ -123,7 +121,7 @@ mod tests {
     /// With random times and values no value is lost, all are within their bin's extremes, and the
     /// number of points is limited.
     #[test]
-    fn nothing_is_lost_however_long() {
+    fn no_value_is_lost_in_long_series() {
         for seed in 0..40 {
             let mut rng = Rng::new(seed);
             let mut grid = Grid::<1>::new();

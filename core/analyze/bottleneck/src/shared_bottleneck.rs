@@ -40,7 +40,6 @@ pub(crate) struct Bystander<'a> {
     pub(crate) sampled: &'a Sampled,
 }
 
-/// Input about one bottleneck.
 pub(crate) struct SharedBottleneck<'a> {
     pub(crate) fillers: Vec<&'a Filler<'a>>,
     pub(crate) reports: &'a [QueueReport],
@@ -48,8 +47,7 @@ pub(crate) struct SharedBottleneck<'a> {
     pub(crate) probes: &'a Probes,
     /// Traffic in addition to the sampled flows.
     pub(crate) cross_traffic: [&'a CrossTraffic; 2],
-    /// Start time of each short flow on the path, and its first round-trip time above the path's
-    /// minimum, ns.
+    /// Start of each short flow, and its first round trip above the path's minimum, ns.
     pub(crate) short: Vec<(f64, f64)>,
 }
 
@@ -144,8 +142,7 @@ impl SharedBottleneck<'_> {
             delays,
         })
     }
-    /// The only sender, in front of a bottleneck with this rate; `None` if there are several or the
-    /// rate is unknown.
+    /// The only sender at a bottleneck with this rate; `None` with several or an unknown rate.
     fn lone_sender(&self, packets_per_ns: f64, mean_ns: f64, full_ns: f64) -> Option<Sender> {
         let is_alone = self.fillers.len() == 1 && packets_per_ns > 0.0;
         is_alone.then_some(Sender { window_packets: full_ns * packets_per_ns, mean_ns, max_ns: full_ns })
@@ -287,7 +284,6 @@ impl SharedBottleneck<'_> {
         times.sort_by(f64::total_cmp);
         times
     }
-    /// Number of losses and of marks.
     fn counts(&self) -> (u64, u64) {
         let sent = self.fillers.iter().map(|filler| &filler.sampled.sent[filler.sender as usize]);
         sent.fold((0, 0), |(losses, marks), sent| {
@@ -384,8 +380,7 @@ impl SharedBottleneck<'_> {
             let is_far = |end: &End| far.is_some_and(|far| other.report.ends[*end as usize].0 == far);
             let end = [End::A, End::B].into_iter().find(is_far)?;
             let legs = other.report.legs.iter().filter_map(|leg| leg.as_ref().ok());
-            // The delay from `far` is measured directly. A round trip to it includes the time that
-            // its sender may be silent.
+            // The delay from `far` is direct. A round trip to it includes pauses of its sender.
             let from = legs.into_iter().find(|leg| is_behind && leg.leg == Leg::From(end));
             let points = match from {
                 Some(from) => from.over_time.clone(),
@@ -398,7 +393,7 @@ impl SharedBottleneck<'_> {
         };
         sparse.filter_map(waits).collect()
     }
-    /// Address at the far end of the queue, as seen from the capture point.
+    /// Address at the other end of the queue, as seen from the capture point.
     fn far(&self, first: &Filler<'_>) -> Option<Address> {
         let end = match first.location {
             Location::Leg(Leg::From(end) | Leg::To(end)) | Location::RoundTrip(end) => end,
@@ -412,8 +407,7 @@ fn quotient(dividend: f64, divisor: f64) -> f64 {
     if divisor > 0.0 { dividend / divisor } else { 0.0 }
 }
 
-/// Adds the traffic of a flow in time order. Walks along the existing cells, because most intervals
-/// have one already.
+/// Adds the traffic of a flow in time order. Most intervals already have a cell.
 fn add(cells: &mut BTreeMap<u32, Cell>, passed: impl Iterator<Item = (u32, f64)>) {
     let mut others = Vec::new();
     let mut there = cells.iter_mut().peekable();
@@ -507,7 +501,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_flow_of_many_does_not_tell_what_all_waited() {
+    fn a_single_flow_does_not_determine_the_delay_of_all() {
         let point =
             |mean_ns: f64| DelayPoint { at_ns: 5.0, min_ns: mean_ns - 1.0, mean_ns, max_ns: mean_ns + 1.0 };
         let rows: [(&[f64], f64, f64); 4] = [
@@ -524,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn who_came_before_the_queue_stood_did_not_pass_it_by() {
+    fn flows_outside_the_queue_did_not_bypass_it() {
         // A queue of 100 ms is present from 1 s to 2 s.
         let waited = |ms: u32| if (1000..2000).contains(&ms) { 100e6 } else { 1e6 };
         let point = |ms: u32| {

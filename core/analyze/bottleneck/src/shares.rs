@@ -44,8 +44,7 @@ pub struct ShortFlows {
     pub added_p95_ns: f64,
 }
 
-/// Intervals with a queue, merged into at most [`POINTS`] groups, with the traffic of all flows and
-/// the delay.
+/// Intervals with a queue, in at most [`POINTS`] groups, with the traffic of all flows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StandingQueue {
     /// Number of each interval with a queue, and its group.
@@ -81,8 +80,7 @@ impl StandingQueue {
         }
         groups.first().filter(|first| first.0 == number).map(|first| first.1 as usize)
     }
-    /// Bytes of a flow in each group, from its bytes per interval in order: index of the group, and
-    /// bytes.
+    /// Index and bytes of a flow for each group, from its bytes per interval in order.
     fn passed(&self, passed: impl Iterator<Item = (u32, f64)>) -> Vec<(usize, f64)> {
         let mut groups: Vec<(usize, f64)> = Vec::new();
         let mut rest = self.groups.as_slice();

@@ -5,11 +5,9 @@ use crate::hull::Hull;
 /// HZ and today (100, 250, 300, 1000), Linux's `tcp_usec_ts` (10^6). 1 Hz is the slowest, and 500
 /// Hz is within the range of RFC 7323 section 5.4.
 pub(crate) const KNOWN_HERTZ: [f64; 9] = [1.0, 2.0, 10.0, 100.0, 250.0, 300.0, 500.0, 1000.0, 1e6];
-/// A TSval that is off by more seconds than this cannot be explained by delay: the counter
-/// restarted.
+/// A TSval off by more seconds than this is a restart of the counter, not a delay.
 const RESTART_S: f64 = 2000.0;
-/// If a clock of unknown rate goes back by more than a second of the fastest rate, the counter
-/// restarted.
+/// An unknown clock that goes back by more than a second of the fastest rate has restarted.
 const BACK_TICKS: i64 = 1_000_000;
 /// The rate is estimated after 10 ms and again each time the span has doubled.
 const FIRST_LOOK_NS: i64 = 10_000_000;
@@ -76,8 +74,7 @@ impl Ticks {
     pub(crate) fn tick_ns(&self) -> f64 {
         self.tick_ns
     }
-    /// Records a packet with TSval `value` that arrived at `at`. Returns its delay relative to an
-    /// arbitrary zero.
+    /// Records a packet that arrived at `at`; returns its delay relative to an arbitrary zero.
     #[inline]
     pub(crate) fn observe(&mut self, at: i64, value: u32, frame: u64) -> Option<f64> {
         if value != self.last_value {

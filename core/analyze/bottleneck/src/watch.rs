@@ -12,8 +12,7 @@ use fathom_flow::{
     Spurious, Times,
 };
 
-/// Number of packets after which a flow is sampled; shorter flows only contribute their round-trip
-/// times.
+/// Number of packets after which a flow is sampled; shorter flows only give round-trip times.
 const FIRST_PACKETS: u32 = 24;
 /// Each time this many more flows are sampled, the threshold rises by one packet. Of tens of
 /// thousands of short flows, some hundreds suffice to show their delays, and each costs 3 kB and 10
@@ -57,8 +56,7 @@ pub(crate) struct Path {
     pub(crate) min_ns: [f64; 2],
 }
 
-/// Records the queues on the paths of a capture. Pass it to a tracer as [`Sink`], then call
-/// [`QueueWatch::finish`].
+/// Records queues. Pass it to a tracer as [`Sink`], then call [`QueueWatch::finish`].
 #[derive(Clone, Debug)]
 pub struct QueueWatch {
     pub(crate) origin: Option<i64>,
@@ -110,7 +108,6 @@ impl QueueWatch {
         }
         self.slots = slots;
     }
-    /// Moves the data of sampled flows to their slots.
     fn gather(&mut self) {
         for (slot, sampled) in self.slots.iter_mut().zip(core::mem::take(&mut self.looked_into)) {
             slot.iter_mut().zip(sampled).for_each(|(slot, sampled)| slot.sampled = Some(sampled));
@@ -176,11 +173,9 @@ impl QueueWatch {
 struct Room {
     /// Number of watches that share the bins.
     watches: usize,
-    /// Number of sampled flows.
     sampled: usize,
     /// Number of packets after which the next flow is sampled.
     first_packets: u32,
-    /// Maximum number of bins per series.
     bins: usize,
 }
 
@@ -216,7 +211,6 @@ fn short_flows(slots: &[Option<Slot>], origin: i64) -> CrossTraffic {
     short
 }
 
-/// Orders two addresses, the smaller first.
 pub(crate) fn in_order(mut addresses: [Address; 2]) -> [Address; 2] {
     addresses.sort();
     addresses
@@ -364,10 +358,9 @@ impl Slot {
 mod tests {
     use super::*;
 
-    /// All bytes of a flow with few packets count at its start time; a sampled flow counts its own
-    /// bytes.
+    /// Bytes of a flow with few packets count at its start; a sampled flow counts its own.
     #[test]
-    fn short_flows_take_their_part_of_the_link() {
+    fn short_flows_count_as_traffic_of_the_link() {
         let socket = |last: u8| (Address::v4([10, 0, 0, last]), u16::from(last));
         let slot = |last: u8, at: i64, passed: [u32; 2]| {
             let mut watch = QueueWatch::new();

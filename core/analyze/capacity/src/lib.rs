@@ -107,7 +107,7 @@ pub fn pieces(steps: &[Step], width_ns: f64, threshold_ns: f64, acknowledged_byt
     pieces
 }
 
-/// Rates of a bottleneck.
+/// Rates of a link over a measurement, in bit/s.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rates {
     /// Rate without stalls.
@@ -188,8 +188,7 @@ fn split(pieces: &[Piece], acknowledged_bytes: f64, spans: &mut Vec<RateSpan>, d
     }
 }
 
-/// The index of the largest change of the rate, if there is one: binary segmentation by the
-/// difference of medians.
+/// Index of the largest change of the rate, if any: binary segmentation by median differences.
 fn change(pieces: &[Piece], acknowledged_bytes: f64) -> Option<usize> {
     let n = pieces.len();
     let rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_sleeps_now_and_then_is_no_slower() {
+    fn idle_times_do_not_lower_the_rate() {
         for seed in 1..=200 {
             for idle_percent in [0, 10, 15] {
                 let found = rates(&link(seed, idle_percent), 3000.0).unwrap().typical.bits_per_second;

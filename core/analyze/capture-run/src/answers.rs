@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 use fathom_flow::{ProbeTotals, ProbesTotals};
 use fathom_run::{CapturedAnswers, ProbeKind};
 
-/// Results of each kind that occurred.
 pub(crate) fn captured(probes: &ProbesTotals) -> Vec<CapturedAnswers> {
     let all = [
         (ProbeKind::Echo, &probes.echo),

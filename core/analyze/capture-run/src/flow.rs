@@ -62,8 +62,7 @@ fn goodput(totals: &Totals) -> Option<f64> {
     (took > 0.0).then(|| totals.unique_bytes as f64 * 8.0 / took)
 }
 
-/// Uses the method with more samples: timestamps give fewer if their clock is coarse, sequence
-/// numbers if ACKs are rare.
+/// Uses the method with more samples: timestamps may be coarse, and ACKs may be rare.
 fn round_trips(seen: &RttTotals) -> Option<RoundTrips> {
     let count = |tally: &Tally| tally.moments().count;
     let tally =

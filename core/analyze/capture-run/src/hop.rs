@@ -8,8 +8,7 @@ use fathom_run::{CapturedHop, Estimate, HopDelay, IpMarking, Remarking};
 const FRAMES: usize = 5;
 const NS: f64 = 1e9;
 
-/// Hops from each capture to the next, starting with the direction with the most packets. `names`
-/// are the names of the captures.
+/// Hops between successive captures with these names, the direction with the most packets first.
 pub fn hops(report: &PathReport, names: &[String]) -> Vec<CapturedHop> {
     report.directions.iter().flat_map(|way| &way.hops).map(|hop| captured(hop, names)).collect()
 }

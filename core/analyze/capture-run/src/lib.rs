@@ -23,7 +23,6 @@ use fathom_run::{Capture, CaptureSource, Instrument, Run, SCHEMA_VERSION};
 
 /// Maximum number of flows in a run: those with the most bytes.
 const MAX_FLOWS: usize = 100;
-/// Maximum number of queues in a run.
 const MAX_QUEUES: usize = 20;
 
 /// Creates the run of a capture. The caller fills in version, start time and host.

@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use fathom_run::{Capture, Metric, Reason, Remedy, Run, SeriesKey, threshold};
 use findings::is_bloated;
 
-/// Diagnoses the captures of `run`.
 pub(crate) fn diagnose(run: &Run, capture: &Capture) -> Diagnosis {
     let health = judge(capture);
     let findings = findings::findings(run, capture);

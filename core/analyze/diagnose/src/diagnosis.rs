@@ -45,8 +45,7 @@ pub struct PhaseSummary {
     pub goodput_up_bits_per_second: Option<f64>,
     /// Mean download goodput of all load flows, without the first quarter of the phase.
     pub goodput_down_bits_per_second: Option<f64>,
-    /// Jain's index of the mean goodputs of the load flows, in the less fair direction: 1 if all
-    /// are equal.
+    /// Jain's index of the flows' mean goodputs in the less fair direction; 1 if all are equal.
     pub fairness_index: Option<f64>,
     /// Round-trip latency in seconds, from [`Diagnosis::latency_source`].
     pub latency: Option<Summary>,

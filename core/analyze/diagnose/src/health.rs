@@ -18,11 +18,9 @@ const CPU_STEAL: f64 = 0.10;
 /// on an unshaped path with both CPUs saturated (32 ms).
 const CPU_EXPLAINS_S: f64 = 0.100;
 
-/// Share of probes that may be skipped for lack of CPU time. With more, a short queue can go
-/// unnoticed.
+/// Maximum share of probes skipped for lack of CPU time; with more, a queue may be missed.
 const MOSTLY_PROBED: f64 = 0.1;
 
-/// A judgment with its reason.
 pub(crate) struct Judgment {
     pub(crate) health: Health,
     /// Effect of the measurement for [`Health::Invalid`], missing data for
@@ -42,7 +40,6 @@ impl Judgment {
     }
 }
 
-/// Whether an increase makes the line bloated.
 pub(crate) fn is_bloated(rise: &Rise<'_>) -> bool {
     threshold::is_bloated(rise.p50(), rise.p90())
 }

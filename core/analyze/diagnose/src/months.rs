@@ -47,8 +47,7 @@ pub struct PastLoad {
     pub slots: Vec<Column>,
 }
 
-/// Offsets of local time from UTC and their start times: one entry without daylight saving time,
-/// two per year with it.
+/// Offsets of local time from UTC with their start times; two per year with daylight saving.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Zone(pub Vec<(WallTime, i64)>);
 

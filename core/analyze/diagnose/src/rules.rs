@@ -31,7 +31,6 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
     rules.iter().flat_map(|rule| rule(view)).collect()
 }
 
-/// Findings of lost probes only.
 pub(crate) fn losses(view: &View<'_>) -> Vec<Finding> {
     loss::findings(view)
 }

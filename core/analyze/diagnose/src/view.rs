@@ -9,7 +9,7 @@ use fathom_stats::{Sample, Summary};
 use fathom_units::{Direction, Time};
 
 /// Round-trip metrics usable as working latency, best first. UDP probes have kernel timestamps at
-/// both ends and no queue of their own; ICMP may be answered by another processor or rate-limited;
+/// both ends and no own queue; ICMP may be answered by another processor or rate-limited;
 /// a TCP connection takes seconds longer if its SYN is lost; requests on a persistent connection
 /// wait for each other.
 const SOURCES: [Metric; 8] = [
@@ -28,8 +28,7 @@ const MIN_ANSWERS: usize = 5;
 pub(crate) const MOSTLY_LOST: f64 = 0.5;
 /// Smaller increases are too small to analyze over time or to indicate a full buffer.
 pub(crate) const REPORTED_INCREASE_S: f64 = 0.030;
-/// Below this delay a probe has not even waited for a single packet, as with fair queueing, at up
-/// to 12 Mbit/s.
+/// Below this delay not even a single packet was waited for, at up to 12 Mbit/s.
 const NOT_QUEUED_S: f64 = 0.001;
 
 /// A run with the series chosen as working latency, and summaries of its phases.
@@ -60,8 +59,7 @@ impl Rise<'_> {
     pub(crate) fn p90(&self) -> f64 {
         self.loaded.p90.value - self.idle.p50.value
     }
-    /// 95th percentile under load minus idle median, in seconds: the height of the queue without
-    /// outliers.
+    /// 95th percentile under load minus idle median, s: height of the queue without outliers.
     pub(crate) fn height(&self) -> f64 {
         self.loaded.p95.value - self.idle.p50.value
     }
@@ -120,11 +118,9 @@ impl<'a> View<'a> {
         let alone = self.rises().find(|r| r.phase.kind == alone(direction));
         alone.or_else(|| self.rises().find(|r| r.phase.kind == PhaseKind::Both))
     }
-    /// Observations of the working latency in a phase.
     pub(crate) fn latency_in(&self, phase: &'a Phase) -> impl Iterator<Item = Observation> + use<'a> {
         self.source.into_iter().flat_map(|s| s.within(phase))
     }
-    /// One-way delays of a direction in a phase.
     pub(crate) fn one_way(&self, direction: Direction, phase: &Phase) -> Sample {
         sample(self.run, &SeriesKey::directed(Metric::OneWayDelay, direction), phase)
     }

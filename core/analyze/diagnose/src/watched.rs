@@ -17,8 +17,7 @@ use fathom_watch_samples::{Chunk, Code, Column, Columns, Outcome, Stored};
 const HOURS: Grid = Grid { step_ns: 3_600 * 1_000_000_000, max_columns: 2 * 366 * 24 };
 /// Ten minutes, for at most 60 days.
 const SLOTS: Grid = Grid { step_ns: 600 * 1_000_000_000, max_columns: 60 * 144 };
-/// Maximum number of series analyzed over months. A target has a few, but a crafted file may have
-/// any number.
+/// Maximum number of series analyzed over months; a crafted file may contain any number.
 const MAX_SERIES: usize = 16;
 const NANOS_PER_MILLI: u64 = 1_000_000;
 /// Quantile that approximates the delay without a queue.
@@ -40,7 +39,6 @@ struct Grid {
     max_columns: u64,
 }
 
-/// Diagnoses a watch period.
 pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
     let view = View::new(run);
     let start: WallTime = run.started.parse().unwrap_or_default();
@@ -64,8 +62,7 @@ pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
     }
 }
 
-/// Bloated if the household's own load filled a buffer. High latency alone does not show whose load
-/// it is.
+/// Bloated if the household's own load filled a buffer. High latency alone proves nothing.
 fn judge(findings: &[Finding], variation: Option<&(f64, Summary)>) -> (Health, Option<Reason>) {
     if findings.iter().any(|finding| finding.kind() == FindingKind::OwnLoad) {
         return (Health::Bloated, None);

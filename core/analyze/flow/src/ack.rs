@@ -25,7 +25,6 @@ pub(crate) struct AckUpdate {
     /// The acknowledgment number does not belong to the connection.
     pub(crate) is_stray: bool,
     pub(crate) blocks: usize,
-    /// The ACK contains a D-SACK.
     pub(crate) has_duplicate: bool,
 }
 
@@ -34,20 +33,17 @@ pub(crate) struct AckUpdate {
 struct CumulativeUpdate {
     /// Number of bytes acknowledged for the first time.
     newly: u64,
-    /// First transmission time of the last acknowledged segment, or of the latest segment that
-    /// filled a hole.
+    /// First transmission of the last acknowledged segment, or the latest time a hole was filled.
     sent_at: Option<i64>,
 }
 
-/// Effect of SACK blocks.
 #[derive(Clone, Copy, Default)]
 struct SackUpdate {
     blocks: [(u64, u64); 4],
     count: usize,
     /// Number of bytes acknowledged for the first time.
     newly: u64,
-    /// End of the newest bytes in the first block, which contains the segment that arrived last
-    /// (RFC 2018 section 4).
+    /// End of the newest bytes in the first block, which arrived last (RFC 2018 section 4).
     arrived: Option<u64>,
     /// First block, if it is a D-SACK.
     duplicate: Option<(u64, u64)>,
@@ -116,7 +112,6 @@ impl HalfConnection {
             has_duplicate: selected.duplicate.is_some(),
         }
     }
-    /// Whether an ACK repeats the previous one exactly.
     #[inline]
     pub(crate) fn repeats_last_ack(&self, incoming: &Incoming<'_>, shift: Option<u8>) -> bool {
         let header = incoming.header;
@@ -126,7 +121,6 @@ impl HalfConnection {
             && header.flags & (flag::SYN | flag::RST | flag::ECE) == 0
             && incoming.options.is_empty()
     }
-    /// The event for a repeated ACK.
     #[inline]
     pub(crate) fn repeated_ack(&self, incoming: &Incoming<'_>, times: Times, end: End) -> Ack<'static> {
         Ack {
@@ -240,8 +234,7 @@ impl HalfConnection {
         }
         self.finish_trip(sent, RttMethod::Sequence, validity, answer.incoming.header.stamps, context);
     }
-    /// Records and reports a round-trip time sample. Negative ones, from a clock that stepped back,
-    /// are only counted.
+    /// Records and reports a round-trip time. Negative ones (clock stepped back) are only counted.
     pub(crate) fn finish_trip<S: Sink>(
         &mut self,
         sent: Times,
@@ -269,7 +262,6 @@ impl HalfConnection {
             RoundTrip { times: context.header.times, sent_at, sent_frame, end, method, validity, stamps };
         context.sink.round_trip(context.flow, &round_trip);
     }
-    /// Processes the SACK blocks.
     fn take_sack(&mut self, options: &[u8], ack: u64) -> SackUpdate {
         let mut selected = SackUpdate::default();
         for (place, (start, stop)) in Blocks::of(options).as_slice().iter().enumerate() {

@@ -28,12 +28,10 @@ impl Chain {
     }
 }
 
-/// Maximum size of TCP options, bytes.
 const MAX_OPTION_BYTES: usize = 40;
 
 #[derive(Clone, Copy, Debug)]
 struct Options {
-    /// Index of the flow's next entry.
     next: u16,
     length: u8,
     bytes: [u8; MAX_OPTION_BYTES],
@@ -48,9 +46,7 @@ pub(crate) struct Batch {
     room: usize,
     headers: Vec<Header>,
     options: Vec<Options>,
-    /// Indices of the flows.
     flows: Vec<u32>,
-    /// Number of new flows.
     new_flows: usize,
 }
 
@@ -62,7 +58,6 @@ const MAX_PACKETS: usize = 16_384;
 const MAX_NEW_FLOWS: usize = 64;
 
 impl Batch {
-    /// Creates a batch of at most `capacity` packets.
     pub(crate) const fn new(capacity: usize) -> Self {
         let capacity = if capacity < MAX_PACKETS { capacity } else { MAX_PACKETS };
         Batch {
@@ -113,14 +108,12 @@ impl Batch {
         }
         *last = number;
     }
-    /// Counts a new flow.
     pub(crate) const fn note_new_flow(&mut self) {
         self.new_flows += 1;
         if self.new_flows >= MAX_NEW_FLOWS {
             self.room = 0;
         }
     }
-    /// Whether the batch must be processed.
     #[inline]
     pub(crate) const fn is_full(&self) -> bool {
         self.headers.len() >= self.room
@@ -129,15 +122,13 @@ impl Batch {
     pub(crate) fn flows(&self) -> &[u32] {
         &self.flows
     }
-    /// The packets of a chain in capture order.
     #[inline]
     pub(crate) fn packets(&self, chain: Chain) -> impl Iterator<Item = Incoming<'_>> {
         let mut ahead = self.with_next(chain.headers.first);
         let mut options = chain.options.first;
         core::iter::from_fn(move || {
             let (header, next) = ahead?;
-            // Reads one packet ahead, so that it is loaded into the cache while the current packet
-            // is processed.
+            // Reads one packet ahead, to load it into the cache early.
             ahead = self.with_next(next);
             Some(Incoming::new(
                 header,

@@ -6,11 +6,9 @@ use crate::sack_scoreboard::DUP_THRESH;
 use crate::sent_segments::Hole;
 use crate::{RetransmissionCause, Times};
 
-/// The previous transmission of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sending {
     pub(crate) times: Times,
-    /// It was a retransmission.
     pub(crate) is_repair: bool,
 }
 
@@ -52,8 +50,7 @@ impl HalfConnection {
             self.timeout_until = self.highest;
             return RetransmissionCause::Timeout;
         }
-        // Fewer SACKs than RFC 6675 requires: sufficient for RACK and during recovery. Or a partial
-        // ACK.
+        // Fewer SACKs than RFC 6675 requires suffice for RACK and in recovery; or a partial ACK.
         if !is_repair && (is_passed || (is_first && start < self.recovery_until)) {
             return self.recover();
         }
@@ -83,8 +80,7 @@ impl HalfConnection {
         let timeout = path.timeout();
         since_sent >= timeout / 8 * 7 && (self.advanced_at == 0 || since_ack >= timeout / 2)
     }
-    /// Payload of a full-size segment: from the handshake, otherwise the largest segment so far,
-    /// limited to Ethernet's MSS.
+    /// Payload of a full-size segment: by handshake, or else the largest so far, up to Ethernet's.
     fn full_segment(&self) -> u64 {
         if self.full > 0 {
             u64::from(self.full)

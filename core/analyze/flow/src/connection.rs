@@ -27,8 +27,7 @@ pub enum Close {
     Reset,
 }
 
-/// A connection. Fields are ordered by use, as in [`HalfConnection`], to keep those of each packet
-/// in few cache lines.
+/// A connection. Fields are ordered by use, as in [`HalfConnection`], to save cache lines.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Connection {
@@ -46,7 +45,6 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Creates a connection without packets.
     pub(crate) fn boxed(id: FlowId, ends: [Socket; 2], first: Times) -> Box<Self> {
         let mut connection = Box::<Connection>::default();
         connection.id = id;
@@ -85,7 +83,6 @@ impl Connection {
         !is_same && own.totals.packets > 0 && (is_over || is_vain)
             || (is_over && own.totals.packets == 0 && !incoming.has(flag::ACK))
     }
-    /// Data sent by one end.
     pub(crate) const fn half(&self, end: End) -> &HalfConnection {
         let [a, b] = &self.halves;
         match end {
@@ -100,7 +97,6 @@ impl Connection {
             End::B => (b, a),
         }
     }
-    /// Source and destination of packets sent by this end.
     pub(crate) const fn sockets(&self, end: End) -> [Socket; 2] {
         let [a, b] = self.ends;
         match end {
@@ -108,29 +104,25 @@ impl Connection {
             End::B => [b, a],
         }
     }
-    /// Completes the totals when a new connection uses the same ports, and frees the state that
-    /// only packet processing needs.
+    /// Completes the totals when a new connection uses the same ports, and frees packet state.
     pub(crate) fn retire(&mut self) {
         self.finish();
         self.halves.iter_mut().for_each(HalfConnection::retire);
     }
-    /// Completes the totals unless they are complete already.
     pub(crate) fn finish(&mut self) {
         if !self.is_complete {
             self.halves.iter_mut().for_each(|half| half.finish(self.last.at));
             self.is_complete = true;
         }
     }
-    /// Completes the totals after both FINs, while the state is still in the caches, and frees
-    /// memory: rarely any packet follows.
+    /// Completes the totals after both FINs, while the state is cached, and frees memory.
     #[inline(never)]
     fn settle(&mut self) {
         self.is_complete = false;
         self.finish();
         self.halves.iter_mut().for_each(HalfConnection::shrink);
     }
-    /// Frees memory when the lists of all flows are too long: treats the oldest entries of this
-    /// flow as acknowledged.
+    /// Bounds memory by treating the oldest entries of this flow as acknowledged.
     pub(crate) fn forget_oldest(&mut self) {
         self.is_complete = false;
         self.halves.iter_mut().for_each(HalfConnection::forget_oldest);
@@ -195,8 +187,7 @@ fn synchronise(own: &mut HalfConnection, other: &mut HalfConnection, incoming: &
     own.shift = Some(offer.window_shift.unwrap_or(0));
     own.syn_flags = Some(incoming.header.flags);
     let Some(others) = other.totals.offer else {
-        // A responder may only scale windows if the SYN offered it. A SYN without scaling disables
-        // it for both.
+        // Scaling requires the option in both SYNs.
         if offer.window_shift.is_none() {
             other.shift = Some(0);
         }
@@ -236,8 +227,7 @@ fn acknowledge<S: Sink>(
     };
     if let Some(sent) = stamps.and_then(|stamps| other.pending_timestamps.echoed(stamps.echo)) {
         let waited = elapsed(sent.times.at, context.header.times.at);
-        // An end that was silent most of that time may have had nothing to send: only data is
-        // answered at once.
+        // A silent end may have had nothing to send: only data is answered at once.
         let was_silent = sent.is_bare && elapsed(own.packet_at, context.header.times.at) * 2 > waited;
         let validity = if was_silent { RttValidity::Ambiguous } else { RttValidity::Clean };
         other.finish_trip(sent.times, RttMethod::Timestamps, validity, stamps, context);
@@ -266,8 +256,7 @@ fn learn<S: Sink>(
     update.is_new
 }
 
-/// Processes the sequence space of a packet, including keep-alives, which start one byte before the
-/// next one.
+/// Processes the sequence space of a packet, including keep-alives with an old byte.
 fn segment<S: Sink>(
     own: &mut HalfConnection,
     other: &HalfConnection,
@@ -333,7 +322,6 @@ impl HalfConnection {
             self.start(incoming.header.sequence, 1);
         }
     }
-    /// Updates what limits the sender.
     fn limit(&mut self, at: i64) {
         if self.totals.first_data_at.is_none() {
             return;

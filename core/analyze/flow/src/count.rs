@@ -14,7 +14,6 @@ mod ecn {
 }
 
 impl HalfConnection {
-    /// Counts a packet sent by this end.
     #[inline(always)]
     pub(crate) fn count(&mut self, incoming: &Incoming<'_>, at: i64) {
         let header = incoming.header;
@@ -59,7 +58,6 @@ impl HalfConnection {
             ecn.cwr += u64::from(incoming.has(flag::CWR));
         }
     }
-    /// Counts the SACK blocks of a packet sent by this end.
     pub(crate) fn count_blocks(&mut self, blocks: u64, has_duplicate: bool) {
         if blocks > 0 {
             self.totals.selective_packets += 1;
@@ -67,8 +65,7 @@ impl HalfConnection {
             self.totals.max_blocks = self.totals.max_blocks.max(blocks);
         }
     }
-    /// Counts a segment; `before` was the highest sequence number before it, `outstanding` are the
-    /// bytes in flight including it.
+    /// Counts a segment; `before`: highest sequence number before it; `outstanding`: bytes with it.
     #[inline(always)]
     pub(crate) fn count_segment(
         &mut self,

@@ -6,8 +6,7 @@
 use fathom_capture::Stamps;
 use fathom_run::ProbeKind;
 
-/// Identifier of a flow, from 0 in the order of first packets. Identifiers of forgotten flows are
-/// reused.
+/// Identifier of a flow, from 0 in the order of first packets; reused after a flow is forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
 
@@ -107,8 +106,7 @@ pub struct Segment {
     pub stamps: Option<Stamps>,
     /// ECN bits.
     pub ecn: u8,
-    /// Bytes in flight, including this segment: sent, but neither acknowledged nor selectively
-    /// acknowledged.
+    /// Bytes in flight with this segment: neither acknowledged nor selectively acknowledged.
     pub outstanding_bytes: u64,
     /// Receive window offered by the other end, scaled, if known.
     pub window_bytes: Option<u64>,
@@ -234,8 +232,7 @@ pub struct Probe {
     pub ends: [(fathom_capture::Address, u16); 2],
     /// First transmission of the request.
     pub asked: Times,
-    /// Response; `None` is reported at the end of the capture, or when too many requests are
-    /// outstanding.
+    /// Response; `None` at the end of the capture, or if too many requests are outstanding.
     pub answered: Option<Times>,
     /// `Ambiguous` if the request was sent more than once, and for the spin bit.
     pub validity: RttValidity,
@@ -273,8 +270,7 @@ pub trait Sink {
     fn spurious(&mut self, _flow: FlowId, _spurious: &Spurious) {}
     /// A request of a protocol other than TCP, with or without response.
     fn probe(&mut self, _probe: &Probe) {}
-    /// A flow of one packet was forgotten because there are too many. It has no summary, and its
-    /// identifier may be reused.
+    /// Forgot a flow of one packet for lack of room: no summary, and its identifier may be reused.
     fn forgotten(&mut self, _flow: FlowId) {}
 }
 

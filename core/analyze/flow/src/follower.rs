@@ -55,14 +55,12 @@ pub(crate) struct Follower<S> {
     batch: Batch,
 }
 
-/// Source and destination.
 #[inline]
 pub(crate) fn sockets(packet: &Packet<'_>, tcp: &TcpHeader<'_>) -> [Socket; 2] {
     [(packet.source, tcp.source_port), (packet.destination, tcp.destination_port)]
 }
 
 impl<S: Sink> Follower<S> {
-    /// Creates a follower without flows.
     pub(crate) fn new(sink: S, bounds: Bounds) -> Self {
         Follower {
             sink,
@@ -92,7 +90,6 @@ impl<S: Sink> Follower<S> {
     pub(crate) const fn sink_mut(&mut self) -> &mut S {
         &mut self.sink
     }
-    /// Number of flows.
     pub(crate) const fn flows(&self) -> usize {
         self.flows.len() - self.vacant.len()
     }
@@ -113,7 +110,6 @@ impl<S: Sink> Follower<S> {
             self.non_tcp(times, packet);
         }
     }
-    /// Processes a packet that is not TCP.
     pub(crate) fn non_tcp(&mut self, times: Times, packet: &Packet<'_>) {
         self.sink.non_tcp(packet, times);
         match &packet.transport {
@@ -127,8 +123,7 @@ impl<S: Sink> Follower<S> {
     /// Adds a packet to the batch, after `note_time`.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, times: Times, packet: &Packet<'_>) {
-        // A copy, because a value that escapes must be stored in memory: see
-        // `fathom_capture::dissect_fast`.
+        // A copy: an escaping value must be stored in memory (see `fathom_capture::dissect_fast`).
         let Transport::Tcp(tcp) = &packet.transport else { return self.non_tcp(times, &packet.clone()) };
         if let Some(found) = self.place(sockets(packet, tcp), tcp.flags, times) {
             self.enqueue_at(found, times, packet, tcp);
@@ -160,7 +155,6 @@ impl<S: Sink> Follower<S> {
         let header = Header::new(times, end, packet, tcp);
         self.report(place, sockets, &Incoming::new(&header, significant_options(tcp).unwrap_or_default()));
     }
-    /// Processes the batch.
     #[inline(never)]
     fn flush(&mut self) {
         let mut batch = mem::replace(&mut self.batch, Batch::new(0));
@@ -177,8 +171,7 @@ impl<S: Sink> Follower<S> {
         batch.clear();
         self.batch = batch;
     }
-    /// Processes the batched packets of one flow. From the first packet that starts a new flow on,
-    /// they are moved to `left`.
+    /// Processes the batched packets of one flow; from the start of a new flow, they go to `left`.
     #[inline]
     fn report_chain<'a>(
         &mut self,
@@ -242,7 +235,6 @@ impl<S: Sink> Follower<S> {
         flow.packet(incoming, &mut context);
         self.recount(place, 1);
     }
-    /// Starts a new flow between the same ports.
     #[cold]
     fn replace(&mut self, place: u32, sockets: [Socket; 2], incoming: &Incoming<'_>) {
         let Some(Some(flow)) = self.flows.get_mut(place as usize) else { return };
@@ -315,13 +307,11 @@ impl<S: Sink> Follower<S> {
         self.sink.opened(id, ends, times);
         Some((place, end))
     }
-    /// Limits the number of flows with one packet.
     fn forget_lone(&mut self) {
         while self.lone.len() >= self.bounds.lone_flows.max(1) {
             let Some(place) = self.lone.pop_front() else { return };
             let Some(there) = self.flows.get_mut(place as usize) else { return };
-            // Flows in the batch are kept. The batch is smaller than the number of lone flows
-            // allowed.
+            // Flows in the batch are kept; they are fewer than the lone flows allowed.
             let waits = self.entries.get(place as usize).is_some_and(|entry| !entry.chain.is_empty());
             let Some(flow) = there.take_if(|flow| flow.packets <= 1 && !waits) else {
                 continue;
@@ -334,7 +324,6 @@ impl<S: Sink> Follower<S> {
             self.sink.forgotten(flow.id);
         }
     }
-    /// Finishes at the end of the capture.
     pub(crate) fn finish(mut self) -> (Flows, S) {
         self.flush();
         let probes = self.probes.finish(&mut self.sink);

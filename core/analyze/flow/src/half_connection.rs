@@ -24,7 +24,6 @@ pub(crate) struct Arrival {
     pub(crate) times: Times,
     pub(crate) start: u64,
     pub(crate) stop: u64,
-    /// Bytes of payload.
     pub(crate) payload: u32,
     /// TSval, or 0.
     pub(crate) stamp: u32,
@@ -59,11 +58,8 @@ pub(crate) struct HalfConnection {
     pub(crate) is_answered: bool,
     /// Payload of a full-size segment, from the handshake, or 0.
     pub(crate) full: u32,
-    /// Consecutive duplicate ACKs.
     pub(crate) duplicates: u32,
-    /// Time of its last packet.
     pub(crate) packet_at: i64,
-    /// Time of its last data.
     pub(crate) sent_at: i64,
     /// Time when `acknowledged` last increased.
     pub(crate) advanced_at: i64,
@@ -73,14 +69,12 @@ pub(crate) struct HalfConnection {
     pub(crate) limits: Limits,
     pub(crate) totals: Totals,
     pub(crate) recent: RecentPackets,
-    /// Highest byte sent when the retransmission timer expired; bytes below it are retransmitted
-    /// for that reason.
+    /// Highest byte sent when the retransmission timer expired.
     pub(crate) timeout_until: u64,
     /// Highest byte sent when fast recovery started (RFC 6582, `recover`).
     pub(crate) recovery_until: u64,
     /// End of the last window probe.
     pub(crate) probe_stop: u64,
-    /// Byte after the FIN.
     pub(crate) fin_stop: Option<u64>,
     /// Start of the first full-size segment, until it is acknowledged.
     pub(crate) first_flight: Option<u64>,
@@ -95,12 +89,10 @@ pub(crate) struct HalfConnection {
 pub(crate) struct EarlyAck {
     pub(crate) start: u64,
     pub(crate) stop: u64,
-    /// Time of the ACK.
     pub(crate) at: i64,
 }
 
-/// Without any packet from the other end, no ACK removes segments from the list. This many are kept
-/// to detect retransmissions.
+/// Number of segments kept to detect retransmissions if no ACK of the other end removes them.
 const MAX_UNANSWERED: usize = 65_536;
 
 impl HalfConnection {
@@ -118,7 +110,6 @@ impl HalfConnection {
         self.acknowledged = u64::from(value);
         self.highest = u64::from(value);
     }
-    /// Records new data.
     pub(crate) fn extend(&mut self, arrival: &Arrival, is_answered: bool) {
         let start = arrival.start.max(self.highest);
         self.segments.push(SentSegment {

@@ -3,8 +3,7 @@ use crate::flag;
 use crate::{End, Times};
 use fathom_capture::{Packet, Stamps, TcpHeader};
 
-/// A TCP packet without addresses, options and payload. It fits a cache line, so that many can be
-/// batched.
+/// A TCP packet without addresses, options and payload, in one cache line for batching.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Header {

@@ -20,8 +20,7 @@ pub(crate) struct Limits {
     pub(crate) shares: Shares,
     outstanding: u64,
     outstanding_since: Option<i64>,
-    /// Bytes times ns. With four million steps, each rounded to 2^-53 of the sum, the mean keeps
-    /// all displayed digits.
+    /// Bytes times ns; rounding to 2^-53 in four million steps does not affect displayed digits.
     area: f64,
     /// Duration covered by `area`, ns.
     time: u64,
@@ -53,7 +52,6 @@ impl Limits {
             self.limit_since = at;
         }
     }
-    /// Mean bytes in flight.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.time > 0).then(|| self.area / self.time as f64)
     }

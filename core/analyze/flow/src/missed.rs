@@ -4,8 +4,7 @@ use crate::one_sided::missing_end;
 use crate::{FlowSummary, Flows, Totals};
 use fathom_run::CaptureDefect;
 
-/// A smaller share of the data, or less than two segments, is no defect: multiple CPUs may store
-/// data after its ACK.
+/// Less data is no defect: with multiple CPUs it may be stored after its ACK.
 const MIN_RATIO: f64 = 1e-3;
 const MIN_BYTES: u64 = 2 * 1460;
 

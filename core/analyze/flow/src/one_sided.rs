@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_run::CaptureDefect;
 
-/// Fewer ACKs to an end without captured packets prove nothing: the capture may start or end in
-/// between.
+/// Fewer ACKs to an uncaptured end prove nothing: the capture may start or end in between.
 const ANSWERS: u64 = 4;
 
 /// The end without any captured packet, although the other end acknowledges its data.

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_after_timestamps_and_without() {
+    fn sack_blocks_with_and_without_timestamps() {
         let sack = [1, 1, 5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 1, 0, 0, 0, 2, 0];
         let stamps = [1, 1, 8, 10, 9, 9, 9, 9, 8, 8, 8, 8];
         assert_eq!(Blocks::of(&sack).as_slice(), [(1, 2), (256, 512)]);

@@ -16,7 +16,6 @@ struct Question {
     number: u16,
 }
 
-/// An outstanding request.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     times: Times,
@@ -35,8 +34,7 @@ impl Asked {
         let identification = packet.identification.unwrap_or(0);
         Asked { times, validity: RttValidity::Clean, identification, hop_limit: packet.hop_limit }
     }
-    /// Whether `later` is the same packet further along its path, as a capture on several
-    /// interfaces contains it.
+    /// Whether `later` is the same packet at another interface of the capture, later on its path.
     const fn is_again(&self, later: &Asked) -> bool {
         let is_same = self.identification != 0 && self.identification == later.identification;
         is_same || later.hop_limit < self.hop_limit || later.times.at.saturating_sub(self.times.at) < COPY_NS
@@ -60,7 +58,6 @@ const DNS_PORT: u16 = 53;
 const DNS_RESPONSE: u8 = 0x80;
 
 impl Probes {
-    /// Processes an ICMP message.
     pub(crate) fn icmp<S: Sink>(
         &mut self,
         times: Times,
@@ -82,7 +79,6 @@ impl Probes {
             }
         }
     }
-    /// Processes a UDP datagram.
     pub(crate) fn udp<S: Sink>(
         &mut self,
         times: Times,
@@ -130,8 +126,7 @@ impl Probes {
             Probe { kind: question.kind, ends: question.ends, asked, answered: Some(times), validity };
         self.totals.answered(&probe);
         sink.probe(&probe);
-        // Removes answered requests, so that the queue is no longer than the set of outstanding
-        // ones.
+        // Keeps the queue no longer than the set of outstanding requests.
         while self.order.front().is_some_and(|(first, frame)| !is_waiting(&self.waiting, first, *frame)) {
             self.order.pop_front();
         }

@@ -4,7 +4,6 @@ use crate::rtt::Tally;
 use crate::{Probe, ProbeKind, RttValidity};
 use fathom_capture::Address;
 
-/// Address and port of one end.
 pub(crate) type Socket = (Address, u16);
 
 /// Totals of one kind of request.
@@ -44,7 +43,6 @@ impl ProbesTotals {
             ProbeKind::QuicSpin => &mut self.quic_spin,
         }
     }
-    /// Counts an answered request.
     pub(crate) fn answered(&mut self, probe: &Probe) {
         let Some(answered) = probe.answered else { return };
         let totals = self.of(probe.kind);

@@ -41,7 +41,6 @@ struct Connection {
 /// Maximum number of connections; beyond it, the oldest is forgotten.
 const MAX_CONNECTIONS: usize = 16_384;
 
-/// Connections by their endpoints.
 #[derive(Debug, Default)]
 pub(crate) struct QuicFlows {
     /// Keyed by both endpoints, the smaller first.
@@ -123,8 +122,7 @@ impl Connection {
         }
         self.is_open = true;
         totals.quic_handshake.asked += 1;
-        // If the client retransmitted in the meantime, its packet may not be an answer to this
-        // response.
+        // After a retransmission the client's packet may not be an answer to this response.
         let (kind, ends) = (ProbeKind::QuicHandshake, [server, self.client]);
         Some(Probe { kind, ends, asked: reply, answered: Some(times), validity: self.validity })
     }

@@ -3,7 +3,6 @@ use crate::limit::elapsed;
 use crate::{RetransmissionCause, Times};
 use alloc::collections::BTreeMap;
 
-/// A retransmitted range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repair {
     pub(crate) stop: u64,
@@ -14,14 +13,12 @@ pub(crate) struct Repair {
     /// IPv4 identification of the last retransmission, or 0.
     pub(crate) identification: u16,
     pub(crate) cause: RetransmissionCause,
-    /// Number of retransmissions.
     pub(crate) count: u32,
     /// Number of spurious retransmissions.
     pub(crate) needless: u32,
 }
 
-/// Retransmissions by their first byte. Acknowledged ones are kept for a while because a D-SACK
-/// arrives later.
+/// Retransmissions by first byte. Acknowledged ones are kept, because a D-SACK arrives later.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repairs {
     all: BTreeMap<u64, Repair>,
@@ -97,8 +94,7 @@ impl Repairs {
         let within = self.all.range(start..).take_while(|(at, _)| **at < stop);
         within.map(|(_, repair)| repair.times.at).max()
     }
-    /// Removes old entries: all bytes before `ack` are acknowledged at `now`, with this round-trip
-    /// time in ns.
+    /// Removes old entries, after all bytes before `ack` were acknowledged at `now`.
     pub(crate) fn settle(&mut self, ack: u64, now: i64, round_trip: u64) {
         let kept_ns = KEPT_TRIPS.saturating_mul(round_trip).max(MIN_KEPT_NS);
         let is_settled = |repair: &Repair, count: usize| {
@@ -120,7 +116,7 @@ mod tests {
     use fathom_units::Rng;
 
     #[test]
-    fn the_first_is_found_as_in_a_list() {
+    fn lookups_equal_those_in_a_list() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let (mut repairs, mut list) = (Repairs::default(), Vec::new());

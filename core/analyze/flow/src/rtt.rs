@@ -23,13 +23,11 @@ impl Moments {
         self.min = if self.count == 0 { value } else { self.min.min(value) };
         self.max = self.max.max(value);
         self.count += 1;
-        // Signed, because that conversion is a single instruction; no measured time reaches 2^63
-        // ns.
+        // Signed, because that conversion is a single instruction; all times are below 2^63 ns.
         let value = value as i64 as f64;
         self.sum += value;
         self.sum_of_squares += value * value;
     }
-    /// Combines both sets of values.
     pub(crate) fn with(self, other: Moments) -> Moments {
         if self.count == 0 || other.count == 0 {
             return if self.count == 0 { other } else { self };
@@ -58,12 +56,10 @@ impl Moments {
 /// array of bins from minimum to maximum would be large for a few values.
 const MAX_LISTED: usize = 64;
 
-/// A histogram with an array of bins from the minimum to the maximum: adding a value takes constant
-/// time without a search.
+/// A histogram with an array of bins from minimum to maximum, for constant time per value.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tally {
-    /// The bin of each value, while there are few; later, the counts of bin `first` and the
-    /// following ones.
+    /// The bin of each value while there are few; later, counts starting at bin `first`.
     bins: Vec<u32>,
     first: u32,
     is_dense: bool,
@@ -124,8 +120,7 @@ impl Tally {
     pub const fn moments(&self) -> &Moments {
         &self.moments
     }
-    /// Lower edge in ns of the bin that contains the percentile `p` (0 to 1), clamped to the range
-    /// of the values.
+    /// Lower edge of the percentile's bin in ns (`p` from 0 to 1), clamped to the values.
     pub fn percentile(&self, p: f64) -> Option<u64> {
         let bin = percentile_bin(self.counted(), self.moments.count, p)?;
         Some(lower_edge(bin).clamp(self.moments.min, self.moments.max))
@@ -149,8 +144,7 @@ pub(crate) struct Estimator {
     min: u64,
 }
 
-/// Minimum retransmission timeout (Linux, `TCP_RTO_MIN`; RFC 6298 section 2.4 requires 1 s, which
-/// few implement).
+/// Minimum timeout (Linux, `TCP_RTO_MIN`). Few implement the 1 s of RFC 6298 section 2.4.
 const MIN_RTO_NS: u64 = 200_000_000;
 /// 2 years, more than any round-trip time. A clock that jumps must not overflow the sums.
 const MAX_NS: u64 = 1 << 56;
@@ -195,7 +189,7 @@ mod tests {
     use fathom_units::Rng;
 
     #[test]
-    fn a_tally_has_the_percentiles_of_what_it_counted() {
+    fn a_tally_has_the_percentiles_of_its_values() {
         for seed in 0..20 {
             let mut rng = Rng::new(seed);
             let mut draw = || {

@@ -5,24 +5,20 @@ use core::iter;
 /// Disjoint, non-adjacent ranges of bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackScoreboard {
-    /// The highest range, start and stop; empty if there is none. Most blocks extend it or are
-    /// above it.
+    /// The highest range, or an empty one. Most blocks extend it or are above it.
     top: (u64, u64),
     /// The other ranges, start to stop.
     below: BTreeMap<u64, u64>,
     bytes: u64,
-    /// Recently processed blocks, in a ring buffer. Most blocks are reported three times (RFC 2018
-    /// section 4).
+    /// Recent blocks in a ring buffer. Most are reported three times (RFC 2018 section 4).
     recent_blocks: [(u64, u64); 4],
     next: u8,
 }
 
-/// Number of segments or ranges above a hole that indicate its loss (RFC 6675 section 2,
-/// `DupThresh`).
+/// Segments or ranges above a hole that indicate its loss (RFC 6675 section 2, `DupThresh`).
 pub(crate) const DUP_THRESH: u32 = 3;
 
 impl SackScoreboard {
-    /// Total size of all ranges.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -40,11 +36,9 @@ impl SackScoreboard {
         }
         self.below.range(..=byte).next_back().map(|(_, stop)| *stop)
     }
-    /// Whether this byte is in a range.
     pub(crate) fn has(&self, byte: u64) -> bool {
         self.stop_before(byte).is_some_and(|stop| stop > byte)
     }
-    /// Whether all these bytes are in one range.
     pub(crate) fn covers(&self, start: u64, stop: u64) -> bool {
         self.stop_before(start).is_some_and(|end| end >= stop)
     }
@@ -155,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_what_a_set_of_bytes_is() {
+    fn ranges_equal_a_set_of_bytes() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let (mut ranges, mut bytes) = (SackScoreboard::default(), BTreeSet::new());

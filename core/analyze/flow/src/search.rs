@@ -40,7 +40,7 @@ mod tests {
     use fathom_units::Rng;
 
     #[test]
-    fn it_gives_what_halving_gives_from_any_guess() {
+    fn results_equal_binary_search_from_any_guess() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let count = rng.below(300) as usize;

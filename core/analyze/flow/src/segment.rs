@@ -8,8 +8,7 @@ use crate::sent_segments::{Hole, SentSegment, Walk};
 use crate::sequence::{MAX_WINDOW_BYTES, is_after};
 use crate::{Lost, RetransmissionCause, SegmentKind, Sink, Times};
 
-/// A segment with one old byte is a keep-alive only after this idle time: Linux's minimum
-/// `TCP_KEEPIDLE`.
+/// One old byte is a keep-alive only after this idle time: Linux's minimum `TCP_KEEPIDLE`.
 const MIN_KEEP_ALIVE_NS: u64 = 1_000_000_000;
 /// Assumed round-trip time for distinguishing reordering from retransmission if none is known:
 /// shorter than on any access line, as in Wireshark.
@@ -247,6 +246,5 @@ fn is_late(arrival: &Arrival, hole: &Hole, path: Estimator) -> bool {
     elapsed(hole.opened.at, arrival.times.at) * 2 < round_trip
 }
 
-/// Reordering spans fewer packets than this (RFC 4737 found tens at most). 1 in 512 pairs of random
-/// numbers are that close.
+/// Maximum reordering in packets (RFC 4737 found tens); 1 in 512 random pairs are that close.
 const NEAR_IDENTIFICATIONS: u16 = 64;

@@ -13,7 +13,6 @@ pub(crate) struct SentSegment {
     pub(crate) stamp: u32,
     /// IPv4 identification, or 0 if it has no meaning (RFC 6864).
     pub(crate) identification: u16,
-    /// A part of it was retransmitted.
     pub(crate) is_repeated: bool,
     /// It filled a hole: the segment after it was captured first.
     pub(crate) is_late: bool,
@@ -42,7 +41,6 @@ pub(crate) struct Hole {
 pub(crate) struct AckedSegments {
     /// The segment that ends at the acknowledgment number.
     pub(crate) last: Option<SentSegment>,
-    /// Number of acknowledged segments.
     pub(crate) segments: u32,
     /// Some of them were retransmitted or filled a hole.
     pub(crate) has_repairs: bool,
@@ -74,11 +72,9 @@ pub(crate) enum Walk {
 }
 
 impl SentSegments {
-    /// Number of segments and holes.
     pub(crate) fn len(&self) -> usize {
         self.line.len() + self.late.len() + self.holes.len()
     }
-    /// Appends a segment after all others.
     pub(crate) fn push(&mut self, sent: SentSegment) {
         self.line.push_back(sent);
     }
@@ -121,7 +117,6 @@ impl SentSegments {
             self.holes.insert(stop, hole);
         }
     }
-    /// The segment that contains this byte.
     pub(crate) fn at(&mut self, byte: u64, walk: Walk) -> Option<&SentSegment> {
         let late =
             self.late.range(..=byte).next_back().map(|(_, sent)| sent).filter(|sent| sent.stop() > byte);
@@ -131,12 +126,10 @@ impl SentSegments {
         let place = index(&self.line, &mut self.walked, byte, walk);
         self.line.get(place).filter(|sent| sent.start <= byte)
     }
-    /// The segment that ends at `stop`.
     pub(crate) fn ending(&mut self, stop: u64) -> Option<&SentSegment> {
         self.at(stop.checked_sub(1)?, Walk::Sack).filter(|sent| sent.stop() == stop)
     }
-    /// Marks the segments in `start..stop` as retransmitted. Takes time proportional to the
-    /// packet's size.
+    /// Marks the segments in `start..stop` as retransmitted.
     pub(crate) fn repeat(&mut self, start: u64, stop: u64) {
         if start >= stop {
             return;
@@ -187,12 +180,10 @@ impl SentSegments {
         }
         unseen
     }
-    /// Number of bytes in holes.
     pub(crate) fn hole_bytes(&self) -> u64 {
         self.holes.iter().map(|(start, hole)| hole.stop - start).sum()
     }
-    /// Removes the lowest segment and the holes below its end. Returns that end, and the number of
-    /// bytes in the holes.
+    /// Removes the lowest segment and the holes below its end; returns that end and their bytes.
     pub(crate) fn forget_oldest(&mut self) -> Option<(u64, u64)> {
         let line = self.line.front().map(SentSegment::stop);
         let late = self.late.first_key_value().map(|(_, sent)| sent.stop());

@@ -1,7 +1,6 @@
 //! Extends 32-bit sequence numbers to 64 bits.
 
-/// Numbers farther apart than any window (RFC 7323 section 2.3: 2^30) do not belong to the same
-/// connection.
+/// Numbers farther apart than any window (RFC 7323 section 2.3: 2^30) are of other connections.
 pub(crate) const MAX_WINDOW_BYTES: u64 = 1 << 30;
 
 /// Whether `a` comes after `b` modulo 2^32 (RFC 9293 section 3.4, RFC 7323 section 5.2).
@@ -36,7 +35,6 @@ impl Counter {
     pub(crate) fn is(&self, raw: u32, number: u64) -> bool {
         self.origin.is_some_and(|origin| raw.wrapping_sub(origin) == number as u32)
     }
-    /// Whether `raw` is the initial sequence number.
     pub(crate) fn is_origin(&self, raw: u32) -> bool {
         self.origin == Some(raw)
     }
@@ -47,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_go_on_past_two_to_the_thirty_two() {
+    fn sequence_numbers_continue_beyond_32_bits() {
         let mut counter = Counter::default();
         counter.start(u32::MAX - 9, 0);
         let mut near = 0;

@@ -71,8 +71,7 @@ impl<S: Sink> Shard<S> {
 #[derive(Debug)]
 pub struct Shards<S> {
     shards: [Shard<S>; SHARDS],
-    /// Shard of the last packet. Packets arrive in trains: most belong to the same flow as the one
-    /// before.
+    /// Shard of the last packet: the next one usually belongs to the same flow.
     last: usize,
 }
 
@@ -87,8 +86,8 @@ impl<S: Sink> Shards<S> {
         self.shards[0].follower.note_time(times);
         let Transport::Tcp(tcp) = &packet.transport else {
             self.note_start(times);
-            // A copy, because a value that escapes must be stored in memory: see
-            // `fathom_capture::dissect_fast`.
+            // A copy: an escaping value must be stored in memory (see
+            // `fathom_capture::dissect_fast`).
             return self.shards[0].follower.non_tcp(times, &packet.clone());
         };
         let sockets = sockets(packet, tcp);

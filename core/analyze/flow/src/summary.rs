@@ -132,8 +132,7 @@ pub struct Totalled {
     pub last_at: i64,
     /// Number of backward steps of the clock between consecutive packets.
     pub clock_steps_back: u64,
-    /// Largest backward step, ns. A few microseconds are normal for captures from several queues of
-    /// a network card.
+    /// Largest backward step, ns. With several queues of a card a few microseconds are normal.
     pub longest_step_back_ns: u64,
     /// Number of forgotten flows with one packet.
     pub forgotten_flows: u64,

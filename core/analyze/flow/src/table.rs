@@ -1,5 +1,4 @@
-//! Hash table of flows by addresses and ports: open addressing with linear probing, one entry for
-//! both directions.
+//! Hash table of flows: open addressing, linear probing, one entry for both directions.
 use crate::End;
 use crate::batch::Chain;
 use crate::probe_totals::Socket;
@@ -14,12 +13,10 @@ use fathom_capture::Address;
 pub(crate) struct Entry {
     addresses: [Address; 2],
     ports: [u16; 2],
-    /// Batched packets.
     pub(crate) chain: Chain,
 }
 
 impl Entry {
-    /// Creates the entry of a flow between A and B.
     pub(crate) fn new([a, b]: [Socket; 2]) -> Self {
         Entry { addresses: [a.0, b.0], ports: [a.1, b.1], chain: Chain::EMPTY }
     }
@@ -31,8 +28,7 @@ impl Entry {
     }
 }
 
-/// The end that sent a packet from `source` to `destination`, if it belongs to the flow between
-/// `ends` (A first).
+/// The end that sent a packet, if it belongs to the flow between `ends` (A first).
 #[inline]
 pub(crate) fn sender(ends: &[Socket; 2], source: Socket, destination: Socket) -> Option<End> {
     if is_same(ends, &[source, destination]) {
@@ -44,8 +40,7 @@ pub(crate) fn sender(ends: &[Socket; 2], source: Socket, destination: Socket) ->
     }
 }
 
-/// Whether two pairs are equal. Ports distinguish nearly all flows; addresses are compared without
-/// a branch per word.
+/// Whether two pairs are equal. Ports differ in most cases; addresses are compared branchless.
 #[inline]
 pub(crate) fn is_same([a, b]: &[Socket; 2], [c, d]: &[Socket; 2]) -> bool {
     let differs = |one: &Socket, other: &Socket| one.0.bits() ^ other.0.bits();
@@ -120,8 +115,7 @@ impl Table {
         self.put(Slot { hash: hash as u32, place });
         self.used += 1;
     }
-    /// Removes the flow at this index. Later entries of its run move up, so that no gap separates
-    /// them from their home slot.
+    /// Removes the flow at this index. Later entries of its run move up, so that it has no gap.
     pub(crate) fn remove(&mut self, hash: u64, place: u32) {
         let mut at = self.home(hash as u32);
         while self.slots.get(at).is_some_and(|slot| slot.place != place) {
@@ -177,7 +171,7 @@ mod tests {
     use fathom_units::Rng;
 
     #[test]
-    fn it_holds_what_a_map_holds() {
+    fn contents_equal_those_of_a_map() {
         for seed in 0..20 {
             let mut rng = Rng::new(seed);
             let (mut table, mut map) = (Table::new(), BTreeMap::new());
@@ -217,10 +211,9 @@ mod tests {
         }
     }
 
-    /// Addresses with halves that would cancel if merely added. For each seed, all of them have
-    /// different hashes.
+    /// Addresses with halves that would cancel if added. All hashes differ, for each seed.
     #[test]
-    fn none_has_the_hash_of_another() {
+    fn hashes_of_cancelling_addresses_differ() {
         let bits = |high: u64, low: u64| Address::from_bits(u128::from(high) << 64 | u128::from(low));
         for number in 0..20 {
             let mut rng = Rng::new(number);
@@ -242,14 +235,13 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_ports_and_addresses_spread() {
+    fn neighboring_ports_and_addresses_spread() {
         let mut buckets = vec![0_u32; 1024];
         for port in 1024..9216_u16 {
             let hash = hash((Address::v4([10, 0, 0, 1]), port), (Address::v4([10, 0, 0, 2]), 80), 0);
             buckets[hash as usize % 1024] += 1;
         }
-        // 8192 keys in 1024 buckets: 8 each. In 1024 draws of a Poisson distribution none exceeds
-        // 25.
+        // 8192 keys in 1024 buckets: 8 each. Of 1024 Poisson draws none exceeds 25.
         assert!(buckets.iter().all(|n| *n <= 25), "{:?}", buckets.iter().max());
     }
 }

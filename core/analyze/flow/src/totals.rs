@@ -12,8 +12,7 @@ pub struct Range {
     pub min: u64,
     /// Maximum; 0 without values.
     pub max: u64,
-    /// Sum. Kept apart from the count, because compilers vectorize adjacent sums with three times
-    /// as many instructions.
+    /// Sum. Next to the count, compilers would use three times as many instructions.
     pub sum: u64,
 }
 
@@ -57,7 +56,6 @@ impl Causes {
     pub const fn total(&self) -> u64 {
         self.fast + self.probe + self.timeout + self.spurious + self.unknown
     }
-    /// Counter of a cause.
     pub(crate) const fn of(&mut self, cause: RetransmissionCause) -> &mut u64 {
         match cause {
             RetransmissionCause::Fast => &mut self.fast,
@@ -100,8 +98,7 @@ pub struct Shares {
 /// Round-trip times from the capture point to the other end and back, ns.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RttTotals {
-    /// [`crate::RttMethod::Sequence`] with [`crate::RttValidity::Clean`], from cumulative ACKs and
-    /// SACK.
+    /// [`crate::RttMethod::Sequence`], [`crate::RttValidity::Clean`]: cumulative ACKs and SACK.
     pub sequence: Tally,
     /// The part from cumulative ACKs: tcptrace's `RTT_samples`.
     pub cumulative: Moments,
@@ -154,8 +151,7 @@ pub struct Totals {
     pub longest_idle_ns: u64,
     /// Minimum and maximum TTL or hop limit.
     pub hop_limits: Option<(u8, u8)>,
-    /// Receive windows offered by this end in bytes, except in SYN and RST; not scaled if the scale
-    /// is unknown.
+    /// Receive windows in bytes, except of SYN and RST; not scaled if the scale is unknown.
     pub window_bytes: Range,
     /// Number of zero windows offered.
     pub zero_windows: u64,
@@ -173,8 +169,7 @@ pub struct Totals {
     pub outstanding_bytes: Range,
     /// Number of data packets with PSH.
     pub pushed_packets: u64,
-    /// Number of packets that exceed the maximum segment size: merged by offload before they were
-    /// captured.
+    /// Number of packets above the maximum segment size, merged by offload before the capture.
     pub super_packets: u64,
     /// Number of data packets that were not stored completely.
     pub truncated_packets: u64,
@@ -214,8 +209,7 @@ pub struct Totals {
     pub repeated_packets: u64,
     /// Number of those bytes.
     pub repeated_bytes: u64,
-    /// Number of retransmissions without a captured original, which was lost before the capture
-    /// point.
+    /// Number of retransmissions with an original that was lost before the capture point.
     pub filled_packets: u64,
     /// Number of packets that the network reordered.
     pub reordered_packets: u64,

@@ -14,8 +14,7 @@ pub struct Bounds {
     /// Maximum number of entries for unacknowledged data in all flows: segments, holes, timestamps,
     /// SACK ranges, retransmissions. Beyond it a flow that adds entries forgets its oldest.
     pub waiting: usize,
-    /// Seed of the flow table's hash. It must be unpredictable, so that no file can be crafted with
-    /// colliding flows.
+    /// Seed of the flow table's hash; unpredictable, so that no file can cause collisions.
     pub hash_seed: u64,
 }
 
@@ -40,8 +39,7 @@ impl<S: Sink> Tracer<S> {
     pub fn bounded(sink: S, bounds: Bounds) -> Self {
         Tracer(Follower::new(sink, bounds))
     }
-    /// Creates the tracer of a second pass, which only follows the flows of the first pass and uses
-    /// the same identifiers.
+    /// Second pass: follows only the flows of the first pass, with the same identifiers.
     pub fn second_pass(sink: S, bounds: Bounds, flows: &Flows) -> Self {
         Tracer(Follower::second_pass(sink, bounds, flows))
     }
@@ -57,8 +55,7 @@ impl<S: Sink> Tracer<S> {
     pub const fn flows(&self) -> usize {
         self.0.flows()
     }
-    /// Number of entries for unacknowledged data in all flows: segments, holes, timestamps, SACK
-    /// ranges, retransmissions.
+    /// Entries for unacknowledged data: segments, holes, timestamps, SACK ranges, retransmissions.
     pub const fn waiting(&self) -> usize {
         self.0.waiting()
     }
@@ -90,8 +87,7 @@ impl<S: Sink> BatchedTracer<S> {
     pub const fn flows(&self) -> usize {
         self.0.flows()
     }
-    /// Number of entries for unacknowledged data in all flows: segments, holes, timestamps, SACK
-    /// ranges, retransmissions.
+    /// Entries for unacknowledged data: segments, holes, timestamps, SACK ranges, retransmissions.
     pub const fn waiting(&self) -> usize {
         self.0.waiting()
     }

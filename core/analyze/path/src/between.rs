@@ -3,8 +3,7 @@ use crate::capture::Capture;
 use crate::pairing::Partners;
 use alloc::collections::BTreeMap;
 
-/// Which of two captures packets pass first: positive for the first, negative for the second, 0 if
-/// unknown.
+/// Positive if packets pass the first of two captures first, negative if the second; or 0.
 pub(crate) type Way = i64;
 
 /// Observations of one pair of hosts in two captures, for both directions.
@@ -12,13 +11,11 @@ pub(crate) type Way = i64;
 pub(crate) struct Hosts {
     /// Number of packets in both captures.
     pub(crate) matched: [u64; 2],
-    /// Number of packets with a larger hop limit in the first capture, minus those with a larger
-    /// one in the second.
+    /// Packets with a larger hop limit in the first capture, minus those in the second.
     hops: [i64; 2],
     /// Time difference of the last packet in each direction: second capture minus first.
     last: [Option<i64>; 2],
-    /// How often direction 0 had a larger time difference than direction 1, minus how often it was
-    /// smaller.
+    /// How often direction 0 had the larger time difference, minus how often direction 1 had.
     longer: i64,
     /// Minimum time differences, used if there is no other evidence.
     min: [Option<i64>; 2],
@@ -47,7 +44,6 @@ impl Hosts {
     pub(crate) fn by_hop_limit(&self, sense: usize) -> Way {
         self.hops[sense]
     }
-    /// Order by the delays in both directions.
     pub(crate) fn by_delays(&self, sense: usize) -> Way {
         if sense == 0 { self.longer } else { -self.longer }
     }
@@ -55,7 +51,6 @@ impl Hosts {
     pub(crate) fn by_clocks(&self, sense: usize) -> Way {
         self.min[sense].map_or(0, i64::signum)
     }
-    /// Order by the best available evidence.
     pub(crate) fn way(&self, sense: usize) -> Way {
         [self.by_hop_limit(sense), self.by_delays(sense), self.by_clocks(sense)]
             .into_iter()

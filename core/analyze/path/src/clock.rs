@@ -21,8 +21,7 @@ pub struct Clock {
     /// captures. `None` if packets of only one direction were seen; the offset then makes the
     /// minimum delay 0.
     pub error_ns: Option<f64>,
-    /// Both clocks were steady. Otherwise one was set during the captures, and delays are
-    /// unreliable.
+    /// Neither clock was set during the captures; otherwise delays are unreliable.
     pub is_steady: bool,
 }
 
@@ -37,19 +36,16 @@ const STAMP_NS: f64 = 1e3;
 /// differences are noise from timestamping.
 const STEADY_NS: f64 = 1e6;
 
-/// Edge of a convex hull.
 #[derive(Clone, Copy)]
 struct Edge {
     slope: f64,
-    /// Error of the slope.
     error: f64,
 }
 
 /// Minimum time differences over time, in one direction.
 #[derive(Clone, Debug)]
 struct LowerEnvelope {
-    /// Time (ns since the first) and minimum difference of each interval. The difference is negated
-    /// for the reverse direction.
+    /// Time (ns since the first) and minimum difference of each interval, negated for the reverse.
     points: Vec<Option<(f64, f64)>>,
 }
 
@@ -88,8 +84,7 @@ impl LowerEnvelope {
         let floor = self.floor(slope);
         median(self.iter().map(|(at, value)| value - slope * at - floor)).unwrap_or(0.0).max(STAMP_NS)
     }
-    /// The hull's edge at the mean time of all points: of all lines below the points, it minimizes
-    /// the sum of distances.
+    /// The hull's edge at the mean time, which minimizes the sum of distances from below.
     fn edge(&self) -> Option<Edge> {
         let count = self.iter().count().max(1) as f64;
         let mean = self.iter().map(|(at, _)| at).sum::<f64>() / count;

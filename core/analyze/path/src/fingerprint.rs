@@ -5,13 +5,12 @@ use fathom_capture::{Address, IcmpHeader, Packet, TcpHeader, Transport, UdpHeade
 /// A captured packet, reduced to what the analysis needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PacketMark {
-    /// Hash of the fields that neither routers nor NATs change. The two highest bits are its
-    /// [`Proof`].
+    /// Hash of fields that routers and NATs keep; the two highest bits are its [`Proof`].
     pub(crate) content: u64,
     /// Capture time, ns.
     pub(crate) at: i64,
     pub(crate) frame: u32,
-    /// Hash of the two hosts; the lowest bit tells which of them sent the packet.
+    /// Hash of the two hosts; the lowest bit shows which of them sent the packet.
     pub(crate) pair: u32,
     /// Hashes of address and port of the sender and the receiver.
     pub(crate) ends: [u32; 2],
@@ -19,7 +18,6 @@ pub(crate) struct PacketMark {
     /// IPv4 identification; 0 if there is none.
     pub(crate) identification: u16,
     pub(crate) hop_limit: u8,
-    /// DSCP and ECN.
     pub(crate) class: u8,
 }
 
@@ -45,13 +43,11 @@ const UDP: u8 = 17;
 const SYN: u16 = 2;
 /// Number of payload bytes that distinguish datagrams: they include request and packet numbers.
 const PREFIX_BYTES: usize = 16;
-/// Flags that do not change along a path. ECE, CWR and AE are excluded, because some paths clear
-/// ECN.
+/// Flags that do not change along a path: without ECE, CWR and AE, which some paths clear.
 const STEADY_FLAGS: u16 = 0x3f;
 /// Position of the proof in a content hash.
 const PROOF_SHIFT: u32 = 62;
-/// Odd numbers with as many ones as zeros: the fractional parts of the square roots of 7, 11 and
-/// 13.
+/// Odd numbers with as many ones as zeros: fractional parts of the square roots of 7, 11 and 13.
 const MIX: [u64; 3] = [0xa54f_f53a_5f1d_36f1, 0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f];
 
 const fn fold(a: u64, b: u64) -> u64 {
@@ -103,8 +99,7 @@ fn ports(transport: &Transport<'_>) -> Option<(u16, u16)> {
     }
 }
 
-/// Whether an ICMP message is an echo request (true) or reply (false), for version 4 and 6 (RFC
-/// 792, RFC 4443).
+/// True for an ICMP echo request, false for a reply (RFC 792, RFC 4443).
 fn echo(icmp: &IcmpHeader<'_>) -> Option<bool> {
     match (icmp.is_v6, icmp.kind) {
         (false, 8) | (true, 128) => Some(true),
@@ -113,8 +108,7 @@ fn echo(icmp: &IcmpHeader<'_>) -> Option<bool> {
     }
 }
 
-/// Hashes of both ends. For an echo, the identifier serves as port of the requesting end, because
-/// NATs translate it like a port.
+/// Hashes of both ends. An echo's identifier serves as port: NATs translate it like one.
 fn ends(packet: &Packet<'_>) -> [u32; 2] {
     let (from, to) = match &packet.transport {
         Transport::Icmp(icmp) => {
@@ -212,7 +206,6 @@ impl PacketMark {
     pub(crate) const fn sense(&self) -> usize {
         (self.pair & 1) as usize
     }
-    /// Flow, independent of direction.
     pub(crate) fn flow(&self) -> Flow {
         let [from, to] = self.ends;
         u64::from(from.min(to)) << 32 | u64::from(from.max(to))

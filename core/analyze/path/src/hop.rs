@@ -14,14 +14,12 @@ use fathom_stats::percentile_of_sorted;
 /// Maximum number of losses that are listed; all are counted.
 const MAX_LOSSES: usize = 1 << 16;
 
-/// The hops of one direction.
 pub(crate) fn all(known: &Known<'_>, direction: usize) -> Vec<Hop> {
     let order = known.order.captures.get(direction).map_or(&[][..], Vec::as_slice);
     let hop = |place: usize| One::new(known, order, place, direction)?.measure();
     (0..order.len().saturating_sub(1)).filter_map(hop).collect()
 }
 
-/// Two consecutive captures.
 struct One<'a> {
     known: &'a Known<'a>,
     order: &'a [usize],
@@ -144,8 +142,7 @@ impl<'a> One<'a> {
         }
         later
     }
-    /// Number of packets in the second capture that no earlier capture contains, although the first
-    /// was running.
+    /// Number of packets missing from all earlier captures, although the first was running.
     fn appeared(&self, range: Range) -> u64 {
         let earlier = self.order.iter().take(self.place + 1);
         let found: Vec<Partners> =

@@ -6,7 +6,6 @@ use crate::order::{Order, Table};
 use crate::pairing::{Entry, Partners, partners};
 use alloc::vec::Vec;
 
-/// Information about several captures, before hops are analyzed.
 pub(crate) struct Known<'a> {
     pub(crate) captures: &'a [Capture],
     pub(crate) places: Vec<Vec<Entry>>,

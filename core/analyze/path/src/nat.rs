@@ -10,17 +10,14 @@ use crate::pairing::{Entry, unique_matches};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-/// Number of matching TCP packets that identify a flow if one of its ends is unchanged, as with any
-/// one-sided NAT.
+/// Number of matching TCP packets that identify a flow behind a one-sided NAT.
 const STRONG_BESIDE_AN_END: u32 = 1;
 /// The same for packets with weak proof, which start alike in many flows.
 const WEAK_BESIDE_AN_END: u32 = 2;
-/// Number of matching TCP packets that identify a flow if both ends changed (two NATs, or copies
-/// with replaced addresses).
+/// Matching TCP packets that identify a flow if both ends changed (two NATs, or a rewritten copy).
 const STRONG_ALONE: u32 = 4;
 
-/// Name of a flow in an earlier capture: ends and pair of hosts of the packets that the smaller end
-/// sends here.
+/// Name of a flow in an earlier capture: ends and hosts of packets from the smaller end.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     ends: [u32; 2],
@@ -43,7 +40,6 @@ pub(crate) struct NatNames {
     pub(crate) was: BTreeMap<Flow, Flow>,
 }
 
-/// Evidence that two flows are the same.
 #[derive(Clone, Copy, Debug)]
 struct Match {
     packets: u32,
@@ -84,8 +80,7 @@ impl Match {
     }
 }
 
-/// Renames flows so that each has the same name in all captures. Returns the renamed flows of each
-/// capture.
+/// Gives each flow the same name in all captures; returns the renamed ones of each.
 pub(crate) fn unify(captures: &mut [Capture]) -> Vec<NatNames> {
     let flows: Vec<Vec<Flow>> = captures.iter().map(|capture| flows(&capture.marks)).collect();
     let mut all: Vec<NatNames> = Vec::new();
@@ -144,7 +139,6 @@ const fn united([a, b]: [u32; 2]) -> Flow {
     (low as u64) << 32 | high as u64
 }
 
-/// All flows, sorted.
 fn flows(marks: &[PacketMark]) -> Vec<Flow> {
     let mut flows: Vec<Flow> = marks.iter().map(PacketMark::flow).collect();
     flows.dedup();

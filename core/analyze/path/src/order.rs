@@ -9,8 +9,7 @@ use alloc::vec::Vec;
 pub enum Evidence {
     /// The hop limit decreases from one to the next.
     HopLimit,
-    /// Packets have a larger time difference than those of the other direction, by the same two
-    /// clocks.
+    /// Packets have a larger time difference than those of the other direction.
     Delays,
     /// The order of timestamps, assuming that the clocks agree.
     Clocks,
@@ -22,8 +21,7 @@ pub(crate) type Table = BTreeMap<(usize, usize), CapturePair>;
 /// Directions of hosts, and the order of captures in both directions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    /// By pair of hosts: the direction that corresponds to sense 0, 0 for forward and 1 for
-    /// backward.
+    /// By pair of hosts: the direction of sense 0, where 0 is forward and 1 is backward.
     directions: BTreeMap<u32, usize>,
     /// Captures in the order in which packets pass them, forward and backward.
     pub(crate) captures: [Vec<usize>; 2],
@@ -50,8 +48,7 @@ impl Order {
         order.captures = [0, 1].map(|direction| order.sort(count, table, direction));
         order
     }
-    /// Assigns a direction to each pair of hosts that agrees or disagrees with the pairs already
-    /// assigned.
+    /// Assigns a direction to pairs of hosts that agree or disagree with assigned ones.
     fn settle(&mut self, table: &Table) {
         let mut votes = BTreeMap::<u32, i64>::new();
         for between in table.values() {
@@ -81,8 +78,7 @@ impl Order {
             |(hosts, of): (&u32, &Hosts)| of.matched.get(self.directions.get(hosts)? ^ direction).copied();
         between.hosts.iter().filter_map(of_one).sum()
     }
-    /// Captures with packets in this direction, sorted by the number of captures that come after
-    /// each.
+    /// Captures with packets in this direction, sorted by the number of later captures.
     fn sort(&self, count: usize, table: &Table, direction: usize) -> Vec<usize> {
         let (mut ahead, mut seen) = (vec![0_i64; count], vec![false; count]);
         for ((a, b), between) in table {

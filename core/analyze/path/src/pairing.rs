@@ -46,7 +46,6 @@ impl Partners {
     }
 }
 
-/// Fingerprint and index of a packet.
 pub(crate) type Entry = (u64, u32);
 
 /// Packets of a capture, sorted by fingerprint and then by time.
@@ -66,7 +65,6 @@ fn run(entries: &[Entry]) -> Option<(u64, &[Entry], &[Entry])> {
     Some((first, same, rest))
 }
 
-/// Matches the packets of two captures.
 pub(crate) fn partners(a: &[Entry], b: &[Entry]) -> Partners {
     let mut found = Partners { places: vec![NOWHERE; a.len()], extra: Vec::new() };
     let (mut in_a, mut in_b) = (run(a), run(b));

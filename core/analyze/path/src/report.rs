@@ -84,8 +84,7 @@ pub struct Hop {
     pub lost_bytes: u64,
     /// The first 65536 lost packets.
     pub losses: Vec<Loss>,
-    /// Number of packets in the first and a later capture but not in the second: that capture
-    /// missed them.
+    /// Number of packets that the second capture missed: in the first and a later one.
     pub uncaptured: u64,
     /// Number of packets in the second that no earlier capture contains, of hosts that occur in the
     /// first: the first missed them, or they entered the path in between.
@@ -94,8 +93,7 @@ pub struct Hop {
     pub unjudged: u64,
     /// Number of additional copies of packets that the first contains once.
     pub duplicated: u64,
-    /// Number of packets that arrived after a packet of their flow that was sent later (RFC 4737
-    /// section 3).
+    /// Number of packets that arrived after a later one of their flow (RFC 4737 section 3).
     pub reordered: u64,
     /// Delays; `None` if no packet was identified unambiguously in both.
     pub delays: Option<Delays>,

@@ -18,7 +18,6 @@ const SYN: u16 = 0x02;
 /// Kind and length of the MSS option.
 const SEGMENT_SIZE: [u8; 2] = [2, 4];
 
-/// Segment sizes by connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Sizes {
     /// Hash of the connection, and the smaller MSS of both ends.
@@ -37,8 +36,7 @@ impl Sizes {
         let Some(size) = offered(tcp.options) else { return };
         if let Some(place) = self.places.get_mut(connection as usize % PLACES) {
             let before = if place.0 == connection { place.1 } else { u16::MAX };
-            // The path may lower the MSS in one of two SYNs. A new connection with the same ports
-            // rarely has a different MSS.
+            // The path may lower the MSS in one of two SYNs. A reused port rarely has another MSS.
             *place = (connection, size.min(before));
         }
     }

@@ -8,7 +8,6 @@ use fathom_units::Rng;
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1000 * MS;
 
-/// A packet that passes a point of the path.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     at: i64,
@@ -48,8 +47,7 @@ impl Passing {
     }
 }
 
-/// A path with several points. Between neighboring points there are a delay, a queue in each
-/// direction, and losses.
+/// Points of a path, with a delay, a queue per direction, and losses in between.
 struct World {
     /// Packets seen at each point, in forward order.
     points: Vec<Vec<Passing>>,
@@ -107,7 +105,6 @@ fn queue(rng: &mut Rng, at: i64, is_back: bool) -> i64 {
     if is_back { noise } else { filling + noise }
 }
 
-/// Clock of a capture.
 #[derive(Clone, Copy)]
 struct Own {
     offset: i64,
@@ -152,7 +149,7 @@ fn forward<'a>(report: &'a PathReport, order: &[usize]) -> (&'a PathDirection, &
 }
 
 #[test]
-fn captures_in_any_order_with_any_clocks_tell_the_same() {
+fn results_do_not_depend_on_order_and_clocks() {
     for seed in 0..6 {
         let mut rng = Rng::new(seed);
         let world = World::new(&mut rng, 3, 10_000, seed % 2 == 0);
@@ -210,7 +207,7 @@ fn the_clock_is_within_its_stated_error() {
 }
 
 #[test]
-fn hop_limits_outweigh_delays_and_each_is_named() {
+fn hop_limits_outweigh_delays_and_the_evidence_is_reported() {
     let mut rng = Rng::new(1);
     for (routers, evidence) in [(true, Evidence::HopLimit), (false, Evidence::Delays)] {
         let world = World::new(&mut rng, 2, 2_000, routers);
@@ -235,7 +232,7 @@ fn remarking_is_found_where_it_happens() {
 }
 
 #[test]
-fn what_a_capture_missed_is_told_from_what_the_network_lost() {
+fn packets_missed_by_a_capture_are_not_lost() {
     let mut rng = Rng::new(3);
     let mut world = World::new(&mut rng, 3, 4_000, true);
     let before = world.points[1].len();
@@ -253,7 +250,7 @@ fn what_a_capture_missed_is_told_from_what_the_network_lost() {
 }
 
 #[test]
-fn copies_and_changed_order_are_counted() {
+fn duplicates_and_reordering_are_counted() {
     let mut rng = Rng::new(4);
     let mut world = World::new(&mut rng, 2, 2_000, true);
     world.lost = Vec::new();
@@ -292,7 +289,7 @@ fn beyond_the_limit_a_sample_of_whole_trajectories_remains() {
 }
 
 #[test]
-fn captures_that_share_nothing_are_refused_with_their_numbers() {
+fn captures_without_common_packets_are_rejected() {
     let mut rng = Rng::new(6);
     let mut world = World::new(&mut rng, 2, 100, true);
     world.points[1].iter_mut().for_each(|passing| passing.number += 1_000_000);
@@ -302,7 +299,7 @@ fn captures_that_share_nothing_are_refused_with_their_numbers() {
 }
 
 #[test]
-fn a_nat_between_the_captures_is_seen_through() {
+fn flows_are_matched_across_a_nat() {
     for (seed, ports, identifies) in [(7, 0, true), (8, 7, true), (9, 60_000, false), (10, 60_000, true)] {
         let mut rng = Rng::new(seed);
         let world = World::new(&mut rng, 3, 2_000, true);
@@ -333,7 +330,7 @@ fn a_nat_between_the_captures_is_seen_through() {
 }
 
 #[test]
-fn hosts_behind_one_nat_are_told_apart_and_what_is_not_translated_is_matched_too() {
+fn hosts_behind_one_nat_are_distinguished() {
     let mut rng = Rng::new(11);
     let world = World::new(&mut rng, 2, 1_000, true);
     let mut captures = Captures::new(2, Settings::default());
@@ -366,7 +363,7 @@ fn hosts_behind_one_nat_are_told_apart_and_what_is_not_translated_is_matched_too
 }
 
 #[test]
-fn echoes_and_datagrams_are_found_behind_a_nat_by_more_than_one() {
+fn echoes_and_datagrams_behind_a_nat_need_several_matches() {
     let mut captures = Captures::new(2, Settings::default());
     for number in 0..50 {
         for (capture, there, back) in [(0, 0, 4), (1, 1, 3)] {
@@ -411,7 +408,6 @@ fn echo_of(number: u16, is_translated: bool, is_back: bool) -> Packet<'static> {
     packet
 }
 
-/// Address and port of the client.
 fn client_of<'a>(packet: &'a mut Packet<'static>, is_back: bool) -> (&'a mut Address, Option<&'a mut u16>) {
     let address = if is_back { &mut packet.destination } else { &mut packet.source };
     let port = match &mut packet.transport {
@@ -421,8 +417,7 @@ fn client_of<'a>(packet: &'a mut Packet<'static>, is_back: bool) -> (&'a mut Add
     (address, port)
 }
 
-/// Ten segments that the sender's capture contains as one packet, and the receiver's as two of six
-/// and four.
+/// Ten segments, captured as one packet at the sender, and as six and four at the receiver.
 #[test]
 fn super_packets_are_matched_segment_by_segment() {
     let passing =
@@ -472,7 +467,7 @@ fn translate(packet: &mut Packet<'static>, is_back: bool, to: u16) {
 
 /// Files may contain arbitrary times and numbers, and no path at all.
 #[test]
-fn whatever_comes_is_borne() {
+fn arbitrary_packets_do_not_panic() {
     const TIMES: [i64; 6] = [i64::MIN, i64::MAX, 0, -1, 1_700_000_000 * SECOND, i64::MIN + 1];
     for seed in 0..40 {
         let mut rng = Rng::new(seed);

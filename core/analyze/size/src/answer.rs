@@ -79,8 +79,7 @@ impl Question {
     /// Calculates the answer.
     ///
     /// # Errors
-    /// If too few or too many quantities are given, a quantity is zero, or the result exceeds 64
-    /// bits.
+    /// If too few or too many quantities are given, one is zero, or the result exceeds 64 bits.
     pub fn answer(&self) -> Result<Answer, SizeError> {
         self.check()?;
         let queue = self.queue()?;
@@ -121,10 +120,10 @@ impl Question {
                 let needed = self.rate_of(buffer, delay)?;
                 Ok(Queue { found: Unknown::Rate, buffer, rate: needed, needs: None })
             }
-            (Some(_), None, None, _) => Err(SizeError::TooFew("a buffer")),
-            (None, Some(_), None, _) => Err(SizeError::TooFew("a rate")),
-            (None, None, Some(_), _) => Err(SizeError::TooFew("a delay")),
-            (None, None, None, _) => Err(SizeError::TooFew("nothing")),
+            (Some(_), None, None, _) => Err(SizeError::TooFew("only a buffer")),
+            (None, Some(_), None, _) => Err(SizeError::TooFew("only a rate")),
+            (None, None, Some(_), _) => Err(SizeError::TooFew("only a delay")),
+            (None, None, None, _) => Err(SizeError::TooFew("none")),
         }
     }
 

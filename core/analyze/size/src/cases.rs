@@ -110,20 +110,8 @@ pub const CASES: [Case; 37] = [
     Case::new(Talk, "a web page's burst of 100 packets at 50 Mbit/s", "100p 50mbit", Delay, "150 ms")
         .but("100 packets take 24 ms; the observed 150 ms match the next line."),
     Case::new(Talk, "150 ms at 50 Mbit/s", "150ms 50mbit", Packets, "100 or more packets"),
-    Case::new(
-        Talk,
-        "10 ms at 150 Mbit/s (187,500 B), used at 10 Mbit/s",
-        "187500b 10mbit",
-        Delay,
-        "15 times",
-    ),
-    Case::new(
-        Talk,
-        "10 ms at 300 Mbit/s (375,000 B), used at 10 Mbit/s",
-        "375000b 10mbit",
-        Delay,
-        "30 times",
-    ),
+    Case::new(Talk, "10 ms at 150 Mbit/s (187,500 B) at 10 Mbit/s", "187500b 10mbit", Delay, "15 times"),
+    Case::new(Talk, "10 ms at 300 Mbit/s (375,000 B) at 10 Mbit/s", "375000b 10mbit", Delay, "30 times"),
     Case::new(CheapRam, "3 Mbit/s uplink, from 50 ms to 1 s", "950ms 3mbit", Buffer, "over 1,000 ms"),
     Case::new(
         CheapRam,
@@ -212,7 +200,7 @@ pub const CASES: [Case; 37] = [
     Case::new(OnBufferbloat, "the same 12,500,000 B at 100 Mbit/s", "12500000b 100mbit", Delay, "1 s"),
     Case::new(
         OnBufferbloat,
-        "100 ms at 10 Gbit/s (125,000,000 B), at 100 Mbit/s",
+        "100 ms at 10 Gbit/s (125,000,000 B) at 100 Mbit/s",
         "125000000b 100mbit",
         Delay,
         "10 s",

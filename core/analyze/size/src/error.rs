@@ -44,7 +44,7 @@ impl fmt::Display for SizeError {
             SizeError::TooFew(given) => {
                 write!(
                     f,
-                    "{given} is not enough: two of buffer, rate and delay are needed\n  try: fathom size 256p 10mbit"
+                    "{given} is given, but two of buffer, rate and delay are needed\n  try: fathom size 256p 10mbit"
                 )
             }
             SizeError::TooMany => {

@@ -11,8 +11,7 @@ const BIT_NANOS: u128 = 8_000_000_000;
 /// Size of a packet in the buffer and on the line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Framing {
-    /// Size of a packet in the buffer as the kernel counts it: with Ethernet header, without
-    /// preamble and checksum.
+    /// Size in the buffer as the kernel counts it: with Ethernet header, without checksum.
     pub packet: Bytes,
     /// Overhead of the line per packet.
     pub overhead: Bytes,
@@ -33,8 +32,7 @@ impl Framing {
         let bytes = self.packet.0.saturating_add(self.overhead.0);
         if self.atm { Bytes(bytes.div_ceil(ATM_PAYLOAD).saturating_mul(ATM_CELL)) } else { Bytes(bytes) }
     }
-    /// Time in which a link sends a buffer of `bytes`, to the nearest nanosecond. `None` above 584
-    /// years.
+    /// Time to send a buffer of `bytes`, to the nearest nanosecond. `None` above 584 years.
     pub(crate) fn delay(self, bytes: Bytes, rate: Rate) -> Option<Duration> {
         let above = product([bytes.0, self.on_line().0])?.checked_mul(BIT_NANOS)?;
         nearest(above, product([self.packet.0, rate.as_bits_per_second()])?).map(Duration::from_nanos)

@@ -65,7 +65,6 @@ impl Question {
         let largest = self.framing.packet.max(self.framing.overhead);
         if largest.0 > LARGEST_PACKET { Err(SizeError::Packet(largest)) } else { Ok(()) }
     }
-    /// Size of the buffer in bytes.
     pub(crate) fn bytes(&self) -> Result<Option<Bytes>, SizeError> {
         let too_large = SizeError::Range("the buffer", "above 16 EiB");
         self.buffer.map(|buffer| buffer.bytes(self.framing).ok_or(too_large)).transpose()

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use core::str::FromStr;
 use fathom_units::{Bytes, Duration, Rate, Ratio};
 
-/// Accepted units for packets.
 const PACKETS: [&str; 5] = ["p", "pkt", "pkts", "packet", "packets"];
 
 enum Quantity {
@@ -90,8 +89,7 @@ fn quantity(word: &str) -> Result<Quantity, SizeError> {
     if unit == "%" {
         return Ok(Quantity::Share(word.parse::<Ratio>()?.0));
     }
-    // Each unit belongs to one quantity, so the first match decides. As in tc, `m` and `k` are
-    // sizes.
+    // Each unit belongs to one quantity. As in tc, `m` and `k` are sizes.
     if unit.ends_with("bit") || unit.ends_with("bps") || unit.ends_with("bit/s") {
         return Ok(Quantity::Rate(word.parse()?));
     }

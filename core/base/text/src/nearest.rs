@@ -1,8 +1,8 @@
-//! The known word that somebody probably meant.
+//! The known word that was probably meant.
 use alloc::vec::Vec;
 
-/// The known word nearest to `wrong`: at most two letters differ, or `wrong` is the beginning of one
-/// known word alone. `None` if no word is near enough.
+/// The known word nearest to `wrong`: at most two letters differ, or `wrong` is the prefix of only
+/// one known word. `None` if no word is near enough.
 pub fn nearest<'k>(wrong: &str, known: &[&'k str]) -> Option<&'k str> {
     let mut longer = known.iter().filter(|word| wrong.len() > 2 && word.starts_with(wrong));
     if let (Some(only), None) = (longer.next(), longer.next()) {

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_count_on_through_leap_years_and_back() {
+    fn days_round_trip_through_leap_years() {
         let (mut year, mut month, mut day) = (1970, 1, 1);
         for days in 0..400_000 {
             let date = Date { year, month, day };

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_reads_back_the_same() {
+    fn display_round_trips() {
         let mut rng = crate::Rng::new(7);
         let edges = (0..64).flat_map(|bits| [(1_u64 << bits) - 1, 1 << bits, (1 << bits) + 1]);
         let decades = (0..20).flat_map(|n| [10_u64.pow(n) - 1, 10_u64.pow(n), 3 * (10_u64.pow(n) / 2)]);

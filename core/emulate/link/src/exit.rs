@@ -1,4 +1,4 @@
-//! From the transmitter to the far end: impairments, then propagation.
+//! From the transmitter to the receiver: impairments, then propagation.
 use crate::delay::DelayLine;
 use crate::event::{Event, Observer};
 use crate::impairment::{Impairment, ImpairmentParams};

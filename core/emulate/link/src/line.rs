@@ -30,7 +30,7 @@ struct Entering<P> {
 /// ```text
 /// user ==link 0== router 0 ==link 1== router 1 == ... ==link n-1== router n-1 -- server
 /// ```
-/// Hop i is link i and the router at its far end, like a line of traceroute output. Link i has an
+/// Hop i is link i and the router at its end, like a line of traceroute output. Link i has an
 /// up bottleneck, with its queue on the user's side of the link, and a down bottleneck, with its
 /// queue in router i. The server is at the last router.
 ///

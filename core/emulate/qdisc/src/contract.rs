@@ -155,7 +155,7 @@ pub trait Qdisc<P: Packet> {
     fn enqueue(&mut self, packet: P, now: Time, sink: &mut impl Sink<P>);
     /// Returns the next packet and its sojourn, after due drops and marks; `None` if none may go.
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<(P, Duration)>;
-    /// When to call `dequeue` again after `None` despite a backlog; `None`: after an arrival.
+    /// When to call `dequeue` again after `None` despite a backlog; `None` if it takes an arrival.
     fn next_ready(&self, now: Time) -> Option<Time> {
         let _ = now;
         None

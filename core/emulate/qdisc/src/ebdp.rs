@@ -76,7 +76,7 @@ impl<P: Packet> Ebdp<P> {
         ((delay.as_secs_f64() / mean) as u64).saturating_add(extra_packets).min(limit_packets)
     }
 
-    /// Queues `packet` if fewer than `limit` and than eBDP's limit are queued.
+    /// Queues `packet` unless `limit` or eBDP's limit is reached.
     fn enqueue_below(&mut self, limit: u64, packet: P, now: Time, sink: &mut impl Sink<P>) {
         if self.store.backlog().packets < limit.min(self.limit()) {
             self.store.push(packet, now);

@@ -5,7 +5,7 @@ use crate::{Backlog, DropReason, Packet, Qdisc, Sink};
 use alloc::vec::Vec;
 use fathom_units::{Bytes, Duration, Rng, Time};
 
-/// Packets that bypass empty flows in a common FIFO. Source: `sch_fq` since Linux 6.7.
+/// While no flow has packets, up to this many use a common FIFO. Source: `sch_fq`, Linux 6.7.
 const FAST_PACKETS: usize = 8;
 
 /// Parameters of [`Fq`]. Defaults are those of Linux.
@@ -67,7 +67,7 @@ impl<P: Packet> Fq<P> {
         }
     }
 
-    /// Tells the scheduler that a flow has packets.
+    /// Informs the scheduler that a flow has packets.
     fn wake(&mut self, index: usize, now: Time) {
         let pause = now.saturating_since(self.flows[index].idle_since);
         if self.turns.arrived(index) && pause > self.params.refill_delay {

@@ -69,7 +69,7 @@ impl<P: Packet> FqCodel<P> {
         self.backlog.packets > self.params.limit_packets || self.backlog.bytes > self.params.memory
     }
 
-    /// Drops half of the packets of the flow with the most bytes, at most one batch, from its head.
+    /// Drops half of the bytes of the flow with the most bytes, at most one batch, from its head.
     fn drop_batch(&mut self, now: Time, sink: &mut impl Sink<P>) {
         let Some(flow) = self.flows.iter_mut().rev().max_by_key(|flow| flow.store.bytes()) else { return };
         let enough = flow.store.bytes().get() / 2;

@@ -18,7 +18,7 @@ const MAX_WEIGHT_LOG: u32 = 32;
 /// Parameters of [`Red`], in tc's terms.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RedParams {
-    /// Which rules to follow: `Rfc` means the papers (RED has no RFC of its own; RFC 2309
+    /// Which rules to follow: `Rfc` means the papers (no RFC specifies RED; RFC 2309
     /// recommends it), `Linux` means `sch_red` with the parameters that tc derives. See [`Red`].
     pub variant: Variant,
     /// Hard limit in bytes, whatever the average.
@@ -29,7 +29,7 @@ pub struct RedParams {
     pub max: Bytes,
     /// Packet size that `burst` and the idle decay assume.
     pub avpkt: Bytes,
-    /// Packets that an empty queue accepts at once before the average reaches `min`.
+    /// Packets until an empty queue's average reaches `min`; sets the averaging weight.
     pub burst: u32,
     /// Probability of a signal just below `max`; with `adaptive`, the initial value.
     pub probability: Ratio,
@@ -41,7 +41,7 @@ pub struct RedParams {
     pub harddrop: bool,
     /// Let the probability grow to 1 between `max` and twice `max`. Linux has no such mode.
     pub gentle: bool,
-    /// Adjust the probability to keep the average in the middle fifth between `min` and `max`.
+    /// Adjust the probability to keep the average within the middle fifth between `min` and `max`.
     pub adaptive: bool,
 }
 

@@ -34,7 +34,12 @@ use fathom_scenario::Plan;
 
 /// Simulates `plan` in virtual time.
 pub fn simulate(plan: &Plan, options: &Options) -> Outcome {
+    simulate_until(plan, options, &mut || false)
+}
+
+/// Simulates `plan` in virtual time until `stop` returns true: the run is then partial.
+pub fn simulate_until(plan: &Plan, options: &Options, stop: &mut dyn FnMut() -> bool) -> Outcome {
     let mut sim = sim::Sim::new(plan, options);
-    sim.run();
+    sim.run(stop);
     sim.outcome(plan)
 }

@@ -8,8 +8,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_link::LinePosition;
 use fathom_run::{
-    Fact, Host, Instrument, Load, Metric, Note, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series,
-    SeriesKey,
+    Fact, Host, Instrument, Interruption, Load, Metric, Note, Phase, PhaseEnd, PhaseKind, Run,
+    SCHEMA_VERSION, Series, SeriesKey,
 };
 use fathom_scenario::{Plan, WorkloadPlan, load_kind, loads};
 use fathom_units::{Direction, Time};
@@ -28,11 +28,15 @@ impl Sim {
         series.extend(self.datagram_series(&names));
         let mut digest = self.world.digest;
         let facts = facts(plan, &self.workloads);
-        let (notes, packets) = (self.notes, self.world.delivered);
+        let (notes, packets, is_stopped) = (self.notes, self.world.delivered, self.is_stopped);
         series.extend(self.record.into_series());
         let values = series.iter().flat_map(|series| &series.values).map(|value| value.to_bits());
         values.chain(flows.iter().map(|flow| flow.delivered_bytes)).for_each(|value| digest.add(value));
-        let run = run(plan, facts, phases, series, notes);
+        let mut run = run(plan, facts, phases, series, notes);
+        if is_stopped {
+            run.partial = Some(Interruption::Stopped);
+            run.phases.iter_mut().next_back().into_iter().for_each(|last| last.end = PhaseEnd::Aborted);
+        }
         Outcome { run, queues, flows, digest: digest.0, packets, counted }
     }
 

@@ -14,6 +14,9 @@ use fathom_units::{Direction, Duration, Rng, Time};
 /// How long to wait for the last answers. With a deeper queue they count as lost.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Events between two questions whether to stop: about a millisecond.
+const STOP_CHECK_EVENTS: u64 = 4096;
+
 /// The boundaries of the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunBoundaries {
@@ -30,6 +33,10 @@ impl RunBoundaries {
         let load = Time::ZERO + plan.run.idle;
         let drain = load + plan.run.duration;
         RunBoundaries { load, drain, end: drain + plan.run.drain }
+    }
+    /// The boundaries of a run that was stopped at `end`.
+    fn cut(self, end: Time) -> Self {
+        RunBoundaries { load: self.load.min(end), drain: self.drain.min(end), end: self.end.min(end) }
     }
 }
 
@@ -48,6 +55,7 @@ pub(crate) struct Sim {
     pub(crate) record: Record,
     pub(crate) course: RunBoundaries,
     pub(crate) events: u64,
+    pub(crate) is_stopped: bool,
     interval: Duration,
     /// Interval of probes of the same kind.
     probe_every: Duration,
@@ -70,6 +78,7 @@ impl Sim {
             record,
             course: RunBoundaries::of(plan),
             events: 0,
+            is_stopped: false,
             interval,
             probe_every: interval,
         };
@@ -104,9 +113,15 @@ impl Sim {
         }
     }
 
-    pub(crate) fn run(&mut self) {
+    pub(crate) fn run(&mut self, stop: &mut dyn FnMut() -> bool) {
         let last = self.course.end + PATIENCE;
-        while self.step(last) {}
+        while self.step(last) {
+            if self.events.is_multiple_of(STOP_CHECK_EVENTS) && stop() {
+                self.is_stopped = true;
+                self.course = self.course.cut(self.world.now());
+                return;
+            }
+        }
     }
     /// Handles the next event; false if there is none, or none that matters.
     fn step(&mut self, last: Time) -> bool {

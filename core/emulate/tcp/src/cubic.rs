@@ -266,7 +266,7 @@ mod tests {
 
     /// Linux: every transition to `TCP_CA_Loss` calls `bictcp_reset`, even without a new reduction.
     #[test]
-    fn a_timeout_forgets_the_path_whatever_was_reduced_before() {
+    fn every_timeout_resets_the_path_model() {
         let mut cubic = Cubic::new(&ControlConfig::default());
         let mut window = Window { cwnd: 100, ssthresh: 100, pacing: None };
         window.ssthresh = cubic.reduce(Cause::Loss, Time::ZERO, &window);

@@ -10,7 +10,7 @@ const TRAIN_SPACING: Duration = Duration::from_millis(2);
 const GATHERED_SAMPLES: u8 = 8;
 /// Bounds of the RTT increase that ends slow start; between them it is 1/8 of the minimum RTT.
 const DELAY_THRESHOLD: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(16));
-/// Maximum allowance for a sender burst: the time of `BURST_BYTES` at the sender's rate, or 1 ms.
+/// Upper limit of the allowance for sender bursts, the time of `BURST_BYTES` at the sender's rate.
 const BURST_LIMIT: Duration = Duration::from_millis(1);
 /// Four super-packets of 64 KiB.
 const BURST_BYTES: u64 = 4 * 65_536;
@@ -24,7 +24,7 @@ pub enum SlowStartExit {
     #[default]
     HyStart,
     /// HyStart as in Linux when packetdrill's scripts were written: rounds begin once the window is
-    /// 16 packets, in the middle of a burst and behind half of its queue, so slow start ends early.
+    /// 16 packets, during a burst and behind half of its queue, so slow start ends early.
     HyStartFrom16,
 }
 

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_base_delay_is_that_of_ten_minutes() {
+    fn the_base_delay_is_the_minimum_of_ten_minutes() {
         let minutes = |n: u64| Time::from_nanos(n * MINUTE);
         let ms = Duration::from_millis;
         let mut delays = Delays::new();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_current_delay_is_the_smallest_of_four() {
+    fn the_current_delay_is_the_minimum_of_four_samples() {
         let mut delays = Delays::new();
         for (at, delay) in [20, 90, 80, 70, 60].into_iter().enumerate() {
             delays.add(Time::from_nanos(at as u64), Duration::from_millis(delay));

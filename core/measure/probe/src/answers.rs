@@ -41,7 +41,7 @@ mod tests {
     use crate::protocol::http_response;
 
     #[test]
-    fn counts_pipelined_answers_however_they_are_cut() {
+    fn counts_pipelined_responses_split_anywhere() {
         let stream: Vec<u8> = (0..5).flat_map(|_| http_response(200, "text/plain", b"x")).collect();
         for size in [1, 2, 7, 50, 1_000] {
             let mut answers = Answers::default();
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_ends_the_connection() {
+    fn other_bytes_end_the_connection() {
         assert!(Answers::default().push(b"hello world\r\n\r\n").is_err());
         assert!(Answers::default().push(&http_response(404, "text/plain", b"no")).is_err());
         let endless = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n";

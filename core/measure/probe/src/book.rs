@@ -1,11 +1,9 @@
-//! Bookkeeping of the probes of one series: which are outstanding or lost, and how to classify
-//! replies.
+//! Bookkeeping of one series of probes: outstanding and lost ones, and the kinds of replies.
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_units::{Duration, Time};
 
-/// How long a lost probe is remembered after sending: replies have been seen 716 s late on a mobile
-/// line.
+/// How long a lost probe is remembered: replies were seen 716 s late on a mobile line.
 pub const RETENTION: Duration = Duration::from_secs(1_200);
 
 /// When a probe counts as lost, and how long a lost probe is remembered.
@@ -73,7 +71,6 @@ impl<A> Reply<A> {
     }
 }
 
-/// A run of consecutive lost probes.
 #[derive(Clone, Copy, Debug)]
 struct LostRun {
     first: u32,
@@ -202,7 +199,6 @@ impl<A: Copy> Book<A> {
     pub const fn has_replies(&self) -> bool {
         self.next_expected > 0
     }
-    /// Index of an outstanding probe.
     fn position(&self, sequence: u32) -> Option<usize> {
         self.outstanding.binary_search_by_key(&sequence, |probe| probe.sequence).ok()
     }

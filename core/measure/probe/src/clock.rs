@@ -1,10 +1,8 @@
-//! Estimates offset and drift of the server's clock relative to the local clock, for one-way
-//! delays.
+//! Offset and drift of the server's clock relative to the local one, for one-way delays.
 use alloc::vec::Vec;
 use fathom_units::{Duration, PerDirection, Time};
 
-/// Only the sample with the smallest round-trip time of each window is kept; the others were queued
-/// somewhere.
+/// Of each window only the sample with the smallest round-trip time is kept.
 const WINDOW_NS: u64 = 500_000_000;
 /// Noise of an offset whose round trip is the smallest: interrupts alone add up to 100 us to a
 /// round trip, half of which is an error of the offset.
@@ -304,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tracker_refits_seldom_and_ends_with_the_whole_fit() {
+    fn the_tracker_rarely_refits_and_ends_with_the_complete_fit() {
         let line = Line { drift: 50e-6, offset_ns: 8.6e14, queue: |_| PerDirection::default() };
         let run = run(&line, 70, &mut Rng::new(7));
         let (mut tracker, mut samples) = (ClockTracker::new(Duration::from_secs(1)), ClockSamples::default());
@@ -322,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tracker_that_forgets_follows_a_clock_that_was_set() {
+    fn a_tracker_with_a_limited_span_follows_a_set_clock() {
         let seconds = Duration::from_secs;
         let mut tracker = ClockTracker::forgetting(seconds(20), seconds(1));
         for (seed, offset_ns) in [(8, 1e12), (9, 5e12)] {
@@ -344,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn moderate_queues_do_not_enter_the_offset() {
+    fn moderate_queues_do_not_affect_the_offset() {
         // Three idle seconds, then a managed queue of 2 ms on the downlink for half a minute, which
         // is within a tenth of the round-trip time.
         let queue = |t: f64| PerDirection { up: 0, down: if t < 3.0 { 0 } else { 2 * MS } };

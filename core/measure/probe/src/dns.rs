@@ -1,5 +1,4 @@
-//! Writes DNS queries with one question, and parses what a probe needs of their responses (RFC
-//! 1035, section 4).
+//! DNS queries with one question, and the parts of responses that probes need (RFC 1035 section 4).
 use alloc::vec::Vec;
 
 /// RFC 1035 section 2.3.4.
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_as_the_rfc_has_it() {
+    fn a_query_has_the_format_of_the_rfc() {
         let bytes = query(0x1234, "a.bc", 1);
         let want = b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01a\x02bc\x00\x00\x01\x00\x01";
         assert_eq!(bytes, want);
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_cannot_be_asked() {
+    fn invalid_names_are_rejected() {
         for good in [".", "net", "example.net.", "_dmarc.example.net"] {
             assert_eq!(check_name(good), Ok(()), "{good}");
         }

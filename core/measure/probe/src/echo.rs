@@ -24,8 +24,7 @@ pub enum IcmpVersion {
     V6,
 }
 
-/// Contents of an echo message. Because the reply carries them too, a late reply can be matched
-/// without stored state.
+/// Contents of an echo message, so that a late reply can be matched without stored state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EchoPayload {
     /// Number of the target.
@@ -43,8 +42,7 @@ pub struct EchoCodec {
     pub token: u64,
     /// Identifier in the header. Ignored on sockets for which the kernel sets the identifier.
     pub identifier: u16,
-    /// Whether to compute the checksum. For ICMPv6 the kernel does it, because the checksum covers
-    /// addresses.
+    /// Whether to compute the checksum. For ICMPv6, which covers addresses, the kernel does it.
     pub has_checksum: bool,
 }
 
@@ -97,8 +95,7 @@ impl EchoCodec {
     }
     /// Payload of a request of this run, after any headers.
     pub fn read_request(&self, packet: &[u8]) -> Option<EchoPayload> {
-        // Offsets after IPv4 with and without Ethernet header, and after IPv6. Otherwise the whole
-        // packet is searched.
+        // After IPv4 with and without Ethernet header, and after IPv6; otherwise search the packet.
         const USUAL: [usize; 4] = [42, 28, 62, 48];
         let is_here = |at: &usize| word(packet, *at) == Some(self.token);
         let found = USUAL.into_iter().find(is_here).or_else(|| (0..packet.len()).find(is_here));
@@ -106,8 +103,7 @@ impl EchoCodec {
     }
 }
 
-/// Skips the IPv4 header that a raw socket delivers. ICMP types are below 0x40 or above 0x7f; an
-/// IPv4 header starts with 0x4.
+/// Skips a raw socket's IPv4 header, which starts with 0x4; ICMP types are below 0x40 or over 0x7f.
 pub(crate) fn without_ipv4_header(received: &[u8]) -> Option<&[u8]> {
     let first = *received.first()?;
     let header_bytes = if first >> 4 == 4 { usize::from(first & 0xf) * 4 } else { 0 };

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_read_and_nothing_else() {
+    fn only_replies_are_accepted() {
         let expected = Some(TimestampReply { sequence: 7, received_ms: 41_000_000, sent_ms: 41_000_001 });
         for header_bytes in [0, 20] {
             let bytes = answer(41_000_000, 41_000_001, header_bytes);

@@ -24,7 +24,6 @@ pub struct UdpRecord {
     pub answers: Vec<UdpAnswer>,
 }
 
-/// Direction in which a probe was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Loss {
     Up,
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn without_answers_all_is_known_only_from_the_total() {
+    fn without_responses_only_the_total_is_known() {
         let sent = vec![(Time::ZERO, Duration::from_secs(1)); 3];
         let record = UdpRecord { sent, answers: vec![] };
         let counts = |total| one_way_series(&FIT, &record, total).map(|s| s.censored.len());
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_counts_nonsense_does_no_harm() {
+    fn implausible_counts_of_a_server_are_harmless() {
         let sent = vec![(Time::ZERO, Duration::ZERO); 4];
         let answers = vec![answer(3, u64::MAX), answer(1, 0), answer(77, 5)];
         let record = UdpRecord { sent, answers };

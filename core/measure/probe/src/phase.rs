@@ -64,8 +64,7 @@ pub struct PhaseControl {
 }
 
 impl PhaseControl {
-    /// Creates the control of a phase that starts at `start`; `idle` is the delay without load, if
-    /// known.
+    /// Creates the control of a phase from `start`; `idle` is the delay without load, if known.
     pub const fn new(plan: PhasePlan, start: Time, idle: Option<Baseline>) -> Self {
         PhaseControl {
             plan,
@@ -77,16 +76,14 @@ impl PhaseControl {
             lost: false,
         }
     }
-    /// Records the response to a probe sent at `sent`; probes of other phases are ignored. All
-    /// probes must be of the same kind.
+    /// Records the response to a probe of this phase sent at `sent`. All probes have the same kind.
     pub fn answered(&mut self, sent: Time, delay_s: f64) {
         if sent >= self.start {
             self.answers.push((sent, delay_s));
             self.largest_s = self.largest_s.max(delay_s);
         }
     }
-    /// Records the sum of the load flows' congestion windows at `at`, and their retransmissions in
-    /// this phase.
+    /// Records the load flows' total congestion window and their retransmissions in this phase.
     pub fn senders(&mut self, at: Time, window_bytes: u64, retransmits: u64) {
         self.lost |= retransmits > 0;
         if window_bytes as f64 > self.window_record.1 * WINDOW_GROWTH_RATIO {
@@ -99,8 +96,7 @@ impl PhaseControl {
         let at = |p| percentile_of_sorted(&delays, p);
         Some(Baseline { median_s: at(0.5)?, high_s: at(0.95)? })
     }
-    /// Why the phase ends at `now`, if it does. `oldest` is the send time of the oldest outstanding
-    /// probe.
+    /// Why the phase ends at `now`, if it does; `oldest` is when the oldest open probe was sent.
     pub fn decide(&self, now: Time, oldest: Option<Time>) -> Option<PhaseEnd> {
         let elapsed = now.saturating_since(self.start);
         if elapsed >= self.plan.max {
@@ -243,8 +239,7 @@ mod tests {
         seen_max_s: f64,
     }
 
-    /// Sends a probe every 50 ms, with up to `noise_s` of additional delay. Responses arrive after
-    /// their delay.
+    /// Sends a probe every 50 ms, with up to `noise_s` of additional delay.
     fn run(
         kind: PhaseKind,
         mut delay: impl FnMut(f64) -> (f64, f64, u64),
@@ -315,8 +310,7 @@ mod tests {
 
     #[test]
     fn the_curve_measured_on_a_bloated_uplink_is_followed_to_its_top() {
-        // Delay in ms at each second, as measured: 375 kB at 3 Mbit/s, one CUBIC flow, base delay
-        // 50 ms.
+        // Measured delay in ms at each second: 375 kB, 3 Mbit/s, one CUBIC flow, base 50 ms.
         let points = [
             (0.0, 50.0),
             (2.0, 222.0),
@@ -340,8 +334,7 @@ mod tests {
     #[test]
     fn a_plain_line_does_not_run_to_the_limit() {
         for seed in 0..20 {
-            // 2 ms with jitter and a window that is steady after a second: first without loss, then
-            // with the losses of an AQM.
+            // 2 ms with jitter; the window is steady after a second. First lossless, then an AQM.
             let plain = |t: f64| (0.002, 40_000.0 * t.min(1.0), 0);
             let aqm =
                 |t: f64| (0.012 + 0.002 * libm::sin(t * 5.0), 90_000.0 + 30_000.0 * libm::sin(t * 5.0), 3);
@@ -353,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_grows_for_ever_ends_at_the_limit() {
+    fn a_growing_queue_ends_the_phase_at_the_limit() {
         let got = run(PhaseKind::Up, |t| (0.05 + 0.2 * t, 20_000.0 * t, 0), 0.001, 1);
         assert_eq!((got.end, got.seconds), (PhaseEnd::TimeLimit, 30.0));
     }
@@ -389,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_not_quiet() {
+    fn missing_responses_do_not_count_as_stable() {
         let mut control = PhaseControl::new(PhasePlan::of(PhaseKind::Up), Time::ZERO, None);
         // 2 s of responses, then the line is dead.
         for n in 0..40 {
@@ -402,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_probes_do_not_hold_a_phase_and_late_ones_do() {
+    fn late_probes_extend_a_phase_and_lost_ones_do_not() {
         let mut control = PhaseControl::new(PhasePlan::of(PhaseKind::Up), Time::ZERO, None);
         for n in 0..200 {
             control.answered(Time::from_nanos(n * 50_000_000), 0.020);

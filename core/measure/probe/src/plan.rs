@@ -25,16 +25,13 @@ pub enum ProbeKind {
 pub struct ProbeSpec {
     /// The kind.
     pub kind: ProbeKind,
-    /// Metrics of its delays. The first is that of the probe itself and determines the end of
-    /// phases.
+    /// Metrics of its delays; the first is that of the probe itself and determines phase ends.
     pub series: &'static [Metric],
-    /// Wire bytes of a probe, from the user, with Ethernet, IPv6 (larger than IPv4) and transport
-    /// headers.
+    /// Wire bytes of a probe, from the user, with Ethernet, IPv6 and transport headers.
     pub up: Bytes,
     /// Wire bytes of the response, to the user.
     pub down: Bytes,
-    /// Preference for determining the end of a phase: of the kinds that are answered, the one with
-    /// the lowest rank is used.
+    /// Preference for determining the end of a phase: the lowest rank of answered kinds is used.
     pub rank: u8,
 }
 

@@ -42,6 +42,5 @@ pub const REPORT_EVERY_MAX_MS: u32 = 10_000;
 /// Maximum length of a token in bytes.
 pub const TOKEN_LIMIT_BYTES: usize = 128;
 
-/// Maximum length of a congestion control's name in bytes. Source: Linux `TCP_CA_NAME_MAX` is 16
-/// including its NUL.
+/// Maximum length of a congestion control's name. Source: Linux `TCP_CA_NAME_MAX`, without NUL.
 pub const CONGESTION_CONTROL_LIMIT_BYTES: usize = 15;

@@ -7,15 +7,13 @@ use fathom_units::{Duration, Time};
 /// sending them now would be a burst. Six times the longest tick, so that a host that is merely
 /// busy skips none.
 const LATEST: Duration = Duration::from_millis(100);
-/// A target with a longer probe interval is also probed once at the start, so that its state is
-/// known soon.
+/// A target with a longer interval is also probed once at the start, to know its state soon.
 const SEEN_WITHIN: Duration = Duration::from_secs(10);
 /// Golden ratio's fractional part in 64 bits. Its multiples modulo 1 are evenly spread for any
 /// number of them: no two gaps between neighbors differ by more than a factor of 2.7
 /// (three-distance theorem, Sos 1958).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Number of small probes that take about as long on the line as one full-size packet. The probes
-/// of one tick leave together.
+/// Number of small probes that take as long on the line as a full-size packet; they leave together.
 const PACKETS_OF_A_TICK: f64 = 16.0;
 const SHORTEST_TICK: Duration = Duration::from_millis(1);
 const LONGEST_TICK: Duration = Duration::from_millis(16);
@@ -128,8 +126,7 @@ impl Schedule {
         self.queues.values_mut().for_each(|queue| queue.queue.retain(|due| !is_gone(due.target)));
         self.queues.retain(|_, queue| !queue.queue.is_empty());
     }
-    /// Sets the same interval for all targets. The next slot of each is kept; later slots follow at
-    /// the new interval.
+    /// Sets the same interval for all targets; the next slot of each is kept.
     pub fn set_interval(&mut self, interval: Duration) {
         if self.queues.len() == 1 && self.queues.contains_key(&interval) {
             return;
@@ -151,8 +148,7 @@ impl Schedule {
     pub const fn missed(&self) -> u64 {
         self.missed
     }
-    /// Appends the probes due at `now` to `found`, ordered within each interval. Each slot is
-    /// returned once.
+    /// Appends the probes due at `now` to `found`, ordered within each interval, each once.
     pub fn take_due(&mut self, now: Time, found: &mut Vec<Due>) {
         for (interval, queue) in &mut self.queues {
             self.missed += queue.take_due(*interval, now, self.late, found);
@@ -178,8 +174,7 @@ impl IntervalQueue {
     /// Returns the number of missed slots.
     fn take_due(&mut self, interval: Duration, now: Time, policy: LatePolicy, found: &mut Vec<Due>) -> u64 {
         let mut missed = 0;
-        // Missed slots change the order of targets. These targets are re-added together and sorted
-        // once.
+        // Targets with missed slots change the order; they are re-added together and sorted once.
         let mut moved = Vec::new();
         while let Some(due) = self.front().filter(|due| due.slot <= now) {
             self.queue.pop_front();

@@ -18,8 +18,7 @@ struct Entry {
     outcome: Outcome,
 }
 
-/// A [`Book`] that stores every probe and becomes a [`Series`]. Replies count however late they
-/// are.
+/// A [`Book`] that stores every probe and becomes a [`Series`]. Late replies count too.
 #[derive(Clone, Debug)]
 pub struct ProbeSeries {
     book: Book,
@@ -55,8 +54,7 @@ impl ProbeSeries {
             *counted = counted.saturating_add(count);
         }
     }
-    /// Corrects the departure time of an outstanding probe with the kernel's timestamp. The time of
-    /// its observation does not change.
+    /// Corrects the departure time of an outstanding probe, but not the time of its observation.
     pub fn departed(&mut self, sequence: u32, at: Time) {
         self.book.departed(sequence, at);
     }
@@ -64,8 +62,7 @@ impl ProbeSeries {
     pub fn departure_of(&self, sequence: u32) -> Option<Time> {
         self.book.sent_at(sequence)
     }
-    /// Records the reply to probe `sequence`, received at `received`. Returns the observation if it
-    /// is the first reply.
+    /// Records a reply to probe `sequence`; returns the observation if it is the first one.
     pub fn reply(&mut self, sequence: u32, received: Time) -> Option<Observation> {
         let entry = self.entries.get_mut(sequence as usize)?;
         let reply = self.book.reply(&Probe { sequence, at: (), sent: entry.sent }, received);
@@ -78,8 +75,7 @@ impl ProbeSeries {
         self.series.reordered += u32::from(reply.is_reordered);
         Some(Observation { at: entry.sent, value: Value::Observed(reply.delay.as_secs_f64()) })
     }
-    /// Records that probe `sequence` can no longer be answered because its connection broke at
-    /// `at`.
+    /// Records that the connection of probe `sequence` broke at `at`, so it cannot be answered.
     pub fn give_up(&mut self, sequence: u32, at: Time) {
         let was_outstanding = self.book.give_up(sequence);
         if let Some(entry) = self.entries.get_mut(sequence as usize).filter(|_| was_outstanding) {
@@ -142,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_counts_however_late() {
+    fn late_replies_count() {
         let mut series = with(20_000);
         // 716 s were seen once on an LTE line.
         let late = Duration::from_secs(716);
@@ -164,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unanswered_are_censored_with_the_time_waited() {
+    fn unanswered_probes_are_censored_at_the_time_waited() {
         let mut series = with(4);
         assert!(!series.has_replies());
         series.reply(0, sent_at(0) + MS(30));

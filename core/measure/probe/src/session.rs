@@ -39,8 +39,7 @@ pub struct Hello {
     pub limits: Limits,
 }
 
-/// Why a session could not be opened, or ended. Texts from the server contain no control
-/// characters.
+/// Why a session was not opened, or ended. Server texts contain no control characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SessionError {
     /// The connection could not be established, or broke.
@@ -128,8 +127,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates the session on a connection established at `now`. The server must open it within
-    /// `patience`.
+    /// Starts a session on a connection established at `now`; it must open within `patience`.
     pub fn new(token: Option<Token>, patience: Duration, now: Time) -> Self {
         let first = format!("{}\n", FirstLine::Control { token });
         Session {

@@ -8,8 +8,7 @@ const OLDEST_STAMP_NS: u64 = 1_000_000_000;
 /// two readings lie within a microsecond unless the process is interrupted between them.
 const STEP: Duration = Duration::from_millis(1);
 
-/// Converts CLOCK_REALTIME timestamps to the monotonic clock, using readings of both clocks at
-/// reception.
+/// Converts CLOCK_REALTIME timestamps to the monotonic clock, given both clocks at reception.
 #[derive(Clone, Default, Debug)]
 pub struct StampConverter {
     /// Wall-clock time minus monotonic time at the last reading, in ns.
@@ -70,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn stamps_become_monotonic_and_survive_a_stepped_wall_clock() {
+    fn timestamps_become_monotonic_despite_wall_clock_steps() {
         const SECOND: u64 = 1_000_000_000;
         let (before, after) = (1_700_000_000 * SECOND, 1_700_003_600 * SECOND);
         let mut converter = StampConverter::default();
@@ -96,11 +95,10 @@ mod tests {
     }
 
     #[test]
-    fn a_small_step_back_within_a_plausible_age_is_refused_too() {
+    fn a_small_backward_step_is_rejected() {
         let mut converter = StampConverter::default();
         converter.watch(WallTime(1_000_000_000), Time::ZERO);
-        // 10 ms later the wall clock shows 490 ms less. Without the comparison the timestamp would
-        // seem to be 500 ms old.
+        // 10 ms later the wall clock shows 490 ms less, so the timestamp would seem 500 ms old.
         let got = converter.convert(
             Some(WallTime(1_000_000_000)),
             WallTime(1_500_000_000),
@@ -110,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_future_and_stale_stamps_are_refused() {
+    fn missing_future_and_stale_timestamps_are_rejected() {
         let (mut converter, now) = (StampConverter::default(), Time::from_nanos(5_000_000_000));
         let wall = WallTime(10_000_000_000);
         for stamp in [None, Some(WallTime(10_000_000_001)), Some(WallTime(8_999_999_999)), Some(WallTime(0))]

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_of_the_time_between() {
+    fn shares_are_relative_to_the_interval() {
         let first = CpuReading { total: 1_000, idle: 900, steal: 10 };
         let second = CpuReading { total: 1_200, idle: 950, steal: 30 };
         assert_eq!(second.since(&first), Some(CpuShare { busy: 0.75, steal: 0.1 }));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn lateness_goes_into_the_record() {
+    fn lateness_is_recorded() {
         let mut watch = SelfWatch::default();
         watch.woke(Duration::from_micros(60));
         watch.sent(Duration::from_micros(90));

@@ -11,13 +11,11 @@ use fathom_units::{Duration, Rate};
 /// Bisection ends when the lowest rate with a queue exceeds the highest rate without one by less
 /// than this ratio, a quarter of the required accuracy of 3 %.
 const RESOLUTION_RATIO: f64 = 0.008;
-/// Rate of the first trial, and of trials after the first one with a queue, relative to the
-/// delivered rate.
+/// Rate of the first trial, and of the one after the first queue, over the delivered rate.
 const BELOW_RATIO: f64 = 0.97;
 /// Step above the first rate without a queue; each further step is twice as large.
 const ABOVE_RATIO: f64 = 0.06;
-/// Maximum of the next rate after one with a queue, as a ratio: the delivered rate may have been a
-/// burst of the line.
+/// Largest ratio of the next rate to one with a queue, which may have delivered a burst.
 const CUT_RATIO: f64 = 0.85;
 /// After this many consecutive loads that did not fill the shaper, the search ends. A single one
 /// may be a sender that lost a retransmission.
@@ -60,8 +58,7 @@ pub struct Found {
     pub rate: Rate,
     /// Lowest rate with a queue, if any.
     pub above: Option<Rate>,
-    /// A rate had a queue although a higher one had none at another time: the line's rate varies,
-    /// or others share it.
+    /// A rate had a queue but a higher one had none: the rate varies, or others share the line.
     pub is_varying: bool,
 }
 
@@ -124,8 +121,7 @@ impl Knee {
             (None, None) => Step::Try(self.first().max(LEAST_RATE)),
         }
     }
-    /// Rates with a queue, or without. A queue counts regardless of its cause; its absence only
-    /// counts if there was a load.
+    /// Rates with a queue of any cause, or those without a queue despite a load.
     fn rates(&self, is_delayed: bool) -> impl Iterator<Item = Rate> {
         let tells = move |t: &&Trial| t.is_delayed == is_delayed && (is_delayed || t.is_demanded);
         self.trials.iter().filter(tells).filter(|trial| !self.is_refuted(trial)).map(|trial| trial.offered)
@@ -160,8 +156,7 @@ impl Knee {
         let since = self.rates(false).filter(|rate| refuted.is_none_or(|refuted| *rate >= refuted)).count();
         (1..since).fold(ABOVE_RATIO, |share, _| (2.0 * share).min(1.0))
     }
-    /// Rate of a trial below one with a queue. The rate delivered while a queue was present is the
-    /// line's rate.
+    /// Next rate below one with a queue, based on the rate delivered with a queue.
     fn below(&self, bad: Rate) -> Rate {
         let delivered =
             self.trials.iter().filter(|t| t.is_delayed).map(|t| scaled(t.delivered, BELOW_RATIO)).min();
@@ -233,7 +228,7 @@ mod tests {
     /// The machine or line stalled during one trial, which leaves a queue that drains slowly near
     /// the knee and is not caused by its rate.
     #[test]
-    fn one_trial_that_was_held_up_does_not_end_the_search() {
+    fn one_delayed_trial_does_not_end_the_search() {
         for held_up in 0..8 {
             for guess in [0.93, 0.98, 1.0, 1.04] {
                 let (mut rng, mut knee) =
@@ -266,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_was_cut_short_goes_on_where_it_was() {
+    fn an_interrupted_search_continues() {
         let (mut rng, guess) = (Rng::new(1), Rate::from_bits_per_second(11_000_000));
         let mut whole = Knee::new(guess);
         while let Step::Try(offered) = whole.step(false) {
@@ -280,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_no_rate_empties_and_a_load_that_fills_nothing_are_named() {
+    fn failures_of_a_search_have_a_reason() {
         let mut knee = Knee::new(Rate::from_bits_per_second(10_000_000));
         let trial = |offered, is_delayed, is_demanded| Trial {
             offered,

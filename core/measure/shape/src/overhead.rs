@@ -13,8 +13,7 @@ pub struct Sized {
     pub packets_per_second: f64,
 }
 
-/// Maximum plausible overhead in bytes: PPPoE over LLC on ATM with an Ethernet frame has 48, and
-/// the interface sees tunnels.
+/// Maximum plausible overhead in bytes: PPPoE over LLC on ATM with Ethernet has 48; plus tunnels.
 const MOST: f64 = 64.0;
 /// Negative error that still counts as zero overhead, bytes.
 const LEAST: f64 = -6.0;
@@ -59,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_processor_limits_is_no_overhead() {
+    fn a_cpu_limit_is_not_mistaken_for_overhead() {
         let large = on(1.25e8, 38.0, 1400.0);
         assert_eq!(overhead_bytes(Sized { ip_bytes: 292.0, packets_per_second: 100_000.0 }, large), None);
         assert_eq!(overhead_bytes(large, large), None);

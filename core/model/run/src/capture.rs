@@ -90,8 +90,7 @@ pub struct CapturedSide {
     /// Round-trip times between the capture point and the other end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt: Option<RoundTrips>,
-    /// Shares of the time during which the receive window, congestion control or the application
-    /// limited the sender.
+    /// What limited the sender: receive window, congestion control or application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
 }
@@ -212,8 +211,7 @@ pub struct CapturedQueue {
     /// Size of the buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_bytes: Option<Estimate>,
-    /// The queue was seen to overflow, so `buffer_bytes` is the size of the buffer and not a lower
-    /// bound.
+    /// The queue was seen to overflow, so `buffer_bytes` is not a lower bound.
     #[serde(default)]
     pub was_full: bool,
     /// Number of packets lost in the queue.
@@ -258,8 +256,8 @@ pub struct DelayPercentiles {
     pub p5_s: f64,
     /// Median.
     pub median_s: f64,
-    /// 90th percentile. Files of schema version 1 lack it; the 95th percentile replaces it there,
-    /// which is at least as large.
+    /// 90th percentile. Schema version 1 lacks it; the 95th percentile, which is not smaller,
+    /// replaces it.
     pub p90_s: f64,
     /// 95th percentile.
     pub p95_s: f64,
@@ -267,8 +265,7 @@ pub struct DelayPercentiles {
     pub max_s: f64,
 }
 
-/// The part of a path between the capture point and one host, in one direction. `Display` gives
-/// `10.0.0.1 to capture`.
+/// The path between the capture point and a host, in one direction: `10.0.0.1 to capture`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathPart {
     /// The host at the end of this part.
@@ -477,8 +474,7 @@ pub struct CapturedAnswers {
     pub rtt: Option<RoundTrips>,
 }
 
-/// Requests from one host to another, of protocols other than TCP, that were answered while a queue
-/// was present.
+/// Requests of protocols other than TCP that were answered while a queue was present.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CapturedProbes {
     /// Kind of the requests.
@@ -511,8 +507,7 @@ pub enum ProbeKind {
     Dns,
     /// A QUIC handshake.
     QuicHandshake,
-    /// A transition of the QUIC spin bit. Endpoints may disable the spin bit, so this is only a
-    /// hint.
+    /// A transition of the QUIC spin bit, only a hint because endpoints may disable it.
     QuicSpin,
 }
 
@@ -543,8 +538,7 @@ pub struct CapturedHop {
     pub lost_frames: Vec<u64>,
     /// Packets missing from the second capture but present in a later one.
     pub uncaptured_packets: u64,
-    /// Packets only in the second capture: the first missed them, or they entered the path in
-    /// between.
+    /// Packets only in the second capture, missed by the first or from in between.
     #[serde(default)]
     pub appeared_packets: u64,
     /// Packets of the first capture sent while the second was not running.
@@ -557,8 +551,7 @@ pub struct CapturedHop {
     pub reordered_packets: u64,
     /// Additional copies of packets.
     pub duplicated_packets: u64,
-    /// Minimum delay with its error; without synchronized clocks, half the minimum round-trip time
-    /// between the captures.
+    /// Minimum delay; without synchronized clocks, half the minimum round-trip time.
     #[serde(default, alias = "least_delay_s", skip_serializing_if = "Option::is_none")]
     pub min_delay_s: Option<Estimate>,
     /// Delay above the minimum.

@@ -44,8 +44,7 @@ impl DatagramLog {
         }
         series
     }
-    /// Mean opinion score of each window of the call. Datagrams that have not arrived count as
-    /// lost.
+    /// Mean opinion score of each window of the call; missing datagrams count as lost.
     pub fn quality(&self, key: SeriesKey) -> Series {
         let mut series = Series::new(key);
         let Some((begin, _)) = self.0.first() else { return series };

@@ -1,5 +1,4 @@
-//! Single numbers computed from a run and selected by a text: the results that scenarios expect and
-//! sweeps tabulate.
+//! Single numbers computed from a run, for the claims of scenarios and the columns of sweeps.
 use crate::{Metric, PhaseKind, Run, Series, Value};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -34,8 +33,7 @@ pub struct Measure {
     window: Window,
 }
 
-/// How to reduce observations to one number. Written as in a [`Measure`]: `p95`, `max`,
-/// `reaches 1`.
+/// How to reduce observations to one number, such as `p95`, `max`, `reaches 1`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Statistic {
     /// Minimum of the observed values.

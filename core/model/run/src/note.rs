@@ -119,8 +119,7 @@ pub enum Note {
         /// The rate above which bursts occur.
         paced_bits_per_second: u64,
     },
-    /// The thread of the emulated line runs without real-time priority, so other programs can delay
-    /// it.
+    /// Other programs can delay the emulated line, which has no real-time priority.
     LinePriority {
         /// Its actual priority.
         priority: String,
@@ -339,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_as_they_are_written_and_as_they_were() {
+    fn names_of_old_and_new_files_are_accepted() {
         for (text, reason) in [
             ("not_run_in_time", NotSent::NotRunInTime),
             ("the probing thread did not run in time", NotSent::NotRunInTime),

@@ -1,5 +1,4 @@
-//! Every metric with its name, unit, definition and source. A test keeps `docs/metrics.md` equal to
-//! this table.
+//! All metrics with name, unit, definition and source; a test compares `docs/metrics.md`.
 use serde::{Deserialize, Serialize};
 
 macro_rules! metrics {

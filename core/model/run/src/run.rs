@@ -26,8 +26,7 @@ pub const OLDEST_SCHEMA_VERSION: u32 = 1;
 pub enum Value {
     /// The value was observed.
     Observed(f64),
-    /// The value was not observed before the wait ended, for example because a probe was never
-    /// answered.
+    /// Not observed before the wait ended, for example a probe that was never answered.
     Censored {
         /// Lower bound of the value: the duration of the wait, in the unit of the metric.
         at_least: f64,
@@ -185,8 +184,7 @@ pub struct Instrument {
     /// Offset of the server's clock at the start of the run and its uncertainty, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_s: Option<[f64; 2]>,
-    /// Drift of the server's clock relative to the local clock (1e-6 is one microsecond per
-    /// second).
+    /// Drift of the server's clock (1e-6 is one microsecond per second).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_drift_ratio: Option<f64>,
     /// Share of probe responses with a kernel receive timestamp.

@@ -20,6 +20,15 @@ pub struct ScoreInfo {
 /// All scores that Fathom reports.
 pub const SCORES: &[ScoreInfo] = &[
     ScoreInfo {
+        name: "lag_s",
+        unit: "s",
+        definition: "Lag when busy, of each phase with load: 90th percentile of the round-trip latency under load less the median \
+            of the idle latency, of the probes that were answered. Nine moments in ten are no slower. The median under load would \
+            count the time that a queue takes to fill; the maximum may be one accident. Headlines, `fathom compare` and \
+            `fathom fix` use it.",
+        source: "Definition of our own; the 90th percentile is that of the threshold for a bloated line (core/model/run/src/threshold.rs)",
+    },
+    ScoreInfo {
         name: "responsiveness_rpm",
         unit: "1/min",
         definition: "Round trips per minute under load: the mean of Foreign = 60 / mean(TM(tcp_connect_s), TM(http_foreign_s)) \
@@ -82,8 +91,7 @@ impl Rpm {
     /// Share of the smallest values that the trimmed mean of the draft (TMP) keeps.
     const KEEP: f64 = 0.95;
 
-    /// Computes the score from the delays of one phase in seconds; `None` if neither part has a
-    /// value.
+    /// Computes the score from delays of one phase in seconds; `None` without any delay.
     pub fn new(tcp_connect: &[f64], http_foreign: &[f64], flow_rtt: &[f64]) -> Option<Rpm> {
         let mean = |values: &[f64]| trimmed_mean(values.iter().copied(), Rpm::KEEP).filter(|s| *s > 0.0);
         let foreign =
@@ -176,8 +184,7 @@ impl Call {
     /// Speech in one packet, in seconds.
     const PACKETISATION_S: f64 = 0.020;
 
-    /// A G.711 call over a path with at most this one-way delay for the packets that are played
-    /// out.
+    /// A G.711 call with at most this one-way delay for the packets that are played out.
     pub fn new(one_way_delay_s: f64, loss_ratio: f64) -> Call {
         let mouth_to_ear_s = one_way_delay_s.max(0.0) + Call::PACKETISATION_S;
         let ms = mouth_to_ear_s * 1e3;

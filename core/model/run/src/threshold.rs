@@ -2,12 +2,11 @@
 //! margins below a measured knee. Each is defined once, here.
 use fathom_units::PerDirection;
 
-/// A line is bloated from this median latency increase under load, in seconds: the start of
-/// DSLReports' grade C.
+/// Median latency increase in seconds from which a line is bloated: start of DSLReports' grade C.
 pub const BLOATED_P50_S: f64 = 0.060;
 /// A line is bloated from this 90th percentile of the latency increase, in seconds, even with a
-/// small median: one moment in ten then exceeds the tolerance of a first-person game (100 ms) or a
-/// call (ITU-T G.114: 150 ms one way).
+/// small median: 10 % of the time it then exceeds the tolerance of a first-person game (100 ms) or
+/// a call (ITU-T G.114: 150 ms one way).
 pub const BLOATED_P90_S: f64 = 0.200;
 /// Queueing delay in seconds that hardly anyone notices: within DSLReports' grade A (below 30 ms).
 pub const MODEST_S: f64 = 0.020;
@@ -39,8 +38,7 @@ pub fn shaper_rates(rate: f64) -> [f64; 2] {
     SHAPER_RATE_RATIO.map(|share| share * rate)
 }
 
-/// Whether a latency increase under load, given by its median and 90th percentile in seconds, makes
-/// a line bloated.
+/// Whether a latency increase under load makes a line bloated.
 pub fn is_bloated(p50_s: f64, p90_s: f64) -> bool {
     p50_s >= BLOATED_P50_S || p90_s >= BLOATED_P90_S
 }

@@ -30,8 +30,8 @@ impl Timings {
             timing.took.get_or_insert(now.saturating_since(timing.began));
         }
     }
-    /// One series for each metric and workload, scoped by the workload's name; an operation
-    /// unfinished at `end` is censored.
+    /// A series per metric and workload, with its name as scope; operations open at `end` are
+    /// censored.
     pub fn series(&self, names: &[String], end: Time) -> Vec<Series> {
         let mut all: BTreeMap<(Metric, u32), Vec<&Timing>> = BTreeMap::new();
         for timing in &self.0 {

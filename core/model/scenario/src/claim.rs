@@ -164,7 +164,6 @@ fn parsed<T: FromStr<Err: Display>>(text: &Spanned<String>) -> Result<T, (Range<
     text.get_ref().parse().map_err(|error: T::Err| (text.span(), error.to_string()))
 }
 
-/// Parses a bound in `unit`.
 fn bound(given: &Spanned<Bound>, unit: &str) -> Result<f64, (Range<usize>, String)> {
     let refuse = |what: String| (given.span(), what);
     let text = match given.get_ref() {

@@ -131,8 +131,7 @@ pub(crate) fn dscp(value: &toml::Value) -> Result<u8, String> {
     })
 }
 
-/// A `T` written as a string. A bare number is rejected with `T`'s own error, which asks for a
-/// unit.
+/// A `T` written as a string. The error for a bare number is `T`'s own and asks for a unit.
 pub(crate) struct Quantity<T>(pub(crate) T);
 
 impl<'de, T: Field> Deserialize<'de> for Quantity<T> {

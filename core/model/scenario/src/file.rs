@@ -73,7 +73,6 @@ struct Expected {
     max_working_latency: Option<Spanned<[Quantity<Duration>; 2]>>,
 }
 
-/// Position in the file, and the problem.
 struct Fault(Range<usize>, String);
 
 impl From<Fault> for Refusal {

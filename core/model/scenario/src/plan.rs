@@ -40,7 +40,7 @@ pub struct LinePlan {
     pub hops: Vec<HopPlan>,
 }
 
-/// A link and the router at its far end, as in [`fathom_link::Line`].
+/// A link and the router at its other end, as in [`fathom_link::Line`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct HopPlan {
     /// Name of the router, as traceroute would print it.

@@ -7,8 +7,7 @@ use fathom_qdisc::Packet;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Direction, Duration, Time};
 
-/// Backlog, longest sojourn time, drops and marks of one queue over time, recorded alike by
-/// simulator and lab.
+/// Backlog, longest sojourn time, drops and marks of a queue, for simulator and lab.
 #[derive(Clone, Debug)]
 pub struct QueueSeries {
     position: LinePosition,
@@ -47,8 +46,7 @@ impl QueueSeries {
     pub const fn position(&self) -> LinePosition {
         self.position
     }
-    /// Records `queue` at `now`. `longest_sojourn` covers the packets that left it since the last
-    /// sample, if any.
+    /// Records `queue`. `longest_sojourn` is that of packets that left since the last sample.
     pub fn sample<P: Packet + Clone>(
         &mut self,
         queue: &Bottleneck<P>,

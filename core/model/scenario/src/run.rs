@@ -1,4 +1,4 @@
-//! `[run]`: how long, and how often.
+//! `[run]` in scenario files: durations and sampling interval.
 use crate::field::{Lasting, Quantity};
 use crate::workload::RunPlan;
 use alloc::string::{String, ToString};
@@ -7,14 +7,14 @@ use fathom_units::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// As long as a test listens to the idle line at least.
+/// The minimum idle phase of a test.
 const DEFAULT_IDLE: Duration = Duration::from_secs(3);
 const DEFAULT_DURATION: Duration = Duration::from_secs(20);
-/// Deeper queues are seen by its end not being empty.
+/// With a longer queue, the drain phase ends before the queue is empty.
 const DEFAULT_DRAIN: Duration = Duration::from_secs(2);
-/// A test's probe interval.
+/// Probe interval of a test.
 const DEFAULT_SAMPLE: Duration = Duration::from_millis(50);
-/// Below this probes are a load of their own.
+/// At shorter intervals, probes themselves are a significant load.
 const MIN_SAMPLE: Duration = Duration::from_millis(1);
 
 #[derive(Deserialize, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct RunFile {
 }
 
 impl RunFile {
-    /// The plan, or what is wrong with it and where. `load` is the duration that `[load]` gives.
+    /// Validates the settings. `load` is the duration given by `[load]`.
     pub(crate) fn check(self, load: Option<Duration>) -> Result<RunPlan, (Range<usize>, String)> {
         let duration = match self.duration {
             None => load.unwrap_or(DEFAULT_DURATION),

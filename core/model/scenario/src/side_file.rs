@@ -13,8 +13,7 @@ use toml::Spanned;
 
 /// Default when a side specifies no queue: Linux's `txqueuelen` for Ethernet.
 const DEFAULT_QUEUE: Spec = Spec::Fifo(FifoParams { limit: Limit::Packets(1000), drop_from: DropFrom::Tail });
-/// An Ethernet header without checksum, which Linux and therefore `tc` count as part of the packet
-/// length.
+/// Ethernet header without checksum, which Linux and `tc` count as part of the packet length.
 const DEFAULT_OVERHEAD: Bytes = Bytes(14);
 
 #[derive(Deserialize)]

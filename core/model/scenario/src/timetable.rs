@@ -1,5 +1,4 @@
-//! Departure times and sizes of the datagrams of calls, games, cameras and constant or random
-//! streams, for simulator and lab.
+//! Departure times and sizes of datagrams of calls, games, cameras and constant or random streams.
 use crate::{CALL_EVERY, CALL_PACKET, Spacing, WorkloadKind};
 use fathom_link::Serializer;
 use fathom_units::{Bytes, Duration, Rng, Time};
@@ -44,8 +43,7 @@ pub struct Timetable {
 }
 
 impl Timetable {
-    /// Creates the timetable of a datagram workload with its first departure at `first`; `None` for
-    /// other workloads.
+    /// Timetable of a datagram workload from `first` on; `None` for other workloads.
     pub fn new(kind: WorkloadKind, first: Time) -> Option<Timetable> {
         let (beat, size) = match kind {
             WorkloadKind::Call => (Beat::Every(CALL_EVERY), CALL_PACKET),

@@ -43,8 +43,7 @@ pub(crate) fn no_files(_: &str) -> Result<String, String> {
     Err("the scenario is not a file, so it cannot refer to other files".to_string())
 }
 
-/// Loads the trace `name`: a built-in one or, if the name contains a dot, a file relative to the
-/// scenario.
+/// Loads the trace `name`: a built-in one or, with a dot in its name, a file.
 pub(crate) fn trace(name: &Spanned<String>, files: Files<'_>) -> Result<Trace, Refusal> {
     let (span, name) = (name.span(), name.get_ref().as_str());
     let refuse = |what: String| Refusal::Here(span.clone(), format!("trace: \"{name}\": {what}"));

@@ -7,8 +7,7 @@ use fathom_units::{Bytes, Direction, Duration, Rate};
 /// Congestion controls of the simulator, by their Linux names.
 pub const CONGESTION_CONTROLS: &[&str] = &["reno", "cubic", "bbr", "dctcp", "vegas", "ledbat"];
 
-/// The flows of a workload start within this time after the first, like those of programs that open
-/// connections one by one.
+/// The flows of a workload start within this time, like connections a program opens in turn.
 pub const START_WITHIN: Duration = Duration::from_millis(10);
 /// Size of a browser's HTTP/1.1 request with headers.
 pub const PAGE_REQUEST: Bytes = Bytes(500);
@@ -77,8 +76,7 @@ pub enum WorkloadKind {
         /// Time between requests; a late response delays the next request.
         interval: Duration,
     },
-    /// Incast: all flows send a block at nearly the same time. The next round follows when all
-    /// blocks have arrived.
+    /// Incast: all flows send a block at once. The next round starts when all have arrived.
     Incast {
         /// Size of each sender's block per round.
         block: Bytes,
@@ -182,14 +180,12 @@ pub struct EdgePlan {
     pub first_host: u8,
     /// DSCP of its packets, including ACKs.
     pub dscp: u8,
-    /// Numbers of the first and last hop that its flows cross, counted from the user; `None` for
-    /// all hops.
+    /// First and last hop that its flows cross, counted from the user; `None` for all.
     pub hops: Option<(usize, usize)>,
 }
 
 impl WorkloadPlan {
-    /// Whether it sends as fast as possible or fills a line. The phase is then named after its
-    /// direction.
+    /// Whether it sends as fast as possible or fills a line, so that it names the phase.
     pub const fn is_load(&self) -> bool {
         !matches!(self.kind, WorkloadKind::Rpc { .. } | WorkloadKind::Call | WorkloadKind::Game { .. })
     }

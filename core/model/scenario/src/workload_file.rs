@@ -14,10 +14,8 @@ use fathom_units::{Bytes, Direction, Duration, NoDirection, Rate};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Position in the file, and the problem.
 pub(crate) type Fault = (Range<usize>, String);
 
-/// Longest name.
 const MAX_NAME: usize = 64;
 /// Number of flows, as in `[load]`.
 const FLOWS: RangeInclusive<i64> = 1..=1024;
@@ -99,8 +97,7 @@ const ALWAYS: &[&str] = &[
 ];
 const TCP: &[&str] = &["congestion_control", "ecn", "initial_window", "window", "pacing", "min_rto"];
 
-/// Keys that a kind accepts in addition to [`ALWAYS`], and whether it accepts [`TCP`]. `None` for
-/// an unknown kind.
+/// Keys of a kind in addition to [`ALWAYS`], and whether it accepts [`TCP`]; or `None`.
 fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
     Some(match kind {
         "bulk" | "backup" => (&["direction", "bytes"], true),
@@ -118,7 +115,6 @@ fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
 }
 
 impl WorkloadFile {
-    /// Position in the file.
     pub(crate) fn span(&self) -> Range<usize> {
         self.name.as_ref().map_or_else(|| self.kind.span(), Spanned::span)
     }

@@ -89,9 +89,9 @@ impl Object {
     /// The object without counters and informational fields; equal states give equal results.
     #[must_use]
     pub fn without_counters(&self) -> Object {
-        let told = [top::KIND, top::OPTIONS, top::STAB, top::CHAIN, top::INGRESS_BLOCK, top::EGRESS_BLOCK];
+        let kept = [top::KIND, top::OPTIONS, top::STAB, top::CHAIN, top::INGRESS_BLOCK, top::EGRESS_BLOCK];
         let mut object = self.clone();
-        object.attributes.retain(|(raw, _)| told.contains(&(raw & 0x3fff)));
+        object.attributes.retain(|(raw, _)| kept.contains(&(raw & 0x3fff)));
         let kind = object.kind();
         for (raw, value) in &mut object.attributes {
             if *raw & 0x3fff == top::OPTIONS {
@@ -143,9 +143,9 @@ fn round_up_codel(kind: &str, options: &mut [u8]) {
     };
     for number in times {
         let Some(at) = offset_of(options, *number) else { continue };
-        let told = u32_at(options, at).unwrap_or_default();
+        let reported = u32_at(options, at).unwrap_or_default();
         if let Some(place) = options.get_mut(at..at + 4) {
-            place.copy_from_slice(&told.saturating_add(1).to_ne_bytes());
+            place.copy_from_slice(&reported.saturating_add(1).to_ne_bytes());
         }
     }
 }

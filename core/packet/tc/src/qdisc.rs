@@ -106,15 +106,15 @@ impl Kind {
         };
     }
     fn read(name: &str, options: Option<&[u8]>) -> Option<Kind> {
-        let told = options.unwrap_or_default();
+        let bytes = options.unwrap_or_default();
         Some(match name {
-            "cake" => Kind::Cake(Cake::read(told)),
-            "cake_mq" => Kind::CakeMq(Cake::read(told)),
-            "fq_codel" => Kind::FqCodel(FqCodel::read(told)),
-            "htb" => Kind::Htb(Htb::read(told)?),
-            "tbf" => Kind::Tbf(Tbf::read(told)?),
-            "bfifo" => Kind::Bfifo(u32_at(told, 0)),
-            "pfifo" => Kind::Pfifo(u32_at(told, 0)),
+            "cake" => Kind::Cake(Cake::read(bytes)),
+            "cake_mq" => Kind::CakeMq(Cake::read(bytes)),
+            "fq_codel" => Kind::FqCodel(FqCodel::read(bytes)),
+            "htb" => Kind::Htb(Htb::read(bytes)?),
+            "tbf" => Kind::Tbf(Tbf::read(bytes)?),
+            "bfifo" => Kind::Bfifo(u32_at(bytes, 0)),
+            "pfifo" => Kind::Pfifo(u32_at(bytes, 0)),
             "pfifo_fast" => Kind::PfifoFast,
             "mq" => Kind::Mq,
             "noqueue" => Kind::Noqueue,

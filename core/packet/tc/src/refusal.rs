@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_own_words_come_first() {
+    fn the_message_of_the_kernel_comes_first() {
         let capped = flags::CAPPED | flags::ACK_ATTRIBUTES;
         let cases = [
             (

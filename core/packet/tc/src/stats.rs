@@ -74,12 +74,12 @@ pub struct FqCodelStats {
 
 impl FqCodelStats {
     /// `None` if truncated, or about a flow.
-    fn read(told: &[u8]) -> Option<FqCodelStats> {
+    fn read(bytes: &[u8]) -> Option<FqCodelStats> {
         const QDISC: u32 = 0;
-        if u32_at(told, 0)? != QDISC {
+        if u32_at(bytes, 0)? != QDISC {
             return None;
         }
-        let word = |n: usize| u32_at(told, 4 * n);
+        let word = |n: usize| u32_at(bytes, 4 * n);
         Some(FqCodelStats {
             largest_packet_bytes: word(1)?,
             limit_drops: word(2)?,
@@ -131,7 +131,7 @@ impl Stats {
     pub fn marks(&self) -> Option<u64> {
         match &self.detail {
             Detail::Cake(cake) => Some(cake.tins.iter().map(|tin| u64::from(tin.marks)).sum()),
-            Detail::FqCodel(told) => Some(u64::from(told.marks) + u64::from(told.threshold_marks)),
+            Detail::FqCodel(stats) => Some(u64::from(stats.marks) + u64::from(stats.threshold_marks)),
             _ => None,
         }
     }
@@ -162,7 +162,7 @@ fn direct_packets(object: &Object) -> Option<Detail> {
     Some(Detail::Htb { direct_packets: u32_at(find(object.options()?, INIT)?, 16)? })
 }
 
-fn htb_class(told: &[u8]) -> Option<Detail> {
-    let [lends, borrows, giants] = [0, 4, 8].map(|at| u32_at(told, at));
+fn htb_class(bytes: &[u8]) -> Option<Detail> {
+    let [lends, borrows, giants] = [0, 4, 8].map(|at| u32_at(bytes, at));
     Some(Detail::HtbClass { lends: lends?, borrows: borrows?, giants: giants? })
 }

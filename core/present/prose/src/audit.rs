@@ -1,4 +1,5 @@
 //! The queue points of a host in words.
+use crate::verdict::{Level, Verdict};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -26,9 +27,9 @@ pub const fn queue_name(kind: QueueKind) -> &'static str {
         QueueKind::ReceiveBuffer => "TCP receive buffer",
         QueueKind::SmallQueues => "TCP small queues",
         QueueKind::CongestionControl => "congestion control and pacing",
-        QueueKind::Qdisc => "queue discipline",
+        QueueKind::Qdisc => "qdisc",
         QueueKind::TxQueueLen => "txqueuelen",
-        QueueKind::QdiscLimit => "limit of the queue discipline",
+        QueueKind::QdiscLimit => "limit of the qdisc",
         QueueKind::ByteQueueLimits => "byte queue limits of the driver",
         QueueKind::NoByteQueueLimits => "driver without byte queue limits",
         QueueKind::Ring => "ring of the network card",
@@ -45,8 +46,8 @@ pub const fn queue_name(kind: QueueKind) -> &'static str {
         QueueKind::VirtualMachine => "virtual machine",
         QueueKind::Containers => "containers",
         QueueKind::FlowOffload => "flow offload",
-        QueueKind::LinkBeyond => "modem or access point beyond",
-        QueueKind::QueueManagers => "programs that set queue disciplines",
+        QueueKind::LinkBeyond => "modem or access point behind it",
+        QueueKind::QueueManagers => "programs that set qdiscs",
     }
 }
 
@@ -76,8 +77,8 @@ pub const fn rate_source(source: RateSource) -> &'static str {
         RateSource::Shaper => "its shaper",
         RateSource::Link => "its link",
         RateSource::WifiBitrate => "0.6 of its bitrate",
-        RateSource::Underlay => "the line below it",
-        RateSource::FastestCard => "virtual: as the fastest card here",
+        RateSource::Underlay => "the interface below it",
+        RateSource::FastestCard => "virtual: that of the fastest card",
         RateSource::Observed => "sent while packets waited",
     }
 }
@@ -112,7 +113,7 @@ pub fn queue(point: &QueuePoint) -> String {
             buffer(*limit_bytes, *request_limit_bytes)
         }
         HostQueue::SmallQueues { limit_bytes, pacing_divisor } => format!(
-            "1/{pacing_divisor} s of each flow's pacing rate; {} if a flow is not paced",
+            "1/{pacing_divisor} s at each flow's pacing rate; {} if a flow is not paced",
             bytes(*limit_bytes as f64)
         ),
         HostQueue::CongestionControl { .. } | HostQueue::Qdisc { .. } | HostQueue::QdiscLimit { .. } => {
@@ -133,7 +134,7 @@ pub fn queue(point: &QueuePoint) -> String {
             format!("{} queues in its firmware", driver(name.as_ref()))
         }
         HostQueue::WifiFirmware { driver: name, is_certain: false } => format!(
-            "{}; whether it uses the queues of mac80211 is shown by debugfs, which cannot be read",
+            "{}; debugfs, which shows whether it uses the queues of mac80211, cannot be read",
             driver(name.as_ref())
         ),
         other => link(other),
@@ -156,11 +157,11 @@ fn qdisc(queue: &HostQueue) -> String {
             };
             let default = default_qdisc.as_ref();
             let default = default.map_or_else(String::new, |qdisc| format!("; new interfaces get {qdisc}"));
-            format!("{name}, paced to {paced} of its rate{default}")
+            format!("{name}, paced at {paced} of its rate{default}")
         }
         HostQueue::Qdisc { qdisc, queue_count, is_assumed, limit_packets, limit_bytes, .. } => {
             let name = match (*is_assumed, *queue_count) {
-                (true, _) => format!("{qdisc} (the default of the host; not read)"),
+                (true, _) => format!("{qdisc} (assumed: the default of the host)"),
                 (false, 1) => qdisc.clone(),
                 (false, count) => format!("{count} times {qdisc}"),
             };
@@ -201,7 +202,7 @@ fn card(point: &QueuePoint) -> String {
             limit_packets, dropped_packets, squeezed_count, has_flow_limit, ..
         } => {
             format!(
-                "{limit_packets} packets, {dropped_packets} dropped and {squeezed_count} rounds cut short since boot, flow limit {}",
+                "{limit_packets} packets; since boot {dropped_packets} dropped, {squeezed_count} rounds cut short; flow limit {}",
                 on(*has_flow_limit)
             )
         }
@@ -214,8 +215,8 @@ fn airtime_words(airtime: AirtimeLimit, point: &QueuePoint) -> String {
         AirtimeLimit::Timer => {
             format!("{:.0} ms of airtime in the firmware", point.timer_s.unwrap_or(0.0) * 1e3)
         }
-        AirtimeLimit::None => "no limit of airtime".to_owned(),
-        AirtimeLimit::Unknown => "whether its firmware has a limit of airtime cannot be read".to_owned(),
+        AirtimeLimit::None => "no airtime limit".to_owned(),
+        AirtimeLimit::Unknown => "airtime limit of the firmware unknown".to_owned(),
     }
 }
 
@@ -223,10 +224,10 @@ fn link(queue: &HostQueue) -> String {
     match queue {
         HostQueue::Tunnel { limit_packets } => format!("{limit_packets} packets to a program"),
         HostQueue::Wireguard { limit_packets, peer_limit_packets } => {
-            format!("{limit_packets} packets for encryption, {peer_limit_packets} a peer before")
+            format!("{limit_packets} packets for encryption, and {peer_limit_packets} per peer before it")
         }
         HostQueue::Ppp { limit_packets } => {
-            format!("{limit_packets} packets, none if PPPoE sends at once")
+            format!("{limit_packets} packets; none if PPPoE sends at once")
         }
         HostQueue::Stacked { interfaces } => interfaces.iter().map(group).collect::<Vec<_>>().join(", "),
         HostQueue::Modem { limit_packets, packet_bytes, bundle_bytes } => {
@@ -240,14 +241,13 @@ fn link(queue: &HostQueue) -> String {
             format!("{packets} packets to a virtual machine or a program")
         }
         HostQueue::VirtualMachine { limit_packets: None } => {
-            "the card of a guest: the host below has a tap, a queue discipline and a card of its own"
-                .to_owned()
+            "the card of a guest: the host below it has its own tap, qdisc and card".to_owned()
         }
         HostQueue::Containers { network } => match network {
             ContainerNetwork::Program { name } => {
-                format!("{name} carries the packets of containers through sockets of its own")
+                format!("{name} carries the packets of containers through its own sockets")
             }
-            ContainerNetwork::Inside => "this is the inside of a container or of a namespace".to_owned(),
+            ContainerNetwork::Inside => "this is a container or a network namespace".to_owned(),
             ContainerNetwork::Host => "containers share the default route of the host".to_owned(),
         },
         HostQueue::FlowOffload { flow_tables, files, connection_count, .. } => {
@@ -255,19 +255,13 @@ fn link(queue: &HostQueue) -> String {
             let count = (*connection_count > 0)
                 .then(|| format!("offloaded connections: {connection_count} of the first 20"));
             let all: Vec<String> = tables.chain(files.iter().cloned()).chain(count).collect();
-            if all.is_empty() {
-                "no connection bypasses the queue disciplines".to_owned()
-            } else {
-                all.join("; ")
-            }
+            if all.is_empty() { "no connection bypasses the qdiscs".to_owned() } else { all.join("; ") }
         }
-        HostQueue::LinkBeyond { rate_bits_per_second } => rate_bits_per_second.map_or_else(
-            || "what is beyond cannot be read".to_owned(),
-            |line| format!("the line of {} beyond", rate(line as f64)),
-        ),
+        HostQueue::LinkBeyond { rate_bits_per_second } => rate_bits_per_second
+            .map_or_else(|| "cannot be read".to_owned(), |line| format!("a line of {}", rate(line as f64))),
         HostQueue::QueueManagers { programs, files } => {
             let programs = programs.iter().map(|name| format!("{name} runs"));
-            let files = files.iter().map(|file| format!("{file} sets queue disciplines"));
+            let files = files.iter().map(|file| format!("{file} sets qdiscs"));
             programs.chain(files).collect::<Vec<String>>().join(", ")
         }
         _ => String::new(),
@@ -288,55 +282,55 @@ pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
     use FindingKind::{DarkBuffer, HarmlessQueue, UnreadableQueue};
     let reason = match &point.queue {
         HostQueue::UnsentData { .. } => {
-            "only delays the writing program, whose newest data waits behind its older data"
+            "it delays only the writing program: its newest data waits behind older data"
         }
         HostQueue::SendBuffer { .. } => {
-            "what it holds is in flight or unsent: it fills the queues on the path, which have to be managed there"
+            "its data is in flight or unsent: it fills the queues on the path, which must be managed there"
         }
         HostQueue::ReceiveBuffer { .. } => {
-            "others may have that much in flight to this host; leave it, and manage the queue that it fills"
+            "others may have that much in flight to this host: do not change it, but manage the queue that it fills"
         }
-        HostQueue::SmallQueues { .. } => "per flow: many flows add up",
+        HostQueue::SmallQueues { .. } => "the limit is per flow: many flows add up",
         HostQueue::CongestionControl { default_qdisc: None, .. } => {
-            "the default queue discipline of new interfaces is shown outside this namespace"
+            "the default qdisc of new interfaces can be read only outside this namespace"
         }
         HostQueue::CongestionControl { .. } if kind == DarkBuffer => {
-            "every interface that comes up gets one queue for all flows"
+            "new interfaces get one queue for all flows"
         }
-        HostQueue::CongestionControl { .. } => "every interface that comes up keeps flows apart",
+        HostQueue::CongestionControl { .. } => "new interfaces get a qdisc with a queue per flow",
         HostQueue::Qdisc { class, .. } => qdisc_reason(*class, kind),
         HostQueue::TxQueueLen { is_used: true, .. } | HostQueue::Ifb { is_used: true, .. } => {
-            "the length of the queue above"
+            "it is the limit of the qdisc above"
         }
-        HostQueue::TxQueueLen { .. } | HostQueue::Ifb { .. } => "the queue discipline has its own limit",
-        HostQueue::QdiscLimit { .. } => "TCP reacts to its signals long before; only a flood fills it",
+        HostQueue::TxQueueLen { .. } | HostQueue::Ifb { .. } => "it is not used: the qdisc has its own limit",
+        HostQueue::QdiscLimit { .. } => "TCP reacts to the AQM long before it is full; only a flood fills it",
         HostQueue::ReceiveBacklog { observed_dropped_packets, .. } => {
             return receive_backlog(*observed_dropped_packets, point);
         }
         HostQueue::FlowOffload { tc_offload_interfaces, .. } if kind == HarmlessQueue => {
             return match tc_offload_interfaces.join(", ") {
-                none if none.is_empty() => "a shaper gets every packet".to_owned(),
+                none if none.is_empty() => "a shaper sees every packet".to_owned(),
                 names => format!("hw-tc-offload is on for {names}, which a hardware shaper needs"),
             };
         }
-        HostQueue::FlowOffload { .. } => {
-            "these packets bypass every queue discipline: a shaper would shape nothing"
-        }
+        HostQueue::FlowOffload { .. } => "these packets bypass every qdisc, including any shaper",
         HostQueue::LinkBeyond { rate_bits_per_second } => match (rate_bits_per_second, kind) {
-            (None, _) => "if the line beyond is slower than the link, the queue is there: pass --rate RATE",
-            (_, HarmlessQueue) => "not slower than the link: the queue is on this host",
+            (None, _) => {
+                "if the line behind it is slower than the link, the queue is there: pass --rate RATE"
+            }
+            (_, HarmlessQueue) => "it is not slower than the link, so the queue is on this host",
             (_, UnreadableQueue) => {
                 "whether it is slower than the link cannot be read: pass --rate NAME=RATE"
             }
             _ => {
-                "slower than the link: the queue in which everything waits is there, in a modem or access point that no file shows. Measure its rate: fathom test"
+                "it is slower than the link, so everything waits there, in a modem or access point that no file describes. Measure it: fathom test"
             }
         },
         HostQueue::QueueManagers { files, .. } if files.is_empty() => {
-            "none of its files sets queue disciplines; one that does would replace yours when the interface comes up"
+            "none of its files sets a qdisc; one that does would replace yours when the interface comes up"
         }
         HostQueue::QueueManagers { .. } => {
-            "it replaces other queue disciplines when the interface comes up: change it there"
+            "it replaces other qdiscs when the interface comes up: change the qdisc there"
         }
         other => card_reason(kind, other),
     };
@@ -349,26 +343,24 @@ fn card_reason(kind: FindingKind, queue: &HostQueue) -> &'static str {
         HostQueue::ByteQueueLimits { .. } if kind == HarmlessQueue => {
             "the driver holds no more than the card needs"
         }
-        HostQueue::ByteQueueLimits { .. } => "the limit grew too large: a few packets are enough",
+        HostQueue::ByteQueueLimits { .. } => "the limit has grown too large: a few packets are enough",
         HostQueue::NoByteQueueLimits { limit_packets: None, .. } => {
             "the ring may hold hundreds of packets: measure it under load"
         }
         HostQueue::NoByteQueueLimits { .. } if kind == HarmlessQueue => "negligible at this rate",
-        HostQueue::NoByteQueueLimits { .. } => "no queue discipline reaches what is already in the ring",
+        HostQueue::NoByteQueueLimits { .. } => "a qdisc cannot manage what is already in the ring",
         HostQueue::Ring { is_limited: true, .. } => "byte queue limits keep it short",
-        HostQueue::Ring { is_limited: false, .. } => "reported above: nothing keeps it short",
-        HostQueue::Offloads { .. } if kind == HarmlessQueue => {
-            "the time of a super-packet is negligible at this rate"
-        }
+        HostQueue::Ring { is_limited: false, .. } => "nothing keeps it short: see the driver above",
+        HostQueue::Offloads { .. } if kind == HarmlessQueue => "a super-packet is negligible at this rate",
         HostQueue::Offloads { .. } => {
-            "one super-packet of 64 KiB occupies the line that long; CAKE splits them by itself"
+            "a super-packet of 64 KiB occupies the line that long; CAKE splits it by itself"
         }
         HostQueue::WifiQueues { airtime: AirtimeLimit::Timer, .. } => {
-            "it keeps the delay of each flow near 20 ms; only a flood fills it"
+            "it keeps each flow near 20 ms; only a flood fills it"
         }
-        HostQueue::WifiQueues { .. } => "it does not reach what the firmware takes: measure it under load",
+        HostQueue::WifiQueues { .. } => "it does not control what the firmware takes: measure it under load",
         HostQueue::WifiFirmware { .. } => {
-            "no file says how much: measure it under load, with fathom test to a host in the same building"
+            "no file shows how much: measure it under load, with fathom test to a host in the same building"
         }
         other => link_reason(other),
     }
@@ -376,8 +368,8 @@ fn card_reason(kind: FindingKind, queue: &HostQueue) -> &'static str {
 
 const fn qdisc_reason(class: QdiscClass, kind: FindingKind) -> &'static str {
     match (class, kind) {
-        (QdiscClass::Aqm, _) => "it keeps the delay of each flow near a few milliseconds",
-        (QdiscClass::FairQueueing, _) => "flows do not wait for each other; each may still have a long queue",
+        (QdiscClass::Aqm, _) => "it keeps each flow near a few milliseconds",
+        (QdiscClass::FairQueueing, _) => "flows do not wait for each other, but each may have a long queue",
         (QdiscClass::Fifo, FindingKind::DarkBuffer) => {
             "it fills when this link becomes the slowest of the path"
         }
@@ -386,7 +378,7 @@ const fn qdisc_reason(class: QdiscClass, kind: FindingKind) -> &'static str {
         }
         (QdiscClass::Fifo, FindingKind::HarmlessQueue) => "negligible at this rate",
         (QdiscClass::Fifo, _) => {
-            "one queue for all flows: a large upload fills it, and everything else waits behind that"
+            "one queue for all flows: a large upload fills it, and everything else waits behind it"
         }
     }
 }
@@ -400,7 +392,7 @@ fn receive_backlog(observed_dropped_packets: u64, point: &QueuePoint) -> String 
     }
     let is_long = point.delay_s() > threshold::MODEST_S;
     let reason = if is_long {
-        "long only if the CPU is slower than the link, of which there is no sign"
+        "long only if the CPU is slower than the link, which nothing indicates"
     } else {
         "drained as fast as the CPU works"
     };
@@ -410,15 +402,15 @@ fn receive_backlog(observed_dropped_packets: u64, point: &QueuePoint) -> String 
 const fn link_reason(queue: &HostQueue) -> &'static str {
     match queue {
         HostQueue::Tunnel { .. } => {
-            "it fills if the program is slower than the line; else the queue is on the interface below"
+            "it fills if the program is slower than the line; otherwise the queue is on the interface below"
         }
         HostQueue::Wireguard { .. } => {
             "it fills only if encryption is slower than the line; shape the interface below, with 60 bytes of overhead (IPv6: 80)"
         }
         HostQueue::Ppp { .. } => "attach a shaper here, not below; PPPoE adds 8 bytes",
-        HostQueue::Stacked { .. } => "no queue of their own: packets pass at once to the interface below",
+        HostQueue::Stacked { .. } => "they have no queue: packets pass at once to the interface below",
         HostQueue::Modem { .. } => {
-            "mobile modems hold megabytes: delays of seconds and even minutes were seen. Measure it: fathom test"
+            "mobile modems hold megabytes: delays of seconds, even minutes, have been seen. Measure it: fathom test"
         }
         HostQueue::VirtualMachine { limit_packets: Some(_) } => {
             "the ring and the queues of the guest add to it: run the audit in the guest too"
@@ -433,7 +425,7 @@ const fn link_reason(queue: &HostQueue) -> &'static str {
             "its packets queue on the interface of the host: run the audit there"
         }
         HostQueue::Containers { network: ContainerNetwork::Host } => {
-            "a queue discipline there that keeps flows apart keeps containers apart too"
+            "a qdisc there with a queue per flow also separates containers"
         }
         _ => "",
     }
@@ -475,10 +467,10 @@ pub fn remedy(remedy: &Remedy) -> RemedyText {
     let words = |text: &str| RemedyText { apply: text.to_owned(), undo: None };
     match remedy {
         Remedy::Shape { max_bits_per_second: None, .. } => {
-            words("shape a little below the rate of the link, with CAKE or fq_codel")
+            words("shape a little below the rate of the link with CAKE or fq_codel")
         }
         Remedy::Shape { max_bits_per_second: Some(max), .. } => {
-            words(&format!("shape to {}, with CAKE or fq_codel", rate(*max)))
+            words(&format!("shape to {} with CAKE or fq_codel", rate(*max)))
         }
         Remedy::UseQuietMachine => words("measure again on a machine that is less busy"),
         Remedy::LoadLonger => words("measure again with a longer load"),
@@ -486,47 +478,61 @@ pub fn remedy(remedy: &Remedy) -> RemedyText {
             let caution = match caution {
                 None => "",
                 Some(Caution::LinkGoesDown) => " # the link goes down for a moment",
-                Some(Caution::OnlyLinkOfHost) => " # only on a host that has no faster path than this line",
+                Some(Caution::OnlyLinkOfHost) => " # only on a host without a faster path than this line",
             };
             RemedyText { apply: format!("{command}{caution}"), undo: Some(undo.clone()) }
         }
         Remedy::ReplaceLeafQdiscs { interface, qdisc } => RemedyText {
-            apply: format!("replace {qdisc} in the leaves by fq_codel"),
-            undo: Some(format!("restore what this showed before: tc -d qdisc show dev {interface}")),
+            apply: format!("replace {qdisc} in the leaf classes with fq_codel"),
+            undo: Some(format!(
+                "restore the qdiscs that this showed before: tc -d qdisc show dev {interface}"
+            )),
         },
         Remedy::DeleteFlowTables => RemedyText {
-            apply: "delete the flowtable from the rules (nft list flowtables), if a shaper is to work"
-                .to_owned(),
+            apply: "to use a shaper, delete the flowtable from the rules (nft list flowtables)".to_owned(),
             undo: Some("add it again".to_owned()),
         },
         Remedy::SpreadReceiveWork => {
             words("spread the work over the CPUs: /sys/class/net/NAME/queues/rx-0/rps_cpus")
         }
-        Remedy::ReplaceWifiCard => words("or use a card whose driver has the queues of mac80211"),
+        Remedy::ReplaceWifiCard => words("use a card with a driver that supports the queues of mac80211"),
     }
 }
 
-/// The result of an audit in one sentence.
-pub fn audit_verdict(diagnosis: &Diagnosis) -> String {
-    let of = |kind| diagnosis.findings.iter().filter(move |finding| finding.kind() == kind);
-    let plural = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
-    let worst = of(FindingKind::BloatedQueue).filter_map(Finding::queue_point).map(QueuePoint::delay_s);
-    let worst = worst.max_by(f64::total_cmp).filter(|delay_s| *delay_s > 0.0);
-    let worst = worst.map_or_else(String::new, |delay_s| format!(", up to {}", queue_delay(delay_s)));
-    let bypasses = if of(FindingKind::QdiscBypass).next().is_some() {
-        "; flow offload bypasses the queue disciplines"
-    } else {
-        ""
-    };
-    let others = format!(
-        "{}, {} that no file shows",
-        plural(of(FindingKind::DarkBuffer).count(), "dark buffer"),
-        plural(of(FindingKind::UnreadableQueue).count(), "queue")
-    );
-    match of(FindingKind::BloatedQueue).count() {
-        0 => format!("No queue in front of a slow link, as far as files show{bypasses}; {others}."),
-        bad => {
-            format!("{} in front of a slow link{worst}{bypasses}; {others}.", plural(bad, "bloated queue"))
+/// The verdict of an audit.
+pub fn audit_verdict(diagnosis: &Diagnosis) -> Verdict {
+    let count = |kind| diagnosis.findings.iter().filter(|finding| finding.kind() == kind).count();
+    let bloated = diagnosis.findings.iter().filter(|found| found.kind() == FindingKind::BloatedQueue);
+    let worst = bloated.filter_map(Finding::queue_point).map(QueuePoint::delay_s).max_by(f64::total_cmp);
+    let worst = worst.filter(|delay_s| *delay_s > 0.0);
+    let worst = worst.map_or_else(String::new, |delay_s| format!(" by up to {}", queue_delay(delay_s)));
+    let (dark, unread) = (count(FindingKind::DarkBuffer), count(FindingKind::UnreadableQueue));
+    let bypasses = count(FindingKind::QdiscBypass) > 0;
+    let bypass = if bypasses { " Flow offload bypasses the qdiscs, including any shaper." } else { "" };
+    let (level, headline) = match (count(FindingKind::BloatedQueue), bypasses) {
+        (0, true) => (Level::Bad, bypass.trim().to_owned()),
+        (0, false) => {
+            let level = if dark > 0 { Level::Fair } else { Level::Good };
+            (level, "As far as files show, no long queue is in front of a slow link.".to_owned())
         }
-    }
+        (1, _) => {
+            (Level::Bad, format!("1 queue in front of a slow link can delay everything{worst}.{bypass}"))
+        }
+        (n, _) => {
+            (Level::Bad, format!("{n} queues in front of a slow link can delay everything{worst}.{bypass}"))
+        }
+    };
+    let others = [
+        (
+            dark,
+            "dark buffer (long, but not in front of a slow link now)",
+            "other long buffers (not in front of a slow link now)",
+        ),
+        (unread, "queue that no file describes", "queues that no file describes"),
+    ];
+    let others = others.into_iter().filter(|(n, ..)| *n > 0);
+    let others: Vec<String> =
+        others.map(|(n, one, several)| format!("{n} {}", if n == 1 { one } else { several })).collect();
+    let consequence = (!others.is_empty()).then(|| format!("Also found: {}.", others.join("; ")));
+    Verdict { level, headline, consequence }
 }

@@ -28,7 +28,8 @@ const LABELS: [(&str, &str); 14] = [
     ("each side", "compared before and after"),
 ];
 
-/// Parameters that only programs need: the number of a series, and a weekday that the sentence names.
+/// Parameters that only programs need: the number of a series, and a weekday that the sentence
+/// names.
 const HIDDEN: [&str; 2] = ["of series", "hours days weekday"];
 
 /// A row: what, and how much.

@@ -1,11 +1,12 @@
 //! One or two sentences for each kind of finding.
 use crate::phase::{doing, noun, while_doing};
+use crate::verdict::limit;
 use crate::{audit, fix, history, instrument, queue};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
     AckStarvation, BoundCause, BufferSize, Capture, Conclusion, DrainTime, FillTime, Finding,
-    LatencyIncrease, LatencyVariation, LowerBound, Outage, PhaseEnd, PhaseKind, ProbeLoss,
+    LatencyIncrease, LatencyVariation, LowerBound, Outage, PhaseKind, ProbeLoss,
 };
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::Direction;
@@ -14,8 +15,8 @@ use fathom_units::Direction;
 pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
     let direction = finding.direction;
     match &finding.conclusion {
-        Conclusion::Bufferbloat(increase) => latency(increase, direction, "raises"),
-        Conclusion::LowLatency(increase) => latency(increase, direction, "takes"),
+        Conclusion::Bufferbloat(increase) => raised(increase, direction),
+        Conclusion::LowLatency(increase) => low(increase),
         Conclusion::LatencyVariation(variation) => self::variation(variation),
         Conclusion::QueueDelay(delay) => queue::delay(delay, capture),
         Conclusion::Outage(found) => outage(found),
@@ -47,26 +48,36 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         | Conclusion::UnreadableQueue(point)
         | Conclusion::HarmlessQueue(point) => audit::sentence(finding.kind(), point),
         Conclusion::Unknown { kind, .. } => {
-            format!("This version does not know the kind of this finding (\"{kind}\").")
+            format!("This version does not know findings of the kind \"{kind}\".")
         }
     }
 }
 
-fn latency(increase: &LatencyIncrease, found: Option<Direction>, verb: &str) -> String {
+fn raised(increase: &LatencyIncrease, found: Option<Direction>) -> String {
     format!(
-        "{} {verb} latency from {} to {} (median), {} (p90), {} (max).{}",
+        "{} raises latency from {} to {}{} (median), {} (p90).{}",
         doing(increase.phase),
         milliseconds(increase.idle_p50_s),
+        if increase.is_lower_bound { "at least " } else { "" },
         milliseconds(increase.loaded_p50_s),
         milliseconds(increase.loaded_p90_s),
-        milliseconds(increase.loaded_max_s),
         increase.up_ratio.map(|up| place(increase.phase, found, up)).unwrap_or_default(),
+    )
+}
+
+fn low(increase: &LatencyIncrease) -> String {
+    format!(
+        "Latency {} is {} (median), {} (p90); idle it is {} (median).",
+        while_doing(increase.phase),
+        milliseconds(increase.loaded_p50_s),
+        milliseconds(increase.loaded_p90_s),
+        milliseconds(increase.idle_p50_s),
     )
 }
 
 fn variation(variation: &LatencyVariation) -> String {
     format!(
-        "Latency was {} (median), {} (p90), {} (p95), {} (max); the base of the path is {} (p5).",
+        "Latency was {} (median), {} (p90), {} (p95), {} (max). Without a queue it is about {} (p5).",
         milliseconds(variation.p50_s),
         milliseconds(variation.p90_s),
         milliseconds(variation.p95_s),
@@ -94,7 +105,7 @@ fn place(phase: PhaseKind, found: Option<Direction>, up_ratio: f64) -> String {
     };
     let surprise = match loaded {
         Some(loaded) if loaded != found => {
-            format!(", where the acknowledgments of the {} queue", noun(loaded))
+            format!(", where the ACKs of the {} queue", noun(loaded))
         }
         _ => String::new(),
     };
@@ -107,18 +118,17 @@ fn nearly_all(ratio: f64) -> String {
 }
 
 fn outage(outage: &Outage) -> String {
-    let times = match outage.count {
-        1 => format!("for {}", seconds(outage.longest_s)),
+    let (longest, when) = (seconds(outage.longest_s), while_doing(outage.phase));
+    match outage.count {
+        1 => format!(
+            "The link delivered nothing for {longest} {when}, then everything at once: an outage, not a queue."
+        ),
         n => format!(
-            "{n} times, for up to {} and {} in total",
-            seconds(outage.longest_s),
+            "The link delivered nothing {n} times {when} (longest {longest}, {} in total), and then everything at once: outages, not \
+             a queue.",
             seconds(outage.total_s)
         ),
-    };
-    format!(
-        "The link delivered nothing {} {times}, then everything at once: an outage, not a queue.",
-        while_doing(outage.phase)
-    )
+    }
 }
 
 fn buffer(size: &BufferSize, direction: Option<Direction>) -> String {
@@ -127,11 +137,9 @@ fn buffer(size: &BufferSize, direction: Option<Direction>) -> String {
         _ => "uplink",
     };
     let rate = rate(size.rate_bits_per_second);
-    let (held, delay) = (bytes(size.ip_bytes), milliseconds(size.delay_p99_s));
+    let (held, delay) = (bytes(size.ip_bytes), milliseconds(size.delay_s));
     if size.is_lower_bound {
-        format!(
-            "The {link} queue reached {held} ({delay} at {rate}) and was still growing: the buffer is larger."
-        )
+        format!("The {link} buffer holds at least {held} ({delay} at {rate}).")
     } else {
         format!("The {link} buffer holds about {held} ({delay} at {rate}).")
     }
@@ -139,9 +147,9 @@ fn buffer(size: &BufferSize, direction: Option<Direction>) -> String {
 
 fn fill_time(fill: &FillTime) -> String {
     format!(
-        "{} filled the queue within {}: the delay grew by {} per second.",
-        doing(fill.phase),
+        "The queue took {} to fill {}: the delay grew by {} per second.",
         seconds(fill.fill_s),
+        while_doing(fill.phase),
         milliseconds(fill.growth_ratio)
     )
 }
@@ -158,9 +166,9 @@ fn drain_time(drain: &DrainTime) -> String {
 fn starved(starvation: &AckStarvation) -> String {
     let AckStarvation { alone_bits_per_second, loaded_bits_per_second, ack_delay_s } = starvation;
     format!(
-        "The upload slows the download to {} from {} ({}): its acknowledgments wait {} in the upload queue.",
-        rate(*loaded_bits_per_second),
+        "Uploading slows the download from {} to {} ({}): its ACKs wait {} (median) in the upload queue.",
         rate(*alone_bits_per_second),
+        rate(*loaded_bits_per_second),
         percent(loaded_bits_per_second / alone_bits_per_second),
         milliseconds(*ack_delay_s)
     )
@@ -173,11 +181,11 @@ fn probe_loss(loss: &ProbeLoss, direction: Option<Direction>) -> String {
         None => "",
     };
     format!(
-        "{} of {} probes ({}) were lost{link} {}.",
-        thousands(loss.lost_packets as f64),
-        thousands(loss.sent_packets as f64),
+        "{} of the probes were lost{link} {} ({} of {}).",
         percent(loss.lost_packets as f64 / loss.sent_packets.max(1) as f64),
-        while_doing(loss.phase)
+        while_doing(loss.phase),
+        thousands(loss.lost_packets as f64),
+        thousands(loss.sent_packets as f64)
     )
 }
 
@@ -185,20 +193,16 @@ fn lower_bound(bound: &LowerBound) -> String {
     let when = while_doing(bound.phase);
     match &bound.cause {
         BoundCause::StillGrowing { end, middle_p50_s, last_p50_s } => {
-            let limit = match end {
-                PhaseEnd::ByteLimit => "the data cap",
-                PhaseEnd::Aborted => "the interruption",
-                PhaseEnd::TimeLimit | PhaseEnd::Settled => "the time limit",
-            };
+            let limit = limit(*end);
             format!(
-                "Latency {when} was still growing when {limit} ended the phase (median {} in its middle third, {} in its last): \
-                 the figures are lower bounds.",
+                "Latency {when} was still growing when {limit} ended the load (median {} in its middle third, {} in its last): \
+                 the numbers are lower bounds.",
                 milliseconds(*middle_p50_s),
                 milliseconds(*last_p50_s)
             )
         }
         BoundCause::NotReached { .. } => format!(
-            "Nothing shows that the load {when} reached the capacity of the line: latency did not rise and no packet was lost."
+            "The load {when} may not have filled the line: latency did not rise and no packet was lost."
         ),
     }
 }

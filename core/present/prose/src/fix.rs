@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use fathom_run::{Conclusion, ConflictCause, Criterion, Finding, ShaperBypass, ShaperCheck, ShaperConflict};
 use fathom_shape::fix::{Event, MeasuredOverhead, Outcome, OverheadSource, Purpose};
 use fathom_shape::knee::{Found, Trial};
-use fathom_text::{milliseconds, percent, rate};
+use fathom_text::{bytes, milliseconds, percent, rate};
 use fathom_units::{Direction, Rate};
 
 /// A check in words: what is checked, what was measured, and what is required.
@@ -12,8 +12,8 @@ pub(crate) fn check(check: &ShaperCheck) -> String {
     let phase = check.phase.name();
     let text = match &check.criterion {
         Criterion::Latency { increase_p50_s, limit_s } => format!(
-            "delay under load, above idle: {} (at most {})",
-            increase_p50_s.map_or_else(|| "no answers".to_string(), milliseconds),
+            "lag under load: {} (median above idle; at most {})",
+            increase_p50_s.map_or_else(|| "no replies".to_string(), milliseconds),
             milliseconds(*limit_s)
         ),
         Criterion::Goodput {
@@ -22,30 +22,30 @@ pub(crate) fn check(check: &ShaperCheck) -> String {
             required_ratio,
         } => {
             format!(
-                "goodput: {} ({} of before) (at least {} of {})",
+                "goodput: {}, {} of the {} before (at least {})",
                 rate(*after),
                 percent(after / before),
-                percent(*required_ratio),
-                rate(*before)
+                rate(*before),
+                percent(*required_ratio)
             )
         }
         Criterion::Bottleneck { direction, throughput_ratio, min_ratio, max_ratio, held_packets } => format!(
-            "the {direction} shaper is the bottleneck: {} of its rate, {held_packets} packets held ({} to {}, and some held)",
+            "the {direction} shaper is the bottleneck: it passes {} of its rate and held {held_packets} packets ({} to {}, and at \
+             least one)",
             percent(*throughput_ratio),
             percent(*min_ratio),
             percent(*max_ratio)
         ),
         Criterion::Bypass { shaped_ratio, min_ratio, .. } => {
             let shaped = match (shaped_ratio, check.passed) {
-                (Some(ratio), _) => format!("{} of the bytes do", percent(*ratio)),
-                (None, true) => "they do".to_string(),
-                (None, false) => "some are in no class".to_string(),
+                (Some(ratio), _) => format!("{} of the bytes pass the shaper", percent(*ratio)),
+                (None, true) => "all packets pass the shaper".to_string(),
+                (None, false) => "some packets pass the shaper outside of its classes".to_string(),
             };
-            format!("all packets pass the shaper: {shaped} (at least {})", percent(*min_ratio))
+            format!("{shaped} (at least {})", percent(*min_ratio))
         }
         Criterion::Processor { busy_ratio, max_ratio } => format!(
-            "CPU headroom for packet processing: the busiest CPU spends {} of its time on packets (at most {}; else try a lower \
-             rate, or a lighter shaper)",
+            "the busiest CPU spends {} of its time on packets (at most {}; otherwise try a lower rate or a lighter shaper)",
             percent(*busy_ratio),
             percent(*max_ratio)
         ),
@@ -57,24 +57,27 @@ pub(crate) fn check(check: &ShaperCheck) -> String {
 /// What conflicts with a shaper.
 pub(crate) fn conflict(ShaperConflict { interface, cause }: &ShaperConflict) -> String {
     match cause {
-        ConflictCause::NoDefaultRoute { default_routes } => format!(
-            "no default route leads through {interface}, but through {}: the wrong interface?",
-            default_routes.join(", ")
-        ),
+        ConflictCause::NoDefaultRoute { default_routes } => {
+            format!("{interface} has no default route ({} has): wrong interface?", default_routes.join(", "))
+        }
         ConflictCause::Offload { connection_count } => format!(
-            "{connection_count} connections are offloaded (nft flowtable): they bypass all queues, the shaper's too"
+            "{connection_count} connections are offloaded (nft flowtable): they bypass all queues, including the shaper"
         ),
         ConflictCause::HardwareOffload => format!(
-            "the card of {interface} may forward packets by itself (hw-tc-offload is on): those bypass the shaper"
+            "the card of {interface} may forward packets by itself (hw-tc-offload is on), past the shaper"
         ),
         ConflictCause::NetworkManager { file } => {
-            format!("NetworkManager sets queues by {file}: it removes ours when it activates that")
+            format!(
+                "NetworkManager sets queues from {file}: it removes the shaper when it activates that connection"
+            )
         }
         ConflictCause::Networkd { file } => {
-            format!("systemd-networkd sets queues by {file}: it replaces ours when it configures {interface}")
+            format!(
+                "systemd-networkd sets queues from {file}: it replaces the shaper when it configures {interface}"
+            )
         }
         ConflictCause::SqmScripts => format!(
-            "sqm-scripts shapes {interface} too: it removes our queues at each event of the interface"
+            "sqm-scripts also shapes {interface}: it removes this shaper whenever the interface changes"
         ),
         ConflictCause::Bypass {
             bypass: ShaperBypass::Unshaped { direction, interface_bytes, shaped_bytes },
@@ -84,14 +87,16 @@ pub(crate) fn conflict(ShaperConflict { interface, cause }: &ShaperConflict) -> 
                 Direction::Down => "arrived",
             };
             format!(
-                "{interface_bytes} bytes {verb} by {interface}, but {shaped_bytes} passed the shaper: the rest bypasses it"
+                "{} {verb} on {interface}, but only {} passed the shaper: the rest bypasses it",
+                bytes(*interface_bytes as f64),
+                bytes(*shaped_bytes as f64)
             )
         }
         ConflictCause::Bypass { bypass: ShaperBypass::Unclassified { unclassified_packets } } => {
             format!("{unclassified_packets} packets passed HTB outside of all classes, unshaped")
         }
         ConflictCause::NoTraffic => {
-            format!("not one packet passed by {interface} in that time: the wrong interface?")
+            format!("no packet passed {interface} in that time: wrong interface?")
         }
     }
 }
@@ -104,31 +109,31 @@ pub fn conflict_advice(finding: &Finding) -> Option<String> {
     Some(match cause {
         ConflictCause::NoDefaultRoute { default_routes } => {
             let first = default_routes.first().map_or("DEV", String::as_str);
-            format!("fathom fix {first}, if that is where the slow line is")
+            format!("fathom fix {first}, if the slow line is there")
         }
         ConflictCause::Offload { .. } => {
-            "take the flowtable out of the firewall; on OpenWrt: uci set firewall.@defaults[0].flow_offloading=0; \
+            "remove the flowtable from the firewall; on OpenWrt: uci set firewall.@defaults[0].flow_offloading=0; \
              uci set firewall.@defaults[0].flow_offloading_hw=0; uci commit firewall; service firewall restart"
                 .to_string()
         }
         ConflictCause::HardwareOffload => format!("ethtool -K {interface} hw-tc-offload off"),
         ConflictCause::NetworkManager { file } => format!(
-            "take [tc] out of it: nmcli connection modify {} remove tc",
+            "remove [tc] from it: nmcli connection modify {} remove tc",
             file.rsplit('/').next().unwrap_or(file).trim_end_matches(".nmconnection")
         ),
         ConflictCause::Networkd { .. } => {
-            "take the queue's section out of it, then: networkctl reload".to_string()
+            "remove the section of the queue from it, then: networkctl reload".to_string()
         }
         ConflictCause::SqmScripts => "service sqm stop; service sqm disable".to_string(),
         ConflictCause::Bypass { bypass: ShaperBypass::Unshaped { .. } } => format!(
-            "look for offload: nft list flowtables; ethtool -k {interface} (hw-tc-offload); for an XDP program: ip link show \
-             {interface}; and for filters that take packets before ours: tc filter show dev {interface} ingress"
+            "look for offload (nft list flowtables; ethtool -k {interface}, line hw-tc-offload), for an XDP program (ip link show \
+             {interface}), and for filters in front of the shaper (tc filter show dev {interface} ingress)"
         ),
         ConflictCause::Bypass { bypass: ShaperBypass::Unclassified { .. } } => {
-            "something changed its classes: fathom fix --undo, then fix again".to_string()
+            "something changed the classes of the shaper: fathom fix --undo, then fix again".to_string()
         }
         ConflictCause::NoTraffic => {
-            "ip route get 1.1.1.1, for the interface that leads to the Internet".to_string()
+            "ip route get 1.1.1.1 shows the interface that leads to the Internet".to_string()
         }
     })
 }
@@ -137,17 +142,20 @@ pub fn conflict_advice(finding: &Finding) -> Option<String> {
 pub fn fix_headline(interface: &str, outcome: Outcome) -> String {
     match outcome {
         Outcome::NotNeeded => format!(
-            "{interface} needs no fix: the line has no more delay under load than a shaper would leave. Nothing was changed."
+            "{interface} needs no fix: the line has no more lag under load than a shaper would leave. Nothing was changed."
         ),
         Outcome::NotVerified => {
-            format!("{interface} is as before: the shaper did not pass the checks, and was rolled back.")
+            format!("Verification failed: the shaper was rolled back, and {interface} is unchanged.")
         }
         Outcome::Planned => "Nothing was changed (--dry-run).".to_string(),
-        Outcome::Verified => format!("{interface} is shaped and verified. The shaper stays."),
+        Outcome::Verified => {
+            format!("{interface} is shaped, and the result is verified. The shaper stays on.")
+        }
     }
 }
 
-/// A step of a fix, where it is worth a line. The checks of an attempt are findings: see [`crate::finding`].
+/// A step of a fix, where it is worth a line. The checks of an attempt are findings: see
+/// [`crate::finding`].
 pub fn fix_step(event: &Event) -> Option<String> {
     Some(match event {
         Event::TrialStarted { .. }
@@ -161,7 +169,7 @@ pub fn fix_step(event: &Event) -> Option<String> {
         Event::Measuring(Purpose::Verification) => "measuring the line with the shaper".to_string(),
         Event::Overhead(found) => overhead(*found),
         Event::SearchStarted { direction, reused_trials: 0 } => {
-            format!("searching for the {direction} knee: load through a shaper at a series of rates")
+            format!("searching for the {direction} knee: load through a shaper at different rates")
         }
         Event::SearchStarted { direction, reused_trials } => {
             format!("searching for the {direction} knee: reusing {reused_trials} trials of an earlier search")
@@ -178,21 +186,21 @@ fn mbit(value: Rate) -> String {
 
 fn overhead(overhead: Option<MeasuredOverhead>) -> String {
     let Some(MeasuredOverhead { bytes, source }) = overhead else {
-        return "  the overhead of packets beyond IP cannot be measured: sizes are counted as the interface sees them"
+        return "  the overhead of packets beyond IP cannot be measured: sizes are as the interface counts them"
             .to_string();
     };
     let by = match source {
-        OverheadSource::PacketSizes => "by loads of two packet sizes",
-        OverheadSource::LinkType => "as is usual with PPP",
+        OverheadSource::PacketSizes => "measured with two packet sizes",
+        OverheadSource::LinkType => "the usual value with PPP",
     };
-    format!("  a packet takes {bytes} bytes beyond IP, {by}")
+    format!("  each packet takes {bytes} bytes beyond IP ({by})")
 }
 
 fn trial(trial: &Trial) -> String {
     let verdict = match (trial.is_delayed, trial.is_demanded) {
-        (true, _) => "a queue behind the shaper",
-        (false, true) => "no queue but the shaper's",
-        (false, false) => "the load did not fill it",
+        (true, _) => "a queue forms behind the shaper",
+        (false, true) => "only the shaper has a queue",
+        (false, false) => "the load did not fill the shaper",
     };
     let (offered, delay) = (mbit(trial.offered), milliseconds(trial.delay.as_secs_f64()));
     format!("  {offered:>12}  {delay:>8} above idle  {verdict}")
@@ -200,7 +208,7 @@ fn trial(trial: &Trial) -> String {
 
 fn knee(direction: Direction, found: &Found) -> String {
     let above =
-        found.above.map_or_else(String::new, |above| format!("; with {} a queue begins", mbit(above)));
+        found.above.map_or_else(String::new, |above| format!("; a queue forms from {} on", mbit(above)));
     let varies = if found.is_varying { "; the line's rate varies" } else { "" };
     format!("  {direction}: {} without a queue{above}{varies}", mbit(found.rate))
 }

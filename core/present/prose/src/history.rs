@@ -49,22 +49,22 @@ pub(crate) fn date(days: u64) -> String {
 }
 
 pub(crate) fn recurring_delay(delay: &RecurringDelay) -> String {
-    let whose = match delay.own_link {
-        LinkUse::Idle => "Your own link is idle at that time: the queue is at your provider or beyond.",
-        LinkUse::Busy => "Your own link is busy at that time, which may be the reason.",
+    let place = match delay.own_link {
+        LinkUse::Idle => "Your own link is idle then, so the queue is at your provider or beyond.",
+        LinkUse::Busy => "Your own link is busy then, which may be the cause.",
         LinkUse::Unknown => {
-            "Whose queue it is cannot be determined, because your own traffic was not recorded."
+            "The location of the queue is unknown, because your own traffic was not recorded."
         }
     };
     let when = hours(&delay.hours);
     format!(
-        "{when} the delay is {} higher than during the rest of the day. {whose}",
+        "{when} latency is {} higher (median) than during the rest of the day. {place}",
         milliseconds(delay.excess_s)
     )
 }
 
 pub(crate) fn recurring_loss(loss: &RecurringLoss) -> String {
-    format!("{} {} of the probes are lost.", hours(&loss.hours), percent(loss.loss_ratio))
+    format!("{}, {} of the probes are lost.", hours(&loss.hours), percent(loss.loss_ratio))
 }
 
 pub(crate) fn own_load(load: &OwnLoad, direction: Option<Direction>) -> String {
@@ -73,34 +73,31 @@ pub(crate) fn own_load(load: &OwnLoad, direction: Option<Direction>) -> String {
     } else {
         format!("{:.0} times a week", (load.slow_per_day * 7.0).max(1.0))
     };
-    let (what, whose) = match direction {
-        Some(Direction::Down) => ("Downloads to this house", "your provider's"),
-        _ => ("Uploads from this house", "your modem's or router's"),
+    let (what, place) = match direction {
+        Some(Direction::Down) => ("Your own downloads", "at your provider"),
+        _ => ("Your own uploads", "in your modem or router"),
     };
-    format!(
-        "{what} fill {} of buffer {often}: it is {whose} queue for this line.",
-        milliseconds(load.delay_s)
-    )
+    format!("{what} add {} of latency {often}. The queue is {place}.", milliseconds(load.delay_s))
 }
 
 pub(crate) fn base_change(change: &BaseChange) -> String {
-    let why = if change.path_changed { ", at about the time when the path changed" } else { "" };
+    let why = if change.path_changed { ". The path changed at about that time" } else { "" };
     let longer = if change.change_s > 0.0 { "higher" } else { "lower" };
     let by = milliseconds(if change.change_s < 0.0 { -change.change_s } else { change.change_s });
-    format!("Since {} the base delay is {by} {longer}{why}.", date(change.since_day))
+    format!("Since {} the base latency is {by} {longer}{why}.", date(change.since_day))
 }
 
 /// What would refute a finding of a history; `None` for other kinds.
 pub fn refuted_by(finding: &Finding) -> Option<&'static str> {
     match &finding.conclusion {
         Conclusion::RecurringDelay(_) => {
-            Some("other hours as slow as these on most days, or a second target on the same path without it")
+            Some("other hours that are as slow on most days, or a second target on the same path that is not")
         }
         Conclusion::RecurringLoss(_) => {
-            Some("as much loss in other hours, or a second target on the same path without it")
+            Some("as much loss in other hours, or a second target on the same path without loss")
         }
         Conclusion::OwnLoad(_) => Some("a full link without delay, or as much delay while the link is idle"),
-        Conclusion::BaseChange(_) => Some("days since then with the base delay of before"),
+        Conclusion::BaseChange(_) => Some("later days with the earlier base latency"),
         _ => None,
     }
 }

@@ -22,7 +22,7 @@ const fn cpu_cause(cause: CpuCause) -> &'static str {
 }
 
 /// `The ...`, from `the ...`.
-fn capitalized(text: &str) -> String {
+pub(crate) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
 }
@@ -33,11 +33,7 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
             format!("The result is incomplete: {}.", crate::interruption(why))
         }
         InstrumentEffect::Late { part, lateness_p95_s } => {
-            format!(
-                "{} was late by {} or more (p95).",
-                capitalized(part_name(*part)),
-                milliseconds(*lateness_p95_s)
-            )
+            format!("{} was {} late (p95).", capitalized(part_name(*part)), milliseconds(*lateness_p95_s))
         }
         InstrumentEffect::LackOfCpu { cause, cpu_ratio } => {
             let limited = match cause {
@@ -51,7 +47,7 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
             )
         }
         InstrumentEffect::FewKernelTimestamps { kernel_timestamp_ratio } => format!(
-            "Only {} of the replies carried a kernel timestamp: latencies include the wake-up time of this program.",
+            "Only {} of the replies carried a kernel timestamp: the others include the wake-up time of this program.",
             percent(*kernel_timestamp_ratio)
         ),
         InstrumentEffect::ClockStepped { largest_s } => format!(
@@ -105,54 +101,50 @@ const fn them(count: u64) -> &'static str {
     if count == 1 { "it" } else { "them" }
 }
 
-/// Why there is no verdict, within a sentence.
+/// Why there is no result, in one or two sentences.
 pub(crate) fn reason(reason: &Reason) -> String {
     match reason {
-        Reason::NoAnswers => "no kind of probe was answered for most of the idle phase".to_string(),
-        Reason::NotMeasured => "nothing was measured".to_string(),
-        Reason::NoIdleLatency => "latency without load was not measured".to_string(),
-        Reason::NotLoaded => "the line was not loaded while latency was measured".to_string(),
-        Reason::NothingDelivered => "the load delivered nothing".to_string(),
-        Reason::ConnectionBroken { phase, loss_ratio } => {
-            format!(
-                "{} of the probes were lost {}; the connection broke",
-                percent(*loss_ratio),
-                while_doing(*phase)
-            )
-        }
+        Reason::NoAnswers => "Most probes of the idle line were not answered.".to_string(),
+        Reason::NotMeasured => "Nothing was measured.".to_string(),
+        Reason::NoIdleLatency => "The latency of the idle line was not measured.".to_string(),
+        Reason::NotLoaded => "The line was not loaded while latency was measured.".to_string(),
+        Reason::NothingDelivered => "The load delivered no data.".to_string(),
+        Reason::ConnectionBroken { phase, loss_ratio } => format!(
+            "The connection broke {}: {} of the probes were lost.",
+            while_doing(*phase),
+            percent(*loss_ratio)
+        ),
         Reason::Late { part, lateness_p95_s, increase_s } => format!(
-            "{} was late by {} or more (p95), compared with a latency increase of {}",
+            "This computer was too busy: {} was {} late (p95), which can explain the latency increase of {}.",
             part_name(*part),
             milliseconds(*lateness_p95_s),
             milliseconds(*increase_s)
         ),
         Reason::CpuExplains { cause, cpu_ratio, increase_s } => format!(
-            "{} for {} of the time, which can explain a latency increase of {}",
+            "This computer was too busy: {} for {} of the time (median), which can explain the latency increase of {}.",
             cpu_cause(*cause),
             percent(*cpu_ratio),
             milliseconds(*increase_s)
         ),
         Reason::CpuLimited { cause, cpu_ratio, phase } => format!(
-            "{} for {} of the time {}, so this machine, not the line, limited the load",
+            "This computer limited the load, not the line: {} for {} of the time {} (median).",
             cpu_cause(*cause),
             percent(*cpu_ratio),
             while_doing(*phase)
         ),
-        Reason::ProbesLeftOut { left_out_ratio } => {
-            format!(
-                "this program did not get the CPU in time for {} of the probes that were due",
-                percent(*left_out_ratio)
-            )
-        }
+        Reason::ProbesLeftOut { left_out_ratio } => format!(
+            "This computer was too busy: {} of the probes could not be sent in time.",
+            percent(*left_out_ratio)
+        ),
         Reason::UnknownLoad { increase_p50_s, increase_p90_s } => format!(
-            "latency was raised by {} (median), {} (p90), and what loaded the line then is unknown",
+            "Latency was raised by {} (median), {} (p90), but what loaded the line is unknown.",
             milliseconds(*increase_p50_s),
             milliseconds(*increase_p90_s)
         ),
-        Reason::NoTcp => "no TCP in this capture".to_string(),
-        Reason::NoQueueSeen { flows: 1 } => "the one TCP flow in this capture shows no queue".to_string(),
+        Reason::NoTcp => "This capture contains no TCP.".to_string(),
+        Reason::NoQueueSeen { flows: 1 } => "The only TCP flow in this capture shows no queue.".to_string(),
         Reason::NoQueueSeen { flows } => {
-            format!("none of the {flows} TCP flows in this capture shows a queue")
+            format!("None of the {flows} TCP flows in this capture shows a queue.")
         }
     }
 }

@@ -1,9 +1,11 @@
-//! Findings, verdicts and advice in words. No other module writes prose about a result, and no code reads it back.
+//! Findings, verdicts and advice in words. No other module writes prose about a result, and no code
+//! reads it back.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod action;
 mod alternative;
 mod audit;
 mod autorate;
@@ -12,13 +14,17 @@ mod evidence;
 mod finding;
 mod fix;
 mod history;
+mod impact;
 mod instrument;
 mod kind;
 mod note;
+mod numbers;
 mod phase;
 mod queue;
 mod verdict;
+mod why;
 
+pub use action::{Action, Origin, actions};
 pub use alternative::alternative;
 pub use audit::{
     RemedyText, audit_verdict, calculation, interface_name, queue, queue_delay, queue_name, queue_reason,
@@ -32,5 +38,7 @@ pub use fix::{conflict_advice, fix_headline, fix_step};
 pub use history::refuted_by;
 pub use kind::{certainty_name, kind_name};
 pub use note::{fact_name, interruption, note};
+pub use numbers::{Number, Value, numbers};
 pub use queue::unknown;
-pub use verdict::{Verdict, verdict};
+pub use verdict::{Level, Verdict, lag, verdict};
+pub use why::{Reason, excluded, reasons};

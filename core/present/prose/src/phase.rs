@@ -18,7 +18,7 @@ pub(crate) const fn while_doing(kind: PhaseKind) -> &'static str {
         PhaseKind::Up => "while uploading",
         PhaseKind::Down => "while downloading",
         PhaseKind::Both => "while uploading and downloading",
-        PhaseKind::Idle => "without load",
+        PhaseKind::Idle => "while the line was idle",
         PhaseKind::Drain => "after the load",
         PhaseKind::Watch => "in this period",
     }

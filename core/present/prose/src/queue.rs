@@ -54,16 +54,27 @@ fn route(flow: &CapturedFlow) -> String {
     format!("{} to {}, {}", flow.ends[side], flow.ends[1 - side], bytes(payload as f64))
 }
 
-/// Where it is, after "The queue is".
-pub(crate) fn place(queue: &CapturedQueue) -> String {
+/// The part of the path that holds it.
+pub(crate) fn part(queue: &CapturedQueue) -> String {
     let (from, to) = (&queue.from, &queue.to);
     match queue.place {
-        QueuePlace::InSender => format!("inside the sending host {from} or within a millisecond of it"),
-        QueuePlace::BeforeCapture => format!("between {from} and the capture point, toward {to}"),
-        QueuePlace::AfterCapture => format!("between the capture point and {to}, in packets from {from}"),
-        QueuePlace::RoundTrip => format!(
-            "somewhere on the round trip between {from} and {to}: without timestamps its location cannot be determined"
-        ),
+        QueuePlace::InSender => format!("in the sending host {from}, or within a millisecond of it"),
+        QueuePlace::BeforeCapture => format!("between {from} and the capture point"),
+        QueuePlace::AfterCapture => format!("between the capture point and {to}"),
+        QueuePlace::RoundTrip => format!("somewhere between {from} and {to}"),
+    }
+}
+
+/// Where it is, after "The queue is".
+pub(crate) fn place(queue: &CapturedQueue) -> String {
+    let (from, to, part) = (&queue.from, &queue.to, part(queue));
+    match queue.place {
+        QueuePlace::InSender => part,
+        QueuePlace::BeforeCapture => format!("{part}, for packets to {to}"),
+        QueuePlace::AfterCapture => format!("{part}, for packets from {from}"),
+        QueuePlace::RoundTrip => {
+            format!("{part} (without timestamps its location cannot be determined)")
+        }
     }
 }
 
@@ -74,17 +85,27 @@ pub(crate) fn manager(queue: &CapturedQueue) -> &'static str {
         Some(QueueManagement::TailDrop) => "a tail-drop buffer",
         Some(QueueManagement::Red) => "a buffer with random early drop",
         Some(QueueManagement::Codel) => "a queue managed by CoDel",
-        Some(QueueManagement::FairQueueing) => "its own queue of a fair scheduler",
+        Some(QueueManagement::FairQueueing) => "a queue of a fair scheduler",
         Some(QueueManagement::NoneSeen) | None => "a buffer",
     }
 }
 
-/// How large, and in front of what.
+/// What manages a queue, by its usual name; `None` if that is not known.
+pub(crate) fn rule_name(queue: &CapturedQueue) -> Option<&'static str> {
+    let management = queue.management.filter(|management| management.confidence_ratio >= NAMED)?;
+    match management.kind {
+        QueueManagement::TailDrop => Some("tail drop"),
+        QueueManagement::Red => Some("RED"),
+        QueueManagement::Codel => Some("CoDel"),
+        QueueManagement::FairQueueing => Some("fair queueing"),
+        QueueManagement::NoneSeen => None,
+    }
+}
+
+/// How large it is.
 pub(crate) fn size(queue: &CapturedQueue) -> String {
     let about = if queue.was_full { "about" } else { "at least" };
-    let buffer = queue.buffer_bytes.map(|buffer| format!(" of {about} {}", bytes(buffer.value)));
-    let link = queue.rate_bits_per_second.map(|link| format!(" in front of a {} link", rate(link.value)));
-    buffer.into_iter().chain(link).collect::<Vec<_>>().concat()
+    queue.buffer_bytes.map_or_else(String::new, |buffer| format!(" of {about} {}", bytes(buffer.value)))
 }
 
 /// `1.25 MB (within 2.0 %)`.
@@ -99,20 +120,23 @@ fn with_error(estimate: Estimate, written: fn(f64) -> String) -> String {
 
 pub(crate) fn delay(delay: &QueueDelay, capture: Option<&Capture>) -> String {
     let figures = format!(
-        "{} median, {} p95, {} max",
+        "It delays packets by {} (median), {} (p95), {} (max).",
         milliseconds(delay.delay_p50_s),
         milliseconds(delay.delay_p95_s),
         milliseconds(delay.delay_max_s)
     );
     match queue_of(capture, delay.queue) {
-        Some((capture, queue)) => format!(
-            "{} filled {}: queueing delay {figures}. The queue is {}.{}",
-            who(capture, queue),
-            manager(queue),
-            place(queue),
-            elsewhere(queue)
-        ),
-        None => format!("Queue {}: queueing delay {figures}.", delay.queue),
+        // The headline says who filled the first one, and how long packets waited.
+        Some((_, queue)) if delay.queue == 1 => format!("The queue is {}.{}", place(queue), elsewhere(queue)),
+        Some((capture, queue)) => {
+            format!(
+                "{} filled another queue, {}. {figures}{}",
+                who(capture, queue),
+                place(queue),
+                elsewhere(queue)
+            )
+        }
+        None => format!("Queue {} is part of the path. {figures}", delay.queue),
     }
 }
 
@@ -120,7 +144,7 @@ pub(crate) fn delay(delay: &QueueDelay, capture: Option<&Capture>) -> String {
 fn elsewhere(queue: &CapturedQueue) -> String {
     match queue.elsewhere.iter().map(|other| other.p95_s).reduce(f64::max) {
         Some(most) => {
-            format!(" The other parts of the path add up to {} (p95).", milliseconds(most.max(0.0)))
+            format!(" Elsewhere packets wait at most {} (p95).", milliseconds(most.max(0.0)))
         }
         None => String::new(),
     }
@@ -152,7 +176,7 @@ fn measured_management(management: &Management, direction: Direction, height_s: 
     let name = noun(direction);
     match management.rule {
         ManagementRule::KeptShort => format!(
-            "The {name} queue is kept short: packets are dropped while it adds only {}.",
+            "The {name} queue stays short: packets are dropped while it adds only {} (median).",
             milliseconds(management.delay_p50_s.unwrap_or(0.0).max(0.0))
         ),
         ManagementRule::NeverDropped => {
@@ -160,10 +184,10 @@ fn measured_management(management: &Management, direction: Direction, height_s: 
         }
         _ => {
             let ratio = management.top_ratio.unwrap_or(0.0);
-            let all = if ratio > 0.995 { "all".to_string() } else { format!("{} of the", percent(ratio)) };
+            let all = if ratio > 0.995 { "All".to_string() } else { format!("{} of the", percent(ratio)) };
             format!(
-                "The {name} queue drops packets only when it is full (tail drop, no AQM): {all} losses came within the top \
-                 fifth of its {} (p95).",
+                "The {name} queue drops packets only when it is full: tail drop, no AQM. {all} losses came within the top \
+                 fifth of its delay of {} (p95).",
                 milliseconds(height_s)
             )
         }
@@ -233,10 +257,10 @@ pub(crate) fn delayed_probes(probes: &DelayedProbes) -> String {
     };
     let none = match probes.unanswered {
         0 => String::new(),
-        n => format!(" {} in the whole capture had no answer.", thousands(n as f64)),
+        n => format!(" In the whole capture {} had no reply.", thousands(n as f64)),
     };
     format!(
-        "{} from {} to {} took up to {} during this delay ({} without the queue).{none}",
+        "{} from {} to {} took up to {} in this queue ({} without it).{none}",
         counted(probes.answers, one, several),
         probes.from,
         probes.to,
@@ -246,7 +270,7 @@ pub(crate) fn delayed_probes(probes: &DelayedProbes) -> String {
 }
 
 /// Flows that waited, to start a sentence.
-fn party(who: &DelayedParty) -> String {
+pub(crate) fn party(who: &DelayedParty) -> String {
     match who {
         DelayedParty::Flow { number, ends: Some([a, b]) } => format!("Flow {number} ({a} to {b})"),
         DelayedParty::Flow { number, ends: None } => format!("Flow {number}"),
@@ -272,7 +296,7 @@ pub(crate) fn remarking(remarking: &PathRemarking) -> String {
         format!("{} to {} in {}", marking(change.from), marking(change.to), packets(change.packets))
     };
     let changes: Vec<String> = remarking.changes.iter().map(change).collect();
-    format!("Between {from} and {to} DSCP or ECN is re-marked: {}.", changes.join("; "))
+    format!("DSCP or ECN is re-marked between {from} and {to}: {}.", changes.join("; "))
 }
 
 pub(crate) fn path_loss(loss: &PathLoss) -> String {
@@ -280,7 +304,7 @@ pub(crate) fn path_loss(loss: &PathLoss) -> String {
     let all = (loss.lost_packets + loss.matched_packets).max(1);
     let were = if loss.lost_packets == 1 { "was" } else { "were" };
     format!(
-        "Between {from} and {to} {} {were} lost ({}).",
+        "{} {were} lost between {from} and {to} ({}).",
         packets(loss.lost_packets),
         percent(loss.lost_packets as f64 / all as f64)
     )
@@ -293,9 +317,9 @@ pub(crate) fn reordering(order: &Reordering) -> String {
     let reordered = format!("{} {} reordered", packets(late), were(late));
     let duplicated = format!("{} {} duplicated", packets(twice), were(twice));
     match (late, twice) {
-        (_, 0) => format!("Between {from} and {to} {reordered}."),
-        (0, _) => format!("Between {from} and {to} {duplicated}."),
-        _ => format!("Between {from} and {to} {reordered} and {duplicated}."),
+        (_, 0) => format!("{reordered} between {from} and {to}."),
+        (0, _) => format!("{duplicated} between {from} and {to}."),
+        _ => format!("{reordered} and {duplicated} between {from} and {to}."),
     }
 }
 
@@ -321,23 +345,22 @@ pub(crate) fn retransmission(flow: &FlowRetransmission) -> String {
     )
 }
 
-/// What else would look like a captured queue.
+/// What else would look like a captured queue, as a noun phrase.
 pub(crate) fn alternative(alternative: &QueueAlternative) -> String {
     match alternative {
         QueueAlternative::UnsteadyClock { host, hertz, packets, error_s } => format!(
-            "The timestamps of {host} may not come from a steady clock of {hertz:.1} Hz, which {} packets fit within {:.1} ms.",
+            "timestamps of {host} that are not from a steady clock of {hertz:.1} Hz ({} packets fit one within {:.1} ms)",
             thousands(*packets as f64),
             error_s * 1e3
         ),
         QueueAlternative::AcknowledgedElsewhere => {
-            "Acknowledged data may have taken another path than the link behind the queue.".to_string()
+            "acknowledged data that took another path than the link behind the queue".to_string()
         }
         QueueAlternative::ArrivedElsewhere => {
-            "Data may have arrived over another path than the link behind the queue.".to_string()
+            "data that arrived over another path than the link behind the queue".to_string()
         }
         QueueAlternative::SenderOrNextHop => {
-            "The queue may be in the sender instead of the next hop, or the reverse: close to the sender they differ in size only."
-                .to_string()
+            "a queue in the sender instead of the next hop, or the reverse (close to the sender they differ only in size)".to_string()
         }
         QueueAlternative::Text { text } => text.clone(),
     }
@@ -355,7 +378,7 @@ pub fn unknown(UnknownQueue { flow, reason }: &UnknownQueue) -> String {
         }
         UnknownReason::SeveralParts { parts: [first, second] } => {
             return format!(
-                "Flow {flow} was delayed equally on two parts of its path: {first} and {second}."
+                "Flow {flow} was delayed equally on two parts of its path: {first}, and {second}."
             );
         }
         UnknownReason::Text { text } => return text.clone(),

@@ -1,225 +1,282 @@
-//! Headline and verdict for a household.
+//! The first lines of a result: a level, a sentence that a household can repeat, and what people
+//! notice.
+use crate::impact::consequence;
 use crate::instrument::reason;
-use crate::phase::doing;
-use crate::queue::{manager, place, size, who};
+use crate::phase::while_doing;
+use crate::queue::{manager, size, who};
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-use fathom_diagnose::{Diagnosis, Health, PhaseSummary};
-use fathom_run::threshold::{MODEST_S, SHAPER_RATE_RATIO};
+use fathom_diagnose::{Diagnosis, Health};
 use fathom_run::{
-    BufferSize, Capture, CapturedQueue, Conclusion, Finding, FindingKind, LatencyIncrease, PhaseKind, Remedy,
+    BoundCause, Capture, Conclusion, FindingKind, LatencyIncrease, Outage, PhaseEnd, PhaseKind, ProbeLoss,
     Run,
 };
-use fathom_text::{bytes, milliseconds, rate, seconds};
-use fathom_units::Direction;
+use fathom_text::{milliseconds, percent, seconds};
 
-/// Largest factor between two latencies that is worth a sentence: beyond it the idle latency is that of a laboratory.
-const MAX_FACTOR: f64 = 500.0;
+/// R factor of a call below which nearly all users are dissatisfied (ITU-T G.107 annex B).
+const BROKEN_CALL_R: f64 = 60.0;
+/// Longer delays are printed in seconds.
+const LONG_S: f64 = 9.95;
+/// Shorter lags are printed as zero.
+const NO_LAG_S: f64 = 0.000_5;
 
-/// A verdict in words.
+/// What people notice of a line, in one word. Unlike [`Health`] it also counts loss and outages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// Nothing.
+    Good,
+    /// Some programs suffer.
+    Fair,
+    /// Everything waits, or calls break up.
+    Bad,
+    /// As [`Level::Bad`], and the load ended before the worst was seen.
+    AtLeastBad,
+    /// Unknown.
+    NoResult,
+}
+
+impl Level {
+    /// All levels.
+    pub const ALL: [Level; 5] = [Level::Good, Level::Fair, Level::Bad, Level::AtLeastBad, Level::NoResult];
+    /// The word that a result begins with.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Level::Good => "GOOD",
+            Level::Fair => "FAIR",
+            Level::Bad => "BAD",
+            Level::AtLeastBad => "AT LEAST BAD",
+            Level::NoResult => "NO RESULT",
+        }
+    }
+    /// Name in JSON documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Good => "good",
+            Level::Fair => "fair",
+            Level::Bad => "bad",
+            Level::AtLeastBad => "at_least_bad",
+            Level::NoResult => "no_result",
+        }
+    }
+    /// Level of a result that has a health alone, as those of an audit.
+    pub const fn of(health: Health) -> Self {
+        match health {
+            Health::Healthy => Level::Good,
+            Health::Bloated => Level::Bad,
+            Health::Invalid | Health::Inconclusive => Level::NoResult,
+        }
+    }
+}
+
+/// The first lines of a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
-    /// One sentence.
+    /// What people notice, in one word.
+    pub level: Level,
+    /// One or two sentences.
     pub headline: String,
-    /// A few sentences: where the queue is, what it does to people, what to try.
-    pub sentences: Vec<String>,
+    /// What calls, games and web pages are like, or what to do if there is no result.
+    pub consequence: Option<String>,
+}
+
+impl Verdict {
+    const fn new(level: Level, headline: String, consequence: Option<String>) -> Self {
+        Verdict { level, headline, consequence }
+    }
 }
 
 /// The verdict of a run.
 pub fn verdict(run: &Run, diagnosis: &Diagnosis) -> Verdict {
     match (diagnosis.health, &run.capture) {
-        (Health::Invalid, _) => Verdict {
-            headline: format!("Invalid measurement: {}.", why(diagnosis)),
-            sentences: Vec::from([
-                "Close other programs, or test from a faster machine or one that is not virtual, then test again."
-                    .to_string(),
-            ]),
-        },
-        (Health::Inconclusive, capture) => Verdict {
-            headline: format!("No verdict: {}.", why(diagnosis)),
-            sentences: match capture {
-                Some(capture) => capture.unknown.iter().map(crate::unknown).collect(),
-                None => run.notes.iter().map(crate::note).collect(),
-            },
-        },
-        (Health::Bloated, Some(capture)) => captured_bloat(capture, diagnosis),
-        (Health::Healthy, Some(capture)) => captured_health(capture),
+        (Health::Invalid, _) => {
+            let advice = "Close other programs, or run the test on another machine.".to_string();
+            Verdict::new(Level::NoResult, why(diagnosis), Some(advice))
+        }
         (_, None) if run.history.is_some() => watched(diagnosis),
+        (Health::Inconclusive, _) => Verdict::new(Level::NoResult, why(diagnosis), None),
+        (Health::Bloated, Some(capture)) => captured_bloat(capture),
+        (Health::Healthy, Some(capture)) => captured_health(capture),
         (Health::Bloated, None) => bloated(diagnosis),
         (Health::Healthy, None) => healthy(diagnosis),
     }
 }
 
-/// A period of a watch: the weightiest finding is the headline.
-fn watched(diagnosis: &Diagnosis) -> Verdict {
-    let headline = diagnosis.findings.first().map(|first| crate::finding(first, None)).unwrap_or_default();
-    Verdict { headline, sentences: Vec::new() }
+fn why(diagnosis: &Diagnosis) -> String {
+    diagnosis.reason.as_ref().map_or_else(|| "The reason is unknown.".to_string(), reason)
 }
 
-fn why(diagnosis: &Diagnosis) -> String {
-    diagnosis.reason.as_ref().map_or_else(|| "the reason is unknown".to_string(), reason)
+/// A period of a watch: what recurs is the headline, else how latency varied.
+fn watched(diagnosis: &Diagnosis) -> Verdict {
+    let of = |kinds: &[FindingKind]| diagnosis.findings.iter().find(|found| kinds.contains(&found.kind()));
+    let recurs = of(&[
+        FindingKind::OwnLoad,
+        FindingKind::RecurringDelay,
+        FindingKind::RecurringLoss,
+        FindingKind::BaseChange,
+        FindingKind::ProbeLoss,
+    ]);
+    if let Some(finding) = recurs {
+        let level = if finding.kind() == FindingKind::OwnLoad { Level::Bad } else { Level::Fair };
+        return Verdict::new(level, crate::finding(finding, None), None);
+    }
+    match (diagnosis.health, diagnosis.findings.first().map(|first| &first.conclusion)) {
+        (Health::Healthy, Some(Conclusion::LatencyVariation(latency))) => {
+            let (median, p95) = (milliseconds(latency.p50_s), milliseconds(latency.p95_s));
+            let headline = format!("Latency stayed low: {median} (median), {p95} (p95).");
+            Verdict::new(Level::Good, headline, None)
+        }
+        _ => Verdict::new(Level::NoResult, why(diagnosis), None),
+    }
 }
 
 /// The increase of latency that the headline is about.
-fn headline_increase(diagnosis: &Diagnosis) -> Option<&LatencyIncrease> {
+pub(crate) fn headline_increase(diagnosis: &Diagnosis) -> Option<&LatencyIncrease> {
+    increases(diagnosis).find(|increase| Some(increase.phase) == diagnosis.headline_phase)
+}
+
+/// The increase of latency in each phase with load.
+pub(crate) fn increases(diagnosis: &Diagnosis) -> impl Iterator<Item = &LatencyIncrease> {
+    diagnosis.findings.iter().filter_map(|finding| match &finding.conclusion {
+        Conclusion::Bufferbloat(increase) | Conclusion::LowLatency(increase) => Some(increase),
+        _ => None,
+    })
+}
+
+/// Lag when busy: `+966 ms`.
+pub fn lag(lag_s: f64) -> String {
+    match lag_s {
+        s if s < NO_LAG_S => "+0 ms".to_string(),
+        s if s < LONG_S => format!("+{}", milliseconds(s)),
+        s => format!("+{}", seconds(s)),
+    }
+}
+
+/// What ended the phase of the headline while latency was still growing.
+fn growing(diagnosis: &Diagnosis) -> Option<PhaseEnd> {
     diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
-        Conclusion::Bufferbloat(increase) | Conclusion::LowLatency(increase) => {
-            (Some(increase.phase) == diagnosis.headline_phase).then_some(increase)
+        Conclusion::LowerBound(bound) if Some(bound.phase) == diagnosis.headline_phase => {
+            match &bound.cause {
+                BoundCause::StillGrowing { end, .. } => Some(*end),
+                BoundCause::NotReached { .. } => None,
+            }
         }
         _ => None,
     })
 }
 
+/// What ended a phase too early.
+pub(crate) const fn limit(end: PhaseEnd) -> &'static str {
+    match end {
+        PhaseEnd::ByteLimit => "the data cap",
+        PhaseEnd::Aborted => "the interruption",
+        PhaseEnd::TimeLimit | PhaseEnd::Settled => "the time limit",
+    }
+}
+
+fn still_growing(end: PhaseEnd, lag_s: f64) -> String {
+    format!(
+        "Latency was still growing when {} ended the load: lag when busy is at least {}.",
+        limit(end),
+        lag(lag_s)
+    )
+}
+
 fn bloated(diagnosis: &Diagnosis) -> Verdict {
-    let headline = headline_increase(diagnosis).map(|increase| {
-        let (idle, loaded) = (increase.idle_p50_s, increase.loaded_p90_s);
-        let times = loaded / idle.max(1e-6);
-        let times = if times < MAX_FACTOR { format!(" ({times:.0} times)") } else { String::new() };
-        format!(
-            "{} makes this line slow: latency rises from {} to {}{times}.",
-            doing(increase.phase),
-            milliseconds(idle),
-            milliseconds(loaded),
-        )
-    });
-    let sizes = buffers(diagnosis).map(|(direction, size)| in_front(direction, size));
-    let starved = diagnosis.findings.iter().find(|f| f.kind() == FindingKind::AckStarvation);
-    let starved = starved.map(|finding| crate::finding(finding, None));
-    let sentences = sizes.chain(starved).chain(impact(diagnosis)).chain([advice(diagnosis)]);
-    Verdict { headline: headline.unwrap_or_default(), sentences: sentences.collect() }
-}
-
-/// The buffers of bloated directions.
-fn buffers(diagnosis: &Diagnosis) -> impl Iterator<Item = (Direction, &BufferSize)> {
-    diagnosis.findings.iter().filter_map(|finding| match &finding.conclusion {
-        Conclusion::BufferSize(size) if size.is_bloated => Some((finding.direction?, size)),
-        _ => None,
-    })
-}
-
-fn in_front(direction: Direction, size: &BufferSize) -> String {
-    format!(
-        "A queue of about {} builds up in front of the {} {}: every packet waits behind it, up to {}.",
-        bytes(size.ip_bytes),
-        rate(size.rate_bits_per_second),
-        if direction == Direction::Up { "uplink" } else { "downlink" },
-        milliseconds(size.delay_p99_s)
-    )
-}
-
-/// What a call, a game and a page are like, idle and under load.
-fn impact(diagnosis: &Diagnosis) -> Option<String> {
-    let idle = diagnosis.phases.iter().find(|p| p.kind == PhaseKind::Idle)?;
-    let loaded = headline_summary(diagnosis)?;
-    let (before, after) = (idle.impact?, loaded.impact?);
-    let page = before.page_load_s.zip(after.page_load_s);
-    let page =
-        page.map(|(b, a)| format!("; a web page takes about {} instead of {}", seconds(a), seconds(b)));
-    Some(format!(
-        "Under this load a voice call would be {} (MOS {:.1}, idle {:.1}); games: {}{}.",
-        after.call.words(),
-        after.call.mos,
-        before.call.mos,
-        after.game.words(),
-        page.unwrap_or_default()
-    ))
-}
-
-/// The phase that the headline is about.
-fn headline_summary(diagnosis: &Diagnosis) -> Option<&PhaseSummary> {
-    let kind = diagnosis.headline_phase?;
-    diagnosis.phases.iter().find(|phase| phase.kind == kind)
-}
-
-fn advice(diagnosis: &Diagnosis) -> String {
-    let rates: Vec<String> = diagnosis.advice.iter().filter_map(shaper_rates).collect();
-    let rates = if rates.is_empty() { String::new() } else { format!(" ({})", rates.join("; ")) };
-    let [low, high] = SHAPER_RATE_RATIO.map(|share| share * 100.0);
-    format!(
-        "To try: on the router, turn on smart queue management (fq_codel or CAKE) at {low:.0} to {high:.0} % of the line's \
-         rate{rates}, then test again."
-    )
-}
-
-/// `upload: 2.54 Mbit/s to 2.84 Mbit/s`.
-fn shaper_rates(remedy: &Remedy) -> Option<String> {
-    let Remedy::Shape { direction, min_bits_per_second, max_bits_per_second } = remedy else { return None };
-    let (min, max) = (rate((*min_bits_per_second)?), rate((*max_bits_per_second)?));
-    Some(match direction {
-        Some(Direction::Up) => format!("upload: {min} to {max}"),
-        Some(Direction::Down) => format!("download: {min} to {max}"),
-        None => format!("{min} to {max}"),
-    })
-}
-
-fn healthy(diagnosis: &Diagnosis) -> Verdict {
-    let headline = headline_increase(diagnosis).map(|increase| {
-        format!(
-            "This line stays responsive under load: latency goes from {} idle to {}.",
-            milliseconds(increase.idle_p50_s),
-            milliseconds(increase.loaded_p90_s)
-        )
-    });
-    let caveat: Option<&Finding> = diagnosis.findings.iter().find(|f| f.kind() == FindingKind::LowerBound);
-    let caveat = caveat.map(|finding| crate::finding(finding, None));
-    let sentences = throughput(diagnosis).into_iter().chain(impact(diagnosis)).chain(caveat);
-    Verdict { headline: headline.unwrap_or_default(), sentences: sentences.collect() }
-}
-
-fn throughput(diagnosis: &Diagnosis) -> Option<String> {
-    let of = |kind| diagnosis.phases.iter().find(|phase| phase.kind == kind);
-    let up = of(PhaseKind::Up).and_then(|phase| phase.goodput_up_bits_per_second);
-    let down = of(PhaseKind::Down).and_then(|phase| phase.goodput_down_bits_per_second);
-    let up = up.map(|value| format!("{} up", rate(value)));
-    let down = down.map(|value| format!("{} down", rate(value)));
-    let parts: Vec<String> = up.into_iter().chain(down).collect();
-    (!parts.is_empty()).then(|| format!("Throughput during the test: {}.", parts.join(", ")))
-}
-
-fn captured_bloat(capture: &Capture, diagnosis: &Diagnosis) -> Verdict {
-    let Some(queue) = capture.queues.first() else {
-        return Verdict { headline: String::new(), sentences: Vec::new() };
+    let consequence = diagnosis.headline_phase.and_then(|phase| consequence(diagnosis, phase));
+    let Some(increase) = headline_increase(diagnosis) else {
+        let headline = "Everything waits when the line is busy.".to_string();
+        return Verdict::new(Level::Bad, headline, consequence);
     };
-    let headline = format!(
-        "{} filled {}{}: packets behind it waited {} (median), {} (p95).",
-        who(capture, queue),
-        manager(queue),
-        size(queue),
+    let lag_s = increase.lag_s();
+    if let Some(end) = growing(diagnosis) {
+        return Verdict::new(Level::AtLeastBad, still_growing(end, lag_s), consequence);
+    }
+    let load = match increase.phase {
+        PhaseKind::Up => "Your upload",
+        PhaseKind::Down => "Your download",
+        _ => "Uploading and downloading at once",
+    };
+    let headline = format!("{load} makes everything wait: {} when busy.", lag(lag_s));
+    Verdict::new(Level::Bad, headline, consequence)
+}
+
+/// Latency stays low, but loss, outages or a short test may still spoil the line.
+fn healthy(diagnosis: &Diagnosis) -> Verdict {
+    let lag_s = headline_increase(diagnosis).map_or(0.0, LatencyIncrease::lag_s);
+    let lag = lag(lag_s);
+    if let Some(loss) = worst_loss(diagnosis) {
+        let call = diagnosis.phase(loss.phase).and_then(|phase| phase.impact).map(|impact| impact.call);
+        let broken = call.is_some_and(|call| call.r_factor < BROKEN_CALL_R);
+        let headline = format!(
+            "This line loses packets: {} of the probes {}. Lag when busy is {lag}.",
+            percent(loss_ratio(loss)),
+            while_doing(loss.phase)
+        );
+        let level = if broken { Level::Bad } else { Level::Fair };
+        return Verdict::new(level, headline, consequence(diagnosis, loss.phase));
+    }
+    let phase = diagnosis.headline_phase;
+    let noticed = phase.and_then(|phase| crate::impact::noticed(diagnosis, phase));
+    let consequence = phase.and_then(|phase| consequence(diagnosis, phase));
+    let idle = headline_increase(diagnosis).map(|i| format!(" (idle {})", milliseconds(i.idle_p50_s)));
+    let idle = idle.unwrap_or_default();
+    let (level, headline) = if let Some(outage) = longest_outage(diagnosis) {
+        let stalled = format!(
+            "This line stalled for {} {}. Otherwise lag when busy is {lag}.",
+            seconds(outage.longest_s),
+            while_doing(outage.phase)
+        );
+        (Level::Fair, stalled)
+    } else if let Some(end) = growing(diagnosis) {
+        (Level::Fair, still_growing(end, lag_s))
+    } else if noticed.is_some() {
+        (Level::Fair, format!("This line slows down when busy: {lag}{idle}."))
+    } else {
+        (Level::Good, format!("This line stays responsive: {lag} when busy{idle}."))
+    };
+    Verdict::new(level, headline, consequence)
+}
+
+fn loss_ratio(loss: &ProbeLoss) -> f64 {
+    loss.lost_packets as f64 / loss.sent_packets.max(1) as f64
+}
+
+fn worst_loss(diagnosis: &Diagnosis) -> Option<&ProbeLoss> {
+    let losses = diagnosis.findings.iter().filter_map(|finding| match &finding.conclusion {
+        Conclusion::ProbeLoss(loss) => Some(loss),
+        _ => None,
+    });
+    losses.max_by(|a, b| loss_ratio(a).total_cmp(&loss_ratio(b)))
+}
+
+fn longest_outage(diagnosis: &Diagnosis) -> Option<&Outage> {
+    let outages = diagnosis.findings.iter().filter_map(|finding| match &finding.conclusion {
+        Conclusion::Outage(outage) => Some(outage),
+        _ => None,
+    });
+    outages.max_by(|a, b| a.longest_s.total_cmp(&b.longest_s))
+}
+
+fn captured_bloat(capture: &Capture) -> Verdict {
+    let Some(queue) = capture.queues.first() else {
+        return Verdict::new(Level::Bad, String::new(), None);
+    };
+    let headline = format!("{} filled {}{}.", who(capture, queue), manager(queue), size(queue));
+    let waited = format!(
+        "Packets in this queue waited {} (median), {} (p95).",
         milliseconds(queue.delay.median_s),
         milliseconds(queue.delay.p95_s)
     );
-    let path = queue.base_rtt_s.map(|base| base_rtt(queue, base));
-    let found = format!("The queue is {}.", place(queue));
-    let to_try = diagnosis.advice.iter().find_map(shaper_rates).zip(queue.rate_bits_per_second);
-    let to_try = to_try.map(|(rates, link)| {
-        format!(
-            "A {} buffer would be only {}. To try: shape to {rates} just in front of the link with CAKE or fq_codel, then capture again.",
-            milliseconds(MODEST_S),
-            bytes(MODEST_S * link.value / 8.0)
-        )
-    });
-    Verdict { headline, sentences: path.into_iter().chain([found]).chain(to_try).collect() }
-}
-
-fn base_rtt(queue: &CapturedQueue, base: f64) -> String {
-    let times = (queue.delay.median_s + base) / base.max(1e-6);
-    let times = if times < MAX_FACTOR {
-        format!("; under this load it is {times:.0} times that")
-    } else {
-        String::new()
-    };
-    format!("The base round-trip time of the path is {}{times}.", milliseconds(base))
+    Verdict::new(Level::Bad, headline, Some(waited))
 }
 
 fn captured_health(capture: &Capture) -> Verdict {
     let headline = capture.queues.first().map(|queue| {
         format!(
-            "No bufferbloat: the longest queue was {} (median), {} (p95), {}.",
+            "No bufferbloat: the longest queue delayed packets by {} (median), {} (p95).",
             milliseconds(queue.delay.median_s),
-            milliseconds(queue.delay.p95_s),
-            place(queue)
+            milliseconds(queue.delay.p95_s)
         )
     });
-    Verdict { headline: headline.unwrap_or_default(), sentences: Vec::new() }
+    Verdict::new(Level::Good, headline.unwrap_or_default(), None)
 }

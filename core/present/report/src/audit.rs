@@ -1,6 +1,8 @@
-//! An audit of a host for a terminal: the problems, ranked, each with its calculation, remedy and undo; then what is no problem.
-use crate::Style;
-use crate::terminal::{Ink, Table, cells, clean, left, right, wrap};
+//! An audit of a host for a terminal: the problems, ranked, each with its calculation, remedy and
+//! undo; then what is no problem.
+use crate::screen::{Screen, block};
+use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
+use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,26 +25,33 @@ pub struct Audited<'a> {
     pub all: bool,
 }
 
-/// The audit as text.
+/// The audit as text: the verdict, the interfaces, the problems by rank, and what is no problem.
 pub fn audit(audited: &Audited<'_>, columns: u16, style: Style) -> String {
+    let screen = Screen::new(columns, style);
     let columns = usize::from(columns).max(40);
-    let mut lines = heading(audited.host, columns, style);
+    let mut lines = screen.verdict(&audit_verdict(audited.diagnosis));
+    if style.detail == Detail::Quiet {
+        return finish(&lines, style);
+    }
+    lines.extend(block(heading(audited.host, columns, style)));
     let findings = &audited.diagnosis.findings;
     let is_problem = |finding: &&Finding| audited.all || finding.kind() != FindingKind::HarmlessQueue;
     let (problems, harmless): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(is_problem);
     for (number, finding) in (1..).zip(problems) {
-        lines.push(String::new());
-        lines.extend(problem(number, finding, audited.host.observed.is_some(), columns, style));
+        lines.extend(block(problem(number, finding, audited.host.observed.is_some(), columns, style)));
     }
-    lines.push(String::new());
-    if !harmless.is_empty() {
-        lines.push(style.ink(Ink::Dim, "no problem (--all shows what to change there):"));
+    if !harmless.is_empty() && style.detail == Detail::Normal {
+        let places = if harmless.len() == 1 { "place is" } else { "places are" };
+        let text = format!("{} other {places} no problem (-v lists them).", harmless.len());
+        lines.extend(block(wrap(&text, columns, 0)));
+    } else if !harmless.is_empty() {
+        let mut list: Vec<String> =
+            harmless.iter().flat_map(|found| no_problem(found, columns, style)).collect();
+        list.insert(0, style.ink(Ink::Dim, "No problem (--all shows what to change there):"));
+        lines.extend(block(list));
+        lines.extend(wrap(&not_here(findings), columns, 2).iter().map(|line| style.ink(Ink::Dim, line)));
     }
-    lines.extend(harmless.iter().flat_map(|finding| no_problem(finding, columns, style)));
-    lines.extend(wrap(&not_here(findings), columns, 2).iter().map(|line| style.ink(Ink::Dim, line)));
-    lines.push(String::new());
-    lines.extend(wrap(&audit_verdict(audited.diagnosis), columns, 2));
-    lines.join("\n") + "\n"
+    finish(&lines, style)
 }
 
 fn heading(host: &HostAudit, columns: usize, style: Style) -> Vec<String> {
@@ -71,9 +80,9 @@ fn interface_cells(interface: &AuditedInterface) -> [String; 4] {
 
 fn observation(observed: Option<&ObservedSpan>) -> String {
     match observed {
-        None => "not observed under load (run with --observe 10s while the link is busy)".to_string(),
+        None => "Not observed under load. To observe it while the link is busy: --observe 10s".to_string(),
         Some(observed) => {
-            format!("observed for {}, {} samples", seconds(observed.span_s), observed.sample_count)
+            format!("Observed for {}, {} samples.", seconds(observed.span_s), observed.sample_count)
         }
     }
 }
@@ -84,7 +93,7 @@ fn not_here(findings: &[Finding]) -> String {
     let missing = QueueKind::ALL.iter().filter(|kind| !is_here(**kind));
     let names: Vec<String> =
         missing.map(|kind| format!("{} [{}]", queue_name(*kind), kind.number())).collect();
-    format!("not on this host, or not readable: {}", names.join(", "))
+    format!("Not on this host, or not readable: {}.", names.join(", "))
 }
 
 /// The queue point and its interface; then its figures, the reason, and what to do.
@@ -93,12 +102,18 @@ fn problem(number: usize, finding: &Finding, is_observed: bool, columns: usize, 
     let (mark, ink) = match finding.kind() {
         FindingKind::DarkBuffer => ("dark", Ink::Fair),
         FindingKind::HarmlessQueue => ("no problem", Ink::Good),
-        FindingKind::UnreadableQueue => ("unknown", Ink::Latency),
+        FindingKind::UnreadableQueue => ("unknown", Ink::Fair),
         _ => ("BAD", Ink::Bad),
     };
     let title = format!("{number:>2}. {}", title(point, ": "));
-    let room = columns.saturating_sub(cells(&title)).max(cells(mark) + 2);
-    let mut lines = Vec::from([style.ink(Ink::Bold, &title) + &style.ink(ink, &right(mark, room))]);
+    let room = columns.saturating_sub(cells(&title));
+    let mut lines = if room >= cells(mark) + 2 {
+        Vec::from([style.ink(Ink::Bold, &title) + &style.ink(ink, &right(mark, room))])
+    } else {
+        let titles = wrap(&title, columns, 4);
+        let mark = style.ink(ink, &right(mark, columns));
+        titles.iter().map(|line| style.ink(Ink::Bold, line)).chain([mark]).collect()
+    };
     let body = columns.saturating_sub(4);
     let mut add =
         |text: &str| lines.extend(wrap(&clean(text), body, 0).iter().map(|line| format!("    {line}")));
@@ -124,18 +139,18 @@ fn title(point: &QueuePoint, separator: &str) -> String {
 
 fn figures(point: &QueuePoint, is_observed: bool) -> Vec<String> {
     let mut lines = Vec::new();
-    let super_packets = point.worst_of_super_packets.iter().map(|worst| ("of super-packets", worst));
-    for (what, worst) in point.worst.iter().map(|worst| ("at most", worst)).chain(super_packets) {
+    let super_packets = point.worst_of_super_packets.iter().map(|worst| ("with super-packets", worst));
+    for (what, worst) in point.worst.iter().map(|worst| ("max", worst)).chain(super_packets) {
         lines.push(format!("{what} {} = {}", queue_delay(worst.delay_s), calculation(worst)));
     }
     let timer = point.timer_s.filter(|timer_s| *timer_s > 0.0);
-    lines.extend(timer.map(|timer_s| format!("and {} by its timer", queue_delay(timer_s))));
+    lines.extend(timer.map(|timer_s| format!("plus {} from its timer", queue_delay(timer_s))));
     lines.extend(match (point.observed_bytes, point.observed_delay_s) {
         (Some(most), Some(delay_s)) => {
             Some(format!("observed: {} = {}", queue_delay(delay_s), bytes(most as f64)))
         }
         (Some(most), None) => Some(format!("observed: {}", bytes(most as f64))),
-        (None, _) if is_observed && point.worst.is_some() => Some("observed: not visible".to_string()),
+        (None, _) if is_observed && point.worst.is_some() => Some("observed: not measurable".to_string()),
         _ => None,
     });
     let is_compared = point.worst.is_some() || point.queue.kind() == QueueKind::LinkBeyond;
@@ -146,9 +161,12 @@ fn figures(point: &QueuePoint, is_observed: bool) -> Vec<String> {
 fn arrivals(ratio: f64) -> String {
     if ratio > 1.0 {
         let times = if ratio < 9.95 { format!("{ratio:.1}") } else { thousands(ratio) };
-        format!("packets can arrive {times} times as fast as they leave")
+        format!("arrival rate: up to {times} times the rate at which it drains")
     } else {
-        format!("packets arrive at {} of the rate at which they leave: they do not wait here", percent(ratio))
+        format!(
+            "arrival rate: {} of the rate at which it drains, so packets do not wait here",
+            percent(ratio)
+        )
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_text::thousands;
 
-/// A range of values, where in it a value lies, and the values that are labelled.
+/// A range of values, where in it a value lies, and the values that are labeled.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Axis {
     low: f64,
@@ -13,8 +13,8 @@ pub(crate) struct Axis {
     ticks: Vec<f64>,
 }
 
-/// A range this much wider than its lowest value is drawn on a logarithmic axis: on a linear one the low values would
-/// lie on its edge.
+/// A range this much wider than its lowest value is drawn on a logarithmic axis: on a linear one
+/// the low values would lie on its edge.
 const LOG_FROM: f64 = 50.0;
 
 /// Room above the largest value, so that a curve does not touch the edge.
@@ -68,7 +68,7 @@ impl Axis {
         };
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
-    /// Labelled values, ascending.
+    /// Labeled values, ascending.
     pub(crate) fn ticks(&self) -> &[f64] {
         &self.ticks
     }

@@ -1,54 +1,28 @@
-//! A run made of captures, on a terminal.
+//! Tables of a run made of captures, on a terminal.
 use crate::Style;
-use crate::sections::{WIDEST_TEXT, charts, finding_lines, notes_and_verdict};
+use crate::screen::block;
 use crate::terminal::{Ink, Table, clean, wrap};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use fathom_diagnose::Diagnosis;
-use fathom_run::{
-    Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Finding, Limits, ProbeKind, Run,
-};
+use fathom_run::{Capture, CaptureSource, CapturedAnswers, CapturedFlow, CapturedSide, Limits, ProbeKind};
 use fathom_text::{bytes, milliseconds, milliseconds_bare, percent, rate, seconds, thousands};
 
 /// Rows of the table of flows.
 const FLOWS: usize = 10;
-/// A narrower terminal gets no charts.
-const CHART_COLUMNS: usize = 60;
 
-/// Sources, flows, charts, findings with their frames, and last the verdict.
-pub(crate) fn summary(
-    run: &Run,
-    capture: &Capture,
-    diagnosis: &Diagnosis,
-    columns: usize,
-    style: Style,
-) -> Vec<String> {
-    let text_columns = columns.min(WIDEST_TEXT);
+/// Sources, flows, replies and hops.
+pub(crate) fn tables(capture: &Capture, columns: usize, text_columns: usize, style: Style) -> Vec<String> {
     let mut lines: Vec<String> = capture.sources.iter().map(|source| of_source(source, style)).collect();
-    lines.push(String::new());
     if capture.flows.iter().any(|flow| flow.sent.iter().any(|side| side.payload_bytes > 0)) {
-        lines.extend(flow_table(capture, style).lines(columns, style));
+        lines.extend(block(flow_table(capture, style).lines(columns, style)));
         lines.extend(more_flows(capture).map(|text| style.ink(Ink::Dim, &text)));
     }
     lines.extend(capture.answers.iter().flat_map(|answers| wrap(&of_answers(answers), text_columns, 2)));
     if !capture.hops.is_empty() {
-        lines.push(String::new());
-        lines.extend(hop_table(capture, style).lines(columns, style));
+        lines.extend(block(hop_table(capture, style).lines(columns, style)));
     }
-    lines.push(String::new());
-    if columns >= CHART_COLUMNS {
-        lines.extend(charts(run, diagnosis, text_columns, style));
-        lines.push(String::new());
-    }
-    for finding in &diagnosis.findings {
-        lines.extend(finding_lines(finding, run, text_columns, style));
-        lines.extend(support(finding, text_columns).iter().map(|line| style.ink(Ink::Dim, line)));
-    }
-    lines.extend(notes_and_verdict(run, diagnosis, text_columns, style));
-    // Parts that have nothing to say leave no gap.
-    lines.dedup_by(|next, before| next.is_empty() && before.is_empty());
     lines
 }
 
@@ -87,7 +61,7 @@ fn of_answers(answers: &CapturedAnswers) -> String {
 /// One row for each direction of a flow that carried something, the largest flows first.
 fn flow_table(capture: &Capture, style: Style) -> Table {
     let mut table = Table::new();
-    table.head(&["flow", "payload", "goodput", "RTT min", "p50", "p95", "max", "again", "held back by"]);
+    table.head(&["flow", "payload", "goodput", "RTT min", "p50", "p95", "max", "retrans.", "limited by"]);
     table.head(&["", "", "", "ms", "ms", "ms", "ms", "packets", ""]);
     for flow in capture.flows.iter().take(FLOWS) {
         for end in (0..2).filter(|end| flow.sent[*end].payload_bytes > 0) {
@@ -120,8 +94,8 @@ fn row(flow: &CapturedFlow, end: usize, style: Style) -> Vec<(String, Option<Ink
 /// One row from each capture to the next, both ways.
 fn hop_table(capture: &Capture, style: Style) -> Table {
     let mut table = Table::new();
-    table.head(&["between", "packets", "lost", "least", "more: p50", "p95", "max", "routers", "clock"]);
-    table.head(&["", "in both", "", "ms", "ms", "ms", "ms", "", "ms apart"]);
+    table.head(&["between", "packets", "lost", "min", "added: p50", "p95", "max", "routers", "clock"]);
+    table.head(&["", "in both", "", "ms", "ms", "ms", "ms", "", "offset, ms"]);
     let none = || style.pick("–", "-").to_string();
     for hop in &capture.hops {
         let [from, to] = &hop.captures;
@@ -169,21 +143,4 @@ fn more_flows(capture: &Capture) -> Option<String> {
     let shown = capture.flows.len().min(FLOWS) as u64;
     let more = capture.flow_count.saturating_sub(shown);
     (more > 0).then(|| format!("and {} more flows", thousands(more as f64)))
-}
-
-/// The frames that a finding rests on, and what would refute it.
-fn support(finding: &Finding, columns: usize) -> Vec<String> {
-    let frames: Vec<String> = finding.frames.iter().map(ToString::to_string).collect();
-    let mut lines = Vec::new();
-    if !frames.is_empty() {
-        lines.extend(wrap(&format!("  frames {}", frames.join(", ")), columns, 4));
-    }
-    for alternative in &finding.alternatives {
-        lines.extend(wrap(
-            &format!("  unless: {}", clean(&fathom_prose::alternative(alternative))),
-            columns,
-            4,
-        ));
-    }
-    lines.iter().map(|line| if line.starts_with(' ') { line.clone() } else { format!("  {line}") }).collect()
 }

@@ -63,7 +63,8 @@ impl Canvas {
         let cell = &mut self.cells[y / down * self.columns + x / across];
         // Braille numbers its dots 1 2 3 7 down the left and 4 5 6 8 down the right side.
         let bit = [[0, 1, 2, 6], [3, 4, 5, 7]][x % across][y % down];
-        // In a cell that two curves share each keeps its dots; the colour is that of the one on top.
+        // In a cell that two curves share, each keeps its dots; the color is that of the upper
+        // curve.
         cell.dots |= 1 << bit;
         (cell.ink, cell.mark) = (Some(ink), mark);
     }
@@ -75,7 +76,8 @@ impl Canvas {
         let mut before: Option<(usize, usize)> = None;
         for c in columns {
             let [low, mid, high] = [c.low, c.mid, c.high].map(|v| self.row_of(axis.position(v)));
-            // Columns may be empty where values are sparse: a line joins the two sides, but not over a phase without.
+            // Columns may be empty where values are sparse: a line joins the two sides, but not
+            // over a phase without.
             before = before.filter(|(x, _)| c.index - x <= 2 + self.width() / BRIDGE);
             let from = before.map_or(mid, |(_, row)| row);
             let first = before.map_or(c.index, |(x, _)| x + 1);

@@ -7,8 +7,8 @@ use fathom_units::Direction;
 
 const HEAD: &str = "metric,direction,flow,scope,phase,time_s,value,unit,censored\n";
 
-/// Tidy CSV (RFC 4180, `\n`): each row one observation, `value` in `unit`, which is also the last word of `metric`.
-/// Where `censored` is 1, the value is a lower bound.
+/// Tidy CSV (RFC 4180, `\n`): each row one observation, `value` in `unit`, which is also the last
+/// word of `metric`. Where `censored` is 1, the value is a lower bound.
 pub fn csv(run: &Run) -> String {
     let mut text = String::from(HEAD);
     for series in &run.series {

@@ -71,13 +71,15 @@ impl Curve {
     pub(crate) fn median(&self) -> f64 {
         median(self.points.iter().map(|p| p.1)).unwrap_or(0.0)
     }
-    /// The top of an axis on which rare spikes are cut off: data that waited for a lost packet arrive all at once.
+    /// The top of an axis on which rare spikes are cut off: data that waited for a lost packet
+    /// arrive all at once.
     pub(crate) fn high_without_spikes(&self) -> f64 {
         let values = sorted(self.points.iter().map(|p| p.1));
         let at = |p| percentile_of_sorted(&values, p).unwrap_or(0.0);
         at(1.0).min(1.25 * at(0.95))
     }
-    /// The points between `start` and `end` in `count` columns; columns without points are left out.
+    /// The points between `start` and `end` in `count` columns; columns without points are left
+    /// out.
     pub(crate) fn columns(&self, start: f64, end: f64, count: usize) -> Vec<Column> {
         let width = (end - start) / count.max(1) as f64;
         let index = |t: f64| (((t - start) / width) as usize).min(count.saturating_sub(1));

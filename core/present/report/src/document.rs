@@ -1,22 +1,25 @@
-//! The JSON document of a result: the run or other data, and what it shows. Described by `docs/schema/result.schema.json`.
+//! The JSON document of a result: the run or other data, and what it shows. Described by
+//! `docs/schema/result.schema.json`.
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use fathom_diagnose::{Diagnosis, Health, PhaseSummary};
+use fathom_prose::Level;
 use fathom_run::{
     Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run, SCHEMA_VERSION,
 };
 use fathom_stats::{Bounded, Summary as Statistics};
 use fathom_units::Direction;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 /// A run as a program reads it. Numbers have their unit as the last word of their name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Document<'a> {
+    /// How bad it is.
+    pub verdict: Verdict<'a>,
     /// The few numbers that matter.
     pub summary: Summary,
-    /// Healthy, bloated, or why neither.
-    pub verdict: Verdict<'a>,
     /// All findings, the weightiest first.
     pub findings: &'a [Finding],
     /// What to do.
@@ -26,10 +29,18 @@ pub struct Document<'a> {
     pub run: &'a Run,
 }
 
-/// Whether the line is bloated.
+/// How bad it is: what people notice, and whether the line is bloated.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Verdict<'a> {
-    /// In one word.
+    /// What people notice, in one word; absent for commands that judge no line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<&'static str>,
+    /// One or two sentences for a person.
+    pub headline: String,
+    /// What calls, games and web pages are like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consequence: Option<String>,
+    /// Whether the line is bloated.
     pub health: Health,
     /// Why the run is invalid or inconclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,18 +53,35 @@ pub struct Verdict<'a> {
 /// The few numbers that matter.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Summary {
-    /// One sentence for a person.
-    pub headline: String,
-    /// Worst grade of the phases with load.
+    /// Lag when busy of an upload: 90th percentile under load less the idle median.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub grade: Option<Grade>,
+    pub lag_up_s: Option<f64>,
+    /// Lag when busy of a download.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lag_down_s: Option<f64>,
+    /// Lag when busy of both at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lag_both_s: Option<f64>,
+    /// Idle latency, median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_p50_s: Option<f64>,
+    /// Goodput up, of the upload alone if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_up_bits_per_second: Option<f64>,
+    /// Goodput down, of the download alone if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_down_bits_per_second: Option<f64>,
     /// Lowest responsiveness of the phases with load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub responsiveness_rpm: Option<f64>,
+    /// Worst grade of the phases with load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
     /// The metric that latencies are of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_metric: Option<Metric>,
-    /// Rate of the line as IP packets, where a queue showed it; in front of a captured link with Ethernet headers.
+    /// Rate of the line as IP packets, where a queue showed it; in front of a captured link with
+    /// Ethernet headers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Capacity>,
     /// Each phase, in order of time.
@@ -123,7 +151,8 @@ pub struct Phase {
     pub page_load_s: Option<f64>,
 }
 
-/// Percentiles of latency; those named in `lower_bounds` fall on a lost probe, and are at least so much.
+/// Percentiles of latency; those named in `lower_bounds` fall on a lost probe, and are at least so
+/// much.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Latency {
     /// Probes.
@@ -148,44 +177,105 @@ pub struct Latency {
 
 /// The document of a run.
 pub fn document<'a>(run: &'a Run, diagnosis: &'a Diagnosis) -> Document<'a> {
+    let words = fathom_prose::verdict(run, diagnosis);
+    let level = Some(words.level.name());
     Document {
-        summary: summary(fathom_prose::verdict(run, diagnosis).headline, diagnosis),
-        verdict: verdict(diagnosis),
+        verdict: Verdict { consequence: words.consequence, ..verdict(level, words.headline, diagnosis) },
+        summary: summary(diagnosis),
         findings: &diagnosis.findings,
         advice: &diagnosis.advice,
         run,
     }
 }
 
-/// The document of a command whose result is no run: the members of [`Document`], and `data` as the member `name`.
+/// The document of a command whose result is no run: the members of [`Document`] in their order,
+/// and the data of the command.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CommandDocument {
+    members: [(&'static str, Value); 8],
+}
+
+impl CommandDocument {
+    /// A member by its name; null if there is none.
+    pub fn get(&self, name: &str) -> &Value {
+        self.members.iter().find(|(member, _)| *member == name).map_or(&Value::Null, |(_, value)| value)
+    }
+}
+
+impl Serialize for CommandDocument {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.members.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// As JSON; `{:#}` on many lines.
+impl fmt::Display for CommandDocument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text =
+            if f.alternate() { serde_json::to_string_pretty(self) } else { serde_json::to_string(self) };
+        f.write_str(&text.map_err(|_| fmt::Error)?)
+    }
+}
+
+/// The document of a command, with `data` as the member `name`.
 pub fn command_document(
     command: &str,
     headline: String,
     diagnosis: &Diagnosis,
-    (name, data): (&str, impl Serialize),
-) -> Value {
-    json!({
-        "schema_version": SCHEMA_VERSION,
-        "tool_version": env!("CARGO_PKG_VERSION"),
-        "command": command,
-        "summary": summary(headline, diagnosis),
-        "verdict": verdict(diagnosis),
-        "findings": diagnosis.findings,
-        "advice": diagnosis.advice,
-        name: data,
-    })
+    (name, data): (&'static str, impl Serialize),
+) -> CommandDocument {
+    let level = matches!(diagnosis.health, Health::Healthy | Health::Bloated)
+        .then(|| Level::of(diagnosis.health).name());
+    CommandDocument {
+        members: [
+            ("schema_version", json!(SCHEMA_VERSION)),
+            ("tool_version", json!(env!("CARGO_PKG_VERSION"))),
+            ("command", json!(command)),
+            ("verdict", json!(verdict(level, headline, diagnosis))),
+            ("summary", json!(summary(diagnosis))),
+            ("findings", json!(diagnosis.findings)),
+            ("advice", json!(diagnosis.advice)),
+            (name, json!(data)),
+        ],
+    }
 }
 
-const fn verdict(diagnosis: &Diagnosis) -> Verdict<'_> {
-    Verdict { health: diagnosis.health, reason: diagnosis.reason.as_ref(), phase: diagnosis.headline_phase }
-}
-
-fn summary(headline: String, diagnosis: &Diagnosis) -> Summary {
-    let rpm = diagnosis.loaded().filter_map(|phase| phase.rpm.as_ref());
-    Summary {
+fn verdict<'a>(level: Option<&'static str>, headline: String, diagnosis: &'a Diagnosis) -> Verdict<'a> {
+    Verdict {
+        level,
         headline,
-        grade: diagnosis.grade,
+        consequence: None,
+        health: diagnosis.health,
+        reason: diagnosis.reason.as_ref(),
+        phase: diagnosis.headline_phase,
+    }
+}
+
+fn summary(diagnosis: &Diagnosis) -> Summary {
+    let rpm = diagnosis.loaded().filter_map(|phase| phase.rpm.as_ref());
+    let lag = |phase| {
+        diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+            Conclusion::Bufferbloat(increase) | Conclusion::LowLatency(increase)
+                if increase.phase == phase =>
+            {
+                Some(increase.lag_s())
+            }
+            _ => None,
+        })
+    };
+    let goodput = |kind, of: fn(&PhaseSummary) -> Option<f64>| {
+        let alone = diagnosis.phase(kind).and_then(of);
+        alone.or_else(|| diagnosis.phase(PhaseKind::Both).and_then(of))
+    };
+    Summary {
+        lag_up_s: lag(PhaseKind::Up),
+        lag_down_s: lag(PhaseKind::Down),
+        lag_both_s: lag(PhaseKind::Both),
+        idle_p50_s: diagnosis.phase(PhaseKind::Idle).and_then(|phase| Some(phase.latency?.p50.value)),
+        goodput_up_bits_per_second: goodput(PhaseKind::Up, |phase| phase.goodput_up_bits_per_second),
+        goodput_down_bits_per_second: goodput(PhaseKind::Down, |phase| phase.goodput_down_bits_per_second),
         responsiveness_rpm: rpm.map(|rpm| rpm.per_minute).min_by(f64::total_cmp),
+        grade: diagnosis.grade,
         latency_metric: diagnosis.latency_source,
         capacity: capacity(&diagnosis.findings),
         phases: diagnosis.phases.iter().map(phase).collect(),

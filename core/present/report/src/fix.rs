@@ -1,10 +1,15 @@
-//! A fix as a part of its JSON document and as a table. The document is described by `docs/schema/result.schema.json`.
+//! A fix as a part of its JSON document and as a table. The document is described by
+//! `docs/schema/result.schema.json`.
 use crate::document::{Phase, phase};
+use crate::screen::Screen;
+use crate::terminal::{Ink, finish};
+use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
-use fathom_run::PhaseKind;
+use fathom_prose::lag;
+use fathom_run::{Conclusion, PhaseKind};
 use fathom_shape::fix::{Outcome, Report};
 use fathom_shape::knee::Trial;
 use fathom_text::{milliseconds, percent, rate};
@@ -140,6 +145,52 @@ pub fn phases(diagnosis: &Diagnosis) -> Vec<Phase> {
     diagnosis.phases.iter().map(phase).collect()
 }
 
+/// The end of a fix with a search: how it ended, what changed, and the latency and goodput of each
+/// load.
+pub fn fix_screen(
+    headline: &str,
+    outcome: Outcome,
+    before: &Diagnosis,
+    after: Option<&Diagnosis>,
+    (style, columns): (Style, u16),
+) -> String {
+    let screen = Screen::new(columns, style);
+    let (word, ink) = match outcome {
+        Outcome::Verified => ("FIXED", Ink::Good),
+        Outcome::NotNeeded => ("GOOD", Ink::Good),
+        Outcome::NotVerified => ("NOT FIXED", Ink::Bad),
+        Outcome::Planned => ("PLAN", Ink::Fair),
+    };
+    let after = after.filter(|_| outcome == Outcome::Verified);
+    let changed = after.map(|after| lags(before, after)).filter(|text| !text.is_empty());
+    let mut lines = screen.head(word, ink, headline, changed.as_deref());
+    if let Some(after) = after.filter(|_| style.detail != Detail::Quiet) {
+        lines.push(String::new());
+        lines.extend(fix_table(before, after).lines().map(ToString::to_string));
+    }
+    finish(&lines, style)
+}
+
+/// Lag when busy before and after: `Lag when busy: upload +966 ms to +8 ms.`
+fn lags(before: &Diagnosis, after: &Diagnosis) -> String {
+    let of = |diagnosis: &Diagnosis, phase| {
+        diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+            Conclusion::Bufferbloat(increase) | Conclusion::LowLatency(increase)
+                if increase.phase == phase =>
+            {
+                Some(lag(increase.lag_s()))
+            }
+            _ => None,
+        })
+    };
+    let phases = [(PhaseKind::Up, "upload"), (PhaseKind::Down, "download")];
+    let changes = phases
+        .into_iter()
+        .filter_map(|(phase, name)| Some(format!("{name} {} to {}", of(before, phase)?, of(after, phase)?)));
+    let changes: Vec<String> = changes.collect();
+    if changes.is_empty() { String::new() } else { format!("Lag when busy: {}.", changes.join(", ")) }
+}
+
 /// The line without a shaper: a row for each phase of its test.
 pub fn fix_baseline(diagnosis: &Diagnosis) -> String {
     let rows: Vec<String> = diagnosis.phases.iter().filter_map(baseline_row).collect();
@@ -162,15 +213,15 @@ const fn goodput_of(phase: &PhaseSummary, direction: Direction) -> Option<f64> {
 }
 
 /// Latency and goodput before and after, a row for each load.
-pub fn fix_table(before: &Diagnosis, after: &Diagnosis) -> String {
-    let mut text = format!("{:<6}{:>12}{:>12}    goodput\n", "", "before", "after");
+fn fix_table(before: &Diagnosis, after: &Diagnosis) -> String {
+    let mut text = format!("{:<8}{:>12}{:>12}    goodput\n", "median", "before", "after");
     for now in &after.phases {
         let earlier = before.phase(now.kind);
         let median = |of: Option<&PhaseSummary>| {
             of.and_then(|phase| phase.latency).map_or_else(|| "-".to_string(), |l| milliseconds(l.p50.value))
         };
         let (was, is, goodputs) = (median(earlier), median(Some(now)), goodputs(earlier, now));
-        text += &format!("{:<6}{was:>12}{is:>12}    {goodputs}\n", now.kind.name());
+        text += &format!("{:<8}{was:>12}{is:>12}    {goodputs}\n", now.kind.name());
     }
     text
 }

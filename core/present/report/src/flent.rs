@@ -1,8 +1,8 @@
 //! Flent's data file, format 4 (doc/data-format.rst of Flent).
 //!
-//! The run is given the name and the series of Flent's test `rrul_be`, four flows a direction with UDP and ICMP pings,
-//! so that all plots of that test work. Where only the other direction was loaded a goodput is zero; where nothing was
-//! loaded it is absent (null).
+//! The run is given the name and the series of Flent's test `rrul_be`, four flows a direction with
+//! UDP and ICMP pings, so that all plots of that test work. Where only the other direction was
+//! loaded a goodput is zero; where nothing was loaded it is absent (null).
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,7 +18,7 @@ const STEP_S: f64 = 0.2;
 /// Flows that the test has a name for.
 const FLOWS: usize = 4;
 
-/// One series on Flent's grid, and as it was measured.
+/// One series on Flent's grid, and with its measured times.
 struct Column {
     name: String,
     units: &'static str,
@@ -141,7 +141,8 @@ fn on_grid(column: &Column, run: &Run, (start, end): (f64, f64), steps: usize) -
 }
 
 impl Column {
-    /// A goodput of a direction that had no flow while the other had some. Flent would bridge a gap with a line.
+    /// A goodput of a direction that had no flow while the other had some. Flent would bridge a gap
+    /// with a line.
     fn is_zero_at(&self, run: &Run, at: f64) -> bool {
         let inside = |p: &&Phase| (p.start_ns as f64 / 1e9..p.end_ns as f64 / 1e9).contains(&at);
         let load = run.phases.iter().find(inside).and_then(|p| p.load.as_ref());
@@ -162,14 +163,16 @@ fn round(value: f64) -> f64 {
     libm::round(value * 1e6) / 1e6
 }
 
-/// A time as Flent reads it: with a fraction, which RFC 3339 leaves free. Another text becomes 1970.
+/// A time as Flent reads it: with a fraction, which RFC 3339 leaves free. Another text becomes
+/// 1970.
 fn flent_time(started: &str) -> String {
     let whole =
         started.get(..19).filter(|_| unix_seconds(started).is_some()).unwrap_or("1970-01-01T00:00:00");
     format!("{whole}.000000Z")
 }
 
-/// Seconds since 1970 of an RFC 3339 time in UTC (`2026-11-20T14:10:00Z`, fractions cut off); `None` for other text.
+/// Seconds since 1970 of an RFC 3339 time in UTC (`2026-11-20T14:10:00Z`, fractions cut off);
+/// `None` for other text.
 fn unix_seconds(text: &str) -> Option<f64> {
     let field = |from: usize, to: usize| text.get(from..to)?.parse::<u32>().ok();
     let (year, month, day) = (field(0, 4)?, field(5, 7)?, field(8, 10)?);

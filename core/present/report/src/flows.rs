@@ -10,7 +10,8 @@ use fathom_run::{Capture, CapturedFlow, CapturedSide, Metric, Run, Series};
 const CURVES: usize = 4;
 /// A curve that never reaches this share of the highest is a line at zero.
 const MIN_SHARE: f64 = 0.02;
-/// Of a flow's two sides, one with a median of less than this share of the other's is the host beside the capture.
+/// If the median of one side of a flow is less than this share of the other side's, that side is
+/// the host next to the capture.
 const MAX_SHARE_OF_OTHERS: f64 = 0.1;
 /// Longest name in a legend.
 const NAME: usize = 26;
@@ -21,7 +22,7 @@ pub(crate) struct FlowCurve {
     pub(crate) curve: Curve,
 }
 
-/// Round trips in ms, but for those to a host beside the capture.
+/// Round trips in ms, except those to a host next to the capture.
 pub(crate) fn round_trips(run: &Run) -> Vec<FlowCurve> {
     let mut found = found(run, Metric::PassiveRtt, 1e3);
     let medians: Vec<(Option<u32>, f64)> =
@@ -116,8 +117,8 @@ type OfFlow = fn(&CapturedSide) -> Option<f64>;
 /// Name, unit, whether less is better, and where it is found.
 const QUEUE: [(&str, Unit, bool, OfQueue); 6] = [
     ("delay, median", Unit::Milliseconds, true, |c| Some(c.queues.first()?.delay.median_s)),
-    ("delay, 95th percentile", Unit::Milliseconds, true, |c| Some(c.queues.first()?.delay.p95_s)),
-    ("delay, largest", Unit::Milliseconds, true, |c| Some(c.queues.first()?.delay.max_s)),
+    ("delay, p95", Unit::Milliseconds, true, |c| Some(c.queues.first()?.delay.p95_s)),
+    ("delay, max", Unit::Milliseconds, true, |c| Some(c.queues.first()?.delay.max_s)),
     ("rate of the link", Unit::Rate, false, |c| Some(c.queues.first()?.rate_bits_per_second?.value)),
     ("buffer", Unit::Bytes, true, |c| Some(c.queues.first()?.buffer_bytes?.value)),
     ("packets lost", Unit::Count, true, |c| Some(c.queues.first()?.lost_packets as f64)),
@@ -125,11 +126,11 @@ const QUEUE: [(&str, Unit, bool, OfQueue); 6] = [
 
 const FLOW: [(&str, Unit, bool, OfFlow); 6] = [
     ("goodput", Unit::Rate, false, |side| side.goodput_bits_per_second),
-    ("round trip from the capture, least", Unit::Milliseconds, true, |side| Some(side.rtt?.min_s)),
+    ("round trip from the capture, min", Unit::Milliseconds, true, |side| Some(side.rtt?.min_s)),
     ("round trip from the capture, median", Unit::Milliseconds, true, |side| Some(side.rtt?.p50_s)),
-    ("round trip from the capture, 95th percentile", Unit::Milliseconds, true, |side| Some(side.rtt?.p95_s)),
-    ("most data outstanding", Unit::Bytes, true, |side| Some(side.max_outstanding_bytes as f64)),
-    ("sent again", Unit::Ratio, true, |side| {
+    ("round trip from the capture, p95", Unit::Milliseconds, true, |side| Some(side.rtt?.p95_s)),
+    ("outstanding data, max", Unit::Bytes, true, |side| Some(side.max_outstanding_bytes as f64)),
+    ("retransmitted", Unit::Ratio, true, |side| {
         Some(side.retransmissions.packets() as f64 / side.packets.max(1) as f64)
     }),
 ];

@@ -1,14 +1,16 @@
-//! Scenarios with what their sources claim beside what came out: as a table, and as one page with a picture of each.
+//! Scenarios with the claims of their sources and the simulated results: as a table, and as one
+//! page with a picture of each.
 use crate::Style;
 use crate::svg::{CHART_STYLE, Extent, PALETTE, escape, goodput_chart, latency_chart};
 use crate::terminal::{Ink, clean, wrap};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
 use fathom_run::Run;
 use fathom_text::{bytes, milliseconds, percent, rate, seconds};
 
-/// From here on a time is told in seconds.
+/// Times from here on are in seconds.
 const LONG_S: f64 = 10.0;
 
 /// One statement and its outcome.
@@ -103,6 +105,14 @@ pub fn claims(rows: &[ClaimRow], columns: u16, style: Style) -> String {
         }
     }
     text
+}
+
+/// How many claims of a scenario hold, and those that do not.
+pub fn claims_in_short(rows: &[ClaimRow], columns: u16, style: Style) -> String {
+    let failed: Vec<ClaimRow> = rows.iter().filter(|row| !row.holds()).cloned().collect();
+    let held = rows.len() - failed.len();
+    let text = format!("Published numbers: {held} of {} reproduced. All of them: -v\n", rows.len());
+    text + &claims(&failed, columns, style)
 }
 
 /// One page with every exhibit: its claims, its picture.

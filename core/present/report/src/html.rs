@@ -1,25 +1,27 @@
-//! A page that stands alone: no script, style, font or picture is loaded from anywhere.
+//! A self-contained page: no script, style, font or picture is loaded.
 mod capture;
 
-use crate::Style;
+use crate::compare::key_quantities;
 use crate::curve::{phase_name, source_name};
+use crate::quantity::Quantity;
 use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, comparison, phase_cells};
 use crate::svg::{
     CHART_STYLE, Extent, PALETTE, distribution_chart, escape, lateness_chart, one_way_chart, over_time,
 };
+use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_diagnose::{Diagnosis, Health};
-use fathom_prose::{certainty_name, kind_name};
-use fathom_run::{Alternative, Finding, FindingKind, Grade, Metric, PhaseKind, Rpm, Run};
+use fathom_diagnose::Diagnosis;
+use fathom_prose::{Action, Level, Number, Origin, Reason, Value, certainty_name, kind_name};
+use fathom_run::{Alternative, Finding, Grade, Metric, PhaseKind, Rpm, Run};
 use fathom_stats::DelayHistogram;
-use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
+use fathom_text::{bytes, milliseconds, percent, seconds, thousands};
 
 /// A run and what was found in it.
 type Pair<'a> = (&'a Run, &'a Diagnosis);
 
-const UNICODE: Style = Style { color: false, unicode: true };
+const UNICODE: Style = Style { color: false, unicode: true, detail: Detail::Normal };
 
 /// A page without external resources; two runs or more make a comparison with shared axes.
 pub fn html(runs: &[Pair<'_>]) -> String {
@@ -27,9 +29,10 @@ pub fn html(runs: &[Pair<'_>]) -> String {
     let title = runs.first().map_or_else(String::new, |(run, _)| escape(&run.title));
     let body = [
         header(runs),
-        heroes(runs),
+        verdicts(runs),
+        changes(runs, "What changed", &key_quantities(runs)),
         charts(runs),
-        changes(runs),
+        changes(runs, "All numbers", &comparison(runs)),
         tables(runs),
         capture::flows(runs),
         people(runs),
@@ -62,69 +65,109 @@ fn header(runs: &[Pair<'_>]) -> String {
     )
 }
 
-fn heroes(runs: &[Pair<'_>]) -> String {
-    for_each(runs, |pair| format!("<div>{}{}</div>", hero(pair), tiles(pair)))
+/// Headline and numbers of each run; for a single one also the findings that matter most, and what
+/// to do.
+fn verdicts(runs: &[Pair<'_>]) -> String {
+    let heads = for_each(runs, |pair| format!("<div>{}{}</div>", hero(pair), figures(pair)));
+    match runs {
+        [(run, diagnosis)] => heads + &why(run, diagnosis) + &what_to_do(run, diagnosis),
+        _ => heads,
+    }
 }
 
 fn hero((run, diagnosis): &Pair<'_>) -> String {
-    let health = match diagnosis.health {
-        Health::Healthy => "healthy",
-        Health::Bloated => "bloated",
-        Health::Invalid => "invalid",
-        Health::Inconclusive => "inconclusive",
-    };
-    let grade = match (diagnosis.health, diagnosis.grade) {
-        (Health::Healthy | Health::Bloated, Some(grade)) => grade.letter(),
-        _ => "?",
-    };
-    // A capture has no grade: it shows what happened, not what the line does under a load that is known.
-    let badge = match &run.capture {
-        Some(_) => String::new(),
-        None => format!("<div class=\"grade\">{grade}<small>{health}</small></div>"),
-    };
     let verdict = fathom_prose::verdict(run, diagnosis);
-    let sentences: String = verdict.sentences.iter().map(|s| format!("<p>{}</p>", escape(s))).collect();
+    let more = verdict.consequence.map_or_else(String::new, |text| format!("<p>{}</p>", escape(&text)));
     format!(
-        "<section class=\"card hero {health}\">{badge}<div>\
-         <p class=\"where\">{}</p><h1>{}</h1>{sentences}</div></section>",
+        "<section class=\"card hero {}\"><p class=\"where\" dir=\"auto\">{}</p><p class=\"level\">{}</p><h1>{}</h1>{more}</section>",
+        level_class(verdict.level),
         escape(&run.title),
-        escape(&verdict.headline)
+        verdict.level.word(),
+        with_units(&escape(&verdict.headline))
     )
 }
 
-/// The few numbers that a person wants first.
-fn tiles((_, diagnosis): &Pair<'_>) -> String {
-    let idle = diagnosis.phase(PhaseKind::Idle).and_then(|p| p.latency).map(|l| milliseconds(l.p50.value));
-    let worst = diagnosis.headline_phase.and_then(|kind| diagnosis.phase(kind)).and_then(|p| p.latency);
-    let worst =
-        worst.map(|l| format!("{}{}", if l.p90.at_least { "≥ " } else { "" }, milliseconds(l.p90.value)));
-    let most = |pick: fn(&fathom_diagnose::PhaseSummary) -> Option<f64>| {
-        diagnosis.loaded().filter_map(pick).max_by(f64::total_cmp).map(rate)
+/// Text in which no line ends between a number and its unit.
+fn with_units(text: &str) -> String {
+    let mut before = ' ';
+    let join = |c: char| {
+        let joined = if c == ' ' && before.is_ascii_digit() { '\u{a0}' } else { c };
+        before = c;
+        joined
     };
-    let rpm = diagnosis.loaded().filter_map(|p| p.rpm.as_ref()).map(|r| r.per_minute).min_by(f64::total_cmp);
-    let tiles = [
-        ("Latency idle", idle),
-        ("Latency under load", worst),
-        ("Download", most(|p| p.goodput_down_bits_per_second)),
-        ("Upload", most(|p| p.goodput_up_bits_per_second)),
-        ("Round trips per minute", rpm.map(thousands)),
-    ];
-    let known = tiles.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let cells: String = known
-        .map(|(name, value)| format!("<div class=\"tile\"><span>{name}</span><b>{value}</b></div>"))
-        .collect();
-    format!("<div class=\"tiles\">{cells}</div>")
+    text.chars().map(join).collect()
+}
+
+/// Class of the color of a level.
+const fn level_class(level: Level) -> &'static str {
+    match level {
+        Level::Good => "good",
+        Level::Fair | Level::NoResult => "fair",
+        Level::Bad | Level::AtLeastBad => "bad",
+    }
+}
+
+/// The numbers that a result is remembered by.
+fn figures((run, diagnosis): &Pair<'_>) -> String {
+    let cards: String = fathom_prose::numbers(run, diagnosis).iter().map(number).collect();
+    format!("<div class=\"numbers\">{cards}</div>")
+}
+
+fn number(number: &Number) -> String {
+    let value = |value: &Value| {
+        let grade = value.grade.map_or_else(String::new, |grade| {
+            format!(" <b class=\"grade {}\" title=\"grade\">{}</b>", grade_class(grade), grade.letter())
+        });
+        match value.of {
+            "" => format!("<p>{}</p>", escape(&value.text)),
+            of => format!("<p><b>{}</b> <small>{of}</small>{grade}</p>", escape(&value.text)),
+        }
+    };
+    let values: String = number.values.iter().map(value).collect();
+    format!("<div class=\"card number\"><h2>{}</h2>{values}</div>", number.label)
+}
+
+/// Entries above the charts; the list below has all.
+const MOST_REASONS: usize = 4;
+
+fn why(run: &Run, diagnosis: &Diagnosis) -> String {
+    let reasons = fathom_prose::reasons(run, diagnosis);
+    if reasons.is_empty() {
+        return String::new();
+    }
+    let entry = |reason: &Reason| {
+        let certainty = certainty_name(reason.certainty);
+        format!("<li>{} <small>{certainty}</small></li>", with_units(&escape(&reason.text)))
+    };
+    let entries: String = reasons.iter().take(MOST_REASONS).map(entry).collect();
+    let excluded = fathom_prose::excluded(&diagnosis.findings);
+    let excluded = excluded.map_or_else(String::new, |text| format!("<p>Excluded: {}.</p>", escape(&text)));
+    format!("<h2>Why</h2><div class=\"card why\"><ol>{entries}</ol>{excluded}</div>")
+}
+
+fn what_to_do(run: &Run, diagnosis: &Diagnosis) -> String {
+    let action = |action: &Action| {
+        let command = action.command.as_ref();
+        let command = command.map_or_else(String::new, |text| format!("<pre>{}</pre>", escape(text)));
+        format!("<p>{}</p>{command}", escape(&action.text))
+    };
+    let actions: String =
+        fathom_prose::actions(run, diagnosis, Origin::default()).iter().map(action).collect();
+    match actions.is_empty() {
+        true => actions,
+        false => format!("<h2>What to do</h2><div class=\"card actions\">{actions}</div>"),
+    }
 }
 
 /// First against last, for a comparison.
-fn changes(runs: &[Pair<'_>]) -> String {
-    if runs.len() < 2 {
+fn changes(runs: &[Pair<'_>], heading: &str, quantities: &[Quantity]) -> String {
+    if runs.len() < 2 || quantities.is_empty() {
         return String::new();
     }
     let names: String = runs.iter().map(|(run, _)| format!("<th>{}</th>", escape(&run.title))).collect();
     let mut rows = String::new();
     let mut group = String::new();
-    for quantity in comparison(runs) {
+    for quantity in quantities {
         if group != quantity.group {
             group.clone_from(&quantity.group);
             let columns = runs.len() + 2;
@@ -136,7 +179,7 @@ fn changes(runs: &[Pair<'_>]) -> String {
         rows += &format!("<tr><td>{}</td>{values}<td class=\"{class}\">{change}</td></tr>", quantity.name);
     }
     format!(
-        "<h2>What changed</h2><div class=\"card scroll\"><table><tr><th></th>{names}<th>change</th></tr>{rows}</table></div>"
+        "<h2>{heading}</h2><div class=\"card scroll\"><table><tr><th></th>{names}<th>change</th></tr>{rows}</table></div>"
     )
 }
 
@@ -152,9 +195,13 @@ fn charts(runs: &[Pair<'_>]) -> String {
     format!("<h2>Over time</h2>{charts}")
 }
 
-/// In a comparison each column says whose it is.
+/// The title above each column of a comparison.
 fn name_above(runs: &[Pair<'_>], run: &Run) -> String {
-    if runs.len() > 1 { format!("<p class=\"names\">{}</p>", escape(&run.title)) } else { String::new() }
+    if runs.len() > 1 {
+        format!("<p class=\"names\" dir=\"auto\">{}</p>", escape(&run.title))
+    } else {
+        String::new()
+    }
 }
 
 fn are_captures(runs: &[Pair<'_>]) -> bool {
@@ -215,7 +262,7 @@ fn people(runs: &[Pair<'_>]) -> String {
             name_above(runs, run)
         )
     });
-    format!("<h2>What it means</h2>{tables}")
+    format!("<h2>Calls, games and web pages</h2>{tables}")
 }
 
 fn people_row(phase: &fathom_diagnose::PhaseSummary) -> String {
@@ -238,14 +285,16 @@ fn people_row(phase: &fathom_diagnose::PhaseSummary) -> String {
 
 fn findings(runs: &[Pair<'_>]) -> String {
     let lists = for_each(runs, |(run, diagnosis)| {
-        let cards: String = diagnosis.findings.iter().map(|one| finding(run, one)).collect();
+        let reasons = fathom_prose::reasons(run, diagnosis);
+        let cards: String =
+            reasons.iter().flat_map(|reason| &reason.findings).map(|one| finding(run, one)).collect();
         format!("<div>{}{cards}</div>", name_above(runs, run))
     });
-    format!("<h2>Findings and their evidence</h2>{lists}")
+    format!("<h2>All findings and their evidence</h2>{lists}")
 }
 
 fn finding(run: &Run, finding: &Finding) -> String {
-    let (name, class) = (kind_name(finding.kind()), kind_class(finding.kind()));
+    let name = kind_name(finding.kind());
     let certainty = certainty_name(finding.certainty);
     let rows: String = fathom_prose::figures(finding)
         .iter()
@@ -260,7 +309,7 @@ fn finding(run: &Run, finding: &Finding) -> String {
     };
     let text = fathom_prose::finding(finding, run.capture.as_deref());
     format!(
-        "<div class=\"card finding\"><p><span class=\"chip {class}\">{name}</span><span class=\"chip\">{certainty}</span>{}</p>{details}</div>",
+        "<div class=\"card finding\"><p><span class=\"chip\">{name}</span><span class=\"chip\">{certainty}</span>{}</p>{details}</div>",
         escape(&text)
     )
 }
@@ -272,23 +321,6 @@ fn list(heading: &str, alternatives: &[Alternative]) -> String {
     }
     let item = |one: &Alternative| format!("<li>{}</li>", escape(&fathom_prose::alternative(one)));
     format!("{heading}<ul>{}</ul>", alternatives.iter().map(item).collect::<String>())
-}
-
-/// Class of the color of a kind of finding: `good`, `bad`, or none.
-pub const fn kind_class(kind: FindingKind) -> &'static str {
-    match kind {
-        FindingKind::LowLatency => "good",
-        FindingKind::Bufferbloat
-        | FindingKind::Outage
-        | FindingKind::AckStarvation
-        | FindingKind::DelayedFlows
-        | FindingKind::DelayedProbes
-        | FindingKind::ProbeLoss
-        | FindingKind::PathLoss
-        | FindingKind::RecurringDelay
-        | FindingKind::RecurringLoss => "bad",
-        _ => "",
-    }
 }
 
 fn instruments(runs: &[Pair<'_>]) -> String {
@@ -320,7 +352,7 @@ fn facts(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
         let p = |p| h.percentile(p).map_or_else(|| "-".into(), |d| milliseconds(d.as_secs_f64()));
         let max = milliseconds(h.max().as_secs_f64());
         format!(
-            "median {}, 95 % {}, 99 % {}, largest {max} ({} events)",
+            "{} median, {} p95, {} p99, {max} max ({} events)",
             p(0.5),
             p(0.95),
             p(0.99),
@@ -331,20 +363,20 @@ fn facts(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
         run.facts.iter().map(|(fact, v)| (fathom_prose::fact_name(fact).into(), v.clone())).collect();
     let mut add = |name: &str, value: String| facts.push((name.into(), value));
     add("host", format!("{}, {} CPUs", run.host.kernel, run.host.cpus));
-    add("lateness of the probe timer", lateness(&i.timer_lateness));
-    add("lateness of sending", lateness(&i.send_lateness));
+    add("probe timer, lateness", lateness(&i.timer_lateness));
+    add("sending of probes, lateness", lateness(&i.send_lateness));
     if let Some(line) = &i.line_lateness {
-        add("lateness of the emulated line", lateness(line));
+        add("emulated line, lateness", lateness(line));
     }
     add("replies with kernel timestamps", percent(i.kernel_timestamp_ratio));
     if let Some([offset, error]) = i.clock_offset_s {
-        add("offset of the server's clock", format!("{} ± {}", milliseconds(offset), milliseconds(error)));
+        add("clock offset of the server", format!("{} ± {}", milliseconds(offset), milliseconds(error)));
     }
     if let Some(drift) = i.clock_drift_ratio {
-        add("drift of the server's clock", format!("{:.2} µs a second", drift * 1e6));
+        add("clock drift of the server", format!("{:.2} µs per second", drift * 1e6));
     }
     if let Some(why) = &run.partial {
-        add("not whole", fathom_prose::interruption(why));
+        add("incomplete", fathom_prose::interruption(why));
     }
     facts.extend(run.notes.iter().map(|n| ("note".into(), fathom_prose::note(n))));
     facts.extend(loads(run, diagnosis));
@@ -388,9 +420,10 @@ fn footer(runs: &[Pair<'_>]) -> String {
         .find_map(|p| p.rpm.as_ref())
         .map_or(Rpm::DRAFT, |r| r.method);
     format!(
-        "<footer>Latency is the {} (<code>{metric}</code>). A lost probe counts as endless in percentiles; ≥ marks a lower \
-         bound. Goodput is what the receiving application got, the mean after the first quarter of the phase. Grade: DSLReports' bands of the mean \
-         increase over idle. RPM: {rpm}. Call quality: E-model for G.711. Web page: 10 round trips and 2 MB. \
+        "<footer>Lag when busy is the latency under load (p90) less the idle latency (median). Latency is the {} (<code>{metric}</code>). \
+         A lost probe counts as infinite in percentiles; ≥ marks a lower bound. Throughput is goodput at the receiving application, the \
+         mean after the first quarter of the phase. Grade: DSLReports' bands of the mean increase over idle. RPM: {rpm}. Call quality: \
+         E-model for G.711. Web page: 10 round trips and 2 MB. \
          Definitions: docs/metrics.md. Made by Fathom {}.</footer>",
         source_name(source),
         escape(version)

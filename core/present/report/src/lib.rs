@@ -21,9 +21,9 @@ mod live;
 pub mod look;
 mod quantity;
 mod rows;
+mod screen;
 mod sections;
 mod size;
-mod summary;
 mod svg;
 mod sweep;
 mod terminal;
@@ -35,24 +35,39 @@ use fathom_run::Run;
 pub use audit::{Audited, audit};
 pub use compare::compare;
 pub use csv::csv;
-pub use document::{Document, command_document, document};
-pub use fix::{FixData, FixOutcome, fix_baseline, fix_table, phases, searches};
+pub use document::{CommandDocument, Document, command_document, document};
+pub use fathom_prose::Origin;
+pub use fix::{FixData, FixOutcome, fix_baseline, fix_screen, phases, searches};
 pub use flent::flent;
-pub use gallery::{ClaimRow, Exhibit, claims, gallery};
+pub use gallery::{ClaimRow, Exhibit, claims, claims_in_short, gallery};
 pub use html::html;
 pub use live::LiveView;
+pub use screen::summary;
 pub use size::{size, size_cases, size_headline};
-pub use summary::summary;
 pub use svg::svg;
 pub use sweep::sweep_page;
 
-/// What the terminal can show.
+/// How much of a result is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Detail {
+    /// The headline.
+    Quiet,
+    /// Headline, numbers, the most important findings, and what to do: a screen.
+    #[default]
+    Normal,
+    /// All findings, and then tables and charts.
+    Verbose,
+}
+
+/// What the terminal can show, and how much the user wants to see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Style {
-    /// ANSI colours may be used.
+    /// ANSI colors may be used.
     pub color: bool,
     /// Unicode may be used; else ASCII alone.
     pub unicode: bool,
+    /// How much is shown.
+    pub detail: Detail,
 }
 
 /// One run of a comparison, with the name that the user gave it.

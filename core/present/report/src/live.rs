@@ -117,7 +117,8 @@ impl LiveView {
         self.latencies.iter().find(|l| !l.curve.is_empty()).unwrap_or(&self.latencies[0])
     }
 
-    /// The picture at `now`: at most `rows` lines of at most `columns` cells, joined by `\n`, without cursor movement.
+    /// The picture at `now`: at most `rows` lines of at most `columns` cells, joined by `\n`,
+    /// without cursor movement.
     pub fn render(&self, now: Time, columns: u16, rows: u16, style: Style) -> String {
         let (columns, rows) = (usize::from(columns), usize::from(rows));
         let now = now.as_secs_f64();
@@ -229,6 +230,7 @@ fn flow(parts: &[(Ink, String)], columns: usize, style: Style) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Detail;
 
     fn view() -> LiveView {
         let mut view = LiveView::new("line: 20Mbit down, 3Mbit up");
@@ -255,7 +257,7 @@ mod tests {
     fn fits_every_terminal() {
         let view = view();
         for (columns, rows) in [(80, 24), (40, 15), (20, 8), (200, 60), (1, 1), (0, 0)] {
-            let style = Style { color: false, unicode: true };
+            let style = Style { color: false, unicode: true, detail: Detail::Normal };
             let picture = view.render(Time::from_nanos(10_000_000_000), columns, rows, style);
             assert!(picture.lines().count() <= usize::from(rows), "{columns} x {rows}");
             let widest = picture.lines().map(|l| l.trim_end()).map(cells).max().unwrap_or(0);

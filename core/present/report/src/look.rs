@@ -1,14 +1,13 @@
 //! The look that all pages share, for pages that are made elsewhere.
 
-/// Colours in both themes, and the style of header, cards, tables and findings.
+/// Colors in both themes, and the style of header, cards, tables and findings.
 pub const STYLE: &str = concat!(include_str!("html/palette.css"), include_str!("html/page.css"));
-
-pub use crate::html::kind_class;
 
 /// Makes the button with the id `theme` work.
 pub const THEME_SCRIPT: &str = include_str!("html/theme.js");
 
-/// Text from anywhere as text of a page: no tag, no control character, no override of the direction of writing.
+/// Text from anywhere as text of a page: no tag, no control character, no override of the direction
+/// of writing.
 pub fn escape(text: &str) -> alloc::string::String {
     crate::svg::escape(text)
 }

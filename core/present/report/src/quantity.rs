@@ -21,6 +21,7 @@ pub(crate) enum Unit {
 }
 
 /// One quantity of all runs.
+#[derive(Clone, Debug)]
 pub(crate) struct Quantity {
     /// The phase or the workload that it belongs to.
     pub(crate) group: String,
@@ -53,7 +54,7 @@ impl Quantity {
         let Some((first, last)) = self.ends() else { return String::new() };
         let sign = if last >= first { "+" } else { style.pick("−", "-") };
         let difference = libm::fabs(last - first);
-        if difference <= SAME * libm::fabs(first).max(libm::fabs(last)) {
+        if is_same(first, last) {
             return "=".into();
         }
         match self.unit {
@@ -65,12 +66,18 @@ impl Quantity {
             _ => format!("{sign}{}", percent(difference / first)),
         }
     }
-    /// Whether the last run is better (`Some(true)`) or worse than the first by more than 10 % of the first.
+    /// Whether the last run is better (`Some(true)`) or worse than the first by more than 10 % of
+    /// the first.
     pub(crate) fn better(&self) -> Option<bool> {
         let (first, last) = self.ends()?;
         let changed = libm::fabs(last - first) > 0.1 * libm::fabs(first).max(1e-9);
         changed.then_some((last < first) == self.less_is_better)
     }
+}
+
+/// Whether two values differ too little to be called a change.
+pub(crate) fn is_same(first: f64, last: f64) -> bool {
+    libm::fabs(last - first) <= SAME * libm::fabs(first).max(libm::fabs(last))
 }
 
 /// What a number that is only a lower bound begins with.

@@ -1,19 +1,15 @@
-//! Parts of a result on a terminal that measured lines and captures share: charts, findings, the verdict.
+//! Charts of a result on a terminal, of measured lines and of captures.
 use crate::Style;
 use crate::chart::Chart;
 use crate::curve::{Curve, spans, time_range};
 use crate::flows::{self, FlowCurve};
-use crate::terminal::{Ink, clean, wrap};
+use crate::terminal::Ink;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_diagnose::{Diagnosis, Health};
-use fathom_prose::Verdict;
-use fathom_run::{Certainty, Finding, Run};
+use fathom_diagnose::Diagnosis;
+use fathom_run::Run;
 use fathom_units::Direction;
-
-/// Wider text is hard to read.
-pub(crate) const WIDEST_TEXT: usize = 100;
 
 /// Rows of each chart.
 const CHART_ROWS: usize = 11;
@@ -69,51 +65,4 @@ fn flow_chart(
     let chart = Chart { title: "", curves: &curves, time: time_range(run), spans: &spans(run), cut_spikes };
     let drawn = chart.lines(columns, CHART_ROWS - 2, style);
     [format!("{title}: {}", names.join(", "))].into_iter().chain(drawn.into_iter().skip(1)).collect()
-}
-
-pub(crate) fn finding_lines(finding: &Finding, run: &Run, columns: usize, style: Style) -> Vec<String> {
-    let unsure = match finding.certainty {
-        Certainty::Certain => "",
-        Certainty::Likely => " (likely)",
-        Certainty::Possible => " (possible)",
-    };
-    let text = fathom_prose::finding(finding, run.capture.as_deref());
-    wrap(&format!("{} {}{unsure}", style.pick("·", "-"), clean(&text)), columns, 2)
-}
-
-/// The verdict's sentences and, last, its headline, in the color of the line's health.
-/// The notes of a run, and last its verdict.
-pub(crate) fn notes_and_verdict(
-    run: &Run,
-    diagnosis: &Diagnosis,
-    columns: usize,
-    style: Style,
-) -> Vec<String> {
-    let note = |note| format!("{} {}", style.pick("·", "-"), clean(&fathom_prose::note(note)));
-    let mut lines: Vec<String> = run.notes.iter().flat_map(|one| wrap(&note(one), columns, 2)).collect();
-    lines.push(String::new());
-    lines.extend(verdict(run, diagnosis, columns, style));
-    lines
-}
-
-fn verdict(run: &Run, diagnosis: &Diagnosis, columns: usize, style: Style) -> Vec<String> {
-    let words = fathom_prose::verdict(run, diagnosis);
-    let mut lines: Vec<String> =
-        words.sentences.iter().flat_map(|sentence| wrap(&clean(sentence), columns, 0)).collect();
-    if !lines.is_empty() {
-        lines.push(String::new());
-    }
-    lines.extend(headline(&words, diagnosis.health, columns, style));
-    lines
-}
-
-/// The headline, in the color of the line's health.
-pub(crate) fn headline(words: &Verdict, health: Health, columns: usize, style: Style) -> Vec<String> {
-    let ink = match health {
-        Health::Healthy => Ink::Good,
-        Health::Bloated => Ink::Bad,
-        Health::Invalid | Health::Inconclusive => Ink::Fair,
-    };
-    let lines = wrap(&clean(&words.headline), columns, 0);
-    lines.iter().map(|line| style.ink(ink, &style.ink(Ink::Bold, line))).collect()
 }

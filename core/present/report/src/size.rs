@@ -1,4 +1,5 @@
-//! The answer of `fathom size` for a terminal: the quantities, and the delay beside what people notice.
+//! The answer of `fathom size` for a terminal: the quantities, and the delay compared with what
+//! people notice.
 use crate::Style;
 use crate::terminal::{Ink, Table, cells, left, right, wrap};
 use alloc::format;
@@ -8,17 +9,18 @@ use fathom_size::{Answer, Case, Growth, Needs, Question, Seed, SizeError, Unknow
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::{Bytes, Duration};
 
-/// Delays that people notice. Sources: 20 ms, three frames of a game; 150 ms, ITU-T G.114 for a call without effort;
-/// 1 s, the limit of an uninterrupted train of thought, J. Nielsen, "Usability Engineering", 1993.
+/// Delays that people notice. Sources: 20 ms, three frames of a game; 150 ms, ITU-T G.114 for a
+/// call without effort; 1 s, the limit of an uninterrupted train of thought, J. Nielsen, "Usability
+/// Engineering", 1993.
 const MARKS: [(&str, f64); 3] = [("a game", 0.020), ("a call", 0.150), ("a click", 1.0)];
 
 /// What a bar and its words may take.
 const WIDEST_BAR: usize = 50;
 
-/// From here on a time is told in seconds.
+/// Times from here on are in seconds.
 const LONG_S: f64 = 10.0;
 
-/// From here on a time is told in minutes too.
+/// Times from here on are also in minutes.
 const MINUTES_S: f64 = 120.0;
 
 fn time(value: f64) -> String {
@@ -55,18 +57,23 @@ pub fn size_headline(answer: &Answer) -> String {
     let (delay, buffer) = (time(answer.delay.as_secs_f64()), bytes(answer.buffer.0 as f64));
     let (rate, packets) = (rate(answer.rate.as_bits_per_second() as f64), packets(answer.packets));
     match (answer.found, answer.needs) {
-        (Unknown::Delay, _) => format!("{delay}: what a full buffer of {buffer} adds in front of {rate}"),
+        (Unknown::Delay, _) => format!("{delay}: delay of a full buffer of {buffer} at {rate}"),
         (Unknown::Buffer, Some(needs)) => {
-            format!("{buffer} ({packets}): what {} need as buffer in front of {rate}", flows(needs.flows))
+            format!("{buffer} ({packets}): buffer for {} at {rate}", flows(needs.flows))
         }
-        (Unknown::Buffer, None) => format!("{buffer} ({packets}): what adds {delay} in front of {rate}"),
+        (Unknown::Buffer, None) => {
+            format!("{buffer} ({packets}): buffer that delays packets by {delay} at {rate}")
+        }
         (Unknown::Rate, Some(needs)) => {
-            format!("{rate}: the link that {buffer} keep busy for {}", flows(needs.flows))
+            format!("{rate}: highest rate at which a buffer of {buffer} is enough for {}", flows(needs.flows))
         }
-        (Unknown::Rate, None) => format!("{rate}: the link at which {buffer} take {delay}"),
+        (Unknown::Rate, None) => format!("{rate}: rate at which {buffer} take {delay}"),
         (Unknown::RoundTrip, needs) => {
             let trip = needs.map_or(0.0, |needs| needs.round_trip.as_secs_f64());
-            format!("{}: the round trip for which {buffer} in front of {rate} are right", time(trip))
+            format!(
+                "{}: longest round-trip time for which a buffer of {buffer} is enough at {rate}",
+                time(trip)
+            )
         }
         (Unknown::Flows, needs) => flows_headline(needs.map_or(0.0, |needs| needs.flows), &buffer, &rate),
     }
@@ -74,9 +81,9 @@ pub fn size_headline(answer: &Answer) -> String {
 
 fn flows_headline(count: f64, buffer: &str, rate: &str) -> String {
     if count < 1.0 {
-        return format!("{buffer} in front of {rate} is more than even one flow needs");
+        return format!("{buffer} at {rate} is more than even one flow needs");
     }
-    format!("{}: how many it takes to keep {rate} busy with {buffer} of buffer", flows(libm::ceil(count)))
+    format!("{}: number needed to keep {rate} busy with a buffer of {buffer}", flows(libm::ceil(count)))
 }
 
 fn flows(count: f64) -> String {
@@ -211,12 +218,12 @@ fn remarks(answer: &Answer) -> Vec<String> {
 
 fn perception(delay: f64) -> String {
     match delay {
-        d if d <= MARKS[0].1 => "Nobody notices this queue: even a game forgives 20 ms.".to_string(),
+        d if d <= MARKS[0].1 => "Imperceptible: below the 20 ms that games tolerate.".to_string(),
         d if d <= MARKS[1].1 => {
-            format!("{} what a game forgives (20 ms); a call (150 ms) still works.", times(d / 0.02))
+            format!("{} the 20 ms that games tolerate; calls (150 ms) still work.", times(d / 0.02))
         }
         d => format!(
-            "{} what a game forgives (20 ms), {} what a call does (150 ms).",
+            "{} the 20 ms that games tolerate, {} the 150 ms that calls tolerate.",
             times(d / 0.02),
             times(d / 0.15).to_lowercase()
         ),
@@ -231,12 +238,12 @@ fn times(ratio: f64) -> String {
     }
 }
 
-/// What a buffer beyond the product of bandwidth and delay does: it never drains.
+/// A buffer beyond the bandwidth-delay product never drains: a standing queue.
 fn standing_queue(answer: &Answer) -> Option<String> {
     let needs = answer.needs.filter(|needs| needs.flows < 1.0)?;
     let excess = answer.delay.saturating_sub(needs.round_trip);
     Some(format!(
-        "One flow needs {} at most; the rest is a queue that never drains, {} of it.",
+        "One flow needs at most {}. The rest is a standing queue of {}.",
         bytes(needs.bdp.0 as f64),
         time(excess.as_secs_f64())
     ))
@@ -256,17 +263,18 @@ fn as_tc(answer: &Answer) -> Option<String> {
     }
     if limit < packet {
         return Some(
-            "At this rate a single packet takes more than 20 ms: smaller packets, or more rate.".to_string(),
+            "At this rate a single packet takes more than 20 ms: use smaller packets or a higher rate."
+                .to_string(),
         );
     }
     let Bytes(limit) = limit;
     Some(format!(
-        "For 20 ms at this rate: bfifo limit {limit}b, or pfifo limit {}; better a queue that manages itself (fq_codel, CAKE).",
+        "For 20 ms at this rate: bfifo limit {limit}b, or pfifo limit {}. An AQM (fq_codel, CAKE) is better.",
         limit / packet.0
     ))
 }
 
-/// Every sum of the project's sources: what each has, and what comes out.
+/// Every calculation of the project's sources: the published and the correct result.
 ///
 /// # Errors
 /// If a case has no answer.
@@ -288,7 +296,7 @@ pub fn size_cases(cases: &[Case], columns: u16, style: Style) -> Result<String, 
     }
     lines.push(String::new());
     lines.extend(wrap(
-        "Ask for yours: fathom size 256p 10mbit. As to tc, kb, mb and gb are 1024s; 100 kB are 100000b.",
+        "For your own numbers: fathom size 256p 10mbit. As in tc, kb, mb and gb are powers of 1024; 100 kB are 100000b.",
         columns,
         2,
     ));
@@ -302,17 +310,20 @@ fn note_lines(note: &str, columns: usize) -> Vec<String> {
         .collect()
 }
 
-/// One line where it fits, else two.
+/// Width of the outcome of a case, in cells: that of `100 ms per second`.
+const OUTCOME: usize = 17;
+
+/// One line if it fits, otherwise two.
 fn case_lines(case: &Case, says: usize, columns: usize, style: Style) -> Result<Vec<String>, SizeError> {
     let outcome = case.outcome()?;
     let ink = if case.note.is_some() { Ink::Bad } else { Ink::Good };
-    let published = format!("told: {}", case.published);
-    let room = columns.saturating_sub(says + 18);
+    let published = format!("source: {}", case.published);
+    let room = columns.saturating_sub(says + OUTCOME + 3);
     Ok(if room >= 20 {
         Vec::from([format!(
             "  {}  {}  {published}",
             left(case.says, says),
-            style.ink(ink, &right(&outcome, 15))
+            style.ink(ink, &right(&outcome, OUTCOME))
         )])
     } else {
         Vec::from([format!("  {}", case.says), format!("    {}  {published}", style.ink(ink, &outcome))])

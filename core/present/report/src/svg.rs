@@ -1,4 +1,4 @@
-//! Charts as SVG: inside the HTML page, and as pictures of their own.
+//! Charts as SVG: inside the HTML page, and as separate pictures.
 use crate::axis::{Axis, label};
 use crate::curve::{Column, Curve, Span, phase_name, source_name, spans, time_range};
 use crate::flows::{self, FlowCurve, highest};
@@ -69,10 +69,10 @@ impl Extent {
     }
 }
 
-/// Text made safe inside SVG and HTML, attributes included.
+/// Text made safe inside SVG and HTML, attributes included. Names from right to left are isolated.
 pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::new();
-    for c in crate::terminal::clean(text).chars() {
+    for c in crate::terminal::isolated(&crate::terminal::clean(text)).chars() {
         match c {
             '&' => safe += "&amp;",
             '<' => safe += "&lt;",
@@ -162,7 +162,8 @@ impl Panel {
         let steps: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
         self.body += &format!("<path class=\"{class}\" d=\"M{}\"/>", steps.join("L"));
     }
-    /// A curve: its medians as a line, and what lies between its smallest and largest values as a band.
+    /// A curve: its medians as a line, and what lies between its smallest and largest values as a
+    /// band.
     fn curve(&mut self, class: &'static str, name: &str, curve: &Curve, time: (f64, f64), fill: Fill) {
         if curve.is_empty() {
             return;
@@ -285,7 +286,8 @@ pub(crate) fn latency_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -
     panel.finish(if run.capture.is_some() { "Delay of the queue, ms" } else { "Latency, ms" })
 }
 
-/// True sojourn times in ms of the direction's hop with the longest queue; the others would only be lines at zero.
+/// True sojourn times in ms of the direction's hop with the longest queue; the others would only be
+/// lines at zero.
 fn longest_queue(run: &Run, direction: Direction) -> Option<Curve> {
     let is_truth =
         |s: &&fathom_run::Series| s.key.metric == Metric::Sojourn && s.key.direction == Some(direction);
@@ -328,7 +330,8 @@ pub(crate) fn one_way_chart(run: &Run, extent: &Extent) -> Option<String> {
     panel.finish("One-way delay, ms: where the queue is")
 }
 
-/// Share of probes with at most a latency, for each phase. Lost probes keep a curve from reaching the top.
+/// Share of probes with at most a latency, for each phase. Lost probes keep a curve from reaching
+/// the top.
 pub(crate) fn distribution_chart(run: &Run, diagnosis: &Diagnosis, extent: &Extent) -> Option<String> {
     let (low, high) = extent.latency;
     let mut panel = Panel::new(Axis::log(low.max(1e-3), high, 12), Axis::linear(100.0, 6));
@@ -407,7 +410,7 @@ fn octaves(histogram: &DelayHistogram) -> Vec<(i32, f64)> {
     (first..=last).map(|o| (o, shares.get(&o).copied().unwrap_or(0.0))).collect()
 }
 
-/// Colours, so that a picture stands alone; the page has the same names in its own style sheet.
+/// Colors, so that a picture is self-contained; the page has the same names in its style sheet.
 pub(crate) const PALETTE: &str = include_str!("html/palette.css");
 /// The style of the charts' classes.
 pub(crate) const CHART_STYLE: &str = include_str!("html/chart.css");
@@ -415,8 +418,8 @@ pub(crate) const CHART_STYLE: &str = include_str!("html/chart.css");
 /// Height of a title in [`svg`].
 const TITLE_HEIGHT: f64 = 36.0;
 
-/// Latency and goodput as one picture that stands alone, with what a capture has of its flows between them; several runs stand side by side,
-/// on shared axes.
+/// Latency and goodput as one self-contained picture, with the flows of a capture between them;
+/// several runs are side by side, on shared axes.
 pub fn svg(runs: &[(&Run, &Diagnosis)]) -> String {
     let extents = runs.iter().map(|(run, diagnosis)| Extent::of(run, diagnosis));
     let Some(extent) = extents.reduce(Extent::union) else { return String::new() };

@@ -1,5 +1,5 @@
-//! A sweep's table as a page: for each measure one chart, with one line for each combination of what was varied beside
-//! the first thing, the mean over seeds as a dot and their range as a bar.
+//! A sweep's table as a page: for each measure one chart, with one line for each combination of the
+//! parameters other than the first, the mean over seeds as a dot and their range as a bar.
 use crate::axis::{Axis, label};
 use crate::svg::{CHART_STYLE, PALETTE, escape};
 use alloc::collections::BTreeMap;
@@ -11,7 +11,7 @@ const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 300.0;
 /// Left, top, right, bottom.
 const MARGIN: [f64; 4] = [64.0, 16.0, 16.0, 40.0];
-/// More lines than this cannot be told apart.
+/// More lines than this cannot be distinguished.
 const MAX_LINES: usize = 12;
 
 /// A column of numbers.
@@ -27,8 +27,8 @@ struct Places {
     numbers: Option<Vec<f64>>,
 }
 
-/// The page of the table `rows`, of which the first row are the names. The first `keys` columns tell the cell, the last of
-/// them is the seed; the last column of all is the digest.
+/// The page of the table `rows`, of which the first row are the names. The first `keys` columns
+/// tell the cell, the last of them is the seed; the last column of all is the digest.
 pub fn sweep_page(rows: &[Vec<String>], keys: usize) -> String {
     let (names, rows) =
         rows.split_first().map_or((&[][..], &[][..]), |(names, rows)| (names.as_slice(), rows));

@@ -1,10 +1,10 @@
-//! Cells, colours and columns of a terminal.
+//! Cells, colors and columns of a terminal.
 use crate::Style;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Roles, not colours: one table gives each its ANSI code.
+/// Roles, not colors: one table gives each its ANSI code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ink {
     Up,
@@ -18,7 +18,7 @@ pub(crate) enum Ink {
 }
 
 impl Ink {
-    /// The 16 colours that every terminal has and every theme keeps readable.
+    /// The 16 colors that every terminal has and every theme keeps readable.
     const fn code(self) -> &'static str {
         match self {
             Ink::Up => "33",
@@ -34,7 +34,7 @@ impl Ink {
 }
 
 impl Style {
-    /// `text` in `ink`, if colours may be used.
+    /// `text` in `ink`, if colors may be used.
     pub(crate) fn ink(self, ink: Ink, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("\x1b[{}m{text}\x1b[0m", ink.code())
@@ -48,11 +48,45 @@ impl Style {
     }
 }
 
-/// Text from a file made harmless: a control character could move the cursor, an override could hide words.
+/// Text from a file made harmless: a control character could move the cursor, an override could
+/// hide words.
 pub(crate) fn clean(text: &str) -> String {
     let bidi =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().map(|c| if c.is_control() || bidi(c) { ' ' } else { c }).collect()
+}
+
+/// Lines as the text that goes to the terminal. Text from right to left, as in names, is isolated,
+/// so that it does not reorder what surrounds it; without Unicode nothing but ASCII is left.
+pub(crate) fn finish(lines: &[String], style: Style) -> String {
+    let text = lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n") + "\n";
+    match style.unicode {
+        true => isolated(&text),
+        false => text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect(),
+    }
+}
+
+/// Hebrew, Arabic, Syriac, Thaana, N'Ko and their neighbors, and the old scripts of the Middle
+/// East.
+const fn is_right_to_left(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+}
+
+/// `text` with an isolate around each stretch that is written from right to left.
+pub(crate) fn isolated(text: &str) -> String {
+    let mut rest = text;
+    let mut out = String::new();
+    while let Some(start) = rest.find(is_right_to_left) {
+        // A stretch goes on over spaces and signs up to its last letter.
+        let stretch = &rest[start..];
+        let end =
+            stretch.find(|c: char| c.is_control() || c.is_ascii_alphanumeric()).unwrap_or(stretch.len());
+        let last = stretch[..end].char_indices().rfind(|(_, c)| is_right_to_left(*c));
+        let end = last.map_or(end, |(at, c)| at + c.len_utf8());
+        out = out + &rest[..start] + "\u{2068}" + &stretch[..end] + "\u{2069}";
+        rest = &stretch[end..];
+    }
+    out + rest
 }
 
 /// Cells that a character takes: East Asian wide characters and emoji take two.
@@ -64,7 +98,7 @@ fn cells_of(c: char) -> usize {
     }
 }
 
-/// Cells of a text without colours.
+/// Cells of a text without colors.
 pub(crate) fn cells(text: &str) -> usize {
     text.chars().map(cells_of).sum()
 }
@@ -92,12 +126,14 @@ pub(crate) fn right(text: &str, columns: usize) -> String {
     " ".repeat(columns - cells(&clipped)) + &clipped
 }
 
-/// `text` broken at spaces into lines of at most `columns`; all but the first begin with `indent` spaces. A number
-/// stays with the word after it, which is its unit more often than not.
+/// `text` broken at spaces into lines of at most `columns`; all but the first begin with `indent`
+/// spaces. A number stays with the word after it, which is its unit more often than not. A word
+/// that is longer than a line is broken.
 pub(crate) fn wrap(text: &str, columns: usize, indent: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
-    for piece in pieces(text) {
+    let longest = columns.saturating_sub(indent).max(1);
+    for piece in pieces(text).into_iter().flat_map(|piece| broken(piece, longest)) {
         let space = usize::from(!line.trim_start().is_empty());
         if space > 0 && cells(&line) + space + cells(&piece) > columns {
             lines.push(core::mem::replace(&mut line, " ".repeat(indent)));
@@ -108,6 +144,26 @@ pub(crate) fn wrap(text: &str, columns: usize, indent: usize) -> Vec<String> {
     }
     lines.push(line);
     lines
+}
+
+/// Parts of at most `columns` of a word; a number and its unit are separated at their space.
+fn broken(piece: String, columns: usize) -> Vec<String> {
+    if cells(&piece) <= columns {
+        return Vec::from([piece]);
+    }
+    let mut parts = Vec::new();
+    for word in piece.split(' ') {
+        let mut rest = word;
+        while cells(rest) > columns {
+            let part = clip(rest, columns.max(2));
+            rest = &rest[part.len()..];
+            parts.push(part);
+        }
+        if !rest.is_empty() {
+            parts.push(rest.to_string());
+        }
+    }
+    parts
 }
 
 /// Words, a number together with the word after it.
@@ -186,10 +242,23 @@ mod tests {
     }
 
     #[test]
-    fn words_wrap_and_long_words_have_their_own_line() {
+    fn words_wrap_and_long_words_are_broken() {
         assert_eq!(wrap("one two three", 7, 2), ["one two", "  three"]);
-        assert_eq!(wrap("unbreakable x", 4, 0), ["unbreakable", "x"]);
+        assert_eq!(wrap("unbreakable x", 4, 0), ["unbr", "eaka", "ble", "x"]);
+        assert_eq!(wrap("日本語", 1, 0), ["日", "本", "語"]);
         assert_eq!(wrap("it took 65 ms here", 10, 0), ["it took", "65 ms here"]);
+    }
+
+    #[test]
+    fn names_from_right_to_left_are_isolated() {
+        assert_eq!(
+            isolated("to \u{5d0}\u{5d1} \u{5d2} 5 ms"),
+            "to \u{2068}\u{5d0}\u{5d1} \u{5d2}\u{2069} 5 ms"
+        );
+        assert_eq!(isolated("\u{628}."), "\u{2068}\u{628}\u{2069}.");
+        assert_eq!(isolated("plain"), "plain");
+        let ascii = Style::default();
+        assert_eq!(finish(&["\u{5d0} \u{b1}".to_string()], ascii), "? ?\n");
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) fn quantities(runs: &[&Run]) -> Vec<Quantity> {
 
 fn of_measure(runs: &[&Run], scope: &str, (metric, called, unit): (Metric, &str, Unit)) -> Vec<Quantity> {
     let less_is_better = metric != Metric::CallMos;
-    let bad_end = if less_is_better { (0.95, "95th percentile") } else { (0.05, "5th percentile") };
+    let bad_end = if less_is_better { (0.95, "p95") } else { (0.05, "p5") };
     let mut rows = Vec::new();
     for direction in Direction::BOTH {
         let samples: Vec<Sample> = runs.iter().map(|run| sample(run, scope, metric, direction)).collect();

@@ -2,8 +2,8 @@
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-/// Takes text for files by their names. Thousands of flows make more files than a system lets be open at once: so text comes in pieces,
-/// each with the name of the file to whose end it belongs.
+/// Takes text for files by their names. Thousands of flows make more files than a system lets be
+/// open at once: so text comes in pieces, each with the name of the file to whose end it belongs.
 pub trait Files {
     /// Adds to the end of the file of this name.
     ///

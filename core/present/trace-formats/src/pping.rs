@@ -7,17 +7,22 @@ use core::fmt::{self, Write};
 use fathom_capture::Address;
 use fathom_flow::{End, FlowId, Header, RoundTrip, RttMethod, RttValidity, Sink, Times};
 
-/// Packets of one end whose echo is awaited. Beyond, the oldest are forgotten: an end that never answers costs no more than that.
+/// Packets of one end whose echo is awaited. Beyond, the oldest are forgotten: an end that never
+/// answers costs no more than that.
 const MAX_WAITING: usize = 1 << 16;
 
-/// Writes a line for each round trip by timestamps, as `pping -m` does: `time rtt minRTT fBytes dBytes pBytes flow`.
+/// Writes a line for each round trip by timestamps, as `pping -m` does:
+/// `time rtt minRTT fBytes dBytes pBytes flow`.
 ///
-/// Times are in seconds. The flow is that of the packet that answers, `source:port+destination:port`, and the round trip is from the
-/// capture point to its source. `fBytes` are the bytes of the other direction up to the packet that was answered, `dBytes` those of them
-/// that had been answered when it passed, and `pBytes` those of this direction since its last line; bytes are those of frames.
+/// Times are in seconds. The flow is that of the packet that answers,
+/// `source:port+destination:port`, and the round trip is from the capture point to its source.
+/// `fBytes` are the bytes of the other direction up to the packet that was answered, `dBytes` those
+/// of them that had been answered when it passed, and `pBytes` those of this direction since its
+/// last line; bytes are those of frames.
 ///
-/// Deliberately other than pping: an answer to an ACK without data does not count if its sender had been silent, as that is how long
-/// it had nothing to send; and a timestamp does not expire after 10 s.
+/// Deliberately other than pping: an answer to an ACK without data does not count if its sender had
+/// been silent, as that is how long it had nothing to send; and a timestamp does not expire after
+/// 10 s.
 #[derive(Debug)]
 pub struct Pping<W> {
     out: W,

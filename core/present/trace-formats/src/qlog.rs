@@ -13,15 +13,17 @@ use fathom_flow::{
 };
 use sent::{Numbers, Unacknowledged};
 
-/// Writes each direction that carries data into a file of its own, `a2b.sqlog`, as the sender of the data would have logged it. qvis
-/// shows it in its congestion graph.
+/// Writes each direction that carries data into a separate file, `a2b.sqlog`, as the sender of
+/// the data would have logged it. qvis shows it in its congestion graph.
 ///
-/// The events are those of QUIC, as qlog has none of TCP. `transport:packet_sent` is a segment, numbered from 0 in the order of
-/// sending as no retransmission has its original's number, with the bytes it holds as a frame of stream 0.
-/// `transport:packet_received` is an ACK of the other end, with the numbers of the segments that it is the first to acknowledge, also
-/// selectively. `recovery:packet_lost` is a loss, written at the time of its repair. `recovery:metrics_updated` has the round
-/// trip by sequence numbers, the least and the smoothed one (RFC 6298), and bytes in flight; the congestion window is not known. Times
-/// are those of the capture point, in milliseconds since the flow's first packet.
+/// The events are those of QUIC, as qlog has none of TCP. `transport:packet_sent` is a segment,
+/// numbered from 0 in the order of sending as no retransmission has its original's number, with the
+/// bytes it holds as a frame of stream 0. `transport:packet_received` is an ACK of the other end,
+/// with the numbers of the segments that it is the first to acknowledge, also selectively.
+/// `recovery:packet_lost` is a loss, written at the time of its repair. `recovery:metrics_updated`
+/// has the round trip by sequence numbers, the least and the smoothed one (RFC 6298), and bytes in
+/// flight; the congestion window is not known. Times are those of the capture point, in
+/// milliseconds since the flow's first packet.
 #[derive(Debug)]
 pub struct Qlog<F, C> {
     files: F,
@@ -206,7 +208,8 @@ impl<F: Files, C: FnMut(FlowId, [(Address, u16); 2]) -> bool> Qlog<F, C> {
         }
         Ok(self.files)
     }
-    /// Writes into the log of one end's data; if it `begins` one, that is where its first data passes.
+    /// Writes into the log of one end's data; if it `begins` one, that is where its first data
+    /// passes.
     fn log(
         &mut self,
         flow: FlowId,

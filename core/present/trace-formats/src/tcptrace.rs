@@ -13,21 +13,25 @@ const BEFORE: &str = "conn_#,host_a,host_b,port_a,port_b,first_packet,last_packe
 const SLIP: &str = "RTT_full_sz_stdev";
 const SLIPPED: &str = "RTT full_sz_stdev";
 
-/// Writes the header, an empty line and a row for each flow, as `tcptrace -n -l -r -W --csv` does after its comments; each line ends with
-/// a comma, and cells of the pairs are 15 wide.
+/// Writes the header, an empty line and a row for each flow, as `tcptrace -n -l -r -W --csv` does
+/// after its comments; each line ends with a comma, and cells of the pairs are 15 wide.
 ///
 /// Deliberately other than tcptrace 6.6.7:
 /// - Fractions of times have their leading zeros (`.000123`, not `.123`).
-/// - `owin` is without what SACK tells to have arrived, and without the one byte too many; `wavg_owin` is over the time in which data
-///   was outstanding, and not the whole connection.
+/// - `owin` excludes data that SACK reports as received, and without the one byte too many;
+///   `wavg_owin` is over the time in which data was outstanding, and not the whole connection.
 /// - `avg_segm_size` is the mean, not one byte less; `win_adv` are of all segments but SYN and RST.
-/// - `outoforder_pkts` has, as there, also retransmissions whose original was lost before the capture point: they come out of order.
-///   `rexmt_data` counts what passed here before, however long ago.
+/// - `outoforder_pkts` has, as there, also retransmissions whose original was lost before the
+///   capture point: they come out of order. `rexmt_data` counts what passed here before, however
+///   long ago.
 /// - `RTT_full_sz` are of full segments; tcptrace's are, on systems of 64 bits, of the SYN alone.
-/// - `hardware_dups` are told by their content, not by the identification alone, and so also of IPv6.
+/// - `hardware_dups` are recognized by their content, not by the identification alone, and so also
+///   of IPv6.
 /// - `duplicate_acks` are those of RFC 5681 section 2: while data is outstanding.
-/// - `RTT_samples` leave out (as `post-loss_acks`) ACKs that waited for a repair by SACK and timestamps, not by the order of sending alone.
-/// - `req_1323`, `mss_requested` and `resets_sent` are those of the SYN where one was seen, and counts do not end at 255.
+/// - `RTT_samples` leave out (as `post-loss_acks`) ACKs that waited for a repair by SACK and
+///   timestamps, not by the order of sending alone.
+/// - `req_1323`, `mss_requested` and `resets_sent` are those of the SYN where one was seen, and
+///   counts do not end at 255.
 /// - `urgent_data_bytes` is `NA` where there is any: its field is not kept.
 ///
 /// # Errors

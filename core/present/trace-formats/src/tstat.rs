@@ -4,7 +4,7 @@ use crate::per_flow::PerFlow;
 use core::fmt::{self, Write};
 use fathom_flow::{End, FlowId, FlowSummary, Flows, Header, Moments, Offer, Sink, Totals};
 
-/// The sets of columns by Tstat's bits: end-to-end and options beside the core.
+/// The sets of columns by Tstat's bits: end-to-end and options in addition to the core.
 const SETS: &str = "#09";
 /// Columns of each side in the core set.
 const CORE: [&str; 14] = [
@@ -71,16 +71,19 @@ const OPTIONS: [&str; 23] = [
     "syn_retx",
 ];
 
-/// When each end sent its first ACK, which no summary keeps, and the lines of `log_tcp_complete`: its core, end-to-end and options
-/// columns, in milliseconds and separated by spaces. Give it to a tracer as a [`Sink`], then ask for [`Tstat::write`].
+/// When each end sent its first ACK, which no summary keeps, and the lines of `log_tcp_complete`:
+/// its core, end-to-end and options columns, in milliseconds and separated by spaces. Give it to a
+/// tracer as a [`Sink`], then ask for [`Tstat::write`].
 ///
 /// Deliberately other than Tstat:
 /// - Every flow has a line, also one that began before the capture or did not end in it.
-/// - Round trips and losses do not end at 100 segments in flight. Kinds of retransmission are told by SACK, timestamps and D-SACK:
-///   `pkts_fs` has those of RACK and of tail loss probes, too, and `pkts_unfs` all that were
-///   needless (`pkts_unrto` is 0). A segment whose original was lost before the capture is a retransmission, and counts as out of order, too.
-/// - `cwin` is the outstanding data, without what SACK tells to have arrived.
-/// - What Tstat tells of the payload (`con_t`, `p2p_t`, `http_t`) is 0, as are `isint` and `iscrypto`.
+/// - Round trips and losses do not end at 100 segments in flight. Kinds of retransmission are
+///   distinguished by SACK, timestamps and D-SACK: `pkts_fs` has those of RACK and of tail loss
+///   probes, too, and `pkts_unfs` all that were needless (`pkts_unrto` is 0). A segment whose
+///   original was lost before the capture is a retransmission, and counts as out of order, too.
+/// - `cwin` is the outstanding data, without data that SACK reports as received.
+/// - What Tstat reports about the payload (`con_t`, `p2p_t`, `http_t`) is 0, as are `isint` and
+///   `iscrypto`.
 #[derive(Debug)]
 pub struct Tstat {
     first_acks: PerFlow<[Option<i64>; 2]>,

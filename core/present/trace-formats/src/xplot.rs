@@ -34,10 +34,12 @@ impl Graphs {
 
 /// Draws graphs as `tcptrace -S -R -N -T` does, of all flows or of those chosen.
 ///
-/// Deliberately other than tcptrace: sequence numbers are counted from the SYN (as with its `-zy`) and go on past 2^32; round trips
-/// have microseconds, where its graph has whole milliseconds, and are told by SACK, too; outstanding data is without what SACK tells to have arrived; red `R` is a
-/// retransmission also where its original was lost before the capture point, and pink `O` only what the network put behind later data.
-/// Graphs of segment sizes (`ssize`) and time lines (`tline`) are not drawn. Expect about nine times the size of the capture's headers.
+/// Deliberately other than tcptrace: sequence numbers are counted from the SYN (as with its `-zy`)
+/// and go on past 2^32; round trips have microseconds, where its graph has whole milliseconds, and
+/// also come from SACK; outstanding data excludes data that SACK reports as received; red `R` is a
+/// retransmission also where its original was lost before the capture point, and pink `O` only what
+/// the network put behind later data. Graphs of segment sizes (`ssize`) and time lines (`tline`)
+/// are not drawn. Expect about nine times the size of the capture's headers.
 #[derive(Debug)]
 pub struct Xplot<F, C> {
     files: F,

@@ -57,8 +57,8 @@ pub struct Curve {
     pub panel: Panel,
     /// For which flows.
     pub scope: Scope,
-    /// Nanoseconds of the capture's clock, ascending, and values in the panel's unit. A value that is no finite number ends the line until
-    /// the next one.
+    /// Nanoseconds of the capture's clock, ascending, and values in the panel's unit. A value that
+    /// is no finite number ends the line until the next one.
     pub points: Vec<(i64, f64)>,
 }
 

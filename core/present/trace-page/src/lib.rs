@@ -1,9 +1,10 @@
-//! Flows of a capture to one interactive page that stands alone: time and sequence, round trips, outstanding data, queues and rates
-//! under one cursor.
+//! Flows of a capture to one self-contained interactive page: time and sequence, round trips,
+//! outstanding data, queues and rates under one cursor.
 //!
-//! A [`Recorder`] is a [`Sink`](fathom_flow::Sink) that keeps what the page shows of chosen flows. The caller adds what was inferred
-//! ([`Curve`], [`Level`]) and says it in [`Words`]; the page loads nothing from anywhere. Which flows are worth a picture is known after a
-//! first pass, so there is a second one for them.
+//! A [`Recorder`] is a [`Sink`](fathom_flow::Sink) that keeps what the page shows of chosen flows.
+//! The caller adds what was inferred ([`Curve`], [`Level`]) and says it in [`Words`]; the page
+//! loads nothing from anywhere. Which flows are worth a picture is known after a first pass, so
+//! there is a second one for them.
 //!
 //! ```
 //! use fathom_trace_page::{Curve, Level, Limits, Panel, Recorder, Scope, Tone, Words};
@@ -20,7 +21,7 @@
 //!     points: vec![(begin, 0.0), (begin + 1_000_000_000, 0.83)],
 //! });
 //! recorder.add_level(Level { name: "base".into(), panel: Panel::RoundTrip, scope: Scope::All, value: 0.0103 });
-//! let words = Words { title: "up.pcap", headline: "The upload waits for 0.87 s.", tone: Tone::Bad, ..Words::default() };
+//! let words = Words { title: "up.pcap", headline: "One upload filled a buffer.", tone: Tone::Bad, ..Words::default() };
 //! let page = recorder.finish(&words);
 //! assert!(page.starts_with("<!doctype html>"));
 //! ```

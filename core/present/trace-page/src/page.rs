@@ -6,15 +6,16 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fathom_report::look::{STYLE, THEME_SCRIPT, escape};
 
-/// Draws the picture; made from `ui/` by `npm run build`, and committed so that building this needs no Node.
+/// Draws the picture; made from `ui/` by `npm run build`, and committed so that building this needs
+/// no Node.
 const SCRIPT: &str = include_str!("../../../../ui/dist/trace.js");
 
-/// How good it is, as a colour.
+/// How good it is, as a color.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tone {
     /// Healthy.
     Good,
-    /// Could be better, or could not be told.
+    /// Could be better, or could not be determined.
     #[default]
     Fair,
     /// Not healthy.
@@ -26,8 +27,6 @@ pub enum Tone {
 pub struct Finding {
     /// What kind it is, in a word or two.
     pub name: String,
-    /// Its colour.
-    pub tone: Tone,
     /// How sure it is, in a word.
     pub confidence: String,
     /// The finding, in a sentence.
@@ -47,12 +46,18 @@ pub struct Words<'a> {
     pub title: &'a str,
     /// What was run, and when.
     pub command: &'a str,
+    /// The verdict in a word.
+    pub level: &'a str,
+    /// The color of the verdict.
+    pub tone: Tone,
     /// The verdict in a sentence.
     pub headline: &'a str,
     /// The verdict's further sentences.
     pub sentences: &'a [String],
-    /// The verdict's colour.
-    pub tone: Tone,
+    /// Names and values of the most important numbers.
+    pub numbers: &'a [(String, String)],
+    /// What to do, and the command that does it or nothing.
+    pub actions: &'a [(String, String)],
     /// What was found.
     pub findings: &'a [Finding],
     /// Names and values of the capture and its quality.
@@ -91,16 +96,38 @@ fn header(words: &Words<'_>) -> String {
 
 fn hero(words: &Words<'_>) -> String {
     let class = match words.tone {
-        Tone::Good => "healthy",
-        Tone::Fair => "inconclusive",
-        Tone::Bad => "bloated",
+        Tone::Good => "good",
+        Tone::Fair => "fair",
+        Tone::Bad => "bad",
     };
     let sentences: String = words.sentences.iter().map(|s| format!("<p>{}</p>", escape(s))).collect();
+    let number = |(name, value): &(String, String)| {
+        format!("<div class=\"card number\"><h2>{}</h2><p>{}</p></div>", escape(name), escape(value))
+    };
+    let numbers: String = words.numbers.iter().map(number).collect();
     format!(
-        "<section class=\"card hero {class}\"><div><p class=\"where\">{}</p><h1>{}</h1>{sentences}</div></section>",
+        "<section class=\"card hero {class}\"><p class=\"where\" dir=\"auto\">{}</p><p class=\"level\">{}</p><h1>{}</h1>{sentences}</section>\
+         <div class=\"numbers\">{numbers}</div>{}",
         escape(words.title),
-        escape(words.headline)
+        escape(words.level),
+        escape(words.headline),
+        actions(words)
     )
+}
+
+fn actions(words: &Words<'_>) -> String {
+    let action = |(text, command): &(String, String)| {
+        let command =
+            if command.is_empty() { String::new() } else { format!("<pre>{}</pre>", escape(command)) };
+        format!("<p>{}</p>{command}", escape(text))
+    };
+    match words.actions {
+        [] => String::new(),
+        all => format!(
+            "<h2>What to do</h2><div class=\"card actions\">{}</div>",
+            all.iter().map(action).collect::<String>()
+        ),
+    }
 }
 
 fn findings(words: &Words<'_>) -> String {
@@ -108,18 +135,13 @@ fn findings(words: &Words<'_>) -> String {
         return String::new();
     }
     let cards: String = words.findings.iter().map(finding).collect();
-    format!("<h2>Findings and their evidence</h2>{cards}")
+    format!("<h2>All findings and their evidence</h2>{cards}")
 }
 
 fn finding(finding: &Finding) -> String {
-    let tone = match finding.tone {
-        Tone::Good => "good",
-        Tone::Fair => "",
-        Tone::Bad => "bad",
-    };
-    let chip = |class: &str, text: &str| match text {
+    let chip = |text: &str| match text {
         "" => String::new(),
-        _ => format!("<span class=\"chip {class}\">{}</span>", escape(text)),
+        _ => format!("<span class=\"chip\">{}</span>", escape(text)),
     };
     let frames: String = finding
         .frames
@@ -129,12 +151,12 @@ fn finding(finding: &Finding) -> String {
     let rows = table_rows(&finding.evidence);
     let evidence = if rows.is_empty() { rows } else { format!("<table>{rows}</table>") };
     let others: String = finding.alternatives.iter().map(|a| format!("<li>{}</li>", escape(a))).collect();
-    let others = if others.is_empty() { others } else { format!("What else it could be:<ul>{others}</ul>") };
+    let others = if others.is_empty() { others } else { format!("It could also be:<ul>{others}</ul>") };
     let details = match evidence.is_empty() && others.is_empty() {
         true => String::new(),
         false => format!("<details><summary>evidence</summary>{evidence}{others}</details>"),
     };
-    let chips = chip(tone, &finding.name) + &chip("", &finding.confidence);
+    let chips = chip(&finding.name) + &chip(&finding.confidence);
     format!("<div class=\"card finding\"><p>{chips}{}{frames}</p>{details}</div>", escape(&finding.text))
 }
 
@@ -156,7 +178,7 @@ fn footer(words: &Words<'_>) -> String {
     format!(
         "<footer>Times are of the capture's clock, from its first frame; sequence numbers are relative to the first. A round trip is \
          from the capture point to the other end and back; it is ambiguous where it is not known which transmission was answered \
-         (RttValidity and Partridge 1987). Outstanding data is what is sent and neither acknowledged nor selectively acknowledged. Losses \
+         (Karn and Partridge 1987). Outstanding data is what is sent and neither acknowledged nor selectively acknowledged. Losses \
          less than 2 s apart are one episode, which is shaded. Crosses among the round trips are answers to pings, DNS queries and QUIC \
          handshakes. The bandwidth-delay product (BDP) is what is on its way where no queue is: the link's rate times the base round trip. \
          Rates are of payload, but that of the link is of IP packets. Made by Fathom {}.</footer>",

@@ -1,4 +1,4 @@
-//! Questions and answers beside TCP, as marks among the round trips.
+//! Requests and replies of protocols other than TCP, as marks among the round trips.
 use crate::row::saturate;
 use crate::write::Writer;
 use alloc::collections::BTreeMap;
@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use fathom_capture::Address;
 use fathom_flow::{Probe, ProbeKind, RttValidity};
 
-/// Answers of one kind that a page shows: about one for each pixel of a wide screen at its closest. Above, of each two in a row the longer
-/// stays.
+/// Answers of one kind that a page shows: about one for each pixel of a wide screen at its closest.
+/// Above, of each two in a row the longer stays.
 const MAX_ROWS: usize = 50_000;
 /// Pairs of hosts that are named; answers of others are not shown.
 const ROUTES: usize = 4096;
@@ -31,12 +31,12 @@ struct Answers {
     name: &'static str,
     rows: Vec<Row>,
     stride: u64,
-    /// How many came since the last row that stands for all of its stride.
+    /// How many came since the last row that represents its whole stride.
     since: u64,
     unanswered: u64,
 }
 
-/// What was asked and answered beside TCP.
+/// Requests and replies of protocols other than TCP.
 #[derive(Debug)]
 pub(crate) struct Probes {
     kinds: [Answers; 3],
@@ -97,8 +97,8 @@ const fn longer(kept: &mut Row, other: &Row) {
 }
 
 impl Probes {
-    /// Times are counted from `origin`. Where it is not known which question was answered there is no mark, and none for the spin bit, which
-    /// is a hint alone.
+    /// Times are counted from `origin`. Where it is not known which question was answered there is
+    /// no mark, and none for the spin bit, which is a hint alone.
     pub(crate) fn add(&mut self, probe: &Probe, origin: i64) {
         let [echo, dns, quic] = &mut self.kinds;
         let kind = match probe.kind {

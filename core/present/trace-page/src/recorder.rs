@@ -14,13 +14,15 @@ use fathom_flow::{Ack, End, FlowId, Header, Lost, Probe, RoundTrip, Segment, Sin
 /// How much a page may hold. Rare events are kept beyond it, each of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Ordinary segments of all flows together; as many ACKs and as many round trips. Above this, the flow with the most of them is
-    /// thinned: each two in a row become the range that both cover.
+    /// Ordinary segments of all flows together; as many ACKs and as many round trips. Above this,
+    /// the flow with the most of them is thinned: each two in a row become the range that both
+    /// cover.
     pub rows: usize,
 }
 
 impl Default for Limits {
-    /// Two million: about 40 bytes of memory each while recording, and a page of at most 70 MB, which a browser opens in seconds.
+    /// Two million: about 40 bytes of memory each while recording, and a page of at most 70 MB,
+    /// which a browser opens in seconds.
     fn default() -> Self {
         Limits { rows: 2_000_000 }
     }
@@ -36,7 +38,7 @@ struct Flow {
     tracks: [Track; 2],
 }
 
-/// Records what a page shows of the flows that it is told to watch.
+/// Records what a page shows of the selected flows.
 #[derive(Debug)]
 pub struct Recorder {
     limits: Limits,
@@ -47,7 +49,8 @@ pub struct Recorder {
     rows: [usize; 3],
     origin: Option<i64>,
     latest: u64,
-    /// Packets of a clock that stepped back, which are shown where it was before; and the last of them.
+    /// Packets of a clock that stepped back, which are shown where it was before; and the last of
+    /// them.
     steps_back: u64,
     step_frame: u64,
     /// Frame of the last RST.
@@ -58,8 +61,9 @@ pub struct Recorder {
 const NO_ENDPOINT: (Address, u16) = (Address::v4([0; 4]), 0);
 
 impl Recorder {
-    /// A recorder of these flows. The page begins at `origin`, in nanoseconds of the capture's clock (the first frame of the file, so that
-    /// times are those of Wireshark), or else at what it hears first.
+    /// A recorder of these flows. The page begins at `origin`, in nanoseconds of the capture's
+    /// clock (the first frame of the file, so that times are those of Wireshark), or else at what
+    /// it hears first.
     pub fn new(flows: &[FlowId], limits: Limits, origin: Option<i64>) -> Self {
         let empty = |id: &FlowId| {
             (*id, Flow { ends: [NO_ENDPOINT; 2], tracks: [Track::default(), Track::default()] })
@@ -143,7 +147,7 @@ impl Recorder {
         let [a, b] = &mut self.flows.get_mut(&flow)?.tracks;
         Some(if end == End::A { a } else { b })
     }
-    /// Hands the track and the time to `record`, which tells whether there is a row more.
+    /// Hands the track and the time to `record`, which returns whether there is another row.
     fn record(
         &mut self,
         place: (FlowId, End),

@@ -58,7 +58,8 @@ pub(crate) struct AckRow {
     pub(crate) delivered: u64,
     pub(crate) window: u32,
     pub(crate) frame: u32,
-    /// Its first SACK block, which is the newest (RFC 2018 section 4): bytes from the ACK to its start, and its length.
+    /// Its first SACK block, which is the newest (RFC 2018 section 4): bytes from the ACK to its
+    /// start, and its length.
     pub(crate) block: (u32, u32),
 }
 
@@ -92,7 +93,8 @@ impl Row for TripRow {
 /// The tables of round trips, in the order in which they are written.
 pub(crate) const TRIP_TABLES: usize = 3;
 
-/// The table for a round trip: by sequence numbers, by timestamps, and those of which it is not known what was answered.
+/// The table for a round trip: by sequence numbers, by timestamps, and those of which it is not
+/// known what was answered.
 pub(crate) const fn trip_table(method: RttMethod, validity: RttValidity) -> usize {
     match (validity, method) {
         (RttValidity::Ambiguous, _) => 2,
@@ -101,7 +103,8 @@ pub(crate) const fn trip_table(method: RttMethod, validity: RttValidity) -> usiz
     }
 }
 
-/// What is rare and no segment. The numbers follow those of the segments' kinds: in step with `ui/src/kind.ts`.
+/// What is rare and no segment. The numbers follow those of the segments' kinds: in step with
+/// `ui/src/kind.ts`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// A segment that did not arrive.

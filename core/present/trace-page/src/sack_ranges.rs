@@ -1,7 +1,8 @@
 //! What a receiver said it holds above its ACK, to see whether it breaks its word.
 use alloc::collections::BTreeMap;
 
-/// Ranges that touch are one; more than these are not watched (a hostile file could name any number).
+/// Ranges that touch are one; more than these are not watched (a hostile file could name any
+/// number).
 const MAX_RANGES: usize = 4096;
 
 /// Selectively acknowledged ranges of one direction.
@@ -13,8 +14,9 @@ pub(crate) struct SackRanges {
 }
 
 impl SackRanges {
-    /// An ACK with its blocks. True if the receiver reneges (RFC 2018 section 8): all below `acknowledgement` has arrived and what
-    /// begins there has been reported before, and yet it is not acknowledged. An ACK that was overtaken by a newer one says nothing.
+    /// An ACK with its blocks. True if the receiver reneges (RFC 2018 section 8): all below
+    /// `acknowledgement` has arrived and what begins there has been reported before, and yet it is
+    /// not acknowledged. An ACK that was overtaken by a newer one says nothing.
     pub(crate) fn renege(&mut self, acknowledgement: u64, blocks: &[(u64, u64)]) -> bool {
         if acknowledgement < self.acknowledged {
             return false;

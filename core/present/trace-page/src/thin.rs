@@ -9,13 +9,14 @@ pub(crate) trait Row: Copy {
     fn merge(&mut self, next: &Self);
 }
 
-/// Rows in order of time. Each ordinary one stands for up to `stride` that came in a row; a rare one stands for itself.
+/// Rows in order of time. Each ordinary one represents up to `stride` consecutive rows; a rare
+/// one represents itself.
 #[derive(Debug)]
 pub(crate) struct Thinned<R> {
     rows: Vec<R>,
     stride: u32,
     ordinary: usize,
-    /// Place of the ordinary row that is not full, and how many it stands for.
+    /// Place of the ordinary row that is not full, and how many it represents.
     open: Option<(usize, u32)>,
 }
 

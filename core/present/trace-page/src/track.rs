@@ -12,8 +12,9 @@ use fathom_flow::{Ack, Lost, RoundTrip, Segment, Spurious};
 
 /// Congestion Experienced, as the ECN bits say it (RFC 3168 section 5).
 const CONGESTION_EXPERIENCED: u8 = 3;
-/// Losses farther apart are two episodes. A full buffer of any size that was measured (Gettys 2010: 8 s of swing) drops again only
-/// after the sender's window grew back, and a recovery takes a round trip, of rarely more than a second.
+/// Losses farther apart are two episodes. A full buffer of any size that was measured (Gettys 2010:
+/// 8 s of swing) drops again only after the sender's window grew back, and a recovery takes a round
+/// trip, of rarely more than a second.
 const EPISODE_GAP_NS: u64 = 2_000_000_000;
 
 /// A table whose rows are counted against a limit.
@@ -127,7 +128,7 @@ impl Track {
             Table::Trips => self.trips.iter_mut().for_each(Thinned::halve),
         }
     }
-    /// What was told as a loss and proved to be none is none; in order of time from now on.
+    /// Removes losses that proved to be none, and sorts by time.
     pub(crate) fn settle(&mut self) {
         let needless = &self.needless;
         self.events.retain(|m| m.what != Event::Loss || !needless.contains(&m.repair_frame));

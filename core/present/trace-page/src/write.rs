@@ -1,8 +1,8 @@
 //! Numbers to bytes: small numbers are short, as most are that count from the one before.
 use alloc::vec::Vec;
 
-/// The bytes of a page's data. Numbers are LEB128, signed ones folded (0, -1, 1, -2 ...), so that a column of differences is
-/// one or two bytes a row.
+/// The bytes of a page's data. Numbers are LEB128, signed ones folded (0, -1, 1, -2 ...), so that a
+/// column of differences is one or two bytes a row.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     bytes: Vec<u8>,

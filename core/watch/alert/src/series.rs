@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_samples::{Outcome, Sample};
 
-/// SmokePing's default round length, for targets without rounds of their own.
+/// SmokePing's default round length, for targets that have no rounds.
 const DEFAULT_ROUND: Duration = Duration::from_secs(300);
 
 /// Properties of a series that rules use.

@@ -4,7 +4,7 @@
 //! `time_t` and the alignment of `double` are those of its machine. They are detected from the
 //! position of the number 8.642135e130 and from the file size.
 //!
-//! Not with `librrd`, which reads only databases of its own machine.
+//! `librrd` is not used: it reads only databases written on the same machine architecture.
 mod error;
 mod layout;
 mod read;

@@ -52,7 +52,7 @@ impl Plan {
         }
         let stretch = sent / limit as f64;
         Err(format!(
-            "{} send {sent:.0} packets/s, more than the limit of {limit} ({source}): make the intervals {stretch:.1} times as \
+            "{sent:.0} packets/s exceed the limit of {limit} ({source}), from {}: make the intervals {stretch:.1} times as \
              long, remove targets, or set max_packets_per_second under [watch] if this machine and its link can handle it",
             self.heaviest()
         ))
@@ -75,7 +75,11 @@ impl Plan {
             let others = if count < self.targets.len() { " and other targets" } else { "" };
             let round =
                 if target.pace.probes > 1 { format!("{} times ", target.pace.probes) } else { String::new() };
-            format!("{count} {} targets {round}every {}{others}", target.protocol, target.pace.interval)
+            let plural = if count == 1 { "" } else { "s" };
+            format!(
+                "{count} {} target{plural} {round}every {}{others}",
+                target.protocol, target.pace.interval
+            )
         })
     }
 }

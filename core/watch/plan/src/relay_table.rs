@@ -26,7 +26,7 @@ pub(crate) fn relay(section: &Section<'_>) -> Result<Option<Relay>, Fault> {
 }
 
 fn address(text: &str, offset: usize) -> Result<(String, u16), Fault> {
-    // An IPv6 address needs brackets: otherwise its last group would be taken for the port.
+    // An IPv6 address needs brackets: otherwise its last group would be mistaken for the port.
     let is_host = |host: &str| !host.is_empty() && (!host.contains(':') || host.starts_with('['));
     let parts = text.rsplit_once(':').filter(|(host, _)| is_host(host) && is_plain(text));
     let port = parts.and_then(|(_, port)| port.parse::<u16>().ok()).filter(|port| *port > 0);

@@ -28,7 +28,7 @@ pub enum DecodeError {
     Count(u64),
     /// A time before 1970 or beyond what a time holds.
     Time,
-    /// A code that stands for no outcome.
+    /// A code without an outcome.
     Code(u16),
     /// A bucket out of range, or an empty bucket at an end.
     Bucket,

@@ -9,32 +9,39 @@ use fathom_size::SizeError;
 use fathom_watch_store::HistoryError;
 use fathom_watch_web::{PeriodError, WebError};
 use std::fmt;
+use std::io::ErrorKind;
 
 /// Why a command other than `demo` has no result.
 #[derive(Debug)]
 pub enum CommandError {
-    /// A question about a queue has no answer.
+    /// A buffer calculation failed.
     Size(SizeError),
-    /// A fix has no result.
+    /// A fix failed.
     Fix(FixFailure),
-    /// A sweep ended early.
+    /// A sweep failed.
     Sweep(SweepError),
     /// A capture or an interface cannot be read.
     CaptureSource(SourceError),
-    /// A period has no length.
+    /// A period is empty.
     EmptyPeriod(Period),
-    /// A period of a watch is no result.
+    /// A period of a watch has no result.
     NoPeriod(PeriodError),
-    /// The page of a watch cannot be served.
+    /// The web page of a watch cannot be served.
     Page(WebError),
     /// A host could not be audited.
     Audit(AuditError),
 }
 
 impl CommandError {
-    /// What the error means to a caller that looks at nothing else.
-    pub(super) const fn class(&self) -> ExitClass {
+    /// The exit class of the error.
+    pub(super) fn class(&self) -> ExitClass {
         match self {
+            // A wrong name, as for every other file that is read.
+            CommandError::CaptureSource(SourceError::Io { source, .. })
+                if source.kind() == ErrorKind::NotFound =>
+            {
+                ExitClass::Input
+            }
             CommandError::Sweep(SweepError::Table(_))
             | CommandError::CaptureSource(SourceError::Io { .. } | SourceError::Interface(_))
             | CommandError::Page(_) => ExitClass::Environment,

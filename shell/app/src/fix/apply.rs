@@ -1,4 +1,4 @@
-//! A shaper at rates that are given: only planned, on for a time, or to stay.
+//! Shapes to given rates: only a plan, for a limited time, or permanently.
 use super::{BootFile, BootRequest, FixFailure, FixProgress, FixResult, Watchdog, counters, require_root};
 use crate::{AppError, CancelToken};
 use fathom_diagnose::{FixEvidence, diagnose_fix, shaper_conflicts};
@@ -9,59 +9,62 @@ use fathom_units::PerDirection;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The watchdog acts only if this process does not by itself.
+/// Time beyond the limit after which the watchdog rolls back, if this process has not done so
+/// itself.
 const WATCHDOG_MARGIN: Duration = Duration::from_secs(10);
-/// A commit follows at once.
+/// Time limit of a fix that is committed at once.
 const COMMIT_LIMIT: Duration = Duration::from_secs(20);
-/// Within this time something passes any interface that is used.
+/// Minimum observation before counters are judged: an interface in use sends packets within this
+/// time.
 const MIN_OBSERVATION: Duration = Duration::from_secs(5);
-/// How soon a cancellation is noticed.
+/// Time between two checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// For how long a shaper is on.
+/// How long a shaper stays on.
 pub enum Duty<'a> {
-    /// Not at all: only the plan is made.
+    /// Not at all: only the plan is created.
     Plan,
-    /// For a time, then it is rolled back.
+    /// For a limited time; then it is rolled back.
     For(Duration),
-    /// Until it is undone; and made again when the system starts, if requested.
+    /// Until it is undone. If requested, it is applied again when the system starts.
     Stay(Option<BootRequest<'a>>),
 }
 
-/// A shaper at given rates.
+/// A request to shape to given rates.
 pub struct ApplyRequest<'a> {
     /// Interface, rates and shaper.
     pub shape: ShapeRequest,
-    /// Directory of the state.
+    /// Directory of the rollback state.
     pub state: &'a Path,
-    /// For how long.
+    /// The duration.
     pub duty: Duty<'a>,
-    /// The watchdog.
+    /// Starts the watchdog process.
     pub watchdog: Watchdog<'a>,
 }
 
-/// Counters of the interface and its shapers, when the shaper was put on and before it was taken off.
+/// Counters of the interface and its shapers, after the shaper was applied and before it was
+/// removed.
 #[derive(Clone, Debug)]
 pub struct Looks {
-    /// When it was put on.
+    /// After the shaper was applied.
     pub before: Look,
-    /// Before it was taken off.
+    /// Before the shaper was removed.
     pub after: Look,
 }
 
-/// What came of it.
+/// The result of a shaper at given rates.
 #[derive(Debug)]
 pub struct Applied {
-    /// As a document.
+    /// The result as a document.
     pub result: FixResult,
-    /// What passed while it was on, if it was on for a time.
+    /// The counters of the time with the shaper. `None` if it was not on for a limited time.
     pub looks: Option<Looks>,
-    /// What is started with the system.
+    /// The file that applies the shaper when the system starts.
     pub boot: Option<PathBuf>,
 }
 
 impl Applied {
-    /// What conflicts with the shaper.
+    /// The conflicts with the shaper.
     #[must_use]
     pub fn conflicts(&self) -> &[Finding] {
         &self.result.diagnosis.findings
@@ -71,7 +74,8 @@ impl Applied {
 /// Shapes an interface to given rates.
 ///
 /// # Errors
-/// What kept it from that. The interface is as before then, unless the error says that it could not be restored.
+/// If the interface cannot be shaped. The interface is then restored, unless the error says
+/// otherwise.
 pub fn apply(
     request: ApplyRequest<'_>,
     cancel: &CancelToken,
@@ -93,7 +97,7 @@ pub fn apply(
         Duty::Plan => (FixOutcome::Planned, None, None),
         Duty::Stay(boot) => {
             transaction.apply((request.watchdog)(), COMMIT_LIMIT)?;
-            // Before anything stays.
+            // This can fail, so it comes before the shaper is committed.
             let boot = boot.map(|boot| BootFile::new(&boot, &plan)).transpose()?;
             transaction.commit()?;
             (FixOutcome::Committed, None, boot.map(BootFile::write).transpose()?)
@@ -108,7 +112,8 @@ pub fn apply(
     Ok(Applied { result: result(&plan, outcome, looks.as_ref(), &causes), looks, boot })
 }
 
-/// Keeps the shaper on for a time, then rolls back; adds what its counters show to `causes`.
+/// Keeps the shaper on for a time, then rolls back. Adds the findings from its counters to
+/// `causes`.
 fn hold(
     mut transaction: Transaction,
     time: Duration,
@@ -120,7 +125,8 @@ fn hold(
     while begun.elapsed() < time && !cancel.is_cancelled() {
         std::thread::sleep(POLL_INTERVAL);
     }
-    // The shaper may be gone by now: that is reported after the interface is restored.
+    // If another program has removed the shaper, the error is reported after the interface is
+    // restored.
     let after = transaction.look();
     let is_long = begun.elapsed() >= MIN_OBSERVATION;
     transaction.roll_back("its time was over")?;
@@ -136,8 +142,8 @@ fn result(plan: &Plan, outcome: FixOutcome, looks: Option<&Looks>, conflicts: &[
     let evidence = FixEvidence { interface, before: None, after: None, is_shaped, checks: &[], conflicts };
     let headline = match outcome {
         FixOutcome::Planned => "Nothing was changed (--dry-run).".to_owned(),
-        FixOutcome::Committed => format!("{interface} is shaped, and stays so."),
-        _ => format!("{interface} is as it was before."),
+        FixOutcome::Committed => format!("{interface} stays shaped."),
+        _ => format!("{interface} is restored."),
     };
     let counters = looks.map(|Looks { before, after }| PerDirection {
         up: before.up.as_ref().zip(after.up.as_ref()).map(|(from, to)| counters(Some(from), to)),

@@ -1,4 +1,4 @@
-//! A shaper whose rates follow the line, until it is cancelled.
+//! Autorate: a shaper with rates that follow the line, until it is cancelled.
 use super::{FixFailure, FixProgress, FixResult, Watchdog, require_root};
 use crate::{AppError, CancelToken};
 use fathom_diagnose::{FixEvidence, diagnose_fix, shaper_conflicts};
@@ -7,30 +7,30 @@ use fathom_report::{FixData, FixOutcome};
 use fathom_shaper::conflicts;
 use std::path::Path;
 
-/// As many as the controller follows, and a server.
+/// Maximum number of reflectors that the controller follows, in addition to a server.
 const MAX_REFLECTORS: usize = 24;
 
-/// Autorate on an interface.
+/// A request to run autorate on an interface.
 pub struct AutorateRequest<'a> {
-    /// What is shaped, and how.
+    /// The configuration.
     pub config: AutoConfig,
-    /// The watchdog.
+    /// Starts the watchdog process.
     pub watchdog: Watchdog<'a>,
 }
 
-/// What came of it.
+/// The result of autorate.
 #[derive(Debug)]
 pub struct Autorated {
-    /// As a document.
+    /// The result as a document.
     pub result: FixResult,
     /// The last status.
     pub status: Status,
 }
 
-/// Shapes until it is cancelled, or its time is over.
+/// Shapes until it is cancelled or its time is over.
 ///
 /// # Errors
-/// What kept it from its work. The interface is as before then, unless the error says that it could not be restored.
+/// If autorate cannot run. The interface is then restored, unless the error says otherwise.
 pub fn autorate(
     request: &AutorateRequest<'_>,
     cancel: &CancelToken,
@@ -64,7 +64,7 @@ pub fn autorate(
     let (outcome, headline) = if config.commit {
         (FixOutcome::Committed, format!("{interface} stays shaped at these rates."))
     } else {
-        (FixOutcome::RolledBack, format!("{interface} is as it was before."))
+        (FixOutcome::RolledBack, format!("{interface} was restored."))
     };
     let data = FixData {
         interface: Some(interface.to_owned()),

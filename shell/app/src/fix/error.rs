@@ -10,28 +10,28 @@ use std::fmt;
 /// Why a fix has no result. `Display` also says what to try.
 #[derive(Debug)]
 pub enum FixFailure {
-    /// Neither an interface nor a server was named.
+    /// Neither an interface nor a server was given.
     NothingToShape,
-    /// No interface was named, and there is no default route.
+    /// No interface was given, and there is no default route.
     NoDefaultRoute,
-    /// No interface was named, and default routes lead through several.
+    /// No interface was given, and several interfaces have a default route.
     SeveralDefaultRoutes(Vec<String>),
     /// No rate was given, and no server to search for one.
     NoRates,
-    /// Autorate has no source of delays.
+    /// Autorate has no delay source.
     NoDelaySource,
     /// Autorate has too many reflectors.
     TooManyReflectors {
-        /// How many.
+        /// Number of runs.
         count: usize,
-        /// The most.
+        /// The maximum.
         max: usize,
     },
     /// The bounds of autorate contradict each other.
     Bounds(ConfigError),
     /// This process may not change queues.
     NotRoot,
-    /// The interface could not be changed, or not be restored.
+    /// The interface could not be changed or restored.
     Shaper(ApplyError),
     /// A search or autorate failed.
     Fix(FixError),

@@ -1,4 +1,4 @@
-//! A shaper at rates that are searched: it stays only if it passes all checks.
+//! Searches for the rates, and keeps the shaper only if it passes all checks.
 use super::{BootFile, BootRequest, FixProgress, FixResult, Watchdog, require_root};
 use crate::{AppError, CancelToken};
 use fathom_diagnose::{Diagnosis, FixEvidence, diagnose, diagnose_fix, shaper_checks, shaper_conflicts};
@@ -9,37 +9,37 @@ use fathom_shape::fix::{Event, Outcome};
 use fathom_shaper::{about, conflicts};
 use std::path::{Path, PathBuf};
 
-/// A search of the rates of an interface.
+/// A request to search for the rates of an interface.
 pub struct SearchRequest<'a> {
-    /// What is fixed, and how.
+    /// The configuration.
     pub fix: FixConfig,
     /// Directory for the tests before and after.
     pub results: Option<&'a Path>,
-    /// The system makes the fix again when it starts.
+    /// Applies the fix again when the system starts.
     pub boot: Option<BootRequest<'a>>,
-    /// The watchdog.
+    /// Starts the watchdog process.
     pub watchdog: Watchdog<'a>,
 }
 
-/// What came of it.
+/// The result of a search.
 #[derive(Debug)]
 pub struct Searched {
-    /// As a document.
+    /// The result as a document.
     pub result: FixResult,
-    /// All that is known.
+    /// All data of the fix.
     pub fixed: Fixed,
-    /// The line without a shaper.
+    /// Diagnosis of the line without a shaper.
     pub before: Diagnosis,
-    /// The line through the last shaper.
+    /// Diagnosis of the line with the last shaper.
     pub after: Option<Diagnosis>,
-    /// What is started with the system.
+    /// The file that applies the shaper when the system starts.
     pub boot: Option<PathBuf>,
 }
 
-/// Measures, searches the rates, shapes and verifies.
+/// Measures, searches for the rates, shapes and verifies.
 ///
 /// # Errors
-/// What kept it from an outcome. The interface is as before then, unless the error says that it could not be restored.
+/// If the search has no outcome. The interface is then restored, unless the error says otherwise.
 pub fn search(
     request: &SearchRequest<'_>,
     cancel: &CancelToken,
@@ -81,7 +81,7 @@ fn report(interface: &str, event: &Progress<'_>, progress: &mut dyn FnMut(FixPro
     }
 }
 
-/// Keeps the tests, for whoever looks at them or compares them later.
+/// Saves the tests before and after.
 fn save_runs(folder: Option<&Path>, fixed: &Fixed) -> Result<(), AppError> {
     let Some(folder) = folder else { return Ok(()) };
     fathom_store::save(&folder.join("before.json.gz"), &fixed.before).map_err(AppError::Save)?;

@@ -1,4 +1,4 @@
-//! Which shapers are on, with their counters.
+//! Status of the shapers, with their counters.
 use super::{FixResult, places};
 use crate::AppError;
 use fathom_diagnose::{FixEvidence, diagnose_fix};
@@ -13,13 +13,13 @@ use std::path::Path;
 /// The state of an interface's shaper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShaperState {
-    /// It stays.
+    /// On until it is undone.
     On,
-    /// It is rolled back when its time or its process ends.
+    /// On until its time or its process ends; then it is rolled back.
     OnTrial,
-    /// It was on before the system started.
+    /// Left from before the last system start.
     EarlierBoot,
-    /// It is on an interface of another network namespace.
+    /// On an interface of another network namespace.
     OtherNamespace,
 }
 
@@ -32,7 +32,7 @@ impl ShaperState {
             Phase::Committed => ShaperState::On,
         }
     }
-    /// Its name in documents.
+    /// The name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl ShaperState {
             ShaperState::OtherNamespace => "other_namespace",
         }
     }
-    /// Whether it should be on here and now.
+    /// Whether the shaper should be active in this network namespace now.
     #[must_use]
     pub const fn is_on(self) -> bool {
         matches!(self, ShaperState::On | ShaperState::OnTrial)
@@ -52,16 +52,16 @@ impl ShaperState {
 /// The shaper of one direction.
 #[derive(Clone, Debug)]
 pub struct SideStatus {
-    /// Its rate.
+    /// The rate.
     pub rate: Rate,
-    /// Its counters; `None` if it is gone, or not here.
+    /// Its counters. `None` if the shaper is gone or in another network namespace.
     pub counters: Option<Stats>,
 }
 
 /// An interface with a fix.
 #[derive(Clone, Debug)]
 pub struct InterfaceStatus {
-    /// Its name.
+    /// The name.
     pub interface: String,
     /// The state of its shaper.
     pub state: ShaperState,
@@ -69,29 +69,29 @@ pub struct InterfaceStatus {
     pub shaper: String,
     /// When the fix began.
     pub began: WallTime,
-    /// The process that made it.
+    /// The process that started it.
     pub process: u32,
-    /// Each direction that is shaped.
+    /// The shaped directions.
     pub sides: PerDirection<Option<SideStatus>>,
-    /// Last status of the autorate that is running.
+    /// Last status of a running autorate.
     pub auto: Option<Value>,
 }
 
-/// All of them.
+/// The status of all interfaces.
 #[derive(Clone, Debug)]
 pub struct StatusReport {
-    /// As a document.
+    /// The result as a document.
     pub result: FixResult,
     /// Each interface with a fix.
     pub interfaces: Vec<InterfaceStatus>,
-    /// What became of the last fix of the named interface, in words, if none is on.
+    /// How the last fix of the given interface ended, if none is active.
     pub last: Option<String>,
 }
 
-/// Looks at all fixes, or that of one interface.
+/// Reads the status of all fixes, or of one interface.
 ///
 /// # Errors
-/// If a state cannot be read.
+/// If a state file cannot be read.
 pub fn status(folder: &Path, interface: Option<&str>) -> Result<StatusReport, AppError> {
     let mut interfaces = Vec::new();
     for place in places(folder, interface)? {
@@ -157,21 +157,21 @@ impl InterfaceStatus {
     }
 }
 
-/// What the autorate of this state wrote last; that of an earlier process is another's.
+/// The last status that autorate has written, if it is of the process in `state`.
 fn auto_status(place: &Place, state: &State) -> Option<Value> {
     let text = std::fs::read_to_string(Status::file(place)).ok()?;
     let value: Value = serde_json::from_str(&text).ok()?;
     (value["process"] == state.pid && state.phase == Phase::Trial).then_some(value)
 }
 
-/// Counters of the queue discipline that a side names, if it is still there.
+/// Counters of the queue discipline of a direction, if it still exists.
 fn side_counters(side: &Value) -> Option<Stats> {
     let (device, name) = (side["interface"].as_str()?, side["qdisc"].as_str()?);
     let major = u16::from_str_radix(name.trim_end_matches(':'), 16).ok()?;
     shaper_counters(&mut Kernel::open().ok()?, device, major).ok().map(|(stats, _)| stats)
 }
 
-/// Counters of a shaper as documents have them: since `from`, or since it was made.
+/// Counters of a shaper for documents: since `from`, or since its creation.
 #[must_use]
 pub fn counters(from: Option<&Stats>, to: &Stats) -> Value {
     let since = |of: fn(&Stats) -> u64| of(to).saturating_sub(from.map_or(0, of));

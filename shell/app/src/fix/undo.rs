@@ -1,4 +1,5 @@
-//! The undoing of a fix, at any later time, and the watchdog that undoes one whose process died.
+//! Rolls back a fix at a later time, and runs the watchdog that rolls back if the process of a fix
+//! dies.
 use super::status::unmeasured;
 use super::{FixResult, places, require_root};
 use crate::AppError;
@@ -6,40 +7,41 @@ use fathom_shaper::{Boot, Place, Restored, Undone, WatchdogEnd, run_watchdog};
 use serde_json::json;
 use std::path::Path;
 
-/// What is undone.
+/// A request to roll back.
 pub struct UndoRequest<'a> {
-    /// Directory of the states.
+    /// Directory of the rollback state.
     pub state: &'a Path,
-    /// One interface; all if `None`.
+    /// The interface. `None` is all interfaces.
     pub interface: Option<&'a str>,
-    /// The root of the system whose start is forgotten, too; left alone if `None`.
+    /// Root directory of the system. What starts the shaper with the system is removed there.
+    /// `None` leaves it.
     pub boot_root: Option<&'a Path>,
 }
 
-/// What became of one interface.
+/// The rollback of one interface.
 #[derive(Clone, Debug)]
 pub struct UndoneInterface {
-    /// Its name.
+    /// The name.
     pub interface: String,
-    /// What was undone.
+    /// What was rolled back.
     pub undone: Undone,
-    /// What was started with the system is removed.
+    /// Whether the file that started the shaper with the system was removed.
     pub is_boot_removed: bool,
 }
 
-/// All of them.
+/// The result of a rollback.
 #[derive(Clone, Debug)]
 pub struct UndoReport {
-    /// As a document.
+    /// The result as a document.
     pub result: FixResult,
     /// Each interface.
     pub interfaces: Vec<UndoneInterface>,
 }
 
-/// Undoes the fix of one interface, or of all; and what the system would start.
+/// Rolls back one interface or all, and removes what would start with the system.
 ///
 /// # Errors
-/// If an interface could not be restored. Its state is kept, for another try.
+/// If an interface could not be restored. Its state is kept for another attempt.
 pub fn undo(request: &UndoRequest<'_>) -> Result<UndoReport, AppError> {
     require_root()?;
     let mut interfaces = Vec::new();
@@ -64,7 +66,8 @@ const fn name(undone: &Undone) -> &'static str {
     }
 }
 
-/// Waits for the end of the process that fixes an interface, and restores the interface if that process does not.
+/// Waits for the process that fixes an interface to end, and restores the interface if that process
+/// has not done so.
 ///
 /// # Errors
 /// If the interface could not be restored.

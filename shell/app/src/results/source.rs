@@ -1,4 +1,4 @@
-//! Results that were saved before, and periods of a watch as results.
+//! Saved results, and periods of a watch as results.
 use super::{DiagnosedRun, diagnosed};
 use crate::AppError;
 use crate::watch::{HistorySource, Period};
@@ -6,7 +6,7 @@ use fathom_os::clock::utc_offset_s;
 use fathom_watch_web::{Period as TargetPeriod, period_run, zone_of};
 use std::path::PathBuf;
 
-/// Where results come from.
+/// The source of results.
 #[derive(Clone, Debug)]
 pub enum ResultSource {
     /// Files.
@@ -29,7 +29,7 @@ impl ResultSource {
         match self {
             ResultSource::Files(files) => files.iter().map(|file| file.display().to_string()).collect(),
             ResultSource::Watch { periods, .. } => {
-                // To the minute.
+                // Without seconds.
                 let name = |period: &Period| period.from.to_string()[..16].replace('T', " ");
                 periods.iter().map(name).collect()
             }
@@ -37,10 +37,10 @@ impl ResultSource {
     }
 }
 
-/// Reads results, and diagnoses each.
+/// Reads and diagnoses results.
 ///
 /// # Errors
-/// If a file or the history cannot be read, a file is no result, or a period holds no sample.
+/// If a file or the history cannot be read, a file is not a result, or a period has no samples.
 pub fn load(source: &ResultSource) -> Result<Vec<DiagnosedRun>, AppError> {
     match source {
         ResultSource::Files(files) => {

@@ -1,4 +1,4 @@
-//! The finished table as Parquet, for notebooks: texts for what was set, numbers for what came out.
+//! Writes the finished table as Parquet, for notebooks: settings as text, results as numbers.
 use super::table::read_rows;
 use fathom_store::table::{Cell, Field, Kind, Parquet, Table};
 use std::fs::File;
@@ -6,11 +6,11 @@ use std::io::{self, Error, ErrorKind};
 use std::num::ParseFloatError;
 use std::path::Path;
 
-/// Turns the CSV of a sweep into Parquet. The first `texts` columns and the last are texts, the others numbers; an empty
-/// value is a null.
+/// Converts the CSV of a sweep to Parquet. The first `texts` columns and the last one are text, the
+/// others numbers. An empty value becomes null.
 ///
 /// # Errors
-/// Reading, writing, or a value that is no number.
+/// If reading or writing fails, or a value is not a number.
 pub fn write_parquet(csv: &Path, to: &Path, texts: usize) -> io::Result<()> {
     let table = read_rows(csv)?;
     let (names, rows) = table.split_first().ok_or_else(|| invalid("an empty table"))?;

@@ -1,4 +1,4 @@
-//! Running the cells on several threads, and writing their rows in order.
+//! Runs the cells on several threads, and writes their rows in order.
 use super::table::{Table, TableError};
 use super::{Progress, Shard};
 use crate::CancelToken;
@@ -9,29 +9,29 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// What is run, and what is kept of it.
+/// A sweep.
 pub struct Sweep<'a> {
     /// The cells.
     pub grid: &'a Grid,
-    /// One column each.
+    /// The measures, one per column.
     pub measures: &'a [Measure],
     /// The plan of a cell.
     pub plan: &'a (dyn Fn(&[Setting]) -> Result<Plan, ScenarioError> + Sync),
-    /// Runs a plan with a seed; gives the run and the digest of all that happened.
+    /// Simulates a plan with a seed. Returns the run and its digest.
     pub simulate: &'a (dyn Fn(&Plan, u64) -> (Run, u64) + Sync),
 }
 
-/// Why a sweep ended early. Rows written before stand.
+/// Why a sweep failed. Rows that were already written are kept.
 #[derive(Debug)]
 pub enum SweepError {
-    /// A cell whose settings make no scenario.
+    /// The settings of a cell are not a valid scenario.
     Scenario {
         /// The settings.
         cell: String,
-        /// What is wrong.
+        /// The reason.
         error: ScenarioError,
     },
-    /// The table.
+    /// The table cannot be read or written.
     Table(TableError),
 }
 
@@ -46,17 +46,17 @@ impl std::fmt::Display for SweepError {
 impl std::error::Error for SweepError {}
 
 impl Sweep<'_> {
-    /// The table's columns: the cell, its measures, and the digest.
+    /// The columns of the table: the cell, its measures, and the digest.
     pub fn columns(&self) -> Vec<String> {
         let measures = self.measures.iter().map(ToString::to_string);
         self.grid.key_columns().into_iter().chain(measures).chain(["digest".to_owned()]).collect()
     }
 
-    /// Runs the cells of `shard` that the table at `path` lacks, on `threads` threads, until done or cancelled. Gives the
-    /// number of rows that the table then has.
+    /// Runs the cells of `shard` that the table at `path` lacks, on `threads` threads, until done
+    /// or cancelled. Returns the number of rows in the table.
     ///
     /// # Errors
-    /// The first thing that is wrong; rows of earlier cells are in the table.
+    /// The first error. The rows of earlier cells are in the table.
     pub fn run(
         &self,
         path: &Path,
@@ -78,7 +78,8 @@ impl Sweep<'_> {
                 let sender = sender.clone();
                 let take = || {
                     let ended = cancel.is_cancelled() || cancelled.load(Ordering::Relaxed);
-                    // Every number that is taken is run, so that no row is missing before one that is written.
+                    // Every number that a thread takes is simulated: otherwise a row would be
+                    // missing in the table.
                     let row = (!ended).then(|| next.fetch_add(1, Ordering::Relaxed));
                     row.filter(|row| *row < total)
                 };
@@ -94,7 +95,7 @@ impl Sweep<'_> {
         Ok(table.rows())
     }
 
-    /// One thread's part.
+    /// The loop of one thread.
     fn work(
         &self,
         take: impl Fn() -> Option<u64>,
@@ -123,7 +124,7 @@ impl Sweep<'_> {
     }
 }
 
-/// Writes rows in the order of their numbers, whatever the order in which they come.
+/// Writes rows in the order of their numbers. They arrive in any order.
 fn write_in_order(
     table: &mut Table,
     rows: &Receiver<(u64, Result<Vec<String>, SweepError>)>,

@@ -1,27 +1,28 @@
-//! The results table on disk: CSV, one row a cell, in the order of cells, so that a broken sweep is a table cut short.
+//! The results table on disk: CSV with one row per cell, in the order of the cells. An interrupted
+//! sweep leaves a shorter table.
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A table that grows by rows.
+/// A table to which rows are appended.
 pub(crate) struct Table {
     path: PathBuf,
     file: File,
     rows: u64,
 }
 
-/// Why a table cannot be used.
+/// Errors of a table.
 #[derive(Debug)]
 pub enum TableError {
     /// Reading or writing failed.
     Io(PathBuf, io::Error),
-    /// The file holds something else.
+    /// The file is not the table of this sweep.
     Other {
         /// The file.
         path: PathBuf,
-        /// Its line, from 1.
+        /// The line number, from 1.
         line: u64,
-        /// What it should have been.
+        /// The expected text.
         expected: String,
     },
 }
@@ -29,10 +30,10 @@ pub enum TableError {
 impl std::fmt::Display for TableError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            TableError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            TableError::Io(path, error) => write!(f, "cannot use the table {}: {error}", path.display()),
             TableError::Other { path, line, expected } => write!(
                 f,
-                "{}:{line}: not of this sweep (expected \"{expected}\")\n  try: another file, or --restart to begin anew",
+                "{}:{line}: not the table of this sweep (expected \"{expected}\")\n  try: another file, or --restart to start over",
                 path.display()
             ),
         }
@@ -41,8 +42,8 @@ impl std::fmt::Display for TableError {
 impl std::error::Error for TableError {}
 
 impl Table {
-    /// Opens or makes the table. Whole rows of this sweep (whose keys `key` gives) are kept; a last row without its end
-    /// is cut off.
+    /// Opens or creates the table. Complete rows of this sweep are kept; `key` returns the key
+    /// columns of a row. An incomplete last row is removed.
     pub(crate) fn open(
         path: &Path,
         columns: &[String],
@@ -79,11 +80,11 @@ impl Table {
         }
         Ok(table)
     }
-    /// Rows it holds.
+    /// Number of rows.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
-    /// Adds a row; on failure what stood there stands.
+    /// Appends a row. If that fails, the table stays as it is.
     pub(crate) fn push(&mut self, values: &[String]) -> Result<(), TableError> {
         self.write(&row(values))?;
         self.rows += 1;
@@ -95,7 +96,8 @@ impl Table {
     }
 }
 
-/// Values with commas between and quotes where needed (RFC 4180, with a bare line feed at the end).
+/// Values separated by commas and quoted where needed (RFC 4180, but with only a line feed at the
+/// end).
 pub(crate) fn row(values: &[String]) -> String {
     let quoted = |value: &String| {
         let plain = !value.contains([',', '"', '\n', '\r']);
@@ -120,10 +122,10 @@ pub(crate) fn split(line: &str) -> Vec<String> {
     values
 }
 
-/// All rows of the table at `path`, the names first.
+/// All rows of the table at `path`. The first row has the names.
 ///
 /// # Errors
-/// Reading.
+/// If the file cannot be read.
 pub fn read_rows(path: &Path) -> io::Result<Vec<Vec<String>>> {
     BufReader::new(File::open(path)?).lines().map(|line| Ok(split(&line?))).collect()
 }

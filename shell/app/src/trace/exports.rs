@@ -1,4 +1,4 @@
-//! What is written beside the diagnosis: the page, and the formats of other tools.
+//! Files in addition to the diagnosis: the page, and the formats of other tools.
 use super::{CaptureInput, ExportForm, Exports};
 use crate::AppError;
 use crate::trace::input::is_stdin;
@@ -11,26 +11,26 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Flows on the page, and in graphs, where none were chosen.
+/// Default number of flows on the page and in graphs.
 const PICTURES: usize = 8;
 
-/// What is written from a second pass.
+/// The files that a second pass writes.
 pub(super) struct Extras {
     exports: Exports,
-    /// The flows that are on the page and in graphs.
+    /// The flows on the page and in graphs.
     chosen: Vec<FlowId>,
 }
 
 type Choice = Box<dyn FnMut(FlowId, [(Address, u16); 2]) -> bool>;
 
-/// Those that are told of every packet.
+/// Sinks that receive every packet.
 pub(super) type Sinks = (
     (Option<Recorder>, Option<Tstat>),
     (Option<Pping<Text>>, (Option<Xplot<Folder, Choice>>, Option<Qlog<Folder, Choice>>)),
 );
 
 impl Extras {
-    /// Refuses what could not be written in the end, before anything is read.
+    /// Checks before anything is read that the files can be written.
     pub(super) fn new(exports: &Exports, input: &CaptureInput) -> Result<Extras, AppError> {
         let extras = Extras { exports: exports.clone(), chosen: Vec::new() };
         let is_file =
@@ -44,7 +44,7 @@ impl Extras {
         let found = self.exports.others.iter().find(|export| export.form == form);
         found.map(|export| export.path.clone())
     }
-    /// The sinks for what was asked for.
+    /// The sinks of the requested files.
     pub(super) fn sinks(&mut self, flows: &Flows) -> Result<Sinks, AppError> {
         self.chosen = chosen(flows, &self.exports.flows)?;
         let recorder = (!self.exports.pages.is_empty())
@@ -56,7 +56,7 @@ impl Extras {
         let qlog = folder(ExportForm::Qlog)?.map(|into| Qlog::new(into, self.choice()));
         Ok(((recorder, tstat), (pping, (xplot, qlog))))
     }
-    /// The format does not keep the system's answer.
+    /// The error of an incomplete file. The writer of the format does not keep the system error.
     fn cut_short(&self, form: ExportForm) -> AppError {
         AppError::CutShort { path: self.path(form).unwrap_or_default() }
     }
@@ -64,7 +64,7 @@ impl Extras {
         let chosen = self.chosen.clone();
         Box::new(move |flow, _| chosen.contains(&flow))
     }
-    /// Writes all; returns what was written.
+    /// Writes all files. Returns their paths.
     pub(super) fn write(
         &self,
         sinks: Sinks,
@@ -97,7 +97,7 @@ impl Extras {
     }
 }
 
-/// The flows of these numbers, or the largest.
+/// The flows with these numbers, or the largest flows.
 fn chosen(flows: &Flows, numbers: &[u32]) -> Result<Vec<FlowId>, AppError> {
     let is_there = |number: &u32| flows.flows.iter().any(|flow| flow.id.number() == *number);
     if let Some(number) = numbers.iter().find(|number| !is_there(number)) {
@@ -114,7 +114,7 @@ fn chosen(flows: &Flows, numbers: &[u32]) -> Result<Vec<FlowId>, AppError> {
     Ok(all.iter().take(PICTURES).map(|flow| flow.id).collect())
 }
 
-/// Adds to the file at `path`, which is made anew at the first time.
+/// Appends to the file at `path`. The first call creates or overwrites it.
 pub(super) fn append(file: &mut Option<BufWriter<File>>, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let file = match file {
         Some(file) => file,
@@ -123,24 +123,24 @@ pub(super) fn append(file: &mut Option<BufWriter<File>>, path: &Path, bytes: &[u
     file.write_all(bytes)
 }
 
-/// All that was added is in the file.
+/// Writes buffered data to the file.
 pub(super) fn flush(file: Option<BufWriter<File>>) -> io::Result<()> {
     file.map_or(Ok(()), |mut file| file.flush())
 }
 
-/// Why nothing is at `path`.
+/// The error of a file that could not be written.
 pub(super) fn unwritten(path: &Path, error: &io::Error) -> AppError {
-    AppError::Unwritable { path: path.to_owned(), reason: format!("cannot be written: {error}") }
+    AppError::Unwritable { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// Writes a file by `write`.
+/// Writes a file with `write`.
 fn whole(path: &Path, write: impl FnOnce(&mut Text) -> fmt::Result) -> Result<(), AppError> {
     let mut text = Text::new(path.to_path_buf());
     let _ = write(&mut text);
     text.close()
 }
 
-/// A file that text goes to; it is made when the first comes.
+/// A text file. It is created at the first write.
 pub(super) struct Text {
     path: PathBuf,
     file: io::Result<Option<BufWriter<File>>>,
@@ -150,7 +150,7 @@ impl Text {
     const fn new(path: PathBuf) -> Self {
         Text { path, file: Ok(None) }
     }
-    /// The file at once, so that it is known whether there can be one.
+    /// Creates the file at once, to find out early whether that is possible.
     fn create(path: PathBuf) -> Result<Self, AppError> {
         let mut text = Text::new(path);
         let _ = fmt::Write::write_str(&mut text, "");
@@ -175,10 +175,10 @@ impl fmt::Write for Text {
     }
 }
 
-/// A folder that files are added to.
+/// A directory to which files are added.
 pub(super) struct Folder {
     path: PathBuf,
-    /// Files begun in this run: what an earlier one left is replaced.
+    /// Files that this run has started. Files of an earlier run are replaced.
     begun: std::collections::HashSet<String>,
     result: io::Result<()>,
 }

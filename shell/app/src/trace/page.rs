@@ -1,19 +1,32 @@
-//! The interactive page: what was concluded, over what was seen.
+//! The interactive page: the diagnosis and the packets.
 use fathom_bottleneck::{Bottleneck, QueueReport, Queues, Reference};
-use fathom_diagnose::{Diagnosis, Health};
+use fathom_diagnose::Diagnosis;
 use fathom_flow::End;
-use fathom_prose::{certainty_name, kind_name};
-use fathom_report::look::kind_class;
+use fathom_prose::{Level, Origin, certainty_name, kind_name};
 use fathom_run::{Finding, Run};
 use fathom_text::{bytes, seconds, thousands};
-use fathom_trace_page::{Curve, Level, Panel, Recorder, Scope, Tone, Words};
+use fathom_trace_page::{Curve, Level as LevelLine, Panel, Recorder, Scope, Tone, Words};
 
-/// The page as text.
+/// The HTML of the page.
 pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis: &Diagnosis) -> String {
     add_queues(&mut recorder, queues);
     add_paths(&mut recorder, queues);
-    let findings: Vec<_> = diagnosis.findings.iter().map(|one| finding(run, one)).collect();
+    let reasons = fathom_prose::reasons(run, diagnosis);
+    let findings: Vec<_> =
+        reasons.iter().flat_map(|reason| &reason.findings).map(|one| finding(run, one)).collect();
     let verdict = fathom_prose::verdict(run, diagnosis);
+    let sentences: Vec<String> = verdict.consequence.into_iter().collect();
+    let numbers: Vec<(String, String)> = fathom_prose::numbers(run, diagnosis)
+        .into_iter()
+        .map(|number| {
+            let values: Vec<String> = number.values.into_iter().map(|value| value.text).collect();
+            (number.label.to_owned(), values.join(", "))
+        })
+        .collect();
+    let actions: Vec<(String, String)> = fathom_prose::actions(run, diagnosis, Origin::default())
+        .into_iter()
+        .map(|action| (action.text, action.command.unwrap_or_default()))
+        .collect();
     let sources = run.capture.iter().flat_map(|capture| &capture.sources);
     let facts: Vec<(String, String)> = sources
         .flat_map(|source| {
@@ -31,9 +44,12 @@ pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis
     recorder.finish(&Words {
         title: &run.title,
         command: &format!("trace, {}", run.started),
+        level: verdict.level.word(),
+        tone: tone(verdict.level),
         headline: &verdict.headline,
-        sentences: &verdict.sentences,
-        tone: tone(diagnosis.health),
+        sentences: &sentences,
+        numbers: &numbers,
+        actions: &actions,
         findings: &findings,
         facts: &facts,
         version: &run.tool_version,
@@ -62,13 +78,13 @@ fn add_queues(recorder: &mut Recorder, queues: &Queues) {
             for (name, panel, value) in &levels {
                 let Some(value) = *value else { continue };
                 let (name, scope) = ((*name).to_owned(), Scope::Flow(*flow));
-                recorder.add_level(Level { name, panel: panel.clone(), scope, value });
+                recorder.add_level(LevelLine { name, panel: panel.clone(), scope, value });
             }
         }
     }
 }
 
-/// What each path would show without a queue.
+/// Adds the base round-trip time and the bandwidth-delay product of each path.
 fn add_paths(recorder: &mut Recorder, queues: &Queues) {
     for report in &queues.flows {
         for end in [End::A, End::B] {
@@ -78,7 +94,12 @@ fn add_paths(recorder: &mut Recorder, queues: &Queues) {
                 Reference::OwnLeast | Reference::PathLeast { .. } => "base RTT",
             };
             let (name, scope) = (name.to_owned(), Scope::Track(report.flow, end));
-            recorder.add_level(Level { name, panel: Panel::RoundTrip, scope, value: trips.base_ns / 1e9 });
+            recorder.add_level(LevelLine {
+                name,
+                panel: Panel::RoundTrip,
+                scope,
+                value: trips.base_ns / 1e9,
+            });
         }
     }
     for bottleneck in &queues.bottlenecks {
@@ -86,29 +107,29 @@ fn add_paths(recorder: &mut Recorder, queues: &Queues) {
             let report = queues.flows.iter().find(|report| report.flow == *flow);
             let Some(value) = report.and_then(|report| product(bottleneck, report)) else { continue };
             let (name, scope) = ("BDP".to_owned(), Scope::Track(*flow, *sender));
-            recorder.add_level(Level { name, panel: Panel::Outstanding, scope, value });
+            recorder.add_level(LevelLine { name, panel: Panel::Outstanding, scope, value });
         }
     }
 }
 
-/// Bandwidth-delay product, bytes of IP packets: what is on its way when no queue is, but the link is busy. `None` where the path was
-/// never seen without a queue.
+/// Bandwidth-delay product in bytes of IP packets: the data in flight when the link is busy and the
+/// queue empty. `None` if the path was never seen without a queue.
 fn product(bottleneck: &Bottleneck, report: &QueueReport) -> Option<f64> {
     let rate = bottleneck.rate.as_ref().ok().filter(|_| bottleneck.reference != Reference::Relative)?;
     let base_ns: f64 = report.round_trips.iter().flatten().map(|trips| trips.base_ns).sum();
     (base_ns > 0.0).then_some(rate.ip.bits_per_second / 8.0 * base_ns / 1e9)
 }
 
-/// Times of the capture's clock, and seconds.
+/// Converts times to the clock of the capture.
 fn points(queues: &Queues, of: impl Iterator<Item = (f64, f64)>) -> Vec<(i64, f64)> {
     of.map(|(at, ns)| (queues.origin_ns.saturating_add(at as i64), ns.max(0.0) / 1e9)).collect()
 }
 
-const fn tone(health: Health) -> Tone {
-    match health {
-        Health::Healthy => Tone::Good,
-        Health::Bloated => Tone::Bad,
-        Health::Invalid | Health::Inconclusive => Tone::Fair,
+const fn tone(level: Level) -> Tone {
+    match level {
+        Level::Good => Tone::Good,
+        Level::Bad | Level::AtLeastBad => Tone::Bad,
+        Level::Fair | Level::NoResult => Tone::Fair,
     }
 }
 
@@ -116,11 +137,6 @@ fn finding(run: &Run, finding: &Finding) -> fathom_trace_page::Finding {
     let values = fathom_prose::figures(finding).into_iter().map(|row| (row.name, row.value));
     fathom_trace_page::Finding {
         name: kind_name(finding.kind()).to_owned(),
-        tone: match kind_class(finding.kind()) {
-            "good" => Tone::Good,
-            "bad" => Tone::Bad,
-            _ => Tone::Fair,
-        },
         confidence: certainty_name(finding.certainty).to_owned(),
         text: fathom_prose::finding(finding, run.capture.as_deref()),
         evidence: values.collect(),

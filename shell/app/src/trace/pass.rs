@@ -5,7 +5,8 @@ use fathom_capture::{Frame, NotIp, Packet, Quality, dissect, dissect_fast};
 use fathom_flow::Times;
 use fathom_run::{CaptureDefect, CaptureSource};
 
-/// Hands each packet to `visit`, once if it was captured at several places; what was read, and when its first frame was stamped.
+/// Calls `visit` with each packet, once even if it was captured several times. Returns the source
+/// and the timestamp of its first frame.
 pub(super) fn pass(
     input: &mut Input,
     mut visit: impl FnMut(Times, &Packet<'_>),
@@ -29,7 +30,7 @@ pub(super) fn pass(
     Ok((source, first_at))
 }
 
-/// Counts a frame, and hands on what was found in it, unless that was captured before.
+/// Counts a frame, and passes its packet to `visit` unless it is a copy.
 #[inline(always)]
 fn take(
     quality: &mut Quality,
@@ -46,7 +47,8 @@ fn take(
     }
 }
 
-/// The same of a frame without a packet as most are. Apart, so that of the others all is known when this program is made.
+/// Takes a frame that the fast dissection does not handle. A separate function keeps the fast path
+/// small and inlined.
 #[inline(never)]
 fn take_unusual(
     quality: &mut Quality,

@@ -1,7 +1,7 @@
 //! Several captures of one path.
 use super::input::{Input, is_stdin};
 use super::pass::pass;
-use crate::AppError;
+use crate::{AppError, CancelToken};
 use fathom_capture::Packet;
 use fathom_capture_run::hops;
 use fathom_flow::Times;
@@ -10,7 +10,7 @@ use fathom_run::{CaptureSource, Run};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Collects the packets of several captures; nothing of one capture.
+/// Collects the packets of several captures. Does nothing for one capture.
 pub(super) struct PathOf<'a> {
     files: &'a [PathBuf],
     captures: Option<Captures>,
@@ -22,28 +22,32 @@ impl<'a> PathOf<'a> {
         let count = files.len();
         PathOf { files, captures: (count > 1).then(|| Captures::new(count, settings)) }
     }
-    /// There is one capture, which is no path.
+    /// Whether there is only one capture.
     pub(super) const fn is_of_one(&self) -> bool {
         self.captures.is_none()
     }
-    /// A packet of the first capture.
+    /// Records a packet of the first capture.
     #[inline]
     pub(super) fn packet(&mut self, times: Times, packet: &Packet<'_>) {
         if let Some(captures) = &mut self.captures {
-            // A copy, as what is given away is stored in memory: see `fathom_capture::dissect_fast`.
+            // Passing a copy keeps the original in registers: see `fathom_capture::dissect_fast`.
             captures.packet(0, &packet.clone(), times);
         }
     }
-    /// Reads the captures behind the first.
-    pub(super) fn read_others(&mut self) -> impl Iterator<Item = Result<CaptureSource, AppError>> {
+    /// Reads the captures after the first.
+    pub(super) fn read_others(
+        &mut self,
+        cancel: &CancelToken,
+    ) -> impl Iterator<Item = Result<CaptureSource, AppError>> {
         let files = self.files.iter().enumerate().skip(1);
         files.filter_map(|(number, file)| {
             let captures = self.captures.as_mut()?;
             let visit = |times, packet: &Packet<'_>| captures.packet(number, packet, times);
-            Some(pass(&mut Input::File(file.clone()), visit).map(|(source, _)| source))
+            let mut input = Input::File { path: file.clone(), cancel: cancel.clone() };
+            Some(pass(&mut input, visit).map(|(source, _)| source))
         })
     }
-    /// Adds to `run` what the captures together tell of their path.
+    /// Adds the hops of the path to `run`.
     pub(super) fn add_to(self, run: &mut Run) -> Result<(), AppError> {
         let Some(captures) = self.captures else { return Ok(()) };
         let report = captures.finish().map_err(|error| AppError::CapturePath(error.to_string()))?;
@@ -54,7 +58,7 @@ impl<'a> PathOf<'a> {
     }
 }
 
-/// File names, or whole paths where these are not enough to tell files apart.
+/// File names, or full paths where the names are equal.
 fn names(files: &[PathBuf]) -> Vec<String> {
     let short = |file: &PathBuf| match file {
         file if is_stdin(file) => "standard input".into(),

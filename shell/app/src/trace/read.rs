@@ -1,4 +1,4 @@
-//! From a capture to its flows and queues, in one pass and in bounded memory.
+//! Reads the flows and queues of a capture in one pass and in bounded memory.
 use super::input::Input;
 use super::pass::pass;
 use super::path::PathOf;
@@ -9,7 +9,7 @@ use fathom_run::{CaptureDefect, CaptureSource};
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
 
-/// What was read of one capture.
+/// The result of reading one capture.
 pub(super) struct Read {
     pub(super) source: CaptureSource,
     pub(super) first_at: i64,
@@ -17,11 +17,12 @@ pub(super) struct Read {
     pub(super) queues: Queues,
 }
 
-/// Reads `input`. Nothing of the result depends on how many `threads` follow flows; where none are named, as many as gain time.
+/// Reads `input`. The result does not depend on the number of `threads` that follow flows. By
+/// default, as many as save time.
 pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: Option<u8>) -> Result<Read, AppError> {
     let shards = shards();
     let processors = thread::available_parallelism().map_or(1, usize::from);
-    // What is unpacked, or comes by a pipe, is read by a thread of its own.
+    // A compressed file or a pipe is read by a separate thread.
     let has_room = threads.is_some() || processors > SHARDS;
     let pair =
         if threads.map_or(processors, usize::from) < SHARDS { None } else { input.open_pair(has_room)? };
@@ -37,17 +38,17 @@ pub(super) fn read(input: &mut Input, path: &mut PathOf<'_>, threads: Option<u8>
     Ok(Read { source, first_at, flows, queues })
 }
 
-/// The usual ones. No file can know where its flows come to be in the table.
+/// The default limits with a random hash seed, so that no file can attack the hash table.
 pub(super) fn bounds() -> Bounds {
     Bounds { hash_seed: RandomState::new().hash_one(()), ..Bounds::default() }
 }
 
-/// The shards of a capture, each with a watch of its own.
+/// The shards of a capture, each with its own queue watch.
 fn shards() -> [Shard<QueueWatch>; SHARDS] {
     Shard::all(bounds(), || QueueWatch::one_of(SHARDS))
 }
 
-/// What was read, when its first frame was stamped, and what each shard saw.
+/// The source, the timestamp of its first frame, and the result of each shard.
 type Followers = ((CaptureSource, i64), [Followed<QueueWatch>; SHARDS]);
 
 fn by_one(
@@ -56,7 +57,7 @@ fn by_one(
     shards: [Shard<QueueWatch>; SHARDS],
 ) -> Result<Followers, AppError> {
     let mut shards = Shards::new(shards);
-    // Apart, as of a packet that is shown to one only less has to be at hand.
+    // Two loops: the one without a path keeps more in registers.
     let source = if path.is_of_one() {
         pass(input, |times, packet| shards.packet(times, packet))?
     } else {
@@ -68,8 +69,8 @@ fn by_one(
     Ok((source, shards.finish()))
 }
 
-/// A thread for each shard; one for both, where there can be no further one. Either goes through all frames, as that takes a sixth of the time,
-/// and handing them over would take no less.
+/// Uses one thread per shard, or one for both if no thread can be started. Both threads read all
+/// frames: that takes a sixth of the time, and passing frames between threads would not take less.
 fn by_two(
     [mut first, mut second]: [Input; SHARDS],
     path: &mut PathOf<'_>,
@@ -81,14 +82,14 @@ fn by_two(
             Ok::<_, AppError>((source.defects, other.finish()))
         };
         let Ok(helper) = thread::Builder::new().spawn_scoped(scope, read_other) else {
-            // Nothing was read yet.
+            // Nothing has been read yet.
             return by_one(&mut first, path, shards());
         };
         let passed = pass(&mut first, |times, packet| {
             one.packet(times, packet);
             path.packet(times, packet);
         });
-        // Who waits for this one to read on would wait for ever.
+        // Otherwise the other thread could wait forever for this one to read on.
         drop(first);
         let own = one.finish();
         let (defects, others) = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -98,7 +99,7 @@ fn by_two(
     })
 }
 
-/// Both have found the same, unless the file could be read to its end by one only.
+/// Both threads find the same defects, unless only one could read the file to its end.
 fn add_other(defects: &mut Vec<CaptureDefect>, others: Vec<CaptureDefect>) {
     let more: Vec<CaptureDefect> = others.into_iter().filter(|other| !defects.contains(other)).collect();
     defects.extend(more);

@@ -1,17 +1,17 @@
-//! A watch reads what others send it for years: it changes no file but its own, whatever it is made to do.
+//! Confines a watch. It reads untrusted data for years, so it drops the right to write other files.
 use super::{Events, WatchEvent};
 use fathom_os::confine::confine_writes;
 use fathom_watch_alert::Route;
 use fathom_watch_plan::Plan;
 use std::path::Path;
 
-/// Gives up all other files, for this thread and those that it starts. A plan that runs programs keeps them, as what it runs would
-/// be held to the same.
+/// Drops the right to write other files, for this thread and those that it starts. A plan that runs
+/// programs keeps the right, because its programs would inherit the restriction.
 pub(super) fn confine(plan: &Plan, store: &Path, events: &Events) {
     if plan.receivers.iter().any(|receiver| runs_program(&receiver.route)) {
         return;
     }
-    // The page makes its password's file, if there is none.
+    // The page creates the password file if there is none.
     let password = plan.password_file.as_ref().map(Path::new).filter(|file| !file.exists());
     let folders: Vec<&Path> = [Some(store), password.and_then(Path::parent)].into_iter().flatten().collect();
     if let Err(error) = confine_writes(&folders) {
@@ -19,8 +19,8 @@ pub(super) fn confine(plan: &Plan, store: &Path, events: &Events) {
     }
 }
 
-/// The receiver of a plan that was read again which this process cannot notify: it runs a program, and the right to do that
-/// was given up at the start.
+/// The first receiver of a reloaded plan that runs a program, if this process has dropped the right
+/// to run programs.
 pub(super) fn refused_receiver(first: &Plan, next: &Plan) -> Option<String> {
     let runs = |plan: &Plan| plan.receivers.iter().find(|receiver| runs_program(&receiver.route)).cloned();
     runs(next).filter(|_| runs(first).is_none()).map(|added| added.name)

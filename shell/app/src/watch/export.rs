@@ -1,4 +1,4 @@
-//! The history as a table.
+//! Exports the history as a table.
 use super::{HistorySource, Period};
 use crate::AppError;
 pub use fathom_watch_store::export::WINDOWS;
@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Targets that an error names.
+/// Maximum number of targets that an error lists.
 const NAMED: usize = 10;
 
 /// The format of a table.
@@ -20,46 +20,47 @@ pub enum TableFormat {
     Parquet,
 }
 
-/// Which part of a history is exported.
+/// A request to export a part of a history.
 #[derive(Clone, Debug)]
 pub struct ExportRequest {
     /// The history.
     pub source: HistorySource,
-    /// From when to when.
+    /// The period.
     pub period: Period,
-    /// One row a window of this name of [`WINDOWS`]; one row a probe if `None`.
+    /// Name of a window of [`WINDOWS`], for one row per window. `None` is one row per probe.
     pub window: Option<String>,
-    /// Names of targets, or their beginnings followed by `*`; all if empty.
+    /// Names of targets, or prefixes followed by `*`. If empty, all targets.
     pub targets: Vec<String>,
-    /// Probes, likewise.
+    /// Names of probes. If empty, all probes.
     pub probes: Vec<String>,
     /// The format.
     pub format: TableFormat,
 }
 
-/// Where a table goes.
+/// Destination of a table.
 pub enum Destination<'a> {
-    /// A file, which has its name once it is whole.
+    /// A file. It appears under its name when it is complete.
     File(&'a Path),
-    /// A stream. A reader that closes it has seen enough, which is no error.
+    /// A stream. If its reader closes it, that is not an error.
     Stream(Box<dyn Write + Send>),
 }
 
-/// What was exported.
+/// Summary of an export.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exported {
     /// Rows of the table.
     pub rows: u64,
-    /// Series in it.
+    /// Series in the table.
     pub series: usize,
-    /// Parts of the history that were left out, as they cannot be read.
+    /// Parts of the history that were left out because they cannot be read.
     pub faults: Vec<String>,
 }
 
 /// Writes the table.
 ///
 /// # Errors
-/// If the period has no length, a name fits no target, the history cannot be read, or the table cannot be written.
+/// If the period is empty, a name matches no target, the history cannot be read, or the table
+/// cannot be written.
 pub fn export(request: &ExportRequest, to: Destination<'_>) -> Result<Exported, AppError> {
     let Period { from, to: until } = request.period.check()?;
     let length = |name: &String| WINDOWS.iter().find(|(known, _)| known == name).map(|(_, length)| *length);
@@ -82,7 +83,7 @@ pub fn export(request: &ExportRequest, to: Destination<'_>) -> Result<Exported, 
             let moved = |rows| fs::rename(&part, path).map(|()| rows).map_err(ExportError::Write);
             let whole = written.and_then(moved);
             if whole.is_err() {
-                // What is left of it is of no use.
+                // The incomplete file is useless.
                 let _ = fs::remove_file(&part);
             }
             (path.to_owned(), whole)
@@ -99,7 +100,7 @@ pub fn export(request: &ExportRequest, to: Destination<'_>) -> Result<Exported, 
     Ok(Exported { rows, series: chosen.len(), faults: reader.faults() })
 }
 
-/// The series of the request; a name that fits none is a mistake.
+/// The requested series. A name that matches none is an error.
 fn chosen(
     reader: &mut HistoryReader,
     request: &ExportRequest,

@@ -1,4 +1,4 @@
-//! Which history a use case reads or writes.
+//! Location of the history.
 use super::Source;
 use crate::AppError;
 use crate::CommandError;
@@ -8,7 +8,7 @@ use fathom_watch_store::HistoryReader;
 use fathom_watch_web::{Past, history};
 use std::path::{Path, PathBuf};
 
-/// The history of a configuration, or in a directory; the default of this user if neither is named.
+/// The history of a configuration or in a directory. If neither is given, the default of this user.
 #[derive(Clone, Default, Debug)]
 pub struct HistorySource {
     /// The configuration.
@@ -18,7 +18,7 @@ pub struct HistorySource {
 }
 
 impl HistorySource {
-    /// The configuration, if one is named.
+    /// The plan of the configuration, if one is given.
     pub(super) fn plan(&self) -> Result<Option<Plan>, AppError> {
         self.config.clone().map(|path| Source::File(path).read()).transpose()
     }
@@ -28,17 +28,17 @@ impl HistorySource {
     pub(super) fn open(&self) -> Result<HistoryReader, AppError> {
         HistoryReader::open(&self.directory()?).map_err(AppError::history)
     }
-    /// A reader as the page of a watch has it.
+    /// A reader of the history, as the web page of a watch uses it.
     pub(crate) fn past(&self) -> Result<Box<dyn Past>, AppError> {
         history(self.directory()?)().map_err(AppError::History)
     }
 }
 
-/// The directory of the history: `given`, else that of the plan, else `$XDG_STATE_HOME/fathom/watch`, which is
-/// `~/.local/state/fathom/watch` by default.
+/// The directory of the history: `given`, otherwise that of the plan, otherwise
+/// `$XDG_STATE_HOME/fathom/watch`, which is `~/.local/state/fathom/watch` by default.
 ///
 /// # Errors
-/// If none is named, and neither `XDG_STATE_HOME` nor `HOME` is set.
+/// If none is given, and neither `XDG_STATE_HOME` nor `HOME` is set.
 pub fn directory(given: Option<&Path>, plan: Option<&Plan>) -> Result<PathBuf, AppError> {
     if let Some(path) = given.or(plan.and_then(|plan| plan.store.as_deref()).map(Path::new)) {
         return Ok(path.to_owned());
@@ -51,7 +51,7 @@ pub fn directory(given: Option<&Path>, plan: Option<&Plan>) -> Result<PathBuf, A
 /// A range of wall time: from its start to just before its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Period {
-    /// Its start.
+    /// The start.
     pub from: WallTime,
     /// Its end.
     pub to: WallTime,

@@ -1,4 +1,4 @@
-//! What SmokePing watched: its configuration as one of `fathom watch`, and its databases into the history.
+//! Imports from SmokePing: converts its configuration, and imports its databases into the history.
 use super::open_history;
 use crate::AppError;
 use fathom_os::clock::wall_now;
@@ -13,25 +13,26 @@ use std::time::{Duration, Instant};
 
 /// How often progress is reported.
 const REPORT_EVERY: Duration = Duration::from_secs(2);
-/// Limit for links of directories that form a cycle.
+/// Maximum depth of directories: symbolic links can form a cycle.
 const MAX_DEPTH: usize = 64;
 
-/// A configuration that was converted.
+/// A converted configuration.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    /// What was converted.
+    /// The converted configuration.
     pub imported: Imported,
-    /// The plan that it makes.
+    /// The plan of the converted configuration.
     pub plan: Plan,
 }
 
-/// Converts a configuration of SmokePing, with a note on each thing that is not carried over. `output` names the result in errors.
+/// Converts a configuration of SmokePing. Calls `note` for everything that is not converted.
+/// `output` is the name of the result in errors.
 ///
 /// # Errors
-/// If it cannot be read, or no target of it can be watched.
+/// If it cannot be read, or has no target that a watch can probe.
 pub fn convert(config: &Path, output: &str, note: &mut dyn FnMut(String)) -> Result<Conversion, AppError> {
     let file = config.display().to_string();
-    // Whatever its letters are encoded in.
+    // The encoding of the file is unknown.
     let mut read = |name: &str| {
         let bytes = std::fs::read(name).map_err(|error| error.to_string())?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -47,10 +48,11 @@ pub fn convert(config: &Path, output: &str, note: &mut dyn FnMut(String)) -> Res
 }
 
 impl Conversion {
-    /// Writes the configuration. A file with other content, which somebody may have edited, is not overwritten.
+    /// Writes the configuration. An existing file with other content is not overwritten, because it
+    /// may have been edited.
     ///
     /// # Errors
-    /// If there is such a file, or the system refuses to write.
+    /// If there is such a file, or it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), AppError> {
         let toml = &self.imported.toml;
         match std::fs::read_to_string(path) {
@@ -64,14 +66,14 @@ impl Conversion {
     }
 }
 
-/// What an import of databases reports.
+/// Progress of an import.
 #[derive(Debug)]
 pub enum ImportEvent {
     /// The history was repaired.
     Repaired(Repair),
     /// A target has no database.
     NoDatabase {
-        /// Where it would be.
+        /// The expected path.
         path: PathBuf,
         /// The target.
         target: String,
@@ -80,17 +82,17 @@ pub enum ImportEvent {
     NotImported {
         /// The database.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// A database belongs to no target of the plan.
     LeftOut {
         /// The database.
         path: PathBuf,
-        /// Another host measured it for SmokePing.
+        /// Whether another host (a slave of SmokePing) measured it.
         is_of_slave: bool,
     },
-    /// How far the import is.
+    /// Progress.
     Progress {
         /// Databases done.
         done: usize,
@@ -101,7 +103,7 @@ pub enum ImportEvent {
     },
 }
 
-/// What was imported.
+/// Summary of an import.
 #[derive(Clone, Default, Debug)]
 pub struct ImportOutcome {
     /// Databases read.
@@ -110,22 +112,23 @@ pub struct ImportOutcome {
     pub bytes: u64,
     /// Samples in them.
     pub samples: u64,
-    /// What became of the samples, and the size of the history; `None` if nothing was to be written.
+    /// What was written. `None` for a dry run.
     pub written: Option<ImportWritten>,
 }
 
-/// What an import wrote.
+/// What an import has written.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ImportWritten {
-    /// What became of the samples.
+    /// The numbers of samples.
     pub summary: ImportSummary,
-    /// How long it took.
+    /// Duration of the import.
     pub took: Duration,
-    /// Bytes of the history.
+    /// Size of the history, in bytes.
     pub history_bytes: u64,
 }
 
-/// Imports the databases in the directory `rrd` into the history in `store`; only counts what there is without one.
+/// Imports the databases in the directory `rrd` into the history in `store`. Without `store`, only
+/// counts samples.
 ///
 /// # Errors
 /// If the directory or the history cannot be read, or the history cannot be written.
@@ -165,7 +168,7 @@ pub fn import_databases(
     importer.finish(begun, progress)
 }
 
-/// All databases in a directory and those in it.
+/// Finds all databases in a directory and its subdirectories.
 fn find(dir: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
@@ -224,7 +227,7 @@ impl Importer<'_> {
     }
 }
 
-/// What a reader of the plot must know of these samples.
+/// Adds events that explain these samples to readers of the plot.
 fn add_events(history: &mut History, series: SeriesId, target: &ImportedTarget, rounds: &Rounds) {
     let mut event = |at, until, text| {
         history.event(&Event {

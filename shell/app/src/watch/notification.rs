@@ -1,4 +1,5 @@
-//! What alerts need besides the engine: receivers, alerts that were raised before, and the past.
+//! Notifications of a watch: receivers, saved alert states, and the history that alert rules
+//! compare with.
 use super::{Events, WatchEvent};
 use fathom_os::clock::utc_offset_s;
 use fathom_units::WallTime;
@@ -11,16 +12,16 @@ use fathom_watch_store::{HistoryError, HistoryReader, SeriesId};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Where too few weeks are known, the last day serves.
+/// With too few weeks of history, rules compare with the last day: its hours.
 const DAY_HOURS: usize = 24;
 
-/// Delivers notifications. The thread that judges shares the dispatcher.
+/// Delivers notifications. The thread that evaluates alerts shares the dispatcher.
 pub(super) struct NotificationService {
     dispatcher: Arc<Mutex<Dispatcher>>,
     events: Events,
 }
 
-/// What the thread that judges needs: receivers, alerts that were raised before, and the past.
+/// Handles the alerts of the thread that evaluates them.
 struct AlertHandler {
     dispatcher: Arc<Mutex<Dispatcher>>,
     events: Events,
@@ -30,7 +31,7 @@ struct AlertHandler {
     trouble: Option<String>,
 }
 
-/// Starts the notifications of a plan, whose files are in the directory of the history.
+/// Starts the notifications of a plan. Their files are in the directory of the history.
 pub(super) fn start(
     plan: &Plan,
     store: &Path,
@@ -53,11 +54,11 @@ fn hold(dispatcher: &Mutex<Dispatcher>) -> MutexGuard<'_, Dispatcher> {
 }
 
 impl NotificationService {
-    /// Takes the receivers of another plan.
+    /// Replaces the receivers with those of another plan.
     pub(super) fn reload(&self, plan: &Plan) {
         hold(&self.dispatcher).replan(&plan.receivers);
     }
-    /// Reports the outcomes of deliveries, and remembers them.
+    /// Reports the outcomes of deliveries and records them in the history.
     pub(super) fn report(&self, monitor: &Monitor) {
         for Report { at, text, is_trouble } in hold(&self.dispatcher).reports() {
             (self.events)(WatchEvent::Delivery(text.clone()));
@@ -66,7 +67,8 @@ impl NotificationService {
             }
         }
     }
-    /// Delivers what can be delivered in some seconds; the rest waits for the next start. The engine has stopped before.
+    /// Delivers what is possible within some seconds. The rest waits for the next start. The engine
+    /// must have stopped.
     pub(super) fn close(self) {
         if let Some(dispatcher) = Arc::into_inner(self.dispatcher) {
             let dispatcher = dispatcher.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -101,12 +103,13 @@ impl AlertBackend for AlertHandler {
             self.reader = HistoryReader::open(&self.store).ok();
         }
         let read = self.reader.as_mut().map(|reader| past(reader, SeriesId(series), percentile, hour));
-        // What cannot be read is no past: the rule says nothing then.
+        // Without a readable history, the rule does not fire.
         read.and_then(Result::ok).unwrap_or(Past { hour, ..Past::default() })
     }
 }
 
-/// What a series was like at this hour of the weeks before, by this host's clock, and the last day, from the history.
+/// Reads from the history how a series behaved at this hour of earlier weeks, in local time, and on
+/// the last day.
 pub(super) fn past(
     reader: &mut HistoryReader,
     series: SeriesId,

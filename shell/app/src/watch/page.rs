@@ -1,4 +1,4 @@
-//! The page: what is now from the engine's board, what was from the history on disk.
+//! The web page of a watch: live data from the engine, older data from the history on disk.
 use super::results_dir::ResultsDir;
 use super::{Events, WatchEvent};
 use crate::AppError;
@@ -10,10 +10,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Beside the history: it belongs to whoever may read that.
+/// File name of the password, in the directory of the history: who can read the history can read
+/// the page.
 const SECRET_FILE: &str = "page-password";
 
-/// Serves the page and reports where. A port that was not requested and is taken costs the page, not the watch.
+/// Serves the page and reports its address. If the default port is in use, the watch runs without a
+/// page.
 pub(super) fn start(
     given: Option<SocketAddr>,
     plan: &Plan,
@@ -40,7 +42,7 @@ pub(super) fn start(
     }
 }
 
-/// A directory that does not exist yet is reported, and looked for again.
+/// The results directory. If it does not exist yet, that is reported, and it is tried again later.
 fn results_dir(folder: PathBuf, events: &Events) -> ResultsDir {
     if let Err(source) = std::fs::read_dir(&folder) {
         events(WatchEvent::NoResults { folder: folder.clone(), source });
@@ -48,13 +50,14 @@ fn results_dir(folder: PathBuf, events: &Events) -> ResultsDir {
     ResultsDir::new(folder)
 }
 
-/// The file that the plan names; else, where others can reach the page, one in the directory of the history.
+/// The password file of the plan. Otherwise, if other hosts can reach the page, a file in the
+/// directory of the history.
 fn password_file(listen: SocketAddr, plan: &Plan, store: &Path) -> Option<PathBuf> {
     let named = plan.password_file.as_ref().map(PathBuf::from);
     named.or_else(|| (!listen.ip().to_canonical().is_loopback()).then(|| store.join(SECRET_FILE)))
 }
 
-/// The engine's board as the page asks for it.
+/// The live data of the engine, as the page queries it.
 struct Now {
     board: Arc<LiveState>,
     results: Option<ResultsDir>,

@@ -1,4 +1,4 @@
-//! What a watch sends to others.
+//! Pushes the metrics of a watch to other systems.
 use super::{Events, WatchEvent};
 use crate::AppError;
 use fathom_watch_engine::{Event, Monitor, THIS_HOST};
@@ -6,7 +6,7 @@ use fathom_watch_plan::Plan;
 use fathom_watch_push::{Destination, Names, Progress, Pusher};
 use std::path::Path;
 
-/// The destinations of a plan, with all that their files say.
+/// The destinations of a plan, with the content of their files.
 pub(super) fn destinations(plan: &Plan) -> Result<Vec<Destination>, AppError> {
     plan.pushes
         .iter()
@@ -14,7 +14,7 @@ pub(super) fn destinations(plan: &Plan) -> Result<Vec<Destination>, AppError> {
         .collect()
 }
 
-/// How far each destination is: those that the plan names, and those that the history was sent to before.
+/// Progress of each destination: those of the plan and those of earlier runs.
 pub(super) fn progress(plan: Option<&Plan>, store: &Path) -> Vec<Progress> {
     let mut all = fathom_watch_push::progress(store);
     for push in plan.into_iter().flat_map(|plan| &plan.pushes) {
@@ -28,12 +28,13 @@ pub(super) fn progress(plan: Option<&Plan>, store: &Path) -> Vec<Progress> {
     all
 }
 
-/// Starts to send.
+/// Starts pushing.
 pub(super) fn start(plan: &Plan, store: &Path) -> Result<Pusher, AppError> {
     Ok(Pusher::start(destinations(plan)?, Names::of(plan, THIS_HOST), store))
 }
 
-/// Takes up what a new plan says. Its files were looked at when it was checked: one that went since leaves all as it was.
+/// Applies a new plan. If one of its files has disappeared since the plan was checked, nothing
+/// changes.
 pub(super) fn reload(pusher: &mut Pusher, plan: &Plan, events: &Events) {
     match destinations(plan) {
         Ok(all) => pusher.reload(all, Names::of(plan, THIS_HOST)),
@@ -41,7 +42,7 @@ pub(super) fn reload(pusher: &mut Pusher, plan: &Plan, events: &Events) {
     }
 }
 
-/// Reports what happened to destinations, and remembers it.
+/// Reports the events of destinations and records them in the history.
 pub(super) fn report(pusher: &Pusher, monitor: &Monitor, events: &Events) {
     for note in pusher.notes() {
         events(WatchEvent::Push(note.text.clone()));

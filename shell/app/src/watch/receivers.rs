@@ -1,4 +1,4 @@
-//! A test notification through each receiver.
+//! Sends a test notification to each receiver.
 use super::Source;
 use crate::AppError;
 use fathom_os::clock::wall_now;
@@ -6,21 +6,21 @@ use fathom_watch_alert::Receiver;
 use fathom_watch_notify::{Notice, Transport, deliver};
 use fathom_watch_plan::Plan;
 
-/// The alert of a test that is of none.
+/// Alert name in a test that is not limited to one alert.
 const NO_ALERT: &str = "test";
 
-/// What a receiver answered to a test notification.
+/// The answer of a receiver to a test notification.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReceiverTest {
     /// Name of the receiver.
     pub receiver: String,
     /// How it is notified: `mail`, `webhook`, ...
     pub route: &'static str,
-    /// What it answered, or why it could not be notified.
+    /// Its answer, or why it could not be notified.
     pub answer: Result<String, String>,
 }
 
-/// Tests each receiver of a configuration, or those of one alert, in turn.
+/// Tests each receiver of a configuration, or of one alert, one after the other.
 ///
 /// # Errors
 /// If the configuration cannot be read, or has no such alert or no receiver.

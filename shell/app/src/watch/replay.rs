@@ -1,11 +1,12 @@
-//! The alert rules of a configuration over the history that there is.
+//! Replays the alert rules of a configuration over the history.
 //!
-//! Each outcome counts from the moment at which its probe was sent: a loss a timeout earlier than it was known.
+//! Each outcome counts from the time its probe was sent: a loss is one timeout earlier than it was
+//! noticed.
 use super::notification::past;
 use super::{Period, Source, directory};
 use crate::AppError;
 use fathom_diagnose::Diagnosis;
-use fathom_report::command_document;
+use fathom_report::{CommandDocument, command_document};
 use fathom_units::WallTime;
 use fathom_watch_alert::{Change, Link, Rule, Transition, Watcher};
 use fathom_watch_engine::THIS_HOST;
@@ -17,50 +18,50 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 const SECOND: u64 = 1_000_000_000;
-/// So much of the history is in memory at once.
+/// Part of the history that is in memory at once, ns.
 const PIECE: u64 = 3_600 * SECOND;
-/// Windows fill before the period begins.
+/// Time before the period in which the windows fill, ns.
 const BEFORE: u64 = 2 * PIECE;
 
-/// Which rules are replayed over which part of a history.
+/// A request to replay alert rules over a part of a history.
 #[derive(Clone, Debug)]
 pub struct ReplayRequest {
-    /// The configuration with the rules.
+    /// Configuration with the rules.
     pub source: Source,
-    /// Names of alerts; all if empty.
+    /// Names of alerts. If empty, all alerts.
     pub alerts: Vec<String>,
     /// Directory of the history, if not that of the configuration.
     pub store: Option<PathBuf>,
-    /// From when to when.
+    /// The period.
     pub period: Period,
 }
 
-/// An alert, from when it was raised to when it was cleared.
+/// An alert that would have been raised.
 #[derive(Clone, Debug)]
 pub struct ReplayedAlert {
-    /// Its start.
+    /// The start.
     pub raised: Transition,
-    /// Its end, if it has one.
+    /// The end, if it was cleared.
     pub cleared: Option<Transition>,
-    /// It was held down.
+    /// Whether flapping detection suppressed it.
     pub is_flapping: bool,
 }
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     /// Alerts in the order in which they were raised.
     pub alerts: Vec<ReplayedAlert>,
     /// Names of the rules.
     pub rules: Vec<String>,
-    /// Parts of the history that were left out, as they cannot be read.
+    /// Parts of the history that were left out because they cannot be read.
     pub faults: Vec<String>,
 }
 
-/// Judges the history of a period.
+/// Evaluates the rules over a period of the history.
 ///
 /// # Errors
-/// If the configuration or the history cannot be read, an alert is unknown, or the period has no length.
+/// If the configuration or the history cannot be read, an alert is unknown, or the period is empty.
 pub fn replay(request: &ReplayRequest) -> Result<Replayed, AppError> {
     let plan = request.source.read()?;
     let rules = chosen(&request.source, &plan, &request.alerts)?;
@@ -88,14 +89,14 @@ fn chosen(source: &Source, plan: &Plan, names: &[String]) -> Result<Vec<Rule>, A
 struct Replay {
     reader: HistoryReader,
     watcher: Watcher,
-    /// The series of targets, under their numbers in the history.
+    /// The series of targets, with their numbers in the history.
     series: Vec<SeriesId>,
     links: Vec<(SeriesId, Link)>,
-    /// The first router of the path that a router belongs to.
+    /// The first router of the path to which a router belongs.
     heads: BTreeMap<u32, u32>,
 }
 
-/// An input of the watcher.
+/// An input of the alert evaluation.
 enum Input {
     Sample(u32, Sample),
     Level(Link, f64),
@@ -145,7 +146,7 @@ impl Replay {
             self.piece(begin, end)?.into_iter().for_each(|one| note(&mut rows, one));
             begin = end;
         }
-        // What was over before is no answer to the question.
+        // Alerts that ended before the period are not part of the result.
         rows.retain(|row: &ReplayedAlert| row.cleared.as_ref().is_none_or(|cleared| cleared.at >= from));
         Ok(rows)
     }
@@ -212,7 +213,7 @@ fn note(rows: &mut Vec<ReplayedAlert>, one: Transition) {
 impl Replayed {
     /// The JSON document.
     #[must_use]
-    pub fn document(&self) -> Value {
+    pub fn document(&self) -> CommandDocument {
         let row = |row: &ReplayedAlert| {
             let raised = &row.raised;
             json!({

@@ -1,4 +1,4 @@
-//! The directory of results of tests of the line, which the page shows with what is watched.
+//! The directory of test results, which the web page shows with the history.
 use fathom_diagnose::diagnose;
 use fathom_run::Run;
 use fathom_store::load;
@@ -10,20 +10,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// So many files are looked at: a directory with more is not one of results.
+/// Maximum number of files that are read: a larger directory is not a results directory.
 const MAX_FILES: usize = 4_096;
-/// A result of an hour of tests has some MB; larger files are not opened for a list.
+/// Maximum size of a result file, in bytes. The result of an hour of tests has some MB.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A file as it was when it was read. What has not changed is not read again.
+/// A file that was read. It is read again only if it has changed.
 struct Known {
     changed: Option<SystemTime>,
     bytes: u64,
-    /// `None` for what is no result.
+    /// `None` if the file is not a result.
     result: Option<TestResult>,
 }
 
-/// The directory, and what was read of it.
+/// The directory and the files that were read.
 pub(super) struct ResultsDir {
     folder: PathBuf,
     known: Mutex<BTreeMap<String, Known>>,
@@ -33,17 +33,17 @@ impl ResultsDir {
     pub(super) fn new(folder: PathBuf) -> Self {
         ResultsDir { folder, known: Mutex::default() }
     }
-    /// Those that were made in a range of time.
+    /// The results within a time range.
     pub(super) fn between(&self, from: WallTime, to: WallTime) -> Vec<TestResult> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // A directory that is gone has no results, and one that comes back has.
+        // A directory that cannot be read has no results. It may come back.
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().take(MAX_FILES);
         let now: BTreeMap<String, Known> = files.filter_map(|file| look(&file, &mut known)).collect();
         *known = now;
         let all = known.values().filter_map(|known| known.result.clone());
         all.filter(|result| result.at < to && result.until >= from).collect()
     }
-    /// The page of one that [`ResultsDir::between`] gave.
+    /// The report page of a result that [`ResultsDir::between`] returned.
     pub(super) fn report(&self, name: &str) -> Option<String> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(name)?.result.as_ref()?;

@@ -1,15 +1,15 @@
-//! Where the plan of a watch comes from.
+//! The source of the plan of a watch.
 use crate::AppError;
 use fathom_watch_plan::{Plan, toml_string};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where the plan of a watch comes from.
+/// The source of the plan of a watch.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// A configuration.
     File(PathBuf),
-    /// Hosts, each of which is a target.
+    /// Hosts, one target each.
     Hosts(Vec<String>),
 }
 
@@ -26,7 +26,7 @@ impl Source {
     /// Reads the plan.
     ///
     /// # Errors
-    /// The first mistake of the configuration, with its place.
+    /// The first error of the configuration, with its place.
     pub fn read(&self) -> Result<Plan, AppError> {
         match self {
             Source::File(path) => {

@@ -1,18 +1,19 @@
-//! The last minute of each target, from the history, whoever writes it, and how far it was sent to others.
+//! Status of a watch: the last minute of each target from the history, and the progress of each
+//! push destination.
 use super::HistorySource;
 use super::history::directory;
 use super::push::progress;
 use crate::AppError;
 use fathom_diagnose::Diagnosis;
 use fathom_os::clock::wall_now;
-use fathom_report::command_document;
+use fathom_report::{CommandDocument, command_document};
 use fathom_units::{Duration, WallTime};
 use fathom_watch_push::Progress;
 use fathom_watch_samples::{Column, Sample, Unit};
 use fathom_watch_store::{HistoryError, HistoryReader, SeriesKey};
 use serde_json::{Value, json};
 
-/// The history is some seconds behind what was measured.
+/// Maximum delay of the history behind the measurements.
 const BEHIND: Duration = Duration::from_secs(15);
 const WINDOW: Duration = Duration::from_secs(60);
 
@@ -21,18 +22,18 @@ const WINDOW: Duration = Duration::from_secs(60);
 pub struct TargetStatus {
     /// The series.
     pub key: SeriesKey,
-    /// What its probes brought.
+    /// The results of its probes.
     pub minute: Column,
-    /// The newest sample of all.
+    /// The newest sample.
     pub newest: Option<Sample>,
 }
 
-/// How a watch is.
+/// Status of a watch.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// Each series that was measured in the last minute, by target.
     pub targets: Vec<TargetStatus>,
-    /// Each destination of the history.
+    /// Progress of each push destination.
     pub pushes: Vec<Progress>,
     /// Parts of the history that cannot be read.
     pub faults: Vec<String>,
@@ -60,7 +61,7 @@ fn read(reader: &mut HistoryReader) -> Result<Vec<TargetStatus>, HistoryError> {
         }
         let column = reader.columns(id, from, WallTime(newest_end.0 + 1_000_000), 1)?.pop();
         let newest = reader.newest(id)?;
-        // A series of a target that is no longer watched has nothing to show.
+        // A target that is no longer watched has no probes in the last minute.
         if let Some(minute) = column.filter(|column| column.tally.sent + column.tally.failed > 0) {
             targets.push(TargetStatus { key, minute, newest });
         }
@@ -69,7 +70,7 @@ fn read(reader: &mut HistoryReader) -> Result<Vec<TargetStatus>, HistoryError> {
     Ok(targets)
 }
 
-/// Where the last minute ends: now, or where the history does if it is only a little behind.
+/// The end of the last minute: now, or the end of the history if it is only a little behind.
 fn newest_of_all(reader: &mut HistoryReader, now: WallTime) -> Result<WallTime, HistoryError> {
     let mut newest = WallTime(0);
     for (id, _) in reader.series()? {
@@ -79,7 +80,8 @@ fn newest_of_all(reader: &mut HistoryReader, now: WallTime) -> Result<WallTime, 
     Ok(if is_fresh { newest } else { now })
 }
 
-/// How far a destination is behind, in whole seconds: what is sent waits for its outcomes anyway.
+/// How far a destination is behind, in whole seconds. Smaller delays are normal, because samples
+/// wait for their outcomes.
 #[must_use]
 pub fn behind(until: WallTime) -> Duration {
     Duration::from_secs(wall_now().0.saturating_sub(until.0) / 1_000_000_000)
@@ -88,7 +90,7 @@ pub fn behind(until: WallTime) -> Duration {
 impl Status {
     /// The JSON document.
     #[must_use]
-    pub fn document(&self) -> Value {
+    pub fn document(&self) -> CommandDocument {
         let targets: Vec<Value> = self.targets.iter().map(target_document).collect();
         let pushes: Vec<Value> = self.pushes.iter().map(push_document).collect();
         let headline = format!("{} series in the last minute", targets.len());

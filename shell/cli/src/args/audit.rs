@@ -1,5 +1,6 @@
 //! Flags of `fathom audit`.
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use fathom_app::audit::NamedRate;
 use fathom_units::{Duration, Rate};
 use std::path::PathBuf;
@@ -15,20 +16,20 @@ use std::path::PathBuf;
 pub(crate) struct AuditArgs {
     /// Rate of the link beyond this host (repeatable)
     ///
-    /// RATE is that of the link beyond the interface with the default route, such as the uplink of the
-    /// modem. NAME=RATE sets the rate of one interface.
+    /// RATE is that of the link beyond the interface with the default route, such as the uplink of
+    /// the modem. NAME=RATE sets the rate of one interface.
     #[arg(long, value_name = "[NAME=]RATE", value_parser = named_rate)]
     pub(crate) rate: Vec<NamedRate>,
     /// Observe the queues for this long
     ///
-    /// Load the line meanwhile, for example with an upload: the audit then shows which queues really
-    /// fill. Ctrl-C ends the observation early.
+    /// Load the line meanwhile, for example with an upload: the audit then shows which queues
+    /// really fill. Ctrl-C ends the observation early.
     #[arg(long, value_name = "TIME", conflicts_with_all = ["host", "root"])]
     pub(crate) observe: Option<Duration>,
     /// Audit another host through its remote shell
     ///
     /// Only reads files there. Installs nothing.
-    #[arg(long, value_name = "USER@HOST", conflicts_with = "root", help_heading = "Other hosts")]
+    #[arg(long, value_name = "USER@HOST", conflicts_with = "root", help_heading = "Other hosts", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) host: Option<String>,
     /// Remote shell command
     ///

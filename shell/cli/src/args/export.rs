@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 /// Export the history as a table: CSV or Parquet
 ///
-/// Writes one row for each probe, or with --every one row for each window. docs/watch.md explains the
-/// columns.
+/// Writes one row for each probe, or with --every one row for each window. docs/watch.md explains
+/// the columns.
 #[derive(Args, Debug)]
 pub(crate) struct WatchExportArgs {
     #[command(flatten)]

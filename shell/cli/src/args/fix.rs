@@ -1,5 +1,5 @@
 //! Flags of `fathom fix`.
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use fathom_shaper::{Place, ShaperKind};
 use fathom_units::{Direction, Duration, Rate};
@@ -8,13 +8,13 @@ use std::path::PathBuf;
 
 /// Shape an interface, verify the result, or roll back
 ///
-/// With --server, measures the line, searches for the rates, applies an AQM shaper, and verifies that
-/// latency under load has fallen. Otherwise it rolls back. The search takes about two minutes and
-/// loads the line.
+/// With --server, measures the line, searches for the rates, applies an AQM shaper, and verifies
+/// that latency under load has fallen. Otherwise it rolls back. The search takes about two minutes
+/// and loads the line.
 ///
 /// With --up and --down, shapes to these rates. Give the rates that the line really carries, less a
-/// few percent: with more, the queue stays in the modem. The shaper is removed after a minute unless
-/// --commit is given; with --server it is verified as well.
+/// few percent: with more, the queue stays in the modem. The shaper is removed after a minute
+/// unless --commit is given; with --server it is verified as well.
 ///
 /// With --auto, the rates follow a line whose rate varies (LTE, Starlink, cable in the evening) for
 /// as long as the command runs. It adds no load.
@@ -59,13 +59,14 @@ pub(crate) struct FixArgs {
     pub(crate) state: PathBuf,
     /// Server that runs `fathom serve`
     ///
-    /// Measures against it, searches for the rates that are not given, and keeps the shaper only if it
-    /// passes all checks.
-    #[arg(long, value_name = "HOST", conflicts_with = "mode", help_heading = MEASURE)]
+    /// Measures against it, searches for the rates that are not given, and keeps the shaper only if
+    /// it passes all checks.
+    #[arg(long, value_name = "HOST", conflicts_with = "mode", help_heading = MEASURE, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: Option<String>,
     /// Allowed queueing delay under load
     ///
-    /// Median above the idle latency. Default: 5ms (20ms for tbf) plus two packet times on slow links.
+    /// Median above the idle latency. Default: 5ms (20ms for tbf) plus two packet times on slow
+    /// links.
     #[arg(long, value_name = "TIME", requires = "server", help_heading = MEASURE)]
     pub(crate) budget: Option<Duration>,
     /// Shape only this direction
@@ -96,7 +97,7 @@ pub(crate) struct FixArgs {
     /// Shaper [default: the best that the kernel has]
     ///
     /// cake_mq, cake, htb+fq_codel, flow-hash or tbf, in this order of preference.
-    #[arg(long, alias = "rung", value_name = "NAME", conflicts_with = "mode", help_heading = SHAPE)]
+    #[arg(long, alias = OLD_SHAPER.trim_start_matches('-'), value_name = "NAME", conflicts_with = "mode", help_heading = SHAPE)]
     pub(crate) shaper: Option<ShaperKind>,
     /// Bytes that the link adds to each IP packet
     ///
@@ -128,6 +129,8 @@ pub(crate) struct FixArgs {
 
 const MEASURE: &str = "Measure and search";
 const SHAPE: &str = "Shaper";
+/// The name of `--shaper` before version 0.2. It still works.
+const OLD_SHAPER: &str = "--rung";
 
 /// Flags of a line whose rate varies.
 #[derive(Args, Debug)]
@@ -141,8 +144,8 @@ pub(crate) struct AutoArgs {
     pub(crate) auto: bool,
     /// Host that answers ICMP (four or more)
     ///
-    /// ICMP timestamp replies give the delay of each direction; ping replies only their sum. A --server
-    /// is better, because its clock is finer.
+    /// ICMP timestamp replies give the delay of each direction; ping replies only their sum. A
+    /// --server is better, because its clock is finer.
     #[arg(long, value_name = "ADDR", requires = "auto")]
     pub(crate) reflector: Vec<IpAddr>,
     /// Fall back to RTTs of TCP flows on DEV
@@ -192,8 +195,8 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// Limits of a rate, bit/s. Below, one packet alone takes too long; above, byte limits of the kernel
-/// overflow their 32 bits.
+/// Limits of a rate, bit/s. Below, one packet alone takes too long; above, byte limits of the
+/// kernel overflow their 32 bits.
 const MIN_RATE: u64 = 64_000;
 const MAX_RATE: u64 = 400_000_000_000;
 

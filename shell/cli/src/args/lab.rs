@@ -2,29 +2,27 @@
 use super::OutputArgs;
 use clap::Args;
 use fathom_qdisc::Spec;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Show bufferbloat on this machine in a minute
 ///
-/// Uploads twice with real kernel TCP through a line that is emulated on this machine: once with the
-/// oversized buffer that many modems have, once with a managed queue. Shows both results side by
-/// side and writes a report as an HTML page. Nothing leaves this machine. Works without root where
-/// the kernel allows user namespaces.
+/// Uploads twice with real kernel TCP through a line that is emulated on this machine: once with
+/// the oversized buffer that many modems have, once with a managed queue. Shows both results side
+/// by side and writes a report as an HTML page. Nothing leaves this machine. Works without root
+/// where the kernel allows user namespaces.
 #[derive(Args, Debug)]
 pub(crate) struct DemoArgs {
     /// Emulated line
     ///
     /// The name of a built-in line (see `fathom lab --list`) or a scenario file.
-    #[arg(long, default_value = "seifried-2011", value_name = "NAME|FILE")]
+    #[arg(long, default_value = fathom_app::demo::LINE, value_name = "NAME|FILE")]
     pub(crate) line: String,
     /// Queue of the second run
     ///
-    /// A queue discipline with its parameters, as in `fq_codel` or `codel target 5ms`. docs/queues.md
-    /// lists them. Default: fq_codel target 10ms.
-    // RFC 8290 section 5.2.2 requires a target of at least one packet's transmission time;
-    // sqm-scripts uses more. At 3 Mbit/s one packet takes 4 ms: the default target of 5 ms costs one
-    // upload about 5 % of its goodput, 10 ms about 2 %, and other flows are not affected.
-    #[arg(long, default_value = "fq_codel target 10ms", value_name = "QUEUE", hide_default_value = true)]
+    /// A queue discipline with its parameters, as in `fq_codel` or `codel target 5ms`.
+    /// docs/queues.md lists them. Default: fq_codel target 10ms.
+    #[arg(long, default_value = fathom_app::demo::QUEUE, value_name = "QUEUE", hide_default_value = true)]
     pub(crate) queue: String,
     /// TCP flows of the upload
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
@@ -35,7 +33,7 @@ pub(crate) struct DemoArgs {
     /// Directory for the report
     ///
     /// The report is an HTML page; both results are saved with it.
-    #[arg(long, default_value = "fathom-demo", value_name = "DIR", help_heading = "Output options")]
+    #[arg(long, default_value = fathom_app::demo::FOLDER, value_name = "DIR", help_heading = "Output options")]
     pub(crate) output_dir: PathBuf,
     /// Write no files
     #[arg(long, help_heading = "Output options")]
@@ -47,10 +45,10 @@ pub(crate) struct DemoArgs {
 
 /// Run a program behind an emulated line
 ///
-/// With COMMAND, runs it in a network namespace. Its packets pass the emulated line to the far end,
-/// where `fathom serve` runs. The variables FATHOM_SERVER and FATHOM_CLIENT of COMMAND hold the two
-/// addresses. Shows how many packets each queue forwarded, dropped and marked. Without COMMAND,
-/// starts a shell. The exit code is that of COMMAND.
+/// With COMMAND, runs it in a network namespace. Its packets pass the emulated line to the remote
+/// end, where `fathom serve` runs. The variables FATHOM_SERVER and FATHOM_CLIENT of COMMAND hold
+/// the two addresses. Shows how many packets each queue forwarded, dropped and marked. Without
+/// COMMAND, starts a shell. The exit code is that of COMMAND.
 ///
 /// With SCENARIO, runs the load of the scenario over its line with real kernel TCP, and shows the
 /// result as `fathom test` does.
@@ -76,7 +74,7 @@ pub(crate) struct LabArgs {
     /// Congestion control used at both ends (set per route).
     #[arg(long, default_value = "cubic", value_name = "NAME")]
     pub(crate) congestion_control: String,
-    /// Also run a shell command at the far end
+    /// Also run a shell command at the remote end
     ///
     /// Passed to /bin/sh, as in 'iperf3 -s'. `fathom serve` runs there in any case.
     #[arg(long, value_name = "COMMAND")]
@@ -89,9 +87,9 @@ pub(crate) struct LabArgs {
     /// List the built-in lines
     #[arg(long)]
     pub(crate) list: bool,
-    /// Program to run at the near end [default: a shell]
+    /// Program to run at the local end [default: a shell]
     #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) program: Vec<String>,
+    pub(crate) program: Vec<OsString>,
     #[command(flatten)]
     pub(crate) capture: CaptureArgs,
     #[command(flatten)]
@@ -104,8 +102,8 @@ pub(crate) struct LabArgs {
 pub(crate) struct CaptureArgs {
     /// Capture all packets to files in DIR
     ///
-    /// Writes one capture for each end of the path and for each end of every link, and truth.json with
-    /// what the queues really did.
+    /// Writes one capture for each end of the path and for each end of every link, and truth.json
+    /// with what the queues really did.
     #[arg(long, value_name = "DIR")]
     pub(crate) capture: Option<PathBuf>,
     /// Bytes to capture of each packet
@@ -115,7 +113,8 @@ pub(crate) struct CaptureArgs {
     pub(crate) snaplen: u32,
     /// Capture super-packets at the ends of the path
     ///
-    /// Shows packets as a host with a segmenting and coalescing network card (TSO, GRO) captures them.
+    /// Shows packets as a host with a segmenting and coalescing network card (TSO, GRO) captures
+    /// them.
     #[arg(long, requires = "capture")]
     pub(crate) super_packets: bool,
 }

@@ -1,14 +1,15 @@
 //! Flags of `fathom report` and `fathom compare`.
 use super::{Moment, OutputArgs, Range};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use fathom_app::results::ResultSource;
 use fathom_app::watch::{HistorySource, Period};
 use std::path::PathBuf;
 
 /// Show a result file, or convert it to HTML, CSV or Flent
 ///
-/// Shows results that `fathom test`, `demo`, `lab`, `sim` and `trace` have saved. With --watch, shows
-/// a period of the history of a target instead.
+/// Shows results that `fathom test`, `demo`, `lab`, `sim` and `trace` have saved. With --watch,
+/// shows a period of the history of a target instead.
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
     /// Result files (.json or .json.gz)
@@ -39,7 +40,7 @@ pub(crate) struct ReportArgs {
 #[command(next_help_heading = "History of a watch")]
 pub(crate) struct HistoryArgs {
     /// Use the history of this target instead of files
-    #[arg(long, value_name = "TARGET")]
+    #[arg(long, value_name = "TARGET", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) watch: Option<String>,
     /// Configuration of the watch, for its `store`
     #[arg(long, value_name = "CONFIG", requires = "watch")]

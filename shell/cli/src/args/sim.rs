@@ -10,8 +10,8 @@ use std::path::PathBuf;
 /// Simulate a scenario in virtual time
 ///
 /// Simulates a line, its queues, and the TCP connections and other traffic of a scenario, and shows
-/// what `fathom test` would measure there. The same seed always gives the same result. Scenarios are
-/// TOML files (docs/scenarios.md).
+/// what `fathom test` would measure there. The same seed always gives the same result. Scenarios
+/// are TOML files (docs/scenarios.md).
 ///
 /// With --from, fits a line to a measured result and simulates it, with another queue if --with is
 /// given: this shows what the queue would do on that line.
@@ -87,8 +87,8 @@ pub(crate) struct SweepArgs {
     pub(crate) scenario: String,
     /// Vary a value (repeatable: all combinations)
     ///
-    /// KEY=V1,V2 lists values, KEY=FROM..TO/COUNT takes even steps, and KEY=FROM..TO*COUNT multiplies
-    /// by a constant factor. The key `queue` is the queue of every bottleneck.
+    /// KEY=V1,V2 lists values, KEY=FROM..TO/COUNT takes even steps, and KEY=FROM..TO*COUNT
+    /// multiplies by a constant factor. The key `queue` is the queue of every bottleneck.
     #[arg(long, value_name = "KEY=VALUES")]
     pub(crate) vary: Vec<Axis>,
     /// Random seeds, as in 7 or 1..10
@@ -96,16 +96,17 @@ pub(crate) struct SweepArgs {
     pub(crate) seeds: String,
     /// Column of the table (repeatable)
     ///
-    /// METRIC [up|down] STATISTIC [while PHASE], as in 'udp_rtt_s p95 while up'. docs/metrics.md lists
-    /// the metrics.
+    /// METRIC [up|down] STATISTIC [while PHASE], as in 'udp_rtt_s p95 while up'. docs/metrics.md
+    /// lists the metrics.
     #[arg(long, value_name = "MEASURE")]
     pub(crate) measure: Vec<Measure>,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
     /// Table to write (repeatable)
     ///
-    /// The extension selects the format: .csv, .parquet or .html. Rows are first written to the .csv
-    /// file, from which an interrupted sweep is resumed; the other files are made from it at the end.
+    /// The extension selects the format: .csv, .parquet or .html. Rows are first written to the
+    /// .csv file, from which an interrupted sweep is resumed; the other files are made from it at
+    /// the end.
     #[arg(short, long, default_value = "sweep.csv", value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
     /// Start over, overwriting the existing table

@@ -4,13 +4,13 @@ use fathom_units::{Bytes, Duration, Rate, Ratio};
 
 /// Calculate buffer, rate and delay from each other
 ///
-/// Takes what is known and calculates the rest: the delay that a full buffer adds, the buffer that TCP
-/// needs, the rate at which a buffer drains in a given time, or how fast it fills under overload.
-/// Without quantities, calculates the well-known examples of the literature.
+/// Takes what is known and calculates the rest: the delay that a full buffer adds, the buffer that
+/// TCP needs, the rate at which a buffer drains in a given time, or how fast it fills under
+/// overload. Without quantities, calculates the well-known examples of the literature.
 ///
 /// Units are those of tc: kb, mb and gb are multiples of 1,024 bytes, and mbps are megabytes per
-/// second. The units that Fathom prints work as well: kB, MB and GB, with these letters, are multiples
-/// of 1,000 bytes, so 375kB is 375000b, and 20.0 Mbit/s is 20mbit.
+/// second. The units that Fathom prints work as well: kB, MB and GB, with these letters, are
+/// multiples of 1,000 bytes, so 375kB is 375000b, and 20.0 Mbit/s is 20mbit.
 #[derive(Args, Debug)]
 pub(crate) struct SizeArgs {
     /// Known quantities: a buffer, rate, delay, overload

@@ -1,5 +1,6 @@
 //! Flags of `fathom test` and `fathom serve`.
 use super::OutputArgs;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use fathom_units::{Bytes, Duration};
 use std::net::IpAddr;
@@ -8,8 +9,8 @@ use std::net::IpAddr;
 ///
 /// Measures latency while the line is idle, while it downloads, while it uploads, and while it does
 /// both, against a machine that runs `fathom serve`. Shows how much latency grows under load, how
-/// large the buffer is, in which direction it is, and what to do. The result is saved in the current
-/// directory.
+/// large the buffer is, in which direction it is, and what to do. The result is saved in the
+/// current directory.
 ///
 /// Ctrl-C ends the test early; what was measured until then is shown and saved.
 #[derive(Args, Debug)]
@@ -17,8 +18,8 @@ pub(crate) struct TestArgs {
     /// Server that runs `fathom serve`: HOST or HOST:PORT
     ///
     /// A hostname or an IP address. The default port is 3279. Put an IPv6 address in brackets if a
-    /// port follows it: [2001:db8::1]:3280.
-    #[arg(value_name = "HOST")]
+    /// port follows it: `[2001:db8::1]:3280`.
+    #[arg(value_name = "HOST", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// TCP flows in each direction
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
@@ -93,9 +94,9 @@ fn client_limit(text: &str) -> Result<u32, String> {
 
 /// Run a test server (the remote endpoint for `fathom test`)
 ///
-/// Answers the tests of other machines until Ctrl-C. A firewall must let the port through for TCP and
-/// UDP. The server needs no root and writes no files. It limits the number of clients, and the time
-/// and data of each test.
+/// Answers the tests of other machines until Ctrl-C. A firewall must let the port through for TCP
+/// and UDP. The server needs no root and writes no files. It limits the number of clients, and the
+/// time and data of each test.
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
     /// Address to listen on (repeatable) [default: all]

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 /// captures of the same path and time, it also shows what happened to the packets between them; the
 /// diagnosis is that of the first capture.
 ///
-/// Capture on the host that is slow, or on its router, while it is slow. 128 bytes of each packet are
-/// enough. TCP timestamps help: they show on which side of the capture point the queue is.
+/// Capture on the host that is slow, or on its router, while it is slow. 128 bytes of each packet
+/// are enough. TCP timestamps help: they show on which side of the capture point the queue is.
 ///
 /// Ctrl-C ends a live capture; what was captured until then is analyzed.
 #[derive(Args, Debug)]

@@ -2,6 +2,7 @@
 use super::WatchDiagnoseArgs;
 use super::export::WatchExportArgs;
 use super::{WatchAlertsArgs, WatchTestAlertArgs};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use fathom_app::watch::HistorySource;
 use std::net::SocketAddr;
@@ -22,7 +23,7 @@ pub(crate) struct WatchArgs {
     /// Host to probe, without a file (repeatable)
     ///
     /// Probed by ICMP once per second.
-    #[arg(long, value_name = "HOST", conflicts_with = "config")]
+    #[arg(long, value_name = "HOST", conflicts_with = "config", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) target: Vec<String>,
     /// Directory of the history
     ///
@@ -58,8 +59,8 @@ pub(crate) enum WatchImport {
 
 /// Import the configuration and databases of SmokePing
 ///
-/// Converts the targets and alerts of SmokePing to a configuration of `fathom watch`. With --rrd, also
-/// imports the history. SmokePing's files are only read.
+/// Converts the targets and alerts of SmokePing to a configuration of `fathom watch`. With --rrd,
+/// also imports the history. SmokePing's files are only read.
 #[derive(Args, Debug)]
 pub(crate) struct WatchSmokepingArgs {
     /// Configuration of SmokePing
@@ -87,8 +88,8 @@ pub(crate) struct WatchSmokepingArgs {
 
 /// Check a configuration, without sending anything
 ///
-/// Reports the first mistake with its line and what to change. Otherwise shows the number of targets
-/// and packets per second.
+/// Reports the first mistake with its line and what to change. Otherwise shows the number of
+/// targets and packets per second.
 #[derive(Args, Debug)]
 pub(crate) struct WatchCheckArgs {
     /// Configuration to check

@@ -1,4 +1,4 @@
-//! `fathom audit`.
+//! `fathom audit`: lists the places where packets can queue.
 use crate::args::AuditArgs;
 use crate::failure::{Exit, Outcome};
 use crate::signal;
@@ -16,8 +16,6 @@ pub(crate) fn run(args: &AuditArgs, console: Console) -> Outcome {
     let (host, diagnosis) = (&outcome.host, &outcome.diagnosis);
     if args.json {
         terminal::print(&format!("{}\n", outcome.document()))?;
-    } else if console.is_quiet() {
-        terminal::print(&(fathom_prose::audit_verdict(diagnosis) + "\n"))?;
     } else {
         let (style, columns) = console.stdout_form();
         let audited = Audited { host, diagnosis, all: args.all };

@@ -1,4 +1,4 @@
-//! `fathom fix`.
+//! `fathom fix`: shapes an interface.
 mod apply;
 mod auto;
 mod search;

@@ -1,16 +1,16 @@
 //! `fathom sim gallery`: simulates every scenario with published numbers, and checks them.
 use crate::args::GalleryArgs;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::terminal::{self, Console};
-use fathom_app::CancelToken;
+use crate::signal;
+use crate::terminal::{self, Console, warn};
 use fathom_app::gallery::{self, ClaimCount, Exhibit};
 use fathom_os::clock::Clock;
 
-/// Simulates all, prints each published number with its source and the simulated one, and writes the
-/// page.
+/// Simulates all, prints each published number with its source and the simulated one, and writes
+/// the page.
 pub(crate) fn run(args: &GalleryArgs, console: Console) -> Outcome {
-    let clock = Clock::start();
-    let items = gallery::run(&args.names, &CancelToken::new())?;
+    let (clock, cancel) = (Clock::start(), signal::cancel_token()?);
+    let items = gallery::run(&args.names, &cancel)?;
     let ClaimCount { claims, held } = gallery::count(&items);
     if args.json {
         terminal::print(&(gallery::document(&items).to_string() + "\n"))?;
@@ -26,6 +26,10 @@ pub(crate) fn run(args: &GalleryArgs, console: Console) -> Outcome {
     if !args.no_save {
         let page = gallery::save(&args.output_dir, &items)?;
         console.note(&format!("wrote {} (open it in a browser)", page.display()));
+    }
+    if cancel.is_cancelled() {
+        warn(&format!("fathom sim gallery: interrupted: {} scenarios were simulated", items.len()));
+        return Ok(Exit::Environment);
     }
     Ok(if held == claims { Exit::Healthy } else { Exit::Bloated })
 }

@@ -14,6 +14,7 @@ use fathom_run::Fact;
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
 use fathom_text::bytes;
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 
 /// Runs the program, then shows what the queues did.
 pub(crate) fn run(args: &LabArgs, console: Console) -> Outcome {
@@ -73,6 +74,7 @@ fn measure(args: &LabArgs, name: &str, console: Console) -> Outcome {
     fathom_os::userns::become_root().map_err(Failure::environment)?;
     let cancel = signal::cancel_token()?;
     let run = sim::measure_in_lab(&plan, args.seed, &cancel, &mut follow(console))?;
+    result::warn_if_partial("lab", &run);
     result::deliver(&run, &args.output, console)
 }
 
@@ -87,10 +89,10 @@ fn list() -> Outcome {
 }
 
 /// The words that run `command` in a shell, or the shell of the user.
-fn shell(command: Option<&str>) -> Vec<String> {
-    let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
+fn shell(command: Option<&str>) -> Vec<OsString> {
+    let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
     match command {
-        Some(command) => vec!["/bin/sh".to_owned(), "-c".to_owned(), command.to_owned()],
+        Some(command) => vec!["/bin/sh".into(), "-c".into(), command.into()],
         None => vec![shell],
     }
 }
@@ -98,7 +100,7 @@ fn shell(command: Option<&str>) -> Vec<String> {
 fn welcome(request: &LabRequest, near: Addresses, far: Addresses) -> String {
     let v6 = far.v6.map_or_else(String::new, |v6| format!(", {v6}"));
     format!(
-        "fathom lab: {} ({}); this end is {}, the far end is {}{v6} ($FATHOM_SERVER) and runs `fathom serve`",
+        "fathom lab: {} ({}); this end is {}, the remote end is {}{v6} ($FATHOM_SERVER) and runs `fathom serve`",
         request.name,
         rates(&request.line),
         near.v4,
@@ -125,7 +127,7 @@ fn outcome(queues: &[QueueReport]) -> String {
 
 /// The settings of the run.
 fn facts(args: &LabArgs, line: &LinePlan) -> BTreeMap<Fact, String> {
-    let program = args.program.join(" ");
+    let program = args.program.join(OsStr::new(" ")).to_string_lossy().into_owned();
     [
         (Fact::Line, format!("{} ({})", args.line, rates(line))),
         (Fact::CongestionControl, args.congestion_control.clone()),

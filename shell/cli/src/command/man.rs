@@ -18,8 +18,7 @@ pub(crate) fn help(args: &HelpArgs) -> Outcome {
     let mut root = help::command();
     root.build();
     let mut command = find(&root, &args.words, &["exit-codes"])?.clone();
-    // A reader such as `head` may close the pipe.
-    let _ = command.print_long_help();
+    terminal::printed(command.print_long_help())?;
     Ok(Exit::Healthy)
 }
 

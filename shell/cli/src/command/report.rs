@@ -5,16 +5,19 @@ use crate::result;
 use crate::terminal::Console;
 use fathom_app::output::check_names;
 use fathom_app::results::{borrowed, load, worst};
+use fathom_prose::Origin;
 
 /// Shows each file, or a period of a watch. A page holds all of them.
 pub(crate) fn run(args: &ReportArgs, console: Console) -> Outcome {
     check_names(&args.output.output)?;
     let runs = load(&args.history.results(&args.files, vec![period(args.since, args.until)]))?;
-    for (run, diagnosis) in &runs {
+    for (at, (run, diagnosis)) in runs.iter().enumerate() {
         if args.output.json {
             result::print_json(run, diagnosis)?;
         } else {
-            result::print_summary(run, diagnosis, console)?;
+            let file = args.files.get(at).map(|path| result::quoted(&path.to_string_lossy()));
+            let origin = Origin { command: None, file: file.as_deref() };
+            result::print_summary(run, diagnosis, origin, console)?;
         }
     }
     result::write_all(&args.output.output, &borrowed(&runs), console)?;

@@ -1,4 +1,4 @@
-//! `fathom serve`.
+//! `fathom serve`: runs a test server.
 use crate::args::ServeArgs;
 use crate::failure::{Exit, Outcome};
 use crate::signal;

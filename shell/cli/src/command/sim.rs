@@ -2,6 +2,7 @@
 use crate::args::{ChangeArgs, SimAction, SimArgs};
 use crate::command::{counterfactual, gallery, sweep};
 use crate::failure::{Failure, Outcome};
+use crate::help;
 use crate::live::follow;
 use crate::terminal::{self, Console};
 use crate::{result, signal};
@@ -11,6 +12,7 @@ use fathom_app::output::check_names;
 use fathom_app::scenario::{load, rates};
 use fathom_app::sim::{Simulated, simulate};
 use fathom_os::clock::Clock;
+use fathom_report::Detail;
 use fathom_run::Run;
 use fathom_scenario::Plan;
 
@@ -26,16 +28,19 @@ pub(crate) fn run(args: &SimArgs, console: Console) -> Outcome {
         return counterfactual::run(args, from, console);
     }
     let name = args.scenario.as_deref().unwrap_or_default();
+    help::refuse_misspelt("sim", name)?;
     let plan = load(name, &args.change.changes())?;
     if args.vs_lab {
         return compare_with_lab(args, &plan, console);
     }
-    let clock = Clock::start();
-    let simulated = simulate(&plan, args.seed);
+    let (clock, cancel) = (Clock::start(), signal::cancel_token()?);
+    let simulated = simulate(&plan, args.seed, &cancel);
     console.note(&cost(&simulated, clock.now().as_secs_f64()));
+    result::warn_if_partial("sim", &simulated.run);
     let exit = result::deliver(&simulated.run, &args.output, console)?;
     // Published numbers hold only for the unchanged scenario.
-    if !args.output.json && !console.is_quiet() && args.change == ChangeArgs::default() {
+    let is_whole = simulated.run.partial.is_none();
+    if is_whole && !args.output.json && !console.is_quiet() && args.change == ChangeArgs::default() {
         show_claims(&plan, &simulated.run, console)?;
     }
     Ok(exit)
@@ -44,9 +49,9 @@ pub(crate) fn run(args: &SimArgs, console: Console) -> Outcome {
 /// Shows the scenario in virtual time and with real kernel TCP side by side.
 fn compare_with_lab(args: &SimArgs, plan: &Plan, console: Console) -> Outcome {
     let load = Load::of(plan, args.seed)?;
-    let simulated = simulate(plan, args.seed).run;
     fathom_os::userns::become_root().map_err(Failure::environment)?;
     let cancel = signal::cancel_token()?;
+    let simulated = simulate(plan, args.seed, &cancel).run;
     let title = format!("{} ({}), lab", plan.name, rates(&plan.line));
     let test = EmulatedTest { line: plan.line.clone(), load, title, command: "lab" };
     let measured = measure(&test, &cancel, &mut follow(console))?;
@@ -56,9 +61,9 @@ fn compare_with_lab(args: &SimArgs, plan: &Plan, console: Console) -> Outcome {
 fn cost(simulated: &Simulated, cpu_s: f64) -> String {
     let end = simulated.run.phases.last().map_or(0, |phase| phase.end_ns);
     format!(
-        "fathom sim: {:.0} s in {cpu_s:.2} s ({:.2} million packets; digest {:016x})",
+        "fathom sim: {:.0} s in {cpu_s:.2} s ({} packets; digest {:016x})",
         end as f64 / 1e9,
-        simulated.packets as f64 / 1e6,
+        simulated.packets,
         simulated.digest
     )
 }
@@ -70,6 +75,10 @@ fn show_claims(plan: &Plan, run: &Run, console: Console) -> Result<(), Failure> 
     }
     let (style, columns) = console.stdout_form();
     let rows = rows(plan, run);
-    let heading = format!("\n{} ({})\n", plan.about.trim(), plan.source.trim());
-    terminal::print(&(heading + &fathom_report::claims(&rows, columns, style)))
+    terminal::print(&if style.detail == Detail::Verbose {
+        let heading = format!("\n{} ({})\n", plan.about.trim(), plan.source.trim());
+        heading + &fathom_report::claims(&rows, columns, style)
+    } else {
+        fathom_report::claims_in_short(&rows, columns, style)
+    })
 }

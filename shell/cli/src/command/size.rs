@@ -1,4 +1,4 @@
-//! `fathom size`.
+//! `fathom size`: buffer arithmetic.
 use crate::args::SizeArgs;
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{self, Console, warn};

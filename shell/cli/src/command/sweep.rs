@@ -2,7 +2,7 @@
 use crate::args::SweepArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
-use crate::terminal::{self, Console};
+use crate::terminal::{self, Console, warn};
 use fathom_app::scenario::ScenarioText;
 use fathom_app::sweep::{self, MAX_CELLS, Progress, Shard, SweepRequest, USUAL_MEASURES};
 use fathom_os::clock::Clock;
@@ -11,7 +11,7 @@ use fathom_scenario::Grid;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A sweep that will take longer needs `--yes`.
+/// A sweep that takes longer needs `--yes`, s.
 const LONG_S: f64 = 3600.0;
 
 /// Simulates the rows that the table lacks, and converts the table to the other formats.
@@ -50,6 +50,10 @@ pub(crate) fn run(args: &SweepArgs, console: Console) -> Outcome {
         console.note(&format!("wrote {}", other.display()));
     }
     terminal::print(&format!("{}: {rows} rows\n", table.display()))?;
+    if cancel.is_cancelled() {
+        warn("fathom sim sweep: interrupted: the rows are saved\n  try: the same command again, to resume");
+        return Ok(Exit::Environment);
+    }
     Ok(Exit::Healthy)
 }
 
@@ -61,7 +65,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// `7` or `1..10`, both ends included.
+/// Parses seeds: `7` or `1..10`, both ends included.
 fn seeds(text: &str) -> Result<Vec<u64>, Failure> {
     let refuse =
         || Failure::input(format_args!("--seeds \"{text}\": expected a number or FROM..TO, as in 1..10"));
@@ -84,8 +88,9 @@ fn measures(args: &SweepArgs) -> Result<Vec<Measure>, Failure> {
 fn check_cost(args: &SweepArgs, request: &SweepRequest, console: Console) -> Result<(), Failure> {
     let cost = sweep::cost(request)?;
     console.note(&format!(
-        "fathom sim sweep: {} cells, at most {} on {} threads",
+        "fathom sim sweep: {} {}, at most {} on {} threads",
         cost.cells,
+        if cost.cells == 1 { "cell" } else { "cells" },
         lasting(cost.seconds),
         request.threads
     ));
@@ -108,7 +113,7 @@ fn lasting(seconds: f64) -> String {
     )
 }
 
-/// `I/N`, I from 0.
+/// Parses a shard: `I/N`, with I from 0.
 fn shard(text: Option<&str>) -> Result<Shard, Failure> {
     let Some(text) = text else { return Ok(Shard::WHOLE) };
     let parsed = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));

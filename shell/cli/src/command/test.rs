@@ -1,4 +1,4 @@
-//! `fathom test`.
+//! `fathom test`: measures latency under load.
 use crate::args::{PhaseName, TestArgs};
 use crate::failure::Outcome;
 use crate::live::follow;
@@ -10,7 +10,7 @@ use fathom_client::{Family, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
 use fathom_units::Duration;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs the test and delivers its result.
 pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
@@ -20,22 +20,23 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
     console.progress(&cost(&config));
     let run = test::run(&config, &cancel, &mut follow(console))?;
-    if let Some(reason) = &run.partial {
-        warn(&format!("fathom test: partial result: {}", fathom_prose::interruption(reason)));
-    }
-    let exit = result::deliver(&run, &args.output, console)?;
-    if !args.no_save && args.output.output.is_empty() {
-        save(&run, console);
+    result::warn_if_partial("test", &run);
+    let is_saved = !args.no_save && args.output.output.is_empty();
+    let saved = is_saved.then(|| PathBuf::from(fathom_store::default_name("test", &run.started)));
+    let exit = result::deliver_saved(&run, &args.output, saved.as_deref(), console)?;
+    if let Some(path) = saved {
+        save(&run, &path, console);
     }
     Ok(exit)
 }
 
 /// Saves the result in the current directory. The user did not ask for this file: if it cannot be
 /// written, that is a warning.
-fn save(run: &Run, console: Console) {
-    let path = PathBuf::from(fathom_store::default_name("test", &run.started));
-    match write(&path, &[(run, &diagnose(run))]) {
-        Ok(()) => console.note(&format!("wrote {}", path.display())),
+fn save(run: &Run, path: &Path, console: Console) {
+    match write(path, &[(run, &diagnose(run))]) {
+        Ok(()) => {
+            console.note(&format!("Saved as {}. Open it: fathom report FILE -o page.html", path.display()))
+        }
         Err(error) => {
             warn(&format!("warning: the result is not saved: {error}\n  try: -o FILE, or --no-save"))
         }
@@ -55,8 +56,8 @@ fn config(args: &TestArgs) -> TestConfig {
     }
 }
 
-/// The data that the test can transfer. The rate of the line is not known before the test, so this is
-/// the amount for each Mbit/s.
+/// The data that the test can transfer. The rate of the line is not known before the test, so this
+/// is the amount for each Mbit/s.
 fn cost(config: &TestConfig) -> String {
     let (each, limit) = (test::cost_per_mbit(config), config.max_bytes);
     let limit =

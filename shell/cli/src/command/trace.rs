@@ -21,16 +21,14 @@ pub(crate) fn run(args: &TraceArgs, console: Console) -> Outcome {
         exports: Exports { pages, others: args.export.clone(), flows: args.flow.clone() },
         outputs: others.iter().chain(&args.anonymize).cloned().collect(),
     };
-    let cancel = match request.input {
-        // Ctrl-C ends a live capture; its result is shown.
-        CaptureInput::Interface { .. } => signal::cancel_token()?,
-        CaptureInput::Files(_) => CancelToken::new(),
-    };
+    // Ctrl-C ends the reading; the result of what was read is shown.
+    let cancel = signal::cancel_token()?;
     if let Some(into) = &args.anonymize {
         return anonymize(&request, into, &cancel, console);
     }
     // The process ends soon: freeing each flow one by one would only take time.
     let mut trace = ManuallyDrop::new(trace::analyze(&request, &cancel)?);
+    result::warn_if_partial("trace", &trace.run);
     // The result is printed first: it is not lost if a file cannot be written.
     let output = OutputArgs { output: others, ..args.output.clone() };
     let exit = result::deliver(&trace.run, &output, console)?;

@@ -1,4 +1,4 @@
-//! `fathom watch`.
+//! `fathom watch`: monitors targets.
 mod diagnose;
 mod events;
 mod export;
@@ -9,6 +9,7 @@ mod test_alert;
 
 use crate::args::{WatchAction, WatchArgs, WatchImport};
 use crate::failure::{Exit, Outcome};
+use crate::help::refuse_misspelt;
 use crate::signal::{WatchSignals, watch_signals};
 use crate::terminal::{self, Console, warn};
 use fathom_app::watch::{self, Source, WatchRequest, check_permission, checked, directory};
@@ -44,6 +45,9 @@ fn check(source: &Source) -> Outcome {
 
 fn watch(args: &WatchArgs, console: Console) -> Outcome {
     let WatchSignals { stop, reload } = watch_signals()?;
+    if let Some(config) = &args.config {
+        refuse_misspelt("watch", &config.to_string_lossy())?;
+    }
     let source = args.config.clone().map_or_else(|| Source::Hosts(args.target.clone()), Source::File);
     let plan = checked(&source)?;
     check_permission(&plan)?;

@@ -33,8 +33,8 @@ impl fmt::Display for LabError {
             LabError::Tun(error) => error.fmt(f),
             LabError::CongestionControl { name, available } => write!(
                 f,
-                "this kernel does not have congestion control \"{name}\" (it has: {available}); \
-                 choose one of those, or load it: sudo modprobe tcp_{name}"
+                "this kernel does not support congestion control \"{name}\" (available: {available}); \
+                 choose another, or load it: sudo modprobe tcp_{name}"
             ),
             LabError::System { doing, source } => write!(f, "cannot {doing}: {source}"),
         }

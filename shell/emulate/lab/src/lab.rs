@@ -134,7 +134,7 @@ impl Lab {
             let worker = named.spawn_scoped(scope, || entered(self.namespace(side)))?;
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
-        .map_err(system("run inside of the lab"))
+        .map_err(system("run inside the lab"))
     }
     /// Runs `work` on the client side, see [`Lab::within`].
     ///
@@ -183,7 +183,7 @@ impl Lab {
         self.note_drops_before_line()?;
         self.control.stop.store(true, Ordering::Relaxed);
         let ended = self.engine.take().ok_or(io::ErrorKind::NotFound.into());
-        let outcome = ended.map_err(system("end the line"))?.join();
+        let outcome = ended.map_err(system("stop the line"))?.join();
         let mut report = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         report.notes.append(&mut self.notes);
         Ok(report)

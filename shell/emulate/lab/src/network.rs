@@ -73,7 +73,7 @@ impl Network<'_> {
     fn give(mut self, own: Router, want_v6: bool, notes: &mut Vec<Note>) -> Result<bool, LabError> {
         self.netlink
             .add_address(self.interface, own.v4.into(), 32)
-            .map_err(system("give the TUN interface its IPv4 address"))?;
+            .map_err(system("set the IPv4 address of the TUN interface"))?;
         self.route(V4_NETWORK.0.into(), V4_NETWORK.1)?;
         if !want_v6 {
             return Ok(false);

@@ -50,7 +50,7 @@ fn exchange(part: Part, request: &[u8], is_one: bool) -> io::Result<Vec<Reply>> 
             Some(End::Changed) => {}
         }
     }
-    Err(io::Error::other("the list changes faster than it can be listed"))
+    Err(io::Error::other("the list changed during every attempt to read it"))
 }
 
 /// Appends the messages of a datagram; returns the end of the answer, if it is included.

@@ -32,17 +32,21 @@ pub enum RemoteError {
 impl fmt::Display for RemoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RemoteError::Name(host) => write!(f, "\"{host}\" is no host\n  try: --host user@router"),
+            RemoteError::Name(host) => write!(f, "invalid host \"{host}\"\n  try: --host user@router"),
             RemoteError::Start(program, error) => write!(f, "{program}: {error}\n  try: --rsh COMMAND"),
             RemoteError::Cut { host, status, words } => {
-                let words = if words.is_empty() { "it said nothing" } else { words };
+                let words = if words.is_empty() { "no error output" } else { words };
                 write!(
                     f,
-                    "{host}: its files did not come to their end ({status}; {words})\n  try: ssh {host} true"
+                    "{host}: the transfer of files ended early ({status}; {words})\n  try: ssh {host} true"
                 )
             }
             RemoteError::Late(host, patience) => {
-                write!(f, "{host}: its files did not come in {} s\n  try: --timeout 5min", patience.as_secs())
+                write!(
+                    f,
+                    "{host}: the transfer of files did not finish in {} s\n  try: --timeout 5min",
+                    patience.as_secs()
+                )
             }
         }
     }
@@ -110,7 +114,7 @@ fn wait(child: &mut Child, deadline: Instant) -> String {
         }
     }
     end(child);
-    "it did not end".to_owned()
+    "did not end".to_owned()
 }
 
 fn end(child: &mut Child) {

@@ -99,7 +99,7 @@ pub fn auto(
     if config.commit && ended.is_ok() {
         run.line.commit().map_err(FixError::Apply)?;
     } else {
-        run.line.roll_back("its time was over").map_err(FixError::Apply)?;
+        run.line.roll_back("its duration ended").map_err(FixError::Apply)?;
     }
     ended?;
     saved.map_err(FixError::Incomplete)?;

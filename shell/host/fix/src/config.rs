@@ -71,22 +71,22 @@ impl fmt::Display for FixError {
             FixError::Apply(error) => error.fmt(f),
             FixError::NoKnee(direction, Failure::NotDemanded) => write!(
                 f,
-                "no knee {direction}: the load did not fill the shaper even below the rate that the line carried without it\n  try: a \
-                 nearer server, or --{direction} RATE"
+                "no knee {direction}: the load did not fill the shaper even below the rate measured without it\n  try: a \
+                 closer server, or --{direction} RATE"
             ),
             FixError::NoKnee(direction, Failure::AlwaysDelayed) => write!(
                 f,
-                "no knee {direction}: the delay stays at every rate, so the queue is not behind this interface\n  try: fathom audit, \
+                "no knee {direction}: the delay persists at every rate, so the queue is not on this interface's path\n  try: fathom audit, \
                  another interface, or a larger --budget"
             ),
             FixError::OutOfTrials(direction) => {
                 write!(
                     f,
-                    "no knee {direction}: all trials were made\n  try: again, while nothing else uses the line"
+                    "no knee {direction}: all trials were used\n  try: again, while nothing else uses the link"
                 )
             }
-            FixError::Incomplete(why) => write!(f, "the measurement was cut short: {why}"),
-            FixError::Stopped => f.write_str("stopped; the interface is as before"),
+            FixError::Incomplete(why) => write!(f, "the measurement ended early: {why}"),
+            FixError::Stopped => f.write_str("stopped; the interface was restored"),
         }
     }
 }

@@ -109,7 +109,7 @@ impl Driver<'_> {
     }
     fn finish(self, result: Result<Outcome, Failure>) -> Result<Fixed, FixError> {
         let Driver { machine, framing, before, after, plan, shaper_error, test_error, .. } = self;
-        let unknown = || FixError::Incomplete("the reason is not known".to_owned());
+        let unknown = || FixError::Incomplete("unknown reason".to_owned());
         let outcome = result.map_err(|failure| match failure {
             Failure::Shaper => shaper_error.map_or_else(unknown, FixError::Apply),
             Failure::Measurement | Failure::Incomplete => test_error.unwrap_or_else(unknown),

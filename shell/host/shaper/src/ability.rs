@@ -50,7 +50,7 @@ impl Abilities {
                 Err(words) => why.push(format!("{kind}: {words}")),
             }
         }
-        Err(format!("this kernel has no such shaper ({})", why.join("; ")))
+        Err(format!("this kernel supports no suitable shaper ({})", why.join("; ")))
     }
 }
 

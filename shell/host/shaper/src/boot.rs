@@ -46,8 +46,7 @@ impl Boot {
             let link = units.join("multi-user.target.wants").join(&unit);
             return Ok(Boot { system: System::Systemd, file: units.join(unit), link });
         }
-        let words =
-            "neither systemd (/etc/systemd/system) nor OpenWrt (/etc/openwrt_release) starts this system";
+        let words = "unsupported init system: neither systemd (/etc/systemd/system) nor OpenWrt (/etc/openwrt_release) found";
         Err(ApplyError::words("start at boot", words))
     }
     /// The unit or script that runs the command `apply` at boot and `undo` at stop.
@@ -58,7 +57,7 @@ impl Boot {
             System::Systemd => format!(
                 "# Written by fathom fix --boot; fathom fix --undo {device} removes it.\n\
                  [Unit]\n\
-                 Description=Keeps the queues of {device} short\n\
+                 Description=Queue management (fathom fix) on {device}\n\
                  BindsTo=sys-subsystem-net-devices-{unit}.device\n\
                  After=sys-subsystem-net-devices-{unit}.device network.target\n\n\
                  [Service]\n\

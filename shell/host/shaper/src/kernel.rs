@@ -96,7 +96,9 @@ impl Kernel {
         }
         Err(ApplyError::words(
             format!("list of {what:?}"),
-            format!("it changed under each of {TRIES} readings; something alters it all the time"),
+            format!(
+                "the list changed during each of {TRIES} attempts to read it; another program keeps changing it"
+            ),
         ))
     }
     fn try_list<T>(

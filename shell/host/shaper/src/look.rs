@@ -47,8 +47,9 @@ impl Look {
 /// # Errors
 /// If the kernel does not answer, or the interface or a shaper is missing.
 pub fn look(kernel: &mut Kernel, plan: &Plan) -> Result<Look, ApplyError> {
-    let link =
-        kernel.link(&plan.device)?.ok_or_else(|| ApplyError::words(&plan.device, "the interface is gone"))?;
+    let link = kernel
+        .link(&plan.device)?
+        .ok_or_else(|| ApplyError::words(&plan.device, "the interface is missing"))?;
     let mut direct_packets = 0;
     let mut of = |side: &Option<Side>| -> Result<Option<Stats>, ApplyError> {
         let Some(side) = side else { return Ok(None) };
@@ -71,7 +72,7 @@ fn counters(kernel: &mut Kernel, side: &Side) -> Result<(Stats, u64), ApplyError
 /// If the kernel does not answer, or if the shaper is missing.
 pub fn shaper_counters(kernel: &mut Kernel, device: &str, major: u16) -> Result<(Stats, u64), ApplyError> {
     let gone =
-        || ApplyError::words(device, format!("the shaper {major:x}: is gone; something else took it away"));
+        || ApplyError::words(device, format!("the shaper {major:x}: is missing; another program removed it"));
     let link = kernel.link(device)?.ok_or_else(gone)?;
     let qdiscs = kernel.qdiscs(link.index)?;
     let is_root = |handle: Handle| handle == Handle::new(major, 0);

@@ -94,7 +94,7 @@ impl Plan {
         let kind = can.choose(request.shaper, request.may_spread(queues)).map_err(refuse)?;
         if kind == ShaperKind::CakeMq && queues < 2 {
             return Err(refuse(format!(
-                "{kind} spreads over queues, and {} has one\n  try: --shaper cake",
+                "{kind} needs several queues, but {} has one\n  try: --shaper cake",
                 request.device
             )));
         }
@@ -112,9 +112,10 @@ impl Plan {
             made: Vec::new(),
         };
         let redirected = request.down.map(|rate| {
-            let matches = can.redirect.clone().map_err(|why| {
-                refuse(format!("what arrives cannot be shaped: {why}\n  try: without --down"))
-            })?;
+            let matches = can
+                .redirect
+                .clone()
+                .map_err(|why| refuse(format!("cannot shape ingress: {why}\n  try: omit --down")))?;
             Ok::<_, ApplyError>((plan.add_ifb(links, shaper(rate, true), queues), matches))
         });
         let redirected = redirected.transpose()?;
@@ -133,12 +134,12 @@ impl Plan {
         let name = free_name(&self.device, links);
         let up = Request::SetLink { name: name.clone(), up: Some(true), queue_packets: None };
         self.steps.push(Step {
-            does: format!("an interface {name} whose queue stands in for the one of what arrives"),
+            does: format!("create the interface {name}, whose queue shapes ingress"),
             requests: vec![Request::AddIfb { name: name.clone(), queues }, up],
             undo: vec![Request::DeleteLink { name: name.clone() }],
         });
         self.steps.push(Step {
-            does: format!("shape what arrives to {} by {}", shaper.rate, shaper.kind),
+            does: format!("shape ingress to {} with {}", shaper.rate, shaper.kind),
             requests: shaper.requests(&name, MAJOR),
             undo: vec![Request::DeleteQdisc { device: name.clone(), parent: Handle::ROOT, kind: None }],
         });
@@ -148,12 +149,12 @@ impl Plan {
     }
     /// Shapes egress with a new root qdisc.
     fn add_root(&mut self, now: &Snapshot, shaper: Shaper) -> Result<(), String> {
-        let major = free_major(now).ok_or("all names of queue disciplines are in use")?;
+        let major = free_major(now).ok_or("no free qdisc handle")?;
         let mut undo =
             vec![Request::DeleteQdisc { device: self.device.clone(), parent: Handle::ROOT, kind: None }];
         undo.extend(tree(now).concat());
         self.steps.push(Step {
-            does: format!("shape what leaves to {} by {}", shaper.rate, shaper.kind),
+            does: format!("shape egress to {} with {}", shaper.rate, shaper.kind),
             requests: shaper.requests(&self.device, major),
             undo,
         });
@@ -172,7 +173,7 @@ impl Plan {
         };
         let device = self.device.clone();
         self.steps.push(Step {
-            does: format!("send what arrives through {ifb}"),
+            does: format!("redirect ingress to {ifb}"),
             requests: vec![redirect(&device, parent, priority, matches, ifb)],
             undo: vec![Request::DeleteFilter { device, parent, priority }],
         });
@@ -183,7 +184,7 @@ impl Plan {
             Qdisc { parent: Handle::INGRESS, handle: Handle::INGRESS_QDISC, kind: Kind::Ingress, stab: None };
         let device = self.device.clone();
         self.steps.push(Step {
-            does: "a place for filters of what arrives".to_owned(),
+            does: "add a qdisc for ingress filters".to_owned(),
             requests: vec![Request::Qdisc { verb: Verb::Add, device: device.clone(), qdisc }],
             undo: vec![Request::DeleteQdisc { device, parent: Handle::INGRESS, kind: Some("ingress") }],
         });
@@ -204,7 +205,7 @@ fn free_priority(now: &Snapshot) -> Result<u16, String> {
     let turns = now.of(What::Filter, true).map(|o| (o.header.info >> 16) as u16);
     let last = turns.max().unwrap_or(0);
     last.checked_add(1).ok_or_else(|| {
-        "the filters of what arrives leave no room: one has the last priority, 65535".to_owned()
+        "no free priority for an ingress filter: an existing one has the last, 65535".to_owned()
     })
 }
 

@@ -28,8 +28,8 @@ pub(crate) fn rehearse(snapshot: &Snapshot, transmit_queues: u32) -> Result<(), 
     });
     tried.map_err(|error| {
         let words = format!(
-            "its queues could not be put back as they are ({error}), so nothing is changed\n  \
-             try: take them off first: tc qdisc del dev {} root",
+            "its qdiscs could not be restored exactly ({error}), so nothing was changed\n  \
+             try: remove them first: tc qdisc del dev {} root",
             snapshot.name
         );
         ApplyError::words(&snapshot.name, words)
@@ -48,7 +48,7 @@ fn make_again(kernel: &mut Kernel, snapshot: &Snapshot, queues: u32) -> Result<(
     if same {
         return Ok(());
     }
-    let words = snapshot.compare(&again).err().unwrap_or_else(|| "something of them would differ".into());
+    let words = snapshot.compare(&again).err().unwrap_or_else(|| "the restored qdiscs would differ".into());
     Err(ApplyError::words("rehearsal", words))
 }
 

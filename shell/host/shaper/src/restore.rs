@@ -47,7 +47,7 @@ fn try_restore(kernel: &mut Kernel, was: &Snapshot) -> Result<Restored, ApplyErr
 }
 
 fn after_is_same(was: &Snapshot, after: &Snapshot) -> Result<Restored, ApplyError> {
-    let words = |words| ApplyError::words(format!("{} is not as it was", was.name), words);
+    let words = |words| ApplyError::words(format!("{} was not fully restored", was.name), words);
     was.compare(after).map(|()| Restored::Same).map_err(words)
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn obstacle(snapshot: &Snapshot) -> Option<String> {
     };
     snapshot.objects.iter().find(is_opaque).map(|filter| {
         format!(
-            "{} has an eBPF filter on {}, which Linux does not tell and nobody could put back",
+            "{} has an eBPF filter on {} that cannot be read back from the kernel, so it could not be restored",
             snapshot.name,
             Handle(filter.header.parent)
         )

@@ -68,7 +68,7 @@ impl Snapshot {
         }
         // The kernel adds default qdiscs when the interface goes up.
         if self.up == after.up && defaults(self) != defaults(after) {
-            return Err(format!("the kernel's own queue of {} is another", self.name));
+            return Err(format!("the default qdisc of {} differs", self.name));
         }
         Ok(())
     }
@@ -81,7 +81,7 @@ impl Snapshot {
 fn describe(object: &Object) -> String {
     let place = Handle(object.header.handle);
     match object.what {
-        What::Qdisc => format!("the queue discipline {place} {}", object.kind()),
+        What::Qdisc => format!("the qdisc {place} {}", object.kind()),
         What::Class => format!("the class {place} {}", object.kind()),
         What::Filter => format!("a filter {} of {}", object.kind(), Handle(object.header.parent)),
     }

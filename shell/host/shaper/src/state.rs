@@ -127,7 +127,7 @@ impl Place {
         };
         let damaged = |what: &str| {
             let words = format!(
-                "damaged ({what}): the earlier queues are not known\n  try: tc qdisc del dev {} root; tc qdisc del dev {} ingress; then remove this file",
+                "damaged ({what}): the previous qdiscs are unknown\n  try: tc qdisc del dev {} root; tc qdisc del dev {} ingress; then remove this file",
                 self.device, self.device
             );
             ApplyError::words(doing(), words)
@@ -172,9 +172,9 @@ impl State {
     pub fn parse(text: &str) -> Result<State, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if value["version"].as_u64() != Some(VERSION) {
-            return Err(format!("version {}, not {VERSION}", value["version"]));
+            return Err(format!("unsupported version {} (expected {VERSION})", value["version"]));
         }
-        State::from_json(&value).ok_or_else(|| "a field is missing, or not of its kind".to_owned())
+        State::from_json(&value).ok_or_else(|| "a field is missing or has the wrong type".to_owned())
     }
     /// Formats the state.
     #[must_use]

@@ -56,7 +56,7 @@ impl Transaction {
         let links = kernel.links()?;
         let Some(snapshot) = Snapshot::take(&mut kernel, &request.device)? else {
             let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
-            let words = format!("there is no such interface here (there are: {})", names.join(", "));
+            let words = format!("no such interface (available: {})", names.join(", "));
             return Err(ApplyError::words(&request.device, words));
         };
         if let Some(why) = obstacle(&snapshot) {
@@ -157,7 +157,7 @@ impl Transaction {
         match self.put_back("a step failed") {
             Ok(_) => error,
             Err(second) => {
-                let words = format!("{error}\n  and it could not be put back: {second}");
+                let words = format!("{error}\n  and the rollback failed: {second}");
                 ApplyError::words(format!("fix of {}", self.place.device), words)
             }
         }
@@ -188,7 +188,7 @@ impl Transaction {
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if !is_ours || is_late {
             self.is_open = false;
-            let words = "it took longer than its limit, and was put back";
+            let words = "the time limit was exceeded; rolled back";
             let late = ApplyError::words(format!("fix of {}", self.place.device), words);
             return Err(if is_ours { self.give_up(late) } else { late });
         }
@@ -227,7 +227,7 @@ impl Drop for Transaction {
         // Nothing was changed before the watchdog existed. Errors are left to the watchdog, which
         // notices the end of this process.
         if self.is_open && self.watchdog.is_some() {
-            let _ = self.put_back("it was given up");
+            let _ = self.put_back("it was abandoned");
         }
     }
 }
@@ -276,9 +276,8 @@ fn take_lock(place: &Place) -> Result<Lock, ApplyError> {
     let lock = Lock::take(&path).map_err(ApplyError::system(path.display().to_string()))?;
     lock.ok_or_else(|| {
         let who = place.read().ok().flatten().map_or_else(String::new, |s| format!(" (process {})", s.pid));
-        let words = format!(
-            "another fix{who} is at work on it; one at a time\n  try: wait for its end, or: fathom fix --status"
-        );
+        let words =
+            format!("another fix{who} is running\n  try: wait until it ends, or: fathom fix --status");
         ApplyError::words(&place.device, words)
     })
 }
@@ -293,12 +292,12 @@ fn recover(kernel: &mut Kernel, place: &Place) -> Result<Option<String>, ApplyEr
     check_namespace(&state, place)?;
     if state.phase == Phase::Committed {
         let words =
-            format!("it is shaped already\n  try: fathom fix --undo {} (then fix it again)", place.device);
+            format!("already shaped\n  try: fathom fix --undo {} (then run the fix again)", place.device);
         return Err(ApplyError::words(&place.device, words));
     }
     restore(kernel, &state.snapshot, &state.made)?;
-    place.forget("its process had ended")?;
-    Ok(Some(format!("an earlier fix (process {}) was cut short; what it had done is undone", state.pid)))
+    place.forget("its process ended")?;
+    Ok(Some(format!("rolled back an interrupted earlier fix (process {})", state.pid)))
 }
 
 fn check_namespace(state: &State, place: &Place) -> Result<(), ApplyError> {
@@ -307,7 +306,7 @@ fn check_namespace(state: &State, place: &Place) -> Result<(), ApplyError> {
         return Ok(());
     }
     let words = format!(
-        "{} belongs to another network namespace ({}, this is {here})\n  try: another --state directory here",
+        "{} belongs to another network namespace ({}, this is {here})\n  try: another --state directory",
         place.file().display(),
         state.instance.namespace
     );
@@ -341,6 +340,6 @@ pub fn undo(place: &Place) -> Result<Undone, ApplyError> {
     }
     check_namespace(&state, place)?;
     let restored = restore(&mut Kernel::open()?, &state.snapshot, &state.made)?;
-    place.forget("it was undone by hand")?;
+    place.forget("it was undone by the user")?;
     Ok(Undone::Back(restored))
 }

@@ -40,7 +40,7 @@ impl Watchdog {
         let mut child =
             session::start_new_session(&mut command).spawn().map_err(ApplyError::system(&doing))?;
         let Some(stdout) = child.stdout.take() else {
-            return Err(ApplyError::words(doing, "it has no output"));
+            return Err(ApplyError::words(doing, "no output"));
         };
         std::thread::spawn(move || {
             let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
@@ -52,7 +52,7 @@ impl Watchdog {
         // It may already have ended.
         let _ = child.kill();
         let _ = child.wait();
-        Err(ApplyError::words(doing, "it did not begin; nothing was changed"))
+        Err(ApplyError::words(doing, "did not start; nothing was changed"))
     }
     /// Dismisses the watchdog and waits a limited time for it to exit.
     pub(crate) fn dismiss(mut self) {
@@ -89,7 +89,7 @@ pub enum WatchdogEnd {
 /// If there is no trial to watch, or what could not be restored.
 pub fn run_watchdog(place: &Place) -> Result<WatchdogEnd, ApplyError> {
     let Some(state) = place.read()? else {
-        return Err(ApplyError::words(place.file().display().to_string(), "there is nothing to watch over"));
+        return Err(ApplyError::words(place.file().display().to_string(), "no fix to watch"));
     };
     // Opened now, because later there may be no descriptors.
     let mut kernel = Kernel::open()?;
@@ -98,10 +98,8 @@ pub fn run_watchdog(place: &Place) -> Result<WatchdogEnd, ApplyError> {
     writeln!(out, "{READY}").and_then(|()| out.flush()).map_err(ApplyError::system("standard output"))?;
     match words.recv_timeout(Duration::from_millis(state.limit_ms)) {
         Ok(DISMISSED) => Ok(WatchdogEnd::Dismissed),
-        Err(RecvTimeoutError::Timeout) => {
-            put_back(&mut kernel, place, &state, "it took longer than its limit")
-                .map(|r| r.map_or(WatchdogEnd::Dismissed, WatchdogEnd::Overdue))
-        }
+        Err(RecvTimeoutError::Timeout) => put_back(&mut kernel, place, &state, "the time limit was exceeded")
+            .map(|r| r.map_or(WatchdogEnd::Dismissed, WatchdogEnd::Overdue)),
         Ok(_) | Err(RecvTimeoutError::Disconnected) => {
             // A dead process releases its lock. A new process that holds it restores the interface
             // before it begins.

@@ -85,21 +85,24 @@ impl TestConfig {
             return fail("no phases (give at least one)".to_owned());
         }
         if let Some(p) = self.phases.iter().find(|p| p.min > p.max) {
-            return fail(format!("phase {:?}: at least {} is more than at most {}", p.kind, p.min, p.max));
+            return fail(format!(
+                "phase {:?}: the minimum of {} exceeds the maximum of {}",
+                p.kind, p.min, p.max
+            ));
         }
         if self.probes.is_empty() {
-            return fail("no kind of probe (give at least one)".to_owned());
+            return fail("no probes (give at least one)".to_owned());
         }
         if self.flows > FLOWS_LIMIT {
-            return fail(format!("{} flows (give at most {FLOWS_LIMIT})", self.flows));
+            return fail(format!("{} flows exceed the limit of {FLOWS_LIMIT}", self.flows));
         }
         for (name, value) in [
-            ("interval of probes", self.sample_every),
-            ("interval of TCP_INFO", self.tcp_info_every),
+            ("probe interval", self.sample_every),
+            ("TCP_INFO interval", self.tcp_info_every),
             ("patience", self.patience),
         ] {
             if value < shortest {
-                return fail(format!("{name} {value} is too short (give at least {shortest})"));
+                return fail(format!("{name} {value} is too short (minimum {shortest})"));
             }
         }
         Ok(())

@@ -65,13 +65,13 @@ impl fmt::Display for TestError {
             TestError::Unreachable(a, reason) => {
                 write!(
                     f,
-                    "server {a} cannot be reached: {reason} (check the route; try the other family with -4 or -6)"
+                    "server {a} cannot be reached: {reason} (check the route, or try -4 or -6 for the other address family)"
                 )
             }
             TestError::Timeout { address, awaited, waited } => {
                 write!(
                     f,
-                    "server {address}: no {awaited} within {waited} (check that a firewall lets TCP port {} pass)",
+                    "server {address}: no {awaited} within {waited} (check that the firewall allows TCP port {})",
                     address.port()
                 )
             }
@@ -82,7 +82,10 @@ impl fmt::Display for TestError {
                 write!(f, "{a} does not speak the Fathom protocol: {seen} (is another service on that port?)")
             }
             TestError::Lost(a, _) => {
-                write!(f, "server {a} was lost before anything was measured (see the server's log)")
+                write!(
+                    f,
+                    "lost the connection to server {a} before anything was measured (see the server's log)"
+                )
             }
             TestError::Host(problem) => write!(f, "{problem}"),
             TestError::Stopped => write!(f, "stopped before anything was measured"),
@@ -96,7 +99,7 @@ fn advice(code: &str) -> &'static str {
         "full" => "try again later, or another server",
         "token" => "give the server's token with --token",
         "version" => "use the same version of fathom at both ends",
-        "limit" => "ask for less: fewer flows, shorter phases",
+        "limit" => "use fewer flows or shorter phases",
         _ => "see the server's log",
     }
 }

@@ -154,7 +154,7 @@ fn open(
     let requested: Option<CongestionControl> = if wanted == "-" {
         None
     } else {
-        Some(wanted.parse().map_err(|_| format!("\"{wanted}\" is no name"))?)
+        Some(wanted.parse().map_err(|_| format!("invalid congestion control \"{wanted}\""))?)
     };
     let request = FlowRequest { session: settings.session, number, direction, congestion_control: requested };
     (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
@@ -166,7 +166,9 @@ fn open(
             };
             Ok((socket, actual))
         }
-        Ok(FlowAnswer::Err { code, message }) => Err(format!("the server refused it: {code}: {message}")),
+        Ok(FlowAnswer::Err { code, message }) => {
+            Err(format!("the server refused the flow: {code}: {message}"))
+        }
         Err(error) => Err(error.to_string()),
     }
 }
@@ -176,15 +178,15 @@ fn read_answer(mut socket: &Socket, address: SocketAddr, limits: &Limits<'_>) ->
     let mut line = Vec::new();
     let mut byte = [0];
     while line.len() < FIRST_LINE_LIMIT_BYTES {
-        limits.readable(socket, address, "answer to a load flow").map_err(|e| e.to_string())?;
+        limits.readable(socket, address, "response to a load flow").map_err(|e| e.to_string())?;
         match socket.read(&mut byte) {
-            Ok(0) => return Err("the server closed it".to_owned()),
+            Ok(0) => return Err("the server closed the connection".to_owned()),
             Ok(_) if byte[0] == b'\n' => return Ok(line),
             Ok(_) => line.push(byte[0]),
             Err(error) => return Err(without_code(&error)),
         }
     }
-    Err("the server's answer is no line".to_owned())
+    Err("invalid response from the server".to_owned())
 }
 
 fn send(socket: &Socket, payload: &File) -> Result<(), String> {
@@ -198,7 +200,7 @@ fn send(socket: &Socket, payload: &File) -> Result<(), String> {
 fn receive(socket: &Socket, received_bytes: &AtomicU64) -> Result<(), String> {
     loop {
         match discard(socket.as_fd(), DISCARD_BYTES) {
-            Ok(0) => return Err("the server closed it".to_owned()),
+            Ok(0) => return Err("the server closed the connection".to_owned()),
             Ok(length) => received_bytes.fetch_add(length as u64, Ordering::Relaxed),
             Err(error) => return Err(without_code(&error)),
         };

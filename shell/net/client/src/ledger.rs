@@ -25,7 +25,7 @@ struct Entry {
     direction: Direction,
     phase: usize,
     bytes: u64,
-    /// Time of the last byte count, in ns on the clock of whoever counted.
+    /// Time of the last byte count, in ns on the clock of the end that counted.
     counted_ns: Option<u64>,
     sender: Sender,
 }

@@ -87,7 +87,7 @@ fn describe(config: &TestConfig, control: &Control, record: &mut Record<'_>) {
     record.fact(Fact::Address, control.address);
     record.fact(Fact::SeenAs, control.hello.seen_as);
     record.fact(Fact::ServerVersion, &control.hello.version);
-    // Without flows of its own, the test does not describe the load.
+    // Without its own flows, the test does not describe the load.
     if config.flows > 0 {
         record.fact(Fact::FlowsPerDirection, config.flows);
         record.fact(Fact::CongestionControl, &config.congestion_control);

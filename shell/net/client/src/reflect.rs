@@ -107,7 +107,7 @@ impl Reflectors {
         for (number, host) in (FIRST_ECHO..).zip(&config.hosts) {
             let socket = ProbeSocket::by_echo(*host, token(number));
             let socket = socket.map_err(|problem| {
-                TestError::Host(format!("reflector {host}: {problem}\n  try: a host that answers ping"))
+                TestError::Host(format!("reflector {host}: {problem}\n  try: another host that answers ping"))
             })?;
             // Stagger the first probes.
             let wait = ECHO_INTERVALS.under_load * u64::from(number - FIRST_ECHO) / config.hosts.len() as u64;

@@ -27,7 +27,7 @@ fn split(server: &str) -> Result<(String, u16), String> {
         let port = match after.strip_prefix(':') {
             Some(port) => port_of(port)?,
             None if after.is_empty() => DEFAULT_PORT,
-            None => return Err(format!("\"{after}\" after \"]\" is no port")),
+            None => return Err(format!("\"{after}\" after \"]\" is not a port")),
         };
         return Ok((host.to_owned(), port));
     }
@@ -43,7 +43,7 @@ pub(crate) fn resolve(server: &str, family: Option<Family>) -> Result<Vec<Socket
     let fail = |reason: String| TestError::Resolve { server: server.to_owned(), reason };
     let (host, port) = split(server).map_err(fail)?;
     if host.is_empty() {
-        return Err(fail("no name".to_owned()));
+        return Err(fail("empty hostname".to_owned()));
     }
     let all: Vec<SocketAddr> =
         (host.as_str(), port).to_socket_addrs().map_err(|e| fail(e.to_string()))?.collect();
@@ -55,9 +55,9 @@ pub(crate) fn resolve(server: &str, family: Option<Family>) -> Result<Vec<Socket
     let found: Vec<SocketAddr> = all.iter().copied().filter(wanted).collect();
     match (found.is_empty(), family) {
         (false, _) => Ok(found),
-        (true, Some(Family::V4)) => Err(fail("it has no IPv4 address".to_owned())),
-        (true, Some(Family::V6)) => Err(fail("it has no IPv6 address".to_owned())),
-        (true, None) => Err(fail("it has no address".to_owned())),
+        (true, Some(Family::V4)) => Err(fail("no IPv4 address found".to_owned())),
+        (true, Some(Family::V6)) => Err(fail("no IPv6 address found".to_owned())),
+        (true, None) => Err(fail("no address found".to_owned())),
     }
 }
 
@@ -107,7 +107,7 @@ impl Limits<'_> {
             Ok(found > 0)
         };
         if !self.wait(writable, self.clock.now()).map_err(host)? {
-            return Err(self.gave_up(address, "answer to a TCP connection"));
+            return Err(self.gave_up(address, "TCP connection"));
         }
         if let Some(error) = socket.take_error().map_err(host)? {
             return Err(refused(address, &error));
@@ -142,7 +142,7 @@ pub(crate) fn tcp_socket(address: SocketAddr) -> io::Result<Socket> {
 fn refused(address: SocketAddr, error: &io::Error) -> TestError {
     match error.kind() {
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => TestError::Refused(address),
-        ErrorKind::TimedOut => TestError::Unreachable(address, "no answer to any SYN".to_owned()),
+        ErrorKind::TimedOut => TestError::Unreachable(address, "no reply to the SYN".to_owned()),
         _ => TestError::Unreachable(address, without_code(error)),
     }
 }

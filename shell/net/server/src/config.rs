@@ -1,4 +1,5 @@
 //! Settings of a server, and errors when it starts.
+use fathom_os::error::without_code;
 use fathom_probe::protocol::DEFAULT_PORT;
 use fathom_units::{Bytes, Duration};
 use std::fmt;
@@ -80,17 +81,18 @@ impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ServerError::Token => {
-                write!(f, "the token is not 1 to 128 visible ASCII characters (try 16 letters and digits)")
+                write!(f, "the token must be 1 to 128 visible ASCII characters (try 16 letters and digits)")
             }
             ServerError::Listen { address, transport, error } => {
                 write!(
                     f,
-                    "cannot listen on {transport} {address}: {error} ({})",
+                    "cannot listen on {transport} {address}: {} ({})",
+                    without_code(error),
                     advice(error.kind(), address.port())
                 )
             }
             ServerError::NoFamily => write!(f, "this host has neither IPv4 nor IPv6"),
-            ServerError::Host { what, error } => write!(f, "no {what}: {error}"),
+            ServerError::Host { what, error } => write!(f, "no {what}: {}", without_code(error)),
         }
     }
 }
@@ -99,10 +101,10 @@ impl std::error::Error for ServerError {}
 fn advice(kind: io::ErrorKind, port: u16) -> String {
     match kind {
         io::ErrorKind::AddrInUse => {
-            format!("something listens on port {port} already; choose another with --port")
+            format!("port {port} is already in use; choose another with --port")
         }
-        io::ErrorKind::AddrNotAvailable => "no interface has that address; see `ip address`".into(),
+        io::ErrorKind::AddrNotAvailable => "no interface has this address; see `ip address`".into(),
         io::ErrorKind::PermissionDenied => "ports below 1024 need root; choose another with --port".into(),
-        _ => "see --listen and --port".into(),
+        _ => "check --listen and --port".into(),
     }
 }

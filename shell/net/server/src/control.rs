@@ -175,11 +175,11 @@ impl Control<'_> {
             return Err(End::Gone);
         }
         if now >= self.ends {
-            let message = format!("the session has lasted {}, the longest it may", config.max_time);
+            let message = format!("the session reached the time limit of {}", config.max_time);
             return Err(End::Error(ErrorCode::Limit, message));
         }
         if self.session.moved() >= config.max_bytes.get() {
-            let message = format!("the session has moved {}, the most it may", config.max_bytes);
+            let message = format!("the session reached the byte limit of {}", config.max_bytes);
             return Err(End::Error(ErrorCode::Limit, message));
         }
         Ok(())
@@ -254,8 +254,9 @@ impl Control<'_> {
 
 fn reports(ms: u32, now: Time) -> Result<Reports, End> {
     if !(REPORT_EVERY_MIN_MS..=REPORT_EVERY_MAX_MS).contains(&ms) {
-        let message =
-            format!("report_every {ms} ms is not between {REPORT_EVERY_MIN_MS} and {REPORT_EVERY_MAX_MS} ms");
+        let message = format!(
+            "report_every {ms} ms is out of range ({REPORT_EVERY_MIN_MS} to {REPORT_EVERY_MAX_MS} ms)"
+        );
         return Err(End::Error(ErrorCode::Malformed, message));
     }
     let every = Duration::from_millis(u64::from(ms));

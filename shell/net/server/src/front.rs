@@ -149,15 +149,13 @@ impl Front<'_> {
     ) -> Result<OpenSession, (ErrorCode, String)> {
         if let Some(secret) = &self.shared.token {
             let right = token.is_some_and(|t| t.matches(secret));
-            right
-                .then_some(())
-                .ok_or((ErrorCode::Token, "this server asks for a token, and that is not it".to_owned()))?;
+            right.then_some(()).ok_or((ErrorCode::Token, "missing or wrong token".to_owned()))?;
         }
         let most = self.shared.config.max_sessions;
         match OpenSession::begin(self.shared, &connection.socket, connection.client) {
             Ok(Some(open)) => Ok(open),
             Ok(None) => {
-                Err((ErrorCode::Full, format!("{most} sessions are open, the most this server takes")))
+                Err((ErrorCode::Full, format!("the server has reached its limit of {most} sessions")))
             }
             Err(error) => Err((ErrorCode::Full, error.to_string())),
         }
@@ -165,8 +163,7 @@ impl Front<'_> {
     fn open_flow(&mut self, connection: Connection, request: FlowRequest, early: Vec<u8>, now: Time) {
         let Some(session) = self.shared.sessions.get(request.session) else {
             self.shared.counters.refuse(Refusal::Session);
-            let answer =
-                FlowAnswer::Err { code: ErrorCode::Session, message: "no such session is open".into() };
+            let answer = FlowAnswer::Err { code: ErrorCode::Session, message: "unknown session".into() };
             return self.dismiss(connection, format!("{answer}\n").into_bytes(), now);
         };
         let Connection { socket, slot, .. } = connection;

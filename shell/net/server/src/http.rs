@@ -64,7 +64,7 @@ fn answer(shared: &Shared, path: &str) -> Vec<u8> {
         }
         _ => {
             shared.counters.refuse(Refusal::Http);
-            text(404, &format!("This is a Fathom server. It has / and {PROBE_PATH} only.\n"))
+            text(404, &format!("This is a Fathom server. Only / and {PROBE_PATH} exist.\n"))
         }
     }
 }
@@ -75,10 +75,10 @@ fn text(status: u16, body: &str) -> Vec<u8> {
 
 fn page() -> String {
     format!(
-        "Fathom {}: the far end of a test for bufferbloat, the excess delay of a loaded line.\n\n\
-         To test the path between you and this server, install fathom and run\n\n    \
+        "Fathom {}: a test server for bufferbloat, the excess delay of a loaded link.\n\n\
+         To test the path from you to this server, install fathom and run\n\n    \
          fathom test HOST\n\n\
-         with the HOST of this page's address (HOST:PORT if it shows a port).\n",
+         where HOST is the host in this page's address (HOST:PORT if it has a port).\n",
         env!("CARGO_PKG_VERSION")
     )
 }

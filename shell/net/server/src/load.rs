@@ -74,9 +74,9 @@ pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
 
 fn refusal(code: ErrorCode, request: &FlowRequest, shared: &Shared) -> String {
     match code {
-        ErrorCode::Number => format!("flow {} is open already", request.number),
+        ErrorCode::Number => format!("flow {} is already open", request.number),
         ErrorCode::Full => {
-            format!("this session has {} flows open, the most it may", shared.config.max_flows)
+            format!("the session has reached its limit of {} flows", shared.config.max_flows)
         }
         _ => "the session has ended".into(),
     }
@@ -123,7 +123,7 @@ fn send(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
     }
 }
 
-/// Repeats `call` after timeouts and signals; returns 0 if the flow was told to stop.
+/// Repeats `call` after timeouts and signals; returns 0 if the flow was asked to stop.
 fn unless_interrupted(flow: &Flow, mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     while !flow.interrupted.load(Relaxed) {
         match call() {

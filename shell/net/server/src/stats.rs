@@ -23,22 +23,22 @@ macro_rules! refusals {
 }
 
 refusals! {
-    Descriptors = "connection not accepted: no descriptor or memory left";
-    Connections = "connection beyond the limit of connections";
-    Silent = "connection without a whole first line or request in time";
-    FirstLine = "first line that is not of the protocol";
-    Version = "other version of the protocol";
-    Token = "wrong token, or none";
-    Full = "session or flow beyond the limit";
+    Descriptors = "connection not accepted: out of descriptors or memory";
+    Connections = "connection over the connection limit";
+    Silent = "connection without a complete first line or request before the timeout";
+    FirstLine = "invalid first line";
+    Version = "unsupported protocol version";
+    Token = "wrong or missing token";
+    Full = "session or flow over the limit";
     Session = "flow of a session that is not open";
     Number = "flow with the number of an open flow";
-    Http = "HTTP request that is not for this server";
-    Control = "line of a control connection that is not of the protocol";
-    Limit = "session that reached its limit of time or bytes";
-    DatagramForm = "datagram that is not a request";
+    Http = "HTTP request for another path";
+    Control = "invalid line on a control connection";
+    Limit = "session that reached its time or byte limit";
+    DatagramForm = "datagram that is not a probe request";
     DatagramSession = "UDP probe of a session that is not open";
-    DatagramAddress = "UDP probe from another address than its session's";
-    DatagramUnsent = "reply to a UDP probe that the kernel did not take";
+    DatagramAddress = "UDP probe from an address other than its session's";
+    DatagramUnsent = "reply to a UDP probe that the kernel did not accept";
 }
 
 /// Counters of a server since its start.

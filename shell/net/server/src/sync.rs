@@ -30,7 +30,7 @@ impl Drop for Slot {
     }
 }
 
-/// Tells all threads to end; threads can also wait for it with poll(2).
+/// Asks all threads to end; threads can also wait for it with poll(2).
 #[derive(Debug)]
 pub(crate) struct Stop {
     is_set: AtomicBool,
@@ -62,8 +62,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits up to `patience` until `is_done` holds for the content of `mutex`. Whoever changes it
-/// notifies `changed`.
+/// Waits up to `patience` until `is_done` holds for the content of `mutex`. The thread that changes
+/// it notifies `changed`.
 pub(crate) fn wait_until<T>(
     mutex: &Mutex<T>,
     changed: &Condvar,

@@ -194,7 +194,7 @@ impl ConnectionProbe {
             return Ok(Progress::Done(arrival));
         }
         let seen: String = String::from_utf8_lossy(bytes).chars().take(40).collect();
-        Err(format!("the answer is not HTTP: \"{}\"", seen.escape_debug()))
+        Err(format!("the response is not HTTP: \"{}\"", seen.escape_debug()))
     }
     fn answered(&mut self, clock: Clock, stamps: &mut StampConverter) -> Progress {
         let Stage::Query(probed) = &self.stage else { return Progress::Waiting };
@@ -229,7 +229,7 @@ impl ConnectionProbe {
     fn refusal(&self, error: &io::Error) -> String {
         let port = self.target.options.port;
         match error.kind() {
-            ErrorKind::ConnectionRefused => format!("refused: nothing listens on port {port}"),
+            ErrorKind::ConnectionRefused => format!("connection refused on port {port}"),
             ErrorKind::ConnectionReset => "the server reset the connection".to_owned(),
             _ => without_code(error),
         }

@@ -70,7 +70,7 @@ impl TargetState {
     /// Why it cannot be probed.
     fn reason(&self) -> &str {
         let unresolved = self.rest.probed.resolved.address().err();
-        self.rest.problem.as_deref().or(unresolved).unwrap_or("it has no address")
+        self.rest.problem.as_deref().or(unresolved).unwrap_or("no address")
     }
 }
 

@@ -87,7 +87,7 @@ impl HopProber {
             let own = SocketAddr::new(source, 0).into();
             socket.bind(&own).map_err(|e| wrong(&format!("source address {source}"), e))?;
         }
-        queue_errors(&socket, v6).map_err(|e| wrong("errors of routers", e))?;
+        queue_errors(&socket, v6).map_err(|e| wrong("ICMP errors", e))?;
         set_dscp(&socket, v6, form.dscp).map_err(|e| wrong("DSCP", e))?;
         enable(socket.as_fd(), Stamping::Arrivals).map_err(|e| wrong("timestamps", e))?;
         Ok(HopProber {
@@ -250,7 +250,7 @@ impl HopProber {
         if times >= SURE_AFTER {
             *router = Router { address: Some(from), other: None };
             reporter.report(Report::Address(slot, from));
-            let text = format!("path to {}: hop {hops} is {from} now; it was {before}", self.end);
+            let text = format!("path to {}: hop {hops} changed from {before} to {from}", self.end);
             reporter.report(Report::Event(Event { at, kind: "path", text }, Some(slot)));
         }
     }

@@ -141,9 +141,9 @@ pub fn unknown_load(plan: &Plan) -> Option<String> {
 
 fn why_unknown(wanted: &[String], names: &[String], devices: &str) -> Option<String> {
     if let Some(missing) = names.iter().find(|name| counters(devices, name).is_none()) {
-        return Some(format!("there is no interface {missing}"));
+        return Some(format!("no interface {missing}"));
     }
-    let why = if wanted.is_empty() { "there is no default route" } else { "interface is \"none\"" };
+    let why = if wanted.is_empty() { "no default route" } else { "interface is \"none\"" };
     names.is_empty().then(|| why.to_owned())
 }
 
@@ -193,9 +193,9 @@ mod tests {
         let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         for (wanted, names, why) in [
             (all(&[]), all(&["eth0"]), None),
-            (all(&[]), all(&[]), Some("there is no default route")),
+            (all(&[]), all(&[]), Some("no default route")),
             (all(&["none"]), all(&[]), Some("interface is \"none\"")),
-            (all(&["eth0", "eth9"]), all(&["eth0", "eth9"]), Some("there is no interface eth9")),
+            (all(&["eth0", "eth9"]), all(&["eth0", "eth9"]), Some("no interface eth9")),
         ] {
             assert_eq!(why_unknown(&wanted, &names, text).as_deref(), why, "{wanted:?}");
         }

@@ -21,10 +21,10 @@ pub fn packet_limit(plan: &Plan) -> (u64, String) {
         return (limit, "max_packets_per_second under [watch]".to_owned());
     }
     cost().map_or_else(
-        || (UNTRIED, "of a machine on which nothing could be tried".to_owned()),
+        || (UNTRIED, "default for a machine that could not be measured".to_owned()),
         |cost| {
             let limit = Duration::from_secs(1).as_nanos() / cost.as_nanos().max(1);
-            (limit, format!("all of one CPU of this machine, at {cost} a packet"))
+            (limit, format!("one CPU of this machine, at {cost} per packet"))
         },
     )
 }

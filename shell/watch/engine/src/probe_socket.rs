@@ -64,7 +64,7 @@ impl ProbeSocket {
         set_receive_buffer(&socket, RECEIVE_BUFFER_BYTES).map_err(|e| wrong("receive buffer", e))?;
         set_dscp(&socket, key.v6, key.dscp).map_err(|e| wrong("DSCP", e))?;
         if key.is_small && !key.v6 {
-            set_unfragmented(&socket).map_err(|e| wrong("packets in one piece", e))?;
+            set_unfragmented(&socket).map_err(|e| wrong("no fragmentation", e))?;
         }
         let version = if key.v6 { IcmpVersion::V6 } else { IcmpVersion::V4 };
         let codec =

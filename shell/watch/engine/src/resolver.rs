@@ -173,10 +173,10 @@ impl Host {
         }
         match (before, since) {
             (Some(before), _) if before != address => {
-                Some(format!("{name} moved from {before} to {address}"))
+                Some(format!("the address of {name} changed from {before} to {address}"))
             }
             (_, Some(since)) => {
-                Some(format!("{name} resolves again, to {address}; it did not since {since}"))
+                Some(format!("{name} resolves again, to {address}, after failing since {since}"))
             }
             _ => None,
         }
@@ -194,7 +194,7 @@ impl Host {
             let _ = asker.to.send(Command::Address(asker.number, Err(problem.clone())));
         }
         let kept =
-            self.address.map_or_else(String::new, |a| format!("; {a}, which it was before, is still asked"));
+            self.address.map_or_else(String::new, |a| format!("; still probing the previous address {a}"));
         is_news.then(|| problem + &kept)
     }
 }
@@ -209,9 +209,9 @@ fn resolve(host: &str, family: Family) -> Result<Vec<IpAddr>, String> {
     let found: Vec<IpAddr> = all.map(|address| address.ip()).filter(wanted).collect();
     match (found.is_empty(), family) {
         (false, _) => Ok(found),
-        (true, Family::V4) => Err("it has no IPv4 address".to_owned()),
-        (true, Family::V6) => Err("it has no IPv6 address".to_owned()),
-        (true, Family::Any) => Err("it has no address".to_owned()),
+        (true, Family::V4) => Err("no IPv4 address found".to_owned()),
+        (true, Family::V6) => Err("no IPv6 address found".to_owned()),
+        (true, Family::Any) => Err("no address found".to_owned()),
     }
 }
 

@@ -261,7 +261,7 @@ impl SocketThread {
             let name = &state.probed.target.name;
             let text = problem.as_ref().map_or_else(
                 || format!("{name}: the certificate is valid again"),
-                |problem| format!("{name}: the certificate is not valid here: {problem}"),
+                |problem| format!("{name}: invalid certificate: {problem}"),
             );
             state.certificate = problem;
             self.reporter

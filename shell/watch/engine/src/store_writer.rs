@@ -49,7 +49,7 @@ impl HistoryWriter for StoreWriter {
     fn flush(&mut self, now: WallTime, last: bool) -> Result<(), String> {
         let repairs = if last { self.history.save(now) } else { self.history.flush(now) };
         let trouble = self.history.status().trouble.as_ref();
-        let trouble = trouble.map(|t| format!("nothing can be written since {}: {}", t.since, t.text));
+        let trouble = trouble.map(|t| format!("cannot write since {}: {}", t.since, t.text));
         let is_news = trouble != self.reported;
         self.reported.clone_from(&trouble);
         let lines: Vec<String> =

@@ -95,7 +95,7 @@ pub fn first_line(text: &[u8]) -> String {
 pub fn reason(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Io(io) => without_code(io),
-        ureq::Error::Timeout(_) => "it did not answer in time".to_owned(),
+        ureq::Error::Timeout(_) => "timeout".to_owned(),
         other => other.to_string(),
     }
 }

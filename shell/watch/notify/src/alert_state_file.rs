@@ -32,7 +32,7 @@ impl AlertStateFile {
             let aside = self.file.with_extension("damaged");
             let _ = std::fs::rename(&self.file, &aside);
             format!(
-                "{} is damaged and was set aside as {}: which alerts were raised is forgotten",
+                "{} is damaged and was renamed to {}: the states of alerts are lost",
                 self.file.display(),
                 aside.display()
             )

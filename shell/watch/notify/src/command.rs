@@ -18,7 +18,7 @@ pub(crate) fn run(
     input: &[u8],
     limit: Duration,
 ) -> Result<String, String> {
-    let (program, arguments) = words.split_first().ok_or("there is no command")?;
+    let (program, arguments) = words.split_first().ok_or("no command")?;
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -29,7 +29,7 @@ pub(crate) fn run(
         // Fails only if the child has already ended.
         let _ = child.kill();
         let _ = child.wait();
-        return Err(format!("{program} was stopped: it took longer than {} s", limit.as_secs_f64()));
+        return Err(format!("{program} was killed after {} s (timeout)", limit.as_secs_f64()));
     };
     let outputs = outputs.iter().map(|output| output.recv_timeout(OUTPUT_TIMEOUT).unwrap_or_default());
     let line = outputs.map(|bytes| first_line(&bytes)).find(|line| !line.is_empty());
@@ -70,5 +70,5 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
 }
 
 fn exit_text(status: ExitStatus) -> String {
-    status.code().map_or_else(|| "it was ended by a signal".to_owned(), |code| format!("exit code {code}"))
+    status.code().map_or_else(|| "killed by a signal".to_owned(), |code| format!("exit code {code}"))
 }

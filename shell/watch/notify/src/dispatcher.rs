@@ -79,8 +79,9 @@ impl Dispatcher {
     fn push(&self, queue: &ReceiverQueue, notice: Notice) {
         if !queue.shared.push(notice) {
             let (name, way) = (&queue.receiver.name, queue.receiver.route.name());
-            let text =
-                format!("receiver {name} ({way}): {MAX_WAITING} notices wait for it, the oldest was dropped");
+            let text = format!(
+                "receiver {name} ({way}): queue full ({MAX_WAITING} notifications); dropped the oldest"
+            );
             let _ = self.reports.send(Report { at: now(), text, is_trouble: true });
         }
     }

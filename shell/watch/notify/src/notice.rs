@@ -57,7 +57,7 @@ impl Notice {
             group: String::new(),
             probe: "test".to_owned(),
             raised_at: at,
-            evidence: "this is a test of fathom watch, nothing is wrong".to_owned(),
+            evidence: "this is a test notification from fathom watch; nothing is wrong".to_owned(),
             value: None,
             limit: None,
             note: String::new(),

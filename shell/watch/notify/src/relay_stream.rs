@@ -13,8 +13,8 @@ const TLS_HANDSHAKE: u8 = 0x16;
 /// A TCP connection that is read one byte at a time until this side starts TLS.
 ///
 /// The SMTP client reads ahead. Plain text that an attacker inserted after the reply to STARTTLS
-/// would then be taken for replies over TLS (RFC 3207 section 6). Read byte by byte, it reaches the
-/// TLS handshake, which fails.
+/// would then be mistaken for replies over TLS (RFC 3207 section 6). Read byte by byte, it reaches
+/// the TLS handshake, which fails.
 #[derive(Debug)]
 pub(crate) struct RelayStream {
     stream: TcpStream,

@@ -39,13 +39,13 @@ pub(crate) fn send(
     let addresses: Vec<SocketAddr> = relay.address.to_socket_addrs().map_err(wrong)?.collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
-    let step = "its greeting".to_owned();
+    let step = "the greeting".to_owned();
     let mut attempt = Attempt { relay, addresses, hello: ClientId::Domain(host.to_owned()), step };
     // One timeout for the whole conversation, because a relay could send one byte now and then and
     // block this thread indefinitely.
     let result =
         runtime.block_on(async { tokio::time::timeout(limit, attempt.run(envelope, message, limit)).await });
-    result.unwrap_or_else(|_| Err(format!("no answer in time to {}", attempt.step)))
+    result.unwrap_or_else(|_| Err(format!("timeout at {}", attempt.step)))
 }
 
 impl Attempt<'_> {
@@ -85,7 +85,7 @@ impl Attempt<'_> {
         let mut connection = opened.map_err(|error| self.failed(&error))?;
         if self.relay.tls == RelayTls::StartTls {
             if !connection.can_starttls() {
-                return Err("it offers no STARTTLS: nothing was handed over (tls = \"none\" would send it for all to read)".into());
+                return Err("the relay does not offer STARTTLS: nothing was sent (tls = \"none\" would send it unencrypted)".into());
             }
             "STARTTLS".clone_into(&mut self.step);
             let started = connection.starttls(self.parameters()?, &self.hello).await;
@@ -96,7 +96,7 @@ impl Attempt<'_> {
     /// Connects to the first address that accepts within `limit`.
     fn connect(&self, limit: Duration) -> Result<RelayStream, String> {
         let wrong = |error: io::Error| format!("{}: {error}", self.relay.address);
-        let mut last = format!("{}: there is no such host", self.relay.address);
+        let mut last = format!("{}: no such host", self.relay.address);
         for address in &self.addresses {
             match TcpStream::connect_timeout(address, limit) {
                 Ok(stream) => return RelayStream::new(stream).map_err(wrong),
@@ -139,10 +139,10 @@ impl Attempt<'_> {
         match tls_error(error) {
             // The relay's first TLS bytes were read as they came, so they are its own.
             Some(rustls::Error::InvalidMessage(_)) if step == "STARTTLS" => {
-                "it went on in clear after STARTTLS: nothing was handed over".to_owned()
+                "the relay sent unencrypted data after STARTTLS: nothing was sent".to_owned()
             }
             Some(rustls::Error::InvalidMessage(_)) => format!(
-                "TLS with {}: it does not answer in TLS (where a port begins in clear, tls = \"starttls\")",
+                "TLS with {}: the reply is not TLS (if the port starts unencrypted, use tls = \"starttls\")",
                 self.tls_name()
             ),
             Some(other) => format!("TLS with {}: {other}", self.tls_name()),
@@ -178,9 +178,9 @@ fn no_mechanism(reply: &Response) -> String {
         word.eq_ignore_ascii_case("AUTH").then_some(rest)
     });
     match offered {
-        None => "it offers no AUTH: it takes no user and password".to_owned(),
+        None => "the relay does not offer AUTH, so it accepts no user and password".to_owned(),
         Some(offered) => format!(
-            "it takes passwords by {}, of which none is known here (PLAIN and LOGIN are)",
+            "the relay offers only the login methods {} (supported: PLAIN, LOGIN)",
             first_line(offered.as_bytes())
         ),
     }
@@ -198,12 +198,12 @@ fn password(file: &str) -> Result<String, String> {
     let mode = opened.metadata().map_err(unread)?.mode() & 0o777;
     // Group access is accepted: service files often belong to a group.
     if mode & 0o004 != 0 {
-        return Err(format!("{file}: everyone on this host can read it (mode {mode:o}): try chmod 600"));
+        return Err(format!("{file}: readable by everyone on this host (mode {mode:o}): try chmod 600"));
     }
     let mut text = String::new();
     opened.read_to_string(&mut text).map_err(unread)?;
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
-        _ => Err(format!("{file}: its first line is to be the password, and is empty")),
+        _ => Err(format!("{file}: the first line, the password, is empty")),
     }
 }

@@ -79,7 +79,7 @@ pub fn deliver(transport: &Transport, notice: &Notice, now: WallTime) -> Result<
                 None => command::run(&sendmail(&from, to), &[], &unix_lines(&text), limit),
             }
         }
-        (Route::Webhook { .. }, None) => Err("there is no way to reach it".to_owned()),
+        (Route::Webhook { .. }, None) => Err("no transport configured".to_owned()),
     }
 }
 

@@ -133,7 +133,7 @@ impl Worker {
         if !self.raised.is_empty() {
             let answer = self.transport.remind(self.raised.values(), now());
             // The next reminder includes it.
-            self.note(answer.map(drop), "what is raised");
+            self.note(answer.map(drop), "the raised alerts");
         }
     }
     fn attempt(&mut self, notice: &Notice) {
@@ -150,7 +150,7 @@ impl Worker {
             (Ok(_), _) => self.shared.lock().outbox.done(notice),
             (Err(why), true) => {
                 self.shared.lock().outbox.done(notice);
-                self.report(format!("gave up after an hour: {title}: {why}"), true);
+                self.report(format!("dropped after an hour of retries: {title}: {why}"), true);
             }
             (Err(_), false) => {}
         }
@@ -169,7 +169,7 @@ impl Worker {
                 let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(16)).min(LONGEST_PAUSE);
                 self.not_before = Instant::now() + pause;
                 if self.failures == 0 {
-                    self.report(format!("could not be told of {what}: {why} (it is tried again)"), true);
+                    self.report(format!("cannot deliver {what}: {why} (will retry)"), true);
                 }
                 self.failures = self.failures.saturating_add(1);
             }

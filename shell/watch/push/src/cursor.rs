@@ -101,9 +101,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Cursor, String> {
     GzDecoder::new(bytes).take(MAX_BYTES).read_to_end(&mut plain).map_err(|e| e.to_string())?;
     let json: Value = serde_json::from_slice(&plain).map_err(|e| e.to_string())?;
     if number(&json, "fathom_push")? != VERSION {
-        return Err(format!("it is of version {}", json["fathom_push"]));
+        return Err(format!("unsupported version {}", json["fathom_push"]));
     }
-    let series = json["series"].as_array().ok_or("it has no series")?;
+    let series = json["series"].as_array().ok_or("no series")?;
     Ok(Cursor {
         upto_ms: number(&json, "upto_ms")?,
         series: series.iter().map(read_series).collect::<Result<_, _>>()?,
@@ -115,14 +115,14 @@ fn read_series(json: &Value) -> Result<((String, String), Counted), String> {
     let list = |key: &str| json[key].as_array().ok_or_else(|| format!("{key} is missing"));
     let counts: Vec<u64> = list("counts")?.iter().filter_map(Value::as_u64).collect();
     let &[sent, answered, late, lost, failed, duplicates, reordered] = counts.as_slice() else {
-        return Err("counts are not seven".into());
+        return Err("expected seven counts".into());
     };
     let mut sketch = Sketch::default();
     sketch.add_zeros(number(json, "zero")?);
     for bucket in list("buckets")? {
         let place = bucket[0].as_i64().and_then(|place| i32::try_from(place).ok());
         let (Some(place), Some(times)) = (place, bucket[1].as_u64()) else {
-            return Err(format!("{bucket} is no bucket"));
+            return Err(format!("invalid bucket {bucket}"));
         };
         sketch.add_times(place, times);
     }
@@ -138,7 +138,7 @@ fn read_series(json: &Value) -> Result<((String, String), Counted), String> {
 }
 
 fn number(json: &Value, key: &str) -> Result<u64, String> {
-    json[key].as_u64().ok_or_else(|| format!("{key} is no number"))
+    json[key].as_u64().ok_or_else(|| format!("{key}: invalid number"))
 }
 
 /// Renames a damaged file to an unused name.

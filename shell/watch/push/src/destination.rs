@@ -1,4 +1,5 @@
 //! A destination, with the content of its files.
+use fathom_os::error::without_code;
 use fathom_watch_http::{AgentOptions, agent, host_authorities};
 use fathom_watch_plan::{Push, PushKind};
 use rustls::pki_types::CertificateDer;
@@ -55,7 +56,7 @@ impl fmt::Display for DestinationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DestinationError::File { name, key, path, source } => {
-                write!(f, "push {name}: {key}: cannot read {}: {source}", path.display())
+                write!(f, "push {name}: {key}: cannot read {}: {}", path.display(), without_code(source))
             }
             DestinationError::Content { name, key, path, why } => {
                 write!(f, "push {name}: {key}: {} {why}", path.display())
@@ -116,7 +117,7 @@ fn token(push: &Push) -> Result<Option<String>, DestinationError> {
     })?;
     let token = text.trim();
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let why = "holds no token (expected one word of visible ASCII)".into();
+        let why = "contains no token (expected one word of visible ASCII)".into();
         return Err(DestinationError::Content { name, key, path: path.into(), why });
     }
     Ok(Some(token.to_owned()))
@@ -134,7 +135,7 @@ fn authorities(push: &Push, path: &Path) -> Result<Vec<CertificateDer<'static>>,
     match parsed {
         Ok(all) if !all.is_empty() => Ok(all),
         _ => {
-            let why = "holds no certificate in PEM".into();
+            let why = "contains no PEM certificate".into();
             Err(DestinationError::Content { name, key, path: path.into(), why })
         }
     }

@@ -77,7 +77,7 @@ impl WireFormat {
 pub(crate) fn post(to: &Destination, form: WireFormat, body: &[u8]) -> Reply {
     let packed = match form.pack(body) {
         Ok(packed) => packed,
-        Err(why) => return Reply::Rejected(format!("it cannot be packed: {why}")),
+        Err(why) => return Reply::Rejected(format!("cannot compress the request: {why}")),
     };
     let mut request = to.agent.post(&to.push.url);
     let own = to.push.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -120,7 +120,7 @@ fn accepted(form: WireFormat, headers: &HeaderMap, answer: &[u8]) -> Reply {
         WireFormat::Write2 if says_written(headers) => Reply::Accepted,
         // It parsed the request as an empty one of 1.0 (remote-write 2.0, "Required Written
         // Response Headers").
-        WireFormat::Write2 => Reply::UnknownFormat("it does not say what it wrote".to_owned()),
+        WireFormat::Write2 => Reply::UnknownFormat("no report of written data".to_owned()),
         WireFormat::Otlp => match partial_success(answer) {
             None => Reply::Accepted,
             Some(partial) => Reply::PartlyAccepted(partial.rejected, first_line(partial.message.as_bytes())),

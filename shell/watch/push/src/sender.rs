@@ -107,7 +107,7 @@ impl Worker {
                 }
                 Err(Halt::History(error)) => {
                     if !std::mem::replace(&mut self.reported.unreadable, true) {
-                        self.note(&format!("the history cannot be read: {error}; it is tried again"));
+                        self.note(&format!("cannot read the history: {error}; will retry"));
                     }
                     self.load();
                     HISTORY_PAUSE
@@ -124,10 +124,9 @@ impl Worker {
             Loaded::Cursor(cursor) => self.cursor = cursor,
             Loaded::None => self.begin(),
             Loaded::Damaged { why, kept } => {
-                let kept =
-                    kept.map_or_else(String::new, |kept| format!("; it is kept as {}", kept.display()));
+                let kept = kept.map_or_else(String::new, |kept| format!("; saved as {}", kept.display()));
                 self.note(&format!(
-                    "its cursor {} cannot be read ({why}){kept}. What is measured from now on is sent, counted from zero",
+                    "cannot read the cursor {} ({why}){kept}. Sending continues from now, with counts from zero",
                     self.path.display()
                 ));
                 self.begin();
@@ -144,7 +143,7 @@ impl Worker {
             Err(error) => {
                 if !std::mem::replace(&mut self.reported.unsaved, true) {
                     self.note(&format!(
-                        "its cursor {} cannot be written: {error}. It goes on; after a restart, what was sent since is sent again",
+                        "cannot write the cursor {}: {error}. Sending continues; after a restart, data since then is sent again",
                         self.path.display()
                     ));
                 }
@@ -172,7 +171,7 @@ impl Worker {
         self.save();
         self.reported.unreadable = false;
         for fault in self.feed.faults() {
-            self.note(&format!("a part of the history is damaged and not sent: {fault}"));
+            self.note(&format!("skipped a damaged part of the history: {fault}"));
         }
         Ok(true)
     }
@@ -266,7 +265,7 @@ impl Worker {
         }
     }
     fn fall_back(&mut self, why: &str) -> Result<(), Halt> {
-        self.note(&format!("{} does not know remote-write 2.0 ({why}): it is sent 1.0", self.to.push.url));
+        self.note(&format!("{} does not support remote-write 2.0 ({why}): using 1.0", self.to.push.url));
         self.form = WireFormat::Write1;
         self.known = true;
         Err(Halt::Again)
@@ -277,7 +276,7 @@ impl Worker {
         let refused = std::mem::take(&mut self.reported.refused);
         if refused > 0 {
             self.note(&format!(
-                "{} takes points again; {refused} were refused and are not sent again",
+                "{} accepts points again; {refused} were rejected and will not be sent again",
                 self.to.push.url
             ));
         }
@@ -285,14 +284,14 @@ impl Worker {
     /// Handles a response.
     fn arrived(&mut self) {
         if let Some(since) = self.reported.unreachable.take() {
-            self.note(&format!("{} is there again; it was away since {since}", self.to.push.url));
+            self.note(&format!("{} is reachable again, after failing since {since}", self.to.push.url));
         }
     }
     fn unreachable(&mut self, why: &str) {
         if self.reported.unreachable.is_none() {
             self.reported.unreachable = Some(wall_now());
             self.note(&format!(
-                "{} takes nothing: {why}. It is tried again; the history keeps what is to be sent",
+                "{} is not accepting data: {why}. Will retry; the history keeps the data",
                 self.to.push.url
             ));
         }
@@ -303,13 +302,13 @@ impl Worker {
             let age = Duration::from_millis(now_ms().saturating_sub(stretch.to_ms)).as_secs() / 60;
             let old = if age >= 10 {
                 format!(
-                    ". They are {age} min old: a far end that takes no old points may have a setting for it, such as Prometheus' storage.tsdb.out_of_order_time_window"
+                    ". They are {age} min old: the receiver may need a setting to accept old points, such as Prometheus' storage.tsdb.out_of_order_time_window"
                 )
             } else {
                 String::new()
             };
             self.note(&format!(
-                "{} refused {points} points, which are left out: {why}{old}",
+                "{} rejected {points} points, which are skipped: {why}{old}",
                 self.to.push.url
             ));
         }
@@ -320,7 +319,7 @@ impl Worker {
         if ahead && !self.reported.ahead {
             let upto = WallTime(self.cursor.upto_ms * NANOS_PER_MILLI);
             self.note(&format!(
-                "all up to {upto} was sent, which is after what the clock says now: nothing is sent until then (remove {} to begin now)",
+                "the cursor is in the future ({upto}), so nothing is sent until then (remove {} to start now)",
                 self.path.display()
             ));
         }

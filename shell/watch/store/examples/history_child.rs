@@ -2,7 +2,7 @@
 //! `small-disk DIR` and `disk-without-room DIR` run on a small file system mounted at DIR. They
 //! exit with an error if a check fails.
 #[expect(dead_code, reason = "the tests use the rest")]
-#[path = "../tests/it/support.rs"]
+#[path = "../tests/system/support.rs"]
 mod support;
 
 use fathom_units::WallTime;
@@ -137,7 +137,7 @@ fn disk_without_room(disk: &Path) {
     fill(disk, 0);
     writer.run(26 * HOUR);
     let trouble = writer.history.status().trouble.clone().expect("it cannot be written");
-    assert!(trouble.text.contains("Samples are kept in memory, up to 8000 of them"), "{}", trouble.text);
+    assert!(trouble.text.contains("Up to 8000 samples are kept in memory"), "{}", trouble.text);
     assert!(trouble.since.0 > START + HOUR && trouble.since.0 < writer.at, "{}", trouble.since);
     let status = writer.history.status();
     assert!(status.dropped_samples > 0 && status.unsaved_samples <= 8_000, "{status:?}");

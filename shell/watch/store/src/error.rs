@@ -51,11 +51,7 @@ impl fmt::Display for HistoryError {
         match self {
             HistoryError::Locked { path, process } => {
                 let by = process.map_or("another process".into(), |p| format!("process {p}"));
-                write!(
-                    f,
-                    "{} is being written by {by}: stop it, or give this one another directory",
-                    path.display()
-                )
+                write!(f, "{} is in use by {by}: stop it, or use another directory", path.display())
             }
             HistoryError::System { path, source } => {
                 write!(f, "cannot use {}: {source}. Try another directory", path.display())
@@ -63,11 +59,11 @@ impl fmt::Display for HistoryError {
             HistoryError::Database { path, source } => write!(f, "cannot use {}: {source}", path.display()),
             HistoryError::Newer { path, version, known } => write!(
                 f,
-                "{} has version {version}, this program knows versions up to {known}: use a later fathom, or another directory",
+                "{} has version {version}, but this program supports only versions up to {known}: use a newer fathom, or another directory",
                 path.display()
             ),
             HistoryError::TooManySeries { path, limit } => {
-                write!(f, "{} has {limit} series already, the most there can be", path.display())
+                write!(f, "{} has reached the limit of {limit} series", path.display())
             }
         }
     }
@@ -88,8 +84,8 @@ impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.what)?;
         match &self.kept {
-            Some(path) => write!(f, "; it is kept as {}", path.display()),
-            None => write!(f, "; it could not be kept"),
+            Some(path) => write!(f, "; saved as {}", path.display()),
+            None => write!(f, "; it could not be saved"),
         }
     }
 }
@@ -118,7 +114,7 @@ impl From<rusqlite::Error> for Fault {
 
 impl Fault {
     pub(crate) fn unpacked(table: &'static str, id: i64, why: &io::Error) -> Fault {
-        Fault::Blob { table, id, why: format!("cannot be unpacked ({why})") }
+        Fault::Blob { table, id, why: format!("cannot be decompressed ({why})") }
     }
     pub(crate) fn decoded(table: &'static str, id: i64, why: DecodeError) -> Fault {
         Fault::Blob { table, id, why: why.to_string() }

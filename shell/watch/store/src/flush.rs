@@ -109,7 +109,7 @@ impl History {
         };
         let since = self.status.trouble.as_ref().map_or(now, |t| t.since);
         let text = format!(
-            "cannot write {}: {why}. Samples are kept in memory, up to {} of them: make room or mend the disk",
+            "cannot write {}: {why}. Up to {} samples are kept in memory: free disk space or repair the disk",
             self.path().display(),
             self.config.unsaved_samples
         );

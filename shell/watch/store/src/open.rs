@@ -84,14 +84,14 @@ fn open_and_read(
         Opened::Ours(db) => db,
         Opened::Newer => return Ok(None),
         Opened::Foreign => {
-            repairs.push(set_aside(path, "it is not a history"));
+            repairs.push(set_aside(path, "not a history database"));
             return open_and_read(dir, config, repairs);
         }
     };
     let (mut book, damaged) = Book::read(&db)?;
     for number in damaged {
         book.rename_damaged(number);
-        let what = format!("the name of series {number} is damaged; it is now target damaged-{number}");
+        let what = format!("the name of series {number} is damaged; it is now called damaged-{number}");
         repairs.push(Repair { what, kept: None });
     }
     let tail = read_journal(&db, dir, repairs)?;

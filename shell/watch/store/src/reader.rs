@@ -213,6 +213,6 @@ fn identity(path: &Path) -> Option<u64> {
 
 /// Decodes a journal frame.
 fn frame(packed: &[u8]) -> Result<Frame, String> {
-    let bytes = unpack(packed).map_err(|e| format!("cannot be unpacked ({e})"))?;
+    let bytes = unpack(packed).map_err(|e| format!("cannot be decompressed ({e})"))?;
     Frame::decode(&bytes).map_err(|e| e.to_string())
 }

@@ -73,7 +73,7 @@ pub(crate) fn set_row_aside(
     let path = free_name(&dir.join(format!("{table}-{id}")));
     let kept = bytes.and_then(|bytes| fs::write(&path, bytes).ok()).map(|()| path);
     db.execute(&format!("DELETE FROM {table} WHERE id = ?"), [id])?;
-    Ok(Repair { what: format!("row {id} of {table} {why} and was taken out",), kept })
+    Ok(Repair { what: format!("row {id} of {table} {why} and was removed",), kept })
 }
 
 /// Renames a database and its log, so that SQLite still finds the log.
@@ -84,7 +84,7 @@ pub(crate) fn set_aside(path: &Path, why: &str) -> Repair {
     let _ = fs::rename(with_ending(path, "-wal"), with_ending(&name, "-wal"));
     // SQLite recreates this file from the log.
     let _ = fs::remove_file(with_ending(path, "-shm"));
-    Repair { what: format!("{} is damaged ({why}); a new one was begun", path.display()), kept }
+    Repair { what: format!("{} is damaged ({why}); started a new one", path.display()), kept }
 }
 
 /// The first unused name of `path.corrupt-1`, `path.corrupt-2`, ...

@@ -105,7 +105,7 @@ impl History {
     }
     fn report_room_made(&mut self, now: WallTime) {
         let until = self.status.room_made_before.map_or(String::new(), |t| format!(" from before {t}"));
-        let text = format!("the disk is full: the oldest detail{until} was dropped to go on recording");
+        let text = format!("disk full: dropped the oldest detail{until} to continue recording");
         self.event(&Event {
             at: now,
             until: None,

@@ -121,7 +121,7 @@ fn now_of(name: &str, SeriesId(series): SeriesId, samples: &[Sample]) -> TargetN
     }
 }
 
-#[allow(clippy::print_stdout, reason = "an example tells where it serves")]
+#[allow(clippy::print_stdout, reason = "an example prints its address")]
 fn main() -> Result<(), Box<dyn Error>> {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let number = |n: usize, usual: u64| given.get(n).map_or(Ok(usual), |text| text.parse());

@@ -31,7 +31,7 @@ impl Form {
             "json" if allowed.contains(&"json") => Ok(Form::Json),
             "csv" if allowed.contains(&"csv") => Ok(Form::Csv),
             "binary" if allowed.contains(&"binary") => Ok(Form::Binary),
-            _ => Err(Refusal::bad(format!("format is {}: try {}", quoted(&text), allowed.join(" or ")))),
+            _ => Err(Refusal::bad(format!("unknown format {}: try {}", quoted(&text), allowed.join(" or ")))),
         }
     }
     fn content_type(self) -> &'static str {
@@ -67,7 +67,7 @@ pub(crate) async fn answer(app: &Arc<App>, name: &str, request: &Parts) -> Resul
         "findings" => findings(app, query, request).await,
         _ => Err(Refusal::new(
             StatusCode::NOT_FOUND,
-            format!("there is no /api/v1/{}: see /api/v1/openapi.json", quoted(name).trim_matches('"')),
+            format!("/api/v1/{} does not exist: see /api/v1/openapi.json", quoted(name).trim_matches('"')),
         )),
     }
 }
@@ -243,7 +243,7 @@ async fn compare(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Re
 
 fn series_of(query: &mut Query) -> Result<u32, Refusal> {
     let id = query.whole("series", 0, u64::from(u32::MAX))?;
-    let id = id.ok_or_else(|| Refusal::bad("series is missing: /api/v1/series lists them"))?;
+    let id = id.ok_or_else(|| Refusal::bad("missing parameter series: /api/v1/series lists them"))?;
     Ok(id as u32)
 }
 
@@ -254,6 +254,6 @@ fn columns_of(query: &mut Query, usual: usize) -> Result<usize, Refusal> {
 fn find(past: &mut dyn Past, id: u32) -> Result<Series, Refusal> {
     let all = past.series().map_err(unread)?;
     let missing =
-        || Refusal::new(StatusCode::NOT_FOUND, format!("there is no series {id}: /api/v1/series lists them"));
+        || Refusal::new(StatusCode::NOT_FOUND, format!("no series {id}: /api/v1/series lists them"));
     all.into_iter().find(|series| series.id == id).ok_or_else(missing)
 }

@@ -42,5 +42,5 @@ pub(crate) fn now_ns() -> u64 {
 }
 
 pub(crate) fn broken() -> Refusal {
-    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the answer could not be made: try again")
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error: try again")
 }

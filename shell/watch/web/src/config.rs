@@ -64,7 +64,7 @@ impl fmt::Display for WebError {
             WebError::NoSecret { address } => {
                 write!(
                     f,
-                    "the page on {address} can be reached by others, and there is no password file: name one"
+                    "the page on {address} can be reached by others, but no password file is configured: set password_file"
                 )
             }
             WebError::System(source) => write!(f, "cannot serve the page: {}", without_code(source)),

@@ -32,9 +32,9 @@ impl App {
             return Ok(self.guard.log_out(&request.headers));
         }
         let read = tokio::time::timeout(FORM_TIMEOUT, Limited::new(body, MAX_FORM_BYTES).collect()).await;
-        let slow = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the form did not come within 10 s");
+        let slow = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the form did not arrive within 10 s");
         let large = |_| {
-            let text = format!("the form is broken off, or has more than {MAX_FORM_BYTES} bytes");
+            let text = format!("the form is truncated or has more than {MAX_FORM_BYTES} bytes");
             Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, text)
         };
         let form = read.map_err(slow)?.map_err(large)?.to_bytes();
@@ -59,7 +59,7 @@ impl App {
         match path.strip_prefix("/api/v1/") {
             Some(name) => api::answer(self, name, request).await,
             None if path == "/metrics" => self.metrics(request).await,
-            None => Err(Refusal::new(StatusCode::NOT_FOUND, format!("there is no {}", quoted(path)))),
+            None => Err(Refusal::new(StatusCode::NOT_FOUND, format!("{} does not exist", quoted(path)))),
         }
     }
 
@@ -75,8 +75,7 @@ impl App {
         let live = Arc::clone(&self.live);
         let what = quoted(&name);
         let made = tokio::task::spawn_blocking(move || live.report(&name)).await.map_err(|_| broken())?;
-        let text =
-            format!("there is no result {what}: it was in the events that named it, and may be gone since");
+        let text = format!("no report {what}: it may have been removed since it was listed");
         made.map(document).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, text))
     }
 }

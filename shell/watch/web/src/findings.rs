@@ -105,15 +105,19 @@ pub(crate) fn zone_of_query(offsets: Option<String>, since: Option<String>) -> R
     let since = since.unwrap_or_default();
     let one = |text: &str| {
         let seconds = text.parse::<u64>().ok().filter(|s| *s < u64::MAX / 1_000_000_000);
-        let refused =
-            || Refusal::bad(format!("utc_offset_from has {}: seconds since 1970 are needed", quoted(text)));
+        let refused = || {
+            Refusal::bad(format!(
+                "utc_offset_from: invalid time {} (expected seconds since 1970)",
+                quoted(text)
+            ))
+        };
         seconds.map(|s| WallTime(s * 1_000_000_000)).ok_or_else(refused)
     };
     let times: Vec<WallTime> =
         since.split(',').filter(|t| !t.is_empty()).map(one).collect::<Result<_, _>>()?;
     if times.len() + 1 != offsets.len() || times.windows(2).any(|pair| pair[0] >= pair[1]) {
         return Err(Refusal::bad(format!(
-            "utc_offset_s has {} offsets and utc_offset_from {} times: one less, in their order, is needed",
+            "utc_offset_s has {} offsets, but utc_offset_from has {} times (expected one less, in ascending order)",
             offsets.len(),
             times.len()
         )));

@@ -59,7 +59,7 @@ impl Guard {
     pub(crate) fn check_form(&self, request: &Parts) -> Result<(), Refusal> {
         let length = request.uri.to_string().len();
         if length > MAX_URI_BYTES {
-            let text = format!("the address has {length} bytes: at most {MAX_URI_BYTES} are read");
+            let text = format!("the URI has {length} bytes, more than the limit of {MAX_URI_BYTES}");
             return Err(Refusal::new(StatusCode::URI_TOO_LONG, text));
         }
         self.check_host(request)?;
@@ -69,7 +69,7 @@ impl Guard {
             Method::POST if posts => self.check_origin(&request.headers),
             _ => Err(Refusal::new(
                 StatusCode::METHOD_NOT_ALLOWED,
-                format!("{} does nothing here: try GET", quoted(request.method.as_str())),
+                format!("method {} is not supported: try GET", quoted(request.method.as_str())),
             )),
         }
     }
@@ -78,8 +78,8 @@ impl Guard {
         let mut given = request.headers.get_all(header::HOST).iter();
         let host = match (given.next(), given.next()) {
             (Some(one), None) => one.to_str().map_err(|_| Refusal::bad("the Host header is not text"))?,
-            (None, _) => return Err(Refusal::bad("the Host header is missing")),
-            (Some(_), Some(_)) => return Err(Refusal::bad("there are two Host headers")),
+            (None, _) => return Err(Refusal::bad("missing Host header")),
+            (Some(_), Some(_)) => return Err(Refusal::bad("more than one Host header")),
         };
         // With a password, any hostname is accepted: the browser does not send the cookie to
         // another name.
@@ -87,7 +87,7 @@ impl Guard {
             return Ok(());
         }
         let text = format!(
-            "the page was asked for as {}, and answers to {} alone: name it among the hosts, or set a password",
+            "the hostname {} is not allowed (allowed: {}): add it to hosts, or set a password",
             quoted(host),
             self.hosts.join(", ")
         );
@@ -103,7 +103,7 @@ impl Guard {
             Some((_, host)) if host.eq_ignore_ascii_case(own) => Ok(()),
             _ => Err(Refusal::new(
                 StatusCode::FORBIDDEN,
-                format!("the form comes from another site, {}", quoted(origin)),
+                format!("the form was sent from another site, {}", quoted(origin)),
             )),
         }
     }
@@ -117,7 +117,7 @@ impl Guard {
         let Some(token) = bearer(headers) else {
             return Err(Refusal::new(
                 StatusCode::UNAUTHORIZED,
-                "a password is needed: log in at /login, or send it as a bearer token",
+                "password required: log in at /login, or send it as a bearer token",
             ));
         };
         self.try_secret(secret, token, from)
@@ -135,7 +135,7 @@ impl Guard {
             return Ok(());
         }
         failures.add(from, now);
-        Err(Refusal::new(StatusCode::UNAUTHORIZED, "the password is wrong"))
+        Err(Refusal::new(StatusCode::UNAUTHORIZED, "wrong password"))
     }
 
     /// Handles the login form.
@@ -147,7 +147,7 @@ impl Guard {
         query.finish()?;
         self.try_secret(secret, given.trim().as_bytes(), from)?;
         let unready =
-            |_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the system gave no random numbers");
+            |_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the system provided no random numbers");
         let session = random_text().map_err(unready)?;
         lock(&self.sessions).add(session.clone(), Instant::now());
         Ok(with_cookie(

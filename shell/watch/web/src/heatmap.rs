@@ -20,7 +20,7 @@ pub(crate) fn offset_of(text: Option<String>) -> Result<i64, Refusal> {
     let parsed = text.parse::<i64>().ok().filter(|offset| offset.abs() <= MAX_OFFSET_S && offset % 900 == 0);
     parsed.ok_or_else(|| {
         Refusal::bad(format!(
-            "utc_offset_s is {}: whole quarters of an hour up to {MAX_OFFSET_S} are needed",
+            "utc_offset_s: invalid offset {} (expected multiples of 900 up to {MAX_OFFSET_S})",
             quoted(&text)
         ))
     })
@@ -39,7 +39,7 @@ pub(crate) fn hours(
     let last = range.to.saturating_add_signed(offset_ns).div_ceil(HOUR_NS);
     let count = last.saturating_sub(first);
     if count > MAX_HOURS {
-        return Err(Refusal::bad(format!("the range has {count} hours: at most {MAX_HOURS} are told")));
+        return Err(Refusal::bad(format!("the range has {count} hours, more than the limit of {MAX_HOURS}")));
     }
     let edge = |hour: u64| WallTime((hour * HOUR_NS).saturating_add_signed(offset_ns.saturating_neg()));
     let columns = past.columns(series.id, edge(first)..edge(last), count as usize).map_err(unread)?;

@@ -125,7 +125,7 @@ fn read_all(
             .collect();
         let mut all = read(first, own, range, count)?;
         for thread in helped {
-            all.extend(thread.join().unwrap_or_else(|_| Err(unread("a query was broken off".into())))?);
+            all.extend(thread.join().unwrap_or_else(|_| Err(unread("a query was aborted".into())))?);
         }
         Ok(all)
     })

@@ -109,7 +109,7 @@ impl Pool {
 }
 
 fn gone() -> Refusal {
-    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the query was broken off: try again")
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the query was aborted: try again")
 }
 
 /// The error for a history that could not be read.

@@ -33,10 +33,10 @@ impl fmt::Display for PeriodError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PeriodError::NoTarget { target, known } => {
-                write!(f, "{target}: no such target in this history (it has: {})", known.join(", "))
+                write!(f, "{target}: no such target in this history (available: {})", known.join(", "))
             }
             PeriodError::NoProbe(Period { target, from, to }) => {
-                write!(f, "{target}: no probe from {from} to {to}")
+                write!(f, "{target}: no probes from {from} to {to}")
             }
             PeriodError::History(why) => f.write_str(why),
         }

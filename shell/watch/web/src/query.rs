@@ -15,7 +15,7 @@ impl Query {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
             let (key, value) = (decode(key)?, decode(value)?);
             if pairs.iter().any(|(known, _)| *known == key) {
-                return Err(Refusal::bad(format!("{} is given twice", quoted(&key))));
+                return Err(Refusal::bad(format!("duplicate parameter {}", quoted(&key))));
             }
             pairs.push((key, value));
         }
@@ -29,14 +29,17 @@ impl Query {
     }
 
     pub(crate) fn need(&mut self, key: &str) -> Result<String, Refusal> {
-        self.take(key).ok_or_else(|| Refusal::bad(format!("{key} is missing")))
+        self.take(key).ok_or_else(|| Refusal::bad(format!("missing parameter {key}")))
     }
 
     /// An integer in a range.
     pub(crate) fn whole(&mut self, key: &str, min: u64, max: u64) -> Result<Option<u64>, Refusal> {
         let Some(text) = self.take(key) else { return Ok(None) };
         let range = || {
-            Refusal::bad(format!("{key} is {}: a whole number from {min} to {max} is needed", quoted(&text)))
+            Refusal::bad(format!(
+                "{key}: invalid value {} (expected a whole number from {min} to {max})",
+                quoted(&text)
+            ))
         };
         let value = text.parse().map_err(|_| range())?;
         if (min..=max).contains(&value) { Ok(Some(value)) } else { Err(range()) }
@@ -47,7 +50,7 @@ impl Query {
         let text = self.need(key)?;
         let wrong = || {
             Refusal::bad(format!(
-                "{key} is {}: seconds since 1970-01-01 UTC are needed, as 1795183808.5",
+                "{key}: invalid time {} (expected seconds since 1970-01-01 UTC, for example 1795183808.5)",
                 quoted(&text)
             ))
         };
@@ -58,7 +61,7 @@ impl Query {
     pub(crate) fn finish(self) -> Result<(), Refusal> {
         match self.pairs.first() {
             None => Ok(()),
-            Some((key, _)) => Err(Refusal::bad(format!("{} is not a key of this address", quoted(key)))),
+            Some((key, _)) => Err(Refusal::bad(format!("unknown parameter {}", quoted(key)))),
         }
     }
 }
@@ -76,7 +79,7 @@ fn nanoseconds(text: &str) -> Option<u64> {
 
 /// Percent decoding; `+` is a space, as in forms.
 pub(crate) fn decode(text: &str) -> Result<String, Refusal> {
-    let wrong = || Refusal::bad(format!("{} has a wrong percent encoding", quoted(text)));
+    let wrong = || Refusal::bad(format!("invalid percent encoding in {}", quoted(text)));
     let has_digits = |at: usize| {
         text.as_bytes().get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
     };
@@ -158,12 +161,12 @@ mod tests {
     #[test]
     fn wrong_queries_are_refused_in_one_line() {
         let cases = [
-            ("a=%", "\"%\" has a wrong percent encoding"),
-            ("a=%4", "\"%4\" has a wrong percent encoding"),
-            ("a=%zz", "\"%zz\" has a wrong percent encoding"),
-            ("a=%ff%fe", "\"%ff%fe\" has a wrong percent encoding"),
-            ("a=1&a=2", "\"a\" is given twice"),
-            ("%1b%5b31m=1", "\"\\u{1b}[31m\" is not a key of this address"),
+            ("a=%", "invalid percent encoding in \"%\""),
+            ("a=%4", "invalid percent encoding in \"%4\""),
+            ("a=%zz", "invalid percent encoding in \"%zz\""),
+            ("a=%ff%fe", "invalid percent encoding in \"%ff%fe\""),
+            ("a=1&a=2", "duplicate parameter \"a\""),
+            ("%1b%5b31m=1", "unknown parameter \"\\u{1b}[31m\""),
         ];
         for (text, expected) in cases {
             let refused = Query::parse(text).and_then(Query::finish).unwrap_err();
@@ -173,7 +176,7 @@ mod tests {
         assert_eq!(query.take("n").unwrap(), "1 2");
         assert_eq!(
             query.whole("cols", 1, 9).unwrap_err().text,
-            "cols is \"1.5\": a whole number from 1 to 9 is needed"
+            "cols: invalid value \"1.5\" (expected a whole number from 1 to 9)"
         );
         assert!(query.finish().is_ok());
     }

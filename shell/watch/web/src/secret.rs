@@ -26,7 +26,7 @@ impl Secret {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let text = random_text()?;
                 make(path, &text)
-                    .map_err(|source| fault(path, format!("cannot be made: {}", without_code(&source))))?;
+                    .map_err(|source| fault(path, format!("cannot be created: {}", without_code(&source))))?;
                 Ok((Secret(text.clone().into_bytes()), Some(text)))
             }
             Err(error) => Err(fault(path, format!("cannot be read: {}", without_code(&error)))),
@@ -75,7 +75,7 @@ fn read(file: std::fs::File, path: &Path) -> Result<Secret, WebError> {
     let text = bytes.trim_ascii();
     match text.len() {
         MIN_BYTES..=MAX_BYTES => Ok(Secret(text.into())),
-        n => Err(fault(path, format!("has a password of {n} bytes: {MIN_BYTES} to {MAX_BYTES} are allowed"))),
+        n => Err(fault(path, format!("has a password of {n} bytes (allowed: {MIN_BYTES} to {MAX_BYTES})"))),
     }
 }
 
@@ -121,6 +121,6 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         let short = Secret::load_or_make(&path).map(|_| ()).unwrap_err().to_string();
         assert!(open.contains("(mode 640): try chmod 600"), "{open}");
-        assert!(short.contains("5 bytes: 12 to 256"), "{short}");
+        assert!(short.contains("5 bytes (allowed: 12 to 256)"), "{short}");
     }
 }

@@ -43,7 +43,6 @@ pub struct Host {
     pub(crate) has_debugfs: bool,
 }
 
-/// Data of a Wi-Fi phy in debugfs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Wifi {
     pub(crate) phy: u64,

@@ -6,10 +6,8 @@ use alloc::vec::Vec;
 use fathom_run::InterfaceKind;
 use fathom_units::{Bytes, Rate};
 
-/// Byte queue limits of all transmit queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ByteLimits {
-    /// Sum over all queues.
     pub(crate) limit: Bytes,
     pub(crate) limit_max: Bytes,
 }
@@ -66,13 +64,11 @@ impl Interface {
     pub(crate) fn has_queue(&self) -> bool {
         !self.is_queueless() || self.qdiscs.iter().any(|qdisc| qdisc.kind != "noqueue")
     }
-    /// Whether it forwards packets at once (`IFF_NO_QUEUE`). Source: the kernel drivers of these
-    /// types.
+    /// Whether it forwards packets at once (`IFF_NO_QUEUE`). Source: the kernel drivers.
     pub(crate) const fn is_queueless(&self) -> bool {
         use InterfaceKind::{Bridge, Loopback, Stacked, Veth, Wireguard};
         matches!(self.kind, Loopback | Wireguard | Veth | Bridge | Stacked)
     }
-    /// Whether it is a card with a transmit ring.
     pub(crate) const fn has_ring(&self) -> bool {
         matches!(self.kind, InterfaceKind::Ethernet | InterfaceKind::Virtio)
     }
@@ -115,8 +111,7 @@ impl Interface {
     }
 }
 
-/// Response of the driver in `replies/ethtool/NAME` and `replies/wifi/NAME`: a name and a number
-/// per line.
+/// Driver data in `replies/ethtool/NAME` and `replies/wifi/NAME`: a name and a number per line.
 pub(crate) struct Reply(String);
 
 impl Reply {
@@ -162,8 +157,7 @@ fn kind(tree: &Tree, folder: &str, name: &str) -> InterfaceKind {
     if tree.has(&path("device/uevent")) {
         return of_device(tree, folder);
     }
-    // Interfaces without a device: only its name identifies an ifb; a veth is linked to an
-    // interface with another index.
+    // Interfaces without a device: an ifb only has its name, a veth a link to another index.
     match (tree.number(&path("ifindex")), tree.number(&path("iflink"))) {
         _ if name.starts_with("ifb") => InterfaceKind::Ifb,
         (Some(own), Some(other)) if own != other => InterfaceKind::Veth,

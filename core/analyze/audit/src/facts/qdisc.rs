@@ -29,7 +29,6 @@ impl Qdisc {
     }
 }
 
-/// All queue disciplines of the host.
 pub(crate) fn qdiscs(tree: &Tree) -> Vec<Qdisc> {
     let text = tree.text("replies/qdisc").unwrap_or_default();
     let mut all: Vec<Qdisc> = text.lines().filter_map(qdisc).collect();

@@ -1,5 +1,4 @@
-//! Queue points 23 to 26: containers, flow offload, the link beyond the host, programs that set
-//! queue disciplines.
+//! Queue points 23 to 26: containers, flow offload, the link beyond, managers of queue disciplines.
 use super::Context;
 use crate::audited::{AuditedQueue, Severity};
 use crate::facts::Interface;

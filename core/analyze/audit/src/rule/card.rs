@@ -9,8 +9,7 @@ use alloc::vec::Vec;
 use fathom_run::{Caution, HostQueue, Remedy};
 use fathom_units::{Bytes, Direction, Duration};
 
-/// A driver with byte queue limits has set a limit after this many bytes; one without them still
-/// has none.
+/// A driver with byte queue limits has set a limit after this many bytes.
 const COUNTED_BY_NOW: Bytes = Bytes(1_000_000);
 
 /// The shortest ring that keeps a card of up to 1 Gbit/s busy.
@@ -37,8 +36,7 @@ fn byte_limits(context: &Context<'_>, interface: &Interface, limits: ByteLimits)
     let inflight = context.observed(interface).and_then(|observed| observed.inflight);
     let queue = HostQueue::ByteQueueLimits { limit_bytes: limits.limit.0, max_bytes: limits.limit_max.0 };
     let queue = context.queue(interface, queue).worst(worst).observed(inflight);
-    // Without a rate the delay is unknown, but the driver keeps the queue as short as the card
-    // allows.
+    // Without a rate the delay is unknown, but the driver keeps the queue as short as possible.
     if matches!(severity, Severity::None | Severity::Unknown) {
         return queue;
     }
@@ -48,7 +46,6 @@ fn byte_limits(context: &Context<'_>, interface: &Interface, limits: ByteLimits)
     queue.severity(severity).command(set(bytes), set(limits.limit_max.0 / interface.tx_queues))
 }
 
-/// Worst case of all rings of a card.
 fn rings(context: &Context<'_>, interface: &Interface, ring: u64) -> Option<Worst> {
     context.in_driver(interface, ring).map(|worst| worst.times(interface.tx_queues))
 }

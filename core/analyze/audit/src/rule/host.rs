@@ -51,8 +51,7 @@ fn send_buffer(context: &Context<'_>) -> Option<AuditedQueue> {
         return Some(queue);
     };
     let first: Vec<&str> = text.split(' ').take(2).collect();
-    // Twice the data in flight on a 200 ms path, and at least 256 KiB, the size of a typical
-    // initial burst.
+    // Twice the data in flight on a 200 ms path; at least 256 KiB, a typical initial burst.
     let enough = (rate.bytes_in(Duration::from_millis(400)).0).max(262_144);
     let set = |values: String| format!("sysctl -w net.ipv4.tcp_wmem=\"{values}\"");
     Some(queue.remedy(Remedy::Run {

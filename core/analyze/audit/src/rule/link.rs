@@ -14,8 +14,7 @@ use fathom_units::Direction;
 /// drivers/net/wireguard/messages.h.
 const WIREGUARD_QUEUE: u64 = 1_024;
 
-/// Packets that WireGuard stages for each peer before that. Source: `MAX_STAGED_PACKETS` in the
-/// same file.
+/// Packets that WireGuard stages per peer before that. Source: `MAX_STAGED_PACKETS`, same file.
 const WIREGUARD_PEER_QUEUE: u64 = 128;
 
 /// Packets that usbnet queues, by USB speed in Mbit/s. Source: `usbnet_update_max_qlen`: 60 x 1518

@@ -29,7 +29,6 @@ fn class(qdisc: &str) -> QdiscClass {
     }
 }
 
-/// Queue disciplines attached to an interface.
 enum Attached<'a> {
     /// No packets can queue.
     None,
@@ -104,11 +103,9 @@ impl Attached<'_> {
     fn read(&self) -> Option<&Qdisc> {
         if let Attached::Read(qdisc, _) = self { Some(qdisc) } else { None }
     }
-    /// Packet limit of each queue.
     fn packets(&self, interface: &Interface) -> u64 {
         self.read().and_then(|qdisc| qdisc.limit_packets).unwrap_or(interface.tx_queue_len)
     }
-    /// Byte limit of each queue.
     fn bytes(&self) -> Option<u64> {
         self.read()?.limit_bytes
     }
@@ -119,8 +116,7 @@ fn discipline(context: &Context<'_>, interface: &Interface, one: &Attached<'_>) 
         return None;
     }
     let (class, queue_count) = (class(one.kind()), one.count(interface));
-    // The limit of an AQM or of fair queueing is not the delay of a flow, and is a separate queue
-    // point.
+    // The limit of an AQM or of fair queueing is a separate queue point, not the delay of a flow.
     let (limit_packets, limit_bytes) = match (class, one.bytes()) {
         (QdiscClass::Aqm | QdiscClass::FairQueueing, _) => (None, None),
         (QdiscClass::Fifo, Some(bytes)) => (None, Some(bytes)),
@@ -157,8 +153,7 @@ fn run(command: String, undo: String) -> Remedy {
     Remedy::Run { command, undo, caution: None }
 }
 
-/// Replaces the queue discipline by fq_codel. With multiple transmit queues this needs a new root
-/// with new default leaves.
+/// Replaces the queue discipline by fq_codel; for multiple transmit queues, with a new root.
 fn replacement(context: &Context<'_>, interface: &Interface, one: &Attached<'_>) -> Remedy {
     let name = quoted(&interface.name);
     let root = interface.qdiscs.iter().find(|qdisc| qdisc.is_root());

@@ -19,8 +19,7 @@ pub(super) fn queues(context: &Context<'_>, interface: &Interface) -> Vec<Audite
     Vec::from([wifi.map_or_else(|| firmware(context, interface), |wifi| mac80211(context, interface, &wifi))])
 }
 
-/// mac80211 isolates flows and keeps their delay near 20 ms; the queue in the firmware is limited
-/// by airtime.
+/// mac80211 isolates flows with a delay near 20 ms; airtime limits the queue in the firmware.
 fn mac80211(context: &Context<'_>, interface: &Interface, wifi: &Wifi) -> AuditedQueue {
     let limit_packets = wifi.limit_packets.unwrap_or(0);
     let airtime = match wifi.airtime_us {

@@ -46,7 +46,6 @@ pub(crate) fn known(words: &str) -> KnownRates {
     known
 }
 
-/// Audits a host with the rates that the user gave.
 pub(crate) fn audited(name: &str, rates: &str) -> Audit {
     audit(&Facts::of(&tree(name)), &known(rates), None)
 }

@@ -46,7 +46,7 @@ fn rows(text: &str) -> Vec<Vec<&str>> {
 }
 
 #[test]
-fn each_queue_point_is_the_one_calculated_by_hand() {
+fn queue_points_equal_the_calculation_by_hand() {
     for (name, rates) in HOSTS {
         let text = table(name);
         let own = |row: &Vec<&str>| row[..4].iter().map(|cell| (*cell).to_owned()).collect();
@@ -57,9 +57,8 @@ fn each_queue_point_is_the_one_calculated_by_hand() {
     }
 }
 
-/// Each calculation in the table gives the result next to it.
 #[test]
-fn each_calculation_gives_its_result() {
+fn calculations_in_the_table_are_correct() {
     let mut worked = 0;
     for (name, _) in HOSTS {
         for row in rows(&table(name)).iter().filter(|row| row[3] != "-") {
@@ -81,7 +80,6 @@ fn ranked_by_ratio_of_arrival() {
     }
 }
 
-/// Every command has one that restores the previous state.
 #[test]
 fn each_command_has_an_undo() {
     let remedies = HOSTS.iter().flat_map(|(name, rates)| audited(name, rates).queues);

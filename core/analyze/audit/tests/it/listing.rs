@@ -4,7 +4,6 @@ use crate::listing_bytes::check;
 use fathom_audit::{Facts, SCRIPT_END, Tree, listing, script};
 use fathom_units::Rng;
 
-/// The output of the script for `tree`.
 fn printed(tree: &Tree) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (path, content) in tree.iter() {
@@ -16,7 +15,7 @@ fn printed(tree: &Tree) -> Vec<u8> {
 }
 
 #[test]
-fn a_listing_is_the_tree_again() {
+fn a_listing_parses_to_the_original_tree() {
     for (name, _) in HOSTS {
         let (read, is_whole) = listing(&printed(&tree(name)));
         assert!(is_whole);
@@ -25,7 +24,7 @@ fn a_listing_is_the_tree_again() {
 }
 
 #[test]
-fn one_that_was_cut_off_says_so_and_keeps_what_came() {
+fn a_truncated_listing_is_reported_and_keeps_complete_files() {
     let whole = printed(&tree("router"));
     let (read, is_whole) = listing(&whole[..whole.len() / 2]);
     assert!(!is_whole && !Facts::of(&read).interfaces.is_empty());
@@ -43,7 +42,7 @@ fn the_script_only_reads() {
 
 /// Only section names of files with passwords leave the host and are stored.
 #[test]
-fn passwords_stay_where_they_are() {
+fn passwords_are_not_sent() {
     let mut kept = Tree::default();
     let path = "etc/NetworkManager/system-connections/home";
     kept.insert(path, b"[wifi-security]\npsk=secret\n\n[tc]\nqdisc.root=x".to_vec());
@@ -54,7 +53,7 @@ fn passwords_stay_where_they_are() {
 }
 
 #[test]
-fn damaged_listings() {
+fn damaged_listings_do_not_panic() {
     for (name, _) in HOSTS {
         let good = printed(&tree(name));
         check(&good);
@@ -73,7 +72,7 @@ fn damaged_listings() {
 
 /// Replaces each file's content by zero, the largest number, or nothing.
 #[test]
-fn wrong_numbers() {
+fn wrong_numbers_do_not_panic() {
     let wrong =
         ["0", "18446744073709551615", "99999999999999999999999", "-1", "", "0x", "nonsense\u{202e}", "1 2 3"];
     for (name, _) in HOSTS {

@@ -40,8 +40,7 @@ fn the_maximum_of_all_samples() {
         observed.add(&sample(inflight, backlog, sent), Time::from_nanos(second as u64 * 1_000_000_000));
     }
     assert_eq!((observed.samples, observed.span.as_secs_f64()), (3, 2.0));
-    // It sent 1,250,000 bytes per second while packets were queued: 10 Mbit/s, because no file
-    // gives another rate.
+    // It sent 1,250,000 bytes per second while packets were queued: 10 Mbit/s.
     let queues = audit(&Facts::of(&sample("0", "0", "0")), &known(""), Some(&observed)).queues;
     let is = |number: u8| move |point: &&QueuePoint| point.queue.kind().number() == number;
     let of = |number: u8| queues.iter().map(|queue| &queue.point).find(is(number)).expect("a queue point");
@@ -53,7 +52,7 @@ fn the_maximum_of_all_samples() {
 }
 
 #[test]
-fn without_an_observation_no_point_has_one() {
+fn without_observation_no_queue_point_has_observed_values() {
     let queues = audit(&Facts::of(&sample("9", "9", "9")), &known("eth0=10mbit"), None).queues;
     let is_observed = |point: &QueuePoint| point.observed_bytes.is_some() || point.observed_delay_s.is_some();
     assert!(!queues.iter().any(|queue| is_observed(&queue.point)));

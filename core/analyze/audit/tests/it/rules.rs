@@ -3,7 +3,6 @@ use crate::fixture::{audited, known, tree};
 use fathom_audit::{AuditedQueue, Facts, Severity, Tree, audit};
 use fathom_run::{HostQueue, InterfaceKind, Remedy};
 
-/// Path and content of a file.
 type File<'a> = (&'a str, &'a str);
 
 /// A 100 Mbit/s card with the default route, plus other files.
@@ -34,7 +33,6 @@ fn found(files: &[File<'_>], rates: &str, number: u8) -> Option<AuditedQueue> {
     audit.queues.into_iter().find(|queue| queue.point.queue.kind().number() == number)
 }
 
-/// The only remedy, as a command with its undo.
 fn command(queue: &AuditedQueue) -> (&str, &str) {
     match &queue.remedies[..] {
         [Remedy::Run { command, undo, .. }] => (command, undo),
@@ -84,7 +82,7 @@ fn queue_disciplines() {
     }
 }
 
-/// Commands and their undo. `shell/host/audit-facts/tests/it/kernel.rs` executes them.
+/// Commands and their undo. `shell/host/audit-facts/tests/system/kernel.rs` executes them.
 #[test]
 fn commands_and_their_undo() {
     let sysctl = "sysctl -w net.core.default_qdisc=";
@@ -214,18 +212,17 @@ fn a_hostile_name_is_quoted() {
 }
 
 #[test]
-fn what_is_down_is_left_out() {
+fn interfaces_that_are_down_are_omitted() {
     assert!(audited("router", "").host.interfaces.iter().all(|interface| interface.name != "ifb4eth0"));
 }
 
 #[test]
-fn nothing_is_read_from_nothing() {
+fn an_empty_tree_has_no_interfaces() {
     let facts = Facts::of(&Tree::default());
     assert!(facts.interfaces.is_empty() && audit(&facts, &known(""), None).queues.is_empty());
 }
 
-/// Wi-Fi carries less than its bitrate. Its queues are known by their limits, with or without
-/// debugfs.
+/// Wi-Fi carries less than its bitrate. Queue limits are known with or without debugfs.
 #[test]
 fn wifi_by_nl80211() {
     let files = [
@@ -244,7 +241,7 @@ fn wifi_by_nl80211() {
 }
 
 #[test]
-fn what_bypasses_every_queue() {
+fn flow_offload_bypasses_every_queue() {
     let forwards = ("proc/sys/net/ipv4/ip_forward", "1");
     let cases = [
         (vec![], None),

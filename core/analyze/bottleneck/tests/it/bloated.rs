@@ -15,7 +15,6 @@ fn off(seen: f64, truth: f64) -> f64 {
     (seen / truth - 1.0).abs()
 }
 
-/// Results that are the same for both captures.
 fn check(queues: &Queues, leg: Leg) {
     let [found] = queues.bottlenecks.as_slice() else { panic!("{:?}", queues.bottlenecks.len()) };
     assert_eq!(found.location, Location::Leg(leg));
@@ -37,8 +36,7 @@ fn check(queues: &Queues, leg: Leg) {
     assert!(off(period, 24.2e9) < 0.02 && correlation > 0.8, "{swing:?}");
     assert!(off(swing.between_episodes.unwrap().0, 11.3e9) < 0.01, "{swing:?}");
     assert_eq!(swing.cause, Some(OscillationCause::Cubic), "{swing:?}");
-    // Values reported by ping: median 865 ms, 95th percentile 1008 ms, of which 10 ms are the
-    // path's.
+    // Ping: median 865 ms, 95th percentile 1008 ms, of which 10 ms are the path's.
     assert!(off(found.standing.p50_ns, 0.855e9) < 0.03, "{:?}", found.standing);
     assert!(off(found.standing.p95_ns, 0.998e9) < 0.01, "{:?}", found.standing);
     assert!(found.shares[0].passed_ratio > 0.99, "{:?}", found.shares[0]);
@@ -54,8 +52,7 @@ fn at_the_sender_the_queue_is_ahead() {
     };
     assert_eq!(echo.kind, ProbeKind::Echo);
     assert!(off(echo.added_p50_ns, 0.855e9) < 0.05, "{echo:?}");
-    // Values reported by ping: minimum 10.3 ms, maximum 1046 ms (except for the first, which waited
-    // for ARP too).
+    // Ping: minimum 10.3 ms, maximum 1046 ms (without the first, which waited for ARP).
     assert!(off(echo.min_ns, 10.3e6) < 0.05 && off(echo.max_ns, 1.046e9) < 0.002, "{echo:?}");
     assert!(echo.answers > 1000, "{echo:?}");
     let upload = &queues.flows[2];
@@ -72,7 +69,7 @@ fn at_the_sender_the_queue_is_ahead() {
 }
 
 #[test]
-fn at_the_receiver_the_queue_is_behind_though_its_round_trips_are_short() {
+fn at_the_receiver_the_queue_is_upstream_despite_short_round_trips() {
     let queues = of("rcv");
     check(&queues, Leg::From(End::A));
     let upload = &queues.flows[2];
@@ -84,7 +81,7 @@ fn at_the_receiver_the_queue_is_behind_though_its_round_trips_are_short() {
 /// Pings continue for a month, so the bins of cross traffic are 18 minutes wide, and those of the
 /// upload milliseconds. Spreading would create 38 million cells.
 #[test]
-fn what_passes_beside_for_a_month_is_not_spread_over_milliseconds() {
+fn cross_traffic_of_a_month_is_not_spread_over_milliseconds() {
     let (flows, mut watch) = trace(&bloated_upload("snd"), QueueWatch::new());
     let ends = [Address::v4([10, 7, 0, 1]), Address::v4([10, 7, 0, 2])];
     let begins = flows.totalled.first_at.unwrap();

@@ -1,5 +1,4 @@
-//! A simulated bottleneck with TCP flows and a capture point on the path. It returns the captured
-//! packets and the ground truth.
+//! Simulates TCP flows at a bottleneck; returns the packets captured on the path, and the truth.
 use fathom_bottleneck::{QueueWatch, Queues};
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{Times, Tracer};
@@ -11,7 +10,6 @@ use fathom_units::{Bytes, Duration, Rate, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Position of the capture point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Point {
     /// On the sender's side of the queue.
@@ -20,13 +18,11 @@ pub(crate) enum Point {
     Behind,
 }
 
-/// Timestamp clock of an end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TickClock {
     pub(crate) hertz: f64,
     pub(crate) skew_ppm: f64,
     pub(crate) offset: u32,
-    /// Time of a restart of the counter.
     pub(crate) restarts_s: Option<f64>,
 }
 
@@ -41,7 +37,6 @@ impl TickClock {
     }
 }
 
-/// A flow through the bottleneck.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowPlan {
     pub(crate) control: ControlKind,
@@ -62,7 +57,6 @@ impl FlowPlan {
     }
 }
 
-/// The path, and the captured part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) rate_bits: u64,
@@ -75,7 +69,6 @@ pub(crate) struct Plan {
     pub(crate) has_stamps: bool,
     pub(crate) has_ecn: bool,
     pub(crate) captured_from_s: f64,
-    /// Time and value of a change of the rate.
     pub(crate) change: Option<(f64, u64)>,
 }
 
@@ -97,12 +90,10 @@ impl Plan {
     }
 }
 
-/// Ground truth of the queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Truth {
     pub(crate) drops: u64,
     pub(crate) marks: u64,
-    /// Maximum sojourn time, ns.
     pub(crate) max_ns: f64,
     /// Sojourn times of the first flow: departure time and duration, ns.
     pub(crate) sojourns: Vec<(u64, u64)>,
@@ -161,7 +152,6 @@ struct Ends {
     wakes_at: u64,
 }
 
-/// A captured packet.
 enum Seen {
     Data(usize, Data, Ecn, Option<u64>),
     Ack(usize, Ack, u64),
@@ -179,14 +169,12 @@ struct Model {
     seen: Vec<(u64, Seen)>,
 }
 
-/// Runs the model and returns the observed and the true queues.
 pub(crate) fn run(plan: &Plan) -> (Queues, Truth) {
     let mut model = Model::new(plan.clone());
     model.run();
     (observe(plan, model.seen), model.truth)
 }
 
-/// Size of the IP and TCP headers.
 fn header(plan: &Plan) -> u32 {
     if plan.has_stamps { 52 } else { 40 }
 }
@@ -349,7 +337,6 @@ fn mss(plan: &Plan) -> u32 {
     1500 - header(plan)
 }
 
-/// Passes the captured packets through a tracer.
 fn observe(plan: &Plan, mut seen: Vec<(u64, Seen)>) -> Queues {
     seen.sort_by_key(|(at, _)| *at);
     let mut tracer = Tracer::new(QueueWatch::new());

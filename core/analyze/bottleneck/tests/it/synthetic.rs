@@ -75,7 +75,7 @@ fn clocks_of_any_tick_and_skew() {
 }
 
 #[test]
-fn delays_are_as_long_as_they_say() {
+fn delays_equal_the_true_sojourn_times() {
     let plan = Plan::new(10_000_000, "fifo limit 1000000b");
     let (queues, truth) = run(&plan);
     for leg in queues.flows[0].legs.iter().filter_map(|leg| leg.as_ref().ok()) {
@@ -102,7 +102,7 @@ fn delays_are_as_long_as_they_say() {
 }
 
 #[test]
-fn a_clock_that_restarts_early_is_refused_and_late_is_used_until_then() {
+fn a_clock_is_used_until_it_restarts_unless_that_is_early() {
     let restarting = |at: f64| TickClock { restarts_s: Some(at), ..TickClock::MILLIS };
     let of = |at: f64| {
         let plan = Plan {
@@ -118,7 +118,7 @@ fn a_clock_that_restarts_early_is_refused_and_late_is_used_until_then() {
 }
 
 #[test]
-fn without_timestamps_the_round_trip_alone_is_known() {
+fn without_timestamps_only_the_round_trip_is_known() {
     let plan = Plan { has_stamps: false, ..Plan::new(10_000_000, "fifo limit 1000000b") };
     let (queues, _) = run(&plan);
     let found = bottleneck(&queues, "before");
@@ -135,7 +135,7 @@ fn without_timestamps_the_round_trip_alone_is_known() {
 }
 
 #[test]
-fn a_flow_born_in_a_full_queue_takes_its_base_from_others_or_has_none() {
+fn a_flow_that_starts_in_a_full_queue_uses_the_base_of_others() {
     let born = |starts_s: f64| FlowPlan { starts_s, ..FlowPlan::bulk(ControlKind::Cubic) };
     let before = FlowPlan { is_captured: false, ..FlowPlan::bulk(ControlKind::Cubic) };
     let plan = Plan::new(10_000_000, "fifo limit 1000000b");
@@ -149,7 +149,7 @@ fn a_flow_born_in_a_full_queue_takes_its_base_from_others_or_has_none() {
 
     let flows = vec![before, born(15.0), FlowPlan::sparse()];
     let (queues, _) = run(&Plan { flows, secs: 40.0, ..plan });
-    let found = bottleneck(&queues, "beside a sparse flow");
+    let found = bottleneck(&queues, "next to a sparse flow");
     assert!(
         matches!(found.reference, Reference::PathLeast { less_ns } if less_ns > 100e6),
         "{:?}",
@@ -159,14 +159,14 @@ fn a_flow_born_in_a_full_queue_takes_its_base_from_others_or_has_none() {
 }
 
 #[test]
-fn a_capture_that_begins_late_is_relative() {
+fn a_capture_that_starts_late_gives_relative_delays() {
     let plan = Plan { captured_from_s: 10.0, ..Plan::new(10_000_000, "fifo limit 1000000b") };
     let (queues, _) = run(&plan);
     assert_eq!(bottleneck(&queues, "late").reference, Reference::Relative);
 }
 
 #[test]
-fn a_rate_that_changes_is_told_span_by_span() {
+fn a_changing_rate_is_reported_by_span() {
     let plan = Plan { change: Some((15.0, 4_000_000)), ..Plan::new(10_000_000, "fifo limit 400000b") };
     let (queues, _) = run(&plan);
     let rate = bottleneck(&queues, "change").rate.clone().unwrap();
@@ -178,7 +178,7 @@ fn a_rate_that_changes_is_told_span_by_span() {
 }
 
 #[test]
-fn what_manages_the_queue() {
+fn queue_management_is_identified() {
     let red = "red variant linux limit 1000000b min 20000b max 200000b avpkt 1500b burst 30 probability 0.1 bandwidth 10mbit";
     let table = [
         ("fifo limit 250000b", 1, false, Management::TailDrop, Isolation::Shared),
@@ -198,8 +198,7 @@ fn what_manages_the_queue() {
                 Plan { flows: flows.clone(), secs: 60.0, has_ecn, point, ..Plan::new(10_000_000, queue) };
             let (queues, truth) = run(&plan);
             let print = &bottleneck(&queues, &what).fingerprint;
-            // Behind a queue that never empties, nothing determines the sender's clock. Results
-            // must be correct or missing.
+            // A queue that never empties hides the sender's clock: no result, or a correct one.
             let is_silent = |is_none: bool| point == Point::Behind && is_none;
             let is_right = print.management == Some(management) || is_silent(print.management.is_none());
             assert!(is_right, "{what}: {print:?}, {} drops", truth.drops);
@@ -213,7 +212,7 @@ fn what_manages_the_queue() {
 }
 
 #[test]
-fn what_makes_it_swing() {
+fn the_cause_of_oscillation_is_identified() {
     let table = [
         (ControlKind::Cubic, "fifo limit 1000000b", 90.0, OscillationCause::Cubic),
         (ControlKind::Reno, "fifo limit 100000b", 60.0, OscillationCause::Reno),
@@ -228,7 +227,7 @@ fn what_makes_it_swing() {
 }
 
 #[test]
-fn who_filled_it_and_who_waited() {
+fn shares_and_delayed_flows_are_correct() {
     let small = FlowPlan { starts_s: 8.0, ..FlowPlan::bulk(ControlKind::Reno) };
     let flows = vec![FlowPlan::bulk(ControlKind::Cubic), small, FlowPlan::sparse()];
     let plan = Plan { flows, secs: 40.0, ..Plan::new(10_000_000, "fifo limit 500000b") };
@@ -247,7 +246,7 @@ fn who_filled_it_and_who_waited() {
 }
 
 #[test]
-fn whatever_the_path_what_is_claimed_is_true() {
+fn results_are_true_on_random_paths() {
     for seed in 1..=12 {
         let mut rng = Rng::stream(seed, "queues");
         let rate_bits = 1_000_000 * (2 + rng.below(60));

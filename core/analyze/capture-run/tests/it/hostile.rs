@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Random bytes, many of them unchanged from the previous packet.
 #[test]
-fn what_is_told_of_random_packets_can_be_read() {
+fn runs_of_random_packets_can_be_read() {
     for seed in 0..300 {
         let mut rng = Rng::new(seed);
         let mut bytes = vec![0_u8; 400 * EACH];
@@ -19,7 +19,7 @@ fn what_is_told_of_random_packets_can_be_read() {
 }
 
 #[test]
-fn what_is_told_of_the_fuzz_corpus_can_be_read() {
+fn runs_of_the_fuzz_corpus_can_be_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus/trace");
     let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() >= 6, "{files:?}");

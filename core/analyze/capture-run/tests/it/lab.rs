@@ -1,11 +1,9 @@
-//! Small captures of an emulated line with known ground truth, in testdata/trace/lab: real TCP with
-//! a known queue.
+//! Small captures with ground truth in testdata/trace/lab: real TCP on an emulated line.
 use crate::capture::{each_packet, lab, lab_folder};
 use fathom_bottleneck::QueueWatch;
 use fathom_flow::Tracer;
 use fathom_run::{Capture, CapturedQueue, QueueManagement, QueuePlace, Retransmissions};
 
-/// A row of truth.txt.
 struct Truth {
     name: String,
     place: String,
@@ -54,7 +52,7 @@ fn sent_again(capture: &Capture) -> Vec<Retransmissions> {
 }
 
 #[test]
-fn every_retransmission_is_counted_and_none_is_put_down_to_sack_that_was_not() {
+fn retransmissions_are_counted_and_sack_is_not_overcounted() {
     for truth in truths() {
         let sides = sent_again(&analyse(&truth.name));
         let again: u64 = sides.iter().map(Retransmissions::packets).sum();
@@ -74,7 +72,7 @@ fn of_the_line() -> impl Iterator<Item = (Truth, CapturedQueue)> {
 }
 
 #[test]
-fn side_and_direction_are_the_lines() {
+fn location_and_direction_are_those_of_the_line() {
     for (truth, queue) in of_the_line() {
         let place = match queue.place {
             QueuePlace::InSender => "in_sender",
@@ -89,7 +87,7 @@ fn side_and_direction_are_the_lines() {
 }
 
 #[test]
-fn rate_and_buffer_are_the_lines() {
+fn rate_and_buffer_are_those_of_the_line() {
     for (truth, queue) in of_the_line() {
         let rate = queue.rate_bits_per_second.unwrap_or_else(|| panic!("{}: no rate", truth.name)).value;
         assert!((rate / truth.rate - 1.0).abs() < 0.01, "{}: {rate} bit/s", truth.name);
@@ -101,7 +99,7 @@ fn rate_and_buffer_are_the_lines() {
 }
 
 #[test]
-fn management_is_the_lines_or_not_seen() {
+fn management_is_that_of_the_line_or_unknown() {
     for (truth, queue) in of_the_line() {
         let told = match queue.management.map(|management| management.kind) {
             Some(QueueManagement::TailDrop) => "tail_drop",

@@ -27,14 +27,14 @@ fn has_outstanding(run: &Run) -> bool {
 }
 
 #[test]
-fn both_directions_lack_nothing() {
+fn a_capture_of_both_directions_is_complete() {
     let (run, missing) = seen("up-sender", &[SENDER, RECEIVER]);
     assert_eq!(missing, None);
     assert!(has_outstanding(&run));
 }
 
 #[test]
-fn the_direction_that_is_missing_is_told_with_what_cannot_be_known() {
+fn a_missing_direction_is_reported_and_dependent_values_are_omitted() {
     for (sender, other) in [(SENDER, RECEIVER), (RECEIVER, SENDER)] {
         let (run, defect) = seen("up-sender", &[sender]);
         assert!(!has_outstanding(&run), "who sends alone has all outstanding for ever");
@@ -54,7 +54,7 @@ fn the_direction_that_is_missing_is_told_with_what_cannot_be_known() {
 }
 
 #[test]
-fn before_the_capture_a_queue_shows_in_one_direction_alone() {
+fn a_queue_before_the_capture_point_is_found_with_one_direction() {
     let (run, _) = seen("up-receiver", &[SENDER]);
     let queue = &run.capture.unwrap().queues[0];
     assert_eq!(queue.place, QueuePlace::BeforeCapture);

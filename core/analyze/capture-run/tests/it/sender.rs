@@ -1,5 +1,4 @@
-//! A queue in the sending host, captured behind it. The kernel allows two packets per flow in the
-//! queue at a time.
+//! A queue in the sending host, captured behind it. It holds two packets per flow at a time.
 use fathom_bottleneck::{Leg, Location, QueueWatch, Queues};
 use fathom_capture::{Address, IcmpHeader, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{End, Flows};
@@ -9,7 +8,6 @@ use fathom_units::Rng;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The host, its line, and its traffic.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     rate_bits: u64,
@@ -21,7 +19,6 @@ struct Plan {
     /// Delay from the host's queue to the capture point, and from there to the receiver.
     near_ns: u64,
     far_ns: u64,
-    /// Time between two pings of 84 bytes.
     pings_every_ns: Option<u64>,
     secs: u64,
 }
@@ -34,8 +31,7 @@ const HEADERS: u64 = 52;
 const ETHERNET: u64 = 14;
 const MS: u64 = 1_000_000;
 
-/// A queued packet: its flow (none for a ping), first byte, length, creation time, echoed
-/// timestamp.
+/// A queued packet: flow (none for a ping), first byte, length, creation time, echo.
 #[derive(Clone, Copy)]
 struct Made {
     flow: Option<usize>,
@@ -237,7 +233,7 @@ fn give(tracer: &mut Tracer<QueueWatch>, times: Times, seen: &Seen) {
 }
 
 #[test]
-fn a_queue_in_a_host_is_not_taken_for_one_on_the_way_of_its_acks() {
+fn a_queue_in_the_host_is_not_attributed_to_the_path_of_its_acks() {
     for seed in 1..=24 {
         let mut rng = Rng::stream(seed, "host");
         let plan = Plan {
@@ -265,7 +261,7 @@ fn a_queue_in_a_host_is_not_taken_for_one_on_the_way_of_its_acks() {
 }
 
 #[test]
-fn pings_take_their_part_of_the_line() {
+fn pings_count_as_traffic_of_the_line() {
     for every_ms in [5, 20, 100] {
         let plan = Plan {
             rate_bits: 1_000_000,
@@ -287,7 +283,7 @@ fn pings_take_their_part_of_the_line() {
 }
 
 #[test]
-fn what_a_host_may_queue_is_in_the_host_if_it_is_near() {
+fn a_small_queue_near_the_host_is_attributed_to_the_host() {
     for (near_ns, place) in [(MS / 10, QueuePlace::InSender), (2 * MS, QueuePlace::BeforeCapture)] {
         let plan = Plan {
             rate_bits: 10_000_000,
@@ -304,7 +300,7 @@ fn what_a_host_may_queue_is_in_the_host_if_it_is_near() {
 }
 
 #[test]
-fn what_no_host_queues_is_not_in_the_host_though_it_is_near() {
+fn a_large_queue_near_the_host_is_not_attributed_to_the_host() {
     let plan = Plan {
         rate_bits: 10_000_000,
         flows: 4,

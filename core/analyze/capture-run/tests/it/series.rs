@@ -30,26 +30,25 @@ fn off(seen: f64, truth: f64) -> f64 {
 }
 
 #[test]
-fn round_trips_are_told_by_the_side_of_the_capture() {
+fn round_trips_are_reported_for_both_sides_of_the_capture_point() {
     let (flows, run) = of("snd");
     let totals = &flows.flows[2].totals()[0].rtt;
     let (least, most) = extremes(series(&run, Metric::PassiveRtt, "capture to 10.7.0.2 and back"));
-    // By sequence numbers and timestamps: neither the minimum nor the maximum is lost when reducing
-    // to a few hundred points.
+    // By sequence numbers and timestamps: reducing to a few hundred points keeps the extremes.
     let tallies = [totals.sequence.moments(), totals.timestamps.moments()];
     let seen_least = tallies.iter().map(|tally| tally.min).min().unwrap_or(0) as f64 / 1e9;
     let seen_most = tallies.iter().map(|tally| tally.max).max().unwrap_or(0) as f64 / 1e9;
     assert!(off(least, seen_least) < 0.1 && off(most, seen_most) < 1e-6, "{least} {most}");
     let (_, behind) = of("rcv");
     let near = series(&behind, Metric::PassiveRtt, "capture to 10.7.0.2 and back");
-    assert!(extremes(near).0 < 0.001, "the receiver is beside the capture: {near:?}");
+    assert!(extremes(near).0 < 0.001, "the receiver is next to the capture: {near:?}");
     // The receiver's data is an ACK that waits for the sender's next segment, through the queue.
     let far = series(&behind, Metric::PassiveRtt, "capture to 10.7.0.1 and back");
     assert!(extremes(far).1 > 0.9, "{far:?}");
 }
 
 #[test]
-fn what_was_outstanding_and_what_arrived_are_those_of_the_totals() {
+fn series_of_bytes_in_flight_and_goodput_match_the_totals() {
     let (flows, run) = of("snd");
     let totals = flows.flows[2].totals()[0];
     let way = "10.7.0.1:33632 to 10.7.0.2:5201";
@@ -62,13 +61,12 @@ fn what_was_outstanding_and_what_arrived_are_those_of_the_totals() {
         bytes += rate / 8.0 * (at - before) as f64 / 1e9;
         before = *at;
     }
-    // Data in flight when sampling started (after 24 packets), and when the capture ended, is
-    // missing.
+    // Without the data in flight at the start of sampling and at the end of the capture.
     assert!(off(bytes, totals.unique_bytes as f64) < 0.01, "{bytes} of {}", totals.unique_bytes);
 }
 
 #[test]
-fn there_are_few_flows_and_few_points_and_the_run_is_valid() {
+fn flows_and_points_are_limited_and_the_run_is_valid() {
     for name in ["snd", "rcv"] {
         let (_, run) = of(name);
         run.check().unwrap();

@@ -47,7 +47,6 @@ fn captures_of_the_lab_and_a_real_one() {
     check("bloated upload", &bloated_upload("snd"));
 }
 
-/// The response of the other end.
 fn answer(sent: &Packet<'static>) -> Packet<'static> {
     let Transport::Tcp(tcp) = &sent.transport else { panic!("{sent:?}") };
     let (source_port, destination_port) = (tcp.destination_port, tcp.source_port);
@@ -55,10 +54,9 @@ fn answer(sent: &Packet<'static>) -> Packet<'static> {
     Packet { source: sent.destination, destination: sent.source, transport, ..*sent }
 }
 
-/// Both directions of a flow go to the same shard, each shard gets half of the flows, and all share
-/// the limits.
+/// Flows are evenly divided, with both directions in the same shard, and share the limits.
 #[test]
-fn shards_are_alike_in_size_and_keep_to_the_bounds_together() {
+fn shards_are_balanced_and_share_the_limits() {
     let bounds = Bounds { lone_flows: 1000, flows: 50_000, waiting: 1000, hash_seed: 7 };
     let mut shards = Shards::new(Shard::all(bounds, || ()));
     for flow in 0..60_000 {

@@ -6,11 +6,9 @@ use fathom_flow::{Bounds, Followed, SHARDS, Shard, Shards, Times, Tracer, missin
 use fathom_path::{Captures, Settings};
 use fathom_run::{CaptureSource, Run};
 
-/// Number of bytes that describe a packet.
 pub(crate) const EACH: usize = 12;
 const BOUNDS: Bounds = Bounds { lone_flows: 50, flows: 60, waiting: 500, hash_seed: 7 };
-/// Bytes per step of a data segment's length, of which there are 256: up to three Ethernet
-/// segments.
+/// Bytes per step of a data segment's length; 256 steps are three Ethernet segments.
 const LENGTH_STEP: u32 = 17;
 /// The last time that a file can contain, ns; negated, the first.
 const END: i64 = (1 << 62) - 1;
@@ -37,8 +35,7 @@ fn offset(high: u8, low: u8) -> u32 {
 }
 
 impl World {
-    /// Steps from 0 to days; some of the largest go back, or to the limits of what a file can
-    /// contain.
+    /// Steps from 0 to days; some large ones go back, or to the limits of a file.
     fn pass(&mut self, code: u8, length: u8) {
         if code == 0xff && length >= 0xfe {
             self.at = [-END, END][usize::from(length & 1)];
@@ -114,7 +111,6 @@ fn each(bytes: &[u8], mut visit: impl FnMut(Times, &Packet<'_>, &[u8; EACH])) {
     }
 }
 
-/// Shards do not change the results.
 pub(crate) fn check_shards(bytes: &[u8]) {
     let mut whole = Tracer::new(QueueWatch::new());
     let mut shards = Shards::new(Shard::all(Bounds::default(), || QueueWatch::one_of(SHARDS)));

@@ -169,7 +169,6 @@ fn delayed_flows(number: u32, queue: &CapturedQueue) -> Option<Finding> {
     })
 }
 
-/// Probes with late responses.
 fn late(number: u32, probes: &CapturedProbes) -> Finding {
     let certainty = if probes.kind == ProbeKind::QuicSpin { Certainty::Possible } else { Certainty::Likely };
     let delayed = DelayedProbes {
@@ -191,7 +190,6 @@ fn late(number: u32, probes: &CapturedProbes) -> Finding {
     }
 }
 
-/// Retransmissions of a flow with their causes.
 fn losses(flow: &CapturedFlow) -> Vec<Finding> {
     let ends: [&String; 2] = [&flow.ends[0], &flow.ends[1]];
     let sides = flow.sent.iter().zip([ends, [ends[1], ends[0]]]);

@@ -24,7 +24,6 @@ const fn instrument(effect: InstrumentEffect) -> Finding {
     certain(Conclusion::Instrument(effect))
 }
 
-/// Findings between two captures in one direction.
 fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
     let captures = || hop.captures.clone();
     let lost = (hop.lost_packets > 0).then(|| {
@@ -49,7 +48,6 @@ fn of_hop(hop: &CapturedHop) -> Vec<Finding> {
     [lost, order, remarked].into_iter().flatten().chain(of_captures(hop)).collect()
 }
 
-/// Findings about two captures themselves.
 fn of_captures(hop: &CapturedHop) -> impl Iterator<Item = Finding> {
     let captures = || hop.captures.clone();
     let (missed_packets, appeared_packets, unjudged_packets) =
@@ -66,7 +64,6 @@ fn of_captures(hop: &CapturedHop) -> impl Iterator<Item = Finding> {
     all.into_iter().flatten().map(instrument)
 }
 
-/// A NAT between two captures.
 fn translated(hop: &CapturedHop) -> Option<Finding> {
     let (captures, flow_count) = (hop.captures.clone(), hop.translated_flows);
     (flow_count > 0).then(|| instrument(InstrumentEffect::Translated { captures, flow_count }))

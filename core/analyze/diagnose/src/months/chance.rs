@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_hand() {
+    fn probabilities_by_hand() {
         for (hits, tries, p, wanted) in [
             (0, 5, 0.3, 1.0),
             (5, 5, 0.5, 1.0 / 32.0),

@@ -9,12 +9,10 @@ use fathom_stats::{median, percentile};
 use fathom_units::{Direction, PerDirection, WallTime};
 use fathom_watch_samples::Column;
 
-/// The link is full above this share of its capacity (the highest throughput seen), and idle below
-/// the second one.
+/// The link is full above this share of the highest throughput seen, idle below the second.
 const FULL_SHARE: f64 = 0.7;
 const IDLE_SHARE: f64 = 0.3;
-/// Quantile of the link's throughput that counts as its capacity, because a single reading may be
-/// an artifact of the counter.
+/// Quantile of the throughput that counts as capacity: a single reading may be a counter artifact.
 const CAPACITY_QUANTILE: f64 = 0.999;
 /// Minimum capacity in bit/s: a link that never carried more was never full.
 pub(super) const MIN_CAPACITY_BITS_PER_SECOND: f64 = 1e6;
@@ -48,8 +46,7 @@ pub(super) fn own(view: &View<'_>, load: &[PastLoad], chance: f64) -> Vec<Findin
         let episodes = episodes(&slots, direction);
         let high = episodes.iter().filter(|e| e.excess > rare).count();
         let size = median(episodes.iter().map(|e| e.excess)).unwrap_or(0.0);
-        // Both directions are tested, and the true ratio of idle intervals above `rare` may be
-        // slightly larger.
+        // Both directions are tested, and the true ratio above `rare` may be slightly larger.
         let by_chance = at_least(high, episodes.len(), 2.0 * RARE);
         if episodes.len() < MIN_EPISODES
             || view.days.len() < MIN_DAYS
@@ -117,7 +114,6 @@ struct Found {
     usual: f64,
     /// Delay that is rarely exceeded while the link is idle.
     rare: f64,
-    /// Probability by chance.
     by_chance: f64,
 }
 

@@ -13,8 +13,7 @@ use fathom_units::WallTime;
 
 /// Minimum increase in seconds. Games suffer from some 10 ms, calls from much more (ITU-T G.114).
 const MIN_EXCESS_S: f64 = 0.005;
-/// Minimum increase relative to the usual delay; on slow paths a larger increase is needed to be
-/// noticed.
+/// Minimum increase relative to the usual delay: slow paths need more to be noticed.
 const MIN_EXCESS_RATIO: f64 = 0.2;
 /// Loss ratio of an hour at which TCP and calls start to suffer.
 const MIN_LOSS_RATIO: f64 = 0.005;
@@ -28,7 +27,6 @@ const MIN_SHARE_OF_EACH: f64 = 0.3;
 const MIN_OF_EACH: usize = 3;
 /// Number of tests: the hours of the day for all days, working days, weekends and each weekday.
 const TESTS: f64 = 240.0;
-/// Maximum number of spans shown.
 const SHOWN: usize = 5;
 /// The household's own traffic below this share of its maximum does not explain a queue.
 const IDLE_SHARE: f64 = 0.2;
@@ -132,7 +130,6 @@ fn one(
     enough.then(|| Pattern { group, from: hour, to: hour + 1, chance: at_least(hit, days, rate), days, hit })
 }
 
-/// Merges adjacent hours.
 fn joined(hours: Vec<Pattern>) -> Vec<Pattern> {
     let mut joined: Vec<Pattern> = Vec::new();
     for next in hours {
@@ -189,8 +186,7 @@ fn spans(view: &View<'_>, pattern: &Pattern, is_so: &dyn Fn(&Hour) -> bool) -> V
     found.into_iter().map(|(_, from, to)| view.months.span(from, to)).collect()
 }
 
-/// Median throughput of the household's own link in these hours, relative to its maximum, in the
-/// busier direction.
+/// Median relative throughput of the own link in these hours, in the busier direction.
 fn own_share(view: &View<'_>, pattern: &Pattern, load: &[PastLoad]) -> Option<f64> {
     let share = |one: &PastLoad| {
         let most = one

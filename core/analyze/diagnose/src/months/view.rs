@@ -6,14 +6,11 @@ use fathom_stats::median;
 use fathom_units::WallTime;
 use fathom_watch_samples::Column;
 
-/// Minimum number of probes in an hour.
 const MIN_SENT: u64 = 12;
-/// Minimum number of hours in a day.
 const MIN_HOURS: usize = 12;
 /// Quantile of a day's delays that counts as its base; the minimum itself may be an exception.
 const BASE_QUANTILE: f64 = 0.05;
 
-/// One hour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hour {
     pub(super) from: WallTime,
@@ -28,7 +25,6 @@ pub(super) struct Hour {
     pub(super) usual: f64,
 }
 
-/// One day.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Day {
     pub(super) from: WallTime,

@@ -7,8 +7,7 @@ use fathom_run::{
     Alternative, BoundCause, Certainty, Conclusion, Finding, LowerBound, PhaseEnd, Remedy, Statistic,
 };
 
-/// Growth from the middle to the last third of a phase that exceeds the effect of a sawtooth: 10 %
-/// and 5 ms.
+/// Growth from the middle to the last third that exceeds that of a sawtooth: 10 % and 5 ms.
 const GROWTH_RATIO: f64 = 1.10;
 const GROWTH_S: f64 = 0.005;
 /// A smaller increase does not indicate a queue.

@@ -41,7 +41,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     };
     let size = BufferSize {
         phase: rise.phase.kind,
-        delay_p99_s: buffer.delay_s,
+        delay_s: buffer.delay_s,
         goodput_bits_per_second: buffer.capacity.payload_bits_per_second,
         probes_bits_per_second: buffer.capacity.probes_bits_per_second,
         rate_bits_per_second: buffer.capacity.ip_bits_per_second(),

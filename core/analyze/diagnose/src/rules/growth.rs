@@ -34,8 +34,7 @@ fn finding(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Median latency of each window with probes; times are the ends of windows in seconds since the
-/// start of the phase.
+/// Median latency of each window with probes, by its end in seconds since the phase started.
 pub(super) fn curve(view: &View<'_>, phase: &Phase) -> Vec<(f64, f64)> {
     let Some(source) = view.source else { return Vec::new() };
     let windows = (phase.end_ns - phase.start_ns) / WINDOW_NS;

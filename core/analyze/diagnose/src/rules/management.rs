@@ -21,8 +21,7 @@ const SHORT_S: f64 = 0.001;
 const MIN_EVENTS: usize = 3;
 /// More events add no information, and each requires a search.
 const MAX_EVENTS: usize = 500;
-/// Latency is taken this long before an event, because afterwards the sender slows down and the
-/// queue becomes shorter.
+/// Latency is taken this long before an event, because the queue shrinks afterwards.
 const BEFORE: Duration = Duration::from_millis(250);
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {

@@ -12,8 +12,7 @@ use fathom_units::Direction;
 
 /// Shorter ones are 802.11 retries, or caused by the measurement.
 const SHORTEST_NS: u64 = 1_000_000_000;
-/// Divisor: waiting probes arrive within this part of the outage, because their own queue must be
-/// sent.
+/// Divisor: waiting probes, which must be sent too, arrive within this part of the outage.
 const AT_ONCE: u64 = 10;
 /// Minimum number of waiting probes.
 const MIN_PROBES: usize = 5;

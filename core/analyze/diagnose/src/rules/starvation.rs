@@ -1,5 +1,4 @@
-//! Detects downloads that are slowed because the upload's queue delays and drops their
-//! acknowledgments.
+//! Detects downloads that are slow because their ACKs are delayed or dropped in the upload's queue.
 use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::threshold::BLOATED_P50_S;

@@ -55,7 +55,7 @@ fn the_upload_of_the_seed() {
 }
 
 #[test]
-fn what_several_captures_are_to_each_other() {
+fn findings_between_several_captures() {
     let d = of(path());
     let effects: Vec<&InstrumentEffect> = d
         .findings
@@ -77,7 +77,7 @@ fn what_several_captures_are_to_each_other() {
 }
 
 #[test]
-fn delayed_answers_keep_their_doubts() {
+fn delayed_responses_keep_their_alternatives() {
     let kinds = [
         (ProbeKind::Dns, 1, Some(Alternative::SlowResolver), Certainty::Likely),
         (ProbeKind::QuicHandshake, 2, None, Certainty::Likely),
@@ -94,14 +94,14 @@ fn delayed_answers_keep_their_doubts() {
 
 /// A buffer that was never seen full may be larger.
 #[test]
-fn a_buffer_with_room_left_holds_at_least_what_was_seen() {
+fn a_buffer_never_seen_full_is_a_lower_bound() {
     let mut capture = upload();
     capture.queues[0].was_full = false;
     assert_eq!(of(capture).findings[1].alternatives, [Alternative::NeverFull]);
 }
 
 #[test]
-fn who_waits_behind_single_packets_is_no_victim() {
+fn waiting_behind_single_packets_is_not_a_finding() {
     let mut fair = upload();
     fair.queues[0].delayed = vec![delayed(1, None, 0.012)];
     fair.queues[0].probes.clear();
@@ -109,7 +109,7 @@ fn who_waits_behind_single_packets_is_no_victim() {
 }
 
 #[test]
-fn a_short_queue_is_healthy_and_none_is_no_verdict() {
+fn a_short_queue_is_healthy_and_no_queue_is_inconclusive() {
     let mut short = upload();
     short.queues[0].delay =
         DelayPercentiles { p5_s: 0.001, median_s: 0.004, p90_s: 0.01, p95_s: 0.012, max_s: 0.03 };
@@ -136,7 +136,7 @@ fn a_queue_is_bloated_by_its_median_or_its_90th_percentile() {
 }
 
 #[test]
-fn without_a_base_it_says_so() {
+fn an_unknown_base_delay_is_reported() {
     let mut relative = upload();
     relative.queues[0].base_rtt_s = None;
     let d = of(relative);

@@ -1,12 +1,10 @@
-//! A simulated line with a fluid queue, and the run that a test on it would record. Deterministic
-//! for a seed.
+//! A simulated line with a fluid queue, and the run of a test on it. Deterministic for a seed.
 #![allow(dead_code, reason = "each test binary that includes this file uses another part of it")]
 use fathom_run::{
     Instrument, Load, Metric, Observation, Phase, PhaseEnd, PhaseKind, Run, Series, SeriesKey, Value,
 };
 use fathom_units::{Direction, Duration, Rng, Time};
 
-/// A household line and the test on it.
 #[derive(Clone)]
 pub(crate) struct Line {
     pub(crate) up_bits_per_second: f64,
@@ -58,7 +56,6 @@ const KINDS: [(PhaseKind, f64); 5] = [
     (PhaseKind::Drain, 0.4),
 ];
 
-/// State of the queue in one direction.
 struct Queue {
     full_s: f64,
     delay_s: f64,

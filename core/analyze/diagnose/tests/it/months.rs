@@ -7,7 +7,6 @@ use fathom_watch_samples::{Chunk, Code, Column, Columns, Outcome, Stored};
 /// 2026-01-05T00:00:00Z, a Monday.
 const START_S: u64 = 1_767_571_200;
 const DAY_S: u64 = 86_400;
-/// Seconds between two probes.
 const STEP_S: u64 = 20;
 
 /// Delay of a line at a local time in seconds, or lost.
@@ -103,7 +102,7 @@ fn short(finding: &Finding) -> String {
 }
 
 #[test]
-fn known_truths() {
+fn simulated_patterns_are_found() {
     let evening =
         |s: u64, rng: &mut Rng| quiet(rng).map(|v| v + if (19..23).contains(&hour(s)) { 0.08 } else { 0.0 });
     let working = |s: u64, rng: &mut Rng| {
@@ -144,7 +143,7 @@ fn known_truths() {
 
 /// The same line with the same seeds with too few days; and effects too small to matter.
 #[test]
-fn silent_when_the_data_does_not_hold_it() {
+fn insufficient_data_gives_no_finding() {
     let evening =
         |s: u64, rng: &mut Rng| quiet(rng).map(|v| v + if (19..23).contains(&hour(s)) { 0.08 } else { 0.0 });
     let small =
@@ -179,7 +178,7 @@ fn own_link(finding: &Finding) -> Option<LinkUse> {
 
 /// The household's own traffic, and a queue on the provider's side while it is idle.
 #[test]
-fn whose_queue_it_is() {
+fn own_queues_are_distinguished_from_the_providers() {
     let uploads = |s: u64| s % 6_000 < 1_200;
     let rate = |s: u64| if uploads(s) { 19e6 } else { 2e5 };
     let bloated = |s: u64, rng: &mut Rng| quiet(rng).map(|v| v + if uploads(s) { 1.1 } else { 0.0 });
@@ -209,7 +208,7 @@ fn whose_queue_it_is() {
 
 /// In local time: 20 h stays 20 h when daylight saving time starts, although the UTC hour changes.
 #[test]
-fn hours_are_those_of_the_household() {
+fn hours_are_in_local_time() {
     // 2026-03-29T01:00Z, the start of Central European Summer Time.
     let summer_s = 1_774_746_000;
     let local = |s: u64| if s < summer_s { s + 3_600 } else { s + 7_200 };
@@ -226,7 +225,7 @@ fn hours_are_those_of_the_household() {
 }
 
 #[test]
-fn a_change_of_path_is_named() {
+fn a_path_change_is_reported() {
     let longer =
         |s: u64, rng: &mut Rng| quiet(rng).map(|v| v + if s >= START_S + 31 * DAY_S { 0.012 } else { 0.0 });
     let of = |at_s: u64| {

@@ -7,10 +7,8 @@ use fathom_run::{
 };
 use fathom_units::{Direction, Duration, Time};
 
-/// A change to a run, and the expected reason of the diagnosis.
 type Damage = (Reason, fn(&mut Run));
 
-/// Whether a reason is the expected one.
 type IsReason<'t> = &'t dyn Fn(&Reason) -> bool;
 
 fn of(line: &Line) -> Diagnosis {
@@ -26,7 +24,6 @@ fn has(diagnosis: &Diagnosis, kind: FindingKind) -> bool {
     diagnosis.findings.iter().any(|f| f.kind() == kind)
 }
 
-/// A numeric parameter of a finding.
 #[track_caller]
 fn parameter(finding: &Finding, name: &str) -> f64 {
     let parameters = finding.conclusion.parameters();
@@ -79,7 +76,6 @@ fn the_managed_line_is_healthy() {
     assert!(!has(&d, FindingKind::BufferSize) && !has(&d, FindingKind::AckStarvation));
 }
 
-/// Times at which any flow retransmitted.
 fn retransmissions(run: &Run) -> Vec<Time> {
     let counters = run.series.iter().filter(|s| s.key.metric == Metric::FlowRetransmits);
     let grown = counters.flat_map(|s| {
@@ -90,7 +86,7 @@ fn retransmissions(run: &Run) -> Vec<Time> {
 }
 
 #[test]
-fn losses_at_which_no_probe_looked_are_losses() {
+fn losses_without_probes_nearby_count() {
     let mut run = BLOATED.run();
     let lost = retransmissions(&run);
     assert!(!lost.is_empty());
@@ -106,7 +102,7 @@ fn losses_at_which_no_probe_looked_are_losses() {
 }
 
 #[test]
-fn a_line_that_stands_still_is_no_full_queue() {
+fn an_outage_is_not_a_full_queue() {
     let mut run = MANAGED.run();
     let up = run.phase(PhaseKind::Up).unwrap().start_ns as f64 / 1e9;
     let (from, to) = (up + 4.0, up + 7.0);
@@ -131,7 +127,7 @@ fn a_line_that_stands_still_is_no_full_queue() {
 }
 
 #[test]
-fn the_truth_of_the_lab_is_not_looked_at() {
+fn ground_truth_series_are_not_used() {
     let mut run = MANAGED.run();
     let before = diagnose(&run);
     let mut sojourn = fathom_run::Series::new(SeriesKey::directed(Metric::Sojourn, Direction::Up));
@@ -141,7 +137,7 @@ fn the_truth_of_the_lab_is_not_looked_at() {
 }
 
 #[test]
-fn a_busy_machine_spoils_only_what_it_could_have_made() {
+fn a_busy_machine_invalidates_only_increases_it_can_explain() {
     let small = Line { full_up_s: 0.09, full_down_s: 0.002, ..BLOATED };
     // Line, timer lateness, CPU usage, expected health.
     let late = |line: &Line, ms, busy| Line {
@@ -166,7 +162,7 @@ fn a_busy_machine_spoils_only_what_it_could_have_made() {
 }
 
 #[test]
-fn a_starved_instrument_finds_nothing_healthy() {
+fn a_measurement_without_cpu_time_is_never_healthy() {
     let lossless = |run: &mut Run| {
         run.series
             .iter_mut()
@@ -204,7 +200,7 @@ fn a_starved_instrument_finds_nothing_healthy() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_data_is_reported() {
     let without = |change: fn(&mut Run)| {
         let mut run = BLOATED.run();
         change(&mut run);
@@ -237,7 +233,7 @@ fn a_phase_cut_off_while_latency_grew_gives_lower_bounds() {
 }
 
 #[test]
-fn icmp_stands_in_where_udp_is_filtered() {
+fn icmp_replaces_filtered_udp() {
     let mut run = BLOATED.run();
     let udp = run.series.iter_mut().find(|s| s.key.metric == Metric::UdpRtt).unwrap();
     udp.censored = (0..udp.values.len() as u32).collect();
@@ -245,7 +241,7 @@ fn icmp_stands_in_where_udp_is_filtered() {
 }
 
 #[test]
-fn without_one_way_delays_the_load_tells_the_direction() {
+fn without_one_way_delays_the_load_determines_the_direction() {
     let d = of(&Line { one_way: false, ..BLOATED });
     let bloat = finding(&d, FindingKind::Bufferbloat, Some(Direction::Up));
     assert!(bloat.certainty < Certainty::Certain && bloat.excluded.is_empty());
@@ -267,7 +263,7 @@ fn lost_probes_have_a_direction_and_raise_percentiles() {
 }
 
 #[test]
-fn a_lossy_line_is_not_a_bloated_one_and_a_broken_one_is_neither() {
+fn lossy_and_broken_lines_are_not_bloated() {
     let lossy = of(&Line { loss_ratio: 0.15, ..MANAGED });
     assert_eq!(lossy.health, Health::Healthy, "{:?}", lossy.reason);
     assert!(has(&lossy, FindingKind::ProbeLoss));
@@ -334,7 +330,7 @@ fn findings_survive_json() {
 }
 
 #[test]
-fn no_run_makes_it_panic() {
+fn no_run_causes_a_panic() {
     // Randomly damaged runs: series and phases missing, phases moved, all values equal.
     for seed in 0..40 {
         let mut rng = fathom_units::Rng::new(seed);

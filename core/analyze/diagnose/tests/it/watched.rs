@@ -7,11 +7,9 @@ use fathom_run::{
 use fathom_units::{Direction, Rng, Time};
 
 const DAY_S: u64 = 86_400;
-/// Seconds between two probes.
 const STEP_S: u64 = 20;
 
-/// Days from Monday 2026-01-05 00:00 UTC of a target with delay `truth` at each second of the
-/// period.
+/// Days from Monday 2026-01-05 00:00 UTC with a target delay of `truth` at each second.
 fn period(days: u64, truth: impl Fn(u64, &mut Rng) -> Option<f64>) -> Run {
     let mut rng = Rng::new(7);
     let mut series = Series::new(SeriesKey::of(Metric::IcmpRtt));
@@ -71,7 +69,7 @@ fn a_quiet_week_is_healthy() {
 
 /// In local time, which is an hour later than UTC.
 #[test]
-fn slow_evenings_of_a_month_come_back() {
+fn slow_evenings_of_a_month_are_found() {
     let mut run =
         period(30, |s, rng| Some(quiet(rng) + if (18..22).contains(&hour(s)) { 0.08 } else { 0.0 }));
     let history = run.history.as_mut().unwrap();
@@ -88,7 +86,7 @@ fn slow_evenings_of_a_month_come_back() {
 
 /// Latency that is high most of the time does not show whose load it is.
 #[test]
-fn raised_latency_alone_is_no_verdict() {
+fn elevated_latency_alone_is_inconclusive() {
     let d = diagnose(&period(1, |s, rng| Some(quiet(rng) + if s % 600 < 300 { 0.4 } else { 0.0 })));
     assert_eq!(d.health, Health::Inconclusive);
     let Some(Reason::UnknownLoad { increase_p90_s, .. }) = d.reason else { panic!("{:?}", d.reason) };
@@ -122,7 +120,7 @@ fn own_uploads_that_fill_a_buffer_are_bloat() {
 }
 
 #[test]
-fn loss_of_a_period_is_found_and_nothing_answered_is_no_verdict() {
+fn loss_is_found_and_no_response_is_inconclusive() {
     let d = diagnose(&period(1, |_, rng| (!rng.chance(0.05)).then(|| quiet(rng))));
     assert_eq!(
         (d.health, kinds(&d)),

@@ -61,7 +61,7 @@ fn at_the_receiver_every_retransmission_fills_a_hole() {
 /// (375), which restarts when a window changes. The file contains headers only, so the whole
 /// payload counts as truncated.
 #[test]
-fn counts_are_those_of_tcptrace() {
+fn counts_equal_those_of_tcptrace() {
     let (upload, _) = of("snd");
     let (a, b) = (upload.sent_by(End::A), upload.sent_by(End::B));
     assert_eq!((a.packets, a.ack_packets, a.pure_acks, a.data_packets), (100_831, 100_830, 1, 100_829));

@@ -1,11 +1,9 @@
-//! Reads captures in testdata/trace: those of the lab, and a real bloated upload (pcap with
-//! microseconds, Ethernet, IPv4).
+//! Reads captures in testdata/trace: of the lab, and a real bloated upload (pcap, Ethernet, IPv4).
 use fathom_capture::{Address, IcmpHeader, Packet, Reader, Stamps, Step, TcpHeader, Transport, dissect};
 use fathom_flow::{Flows, Sink, Times, Tracer};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Decompressed content of a file.
 pub(crate) fn read(path: &Path) -> Vec<u8> {
     let file = std::fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
@@ -13,8 +11,7 @@ pub(crate) fn read(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Folder of the real bloated upload: captures at the sender and the receiver, and the ground
-/// truth.
+/// Folder of the bloated upload: captures at the sender and the receiver, and ground truth.
 pub(crate) fn bloated_upload_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../testdata/trace/bloated-upload")
 }
@@ -28,17 +25,14 @@ pub(crate) fn bloated_upload(end: &str) -> Vec<u8> {
     bytes
 }
 
-/// Folder of the lab captures and their ground truth.
 pub(crate) fn lab_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../testdata/trace/lab")
 }
 
-/// A lab capture.
 pub(crate) fn lab(name: &str) -> Vec<u8> {
     read(&lab_folder().join(format!("{name}.pcap.gz")))
 }
 
-/// Calls `visit` with each packet of a file.
 pub(crate) fn each_packet(file: &[u8], mut visit: impl FnMut(Times, &Packet<'_>)) {
     let (mut reader, mut rest, mut frames) = (Reader::new(), file, 0);
     while !rest.is_empty() {
@@ -94,7 +88,6 @@ fn transport(protocol: u8, body: &[u8], length: usize) -> Transport<'_> {
     }
 }
 
-/// Traces all packets of a file.
 pub(crate) fn trace<S: Sink>(file: &[u8], sink: S) -> (Flows, S) {
     assert_eq!(le(file, 0), 0xa1b2_c3d4, "pcap with microseconds, little-endian");
     let mut tracer = Tracer::new(sink);

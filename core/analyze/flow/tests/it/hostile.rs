@@ -64,7 +64,7 @@ fn random_packets_of_few_flows_and_of_many() {
 }
 
 #[test]
-fn a_flood_of_syns_is_a_number_and_the_busy_flow_is_kept() {
+fn a_syn_flood_is_counted_and_the_busy_flow_is_kept() {
     let mut tracer = Tracer::bounded((), BOUNDS);
     let floods = 50_000;
     for nth in 0..floods {
@@ -102,7 +102,7 @@ fn flood(tracer: &mut Tracer<Opened>) {
 
 /// Sinks use identifiers as indices.
 #[test]
-fn numbers_of_flows_that_are_forgotten_are_given_again_and_a_second_pass_has_those_of_the_first() {
+fn identifiers_are_reused_and_equal_in_a_second_pass() {
     let mut first = Tracer::bounded(Opened::default(), BOUNDS);
     flood(&mut first);
     let (flows, opened) = first.finish();
@@ -116,7 +116,7 @@ fn numbers_of_flows_that_are_forgotten_are_given_again_and_a_second_pass_has_tho
 }
 
 #[test]
-fn without_any_answer_what_waits_is_bounded() {
+fn unanswered_data_is_bounded() {
     let mut tracer = Tracer::bounded((), Bounds { waiting: usize::MAX, ..BOUNDS });
     for nth in 0..200_000_u32 {
         let times = Times { at: i64::from(nth) * 1000, frame: u64::from(nth) };
@@ -128,7 +128,7 @@ fn without_any_answer_what_waits_is_bounded() {
 }
 
 #[test]
-fn crumbs_in_a_hole_and_odd_repetitions_are_bounded() {
+fn fragments_in_a_hole_and_odd_retransmissions_are_bounded() {
     for is_hole in [true, false] {
         let mut tracer = Tracer::bounded((), BOUNDS);
         let mut send = |nth: u64, sequence: u32, bytes: u32| {

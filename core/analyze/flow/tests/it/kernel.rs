@@ -1,14 +1,11 @@
-//! Causes of retransmissions compared with the counters of the sending kernel:
-//! testdata/trace/kernel.
+//! Causes of retransmissions compared with the sending kernel's counters: testdata/trace/kernel.
 use crate::capture::{read, trace};
 use fathom_flow::{Causes, End};
 use std::path::Path;
 
-/// A row of truth.txt.
 struct Counters {
     name: String,
-    /// Retransmissions: all; in recovery; in slow start after a timeout; by timeouts; of lost
-    /// retransmissions.
+    /// Retransmissions: all; in recovery; in slow start; by timeout; of retransmissions.
     numbers: [u64; 5],
 }
 
@@ -38,7 +35,7 @@ fn causes(name: &str) -> Causes {
 }
 
 #[test]
-fn every_retransmission_is_counted_and_its_cause_is_the_kernels() {
+fn every_retransmission_has_the_cause_of_the_kernel() {
     for Counters { name, numbers: [again, fast, slow_start, timeouts, lost_again] } in counters() {
         let counted = causes(&name);
         assert_eq!(

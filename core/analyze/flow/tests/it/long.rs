@@ -94,7 +94,7 @@ fn a_round_trip_of_twelve_minutes_with_a_hundred_thousand_segments_in_flight() {
 }
 
 #[test]
-fn thousands_of_holes_are_each_mended_once() {
+fn thousands_of_holes_are_each_filled_once() {
     let is_lost = |nth: u64| nth % 50 == 7;
     let mut line = Line::new();
     (0..SEGMENTS).for_each(|nth| line.data(20 + nth as i64 * GAP_MS, nth));

@@ -19,19 +19,19 @@ fn defect(is_captured: impl Fn(u64) -> bool) -> Option<CaptureDefect> {
 }
 
 #[test]
-fn a_whole_capture_has_all() {
+fn a_complete_capture_has_no_defect() {
     assert_eq!(defect(|_| true), None);
 }
 
 /// Data in flight at the start of a capture does not count as missed.
 #[test]
-fn a_capture_that_begins_in_the_middle_has_all() {
+fn data_before_the_capture_is_not_missing() {
     assert_eq!(defect(|number| number >= 2000), None);
 }
 
 /// One packet in five, and twenty in a row of each hundred, as a full buffer drops them.
 #[test]
-fn what_was_missed_is_told_with_its_share() {
+fn missed_data_is_reported_with_its_share() {
     for defect in [defect(|number| number % 5 != 4), defect(|number| number % 100 < 80)] {
         let Some(CaptureDefect::MissedData { ratio, flows, all_flows, .. }) = defect else {
             panic!("{defect:?}")

@@ -1,5 +1,4 @@
-//! Compares the scoreboard with an oracle that stores each byte separately and checks all of them
-//! each time.
+//! Compares the scoreboard with an oracle that stores and checks each byte separately.
 use crate::segments::Words;
 use fathom_flow::{Ack, FlowId, RoundTrip, RttMethod, RttValidity, Segment, Sink, Times, Tracer};
 use fathom_units::Rng;
@@ -53,8 +52,7 @@ impl Oracle {
     fn sent(&mut self, start: u64, stop: u64, now: i64) -> Observed {
         let fresh = |byte: &Byte| byte.first == 0;
         for at in start..stop {
-            // A packet that partly fills holes is listed in parts, each between bytes that were
-            // captured before.
+            // A packet that partly fills holes is listed in parts.
             let mut part = (at, at + 1);
             while part.0 > start && fresh(&self.bytes[part.0 as usize - 1]) {
                 part.0 -= 1;
@@ -87,8 +85,7 @@ impl Oracle {
         let before = self.outstanding()
             + (self.acked..ack.max(self.acked)).filter(|b| *b >= self.highest).count() as u64;
         let mut observed = Observed::default();
-        // The data that raised the ACK was sent at this time or earlier. SACKed data sent before
-        // that was reported late.
+        // The data that raised the ACK was sent by this time. Older SACKed data was reported late.
         let raised = self.bytes.get(self.acked as usize..ack as usize).unwrap_or_default();
         let raised = raised.iter().map(|byte| byte.last).max().unwrap_or(0);
         if ack > self.acked {
@@ -166,8 +163,7 @@ impl Game {
         self.starts.push(self.sent);
         (start, self.sent, self.rng.chance(0.95))
     }
-    /// The receiver's state: everything up to the first missing byte, and up to three ranges above
-    /// it, the newest first.
+    /// The receiver's data up to the first missing byte, and up to three later ranges.
     fn answer(&mut self) -> (u64, Vec<(u64, u64)>) {
         let bytes = &self.oracle.bytes;
         let ack = (1..=self.sent).find(|b| !bytes[*b as usize].arrived).unwrap_or(self.sent);
@@ -228,7 +224,7 @@ impl Game {
 }
 
 #[test]
-fn the_scoreboard_is_that_of_one_that_looks_at_each_byte() {
+fn the_tracer_equals_a_bytewise_oracle() {
     let mut round_trips = 0;
     for seed in 0..300 {
         let mut game = Game::new(seed);

@@ -58,8 +58,7 @@ pub(crate) fn packet<'a>(rng: &mut Rng, last: &mut [u32; 2], bytes: &'a [u8], en
     }
 }
 
-/// Random content: arbitrary bytes; SACK with blocks, with or without timestamps; or a QUIC long
-/// header.
+/// Arbitrary bytes, SACK blocks with or without timestamps, or a QUIC long header.
 pub(crate) fn bytes(rng: &mut Rng) -> [u8; 60] {
     let mut bytes = [0; 60].map(|_: u8| rng.next_u64() as u8);
     match rng.below(4) {

@@ -52,14 +52,13 @@ fn datagrams(all: &[(i64, u16, u16, u32, &[u8])]) -> (Flows, Vec<String>) {
 }
 
 #[test]
-fn queries_their_responses_and_one_without() {
+fn dns_queries_with_and_without_responses() {
     let (flows, log) = datagrams(&[
         (0, 5000, 53, 30, &[0, 1, 1, 0]),
         (1, 5001, 53, 30, &[0, 1, 1, 0]),
         (2, 5002, 53, 30, &[0, 9, 1, 0]),
         (20, 53, 5001, 90, &[0, 1, 0x81, 0]),
-        // A different identifier matches no request, and neither does a second response. Of the
-        // last one too little is stored.
+        // A different identifier and a second response match no request; the last one is truncated.
         (21, 53, 5000, 90, &[0, 2, 0x81, 0]),
         (22, 53, 5001, 90, &[0, 1, 0x81, 0]),
         (23, 5000, 53, 30, &[0]),
@@ -72,13 +71,11 @@ fn queries_their_responses_and_one_without() {
     assert_eq!((dns.rtt.moments().count, dns.rtt.moments().max), (1, 19 * MS as u64));
 }
 
-/// A capture on all interfaces of a router contains each packet twice, before and after forwarding.
-/// It counts once.
+/// On all interfaces of a router each packet is captured twice. It counts once.
 #[test]
-fn what_is_seen_twice_on_its_way_is_asked_once() {
+fn requests_captured_twice_count_once() {
     let (client, server) = (Address::v4([10, 0, 0, 1]), Address::v4([192, 0, 2, 1]));
-    // How the second copy differs: identification, hop limit, delay; and whether it counts as the
-    // same packet.
+    // Differences of the second copy: identification, hop limit, delay; and the result.
     let rows = [
         (Some(7), 63, 900, true),
         (None, 63, 900, true),
@@ -156,10 +153,9 @@ fn the_handshake_and_the_spin_bit_of_quic() {
     assert_eq!(flows.probes.quic_spin.rtt.moments().count, 2);
 }
 
-/// Compares ping's output with the captured echoes: ping runs in user space and therefore reports
-/// slightly larger values.
+/// Compares with ping's output, which is slightly larger because ping runs in user space.
 #[test]
-fn echoes_of_the_bloated_upload_are_those_that_ping_saw() {
+fn echoes_equal_the_output_of_ping() {
     let path = bloated_upload_folder().join("ping.txt");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let times: Vec<f64> = text

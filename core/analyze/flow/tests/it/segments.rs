@@ -4,8 +4,7 @@ use fathom_flow::{End, Sink, Times, Tracer};
 use std::fmt::Debug;
 use std::str::FromStr;
 
-/// Initial sequence numbers of A and B: one wraps within 5000 bytes, the other changes its sign
-/// bit.
+/// Initial sequence numbers: A's wraps within 5000 bytes, B's changes its sign bit.
 const FIRST: [u32; 2] = [0u32.wrapping_sub(5000), 0x7fff_fff0];
 pub(crate) const ENDS: [(Address, u16); 2] =
     [(Address::v4([192, 0, 2, 1]), 40000), (Address::v4([198, 51, 100, 2]), 80)];
@@ -30,7 +29,6 @@ pub(crate) struct Words {
     pub(crate) scale: Option<u8>,
 }
 
-/// The value after `name`.
 fn value<T: FromStr<Err: Debug>>(words: &[&str], name: &str) -> Option<T> {
     let at = words.iter().position(|word| *word == name)?;
     Some(words[at + 1].parse().unwrap())
@@ -124,7 +122,6 @@ impl Words {
     }
 }
 
-/// The letter of an end.
 pub(crate) const fn letter(end: End) -> char {
     match end {
         End::A => 'A',

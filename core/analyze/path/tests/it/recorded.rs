@@ -1,5 +1,4 @@
-//! Three captures of the lab's line with known ground truth: 1 Mbit/s behind 64000 bytes, 16
-//! packets dropped.
+//! Three lab captures with known ground truth: 1 Mbit/s behind 64000 bytes, 16 packets dropped.
 use crate::capture::{each_packet, lab, lab_folder};
 use fathom_flow::Times;
 use fathom_path::{Captures, Evidence, PathReport, Settings};
@@ -15,8 +14,7 @@ fn add(captures: &mut Captures, number: usize, file: &[u8], clock: impl Fn(i64) 
     });
 }
 
-/// Report for the captures in this order, with clocks that are off by `shift_ns` and have a skew of
-/// `skew_ppm`.
+/// Report for this order of captures, with clocks off by `shift_ns` and `skew_ppm`.
 fn report(order: [usize; 3], clocks: [(i64, i64); 3]) -> PathReport {
     let mut captures = Captures::new(3, Settings::default());
     for (number, file) in order.into_iter().enumerate() {
@@ -29,7 +27,7 @@ fn report(order: [usize; 3], clocks: [(i64, i64); 3]) -> PathReport {
 }
 
 #[test]
-fn the_truth_of_the_line_is_found_with_any_clocks() {
+fn results_equal_the_ground_truth_with_any_clocks() {
     let truth: String = std::fs::read_to_string(lab_folder().join("truth.txt")).unwrap();
     let row = truth.lines().find(|line| line.starts_with("up-sender")).unwrap();
     assert_eq!(row.split_whitespace().nth(8), Some("16"), "drops of the truth");

@@ -7,7 +7,7 @@ fn answer(line: &str) -> Answer {
 }
 
 #[test]
-fn the_unknown_is_the_one_that_is_not_given() {
+fn the_missing_quantity_is_calculated() {
     // Question, calculated quantity, buffer in bytes, rate in bit/s, delay in microseconds.
     let cases = [
         ("256p 10mbit", Unknown::Delay, 387_584, 10_000_000, 310_067),
@@ -29,7 +29,7 @@ fn the_unknown_is_the_one_that_is_not_given() {
 }
 
 #[test]
-fn what_tcp_needs() {
+fn buffer_that_tcp_needs() {
     // Question, round-trip time in milliseconds, bytes in flight, flows.
     let cases = [
         ("1gbit 100ms --flows 10000", 100, 12_500_000, 10_000.0),
@@ -46,7 +46,7 @@ fn what_tcp_needs() {
 }
 
 #[test]
-fn how_fast_it_fills() {
+fn fill_time_of_the_buffer() {
     // Question, overload in thousandths, bytes per second, seconds until the buffer is full.
     let cases = [
         ("40s 1gbit --overload 1%", 10.0, 1_250_000.0, 4_000.0),

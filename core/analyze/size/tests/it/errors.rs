@@ -9,10 +9,10 @@ fn refused(line: &str) -> String {
 #[test]
 fn errors_name_the_value_and_what_to_try() {
     let cases = [
-        ("256p", "a buffer is not enough: two of"),
-        ("10mbit", "a rate is not enough: two of"),
-        ("20ms --flows 3", "a delay is not enough: two of"),
-        ("--flows 3", "nothing is not enough: two of"),
+        ("256p", "only a buffer is given, but two of"),
+        ("10mbit", "only a rate is given, but two of"),
+        ("20ms --flows 3", "only a delay is given, but two of"),
+        ("--flows 3", "none is given, but two of"),
         ("0p 10mbit", "buffer is zero"),
         ("256p 0mbit", "rate is zero"),
         ("10mbit 0ms", "delay is zero"),
@@ -48,7 +48,7 @@ fn errors_name_the_value_and_what_to_try() {
 }
 
 #[test]
-fn every_refusal_of_ours_says_what_to_try() {
+fn every_error_suggests_a_remedy() {
     for line in ["256p", "0p 10mbit", "apples", "100mbit 1s --arriving 1mbit", "16000000gb 1bit"] {
         assert!(refused(line).contains("\n  try: "), "{line}");
     }

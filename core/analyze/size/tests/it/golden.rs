@@ -1,5 +1,4 @@
-//! Compares `golden/size.txt`, with every calculation of the project's sources done by hand. No
-//! test rewrites that file.
+//! Compares `golden/size.txt`, calculated by hand from the project's sources; never rewritten.
 use crate::sum::value;
 use fathom_size::CASES;
 
@@ -27,20 +26,15 @@ fn row(line: &'static str) -> Row<'static> {
 }
 
 #[test]
-fn each_sum_is_what_stands_beside_it() {
+fn calculations_give_their_results() {
     for row in rows() {
         let (got, want) = (value(row.sum), row.result);
-        assert!(
-            (got - want).abs() <= want.abs() * 5e-4,
-            "{} = {got}, beside it {want} {}",
-            row.sum,
-            row.unit
-        );
+        assert!((got - want).abs() <= want.abs() * 5e-4, "{} = {got}, expected {want} {}", row.sum, row.unit);
     }
 }
 
 #[test]
-fn every_case_is_worked_and_comes_out() {
+fn every_published_case_is_calculated() {
     let rows = rows();
     assert_eq!(rows.len(), CASES.len());
     for (row, case) in rows.iter().zip(&CASES) {
@@ -49,9 +43,8 @@ fn every_case_is_worked_and_comes_out() {
     }
 }
 
-/// The displayed text equals the result of the calculation.
 #[test]
-fn what_is_shown_is_the_result() {
+fn the_displayed_text_equals_the_result() {
     for row in rows() {
         let words: Vec<&str> = row.shown.split_whitespace().collect();
         let shown: f64 = words[0].replace(',', "").parse().unwrap();

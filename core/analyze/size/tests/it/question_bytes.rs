@@ -1,5 +1,4 @@
-//! Property of arbitrary bytes as a question: an error or an answer with positive quantities, never
-//! a panic.
+//! Property of arbitrary bytes as a question: an error, or an answer with positive quantities.
 
 pub(crate) fn check(bytes: &[u8]) {
     let line = String::from_utf8_lossy(bytes);

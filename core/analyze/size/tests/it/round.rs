@@ -13,7 +13,7 @@ fn near(got: u64, want: u64, slack: f64) -> bool {
 }
 
 #[test]
-fn buffer_rate_and_delay_turn_round() {
+fn buffer_rate_and_delay_are_inverse() {
     let mut answered = 0;
     for seed in 0..2_000 {
         let mut rng = Rng::new(seed);
@@ -75,7 +75,7 @@ fn no_question_panics() {
 }
 
 #[test]
-fn no_words_panic() {
+fn no_text_panics() {
     for seed in 0..5_000 {
         let mut rng = Rng::new(seed);
         let letters = b"0123456789.%-pkmgbits \xc3\xa9";

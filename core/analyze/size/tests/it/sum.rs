@@ -1,7 +1,5 @@
-//! Evaluates calculations such as `256 * 1514 * 8 / 10e6` from left to right, with `sqrt 10000` as
-//! a factor.
+//! Evaluates `256 * 1514 * 8 / 10e6` and the like from left to right, with factors `sqrt 10000`.
 
-/// Result of a calculation.
 pub(crate) fn value(sum: &str) -> f64 {
     let mut words = sum.split_whitespace();
     let mut total = factor(&mut words);

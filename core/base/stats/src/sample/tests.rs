@@ -20,7 +20,7 @@ fn percentiles_of_rfc_2330() {
 }
 
 #[test]
-fn a_lost_probe_counts_as_infinite_and_its_bound_is_told() {
+fn a_lost_probe_counts_as_infinite_with_a_lower_bound() {
     // Eight answers of 1 to 8 ms, and two probes given up after 100 and 5 ms.
     let answers = (1..=8).map(|v| (f64::from(v), false));
     let sample = Sample::new(answers.chain([(100.0, true), (5.0, true)]));

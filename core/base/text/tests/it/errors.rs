@@ -1,9 +1,9 @@
-//! `golden/prose/errors.txt`: every sentence of an error that the program can print, for reading in one piece.
+//! `golden/prose/errors.txt` lists every error sentence that the program can print, for review.
 //!
-//! The sources are searched for string literals in these places: in any `impl` block of a type that implements `Error` or
-//! has a name such as `SizeError` or `Refusal`; in the arguments of calls that make errors, such as `Err(...)` and
-//! `Failure::input(...)`; and in functions that return an error as text. A new sentence is not in the file, so this test
-//! fails until `UPDATE_GOLDEN=1` writes it there.
+//! The sources are searched for string literals in these places: in any `impl` block of a type that
+//! implements `Error` or has a name such as `SizeError` or `Refusal`; in the arguments of calls
+//! that make errors, such as `Err(...)` and `Failure::input(...)`; and in functions that return an
+//! error as text. This test fails if a sentence is not in the file; `UPDATE_GOLDEN=1` adds it.
 use crate::rust_source::{Literal, RustSource};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{read_dir, read_to_string, write};
@@ -34,9 +34,9 @@ const CALLS: [&str; 22] = [
     "mistake",
     "reject",
 ];
-/// Ends of the names of types that are errors.
+/// Suffixes of the names of error types.
 const TYPES: [&str; 6] = ["Error", "Failure", "Refusal", "Fault", "Mistake", "Obstacle"];
-/// Parts of the names of functions that return an error as text.
+/// Parts of names of functions that return an error as text.
 const FUNCTIONS: [&str; 6] = ["refus", "mistake", "error", "fault", "why", "reason"];
 const HEADER: &str = "\
 # Every sentence of an error that the program can print, by crate and by type or file. Values are in {braces}.
@@ -47,7 +47,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// The sources of each crate that the program consists of.
+/// The sources of each crate of the program.
 fn sources() -> BTreeMap<String, Vec<RustSource>> {
     let (root, mut found) = (root(), BTreeMap::new());
     for folder in ["core", "shell"] {
@@ -81,7 +81,7 @@ fn rust_files(folder: &Path, name: &Path, to: &mut Vec<RustSource>) {
     }
 }
 
-/// The types that implement `Error`, and those with the name of one.
+/// Types that implement `Error` or are named like one.
 fn error_types(all: &BTreeMap<String, Vec<RustSource>>) -> BTreeSet<String> {
     let mut types = BTreeSet::new();
     for file in all.values().flatten() {
@@ -94,7 +94,7 @@ fn error_types(all: &BTreeMap<String, Vec<RustSource>>) -> BTreeSet<String> {
     types
 }
 
-/// What a sentence belongs to: a type or a file. `None` if it is not of an error.
+/// The type or file that a sentence belongs to. `None` if it is not part of an error.
 fn owner(file: &RustSource, literal: &Literal, types: &BTreeSet<String>) -> Option<String> {
     let words = literal.text.split_whitespace().count();
     let is_sentence =

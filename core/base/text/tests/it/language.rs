@@ -1,9 +1,9 @@
-//! A lint of the language: reports the phrases of `docs/language/phrases.txt` and overlong lines in the documentation,
-//! in comments and in string literals.
+//! Language lint: reports phrases of `docs/language/phrases.txt` and overlong lines in the
+//! documentation, in comments and in string literals.
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 
-/// Columns of prose and of comments.
+/// Maximum width of prose and comments.
 const MAX_COLUMNS: usize = 100;
 /// Folders and files that are searched.
 const ROOTS: [&str; 15] = [
@@ -23,10 +23,10 @@ const ROOTS: [&str; 15] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
 ];
-/// Folders with built or foreign content, and this file, which quotes phrases.
-const SKIPPED: [&str; 5] = ["target", "node_modules", "dist", "corpus", "language.rs"];
+/// Folders with generated or third-party content, and this file, which quotes phrases.
+const SKIPPED: [&str; 6] = ["target", "node_modules", "dist", "corpus", "check", "language.rs"];
 
-/// A line of the list of phrases.
+/// A line of the phrase list.
 struct Phrase {
     text: String,
     /// Whether further letters may follow.
@@ -50,7 +50,7 @@ impl Phrase {
             exceptions,
         }
     }
-    /// The offsets of the uses in a text of lower case.
+    /// Offsets of its uses in a lower-case text.
     fn uses<'a>(&'a self, text: &'a str) -> impl Iterator<Item = usize> + 'a {
         text.match_indices(&self.text).map(|(at, _)| at).filter(move |at| {
             let (before, after) = (&text[..*at], &text[at + self.text.len()..]);
@@ -72,10 +72,10 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_' || letter == '\''
 }
 
-/// Prose of a file: what follows line by line belongs together, so that a phrase is found across the end of a line.
+/// Prose of a file. Consecutive lines are joined, so that phrases across line ends are found.
 #[derive(Default)]
 struct Prose {
-    /// In lower case; single blanks between words; inline code removed.
+    /// In lower case, with single spaces between words and without inline code.
     text: String,
     /// The line of each byte.
     lines: Vec<usize>,
@@ -110,7 +110,7 @@ impl Prose {
     }
 }
 
-/// What a file contributes: prose, and lines that are prose alone.
+/// What was extracted from a file: prose, and lines that consist of prose only.
 #[derive(Default)]
 struct Extract {
     comments: Prose,
@@ -132,7 +132,9 @@ impl Extract {
     }
 
     fn check_width(&mut self, number: usize, line: &str) {
-        let is_exempt = line.contains("://") || line.contains("](") || line.contains('|');
+        // Links, tables, and the syntax of a queue discipline cannot be wrapped.
+        let is_syntax = line.starts_with('`') && line.ends_with('`');
+        let is_exempt = is_syntax || line.contains("://") || line.contains("](") || line.contains('|');
         if line.chars().count() > MAX_COLUMNS && !is_exempt {
             self.overlong.push(number);
         }
@@ -156,7 +158,7 @@ impl Extract {
         }
     }
 
-    /// Files with `#` comments. All of it is searched: messages of scripts are prose too.
+    /// Files with `#` comments. All text is searched, since messages of scripts are prose too.
     fn script(&mut self, text: &str) {
         for (number, line) in (1..).zip(text.lines()) {
             self.comments.add(number, line.trim_start().trim_start_matches('#'));
@@ -188,17 +190,24 @@ impl Extract {
         }
     }
 
-    /// One line of code: its literals and the comment at its end. Gives what is still open at the end of the line.
+    /// Extracts the literals and the trailing comment of a line. Returns what is open at its end.
     fn code(&mut self, number: usize, line: &str, open: Option<Open>, quotes: &[char]) -> Option<Open> {
         let (mut open, mut rest) = (open, line);
         loop {
             if let Some(inside) = open {
                 let Some((content, after)) = inside.split(rest) else {
-                    self.strings.add(number, rest.trim_start().trim_end_matches('\\'));
+                    // Literals of several lines are code of another language in TypeScript.
+                    if quotes.len() == 1 {
+                        let text = rest.trim_start().trim_end_matches('\\');
+                        self.strings.add(number, &without_values(text));
+                    }
                     return Some(inside);
                 };
-                self.strings.add(number, &content.replace("\\n", " "));
-                self.strings.push(number, " \n ");
+                // A literal of one word is a name or a key.
+                if content.contains(' ') {
+                    self.strings.add(number, &without_values(&content.replace("\\n", " ")));
+                    self.strings.push(number, " \n ");
+                }
                 (open, rest) = (None, after);
                 continue;
             }
@@ -213,6 +222,21 @@ impl Extract {
             }
         }
     }
+}
+
+/// The text of a literal without the values in it: `{name}`, `${expression}`.
+fn without_values(text: &str) -> String {
+    let mut depth = 0_usize;
+    let mut outside = String::new();
+    for letter in text.chars() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            letter if depth == 0 => outside.push(letter),
+            _ => {}
+        }
+    }
+    outside
 }
 
 /// A literal or comment that has begun.
@@ -248,7 +272,7 @@ enum Token {
     Skip(usize),
 }
 
-/// The first token of `rest` that matters, and where it is.
+/// The first relevant token of `rest`, and its offset.
 fn next_token(rest: &str, quotes: &[char]) -> Option<(usize, Token)> {
     let is_rust = quotes.len() == 1;
     rest.char_indices().find_map(|(at, letter)| {
@@ -298,7 +322,7 @@ fn phrases() -> Vec<Phrase> {
     lines.map(Phrase::parse).collect()
 }
 
-/// The complaints about a file, by line.
+/// The findings in a file, by line.
 fn complaints(name: &str, extract: &Extract, phrases: &[Phrase]) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for prose in [&extract.comments, &extract.strings] {
@@ -323,7 +347,7 @@ fn no_text_has_a_phrase_of_the_list_or_an_overlong_line() {
     assert!(all.len() > 500, "{} files", all.len());
     let mut found = Vec::new();
     for path in &all {
-        // Pictures and captures are not text.
+        // Images and captures are not text.
         let Ok(text) = read_to_string(path) else { continue };
         let name = path.strip_prefix(&root).unwrap().display().to_string();
         found.extend(complaints(&name, &Extract::of(path, &text), &phrases));

@@ -1,4 +1,4 @@
-//! Integration tests of `fathom-text`, and the lint of the language of the whole project.
+//! Integration tests of `fathom-text`, and the language lint of the whole project.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod errors;
 mod language;

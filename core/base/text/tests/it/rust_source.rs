@@ -1,13 +1,13 @@
-//! A reader of Rust sources that is enough to find string literals, and what they stand in.
+//! Reads Rust sources well enough to find string literals and what contains them.
 use std::ops::Range;
 
 /// A string literal.
 pub(crate) struct Literal {
-    /// Where its opening quote is.
+    /// Offset of its opening quote.
     pub(crate) start: usize,
-    /// Where the code after it begins.
+    /// Offset of the code after it.
     end: usize,
-    /// Its text, without escapes of line ends.
+    /// Its text, with escaped line ends removed.
     pub(crate) text: String,
 }
 
@@ -15,7 +15,7 @@ pub(crate) struct Literal {
 pub(crate) struct Impl {
     /// The last segment of the type's path.
     pub(crate) of: String,
-    /// The trait, or an empty text.
+    /// The trait, or an empty string.
     of_trait: String,
     pub(crate) range: Range<usize>,
 }
@@ -29,7 +29,7 @@ impl Impl {
 /// A function with a body.
 pub(crate) struct Function {
     pub(crate) name: String,
-    /// What it returns, without blanks at line ends.
+    /// Its return type, without spaces at line ends.
     pub(crate) returns: String,
     pub(crate) range: Range<usize>,
 }
@@ -38,7 +38,8 @@ pub(crate) struct Function {
 pub(crate) struct RustSource {
     /// Its path in `src`.
     pub(crate) name: String,
-    /// The text, with blanks in place of comments, literals and tests; each byte is where it was.
+    /// The text with spaces in place of comments, literals and tests, so that offsets are
+    /// unchanged.
     code: String,
     pub(crate) literals: Vec<Literal>,
     pub(crate) impls: Vec<Impl>,
@@ -72,7 +73,7 @@ impl RustSource {
                     let from = before.rfind(|c: char| !is_word(c) && c != ':').map_or(0, |end| end + 1);
                     calls.push(before[from..].to_owned());
                 }
-                // A block of statements ends the search, unless it is a closure or a match within a call.
+                // A block of statements ends the search, except a closure or match within a call.
                 '{' if self.code[..index].trim_end().ends_with("->") => break,
                 ';' if depth == 0 => break,
                 _ => {}
@@ -193,7 +194,7 @@ fn quoted(rest: &str) -> usize {
     rest.len()
 }
 
-/// The length of a character literal, if one begins here; a lifetime is none.
+/// The length of a character literal, if one begins here. A lifetime is not one.
 fn character(rest: &str) -> Option<usize> {
     let inside = rest.strip_prefix('\'')?;
     let end = if inside.starts_with('\\') {

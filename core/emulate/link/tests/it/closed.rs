@@ -61,7 +61,7 @@ fn opportunities_carry_their_bytes_to_the_byte() {
 }
 
 #[test]
-fn a_packet_that_comes_in_an_outage_waits_for_its_end() {
+fn a_packet_that_arrives_in_an_outage_waits_for_its_end() {
     let steps =
         [(Duration::ZERO, "20mbit"), (Duration::from_secs(60), "0bit"), (Duration::from_secs(776), "20mbit")];
     let steps = steps.map(|(time, rate)| (time, rate.parse::<Rate>().unwrap()));
@@ -108,7 +108,7 @@ fn goodput(kind: &str, ways: &[Direction], seconds: u64) -> PerDirection<f64> {
 }
 
 #[test]
-fn without_others_802_11_carries_a_packet_each_cycle() {
+fn without_other_stations_802_11_sends_once_per_cycle() {
     // DIFS 34 and on average 7.5 slots of 9 us before each exchange: Mbit/s by hand.
     let table = [
         ("wifi 300mbit aggregate 1", 12_000.0 / (101.5 + 128.0)),
@@ -145,7 +145,7 @@ fn bianchi(n: f64, busy: f64) -> f64 {
 }
 
 #[test]
-fn with_others_802_11_carries_what_bianchi_says_and_each_its_share() {
+fn with_other_stations_802_11_matches_bianchi_and_shares_fairly() {
     for others in [1_u64, 2, 4, 9] {
         // Each of ten stations sends about 420 packets per second. In 40 s shares deviate by 3 %.
         let seconds = 25 * (others + 1);
@@ -178,7 +178,7 @@ fn an_mpdu_is_lost_after_seven_attempts() {
 }
 
 #[test]
-fn repetitions_take_their_share_of_the_intervals() {
+fn harq_repetitions_use_their_share_of_the_intervals() {
     // 1000 bytes per millisecond, of which one fifth is repeated.
     let up = saturated(&kind("cellular 1ms harq 20% low 8mbit"), &[Direction::Up], at("60s"), 1).up;
     let rate = up.len() as f64 * 1500.0 / 60_000.0;
@@ -191,7 +191,7 @@ fn in_an_hour(text: &str) -> f64 {
 }
 
 #[test]
-fn a_walk_visits_all_rates_alike_and_outages_take_their_share() {
+fn a_walk_is_uniform_and_outages_reduce_the_rate() {
     // The mean of 1 and 9; an hour has about 100 crossings.
     let walk = in_an_hour("cellular 1ms low 1mbit high 9mbit");
     assert!((walk / 5.0 - 1.0).abs() < 0.1, "{walk} Mbit/s");
@@ -201,7 +201,7 @@ fn a_walk_visits_all_rates_alike_and_outages_take_their_share() {
 }
 
 #[test]
-fn opportunities_are_those_of_the_trace_for_ever() {
+fn opportunities_repeat_forever() {
     // Compares a list of 1000 periods with the arithmetic, from any time on.
     let times = vec![0, 1, 1, 4, 7, 7];
     let all: Vec<u64> =

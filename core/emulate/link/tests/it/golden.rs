@@ -73,7 +73,7 @@ fn run(path: &Path) {
 }
 
 #[test]
-fn time_lines_written_by_hand() {
+fn handwritten_timelines() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../golden/link");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();

@@ -15,7 +15,7 @@ fn impaired(loss: f64, duplicate: f64, reorder: f64) -> BottleneckParams {
 }
 
 #[test]
-fn what_arrives_comes_out_or_is_accounted_for() {
+fn every_packet_leaves_or_is_accounted_for() {
     for seed in 0..50 {
         let mut rng = Rng::stream(seed, "arrivals");
         let mut line = Bottleneck::new(&impaired(0.1, 0.1, 0.1), seed);
@@ -64,7 +64,7 @@ fn a_packet_held_back_is_overtaken() {
 }
 
 #[test]
-fn all_twice_and_none_at_all() {
+fn ratios_of_one_affect_every_packet() {
     let both = |params: &BottleneckParams| {
         let (mut line, mut log) = (Bottleneck::new(params, 7), Log::default());
         line.arrive(packet(1, 1500), at("0ms"), &mut log);

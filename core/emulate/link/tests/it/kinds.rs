@@ -172,7 +172,7 @@ fn a_late_host_sees_the_same_line() {
 
 /// `next_exit` is a bound: nothing leaves before it, and a host that wakes only then is never late.
 #[test]
-fn a_host_that_wakes_for_exits_only_is_in_time() {
+fn a_host_that_wakes_only_for_exits_is_never_late() {
     for text in KINDS {
         for seed in 0..6 {
             let (first, second) = hops(text);
@@ -197,7 +197,7 @@ fn a_host_that_wakes_for_exits_only_is_in_time() {
 
 /// Every packet leaves, is dropped or is lost; none leaves before it arrived or out of order.
 #[test]
-fn conservation_order_and_no_time_travel() {
+fn packets_are_conserved_in_order_and_causal() {
     for text in KINDS {
         for seed in 0..6 {
             let mut both = kind(text);
@@ -229,7 +229,7 @@ fn conservation_order_and_no_time_travel() {
 }
 
 #[test]
-fn bursts_of_loss_are_as_long_and_as_frequent_as_asked() {
+fn loss_bursts_have_the_configured_length_and_frequency() {
     // 1 / 0.25 packets long, 0.01 / 0.26 of the time; about 2,500 bursts: 10 % is five deviations.
     let burst = BurstParams { enter: Ratio(0.01), leave: Ratio(0.25), loss: Ratio(1.0) };
     let params = ImpairmentParams { burst: Some(burst), ..ImpairmentParams::default() };

@@ -84,7 +84,7 @@ fn answers_to_the_server_go_up() {
 }
 
 #[test]
-fn what_is_inside_comes_before_what_enters_at_the_same_time() {
+fn events_inside_come_before_simultaneous_arrivals() {
     let (mut line, mut routers) = (line(), Routers::default());
     line.enter(Direction::Up, TestPacket { ttl: 3, ..packet(1, 1500) }, at("0ms"));
     // At 17 ms the answer to 1 and this packet reach the queue of the last link.
@@ -102,7 +102,7 @@ fn a_router_may_say_nothing() {
 }
 
 #[test]
-fn without_hops_user_and_server_are_one() {
+fn without_hops_user_and_server_are_directly_connected() {
     let mut line = Line::<TestPacket>::new([] as [HopParams<'_>; 0], 1);
     line.enter(Direction::Up, packet(1, 1500), at("1ms"));
     line.enter(Direction::Down, packet(2, 1500), at("2ms"));
@@ -176,7 +176,7 @@ fn a_late_host_sees_the_same_line() {
 }
 
 #[test]
-fn what_is_taken_at_once_comes_out_as_if_it_had_entered() {
+fn take_gives_the_same_result_as_enter() {
     for seed in 0..20 {
         let (out, routers) = run(seed, |_| true);
         for often in [0.02, 1.0] {
@@ -193,7 +193,7 @@ fn what_is_taken_at_once_comes_out_as_if_it_had_entered() {
 }
 
 #[test]
-fn a_host_that_wakes_for_exits_only_hands_on_each_packet_in_time() {
+fn a_host_that_wakes_only_for_exits_is_never_late() {
     for seed in 0..20 {
         let (mut line, mut routers, mut rng) = (line(), Routers::default(), Rng::new(seed));
         let (mut now, mut out, mut wakes) = (Time::ZERO, 0, 0);
@@ -251,7 +251,7 @@ fn cross_traffic_takes_a_part_of_the_line() {
 }
 
 #[test]
-fn what_joins_while_something_is_due_waits_for_it() {
+fn joining_packets_wait_for_events_that_are_due() {
     let (mut line, mut exits) = (line(), Exits(vec![(2, 1)]));
     line.enter(Direction::Up, packet(1, 1500), at("0ms"));
     let join = LinePosition { hop: 0, direction: Direction::Up };

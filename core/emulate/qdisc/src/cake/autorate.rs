@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_silence_is_no_more_than_a_second() {
+    fn a_long_pause_counts_as_one_second() {
         let mut estimator = Estimator::new(None);
         estimator.arrived(Bytes(1000), Time::ZERO);
         estimator.arrived(Bytes(1000), Time::ZERO + Duration::from_secs(100));

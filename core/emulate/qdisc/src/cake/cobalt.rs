@@ -38,7 +38,7 @@ pub(super) struct Signal {
 /// A queue whose count is 0 stays above target for an interval before its first signal, as the
 /// comments in Linux 6.12 say. The code of Linux ([`Variant::Linux`]) signals on the next packet in
 /// two cases: if the queue never signaled, because its inverse root is 0 then; and after an idle
-/// interval, whose end it takes for the end of an interval above target.
+/// interval, whose end it treats as the end of an interval above target.
 #[derive(Clone, Debug)]
 pub(super) struct Cobalt {
     /// Signals since signaling began, minus those forgotten since.
@@ -173,7 +173,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn the_inverse_root_is_exact_up_to_15_and_good_beyond_in_either_direction() {
+    fn the_inverse_root_is_exact_up_to_15_and_accurate_above() {
         let mut cobalt = Cobalt::new(Variant::Rfc);
         let mut error_at = |count: u32| {
             cobalt.count_to(count, Duration::ZERO);
@@ -190,7 +190,7 @@ mod tests {
 
     /// In Linux 6.12 the initial inverse root is 0, so the first interval has zero length.
     #[test]
-    fn the_first_signal_comes_after_an_interval_or_with_linux_at_once() {
+    fn the_first_signal_comes_after_an_interval_but_in_linux_immediately() {
         let (interval, at) = (Duration::from_millis(100), |ms| Time::ZERO + Duration::from_millis(ms));
         for (variant, first) in [(Variant::Rfc, 106), (Variant::Linux, 7)] {
             let mut cobalt = Cobalt::new(variant);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn blue_goes_up_on_overflow_and_down_on_empty_once_a_target() {
+    fn blue_changes_at_most_once_per_target() {
         let params = CobaltParams {
             target: Duration::from_millis(5),
             interval: Duration::from_millis(100),

@@ -82,7 +82,7 @@ mod tests {
     /// "Piece of CAKE" figure 1. In a plain hash, flow n + 1 collides with 1 - (1 - 1/1024)^n. A
     /// set is full with the Poisson probability of eight or more at a mean of n / 128.
     #[test]
-    fn eight_ways_have_next_to_no_collisions_up_to_half_load() {
+    fn eight_ways_have_hardly_any_collisions_up_to_half_load() {
         for (flows, at_most) in [(64, 0.0001), (128, 0.0001), (256, 0.001), (512, 0.02)] {
             let (got, plain) = (eight_ways(flows), plain(flows));
             assert!(got <= at_most, "{flows} flows: {got} with eight ways, {plain} with a plain hash");
@@ -105,7 +105,7 @@ mod tests {
         }
         assert_eq!(tags.find(key(3), |place| used[place]), Found { place: 18, how: How::Kept });
         assert_eq!(tags.find(key(9), |place| used[place]), Found { place: 16, how: How::Shared });
-        // The ninth key owns the first place now, so the first key finds no place of its own.
+        // The ninth key owns the first place now, so the first key must share a place.
         assert_eq!(tags.find(key(1), |place| used[place]), Found { place: 16, how: How::Shared });
         used[20] = false;
         // An unused place still belongs to its old key if that key returns first.

@@ -79,7 +79,7 @@ mod tests {
     use fathom_units::Rng;
 
     #[test]
-    fn it_is_the_longest_that_a_search_finds() {
+    fn it_agrees_with_a_linear_search() {
         for seed in 0..20 {
             let (mut rng, mut longest, mut bytes) = (Rng::new(seed), Longest::new(50), [0_u64; 50]);
             for step in 0..2000 {

@@ -57,7 +57,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn flows_leave_from_anywhere_and_come_last() {
+    fn flows_can_be_removed_anywhere_and_are_added_last() {
         let mut rings = Rings::new();
         (0..4).for_each(|flow| rings.move_to(List::New, flow));
         rings.move_to(List::Decaying, 2);

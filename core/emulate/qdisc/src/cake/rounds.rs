@@ -55,10 +55,10 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn flows_come_in_their_rounds_in_the_order_in_which_they_were_put_there() {
+    fn flows_are_served_by_round_and_then_by_insertion() {
         let mut rounds = Rounds::default();
         [(7, 1), (5, 3), (9, 1)].into_iter().for_each(|(flow, after)| rounds.join(flow, after));
-        // 7 and 9 alternate. 5 is due in the fourth round and first in it, as it was queued first.
+        // 7 and 9 alternate. 5 is due in the fourth round, where it is first by insertion.
         let order: Vec<_> = core::iter::from_fn(|| {
             let first = rounds.first();
             rounds.delay_first(if first == Some(5) { 3 } else { 1 });

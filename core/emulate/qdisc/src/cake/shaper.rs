@@ -2,7 +2,7 @@
 use core::cmp::{max, min};
 use fathom_units::{Bytes, Duration, Rate, Time};
 
-/// At a lower rate, a packet takes a minute and a correction even longer. Source: `sch_cake`.
+/// Minimum rate: at less, a packet takes up to a minute. Source: `sch_cake`.
 const MIN_BYTES_PER_SECOND: u64 = 64;
 /// Fractional bits of a nanosecond: the truncation error is below 10^-7 at 1 Tbit/s.
 const FRACTION_BITS: u32 = 32;

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn from_a_tenth_on_a_step_up_is_2_percent_at_most() {
+    fn above_ten_percent_a_step_is_at_most_two_percent() {
         let params = PieControlParams::default();
         assert_near(at(0.1, 215, 15).step(&params), 0.02);
         assert_near(at(0.0999, 215, 15).step(&params), (0.125 * 0.2 + 1.25 * 0.2) / 2.0);

@@ -24,7 +24,7 @@ impl DrainMeter {
     }
 
     /// Records a departure that leaves `backlog`. Returns the length of a completed measurement, or
-    /// 0. In Linux it starts with a departure that counts, and the next starts where it ends.
+    /// 0. In Linux the departure that starts a measurement counts, and the next starts at its end.
     pub(super) fn on_dequeue(&mut self, variant: Variant, len: Bytes, backlog: Bytes, now: Time) -> Duration {
         let may_start = backlog >= THRESHOLD;
         if may_start && variant == Variant::Linux {

@@ -141,7 +141,7 @@ fn triple_isolation_looks_at_the_host_with_more_flows() {
 /// More flows than queues come and go, so that queues are shared and change owners. Counting a
 /// host's bulk flow twice or never removing it (as in Linux before 6.12) would make shares wrong.
 #[test]
-fn hosts_are_counted_right_through_collisions() {
+fn host_counts_survive_collisions() {
     for seed in 0..5 {
         let (mut queue, mut rng) = (Saturated::new("cake bandwidth 1gbit besteffort", &[]), Rng::new(seed));
         for _ in 0..40_000 {
@@ -258,7 +258,7 @@ fn on_ingress_drops_are_charged_up_to_a_third() {
 
 /// Packets arrive at 10 Mbit/s in pairs. The shaper rate becomes 15/16 of that.
 #[test]
-fn autorate_finds_the_rate_of_what_arrives() {
+fn autorate_finds_the_arrival_rate() {
     for start in ["unlimited", "bandwidth 2mbit", "bandwidth 11mbit"] {
         let (mut queue, mut drops) = (build(&format!("cake autorate-ingress {start}")), Drops::default());
         let (mut now, mut sent) = (Time::ZERO, 0);
@@ -277,7 +277,7 @@ fn autorate_finds_the_rate_of_what_arrives() {
 /// 300 ms of packets at 10 Mbit/s without a dequeue. The rate is set at about 250 ms, and only the
 /// time since then counts: 50 ms at 9.4 Mbit/s are 39 packets.
 #[test]
-fn a_rate_that_is_found_does_not_apply_to_the_past() {
+fn an_estimated_rate_does_not_apply_to_the_past() {
     let (mut queue, mut drops) = (build("cake autorate-ingress besteffort"), Drops::default());
     let mut now = Time::ZERO;
     for number in 0..248 {

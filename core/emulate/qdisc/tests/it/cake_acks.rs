@@ -41,8 +41,8 @@ fn receiver(seed: u64, count: usize) -> Vec<PureAck> {
                 }
             }
             let mut sack = [(0, 0); 4];
-            let told = duplicate.into_iter().chain(blocks.iter().copied()).take(3);
-            sack.iter_mut().zip(told).for_each(|(place, block)| *place = block);
+            let reported = duplicate.into_iter().chain(blocks.iter().copied()).take(3);
+            sack.iter_mut().zip(reported).for_each(|(place, block)| *place = block);
             let timestamp = timestamps.then_some(clock);
             PureAck { connection: 1, ack, ecn_flags: flags, sack, timestamp, other_options: rng.chance(0.01) }
         })
@@ -104,8 +104,9 @@ fn ack_filtering_preserves_what_the_sender_learns() {
                     (after[0].ack.wrapping_sub(ack.ack) as i32) >= 0,
                     "{place}: {lost} acknowledged more"
                 );
-                let told = |block| after.iter().any(|later| blocks(later).any(|other| lies_in(block, other)));
-                assert!(blocks(ack).all(told), "{place}: the blocks of {lost} were lost");
+                let is_reported =
+                    |block| after.iter().any(|later| blocks(later).any(|other| lies_in(block, other)));
+                assert!(blocks(ack).all(is_reported), "{place}: the blocks of {lost} were lost");
                 let is_duplicate = |(start, _): (u32, u32)| (start.wrapping_sub(ack.ack) as i32) < 0;
                 assert!(!blocks(ack).any(is_duplicate), "{place}: a duplicate SACK, {lost}, was lost");
             }
@@ -116,7 +117,7 @@ fn ack_filtering_preserves_what_the_sender_learns() {
 }
 
 #[test]
-fn without_the_word_nothing_is_filtered() {
+fn without_the_keyword_nothing_is_filtered() {
     let acks = receiver(1, 400);
     assert_eq!(filtered("cake besteffort", &acks, 1).len(), 400);
 }

@@ -42,9 +42,9 @@ fn signal_share(queue: &mut AnyQdisc<TestPacket>, backlog: u64, arrivals: u32) -
     f64::from(signals) / f64::from(arrivals)
 }
 
-/// At an average in the middle p_b = 0.05. The paper's p_b / (1 - count p_b) gives gaps of 1 to 1 /
-/// p_b - 1 packets, all equally likely: mean 1 / (2 p_b), share 2 p_b. Linux's random number gives
-/// gaps of 1 to 1 / p_b: share 2 / (1 / p_b + 1). Independent drops would give p_b.
+/// At an average halfway to `max`, p_b = 0.05. The paper's p_b / (1 - count p_b) gives gaps of 1 to
+/// 1 / p_b - 1 packets, all equally likely: mean 1 / (2 p_b), share 2 p_b. Linux's random number
+/// gives gaps of 1 to 1 / p_b: share 2 / (1 / p_b + 1). Independent drops would give p_b.
 #[test]
 fn reds_share_of_drops_at_a_fixed_average() {
     let words = "limit 1000000b min 10000b max 30000b avpkt 1000b burst 20 probability 0.1";

@@ -115,7 +115,7 @@ impl Sink<Salted> for Nothing {
 
 /// Rehashing separates flows that shared a slot, and does not reorder the packets of a flow.
 #[test]
-fn sfq_hashes_anew_and_keeps_order() {
+fn sfq_rehashes_and_keeps_order() {
     let mut queue: AnyQdisc<Salted> = "sfq divisor 2 perturb 1s".parse::<Spec>().unwrap().build(1);
     let (mut last, mut together) = ([0; 2], 0);
     let mut take_four = |from: &mut AnyQdisc<Salted>, now| -> Vec<u64> {

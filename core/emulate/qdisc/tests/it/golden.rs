@@ -75,8 +75,8 @@ fn act(queue: &mut AnyQdisc<TestPacket>, action: &str, now: Time) -> String {
         "next" => vec![queue.next_ready(now).map_or("never".into(), |next| next.to_string())],
         other => panic!("unknown action {other}"),
     };
-    let told: Vec<String> = results.into_iter().filter(|result| result != "-").collect();
-    if told.is_empty() { "-".to_string() } else { told.join(", ") }
+    let events: Vec<String> = results.into_iter().filter(|result| result != "-").collect();
+    if events.is_empty() { "-".to_string() } else { events.join(", ") }
 }
 
 fn run(path: &Path) {
@@ -100,7 +100,7 @@ fn run(path: &Path) {
 }
 
 #[test]
-fn time_lines_written_by_hand() {
+fn handwritten_timelines() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../golden/qdisc");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();

@@ -147,7 +147,7 @@ fn rates(bytes: &[u64]) -> Vec<f64> {
 }
 
 #[test]
-fn leaves_of_one_class_share_as_a_fluid() {
+fn leaves_of_one_class_match_the_fluid_model() {
     for seed in 0..40 {
         let tree = Tree::flat(&mut Rng::new(seed));
         for (index, (got, expected)) in rates(&tree.run()).iter().zip(&tree.fluid()).enumerate() {
@@ -164,7 +164,7 @@ fn leaves_of_one_class_share_as_a_fluid() {
 /// ends too, in Linux as here. But no class gets less than its rate or more than its ceil, and no
 /// rate stays unused that a class may use.
 #[test]
-fn deeper_trees_keep_rates_and_ceils_and_leave_nothing() {
+fn deeper_trees_keep_rates_and_ceils_and_waste_nothing() {
     for seed in 0..40 {
         let tree = Tree::deep(&mut Rng::new(seed));
         let (shares, fluid) = (rates(&tree.run()), tree.fluid());

@@ -59,7 +59,7 @@ fn an_empty_queue_ends_the_time_above_target() {
 /// The listing of 2012 resumed dropping at count - 2, RFC 8289 at the number of drops of the last
 /// phase: after counts 1, 2, 3 at 1 and at 2, which has a gap of 70.7 ms instead of 100.
 #[test]
-fn dropping_is_taken_up_again_at_the_drops_of_the_last_time() {
+fn dropping_resumes_at_the_count_of_the_last_phase() {
     let mut queue = standing("codel", Ecn::NotEct);
     let drops = [10.0, 110.0, 210.0, 281.0].map(|at| dequeue(&mut queue, ms(at)).matches("drop").count());
     assert_eq!(drops, [0, 1, 1, 1]);
@@ -88,7 +88,7 @@ fn pie_spreads_its_drops() {
     let gaps: Vec<u32> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert_eq!(gaps.iter().min(), Some(&11));
     assert!(gaps.iter().all(|gap| *gap <= 105), "{gaps:?}");
-    // 10 packets without a drop, then random with p, but for the upper bound: 10 + 1 / p.
+    // 10 packets without a drop, then random with p, except for the upper bound: 10 + 1 / p.
     let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
     assert!((mean / (10.0 + 1.0 / 0.0814) - 1.0).abs() < 0.04, "{mean}");
 }
@@ -125,7 +125,7 @@ fn an_emptied_new_flow_stays_sparse_if_there_are_no_old_flows() {
 
 /// Linux uses the backlog of all flows to detect a standing queue, RFC 8290 that of the flow.
 #[test]
-fn the_last_packet_of_a_flow_goes_although_others_have_backlog() {
+fn the_last_packet_of_a_flow_is_sent_despite_other_backlog() {
     let mut queue = build("fq_codel noecn");
     (1..=20).for_each(|n| {
         enqueue(&mut queue, packet(format!("b{n}"), 2, 1514), ms(0.0));

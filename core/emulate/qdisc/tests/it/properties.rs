@@ -59,7 +59,7 @@ fn sum(counts: &[Count]) -> Count {
 }
 
 #[test]
-fn what_went_in_came_out_or_was_dropped_or_is_held() {
+fn packets_are_conserved() {
     for_all(|spec, queue, step| {
         let (stats, held) = (*queue.stats(), queue.backlog());
         let held = Count { packets: held.packets, bytes: held.bytes };

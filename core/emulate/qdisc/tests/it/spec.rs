@@ -8,7 +8,7 @@ fn parse(text: &str) -> Spec {
 }
 
 #[test]
-fn texts_and_what_is_written_back() {
+fn texts_and_their_canonical_form() {
     let table = [
         ("fifo limit 375000b", "fifo limit 375000b"),
         ("fifo limit 64kb", "fifo limit 65536b"),
@@ -79,7 +79,7 @@ fn an_unknown_name_lists_the_known_names() {
 }
 
 #[test]
-fn refusals_name_the_word_and_what_is_known() {
+fn errors_name_the_parameter_and_the_valid_values() {
     let table = [
         ("fifo", "fifo requires a limit (such as \"fifo limit 256p\" or \"fifo limit 64kb\")"),
         ("fifo limit", "\"limit\" needs a value"),
@@ -137,7 +137,7 @@ fn refusals_name_the_word_and_what_is_known() {
 }
 
 #[test]
-fn what_is_written_reads_back_the_same() {
+fn display_round_trips() {
     for text in SPECS {
         let spec = parse(text);
         assert_eq!(parse(&spec.to_string()), spec, "{text}");

@@ -53,7 +53,7 @@ const TEXTS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn texts_and_what_is_written_back() {
+fn texts_and_their_canonical_form() {
     for (text, written) in TEXTS {
         let spec: Spec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(spec.to_string(), *written, "{text}");
@@ -132,7 +132,7 @@ const REFUSALS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn refusals_name_the_word() {
+fn errors_name_the_parameter() {
     for (text, refusal) in REFUSALS {
         let error = text.parse::<Spec>().expect_err(text);
         assert_eq!(error.to_string(), *refusal, "{text}");
@@ -140,7 +140,7 @@ fn refusals_name_the_word() {
 }
 
 #[test]
-fn disciplines_inside_one_another_have_an_end() {
+fn nesting_is_limited() {
     let nested = |depth: usize| {
         let open = "tbf rate 1mbit burst 2000b { ".repeat(depth);
         format!("{open}fifo limit 1p{}", " }".repeat(depth)).parse::<Spec>()

@@ -55,10 +55,10 @@ impl Oracle for SwitchOracle {
     }
     fn dequeue(&mut self, now: f64) -> Vec<String> {
         let rate = self.rate();
-        let told = |times: &Vec<i128>| times.first().map(|time| time / rate);
-        let first = self.through.iter().filter_map(told).min().filter(|first| *first <= now as i128);
+        let sent_ns = |times: &Vec<i128>| times.first().map(|time| time / rate);
+        let first = self.through.iter().filter_map(sent_ns).min().filter(|first| *first <= now as i128);
         let Some(port) =
-            first.and_then(|first| self.through.iter().position(|times| told(times) == Some(first)))
+            first.and_then(|first| self.through.iter().position(|times| sent_ns(times) == Some(first)))
         else {
             return vec!["empty".into()];
         };
@@ -88,7 +88,7 @@ fn held(sharing: &str, n: u64, memory: u64, len: u64) -> Vec<u64> {
 }
 
 #[test]
-fn ports_that_want_more_share_by_the_closed_form() {
+fn overloaded_ports_share_memory_as_computed() {
     // Choudhury and Hahne: alpha B / (1 + n alpha) each; the last packet crosses the threshold.
     let memory = 1_000_000;
     for alpha in [0.125, 0.5, 1.0, 2.0, 8.0] {
@@ -108,7 +108,7 @@ fn ports_that_want_more_share_by_the_closed_form() {
 }
 
 #[test]
-fn one_port_may_hold_all_or_its_part_or_its_threshold() {
+fn a_single_port_is_limited_by_the_sharing_mode() {
     for (sharing, share) in
         [("shared", 1.0), ("static", 1.0 / 16.0), ("alpha 1", 0.5), ("alpha 8", 8.0 / 9.0)]
     {

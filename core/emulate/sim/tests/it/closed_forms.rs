@@ -12,7 +12,7 @@ fn up_queue(outcome: &Outcome) -> fathom_qdisc::Stats {
 }
 
 #[test]
-fn a_full_ring_of_packets_is_its_packets_over_its_rate() {
+fn delay_of_a_full_packet_ring_is_packets_over_rate() {
     // The last packet in waits for the others and for the one being sent. (packets, Mbit/s)
     for (limit, mbit) in [(256.0, 10.0), (256.0, 20.0), (33.0, 20.0), (1000.0, 100.0)] {
         let up = format!("rate = \"{mbit}mbit\", delay = \"10ms\", queue = \"fifo limit {limit}p\"");
@@ -25,7 +25,7 @@ fn a_full_ring_of_packets_is_its_packets_over_its_rate() {
 }
 
 #[test]
-fn a_full_buffer_of_bytes_is_its_bytes_over_its_rate() {
+fn delay_of_a_full_byte_buffer_is_bytes_over_rate() {
     // A probe waits for the round trip, the buffer (within a packet), and one packet on the wire.
     for (bytes, mbit) in [(375_000.0, 2.5), (375_000.0, 20.0), (1_000_000.0, 100.0)] {
         let up = format!("rate = \"{mbit}mbit\", delay = \"10ms\", queue = \"fifo limit {bytes}b\"");
@@ -40,7 +40,7 @@ fn a_full_buffer_of_bytes_is_its_bytes_over_its_rate() {
 }
 
 #[test]
-fn an_overloaded_queue_of_even_packets_loses_the_difference() {
+fn an_overloaded_queue_of_equal_packets_loses_the_excess() {
     // D/D/1: 12.5 into 10 Mbit/s fills 250 kB in 250,000 x 8 / 2.5 M = 0.8 s, then 20 % are lost.
     let up = "rate = \"10mbit\", delay = \"1ms\", overhead = \"0b\", queue = \"fifo limit 250000b\"";
     let workload = "[[workload]]\nkind = \"cbr\"\nrate = \"12.5mbit\"\n";
@@ -55,7 +55,7 @@ fn an_overloaded_queue_of_even_packets_loses_the_difference() {
 }
 
 #[test]
-fn even_packets_below_the_rate_never_wait() {
+fn equal_packets_below_the_rate_never_wait() {
     let up = "rate = \"10mbit\", delay = \"5ms\", overhead = \"0b\"";
     let workload = "[[workload]]\nkind = \"cbr\"\nrate = \"9mbit\"\n";
     let outcome = run(&plan(up, "delay = \"1ms\"", &format!("{workload}{ALONE}")));
@@ -80,7 +80,7 @@ fn three_sigma((mean, sigma): (f64, f64), theory: f64, max_sigma: f64) {
 }
 
 #[test]
-fn random_arrivals_of_even_size_wait_as_in_m_d_1() {
+fn random_arrivals_of_equal_size_wait_as_in_m_d_1() {
     // 1500 bytes at 12 Mbit/s are 1 ms of service; the wait is rho / (2 mu (1 - rho)).
     for (mbit, load) in [(6.0, 0.5), (9.6, 0.8)] {
         let up = "rate = \"12mbit\", delay = \"0ms\", overhead = \"0b\", queue = \"fifo limit 100000p\"";

@@ -27,7 +27,7 @@ fn delivered(outcome: &Outcome, workload: &str) -> f64 {
 }
 
 #[test]
-fn what_crosses_one_of_two_bottlenecks_takes_its_share_there_alone() {
+fn a_flow_takes_its_share_only_at_the_bottleneck_it_crosses() {
     // In one FIFO all lose alike: 6 + 8 Mbit/s get 6/14 and 8/14 of 10 Mbit/s. `a` has room for
     // all.
     let workloads = [

@@ -107,7 +107,7 @@ fn every_packet_is_accounted_for() {
 
 /// Engine, line and datagrams on any machine. Without TCP, so that TCP changes do not affect it.
 #[test]
-fn a_digest_that_every_machine_must_give() {
+fn the_digest_is_equal_on_every_machine() {
     let workloads = "
 [[workload]]
 kind = \"cbr\"

@@ -11,7 +11,7 @@ fn over(queue: &str, workloads: &str) -> Outcome {
 }
 
 #[test]
-fn a_transfer_takes_its_bytes_over_the_rate_and_the_round_trips() {
+fn a_transfer_takes_its_bytes_divided_by_the_rate_plus_round_trips() {
     // 5 MB of payload at 20 x 1448/1514 Mbit/s take 2.09 s, plus the RTTs of handshake and ramp.
     let workload = "[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\nbytes = \"5000000b\"\n";
     let outcome = over("fifo limit 1000p", workload);
@@ -29,7 +29,7 @@ fn a_transfer_that_does_not_end_in_time_is_censored() {
 }
 
 #[test]
-fn an_own_round_trip_is_added_to_the_lines() {
+fn extra_rtt_is_added_to_the_rtt_of_the_line() {
     let workload = "[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\nflows = 2\nbytes = \"1mb\"\nextra_rtt = [\"0ms\", \"80ms\"]\n";
     let outcome = over("fq_codel", workload);
     let rtt = |flow: u32| number(&outcome.run, &format!("flow_rtt_s flow {flow} min"));
@@ -79,7 +79,7 @@ fn a_call_is_good_on_an_idle_line_and_bad_behind_a_full_buffer() {
 }
 
 #[test]
-fn updates_of_a_game_come_late_behind_a_full_buffer_alone() {
+fn updates_of_a_game_are_late_only_behind_a_full_buffer() {
     let workloads = "[[workload]]\nkind = \"game\"\n[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\n";
     let late = |queue| number(&over(queue, workloads).run, "update_lateness_s down p95");
     assert!(late("fifo limit 1000p") > 0.3, "{}", late("fifo limit 1000p"));
@@ -114,7 +114,7 @@ fn peers_come_and_go() {
 }
 
 #[test]
-fn marks_take_the_place_of_drops_where_both_ends_know_them() {
+fn marks_replace_drops_if_both_ends_support_ecn() {
     let of =
         |ecn: &str| over("fq_codel", &format!("[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\n{ecn}"));
     let (with, without) = (of("ecn = true"), of(""));
@@ -143,7 +143,7 @@ fn an_unknown_congestion_control_is_an_error() {
 }
 
 #[test]
-fn answers_that_begin_at_random_find_room_in_a_short_buffer() {
+fn randomly_spread_senders_fit_into_a_short_buffer() {
     // Forty blocks of 14480 bytes are 400 packets: too many for 100 at once, but not when spread
     // over ten times the 242 ms that they take.
     let lost = |spread: &str| {
@@ -177,7 +177,7 @@ fn paced_windows_queue_as_single_packets() {
 }
 
 #[test]
-fn the_least_timeout_is_what_the_scenario_says() {
+fn the_minimum_timeout_is_that_of_the_scenario() {
     // The last packet of a block is always lost: five of eight find room. Only a timeout or probe
     // repairs it.
     let worst = |min_rto: &str| {
@@ -191,7 +191,7 @@ fn the_least_timeout_is_what_the_scenario_says() {
 }
 
 #[test]
-fn hosts_of_workloads_have_ports_of_a_switch_of_their_own() {
+fn each_host_of_a_workload_has_its_own_switch_port() {
     // A port with 12 of 10 Mbit/s holds half the memory, plus one packet; the other half stays
     // free.
     let cbr = |name: &str, rate: &str, host: u8| {

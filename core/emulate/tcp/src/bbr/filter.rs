@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_maximum_of_the_window() {
+    fn it_is_the_windowed_maximum() {
         let mut rng = fathom_units::Rng::new(7);
         let (mut filter, mut samples, mut round) = (MaxFilter::new(), alloc::vec::Vec::new(), 0);
         for _ in 0..3_000 {

@@ -215,7 +215,7 @@ mod tests {
 
     /// At one packet per ms, the packets that leave before the next burst are not counted.
     #[test]
-    fn what_leaves_before_pacing_lets_more_in_is_not_in_flight() {
+    fn packets_that_leave_before_the_next_burst_are_not_counted() {
         let mut bbr = Bbr::new(&ControlConfig::default());
         bbr.rates.add(0, packet_rate(1, Duration::from_millis(1)));
         bbr.burst = 2;

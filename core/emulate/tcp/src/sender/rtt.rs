@@ -106,9 +106,9 @@ mod tests {
             rtt.add(Duration::from_secs_f64(sample / 1e3), 0, 1);
             rttvar += (f64::abs(srtt - sample) - rttvar) / 4.0;
             srtt += (sample - srtt) / 8.0;
-            let told = (rtt.smoothed().as_millis_f64(), rtt.timeout().as_millis_f64());
-            assert!((told.0 - srtt).abs() < 1e-3, "{told:?}, {srtt}");
-            assert!((told.1 - (srtt + 4.0 * rttvar)).abs() < 1e-3, "{told:?}, {srtt} {rttvar}");
+            let got = (rtt.smoothed().as_millis_f64(), rtt.timeout().as_millis_f64());
+            assert!((got.0 - srtt).abs() < 1e-3, "{got:?}, {srtt}");
+            assert!((got.1 - (srtt + 4.0 * rttvar)).abs() < 1e-3, "{got:?}, {srtt} {rttvar}");
         }
     }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_falling_sample_widens_an_eighth_as_much() {
+    fn a_falling_sample_widens_the_deviation_by_an_eighth() {
         let mut rtt = Rtt::new(Duration::ZERO);
         (0..200).for_each(|round| rtt.add(ms(800), round + 1, round + 1));
         let before = rtt.deviation;
@@ -144,8 +144,8 @@ mod tests {
     }
 
     #[test]
-    fn doubling_ends_at_the_most() {
-        let told = [0, 1, 5, 40].map(|backoff| backed_off(ms(1000), backoff, Duration::from_secs(120)));
-        assert_eq!(told, [1, 2, 32, 120].map(Duration::from_secs));
+    fn backoff_is_limited() {
+        let got = [0, 1, 5, 40].map(|backoff| backed_off(ms(1000), backoff, Duration::from_secs(120)));
+        assert_eq!(got, [1, 2, 32, 120].map(Duration::from_secs));
     }
 }

@@ -32,7 +32,7 @@ fn states(line: &mut Line, until: Time) -> Vec<(Time, BbrMode, u64, u32)> {
 }
 
 #[test]
-fn states_are_those_written_down() {
+fn states_match_the_golden_file() {
     let mut text =
         String::from("# BBR on 10 packets per ms and 40 ms: time, mode, pacing gain in 256ths, cwnd.\n");
     for (at, mode, gain, cwnd) in states(&mut line(1), Time::ZERO + Duration::from_secs(12)) {
@@ -57,7 +57,7 @@ fn startup_fills_the_pipe_and_drain_empties_the_queue() {
 }
 
 #[test]
-fn the_cycle_is_one_up_one_down_and_six_level() {
+fn the_cycle_has_one_probe_one_drain_and_six_cruise_phases() {
     let seen = states(&mut line(3), Time::ZERO + Duration::from_secs(8));
     let cycle: Vec<_> = seen.iter().filter(|state| state.1 == BbrMode::ProbeBw).collect();
     let ups: Vec<usize> = (0..cycle.len() - 3).filter(|at| cycle[*at].2 == 320).collect();
@@ -123,7 +123,7 @@ fn it_leaves_no_standing_queue_and_fills_the_line() {
 
 /// Heavy loss at a constant rate is detected as a policer for 48 rounds; then BBR probes again.
 #[test]
-fn a_policer_s_rate_is_kept_for_48_rounds() {
+fn the_rate_of_a_policer_is_kept_for_48_rounds() {
     let mut rng = fathom_units::Rng::new(11);
     let line = Line::new(Duration::from_micros(100), Duration::from_millis(40));
     let mut line = line.losing(move |_| rng.chance(0.3));
@@ -136,7 +136,7 @@ fn a_policer_s_rate_is_kept_for_48_rounds() {
 
 /// A loss costs only its round, with packet conservation; then the previous window returns.
 #[test]
-fn recovery_conserves_packets_for_a_round_and_gives_the_window_back() {
+fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
     let mut line = line(1);
     line.run(Time::ZERO + Duration::from_secs(3), |_| {});
     let before = line.paths[0].window.cwnd;
@@ -152,7 +152,7 @@ fn recovery_conserves_packets_for_a_round_and_gives_the_window_back() {
 }
 
 #[test]
-fn a_loss_that_was_none_lets_startup_go_on() {
+fn a_spurious_loss_does_not_end_startup() {
     let mut line = line(1);
     line.run(Time::ZERO + Duration::from_millis(300), |_| {});
     let path = &mut line.paths[0];
@@ -166,7 +166,7 @@ fn a_loss_that_was_none_lets_startup_go_on() {
 /// The recorded kernel (Linux 6.12, 20 Mbit/s, 20 ms, any queue): goodput 18.7 Mbit/s; ping median
 /// 23.6, p95 27.7. Its shaper's 1600-byte burst shortens the queue by one packet (0.6 ms).
 #[test]
-fn goodput_and_queue_are_the_kernel_s() {
+fn goodput_and_queue_match_the_kernel() {
     let service = Duration::from_secs_f64(1514.0 * 8.0 / 20e6);
     let mut line = Line::new(service, Duration::from_millis(20));
     line.join(Path::new(ControlKind::Bbr, &ControlConfig::default()));

@@ -50,7 +50,7 @@ fn is_near(ours: Figures, kernel: Figures) -> bool {
 }
 
 #[test]
-fn goodput_rtt_and_drops_are_the_kernel_s() {
+fn goodput_rtt_and_drops_match_the_kernel() {
     use ControlKind::{Bbr, Cubic, Reno};
     let row = |kind, room, goodput, rtt, drops| (kind, room, Figures { goodput, rtt, drops });
     let rows = [
@@ -84,7 +84,7 @@ fn goodput_rtt_and_drops_are_the_kernel_s() {
 /// sqrt(2 (C RTT + K)) / 2 less. Delayed ACKs send packets in pairs, one or two more either way;
 /// below that a sender collects packets for a millisecond before it sends.
 #[test]
-fn dctcp_s_queue_swings_below_its_threshold() {
+fn dctcp_queue_oscillates_below_its_threshold() {
     for (service_ns, rtt_ms, k) in [(121_120_u64, 10_u64, 20_u64), (605_600, 20, 8)] {
         let rtt = Duration::from_millis(rtt_ms);
         let link = Link { marks_from: k, ..Link::new(Duration::from_nanos(service_ns), rtt) };

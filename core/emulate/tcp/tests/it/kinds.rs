@@ -2,7 +2,7 @@
 use fathom_tcp::{AnyControl, ControlConfig, ControlKind};
 
 #[test]
-fn names_are_linux_s_and_read_back() {
+fn names_round_trip() {
     for kind in ControlKind::ALL {
         assert_eq!(kind.to_string().parse::<ControlKind>().unwrap(), *kind);
         assert_eq!(AnyControl::new(*kind, &ControlConfig::default()).kind(), *kind);
@@ -12,8 +12,8 @@ fn names_are_linux_s_and_read_back() {
 #[test]
 fn an_unknown_name_lists_the_known_names() {
     let error = "newreno".parse::<ControlKind>().unwrap_err().to_string();
-    let told = "unknown congestion control \"newreno\" (known: reno cubic bbr dctcp vegas ledbat)";
-    assert_eq!(error, told);
+    let message = "unknown congestion control \"newreno\" (known: reno cubic bbr dctcp vegas ledbat)";
+    assert_eq!(error, message);
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn cubic_follows_the_cubic_function() {
 }
 
 #[test]
-fn cubic_falls_to_seven_tenths_and_gives_way_if_it_falls_again() {
+fn cubic_reduces_to_seven_tenths_with_fast_convergence() {
     let window = |cwnd| fathom_tcp::Window { cwnd, ssthresh: 1, pacing: None };
     let mut cubic = AnyControl::new(ControlKind::Cubic, &ControlConfig::default());
     // 717/1024 of 1000 is 700.2.
@@ -176,7 +176,7 @@ fn ledbat_holds_the_queue_at_its_target() {
 
 /// RFC 6817 section 4.2: a latecomer takes the standing queue for base delay and gets the link.
 #[test]
-fn ledbat_s_latecomer_takes_the_line() {
+fn a_ledbat_latecomer_takes_the_link() {
     let mut line = Line::new(Duration::from_millis(1), Duration::from_millis(50));
     line.join(Path::new(ControlKind::Ledbat, &ControlConfig::default()));
     line.run(seconds(60), |_| {});

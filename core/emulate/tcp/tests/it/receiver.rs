@@ -58,17 +58,17 @@ impl Host {
     }
     /// Receives `first` to `last` in order, `gap` apart. Returns those that were ACKed at once.
     fn run(&mut self, first: u64, last: u64, gap: Duration) -> Vec<u64> {
-        let mut told = Vec::new();
+        let mut acked = Vec::new();
         for packet in first..=last {
             self.now += gap;
-            told.extend(self.receive(packet).map(|_| packet));
+            acked.extend(self.receive(packet).map(|_| packet));
         }
-        told
+        acked
     }
 }
 
 /// Cumulative ACK and SACKs, in packets.
-fn told(ack: Ack) -> (u64, Vec<(u64, u64)>) {
+fn in_packets(ack: Ack) -> (u64, Vec<(u64, u64)>) {
     let packet = |offset: u32| (ack.ack + u64::from(offset)) / MSS;
     let sack = ack.sack.iter().filter(|range| range.start < range.end);
     (ack.ack / MSS, sack.map(|range| (packet(range.start), packet(range.end) - 1)).collect())
@@ -86,7 +86,7 @@ fn the_first_sixteen_are_acknowledged_at_once_then_every_second() {
 /// `tcp_grow_window` ACKs each segment until the window has grown, by two segments of 1460 bytes
 /// each.
 #[test]
-fn each_segment_is_acknowledged_while_more_comes_than_in_any_round_before() {
+fn each_segment_is_acknowledged_in_record_rounds() {
     let mut host = Host::tuning(ms(100), ReceiverConfig { quick_acks: 0, ..Default::default() });
     // From 65535 bytes to 81920: six segments.
     assert_eq!(host.run(0, 9, ms(0)), [0, 1, 2, 3, 4, 5, 7, 9]);
@@ -106,7 +106,7 @@ fn the_end_of_a_batch_is_acknowledged_at_once_unless_there_is_a_gap() {
     let mut host = Host::with_rtt(ms(20), ReceiverConfig::default());
     host.run(0, 15, ms(1));
     let pushed = Data { push: true, ..host.data(16) };
-    assert_eq!(host.receiver.on_data(&pushed, false, host.now).map(told), Some((17, vec![])));
+    assert_eq!(host.receiver.on_data(&pushed, false, host.now).map(in_packets), Some((17, vec![])));
     // The ACKs after the third of a gap are compressed.
     assert_eq!([18, 19, 20].map(|packet| host.receive(packet).is_some()), [true; 3]);
     let beyond = Data { push: true, ..host.data(21) };
@@ -120,7 +120,7 @@ fn a_lone_segment_waits_forty_milliseconds() {
     assert_eq!(host.receive(16), None);
     assert_eq!(host.receiver.next_timer(), Some(host.now + ms(40)));
     assert_eq!(host.receiver.on_timer(host.now + ms(39)), None);
-    assert_eq!(host.receiver.on_timer(host.now + ms(40)).map(told), Some((17, vec![])));
+    assert_eq!(host.receiver.on_timer(host.now + ms(40)).map(in_packets), Some((17, vec![])));
     assert_eq!(host.receiver.next_timer(), None);
 }
 
@@ -173,13 +173,13 @@ fn sack_ranges_are_sent_newest_first() {
         (11, (13, vec![])),
     ];
     for (packet, want) in steps {
-        assert_eq!(host.receive(packet).map(told), Some(want), "packet {packet}");
+        assert_eq!(host.receive(packet).map(in_packets), Some(want), "packet {packet}");
     }
 }
 
 /// Three at once, then one for all that arrive within 1/20 of the RTT and within 1 ms.
 #[test]
-fn acknowledgements_with_a_gap_are_joined() {
+fn acknowledgments_with_a_gap_are_compressed() {
     let mut host = Host::with_rtt(ms(10), ReceiverConfig::default());
     host.run(0, 19, ms(1));
     let step = Duration::from_micros(100);
@@ -187,14 +187,14 @@ fn acknowledgements_with_a_gap_are_joined() {
     // Packet 24 arrived 600 us before the last; the first segment 11 ms after the SYN-ACK.
     let due = host.now.saturating_sub(step * 6) + ms(11) / 20;
     assert_eq!(host.receiver.next_timer(), Some(due));
-    let ack = host.receiver.on_timer(host.now).map(told);
+    let ack = host.receiver.on_timer(host.now).map(in_packets);
     assert_eq!(ack, Some((20, vec![(21, 30)])));
     // The gap is closed, so the ACK is sent at once.
-    assert_eq!(host.receive(20).map(told), Some((31, vec![])));
+    assert_eq!(host.receive(20).map(in_packets), Some((31, vec![])));
 }
 
 #[test]
-fn every_long_gap_is_reported_where_gaps_are_not_joined() {
+fn every_long_gap_is_reported_without_compression() {
     let mut host = Host::new(ReceiverConfig { sack_compression: Duration::ZERO, ..Default::default() });
     assert_eq!(host.run(2, 1_000, Duration::from_micros(1)).len(), 999);
 }

@@ -107,7 +107,7 @@ impl Script {
 
     /// What is sent now.
     fn transmit(&mut self) -> Vec<String> {
-        let (mut new, mut again, mut told) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut new, mut again, mut events) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(Data { seq, .. }) = self.sender.poll_transmit(self.now) {
             let number = (seq / MSS) as usize;
             if number == self.sent.len() {
@@ -119,33 +119,33 @@ impl Script {
             self.sent[number].push(self.now);
         }
         if !again.is_empty() {
-            told.push(format!("resend {}", spans(&again)));
+            events.push(format!("resend {}", spans(&again)));
         }
         if !new.is_empty() {
-            told.push(format!("send {}", spans(&new)));
+            events.push(format!("send {}", spans(&new)));
         }
-        told
+        events
     }
 
     fn pass(&mut self, step: Duration) -> Vec<String> {
         let begin = self.now;
         let until = begin + step;
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         while let Some(at) = self.sender.next_timer().filter(|at| *at < until) {
             self.now = self.now.max(at);
             self.sender.on_timer(self.now);
             let offset = self.now - begin;
-            told.extend(self.transmit().into_iter().map(|what| format!("@{offset} {what}")));
+            events.extend(self.transmit().into_iter().map(|what| format!("@{offset} {what}")));
         }
         self.now = until;
-        told
+        events
     }
 
     fn act(&mut self, action: &str) -> String {
         let mut words: Vec<&str> = action.split_whitespace().collect();
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         if let Some(step) = words.first().and_then(|word| word.strip_prefix('+')) {
-            told = self.pass(step.parse().unwrap());
+            events = self.pass(step.parse().unwrap());
             words.remove(0);
         }
         match words.first() {
@@ -154,9 +154,9 @@ impl Script {
             Some(_) => self.acknowledge(&words),
         }
         if !words.is_empty() {
-            told.extend(self.transmit());
+            events.extend(self.transmit());
         }
-        if told.is_empty() { "-".to_string() } else { told.join(", ") }
+        if events.is_empty() { "-".to_string() } else { events.join(", ") }
     }
 
     fn answer(&self, question: &str) -> String {
@@ -198,7 +198,7 @@ fn run(file: &Path) {
 }
 
 #[test]
-fn repairs_are_those_written_down() {
+fn repairs_match_the_golden_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../golden/tcp");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> =

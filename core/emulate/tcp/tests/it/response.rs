@@ -127,7 +127,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn windows_over_loss_are_the_published_ones() {
+fn windows_over_loss_match_published_values() {
     let mut text = String::from(
         "# Mean window in packets over loss: published and ours.\n\
          # source           | control | loss     | RTT    | p       | published |     ours | ratio\n",

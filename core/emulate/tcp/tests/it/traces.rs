@@ -46,7 +46,7 @@ fn act(path: &mut Path, action: &str) {
     }
 }
 
-fn told(path: &Path, expected: &str) -> String {
+fn observed(path: &Path, expected: &str) -> String {
     let value = |name: &str| match name {
         "cwnd" => path.window.cwnd.to_string(),
         "ssthresh" if path.window.ssthresh == u32::MAX => "-".to_string(),
@@ -74,13 +74,13 @@ fn run(file: &std::path::Path) {
         act(path, action.trim());
         let expected = expected.trim();
         if !expected.is_empty() {
-            assert_eq!(told(path, expected), expected, "{place}");
+            assert_eq!(observed(path, expected), expected, "{place}");
         }
     }
 }
 
 #[test]
-fn windows_are_those_written_down() {
+fn windows_match_the_golden_traces() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../golden/tcp");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> =

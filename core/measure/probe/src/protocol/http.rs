@@ -143,7 +143,6 @@ fn split_head(bytes: &[u8]) -> Option<(&[u8], usize)> {
     })
 }
 
-/// The relevant header fields.
 struct Fields {
     content_length: Option<usize>,
     chunked: bool,

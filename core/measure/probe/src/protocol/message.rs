@@ -31,8 +31,7 @@ pub enum ServerMessage {
         address: IpAddr,
         /// Version of the server program.
         version: String,
-        /// Congestion controls that the server's kernel allows for download flows; the default
-        /// first.
+        /// Congestion controls allowed for download flows; the default first.
         congestion_controls: Vec<String>,
         /// Limits of the session.
         limits: Limits,
@@ -59,8 +58,7 @@ pub enum ServerMessage {
         down_bytes: u64,
         /// UDP probes received for the session.
         udp_received: u64,
-        /// UDP probes with the session's identifier that came from an address other than that of
-        /// its control connection.
+        /// UDP probes of the session from an address other than its control connection's.
         udp_refused: u64,
     },
 }

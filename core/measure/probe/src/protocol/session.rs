@@ -4,8 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// 128 unpredictable bits that identify a session and authorize its use; 32 hexadecimal digits as
-/// text.
+/// 128 unpredictable bits that identify a session and authorize its use; as text 32 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub [u8; 16]);
 

@@ -6,8 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_units::{Duration, Time};
 
-/// After this percentage of a session's duration the next session is opened, so that it takes over
-/// without a gap.
+/// After this percentage of a session's duration the next session is opened.
 const RENEW_AT_PERCENT: u64 = 90;
 
 /// Parameters of keeping a session open.
@@ -23,8 +22,7 @@ pub struct SessionPolicy {
     pub retry_after: Duration,
     /// Minimum time between opening two sessions.
     pub pause: Duration,
-    /// Number of sessions kept open: with 2, late replies to probes of the previous session still
-    /// arrive.
+    /// Number of open sessions: with 2, late replies to the previous session's probes arrive.
     pub sessions: usize,
 }
 
@@ -52,8 +50,7 @@ pub enum KeeperOutput {
     Send(ConnectionId, Vec<u8>),
     /// A session is open and replaces the current one.
     Opened(ConnectionId, Hello),
-    /// Close the connection in any state. The error is the reason; `None` if another session took
-    /// over.
+    /// Close the connection for this reason; `None` if another session took over.
     Close(ConnectionId, Option<SessionError>),
 }
 
@@ -61,9 +58,7 @@ pub enum KeeperOutput {
 #[derive(Clone, Debug)]
 struct Attempt {
     id: ConnectionId,
-    /// `None` while connecting.
     session: Option<Session>,
-    /// Deadline of the connection attempt.
     deadline: Option<Time>,
 }
 
@@ -74,8 +69,7 @@ struct Open {
     renew_at: Time,
 }
 
-/// Keeps a session with one server open: renews it before it ends, and opens a new one when it is
-/// lost.
+/// Keeps a session open: renews it before it ends, and reopens it when it is lost.
 #[derive(Clone, Debug)]
 pub struct SessionKeeper {
     policy: SessionPolicy,
@@ -89,8 +83,7 @@ pub struct SessionKeeper {
 }
 
 impl SessionKeeper {
-    /// Creates the keeper without a session. The first [`SessionKeeper::handle_timeout`] starts to
-    /// open one.
+    /// Creates a keeper; its first [`SessionKeeper::handle_timeout`] starts to open a session.
     pub const fn new(policy: SessionPolicy) -> Self {
         SessionKeeper {
             policy,
@@ -143,8 +136,7 @@ impl SessionKeeper {
             self.begin(now);
         }
     }
-    /// When to call [`SessionKeeper::handle_timeout`]; `None` while the caller controls the timeout
-    /// of a connection attempt.
+    /// When to call [`SessionKeeper::handle_timeout`]; `None` while the caller times connecting.
     pub fn poll_timeout(&self) -> Option<Time> {
         match &self.attempt {
             Some(Attempt { session: Some(session), .. }) => session.poll_timeout(),
@@ -176,7 +168,6 @@ impl SessionKeeper {
             attempt.session = Some(Session::new(self.policy.token.clone(), self.policy.patience, now));
         }
     }
-    /// Abandons the connection attempt.
     fn failed(&mut self, error: SessionError, now: Time) {
         if let Some(attempt) = self.attempt.take() {
             self.output.push_back(KeeperOutput::Close(attempt.id, Some(error.clone())));
@@ -191,7 +182,6 @@ impl SessionKeeper {
             change(session);
         }
     }
-    /// Processes the outputs of the sessions.
     fn take_outputs(&mut self, now: Time) {
         while let Some((id, output)) = self.next_output() {
             match output {

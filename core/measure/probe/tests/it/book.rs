@@ -68,7 +68,7 @@ fn a_probe_that_could_not_be_sent_leaves_no_trace() {
 }
 
 #[test]
-fn what_is_never_lost_is_answered_however_late() {
+fn a_book_without_timeout_accepts_late_replies() {
     let mut book: Book<WallTime> = Book::new(LossPolicy::NEVER);
     let probe = sent(&mut book, 0);
     assert_eq!(book.expire(Time::MAX), None);
@@ -89,7 +89,6 @@ fn a_long_outage_takes_one_entry() {
     assert_eq!(book.reply(&late, second(10_000)).kind, ReplyKind::Duplicate);
 }
 
-/// Outcome of a probe in a book that forgets nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Outstanding,
@@ -99,7 +98,7 @@ enum Fate {
 
 /// Compares the book with a map of every probe ever sent.
 #[test]
-fn the_book_agrees_with_one_that_forgets_nothing() {
+fn the_book_equals_one_with_unlimited_memory() {
     for seed in 0..60 {
         let (mut rng, mut book) = (Rng::new(seed), book(TIMEOUT));
         let mut oracle: BTreeMap<u32, (Probe<WallTime>, Fate)> = BTreeMap::new();

@@ -9,7 +9,7 @@ fn root() -> PathBuf {
 }
 
 #[test]
-fn first_lines_read_and_print_as_in_the_document() {
+fn first_lines_equal_the_specification() {
     let id = "00112233445566778899aabbccddeeff";
     let flow = |direction, cc: Option<&str>| {
         FirstLine::Flow(FlowRequest {
@@ -33,7 +33,7 @@ fn first_lines_read_and_print_as_in_the_document() {
 }
 
 #[test]
-fn first_lines_that_are_none() {
+fn invalid_first_lines_are_rejected() {
     use FirstLineError as E;
     let long = format!("FATHOM/1 CONTROL {}", "x".repeat(240));
     let token = format!("FATHOM/1 CONTROL {}", "x".repeat(129));
@@ -79,7 +79,7 @@ fn answers_to_flows() {
 }
 
 #[test]
-fn control_lines_have_the_form_of_the_document() {
+fn control_lines_equal_the_specification() {
     let line = |m: &ServerMessage| String::from_utf8(m.to_line()).unwrap();
     let hello = ServerMessage::Hello {
         session: SessionId([0xab; 16]),
@@ -113,7 +113,7 @@ fn control_lines_have_the_form_of_the_document() {
 }
 
 #[test]
-fn deep_and_long_json_is_refused_not_followed() {
+fn deep_and_long_json_is_rejected() {
     for text in ["[".repeat(60_000), "{\"report\":".repeat(6_000), "\"".repeat(60_000)] {
         assert!(ClientMessage::parse(text.as_bytes()).is_err());
         assert!(ServerMessage::parse(text.as_bytes()).is_err());
@@ -137,7 +137,7 @@ fn lines_are_bounded() {
 }
 
 #[test]
-fn a_udp_probe_has_the_offsets_of_the_document() {
+fn a_udp_probe_has_the_specified_offsets() {
     let probe = UdpProbe {
         kind: UdpKind::Reply,
         session: SessionId(core::array::from_fn(|i| i as u8)),
@@ -204,7 +204,7 @@ fn secrets_are_compared_whole_and_not_shown() {
 
 /// Valid messages, truncated and with changed bytes.
 #[test]
-fn whatever_arrives_nothing_panics() {
+fn arbitrary_input_does_not_panic() {
     let id = SessionId([7; 16]);
     let forms: Vec<Vec<u8>> = vec![
         format!("FATHOM/1 FLOW {id} 4294967295 down reno\nOK reno\nERR full words\n").into_bytes(),
@@ -242,7 +242,7 @@ fn the_corpus_of_the_fuzz_target_holds() {
 }
 
 #[test]
-fn the_document_names_every_code_and_limit() {
+fn the_specification_lists_every_code_and_limit() {
     let text = std::fs::read_to_string(root().join("docs/protocol.md")).unwrap();
     let codes = ["full", "token", "version", "limit", "malformed", "session", "number"];
     for code in codes {

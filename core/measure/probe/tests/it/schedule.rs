@@ -17,7 +17,7 @@ fn take(schedule: &mut Schedule, now: Time) -> Vec<Due> {
 }
 
 #[test]
-fn thousands_of_targets_never_leave_together() {
+fn thousands_of_targets_are_spread_over_time() {
     for (seed, count) in [(1, 1_000), (2, 1_234), (3, 10_000)] {
         let mut schedule = Schedule::new(seed);
         (0..count).for_each(|n| schedule.add(n, &steady(MS(1_000)), Time::ZERO));
@@ -37,7 +37,7 @@ fn thousands_of_targets_never_leave_together() {
 }
 
 #[test]
-fn slots_stay_where_they_are() {
+fn slots_do_not_drift() {
     let mut schedule = Schedule::new(9);
     schedule.add(0, &steady(MS(100)), at(50));
     let first = schedule.next_slot().unwrap();
@@ -79,7 +79,7 @@ fn after_a_suspend_nothing_is_caught_up() {
 }
 
 #[test]
-fn a_hundred_thousand_that_are_late_are_sorted_once() {
+fn a_hundred_thousand_late_targets_are_sorted_once() {
     let mut schedule = Schedule::new(6);
     (0..100_000).for_each(|n| schedule.add(n, &steady(MS(1_000)), Time::ZERO));
     // Sorting for each slot would take minutes.
@@ -89,7 +89,7 @@ fn a_hundred_thousand_that_are_late_are_sorted_once() {
 }
 
 #[test]
-fn a_round_is_its_probes_apart() {
+fn probes_of_a_round_are_spaced() {
     let mut schedule = Schedule::new(4);
     schedule.add(7, &Pace { interval: MS(5_000), probes: 3, gap: MS(20) }, Time::ZERO);
     let mut slots = Vec::new();
@@ -105,7 +105,7 @@ fn a_round_is_its_probes_apart() {
 }
 
 #[test]
-fn what_is_asked_every_hour_is_asked_at_the_start_too() {
+fn hourly_targets_are_also_probed_at_the_start() {
     let mut schedule = Schedule::new(4);
     schedule.add(1, &steady(Duration::from_secs(3_600)), at(1_000));
     let first = schedule.next_slot().unwrap();
@@ -115,7 +115,7 @@ fn what_is_asked_every_hour_is_asked_at_the_start_too() {
 }
 
 #[test]
-fn others_keep_their_slots_when_some_come_and_go() {
+fn adding_and_removing_targets_keeps_other_slots() {
     let mut schedule = Schedule::new(11);
     (0..100).for_each(|n| schedule.add(n, &steady(MS(1_000)), Time::ZERO));
     let mut before = schedule.clone();

@@ -55,7 +55,7 @@ fn end(session: &mut Session) -> SessionError {
 }
 
 #[test]
-fn a_session_opens_reports_and_ends_however_its_bytes_are_cut() {
+fn a_session_works_with_bytes_split_anywhere() {
     let mut stream = hello(600);
     stream.extend(ServerMessage::Report { at_ns: 5, flows: vec![] }.to_line());
     let bye = ServerMessage::Bye { up_bytes: 1, down_bytes: 2, udp_received: 3, udp_refused: 4 };
@@ -96,7 +96,7 @@ fn reports_are_requested_within_limits_and_once() {
 }
 
 #[test]
-fn a_server_that_refuses_is_told_from_another_service() {
+fn a_rejection_differs_from_another_service() {
     let mut refused = connected();
     refused.handle_input(&refusal(ErrorCode::Token));
     let rejected = SessionError::Rejected { code: ErrorCode::Token, message: "not. today".into() };
@@ -121,7 +121,7 @@ fn a_server_that_refuses_is_told_from_another_service() {
 }
 
 #[test]
-fn a_hello_that_is_lost_in_part_times_out() {
+fn an_incomplete_hello_times_out() {
     let mut session = connected();
     session.handle_input(&hello(600)[..40]);
     assert_eq!(session.poll_timeout(), Some(at(5)));
@@ -162,7 +162,6 @@ const fn policy(sessions: usize) -> SessionPolicy {
 }
 const S5: Duration = Duration::from_secs(5);
 
-/// Behavior of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Manner {
     /// Opens sessions with a limit of this many seconds.
@@ -179,7 +178,6 @@ enum Manner {
     IsSilent,
 }
 
-/// A client and its server in virtual time.
 struct World {
     keeper: SessionKeeper,
     now: Time,
@@ -241,7 +239,6 @@ impl World {
     }
 }
 
-/// The seconds at which connection attempts started.
 fn attempts(seen: &[(u64, KeeperOutput)]) -> Vec<u64> {
     let begun = seen.iter().filter(|(_, output)| matches!(output, KeeperOutput::Connect(_)));
     begun.map(|(second, _)| *second).collect()
@@ -255,7 +252,7 @@ fn closed(seen: &[(u64, KeeperOutput)]) -> Vec<(u64, u64, Option<SessionError>)>
 }
 
 #[test]
-fn a_session_is_renewed_before_its_time_is_over() {
+fn a_session_is_renewed_before_it_expires() {
     let mut world = World::new(2);
     let seen = world.run(400, Manner::Serves(100));
     assert_eq!(attempts(&seen), [0, 90, 180, 270, 360]);
@@ -273,7 +270,7 @@ fn a_session_is_renewed_before_its_time_is_over() {
 }
 
 #[test]
-fn a_renewal_that_fails_is_tried_again_while_the_session_lasts() {
+fn a_failed_renewal_is_retried_during_the_session() {
     let mut world = World::new(2);
     world.run(89, Manner::Serves(100));
     let seen = world.run(96, Manner::IsFull);
@@ -299,7 +296,7 @@ fn after_a_restart_of_the_server_there_is_a_new_session() {
 }
 
 #[test]
-fn a_server_that_is_bad_is_left_in_peace() {
+fn failing_servers_are_retried_after_a_pause() {
     for (manner, expected) in [
         (Manner::IsDown, vec![0, 5, 10]),
         (Manner::IsFull, vec![0, 5, 10]),
@@ -315,7 +312,7 @@ fn a_server_that_is_bad_is_left_in_peace() {
 }
 
 #[test]
-fn what_comes_of_a_connection_after_it_was_given_up_does_not_matter() {
+fn events_of_an_abandoned_connection_are_ignored() {
     let mut world = World::new(1);
     world.run(6, Manner::IsGone);
     for input in [KeeperInput::Connected, KeeperInput::Received(&hello(600)), KeeperInput::Closed(None)] {

@@ -6,8 +6,7 @@ use fathom_units::Time;
 /// periods, s. A satellite beam or a cell changes in less than a second, and the minimum over 4 s
 /// excludes jitter.
 const BUCKET: f64 = 4.0;
-/// A larger change is a clock step instead of a queue, s. The longest known queues last some tens
-/// of seconds.
+/// A larger change is a clock step, s. The longest known queues last some tens of seconds.
 const CLOCK_STEP: f64 = 60.0;
 
 /// Delays of one reflector in one direction.
@@ -26,8 +25,7 @@ struct Baseline {
 }
 
 impl Track {
-    /// Records a delay, s. If the direction is quiet, its own traffic cannot be the cause of a
-    /// longer delay.
+    /// Records a delay, s. A quiet direction cannot be the cause of a longer delay.
     pub(crate) fn sample(&mut self, at: Time, delay: f64, is_quiet: bool) {
         self.last = Some((at, delay));
         if (delay - self.baseline.least().unwrap_or(delay)).abs() > CLOCK_STEP {
@@ -61,8 +59,7 @@ impl Baseline {
     }
     fn sample(&mut self, at: Time, delay: f64, is_quiet: bool) {
         if !is_quiet {
-            // The period restarts when the direction becomes quiet, so that it excludes queueing
-            // delay.
+            // The period restarts with the quiet, so that it excludes queueing delay.
             self.begun = at;
         } else if seconds(self.begun, at) > BUCKET {
             (self.before, self.present, self.begun) = (self.present, None, at);

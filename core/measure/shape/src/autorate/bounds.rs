@@ -5,8 +5,7 @@ use fathom_units::{Direction, PerDirection, Rate};
 /// Rates of one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// Minimum rate: what the line carries in the worst case, or what is needed regardless of
-    /// delay.
+    /// Minimum rate: the line's worst case, or what is needed regardless of delay.
     pub min: Rate,
     /// Initial rate if nothing was learned before.
     pub start: Rate,
@@ -27,8 +26,7 @@ pub struct ConfigError {
     bounds: Bounds,
 }
 
-/// Default minimum and maximum rate as multiples of the start rate: the line at its worst and at
-/// its best.
+/// Default minimum and maximum as multiples of the start rate.
 const LEAST_RATIO: f64 = 0.2;
 const MOST_RATIO: f64 = 2.0;
 

@@ -51,13 +51,11 @@ impl Controller {
     pub fn rates(&self) -> PerDirection<Rate> {
         PerDirection { up: rounded(self.directions.up.rate), down: rounded(self.directions.down.rate) }
     }
-    /// Delay beyond the shaper above its usual value in s, by a majority of the reflectors; `None`
-    /// if none responds.
+    /// Excess delay beyond the shaper in s, by majority; `None` if no reflector responds.
     pub fn excess(&self) -> PerDirection<Option<f64>> {
         self.delays.map(|delay| delay.map(|delay| delay.excess))
     }
-    /// Usual capacity of each direction at an hour of the week: the rates reached in 80 % and in 20
-    /// % of the cases; `None` if unknown.
+    /// Usual capacity of each direction at an hour of the week: rates reached in 80 % and in 20 %.
     pub fn usual(&self, hour: HourOfWeek) -> PerDirection<Option<(Rate, Rate)>> {
         let of = |state: &DirectionController| {
             state.learned.at(hour).map(|known| (rounded(known.low), rounded(known.high)))

@@ -8,22 +8,19 @@ use super::reason::Reason;
 use super::reflectors::ExcessDelay;
 use fathom_units::{Direction, Duration, Time};
 
-/// Time span for judging load and delivery, s: some round trips to a nearby host, and two ticks at
-/// 5 Hz.
+/// Span for judging load and delivery, s: round trips to a nearby host, two ticks at 5 Hz.
 const LATELY: f64 = 0.3;
 /// Share of its rate at which a direction counts as loaded. With the 0.8 of the table of causes, a
 /// fast drop of the line's rate would be missed.
 const LOADED: f64 = 0.6;
 /// Below this share of `min` a direction cannot fill a queue on a line that carries `min`.
 const QUIET: f64 = 0.8;
-/// Share of readings with packets in the shaper's queue at which it counts as the place where
-/// packets wait.
+/// Share of readings with a backlog at which the shaper counts as the bottleneck.
 const HELD: f64 = 0.8;
 /// Minimum share of readings within half a second at which an irregular load counts.
 const SOME: f64 = 0.3;
 const HALF_A_SECOND: f64 = 0.5;
-/// After this time, s, a full shaper queue with a delay beyond it is an overrun: senders had ten
-/// round trips to react to drops.
+/// After this time, s, delay beyond a full shaper queue is an overrun: senders had ten round trips.
 const OVERRUN: f64 = 1.0;
 /// A delay not explained by load becomes the baseline after this time, s.
 const NOISE: f64 = 8.0;
@@ -33,11 +30,9 @@ const NOISE: f64 = 8.0;
 const DRAIN: f64 = 0.12;
 const LEAST_DEPTH: f64 = 0.055;
 const MOST_DEPTH: f64 = 0.31;
-/// Draining ends below this share of the threshold. A line that always has a small queue would
-/// never be idle.
+/// Draining ends below this share of the threshold, because some lines never empty.
 const DRAINED: f64 = 0.9;
-/// Time until the delay reflects a change of the rate, s: a round trip, plus the median over the
-/// reflectors.
+/// Time until the delay reflects a new rate, s: a round trip, and the median of reflectors.
 const FEEDBACK: f64 = 0.19;
 /// Covers the previous tick, or the last two at 20 Hz, s.
 const LATEST: f64 = 0.09;
@@ -60,12 +55,10 @@ const NO_EFFECT: f64 = 0.8;
 /// After this time without demand, s, the rate may be outdated: fading lasts for seconds, changes
 /// of cells and beams for tens of seconds.
 const PAUSE: f64 = 20.0;
-/// The shaper is starved if its queue is full while it sends less than this share of its rate over
-/// `STARVED_SPAN` s.
+/// Starved: sends below this share of its rate over `STARVED_SPAN` s despite a full queue.
 const STARVED: f64 = 0.8;
 const STARVED_SPAN: f64 = 1.0;
 
-/// A tick as seen by one direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tick {
     pub(crate) at: Time,
@@ -76,18 +69,15 @@ pub(crate) struct Tick {
     pub(crate) other: Load,
 }
 
-/// Load of a direction, used by the other one to attribute a queue if only round-trip times are
-/// known.
+/// Load of a direction, for attributing a queue if only round-trip times are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// How likely this direction causes a queue: its load, reduced if packets wait in the shaper's
-    /// queue.
+    /// How likely it causes a queue: its load, reduced if packets wait in the shaper.
     strain: f64,
     is_loaded: bool,
     can_fill: bool,
 }
 
-/// A delay not explained by load.
 #[derive(Clone, Copy, Debug)]
 struct Noise {
     since: Time,
@@ -118,7 +108,6 @@ struct Drain {
     is_second_try: bool,
 }
 
-/// Result of a tick.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Outcome {
     pub(crate) reason: Reason,
@@ -206,8 +195,7 @@ impl DirectionController {
     fn ahead(&self, delay: ExcessDelay) -> f64 {
         delay.excess + self.flow.growth(GROWTH).max(0.0) / GROWTH * AHEAD
     }
-    /// Delay above the baseline that is tolerated. Less if the shaper's queue is emptying into an
-    /// upstream queue.
+    /// Tolerated excess delay; less if the shaper's queue empties into an upstream queue.
     fn tolerated(&self, delay: ExcessDelay) -> f64 {
         let share =
             if self.direction == Direction::Down && self.is_busy() && self.runs_empty() { ROOM } else { 1.0 };
@@ -245,13 +233,11 @@ impl DirectionController {
         }
         kept(self.cut(tick, delay, Reason::Overrun))
     }
-    /// Whether its traffic may have filled a queue on a line that carries `min`. The effect of a
-    /// cut shows if it did.
+    /// Whether its traffic may have filled a queue on a line that carries `min`.
     fn can_fill(&self) -> bool {
         self.flow.delivered(LATELY) > self.min * QUIET || self.flow.busy(HALF_A_SECOND) > SOME
     }
-    /// Whether it is loaded, or was before the delay rose: when the line drops to a tenth, so does
-    /// the load.
+    /// Whether it is loaded now, or was before the delay rose and the line's rate dropped.
     fn is_loaded(&self) -> bool {
         let most = self.flow.delivered(LATELY).max(self.flow.between(1.5, 0.5));
         self.can_fill() && (self.flow.busy(HALF_A_SECOND) > SOME || most > self.rate * LOADED)

@@ -12,17 +12,14 @@ use fathom_units::Time;
 /// Within the feedback delay of 0.2 s it exceeds the capacity by at most 60 %; the rate delivered
 /// then is the right one.
 const FAST: f64 = 2.4;
-/// Close to the last delivered rate, directly after a cut: adds 3 ms of queue within the feedback
-/// delay.
+/// Close to the last delivered rate: adds 3 ms of queue within the feedback delay.
 const SLOW: f64 = 0.17;
-/// The slow speed grows by this share of itself per second, because the capacity may have
-/// increased.
+/// The slow speed grows by this share per second, because the capacity may have increased.
 const FORGETTING: f64 = 0.45;
 /// Range that counts as close to the last delivered rate.
 const ABOUT_MIN: f64 = 0.94;
 const ABOUT_MAX: f64 = 1.05;
-/// Beyond that range, the last cut was wrong or the capacity has changed: this multiple of the slow
-/// speed applies.
+/// Multiple of the slow speed beyond that range, where the last cut was wrong or is outdated.
 const BEYOND: f64 = 2.5;
 /// Beyond that range, but below this multiple of the hour's usual minimum, the fast speed applies.
 const USUAL: f64 = 1.5;

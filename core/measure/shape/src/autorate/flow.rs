@@ -7,15 +7,13 @@ use fathom_units::Time;
 const KEPT: f64 = 2.5;
 /// Maximum number of readings: 2.5 s at 100 Hz.
 const MOST: usize = 250;
-/// Backlog that proves demand: two packets of 1514 bytes, because a single one may be in transit at
-/// any load.
+/// Backlog that proves demand: two packets of 1514 bytes. One may be in transit at any load.
 const DEMAND_BYTES: f64 = 3_028.0;
 /// Backlog that proves demand at high rates, as time at the rate, s. CoDel's target is 5 ms.
 const DEMAND_TIME: f64 = 0.001;
 /// Less than this share of the mean rate is no load.
 const NO_LOAD: f64 = 0.25;
 
-/// State at one tick.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     at: Time,
@@ -30,7 +28,6 @@ struct Reading {
     excess: f64,
 }
 
-/// Readings of recent ticks.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Flow {
     readings: VecDeque<Reading>,
@@ -58,7 +55,6 @@ impl Flow {
             self.readings.pop_front();
         }
     }
-    /// Sets the delay of the last reading.
     pub(crate) fn note_excess(&mut self, excess: f64) {
         if let Some(reading) = self.readings.back_mut() {
             reading.excess = excess;
@@ -103,7 +99,6 @@ impl Flow {
         let arrivals = (elapsed + late.excess - early.excess).clamp(elapsed * 0.6, elapsed * 4.0);
         if arrivals > 0.0 { (late.sent - early.sent) * 8.0 / arrivals } else { 0.0 }
     }
-    /// Growth of the delay over the last `span` s, s.
     pub(crate) fn growth(&self, span: f64) -> f64 {
         let (Some(early), Some(late)) = (self.ago(span), self.readings.back()) else { return 0.0 };
         late.excess - early.excess
@@ -115,7 +110,6 @@ impl Flow {
         let count = lately().count();
         lately().filter(|reading| reading.is_busy).count() as f64 / count.max(1) as f64
     }
-    /// Time from the first to the last reading, s.
     pub(crate) fn span(&self) -> f64 {
         match (self.readings.front(), self.readings.back()) {
             (Some(first), Some(last)) => seconds(first.at, last.at),
@@ -144,7 +138,6 @@ fn per_second(bytes: f64, early: &Reading, late: &Reading) -> f64 {
     if elapsed > 0.0 { bytes * 8.0 / elapsed } else { 0.0 }
 }
 
-/// Time from `early` to `late`, s.
 pub(crate) fn seconds(early: Time, late: Time) -> f64 {
     late.saturating_since(early).as_secs_f64()
 }

@@ -15,15 +15,11 @@ const KNOWN: u32 = 10;
 /// Capacity in one hour of the week, bit/s.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Hour {
-    /// 20th percentile.
     pub(crate) low: f64,
-    /// 80th percentile.
     pub(crate) high: f64,
-    /// Number of samples.
     pub(crate) count: u32,
 }
 
-/// All hours of a week.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Learned {
     hours: [Hour; HOURS],
@@ -50,7 +46,6 @@ impl Learned {
     pub(crate) fn at(&self, hour: HourOfWeek) -> Option<&Hour> {
         Some(&self.hours[hour.get()]).filter(|known| known.count >= KNOWN)
     }
-    /// Each hour with at least one sample.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Hour)> {
         self.hours.iter().enumerate().filter(|(_, known)| known.count > 0)
     }

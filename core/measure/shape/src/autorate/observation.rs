@@ -34,8 +34,7 @@ pub struct QueueReading {
 }
 
 impl QueueReading {
-    /// Converts the counters of a shaper. The shaper adds `added_bytes` to each packet for its
-    /// rate, but not in its byte counter.
+    /// Converts a shaper's counters. It adds `added_bytes` to each packet, but not to its counter.
     pub fn new(counters: &ShaperCounters, added_bytes: i64) -> Self {
         let packets = i64::try_from(counters.sent_packets).unwrap_or(i64::MAX);
         QueueReading {
@@ -47,12 +46,10 @@ impl QueueReading {
     }
 }
 
-/// Delay measured with a reflector: a host that responds to probes, or a remote end of passively
-/// observed flows.
+/// A delay from a reflector: a host that responds to probes, or an end of passive flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DelaySample {
-    /// Number of the reflector; must not change. At most [`super::REFLECTORS`] are tracked at a
-    /// time.
+    /// Fixed number of the reflector. At most [`super::REFLECTORS`] are tracked.
     pub reflector: u16,
     /// The delay.
     pub delay: Delay,
@@ -61,8 +58,7 @@ pub struct DelaySample {
 /// Delay of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delay {
-    /// Both one-way delays in ns, by two clocks with an unknown offset. Only changes matter, so
-    /// values may be negative.
+    /// Both one-way delays in ns, with an unknown clock offset: only changes matter.
     OneWay(PerDirection<i64>),
     /// Round-trip time. Less informative because it does not show the direction of a queue.
     RoundTrip(Duration),

@@ -11,18 +11,15 @@ pub const REFLECTORS: usize = 32;
 const FRESH: f64 = 0.7;
 /// A reflector may be forgotten after this time without a response, s.
 const FORGOTTEN: f64 = 60.0;
-/// Distance from the median at which a reflector is an outlier, s: half of the delay that triggers
-/// a cut.
+/// Distance from the median that makes an outlier, s: half of the delay that triggers a cut.
 const OUTLIER: f64 = 0.012;
 /// Weight of a sample in a reflector's distance from the median: some 10 s at 3 Hz.
 const DISTANCE_WEIGHT: f64 = 0.03;
 /// Weight of a tick in the idle delay: some 5 s at 10 Hz.
 const IDLE_WEIGHT: f64 = 0.02;
-/// Minimum threshold for a cut, s. The remainder of the 30 ms target for users is for the feedback
-/// delay.
+/// Minimum threshold for a cut, s: 30 ms is the goal for users, less the feedback delay.
 const LEAST_THRESHOLD: f64 = 0.020;
-/// Number of recent responses considered: with four, two late ones suffice and a single wrong one
-/// does not.
+/// Recent responses considered: of four, two late ones suffice and a wrong one does not.
 const LATEST: usize = 4;
 /// Maximum threshold on noisy lines, s.
 const MOST_THRESHOLD: f64 = 0.025;
@@ -46,7 +43,6 @@ struct IdleDelay {
     deviation: f64,
 }
 
-/// All reflectors.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Reflectors {
     all: Vec<Reflector>,
@@ -85,7 +81,6 @@ impl Reflectors {
         }
         self.compare(at, samples);
     }
-    /// Delay of each direction by majority.
     pub(crate) fn excess_delays(
         &mut self,
         at: Time,
@@ -100,12 +95,10 @@ impl Reflectors {
             down: down.map(|excess| self.idle.down.excess(excess, quiet.down, true)).or(round),
         }
     }
-    /// Raises the baselines of all reflectors: a delay that remained after a cut belongs to the
-    /// path.
+    /// Raises the baselines: a delay that a cut did not change belongs to the path.
     pub(crate) fn shift(&mut self, direction: Direction, longer: f64) {
         self.all.iter_mut().for_each(|reflector| reflector.directions[direction].shift(longer));
     }
-    /// Raises the round-trip baselines of all reflectors.
     pub(crate) fn shift_round(&mut self, longer: f64) {
         self.all.iter_mut().for_each(|reflector| reflector.round.shift(longer));
     }

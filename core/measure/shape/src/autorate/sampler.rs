@@ -51,8 +51,7 @@ impl Sampler {
     pub fn interval(&self, rates: PerDirection<Rate>) -> Duration {
         if self.is_quiet(rates) { QUIET_INTERVAL } else { LOADED_INTERVAL }
     }
-    /// Delays for a tick: the `answers` of reflectors, or `passive` round-trip times while no
-    /// reflector responds.
+    /// Delays for a tick: `answers` of reflectors, or `passive` ones while none responds.
     pub fn select(
         &mut self,
         now: Time,
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_rare_while_nothing_is_sent() {
+    fn ticks_are_rare_when_idle() {
         let rates =
             PerDirection { up: 10, down: 40 }.map(|mbit| Rate::from_bits_per_second(mbit * 1_000_000));
         let mut idle = Sampler::default();

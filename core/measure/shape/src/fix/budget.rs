@@ -4,11 +4,9 @@ use fathom_units::{Duration, Rate};
 
 /// Default budget of a shaper with flow isolation: the delay of a flow that sends little.
 const ISOLATED: Duration = Duration::from_millis(5);
-/// Default budget of a shaper with one short queue: the queue holds 15 ms, and the line adds its
-/// own delay.
+/// Default budget of a shaper with one queue: it holds 15 ms, and the line adds some.
 const SHARED: Duration = Duration::from_millis(20);
-/// Maximum number of full-size packets ahead of a lone packet: the one on the wire, and a burst due
-/// to timer resolution.
+/// Full-size packets ahead of a lone packet: one on the wire, and one burst of a timer.
 const PACKETS_AHEAD: u64 = 2;
 
 /// Whether the shaper isolates flows.
@@ -30,8 +28,7 @@ impl Budget {
     pub const fn new(requested: Option<Duration>) -> Self {
         Budget(requested)
     }
-    /// The budget of a shaper with this isolation at this rate. On slow links the serialization
-    /// time of packets is added.
+    /// Budget of a shaper with this isolation and rate, including serialization of packets.
     #[must_use]
     pub fn at(&self, isolation: Isolation, rate: Rate) -> Duration {
         let default = match isolation {

@@ -49,8 +49,7 @@ pub enum Outcome {
     Planned,
 }
 
-/// Why a fix failed. The previous configuration was restored, except if [`Failure::Shaper`] means
-/// that restoring failed.
+/// Why a fix failed. The interface was restored, unless [`Failure::Shaper`] says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// A test failed ([`super::Input::MeasurementFailed`]).
@@ -63,7 +62,7 @@ pub enum Failure {
     NoKnee(Direction, knee::Failure),
     /// The knee of a direction is still unknown after the maximum number of trials.
     OutOfTrials(Direction),
-    /// The user stopped it.
+    /// The user stopped the fix.
     Stopped,
 }
 

@@ -19,8 +19,7 @@ const LOADED_MIN: Duration = Duration::from_secs(6);
 const LOADED_MAX: Duration = Duration::from_secs(12);
 /// Idle phase of these tests.
 const IDLE: Phase = Phase { kind: PhaseKind::Idle, min: Duration::from_secs(2), max: Duration::from_secs(4) };
-/// Ratio of frames to payload for full-size packets with timestamps, as an Ethernet interface
-/// counts them.
+/// Frames over payload for full-size packets with timestamps, as Ethernet interfaces count.
 const FRAMES_OVER_GOODPUT: f64 = ETHERNET_PER_PAYLOAD;
 /// Safety margin added to the measured overhead. Too little overhead fills the queue of the line;
 /// too much costs only a tenth of its share in throughput.
@@ -60,12 +59,10 @@ pub struct Fix {
     is_stopped: bool,
     /// Result of the test without a shaper.
     before: Vec<LoadSummary>,
-    /// Directions to shape.
     shaped: PerDirection<bool>,
     /// Throughput of the line without a shaper.
     carried: PerDirection<Option<Rate>>,
     isolation: Isolation,
-    /// Index of the current margin.
     attempt: usize,
     rates: PerDirection<Option<Rate>>,
     report: Report,
@@ -220,8 +217,7 @@ impl Fix {
         }
     }
     fn shaper_failed(&mut self) {
-        // A shaper that could not be applied, committed or rolled back is not active, or nothing
-        // more can be done here.
+        // After a failed action on the shaper, nothing is left to roll back.
         if !self.is_measuring {
             self.is_applied = false;
             self.end(Err(Failure::Shaper));

@@ -17,8 +17,7 @@ pub enum Output {
     Ended(Result<Outcome, Failure>),
 }
 
-/// An action for the driver. Any action on the shaper may be answered by [`Input::ShaperFailed`]
-/// instead.
+/// An action for the driver. [`Input::ShaperFailed`] may answer any action on the shaper.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
     /// Plan a shaper with these rates and overhead and check that it can be undone, without
@@ -40,8 +39,7 @@ pub enum Action {
     ReadCounters,
     /// Remove the shaper. Answer: [`Input::RolledBack`].
     RollBack(RollBackReason),
-    /// Keep the shaper. Answer: [`Input::Committed`]. On failure, the previous configuration is
-    /// restored.
+    /// Keep the shaper, or restore the interface on failure. Answer: [`Input::Committed`].
     Commit,
     /// Run a test. Answer, after the inputs of its phases: [`Input::Measured`],
     /// [`Input::MeasurementIncomplete`] or [`Input::MeasurementFailed`].
@@ -76,8 +74,7 @@ pub struct Measurement {
     pub phases: Vec<Phase>,
     /// Probe interval.
     pub probe_interval: Duration,
-    /// Maximum segment size announced for the load: payload and options. `None` leaves it to the
-    /// path.
+    /// Announced maximum segment size: payload and options. `None` leaves it to the path.
     pub segment_bytes: Option<u16>,
 }
 

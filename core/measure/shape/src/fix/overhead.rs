@@ -72,7 +72,6 @@ impl OverheadProbe {
             self.goodput.push((rate, false));
         }
     }
-    /// Records the end of a load.
     pub(super) fn ended(&mut self) {
         let rates = Sample::new(self.goodput.drain(..));
         let Some(segment) = SEGMENTS.get(self.loads.len()).map(|segment| f64::from(*segment)) else { return };
@@ -108,9 +107,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_repaired_loss_and_late_counts_do_not_change_the_rate() {
-        // Intervals of 100 ms on a busy machine, Mbit/s: slow start, two late counts, a loss and
-        // its retransmission.
+    fn a_retransmission_and_late_counts_do_not_change_the_rate() {
+        // Intervals of 100 ms, Mbit/s: slow start, two late counts, a loss and its retransmission.
         let rates = [
             3.0, 7.24, 7.26, 7.24, 7.12, 7.38, 7.26, 7.25, 5.46, 0.02, 1.71, 12.07, 16.96, 7.24, 7.26, 7.24,
             7.26,

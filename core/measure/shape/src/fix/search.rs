@@ -18,7 +18,6 @@ const IDLE: Duration = Duration::from_secs(2);
 const LATEST_START: Duration = Duration::from_secs(55);
 /// Maximum number of trials; the search usually ends earlier.
 const TRIALS: usize = 13;
-/// Interval of reading the shaper's counters.
 const READ_INTERVAL: Duration = Duration::from_millis(50);
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 /// The shaper of the other direction, which carries only ACKs, is set to this multiple of its
@@ -29,7 +28,6 @@ const DEMAND_RATIO: f64 = 0.9;
 /// A delay below this multiple of the budget may be coincidence.
 const MARGINAL_TIMES: u64 = 3;
 
-/// Configuration of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct SearchConfig {
     pub(super) direction: Direction,
@@ -39,25 +37,21 @@ pub(super) struct SearchConfig {
     pub(super) other: Option<Rate>,
 }
 
-/// Why a search failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NoKnee {
     Line(Failure),
     OutOfTrials,
 }
 
-/// A running trial.
 #[derive(Clone, PartialEq, Debug)]
 struct Running {
     offered: Rate,
-    /// Start of the evaluation.
     since: Time,
     round_trips: RoundTrips,
     throughput: Throughput,
     last_read: Time,
 }
 
-/// A running search.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Search {
     config: SearchConfig,
@@ -95,7 +89,6 @@ impl Search {
     const fn load(&self) -> PhaseKind {
         super::machine::load(self.config.direction)
     }
-    /// Handles the start of a phase.
     pub(super) fn phase_started(
         &mut self,
         kind: PhaseKind,
@@ -136,7 +129,6 @@ impl Search {
             Some(_) => {}
         }
     }
-    /// Time of the next reading of the counters.
     pub(super) fn next_read(&self) -> Option<Time> {
         self.trial.as_ref().map(|trial| trial.since.max(trial.last_read + READ_INTERVAL))
     }

@@ -4,7 +4,6 @@ use crate::FULL_FRAME;
 use alloc::vec::Vec;
 use fathom_units::{Direction, Duration, Rate, Time};
 
-/// Readings of a shaper's counters.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Throughput {
     direction: Direction,
@@ -25,7 +24,6 @@ impl Throughput {
         };
         self.carried.push((at, counters.sent_bytes + dropped));
     }
-    /// Mean rate of the line since `since`.
     pub(super) fn since(&self, since: Time) -> Option<Rate> {
         let (first_at, first) = self.carried.iter().find(|(at, _)| *at >= since)?;
         let (last_at, last) = self.carried.last()?;

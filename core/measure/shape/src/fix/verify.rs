@@ -17,10 +17,8 @@ const LEAST_LOAD_RATIO: f64 = 0.5;
 const GOODPUT_RATIO: f64 = 0.75;
 /// Maximum share of a CPU's time in interrupts and soft interrupts.
 const PROCESSOR_RATIO: f64 = 0.9;
-/// Interval of reading the counters.
 const READ_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Requirements on a shaper.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Claim {
     pub(super) budget: Budget,
@@ -28,7 +26,6 @@ pub(super) struct Claim {
     pub(super) rates: PerDirection<Option<Rate>>,
 }
 
-/// Counters at the start and end of a phase.
 #[derive(Clone, PartialEq, Debug)]
 struct Span {
     kind: PhaseKind,
@@ -37,7 +34,6 @@ struct Span {
     duration: Duration,
 }
 
-/// Purpose of a reading of the counters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Reading {
     PhaseStart,
@@ -45,11 +41,9 @@ enum Reading {
     Record,
 }
 
-/// A running verification.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Verifier {
     claim: Claim,
-    /// Requested readings.
     readings: VecDeque<Reading>,
     last_read: Option<Time>,
     first: Option<Counters>,
@@ -82,7 +76,6 @@ impl Verifier {
     ) {
         self.read(Reading::PhaseEnd(kind, duration), now, outputs);
     }
-    /// Time of the next reading of the counters.
     pub(super) fn next_read(&self) -> Option<Time> {
         self.last_read.map(|last| last + READ_INTERVAL)
     }
@@ -153,7 +146,6 @@ impl Claim {
     }
 }
 
-/// Checks that the shaper costs little goodput.
 fn goodput(before: &[LoadSummary], after: &LoadSummary) -> Option<ShaperCheck> {
     let [direction] = directions(after.kind) else { return None };
     let of = |phase: &LoadSummary| phase.goodput_bits_per_second[*direction];
@@ -260,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_past_the_shaper_are_found() {
+    fn bytes_bypassing_the_shaper_are_found() {
         let whole = bypass(&span(counters(0, 0, 0), counters(12_000_000, 12_000_000, 9)));
         assert!(whole.passed, "{whole:?}");
         let part = bypass(&span(counters(0, 0, 0), counters(12_000_000, 3_000_000, 9)));

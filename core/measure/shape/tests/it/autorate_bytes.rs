@@ -1,5 +1,4 @@
-//! Property of arbitrary bytes as saved state: accepted state is saved again unchanged, and rates
-//! are within their limits.
+//! Arbitrary bytes as saved state: accepted state is saved unchanged, with rates within limits.
 use fathom_shape::autorate::{Bounds, Config, Controller};
 use fathom_units::{PerDirection, Rate};
 

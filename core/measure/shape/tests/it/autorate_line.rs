@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::fix::world::{Side, mbit, session, shaper_counters};
 
-/// Upload at 10, then 3, then 10 Mbit/s; constant download. The buffer holds half a second at 10
-/// Mbit/s.
+/// Upload at 10, 3, then 10 Mbit/s; the buffer holds half a second at 10 Mbit/s.
 const STEPS: &str = "0s 10mbit\n25s 3mbit\n50s 10mbit\n";
 /// Number of round trips of a host before it counts, as in the shell.
 const LEAST_TRIPS: usize = 10;
@@ -29,7 +28,6 @@ fn config() -> Config {
     Config::new(PerDirection { up, down }).unwrap()
 }
 
-/// Observations at a tick.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     s: f64,
@@ -38,7 +36,6 @@ struct Seen {
     delay_ms: Option<f64>,
 }
 
-/// Source of delays.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Source {
     /// A server that gives one-way delays.
@@ -47,7 +44,6 @@ enum Source {
     Passive,
 }
 
-/// A shaped line with its controller.
 struct Shaped {
     session: Session,
     controller: Controller,
@@ -196,7 +192,7 @@ fn passive_round_trips_are_enough_to_follow_the_line() {
 }
 
 #[test]
-fn noise_of_an_idle_line_cuts_nothing_and_what_was_learned_is_used_again() {
+fn idle_noise_causes_no_cut_and_learned_rates_are_reused() {
     // Three in ten packets are 40 ms late, in either direction.
     let noise = "reorder = \"30%\", reorder_delay = \"40ms\", overhead = \"0b\", delay = \"5ms\"";
     let side = |rate, limit| Side(format!("rate = \"{rate}\", queue = \"fifo limit {limit}b\", {noise}"));

@@ -4,7 +4,6 @@ use fathom_shape::autorate::{
 };
 use fathom_units::{Bytes, Duration, PerDirection, Rate, Time};
 
-/// Tick interval, ms.
 pub(crate) const TICK: u64 = 100;
 
 pub(crate) fn mbit(mbit: f64) -> Rate {
@@ -27,7 +26,6 @@ pub(crate) struct Shown {
     pub(crate) delay: f64,
 }
 
-/// How reflectors respond.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Answers {
     OneWay,

@@ -10,7 +10,6 @@ use std::path::Path;
 const UP: [f64; 3] = [2.0, 10.0, 20.0];
 const DOWN: [f64; 3] = [5.0, 20.0, 60.0];
 
-/// A part of the table.
 struct Scene {
     ticker: Ticker,
     text: String,
@@ -22,12 +21,11 @@ impl Scene {
     fn new(title: &str, is_up: bool) -> Self {
         let direction = if is_up { "up" } else { "down" };
         let text = format!(
-            "# {title}\n#      s   {direction}: sent   in our queue   delay beyond it       rate   why\n"
+            "# {title}\n#      s   {direction}: sent   shaper queue   delay beyond it       rate   why\n"
         );
         Scene { ticker: Ticker::new(Controller::new(config(UP, DOWN))), text, is_up, last: None }
     }
-    /// Simulates `seconds` of ticks, which may depend on time and rate, and records those at which
-    /// the reason changes.
+    /// Simulates `seconds` of ticks, and records those at which the reason changes.
     fn run(&mut self, seconds: f64, mut show: impl FnMut(f64, f64) -> PerDirection<Shown>) {
         let from = self.ticker.ms;
         for _ in 0..(seconds * 1e3) as u64 / TICK {
@@ -79,7 +77,7 @@ fn full(capacity: f64, rate: f64, queue: &mut f64) -> Shown {
 
 fn falls() -> String {
     let mut scene =
-        Scene::new("A download fills 20 Mbit/s; from the fourth second on the line carries 8.", false);
+        Scene::new("A download fills a line of 20 Mbit/s, which drops to 8 Mbit/s at 4 s.", false);
     scene.run(3.0, |_, _| down(IDLE));
     let mut queue = 0.0;
     scene.run(1.0, |_, rate| down(full(20.0, rate, &mut queue)));
@@ -88,7 +86,7 @@ fn falls() -> String {
 }
 fn falls_further() -> String {
     let mut scene = Scene::new(
-        "The line goes on falling after the cut: our queue stays empty, and it is cut again at once.",
+        "The line drops further after the cut: the shaper's queue stays empty, and the rate is cut again.",
         false,
     );
     scene.run(3.0, |_, _| down(IDLE));
@@ -99,7 +97,7 @@ fn falls_further() -> String {
 }
 fn runs_empty() -> String {
     let mut scene = Scene::new(
-        "From the fifth second on a download at 60 Mbit/s meets a line of 57: what waits moves from our queue to the one before it.",
+        "From 4 s on, a download at 60 Mbit/s meets a line of 57: the queue moves from the shaper upstream.",
         false,
     );
     scene.run(3.0, |_, _| down(IDLE));
@@ -115,7 +113,7 @@ fn runs_empty() -> String {
 }
 fn grows_on() -> String {
     let mut scene = Scene::new(
-        "From the fourth second on the line behind an upload falls from 20 to 6 Mbit/s: the delay grows after the cut as well.",
+        "From 3.6 s on, the line of an upload drops from 20 to 6 Mbit/s: the delay also grows after the cut.",
         true,
     );
     scene.run(3.0, |_, _| up(IDLE));
@@ -130,7 +128,7 @@ fn grows_on() -> String {
 }
 fn goes_slowly() -> String {
     let mut scene = Scene::new(
-        "The line behind an upload falls to 2.3 Mbit/s, the least rate is 2: the long queue goes slowly, and is no longer path.",
+        "The line of an upload drops to 2.3 Mbit/s, the minimum rate is 2: the long queue drains slowly, and is not mistaken for a longer path.",
         true,
     );
     scene.run(3.0, |_, _| up(IDLE));
@@ -144,23 +142,20 @@ fn goes_slowly() -> String {
     scene.text
 }
 fn rises() -> String {
-    let mut scene =
-        Scene::new("Nothing but our own queue holds an upload: it is raised up to the highest rate.", true);
+    let mut scene = Scene::new("Only the shaper limits an upload: the rate rises to its maximum.", true);
     scene.run(3.0, |_, _| up(IDLE));
     scene.run(6.0, |_, rate| up(Shown { sent: rate, ours: 60.0, delay: 0.0 }));
     scene.text
 }
 fn idle_noise() -> String {
-    let mut scene = Scene::new(
-        "The path is slow by 80 ms while nothing is sent; then an upload of 1 s ends in it.",
-        true,
-    );
+    let mut scene =
+        Scene::new("The path is slower by 80 ms while idle; an upload of 1 s occurs during that time.", true);
     scene.run(3.0, |_, _| up(IDLE));
     scene.run(4.0, |_, _| up(Shown { delay: 80.0, ..IDLE }));
-    scene.say("the upload");
+    scene.say("the upload starts");
     scene.run(1.0, |_, _| up(Shown { sent: 6.0, ours: 0.0, delay: 80.0 }));
     scene.run(10.0, |_, _| up(Shown { delay: 80.0, ..IDLE }));
-    scene.say("the path is as before");
+    scene.say("the path recovers");
     scene.run(2.0, |_, _| up(IDLE));
     scene.text
 }
@@ -174,18 +169,20 @@ fn other_direction(answers: Answers, title: &str) -> String {
 }
 fn silence() -> String {
     let mut scene =
-        Scene::new("No reflector answers while a download fills the line: nothing is lowered.", false);
+        Scene::new("No reflector responds while a download fills the line: the rate is not lowered.", false);
     scene.run(3.0, |_, _| down(IDLE));
     scene.ticker.answers = Answers::None;
     scene.run(600.0, |_, rate| down(Shown { sent: rate * 0.9, ours: 0.0, delay: 200.0 }));
-    scene.say("they answer again");
+    scene.say("they respond again");
     scene.ticker.answers = Answers::OneWay;
     scene.run(0.3, |_, _| down(Shown { sent: 18.0, ours: 0.0, delay: 60.0 }));
     scene.text
 }
 fn silence_in_a_drain() -> String {
-    let mut scene =
-        Scene::new("All fall silent in the midst of a drain: the rate goes to what was delivered.", false);
+    let mut scene = Scene::new(
+        "All reflectors stop responding during a drain: the rate returns to the delivered rate.",
+        false,
+    );
     scene.run(3.0, |_, _| down(IDLE));
     scene.run(0.3, |_, _| down(Shown { sent: 12.0, ours: 0.0, delay: 300.0 }));
     scene.ticker.answers = Answers::None;
@@ -193,18 +190,17 @@ fn silence_in_a_drain() -> String {
     scene.text
 }
 fn bad_reflector() -> String {
-    let mut scene =
-        Scene::new("One of three reflectors is late by 120 ms while a download is loaded.", false);
+    let mut scene = Scene::new("One of three reflectors is late by 120 ms during a download.", false);
     scene.run(3.0, |_, _| down(IDLE));
     scene.ticker.answers = Answers::OneIsLate;
     scene.run(20.0, |_, rate| down(Shown { sent: rate * 0.9, ours: 0.0, delay: 0.0 }));
     let suspects: Vec<u16> = scene.ticker.controller.suspects().collect();
-    scene.say(&format!("reflectors to be replaced: {suspects:?}"));
+    scene.say(&format!("reflectors to replace: {suspects:?}"));
     scene.text
 }
 fn route() -> String {
     let mut scene = Scene::new(
-        "The path becomes longer by 50 ms in the midst of a download: two cuts show that it is not ours.",
+        "The path becomes longer by 50 ms during a download: two cuts without effect show that it is no queue.",
         false,
     );
     scene.run(3.0, |_, _| down(IDLE));
@@ -218,7 +214,7 @@ fn route() -> String {
     scene.text
 }
 fn overrun() -> String {
-    let title = "Many senders keep our queue full and the provider's too; it empties below 17 Mbit/s.";
+    let title = "Many senders fill the shaper's queue and the provider's, which drains below 17 Mbit/s.";
     let mut scene = Scene::new(title, false);
     scene.run(3.0, |_, _| down(IDLE));
     scene.run(1.0, |_, rate| down(Shown { sent: rate, ours: 100.0, delay: 16.0 }));
@@ -230,14 +226,14 @@ fn overrun() -> String {
     scene.text
 }
 fn starved() -> String {
-    let mut scene = Scene::new("Our queue is full, yet it sends half of its rate.", false);
+    let mut scene = Scene::new("The shaper's queue is full, but it sends at half of its rate.", false);
     scene.run(3.0, |_, _| down(IDLE));
     scene.run(6.0, |_, rate| down(Shown { sent: rate / 2.0, ours: 400.0, delay: 0.0 }));
     scene.text
 }
 fn recalled() -> String {
     let mut scene = Scene::new(
-        "Twelve times the hour carried 9 Mbit/s; an hour later much more. A week on the rate is high, and traffic comes back.",
+        "The line carries 9 Mbit/s in one hour, much more in the next. A week later, traffic resumes.",
         false,
     );
     scene.run(3.0, |_, _| down(IDLE));
@@ -250,12 +246,12 @@ fn recalled() -> String {
     scene.ticker.hour = 168;
     scene.run(60.0, |_, _| down(IDLE));
     scene.run(1.0, |_, rate| down(Shown { sent: rate, ours: 100.0, delay: 0.0 }));
-    let title = "# An hour carried 9 Mbit/s for a minute, the next one much more. A week later traffic comes back after a pause.\n";
+    let title = "# The line carries 9 Mbit/s in one hour, much more in the next. A week later, traffic resumes after a pause.\n";
     format!("{title}{}", scene.text)
 }
 
 #[test]
-fn what_is_decided_when() {
+fn decisions_equal_the_table() {
     let got = [
         falls(),
         falls_further(),
@@ -266,11 +262,11 @@ fn what_is_decided_when() {
         idle_noise(),
         other_direction(
             Answers::OneWay,
-            "An upload fills its queue; one-way delays show whose it is. The download is looked at.",
+            "An upload fills its queue, and one-way delays show the direction. Shown is the download.",
         ),
         other_direction(
             Answers::RoundTrip,
-            "The same, but round trips are all that is known: the direction that is loaded less is spared.",
+            "The same with round-trip times only: the less loaded direction is not cut.",
         ),
         silence(),
         silence_in_a_drain(),
@@ -290,7 +286,7 @@ fn what_is_decided_when() {
 }
 
 #[test]
-fn every_reason_stands_in_the_manual_in_its_row() {
+fn the_manual_lists_every_reason() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/autorate.md");
     let text = std::fs::read_to_string(file).unwrap();
     let rows: Vec<&str> =

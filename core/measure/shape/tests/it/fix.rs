@@ -41,7 +41,6 @@ fn a_bloated_modem_is_measured_searched_shaped_and_verified() {
     assert!(world.is_shaped);
 }
 
-/// The checks that failed.
 fn failures(world: &World) -> impl Iterator<Item = &ShaperCheck> {
     world.report().checks.iter().filter(|check| !check.passed)
 }
@@ -102,7 +101,7 @@ fn rates_above_the_true_ones_fail_the_checks_and_are_rolled_back() {
 }
 
 #[test]
-fn packets_past_the_shaper_are_found_and_refused() {
+fn packets_bypassing_the_shaper_fail_the_fix() {
     let rates = PerDirection { up: None, down: Some(mbit(37.0)) };
     let mut world =
         World::new(session(&usual(), "", 1), FixConfig { rates, directions: ONLY_DOWN, ..config() });
@@ -139,7 +138,7 @@ fn a_dry_run_ends_with_the_plan_and_its_trials_are_reused() {
 }
 
 #[test]
-fn a_search_that_was_stopped_leaves_nothing_and_goes_on_where_it_was() {
+fn a_stopped_search_is_undone_and_can_be_continued() {
     let shared = FixConfig { directions: ONLY_UP, isolation: Isolation::Shared, ..config() };
     let mut world = World::new(session(&usual(), "", 1), shared.clone());
     // During the second trial, which then does not count.
@@ -167,8 +166,7 @@ fn knees_of_many_lines_are_within_the_bounds() {
         let overhead = world.report().overhead;
         eprintln!("seed {seed}: {rates:.2?} Mbit/s, {path_ms:.0} ms, knees at {shares:.4?}, {overhead:?}");
         assert_eq!(outcome, Ok(Outcome::Verified), "seed {seed}: {}", world.story());
-        // On a long path a load may leave a shaper idle that exceeds the line's rate by less than
-        // the required accuracy of 3 %.
+        // On a long path, a load may not fill a shaper that is less than 3 % above the line's rate.
         for (direction, share) in shares {
             assert!((0.97..1.03).contains(&share), "seed {seed}, {direction}: {share}\n{}", world.story());
         }
@@ -176,7 +174,7 @@ fn knees_of_many_lines_are_within_the_bounds() {
 }
 
 #[test]
-fn one_direction_alone_is_shaped_where_the_other_has_no_queue() {
+fn only_the_direction_with_a_queue_is_shaped() {
     let sides = PerDirection { up: Side::modem(2.0, 400.0), down: Side::modem(20.0, 4.0) };
     let mut world = World::new(session(&sides, "", 1), config());
     assert_eq!(world.run(), Ok(Outcome::Verified), "{}", world.story());
@@ -197,7 +195,7 @@ fn a_line_that_became_slower_than_the_baseline_is_searched_downwards() {
 }
 
 #[test]
-fn trials_of_a_faster_line_do_not_verify_and_leave_nothing() {
+fn trials_of_a_faster_line_fail_verification_and_are_undone() {
     let fast = PerDirection { up: Side::modem(4.0, 300.0), down: Side::modem(4.0, 300.0) };
     let config = FixConfig { directions: ONLY_UP, ..config() };
     let mut before = World::new(session(&fast, "", 1), FixConfig { dry_run: true, ..config.clone() });
@@ -257,7 +255,7 @@ fn a_rate_that_varies_is_shaped_below_its_mean() {
 }
 
 #[test]
-fn flows_that_share_a_queue_of_the_shaper_cost_attempts_and_not_the_fix() {
+fn flows_sharing_a_shaper_queue_cost_attempts_but_not_the_fix() {
     let mut attempts = 0;
     for seed in 0..6 {
         let sides = PerDirection { up: Side::modem(4.0, 300.0), down: Side::modem(8.0, 300.0) };
@@ -284,21 +282,20 @@ fn some(actions: &[Action]) -> impl Iterator<Item = (usize, &Action)> {
 }
 
 #[test]
-fn whatever_fails_the_interface_is_restored() {
+fn every_failure_restores_the_interface() {
     let whole = actions();
     for (number, action) in some(&whole).filter(|(_, action)| world::is_on_shaper(action)) {
         let mut world = World::new(session(&slow(), "", 1), config());
         world.fault = Fault::Shaper(number);
         assert_eq!(world.run(), Err(Failure::Shaper), "action {number}: {action:?}");
-        // An interface that could not be restored is reported, and its saved state is kept for
-        // another try.
+        // An interface that was not restored is reported, and its state is kept.
         let is_left = matches!(action, Action::RollBack(_));
         assert_eq!(world.is_shaped, is_left, "action {number}: {action:?}");
     }
 }
 
 #[test]
-fn a_test_that_fails_or_ends_early_leaves_nothing() {
+fn a_failed_or_interrupted_test_is_undone() {
     let tests = actions().iter().filter(|action| matches!(action, Action::Measure(_))).count();
     for number in 0..tests {
         for (fault, failure) in [

@@ -36,7 +36,7 @@ fn wild_sample(rng: &mut Rng) -> DelaySample {
 }
 
 #[test]
-fn rates_stay_within_their_bounds_whatever_comes() {
+fn rates_stay_within_their_bounds() {
     for seed in 0..200 {
         let mut rng = Rng::new(seed);
         let mut controller = controller();
@@ -72,7 +72,7 @@ fn usual(rng: &mut Rng, most: f64) -> Shown {
 }
 
 #[test]
-fn silence_never_lowers() {
+fn missing_responses_never_lower_the_rate() {
     for seed in 0..100 {
         let mut rng = Rng::new(seed);
         let mut ticker = Ticker::new(controller());
@@ -156,9 +156,8 @@ fn a_lasting_delay_under_load_is_cut_within_a_second() {
 }
 
 #[test]
-fn a_cut_goes_to_what_was_delivered_and_comes_back_to_it() {
-    // Independent of the delivered rate, the rate returns to it within 2 % after a quarter of a
-    // second of queue.
+fn a_cut_drains_the_queue_and_returns_to_the_delivered_rate() {
+    // For any delivered rate, it returns to it within 2 % after a queue of 250 ms.
     for tenths in 60..190 {
         let delivered = f64::from(tenths) / 10.0;
         let mut ticker = Ticker::new(controller());
@@ -209,7 +208,7 @@ fn a_tick_that_is_not_later_changes_nothing() {
 }
 
 #[test]
-fn bounds_that_cannot_be_kept_are_refused() {
+fn invalid_bounds_are_rejected() {
     let bounds = |min, start, max| Bounds {
         min: Rate::from_bits_per_second(min),
         start: Rate::from_bits_per_second(start),

@@ -22,7 +22,7 @@ fn taught() -> Ticker {
 }
 
 #[test]
-fn what_is_saved_is_restored() {
+fn saved_rates_are_restored() {
     let controller = taught().controller;
     let saved = controller.save();
     assert!(saved.contains("hour down 167 ") && saved.contains("hour up 3 "), "{saved}");
@@ -39,7 +39,7 @@ fn what_is_saved_is_restored() {
 }
 
 #[test]
-fn rates_beyond_other_bounds_are_brought_within() {
+fn saved_rates_are_limited_to_new_bounds() {
     let saved = taught().controller.save();
     let narrow = config([1.0, 1.5, 2.0], [70.0, 80.0, 90.0]);
     let rates = Controller::restore(narrow, &saved).unwrap().rates();
@@ -48,7 +48,7 @@ fn rates_beyond_other_bounds_are_brought_within() {
 }
 
 #[test]
-fn what_nobody_saved_is_refused_with_its_line() {
+fn invalid_saved_state_is_rejected_with_its_line() {
     let cases = [
         ("", "line 1: expected \"fathom-autorate 1\""),
         ("fathom-autorate 2\n", "line 1: expected \"fathom-autorate 1\""),

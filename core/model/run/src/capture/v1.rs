@@ -153,8 +153,7 @@ pub(super) enum Alternative {
     Data(Tagged),
 }
 
-/// The fields of [`Today`]. [`Today`] cannot be used here because it deserializes through
-/// [`Alternative`].
+/// The fields of [`Today`], which itself deserializes through [`Alternative`].
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Tagged {
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_of_today_are_read_as_they_were_written() {
+    fn current_alternatives_are_unchanged() {
         for all in [
             QueueAlternative::UnsteadyClock { host: "a".into(), hertz: 1000.0, packets: 9, error_s: 1e-3 },
             QueueAlternative::AcknowledgedElsewhere,

@@ -53,7 +53,7 @@ fn a_one_way_delay_may_be_negative() {
 }
 
 #[test]
-fn bytes_that_are_no_run() {
+fn invalid_bytes_are_rejected() {
     let good = serde_json::to_string(&run()).unwrap();
     let cut = &good[..good.len() / 2];
     let newer = good.replace("\"schema_version\":2", "\"schema_version\":3");

@@ -35,8 +35,7 @@ data! {
         rate_bits_per_second?: u64,
         /// Source of the rate.
         rate_source?: RateSource,
-        /// Rate at which packets can arrive, divided by the transmit rate; the queue fills if it
-        /// exceeds 1.
+        /// Arrival rate divided by the transmit rate; the queue fills if it exceeds 1.
         arrival_ratio?: f64,
     }
     /// A point of a host where packets can queue.
@@ -56,8 +55,7 @@ data! {
         observed_bytes?: u64,
         /// Delay of this backlog at the rate of the worst case.
         observed_delay_s?: f64,
-        /// Rate at which packets can arrive, divided by the departure rate; `None` if it does not
-        /// matter.
+        /// Arrival rate divided by the departure rate; `None` if it does not matter.
         arrival_ratio?: f64,
     }
     /// Delay of a full queue, with each number of the calculation.
@@ -85,8 +83,7 @@ data! {
 }
 
 impl WorstCase {
-    /// Delay of a full queue that drains at `rate`. `each` is the size of a packet, or of the queue
-    /// if its limit is in bytes.
+    /// Delay of a full queue that drains at `rate`; `each`: size of a packet, or of the queue.
     pub fn new(packet_count: Option<u64>, each: Bytes, rate: Rate) -> Self {
         WorstCase {
             queue_count: 1,
@@ -111,8 +108,7 @@ impl WorstCase {
 }
 
 impl QueuePoint {
-    /// Delay in seconds by which queue points are ranked: the worst case of full-size packets, or
-    /// the timer if it is longer.
+    /// Delay in seconds that ranks queue points: full-size packets, or the timer if longer.
     pub fn delay_s(&self) -> f64 {
         self.worst.as_ref().map_or(0.0, |worst| worst.delay_s).max(self.timer_s.unwrap_or(0.0))
     }
@@ -210,8 +206,7 @@ pub enum ContainerNetwork {
     Host,
 }
 
-/// Defines the queue kinds with their numbers and limits. `name?: Type` is an `Option` that is
-/// omitted from files when `None`.
+/// Defines the queue kinds. `name?: Type` is an `Option` that is omitted from files when `None`.
 macro_rules! host_queues {
     ($($(#[$doc:meta])* $kind:ident = $number:literal {
         $($(#[$field_meta:meta])* $field:ident $(?: $optional:ty)? $(: $type:ty)?,)*
@@ -354,8 +349,7 @@ host_queues! {
         limit_packets: u64,
         /// Packets dropped since boot.
         dropped_packets: u64,
-        /// Times since boot that softirq processing stopped before the backlog was empty (time
-        /// squeezes).
+        /// Times since boot that processing stopped before the backlog was empty (time squeezes).
         squeezed_count: u64,
         /// A per-flow limit is active.
         has_flow_limit: bool,
@@ -416,8 +410,7 @@ host_queues! {
     }
     /// Virtual machine.
     VirtualMachine = 22 {
-        /// Packet limit of the virtual machine's TAP interface on this host; `None` if the audited
-        /// host is the virtual machine.
+        /// Packet limit of the TAP interface of the VM; `None` if the audited host is the VM.
         limit_packets?: u64,
     }
     /// Containers.

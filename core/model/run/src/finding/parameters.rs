@@ -1,5 +1,4 @@
-//! Parameters of each kind of finding. Times are in seconds and sizes in bytes unless the last word
-//! of a name gives another unit.
+//! Parameters of findings, in seconds and bytes unless a name ends in another unit.
 use super::{CpuCause, InstrumentPart};
 use crate::{
     CaptureDefect, DelayAtLoss, DelayedFlows, Estimate, Interruption, NotSent, PhaseEnd, PhaseKind,
@@ -10,8 +9,7 @@ use alloc::vec::Vec;
 use fathom_units::Direction;
 use serde::{Deserialize, Serialize};
 
-/// Defines structs with public fields. `name?: Type` is an `Option` that is omitted from files when
-/// `None`.
+/// Defines structs. `name?: Type` is an `Option` that is omitted from files when `None`.
 macro_rules! data {
     ($($(#[$meta:meta])* struct $name:ident {
         $($(#[$field_meta:meta])* $field:ident $(?: $optional:ty)? $(: $type:ty)?,)*
@@ -100,9 +98,10 @@ data! {
     struct BufferSize {
         /// The phase in which it was measured.
         phase: PhaseKind,
-        /// Added delay, 99th percentile.
-        delay_p99_s: f64,
-        /// Goodput of the load.
+        /// Largest added delay: maximum of the medians of three consecutive probes.
+        #[serde(alias = "delay_p99_s")]
+        delay_s: f64,
+        /// Payload that the link delivered while packets waited for it.
         goodput_bits_per_second: f64,
         /// Rate of the probes in addition to the load, as IP packets.
         probes_bits_per_second: f64,
@@ -112,7 +111,7 @@ data! {
         ip_bytes: f64,
         /// Size of the queue as Ethernet frames.
         ethernet_bytes: f64,
-        /// Latency was still growing when the phase ended, so the buffer is larger.
+        /// The buffer was not seen to overflow, so it may be larger.
         is_lower_bound: bool,
         /// The line is bloated in this direction.
         is_bloated: bool,
@@ -129,7 +128,7 @@ data! {
         /// The buffer was seen to overflow, so its size is not a lower bound.
         was_full: bool,
     }
-    /// What limits a queue.
+    /// Management of a queue.
     struct Management {
         /// Kind of management.
         rule: ManagementRule,
@@ -362,6 +361,14 @@ data! {
     }
 }
 
+impl LatencyIncrease {
+    /// Lag when busy: 90th percentile under load less the median without load. Nine moments in ten
+    /// are at most that slow; the median would count the time that the queue takes to fill.
+    pub fn lag_s(&self) -> f64 {
+        self.loaded_p90_s - self.idle_p50_s
+    }
+}
+
 /// Group of days.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -557,8 +564,7 @@ pub enum Alternative {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Remedy {
-    /// Shape a direction below the link rate with CAKE or fq_codel, so that the shaper's AQM
-    /// manages the queue.
+    /// Shape a direction below the link rate, so that CAKE or fq_codel manages the queue.
     Shape {
         /// The direction; `None` for both or an unknown direction.
         #[serde(default, skip_serializing_if = "Option::is_none")]

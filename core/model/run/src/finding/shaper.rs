@@ -86,8 +86,7 @@ impl ShaperCheck {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ShaperBypass {
-    /// The interface carried more than the shaper: an offload, a fast path or a filter took packets
-    /// before they reached the shaper.
+    /// The interface carried more than the shaper: an offload, fast path or filter bypassed it.
     Unshaped {
         /// The direction.
         direction: Direction,

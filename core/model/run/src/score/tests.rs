@@ -13,8 +13,7 @@ fn rpm_of_the_draft() {
         let rpm = Rpm::new(&delays, &delays, &delays).unwrap();
         close(rpm.per_minute, per_minute, 1e-9);
     }
-    // Foreign part 60 / ((0.1 + 0.3) / 2) = 300; loaded part 60 / 0.6 = 100. The result is the mean
-    // of the two, not 60 / mean delay.
+    // Foreign part 60 / 0.2 = 300; loaded part 60 / 0.6 = 100. Their mean, not 60 / mean delay.
     let rpm = Rpm::new(&[0.1], &[0.3], &[0.6]).unwrap();
     close(rpm.per_minute, 200.0, 1e-9);
     assert_eq!((rpm.foreign_per_minute, rpm.band()), (Some(300.0), "poor"));
@@ -25,7 +24,7 @@ fn rpm_of_the_draft() {
 }
 
 #[test]
-fn rpm_says_which_parts_it_had() {
+fn rpm_names_its_parts() {
     assert_eq!(Rpm::new(&[], &[], &[]), None);
     assert_eq!(Rpm::new(&[0.1], &[], &[]), None, "foreign needs both of its terms");
     let loaded = Rpm::new(&[0.1], &[], &[0.06]).unwrap();

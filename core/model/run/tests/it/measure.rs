@@ -96,7 +96,7 @@ fn numbers() {
 }
 
 #[test]
-fn refusals_name_the_word() {
+fn errors_name_the_word() {
     let table = [
         ("", "the measure is incomplete (expected a metric of docs/metrics.md, such as udp_rtt_s)"),
         ("ping max", "invalid word \"ping\" in a measure (expected a metric"),

@@ -3,7 +3,7 @@
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/metrics.md");
 
 #[test]
-fn the_page_is_the_registry() {
+fn the_metrics_page_equals_the_registry() {
     let page = fathom_run::reference_page();
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(PAGE, &page).expect("docs/metrics.md can be written");

@@ -8,7 +8,7 @@ fn plan(name: &str) -> Plan {
 }
 
 #[test]
-fn all_are_read_and_bear_their_own_name() {
+fn all_scenarios_parse_and_have_their_file_name() {
     assert_eq!(BUILTIN_NAMES.len(), 9);
     for name in BUILTIN_NAMES {
         let plan = plan(name);
@@ -54,8 +54,7 @@ fn everything_in_the_gallery_makes_claims() {
     }
 }
 
-/// An idle round trip has 1514 bytes forward and 60 back on every link. The upper bound leaves at
-/// least 2 ms for them.
+/// A round trip sends 1514 bytes forward and 60 back, with 2 ms allowed for them.
 #[test]
 fn idle_latency_follows_from_delays() {
     for name in BUILTIN_NAMES {
@@ -67,8 +66,7 @@ fn idle_latency_follows_from_delays() {
     }
 }
 
-/// Delay of the full buffer at the slowest link in the direction of the load, plus the propagation
-/// delay.
+/// Delay of the full buffer at the slowest loaded link, plus the propagation delay.
 fn full(plan: &Plan) -> Duration {
     let load = plan.load.as_ref().unwrap();
     let sides = plan.line.hops.iter().map(|hop| if load.up_flows > 0 { &hop.up } else { &hop.down });
@@ -92,15 +90,14 @@ fn working_latency_follows_from_rate_and_buffer() {
 }
 
 #[test]
-fn the_seeds_numbers_come_out() {
+fn the_published_numbers_are_reproduced() {
     // Gettys: 1.2 s on a 10 ms path. Seifried: 50 ms to more than 1000 ms. Auerswald: 340 ms.
     for (name, idle_ms, full_ms) in
         [("gettys-2010", 9.8, 1209.8), ("seifried-2011", 48.4, 1048.4), ("auerswald-switch", 0.2, 340.2)]
     {
         let plan = plan(name);
         assert_eq!(plan.line.propagation().as_millis_f64(), idle_ms, "{name}");
-        // Whole packets of 1,514 bytes match the published bytes within one packet, 0.1 ms at 100
-        // Mbit/s.
+        // Whole packets of 1,514 bytes match within one packet, 0.1 ms at 100 Mbit/s.
         assert!((full(&plan).as_millis_f64() - full_ms).abs() < 0.13, "{name}: {}", full(&plan));
     }
 }

@@ -10,8 +10,7 @@ fn plan(claim: &str) -> Result<Plan, ScenarioError> {
 #[test]
 fn sums() {
     let table = [
-        // Arista's 9 GiB at 10 Gbit/s: the published 7.7 s. At 100 Mbit/s the source says 777 s,
-        // which is 9.7 GB.
+        // Arista's 9 GiB at 10 Gbit/s: 7.7 s. Its 777 s at 100 Mbit/s would be 9.7 GB.
         ("9gb at 10gbit", 7.730_941_132_8),
         ("256p of 1514b at 10mbit", 0.310_067_2),
         ("100000b at 10mbit", 0.08),
@@ -29,7 +28,7 @@ fn sums() {
 }
 
 #[test]
-fn bounds_have_the_unit_of_what_is_measured() {
+fn bounds_have_the_unit_of_the_metric() {
     let measured = |measure: &str, expected: &str| {
         plan(&format!("measure = \"{measure}\"\nexpected = {expected}\n")).map(|p| p.claims[0].expected)
     };

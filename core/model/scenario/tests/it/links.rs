@@ -29,7 +29,7 @@ fn sends(up: &str) -> TransmitterParams {
 }
 
 #[test]
-fn every_kind_arrives() {
+fn every_link_kind_is_parsed() {
     assert_eq!(sends(""), TransmitterParams::Fixed(None));
     let TransmitterParams::Boost(boost) =
         sends(", rate = \"20mbit\", boost = { rate = \"100mbit\", bucket = \"10mb\" }")
@@ -48,7 +48,7 @@ fn every_kind_arrives() {
 }
 
 #[test]
-fn radio_arrives() {
+fn radio_parameters_are_parsed() {
     let side = ", wifi = { phy = \"300mbit\", stations = 3, error = \"1%\", aggregate = 16, aggregate_airtime = \"4ms\" }";
     let hop = hop(side, side, "");
     let TransmitterParams::Wifi(wifi) = &hop.up.transmitter else { panic!("wifi") };
@@ -68,7 +68,7 @@ fn radio_arrives() {
 }
 
 #[test]
-fn bursts_of_loss_arrive() {
+fn loss_bursts_are_parsed() {
     let burst =
         hop(", loss_burst = { enter = \"1%\", leave = \"25%\" }", "", "").up.impairment.burst.unwrap();
     assert_eq!((burst.enter.0, burst.leave.0, burst.loss.0), (0.01, 0.25, 1.0));
@@ -85,7 +85,7 @@ fn built_in_traces_are_read_without_files() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_its_line() {
+fn invalid_values_are_rejected_with_their_line() {
     let cell = |keys: &str| format!(", cellular = {{ low = \"1mbit\", high = \"4mbit\"{keys} }}");
     let wifi = |keys: &str| format!(", wifi = {{ phy = \"65mbit\"{keys} }}");
     let table = [

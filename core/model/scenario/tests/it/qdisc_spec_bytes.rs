@@ -1,5 +1,4 @@
-//! Property of arbitrary bytes as `qdisc_spec`; the fuzz target of that name runs the same
-//! function.
+//! Property of arbitrary bytes as `qdisc_spec`, shared with the fuzz target of that name.
 use fathom_qdisc::Spec;
 
 /// An accepted queue discipline is written as a text with the same meaning.

@@ -24,7 +24,7 @@ max_working_latency = ["900ms", "1050ms"]
 "#;
 
 #[test]
-fn a_good_file_is_read_in_full() {
+fn a_complete_file_is_parsed() {
     let plan = parse(GOOD, "home.toml").unwrap();
     assert_eq!((plan.name.as_str(), plan.line.hops.len()), ("home", 1));
     let hop = &plan.line.hops[0];
@@ -41,7 +41,7 @@ fn a_good_file_is_read_in_full() {
 }
 
 #[test]
-fn refusals_give_line_and_reason() {
+fn errors_give_line_and_reason() {
     // Text to replace, replacement, expected error.
     let table = [
         (
@@ -116,7 +116,7 @@ fn refusals_give_line_and_reason() {
 }
 
 #[test]
-fn misspelt_fields_are_refused_with_a_guess() {
+fn misspelled_fields_are_rejected_with_a_suggestion() {
     for (from, to, line, guess) in [
         ("loss =", "los =", 10, "loss"),
         ("up_flows", "up_flow", 12, "up_flows"),
@@ -135,7 +135,7 @@ fn misspelt_fields_are_refused_with_a_guess() {
 }
 
 #[test]
-fn what_is_no_toml_or_lacks_a_part_is_refused() {
+fn invalid_toml_and_missing_parts_are_rejected() {
     for (text, part) in [
         ("", "missing field `name`"),
         ("name = \"a\"\nname = \"b\"", "duplicate key"),

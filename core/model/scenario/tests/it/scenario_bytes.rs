@@ -1,8 +1,7 @@
 //! Property of arbitrary bytes as `scenario`; the fuzz target of that name runs the same function.
 use fathom_units::Duration;
 
-/// A scenario file is accepted, with all values within their limits, or rejected with one line that
-/// names the file.
+/// A scenario file is accepted within limits, or rejected with one line that names the file.
 pub(crate) fn check(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else { return };
     match fathom_scenario::parse(text, "fuzz.toml") {

@@ -8,7 +8,7 @@ fn with(settings: &[&str]) -> Result<String, String> {
 }
 
 #[test]
-fn values_reach_their_place() {
+fn settings_change_their_field() {
     let text =
         with(&["hop.cable-modem.up.rate=5mbit", "hop.0.down.queue=fq_codel", "load.up_flows=4"]).unwrap();
     let plan = parse(&text, "x.toml").unwrap();
@@ -18,7 +18,7 @@ fn values_reach_their_place() {
 }
 
 #[test]
-fn nothing_set_is_the_same_plan() {
+fn no_settings_leave_the_plan_unchanged() {
     for name in BUILTIN_NAMES {
         let text = builtin(name).unwrap();
         assert_eq!(parse(&with_settings(text, name, &[]).unwrap(), name), parse(text, name), "{name}");
@@ -26,7 +26,7 @@ fn nothing_set_is_the_same_plan() {
 }
 
 #[test]
-fn paths_that_lead_nowhere() {
+fn unknown_paths_are_rejected() {
     let table = [
         ("hop.modem.up.rate=5mbit", "no item is called \"modem\" (expected "),
         ("hop.9.up.rate=5mbit", "no item is called \"9\" (expected "),
@@ -45,7 +45,7 @@ fn paths_that_lead_nowhere() {
 }
 
 #[test]
-fn the_earlier_name_of_workloads_is_read() {
+fn the_old_name_of_workloads_is_accepted() {
     let name = "s10-bittorrent";
     let text = builtin(name).unwrap();
     let older = text.replace("[[workload]]", "[[work]]");

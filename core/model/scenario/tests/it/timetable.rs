@@ -25,8 +25,7 @@ fn datagrams_keep_their_rate_and_key_frames_their_beat() {
     // A packet of 1500 bytes every millisecond.
     let even = leaving("kind = \"cbr\"\nrate = \"12mbit\"", at(3), at(10_003));
     assert_eq!((even.len(), even[0], even[1]), (10_000, (at(3), 1500), (at(4), 1500)));
-    // A datagram of 1400 bytes every 100 ms, and at the start of each second a key frame of ten
-    // before it.
+    // 1400 bytes every 100 ms; each second starts with a key frame of ten.
     let camera = "kind = \"video\"\nrate = \"112kbit\"\nsize = 1400\nkey_frame = \"13720b\"\nevery = \"1s\"";
     let camera = leaving(camera, at(0), at(10_000));
     assert_eq!(camera.len(), 100 + 10 * 10);
@@ -56,7 +55,7 @@ fn random_datagrams_have_their_means() {
 }
 
 #[test]
-fn who_comes_late_goes_on_from_then() {
+fn a_late_start_continues_from_then() {
     let mut timetable = Timetable::new(workload("kind = \"call\"").kind, at(0)).unwrap();
     let departure = timetable.take(at(5), &mut Rng::new(1));
     assert_eq!((departure.single, timetable.due()), (Some(200), at(25)));

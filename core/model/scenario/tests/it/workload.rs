@@ -2,7 +2,6 @@
 use fathom_scenario::{Plan, ScenarioError, Spacing, WorkloadKind, WorkloadPlan, parse};
 use fathom_units::{Bytes, Direction, Duration};
 
-/// Nine lines, so that the text after it starts in line 10.
 const LINE: &str = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"a\"\nup = { delay = \"1ms\" }\n\
                     down = { delay = \"1ms\" }\n\n\n";
 
@@ -44,7 +43,7 @@ fn each_kind_with_its_defaults() {
 }
 
 #[test]
-fn every_key_arrives() {
+fn every_key_is_parsed() {
     let page = workload(
         "kind = \"web\"\nname = \"shop\"\nflows = 2\nstart = \"1s\"\nstop = \"9s\"\ncongestion_control = \"reno\"\necn = true\n\
          initial_window = 4\nwindow = \"64kb\"\nextra_rtt = [\"20ms\", \"80ms\"]\naccess_rate = \"1gbit\"\n\
@@ -70,7 +69,7 @@ fn every_key_arrives() {
 }
 
 #[test]
-fn refusals_give_line_and_key() {
+fn errors_give_line_and_key() {
     let table = [
         ("kind = \"torrent\"", "x.toml:11: kind: there is no workload \"torrent\" (known: bulk, swarm"),
         (
@@ -143,7 +142,7 @@ fn a_part_of_the_line_is_named_by_its_hops() {
 }
 
 #[test]
-fn run_lasts_as_the_load_unless_it_says() {
+fn run_duration_defaults_to_that_of_the_load() {
     let seconds = |rest: &str| plan(rest).map(|p| p.run.duration.as_secs_f64());
     assert_eq!(seconds(""), Ok(20.0));
     assert_eq!(seconds("[load]\nup_flows = 1\nduration = \"7s\""), Ok(7.0));

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_come_to_one_and_meaning_stays() {
+    fn replacements_are_unique_and_keep_special_networks() {
         let mut all = addresses();
         let mut seen = BTreeSet::new();
         for address in random(50_000, 2).collect::<BTreeSet<_>>() {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn another_key_replaces_otherwise() {
+    fn another_key_gives_other_replacements() {
         let (mut one, mut other) = (addresses(), Addresses::new([1; 16]));
         let same = random(1000, 3).filter(|address| {
             let address = Address::v4(address.to_be_bytes());

@@ -45,7 +45,7 @@ mod tests {
     /// Compares with `std`, which this crate itself cannot use.
     #[test]
     #[expect(deprecated, reason = "an oracle: it is what the standard library used before SipHash-1-3")]
-    fn is_that_of_the_standard_library() {
+    fn agrees_with_the_standard_library() {
         for seed in 0..1000_u64 {
             let word = |n: u64| (seed * 7 + n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let (key, words) = ([word(0), word(1)], [word(2), word(3), word(4)]);

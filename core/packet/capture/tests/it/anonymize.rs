@@ -124,7 +124,7 @@ fn cooked(link: LinkType, place: u8, ethertype: u16, rest: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn where_a_packet_was_seen_stays() {
+fn the_capture_point_is_preserved() {
     for link in [LinkType::LINUX_SLL, LinkType::LINUX_SLL2] {
         for (ethertype, ip) in [(0x0800, v4(6, &[], &segment())), (0x86dd, v6(6, &segment()))] {
             let bytes = cooked(link, 4, ethertype, &ip);
@@ -148,7 +148,7 @@ fn where_a_packet_was_seen_stays() {
 }
 
 #[test]
-fn what_is_not_ip_or_of_another_type_has_its_place_in_a_cooked_copy() {
+fn frames_without_ip_are_kept_in_a_cooked_copy() {
     for link in [LinkType::LINUX_SLL, LinkType::LINUX_SLL2] {
         let arp = cooked(link, 1, 0x0806, &[0x77; 28]);
         let (len, copy) = copied_as(link, &frame(link, 60, &arp));
@@ -163,7 +163,7 @@ fn what_is_not_ip_or_of_another_type_has_its_place_in_a_cooked_copy() {
 }
 
 #[test]
-fn nothing_of_anyone_is_left() {
+fn no_personal_data_is_left() {
     // No copy contains a marker that was in any field that could identify someone.
     const MARK: [u8; 8] = *b"Iam-Anne";
     let cookie = join(&[&stamp_option(), &[34, 10], &MARK, &[30, 12, 0x21, 1], &MARK, &[1, 1]]);
@@ -203,7 +203,7 @@ fn nothing_of_anyone_is_left() {
 }
 
 #[test]
-fn options_that_matter_stay_in_their_places() {
+fn relevant_options_are_preserved() {
     let options =
         join(&[&stamp_option(), &[19, 6, 1, 2, 3, 4], &[34, 6, 5, 6, 7, 8], &[172, 5, 0, 0, 9], &[3, 3, 7]]);
     let ip = v4(6, &[], &tcp(&options, &[]));
@@ -249,7 +249,7 @@ fn probes_are_still_matched_to_their_answers() {
 }
 
 #[test]
-fn the_quality_is_that_of_the_capture() {
+fn the_quality_report_is_unchanged() {
     let big = 70_000_u32;
     let mut long = ethernet(0x0800, &v4(6, &[], &segment()));
     long[16..18].copy_from_slice(&[0, 0]);
@@ -266,14 +266,14 @@ fn the_quality_is_that_of_the_capture() {
         let copy = frame(LinkType::RAW, sent, &stored);
         after.frame(number, &copy, &dissect(LinkType::RAW, sent, &stored));
     }
-    let told = |q: &Quality| (q.frames, q.not_ip, q.cut_headers, q.super_packets, q.longest_bytes);
-    assert_eq!(told(&before), told(&after));
-    assert_eq!(told(&before), (3, 1, 2, 1, big - 14));
+    let counts = |q: &Quality| (q.frames, q.not_ip, q.cut_headers, q.super_packets, q.longest_bytes);
+    assert_eq!(counts(&before), counts(&after));
+    assert_eq!(counts(&before), (3, 1, 2, 1, big - 14));
 }
 
 /// The copy of a malicious frame is no longer than headers are, and is readable.
 #[test]
-fn hostile_frames_come_out_small_and_whole() {
+fn malicious_frames_give_small_valid_copies() {
     let good = [
         ethernet(0x0800, &v4(6, &[1; 8], &segment())),
         ethernet(0x86dd, &v6(60, &join(&[&[6, 0, 1, 4, 0, 0, 0, 0], &segment()]))),

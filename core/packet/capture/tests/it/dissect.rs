@@ -9,7 +9,7 @@ fn raw(bytes: &[u8]) -> Packet<'_> {
 }
 
 #[test]
-fn udp_counts_by_the_lesser_length() {
+fn udp_uses_the_smaller_length() {
     // Length in the header, and the resulting payload length of 30 bytes.
     for (length, expected) in [(38, 30), (20, 12), (8, 0), (0, 30), (7, 30), (39, 30), (65535, 30)] {
         let mut datagram = udp((53, 1024), &[1; 30]);
@@ -54,7 +54,7 @@ fn later_fragments_have_no_ports() {
 }
 
 #[test]
-fn super_packets_have_the_length_that_was_sent() {
+fn super_packets_have_their_original_length() {
     let long = 500_000;
     // BIG TCP: IPv4 and IPv6 with length 0, as on Linux; the frame has the length.
     let mut of_v4 = ethernet(0x0800, &v4(6, &[], &segment()));
@@ -147,11 +147,11 @@ fn a_frame_without_ip_reports_its_protocol() {
     for (link, bytes, expected) in table {
         assert_eq!(dissect(link, 100, &bytes), Err(expected), "{bytes:x?}");
     }
-    assert_eq!(NotIp::Protocol(0x0806).to_string(), "protocol 0x0806");
+    assert_eq!(NotIp::Protocol(0x0806).to_string(), "not IP: protocol 0x0806");
 }
 
 #[test]
-fn wrappings_without_end_come_to_one() {
+fn nested_encapsulations_are_limited() {
     let mut packet = v4(6, &[], &segment());
     for _ in 0..15 {
         packet = v4(4, &[], &packet);

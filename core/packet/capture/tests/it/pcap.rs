@@ -54,7 +54,7 @@ fn every_magic_in_either_byte_order() {
 }
 
 #[test]
-fn a_cut_file_yields_whole_records_and_the_place_of_the_cut() {
+fn a_truncated_file_yields_whole_records_and_the_offset() {
     let bytes = file(false, 0xa1b2_c3d4, &[(1, 2, 3, b"abc"), (2, 0, 1500, b"defg")]);
     for end in 24..bytes.len() {
         let (story, error) = read(&bytes[..end], 4096);
@@ -87,7 +87,7 @@ fn an_impossible_length_is_an_error_with_its_offset() {
 }
 
 #[test]
-fn lengths_of_old_files_are_put_right() {
+fn swapped_lengths_of_old_files_are_corrected() {
     let mut bytes = file(false, 0xa1b2_c3d4, &[(1, 2, 3, b"abc")]);
     bytes[6] = 3;
     // Stored and original length are swapped: 64 of 1500.
@@ -105,7 +105,7 @@ fn a_file_that_is_no_capture_is_detected_by_its_first_bytes() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_files_are_readable() {
     for seed in 0..64 {
         let mut rng = Rng::new(seed);
         let mut bytes = pcap_header(LinkType::RAW).to_vec();

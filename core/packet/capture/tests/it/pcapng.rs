@@ -68,7 +68,7 @@ fn interfaces_have_their_own_link_type_and_clock() {
 }
 
 #[test]
-fn sections_of_either_byte_order_number_their_interfaces_on() {
+fn interfaces_are_numbered_across_sections() {
     let one = |big| join(&[&section(big), &interface(big, 1, 0, &[]), &packet(big, 0, 9, 9, b"x", &[])]);
     let bytes = [one(false), one(true), one(false)].concat();
     let interfaces: Vec<u32> = found(&bytes).0.iter().map(|frame| frame.2).collect();
@@ -148,7 +148,7 @@ fn drops_are_reported() {
 }
 
 #[test]
-fn blocks_of_other_kinds_are_passed_over_without_being_gathered() {
+fn unknown_blocks_are_skipped_without_buffering() {
     // A block with the maximum length, of which a thousandth is present.
     let long = join(&[&n32(false, 0xbad), &n32(false, u32::MAX - 3), &[0; 4_000_000]]);
     let bytes = join(&[

@@ -58,7 +58,7 @@ fn a_capture_without_packets_is_reported() {
 }
 
 #[test]
-fn frames_that_are_cut_count_by_what_is_missing() {
+fn truncated_frames_count_by_what_is_missing() {
     let frame = data();
     // Ethernet 14, IPv4 20, TCP 32, payload 100: stored bytes, and whether headers are truncated.
     for (stored, cut) in
@@ -111,7 +111,7 @@ fn steadied(times: impl IntoIterator<Item = i64>) -> (Quality, Vec<i64>) {
 
 /// A leap back at the limit of times, then steps of almost a year forward, beyond the limit.
 #[test]
-fn leaps_lead_to_no_time_that_no_frame_can_have() {
+fn leaps_never_lead_to_impossible_times() {
     const MOST: i64 = (1 << 62) - 1;
     const NEARLY_A_YEAR: i64 = 365 * 86_400 * 1_000_000_000;
     let climbing = (0..290).map(|years| years * NEARLY_A_YEAR - MOST);
@@ -121,7 +121,7 @@ fn leaps_lead_to_no_time_that_no_frame_can_have() {
 
 /// A router starts at 5 s of 1970, sets its clock, and loses it again for one frame.
 #[test]
-fn a_clock_that_is_set_by_years_goes_on() {
+fn a_clock_set_by_years_continues() {
     const SECOND: i64 = 1_000_000_000;
     const TODAY: i64 = 1_800_000_000;
     let seconds = [5, 6, TODAY, TODAY + 1, 0, TODAY + 2, TODAY + 3];
@@ -134,7 +134,7 @@ fn a_clock_that_is_set_by_years_goes_on() {
 }
 
 #[test]
-fn whole_milliseconds_are_no_microseconds() {
+fn whole_milliseconds_are_a_coarse_clock() {
     let frames: Vec<_> = (0..200).map(numbered).collect();
     let at =
         |unit: i64| -> Vec<_> { frames.iter().zip(0..).map(|(f, n)| (n * unit, 166, &f[..], 0)).collect() };
@@ -216,7 +216,7 @@ fn passed(link: LinkType, frames: &[(&[u8], u32)]) -> usize {
 }
 
 #[test]
-fn copies_are_left_out_wherever_they_were_captured() {
+fn copies_are_skipped_wherever_they_were_captured() {
     let frames: Vec<_> = (0..4000).map(numbered).collect();
     let forwarded: Vec<_> = frames
         .iter()

@@ -66,20 +66,20 @@ impl CakeStats {
         self.tins.iter_mut().zip(&other.tins).for_each(|(tin, other)| tin.add(other));
     }
     /// Attributes `TCA_CAKE_STATS_...`.
-    pub(super) fn read(told: &[u8]) -> CakeStats {
-        let word = |number| find_u32(told, number).unwrap_or_default();
+    pub(super) fn read(bytes: &[u8]) -> CakeStats {
+        let word = |number| find_u32(bytes, number).unwrap_or_default();
         CakeStats {
-            capacity: rate(told, 2),
+            capacity: rate(bytes, 2),
             memory_limit_bytes: word(3),
             memory_most_bytes: word(4),
             average_offset_bytes: word(5),
-            tins: attributes(find(told, 10).unwrap_or_default()).map(|tin| Tin::read(tin.value)).collect(),
+            tins: attributes(find(bytes, 10).unwrap_or_default()).map(|tin| Tin::read(tin.value)).collect(),
         }
     }
 }
 
-fn rate(told: &[u8], number: u16) -> Rate {
-    Rate::from_bits_per_second(find_u64(told, number).unwrap_or_default().saturating_mul(8))
+fn rate(bytes: &[u8], number: u16) -> Rate {
+    Rate::from_bits_per_second(find_u64(bytes, number).unwrap_or_default().saturating_mul(8))
 }
 
 impl Tin {
@@ -104,17 +104,17 @@ impl Tin {
         };
     }
     /// Attributes `TCA_CAKE_TIN_STATS_...`.
-    fn read(told: &[u8]) -> Tin {
-        let word = |number| find_u32(told, number).unwrap_or_default();
+    fn read(bytes: &[u8]) -> Tin {
+        let word = |number| find_u32(bytes, number).unwrap_or_default();
         let time = |number| Duration::from_micros(u64::from(word(number)));
         Tin {
             sent_packets: word(2),
-            sent_bytes: find_u64(told, 3).unwrap_or_default(),
+            sent_bytes: find_u64(bytes, 3).unwrap_or_default(),
             drops: word(4),
             filtered_acks: word(6),
             marks: word(8),
             backlog_bytes: word(11),
-            threshold: rate(told, 12),
+            threshold: rate(bytes, 12),
             target: time(13),
             interval: time(14),
             peak_delay: time(18),

@@ -146,7 +146,7 @@ impl Flow {
 }
 
 #[test]
-fn a_flow_has_one_class_whatever_surrounds_it() {
+fn the_class_of_a_flow_does_not_depend_on_encapsulation() {
     let seed = 3;
     println!("seed {seed}");
     let (mut rng, program) = (Rng::new(seed), flow_hash(FIRST, 6));
@@ -189,7 +189,7 @@ fn flows_spread_over_all_classes() {
 }
 
 #[test]
-fn what_is_not_ip_and_what_is_cut_short_is_left_to_others() {
+fn other_protocols_and_truncated_packets_are_not_classified() {
     let program = flow_hash(FIRST, 6);
     let flow = Flow { v6: false, from: [1; 16], to: [2; 16], protocol: 6, ports: [1; 4], label: 0 };
     for protocol in [0x0806, 0x8863, 0] {

@@ -76,7 +76,7 @@ fn inner(command: &str, value: &[u8], lines: &mut String, all_ticks: &mut Vec<u3
 }
 
 #[test]
-fn our_bytes_are_those_of_iproute2() {
+fn bytes_match_iproute2() {
     let recorded = recorded();
     let (mut equal, mut compared) = (0, 0);
     for request in requests() {

@@ -6,7 +6,7 @@ use fathom_tc::{
 };
 use fathom_units::{Duration, Rng};
 
-fn told(request: &Request) -> Object {
+fn as_object(request: &Request) -> Object {
     let bytes = request.encode(3, &index_of).unwrap();
     let message = messages(&bytes).next().unwrap();
     assert_eq!(message.sequence, 3);
@@ -16,7 +16,7 @@ fn told(request: &Request) -> Object {
 fn comes_back(request: &Request) {
     match request {
         Request::Qdisc { qdisc, .. } => {
-            let read = Qdisc::read(&told(request)).unwrap();
+            let read = Qdisc::read(&as_object(request)).unwrap();
             match (&qdisc.kind, &read.kind) {
                 (Kind::Htb(asked), Kind::Htb(got)) => {
                     assert_eq!(got.default_class, asked.default_class);
@@ -28,14 +28,14 @@ fn comes_back(request: &Request) {
             }
         }
         Request::Class { class, .. } => {
-            let read = HtbClass::read(&told(request)).unwrap();
+            let read = HtbClass::read(&as_object(request)).unwrap();
             let close = |a: u32, b: u32| a.abs_diff(b) <= 320;
             assert!(close(read.burst, class.burst) && close(read.ceil_burst, class.ceil_burst), "{request}");
             let exact = HtbClass { burst: class.burst, ceil_burst: class.ceil_burst, ..read };
             assert_eq!(exact, *class, "{request}");
         }
         Request::Filter { filter, .. } => {
-            let read = Filter::read(&told(request)).unwrap();
+            let read = Filter::read(&as_object(request)).unwrap();
             let action = filter.action.as_ref().map(|_| Mirred::to("#9"));
             assert_eq!(read, Filter { action, ..filter.clone() }, "{request}");
         }
@@ -95,7 +95,7 @@ fn kind(rng: &mut Rng) -> Kind {
 }
 
 #[test]
-fn values_at_random_come_back() {
+fn random_values_round_trip() {
     let seed = 11;
     println!("seed {seed}");
     let mut rng = Rng::new(seed);
@@ -123,7 +123,7 @@ fn values_at_random_come_back() {
 }
 
 #[test]
-fn an_interface_is_read_as_it_was_asked_for() {
+fn an_interface_round_trips() {
     let up = Request::SetLink { name: "eth0".into(), up: Some(true), queue_packets: Some(32) };
     let bytes = up.encode(1, &index_of).unwrap();
     // Only answers contain a name.

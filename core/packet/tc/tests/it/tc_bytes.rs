@@ -23,8 +23,8 @@ fn object_holds(object: &Object) {
     assert_eq!(settled.without_counters(), settled, "what is constant stays");
     let again = Request::Again { device: "eth0".into(), object: settled.clone() };
     let sent = again.encode(1, &|_| Some(object.header.interface)).unwrap();
-    let told = Object::read(&messages(&sent).next().unwrap()).unwrap();
-    assert_eq!(told.attributes, settled.attributes, "given back byte by byte");
+    let reread = Object::read(&messages(&sent).next().unwrap()).unwrap();
+    assert_eq!(reread.attributes, settled.attributes, "given back byte by byte");
     let _ = again.to_string();
     if let Some(qdisc) = Qdisc::read(object) {
         let _ = Request::Qdisc { verb: Verb::Add, device: "eth0".into(), qdisc }.encode(1, &|_| Some(1));

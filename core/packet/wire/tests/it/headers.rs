@@ -56,7 +56,7 @@ fn a_dscp_that_is_set_changes_nothing_else() {
 }
 
 #[test]
-fn tcp_options_are_taken_apart() {
+fn tcp_options_are_parsed() {
     let timestamps = |value| TcpOption::Timestamps { value, echo: 9 };
     let sack = |blocks: &[(u32, u32)]| {
         let mut all = [(0, 0); 4];
@@ -173,7 +173,7 @@ fn the_flow_hash_depends_on_every_field_and_the_salt() {
 }
 
 #[test]
-fn address_hashes_differ_between_neighbours_and_with_the_salt() {
+fn address_hashes_differ_between_neighbors_and_with_the_salt() {
     let v4 = (0..=255).map(|last| [10, 0, 0, last].into());
     let v6 = (0..=255).map(|last| [0xfd00, 0, 0, 0, 0, 0, 0, last].into());
     let addresses: Vec<std::net::IpAddr> = v4.chain(v6).collect();
@@ -185,7 +185,7 @@ fn address_hashes_differ_between_neighbours_and_with_the_salt() {
 }
 
 #[test]
-fn the_flow_hash_spreads_neighbouring_ports_over_queues() {
+fn the_flow_hash_spreads_adjacent_ports_over_queues() {
     // 1024 flows that differ in one port, in 1024 queues: a random function leaves 37 % empty.
     let hash = |port| {
         let (source, destination) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());

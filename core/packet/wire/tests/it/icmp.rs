@@ -43,7 +43,7 @@ fn quotes_up_to_the_minimum_mtu_in_ipv6() {
 }
 
 #[test]
-fn no_error_answers_an_error_a_fragment_or_a_group() {
+fn errors_fragments_and_multicast_get_no_answer() {
     let plain = unicast(false, 10).build();
     let answered = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = plain.clone();

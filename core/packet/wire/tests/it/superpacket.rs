@@ -39,7 +39,7 @@ fn complete(vnet: VnetHeader, mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn every_run_of_segments_is_what_copying_makes() {
+fn every_run_of_segments_matches_copying() {
     for seed in 0..300 {
         let mut rng = Rng::new(seed);
         let mss = 1 + rng.below(1460) as usize;
@@ -108,7 +108,7 @@ fn marks_dscp_and_hops_are_written_with_their_checksum() {
 }
 
 #[test]
-fn a_packet_that_is_not_to_be_cut_keeps_all_but_marks_and_hops() {
+fn an_unsegmented_packet_keeps_all_but_marks_and_hops() {
     let tcp = Tcp::random(&mut Rng::new(7), false, 900);
     let vnet = VnetHeader {
         flags: VnetHeader::NEEDS_CSUM,
@@ -125,7 +125,7 @@ fn a_packet_that_is_not_to_be_cut_keeps_all_but_marks_and_hops() {
 }
 
 #[test]
-fn refuses_what_cannot_be_cut() {
+fn rejects_packets_that_cannot_be_segmented() {
     let tcp = Tcp::random(&mut Rng::new(1), false, 5000);
     let (vnet, mut bytes) = as_read(&tcp, 1448);
     let field = |header, packet: &[u8]| match SuperPacket::new_checked(header, packet) {

@@ -1,4 +1,6 @@
 //! Integration tests of `fathom-prose`.
+mod every;
+mod examples;
 #[path = "../../../../analyze/audit/tests/it/fixture.rs"]
 mod fixture;
 mod golden;

@@ -3,12 +3,11 @@ use crate::hops::path;
 use crate::line::{BLOATED, Line, MANAGED};
 use crate::upload::{delayed, probes, upload};
 use fathom_run::{
-    Alternative, BaseChange, Capture, Certainty, Conclusion, CpuCause, DayGroup, DelayPercentiles,
-    DelayedFlows, DelayedParty, Estimate, Finding, FlowShare, HistorySeries, InstrumentEffect,
-    InstrumentPart, LatencyVariation, LinkUse, Management, ManagementEstimate, ManagementRule, Metric,
-    Outage, OwnLoad, PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, ProbeLoss, QueueAlternative,
-    QueueDelay, QueueManagement, QueueVictims, Reason, RecurringDelay, RecurringHours, RecurringLoss, Run,
-    UnknownQueue, UnknownReason,
+    BaseChange, Capture, Certainty, Conclusion, CpuCause, DayGroup, DelayPercentiles, DelayedFlows,
+    DelayedParty, Estimate, Finding, FlowShare, HistorySeries, InstrumentEffect, InstrumentPart,
+    LatencyVariation, LinkUse, Management, ManagementEstimate, ManagementRule, Metric, Outage, OwnLoad,
+    PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, ProbeLoss, QueueDelay, QueueManagement,
+    QueueVictims, RecurringDelay, RecurringHours, RecurringLoss, Run, UnknownQueue, UnknownReason,
 };
 use fathom_units::Direction;
 
@@ -114,7 +113,7 @@ pub(crate) fn runs() -> Vec<(&'static str, Run)> {
     ]
 }
 
-fn hours(days: DayGroup, from_hour: u64, to_hour: u64) -> RecurringHours {
+pub(crate) fn hours(days: DayGroup, from_hour: u64, to_hour: u64) -> RecurringHours {
     let (hit_days, all_days) = (26, 30);
     RecurringHours {
         days,
@@ -127,7 +126,7 @@ fn hours(days: DayGroup, from_hour: u64, to_hour: u64) -> RecurringHours {
     }
 }
 
-fn history() -> HistorySeries {
+pub(crate) fn history() -> HistorySeries {
     HistorySeries { series: 7, target: "home".into(), probe: "icmp".into() }
 }
 
@@ -149,16 +148,8 @@ fn measured() -> Vec<Conclusion> {
         let (phase, longest_s, total_s) = (PhaseKind::Up, 1.8, 1.8 * count as f64);
         Conclusion::Outage(Outage { phase, count, longest_s, total_s })
     };
-    let variation = LatencyVariation {
-        base_p5_s: 0.015,
-        p50_s: 0.017,
-        p90_s: 0.031,
-        p95_s: 0.08,
-        max_s: 1.2,
-        answered_packets: 86_400,
-    };
     let loss = ProbeLoss { phase: PhaseKind::Idle, lost_packets: 12, sent_packets: 1_100 };
-    vec![Conclusion::LatencyVariation(variation), outage(1), outage(3), Conclusion::ProbeLoss(loss)]
+    vec![outage(1), outage(3), Conclusion::ProbeLoss(loss)]
 }
 
 fn own_load(slow_per_day: f64) -> Conclusion {
@@ -185,13 +176,23 @@ fn base_change(change_s: f64, path_changed: bool) -> Conclusion {
     })
 }
 
-fn histories() -> Vec<Conclusion> {
+/// Findings of a watch.
+pub(crate) fn histories() -> Vec<Conclusion> {
     let slow = |days, from, to, own_link| {
         let hours = hours(days, from, to);
         Conclusion::RecurringDelay(RecurringDelay { of: history(), hours, excess_s: 0.08, own_link })
     };
     let loss = RecurringLoss { of: history(), hours: hours(DayGroup::Weekday(0), 9, 10), loss_ratio: 0.051 };
+    let variation = LatencyVariation {
+        base_p5_s: 0.015,
+        p50_s: 0.017,
+        p90_s: 0.031,
+        p95_s: 0.08,
+        max_s: 1.2,
+        answered_packets: 86_400,
+    };
     vec![
+        Conclusion::LatencyVariation(variation),
         slow(DayGroup::All, 19, 23, LinkUse::Idle),
         slow(DayGroup::Working, 8, 17, LinkUse::Unknown),
         slow(DayGroup::Weekend, 0, 6, LinkUse::Busy),
@@ -201,6 +202,21 @@ fn histories() -> Vec<Conclusion> {
         own_load(14.0),
         own_load(0.4),
     ]
+}
+
+/// The delay of a queue of the capture.
+pub(crate) fn queue_delay(queue: u32) -> Conclusion {
+    Conclusion::QueueDelay(QueueDelay {
+        queue,
+        is_bloated: true,
+        delay_p5_s: 0.1,
+        delay_p50_s: 0.5,
+        delay_p90_s: 0.8,
+        delay_p95_s: 0.9,
+        delay_max_s: 1.0,
+        samples: 50,
+        base_rtt_s: None,
+    })
 }
 
 fn captured_queues() -> Vec<Conclusion> {
@@ -217,23 +233,12 @@ fn captured_queues() -> Vec<Conclusion> {
             top_ratio: None,
         })
     };
-    let delay = QueueDelay {
-        queue: 1,
-        is_bloated: true,
-        delay_p5_s: 0.1,
-        delay_p50_s: 0.5,
-        delay_p90_s: 0.8,
-        delay_p95_s: 0.9,
-        delay_max_s: 1.0,
-        samples: 50,
-        base_rtt_s: None,
-    };
     let short = DelayedFlows { who: DelayedParty::ShortFlows { count: 12 }, added_p95_s: 0.98 };
     let flows = vec![short, delayed(3, None, 0.9), delayed(4, None, 0.8)];
     vec![
         rule(ManagementRule::Red),
         rule(ManagementRule::NoneSeen),
-        Conclusion::QueueDelay(delay),
+        queue_delay(1),
         Conclusion::DelayedFlows(QueueVictims { queue: 1, flows }),
     ]
 }
@@ -251,53 +256,5 @@ fn effects() -> Vec<InstrumentEffect> {
             due_packets: 1_200,
             why: fathom_run::NotSent::BufferFull,
         },
-    ]
-}
-
-pub(crate) fn reasons() -> Vec<Reason> {
-    let (cause, cpu_ratio, increase_s, phase) = (CpuCause::Busy, 0.97, 0.08, PhaseKind::Down);
-    vec![
-        Reason::NoAnswers,
-        Reason::NotMeasured,
-        Reason::NoIdleLatency,
-        Reason::NotLoaded,
-        Reason::NothingDelivered,
-        Reason::ConnectionBroken { phase, loss_ratio: 0.62 },
-        Reason::Late { part: InstrumentPart::ProbeSending, lateness_p95_s: 0.06, increase_s },
-        Reason::CpuExplains { cause, cpu_ratio, increase_s },
-        Reason::CpuExplains { cause: CpuCause::Stolen, cpu_ratio, increase_s },
-        Reason::CpuLimited { cause, cpu_ratio, phase },
-        Reason::ProbesLeftOut { left_out_ratio: 0.3 },
-        Reason::UnknownLoad { increase_p50_s: 0.07, increase_p90_s: 0.4 },
-        Reason::NoTcp,
-        Reason::NoQueueSeen { flows: 1 },
-        Reason::NoQueueSeen { flows: 3 },
-    ]
-}
-
-pub(crate) fn alternatives() -> Vec<Alternative> {
-    vec![
-        Alternative::OtherDirection,
-        Alternative::PacketLimit,
-        Alternative::ManagedLargerBuffer,
-        Alternative::SmallBuffer,
-        Alternative::LossWithoutCongestion,
-        Alternative::ManagedAtThisLength,
-        Alternative::WindowLimited,
-        Alternative::EcnMarking,
-        Alternative::LoadLimitedElsewhere,
-        Alternative::SharedMedium,
-        Alternative::PathNeverEmpty,
-        Alternative::NeverFull,
-        Alternative::SlowResolver,
-        Alternative::SpinBitUnreliable,
-        Alternative::Captured(QueueAlternative::UnsteadyClock {
-            host: "10.7.0.1".into(),
-            hertz: 1000.0,
-            packets: 43_141,
-            error_s: 0.0012,
-        }),
-        Alternative::Captured(QueueAlternative::ArrivedElsewhere),
-        Alternative::Captured(QueueAlternative::SenderOrNextHop),
     ]
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Detail;
 use fathom_run::PhaseKind;
 
 /// 0 to 10 s: 10, then 100 from 4 s on.
@@ -20,7 +21,7 @@ fn drawn(unicode: bool, columns: usize) -> String {
         spans: &spans,
         cut_spikes: false,
     };
-    chart.lines(columns, 8, Style { color: false, unicode }).join("\n")
+    chart.lines(columns, 8, Style { color: false, unicode, detail: Detail::Normal }).join("\n")
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn nothing_to_draw_and_no_room() {
             spans: &[],
             cut_spikes: false,
         };
-        let lines = chart.lines(columns, rows, Style { color: true, unicode: true });
+        let lines = chart.lines(columns, rows, Style { color: true, unicode: true, detail: Detail::Normal });
         assert_eq!(lines.len(), rows.max(5), "{columns} x {rows}");
     }
 }

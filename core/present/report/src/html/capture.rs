@@ -1,4 +1,4 @@
-//! What a page has of captures beside the charts: their flows, and the files.
+//! Parts of a page about captures, apart from the charts: flows and files.
 use super::{Pair, for_each, name_above};
 use crate::svg::escape;
 use alloc::format;
@@ -12,8 +12,8 @@ const FLOWS: usize = 12;
 
 const HEAD: &str = "<tr><th>flow</th><th class=\"words\">from → to</th><th>payload</th><th>goodput</th>";
 /// Headings of a flow's round trips.
-const ROUND_TRIPS: [&str; 4] = ["least", "median", "95 %", "longest"];
-/// Those of them that there is room for beside other captures.
+const ROUND_TRIPS: [&str; 4] = ["min", "median", "p95", "max"];
+/// Those of them that there is room for next to other captures.
 const ALL: &[usize] = &[0, 1, 2, 3];
 const MIDDLE_AND_HIGH: &[usize] = &[1, 2];
 
@@ -28,7 +28,7 @@ pub(super) fn flows(runs: &[Pair<'_>]) -> String {
         .filter_map(|place| ROUND_TRIPS.get(*place))
         .map(|which| format!("<th>round trip<small>{which}, ms</small></th>"))
         .collect();
-    let head = format!("{HEAD}{trips}<th>sent again<small>packets</small></th></tr>");
+    let head = format!("{HEAD}{trips}<th>retransmitted<small>packets</small></th></tr>");
     let tables = for_each(runs, |(run, _)| {
         let rows = run.capture.as_ref().map_or_else(String::new, |capture| rows(capture, shown));
         let name = name_above(runs, run);
@@ -96,13 +96,13 @@ pub(super) fn facts(run: &Run, capture: &Capture) -> Vec<(String, String)> {
         facts.push((source.name.clone(), size));
         facts.extend(source.defects.iter().map(|defect| ("defect".into(), fathom_prose::defect(defect))));
     }
-    facts.extend(capture.unknown.iter().map(|flow| ("not known".into(), fathom_prose::unknown(flow))));
+    facts.extend(capture.unknown.iter().map(|flow| ("unknown".into(), fathom_prose::unknown(flow))));
     facts.extend(run.notes.iter().map(|note| ("note".into(), fathom_prose::note(note))));
     facts
 }
 
-/// What the words of the page mean.
-pub(super) const FOOTER: &str = "The delay of a queue is what packets wait on one part of the way above the least seen there. A round \
-     trip is from the point of capture to the other end and back, where it is known which transmission was answered. Outstanding data is \
-     what is sent and neither acknowledged nor selectively acknowledged. Goodput is payload that was acknowledged first. Curves show the \
-     least and the most of each short time as a band.";
+/// Definitions of the terms of the page.
+pub(super) const FOOTER: &str = "The delay of a queue is the time that packets wait on one part of the path, above the minimum seen there. A round \
+     trip is from the capture point to the other end and back, where it is known which transmission was answered. Outstanding data is sent \
+     but neither acknowledged nor selectively acknowledged. Goodput is payload that was acknowledged for the first time. Curves show the \
+     minimum and the maximum of each short time as a band.";

@@ -3,7 +3,7 @@ use crate::fixture::{HOSTS, audited, known, tree};
 use crate::golden::{ASCII, UNICODE, golden};
 use fathom_audit::{Audit, Facts, Observed, audit as find};
 use fathom_diagnose::diagnose_audit;
-use fathom_report::{Audited, Style, audit};
+use fathom_report::{Audited, Detail, Style, audit};
 use fathom_units::Time;
 
 fn shown(found: &Audit, all: bool, columns: u16, style: Style) -> String {
@@ -18,6 +18,10 @@ fn hosts() {
         let narrow = shown(&found, false, 60, ASCII);
         assert!(narrow.is_ascii(), "{narrow}");
         assert!(shown(&found, true, 80, UNICODE).len() > narrow.len() / 2);
+        let verbose = Style { detail: Detail::Verbose, ..UNICODE };
+        assert!(shown(&found, false, 80, verbose).contains("No problem"));
+        let quiet = shown(&found, false, 80, Style { detail: Detail::Quiet, ..UNICODE });
+        assert!(quiet.lines().count() <= 2, "{quiet}");
     }
 }
 
@@ -34,8 +38,8 @@ fn observed_backlogs_are_shown() {
     let shown = shown(&found, false, 100, UNICODE);
     // 600000 * 8 / 100e6
     assert!(
-        shown.contains("observed: 48 ms = 600 kB") && shown.contains("observed for 10 s, 2 samples"),
+        shown.contains("observed: 48 ms = 600 kB") && shown.contains("Observed for 10 s, 2 samples"),
         "{shown}"
     );
-    assert!(shown.starts_with("root@vm"), "{shown}");
+    assert!(shown.contains("\nroot@vm"), "{shown}");
 }

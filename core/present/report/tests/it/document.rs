@@ -79,10 +79,25 @@ fn documents_of_fixes_match_the_schema() {
         [("whole", measured, whole, "healthy"), ("by hand", by_hand, FixData::default(), "inconclusive")]
     {
         let diagnosis = diagnose_fix(&evidence);
-        let document = command_document("fix", "Done.".into(), &diagnosis, ("fix", &fix));
+        let document =
+            serde_json::to_value(command_document("fix", "Done.".into(), &diagnosis, ("fix", &fix))).unwrap();
         check(name, &document);
         assert_eq!(document["verdict"]["health"], health);
         assert_eq!(document["findings"][0]["kind"], "shaper_conflict");
+    }
+}
+
+/// The order of members is that of the screen: the verdict, the numbers, the findings, what to do.
+#[test]
+fn members_are_in_the_order_of_the_screen() {
+    let (_, run) = runs().remove(0);
+    let diagnosis = diagnose(&run);
+    let of_run = serde_json::to_string(&fathom_report::document(&run, &diagnosis)).unwrap();
+    let of_command = command_document("audit", "Done.".into(), &diagnosis, ("audit", "data")).to_string();
+    for text in [of_run, of_command] {
+        let at = |name: &str| text.find(&format!("\"{name}\":")).expect(name);
+        let members = ["verdict", "summary", "findings", "advice"].map(at);
+        assert!(members.is_sorted(), "{members:?}");
     }
 }
 
@@ -91,7 +106,13 @@ fn documents_of_audits_match_the_schema() {
     for (name, rates) in HOSTS {
         let audit = audited(name, rates);
         let diagnosis = diagnose_audit(&audit);
-        let document = command_document("audit", "Done.".into(), &diagnosis, ("audit", &audit.host));
+        let document = serde_json::to_value(command_document(
+            "audit",
+            "Done.".into(),
+            &diagnosis,
+            ("audit", &audit.host),
+        ))
+        .unwrap();
         check(name, &document);
         // Findings and the host can be read again.
         let read: Vec<Finding> = serde_json::from_value(document["findings"].clone()).unwrap();
@@ -144,7 +165,9 @@ fn documents_without_a_run_match_the_schema() {
         ),
         ("watch alerts", ("alerts", json!([alert]))),
     ] {
-        let document = command_document(command, "Fine.".into(), &diagnosis, (data.0, &data.1));
+        let document =
+            serde_json::to_value(command_document(command, "Fine.".into(), &diagnosis, (data.0, &data.1)))
+                .unwrap();
         check(command, &document);
         assert_eq!((&document["verdict"]["health"], &document[data.0]), (&json!("inconclusive"), &data.1));
     }
@@ -162,7 +185,7 @@ fn the_schema_rejects_invalid_documents() {
     let validator = jsonschema::draft202012::new(&schema()).unwrap();
     let damages: [Damage; 9] = [
         ("no verdict", |d| drop(d.as_object_mut().unwrap().remove("verdict"))),
-        ("a health of its own", |d| d["verdict"]["health"] = "poor".into()),
+        ("an unknown health", |d| d["verdict"]["health"] = "poor".into()),
         ("a number as text", |d| d["findings"][0]["parameters"]["loaded_p50_s"] = "0.9".into()),
         ("an unknown parameter", |d| d["findings"][0]["parameters"]["text"] = "slow".into()),
         ("a missing parameter", |d| {
@@ -173,7 +196,7 @@ fn the_schema_rejects_invalid_documents() {
             drop(d["instrument"].as_object_mut().unwrap().remove("timer_lateness"));
         }),
         ("an unknown member of a series", |d| d["series"][0]["color"] = "red".into()),
-        ("a certainty of its own", |d| d["findings"][0]["certainty"] = "high".into()),
+        ("an unknown certainty", |d| d["findings"][0]["certainty"] = "high".into()),
     ];
     for (name, damage) in damages {
         let mut bad = good.clone();

@@ -1,4 +1,4 @@
-//! Claims beside what came out.
+//! Claims next to the simulated results.
 use fathom_report::{ClaimRow, Exhibit, Style, claims, gallery};
 
 fn row(expected: [f64; 2], got: f64, unit: &'static str) -> ClaimRow {

@@ -1,14 +1,16 @@
 //! What is shown for two runs, as files that a person can read. `UPDATE_GOLDEN=1` rewrites them.
 use crate::line::{BLOATED, MANAGED};
+use crate::samples::runs;
 use crate::upload::upload;
 use fathom_diagnose::diagnose;
-use fathom_report::{Style, compare, csv, flent, html, summary, svg};
+use fathom_report::{Detail, Origin, Style, compare, csv, flent, html, summary, svg};
 use fathom_run::{DelayPercentiles, Metric, Observation, Run, Series, SeriesKey, Value};
 use fathom_units::{Direction, Time};
 use std::path::PathBuf;
 
-pub(crate) const UNICODE: Style = Style { color: false, unicode: true };
-pub(crate) const ASCII: Style = Style { color: false, unicode: false };
+pub(crate) const UNICODE: Style = Style { color: false, unicode: true, detail: Detail::Normal };
+const VERBOSE: Style = Style { detail: Detail::Verbose, ..UNICODE };
+pub(crate) const ASCII: Style = Style { color: false, unicode: false, detail: Detail::Normal };
 
 #[track_caller]
 pub(crate) fn golden(name: &str, got: &str) {
@@ -20,15 +22,59 @@ pub(crate) fn golden(name: &str, got: &str) {
     assert!(got == want, "{name} differs; UPDATE_GOLDEN=1 rewrites it. Now it is:\n{got}");
 }
 
+/// Each run as a screen of 80 columns: its lines and columns fit with the prompt and what a command
+/// notes.
 #[test]
-fn summaries() {
-    for (name, run) in [("bloated", BLOATED.run()), ("managed", MANAGED.run())] {
-        let diagnosis = diagnose(&run);
-        golden(&format!("summary-{name}.txt"), &summary(&run, &diagnosis, 80, UNICODE));
-        let ascii = summary(&run, &diagnosis, 48, ASCII);
-        assert!(ascii.is_ascii(), "{ascii}");
-        golden(&format!("summary-{name}-narrow.txt"), &ascii);
+fn screens() {
+    let origin = Origin { command: Some("fathom test far"), file: Some("result.json.gz") };
+    let shown = |run: &Run, columns, style| summary(run, &diagnose(run), origin, columns, style);
+    let (mut wide, mut narrow) = (String::new(), String::new());
+    for (name, mut run) in runs() {
+        run.command = "test".into();
+        let screen = shown(&run, 80, UNICODE);
+        assert_fits(&screen, 80);
+        wide += &format!("## {name}\n{screen}\n");
+        let small = shown(&run, 40, ASCII);
+        assert!(small.is_ascii(), "{small}");
+        assert_fits(&small, 40);
+        narrow += &format!("## {name}\n{small}\n");
+        let quiet = shown(&run, 80, Style { detail: Detail::Quiet, ..UNICODE });
+        assert!(quiet.lines().count() <= 3 && screen.starts_with(&quiet), "{quiet}");
     }
+    golden("screens.txt", &wide);
+    golden("screens-narrow.txt", &narrow);
+}
+
+#[track_caller]
+fn assert_fits(screen: &str, columns: usize) {
+    for line in screen.lines() {
+        assert!(line.chars().count() <= columns, "{columns} columns: {line}");
+    }
+}
+
+#[test]
+fn details() {
+    for (name, run) in [("bloated", BLOATED.run()), ("capture", captured())] {
+        let text = summary(&run, &diagnose(&run), Origin::default(), 100, VERBOSE);
+        golden(&format!("verbose-{name}.txt"), &text);
+        let ascii = Style { unicode: false, ..VERBOSE };
+        assert!(summary(&run, &diagnose(&run), Origin::default(), 100, ascii).is_ascii());
+    }
+}
+
+/// A host with a name that is written from right to left, and one with a decimal comma in it.
+#[test]
+fn names_do_not_reorder_the_screen() {
+    let mut capture = upload();
+    capture.queues[0].to = "\u{5de}\u{5d7}\u{5e9}\u{5d1}".into();
+    let run = Run { capture: Some(Box::new(capture)), ..captured() };
+    let diagnosis = diagnose(&run);
+    let screen = summary(&run, &diagnosis, Origin::default(), 80, UNICODE);
+    let isolated = "\u{2068}\u{5de}\u{5d7}\u{5e9}\u{5d1}\u{2069}";
+    assert!(screen.contains(isolated), "{screen}");
+    assert_eq!(screen.matches('\u{5de}').count(), screen.matches(isolated).count(), "each of them");
+    assert!(html(&[(&run, &diagnosis)]).contains(isolated));
+    assert!(summary(&run, &diagnosis, Origin::default(), 80, ASCII).contains("????"));
 }
 
 /// Latency as a sawtooth, and the goodput.
@@ -43,15 +89,6 @@ fn captured() -> Run {
     let goodput = series(SeriesKey::directed(Metric::Goodput, Direction::Up), |_| 9.5e6);
     let capture = Some(Box::new(upload()));
     Run { title: "snd.pcap".into(), capture, phases: Vec::new(), series: vec![rtt, goodput], ..MANAGED.run() }
-}
-
-#[test]
-fn a_capture() {
-    let run = captured();
-    let diagnosis = diagnose(&run);
-    golden("summary-capture.txt", &summary(&run, &diagnosis, 100, UNICODE));
-    let ascii = summary(&run, &diagnosis, 48, ASCII);
-    assert!(ascii.is_ascii(), "{ascii}");
 }
 
 /// The same with two flows over time.
@@ -83,9 +120,9 @@ fn a_capture_shows_its_flows_over_time_by_their_numbers() {
     let page = html(&[(&run, &diagnosis)]);
     assert!(page.contains("10.7.0.1:40000 →\u{a0}10.7.0.2:5201") && page.contains("<h2>The capture</h2>"));
     assert!(!page.contains("lateness of the probe timer") && !page.contains("Grade:"), "it is no test");
-    let text = summary(&run, &diagnosis, 100, UNICODE);
+    let text = summary(&run, &diagnosis, Origin::default(), 100, VERBOSE);
     assert!(text.contains("goodput, Mbit/s: flow 2 (a), flow 1 (b)"), "{text}");
-    // A test has no flows of its own in these charts.
+    // A test's own flows are not in these charts.
     assert_eq!(svg(&[(&BLOATED.run(), &diagnose(&BLOATED.run()))]).matches("flow ").count(), 0);
 }
 
@@ -111,20 +148,22 @@ fn captures_are_compared_by_their_longest_queue_and_their_largest_flow() {
 fn comparison() {
     let (before, after) = (BLOATED.run(), MANAGED.run());
     let (a, b) = (diagnose(&before), diagnose(&after));
-    golden("compare.txt", &compare(&[("before", &before, &a), ("after", &after, &b)], 80, UNICODE));
+    let named = [("before", &before, &a), ("after", &after, &b)];
+    golden("compare.txt", &compare(&named, 80, UNICODE));
+    golden("compare-verbose.txt", &compare(&named, 80, VERBOSE));
 }
 
 #[test]
 fn colors_change_only_colors() {
     let run = BLOATED.run();
     let diagnosis = diagnose(&run);
-    let colored = summary(&run, &diagnosis, 80, Style { color: true, ..UNICODE });
+    let colored = summary(&run, &diagnosis, Origin::default(), 80, Style { color: true, ..UNICODE });
     let mut plain = String::new();
     let mut parts = colored.split("\x1b[");
     plain += parts.next().unwrap();
     parts.for_each(|p| plain += p.split_once('m').unwrap().1);
     let trimmed: Vec<&str> = plain.lines().map(str::trim_end).collect();
-    assert_eq!(trimmed.join("\n") + "\n", summary(&run, &diagnosis, 80, UNICODE));
+    assert_eq!(trimmed.join("\n") + "\n", summary(&run, &diagnosis, Origin::default(), 80, UNICODE));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Nothing that a file holds breaks out of the page, the terminal or the program.
 use crate::line::{BLOATED, Line};
 use fathom_diagnose::diagnose;
-use fathom_report::{Style, compare, csv, flent, html, summary, svg};
+use fathom_report::{Detail, Origin, Style, compare, csv, flent, html, summary, svg};
 use fathom_run::{Fact, Interruption, NotSent, Note, Run};
 
 const EVIL: &str = "<script>alert(1)</script>\x1b[2J\"'&\u{202e}";
@@ -32,8 +32,11 @@ fn text_from_files_is_only_text() {
         assert!(!page.contains("<script>alert"), "a tag came through");
         assert!(!page.contains('\x1b') && !page.contains('\u{202e}'));
     }
-    let style = Style { color: false, unicode: true };
-    for text in [summary(&run, &d, 80, style), compare(&[(EVIL, &run, &d), ("b", &run, &d)], 80, style)] {
+    let style = Style { color: false, unicode: true, detail: Detail::Normal };
+    for text in [
+        summary(&run, &d, Origin::default(), 80, style),
+        compare(&[(EVIL, &run, &d), ("b", &run, &d)], 80, style),
+    ] {
         assert!(!text.contains('\x1b') && !text.contains('\u{202e}'), "{text}");
     }
     assert!(csv(&run).contains("\"<script>alert(1)</script>"), "quoted, since it holds a quote");
@@ -63,9 +66,9 @@ fn no_checked_run_makes_a_report_panic() {
             if run.phases.is_sorted_by_key(|p| p.start_ns) { Ok(()) } else { run.check() }
         );
         let d = diagnose(&run);
-        let style = Style { color: true, unicode: rng.chance(0.5) };
+        let style = Style { color: true, unicode: rng.chance(0.5), detail: Detail::Normal };
         for columns in [0, 40, 80, 500] {
-            summary(&run, &d, columns, style);
+            summary(&run, &d, Origin::default(), columns, style);
             compare(&[("a", &run, &d)], columns, style);
         }
         let page = html(&[(&run, &d), (&run, &d)]);

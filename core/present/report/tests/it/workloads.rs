@@ -1,7 +1,7 @@
-//! What users waited for, beside each other.
+//! What users waited for, side by side.
 use crate::line::MANAGED;
 use fathom_diagnose::diagnose;
-use fathom_report::{Style, compare, html};
+use fathom_report::{Detail, Style, compare, html};
 use fathom_run::{Metric, Observation, Run, Series, SeriesKey, Value};
 use fathom_units::{Direction, Time};
 
@@ -29,7 +29,11 @@ fn works_are_compared_by_name() {
     ]);
     let after = with(&[(Metric::PageLoad, down, "web", &[1.0]), (Metric::Request, down, "rpc", &[0.025])]);
     let (a, b) = (diagnose(&before), diagnose(&after));
-    let text = compare(&[("a", &before, &a), ("b", &after, &b)], 80, Style { color: false, unicode: false });
+    let text = compare(
+        &[("a", &before, &a), ("b", &after, &b)],
+        80,
+        Style { color: false, unicode: false, detail: Detail::Normal },
+    );
     let rows: Vec<String> = text
         .lines()
         .skip_while(|line| !line.starts_with("workload "))
@@ -41,13 +45,13 @@ fn works_are_compared_by_name() {
         [
             "workload a<b",
             "call quality up, median 2.5 -",
-            "call quality up, 5th percentile 1.5 -",
+            "call quality up, p5 1.5 -",
             "workload rpc",
             "request, median - 25 ms",
-            "request, 95th percentile - 25 ms",
+            "request, p95 - 25 ms",
             "workload web",
             "page, median 3.0 s 1.0 s /3.0",
-            "page, 95th percentile 4.0 s 1.0 s /4.0",
+            "page, p95 4.0 s 1.0 s /4.0",
         ],
         "{text}"
     );

@@ -16,7 +16,7 @@ pub(super) struct Column {
     pub(super) cell: fn(&Side<'_>) -> Cell,
 }
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Clone, Copy)]
 pub(super) enum Cell {
     Count(u64),

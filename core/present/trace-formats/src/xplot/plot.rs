@@ -1,10 +1,10 @@
-//! The language of xplot: a line sets the colour of what follows, each other line draws.
+//! The language of xplot: a line sets the color of the following lines, each other line draws.
 use crate::files::{Files, Gathered};
 use crate::number::Seconds;
 use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
-/// A colour by its name there.
+/// A color, by its name in xplot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Colour {
     White,
@@ -63,7 +63,7 @@ impl Plot {
             self.result = writeln!(self.file, "{text}");
         }
     }
-    /// What follows has this colour.
+    /// The following lines have this color.
     pub(super) fn colour(&mut self, colour: Colour) {
         if self.colour != Some(colour) {
             self.colour = Some(colour);
@@ -77,7 +77,7 @@ impl Plot {
     pub(super) fn join(&mut self, from: (i64, impl Display), to: (i64, impl Display)) {
         self.line(format_args!("line {} {} {} {}", Seconds(from.0), from.1, Seconds(to.0), to.1));
     }
-    /// Text beside a point: `a`bove, `b`elow, `l`eft, `r`ight of it.
+    /// Text next to a point: `a`bove, `b`elow, `l`eft, `r`ight of it.
     pub(super) fn text(&mut self, side: char, at: i64, y: impl Display, text: impl Display) {
         self.line(format_args!("{side}text {} {y}\n{text}", Seconds(at)));
     }

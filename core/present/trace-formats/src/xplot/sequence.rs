@@ -173,7 +173,7 @@ impl Sequence {
 /// The ECN bits of a packet that met congestion (RFC 3168 section 5).
 const CE: u8 = 3;
 
-/// Colour of a segment, and a letter with its place.
+/// Color of a segment, and a letter with its place.
 const fn look(kind: SegmentKind) -> (Colour, Option<(char, &'static str)>) {
     match kind {
         SegmentKind::New | SegmentKind::KeepAlive => (Colour::White, None),

@@ -1,4 +1,5 @@
-//! Packets at random: whatever a tracer tells of them is written in the grammar of each format.
+//! Packets at random: whatever a tracer reports about them is written in the grammar of each
+//! format.
 use crate::golden::{Texts, gather};
 use crate::grammar;
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};

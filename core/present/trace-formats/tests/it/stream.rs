@@ -1,4 +1,5 @@
-//! An upload of four segments, of which the second is lost, written by hand as a tracer would tell it.
+//! An upload of four segments, of which the second is lost, written by hand as a tracer would tell
+//! it.
 use fathom_capture::{Address, Packet, Stamps, TcpHeader, Transport};
 use fathom_flow::{
     Ack, End, FlowId, Header, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment,

@@ -1,4 +1,5 @@
-//! The data of a small model run, which the tests of the page's script read. `UPDATE_GOLDEN=1` rewrites it.
+//! The data of a small model run, which the tests of the page's script read. `UPDATE_GOLDEN=1`
+//! rewrites it.
 use crate::sawtooth::{BEGIN, FLOW, Sawtooth};
 use fathom_trace_page::{Limits, Recorder, Words};
 use std::path::PathBuf;

@@ -24,8 +24,11 @@ fn text_is_escaped() {
     let words = Words {
         title: EVIL,
         command: EVIL,
+        level: EVIL,
         headline: EVIL,
         sentences: &[evil()],
+        numbers: &[(evil(), evil())],
+        actions: &[(evil(), evil())],
         findings: &[finding],
         facts: &[(evil(), evil())],
         version: EVIL,

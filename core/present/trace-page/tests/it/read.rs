@@ -1,4 +1,5 @@
-//! Reads a page's data again, by its own code: what the page's script does, in another language and by another hand.
+//! Reads a page's data again, by its own code: what the page's script does, in another language and
+//! by another hand.
 use std::collections::BTreeMap;
 
 /// A segment, an ACK, a round trip or a event, column by column.
@@ -10,11 +11,11 @@ pub(crate) struct Track {
     pub(crate) flow: u64,
     pub(crate) end: u64,
     pub(crate) bytes: u64,
-    /// Each row stands for up to so many.
+    /// Maximum number of rows that each row represents.
     pub(crate) strides: [u64; 5],
     /// at, frame, kind, start, stop, outstanding.
     pub(crate) segments: Columns,
-    /// at, frame, acknowledgement, delivered, window, block from, block bytes.
+    /// at, frame, acknowledgment, delivered, window, block from, block bytes.
     pub(crate) acks: Columns,
     /// at, low, high: by sequence, by timestamps, ambiguous.
     pub(crate) trips: [Columns; 3],

@@ -1,4 +1,4 @@
-//! What is told is on the page.
+//! Every reported event is on the page.
 use crate::read::{Page, Track, read};
 use crate::sawtooth::{BEGIN, FLOW, Sawtooth, Truth};
 use fathom_capture::Address;

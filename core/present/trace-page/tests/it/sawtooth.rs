@@ -1,4 +1,5 @@
-//! A small model of one upload through a tail-drop buffer: enough of CUBIC for its sawtooth, its losses and their repair.
+//! A small model of one upload through a tail-drop buffer: enough of CUBIC for its sawtooth, its
+//! losses and their repair.
 use fathom_capture::Address;
 use fathom_flow::{
     Ack, End, FlowId, Lost, RetransmissionCause, RoundTrip, RttMethod, RttValidity, Segment, SegmentKind,

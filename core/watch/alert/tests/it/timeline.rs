@@ -175,7 +175,7 @@ fn unusual(title: &str, weeks: &[f64]) -> String {
     let mut scene = Scene::new(title, config);
     let history_requests = scene.watcher.history_requests(at(0));
     assert_eq!(history_requests.len(), 1, "one rule for one series");
-    assert!(scene.watcher.history_requests(at(1)).is_empty(), "each is told once an hour");
+    assert!(scene.watcher.history_requests(at(1)).is_empty(), "each is requested once an hour");
     scene.watcher.learn(history_requests[0], past(history_requests[0].hour, weeks, 0.018));
     scene.run(2_400, |s| Some(ms(if (600..1_500).contains(&s) { 75 } else { 31 })));
     scene.text

@@ -173,7 +173,7 @@ impl ConvertedTarget {
         }
         format!("[[group]]\nname = {}\n{}", quoted(&self.group), table(self, "group.target", &Keys::new()))
     }
-    /// The target without a group, for a configuration of its own.
+    /// The target without a group, for a separate configuration.
     pub(super) fn alone(&self) -> String {
         let keys: String = self.pace.keys().iter().chain(&self.keys).map(line).collect();
         format!("[[target]]\nname = {}\n{keys}", quoted(&self.name))

@@ -189,8 +189,8 @@ fn too_much_is_refused_with_the_arithmetic() {
     assert_eq!(plan.within(100_000, "measured"), Ok(()));
     let refused = plan.within(20_000, "half a CPU of this machine").unwrap_err();
     for words in [
-        "10000 icmp targets every 100ms send 100000 packets/s",
-        "limit of 20000 (half a CPU of this machine)",
+        "100000 packets/s exceed the limit of 20000 (half a CPU of this machine)",
+        "from 10000 icmp targets every 100ms",
         "5.0 times",
         "max_packets_per_second",
     ] {

@@ -1,4 +1,4 @@
-//! `fathom fix DEV --up RATE --down RATE`.
+//! `fathom fix DEV --up RATE --down RATE`: shapes to given rates.
 use super::{boot_commands, framing, note, program, show, watchdog_command};
 use crate::args::FixArgs;
 use crate::failure::{Exit, Outcome};

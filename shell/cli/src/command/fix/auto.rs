@@ -17,8 +17,8 @@ use fathom_text::{milliseconds, rate};
 use fathom_units::PerDirection;
 use log::{ProgressLog, cuts};
 
-/// The backlog of our own queue shows whether a delay is ours. A probe that waits in it measures the
-/// queue instead of the line.
+/// The backlog of our own queue shows whether a delay is ours. A probe that waits in it measures
+/// the queue instead of the line.
 const ONE_QUEUE: &str = "warning: tbf has one short queue for all packets. Ingress probes wait in it for up to 10 ms, and its \
                          backlog changes too fast to show whether a delay is ours.\n  try: another --shaper, if the kernel has one (fathom fix DEV --dry-run)";
 

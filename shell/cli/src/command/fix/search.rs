@@ -1,4 +1,5 @@
-//! `fathom fix --server`: searches for the rates, and keeps the shaper only if it passes all checks.
+//! `fathom fix --server`: searches for the rates, and keeps the shaper only if it passes all
+//! checks.
 use super::{boot_commands, framing, note, program, show, test_config, watchdog_command};
 use crate::args::FixArgs;
 use crate::failure::{Exit, Outcome};
@@ -7,7 +8,7 @@ use crate::terminal::{self, Console};
 use fathom_app::fix::{BootRequest, FixProgress, SearchRequest, Searched, search};
 use fathom_fix::FixConfig;
 use fathom_prose::{finding, fix_step};
-use fathom_report::{fix_baseline, fix_table};
+use fathom_report::{fix_baseline, fix_screen};
 use fathom_run::Conclusion;
 use fathom_shape::fix::{Budget, Outcome as FixOutcome};
 use fathom_shaper::{Place, Plan};
@@ -32,10 +33,8 @@ pub(super) fn run(args: &FixArgs, device: &str, console: Console) -> Outcome {
     let searched = search(&request, &cancel, &mut |event| report(device, &event, console))?;
     if args.json {
         show::print_json(&searched.result)?;
-    } else if console.is_quiet() {
-        terminal::print(&format!("{}\n", searched.result.headline))?;
     } else {
-        terminal::print(&summary(args, device, &searched))?;
+        terminal::print(&summary(args, device, &searched, console))?;
     }
     let is_verified = searched.fixed.outcome != FixOutcome::NotVerified;
     Ok(if is_verified { Exit::Healthy } else { Exit::Bloated })
@@ -79,11 +78,15 @@ fn report(device: &str, progress: &FixProgress<'_>, console: Console) {
     console.progress(&text);
 }
 
-fn summary(args: &FixArgs, device: &str, searched: &Searched) -> String {
+fn summary(args: &FixArgs, device: &str, searched: &Searched, console: Console) -> String {
     let Searched { result, fixed, before, after, boot } = searched;
-    let headline = &result.headline;
+    let form = console.stdout_form();
+    let screen = fix_screen(&result.headline, fixed.outcome, before, after.as_ref(), form);
+    if console.is_quiet() {
+        return screen;
+    }
     match fixed.outcome {
-        FixOutcome::NotNeeded => format!("{headline}\n"),
+        FixOutcome::NotNeeded => screen,
         FixOutcome::NotVerified => {
             let is_failed = |conclusion: &Conclusion| match conclusion {
                 Conclusion::ShaperCheck(check) => !check.passed,
@@ -91,17 +94,16 @@ fn summary(args: &FixArgs, device: &str, searched: &Searched) -> String {
             };
             let failed = result.diagnosis.findings.iter().filter(|found| is_failed(&found.conclusion));
             let list: String = failed.map(|found| format!("  {}\n", finding(found, None))).collect();
-            format!("\n{headline}\n{list}")
+            format!("\n{screen}{list}")
         }
         FixOutcome::Planned => {
             let is_searched = fixed.report.knees != PerDirection::default();
-            let next = " Without it, within the hour, the trials of this search are reused.";
-            format!("\n{headline}{}\n", if is_searched { next } else { "" })
+            let next = "Without it, within the hour, the trials of this search are reused.\n";
+            format!("\n{screen}{}", if is_searched { next } else { "" })
         }
         FixOutcome::Verified => {
-            let table = after.as_ref().map(|after| fix_table(before, after)).unwrap_or_default();
             let (undo, boot) = (show::undo_line(device, &args.state), show::boot_line(boot.as_deref()));
-            format!("\n{headline}\n\n{table}\n{undo}{boot}")
+            format!("\n{screen}\n{undo}{boot}")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Texts of a fix.
+//! Output of `fathom fix`.
 use crate::failure::{Exit, Outcome};
 use crate::terminal;
 use fathom_app::fix::{FixResult, Looks};

@@ -1,4 +1,4 @@
-//! `fathom fix --status`.
+//! `fathom fix --status`: shows what is shaped.
 use super::show;
 use crate::args::FixArgs;
 use crate::failure::{Exit, Outcome};

@@ -1,4 +1,4 @@
-//! `fathom fix --undo`.
+//! `fathom fix --undo`: rolls back.
 use super::show;
 use crate::args::FixArgs;
 use crate::failure::{Exit, Outcome};

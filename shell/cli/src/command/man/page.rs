@@ -1,4 +1,4 @@
-//! One manual page, as roff.
+//! Renders one manual page as roff.
 use crate::help::{self, GROUPS};
 use clap::{Arg, Command};
 use std::fmt::Write;
@@ -14,7 +14,7 @@ pub(super) fn render(root: &Command, command: &Command, path: &str) -> String {
     let version = root.get_version().unwrap_or_default();
     let mut text =
         format!(".TH {} 1 \"\" \"Fathom {version}\" \"Fathom Manual\"\n", roff(&title.to_uppercase()));
-    // No justification: flags and commands would be torn apart.
+    // No justification and no hyphenation: they would break flags and commands.
     text += ".ad l\n.nh\n";
     let _ = write!(text, ".SH NAME\n{} \\- {}\n", roff(&title), roff(&help::about(command)));
     let _ = write!(text, ".SH SYNOPSIS\n.nf\n{}\n.fi\n", lines(&usage(command)));
@@ -41,7 +41,8 @@ fn usage(command: &Command) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Text for roff: dashes that can be searched for, and no line that roff takes for a request.
+/// Escapes text for roff: dashes that can be searched for, and no line that roff takes for a
+/// request.
 fn roff(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-").replace('`', "\\`");
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
@@ -55,7 +56,7 @@ fn paragraphs(text: &str) -> String {
     text.split("\n\n").map(|part| format!(".PP\n{}\n", lines(part))).collect()
 }
 
-/// Lines as they are.
+/// Lines that roff does not fill.
 fn verbatim(text: &str) -> String {
     format!(".PP\n.nf\n{}\n.fi\n", lines(text.trim_end()))
 }
@@ -89,7 +90,7 @@ fn below(command: &Command) -> impl Iterator<Item = &str> {
     command.get_subcommands().map(Command::get_name).filter(|name| *name != "help")
 }
 
-/// Arguments and options, below the headings that the help has.
+/// Arguments and options, below the headings of the help.
 fn options(command: &Command) -> String {
     let visible: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set()).collect();
     let heading = |arg: &&Arg| {

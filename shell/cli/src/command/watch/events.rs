@@ -2,7 +2,8 @@
 use crate::terminal::{Console, warn};
 use fathom_app::watch::{WatchEvent, WatchRequest};
 
-/// Prints an event of the watch that `request` started. `-q` leaves out what is no problem.
+/// Prints an event of the watch that `request` started. `-q` leaves out events that are not
+/// problems.
 pub(super) fn report(event: &WatchEvent, request: &WatchRequest, console: Console) {
     let text = text(event, request);
     match event {

@@ -1,4 +1,4 @@
-//! `fathom watch import smokeping`.
+//! `fathom watch import smokeping`: imports configuration and history.
 use crate::args::WatchSmokepingArgs;
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{self, Console, warn};

@@ -82,9 +82,9 @@ impl Point {
         match self.0 % OF_A_HOP {
             _ if self == Self::CLIENT => "the client's interface".to_owned(),
             _ if self == Self::server(hops) => "the server's interface".to_owned(),
-            1 => format!("the client's end of link {hop}, behind its queue up"),
-            2 => format!("the server's end of link {hop}, behind its queue down"),
-            _ => format!("inside of router {hop}, before its queues"),
+            1 => format!("the client end of link {hop}, after its queue up"),
+            2 => format!("the server end of link {hop}, after its queue down"),
+            _ => format!("inside router {hop}, before its queues"),
         }
     }
 }

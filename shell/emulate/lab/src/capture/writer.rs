@@ -26,7 +26,7 @@ impl Writer {
     /// Creates the files `names` in `directory`; their times count from `origin`.
     pub(crate) fn start(directory: &Path, names: &[String], origin: WallTime) -> Result<Self, LabError> {
         let failed = |path: &Path, source| LabError::System {
-            doing: format!("make the capture {}", path.display()),
+            doing: format!("create the capture {}", path.display()),
             source,
         };
         fs::create_dir_all(directory).map_err(|e| failed(directory, e))?;

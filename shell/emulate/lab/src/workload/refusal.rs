@@ -34,22 +34,21 @@ fn key(workload: &WorkloadPlan) -> Option<String> {
         ("min_rto", workload.is_tcp() && transport.min_rto.is_some()),
     ];
     let (name, _) = asked.into_iter().find(|(_, given)| *given)?;
-    Some(format!("{name}: only a simulation has it, the lab does not (leave it out, or try: fathom sim)"))
+    Some(format!("{name}: not supported in the lab (omit it, or use fathom sim)"))
 }
 
 fn size(workload: &WorkloadPlan) -> Option<String> {
     let (size, least) = match workload.kind {
         WorkloadKind::Datagrams { exponential_sizes: true, .. } => {
-            return Some(
-                "sizes = \"exponential\": the lab's packets are of one size (leave it out)".to_owned(),
-            );
+            return Some("sizes = \"exponential\": not supported in the lab (omit it)".to_owned());
         }
         WorkloadKind::Datagrams { size, .. } => (size, 0),
         WorkloadKind::Game { size, .. } | WorkloadKind::Camera { size, .. } => (size, SMALLEST_PACKET),
         _ => return None,
     };
     let fits = (least..=LARGEST_PACKET).contains(&size);
-    (!fits).then(|| format!("size: {size} (the lab can send {SMALLEST_PACKET} to {LARGEST_PACKET})"))
+    (!fits)
+        .then(|| format!("size: {size} is out of range for the lab ({SMALLEST_PACKET} to {LARGEST_PACKET})"))
 }
 
 /// Checks the congestion control against `has`, the names known to the kernel.
@@ -58,7 +57,7 @@ fn control(workload: &WorkloadPlan, has: &str) -> Option<String> {
     let known = !workload.is_tcp() || has.split_whitespace().any(|other| other == name);
     (!known).then(|| {
         format!(
-            "this kernel does not have congestion control \"{name}\" (it has: {has}); choose one of those, or load it: \
+            "this kernel does not support congestion control \"{name}\" (available: {has}); choose another, or load it: \
              sudo modprobe tcp_{name}"
         )
     })
@@ -67,11 +66,11 @@ fn control(workload: &WorkloadPlan, has: &str) -> Option<String> {
 fn together(workloads: &[WorkloadPlan]) -> Option<String> {
     let ecn = |wanted| workloads.iter().any(|workload| workload.is_tcp() && workload.transport.ecn == wanted);
     if ecn(true) && ecn(false) {
-        return Some("ecn: the lab has it for all workloads over TCP, or for none".to_owned());
+        return Some("ecn: in the lab, all TCP workloads must have the same setting".to_owned());
     }
     let count = workloads.iter().map(connections).fold(0, u32::saturating_add);
     (count > MAX_CONNECTIONS).then(|| {
-        format!("{count} connections at once: the lab has up to {MAX_CONNECTIONS} (try: fathom sim)")
+        format!("{count} concurrent connections exceed the lab's limit of {MAX_CONNECTIONS} (use fathom sim)")
     })
 }
 

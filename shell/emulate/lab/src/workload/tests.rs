@@ -190,8 +190,8 @@ fn what_the_lab_cannot_do_is_named() {
         ("kind = \"game\"\nsize = 30", "workload game: size"),
         ("kind = \"cbr\"\nrate = \"1mbit\"\nsize = 1501", "workload cbr: size"),
         ("kind = \"poisson\"\nrate = \"1mbit\"\nsizes = \"exponential\"", "workload poisson: sizes"),
-        ("kind = \"backup\"", "workload backup: this kernel does not have congestion control \"ledbat\""),
-        ("kind = \"bulk\"\nflows = 513\ncongestion_control = \"reno\"", "513 connections"),
+        ("kind = \"backup\"", "workload backup: this kernel does not support congestion control \"ledbat\""),
+        ("kind = \"bulk\"\nflows = 513\ncongestion_control = \"reno\"", "513 concurrent connections"),
         (
             "kind = \"bulk\"\necn = true\ncongestion_control = \"reno\"\n[[workload]]\nkind = \"rpc\"\n\
              congestion_control = \"reno\"",

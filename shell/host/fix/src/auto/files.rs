@@ -34,12 +34,12 @@ impl Files {
         let (file, aside) = (self.learned.display(), self.learned.with_extension("autorate-damaged"));
         let kept = fs::rename(&self.learned, &aside)
             .map_or_else(|error| format!("not kept: {error}"), |()| format!("kept as {}", aside.display()));
-        format!("{file}: {why}; it begins with nothing learned (the file is {kept})")
+        format!("{file}: {why}; starting without a learned state (the file is {kept})")
     }
     /// Writes the learned state.
     pub(super) fn save(&self, controller: &Controller) -> Result<(), String> {
         let written = write(&self.learned, &controller.save());
-        written.map_err(|error| format!("what was learned is lost: {}: {error}", self.learned.display()))
+        written.map_err(|error| format!("cannot save the learned state: {}: {error}", self.learned.display()))
     }
     /// Ignores errors: readers simply try again.
     pub(super) fn write_status(&self, status: &Status) {

@@ -16,13 +16,13 @@ const RATE: Family = gauge("fathom_auto_rate_bits_per_second", "bits_per_second"
 const DELIVERED: Family = gauge(
     "fathom_auto_delivered_bits_per_second",
     "bits_per_second",
-    "What left the shaper in the last second.",
+    "Rate leaving the shaper in the last second.",
 );
-const BACKLOG: Family = gauge("fathom_auto_backlog_bytes", "bytes", "What waits in the shaper.");
+const BACKLOG: Family = gauge("fathom_auto_backlog_bytes", "bytes", "Backlog of the shaper.");
 const DELAY: Family =
-    gauge("fathom_auto_delay_seconds", "seconds", "Delay beyond the shaper, above the usual.");
-const DECISIONS: Family = counter("fathom_auto_decisions", "Ticks with each reason.");
-const ANSWERS: Family = counter("fathom_auto_answers", "Answers of reflectors.");
+    gauge("fathom_auto_delay_seconds", "seconds", "Delay beyond the shaper, above the baseline.");
+const DECISIONS: Family = counter("fathom_auto_decisions", "Ticks by reason of the rate.");
+const ANSWERS: Family = counter("fathom_auto_answers", "Replies from reflectors.");
 
 type Value = fn(&DirectionStatus) -> Option<f64>;
 
@@ -59,14 +59,14 @@ pub(super) fn metrics(status: &Status) -> String {
 pub(super) fn page(status: &Status) -> String {
     let device = escaped(&status.device);
     let problem = status.problem.as_deref().map_or_else(String::new, |words| {
-        format!("<p><b>The server is not asked now:</b> {}</p>", escaped(words))
+        format!("<p><b>The server is not being probed:</b> {}</p>", escaped(words))
     });
     format!(
         "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"2\">\
          <meta name=\"viewport\" content=\"width=device-width\"><title>{device}: fathom fix --auto</title>\
          <style>:root{{color-scheme:light dark}}body{{font:1rem system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}}\
          table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;vertical-align:top;padding:.3rem .6rem;\
-         border-bottom:1px solid #8885}}</style></head><body><h1>{device}</h1><p>Kept right since {}, by {}; {} answers. \
+         border-bottom:1px solid #8885}}</style></head><body><h1>{device}</h1><p>Running since {} with {}; {} replies. \
          <a href=\"/metrics\">metrics</a></p>{problem}<table><tr><th></th><th>up</th><th>down</th></tr>{}</table></body></html>\n",
         status.since,
         status.shaper,
@@ -80,10 +80,10 @@ fn rows(up: &DirectionStatus, down: &DirectionStatus) -> String {
         format!("<tr><th scope=\"row\">{name}</th><td>{}</td><td>{}</td></tr>", cell(up), cell(down))
     };
     row("rate", &|state| rate(state.rate.as_bits_per_second() as f64))
-        + &row("why", &|state| autorate_reason(state.reason).to_owned())
-        + &row("passes", &|state| rate(state.delivered_bits_per_second))
-        + &row("delay beyond our queue, above the usual", &|state| {
-            state.delay_s.map_or_else(|| "nobody answers".to_owned(), |s| milliseconds(s.max(0.0)))
+        + &row("reason", &|state| autorate_reason(state.reason).to_owned())
+        + &row("throughput", &|state| rate(state.delivered_bits_per_second))
+        + &row("delay beyond our queue, above the baseline", &|state| {
+            state.delay_s.map_or_else(|| "no replies".to_owned(), |s| milliseconds(s.max(0.0)))
         })
         + &row("last change", &last_change)
         + &row("decisions", &|state| {
@@ -93,7 +93,7 @@ fn rows(up: &DirectionStatus, down: &DirectionStatus) -> String {
 }
 
 fn last_change(state: &DirectionStatus) -> String {
-    let Some(last) = state.last else { return "none yet".to_owned() };
+    let Some(last) = state.last else { return "none".to_owned() };
     let [from, to] = [last.from, last.to].map(|one| rate(one.as_bits_per_second() as f64));
     format!("{}: {from} to {to}, {}", last.at, autorate_reason(last.reason))
 }
@@ -143,6 +143,6 @@ mod tests {
         let text = page(&status());
         assert!(text.contains("<h1>wan&quot;&lt;</h1>") && !text.contains("wan\"<"), "{text}");
         assert!(text.contains("<td>9.00 Mbit/s</td><td>40.0 Mbit/s</td>"), "{text}");
-        assert!(text.contains("<td>12 ms</td><td>nobody answers</td>"), "{text}");
+        assert!(text.contains("<td>12 ms</td><td>no replies</td>"), "{text}");
     }
 }

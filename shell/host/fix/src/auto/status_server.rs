@@ -88,8 +88,8 @@ fn answer(path: &str, status: Option<&Status>) -> Vec<u8> {
         (Some("/metrics"), Some(status)) => http_response(200, OPENMETRICS_TYPE, metrics(status).as_bytes()),
         (Some("/"), Some(status)) => http_response(200, "text/html; charset=utf-8", page(status).as_bytes()),
         (Some("/metrics" | "/"), None) => {
-            http_response(200, "text/plain", b"it has just begun; ask again in a second\n")
+            http_response(200, "text/plain", b"just started; try again in a second\n")
         }
-        _ => http_response(404, "text/plain", b"there are / and /metrics\n"),
+        _ => http_response(404, "text/plain", b"only / and /metrics exist\n"),
     }
 }

@@ -76,7 +76,9 @@ impl ConnectProber {
     fn answered(&mut self, flying: &mut Flying, request: u32, context: &mut Context) -> Progress {
         let mut buffer = [0; 2048];
         let got = match receive(flying.socket.as_fd(), &mut buffer) {
-            Ok(got) if got.length == 0 => return Progress::Broken("the server closed it".to_owned()),
+            Ok(got) if got.length == 0 => {
+                return Progress::Broken("the server closed the connection".to_owned());
+            }
             Ok(got) => got,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Progress::Waiting,
             Err(error) => return Progress::Broken(without_code(&error)),

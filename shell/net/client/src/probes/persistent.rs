@@ -63,7 +63,7 @@ impl PersistentProber {
         let mut buffer = [0; 8192];
         loop {
             let got = match receive(connection.socket.as_fd(), &mut buffer) {
-                Ok(got) if got.length == 0 => return Err("the server closed it".to_owned()),
+                Ok(got) if got.length == 0 => return Err("the server closed the connection".to_owned()),
                 Ok(got) => got,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(without_code(&error)),
@@ -72,7 +72,7 @@ impl PersistentProber {
             let complete = connection.answers.push(&buffer[..got.length]).map_err(|e| e.to_string())?;
             for _ in 0..complete {
                 let Some(sequence) = connection.pending.pop_front() else {
-                    return Err("the server answered what was not asked".to_owned());
+                    return Err("unexpected response from the server".to_owned());
                 };
                 if let Some(observation) = self.series[0].reply(sequence, arrival) {
                     context.answered(ProbeKind::Persistent, Metric::HttpKept, observation);

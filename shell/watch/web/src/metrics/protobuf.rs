@@ -63,7 +63,8 @@ fn histogram_of(sketch: &Sketch) -> Message {
     message.number(7, sketch.zero_count());
     let spans = Spans::of(sketch);
     spans.write(&mut message, 12, 13);
-    // Without any span, a histogram would be taken for a classic one; an empty span prevents that.
+    // Without any span, a histogram would be mistaken for a classic one; an empty span prevents
+    // that.
     if spans.spans.is_empty() {
         message.bytes(12, &[]);
     }

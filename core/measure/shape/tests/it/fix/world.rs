@@ -12,7 +12,6 @@ use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 
 /// Number of TCP flows of a load, as in a test.
 const FLOWS: u32 = 4;
-/// Interval of goodput samples.
 const GOODPUT_EVERY: Duration = Duration::from_millis(100);
 /// Maximum time to wait for an empty queue between two loads, as in a test.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -28,13 +27,11 @@ pub(crate) fn mbit(mbit: f64) -> Rate {
     Rate::from_bits_per_second((mbit * 1e6) as u64)
 }
 
-/// One direction of a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Side(pub(crate) String);
 
 impl Side {
-    /// A modem with a tail-drop queue of `queue_ms`, 38 bytes of overhead and 5 ms of propagation
-    /// delay.
+    /// A modem with a tail-drop queue, 38 bytes of overhead and 5 ms of propagation delay.
     pub(crate) fn modem(mbit: f64, queue_ms: f64) -> Side {
         let limit = (mbit * 1e3 / 8.0 * queue_ms) as u64;
         Side(format!(
@@ -45,13 +42,11 @@ impl Side {
 }
 
 impl Side {
-    /// The same modem with another propagation delay.
     pub(crate) fn with_delay(&self, ms: f64) -> Side {
         Side(self.0.replace("delay = \"5ms\"", &format!("delay = \"{ms:.3}ms\"")))
     }
 }
 
-/// A line of one hop.
 pub(crate) fn session(sides: &PerDirection<Side>, trace: &str, seed: u64) -> Session {
     let text = format!(
         "name = \"modem\"\nabout = \"test\"\nsource = \"test\"\n[[hop]]\nname = \"modem\"\nup = {{ {} }}\ndown = {{ {} }}\n",
@@ -86,7 +81,6 @@ fn one_queue(rate: Rate) -> String {
     format!("fifo limit {bytes}b")
 }
 
-/// Counters of a shaper, if there is one.
 pub(crate) fn shaper_counters(session: &Session, direction: Direction) -> Option<ShaperCounters> {
     let stats = session.shaper_stats(direction)?;
     Some(ShaperCounters {
@@ -125,7 +119,6 @@ pub(crate) struct World {
     /// Ingress traffic bypasses the shaper.
     pub(crate) is_bypassed: bool,
     pub(crate) fault: Fault,
-    /// Saved trials.
     pub(crate) stored: PerDirection<Option<Knee>>,
     pub(crate) events: Vec<Event>,
     pub(crate) actions: Vec<Action>,
@@ -168,7 +161,6 @@ impl World {
         self.summaries.clear();
         (self.measurements, self.trials, self.result) = (0, 0, None);
     }
-    /// Runs the fix to its end.
     pub(crate) fn run(&mut self) -> Result<Outcome, Failure> {
         while self.result.is_none() {
             let output = self.fix.poll_output().expect("the machine waits for nothing");
@@ -352,8 +344,7 @@ impl World {
         }
         true
     }
-    /// Advances the time until `end` and reports everything a test reports. False if the state
-    /// machine ended the test.
+    /// Advances to `end`, reporting like a test. False if the state machine ended the test.
     fn pass(&mut self, seen: &mut Seen, end: Time) -> bool {
         let mut next_goodput = self.session.now() + GOODPUT_EVERY;
         let mut delivered = self.delivered();
@@ -428,7 +419,6 @@ pub(crate) fn directions(kind: PhaseKind) -> &'static [Direction] {
     }
 }
 
-/// A running test.
 struct Test<'a> {
     measurement: &'a Measurement,
     number: usize,

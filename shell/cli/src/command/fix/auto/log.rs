@@ -1,18 +1,20 @@
-//! Which changes of the rates are printed, and when.
+//! Decides which rate changes of autorate are printed, and when.
 use fathom_fix::auto::{Change, DirectionStatus, Status};
 use fathom_os::clock::utc_offset_s;
 use fathom_prose::autorate_reason;
 use fathom_text::rate;
 use fathom_units::{Direction, PerDirection, Rate, WallTime};
 
-/// No more than one line of each direction in this time, ns: under load a rate goes up and down by a tenth each second.
+/// Minimum time between two lines of a direction, ns. Under load a rate changes by a tenth each
+/// second.
 const QUIET_NS: u64 = 10_000_000_000;
-/// A change by less than this share is not worth a line.
+/// Minimum relative change of a rate that is printed.
 const WORTH: f64 = 0.1;
-/// If nobody answers for so long, that is said, ns.
+/// Time without answers after which that is printed, ns.
 const PATIENCE_NS: u64 = 5_000_000_000;
 
-/// A rate that is another one by a tenth is said, with all that came in between; and that nobody answers.
+/// Prints rate changes of a tenth or more, with a summary of the changes in between, and missing
+/// answers.
 #[derive(Default)]
 pub(super) struct ProgressLog {
     reported: Option<PerDirection<ReportedRate>>,
@@ -21,19 +23,20 @@ pub(super) struct ProgressLog {
     heard_ns: u64,
 }
 
-/// The rate of the last line, and what came since: a line may stand for many changes, of which the last went the other way.
+/// The rate in the last line, and the changes since. One line can summarize many changes, the last
+/// of which can be in the other direction.
 #[derive(Clone, Copy)]
 struct ReportedRate {
     at_ns: u64,
     rate: Rate,
-    /// Of all since, that one included.
+    /// Minimum and maximum since then, including that rate.
     range: [Rate; 2],
     cuts: u64,
     lowered: Option<Change>,
     raised: Option<Change>,
 }
 
-/// How often delay lowered the rate so far.
+/// Number of rate reductions because of delay.
 pub(super) fn cuts(status: &DirectionStatus) -> u64 {
     status.decisions.iter().filter(|(why, _)| why.is_cut()).map(|(_, count)| count).sum()
 }
@@ -51,7 +54,7 @@ impl ReportedRate {
             None => {}
         }
     }
-    /// What is worth a line; then that is reported.
+    /// A line if the change is large enough. The rate then counts as reported.
     fn line(&mut self, direction: Direction, now_ns: u64, now: Rate, cuts: u64) -> Option<String> {
         let why = if now < self.rate { self.lowered } else { self.raised };
         let why =
@@ -67,7 +70,7 @@ impl ReportedRate {
         *self = ReportedRate::new(now_ns, now, cuts);
         Some(line)
     }
-    /// What the two rates of a line do not tell.
+    /// The range and the cuts since the last line.
     fn meanwhile(&self, now: Rate, cuts: u64) -> String {
         let [min, max] = self.range;
         let is_between = is_worth(self.rate.min(now), min) || is_worth(self.rate.max(now), max);
@@ -81,10 +84,10 @@ impl ReportedRate {
 }
 
 impl ProgressLog {
-    /// What is to be said after a tick.
+    /// The lines to print after a tick.
     pub(super) fn tick(&mut self, status: &Status) -> Vec<String> {
         let (now_ns, directions) = (status.at.0, &status.directions);
-        // The first change is said at once.
+        // The first change is printed at once.
         let begin =
             |now: &DirectionStatus| ReportedRate::new(0, now.last.map_or(now.rate, |last| last.from), 0);
         let reported = self.reported.get_or_insert_with(|| directions.as_ref().map(begin));
@@ -96,7 +99,7 @@ impl ProgressLog {
         lines.extend(self.silence(status));
         lines
     }
-    /// Nobody answers, or somebody does again.
+    /// A line if answers are missing, or have returned.
     fn silence(&mut self, status: &Status) -> Option<String> {
         let now = status.at.0;
         let is_first = self.heard_ns == 0;
@@ -126,7 +129,7 @@ fn words(of: Rate) -> String {
     rate(of.as_bits_per_second() as f64)
 }
 
-/// The time of day of the household.
+/// The local time of day.
 fn clock_words(at: WallTime) -> String {
     let there = WallTime(at.0.saturating_add_signed(utc_offset_s(at).saturating_mul(1_000_000_000)));
     there.to_string().chars().skip("2026-11-22T".len()).take("08:00:00".len()).collect()
@@ -156,14 +159,14 @@ mod tests {
         let line = reported.line(Direction::Up, s(1_000), mbit(6), 1).unwrap();
         let words = "  up 11.0 Mbit/s -> 6.00 Mbit/s (5.00 Mbit/s to 11.0 Mbit/s meanwhile, cuts: 1)  cut to what was";
         assert!(line.contains(words), "{line}");
-        // Nothing more for ten seconds, whatever comes; then one line for all of it.
+        // No further line for ten seconds; then one line for all changes.
         for (second, rate) in [(1, 9), (2, 6), (3, 12), (9, 14)] {
             reported.note(mbit(rate), changed(second, 6, 14, Reason::Exploring));
             assert_eq!(reported.line(Direction::Up, s(1_000 + second), mbit(rate), 5), None);
         }
         let later = reported.line(Direction::Up, s(1_010), mbit(14), 5).unwrap();
         assert!(
-            later.contains("  up 6.00 Mbit/s -> 14.0 Mbit/s (cuts: 4)  raised: our own backlog"),
+            later.contains("  up 6.00 Mbit/s -> 14.0 Mbit/s (cuts: 4)  raised: our queue shows"),
             "{later}"
         );
     }

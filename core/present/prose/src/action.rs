@@ -1,0 +1,155 @@
+//! What to do about a result, as commands where there is one.
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_diagnose::{Diagnosis, Health};
+use fathom_run::{BoundCause, Conclusion, PhaseEnd, Remedy, Run};
+use fathom_text::rate;
+use fathom_units::{Direction, PerDirection, Rate};
+
+/// What to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Action {
+    /// In words.
+    pub text: String,
+    /// The command that does it.
+    pub command: Option<String>,
+}
+
+/// How a result came about, for commands that go on from it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Origin<'a> {
+    /// The command line that made it.
+    pub command: Option<&'a str>,
+    /// The result file that holds it.
+    pub file: Option<&'a str>,
+}
+
+fn action(text: &str, command: Option<String>) -> Action {
+    Action { text: text.to_string(), command }
+}
+
+/// What to do about a run.
+pub fn actions(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>) -> Vec<Action> {
+    match (diagnosis.health, &run.capture) {
+        (Health::Bloated, Some(_)) => captured(diagnosis, origin),
+        (_, Some(_)) => page(origin).into_iter().collect(),
+        _ if run.history.is_some() => Vec::new(),
+        _ => longer(diagnosis, origin).into_iter().chain(of_line(run, diagnosis, origin)).collect(),
+    }
+}
+
+fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>) -> Vec<Action> {
+    if diagnosis.health != Health::Bloated {
+        return Vec::new();
+    }
+    let is_emulated = run.command != "test";
+    let place = if is_emulated { "On the router of such a line" } else { "On the router" };
+    let rates = match shaper_rates(diagnosis).as_str() {
+        "" => String::new(),
+        rates => format!(" at {rates}"),
+    };
+    let on_router = format!("{place}, turn on SQM (fq_codel or CAKE){rates}.");
+    let again = origin.command.map(ToString::to_string);
+    let mut all = Vec::new();
+    if is_emulated {
+        all.push(Action { text: on_router, command: None });
+        let managed = again.map(|command| format!("{command} --queue fq_codel"));
+        all.extend(managed.map(|command| action("With a managed queue:", Some(command))));
+    } else {
+        let then = if again.is_some() { " Then test again:" } else { "" };
+        all.push(Action { text: on_router + then, command: again });
+        all.extend(fix(diagnosis).map(|command| action("On this computer, for now:", Some(command))));
+    }
+    let trial = origin.file.map(|file| format!("fathom sim --from {file} --with cake@95%"));
+    all.extend(trial.map(|command| action("This line with CAKE:", Some(command))));
+    all
+}
+
+/// The shaper of each direction.
+fn shapers(diagnosis: &Diagnosis) -> impl Iterator<Item = (Option<Direction>, f64, f64)> {
+    diagnosis.advice.iter().filter_map(|remedy| match remedy {
+        Remedy::Shape { direction, min_bits_per_second, max_bits_per_second } => {
+            Some((*direction, (*min_bits_per_second)?, (*max_bits_per_second)?))
+        }
+        _ => None,
+    })
+}
+
+/// `2.54 to 2.84 Mbit/s up`.
+fn shaper_rates(diagnosis: &Diagnosis) -> String {
+    let words = shapers(diagnosis).map(|(direction, min, max)| match direction {
+        Some(Direction::Up) => format!("{} up", range(min, max)),
+        Some(Direction::Down) => format!("{} down", range(min, max)),
+        None => range(min, max),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// `2.54 to 2.84 Mbit/s`.
+fn range(min: f64, max: f64) -> String {
+    let (min, max) = (rate(min), rate(max));
+    match (min.split_once(' '), max.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {max}"),
+        _ => format!("{min} to {max}"),
+    }
+}
+
+/// The command that shapes this computer's link to the mean of the recommended range.
+fn fix(diagnosis: &Diagnosis) -> Option<String> {
+    let mut rates: PerDirection<Option<Rate>> = PerDirection::default();
+    for (direction, min, max) in shapers(diagnosis) {
+        rates[direction?] = Some(rounded((min + max) / 2.0));
+    }
+    let flags = [("up", rates.up), ("down", rates.down)];
+    let flags = flags.into_iter().filter_map(|(name, rate)| Some(format!(" --{name} {}", rate?)));
+    let flags: String = flags.collect();
+    (!flags.is_empty()).then(|| format!("fathom fix DEV{flags}"))
+}
+
+/// Rounded to three digits, so that the command stays short.
+fn rounded(bits_per_second: f64) -> Rate {
+    let mut unit = 1;
+    let bits = bits_per_second as u64;
+    while bits / unit >= 1_000 {
+        unit *= 10;
+    }
+    Rate::from_bits_per_second(bits / unit * unit)
+}
+
+/// A longer load, where latency was still growing.
+fn longer(diagnosis: &Diagnosis, origin: Origin<'_>) -> Option<Action> {
+    let command = origin.command.filter(|command| command.starts_with("fathom test"))?;
+    let end = diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+        Conclusion::LowerBound(bound) => match bound.cause {
+            BoundCause::StillGrowing { end, .. } => Some(end),
+            BoundCause::NotReached { .. } => None,
+        },
+        _ => None,
+    })?;
+    let flag = match end {
+        PhaseEnd::ByteLimit => " --max-bytes 1gb",
+        PhaseEnd::TimeLimit | PhaseEnd::Settled => " --max-phase 120s",
+        PhaseEnd::Aborted => "",
+    };
+    Some(action("Run longer:", Some(format!("{command}{flag}"))))
+}
+
+fn captured(diagnosis: &Diagnosis, origin: Origin<'_>) -> Vec<Action> {
+    let shape = match shaper_rates(diagnosis).as_str() {
+        "" => "Shape just in front of the link with CAKE or fq_codel, then capture again.".to_string(),
+        rates => {
+            format!("Shape to {rates} just in front of the link with CAKE or fq_codel, then capture again.")
+        }
+    };
+    [Action { text: shape, command: None }].into_iter().chain(page(origin)).collect()
+}
+
+/// The interactive page of a capture.
+fn page(origin: Origin<'_>) -> Option<Action> {
+    // What came from a pipe cannot be read again.
+    let is_repeatable = |command: &&str| !command.split(' ').any(|word| word == "-");
+    let command =
+        origin.command.filter(|command| command.starts_with("fathom trace")).filter(is_repeatable)?;
+    Some(action("To see each packet:", Some(format!("{command} -o page.html"))))
+}

@@ -1,0 +1,354 @@
+//! Examples of every variant of the types that prose puts into words.
+use fathom_run::{
+    Alternative, BoundCause, CaptureDefect, Caution, ConflictCause, CpuCause, Criterion, DayGroup,
+    DelayedParty, Game, InstrumentEffect, InstrumentPart, Interruption, LinkUse, ManagementRule, Metric,
+    NotSent, Note, PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, QueueAlternative,
+    QueueManagement, QueuePlace, Reason, Remedy, ShaperBypass, UnknownQueue, UnknownReason,
+};
+use fathom_units::Direction;
+
+/// A function that returns one or more examples of each variant. Its match has no wildcard: a new
+/// variant does not compile until it has an example here.
+macro_rules! every {
+    ($($name:ident: $type:ty { $($pattern:pat => $($example:expr),+;)+ })+) => {$(
+        pub(crate) fn $name() -> Vec<$type> {
+            let _covered = |one: &$type| match one { $($pattern => ()),+ };
+            vec![$($($example),+),+]
+        }
+    )+};
+}
+
+const BUSY: CpuCause = CpuCause::Busy;
+const STOLEN: CpuCause = CpuCause::Stolen;
+
+fn captures() -> [String; 2] {
+    ["snd.pcap", "rcv.pcap"].map(String::from)
+}
+
+fn message() -> String {
+    "Operation not permitted".into()
+}
+
+fn unknown() -> UnknownQueue {
+    UnknownQueue { flow: 7, reason: UnknownReason::TooFewRoundTrips }
+}
+
+every! {
+    phases: PhaseKind {
+        PhaseKind::Idle => PhaseKind::Idle;
+        PhaseKind::Down => PhaseKind::Down;
+        PhaseKind::Up => PhaseKind::Up;
+        PhaseKind::Both => PhaseKind::Both;
+        PhaseKind::Drain => PhaseKind::Drain;
+        PhaseKind::Watch => PhaseKind::Watch;
+    }
+    games: Game {
+        Game::All => Game::All;
+        Game::ThirdPerson => Game::ThirdPerson;
+        Game::FromAbove => Game::FromAbove;
+        Game::ByTurns => Game::ByTurns;
+    }
+    reasons: Reason {
+        Reason::NoAnswers => Reason::NoAnswers;
+        Reason::NotMeasured => Reason::NotMeasured;
+        Reason::NoIdleLatency => Reason::NoIdleLatency;
+        Reason::NotLoaded => Reason::NotLoaded;
+        Reason::NothingDelivered => Reason::NothingDelivered;
+        Reason::ConnectionBroken { .. } => Reason::ConnectionBroken { phase: PhaseKind::Down, loss_ratio: 0.62 };
+        Reason::Late { .. } =>
+            Reason::Late { part: InstrumentPart::ProbeTimer, lateness_p95_s: 0.06, increase_s: 0.08 },
+            Reason::Late { part: InstrumentPart::ProbeSending, lateness_p95_s: 0.06, increase_s: 0.08 },
+            Reason::Late { part: InstrumentPart::EmulatedLine, lateness_p95_s: 0.06, increase_s: 0.08 };
+        Reason::CpuExplains { .. } =>
+            Reason::CpuExplains { cause: BUSY, cpu_ratio: 0.97, increase_s: 0.08 },
+            Reason::CpuExplains { cause: STOLEN, cpu_ratio: 0.97, increase_s: 0.08 };
+        Reason::CpuLimited { .. } =>
+            Reason::CpuLimited { cause: BUSY, cpu_ratio: 0.97, phase: PhaseKind::Down },
+            Reason::CpuLimited { cause: STOLEN, cpu_ratio: 0.2, phase: PhaseKind::Both };
+        Reason::ProbesLeftOut { .. } => Reason::ProbesLeftOut { left_out_ratio: 0.3 };
+        Reason::UnknownLoad { .. } => Reason::UnknownLoad { increase_p50_s: 0.07, increase_p90_s: 0.4 };
+        Reason::NoTcp => Reason::NoTcp;
+        Reason::NoQueueSeen { .. } => Reason::NoQueueSeen { flows: 1 }, Reason::NoQueueSeen { flows: 3 };
+    }
+    parts: InstrumentPart {
+        InstrumentPart::ProbeTimer => InstrumentPart::ProbeTimer;
+        InstrumentPart::ProbeSending => InstrumentPart::ProbeSending;
+        InstrumentPart::EmulatedLine => InstrumentPart::EmulatedLine;
+    }
+    alternatives: Alternative {
+        Alternative::OtherDirection => Alternative::OtherDirection;
+        Alternative::PacketLimit => Alternative::PacketLimit;
+        Alternative::ManagedLargerBuffer => Alternative::ManagedLargerBuffer;
+        Alternative::SmallBuffer => Alternative::SmallBuffer;
+        Alternative::LossWithoutCongestion => Alternative::LossWithoutCongestion;
+        Alternative::ManagedAtThisLength => Alternative::ManagedAtThisLength;
+        Alternative::WindowLimited => Alternative::WindowLimited;
+        Alternative::EcnMarking => Alternative::EcnMarking;
+        Alternative::LoadLimitedElsewhere => Alternative::LoadLimitedElsewhere;
+        Alternative::SharedMedium => Alternative::SharedMedium;
+        Alternative::PathNeverEmpty => Alternative::PathNeverEmpty;
+        Alternative::NeverFull => Alternative::NeverFull;
+        Alternative::SlowResolver => Alternative::SlowResolver;
+        Alternative::SpinBitUnreliable => Alternative::SpinBitUnreliable;
+        Alternative::Captured(_) => Alternative::Captured(QueueAlternative::ArrivedElsewhere);
+    }
+    queue_alternatives: QueueAlternative {
+        QueueAlternative::UnsteadyClock { .. } => QueueAlternative::UnsteadyClock {
+            host: "10.7.0.1".into(),
+            hertz: 1000.0,
+            packets: 43_141,
+            error_s: 0.0012,
+        };
+        QueueAlternative::AcknowledgedElsewhere => QueueAlternative::AcknowledgedElsewhere;
+        QueueAlternative::ArrivedElsewhere => QueueAlternative::ArrivedElsewhere;
+        QueueAlternative::SenderOrNextHop => QueueAlternative::SenderOrNextHop;
+        QueueAlternative::Text { .. } => QueueAlternative::Text { text: "As an old file has it.".into() };
+    }
+    unknowns: UnknownReason {
+        UnknownReason::NoQueue { .. } => UnknownReason::NoQueue { p95_s: 0.0042, error_s: 0.0013 };
+        UnknownReason::SeveralParts { .. } => UnknownReason::SeveralParts {
+            parts: [PartDirection::FromCapture, PartDirection::ToCapture]
+                .map(|direction| PathPart { host: "10.7.0.2".into(), direction }),
+        };
+        UnknownReason::TooFewRoundTrips => UnknownReason::TooFewRoundTrips;
+        UnknownReason::NoTimestamps => UnknownReason::NoTimestamps;
+        UnknownReason::TooFewTicks { .. } => UnknownReason::TooFewTicks { ticks: 7.0, duration_s: 0.3 };
+        UnknownReason::RestartedClock { .. } => UnknownReason::RestartedClock { frame: 1234 };
+        UnknownReason::AmbiguousClock { .. } => UnknownReason::AmbiguousClock { min_hertz: 250.0, max_hertz: 1000.0 };
+        UnknownReason::UncertainClock { .. } => UnknownReason::UncertainClock { error_s: 0.004, variation_s: 0.012 };
+        UnknownReason::AcksQueued => UnknownReason::AcksQueued;
+        UnknownReason::NothingSeen => UnknownReason::NothingSeen;
+        UnknownReason::Text { .. } => UnknownReason::Text { text: "As an old file has it.".into() };
+    }
+    effects: InstrumentEffect {
+        InstrumentEffect::Incomplete { .. } => InstrumentEffect::Incomplete { why: Interruption::Stopped };
+        InstrumentEffect::Late { .. } =>
+            InstrumentEffect::Late { part: InstrumentPart::ProbeTimer, lateness_p95_s: 0.012 };
+        InstrumentEffect::LackOfCpu { .. } =>
+            InstrumentEffect::LackOfCpu { cause: BUSY, cpu_ratio: 0.97 },
+            InstrumentEffect::LackOfCpu { cause: STOLEN, cpu_ratio: 0.12 };
+        InstrumentEffect::FewKernelTimestamps { .. } =>
+            InstrumentEffect::FewKernelTimestamps { kernel_timestamp_ratio: 0.4 };
+        InstrumentEffect::ClockStepped { .. } => InstrumentEffect::ClockStepped { largest_s: 3.5 };
+        InstrumentEffect::ProbesNotSent { .. } => InstrumentEffect::ProbesNotSent {
+            not_sent_packets: 17,
+            due_packets: 1_200,
+            why: NotSent::BufferFull,
+        };
+        InstrumentEffect::CaptureDefect { .. } =>
+            InstrumentEffect::CaptureDefect { source: "snd.pcap".into(), defect: CaptureDefect::Empty };
+        InstrumentEffect::Undetermined { .. } => InstrumentEffect::Undetermined { unknown: unknown() };
+        InstrumentEffect::CaptureClockSet { .. } => InstrumentEffect::CaptureClockSet { captures: captures() };
+        InstrumentEffect::CaptureMissed { .. } =>
+            InstrumentEffect::CaptureMissed { captures: captures(), missed_packets: 3 };
+        InstrumentEffect::CaptureAppeared { .. } =>
+            InstrumentEffect::CaptureAppeared { captures: captures(), appeared_packets: 3 };
+        InstrumentEffect::CaptureUnjudged { .. } =>
+            InstrumentEffect::CaptureUnjudged { captures: captures(), unjudged_packets: 3 };
+        InstrumentEffect::Translated { .. } => InstrumentEffect::Translated { captures: captures(), flow_count: 2 };
+    }
+    interruptions: Interruption {
+        Interruption::Stopped => Interruption::Stopped;
+        Interruption::ServerSilent { .. } =>
+            Interruption::ServerSilent { server: "far.example:3279".into(), waited_s: 5.0 };
+        Interruption::NoReports { .. } =>
+            Interruption::NoReports { server: "far.example:3279".into(), waited_s: 5.0 };
+        Interruption::SessionEnded { .. } =>
+            Interruption::SessionEnded { server: "far.example:3279".into(), message: "Connection reset by peer".into() };
+        Interruption::NoFlowLeft { .. } =>
+            Interruption::NoFlowLeft { direction: Direction::Up, message: "Connection reset by peer".into() };
+        Interruption::ProbingFailed => Interruption::ProbingFailed;
+        Interruption::Text { .. } => Interruption::Text { text: "as an old file has it".into() };
+    }
+    not_sent: NotSent {
+        NotSent::NotRunInTime => NotSent::NotRunInTime;
+        NotSent::TooManyConnections => NotSent::TooManyConnections;
+        NotSent::NotConnected => NotSent::NotConnected;
+        NotSent::BufferFull => NotSent::BufferFull;
+        NotSent::NoRoute => NotSent::NoRoute;
+        NotSent::System(_) => NotSent::System("No buffer space available".into());
+    }
+    notes: Note {
+        Note::CoarseTimers { .. } => Note::CoarseTimers { message: message() };
+        Note::ProbesUnavailable { .. } =>
+            Note::ProbesUnavailable { metric: Metric::IcmpRtt, message: message() },
+            Note::ProbesUnavailable { metric: Metric::HttpForeign, message: message() };
+        Note::ProbesUnanswered { .. } =>
+            Note::ProbesUnanswered { metric: Metric::UdpRtt, sent_packets: 1_200 },
+            Note::ProbesUnanswered { metric: Metric::TcpConnect, sent_packets: 1_200 },
+            Note::ProbesUnanswered { metric: Metric::HttpKept, sent_packets: 1_200 };
+        Note::ProbeConnectionFailed { .. } => Note::ProbeConnectionFailed { message: message() };
+        Note::PersistentConnectionBroke { .. } => Note::PersistentConnectionBroke { message: message() };
+        Note::PhaseLeftOut { .. } => Note::PhaseLeftOut { phase: PhaseKind::Both };
+        Note::ServerByteLimit { .. } => Note::ServerByteLimit { limit_ratio: 0.98, payload_bytes: 980_000_000 };
+        Note::ServerTimeLimit { .. } => Note::ServerTimeLimit { limit_s: 60.0, needed_s: 130.0 };
+        Note::SecondHello => Note::SecondHello;
+        Note::CongestionControlUnavailable { .. } =>
+            Note::CongestionControlUnavailable { requested: "bbr".into() };
+        Note::CongestionControlReplaced { .. } =>
+            Note::CongestionControlReplaced { requested: "bbr".into(), used: "cubic".into() };
+        Note::CongestionControlNotSimulated { .. } =>
+            Note::CongestionControlNotSimulated { requested: "vegas".into() };
+        Note::FlowFailed { .. } => Note::FlowFailed { direction: Direction::Up, message: message() };
+        Note::ClockStepped { .. } => Note::ClockStepped { step_s: -3.5 };
+        Note::MalformedPackets { .. } => Note::MalformedPackets { packets: 1 };
+        Note::RefusedPackets { .. } => Note::RefusedPackets { packets: 12 };
+        Note::LostWhileDown { .. } => Note::LostWhileDown { packets: 12 };
+        Note::DroppedBeforeLine { .. } => Note::DroppedBeforeLine { packets: 12 };
+        Note::LineBursts { .. } => Note::LineBursts { paced_bits_per_second: 1_000_000_000 };
+        Note::LinePriority { .. } => Note::LinePriority { priority: "nice -20".into() };
+        Note::NoIpv6 { .. } => Note::NoIpv6 { message: message() };
+        Note::SettingRefused { .. } => Note::SettingRefused {
+            setting: "net.ipv4.tcp_ecn".into(),
+            value: "1".into(),
+            message: message(),
+        };
+        Note::WorkloadEndedEarly { .. } =>
+            Note::WorkloadEndedEarly { workload: "web".into(), message: message() };
+        Note::WorkloadLacksFlow { .. } => Note::WorkloadLacksFlow { workload: "web".into(), message: message() };
+        Note::ConnectionRefused { .. } => Note::ConnectionRefused { message: message() };
+        Note::DatagramsCutShort { .. } => Note::DatagramsCutShort { message: message() };
+        Note::Text { .. } => Note::Text { text: "As an old file has it.".into() };
+    }
+    defects: CaptureDefect {
+        CaptureDefect::Empty => CaptureDefect::Empty;
+        CaptureDefect::NoIp { .. } => CaptureDefect::NoIp { frames: 12 };
+        CaptureDefect::DroppedFrames { .. } => CaptureDefect::DroppedFrames { dropped_frames: 3, frames: 12 };
+        CaptureDefect::CutHeaders { .. } => CaptureDefect::CutHeaders { frames: 1, stored_bytes: 85 };
+        CaptureDefect::ClockStepsBack { .. } =>
+            CaptureDefect::ClockStepsBack { count: 2, max_ns: 1_000_000_000, frame: 2 };
+        CaptureDefect::ClockSet { .. } =>
+            CaptureDefect::ClockSet { count: 3, max_ns: 1_800_000_002_000_000_000, frame: 6 };
+        CaptureDefect::CoarseClock { .. } => CaptureDefect::CoarseClock { step_ns: 1_500_000 };
+        CaptureDefect::Gaps { .. } => CaptureDefect::Gaps { count: 1, max_ns: 196_010_999_998, frame: 6 };
+        CaptureDefect::SuperPackets { .. } => CaptureDefect::SuperPackets { packets: 9, max_bytes: 64_000 };
+        CaptureDefect::Duplicates { .. } =>
+            CaptureDefect::Duplicates { packets: 9, is_estimate: true },
+            CaptureDefect::Duplicates { packets: 1, is_estimate: false };
+        CaptureDefect::Encrypted { .. } => CaptureDefect::Encrypted { frames: 12 };
+        CaptureDefect::UnknownLinkType { .. } => CaptureDefect::UnknownLinkType { link_type: 147, frames: 12 };
+        CaptureDefect::Untimed { .. } => CaptureDefect::Untimed { frames: 1 };
+        CaptureDefect::OneDirection { .. } =>
+            CaptureDefect::OneDirection { flows: 4, all_flows: 4, from: Some("10.7.0.1".into()), to: Some("10.7.0.2".into()) },
+            CaptureDefect::OneDirection { flows: 1, all_flows: 1, from: Some("10.7.0.1".into()), to: None },
+            CaptureDefect::OneDirection { flows: 2, all_flows: 3, from: None, to: None };
+        CaptureDefect::MissedData { .. } =>
+            CaptureDefect::MissedData { bytes: 2_000_000, ratio: 0.2, flows: 2, all_flows: 3 };
+        CaptureDefect::Unreadable { .. } => CaptureDefect::Unreadable { message: "It ends within frame 7.".into() };
+        CaptureDefect::Text { .. } => CaptureDefect::Text { text: "As an old file has it.".into() };
+    }
+    rules: ManagementRule {
+        ManagementRule::TailDrop => ManagementRule::TailDrop;
+        ManagementRule::Red => ManagementRule::Red;
+        ManagementRule::Codel => ManagementRule::Codel;
+        ManagementRule::FairQueueing => ManagementRule::FairQueueing;
+        ManagementRule::KeptShort => ManagementRule::KeptShort;
+        ManagementRule::NeverDropped => ManagementRule::NeverDropped;
+        ManagementRule::NoneSeen => ManagementRule::NoneSeen;
+    }
+    managements: QueueManagement {
+        QueueManagement::TailDrop => QueueManagement::TailDrop;
+        QueueManagement::Red => QueueManagement::Red;
+        QueueManagement::Codel => QueueManagement::Codel;
+        QueueManagement::FairQueueing => QueueManagement::FairQueueing;
+        QueueManagement::NoneSeen => QueueManagement::NoneSeen;
+    }
+    places: QueuePlace {
+        QueuePlace::InSender => QueuePlace::InSender;
+        QueuePlace::BeforeCapture => QueuePlace::BeforeCapture;
+        QueuePlace::AfterCapture => QueuePlace::AfterCapture;
+        QueuePlace::RoundTrip => QueuePlace::RoundTrip;
+    }
+    probe_kinds: ProbeKind {
+        ProbeKind::Echo => ProbeKind::Echo;
+        ProbeKind::Dns => ProbeKind::Dns;
+        ProbeKind::QuicHandshake => ProbeKind::QuicHandshake;
+        ProbeKind::QuicSpin => ProbeKind::QuicSpin;
+    }
+    parties: DelayedParty {
+        DelayedParty::Flow { .. } =>
+            DelayedParty::Flow { number: 3, ends: Some(["10.7.0.1:50222", "10.7.0.2:22"].map(String::from)) },
+            DelayedParty::Flow { number: 3, ends: None };
+        DelayedParty::ShortFlows { .. } =>
+            DelayedParty::ShortFlows { count: 1 }, DelayedParty::ShortFlows { count: 12 };
+    }
+    bounds: BoundCause {
+        BoundCause::StillGrowing { .. } =>
+            BoundCause::StillGrowing { end: PhaseEnd::TimeLimit, middle_p50_s: 0.4, last_p50_s: 0.7 },
+            BoundCause::StillGrowing { end: PhaseEnd::ByteLimit, middle_p50_s: 0.4, last_p50_s: 0.7 },
+            BoundCause::StillGrowing { end: PhaseEnd::Aborted, middle_p50_s: 0.4, last_p50_s: 0.7 };
+        BoundCause::NotReached { .. } => BoundCause::NotReached { increase_p90_s: 0.002 };
+    }
+    day_groups: DayGroup {
+        DayGroup::All => DayGroup::All;
+        DayGroup::Working => DayGroup::Working;
+        DayGroup::Weekend => DayGroup::Weekend;
+        DayGroup::Weekday(_) => DayGroup::Weekday(0);
+    }
+    link_uses: LinkUse {
+        LinkUse::Idle => LinkUse::Idle;
+        LinkUse::Busy => LinkUse::Busy;
+        LinkUse::Unknown => LinkUse::Unknown;
+    }
+    bypasses: ShaperBypass {
+        ShaperBypass::Unshaped { .. } =>
+            ShaperBypass::Unshaped { direction: Direction::Down, interface_bytes: 51_000_000, shaped_bytes: 12_000_000 };
+        ShaperBypass::Unclassified { .. } => ShaperBypass::Unclassified { unclassified_packets: 17 };
+    }
+    criteria: Criterion {
+        Criterion::Latency { .. } =>
+            Criterion::Latency { increase_p50_s: Some(0.0038), limit_s: 0.0074 },
+            Criterion::Latency { increase_p50_s: None, limit_s: 0.0074 };
+        Criterion::Goodput { .. } => Criterion::Goodput {
+            before_bits_per_second: 9.4e6,
+            after_bits_per_second: 9.1e6,
+            required_ratio: 0.75,
+        };
+        Criterion::Bottleneck { .. } => Criterion::Bottleneck {
+            direction: Direction::Down,
+            throughput_ratio: 0.98,
+            min_ratio: 0.5,
+            max_ratio: 1.03,
+            held_packets: 412,
+        };
+        Criterion::Bypass { .. } =>
+            Criterion::Bypass { shaped_ratio: None, min_ratio: 0.95, bypasses: Vec::new() },
+            Criterion::Bypass { shaped_ratio: Some(0.235), min_ratio: 0.95, bypasses: Vec::new() };
+        Criterion::Processor { .. } => Criterion::Processor { busy_ratio: 0.97, max_ratio: 0.9 };
+    }
+    conflicts: ConflictCause {
+        ConflictCause::NoDefaultRoute { .. } =>
+            ConflictCause::NoDefaultRoute { default_routes: vec!["wan".into(), "ppp0".into()] };
+        ConflictCause::Offload { .. } => ConflictCause::Offload { connection_count: 2 };
+        ConflictCause::HardwareOffload => ConflictCause::HardwareOffload;
+        ConflictCause::NetworkManager { .. } =>
+            ConflictCause::NetworkManager { file: "/etc/NetworkManager/home.nmconnection".into() };
+        ConflictCause::Networkd { .. } =>
+            ConflictCause::Networkd { file: "/etc/systemd/network/10.network".into() };
+        ConflictCause::SqmScripts => ConflictCause::SqmScripts;
+        ConflictCause::Bypass { .. } =>
+            ConflictCause::Bypass { bypass: bypasses().remove(0) },
+            ConflictCause::Bypass { bypass: bypasses().remove(1) };
+        ConflictCause::NoTraffic => ConflictCause::NoTraffic;
+    }
+    cautions: Option<Caution> {
+        None => None;
+        Some(Caution::LinkGoesDown) => Some(Caution::LinkGoesDown);
+        Some(Caution::OnlyLinkOfHost) => Some(Caution::OnlyLinkOfHost);
+    }
+    remedies: Remedy {
+        Remedy::Shape { .. } =>
+            Remedy::shape_at_unknown_rate(None),
+            Remedy::Shape { direction: None, min_bits_per_second: Some(8.5e6), max_bits_per_second: Some(9.5e6) };
+        Remedy::UseQuietMachine => Remedy::UseQuietMachine;
+        Remedy::LoadLonger => Remedy::LoadLonger;
+        Remedy::Run { .. } =>
+            Remedy::Run { command: "COMMAND".into(), undo: "UNDO".into(), caution: cautions()[1] },
+            Remedy::Run { command: "COMMAND".into(), undo: "UNDO".into(), caution: cautions()[2] };
+        Remedy::ReplaceLeafQdiscs { .. } =>
+            Remedy::ReplaceLeafQdiscs { interface: "eth0".into(), qdisc: "pfifo".into() };
+        Remedy::DeleteFlowTables => Remedy::DeleteFlowTables;
+        Remedy::SpreadReceiveWork => Remedy::SpreadReceiveWork;
+        Remedy::ReplaceWifiCard => Remedy::ReplaceWifiCard;
+    }
+}

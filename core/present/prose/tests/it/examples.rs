@@ -1,0 +1,309 @@
+//! Examples of each kind of finding.
+use crate::every;
+use crate::samples::{histories, history, hours, queue_delay};
+use crate::upload::upload;
+use fathom_run::{
+    AckStarvation, Bottleneck, BufferSize, Capture, Conclusion, DelayedFlows, DelayedProbes, DrainTime,
+    Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect, LatencyIncrease, LowerBound,
+    Management, Outage, PathLoss, PathRemarking, PhaseKind, ProbeLoss, QueueVictims, RecurringDelay,
+    Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict,
+};
+use fathom_units::Direction;
+
+pub(crate) fn increase(phase: PhaseKind, up_ratio: Option<f64>) -> LatencyIncrease {
+    let (idle_p50_s, loaded_p50_s, loaded_p90_s, loaded_max_s) = (0.049, 1.043, 1.120, 1.3);
+    let is_lower_bound = false;
+    LatencyIncrease { phase, idle_p50_s, loaded_p50_s, loaded_p90_s, loaded_max_s, is_lower_bound, up_ratio }
+}
+
+fn management(rule: fathom_run::ManagementRule, of_capture: bool) -> Management {
+    let measured = (!of_capture).then_some(0.0061);
+    Management {
+        rule,
+        loss_count: 12,
+        mark_packets: 0,
+        episode_count: Some(2),
+        delay_at_loss: None,
+        delay_at_loss_p50_s: None,
+        delay_p50_s: measured,
+        delay_p95_s: measured.map(|_| 0.983),
+        top_ratio: measured.map(|_| 0.83),
+    }
+}
+
+type Found = (Option<Direction>, Conclusion);
+
+/// Examples of each kind. The queue points of an audit are made elsewhere.
+pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
+    use Direction::Up;
+    let up = PhaseKind::Up;
+    match kind {
+        FindingKind::Bufferbloat => vec![
+            (Some(Up), Conclusion::Bufferbloat(increase(up, Some(0.95)))),
+            (Some(Up), Conclusion::Bufferbloat(increase(PhaseKind::Down, Some(1.0)))),
+            (None, Conclusion::Bufferbloat(increase(PhaseKind::Both, Some(0.55)))),
+            (None, Conclusion::Bufferbloat(increase(up, None))),
+            (None, Conclusion::Bufferbloat(LatencyIncrease { is_lower_bound: true, ..increase(up, None) })),
+        ],
+        FindingKind::LowLatency => every::phases()
+            .into_iter()
+            .filter(|phase| matches!(phase, PhaseKind::Up | PhaseKind::Down | PhaseKind::Both))
+            .map(|phase| (None, Conclusion::LowLatency(increase(phase, None))))
+            .collect(),
+        FindingKind::BufferSize => buffers(),
+        FindingKind::QueueManagement => every::rules()
+            .into_iter()
+            .flat_map(|rule| [(Some(Up), management(rule, false)), (None, management(rule, true))])
+            .map(|(direction, rule)| (direction, Conclusion::QueueManagement(rule)))
+            .collect(),
+        FindingKind::Outage
+        | FindingKind::FillTime
+        | FindingKind::DrainTime
+        | FindingKind::AckStarvation
+        | FindingKind::ProbeLoss => of_load(kind),
+        FindingKind::LowerBound => every::bounds()
+            .into_iter()
+            .map(|cause| (None, Conclusion::LowerBound(LowerBound { phase: up, cause })))
+            .collect(),
+        FindingKind::Instrument => {
+            instruments().into_iter().map(|one| (None, Conclusion::Instrument(one))).collect()
+        }
+        FindingKind::ShaperCheck => every::criteria()
+            .into_iter()
+            .zip([true, false].into_iter().cycle())
+            .map(|(criterion, passed)| {
+                (None, Conclusion::ShaperCheck(ShaperCheck { phase: up, passed, criterion }))
+            })
+            .collect(),
+        FindingKind::ShaperConflict => every::conflicts()
+            .into_iter()
+            .map(|cause| {
+                (None, Conclusion::ShaperConflict(ShaperConflict { interface: "eth0".into(), cause }))
+            })
+            .collect(),
+        FindingKind::QueueDelay
+        | FindingKind::Bottleneck
+        | FindingKind::Oscillation
+        | FindingKind::DelayedFlows
+        | FindingKind::DelayedProbes
+        | FindingKind::Remarking
+        | FindingKind::PathLoss
+        | FindingKind::Reordering
+        | FindingKind::Retransmission => captured(kind).into_iter().map(|one| (None, one)).collect(),
+        FindingKind::LatencyVariation
+        | FindingKind::RecurringDelay
+        | FindingKind::RecurringLoss
+        | FindingKind::OwnLoad
+        | FindingKind::BaseChange => of_watch(kind),
+        FindingKind::Unknown => {
+            vec![(None, Conclusion::Unknown { kind: "gremlins".into(), parameters: serde_json::Value::Null })]
+        }
+        // The queue points of a host have their own section.
+        FindingKind::BloatedQueue
+        | FindingKind::QdiscBypass
+        | FindingKind::DarkBuffer
+        | FindingKind::UnreadableQueue
+        | FindingKind::HarmlessQueue => Vec::new(),
+    }
+}
+
+/// Examples of what a watch shows.
+fn of_watch(kind: FindingKind) -> Vec<Found> {
+    use Direction::{Down, Up};
+    match kind {
+        FindingKind::RecurringDelay => every::day_groups()
+            .into_iter()
+            .zip(every::link_uses().into_iter().cycle())
+            .map(|(days, own_link)| {
+                let hours = hours(days, 19, 23);
+                let delay = RecurringDelay { of: history(), hours, excess_s: 0.08, own_link };
+                (None, Conclusion::RecurringDelay(delay))
+            })
+            .collect(),
+        _ => {
+            let of_kind = histories().into_iter().filter(|found| found.kind() == kind);
+            let own = of_kind.flat_map(|one| match one {
+                Conclusion::OwnLoad(_) => vec![(Some(Up), one.clone()), (Some(Down), one)],
+                _ => vec![(None, one)],
+            });
+            own.collect()
+        }
+    }
+}
+
+/// Examples of what a load shows over time.
+fn of_load(kind: FindingKind) -> Vec<Found> {
+    use Direction::{Down, Up};
+    let up = PhaseKind::Up;
+    match kind {
+        FindingKind::Outage => [1, 3]
+            .map(|count| {
+                let outage = Outage { phase: up, count, longest_s: 1.8, total_s: 1.8 * count as f64 };
+                (None, Conclusion::Outage(outage))
+            })
+            .into(),
+        FindingKind::FillTime => {
+            let fill = FillTime { phase: up, fill_s: 6.2, delay_p95_s: 1.1, growth_ratio: 0.16 };
+            vec![(None, Conclusion::FillTime(fill))]
+        }
+        FindingKind::DrainTime => [true, false]
+            .map(|is_empty| {
+                (None, Conclusion::DrainTime(DrainTime { drain_s: 2.4, is_empty, threshold_s: 0.06 }))
+            })
+            .into(),
+        FindingKind::AckStarvation => {
+            let (alone_bits_per_second, loaded_bits_per_second, ack_delay_s) = (19.2e6, 7.69e6, 0.9);
+            let starvation = AckStarvation { alone_bits_per_second, loaded_bits_per_second, ack_delay_s };
+            vec![(None, Conclusion::AckStarvation(starvation))]
+        }
+        FindingKind::ProbeLoss => every::phases()
+            .into_iter()
+            .zip([Some(Up), Some(Down), None].into_iter().cycle())
+            .map(|(phase, direction)| {
+                let loss = ProbeLoss { phase, lost_packets: 12, sent_packets: 1_100 };
+                (direction, Conclusion::ProbeLoss(loss))
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn buffers() -> Vec<Found> {
+    use Direction::{Down, Up};
+    let up = PhaseKind::Up;
+    [(Up, false), (Down, false), (Up, true)]
+        .map(|(direction, is_lower_bound)| {
+            let size = BufferSize {
+                phase: up,
+                delay_s: 0.998,
+                goodput_bits_per_second: 2.8e6,
+                probes_bits_per_second: 4e4,
+                rate_bits_per_second: 2.98e6,
+                ip_bytes: 372_000.0,
+                ethernet_bytes: 376_000.0,
+                is_lower_bound,
+                is_bloated: true,
+            };
+            (Some(direction), Conclusion::BufferSize(size))
+        })
+        .into()
+}
+
+fn instruments() -> Vec<InstrumentEffect> {
+    let late = every::parts().into_iter().map(|part| InstrumentEffect::Late { part, lateness_p95_s: 0.012 });
+    let why = every::not_sent().into_iter().map(|why| InstrumentEffect::ProbesNotSent {
+        not_sent_packets: 17,
+        due_packets: 1_200,
+        why,
+    });
+    every::effects().into_iter().chain(late).chain(why).collect()
+}
+
+/// Findings of captures, some of which name the queues and flows of [`capture`].
+fn captured(kind: FindingKind) -> Vec<Conclusion> {
+    match kind {
+        FindingKind::QueueDelay => (1..=places().len() as u32).map(queue_delay).collect(),
+        FindingKind::Bottleneck => [(None, false), (Some(1.25e6), true), (Some(1.25e6), false)]
+            .map(|(buffer, was_full)| {
+                Conclusion::Bottleneck(Bottleneck {
+                    queue: 1,
+                    rate_bits_per_second: Estimate { value: 9.99e6, error: 2e4 },
+                    buffer_bytes: buffer.map(|value| Estimate { value, error: 1e4 }),
+                    was_full,
+                })
+            })
+            .into(),
+        FindingKind::Oscillation => [None, Some("CUBIC".to_string())]
+            .map(|congestion_control| {
+                let predicted_s = congestion_control.as_ref().map(|_| 8.5);
+                Conclusion::Oscillation(fathom_run::Oscillation {
+                    queue: 1,
+                    period_s: 10.4,
+                    congestion_control,
+                    predicted_s,
+                })
+            })
+            .into(),
+        FindingKind::DelayedFlows => {
+            let one = |who| DelayedFlows { who, added_p95_s: 0.98 };
+            let all: Vec<DelayedFlows> = every::parties().into_iter().map(one).collect();
+            let victims = all.iter().map(|flows| vec![flows.clone()]).chain([all[..2].to_vec(), all.clone()]);
+            victims.map(|flows| Conclusion::DelayedFlows(QueueVictims { queue: 1, flows })).collect()
+        }
+        FindingKind::DelayedProbes => every::probe_kinds()
+            .into_iter()
+            .zip([(1, 0), (12, 3)].into_iter().cycle())
+            .map(|(probe, (answers, unanswered))| {
+                Conclusion::DelayedProbes(DelayedProbes {
+                    queue: 1,
+                    probe,
+                    from: "10.7.0.1".into(),
+                    to: "10.7.0.2".into(),
+                    answers,
+                    unanswered,
+                    max_s: 1.005,
+                    min_s: 0.0103,
+                    added_p95_s: 0.9,
+                })
+            })
+            .collect(),
+        _ => of_path(kind),
+    }
+}
+
+/// Findings between two captures, and of one flow.
+fn of_path(kind: FindingKind) -> Vec<Conclusion> {
+    let captures = ["snd.pcap", "rcv.pcap"].map(String::from);
+    match kind {
+        FindingKind::Remarking => {
+            let change = |from: (u8, u8), to: (u8, u8)| Remarking {
+                from: fathom_run::IpMarking { dscp: from.0, ecn: from.1 },
+                to: fathom_run::IpMarking { dscp: to.0, ecn: to.1 },
+                packets: 17,
+            };
+            let changes = vec![change((10, 2), (0, 0)), change((0, 1), (0, 3))];
+            vec![Conclusion::Remarking(PathRemarking { captures, changes })]
+        }
+        FindingKind::PathLoss => [1, 548]
+            .map(|lost_packets| {
+                let captures = captures.clone();
+                Conclusion::PathLoss(PathLoss { captures, lost_packets, matched_packets: 102_000 })
+            })
+            .into(),
+        FindingKind::Reordering => [(3, 0), (0, 1), (1, 2)]
+            .map(|(reordered_packets, duplicated_packets)| {
+                let captures = captures.clone();
+                Conclusion::Reordering(Reordering { captures, reordered_packets, duplicated_packets })
+            })
+            .into(),
+        FindingKind::Retransmission => {
+            let retransmissions = Retransmissions {
+                fast_packets: 180,
+                probe_packets: 30,
+                timeout_packets: 2,
+                spurious_packets: 2,
+                unknown_packets: 1,
+            };
+            let (from, to) = ("10.7.0.1:40000".into(), "10.7.0.2:5201".into());
+            let flow = FlowRetransmission { flow: 2, from, to, sent_packets: 32_410, retransmissions };
+            vec![Conclusion::Retransmission(flow)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Places of queues; the first is in the headline.
+fn places() -> Vec<fathom_run::QueuePlace> {
+    let mut places = every::places();
+    places.push(places[2]);
+    places
+}
+
+/// A capture with a queue at each place.
+pub(crate) fn capture() -> Capture {
+    let mut capture = upload();
+    let queue = capture.queues.remove(0);
+    capture.queues =
+        places().into_iter().map(|place| fathom_run::CapturedQueue { place, ..queue.clone() }).collect();
+    capture
+}

@@ -1,0 +1,385 @@
+//! A result on a terminal, for three readers: a headline for the household, three numbers for the
+//! enthusiast, findings for the engineer; then what to do. Tables and charts follow on request.
+use crate::captured;
+use crate::curve::source_name;
+use crate::quantity::at_least;
+use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, phase_cells};
+use crate::sections::charts;
+use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
+use crate::{Detail, Style};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use fathom_diagnose::Diagnosis;
+use fathom_prose::{Action, Level, Number, Origin, Reason, Verdict, certainty_name};
+use fathom_run::{Certainty, FindingKind, Grade, Run};
+
+/// Wider text is hard to read.
+const WIDEST_TEXT: usize = 100;
+/// A narrower terminal gets no charts, and no columns at the right margin.
+const NARROW: usize = 60;
+/// Lines of a result without details: a terminal of 24 rows also holds the command, what it notes,
+/// and the next prompt.
+const ROWS: usize = 20;
+/// Findings that are shown without details, at most and at least.
+const MOST_REASONS: usize = 4;
+const LEAST_REASONS: usize = 1;
+/// Indentation of what follows a level of three or four letters.
+const BODY: usize = 6;
+/// Columns of the label of a row of numbers.
+const LABEL: usize = 16;
+/// Column at which commands begin after a short text.
+const COMMAND: usize = 30;
+
+/// The size and form of a terminal.
+#[derive(Clone, Copy)]
+pub(crate) struct Screen {
+    /// Columns of text.
+    pub(crate) columns: usize,
+    pub(crate) style: Style,
+}
+
+impl Screen {
+    pub(crate) fn new(columns: u16, style: Style) -> Self {
+        Screen { columns: usize::from(columns).clamp(20, WIDEST_TEXT), style }
+    }
+    const fn is_narrow(self) -> bool {
+        self.columns < NARROW
+    }
+    fn dim(self, text: &str) -> String {
+        self.style.ink(Ink::Dim, text)
+    }
+    pub(crate) fn heading(self, text: &str) -> String {
+        self.style.ink(Ink::Bold, text)
+    }
+
+    /// The level and the headline, then the sentences after it.
+    pub(crate) fn head(self, word: &str, ink: Ink, headline: &str, more: Option<&str>) -> Vec<String> {
+        let level = format!("{word:<width$}  ", width = BODY - 2);
+        let indent = if self.is_narrow() { 2 } else { level.len().max(BODY) };
+        let text = format!("{}{}", " ".repeat(level.len()), clean(headline));
+        let mut lines = wrap_from(&text, level.len(), self.columns, indent);
+        if let Some(first) = lines.first_mut() {
+            let rest = first.split_off(level.len().min(first.len()));
+            *first = self.style.ink(ink, &self.style.ink(Ink::Bold, level.trim_end()))
+                + &level[level.trim_end().len()..]
+                + &self.style.ink(Ink::Bold, &rest);
+            for line in lines.iter_mut().skip(1) {
+                *line = self.style.ink(Ink::Bold, line);
+            }
+        }
+        if let Some(more) = more {
+            lines.extend(self.indented(&clean(more), if self.is_narrow() { 2 } else { BODY }));
+        }
+        lines
+    }
+
+    /// Text with `indent` spaces before each line.
+    fn indented(self, text: &str, indent: usize) -> Vec<String> {
+        let lines = wrap(text, self.columns.saturating_sub(indent), 0);
+        lines.iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
+    }
+
+    /// The head of a verdict.
+    pub(crate) fn verdict(self, verdict: &Verdict) -> Vec<String> {
+        let more = verdict.consequence.as_deref().filter(|_| self.style.detail != Detail::Quiet);
+        self.head(verdict.level.word(), level_ink(verdict.level), &verdict.headline, more)
+    }
+
+    /// A row for each kind of number, with the directions in columns.
+    pub(crate) fn numbers(self, numbers: &[Number]) -> Vec<String> {
+        let of_column = |at: usize| {
+            let texts = numbers.iter().filter_map(|number| number.values.get(at));
+            texts.filter(|value| !value.of.is_empty()).map(|value| cells(&plain(value))).max().unwrap_or(0)
+        };
+        let count = numbers.iter().map(|number| number.values.len()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..count).map(of_column).collect();
+        let width = BODY + LABEL + widths.iter().map(|width| width + 3).sum::<usize>();
+        let in_columns = width <= self.columns + 3;
+        numbers.iter().flat_map(|number| self.number(number, in_columns.then_some(&widths))).collect()
+    }
+
+    fn number(self, number: &Number, widths: Option<&Vec<usize>>) -> Vec<String> {
+        let is_text = number.values.iter().all(|value| value.of.is_empty());
+        match widths {
+            Some(widths) if !is_text => {
+                let mut line = " ".repeat(BODY) + &left(number.label, LABEL);
+                for (value, width) in number.values.iter().zip(widths) {
+                    line += &self.value(value);
+                    line += &" ".repeat((width + 3).saturating_sub(cells(&plain(value))));
+                }
+                Vec::from([line.trim_end().to_string()])
+            }
+            _ => {
+                let indent = if self.is_narrow() { 2 } else { BODY };
+                let label = left(number.label, if self.is_narrow() { number.label.len() + 1 } else { LABEL });
+                let texts: Vec<String> = number.values.iter().map(plain).collect();
+                let hang = if self.is_narrow() { 2 } else { LABEL };
+                let text = format!("{label}{}", clean(&texts.join(", ")));
+                let room = self.columns.saturating_sub(indent);
+                let lines = wrap_from(&text, label.len(), room, hang);
+                lines.iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
+            }
+        }
+    }
+
+    fn value(self, value: &fathom_prose::Value) -> String {
+        match value.grade {
+            Some(grade) => {
+                let letter = self.style.ink(grade_ink(grade), grade.letter());
+                format!("{} {} ({letter})", value.text, value.of)
+            }
+            None => plain(value),
+        }
+    }
+
+    /// An entry of the list of findings, with its certainty at the right margin.
+    fn reason(self, number: usize, reason: &Reason) -> Vec<String> {
+        let lead = format!("{number:>3}. ");
+        let text = clean(&reason.text);
+        let certainty = certainty_name(reason.certainty);
+        if self.is_narrow() {
+            let unsure = if reason.certainty == Certainty::Certain {
+                String::new()
+            } else {
+                format!(" ({certainty})")
+            };
+            let lines = wrap(&format!("{text}{unsure}"), self.columns.saturating_sub(lead.len()), 0);
+            return after(&lead, &lines);
+        }
+        let room = self.columns - lead.len() - "possible".len() - 2;
+        let mut lines = after(&lead, &wrap(&text, room, 0));
+        if let Some(last) = lines.last_mut() {
+            let gap = self.columns - cells(last);
+            *last += &self.dim(&right(certainty, gap));
+        }
+        lines
+    }
+
+    /// The frames of an entry, and what else would explain it.
+    fn support(self, reason: &Reason) -> Vec<String> {
+        let mut lines = Vec::new();
+        for finding in &reason.findings {
+            let frames: Vec<String> = finding.frames.iter().map(ToString::to_string).collect();
+            if !frames.is_empty() {
+                lines.extend(self.indented(&format!("frames {}", frames.join(", ")), 5));
+            }
+            let others = finding.alternatives.iter();
+            let others = others.map(|other| format!("or: {}", clean(&fathom_prose::alternative(other))));
+            lines.extend(others.flat_map(|text| self.indented(&text, 5)));
+        }
+        lines.iter().map(|line| self.dim(line)).collect()
+    }
+
+    /// The list of findings in at most `rows` lines, except that the first few are always listed;
+    /// all of them with details.
+    fn reasons(
+        self,
+        reasons: &[Reason],
+        diagnosis: &Diagnosis,
+        rows: usize,
+        origin: Origin<'_>,
+    ) -> Vec<String> {
+        let is_verbose = self.style.detail == Detail::Verbose;
+        let mut lines = Vec::new();
+        let mut shown = 0;
+        for (number, reason) in (1..).zip(reasons) {
+            let entry = self.reason(number, reason);
+            let fits =
+                number <= LEAST_REASONS || (number <= MOST_REASONS && lines.len() + entry.len() < rows);
+            if !is_verbose && !fits {
+                break;
+            }
+            shown += 1;
+            lines.extend(entry);
+            if is_verbose {
+                lines.extend(self.support(reason));
+            }
+        }
+        let excluded = fathom_prose::excluded(&diagnosis.findings).filter(|_| shown > 0);
+        let excluded = excluded.map(|excluded| format!("Excluded: {excluded}."));
+        let hidden = reasons.len() - shown;
+        let more = (hidden > 0).then(|| {
+            format!("{hidden} more: {}", if origin.file.is_some() { "fathom report FILE -v" } else { "-v" })
+        });
+        let last: Vec<String> = excluded.into_iter().chain(more).collect();
+        if !last.is_empty() {
+            lines.extend(self.indented(&clean(&last.join(" ")), 2));
+        }
+        lines
+    }
+
+    /// A command that can be copied: where it does not fit, lines end with a backslash.
+    fn command(self, command: &str) -> Vec<String> {
+        let indent = if self.is_narrow() { 4 } else { BODY };
+        let room = self.columns.saturating_sub(indent + 2);
+        // A name that is longer than a line cannot be broken.
+        let word = |word: &str| if cells(word) + 2 > room { "FILE".to_string() } else { word.to_string() };
+        let words: Vec<String> = command.split(' ').map(word).collect();
+        let mut lines = wrap(&words.join(" "), room, 2);
+        let last = lines.len().saturating_sub(1);
+        for line in lines.iter_mut().take(last) {
+            *line += " \\";
+        }
+        lines.iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
+    }
+
+    /// What to do.
+    pub(crate) fn actions(self, actions: &[Action]) -> Vec<String> {
+        let mut lines = Vec::new();
+        for action in actions {
+            lines.extend(self.indented(&clean(&action.text), 2));
+            let Some(command) = action.command.as_deref().map(clean) else { continue };
+            let last: usize = lines.last().map_or(0, |line| cells(line));
+            let at = COMMAND.max(last + 2);
+            match lines.last_mut().filter(|_| at + cells(&command) <= self.columns) {
+                Some(line) => *line = left(line, at) + &command,
+                None => lines.extend(self.command(&command)),
+            }
+        }
+        lines
+    }
+}
+
+/// Lines of `text`, of which the first `start` columns may be spaces.
+fn wrap_from(text: &str, start: usize, columns: usize, indent: usize) -> Vec<String> {
+    let (lead, rest) = text.split_at(start);
+    let mark = "\u{1}".repeat(start);
+    let lines = wrap(&format!("{mark}{rest}"), columns, indent);
+    let put_back = |(at, line): (usize, String)| if at == 0 { line.replacen(&mark, lead, 1) } else { line };
+    lines.into_iter().enumerate().map(put_back).collect()
+}
+
+/// `lead` before the first line, and as many spaces before the others.
+fn after(lead: &str, lines: &[String]) -> Vec<String> {
+    let put = |(at, line): (usize, &String)| {
+        if at == 0 { format!("{lead}{line}") } else { format!("{}{line}", " ".repeat(lead.len())) }
+    };
+    lines.iter().enumerate().map(put).collect()
+}
+
+fn plain(value: &fathom_prose::Value) -> String {
+    let grade = value.grade.map_or_else(String::new, |grade| format!(" ({})", grade.letter()));
+    if value.of.is_empty() { value.text.clone() } else { format!("{} {}{grade}", value.text, value.of) }
+}
+
+pub(crate) const fn level_ink(level: Level) -> Ink {
+    match level {
+        Level::Good => Ink::Good,
+        Level::Fair | Level::NoResult => Ink::Fair,
+        Level::Bad | Level::AtLeastBad => Ink::Bad,
+    }
+}
+
+pub(crate) const fn grade_ink(grade: Grade) -> Ink {
+    match grade {
+        Grade::APlus | Grade::A => Ink::Good,
+        Grade::B | Grade::C => Ink::Fair,
+        Grade::D | Grade::F => Ink::Bad,
+    }
+}
+
+/// A result for a terminal of `columns`: headline, numbers, findings and what to do; with details
+/// everything else.
+pub fn summary(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, columns: u16, style: Style) -> String {
+    let screen = Screen::new(columns, style);
+    let verdict = fathom_prose::verdict(run, diagnosis);
+    let mut lines = screen.verdict(&verdict);
+    if style.detail == Detail::Quiet {
+        return finish(&lines, style);
+    }
+    let is_verbose = style.detail == Detail::Verbose;
+    let is_unknown = verdict.level == Level::NoResult && run.capture.is_none() && run.history.is_none();
+    if is_verbose || !is_unknown {
+        let numbers = screen.numbers(&fathom_prose::numbers(run, diagnosis));
+        lines.extend(block(numbers));
+    }
+    let mut reasons = fathom_prose::reasons(run, diagnosis);
+    if is_unknown && !is_verbose {
+        // What was measured of the line means nothing.
+        reasons.retain(|reason| reason.findings.iter().any(|found| found.kind() == FindingKind::Instrument));
+    }
+    let actions = screen.actions(&fathom_prose::actions(run, diagnosis, origin));
+    let taken = lines.len() + if actions.is_empty() { 2 } else { actions.len() + 4 };
+    let reasons = screen.reasons(&reasons, diagnosis, ROWS.saturating_sub(taken), origin);
+    lines.extend(section(screen, "Why", reasons));
+    if is_unknown || is_verbose {
+        lines.extend(section(screen, "Notes", notes(run, screen)));
+    }
+    lines.extend(section(screen, "What to do", actions));
+    if is_verbose {
+        lines.extend(details(run, diagnosis, screen, usize::from(columns)));
+    }
+    finish(&lines, style)
+}
+
+/// Lines after an empty one; nothing without any.
+pub(crate) fn block(lines: Vec<String>) -> Vec<String> {
+    let gap = (!lines.is_empty()).then(String::new);
+    gap.into_iter().chain(lines).collect()
+}
+
+/// Lines below a heading; nothing without any.
+pub(crate) fn section(screen: Screen, heading: &str, lines: Vec<String>) -> Vec<String> {
+    if lines.is_empty() {
+        return lines;
+    }
+    block([screen.heading(heading)].into_iter().chain(lines).collect())
+}
+
+fn notes(run: &Run, screen: Screen) -> Vec<String> {
+    let all = run.notes.iter().map(|note| clean(&fathom_prose::note(note)));
+    all.flat_map(|note| after("  - ", &wrap(&note, screen.columns.saturating_sub(4), 0))).collect()
+}
+
+/// Tables and charts.
+fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {
+    let style = screen.style;
+    let mut lines = block(Vec::from([screen.heading(&clean(&run.title))]));
+    match &run.capture {
+        Some(capture) => lines.extend(captured::tables(capture, columns, screen.columns, style)),
+        None => {
+            lines.extend(phase_table(diagnosis, style).lines(columns, style));
+            lines.extend(
+                wrap(&legend(diagnosis, style), screen.columns, 0).iter().map(|line| screen.dim(line)),
+            );
+        }
+    }
+    if columns >= NARROW {
+        lines.extend(block(charts(run, diagnosis, screen.columns, style)));
+    }
+    lines
+}
+
+fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {
+    let mut table = Table::new();
+    table.head(&PHASE_HEADINGS);
+    table.head(&PHASE_UNITS);
+    for phase in &diagnosis.phases {
+        let mut cells: Vec<(String, Option<Ink>)> =
+            phase_cells(phase, style).into_iter().map(|text| (text, None)).collect();
+        if let Some((last, grade)) = cells.last_mut().zip(phase.grade) {
+            last.1 = Some(grade_ink(grade));
+        }
+        table.row(cells);
+    }
+    table
+}
+
+fn legend(diagnosis: &Diagnosis, style: Style) -> String {
+    let any_bound = diagnosis.phases.iter().filter_map(|p| p.latency).any(|l| l.p99.at_least);
+    let bound = if any_bound {
+        format!("; {} is a lower bound: a lost probe counts as infinite", at_least(style))
+    } else {
+        String::new()
+    };
+    let rpm = diagnosis
+        .loaded()
+        .find_map(|p| p.rpm.as_ref())
+        .map_or_else(String::new, |r| format!("; RPM: {}", r.method));
+    let source = source_name(diagnosis.latency_source);
+    format!(
+        "lag when busy: latency under load (p90) less idle latency (median); latency: {source}{bound}; grade: DSLReports' bands of \
+         the mean increase{rpm}"
+    )
+}

@@ -1,0 +1,23 @@
+//! Tests of the whole program and of the structure of the workspace. Tests that create namespaces
+//! fail without root.
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
+mod alerts;
+mod architecture;
+mod audit;
+mod faults;
+mod fix;
+mod fix_kernel;
+mod help;
+mod hostile;
+mod kernel;
+mod lab;
+mod mail;
+mod pipeline;
+mod program;
+mod sim;
+mod size;
+mod trace;
+mod watch;
+mod watch_doors;
+mod watch_past;
+mod workloads;
