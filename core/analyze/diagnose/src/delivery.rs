@@ -230,7 +230,7 @@ fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Busy> 
         let Some(arrived_s) = arrived_after_s(probe.at, delay_s).filter(|_| added_s >= QUEUED_S) else {
             continue;
         };
-        let end_ns = probe.at.as_nanos() + (arrived_s * 1e9) as u64;
+        let end_ns = probe.at.as_nanos().saturating_add((arrived_s * 1e9) as u64);
         waits.push(Interval { start_ns: end_ns.saturating_sub((added_s * 1e9) as u64), end_ns });
     }
     waits.sort_by_key(|wait| wait.start_ns);

@@ -81,8 +81,9 @@ impl<'a> View<'a> {
     /// Latency in a phase.
     ///
     /// A probe is lost if a later one was answered. It counts with the mean latency of the answered
-    /// probes around it; without it, the times when the queue was full would be missing. The response
-    /// to a probe after the last answered one may still arrive, so only a lower bound is known.
+    /// probes around it; without it, the times when the queue was full would be missing. The
+    /// response to a probe after the last answered one may still arrive, so only a lower bound is
+    /// known.
     fn answered(&self, phase: &'a Phase) -> Option<Summary> {
         let mut values = Vec::new();
         let (mut before, mut lost) = (None, 0_usize);

@@ -82,8 +82,7 @@ pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
     let rise = view.rise_of(direction).filter(|r| r.p50() >= REPORTED_INCREASE_S)?;
     let capacity = capacity(view, direction, &rise)?;
     let one_way = one_way_delay(view, direction, &rise);
-    // Both directions share the round trip when both are loaded; without one-way delays they cannot
-    // be told apart.
+    // If both directions are loaded, only one-way delays can separate their queues.
     let round_trip = || (rise.phase.kind != PhaseKind::Both).then(|| view.longest_added_s(&rise)).flatten();
     let delay_s = one_way.or_else(round_trip).filter(|d| *d >= REPORTED_INCREASE_S)?;
     let ip_bytes = delay_s * capacity.ip_bits_per_second() / 8.0;

@@ -63,8 +63,7 @@ impl Losses {
     }
     fn rule(&self, view: &View<'_>, rise: &Rise<'_>) -> Option<ManagementRule> {
         if self.event_count == 0 {
-            // A lost probe was dropped, and what became of one without an answer at the end is not
-            // known.
+            // A lost probe was dropped, and one without an answer at the end may have been.
             let is_lossless =
                 records_losses(view.run) && view.latency_in(rise.phase).all(|o| !pair(o.value).1);
             return (self.top_s >= REPORTED_INCREASE_S && is_lossless)
@@ -80,8 +79,8 @@ impl Losses {
         let is_short = rise.p50() < REPORTED_INCREASE_S && height < REPORTED_INCREASE_S;
         (is_short || self.had_room(view, rise)).then_some(ManagementRule::KeptShort)
     }
-    /// Whether packets were lost from a queue that had room and was hardly ever empty: an AQM dropped
-    /// them, rather than a small buffer or a lossy link.
+    /// Whether packets were lost from a queue that had room and was hardly ever empty: an AQM
+    /// dropped them, rather than a small buffer or a lossy link.
     fn had_room(&self, view: &View<'_>, rise: &Rise<'_>) -> bool {
         let has_room = |height: f64| height <= ROOM * self.top_s && height >= SHORT_S;
         let is_steady = self.low_s >= SHORT_S && !still_growing(view, rise);

@@ -37,8 +37,8 @@ data! {
         loaded_p90_s: f64,
         /// Maximum under load.
         loaded_max_s: f64,
-        /// The figures under load are lower bounds: latency was still growing, or the last probes were
-        /// not answered.
+        /// The figures under load are lower bounds: latency was still growing, or the last probes
+        /// were not answered.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         is_lower_bound: bool,
         /// Share of the increase on the uplink, from one-way delays; `None` if those are unknown or
