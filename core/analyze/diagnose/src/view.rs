@@ -3,7 +3,7 @@ use crate::sample::{alone, is_loaded, loss_events, pair, records_losses, sample}
 use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
 use fathom_run::{
-    Evidence, Metric, Observation, Phase, PhaseKind, Run, Series, SeriesKey, Span, Statistic, Value,
+    Evidence, Metric, Note, Observation, Phase, PhaseKind, Run, Series, SeriesKey, Span, Statistic, Value,
 };
 use fathom_stats::{Sample, Summary};
 use fathom_units::{Direction, Time};
@@ -106,13 +106,18 @@ impl<'a> View<'a> {
         }
         Sample::new(values).summary()
     }
-    /// Phases with load and with a latency comparable to the idle one, in time order.
+    /// Phases with load and with a latency comparable to the idle one, in time order. A phase that
+    /// started on a queue would show the queue of others or of the phase before it.
     pub(crate) fn rises(&self) -> impl Iterator<Item = Rise<'_>> {
         let idle = self.idle();
-        let loaded = self.run.phases.iter().zip(&self.phases).filter(|(phase, _)| is_loaded(phase.kind));
+        let is_judged = |phase: &Phase| is_loaded(phase.kind) && !self.started_on_a_queue(phase.kind);
+        let loaded = self.run.phases.iter().zip(&self.phases).filter(move |(phase, _)| is_judged(phase));
         loaded.filter_map(move |(phase, summary)| {
             Some(Rise { phase, summary, idle: idle?, loaded: self.answered(phase)? }).filter(Rise::is_known)
         })
+    }
+    fn started_on_a_queue(&self, kind: PhaseKind) -> bool {
+        self.run.notes.iter().any(|n| matches!(n, Note::QueueNotEmpty { phase, .. } if *phase == kind))
     }
     /// The phase in which only `direction` is loaded, or otherwise both.
     pub(crate) fn rise_of(&self, direction: Direction) -> Option<Rise<'_>> {
@@ -136,12 +141,7 @@ impl<'a> View<'a> {
     }
     /// Whether losses of the load were recorded, and there were none in any loaded direction.
     pub(crate) fn is_lossless(&self, phase: &Phase) -> bool {
-        let directions: &[Direction] = match phase.kind {
-            PhaseKind::Up => &[Direction::Up],
-            PhaseKind::Down => &[Direction::Down],
-            _ => &Direction::BOTH,
-        };
-        records_losses(self.run) && directions.iter().all(|d| loss_events(self.run, *d, phase).is_empty())
+        records_losses(self.run) && phase.kind.loads().iter().all(|d| loss_events(self.run, *d, phase).is_empty())
     }
     /// Whether nothing indicates that the load met a queue: latency did not rise, or nothing was
     /// lost although losses were recorded. One condition suffices, because a busy sender makes

@@ -37,7 +37,7 @@ pub(crate) fn expand(plan: &Plan, net: &mut Net, seed: u64) -> Expanded {
     let begin = Time::ZERO + plan.run.idle;
     let end = begin + plan.run.duration;
     for (number, workload) in workloads.iter().enumerate() {
-        let of_workload = WorkloadUnits { workload, net: &mut *net, phase: &mut rng }.units();
+        let of_workload = self::units(workload, net, &mut rng);
         let (start, stop) = (begin + workload.start, workload.stop.map_or(end, |stop| begin + stop).min(end));
         for (nth, unit) in of_workload.into_iter().enumerate() {
             let me = Me { unit: units.len() as u32, workload: number as u32 };
@@ -62,6 +62,11 @@ fn bulk(load: &LoadPlan, notes: &mut Vec<Note>) -> Vec<WorkloadPlan> {
             .for_each(|workload| "cubic".clone_into(&mut workload.transport.congestion_control));
     }
     workloads
+}
+
+/// The units of one workload.
+pub(crate) fn units(workload: &WorkloadPlan, net: &mut Net, phase: &mut Rng) -> Vec<Unit> {
+    WorkloadUnits { workload, net, phase }.units()
 }
 
 /// Creates the units of one workload.

@@ -21,6 +21,7 @@ mod results;
 mod session;
 mod shaper;
 mod sim;
+mod test;
 mod unit;
 mod watch;
 mod world;
@@ -29,6 +30,7 @@ pub use cost::packets;
 pub use outcome::{Counted, FlowOutcome, Options, Outcome, Probing, QueueOutcome};
 pub use session::{Answer, Session};
 pub use shaper::{ShaperConfig, ShaperStats};
+pub use test::{TestOptions, test};
 
 use fathom_scenario::Plan;
 

@@ -1,7 +1,7 @@
 //! Probes as `fathom test` sends them: UDP and ICMP, from the user to the server and back.
 use crate::packet::{Body, END, Label, Packet, Part};
 use alloc::vec::Vec;
-use fathom_probe::ProbeSeries;
+use fathom_probe::{ProbeKind, ProbeSeries};
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Direction, Duration, Time};
 
@@ -28,7 +28,12 @@ struct KindProbes {
 /// Probes of both kinds; 0 is UDP, 1 ICMP.
 pub(crate) struct Probes {
     kinds: [KindProbes; 2],
+    /// Answers since the last query, if anybody wants them.
+    answers: Option<Vec<Answer>>,
 }
+
+/// Kind, send time and round-trip time of an answered probe.
+type Answer = (ProbeKind, Time, Duration);
 
 impl Default for Probes {
     fn default() -> Self {
@@ -36,7 +41,7 @@ impl Default for Probes {
             round_trips: ProbeSeries::new(SeriesKey::of(metric)),
             one_way: Vec::new(),
         });
-        Probes { kinds }
+        Probes { kinds, answers: None }
     }
 }
 
@@ -62,8 +67,26 @@ impl Probes {
         };
         if probes.round_trips.reply(number, now).is_some() {
             one_way.down = Some(now - reached);
+            let kind = if is_icmp { ProbeKind::Icmp } else { ProbeKind::Udp };
+            self.answers.iter_mut().for_each(|answers| answers.push((kind, sent_at, now - sent_at)));
         }
         None
+    }
+    /// Keeps answers for [`Probes::take_answers`] from now on.
+    pub(crate) fn report(&mut self) {
+        self.answers = Some(Vec::new());
+    }
+    pub(crate) fn take_answers(&mut self) -> Vec<Answer> {
+        self.answers.as_mut().map(core::mem::take).unwrap_or_default()
+    }
+    /// When the oldest unanswered probe of a kind was sent.
+    pub(crate) fn oldest(&self, kind: ProbeKind) -> Option<Time> {
+        let number = match kind {
+            ProbeKind::Udp => 0,
+            ProbeKind::Icmp => 1,
+            ProbeKind::Connect | ProbeKind::Persistent => return None,
+        };
+        self.kinds[number].round_trips.oldest_outstanding()
     }
     /// Number of unanswered probes.
     pub(crate) fn outstanding(&self) -> usize {

@@ -44,7 +44,7 @@ impl RunBoundaries {
 pub(crate) struct ActiveUnit {
     pub(crate) unit: Unit,
     pub(crate) me: Me,
-    stopped: bool,
+    pub(crate) stopped: bool,
 }
 
 pub(crate) struct Sim {
@@ -122,6 +122,11 @@ impl Sim {
                 return;
             }
         }
+    }
+    /// Handles all events until `end`.
+    pub(crate) fn run_until(&mut self, end: Time) {
+        while self.step(end) {}
+        self.world.net.now = self.world.net.now.max(end);
     }
     /// Handles the next event; false if there is none, or none that matters.
     fn step(&mut self, last: Time) -> bool {

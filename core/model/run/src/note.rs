@@ -49,6 +49,13 @@ pub enum Note {
         /// The phase.
         phase: PhaseKind,
     },
+    /// The load of a phase started while latency was still higher than without load.
+    QueueNotEmpty {
+        /// The phase.
+        phase: PhaseKind,
+        /// Time waited for the queue to drain.
+        waited_s: f64,
+    },
     /// The load ended close to the server's limit of bytes per session.
     ServerByteLimit {
         /// Share of the limit at which the load ended.

@@ -112,6 +112,15 @@ impl PhaseKind {
             PhaseKind::Watch => "watch",
         }
     }
+    /// Directions that the phase loads.
+    pub const fn loads(self) -> &'static [Direction] {
+        match self {
+            PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => &[],
+            PhaseKind::Down => &[Direction::Down],
+            PhaseKind::Up => &[Direction::Up],
+            PhaseKind::Both => &Direction::BOTH,
+        }
+    }
 }
 
 /// Why a phase ended.

@@ -38,6 +38,11 @@ pub fn note(note: &Note) -> String {
         Note::PhaseLeftOut { phase } => {
             format!("The phase \"{}\" was skipped: the data cap was reached.", phase.name())
         }
+        Note::QueueNotEmpty { phase, waited_s } => format!(
+            "The phase \"{}\" is not judged: it started while the line was busy. The queue was not empty after {}.",
+            phase.name(),
+            seconds(*waited_s)
+        ),
         Note::ServerByteLimit { limit_ratio, payload_bytes } => format!(
             "The load ended at {} of the bytes that the server allows per session ({} of payload).",
             percent(*limit_ratio),

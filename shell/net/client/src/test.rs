@@ -8,10 +8,7 @@ use crate::{Event, TestConfig, TestError, estimate_cost};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
 use fathom_probe::session::SessionEvent;
-use fathom_probe::{
-    Baseline, ClockFit, ClockTracker, CpuReading, FourStamps, PhaseControl, PhasePlan, ProbeKind,
-    one_way_observations,
-};
+use fathom_probe::{ClockFit, ClockTracker, Course, CpuReading, FourStamps, Step, one_way_observations};
 use fathom_run::{Interruption, Load, Metric, Note, Phase, PhaseEnd, PhaseKind, SeriesKey, Value};
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,8 +26,6 @@ const CPU_EVERY: Duration = Duration::from_millis(250);
 const FIT_EVERY: Duration = Duration::from_millis(500);
 /// Interval of the decision whether a phase is over.
 const DECIDE_EVERY: Duration = Duration::from_millis(100);
-/// Longest wait for the queue to drain between two load phases.
-const DRAIN_BETWEEN: Duration = Duration::from_secs(5);
 
 /// Messages from the threads.
 pub(crate) enum Message {
@@ -69,9 +64,8 @@ pub(crate) struct Test<'a> {
     flows: FlowState,
     next_number: u32,
     server_clock: ClockTracker,
-    controls: Vec<(ProbeKind, PhaseControl)>,
-    baselines: BTreeMap<ProbeKind, Baseline>,
-    largest_s: f64,
+    course: Course,
+    phase_start: Time,
     heard: Time,
     reported: Time,
     due: Due,
@@ -79,10 +73,8 @@ pub(crate) struct Test<'a> {
     pub(crate) control: Control,
     /// The server's final count of received UDP probes.
     pub(crate) udp_received: Option<u64>,
-    /// Payload bytes after which the load ends, for the test and for the phase.
+    /// Payload bytes after which the load ends.
     byte_limit: u64,
-    phase_byte_limit: u64,
-    out_of_bytes: bool,
 }
 
 /// Share of the server's byte limit that a test uses, because the server ends a session that
@@ -109,6 +101,7 @@ impl<'a> Test<'a> {
         };
         let (outbox, inbox) = std::sync::mpsc::channel();
         let allowed = control.hello.limits.bytes / 100 * SERVER_BYTES_PERCENT;
+        let byte_limit = config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed);
         let now = clock.now();
         Ok(Test {
             config,
@@ -123,111 +116,82 @@ impl<'a> Test<'a> {
             flows: FlowState::default(),
             next_number: 1,
             server_clock: ClockTracker::new(FIT_EVERY),
-            controls: Vec::new(),
-            baselines: BTreeMap::new(),
-            largest_s: 0.0,
+            course: Course::new(config.phases.clone(), byte_limit),
+            phase_start: now,
             heard: now,
             reported: now,
             due: Due { senders: now, count: now, cpu: now, decide: now },
             cpu: None,
             control,
             udp_received: None,
-            byte_limit: config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed),
-            phase_byte_limit: u64::MAX,
-            out_of_bytes: false,
+            byte_limit,
         })
     }
 
     /// Runs all phases. The error says why the test was cut short.
     pub(crate) fn run(&mut self) -> Result<(), Interruption> {
-        let mut loads = self.config.phases.iter().filter(|p| !directions(p.kind).is_empty()).count() as u64;
-        for plan in &self.config.phases {
-            let is_load = !directions(plan.kind).is_empty();
-            if is_load && self.out_of_bytes {
-                self.record.note(Note::PhaseLeftOut { phase: plan.kind });
-                continue;
+        let ended = self.follow_course();
+        if ended.is_err()
+            && let Some(kind) = self.course.abort()
+        {
+            self.end_phase(kind, PhaseEnd::Aborted);
+        }
+        ended
+    }
+    fn follow_course(&mut self) -> Result<(), Interruption> {
+        loop {
+            match self.next_step() {
+                Some(Step::Start(kind)) => self.start_phase(kind),
+                Some(Step::End(kind, end)) => self.end_phase(kind, end),
+                Some(Step::Omit(phase)) => self.record.note(Note::PhaseLeftOut { phase }),
+                Some(Step::Queued(phase, waited)) => {
+                    self.record.note(Note::QueueNotEmpty { phase, waited_s: waited.as_secs_f64() });
+                }
+                Some(Step::Finish) => return Ok(()),
+                None => self.turn()?,
             }
-            if is_load {
-                self.let_drain()?;
-                // Divide the rest among the remaining phases, so that no phase uses the bytes of
-                // later ones.
-                let left = self.byte_limit.saturating_sub(self.moved());
-                self.phase_byte_limit = self.moved().saturating_add(left / loads.max(1));
-                loads = loads.saturating_sub(1);
-            }
-            self.phase(*plan)?;
         }
-        Ok(())
     }
-    /// Payload bytes of load delivered so far.
-    fn moved(&self) -> u64 {
-        let [up, down] = Direction::BOTH.map(|d| self.ledger.delivered(d, None));
-        up.saturating_add(down)
-    }
-    /// Waits between two load phases until the queue is empty, so that its delay is not attributed
-    /// to the second.
-    fn let_drain(&mut self) -> Result<(), Interruption> {
-        let after_load = self.record.phases.last().is_some_and(|p| p.load.is_some());
-        if !after_load || self.baselines.is_empty() {
-            return Ok(());
-        }
-        self.expect(PhasePlan { kind: PhaseKind::Drain, min: TURN, max: DRAIN_BETWEEN });
-        while self.decide().is_none() {
-            self.turn()?;
-        }
-        Ok(())
-    }
-    /// Starts judging probes for the end of `plan`. Returns the current time.
-    fn expect(&mut self, plan: PhasePlan) -> Time {
+    fn next_step(&mut self) -> Option<Step> {
         let now = self.clock.now();
-        let control = |kind| (kind, PhaseControl::new(plan, now, self.baselines.get(&kind).copied()));
-        self.controls = ProbeKind::ALL.into_iter().map(control).collect();
-        // The first answered probe type in this order decides.
-        self.controls.sort_by_key(|(kind, _)| kind.spec().rank);
-        (self.reported, self.due.decide) = (now, now);
-        now
-    }
-
-    fn phase(&mut self, plan: PhasePlan) -> Result<(), Interruption> {
-        let start = self.expect(plan);
-        self.record.event(Event::PhaseStarted { kind: plan.kind, at: start });
-        self.start_flows(directions(plan.kind));
-        let ended = loop {
-            if let Err(reason) = self.turn() {
-                break Err(reason);
-            }
-            if let Some(end) = self.decide() {
-                break Ok(end);
-            }
-        };
-        self.stop_flows();
-        self.learn_baselines(plan.kind);
-        let end = ended.as_ref().map_or(PhaseEnd::Aborted, |end| *end);
-        self.close_phase(plan.kind, start, end);
-        ended.map(drop)
-    }
-    fn learn_baselines(&mut self, kind: PhaseKind) {
-        if kind == PhaseKind::Idle {
-            let learnt = self.controls.iter().filter_map(|(probe, c)| Some((*probe, c.baseline()?)));
-            self.baselines.extend(learnt);
+        if now < self.due.decide {
+            return None;
         }
+        let step = self.course.poll(now, |kind| self.probes.oldest(kind));
+        if step.is_none() {
+            self.due.decide = now + DECIDE_EVERY;
+        }
+        step
     }
-    fn close_phase(&mut self, kind: PhaseKind, start: Time, end: PhaseEnd) {
+    fn start_phase(&mut self, kind: PhaseKind) {
+        let now = self.clock.now();
+        (self.phase_start, self.reported) = (now, now);
+        self.record.event(Event::PhaseStarted { kind, at: now });
+        self.start_flows(kind.loads());
+    }
+    fn end_phase(&mut self, kind: PhaseKind, end: PhaseEnd) {
+        if end == PhaseEnd::ByteLimit {
+            self.note_byte_limit();
+        }
+        self.stop_flows();
+        self.close_phase(kind, end);
+    }
+    fn close_phase(&mut self, kind: PhaseKind, end: PhaseEnd) {
         let state = std::mem::take(&mut self.flows);
         let count = |direction| {
             let began = state.began.iter().filter(|(_, d)| **d == direction).count();
             u32::try_from(began).unwrap_or(u32::MAX)
         };
         let number = self.record.phases.len();
-        let load = (!directions(kind).is_empty()).then(|| Load {
+        let load = (!kind.loads().is_empty()).then(|| Load {
             flows_up: count(Direction::Up),
             flows_down: count(Direction::Down),
             congestion_control: state.congestion_controls.iter().cloned().collect::<Vec<_>>().join(", "),
             delivered_up_bytes: self.ledger.delivered(Direction::Up, Some(number)),
             delivered_down_bytes: self.ledger.delivered(Direction::Down, Some(number)),
         });
-        let phase =
-            Phase { kind, start_ns: start.as_nanos(), end_ns: self.clock.now().as_nanos(), end, load };
+        let (start_ns, end_ns) = (self.phase_start.as_nanos(), self.clock.now().as_nanos());
+        let phase = Phase { kind, start_ns, end_ns, end, load };
         self.record.phases.push(phase.clone());
         self.record.event(Event::PhaseEnded(phase));
     }
@@ -302,10 +266,9 @@ impl<'a> Test<'a> {
             ProbeEvent::Answered { kind, metric, observation } => {
                 self.heard = self.clock.now();
                 if let Value::Observed(delay_s) = observation.value {
-                    self.largest_s = self.largest_s.max(delay_s);
-                    let decides = kind.spec().series.first().is_some_and(|first| *first == metric);
-                    let deciding = self.controls.iter_mut().find(|(k, _)| *k == kind && decides);
-                    deciding.into_iter().for_each(|(_, c)| c.answered(observation.at, delay_s));
+                    if kind.spec().series.first() == Some(&metric) {
+                        self.course.answered(kind, observation.at, delay_s);
+                    }
                 }
                 self.record.show(SeriesKey::of(metric), observation);
             }
@@ -335,7 +298,8 @@ impl<'a> Test<'a> {
                 self.reported = now;
                 let at = self.server_clock.fit().map_or(now, |fit| fit.local(at_ns).min(now));
                 self.ledger.take_report(&flows, at_ns, at, &mut self.record);
-                self.tell_controls(now);
+                self.course.delivered(Direction::Up, at, self.ledger.delivered(Direction::Up, None));
+                self.report_senders(now);
                 self.learn_capacity();
             }
             SessionEvent::Bye { udp_received } => self.udp_received = Some(udp_received),
@@ -403,7 +367,7 @@ impl<'a> Test<'a> {
                 Sender { rtt_us: info.rtt_us, cwnd_bytes: info.cwnd_bytes, retransmits: info.retransmits };
             self.ledger.note_sender(flow.number, sender, self.clock.now(), &mut self.record);
         }
-        self.tell_controls(self.clock.now());
+        self.report_senders(self.clock.now());
     }
     fn count_received(&mut self) {
         let now = self.clock.now();
@@ -413,9 +377,11 @@ impl<'a> Test<'a> {
         let before = self.ledger.delivered(Direction::Down, None);
         let record = &mut self.record;
         self.ledger.count(Direction::Down, counts.into_iter(), now.as_nanos(), now, record);
-        if self.ledger.delivered(Direction::Down, None) > before {
+        let total = self.ledger.delivered(Direction::Down, None);
+        if total > before {
             self.heard = now;
         }
+        self.course.delivered(Direction::Down, now, total);
         self.learn_capacity();
     }
     fn sample_cpu(&mut self, now: Time) {
@@ -427,9 +393,9 @@ impl<'a> Test<'a> {
             self.record.observe(SeriesKey::of(Metric::CpuSteal), now, share.steal);
         }
     }
-    fn tell_controls(&mut self, now: Time) {
+    fn report_senders(&mut self, now: Time) {
         let (window, retransmits) = self.ledger.senders(self.record.phases.len());
-        self.controls.iter_mut().for_each(|(_, c)| c.senders(now, window, retransmits));
+        self.course.senders(now, window, retransmits);
     }
     /// Passes new capacity estimates to the probes, and the resulting traffic estimate to the user.
     fn learn_capacity(&mut self) {
@@ -452,35 +418,20 @@ impl<'a> Test<'a> {
         }
         let up = self.flows.running.iter().any(|f| f.direction == Direction::Up);
         // Reports may wait in the queue being measured.
-        let late = patience + Duration::from_secs_f64(2.0 * self.largest_s);
+        let late = patience + Duration::from_secs_f64(2.0 * self.course.longest_s());
         if up && now.saturating_since(self.reported) > late {
             let waited_s = late.as_secs_f64();
             return Err(Interruption::NoReports { server: address.to_string(), waited_s });
         }
         Ok(())
     }
-    fn end_of_bytes(&mut self) {
-        let moved = self.moved();
-        self.out_of_bytes = moved >= self.byte_limit;
+    /// Notes if the server's limit instead of the user's ended the load.
+    fn note_byte_limit(&mut self) {
         let is_the_servers = self.config.max_bytes.is_none_or(|own| own.get() > self.byte_limit);
-        if self.out_of_bytes && is_the_servers {
+        if self.course.is_out_of_bytes() && is_the_servers {
             let limit_ratio = SERVER_BYTES_PERCENT as f64 / 100.0;
-            self.record.note(Note::ServerByteLimit { limit_ratio, payload_bytes: moved });
+            self.record.note(Note::ServerByteLimit { limit_ratio, payload_bytes: self.course.moved() });
         }
-    }
-    fn decide(&mut self) -> Option<PhaseEnd> {
-        let now = self.clock.now();
-        if now < self.due.decide {
-            return None;
-        }
-        self.due.decide = now + DECIDE_EVERY;
-        if !self.flows.running.is_empty() && self.moved() >= self.phase_byte_limit {
-            self.end_of_bytes();
-            return Some(PhaseEnd::ByteLimit);
-        }
-        let answered = self.controls.iter().find(|(_, c)| c.baseline().is_some());
-        let (kind, control) = answered.or(self.controls.first())?;
-        control.decide(now, self.probes.oldest(*kind))
     }
 }
 
@@ -490,13 +441,4 @@ fn report_interval(flows: u32, down: Rate) -> Duration {
     // 66.
     let bytes = Bytes(u64::from(flows) * 2 * 100 + 40 + 66);
     Rate::from_bits_per_second(down.as_bits_per_second() / 100).serialization_time(bytes)
-}
-
-const fn directions(kind: PhaseKind) -> &'static [Direction] {
-    match kind {
-        PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => &[],
-        PhaseKind::Down => &[Direction::Down],
-        PhaseKind::Up => &[Direction::Up],
-        PhaseKind::Both => &Direction::BOTH,
-    }
 }

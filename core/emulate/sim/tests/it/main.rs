@@ -5,6 +5,7 @@ mod common;
 mod conformance;
 mod cross;
 mod determinism;
+mod deep_queues;
 mod diagnosis;
 mod seeds;
 mod workloads;

@@ -102,7 +102,7 @@ impl Verifier {
         let mut spans: Vec<&Span> = self.spans.iter().collect();
         spans.sort_by_key(|span| span.kind);
         for span in spans {
-            for direction in directions(span.kind) {
+            for direction in span.kind.loads() {
                 if let Some(rate) = self.claim.rates[*direction] {
                     checks.push(bottleneck(*direction, rate, span));
                 }
@@ -115,16 +115,7 @@ impl Verifier {
 }
 
 const fn is_load(kind: PhaseKind) -> bool {
-    !directions(kind).is_empty()
-}
-
-const fn directions(kind: PhaseKind) -> &'static [Direction] {
-    match kind {
-        PhaseKind::Up => &[Direction::Up],
-        PhaseKind::Down => &[Direction::Down],
-        PhaseKind::Both => &Direction::BOTH,
-        PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => &[],
-    }
+    !kind.loads().is_empty()
 }
 
 impl Claim {
@@ -134,7 +125,7 @@ impl Claim {
         let of = |direction: &Direction| {
             Some(self.budget.at(self.isolation, self.rates[*direction]?).as_secs_f64())
         };
-        let limits: Vec<f64> = directions(phase.kind).iter().map(of).collect::<Option<_>>()?;
+        let limits: Vec<f64> = phase.kind.loads().iter().map(of).collect::<Option<_>>()?;
         if limits.is_empty() {
             return None;
         }
@@ -147,7 +138,7 @@ impl Claim {
 }
 
 fn goodput(before: &[LoadSummary], after: &LoadSummary) -> Option<ShaperCheck> {
-    let [direction] = directions(after.kind) else { return None };
+    let [direction] = after.kind.loads() else { return None };
     let of = |phase: &LoadSummary| phase.goodput_bits_per_second[*direction];
     let before_bits_per_second = before.iter().find(|phase| phase.kind == after.kind).and_then(of)?;
     let after_bits_per_second = of(after)?;

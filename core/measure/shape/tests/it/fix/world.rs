@@ -304,7 +304,7 @@ impl World {
             return false;
         }
         let segment = test.measurement.segment_bytes.map(|bytes| bytes - OPTIONS);
-        for direction in directions(phase.kind) {
+        for direction in phase.kind.loads() {
             self.session.start_flows(*direction, FLOWS, segment);
         }
         let mut seen = Seen { start, answers: Vec::new(), goodput: PerDirection::default() };
@@ -410,15 +410,6 @@ pub(crate) fn is_on_shaper(action: &Action) -> bool {
     )
 }
 
-pub(crate) fn directions(kind: PhaseKind) -> &'static [Direction] {
-    match kind {
-        PhaseKind::Up => &[Direction::Up],
-        PhaseKind::Down => &[Direction::Down],
-        PhaseKind::Both => &Direction::BOTH,
-        PhaseKind::Idle | PhaseKind::Drain | PhaseKind::Watch => &[],
-    }
-}
-
 struct Test<'a> {
     measurement: &'a Measurement,
     number: usize,
@@ -449,7 +440,7 @@ impl Seen {
             let values = &self.goodput[direction];
             let late = &values[values.len() / 4..];
             let mean = late.iter().sum::<f64>() / late.len() as f64;
-            directions(kind).contains(&direction).then_some(mean)
+            kind.loads().contains(&direction).then_some(mean)
         });
         LoadSummary { kind, increase_s: increase, goodput_bits_per_second: goodput }
     }

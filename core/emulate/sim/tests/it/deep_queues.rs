@@ -1,0 +1,65 @@
+//! A test in virtual time over lines that a shorter or simpler test measures wrongly.
+use crate::common::plan;
+use fathom_diagnose::{Diagnosis, Health, diagnose};
+use fathom_run::{BufferSize, Conclusion, FindingKind, Note, PhaseKind, Run};
+use fathom_scenario::Plan;
+use fathom_sim::{TestOptions, test};
+use fathom_units::Direction;
+
+fn measured(plan: &Plan, seed: u64) -> (Run, Diagnosis) {
+    let run = test(plan, &TestOptions::new(seed)).run;
+    let diagnosis = diagnose(&run);
+    (run, diagnosis)
+}
+
+fn kinds(diagnosis: &Diagnosis) -> Vec<FindingKind> {
+    diagnosis.findings.iter().map(|f| f.kind()).collect()
+}
+
+fn buffer(diagnosis: &Diagnosis, direction: Direction) -> Option<&BufferSize> {
+    diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+        Conclusion::BufferSize(size) if finding.direction == Some(direction) => Some(size),
+        _ => None,
+    })
+}
+
+#[test]
+fn each_phase_measures_its_own_queue_however_long_the_one_before_it_was() {
+    // Rate in bit/s, and buffer in bytes of IP packets.
+    for (rate, bytes) in [(2e6, 2.4e6), (6e6, 6e6)] {
+        let side = format!("rate = \"{rate}bit\", delay = \"10ms\", overhead = \"0b\", queue = \"fifo limit {bytes}b\"");
+        let (run, diagnosis) = measured(&plan(&side, &side, ""), 1);
+        assert_eq!(diagnosis.health, Health::Bloated);
+        assert!(!kinds(&diagnosis).contains(&FindingKind::Outage), "{:#?}", diagnosis.findings);
+        assert!(!run.notes.iter().any(|n| matches!(n, Note::QueueNotEmpty { .. })), "{:?}", run.notes);
+        for direction in Direction::BOTH {
+            let size = buffer(&diagnosis, direction).expect("a buffer");
+            let error = size.ip_bytes / bytes - 1.0;
+            assert!(size.is_lower_bound && error < 0.03 || error.abs() < 0.03, "{direction:?} {size:?}");
+            assert!((size.rate_bits_per_second / rate - 1.0).abs() < 0.03, "{direction:?} {size:?}");
+        }
+    }
+}
+
+#[test]
+fn a_rate_that_falls_after_a_burst_is_measured_to_its_end() {
+    let up = "rate = \"2mbit\", boost = { rate = \"8mbit\", bucket = \"5mb\" }, delay = \"10ms\", queue = \"fifo limit 256kb\"";
+    let down = "rate = \"50mbit\", delay = \"10ms\", queue = \"fq_codel\"";
+    let (run, diagnosis) = measured(&plan(up, down, ""), 1);
+    let upload = run.phase(PhaseKind::Up).unwrap();
+    assert!(upload.seconds() > 10.0, "{} s", upload.seconds());
+    let size = buffer(&diagnosis, Direction::Up).expect("a buffer");
+    let error = size.rate_bits_per_second / 2e6 - 1.0;
+    assert!(error.abs() < 0.05, "{size:?}");
+    assert!((0.9..1.1).contains(&(size.delay_s / 1.045)), "{size:?}");
+}
+
+#[test]
+fn a_managed_queue_is_not_called_slow_for_its_start() {
+    for (rate, queue) in [("4.5mbit", "codel"), ("1mbit", "codel"), ("1mbit", "pie"), ("5mbit", "pie")] {
+        let side = format!("rate = \"{rate}\", delay = \"5.5ms\", queue = \"{queue}\"");
+        let (_, diagnosis) = measured(&plan(&side, &side, ""), 1);
+        let findings: Vec<String> = diagnosis.findings.iter().map(|f| format!("{:?}", f.conclusion)).collect();
+        assert_ne!(diagnosis.health, Health::Bloated, "{rate} {queue}: {findings:#?}");
+    }
+}

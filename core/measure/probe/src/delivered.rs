@@ -1,0 +1,127 @@
+//! Whether the load is still delivered at the same rate.
+//!
+//! The rate is stationary if no moment of the last 6 s separates faster half seconds from slower
+//! ones. A line whose rate drops after a burst (a token bucket) and senders that still accelerate
+//! are not stationary; a line whose rate fluctuates is.
+use alloc::vec::Vec;
+use fathom_units::{Duration, Time};
+
+/// One rate is computed for each interval of this length.
+const BUCKET: Duration = Duration::from_millis(500);
+/// Number of rates that are compared: twice the time without growth that ends a phase.
+const BUCKETS: usize = 12;
+/// Minimum number of rates on each side of a change. One bucket may be a stall.
+const SIDE: usize = 2;
+/// A change exceeds the granularity of segments and reports.
+const CHANGE_RATIO: f64 = 1.1;
+
+/// Cumulative payload of one direction within a phase.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Delivered {
+    /// Time and total bytes, at most one per tenth of a bucket.
+    counts: Vec<(Time, u64)>,
+}
+
+impl Delivered {
+    /// Records the total at `at`. Times and totals that decrease are ignored.
+    pub(crate) fn count(&mut self, at: Time, total_bytes: u64) {
+        let is_next = self.counts.last().is_none_or(|(last, bytes)| {
+            at.saturating_since(*last) >= BUCKET / 10 && total_bytes >= *bytes
+        });
+        if is_next {
+            self.counts.push((at, total_bytes));
+        }
+    }
+    /// Whether the rate of the last 6 s has no lasting change; true if nothing was counted.
+    pub(crate) fn is_stationary(&self) -> bool {
+        let rates = self.rates();
+        (SIDE..=rates.len().saturating_sub(SIDE)).all(|at| {
+            let (before, after) = rates.split_at(at);
+            !is_above(before, after) && !is_above(after, before)
+        })
+    }
+    /// Bytes in each of the last buckets, which end at the last count.
+    fn rates(&self) -> Vec<f64> {
+        let (Some((first, _)), Some((last, _))) = (self.counts.first(), self.counts.last()) else {
+            return Vec::new();
+        };
+        let known = last.saturating_since(*first).as_nanos() / BUCKET.as_nanos();
+        let count = (known as usize).min(BUCKETS);
+        let ends = (0..=count).map(|n| self.total_at(last.saturating_sub(BUCKET * (count - n) as u64)));
+        let totals: Vec<f64> = ends.collect();
+        totals.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+    /// The total at `at`, interpolated.
+    fn total_at(&self, at: Time) -> f64 {
+        let next = self.counts.partition_point(|(time, _)| *time < at);
+        let Some((t1, y1)) = self.counts.get(next).copied() else {
+            return self.counts.last().map_or(0.0, |(_, bytes)| *bytes as f64);
+        };
+        let Some((t0, y0)) = next.checked_sub(1).and_then(|n| self.counts.get(n)).copied() else {
+            return y1 as f64;
+        };
+        let share = at.saturating_since(t0).as_secs_f64() / t1.saturating_since(t0).as_secs_f64().max(1e-9);
+        y0 as f64 + (y1 - y0) as f64 * share
+    }
+}
+
+/// Whether all of `some` exceed all `others`, by more than noise.
+fn is_above(some: &[f64], others: &[f64]) -> bool {
+    let lowest = some.iter().copied().fold(f64::MAX, f64::min);
+    let highest = others.iter().copied().fold(0.0, f64::max);
+    lowest > CHANGE_RATIO * highest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_units::Rng;
+
+    /// Counts every 100 ms, with the rate in bytes/s at each time in seconds.
+    fn counted(seconds: u64, rate: impl Fn(f64) -> f64) -> Delivered {
+        let mut delivered = Delivered::default();
+        let mut total = 0.0;
+        for n in 0..=seconds * 10 {
+            delivered.count(Time::from_nanos(n * 100_000_000), total as u64);
+            total += rate(n as f64 / 10.0) / 10.0;
+        }
+        delivered
+    }
+
+    #[test]
+    fn a_rate_that_dropped_within_six_seconds_is_not_stationary() {
+        let boosted = |t: f64| if t < 5.0 { 1e6 } else { 250e3 };
+        for seconds in 6..=10 {
+            assert!(!counted(seconds, boosted).is_stationary(), "{seconds} s");
+        }
+        assert!(counted(4, boosted).is_stationary());
+        assert!(counted(11, boosted).is_stationary());
+    }
+
+    #[test]
+    fn senders_that_accelerate_are_not_stationary() {
+        assert!(!counted(6, |t| 1e6 * (t / 6.0)).is_stationary());
+    }
+
+    #[test]
+    fn a_fluctuating_rate_is_stationary() {
+        // A random order separates high from low factors now and then; the phase is a little longer
+        // then.
+        let stationary = (0..200).filter(|seed| {
+            let mut rng = Rng::new(*seed);
+            let factors: Vec<f64> = (0..20).map(|_| 0.6 + 0.8 * rng.next_f64()).collect();
+            counted(9, |t| 1e6 * factors[(t * 2.0) as usize]).is_stationary()
+        });
+        assert!(stationary.count() >= 190);
+    }
+
+    #[test]
+    fn hostile_counts_do_no_harm() {
+        let mut delivered = Delivered::default();
+        assert!(delivered.is_stationary());
+        for (ns, bytes) in [(5, 7), (5, 3), (u64::MAX, u64::MAX), (0, 0), (u64::MAX, 1)] {
+            delivered.count(Time::from_nanos(ns), bytes);
+            let _ = delivered.is_stationary();
+        }
+    }
+}
