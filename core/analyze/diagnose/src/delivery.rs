@@ -4,10 +4,11 @@
 //! A packet that was delayed by `a` beyond the base delay stood in a queue for `a`. Throughout that
 //! time the link in front of it was busy, so what it delivered then over that time is its capacity,
 //! whatever the senders did at other times.
+use crate::interval::Interval;
 use crate::summarize::goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
-use fathom_capacity::{Piece, rates};
+use fathom_capacity::{Piece, RateSpan, Rates, rates};
 use fathom_run::{Metric, Observation, PhaseKind, SeriesKey, Value};
 use fathom_units::{Direction, IP_PER_PAYLOAD, Time};
 
@@ -21,26 +22,6 @@ const MIN_BUSY_SAMPLES: f64 = 5.0;
 const COVERED_RATIO: f64 = 0.95;
 /// Payload covered by one acknowledgment: two full segments (RFC 9293 section 3.8.6.3).
 const ACKNOWLEDGED_BYTES: f64 = 2.0 * 1448.0;
-
-/// A time span in ns of the run.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Interval {
-    pub(crate) start_ns: u64,
-    pub(crate) end_ns: u64,
-}
-
-impl Interval {
-    const fn length_ns(self) -> u64 {
-        self.end_ns.saturating_sub(self.start_ns)
-    }
-    fn seconds(self) -> f64 {
-        self.length_ns() as f64 / 1e9
-    }
-    fn overlap(self, other: Interval) -> Interval {
-        let start_ns = self.start_ns.max(other.start_ns);
-        Interval { start_ns, end_ns: self.end_ns.min(other.end_ns).max(start_ns) }
-    }
-}
 
 /// Payload that the load delivered in one direction during a phase, by intervals of its counter.
 pub(crate) struct Delivery {
@@ -118,21 +99,49 @@ impl Delivery {
 }
 
 /// Rate of a link.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Capacity {
-    /// Payload of the load.
+    /// Payload of the load: the rate that lasted if the rate changed, otherwise the rate of all
+    /// time with a queue.
     pub(crate) payload_bits_per_second: f64,
     /// IP packets of the probes.
     pub(crate) probes_bits_per_second: f64,
+    /// Payload rates between changes, in time order; times are those of the run.
+    pub(crate) spans: Vec<RateSpan>,
 }
 
 impl Capacity {
     /// IP packets of the load and of the probes.
-    pub(crate) fn ip_bits_per_second(self) -> f64 {
-        // Acknowledgments of the other direction are not counted: at most 2.6 % of a download's
-        // rate.
-        self.payload_bits_per_second * IP_PER_PAYLOAD + self.probes_bits_per_second
+    pub(crate) fn ip_bits_per_second(&self) -> f64 {
+        self.with_probes(self.payload_bits_per_second)
     }
+    /// The same at a time of the run.
+    pub(crate) fn ip_bits_per_second_at(&self, at_ns: f64) -> f64 {
+        let span = self.spans.iter().find(|span| (span.from_ns..=span.to_ns).contains(&at_ns));
+        self.with_probes(span.map_or(self.payload_bits_per_second, |span| span.bits_per_second))
+    }
+    /// The lowest rate that lasted, IP packets of the load and of the probes: a shaper must stay
+    /// below it.
+    pub(crate) fn lowest_ip_bits_per_second(&self) -> f64 {
+        let lasting = self.spans.iter().filter(|span| span.to_ns - span.from_ns >= 1e9 * MIN_BUSY_S);
+        let lowest = lasting.map(|span| span.bits_per_second).min_by(f64::total_cmp);
+        self.with_probes(lowest.unwrap_or(f64::MAX).min(self.payload_bits_per_second))
+    }
+    /// Acknowledgments of the other direction are not counted: at most 2.6 % of a download's rate.
+    fn with_probes(&self, payload_bits_per_second: f64) -> f64 {
+        payload_bits_per_second * IP_PER_PAYLOAD + self.probes_bits_per_second
+    }
+}
+
+/// Largest difference between the last rate and the lowest one at which the rate has dropped for
+/// good.
+const LASTING_RATIO: f64 = 1.1;
+
+/// The rate that lasts: the last one if the rate dropped to it, otherwise that of all spans.
+fn lasting(rates: &Rates) -> f64 {
+    let lowest = rates.spans.iter().map(|span| span.bits_per_second).fold(f64::MAX, f64::min);
+    let dropped = rates.spans.last().filter(|last| last.bits_per_second <= LASTING_RATIO * lowest);
+    dropped.filter(|_| rates.spans.len() > 1).unwrap_or(&rates.typical).bits_per_second
 }
 
 /// Bytes that one probe of each kind takes in each direction, as IPv4 packets: 64 of payload in UDP
@@ -158,6 +167,7 @@ pub(crate) fn capacity(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -
         Some(Capacity {
             payload_bits_per_second: goodput(view.run, direction, rise.phase)?,
             probes_bits_per_second: probe_bits(view, rise, 0.0, &[whole]) / whole.seconds().max(1e-3),
+            spans: Vec::new(),
         })
     })
 }
@@ -171,11 +181,11 @@ fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<C
     let seconds: f64 = spans.iter().map(|span| span.seconds()).sum();
     let sample_s = known.seconds() / delivery.counts.len() as f64;
     let mean = || spans.iter().map(|span| delivery.bits(*span)).sum::<f64>() / seconds;
-    let typical =
-        rates(&delivery.pieces(&spans), ACKNOWLEDGED_BYTES).map(|found| found.typical.bits_per_second);
+    let rates = rates(&delivery.pieces(&spans), ACKNOWLEDGED_BYTES);
     (seconds >= MIN_BUSY_S.max(MIN_BUSY_SAMPLES * sample_s)).then(|| Capacity {
-        payload_bits_per_second: typical.unwrap_or_else(mean),
+        payload_bits_per_second: rates.as_ref().map_or_else(mean, lasting),
         probes_bits_per_second: probe_bits(view, rise, way_back_s, &spans) / seconds,
+        spans: rates.map(|found| found.spans).unwrap_or_default(),
     })
 }
 

@@ -15,6 +15,8 @@ mod diagnosis;
 mod estimate;
 mod fix;
 mod health;
+mod interval;
+mod latency;
 mod months;
 mod rules;
 mod sample;

@@ -2,12 +2,15 @@
 mod bloat;
 pub(crate) mod bound;
 pub(crate) mod buffer;
+mod datagram_loss;
 mod drain;
 mod growth;
 mod instrument;
 mod loss;
 mod management;
 mod outage;
+mod rate;
+mod start_up;
 mod starvation;
 
 use crate::view::View;
@@ -20,12 +23,15 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
         bloat::findings,
         outage::findings,
         buffer::findings,
+        rate::findings,
         management::findings,
+        start_up::findings,
         growth::findings,
         starvation::findings,
         bound::findings,
         drain::findings,
         loss::findings,
+        datagram_loss::findings,
         instrument::findings,
     ];
     rules.iter().flat_map(|rule| rule(view)).collect()

@@ -1,5 +1,7 @@
 //! A run as seen by the rules.
-use crate::sample::{alone, is_loaded, loss_events, pair, records_losses, sample};
+use crate::interval::Interval;
+use crate::latency::{answered, longest, start_up};
+use crate::sample::{alone, is_loaded, loss_events, records_losses, sample};
 use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
 use fathom_run::{
@@ -38,15 +40,16 @@ pub(crate) struct View<'a> {
     pub(crate) phases: Vec<PhaseSummary>,
 }
 
-/// A phase with load compared with the idle phase, using answered probes only.
-///
-/// In tables, lost probes count as infinitely late. Here that would make a lossy line look bloated;
+/// A phase with load compared with the idle phase. Lost probes count with the latency around them:
 /// loss has separate findings.
 #[derive(Clone, Copy)]
 pub(crate) struct Rise<'a> {
     pub(crate) phase: &'a Phase,
     pub(crate) summary: &'a PhaseSummary,
+    /// The start of the phase, if latency was much higher than in the rest.
+    pub(crate) start_up: Option<Interval>,
     pub(crate) idle: Summary,
+    /// Latency after the start-up.
     pub(crate) loaded: Summary,
 }
 
@@ -76,35 +79,8 @@ impl<'a> View<'a> {
     }
     /// Latency of the idle phase, if it has enough responses.
     pub(crate) fn idle(&self) -> Option<Summary> {
-        self.answered(self.run.phase(PhaseKind::Idle)?).filter(|s| s.count >= MIN_ANSWERS)
-    }
-    /// Latency in a phase.
-    ///
-    /// A probe is lost if a later one was answered. It counts with the mean latency of the answered
-    /// probes around it; without it, the times when the queue was full would be missing. The
-    /// response to a probe after the last answered one may still arrive, so only a lower bound is
-    /// known.
-    fn answered(&self, phase: &'a Phase) -> Option<Summary> {
-        let mut values = Vec::new();
-        let (mut before, mut lost) = (None, 0_usize);
-        for observation in self.latency_in(phase) {
-            let Value::Observed(value) = observation.value else {
-                lost += 1;
-                continue;
-            };
-            let between = before.map_or(value, |before| f64::midpoint(before, value));
-            values.extend(core::iter::repeat_n((between, false), lost).chain([(value, false)]));
-            (before, lost) = (Some(value), 0);
-        }
-        let is_last =
-            self.source?.between(Time::from_nanos(phase.end_ns), Time::MAX).all(|o| pair(o.value).1);
-        let unanswered = self.latency_in(phase).map(|o| pair(o.value)).skip(values.len());
-        if is_last {
-            values.extend(unanswered);
-        } else {
-            values.extend(before.into_iter().flat_map(|value| core::iter::repeat_n((value, false), lost)));
-        }
-        Sample::new(values).summary()
+        let idle = Interval::of(self.run.phase(PhaseKind::Idle)?);
+        answered(self.source?, idle).filter(|s| s.count >= MIN_ANSWERS)
     }
     /// Phases with load and with a latency comparable to the idle one, in time order. A phase that
     /// started on a queue would show the queue of others or of the phase before it.
@@ -112,9 +88,13 @@ impl<'a> View<'a> {
         let idle = self.idle();
         let is_judged = |phase: &Phase| is_loaded(phase.kind) && !self.started_on_a_queue(phase.kind);
         let loaded = self.run.phases.iter().zip(&self.phases).filter(move |(phase, _)| is_judged(phase));
-        loaded.filter_map(move |(phase, summary)| {
-            Some(Rise { phase, summary, idle: idle?, loaded: self.answered(phase)? }).filter(Rise::is_known)
-        })
+        loaded.filter_map(move |(phase, summary)| self.rise(phase, summary, idle?)).filter(Rise::is_known)
+    }
+    fn rise(&'a self, phase: &'a Phase, summary: &'a PhaseSummary, idle: Summary) -> Option<Rise<'a>> {
+        let whole = Interval::of(phase);
+        let start_up = start_up(self.source?, whole, idle.p50.value);
+        let steady = Interval { start_ns: start_up.map_or(whole.start_ns, |start| start.end_ns), ..whole };
+        Some(Rise { phase, summary, start_up, idle, loaded: answered(self.source?, steady)? })
     }
     fn started_on_a_queue(&self, kind: PhaseKind) -> bool {
         self.run.notes.iter().any(|n| matches!(n, Note::QueueNotEmpty { phase, .. } if *phase == kind))
@@ -134,14 +114,15 @@ impl<'a> View<'a> {
     pub(crate) fn values(&self, metric: Metric, phase: &Phase) -> Sample {
         sample(self.run, &SeriesKey::of(metric), phase)
     }
-    /// Maximum delay above the idle median in a phase, as the median of three consecutive probes: a
-    /// single one may be an outlier of the host.
-    pub(crate) fn longest_added_s(&self, rise: &Rise<'_>) -> Option<f64> {
-        Some(longest(self.latency_in(rise.phase))? - rise.idle.p50.value)
+    /// Longest latency within a span, in seconds, without outliers.
+    pub(crate) fn longest_in(&self, span: &Interval) -> Option<f64> {
+        let (start, end) = (Time::from_nanos(span.start_ns), Time::from_nanos(span.end_ns));
+        Some(longest(self.source?.between(start, end))?.1)
     }
     /// Whether losses of the load were recorded, and there were none in any loaded direction.
     pub(crate) fn is_lossless(&self, phase: &Phase) -> bool {
-        records_losses(self.run) && phase.kind.loads().iter().all(|d| loss_events(self.run, *d, phase).is_empty())
+        records_losses(self.run)
+            && phase.kind.loads().iter().all(|d| loss_events(self.run, *d, phase).is_empty())
     }
     /// Whether nothing indicates that the load met a queue: latency did not rise, or nothing was
     /// lost although losses were recorded. One condition suffices, because a busy sender makes
@@ -167,18 +148,6 @@ impl<'a> View<'a> {
     pub(crate) fn latency_evidence(&self, phase: &Phase, statistic: Statistic) -> Option<Evidence> {
         self.evidence(&self.source?.key, phase, statistic)
     }
-}
-
-/// Maximum of the medians of three consecutive observed values.
-pub(crate) fn longest(observations: impl Iterator<Item = Observation>) -> Option<f64> {
-    let observed: Vec<f64> = observations
-        .filter_map(|o| match o.value {
-            Value::Observed(value) => Some(value),
-            Value::Censored { .. } => None,
-        })
-        .collect();
-    let middle = |three: &[f64]| fathom_stats::median(three.iter().copied());
-    observed.windows(3).filter_map(middle).max_by(f64::total_cmp)
 }
 
 /// The best series that was answered during most of the idle phase, or of the whole run if there is

@@ -17,7 +17,7 @@ use fathom_units::{Direction, Duration, PerDirection, Rng, Time};
 const DECIDE_EVERY: Duration = Duration::from_millis(100);
 /// Cross traffic lasts longer than any test.
 const LONGEST: Duration = Duration::from_secs(3600);
-/// Flows per direction of `fathom test`, for a scenario without a load of its own.
+/// Flows per direction of `fathom test`, for a scenario without a load.
 const FLOWS: u32 = 4;
 
 /// Options of a test.

@@ -25,9 +25,10 @@ pub(crate) struct Delivered {
 impl Delivered {
     /// Records the total at `at`. Times and totals that decrease are ignored.
     pub(crate) fn count(&mut self, at: Time, total_bytes: u64) {
-        let is_next = self.counts.last().is_none_or(|(last, bytes)| {
-            at.saturating_since(*last) >= BUCKET / 10 && total_bytes >= *bytes
-        });
+        let is_next = self
+            .counts
+            .last()
+            .is_none_or(|(last, bytes)| at.saturating_since(*last) >= BUCKET / 10 && total_bytes >= *bytes);
         if is_next {
             self.counts.push((at, total_bytes));
         }

@@ -123,6 +123,12 @@ findings! {
         "Rate of the link that drains a captured queue, and the size of the buffer.";
     QueueManagement(Management) = "queue_management",
         "How a queue is managed: tail drop or an AQM.";
+    RateChange(RateChange) = "rate_change",
+        "The rate of the link changed under load.";
+    StartUp(StartUp) = "start_up",
+        "The start of the load raised latency for a short time.";
+    DatagramLoss(DatagramLoss) = "datagram_loss",
+        "Datagrams of a simulated program were lost.";
     FillTime(FillTime) = "fill_time",
         "Time in which the queue filled.";
     DrainTime(DrainTime) = "drain_time",

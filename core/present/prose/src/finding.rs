@@ -5,8 +5,8 @@ use crate::{audit, fix, history, instrument, queue};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
-    AckStarvation, BoundCause, BufferSize, Capture, Conclusion, DrainTime, FillTime, Finding,
-    LatencyIncrease, LatencyVariation, LowerBound, Outage, PhaseKind, ProbeLoss,
+    AckStarvation, BoundCause, BufferSize, Capture, Conclusion, DatagramLoss, DrainTime, FillTime, Finding,
+    LatencyIncrease, LatencyVariation, LowerBound, Outage, PhaseKind, ProbeLoss, RateChange, StartUp,
 };
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::Direction;
@@ -31,6 +31,9 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         Conclusion::DelayedProbes(probes) => queue::delayed_probes(probes),
         Conclusion::Remarking(remarking) => queue::remarking(remarking),
         Conclusion::ProbeLoss(loss) => probe_loss(loss, direction),
+        Conclusion::DatagramLoss(loss) => datagram_loss(loss, direction),
+        Conclusion::RateChange(change) => rate_change(change, direction),
+        Conclusion::StartUp(start) => start_up(start),
         Conclusion::PathLoss(loss) => queue::path_loss(loss),
         Conclusion::Reordering(order) => queue::reordering(order),
         Conclusion::Retransmission(flow) => queue::retransmission(flow),
@@ -186,6 +189,56 @@ fn probe_loss(loss: &ProbeLoss, direction: Option<Direction>) -> String {
         while_doing(loss.phase),
         thousands(loss.lost_packets as f64),
         thousands(loss.sent_packets as f64)
+    )
+}
+
+fn datagram_loss(loss: &DatagramLoss, direction: Option<Direction>) -> String {
+    let way = match direction {
+        Some(Direction::Up) => " sent up",
+        Some(Direction::Down) => " sent down",
+        None => "",
+    };
+    format!(
+        "{} of the datagrams of \"{}\"{way} were lost ({} of {}).",
+        percent(loss.lost_packets as f64 / loss.sent_packets.max(1) as f64),
+        loss.workload,
+        thousands(loss.lost_packets as f64),
+        thousands(loss.sent_packets as f64)
+    )
+}
+
+fn rate_change(change: &RateChange, direction: Option<Direction>) -> String {
+    let link = match direction {
+        Some(Direction::Down) => "downlink",
+        _ => "uplink",
+    };
+    let (first, last) = (rate(change.first_bits_per_second), rate(change.last_bits_per_second));
+    if change.change_count == 1 {
+        let verb =
+            if change.last_bits_per_second < change.first_bits_per_second { "dropped" } else { "rose" };
+        let after = seconds(change.last_change_s);
+        return format!("The rate of the {link} {verb} from {first} to {last} after {after} of load.");
+    }
+    format!(
+        "The rate of the {link} changed {} times under load, between {} and {}. At the end it was {last}.",
+        change.change_count,
+        rate(change.lowest_bits_per_second),
+        rate(change.highest_bits_per_second)
+    )
+}
+
+fn start_up(start: &StartUp) -> String {
+    let load = match start.phase {
+        PhaseKind::Up => "an upload",
+        PhaseKind::Down => "a download",
+        _ => "both",
+    };
+    format!(
+        "For {} after the start of {load}, latency reached {}. Then it was {} (median), {} (p90).",
+        seconds(start.duration_s),
+        milliseconds(start.start_max_s),
+        milliseconds(start.steady_p50_s),
+        milliseconds(start.steady_p90_s)
     )
 }
 

@@ -8,13 +8,16 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_diagnose::{Diagnosis, Health};
 use fathom_run::{
-    BoundCause, Capture, Conclusion, FindingKind, LatencyIncrease, Outage, PhaseEnd, PhaseKind, ProbeLoss,
-    Run,
+    BoundCause, Capture, Conclusion, DatagramLoss, FindingKind, LatencyIncrease, Outage, PhaseEnd, PhaseKind,
+    ProbeLoss, Run,
 };
 use fathom_text::{milliseconds, percent, seconds};
 
 /// R factor of a call below which nearly all users are dissatisfied (ITU-T G.107 annex B).
 const BROKEN_CALL_R: f64 = 60.0;
+/// Share of lost datagrams above which calls and video break up: the R factor of a call with the
+/// codec of ITU-T G.113 appendix I falls below 60 at about a tenth.
+const BROKEN_DATAGRAMS: f64 = 0.1;
 /// Longer delays are printed in seconds.
 const LONG_S: f64 = 9.95;
 /// Shorter lags are printed as zero.
@@ -215,6 +218,16 @@ fn healthy(diagnosis: &Diagnosis) -> Verdict {
         let level = if broken { Level::Bad } else { Level::Fair };
         return Verdict::new(level, headline, consequence(diagnosis, loss.phase));
     }
+    if let Some(loss) = worst_datagram_loss(diagnosis) {
+        let ratio = datagram_loss_ratio(loss);
+        let headline = format!(
+            "This line loses packets: {} of the datagrams of \"{}\". Lag when busy is {lag}.",
+            percent(ratio),
+            loss.workload
+        );
+        let level = if ratio > BROKEN_DATAGRAMS { Level::Bad } else { Level::Fair };
+        return Verdict::new(level, headline, None);
+    }
     let phase = diagnosis.headline_phase;
     let noticed = phase.and_then(|phase| crate::impact::noticed(diagnosis, phase));
     let consequence = phase.and_then(|phase| consequence(diagnosis, phase));
@@ -247,6 +260,18 @@ fn worst_loss(diagnosis: &Diagnosis) -> Option<&ProbeLoss> {
         _ => None,
     });
     losses.max_by(|a, b| loss_ratio(a).total_cmp(&loss_ratio(b)))
+}
+
+fn datagram_loss_ratio(loss: &DatagramLoss) -> f64 {
+    loss.lost_packets as f64 / loss.sent_packets.max(1) as f64
+}
+
+fn worst_datagram_loss(diagnosis: &Diagnosis) -> Option<&DatagramLoss> {
+    let losses = diagnosis.findings.iter().filter_map(|finding| match &finding.conclusion {
+        Conclusion::DatagramLoss(loss) => Some(loss),
+        _ => None,
+    });
+    losses.max_by(|a, b| datagram_loss_ratio(a).total_cmp(&datagram_loss_ratio(b)))
 }
 
 fn longest_outage(diagnosis: &Diagnosis) -> Option<&Outage> {

@@ -172,16 +172,19 @@ fn rank(finding: &Finding, diagnosis: &Diagnosis) -> u8 {
                 7
             }
         }
-        Conclusion::Bottleneck(_) => 3,
+        Conclusion::Bottleneck(_) | Conclusion::RateChange(_) => 3,
         // They are the headline of a line without a queue.
-        Conclusion::Outage(_) | Conclusion::ProbeLoss(_) if !is_bloated => 0,
-        Conclusion::Outage(_) | Conclusion::ProbeLoss(_) | Conclusion::PathLoss(_) => 4,
+        Conclusion::Outage(_) | Conclusion::ProbeLoss(_) | Conclusion::DatagramLoss(_) if !is_bloated => 0,
+        Conclusion::Outage(_)
+        | Conclusion::ProbeLoss(_)
+        | Conclusion::DatagramLoss(_)
+        | Conclusion::PathLoss(_) => 4,
         Conclusion::LowerBound(bound) => match bound.cause {
             BoundCause::StillGrowing { .. } if is_headline(bound.phase) => 4,
             BoundCause::StillGrowing { .. } | BoundCause::NotReached { .. } => 9,
         },
         Conclusion::AckStarvation(_) | Conclusion::DelayedFlows(_) => 5,
-        Conclusion::DelayedProbes(_) => 6,
+        Conclusion::DelayedProbes(_) | Conclusion::StartUp(_) => 6,
         Conclusion::FillTime(fill) => {
             if is_headline(fill.phase) {
                 8

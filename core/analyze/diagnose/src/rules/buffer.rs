@@ -1,20 +1,23 @@
 //! Estimates the buffer size: a delay D at a rate R corresponds to D x R bytes.
 use crate::delivery::{Capacity, capacity};
 use crate::health::is_bloated;
+use crate::latency::longest;
 use crate::rules::bound::still_growing;
 use crate::rules::management;
-use crate::view::{REPORTED_INCREASE_S, Rise, View, longest};
+use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
     Alternative, BufferSize, Certainty, Conclusion, Finding, ManagementRule, Metric, PhaseKind, Remedy,
     SeriesKey, Statistic, threshold,
 };
-use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD};
+use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD, Time};
 
 /// What a direction's queue holds at its fullest.
 pub(crate) struct Buffer {
     /// Added delay in seconds.
     pub(crate) delay_s: f64,
+    /// Rate of the link at that time, in bits of IP packets.
+    rate_bits_per_second: f64,
     pub(crate) capacity: Capacity,
     /// Bytes of IP packets.
     pub(crate) ip_bytes: f64,
@@ -44,7 +47,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         delay_s: buffer.delay_s,
         goodput_bits_per_second: buffer.capacity.payload_bits_per_second,
         probes_bits_per_second: buffer.capacity.probes_bits_per_second,
-        rate_bits_per_second: buffer.capacity.ip_bits_per_second(),
+        rate_bits_per_second: buffer.rate_bits_per_second,
         ip_bytes: buffer.ip_bytes,
         ethernet_bytes: buffer.ip_bytes / IP_PER_PAYLOAD * ETHERNET_PER_PAYLOAD,
         is_lower_bound: growing,
@@ -67,7 +70,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         finding = finding.excluding(Alternative::OtherDirection);
     }
     if is_bloated(&rise) {
-        let [min, max] = threshold::shaper_rates(buffer.capacity.ip_bits_per_second());
+        let [min, max] = threshold::shaper_rates(buffer.capacity.lowest_ip_bits_per_second());
         finding.remedies.push(Remedy::Shape {
             direction: Some(direction),
             min_bits_per_second: Some(min),
@@ -83,14 +86,26 @@ pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
     let capacity = capacity(view, direction, &rise)?;
     let one_way = one_way_delay(view, direction, &rise);
     // If both directions are loaded, only one-way delays can separate their queues.
-    let round_trip = || (rise.phase.kind != PhaseKind::Both).then(|| view.longest_added_s(&rise)).flatten();
-    let delay_s = one_way.or_else(round_trip).filter(|d| *d >= REPORTED_INCREASE_S)?;
-    let ip_bytes = delay_s * capacity.ip_bits_per_second() / 8.0;
-    Some(Buffer { delay_s, capacity, ip_bytes, one_way: one_way.is_some() })
+    let is_separate = rise.phase.kind != PhaseKind::Both;
+    let (sent, delay_s) = one_way
+        .or_else(|| round_trip(view, &rise).filter(|_| is_separate))
+        .filter(|(_, delay_s)| *delay_s >= REPORTED_INCREASE_S)?;
+    // What was in front of this packet left while it waited.
+    let waited_ns = sent.as_nanos() as f64 + 1e9 * delay_s / 2.0;
+    let rate_bits_per_second = capacity.ip_bits_per_second_at(waited_ns);
+    let ip_bytes = delay_s * rate_bits_per_second / 8.0;
+    Some(Buffer { delay_s, rate_bits_per_second, capacity, ip_bytes, one_way: one_way.is_some() })
 }
 
-fn one_way_delay(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
+/// Longest delay above the idle median in one direction, and when its probe was sent.
+fn one_way_delay(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<(Time, f64)> {
     let idle = view.one_way(direction, view.run.phase(PhaseKind::Idle)?).percentile(0.5)?;
     let key = SeriesKey::directed(Metric::OneWayDelay, direction);
-    Some(longest(view.run.series(&key)?.within(rise.phase))? - idle.value)
+    let (sent, longest_s) = longest(view.run.series(&key)?.within(rise.phase))?;
+    Some((sent, longest_s - idle.value))
+}
+
+fn round_trip(view: &View<'_>, rise: &Rise<'_>) -> Option<(Time, f64)> {
+    let (sent, longest_s) = longest(view.latency_in(rise.phase))?;
+    Some((sent, longest_s - rise.idle.p50.value))
 }

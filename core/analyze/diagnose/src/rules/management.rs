@@ -1,9 +1,13 @@
 //! Distinguishes tail drop from an AQM that keeps the queue short.
+use crate::delivery::{Capacity, capacity};
+use crate::latency::longest;
 use crate::rules::bound::still_growing;
 use crate::sample::{alone, loss_events, pair, records_losses};
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
-use fathom_run::{Alternative, Certainty, Conclusion, Finding, Management, ManagementRule};
+use fathom_run::{
+    Alternative, Certainty, Conclusion, Finding, Management, ManagementRule, Observation, Value,
+};
 use fathom_stats::Sample;
 use fathom_units::{Direction, Duration, Time};
 
@@ -28,7 +32,8 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     Direction::BOTH.into_iter().filter_map(|d| finding(view, d)).collect()
 }
 
-/// The added delays of probes around the losses of a phase with load in one direction.
+/// The added delays of probes around the losses of a phase with load in one direction. All delays
+/// are those at the rate that lasts, so that they stand for bytes also where the rate changed.
 struct Losses {
     /// Losses of the load.
     event_count: usize,
@@ -45,16 +50,28 @@ struct Losses {
 impl Losses {
     fn new(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Losses> {
         let events = loss_events(view.run, direction, rise.phase);
-        let heights: Vec<f64> =
-            events.iter().take(MAX_EVENTS).filter_map(|at| height_at(view, rise, *at)).collect();
-        let top_s = view.longest_added_s(rise)?;
+        let capacity = capacity(view, direction, rise);
+        let relative_rate = |at: Time| {
+            let of = |c: &Capacity| c.ip_bits_per_second_at(at.as_nanos() as f64) / c.ip_bits_per_second();
+            capacity.as_ref().map(of).filter(|ratio| ratio.is_finite()).unwrap_or(1.0)
+        };
+        let height = |at: &Time| Some(relative_rate(*at) * added_before(view, rise, *at)?);
+        let heights: Vec<f64> = events.iter().take(MAX_EVENTS).filter_map(height).collect();
+        let added = |o: Observation| match o.value {
+            Value::Observed(v) => {
+                let added_s = relative_rate(o.at) * (v - rise.idle.p50.value);
+                Some(Observation { value: Value::Observed(added_s), ..o })
+            }
+            Value::Censored { .. } => None,
+        };
+        let added: Vec<Observation> = view.latency_in(rise.phase).filter_map(added).collect();
+        let (_, top_s) = longest(added.iter().copied())?;
         let at_top = heights.iter().filter(|height| **height >= TOP * top_s).count();
-        let answered = Sample::new(view.latency_in(rise.phase).map(|o| pair(o.value))).observed_only();
         Some(Losses {
             event_count: events.len(),
             top_ratio: at_top as f64 / heights.len().max(1) as f64,
             heights,
-            low_s: answered.percentile(0.1)?.value - rise.idle.p50.value,
+            low_s: Sample::new(added.iter().map(|o| pair(o.value))).percentile(0.1)?.value,
             top_s,
         })
     }
@@ -135,7 +152,7 @@ fn with_alternatives(conclusion: Conclusion, rule: ManagementRule, direction: Di
 }
 
 /// Added delay just before `at`: the median of the probes sent then.
-fn height_at(view: &View<'_>, rise: &Rise<'_>, at: Time) -> Option<f64> {
+fn added_before(view: &View<'_>, rise: &Rise<'_>, at: Time) -> Option<f64> {
     let before = view.source?.between(at.saturating_sub(BEFORE), at);
     let median = Sample::new(before.map(|o| pair(o.value))).percentile(0.5)?;
     Some(median.value - rise.idle.p50.value)

@@ -4,7 +4,8 @@
 //! Probes alone do not show it. They also arrive at once from a queue that drains while its senders
 //! pause: each of them finds the packets ahead of it that the one before found, less those that
 //! were delivered in between. So the load must have delivered nothing.
-use crate::delivery::{Delivery, Interval};
+use crate::delivery::Delivery;
+use crate::interval::Interval;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, Finding, Phase, Value};

@@ -116,6 +116,45 @@ data! {
         /// The line is bloated in this direction.
         is_bloated: bool,
     }
+    /// Rates of a link under load, payload of the load.
+    struct RateChange {
+        /// The phase.
+        phase: PhaseKind,
+        /// Rate at the start.
+        first_bits_per_second: f64,
+        /// Rate at the end.
+        last_bits_per_second: f64,
+        /// Lowest rate between two changes.
+        lowest_bits_per_second: f64,
+        /// Highest rate between two changes.
+        highest_bits_per_second: f64,
+        /// Number of changes.
+        change_count: u64,
+        /// Time of the last change since the start of the phase.
+        last_change_s: f64,
+    }
+    /// The start of a load, compared with the rest of its phase.
+    struct StartUp {
+        /// The phase.
+        phase: PhaseKind,
+        /// Duration of the start-up.
+        duration_s: f64,
+        /// Longest latency in it.
+        start_max_s: f64,
+        /// Median latency after it.
+        steady_p50_s: f64,
+        /// 90th percentile of latency after it.
+        steady_p90_s: f64,
+    }
+    /// Loss of the datagrams of a workload.
+    struct DatagramLoss {
+        /// Name of the workload.
+        workload: String,
+        /// Number of lost datagrams.
+        lost_packets: u64,
+        /// Number of datagrams sent.
+        sent_packets: u64,
+    }
     /// The link that drains a captured queue.
     struct Bottleneck {
         /// Number of the queue in the run's capture, from 1.

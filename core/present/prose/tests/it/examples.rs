@@ -3,10 +3,10 @@ use crate::every;
 use crate::samples::{histories, history, hours, queue_delay};
 use crate::upload::upload;
 use fathom_run::{
-    AckStarvation, Bottleneck, BufferSize, Capture, Conclusion, DelayedFlows, DelayedProbes, DrainTime,
-    Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect, LatencyIncrease, LowerBound,
-    Management, Outage, PathLoss, PathRemarking, PhaseKind, ProbeLoss, QueueVictims, RecurringDelay,
-    Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict,
+    AckStarvation, Bottleneck, BufferSize, Capture, Conclusion, DatagramLoss, DelayedFlows, DelayedProbes,
+    DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect, LatencyIncrease,
+    LowerBound, Management, Outage, PathLoss, PathRemarking, PhaseKind, ProbeLoss, QueueVictims, RateChange,
+    RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp,
 };
 use fathom_units::Direction;
 
@@ -60,7 +60,10 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         | FindingKind::FillTime
         | FindingKind::DrainTime
         | FindingKind::AckStarvation
-        | FindingKind::ProbeLoss => of_load(kind),
+        | FindingKind::ProbeLoss
+        | FindingKind::DatagramLoss
+        | FindingKind::RateChange
+        | FindingKind::StartUp => of_load(kind),
         FindingKind::LowerBound => every::bounds()
             .into_iter()
             .map(|cause| (None, Conclusion::LowerBound(LowerBound { phase: up, cause })))
@@ -164,8 +167,42 @@ fn of_load(kind: FindingKind) -> Vec<Found> {
                 (direction, Conclusion::ProbeLoss(loss))
             })
             .collect(),
+        FindingKind::DatagramLoss => [Some(Up), Some(Down)]
+            .map(|direction| {
+                let workload = "camera".to_string();
+                let loss = DatagramLoss { workload, lost_packets: 385_550, sent_packets: 1_285_000 };
+                (direction, Conclusion::DatagramLoss(loss))
+            })
+            .into(),
+        FindingKind::RateChange => {
+            [(8e6, 2e6, 1), (2e6, 8e6, 1), (8e6, 2e6, 3)].map(|change| (Some(Up), rate_change(change))).into()
+        }
+        FindingKind::StartUp => [PhaseKind::Up, PhaseKind::Down, PhaseKind::Both]
+            .map(|phase| {
+                let start = StartUp {
+                    phase,
+                    duration_s: 2.0,
+                    start_max_s: 0.346,
+                    steady_p50_s: 0.020,
+                    steady_p90_s: 0.031,
+                };
+                (None, Conclusion::StartUp(start))
+            })
+            .into(),
         _ => Vec::new(),
     }
+}
+
+fn rate_change((first, last, change_count): (f64, f64, u64)) -> Conclusion {
+    Conclusion::RateChange(RateChange {
+        phase: PhaseKind::Up,
+        first_bits_per_second: first,
+        last_bits_per_second: last,
+        lowest_bits_per_second: first.min(last),
+        highest_bits_per_second: first.max(last),
+        change_count,
+        last_change_s: 6.7,
+    })
 }
 
 fn buffers() -> Vec<Found> {

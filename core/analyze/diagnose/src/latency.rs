@@ -1,0 +1,98 @@
+//! Latency of the probes of a phase: what counts for a lost probe, and where a phase becomes
+//! steady.
+use crate::interval::Interval;
+use crate::sample::pair;
+use alloc::vec::Vec;
+use fathom_run::{Observation, Series, Value};
+use fathom_stats::{Sample, Summary, median};
+use fathom_units::Time;
+
+/// Latency of the probes sent within `span`.
+///
+/// A probe is lost if a later one was answered. It counts with the mean latency of the answered
+/// probes around it; without it, the times when the queue was full would be missing. The response
+/// to a probe after the last answered one may still arrive, so only a lower bound is known.
+pub(crate) fn answered(source: &Series, span: Interval) -> Option<Summary> {
+    let (start, end) = (Time::from_nanos(span.start_ns), Time::from_nanos(span.end_ns));
+    let mut values = Vec::new();
+    let (mut before, mut lost) = (None, 0_usize);
+    for observation in source.between(start, end) {
+        let Value::Observed(value) = observation.value else {
+            lost += 1;
+            continue;
+        };
+        let between = before.map_or(value, |before| f64::midpoint(before, value));
+        values.extend(core::iter::repeat_n((between, false), lost).chain([(value, false)]));
+        (before, lost) = (Some(value), 0);
+    }
+    let is_last = source.between(end, Time::MAX).all(|o| pair(o.value).1);
+    if is_last {
+        let unanswered = source.between(start, end).map(|o| pair(o.value)).skip(values.len());
+        values.extend(unanswered);
+    } else {
+        values.extend(before.into_iter().flat_map(|value| core::iter::repeat_n((value, false), lost)));
+    }
+    Sample::new(values).summary()
+}
+
+/// Maximum of the medians of three consecutive observed values, with the time of the middle one. A
+/// single value may be an outlier of the host.
+pub(crate) fn longest(observations: impl Iterator<Item = Observation>) -> Option<(Time, f64)> {
+    let observed: Vec<(Time, f64)> = observations
+        .filter_map(|o| match o.value {
+            Value::Observed(value) => Some((o.at, value)),
+            Value::Censored { .. } => None,
+        })
+        .collect();
+    let middle = |three: &[(Time, f64)]| Some((three[1].0, median(three.iter().map(|o| o.1))?));
+    observed.windows(3).filter_map(middle).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Length of the intervals whose medians are compared, ns.
+const BUCKET_NS: u64 = 500_000_000;
+/// A start-up is reported if the latency added during it exceeds that of the steady state by this
+/// factor and by this time, in seconds.
+const START_RATIO: f64 = 2.0;
+const START_S: f64 = 0.030;
+
+/// The start of a phase, if its latency is not that of the rest. `idle_s` is the latency without
+/// load.
+///
+/// The steady state begins where the standard error of the mean of all that follows is smallest
+/// (the marginal standard error rule of K. P. White, 1997), at the latest in the middle of the
+/// phase. A queue that grows is no start-up: that it grows is what matters.
+pub(crate) fn start_up(source: &Series, phase: Interval, idle_s: f64) -> Option<Interval> {
+    let medians = medians(source, phase);
+    let added = |at: usize| mean(&medians[at..]) - idle_s;
+    let steady =
+        (0..=medians.len() / 2).min_by(|a, b| error(&medians[*a..]).total_cmp(&error(&medians[*b..])))?;
+    let start_s = mean(&medians[..steady]) - idle_s;
+    let is_higher = steady > 0 && start_s > START_RATIO * added(steady) && start_s - added(steady) > START_S;
+    let end_ns = phase.start_ns + steady as u64 * BUCKET_NS;
+    is_higher.then_some(Interval { start_ns: phase.start_ns, end_ns })
+}
+
+/// Median latency in each bucket; one without answers has the median of the one before it.
+fn medians(source: &Series, phase: Interval) -> Vec<f64> {
+    // A longer phase is a log of days, which has no start-up.
+    let buckets = (phase.length_ns() / BUCKET_NS).min(1_000);
+    let mut medians: Vec<f64> = Vec::new();
+    for bucket in 0..buckets {
+        let start_ns = phase.start_ns + bucket * BUCKET_NS;
+        let span = source.between(Time::from_nanos(start_ns), Time::from_nanos(start_ns + BUCKET_NS));
+        let observed = span.map(|o| pair(o.value)).filter(|(_, is_lost)| !is_lost).map(|(value, _)| value);
+        medians.extend(median(observed).or(medians.last().copied()));
+    }
+    medians
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Square of the standard error of the mean.
+fn error(values: &[f64]) -> f64 {
+    let middle = mean(values);
+    let count = values.len().max(1) as f64;
+    values.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>() / (count * count)
+}
