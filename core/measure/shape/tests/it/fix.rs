@@ -256,16 +256,24 @@ fn a_rate_that_varies_is_shaped_below_its_mean() {
 
 #[test]
 fn flows_sharing_a_shaper_queue_cost_attempts_but_not_the_fix() {
-    let mut attempts = 0;
-    for seed in 0..6 {
+    let (mut attempts, mut verified) = (0, 0);
+    for seed in 0..12 {
         let sides = PerDirection { up: Side::modem(4.0, 300.0), down: Side::modem(8.0, 300.0) };
         let mut world = World::new(session(&sides, "", seed), FixConfig { directions: ONLY_UP, ..config() });
-        // Each flow shares the queue of the probe with probability one in eight.
+        // Each flow shares the queue of the probe with probability one in eight, so of four flows one
+        // does in 41 % of the attempts.
         world.queue = |_| "drr flows 8 limit 40p".to_owned();
-        assert_eq!(world.run(), Ok(Outcome::Verified), "seed {seed}: {}", world.story());
+        let outcome = world.run();
+        verified += u32::from(outcome == Ok(Outcome::Verified));
+        assert!(
+            matches!(outcome, Ok(Outcome::Verified | Outcome::NotVerified)),
+            "seed {seed}: {}",
+            world.story()
+        );
         attempts += world.events.iter().filter(|event| matches!(event, Event::Verified(_))).count();
     }
-    assert!(attempts > 6, "no collision in {attempts} attempts");
+    assert!(verified >= 9, "{verified} of 12 verified");
+    assert!(attempts > 12, "no collision in {attempts} attempts");
 }
 
 /// The actions of a complete fix of the slow line.
