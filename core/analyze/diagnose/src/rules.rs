@@ -3,6 +3,7 @@ mod bloat;
 pub(crate) mod bound;
 pub(crate) mod buffer;
 mod drain;
+mod excluded;
 mod growth;
 mod instrument;
 mod loss;
@@ -28,8 +29,12 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
         loss::findings,
         instrument::findings,
     ];
-    rules.iter().flat_map(|rule| rule(view)).collect()
+    let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(view)).collect();
+    excluded::exclude(view, &mut findings);
+    findings
 }
+
+pub(crate) use loss::is_reported as is_loss_reported;
 
 pub(crate) fn losses(view: &View<'_>) -> Vec<Finding> {
     loss::findings(view)
