@@ -38,7 +38,7 @@ pub fn alternative(alternative: &Alternative) -> String {
 pub(crate) fn excluded_name(excluded: &Alternative) -> String {
     let text = match excluded {
         Alternative::OtherDirection => "the other direction",
-        Alternative::LongPath => "distance",
+        Alternative::LongPath => "a long path",
         Alternative::LossWithoutCongestion => "loss while idle",
         Alternative::Outage => "outages",
         Alternative::LackOfCpu => "a lack of CPU time",

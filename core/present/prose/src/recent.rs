@@ -76,10 +76,12 @@ const fn is_unsent(series: &RecentSeries) -> bool {
     series.sent_packets == 0 && series.failed_packets > 0
 }
 
-/// Routers on the path answer when they have time, and delays of this host are none of a target, so
-/// their series are no sign of a problem.
+/// Whether a series shows a problem of its target. Routers on the path answer when they have time,
+/// parts of a connection are in the whole, and delays of this host are none of a target.
 pub fn is_judged(series: &RecentSeries) -> bool {
-    series.target != THIS_HOST && !series.probe.starts_with("hop ")
+    let parts = [" connect", " handshake", " answer"];
+    let is_part = parts.iter().any(|part| series.probe.ends_with(part));
+    series.target != THIS_HOST && !series.probe.starts_with("hop ") && !is_part
 }
 
 /// What people notice of a series.

@@ -35,11 +35,12 @@ pub(crate) fn recents() -> Vec<(&'static str, Vec<RecentSeries>)> {
     let silent = |name: &str| series(name, 0, 0.0, [60, 0]);
     let failing = |name: &str| series(name, 0, 0.0, [0, 60]);
     let hop = RecentSeries { probe: "hop 2".into(), ..silent("shop") };
+    let part = RecentSeries { probe: "https connect".into(), ..slow("shop") };
     let late = RecentSeries { probe: "lateness of icmp".into(), ..good("this host") };
     let many = (1..=40).map(|n| good(&format!("site {n:02}"))).chain([silent("nas")]);
     let mut all = vec![
         ("one target", vec![good("router")]),
-        ("several targets", vec![good("router"), good("shop"), good("office/berlin"), hop, late]),
+        ("several targets", vec![good("router"), good("shop"), good("office/berlin"), hop, part, late]),
         ("one of several is silent", vec![good("router"), silent("nas")]),
         ("a silent one, a slow one, a lossy one, a failing one", {
             vec![good("router"), slow("shop"), lossy("office/berlin"), silent("nas"), failing("typo")]
