@@ -13,7 +13,8 @@ FAST = IDLE.replace("100Mbit", "10Gbit").replace("5ms", "0ms").replace("1000p", 
 
 
 def iperf3(scenario, flags, seconds=10):
-    script = f"iperf3 -c $FATHOM_SERVER -t {seconds} -O 2 -J {flags}"
+    # The server needs a moment to start.
+    script = f"sleep 1; iperf3 -c $FATHOM_SERVER -t {seconds} -O 2 -J {flags}"
     return json.loads(lab(scenario, ["sh", "-c", script], ["--far", "iperf3 -s >/dev/null"]))
 
 

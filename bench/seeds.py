@@ -8,7 +8,7 @@ must lose; scenarios/auerswald-switch.toml explains why.
 """
 import re
 
-from common import FATHOM, lab, percentile, series, test_over, phase, within
+from common import lab, percentile, series, test_over, phase, within
 
 
 def show(claim, expected, got):

@@ -12,12 +12,11 @@ Probes are those of `fathom sim`, UDP and ICMP in turn from the start; the test
 import argparse
 import os
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import cells
-from common import FATHOM, percentile, series, simulated
+from common import percentile, series, simulated
 
 IDLE_S, OMITTED_S, MEASURED_S = 1, 10, 50
 SHARE = 0.05

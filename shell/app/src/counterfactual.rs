@@ -29,24 +29,25 @@ pub struct Fit {
     pub fitted: Run,
 }
 
-/// Fits a line to the result at `path` and simulates it.
+/// Fits a line to the result at `path` and simulates it. If it is cancelled, the simulation is
+/// partial.
 ///
 /// # Errors
 /// If the result cannot be read, or no line can be fitted to it.
-pub fn fit(path: &Path, seed: u64) -> Result<Fit, AppError> {
+pub fn fit(path: &Path, seed: u64, cancel: &CancelToken) -> Result<Fit, AppError> {
     let measured = fathom_store::load(path).map_err(AppError::Load)?;
     let line = estimate_line(&measured).map_err(|why| AppError::NoFit { path: path.to_owned(), why })?;
     let direction = worse(&line);
-    let fitted = simulate(&plan(&line, direction, None)?, seed, &CancelToken::new()).run;
+    let fitted = simulate(&plan(&line, direction, None)?, seed, cancel).run;
     Ok(Fit { measured, line, direction, fitted })
 }
 
-/// Simulates the fitted line with another queue.
+/// Simulates the fitted line with another queue. If it is cancelled, the run is partial.
 ///
 /// # Errors
 /// If the queue is not valid in a scenario.
-pub fn try_queue(fit: &Fit, trial: &Trial, seed: u64) -> Result<Run, AppError> {
-    Ok(simulate(&plan(&fit.line, fit.direction, Some(trial))?, seed, &CancelToken::new()).run)
+pub fn try_queue(fit: &Fit, trial: &Trial, seed: u64, cancel: &CancelToken) -> Result<Run, AppError> {
+    Ok(simulate(&plan(&fit.line, fit.direction, Some(trial))?, seed, cancel).run)
 }
 
 /// The direction with the longest queueing delay.

@@ -14,7 +14,7 @@ mod results_dir;
 mod source;
 mod status;
 
-pub use diagnose::{diagnose, findings_document};
+pub use diagnose::{PatternSearch, diagnose};
 pub use export::{Destination, ExportRequest, Exported, TableFormat, WINDOWS, export};
 pub use history::{HistorySource, Period, directory};
 pub use import::{Conversion, ImportEvent, ImportOutcome, ImportWritten, convert, import_databases};
@@ -29,6 +29,7 @@ use fathom_os::sched::drop_realtime_priority;
 use fathom_watch_alert::{Condition, Rule, Transition};
 use fathom_watch_engine::{Changes, Health, Monitor, StoreWriter, packet_limit, permitted, unknown_load};
 use fathom_watch_plan::Plan;
+pub use fathom_watch_push::Progress;
 use fathom_watch_push::Pusher;
 use fathom_watch_store::{History, HistoryConfig, Repair};
 use fathom_watch_web::WebError;

@@ -18,6 +18,7 @@ mod health;
 mod interval;
 mod latency;
 mod months;
+mod recent;
 mod rules;
 mod sample;
 mod summarize;
@@ -30,6 +31,7 @@ pub use diagnosis::{Diagnosis, Health, Impact, PhaseSummary};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 pub use fix::{FixEvidence, diagnose_fix, shaper_checks, shaper_conflicts};
 pub use months::{CHANCE, MIN_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};
+pub use recent::{RecentSeries, diagnose_recent};
 
 /// Diagnoses a run. It never fails: missing data makes the result inconclusive.
 pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {

@@ -4,6 +4,7 @@ pub(crate) mod bound;
 pub(crate) mod buffer;
 mod datagram_loss;
 mod drain;
+mod excluded;
 mod growth;
 mod instrument;
 mod loss;
@@ -34,8 +35,12 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
         datagram_loss::findings,
         instrument::findings,
     ];
-    rules.iter().flat_map(|rule| rule(view)).collect()
+    let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(view)).collect();
+    excluded::exclude(view, &mut findings);
+    findings
 }
+
+pub(crate) use loss::is_reported as is_loss_reported;
 
 pub(crate) fn losses(view: &View<'_>) -> Vec<Finding> {
     loss::findings(view)

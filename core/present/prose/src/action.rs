@@ -35,11 +35,16 @@ pub fn actions(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>) -> Vec<Acti
         (Health::Bloated, Some(_)) => captured(diagnosis, origin),
         (_, Some(_)) => page(origin).into_iter().collect(),
         _ if run.history.is_some() => Vec::new(),
-        _ => longer(diagnosis, origin).into_iter().chain(of_line(run, diagnosis, origin)).collect(),
+        _ => {
+            let longer = longer(diagnosis, origin);
+            // The longer test is the one to repeat.
+            let again = origin.command.filter(|_| longer.is_none());
+            longer.into_iter().chain(of_line(run, diagnosis, origin, again)).collect()
+        }
     }
 }
 
-fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>) -> Vec<Action> {
+fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, again: Option<&str>) -> Vec<Action> {
     if diagnosis.health != Health::Bloated {
         return Vec::new();
     }
@@ -50,15 +55,14 @@ fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>) -> Vec<Action> 
         rates => format!(" at {rates}"),
     };
     let on_router = format!("{place}, turn on SQM (fq_codel or CAKE){rates}.");
-    let again = origin.command.map(ToString::to_string);
     let mut all = Vec::new();
     if is_emulated {
         all.push(Action { text: on_router, command: None });
-        let managed = again.map(|command| format!("{command} --queue fq_codel"));
+        let managed = origin.command.map(|command| format!("{command} --queue fq_codel"));
         all.extend(managed.map(|command| action("With a managed queue:", Some(command))));
     } else {
         let then = if again.is_some() { " Then test again:" } else { "" };
-        all.push(Action { text: on_router + then, command: again });
+        all.push(Action { text: on_router + then, command: again.map(ToString::to_string) });
         all.extend(fix(diagnosis).map(|command| action("On this computer, for now:", Some(command))));
     }
     let trial = origin.file.map(|file| format!("fathom sim --from {file} --with cake@95%"));

@@ -25,7 +25,25 @@ pub fn alternative(alternative: &Alternative) -> String {
         Alternative::NeverFull => "a larger buffer (it was never seen full)",
         Alternative::SlowResolver => "a resolver that itself took that long",
         Alternative::SpinBitUnreliable => "a spin bit that an endpoint sets as it likes",
+        Alternative::LongPath => "a long path to the server",
+        Alternative::Outage => "an outage of 1 s or more",
+        Alternative::LackOfCpu => "a lack of CPU time on this computer",
+        Alternative::LateProbes => "probes that this computer sent late",
         Alternative::Captured(other) => return queue::alternative(other),
+    };
+    text.to_string()
+}
+
+/// What the evidence excludes, in few words: a screen lists all of it in one or two lines.
+pub(crate) fn excluded_name(excluded: &Alternative) -> String {
+    let text = match excluded {
+        Alternative::OtherDirection => "the other direction",
+        Alternative::LongPath => "a long path",
+        Alternative::LossWithoutCongestion => "loss while idle",
+        Alternative::Outage => "outages",
+        Alternative::LackOfCpu => "a lack of CPU time",
+        Alternative::LateProbes => "late probes",
+        other => return alternative(other),
     };
     text.to_string()
 }

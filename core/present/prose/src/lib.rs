@@ -19,8 +19,10 @@ mod instrument;
 mod kind;
 mod note;
 mod numbers;
+mod patterns;
 mod phase;
 mod queue;
+mod recent;
 mod verdict;
 mod why;
 
@@ -39,6 +41,11 @@ pub use history::refuted_by;
 pub use kind::{certainty_name, kind_name};
 pub use note::{fact_name, interruption, note};
 pub use numbers::{Number, Value, numbers};
+pub use patterns::{pattern_actions, pattern_numbers, pattern_reasons, pattern_verdict};
 pub use queue::unknown;
+pub use recent::{
+    HistoryOrigin, compare_recent, is_judged, recent_actions, recent_level, recent_reasons, recent_verdict,
+    variation,
+};
 pub use verdict::{Level, Verdict, lag, verdict};
 pub use why::{Reason, excluded, reasons};

@@ -1,5 +1,5 @@
 //! The findings as an engineer reads them: ranked, and those about one queue in one entry.
-use crate::alternative;
+use crate::alternative::excluded_name;
 use crate::phase::while_doing;
 use alloc::format;
 use alloc::string::String;
@@ -199,14 +199,16 @@ fn rank(finding: &Finding, diagnosis: &Diagnosis) -> u8 {
     }
 }
 
-/// What the evidence of the findings excludes, as a list; `None` if nothing.
+/// What the evidence of the findings excludes, as a list; `None` if nothing. What one finding
+/// excludes and another leaves open is not listed.
 pub fn excluded(findings: &[Finding]) -> Option<String> {
+    let is_open = |one| findings.iter().any(|finding| finding.alternatives.contains(one));
     let mut all: Vec<&Alternative> = Vec::new();
     for one in findings.iter().flat_map(|finding| &finding.excluded) {
-        if !all.contains(&one) {
+        if !all.contains(&one) && !is_open(one) {
             all.push(one);
         }
     }
-    let words: Vec<String> = all.into_iter().map(alternative).collect();
+    let words: Vec<String> = all.into_iter().map(excluded_name).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }

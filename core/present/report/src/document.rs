@@ -222,10 +222,29 @@ pub fn command_document(
     command: &str,
     headline: String,
     diagnosis: &Diagnosis,
-    (name, data): (&'static str, impl Serialize),
+    data: (&'static str, impl Serialize),
 ) -> CommandDocument {
     let level = matches!(diagnosis.health, Health::Healthy | Health::Bloated)
         .then(|| Level::of(diagnosis.health).name());
+    with_level(command, (level, headline), diagnosis, data)
+}
+
+/// The document of a command with a verdict of its own, as on the terminal.
+pub fn judged_document(
+    command: &str,
+    verdict: &fathom_prose::Verdict,
+    diagnosis: &Diagnosis,
+    data: (&'static str, impl Serialize),
+) -> CommandDocument {
+    with_level(command, (Some(verdict.level.name()), verdict.headline.clone()), diagnosis, data)
+}
+
+fn with_level(
+    command: &str,
+    (level, headline): (Option<&'static str>, String),
+    diagnosis: &Diagnosis,
+    (name, data): (&'static str, impl Serialize),
+) -> CommandDocument {
     CommandDocument {
         members: [
             ("schema_version", json!(SCHEMA_VERSION)),

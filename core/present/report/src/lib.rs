@@ -27,6 +27,7 @@ mod size;
 mod svg;
 mod sweep;
 mod terminal;
+mod watch;
 mod workloads;
 
 use fathom_diagnose::Diagnosis;
@@ -35,7 +36,7 @@ use fathom_run::Run;
 pub use audit::{Audited, audit};
 pub use compare::compare;
 pub use csv::csv;
-pub use document::{CommandDocument, Document, command_document, document};
+pub use document::{CommandDocument, Document, command_document, document, judged_document};
 pub use fathom_prose::Origin;
 pub use fix::{FixData, FixOutcome, fix_baseline, fix_screen, phases, searches};
 pub use flent::flent;
@@ -46,6 +47,7 @@ pub use screen::summary;
 pub use size::{size, size_cases, size_headline};
 pub use svg::svg;
 pub use sweep::sweep_page;
+pub use watch::{Patterns, RecentStatus, patterns_screen, recent_screen};
 
 /// How much of a result is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

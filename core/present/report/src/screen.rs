@@ -18,14 +18,13 @@ use fathom_run::{Certainty, FindingKind, Grade, Run};
 const WIDEST_TEXT: usize = 100;
 /// A narrower terminal gets no charts, and no columns at the right margin.
 const NARROW: usize = 60;
-/// Lines of a result without details: a terminal of 24 rows also holds the command, what it notes,
+/// Lines of a result without details: a terminal of 24 rows also holds the name of the saved file
 /// and the next prompt.
-const ROWS: usize = 20;
-/// Findings that are shown without details, at most and at least.
+pub(crate) const ROWS: usize = 22;
+/// Findings that are shown without details, at most.
 const MOST_REASONS: usize = 4;
-const LEAST_REASONS: usize = 1;
 /// Indentation of what follows a level of three or four letters.
-const BODY: usize = 6;
+pub(crate) const BODY: usize = 6;
 /// Columns of the label of a row of numbers.
 const LABEL: usize = 16;
 /// Column at which commands begin after a short text.
@@ -43,7 +42,7 @@ impl Screen {
     pub(crate) fn new(columns: u16, style: Style) -> Self {
         Screen { columns: usize::from(columns).clamp(20, WIDEST_TEXT), style }
     }
-    const fn is_narrow(self) -> bool {
+    pub(crate) const fn is_narrow(self) -> bool {
         self.columns < NARROW
     }
     fn dim(self, text: &str) -> String {
@@ -75,7 +74,7 @@ impl Screen {
     }
 
     /// Text with `indent` spaces before each line.
-    fn indented(self, text: &str, indent: usize) -> Vec<String> {
+    pub(crate) fn indented(self, text: &str, indent: usize) -> Vec<String> {
         let lines = wrap(text, self.columns.saturating_sub(indent), 0);
         lines.iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
     }
@@ -171,42 +170,44 @@ impl Screen {
         lines.iter().map(|line| self.dim(line)).collect()
     }
 
-    /// The list of findings in at most `rows` lines, except that the first few are always listed;
-    /// all of them with details.
-    fn reasons(
+    /// The list of findings: with details all of them, otherwise as many as fit into `rows` lines,
+    /// and at least one. What is excluded is left out if it leaves no room for the second finding.
+    /// `hint` is what shows the others.
+    pub(crate) fn reasons(
         self,
         reasons: &[Reason],
-        diagnosis: &Diagnosis,
+        excluded: Option<&str>,
         rows: usize,
-        origin: Origin<'_>,
+        hint: &str,
     ) -> Vec<String> {
-        let is_verbose = self.style.detail == Detail::Verbose;
-        let mut lines = Vec::new();
-        let mut shown = 0;
-        for (number, reason) in (1..).zip(reasons) {
-            let entry = self.reason(number, reason);
-            let fits =
-                number <= LEAST_REASONS || (number <= MOST_REASONS && lines.len() + entry.len() < rows);
-            if !is_verbose && !fits {
-                break;
-            }
-            shown += 1;
-            lines.extend(entry);
-            if is_verbose {
-                lines.extend(self.support(reason));
-            }
+        let entries: Vec<Vec<String>> =
+            (1..).zip(reasons).map(|(number, reason)| self.reason(number, reason)).collect();
+        let excluded = excluded.filter(|_| !reasons.is_empty());
+        if self.style.detail == Detail::Verbose {
+            let supported = entries.into_iter().zip(reasons);
+            let mut lines: Vec<String> =
+                supported.flat_map(|(entry, of)| entry.into_iter().chain(self.support(of))).collect();
+            lines.extend(self.remainder(excluded, 0, hint));
+            return lines;
         }
-        let excluded = fathom_prose::excluded(&diagnosis.findings).filter(|_| shown > 0);
+        let list = |count: usize, excluded| {
+            let shown = entries.iter().take(count).flatten().cloned();
+            shown.chain(self.remainder(excluded, entries.len() - count, hint)).collect::<Vec<String>>()
+        };
+        let most = entries.len().min(MOST_REASONS);
+        let two = entries.len().min(2);
+        let full = (two..=most).rev().map(|count| (count, excluded));
+        let small = [(two, None), (1, excluded)].into_iter().filter(|(count, _)| *count <= most);
+        let fitting = full.chain(small).map(|(count, excluded)| list(count, excluded));
+        fitting.into_iter().find(|lines| lines.len() <= rows).unwrap_or_else(|| list(most.min(1), None))
+    }
+
+    /// What is excluded, and how many findings are not shown.
+    fn remainder(self, excluded: Option<&str>, hidden: usize, hint: &str) -> Vec<String> {
         let excluded = excluded.map(|excluded| format!("Excluded: {excluded}."));
-        let hidden = reasons.len() - shown;
-        let more = (hidden > 0).then(|| {
-            format!("{hidden} more: {}", if origin.file.is_some() { "fathom report FILE -v" } else { "-v" })
-        });
-        let last: Vec<String> = excluded.into_iter().chain(more).collect();
-        if !last.is_empty() {
-            lines.extend(self.indented(&clean(&last.join(" ")), 2));
-        }
-        lines
+        let more = (hidden > 0).then(|| format!("{hidden} more: {hint}"));
+        let text: Vec<String> = excluded.into_iter().chain(more).collect();
+        if text.is_empty() { Vec::new() } else { self.indented(&clean(&text.join(" ")), 2) }
     }
 
     /// A command that can be copied: where it does not fit, lines end with a backslash.
@@ -301,7 +302,9 @@ pub fn summary(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, columns: u1
     }
     let actions = screen.actions(&fathom_prose::actions(run, diagnosis, origin));
     let taken = lines.len() + if actions.is_empty() { 2 } else { actions.len() + 4 };
-    let reasons = screen.reasons(&reasons, diagnosis, ROWS.saturating_sub(taken), origin);
+    let excluded = fathom_prose::excluded(&diagnosis.findings);
+    let hint = if origin.file.is_some() { "fathom report FILE -v" } else { "-v" };
+    let reasons = screen.reasons(&reasons, excluded.as_deref(), ROWS.saturating_sub(taken), hint);
     lines.extend(section(screen, "Why", reasons));
     if is_unknown || is_verbose {
         lines.extend(section(screen, "Notes", notes(run, screen)));

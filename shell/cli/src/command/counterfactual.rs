@@ -1,7 +1,8 @@
 //! `fathom sim --from RUN --with QUEUE`: fits a line to a result, and tries another queue on it.
 use crate::args::SimArgs;
-use crate::failure::Outcome;
-use crate::result::deliver_compared;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::result::{deliver_compared, warn_if_partial};
+use crate::signal;
 use crate::terminal::Console;
 use fathom_app::counterfactual::{fit, parse_trial, try_queue};
 use fathom_diagnose::{LineEstimate, diagnose};
@@ -9,16 +10,23 @@ use fathom_run::{PhaseKind, Run};
 use fathom_units::Direction;
 use std::path::Path;
 
-/// Shows the measured result, the fitted line and the trial side by side.
+/// Shows the measured result, the fitted line and the trial side by side. If it is interrupted, it
+/// shows what it has simulated until then.
 pub(crate) fn run(args: &SimArgs, from: &Path, console: Console) -> Outcome {
-    let fit = fit(from, args.seed)?;
+    let trial = args.with.as_deref().map(|with| Ok::<_, Failure>((with, parse_trial(with)?))).transpose()?;
+    let cancel = signal::cancel_token()?;
+    let fit = fit(from, args.seed, &cancel)?;
     console.note(&quality(&fit.line, fit.direction, [&fit.measured, &fit.fitted]));
-    let tried = match &args.with {
-        Some(with) => Some((with.as_str(), try_queue(&fit, &parse_trial(with)?, args.seed)?)),
+    let tried = match trial.filter(|_| fit.fitted.partial.is_none()) {
+        Some((with, trial)) => Some((with, try_queue(&fit, &trial, args.seed, &cancel)?)),
         None => None,
     };
+    let simulated = tried.as_ref().map_or(&fit.fitted, |(_, run)| run);
+    warn_if_partial("sim", simulated);
+    let is_partial = simulated.partial.is_some();
     let runs = [("measured", fit.measured), ("fitted", fit.fitted)];
-    deliver_compared(&args.output, &runs.into_iter().chain(tried).collect::<Vec<_>>(), console)
+    let exit = deliver_compared(&args.output, &runs.into_iter().chain(tried).collect::<Vec<_>>(), console)?;
+    Ok(if is_partial { Exit::Environment } else { exit })
 }
 
 /// The fitted line, and how well it reproduces the measured latency.

@@ -35,7 +35,8 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
 fn save(run: &Run, path: &Path, console: Console) {
     match write(path, &[(run, &diagnose(run))]) {
         Ok(()) => {
-            console.note(&format!("Saved as {}. Open it: fathom report FILE -o page.html", path.display()))
+            // One line of 80 columns.
+            console.note(&format!("Saved as {}. Show it: fathom report FILE", path.display()))
         }
         Err(error) => {
             warn(&format!("warning: the result is not saved: {error}\n  try: -o FILE, or --no-save"))

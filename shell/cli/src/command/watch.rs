@@ -7,25 +7,44 @@ mod replay;
 mod status;
 mod test_alert;
 
-use crate::args::{WatchAction, WatchArgs, WatchImport};
+use crate::args::{StoreArgs, WatchAction, WatchArgs, WatchImport};
 use crate::failure::{Exit, Outcome};
 use crate::help::refuse_misspelt;
+use crate::result::quoted;
 use crate::signal::{WatchSignals, watch_signals};
 use crate::terminal::{self, Console, warn};
 use fathom_app::watch::{self, Source, WatchRequest, check_permission, checked, directory};
+use fathom_prose::HistoryOrigin;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Runs the watch, or one of its subcommands.
 pub(crate) fn run(args: &WatchArgs, console: Console) -> Outcome {
     match &args.action {
         Some(WatchAction::Check(check)) => self::check(&Source::File(check.config.clone())),
-        Some(WatchAction::Status(status)) => status::run(status),
+        Some(WatchAction::Status(status)) => status::run(status, console),
         Some(WatchAction::Alerts(wanted)) => replay::run(wanted),
         Some(WatchAction::TestAlert(wanted)) => test_alert::run(wanted),
         Some(WatchAction::Diagnose(wanted)) => diagnose::run(wanted, console),
         Some(WatchAction::Export(wanted)) => export::run(wanted, console),
         Some(WatchAction::Import { from: WatchImport::Smokeping(from) }) => import::run(from, console),
         None => watch(args, console),
+    }
+}
+
+/// The flags that locate a history, as a shell reads them.
+struct HistoryWords {
+    config: Option<String>,
+    store: Option<String>,
+}
+
+impl HistoryWords {
+    fn new(args: &StoreArgs) -> Self {
+        let word = |path: &Path| quoted(&path.to_string_lossy());
+        HistoryWords { config: args.config.as_deref().map(word), store: args.store.as_deref().map(word) }
+    }
+    fn origin(&self) -> HistoryOrigin<'_> {
+        HistoryOrigin { config: self.config.as_deref(), store: self.store.as_deref() }
     }
 }
 

@@ -280,6 +280,36 @@ fn ctrl_c_ends_a_simulation_with_what_it_has() {
     assert_eq!(ran.document()["partial"]["kind"], "stopped");
 }
 
+/// Interrupts the simulation of a line that was fitted to a load of an hour.
+#[test]
+fn ctrl_c_ends_a_trial_of_another_queue_with_what_it_has() {
+    let file = scratch().join("hour.json");
+    let path = file.to_str().unwrap();
+    let made = run(&["sim", "auerswald-switch", "-q", "-o", path]);
+    assert_eq!(made.code, Some(1), "{}", made.describe());
+    let mut result: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let mut later_ns = 0;
+    for phase in result["phases"].as_array_mut().unwrap() {
+        phase["start_ns"] = (phase["start_ns"].as_u64().unwrap() + later_ns).into();
+        if phase["kind"] == "up" {
+            later_ns = 3_500_000_000_000;
+        }
+        phase["end_ns"] = (phase["end_ns"].as_u64().unwrap() + later_ns).into();
+    }
+    std::fs::write(&file, serde_json::to_vec(&result).unwrap()).unwrap();
+    let mut child = fathom(&["sim", "--from", path, "--with", "fq_codel"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    interrupt_at_work(&child);
+    until("its end", Duration::from_secs(30), || child.try_wait().unwrap());
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    assert_eq!(ran.code, Some(3), "{}", ran.describe());
+    assert!(ran.err.contains("fathom sim: partial result: stopped by the user"), "{}", ran.describe());
+    assert!(ran.out.contains("measured") && ran.out.contains("fitted"), "{}", ran.describe());
+}
+
 /// Interrupts the reading of an endless capture.
 #[test]
 fn ctrl_c_ends_the_reading_of_a_capture() {

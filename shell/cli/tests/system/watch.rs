@@ -109,6 +109,7 @@ fn a_watch_runs_reloads_its_file_and_shows_its_history() {
     assert_eq!(watch.end(), Some(0));
     let status = run(&["watch", "status", "--store", store]);
     assert_eq!(status.code, Some(0), "{}", status.describe());
+    assert!(status.out.starts_with("GOOD  All 2 targets answer"), "{}", status.describe());
     let json = run(&["watch", "status", "--store", store, "--json"]).document();
     assert_eq!(json["status"]["pushes"], serde_json::json!([]));
     assert_eq!(

@@ -41,9 +41,9 @@ fn a_push_runs_with_the_watch_and_the_history_is_exported() {
     let far = status
         .out
         .lines()
-        .find(|line| line.starts_with("far "))
+        .find(|line| line.starts_with("  far: "))
         .unwrap_or_else(|| panic!("{}", status.describe()));
-    assert!(far.starts_with("far   20") && far.ends_with('s'), "{far}");
+    assert!(far.starts_with("  far: sent until 20") && far.ends_with("s behind"), "{far}");
 
     let csv = run(&["watch", "export", "--store", dir, "--target", "here"]);
     let (head, rows) = csv.out.split_once("\r\n").unwrap();

@@ -10,10 +10,15 @@ use fathom_units::Direction;
 /// congestion control always causes some loss.
 const REPORTED_RATIO: f64 = 0.01;
 /// Fewer lost probes give no meaningful ratio.
-const MIN_LOST: usize = 3;
+const MIN_LOST: u64 = 3;
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     view.run.phases.iter().flat_map(|phase| in_phase(view, phase)).collect()
+}
+
+/// Whether this loss is reported.
+pub(crate) fn is_reported(lost_packets: u64, sent_packets: u64) -> bool {
+    lost_packets >= MIN_LOST && lost_packets as f64 >= REPORTED_RATIO * sent_packets as f64
 }
 
 fn in_phase(view: &View<'_>, phase: &Phase) -> Vec<Finding> {
@@ -31,14 +36,11 @@ fn in_phase(view: &View<'_>, phase: &Phase) -> Vec<Finding> {
 }
 
 fn finding(direction: Option<Direction>, summary: Summary, phase: &Phase) -> Option<Finding> {
-    let ratio = summary.censored_ratio();
-    if ratio < REPORTED_RATIO || summary.censored < MIN_LOST {
-        return None;
-    }
     let loss = ProbeLoss {
         phase: phase.kind,
         lost_packets: summary.censored as u64,
         sent_packets: summary.count as u64,
     };
-    Some(Finding::new(Conclusion::ProbeLoss(loss), direction, Certainty::Certain))
+    is_reported(loss.lost_packets, loss.sent_packets)
+        .then(|| Finding::new(Conclusion::ProbeLoss(loss), direction, Certainty::Certain))
 }

@@ -1,5 +1,6 @@
 //! Integration tests of `fathom-diagnose`.
 mod captured;
+mod excluded;
 mod hops;
 mod line;
 mod months;

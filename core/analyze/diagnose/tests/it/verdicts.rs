@@ -56,7 +56,7 @@ fn the_deep_upload_buffer() {
     within(parameter(down, "ip_bytes"), 280e3, 310e3);
     let bloat = finding(&d, FindingKind::Bufferbloat, Some(Direction::Up));
     assert!(parameter(bloat, "up_ratio") > 0.95 && bloat.certainty == Certainty::Certain);
-    assert_eq!(bloat.excluded, [Alternative::OtherDirection]);
+    assert!(bloat.excluded.contains(&Alternative::OtherDirection));
     let managed = finding(&d, FindingKind::QueueManagement, Some(Direction::Up));
     assert_eq!(rule(managed), ManagementRule::TailDrop);
     within(parameter(finding(&d, FindingKind::FillTime, None), "fill_s"), 0.5, 3.0);
@@ -244,7 +244,7 @@ fn icmp_replaces_filtered_udp() {
 fn without_one_way_delays_the_load_determines_the_direction() {
     let d = of(&Line { one_way: false, ..BLOATED });
     let bloat = finding(&d, FindingKind::Bufferbloat, Some(Direction::Up));
-    assert!(bloat.certainty < Certainty::Certain && bloat.excluded.is_empty());
+    assert!(bloat.certainty < Certainty::Certain && !bloat.excluded.contains(&Alternative::OtherDirection));
     assert_eq!(bloat.alternatives, [Alternative::OtherDirection]);
     within(parameter(finding(&d, FindingKind::BufferSize, Some(Direction::Up)), "ip_bytes"), 355e3, 385e3);
 }

@@ -595,6 +595,14 @@ pub enum Alternative {
     SlowResolver,
     /// Endpoints may set the spin bit arbitrarily.
     SpinBitUnreliable,
+    /// The idle latency: a long path to the server.
+    LongPath,
+    /// The link delivered nothing for at least one second.
+    Outage,
+    /// Lack of CPU time on this computer.
+    LackOfCpu,
+    /// This computer sent probes late.
+    LateProbes,
     /// An alternative explanation of a captured queue.
     Captured(QueueAlternative),
 }

@@ -86,6 +86,10 @@ every! {
         Alternative::EcnMarking => Alternative::EcnMarking;
         Alternative::LoadLimitedElsewhere => Alternative::LoadLimitedElsewhere;
         Alternative::SharedMedium => Alternative::SharedMedium;
+        Alternative::LongPath => Alternative::LongPath;
+        Alternative::Outage => Alternative::Outage;
+        Alternative::LackOfCpu => Alternative::LackOfCpu;
+        Alternative::LateProbes => Alternative::LateProbes;
         Alternative::PathNeverEmpty => Alternative::PathNeverEmpty;
         Alternative::NeverFull => Alternative::NeverFull;
         Alternative::SlowResolver => Alternative::SlowResolver;

@@ -4,6 +4,7 @@ use crate::every;
 use crate::examples::{capture, examples, increase};
 use crate::fixture::{HOSTS, audited};
 use crate::line::MANAGED;
+use crate::recent;
 use crate::samples::{findings, histories, runs};
 use crate::shapers::steps;
 use crate::upload::upload;
@@ -97,6 +98,8 @@ fn sentences() {
     every::interruptions().iter().for_each(|one| all.line("incomplete", &interruption(one)));
     audits(&mut all);
     fixes(&mut all);
+    all.section("The last minute of a watch, and patterns of its history");
+    recent::sentences().iter().for_each(|(name, text)| all.line(name, text));
     golden("sentences.txt", &all.text);
 }
 

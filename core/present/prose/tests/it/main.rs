@@ -8,6 +8,7 @@ mod golden;
 mod hops;
 #[path = "../../../../analyze/diagnose/tests/it/line.rs"]
 mod line;
+mod recent;
 mod samples;
 mod shapers;
 #[path = "../../../../analyze/diagnose/tests/it/upload.rs"]

@@ -1,10 +1,11 @@
 //! What is shown for two runs, as files that a person can read. `UPDATE_GOLDEN=1` rewrites them.
-use crate::line::{BLOATED, MANAGED};
+use crate::line::{BLOATED, Line, MANAGED};
 use crate::samples::runs;
 use crate::upload::upload;
 use fathom_diagnose::diagnose;
+use fathom_prose::{actions, reasons};
 use fathom_report::{Detail, Origin, Style, compare, csv, flent, html, summary, svg};
-use fathom_run::{DelayPercentiles, Metric, Observation, Run, Series, SeriesKey, Value};
+use fathom_run::{DelayPercentiles, Metric, Observation, PhaseEnd, Run, Series, SeriesKey, Value};
 use fathom_units::{Direction, Time};
 use std::path::PathBuf;
 
@@ -22,7 +23,10 @@ pub(crate) fn golden(name: &str, got: &str) {
     assert!(got == want, "{name} differs; UPDATE_GOLDEN=1 rewrites it. Now it is:\n{got}");
 }
 
-/// Each run as a screen of 80 columns: its lines and columns fit with the prompt and what a command
+/// Rows of a terminal without the name of the saved file and the prompt.
+const ROWS: usize = 22;
+
+/// Each run as a screen of 80 columns: its lines and columns fit, with the prompt and what a command
 /// notes.
 #[test]
 fn screens() {
@@ -33,6 +37,7 @@ fn screens() {
         run.command = "test".into();
         let screen = shown(&run, 80, UNICODE);
         assert_fits(&screen, 80);
+        assert!(screen.lines().count() <= ROWS, "{name}:\n{screen}");
         wide += &format!("## {name}\n{screen}\n");
         let small = shown(&run, 40, ASCII);
         assert!(small.is_ascii(), "{small}");
@@ -45,8 +50,40 @@ fn screens() {
     golden("screens-narrow.txt", &narrow);
 }
 
+/// Both directions are bloated, latency is still growing, and the names are as long as real ones.
+#[test]
+fn the_longest_common_screen() {
+    let command = "fathom test speedtest.provider.example.net";
+    let file = "fathom-test-2026-11-24T152328Z.json.gz";
+    let origin = Origin { command: Some(command), file: Some(file) };
+    const DEEP: Line = Line { full_down_s: 0.9, ..BLOATED };
+    let lossy = Line { loss_ratio: 0.02, cpu_busy_ratio: 0.97, ..DEEP };
+    for (line, end) in [
+        (DEEP, PhaseEnd::Settled),
+        (Line { fill_rate: 0.08, ..DEEP }, PhaseEnd::TimeLimit),
+        (Line { fill_rate: 0.08, one_way: false, ..DEEP }, PhaseEnd::ByteLimit),
+        (lossy, PhaseEnd::Settled),
+    ] {
+        let mut run = line.run();
+        run.command = "test".into();
+        run.phases.iter_mut().for_each(|phase| phase.end = end);
+        let diagnosis = diagnose(&run);
+        let screen = summary(&run, &diagnosis, origin, 80, UNICODE);
+        assert_fits(&screen, 80);
+        assert!(screen.lines().count() <= ROWS, "{screen}");
+        let words: Vec<&str> = screen.split_whitespace().filter(|word| *word != "\\").collect();
+        let words = words.join(" ");
+        assert!(words.contains("Lag when busy +") && words.contains("RPM"), "{screen}");
+        assert!(words.contains(&format!("1. {}", reasons(&run, &diagnosis)[0].text)), "{screen}");
+        for action in actions(&run, &diagnosis, origin) {
+            let command = action.command.unwrap_or_default();
+            assert!(words.contains(&action.text) && words.contains(&command), "{command}:\n{screen}");
+        }
+    }
+}
+
 #[track_caller]
-fn assert_fits(screen: &str, columns: usize) {
+pub(crate) fn assert_fits(screen: &str, columns: usize) {
     for line in screen.lines() {
         assert!(line.chars().count() <= columns, "{columns} columns: {line}");
     }

@@ -11,6 +11,9 @@ mod hops;
 mod hostile;
 #[path = "../../../../analyze/diagnose/tests/it/line.rs"]
 mod line;
+#[path = "../../../prose/tests/it/recent.rs"]
+#[allow(dead_code, reason = "shared with the tests of fathom-prose")]
+mod recent;
 mod run_file_bytes;
 #[path = "../../../prose/tests/it/samples.rs"]
 #[allow(dead_code, reason = "shared with the tests of fathom-prose")]
@@ -22,4 +25,5 @@ mod size;
 mod sweep;
 #[path = "../../../../analyze/diagnose/tests/it/upload.rs"]
 mod upload;
+mod watch;
 mod workloads;

@@ -1,45 +1,29 @@
 //! `fathom watch diagnose`: patterns in months of history.
+use super::HistoryWords;
 use crate::args::{WatchDiagnoseArgs, period};
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{self, Console};
-use fathom_app::watch::{diagnose, findings_document};
-use fathom_prose::certainty_name;
+use fathom_app::watch::diagnose;
+use fathom_report::{Patterns, patterns_screen};
 use fathom_run::Finding;
 use fathom_units::WallTime;
-use std::fmt::Write;
 
 pub(crate) fn run(args: &WatchDiagnoseArgs, console: Console) -> Outcome {
-    let period = period(args.since, None);
-    let found = diagnose(&args.history.source(), period)?;
-    terminal::print(&if args.json {
-        format!("{:#}\n", findings_document(&found, period))
-    } else if console.is_quiet() && !found.is_empty() {
-        found.iter().map(|one| fathom_prose::finding(one, None) + "\n").collect()
-    } else {
-        listed(&found, period.from)
-    })?;
+    let search = diagnose(&args.history.source(), period(args.since, None))?;
+    if args.json {
+        terminal::print(&format!("{:#}\n", search.document()))?;
+        return Ok(Exit::Healthy);
+    }
+    let (style, columns) = console.stdout_form();
+    let words = HistoryWords::new(&args.history);
+    let seen: Vec<Vec<String>> = search.found.iter().map(seen).collect();
+    let patterns = Patterns { found: &search.found, days: search.days, seen: &seen, origin: words.origin() };
+    terminal::print(&patterns_screen(&patterns, columns, style))?;
     Ok(Exit::Healthy)
 }
 
-/// Findings with their evidence, for a terminal.
-fn listed(found: &[Finding], since: WallTime) -> String {
-    if found.is_empty() {
-        return format!("no pattern since {since} beyond what chance explains\n");
-    }
-    let mut text = String::new();
-    for finding in found {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}", fathom_prose::finding(finding, None));
-        let _ = writeln!(text, "  certainty: {}", certainty_name(finding.certainty));
-        for row in fathom_prose::figures(finding) {
-            let _ = writeln!(text, "  {}: {}", row.name, row.value);
-        }
-        if let Some(refuted_by) = fathom_prose::refuted_by(finding) {
-            let _ = writeln!(text, "  refuted by: {refuted_by}");
-        }
-        for span in &finding.spans {
-            let _ = writeln!(text, "  seen: {} to {}", WallTime(span.start_ns), WallTime(span.end_ns));
-        }
-    }
-    text
+/// When a finding was seen.
+fn seen(finding: &Finding) -> Vec<String> {
+    let span = |span: &fathom_run::Span| format!("{} to {}", WallTime(span.start_ns), WallTime(span.end_ns));
+    finding.spans.iter().map(span).collect()
 }
