@@ -115,10 +115,17 @@ impl Capacity {
     pub(crate) fn ip_bits_per_second(&self) -> f64 {
         self.with_probes(self.payload_bits_per_second)
     }
-    /// The same at a time of the run.
-    pub(crate) fn ip_bits_per_second_at(&self, at_ns: f64) -> f64 {
-        let span = self.spans.iter().find(|span| (span.from_ns..=span.to_ns).contains(&at_ns));
-        self.with_probes(span.map_or(self.payload_bits_per_second, |span| span.bits_per_second))
+    /// Mean rate over a time span of the run. A rate is valid until the next one; the first is valid
+    /// before it, too.
+    pub(crate) fn ip_bits_per_second_in(&self, span: Interval) -> f64 {
+        let starts = self.spans.iter().skip(1).map(|span| span.from_ns as u64);
+        let ends = starts.clone().chain([u64::MAX]);
+        let valid = core::iter::once(0).chain(starts).zip(ends).zip(&self.spans);
+        let payload = |((start_ns, end_ns), rate): ((u64, u64), &RateSpan)| {
+            Interval { start_ns, end_ns }.overlap(span).length_ns() as f64 * rate.bits_per_second
+        };
+        let mean = valid.map(payload).sum::<f64>() / span.length_ns().max(1) as f64;
+        self.with_probes(if mean > 0.0 { mean } else { self.payload_bits_per_second })
     }
     /// The lowest rate that lasted, IP packets of the load and of the probes: a shaper must stay
     /// below it.

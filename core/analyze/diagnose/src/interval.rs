@@ -1,5 +1,6 @@
 //! Time spans of a run.
 use fathom_run::Phase;
+use fathom_units::Time;
 
 /// A time span in ns of the run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -11,6 +12,11 @@ pub(crate) struct Interval {
 impl Interval {
     pub(crate) const fn of(phase: &Phase) -> Self {
         Interval { start_ns: phase.start_ns, end_ns: phase.end_ns }
+    }
+    /// The time that starts at `start` and lasts for `seconds`.
+    pub(crate) fn after(start: Time, seconds: f64) -> Self {
+        let start_ns = start.as_nanos();
+        Interval { start_ns, end_ns: start_ns.saturating_add((seconds * 1e9) as u64) }
     }
     pub(crate) const fn length_ns(self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns)

@@ -32,8 +32,13 @@ pub(crate) struct Probes {
     answers: Option<Vec<Answer>>,
 }
 
-/// Kind, send time and round-trip time of an answered probe.
-type Answer = (ProbeKind, Time, Duration);
+/// An answered probe: its kind, and when it was sent, reached the server, and came back.
+pub(crate) struct Answer {
+    pub(crate) kind: ProbeKind,
+    pub(crate) sent: Time,
+    pub(crate) reached: Time,
+    pub(crate) received: Time,
+}
 
 impl Default for Probes {
     fn default() -> Self {
@@ -68,7 +73,9 @@ impl Probes {
         if probes.round_trips.reply(number, now).is_some() {
             one_way.down = Some(now - reached);
             let kind = if is_icmp { ProbeKind::Icmp } else { ProbeKind::Udp };
-            self.answers.iter_mut().for_each(|answers| answers.push((kind, sent_at, now - sent_at)));
+            self.answers
+                .iter_mut()
+                .for_each(|answers| answers.push(Answer { kind, sent: sent_at, reached, received: now }));
         }
         None
     }

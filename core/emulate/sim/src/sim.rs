@@ -57,8 +57,10 @@ pub(crate) struct Sim {
     pub(crate) events: u64,
     pub(crate) is_stopped: bool,
     interval: Duration,
-    /// Interval of probes of the same kind.
-    probe_every: Duration,
+    /// Interval of the probes of each kind.
+    pub(crate) probe_every: [Duration; 2],
+    /// When probing starts.
+    pub(crate) probe_from: Time,
 }
 
 impl Sim {
@@ -80,7 +82,8 @@ impl Sim {
             events: 0,
             is_stopped: false,
             interval,
-            probe_every: interval,
+            probe_every: [interval; 2],
+            probe_from: Time::ZERO,
         };
         sim.begin(expanded.units);
         sim.begin_probes(options.probing, seed);
@@ -107,7 +110,7 @@ impl Sim {
                 agenda.push(first + self.interval / 2, Wake::Probe(1));
             }
             Probing::Ping { from, every } => {
-                self.probe_every = every;
+                self.probe_every = [every; 2];
                 agenda.push(from + within(every), Wake::Probe(1));
             }
         }
@@ -189,9 +192,14 @@ impl Sim {
         if now >= self.course.end {
             return;
         }
-        let packet = self.world.probes.send(kind, now);
+        if now >= self.probe_from {
+            self.send_probe(kind);
+        }
+        self.world.net.agenda.push(now + self.probe_every[kind as usize], Wake::Probe(kind));
+    }
+    pub(crate) fn send_probe(&mut self, kind: u32) {
+        let packet = self.world.probes.send(kind, self.world.net.now);
         self.world.net.send(packet, Direction::Up, crate::net::Edge::default());
-        self.world.net.agenda.push(now + self.probe_every, Wake::Probe(kind));
     }
     fn sample(&mut self) {
         let (now, units) = (self.world.now(), &self.units);

@@ -2,19 +2,24 @@
 //! the load of the scenario in each direction and its other workloads as cross traffic.
 use crate::expand::units;
 use crate::flow::{Ends, Flow};
+use crate::probe::Answer;
 use crate::record::Record;
 use crate::sim::{ActiveUnit, Sim};
 use crate::unit::Me;
 use crate::{Options, Outcome};
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
-use fathom_probe::{Course, PhasePlan, Step};
+use fathom_probe::{
+    Course, FourStamps, HighestRate, PhasePlan, ProbeBudget, ProbeKind, Step, TRAIN_PROBES, Train,
+};
 use fathom_run::{Load, Note, Phase, PhaseEnd, PhaseKind};
 use fathom_scenario::{LoadPlan, Plan, START_WITHIN};
 use fathom_units::{Direction, Duration, PerDirection, Rng, Time};
 
 /// Interval of the decision whether a phase is over, as in `fathom test`.
 const DECIDE_EVERY: Duration = Duration::from_millis(100);
+/// Longest wait for the responses to the probes sent at once, as in `fathom test`.
+const TRAIN_WAIT: Duration = Duration::from_secs(2);
 /// Cross traffic lasts longer than any test.
 const LONGEST: Duration = Duration::from_secs(3600);
 /// Flows per direction of `fathom test`, for a scenario without a load.
@@ -42,6 +47,7 @@ impl TestOptions {
 /// Runs a test over the line of `plan`. The same arguments give the same outcome on every machine.
 pub fn test(plan: &Plan, options: &TestOptions) -> Outcome {
     let mut test = Test::new(plan, options);
+    test.await_train();
     loop {
         let step = test.course.poll(test.sim.world.now(), |kind| test.sim.world.probes.oldest(kind));
         match step {
@@ -59,6 +65,9 @@ pub fn test(plan: &Plan, options: &TestOptions) -> Outcome {
 
 struct Test {
     sim: Sim,
+    train: Train,
+    budgets: [ProbeBudget; 2],
+    highest: PerDirection<HighestRate>,
     course: Course,
     load: PerDirection<LoadFlows>,
     /// Units of the current phase.
@@ -100,9 +109,13 @@ impl Test {
         let most = options.options.flow_series as usize;
         sim.record = Record::new(&plan.line, loads, most, plan.run.sample_every);
         sim.world.probes.report();
+        sim.probe_from = Time::MAX;
         (sim.course.load, sim.course.drain, sim.course.end) = (Time::MAX, Time::MAX, Time::MAX);
         Test {
             sim,
+            train: Train::default(),
+            budgets: ProbeBudget::halves(&[ProbeKind::Udp, ProbeKind::Icmp], plan.run.sample_every),
+            highest: PerDirection::default(),
             course: Course::new(options.phases.clone(), options.byte_limit),
             load: flows,
             running: Vec::new(),
@@ -163,13 +176,42 @@ impl Test {
     fn advance(&mut self) {
         let until = self.sim.world.now() + DECIDE_EVERY;
         self.sim.run_until(until);
-        for (kind, sent, delay) in self.sim.world.probes.take_answers() {
-            self.course.answered(kind, sent, delay.as_secs_f64());
+        for answer in self.sim.world.probes.take_answers() {
+            self.take_answer(&answer);
         }
         let delivered = self.delivered();
-        Direction::BOTH.into_iter().for_each(|d| self.course.delivered(d, until, delivered[d]));
+        for direction in Direction::BOTH {
+            self.course.delivered(direction, until, delivered[direction]);
+            self.highest[direction].add(until, delivered[direction]);
+        }
+        self.adapt_probes();
         let (window, retransmits) = self.senders();
         self.course.senders(until, window, retransmits);
+    }
+    fn take_answer(&mut self, answer: &Answer) {
+        if answer.kind == ProbeKind::Udp && !self.train.is_complete() {
+            let reached_ns = answer.reached.as_nanos();
+            let (server_received_ns, server_sent_ns) = (reached_ns, reached_ns);
+            let (sent, received) = (answer.sent, answer.received);
+            self.train.add(&FourStamps { sent, server_received_ns, server_sent_ns, received });
+        }
+        let delay = answer.received.saturating_since(answer.sent);
+        self.course.answered(answer.kind, answer.sent, delay.as_secs_f64());
+    }
+    /// Waits for the responses to the probes sent at once.
+    fn await_train(&mut self) {
+        for _ in 0..TRAIN_PROBES {
+            self.sim.send_probe(0);
+        }
+        while !self.train.is_complete() && self.sim.world.now() < Time::ZERO + TRAIN_WAIT {
+            self.advance();
+        }
+        self.sim.probe_from = self.sim.world.now();
+    }
+    fn adapt_probes(&mut self) {
+        let first = self.train.rates();
+        let rates = PerDirection::from_fn(|direction| self.highest[direction].rate().or(first[direction]));
+        self.sim.probe_every = self.budgets.map(|budget| budget.interval(rates.up, rates.down));
     }
     fn is_load(&self, flow: &Flow) -> bool {
         let workload = self.sim.units[flow.unit as usize].me.workload;

@@ -1,6 +1,7 @@
 //! Open-loop schedule of probes: fixed time slots that do not shift when the caller wakes late.
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
+use core::ops::Range;
 use fathom_units::{Duration, Time};
 
 /// A watch skips slots that are late by more than this: after the host was suspended or stopped,
@@ -95,11 +96,12 @@ impl Schedule {
     pub const fn new(seed: u64) -> Self {
         Schedule { seed, late: LatePolicy::SkipAfter(LATEST), queues: BTreeMap::new(), missed: 0 }
     }
-    /// Creates the schedule of a test: targets 0 to `count` - 1, each probed every `interval` from
-    /// `start`, evenly spread so that no two are sent together. Of late slots, the last is sent.
-    pub fn even(count: u32, interval: Duration, start: Time) -> Self {
-        let offset = |n: u32| interval * u64::from(n) / u64::from(count.max(1));
-        let queue = (0..count).map(|n| Due::at(n, start + offset(n))).collect();
+    /// Creates the schedule of a test: each of `targets` is probed every `interval` from `start`,
+    /// evenly spread so that no two are sent together. Of late slots, the last is sent.
+    pub fn even(targets: Range<u32>, interval: Duration, start: Time) -> Self {
+        let count = targets.len() as u32;
+        let slot = |n: u32| start + interval * u64::from(n - targets.start) / u64::from(count.max(1));
+        let queue = targets.clone().map(|n| Due::at(n, slot(n))).collect();
         let queue = IntervalQueue { queue, added: u64::from(count), in_order: true };
         let queues = BTreeMap::from([(interval, queue)]);
         Schedule { seed: 0, late: LatePolicy::SendLast, queues, missed: 0 }

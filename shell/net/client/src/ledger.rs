@@ -1,12 +1,10 @@
 //! Accounting of load flows: delivered bytes and sender state.
 use crate::record::Record;
+use fathom_probe::HighestRate;
 use fathom_probe::protocol::FlowReport;
 use fathom_run::{Metric, SeriesKey};
-use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
-use std::collections::{BTreeMap, VecDeque};
-
-/// Shortest period over which a rate is taken as capacity.
-const CAPACITY_SPAN: Duration = Duration::from_secs(1);
+use fathom_units::{Direction, PerDirection, Rate, Time};
+use std::collections::BTreeMap;
 
 /// Goodput over less than this would show the granularity of packets. Reports are more frequent if
 /// TCP_INFO is; 5 ms less than 100 ms, for timer inaccuracy of the server.
@@ -34,31 +32,9 @@ struct Entry {
 #[derive(Default)]
 pub(crate) struct Ledger {
     entries: BTreeMap<u32, Entry>,
-    capacity: PerDirection<Capacity>,
+    capacity: PerDirection<HighestRate>,
     /// Time of the last count of up flows, on the server's clock.
     up_counted_ns: u64,
-}
-
-/// The highest rate over a second.
-#[derive(Default)]
-struct Capacity {
-    recent: VecDeque<(Time, u64)>,
-    highest: Option<Rate>,
-}
-
-impl Capacity {
-    fn add(&mut self, at: Time, total_bytes: u64) {
-        self.recent.push_back((at, total_bytes));
-        while self.recent.get(1).is_some_and(|(t, _)| at.saturating_since(*t) >= CAPACITY_SPAN) {
-            self.recent.pop_front();
-        }
-        let (since, before) = self.recent[0];
-        let span = at.saturating_since(since);
-        if span >= CAPACITY_SPAN {
-            let rate = Rate::from_bytes_per(Bytes(total_bytes.saturating_sub(before)), span);
-            self.highest = self.highest.max(Some(rate));
-        }
-    }
 }
 
 impl Ledger {
@@ -68,7 +44,7 @@ impl Ledger {
     }
     /// The highest rate over a second in a direction so far.
     pub(crate) fn capacity(&self, direction: Direction) -> Option<Rate> {
-        self.capacity[direction].highest
+        self.capacity[direction].rate()
     }
     /// Bytes delivered in a direction, in one phase or in all.
     pub(crate) fn delivered(&self, direction: Direction, phase: Option<usize>) -> u64 {
@@ -205,22 +181,6 @@ mod tests {
         assert_eq!(of(None), [3e6, 3e6]);
         assert_eq!(ledger.delivered(Direction::Up, Some(0)), 75_000);
         assert_eq!(ledger.delivered(Direction::Down, None), 0);
-    }
-
-    #[test]
-    fn capacity_is_the_best_second() {
-        let mut capacity = Capacity::default();
-        let mut total = 0;
-        for n in 0..60_u64 {
-            capacity.add(Time::from_nanos(n * 100 * MS), total);
-            // 8 Mbit/s, with 20 Mbit/s in the fourth second, and a burst of 100 ms.
-            total += match n {
-                30..40 => 250_000,
-                50 => 300_000,
-                _ => 100_000,
-            };
-        }
-        assert_eq!(capacity.highest, Some(Rate::from_bits_per_second(20_000_000)));
     }
 
     #[test]

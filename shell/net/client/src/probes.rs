@@ -12,7 +12,8 @@ use fathom_os::sched::{Priority, raise_priority};
 use fathom_os::timestamp::both_clocks;
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{
-    Due, FourStamps, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch, StampConverter, UdpRecord,
+    Due, FourStamps, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch, StampConverter, TRAIN_PROBES,
+    UdpRecord,
 };
 use fathom_run::{Metric, NotSent, Note, Observation, Series, SeriesKey};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time, WallTime};
@@ -44,17 +45,29 @@ pub(crate) struct ProbeSettings {
 /// State shared with the rest of the test.
 #[derive(Default)]
 pub(crate) struct Shared {
+    /// Send all kinds of probes. Before, only the train is sent.
+    begin: AtomicBool,
     /// Stop sending, wait for late replies, then end.
     finish: AtomicBool,
     /// End immediately.
     abort: AtomicBool,
     /// Estimated capacity in bit/s; 0 if unknown.
     capacity: PerDirection<AtomicU64>,
+    /// Rate that the train showed, in bit/s, for use until the capacity is known; 0 if unknown.
+    first_rate: PerDirection<AtomicU64>,
     /// Send time of the oldest unanswered probe of each type, in ns.
     oldest: [AtomicU64; ProbeKind::ALL.len()],
 }
 
 impl Shared {
+    /// Starts all kinds of probes on a line with these rates.
+    pub(crate) fn begin(&self, first_rates: PerDirection<Option<Rate>>) {
+        for (direction, rate) in first_rates {
+            let bits = rate.map_or(0, Rate::as_bits_per_second);
+            self.first_rate[direction].store(bits, Ordering::Relaxed);
+        }
+        self.begin.store(true, Ordering::Relaxed);
+    }
     pub(crate) fn finish(&self) {
         self.finish.store(true, Ordering::Relaxed);
     }
@@ -67,7 +80,10 @@ impl Shared {
         self.capacity[direction].swap(bits, Ordering::Relaxed) == 0 && bits > 0
     }
     fn capacity(&self, direction: Direction) -> Option<Rate> {
-        let bits = self.capacity[direction].load(Ordering::Relaxed);
+        let bits = match self.capacity[direction].load(Ordering::Relaxed) {
+            0 => self.first_rate[direction].load(Ordering::Relaxed),
+            known => known,
+        };
         (bits > 0).then(|| Rate::from_bits_per_second(bits))
     }
     /// Send time of the oldest unanswered probe of `kind`.
@@ -184,6 +200,16 @@ pub(crate) fn start(
     })
 }
 
+/// Schedules of the first of `count` kinds, and of all others, which start between its slots.
+fn schedules(count: u32, interval: Duration, start: Time) -> [Schedule; 2] {
+    let others = count.saturating_sub(1);
+    let offset = interval / u64::from(2 * others.max(1));
+    [
+        Schedule::even(0..count.min(1), interval, start),
+        Schedule::even(1..count.max(1), interval, start + offset),
+    ]
+}
+
 /// A probe type and its sender.
 struct Running {
     kind: ProbeKind,
@@ -193,8 +219,10 @@ struct Running {
 struct Prober {
     context: Context,
     shared: Arc<Shared>,
-    schedule: Schedule,
-    budget: ProbeBudget,
+    /// Of the first kind of probes, and of all others.
+    schedules: [Schedule; 2],
+    budgets: [ProbeBudget; 2],
+    has_begun: bool,
     due: Vec<Due>,
     watch: SelfWatch,
     /// Indexed by target number in the schedule.
@@ -209,8 +237,10 @@ impl Prober {
             departures: StampConverter::default(),
             report,
         };
+        let mut kinds = settings.kinds.clone();
+        kinds.sort_by_key(|kind| kind.spec().rank);
         let mut running = Vec::new();
-        for kind in settings.kinds.iter().copied() {
+        for kind in kinds {
             match open(kind, settings, &context) {
                 Ok(machine) => running.push(Running { kind, machine }),
                 Err(message) => {
@@ -221,8 +251,9 @@ impl Prober {
         let kinds: Vec<ProbeKind> = running.iter().map(|r| r.kind).collect();
         shared.oldest.iter().for_each(|o| o.store(NONE, Ordering::Relaxed));
         Prober {
-            schedule: Schedule::even(kinds.len() as u32, settings.interval, context.now()),
-            budget: ProbeBudget::new(&kinds, settings.interval),
+            schedules: schedules(kinds.len() as u32, settings.interval, context.now()),
+            budgets: ProbeBudget::halves(&kinds, settings.interval),
+            has_begun: false,
             context,
             shared,
             due: Vec::new(),
@@ -233,17 +264,34 @@ impl Prober {
 
     fn run(&mut self) {
         let mut deadline = None;
+        self.send_train();
         loop {
             let now = self.context.now();
+            self.begin(now);
             if self.shared.abort.load(Ordering::Relaxed) || self.is_over(now, &mut deadline) {
                 return;
             }
-            if deadline.is_none() {
+            let is_sending = self.has_begun && deadline.is_none();
+            if is_sending {
                 self.send_due();
             }
-            self.wait(deadline);
+            self.wait(is_sending);
             self.running.iter_mut().for_each(|r| r.machine.receive(&mut self.context));
             self.publish();
+        }
+    }
+    fn send_train(&mut self) {
+        let udp = self.running.iter_mut().find(|running| running.kind == ProbeKind::Udp);
+        let Some(running) = udp else { return };
+        for _ in 0..TRAIN_PROBES {
+            // A probe that cannot be sent is missing from the estimate only.
+            let _ = running.machine.send(&mut self.context);
+        }
+    }
+    fn begin(&mut self, now: Time) {
+        if !self.has_begun && self.shared.begin.load(Ordering::Relaxed) {
+            self.has_begun = true;
+            self.schedules = schedules(self.running.len() as u32, self.budgets[0].requested(), now);
         }
     }
     /// Whether all probes are answered, or the wait for late replies is over.
@@ -262,11 +310,12 @@ impl Prober {
         self.running.iter_mut().flat_map(|r| r.machine.series().iter())
     }
     fn send_due(&mut self) {
-        self.schedule.set_interval(
-            self.budget.interval(self.shared.capacity(Direction::Up), self.shared.capacity(Direction::Down)),
-        );
+        let (up, down) = (self.shared.capacity(Direction::Up), self.shared.capacity(Direction::Down));
         let mut due = std::mem::take(&mut self.due);
-        self.schedule.take_due(self.context.now(), &mut due);
+        for (schedule, budget) in self.schedules.iter_mut().zip(&self.budgets) {
+            schedule.set_interval(budget.interval(up, down));
+            schedule.take_due(self.context.now(), &mut due);
+        }
         due.drain(..).for_each(|due| self.send(due));
         self.due = due;
     }
@@ -281,9 +330,10 @@ impl Prober {
         }
     }
     /// Waits for input or the next slot.
-    fn wait(&mut self, deadline: Option<Time>) {
+    fn wait(&mut self, is_sending: bool) {
         let now = self.context.now();
-        let slot = if deadline.is_none() { self.schedule.next_slot() } else { None };
+        let mut next = || self.schedules.iter_mut().filter_map(Schedule::next_slot).min();
+        let slot = if is_sending { next() } else { None };
         let timeout = slot.map_or(LOOK_EVERY, |at| at.saturating_since(now)).min(LOOK_EVERY);
         let mut fds: Vec<PollFd<'_>> = Vec::new();
         self.running.iter().for_each(|r| r.machine.add_interests(&mut fds));

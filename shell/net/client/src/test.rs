@@ -8,7 +8,9 @@ use crate::{Event, TestConfig, TestError, estimate_cost};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
 use fathom_probe::session::SessionEvent;
-use fathom_probe::{ClockFit, ClockTracker, Course, CpuReading, FourStamps, Step, one_way_observations};
+use fathom_probe::{
+    ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, Step, Train, one_way_observations,
+};
 use fathom_run::{Interruption, Load, Metric, Note, Phase, PhaseEnd, PhaseKind, SeriesKey, Value};
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +26,9 @@ const COUNT_EVERY: Duration = Duration::from_millis(100);
 const CPU_EVERY: Duration = Duration::from_millis(250);
 /// Shortest interval of fits of the server's clock: each half second contributes one sample.
 const FIT_EVERY: Duration = Duration::from_millis(500);
+/// Longest wait for the responses to the probes sent at once: twice the round trip to a satellite
+/// in geostationary orbit, and the train itself.
+const TRAIN_WAIT: Duration = Duration::from_secs(2);
 /// Interval of the decision whether a phase is over.
 const DECIDE_EVERY: Duration = Duration::from_millis(100);
 
@@ -64,6 +69,7 @@ pub(crate) struct Test<'a> {
     flows: FlowState,
     next_number: u32,
     server_clock: ClockTracker,
+    train: Train,
     course: Course,
     phase_start: Time,
     heard: Time,
@@ -116,6 +122,7 @@ impl<'a> Test<'a> {
             flows: FlowState::default(),
             next_number: 1,
             server_clock: ClockTracker::new(FIT_EVERY),
+            train: Train::default(),
             course: Course::new(config.phases.clone(), byte_limit),
             phase_start: now,
             heard: now,
@@ -138,7 +145,19 @@ impl<'a> Test<'a> {
         }
         ended
     }
+    /// Waits for the responses to the probes sent at once, which show how many probes the line can
+    /// carry.
+    fn await_train(&mut self) -> Result<(), Interruption> {
+        let until = self.clock.now() + TRAIN_WAIT;
+        let is_sent = self.config.probes.contains(&ProbeKind::Udp);
+        while is_sent && !self.train.is_complete() && self.clock.now() < until {
+            self.turn()?;
+        }
+        self.probes.begin(self.train.rates());
+        Ok(())
+    }
     fn follow_course(&mut self) -> Result<(), Interruption> {
+        self.await_train()?;
         loop {
             match self.next_step() {
                 Some(Step::Start(kind)) => self.start_phase(kind),
@@ -275,6 +294,9 @@ impl<'a> Test<'a> {
         }
     }
     fn take_stamps(&mut self, stamps: &FourStamps) {
+        if !self.train.is_complete() {
+            self.train.add(stamps);
+        }
         let Some(fit) = self.server_clock.add(stamps) else { return };
         let observations = one_way_observations(&fit, stamps.sent, stamps);
         for (direction, observation) in observations {

@@ -1,6 +1,7 @@
 //! Estimates the buffer size: a delay D at a rate R corresponds to D x R bytes.
 use crate::delivery::{Capacity, capacity};
 use crate::health::is_bloated;
+use crate::interval::Interval;
 use crate::latency::longest;
 use crate::rules::bound::still_growing;
 use crate::rules::management;
@@ -91,8 +92,7 @@ pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
         .or_else(|| round_trip(view, &rise).filter(|_| is_separate))
         .filter(|(_, delay_s)| *delay_s >= REPORTED_INCREASE_S)?;
     // What was in front of this packet left while it waited.
-    let waited_ns = sent.as_nanos() as f64 + 1e9 * delay_s / 2.0;
-    let rate_bits_per_second = capacity.ip_bits_per_second_at(waited_ns);
+    let rate_bits_per_second = capacity.ip_bits_per_second_in(Interval::after(sent, delay_s));
     let ip_bytes = delay_s * rate_bits_per_second / 8.0;
     Some(Buffer { delay_s, rate_bits_per_second, capacity, ip_bytes, one_way: one_way.is_some() })
 }

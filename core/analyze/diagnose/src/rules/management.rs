@@ -1,5 +1,6 @@
 //! Distinguishes tail drop from an AQM that keeps the queue short.
 use crate::delivery::{Capacity, capacity};
+use crate::interval::Interval;
 use crate::latency::longest;
 use crate::rules::bound::still_growing;
 use crate::sample::{alone, loss_events, pair, records_losses};
@@ -51,15 +52,18 @@ impl Losses {
     fn new(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Losses> {
         let events = loss_events(view.run, direction, rise.phase);
         let capacity = capacity(view, direction, rise);
-        let relative_rate = |at: Time| {
-            let of = |c: &Capacity| c.ip_bits_per_second_at(at.as_nanos() as f64) / c.ip_bits_per_second();
-            capacity.as_ref().map(of).filter(|ratio| ratio.is_finite()).unwrap_or(1.0)
+        // What was in front of a packet left while it waited.
+        let at_lasting_rate = |sent: Time, added_s: f64| {
+            let of = |c: &Capacity| {
+                c.ip_bits_per_second_in(Interval::after(sent, added_s)) / c.ip_bits_per_second()
+            };
+            added_s * capacity.as_ref().map(of).filter(|ratio| ratio.is_finite()).unwrap_or(1.0)
         };
-        let height = |at: &Time| Some(relative_rate(*at) * added_before(view, rise, *at)?);
+        let height = |at: &Time| Some(at_lasting_rate(*at, added_before(view, rise, *at)?));
         let heights: Vec<f64> = events.iter().take(MAX_EVENTS).filter_map(height).collect();
         let added = |o: Observation| match o.value {
             Value::Observed(v) => {
-                let added_s = relative_rate(o.at) * (v - rise.idle.p50.value);
+                let added_s = at_lasting_rate(o.at, v - rise.idle.p50.value);
                 Some(Observation { value: Value::Observed(added_s), ..o })
             }
             Value::Censored { .. } => None,

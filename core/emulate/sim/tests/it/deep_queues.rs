@@ -1,7 +1,7 @@
 //! A test in virtual time over lines that a shorter or simpler test measures wrongly.
 use crate::common::plan;
 use fathom_diagnose::{Diagnosis, Health, diagnose};
-use fathom_run::{BufferSize, Conclusion, Finding, FindingKind, Note, PhaseKind, Run};
+use fathom_run::{BufferSize, Conclusion, Finding, FindingKind, Metric, Note, PhaseKind, Run, SeriesKey};
 use fathom_scenario::Plan;
 use fathom_sim::{TestOptions, test};
 use fathom_units::Direction;
@@ -68,4 +68,20 @@ fn a_managed_queue_is_not_called_slow_for_its_start() {
         let slow = diagnosis.findings.iter().find(is_slow);
         assert!(slow.is_none(), "{rate} {queue}: {slow:#?}");
     }
+}
+
+#[test]
+fn probes_do_not_load_a_slow_line() {
+    // A probe of 92 bytes and 14 of Ethernet takes 8.5 ms up, a response 0.8 ms down.
+    let up = "rate = \"100kbit\", delay = \"200ms\", queue = \"fifo limit 100p\"";
+    let down = "rate = \"1mbit\", delay = \"200ms\", queue = \"fifo limit 100p\"";
+    let (run, diagnosis) = measured(&plan(up, down, ""), 1);
+    let idle = diagnosis.phase(PhaseKind::Idle).and_then(|phase| phase.latency).expect("idle latency");
+    assert!((0.409..0.420).contains(&idle.p50.value), "{idle:?}");
+    assert!(idle.count >= 5, "{idle:?}");
+    let upload = run.phase(PhaseKind::Up).unwrap();
+    let probes = run.series(&SeriesKey::of(Metric::UdpRtt)).unwrap().within(upload).count();
+    // 2 % of the line, in probes of 106 bytes.
+    let most = 0.02 * 100e3 / (8.0 * 106.0) * upload.seconds() * 1.2 + 1.0;
+    assert!(probes as f64 <= most, "{probes} probes in {} s", upload.seconds());
 }

@@ -139,7 +139,7 @@ fn ticks_are_long_for_few_and_short_for_many() {
 
 #[test]
 fn targets_of_a_test_are_spread_and_late_wakeups_do_not_shift_slots() {
-    let mut schedule = Schedule::even(2, MS(50), Time::ZERO);
+    let mut schedule = Schedule::even(0..2, MS(50), Time::ZERO);
     let mut slots = Vec::new();
     // Wakes at these milliseconds only.
     for now in [0, 24, 25, 57, 76, 260] {
@@ -160,7 +160,7 @@ fn targets_of_a_test_are_spread_and_late_wakeups_do_not_shift_slots() {
 
 #[test]
 fn a_new_interval_counts_from_the_next_slots() {
-    let mut schedule = Schedule::even(2, MS(50), Time::ZERO);
+    let mut schedule = Schedule::even(0..2, MS(50), Time::ZERO);
     take(&mut schedule, at(0));
     schedule.set_interval(MS(200));
     let slots: Vec<_> = (1..=450).flat_map(|ms| take(&mut schedule, at(ms))).map(|due| due.slot).collect();
@@ -171,7 +171,7 @@ fn a_new_interval_counts_from_the_next_slots() {
 
 #[test]
 fn a_removed_target_is_never_due() {
-    let mut schedule = Schedule::even(2, MS(50), Time::ZERO);
+    let mut schedule = Schedule::even(0..2, MS(50), Time::ZERO);
     schedule.remove(|target| target == 0);
     assert_eq!(schedule.next_slot(), Some(at(25)));
     assert_eq!(take(&mut schedule, at(24)), []);
