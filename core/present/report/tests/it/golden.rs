@@ -76,8 +76,8 @@ fn the_longest_common_screen() {
         assert!(words.contains("Lag when busy +") && words.contains("RPM"), "{screen}");
         assert!(words.contains(&format!("1. {}", reasons(&run, &diagnosis)[0].text)), "{screen}");
         for action in actions(&run, &diagnosis, origin) {
-            let command = action.command.unwrap_or_default();
-            assert!(words.contains(&action.text) && words.contains(&command), "{command}:\n{screen}");
+            let run_it = action.command.unwrap_or_default();
+            assert!(words.contains(&action.text) && words.contains(&run_it), "{run_it}:\n{screen}");
         }
     }
 }
