@@ -26,8 +26,7 @@ pub(crate) fn golden(name: &str, got: &str) {
 /// Rows of a terminal without the name of the saved file and the prompt.
 const ROWS: usize = 22;
 
-/// Each run as a screen of 80 columns: its lines and columns fit, with the prompt and what a command
-/// notes.
+/// Each run as a screen of 80 columns: it fits with the name of the saved file and the prompt.
 #[test]
 fn screens() {
     let origin = Origin { command: Some("fathom test far"), file: Some("result.json.gz") };
