@@ -110,12 +110,12 @@ pub fn pattern_reasons(found: &[Finding]) -> Vec<Reason> {
 
 fn evidence(conclusion: &Conclusion) -> Option<String> {
     let recurs = |hours: &RecurringHours| {
-        format!(
-            "on {} of {} days in these hours, but in only {} of the other hours.",
-            hours.hit_days,
-            hours.all_days,
-            percent(hours.elsewhere_ratio)
-        )
+        let elsewhere = if hours.elsewhere_ratio > 0.0 {
+            format!("but in only {} of the other hours", percent(hours.elsewhere_ratio))
+        } else {
+            "and never in other hours".to_string()
+        };
+        format!("on {} of {} days in these hours, {elsewhere}.", hours.hit_days, hours.all_days)
     };
     match conclusion {
         Conclusion::RecurringDelay(delay) => Some(recurs(&delay.hours)),

@@ -229,7 +229,7 @@ pub fn command_document(
     with_level(command, (level, headline), diagnosis, data)
 }
 
-/// The document of a command with a verdict of its own, as on the terminal.
+/// The document of a command that has its own verdict.
 pub fn judged_document(
     command: &str,
     verdict: &fathom_prose::Verdict,

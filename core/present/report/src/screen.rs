@@ -190,15 +190,15 @@ impl Screen {
             lines.extend(self.remainder(excluded, 0, hint));
             return lines;
         }
-        let list = |count: usize, excluded| {
+        let list = |count: usize, ruled_out| {
             let shown = entries.iter().take(count).flatten().cloned();
-            shown.chain(self.remainder(excluded, entries.len() - count, hint)).collect::<Vec<String>>()
+            shown.chain(self.remainder(ruled_out, entries.len() - count, hint)).collect::<Vec<String>>()
         };
         let most = entries.len().min(MOST_REASONS);
         let two = entries.len().min(2);
         let full = (two..=most).rev().map(|count| (count, excluded));
         let small = [(two, None), (1, excluded)].into_iter().filter(|(count, _)| *count <= most);
-        let fitting = full.chain(small).map(|(count, excluded)| list(count, excluded));
+        let fitting = full.chain(small).map(|(count, ruled_out)| list(count, ruled_out));
         fitting.into_iter().find(|lines| lines.len() <= rows).unwrap_or_else(|| list(most.min(1), None))
     }
 

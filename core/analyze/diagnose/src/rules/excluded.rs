@@ -44,7 +44,7 @@ pub(super) fn exclude(view: &View<'_>, findings: &mut [Finding]) {
     }
 }
 
-/// The increase is what comes on top of the idle latency.
+/// The increase is calculated from the idle latency, which contains the distance.
 fn distance(view: &View<'_>) -> Option<Excluded> {
     let idle = view.run.phase(PhaseKind::Idle)?;
     let median = view.latency_evidence(idle, Statistic::Percentile(0.5))?;

@@ -17,10 +17,10 @@ fn series(target: &str, answered: u64, latency_ms: f64, [lost, failed]: [u64; 2]
     let code = |ms: f64| Code::of(Outcome::Answered(Duration::from_secs_f64(ms / 1e3)));
     let (mut minute, mut day) = (Column::default(), Sketch::default());
     let codes = [(answered, code(latency_ms)), (lost, Code::LOST), (failed, Code::FAILED)];
-    for (count, code) in codes {
+    for (count, result) in codes {
         for _ in 0..count {
-            minute.tally.add(code);
-            minute.sketch.add(code);
+            minute.tally.add(result);
+            minute.sketch.add(result);
         }
     }
     day.add(code(12.0));

@@ -26,8 +26,7 @@ pub(crate) fn golden(name: &str, got: &str) {
 /// Rows of a terminal without the name of the saved file and the prompt.
 const ROWS: usize = 22;
 
-/// Each run as a screen of 80 columns: its lines and columns fit, with the prompt and what a command
-/// notes.
+/// Each run as a screen of 80 columns: it fits with the name of the saved file and the prompt.
 #[test]
 fn screens() {
     let origin = Origin { command: Some("fathom test far"), file: Some("result.json.gz") };
@@ -76,8 +75,8 @@ fn the_longest_common_screen() {
         assert!(words.contains("Lag when busy +") && words.contains("RPM"), "{screen}");
         assert!(words.contains(&format!("1. {}", reasons(&run, &diagnosis)[0].text)), "{screen}");
         for action in actions(&run, &diagnosis, origin) {
-            let command = action.command.unwrap_or_default();
-            assert!(words.contains(&action.text) && words.contains(&command), "{command}:\n{screen}");
+            let run_it = action.command.unwrap_or_default();
+            assert!(words.contains(&action.text) && words.contains(&run_it), "{run_it}:\n{screen}");
         }
     }
 }
