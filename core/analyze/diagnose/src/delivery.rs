@@ -115,8 +115,8 @@ impl Capacity {
     pub(crate) fn ip_bits_per_second(&self) -> f64 {
         self.with_probes(self.payload_bits_per_second)
     }
-    /// Mean rate over a time span of the run. A rate is valid until the next one; the first is valid
-    /// before it, too.
+    /// Mean rate over a time span of the run. A rate is valid until the next one; the first is
+    /// valid before it, too.
     pub(crate) fn ip_bits_per_second_in(&self, span: Interval) -> f64 {
         let starts = self.spans.iter().skip(1).map(|span| span.from_ns as u64);
         let ends = starts.clone().chain([u64::MAX]);

@@ -70,6 +70,8 @@ pub(crate) struct Test<'a> {
     next_number: u32,
     server_clock: ClockTracker,
     train: Train,
+    /// The train is over, and the phases have begun.
+    has_begun: bool,
     course: Course,
     phase_start: Time,
     heard: Time,
@@ -123,6 +125,7 @@ impl<'a> Test<'a> {
             next_number: 1,
             server_clock: ClockTracker::new(FIT_EVERY),
             train: Train::default(),
+            has_begun: false,
             course: Course::new(config.phases.clone(), byte_limit),
             phase_start: now,
             heard: now,
@@ -148,11 +151,12 @@ impl<'a> Test<'a> {
     /// Waits for the responses to the probes sent at once, which show how many probes the line can
     /// carry.
     fn await_train(&mut self) -> Result<(), Interruption> {
-        let until = self.clock.now() + TRAIN_WAIT;
+        let until = self.clock.now() + TRAIN_WAIT.min(self.config.patience / 2);
         let is_sent = self.config.probes.contains(&ProbeKind::Udp);
         while is_sent && !self.train.is_complete() && self.clock.now() < until {
             self.turn()?;
         }
+        self.has_begun = true;
         self.probes.begin(self.train.rates());
         Ok(())
     }
@@ -281,7 +285,10 @@ impl<'a> Test<'a> {
     fn take_probe(&mut self, event: ProbeEvent) {
         match event {
             ProbeEvent::Note(note) => self.record.note(note),
-            ProbeEvent::Stamps(stamps) => self.take_stamps(&stamps),
+            ProbeEvent::Stamps(stamps) if self.has_begun => self.take_stamps(&stamps),
+            ProbeEvent::Stamps(stamps) => self.train.add(&stamps),
+            // The probes of the train waited for each other.
+            ProbeEvent::Answered { .. } if !self.has_begun => self.heard = self.clock.now(),
             ProbeEvent::Answered { kind, metric, observation } => {
                 self.heard = self.clock.now();
                 if let Value::Observed(delay_s) = observation.value {
@@ -294,9 +301,6 @@ impl<'a> Test<'a> {
         }
     }
     fn take_stamps(&mut self, stamps: &FourStamps) {
-        if !self.train.is_complete() {
-            self.train.add(stamps);
-        }
         let Some(fit) = self.server_clock.add(stamps) else { return };
         let observations = one_way_observations(&fit, stamps.sent, stamps);
         for (direction, observation) in observations {

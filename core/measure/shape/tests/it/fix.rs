@@ -260,8 +260,8 @@ fn flows_sharing_a_shaper_queue_cost_attempts_but_not_the_fix() {
     for seed in 0..12 {
         let sides = PerDirection { up: Side::modem(4.0, 300.0), down: Side::modem(8.0, 300.0) };
         let mut world = World::new(session(&sides, "", seed), FixConfig { directions: ONLY_UP, ..config() });
-        // Each flow shares the queue of the probe with probability one in eight, so of four flows one
-        // does in 41 % of the attempts.
+        // Each flow shares the queue of the probe with probability one in eight, so of four flows
+        // one does in 41 % of the attempts.
         world.queue = |_| "drr flows 8 limit 40p".to_owned();
         let outcome = world.run();
         verified += u32::from(outcome == Ok(Outcome::Verified));
