@@ -1,5 +1,5 @@
 //! Estimates the size of the buffer from the delay when it was full.
-use crate::aqm::{Fingerprint, MOSTLY_FULL};
+use crate::aqm::{Fingerprint, Isolation, MOSTLY_FULL, Management};
 use crate::delay_curve::{DelayPoint, between};
 use crate::episodes::Episode;
 use alloc::vec::Vec;
@@ -48,7 +48,15 @@ struct Full {
 pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> {
     let bytes_per_ns = filling.rate.bits_per_second / 8e9;
     let packet_ns = filling.packet_bytes / bytes_per_ns.max(f64::MIN_POSITIVE);
-    let seen = at_losses(filling, packet_ns).or_else(|| at_peaks(filling));
+    let fingerprint = filling.fingerprint;
+    let seen = match fingerprint.management {
+        // A managed queue drops before the buffer is full, so its size stays unknown.
+        Some(Management::Codel | Management::RandomEarly) => return None,
+        _ if fingerprint.isolation == Some(Isolation::PerFlow) => return None,
+        Some(Management::TailDrop) => at_losses(filling, packet_ns),
+        None if fingerprint.dated < MIN_DATED => at_peaks(filling),
+        Some(Management::NoneSeen) | None => None,
+    };
     let full = match seen {
         Some(full) => full,
         // A lower bound from a lasting delay; a host may have delayed a single packet.
@@ -102,6 +110,8 @@ fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
 
 /// Minimum share of peaks at the same full buffer; other losses occur at varying delays.
 const MIN_SHARE: f64 = 0.5;
+/// Minimum number of such peaks: a managed queue may reach the same length twice by chance.
+const MIN_PEAKS: usize = 3;
 
 /// Maximum delay around each episode: the value near which most lie. Single spikes do not matter.
 fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
@@ -114,7 +124,7 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     let mut peaks: Vec<f64> = filling.episodes.iter().filter_map(peak).collect();
     peaks.sort_by(f64::total_cmp);
     let full = densest(&peaks);
-    if (full.len() as f64) < MIN_SHARE * peaks.len() as f64 {
+    if full.len() < MIN_PEAKS || (full.len() as f64) < MIN_SHARE * peaks.len() as f64 {
         return None;
     }
     let drain_ns = percentile_of_sorted(full, 0.5)?;

@@ -91,6 +91,7 @@ pub(crate) fn upload() -> Capture {
         filled_by: vec![FlowShare { flow: 2, bytes_ratio: 0.99 }],
         delayed: vec![delayed(1, Some(["10.7.0.1:40001", "10.7.0.2:5202"]), 0.98), delayed(3, None, 0.9)],
         probes: vec![probes(ProbeKind::Echo, 1128, 0.99), probes(ProbeKind::Dns, 39, 0.01)],
+        probed: None,
         samples: 43_141,
         frames: vec![1234, 5678],
         alternatives: vec![QueueAlternative::AcknowledgedElsewhere],
@@ -107,6 +108,7 @@ pub(crate) fn upload() -> Capture {
         flow_count: 3,
         hops: vec![hop()],
         flows: vec![flow],
+        datagrams: Vec::new(),
         answers: vec![CapturedAnswers {
             kind: ProbeKind::Echo,
             asked: 1292,
