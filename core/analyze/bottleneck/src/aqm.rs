@@ -102,6 +102,9 @@ const BUSY_HOST_NS: f64 = 1.5e6;
 const MAX_ABOVE: f64 = 0.03;
 /// Losses of a few episodes have one cause if 80 % of them are within this ratio of their median.
 const TIGHT_RATIO: f64 = 0.1;
+/// Queues of fewer packets have too few lengths to tell a constant maximum from a varying one.
+const DEEP_PACKETS: f64 = 16.0;
+const HALF_SECOND_NS: f64 = 500e6;
 /// RED drops with a probability that grows with the queue: at most this share of its losses occur
 /// at a queue shorter than the median. Random losses of a link occur at any length.
 const MAX_LOW: f64 = 0.25;
@@ -198,18 +201,31 @@ fn management(
     if is_lawful && is_spread {
         return Some(Management::Codel);
     }
-    if at_full_ratio >= MOSTLY_FULL && was_full && (is_tight || evidence.episodes >= MIN_EPISODES) {
+    // Losses of the link occur at shorter queues, but nothing is lost at longer ones. A buffer of
+    // few packets shows too few lengths to say so.
+    let near_ns = (0.05 * at_loss[1]).max(1.2 * packet_ns) + evidence.error_ns;
+    let is_top = at_loss[2] - at_loss[1] <= near_ns && at_loss[1] >= DEEP_PACKETS * packet_ns;
+    let is_constant = is_tight || (is_top && moments(evidence.losses) >= MIN_EPISODES);
+    if at_full_ratio >= MOSTLY_FULL && was_full && is_constant {
         return Some(Management::TailDrop);
     }
     // A queue management acts repeatedly; losses at one or two moments can have any cause.
     if evidence.episodes < MIN_EPISODES {
         return None;
     }
-    if is_controlled && is_spread && (is_spaced || !was_full) {
+    // Regular traffic meets the same delay at each drop; then only its timing shows CoDel.
+    let is_codel = if is_spread { is_spaced || !was_full } else { is_lawful && !was_full };
+    if is_controlled && is_codel {
         return Some(Management::Codel);
     }
     let is_random = at_full_ratio < MOSTLY_FULL && is_spread && isolation != Some(Isolation::PerFlow);
     (is_random && grows_with_queue(evidence, at_loss)).then_some(Management::RandomEarly)
+}
+
+/// Number of half seconds with losses. Many flows lose packets all the time, in few episodes.
+fn moments(losses: &[(f64, Option<f64>)]) -> usize {
+    let half = |loss: &(f64, Option<f64>)| (loss.0 / HALF_SECOND_NS) as u64;
+    losses.chunk_by(|a, b| half(a) == half(b)).count()
 }
 
 /// Share of the time in which every packet waited longer than `room_ns`.

@@ -180,12 +180,12 @@ mod tests {
             min_after_bytes: 0,
         };
         let fingerprint = Fingerprint {
-            management: Some(Management::TailDrop),
+            management: (at_full_ratio >= MOSTLY_FULL).then_some(Management::TailDrop),
             isolation: None,
             marks: 0,
             confidence: 1.0,
             losses: 1000,
-            dated: 1000,
+            dated: if at_loss_ns.is_some() { 1000 } else { 0 },
             at_full_ratio,
             at_loss_ns,
             spacing: None,
@@ -212,15 +212,59 @@ mod tests {
         assert_eq!(bytes_and_times(&peaks, None, 0.0, 3e6), None);
     }
 
+    /// A managed queue drops long before its buffer is full.
+    #[test]
+    fn a_managed_queue_shows_no_buffer() {
+        let managed = |management, isolation| {
+            let point = |number: u32| DelayPoint {
+                at_ns: f64::from(number) * 1e7,
+                min_ns: 18e6,
+                mean_ns: 20e6,
+                max_ns: 22e6,
+            };
+            let fingerprint = Fingerprint {
+                management,
+                isolation,
+                marks: 0,
+                confidence: 0.9,
+                losses: 100,
+                dated: 100,
+                at_full_ratio: 1.0,
+                at_loss_ns: Some([20e6, 20.5e6, 21e6]),
+                spacing: None,
+                sparse_ratio: None,
+                codel_conformance_ratio: None,
+            };
+            let filling = Filling {
+                delays: &(0..1000).map(point).collect::<Vec<_>>(),
+                episodes: &[],
+                fingerprint: &fingerprint,
+                rate: &RateSpan { from_ns: 0.0, to_ns: 1e10, bits_per_second: 1e7, error_ratio: 0.0 },
+                packet_bytes: 1500.0,
+                error_ns: 0.0,
+                is_all_sent: true,
+            };
+            buffer(&filling, 1.0).map(|buffer| buffer.is_full_seen)
+        };
+        assert_eq!(managed(Some(Management::Codel), None), None);
+        assert_eq!(managed(Some(Management::RandomEarly), None), None);
+        assert_eq!(managed(Some(Management::TailDrop), Some(Isolation::PerFlow)), None);
+        assert_eq!(managed(Some(Management::TailDrop), None), Some(false));
+        assert_eq!(managed(None, None), Some(false));
+    }
+
     #[test]
     fn the_buffer_is_the_queue_at_most_losses() {
         let spike = [187.0, 206.0, 255.0, 178.0, 194.0, 188.0];
         let (wide, tight) = (Some([140e6, 180e6, 198e6]), Some([175e6, 180e6, 185e6]));
         let rows = [
-            (&[200.0, 198.0, 100.0][..], None, 0.0, (198.0, 2)),
+            (&[200.0, 198.0, 199.0, 100.0][..], None, 0.0, (199.0, 3)),
+            // The same peak twice may be chance.
+            (&[200.0, 198.0, 100.0][..], None, 0.0, (180.0, 0)),
             // A single spike of a host has no effect.
             (&spike, None, 0.0, (188.0, 3)),
-            (&spike, wide, 0.3, (188.0, 3)),
+            // Losses at varying delays are no full buffer.
+            (&spike, wide, 0.3, (229.5, 0)),
             // No two losses are of the same buffer: the lower bound from a lasting delay applies.
             (&[200.0, 150.0, 110.0, 80.0][..], None, 0.0, (180.0, 0)),
             // Most losses with a known delay determine the size, even if some were lost elsewhere.
