@@ -105,9 +105,10 @@ const TIGHT_RATIO: f64 = 0.1;
 /// Queues of fewer packets have too few lengths to tell a constant maximum from a varying one.
 const DEEP_PACKETS: f64 = 16.0;
 const HALF_SECOND_NS: f64 = 500e6;
-/// RED drops with a probability that grows with the queue: at most this share of its losses occur
-/// at a queue shorter than the median. Random losses of a link occur at any length.
-const MAX_LOW: f64 = 0.25;
+/// RED drops with a probability that grows with the queue: the median of its losses is not below
+/// that of the queue, and nearly all occur at a queue of at least this share of it. Random losses
+/// of a link occur at any length.
+const MIN_LOW_RATIO: f64 = 0.5;
 /// Drops at queues much longer than those usually seen occur in another queue than most packets
 /// pass, or only when transfers start.
 const USUAL_RATIO: f64 = 1.5;
@@ -218,7 +219,8 @@ fn management(
     if is_controlled && is_codel {
         return Some(Management::Codel);
     }
-    let is_random = at_full_ratio < MOSTLY_FULL && is_spread && isolation != Some(Isolation::PerFlow);
+    let is_random =
+        at_full_ratio < MOSTLY_FULL && is_spread && !is_top && isolation != Some(Isolation::PerFlow);
     (is_random && grows_with_queue(evidence, at_loss)).then_some(Management::RandomEarly)
 }
 
@@ -236,10 +238,9 @@ fn above_ratio(delays: &[DelayPoint], room_ns: f64) -> f64 {
 
 /// Whether packets are dropped more often the longer the queue is that they all share.
 fn grows_with_queue(evidence: &Evidence<'_>, at_loss: [f64; 3]) -> bool {
-    let dated = || evidence.losses.iter().filter_map(|loss| loss.1);
-    let low = dated().filter(|delay| *delay < evidence.standing_ns).count();
     let is_usual = at_loss[1] <= USUAL_RATIO * evidence.high_ns;
-    is_usual && low as f64 <= MAX_LOW * dated().count() as f64
+    let is_high = at_loss[1] >= evidence.standing_ns && at_loss[0] >= MIN_LOW_RATIO * evidence.standing_ns;
+    is_usual && is_high
 }
 
 /// More and clearer losses increase the confidence, but the result is never certain.

@@ -60,7 +60,7 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
     let full = match seen {
         Some(full) => full,
         // A lower bound from a lasting delay; a host may have delayed a single packet.
-        None => Full { drain_ns: lasting(filling.delays)?, scatter_ns: 0.0, times: 0 },
+        None => Full { drain_ns: lasting(filling)?, scatter_ns: 0.0, times: 0 },
     };
     // A drop means that one more packet did not fit, while the delay of a packet that did fit
     // includes the rest of the packet on the link. Each amounts to half a packet on average, so
@@ -87,9 +87,12 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
     (error_bytes < ip_bytes).then_some(buffer)
 }
 
-/// Delay exceeded for 5 % of the time.
-fn lasting(delays: &[DelayPoint]) -> Option<f64> {
-    percentile(&mut delays.iter().map(|point| point.mean_ns).collect::<Vec<f64>>(), 0.95)
+/// Delay exceeded for 5 % of the time, or that of most losses if it is shorter: packets that are
+/// repaired seem to wait longer than the buffer allows.
+fn lasting(filling: &Filling<'_>) -> Option<f64> {
+    let mut means: Vec<f64> = filling.delays.iter().map(|point| point.mean_ns).collect();
+    let at_loss = filling.fingerprint.at_loss_ns.filter(|_| filling.fingerprint.dated >= MIN_DATED);
+    Some(percentile(&mut means, 0.95)?.min(at_loss.map_or(f64::INFINITY, |at| at[1])))
 }
 
 /// Delays at losses within this ratio, or within three packets, are of the same full buffer.
@@ -264,7 +267,7 @@ mod tests {
             // A single spike of a host has no effect.
             (&spike, None, 0.0, (188.0, 3)),
             // Losses at varying delays are no full buffer.
-            (&spike, wide, 0.3, (229.5, 0)),
+            (&spike, wide, 0.3, (180.0, 0)),
             // No two losses are of the same buffer: the lower bound from a lasting delay applies.
             (&[200.0, 150.0, 110.0, 80.0][..], None, 0.0, (180.0, 0)),
             // Most losses with a known delay determine the size, even if some were lost elsewhere.

@@ -18,7 +18,7 @@ use crate::report::{
 use crate::shares::{DETAILED, DelayedFlow, FlowShare, LateProbes, ShortFlows, StandingQueue, added};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use fathom_capacity::{Rates, Step, pieces, rates};
+use fathom_capacity::{Rates, Step, highest_above, pieces, rates};
 use fathom_capture::Address;
 use fathom_flow::{End, FlowId};
 use fathom_stats::{median, percentile};
@@ -264,9 +264,13 @@ impl SharedBottleneck<'_> {
         let bins = first.sampled.grid.bins(series);
         let count: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
         let step_bytes = bins.iter().map(|bin| bin.sum).sum::<f64>() / count.max(1) as f64;
-        let Rates { typical: mut ip, spans, stalled_ratio } =
-            rates(&pieces(steps, width_ns, threshold_ns, step_bytes), step_bytes)?;
+        let pieces = pieces(steps, width_ns, threshold_ns, step_bytes);
+        let Rates { typical: mut ip, spans, stalled_ratio } = rates(&pieces, step_bytes)?;
         ip.error_ratio += self.doubtful_ratio();
+        if threshold_ns < width_ns {
+            // The link may have been idle between such short delays.
+            ip.error_ratio += highest_above(&pieces, ip.bits_per_second);
+        }
         let frame_ratio = 1.0 + ETHERNET_BYTES / sent.packet_bytes().max(1.0);
         let frame_bits_per_second = ip.bits_per_second * frame_ratio;
         Some(BottleneckRate { ip, frame_bits_per_second, spans, stalled_ratio, method })
@@ -483,10 +487,11 @@ fn shared(points: &[DelayPoint]) -> Option<DelayPoint> {
     })
 }
 
-/// Delay that all packets exceeded in only two bins until the end of the first overflow. Hosts delay
-/// single packets and ACKs, and a queue that overshoots does so for longer.
+/// Delay that all packets exceeded in only two bins until senders react to the first overflow. Hosts
+/// delay single packets and ACKs, and a queue that overshoots does so for longer.
 fn first_peak(delays: &[DelayPoint], episodes: &[Episode], round_trip_ns: f64) -> f64 {
-    let until_ns = episodes.first().map_or(0.0, |first| first.to_ns + round_trip_ns);
+    let reacted = |first: &Episode| first.to_ns.min(first.from_ns + round_trip_ns) + round_trip_ns;
+    let until_ns = episodes.first().map_or(0.0, reacted);
     let mut begin: Vec<f64> = between(delays, 0.0, until_ns).iter().map(|point| point.min_ns).collect();
     begin.sort_by(f64::total_cmp);
     begin.iter().rev().nth(2).or(begin.first()).copied().unwrap_or(0.0)

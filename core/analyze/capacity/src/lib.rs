@@ -9,7 +9,7 @@
 extern crate alloc;
 
 use alloc::vec::Vec;
-use fathom_stats::median;
+use fathom_stats::{median, percentile};
 
 /// Traffic of a short interval, and the queue at that time.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -47,6 +47,12 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// True if the piece is long enough for its rate to mean something.
+    ///
+    /// `acknowledged_bytes` is the number of bytes covered by one acknowledgment.
+    pub fn is_complete(&self, acknowledged_bytes: f64) -> bool {
+        self.to_ns - self.from_ns >= MIN_PIECE_NS && self.bytes >= MIN_STEPS * acknowledged_bytes
+    }
     fn rate(&self) -> f64 {
         8e9 * self.bytes / (self.to_ns - self.from_ns).max(1.0)
     }
@@ -193,6 +199,14 @@ fn unless_idle(pieces: &[Piece], span: RateSpan) -> RateSpan {
     let chance = 2.0 * scatter(pieces) / libm::sqrt(pieces.len().max(1) as f64);
     let is_lean = pieces.len() >= MIN_HALVED && span.bits_per_second < middle * (1.0 - chance);
     if is_lean { RateSpan { bits_per_second: middle, ..span } } else { span }
+}
+
+/// How much the 90th percentile of the rates of `pieces` exceeds `bits_per_second`, as a ratio. If
+/// the link was idle at times, its rate is that of the fastest pieces.
+pub fn highest_above(pieces: &[Piece], bits_per_second: f64) -> f64 {
+    let mut rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
+    let high = percentile(&mut rates, 0.9).unwrap_or(0.0);
+    (high / bits_per_second.max(1.0) - 1.0).max(0.0)
 }
 
 fn time(pieces: &[Piece]) -> f64 {
