@@ -104,6 +104,8 @@ const MAX_ABOVE: f64 = 0.03;
 const TIGHT_RATIO: f64 = 0.1;
 /// Queues of fewer packets have too few lengths to tell a constant maximum from a varying one.
 const DEEP_PACKETS: f64 = 16.0;
+/// With a larger error of the delays, all losses seem to occur at the same length.
+const MAX_ERROR_RATIO: f64 = 0.15;
 const HALF_SECOND_NS: f64 = 500e6;
 /// RED drops with a probability that grows with the queue: the median of its losses is not below
 /// that of the queue, and nearly all occur at a queue of at least this share of it. Random losses
@@ -206,7 +208,8 @@ fn management(
     // few packets shows too few lengths to say so.
     let near_ns = (0.05 * at_loss[1]).max(1.2 * packet_ns) + evidence.error_ns;
     let is_top = at_loss[2] - at_loss[1] <= near_ns && at_loss[1] >= DEEP_PACKETS * packet_ns;
-    let is_constant = is_tight || (is_top && moments(evidence.losses) >= MIN_EPISODES);
+    let is_resolved = evidence.error_ns <= MAX_ERROR_RATIO * at_loss[1];
+    let is_constant = is_resolved && (is_tight || (is_top && moments(evidence.losses) >= MIN_EPISODES));
     if at_full_ratio >= MOSTLY_FULL && was_full && is_constant {
         return Some(Management::TailDrop);
     }
