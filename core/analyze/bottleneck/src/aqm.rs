@@ -1,4 +1,5 @@
 //! Identifies the queue management from the delays at which packets were dropped or marked.
+use crate::delay_curve::DelayPoint;
 use alloc::vec::Vec;
 use fathom_stats::percentile;
 
@@ -60,9 +61,15 @@ pub(crate) struct Evidence<'a> {
     pub(crate) count: u64,
     pub(crate) marks: u64,
     pub(crate) episodes: usize,
-    /// Maximum delay, averaged over a short time, in the first overflow, which fills the buffer.
+    /// Delay that lasted for a moment at most in the first overflow, which fills the buffer.
     pub(crate) peak_ns: f64,
     pub(crate) standing_ns: f64,
+    /// 95th percentile of the delay over time.
+    pub(crate) high_ns: f64,
+    /// Delay over time.
+    pub(crate) delays: &'a [DelayPoint],
+    /// Share of the time in which bulk flows waited for very different times.
+    pub(crate) own_queue_ratio: Option<f64>,
     /// Serialization time of one packet at the bottleneck.
     pub(crate) packet_ns: f64,
     pub(crate) error_ns: f64,
@@ -90,20 +97,45 @@ const MIN_CODEL_CONFORMANCE: f64 = 0.5;
 /// Time that the receiver of many flows may need before it answers anything except a handshake,
 /// which the kernel answers at once.
 const BUSY_HOST_NS: f64 = 1.5e6;
+/// A tail-drop buffer is never longer than at its losses, except for this share of the time, in
+/// which hosts delayed packets or ACKs.
+const MAX_ABOVE: f64 = 0.03;
+/// Losses of a few episodes have one cause if 80 % of them are within this ratio of their median.
+const TIGHT_RATIO: f64 = 0.1;
+/// Queues of fewer packets have too few lengths to tell a constant maximum from a varying one.
+const DEEP_PACKETS: f64 = 16.0;
+/// With a larger error of the delays, all losses seem to occur at the same length.
+const MAX_ERROR_RATIO: f64 = 0.15;
+const HALF_SECOND_NS: f64 = 500e6;
+/// RED drops with a probability that grows with the queue: the median of its losses is not below
+/// that of the queue, and nearly all occur at a queue of at least this share of it. Random losses
+/// of a link occur at any length.
+const MIN_LOW_RATIO: f64 = 0.5;
+/// Drops at queues much longer than those usually seen occur in another queue than most packets
+/// pass, or only when transfers start.
+const USUAL_RATIO: f64 = 1.5;
+/// Bulk flows have separate queues if they wait for very different times for this share of the
+/// time, and share one if they rarely do.
+const MOSTLY_OWN: f64 = 0.5;
 /// With fewer losses of known delay, nothing is inferred.
 const MIN_DATED: usize = 3;
 
 pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
     let (at_loss, dated) = at_loss(evidence.losses).unwrap_or(([0.0; 3], 0));
-    let near = (0.05 * at_loss[1]).max(2.0 * evidence.packet_ns) + evidence.error_ns;
+    let near = (0.05 * at_loss[1]).max(1.2 * evidence.packet_ns) + evidence.error_ns;
     let dates = evidence.losses.iter().filter_map(|loss| loss.1);
     let full = dates.filter(|delay| libm::fabs(delay - at_loss[1]) <= near).count();
     let at_full_ratio = if dated == 0 { 0.0 } else { full as f64 / dated as f64 };
     let spacing = spacing(evidence.losses);
-    let management = management(evidence, dated, at_full_ratio, at_loss, spacing);
+    let isolation = match evidence.sparse_ratio.and_then(|ratio| isolation(ratio, evidence)) {
+        None if evidence.own_queue_ratio.is_some_and(|ratio| ratio >= MOSTLY_OWN) => Some(Isolation::PerFlow),
+        found => found,
+    };
+    let at_losses = AtLosses { delays_ns: at_loss, dated, at_full_ratio, spacing };
+    let management = management(evidence, &at_losses, isolation);
     Fingerprint {
         management,
-        isolation: evidence.sparse_ratio.and_then(|ratio| isolation(ratio, evidence)),
+        isolation,
         marks: evidence.marks,
         confidence: confidence(management, dated, at_full_ratio, evidence.peak_ns / at_loss[2].max(1.0)),
         losses: evidence.count,
@@ -134,13 +166,21 @@ fn isolation(sparse_ratio: f64, evidence: &Evidence<'_>) -> Option<Isolation> {
     }
 }
 
-fn management(
-    evidence: &Evidence<'_>,
+/// What the losses with a known delay have in common.
+struct AtLosses {
+    /// 10th, 50th and 90th percentile of their delay.
+    delays_ns: [f64; 3],
     dated: usize,
     at_full_ratio: f64,
-    at_loss: [f64; 3],
     spacing: Option<(f64, u32)>,
+}
+
+fn management(
+    evidence: &Evidence<'_>,
+    at_losses: &AtLosses,
+    isolation: Option<Isolation>,
 ) -> Option<Management> {
+    let AtLosses { delays_ns: at_loss, dated, at_full_ratio, spacing } = *at_losses;
     if evidence.count == 0 && evidence.marks == 0 {
         return Some(Management::NoneSeen);
     }
@@ -153,25 +193,57 @@ fn management(
         // A queue that only marks has never overflowed.
         return Some(if is_controlled { Management::Codel } else { Management::RandomEarly });
     }
-    // If the queue was longer when the sender started, the buffer was not full when it dropped.
-    let room_ns = FULL_RATIO * at_loss[2] + evidence.packet_ns + evidence.error_ns;
-    let was_full = evidence.peak_ns <= room_ns;
-    let is_spread = at_loss[0] < 0.8 * at_loss[2];
+    // If the queue was longer when the sender started, or at other times, the buffer was not full
+    // when it dropped.
+    let room_ns = FULL_RATIO * at_loss[2] + 1.5 * evidence.packet_ns + evidence.error_ns;
+    let was_full = evidence.peak_ns <= room_ns && above_ratio(evidence.delays, room_ns) <= MAX_ABOVE;
+    let (apart_ns, packet_ns) = (at_loss[2] - at_loss[0], evidence.packet_ns);
+    let is_spread = apart_ns > (0.2 * at_loss[2]).max(1.5 * packet_ns + evidence.error_ns);
+    let is_tight = apart_ns <= (TIGHT_RATIO * at_loss[1]).max(1.5 * packet_ns + evidence.error_ns);
     let is_lawful = evidence.codel_conformance_ratio.is_some_and(|ratio| ratio >= MIN_CODEL_CONFORMANCE);
     if is_lawful && is_spread {
         return Some(Management::Codel);
     }
-    if at_full_ratio >= MOSTLY_FULL && was_full {
+    // Losses of the link occur at shorter queues, but nothing is lost at longer ones. A buffer of
+    // few packets shows too few lengths to say so.
+    let near_ns = (0.05 * at_loss[1]).max(1.2 * packet_ns) + evidence.error_ns;
+    let is_top = at_loss[2] - at_loss[1] <= near_ns && at_loss[1] >= DEEP_PACKETS * packet_ns;
+    let is_resolved = evidence.error_ns <= MAX_ERROR_RATIO * at_loss[1];
+    let is_constant = is_resolved && (is_tight || (is_top && moments(evidence.losses) >= MIN_EPISODES));
+    if at_full_ratio >= MOSTLY_FULL && was_full && is_constant {
         return Some(Management::TailDrop);
     }
     // A queue management acts repeatedly; losses at one or two moments can have any cause.
     if evidence.episodes < MIN_EPISODES {
         return None;
     }
-    if is_controlled && (is_spaced || !was_full) {
+    // Regular traffic meets the same delay at each drop; then only its timing shows CoDel.
+    let is_codel = if is_spread { is_spaced || !was_full } else { is_lawful && !was_full };
+    if is_controlled && is_codel {
         return Some(Management::Codel);
     }
-    (at_full_ratio < MOSTLY_FULL && is_spread).then_some(Management::RandomEarly)
+    let is_random =
+        at_full_ratio < MOSTLY_FULL && is_spread && !is_top && isolation != Some(Isolation::PerFlow);
+    (is_random && grows_with_queue(evidence, at_loss)).then_some(Management::RandomEarly)
+}
+
+/// Number of half seconds with losses. Many flows lose packets all the time, in few episodes.
+fn moments(losses: &[(f64, Option<f64>)]) -> usize {
+    let half = |loss: &(f64, Option<f64>)| (loss.0 / HALF_SECOND_NS) as u64;
+    losses.chunk_by(|a, b| half(a) == half(b)).count()
+}
+
+/// Share of the time in which every packet waited longer than `room_ns`.
+fn above_ratio(delays: &[DelayPoint], room_ns: f64) -> f64 {
+    let above = delays.iter().filter(|point| point.min_ns > room_ns).count();
+    above as f64 / delays.len().max(1) as f64
+}
+
+/// Whether packets are dropped more often the longer the queue is that they all share.
+fn grows_with_queue(evidence: &Evidence<'_>, at_loss: [f64; 3]) -> bool {
+    let is_usual = at_loss[1] <= USUAL_RATIO * evidence.high_ns;
+    let is_high = at_loss[1] >= evidence.standing_ns && at_loss[0] >= MIN_LOW_RATIO * evidence.standing_ns;
+    is_usual && is_high
 }
 
 /// More and clearer losses increase the confidence, but the result is never certain.
@@ -237,6 +309,9 @@ mod tests {
                 episodes: 0,
                 peak_ns: 0.0,
                 standing_ns: standing_ms * 1e6,
+                high_ns: standing_ms * 1e6,
+                delays: &[],
+                own_queue_ratio: None,
                 packet_ns: packet_ms * 1e6,
                 error_ns: 0.0,
                 sparse_ratio: Some(ratio),

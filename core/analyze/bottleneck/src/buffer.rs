@@ -1,5 +1,5 @@
 //! Estimates the size of the buffer from the delay when it was full.
-use crate::aqm::{Fingerprint, MOSTLY_FULL};
+use crate::aqm::{Fingerprint, Isolation, MOSTLY_FULL, Management};
 use crate::delay_curve::{DelayPoint, between};
 use crate::episodes::Episode;
 use alloc::vec::Vec;
@@ -48,11 +48,19 @@ struct Full {
 pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> {
     let bytes_per_ns = filling.rate.bits_per_second / 8e9;
     let packet_ns = filling.packet_bytes / bytes_per_ns.max(f64::MIN_POSITIVE);
-    let seen = at_losses(filling, packet_ns).or_else(|| at_peaks(filling));
+    let fingerprint = filling.fingerprint;
+    let seen = match fingerprint.management {
+        // A managed queue drops before the buffer is full, so its size stays unknown.
+        Some(Management::Codel | Management::RandomEarly) => return None,
+        _ if fingerprint.isolation == Some(Isolation::PerFlow) => return None,
+        Some(Management::TailDrop) => at_losses(filling, packet_ns),
+        None if fingerprint.dated < MIN_DATED => at_peaks(filling),
+        Some(Management::NoneSeen) | None => None,
+    };
     let full = match seen {
         Some(full) => full,
         // A lower bound from a lasting delay; a host may have delayed a single packet.
-        None => Full { drain_ns: lasting(filling.delays)?, scatter_ns: 0.0, times: 0 },
+        None => Full { drain_ns: lasting(filling)?, scatter_ns: 0.0, times: 0 },
     };
     // A drop means that one more packet did not fit, while the delay of a packet that did fit
     // includes the rest of the packet on the link. Each amounts to half a packet on average, so
@@ -79,9 +87,12 @@ pub(crate) fn buffer(filling: &Filling<'_>, frame_ratio: f64) -> Option<Buffer> 
     (error_bytes < ip_bytes).then_some(buffer)
 }
 
-/// Delay exceeded for 5 % of the time.
-fn lasting(delays: &[DelayPoint]) -> Option<f64> {
-    percentile(&mut delays.iter().map(|point| point.mean_ns).collect::<Vec<f64>>(), 0.95)
+/// Delay exceeded for 5 % of the time, or that of most losses if it is shorter: packets that are
+/// repaired seem to wait longer than the buffer allows.
+fn lasting(filling: &Filling<'_>) -> Option<f64> {
+    let mut means: Vec<f64> = filling.delays.iter().map(|point| point.mean_ns).collect();
+    let at_loss = filling.fingerprint.at_loss_ns.filter(|_| filling.fingerprint.dated >= MIN_DATED);
+    Some(percentile(&mut means, 0.95)?.min(at_loss.map_or(f64::INFINITY, |at| at[1])))
 }
 
 /// Delays at losses within this ratio, or within three packets, are of the same full buffer.
@@ -102,6 +113,8 @@ fn at_losses(filling: &Filling<'_>, packet_ns: f64) -> Option<Full> {
 
 /// Minimum share of peaks at the same full buffer; other losses occur at varying delays.
 const MIN_SHARE: f64 = 0.5;
+/// Minimum number of such peaks: a managed queue may reach the same length twice by chance.
+const MIN_PEAKS: usize = 3;
 
 /// Maximum delay around each episode: the value near which most lie. Single spikes do not matter.
 fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
@@ -114,7 +127,7 @@ fn at_peaks(filling: &Filling<'_>) -> Option<Full> {
     let mut peaks: Vec<f64> = filling.episodes.iter().filter_map(peak).collect();
     peaks.sort_by(f64::total_cmp);
     let full = densest(&peaks);
-    if (full.len() as f64) < MIN_SHARE * peaks.len() as f64 {
+    if full.len() < MIN_PEAKS || (full.len() as f64) < MIN_SHARE * peaks.len() as f64 {
         return None;
     }
     let drain_ns = percentile_of_sorted(full, 0.5)?;
@@ -170,12 +183,12 @@ mod tests {
             min_after_bytes: 0,
         };
         let fingerprint = Fingerprint {
-            management: Some(Management::TailDrop),
+            management: (at_full_ratio >= MOSTLY_FULL).then_some(Management::TailDrop),
             isolation: None,
             marks: 0,
             confidence: 1.0,
             losses: 1000,
-            dated: 1000,
+            dated: if at_loss_ns.is_some() { 1000 } else { 0 },
             at_full_ratio,
             at_loss_ns,
             spacing: None,
@@ -202,15 +215,59 @@ mod tests {
         assert_eq!(bytes_and_times(&peaks, None, 0.0, 3e6), None);
     }
 
+    /// A managed queue drops long before its buffer is full.
+    #[test]
+    fn a_managed_queue_shows_no_buffer() {
+        let managed = |management, isolation| {
+            let point = |number: u32| DelayPoint {
+                at_ns: f64::from(number) * 1e7,
+                min_ns: 18e6,
+                mean_ns: 20e6,
+                max_ns: 22e6,
+            };
+            let fingerprint = Fingerprint {
+                management,
+                isolation,
+                marks: 0,
+                confidence: 0.9,
+                losses: 100,
+                dated: 100,
+                at_full_ratio: 1.0,
+                at_loss_ns: Some([20e6, 20.5e6, 21e6]),
+                spacing: None,
+                sparse_ratio: None,
+                codel_conformance_ratio: None,
+            };
+            let filling = Filling {
+                delays: &(0..1000).map(point).collect::<Vec<_>>(),
+                episodes: &[],
+                fingerprint: &fingerprint,
+                rate: &RateSpan { from_ns: 0.0, to_ns: 1e10, bits_per_second: 1e7, error_ratio: 0.0 },
+                packet_bytes: 1500.0,
+                error_ns: 0.0,
+                is_all_sent: true,
+            };
+            buffer(&filling, 1.0).map(|buffer| buffer.is_full_seen)
+        };
+        assert_eq!(managed(Some(Management::Codel), None), None);
+        assert_eq!(managed(Some(Management::RandomEarly), None), None);
+        assert_eq!(managed(Some(Management::TailDrop), Some(Isolation::PerFlow)), None);
+        assert_eq!(managed(Some(Management::TailDrop), None), Some(false));
+        assert_eq!(managed(None, None), Some(false));
+    }
+
     #[test]
     fn the_buffer_is_the_queue_at_most_losses() {
         let spike = [187.0, 206.0, 255.0, 178.0, 194.0, 188.0];
         let (wide, tight) = (Some([140e6, 180e6, 198e6]), Some([175e6, 180e6, 185e6]));
         let rows = [
-            (&[200.0, 198.0, 100.0][..], None, 0.0, (198.0, 2)),
+            (&[200.0, 198.0, 199.0, 100.0][..], None, 0.0, (199.0, 3)),
+            // The same peak twice may be chance.
+            (&[200.0, 198.0, 100.0][..], None, 0.0, (180.0, 0)),
             // A single spike of a host has no effect.
             (&spike, None, 0.0, (188.0, 3)),
-            (&spike, wide, 0.3, (188.0, 3)),
+            // Losses at varying delays are no full buffer.
+            (&spike, wide, 0.3, (180.0, 0)),
             // No two losses are of the same buffer: the lower bound from a lasting delay applies.
             (&[200.0, 150.0, 110.0, 80.0][..], None, 0.0, (180.0, 0)),
             // Most losses with a known delay determine the size, even if some were lost elsewhere.

@@ -1,7 +1,9 @@
 //! Final inference, at the end of the capture.
+use crate::datagrams::Route;
 use crate::flow::Sampled;
 use crate::group::{Filler, groups};
 use crate::inspect::{OwnClocks, host_clocks, inspect, own_clocks};
+use crate::probed::{DatagramFlow, ProbedQueue, probed_queue};
 use crate::report::{Bottleneck, QueueReport, Queues};
 use crate::series::of_flows;
 use crate::shared_bottleneck::{Bystander, SharedBottleneck};
@@ -39,7 +41,46 @@ impl QueueWatch {
         let bottlenecks: Vec<Bottleneck> =
             bottlenecks.into_iter().map(|(_, bottleneck)| bottleneck).collect();
         let series = of_flows(&flows, &sampled, &bottlenecks);
-        Queues { origin_ns: self.origin.unwrap_or(0), flows, bottlenecks, series }
+        let probed = self.probed(&flows, &bottlenecks);
+        let datagrams = self.datagrams.by_size().into_iter().map(DatagramFlow::new).collect();
+        Queues { origin_ns: self.origin.unwrap_or(0), flows, bottlenecks, series, probed, datagrams }
+    }
+    /// Queues seen by probes, except on the paths of TCP flows that fill a queue: their packets
+    /// show more. For each path, the most reliable kind of probe is used.
+    fn probed(&self, flows: &[QueueReport], bottlenecks: &[Bottleneck]) -> Vec<ProbedQueue> {
+        let is_known = |ends: [Address; 2]| {
+            let named = bottlenecks.iter().flat_map(|bottleneck| &bottleneck.flows);
+            let reports = named.filter_map(|(flow, _)| flows.iter().find(|report| report.flow == *flow));
+            let addresses = reports.flat_map(|report| report.ends.map(|end| end.0));
+            let filled: Vec<Address> = addresses.collect();
+            ends.iter().any(|end| filled.contains(end))
+        };
+        let mut probed: Vec<ProbedQueue> = Vec::new();
+        for ((ends, kind), track) in self.probes.all().filter(|((ends, _), _)| !is_known(*ends)) {
+            if probed.iter().any(|other| other.ends == *ends && other.kind < *kind) {
+                continue;
+            }
+            let path = self.path_list.iter().find(|path| path.addresses == in_order(*ends));
+            let least =
+                path.map_or(f64::INFINITY, |path| path.min_ns[usize::from(path.addresses[0] != ends[1])]);
+            probed.extend(probed_queue(*ends, *kind, track, track.min_ns.min(least), &self.datagrams));
+        }
+        probed.sort_by(|a, b| b.standing.p95_ns.total_cmp(&a.standing.p95_ns));
+        // The same load is reported once, on the path where it delays packets most. Delays without
+        // a captured load are reported only if there is no better explanation.
+        let mut filled: Vec<Route> = Vec::new();
+        probed.retain(|queue| match queue.loads.first().map(|load| load.ends) {
+            Some(route) if filled.contains(&route) => false,
+            Some(route) => {
+                filled.push(route);
+                true
+            }
+            None => true,
+        });
+        if !filled.is_empty() {
+            probed.retain(|queue| !queue.loads.is_empty());
+        }
+        probed
     }
     /// All bottlenecks, each with the indices of the flows that fill it.
     fn bottlenecks(&self, flows: &[QueueReport], sampled: &[&Sampled]) -> Vec<(Vec<usize>, Bottleneck)> {

@@ -15,6 +15,7 @@ mod buffer;
 mod clock;
 mod codel_law;
 mod cross_traffic;
+mod datagrams;
 mod delay_curve;
 mod episodes;
 mod finish;
@@ -25,6 +26,7 @@ mod inspect;
 mod losses;
 mod period;
 mod placement;
+mod probed;
 mod probes;
 mod recent_round_trips;
 mod report;
@@ -42,6 +44,7 @@ pub use episodes::Episode;
 pub use fathom_capacity::RateSpan;
 pub use period::{Oscillation, OscillationCause};
 pub use placement::Placement;
+pub use probed::{ArrivalRate, DatagramFlow, DatagramLoad, ProbedQueue};
 pub use report::{
     BaseRtt, Bottleneck, BottleneckRate, FlowSeries, Leg, LegDelay, Location, NoLeg, NoLocation, NoRate,
     QueueReport, Queues, RateMethod, Reference, SentSeries, Spread, StandingDelay,

@@ -5,6 +5,7 @@ use crate::clock::{Clock, NoClock};
 use crate::delay_curve::DelayPoint;
 use crate::episodes::Episode;
 use crate::period::Oscillation;
+use crate::probed::{DatagramFlow, ProbedQueue};
 use crate::shares::{DelayedFlow, FlowShare, LateProbes, ShortFlows};
 use alloc::vec::Vec;
 use fathom_capacity::RateSpan;
@@ -293,4 +294,8 @@ pub struct Queues {
     pub bottlenecks: Vec<Bottleneck>,
     /// Time series of the largest flows and of those that filled or met a queue; largest first.
     pub series: Vec<FlowSeries>,
+    /// Queues that no TCP flow filled, seen by probes; the one with the longest delay first.
+    pub probed: Vec<ProbedQueue>,
+    /// UDP flows, each in one direction, the one with the most bytes first.
+    pub datagrams: Vec<DatagramFlow>,
 }

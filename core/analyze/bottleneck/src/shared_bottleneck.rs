@@ -18,7 +18,7 @@ use crate::report::{
 use crate::shares::{DETAILED, DelayedFlow, FlowShare, LateProbes, ShortFlows, StandingQueue, added};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use fathom_capacity::{Rates, Step, pieces, rates};
+use fathom_capacity::{Rates, Step, highest_above, pieces, rates};
 use fathom_capture::Address;
 use fathom_flow::{End, FlowId};
 use fathom_stats::{median, percentile};
@@ -27,6 +27,8 @@ use fathom_stats::{median, percentile};
 const STANDING_RATIO: f64 = 0.25;
 /// The delay of a sparse flow is compared with that of bulk flows within this time.
 const NEAR_NS: f64 = 250e6;
+/// Minimum number of intervals in which the delays of bulk flows are compared.
+const MIN_COMPARED: usize = 64;
 /// Fewer values are no sample.
 const MIN_SAMPLES: usize = 8;
 /// Cross-traffic bins are spread over at most two to the power of this many cells.
@@ -98,6 +100,9 @@ impl SharedBottleneck<'_> {
             episodes: episodes.len(),
             peak_ns: first_peak(&delays, &episodes, base_ns + max_ns),
             standing_ns: standing.p50_ns,
+            high_ns: standing.p95_ns,
+            delays: &delays,
+            own_queue_ratio: self.own_queue_ratio(width_ns, stands_from),
             packet_ns,
             error_ns: first.error_ns,
             sparse_ratio,
@@ -193,6 +198,18 @@ impl SharedBottleneck<'_> {
         }
         (width_ns, cells)
     }
+    /// Of the time in which at least two flows show their delay and one waits in a queue, the share
+    /// in which another waits for less than half as long. In a shared queue all wait alike.
+    fn own_queue_ratio(&self, width_ns: f64, threshold_ns: f64) -> Option<f64> {
+        let mut cells: BTreeMap<u32, (f64, f64, u32)> = BTreeMap::new();
+        for point in self.fillers.iter().flat_map(|filler| filler.delays.iter()) {
+            let cell = cells.entry((point.at_ns / width_ns) as u32).or_insert((f64::INFINITY, 0.0, 0));
+            *cell = (cell.0.min(point.mean_ns), cell.1.max(point.min_ns), cell.2 + 1);
+        }
+        let compared = || cells.values().filter(|cell| cell.2 > 1 && cell.1 >= threshold_ns);
+        let apart = compared().filter(|(least, most, _)| *least < 0.5 * most).count();
+        (compared().count() >= MIN_COMPARED).then(|| apart as f64 / compared().count() as f64)
+    }
     /// Traffic of each flow through the bottleneck.
     fn passages(&self) -> impl Iterator<Item = Passage<'_>> {
         let fillers = self.fillers.iter().map(|filler| {
@@ -247,9 +264,13 @@ impl SharedBottleneck<'_> {
         let bins = first.sampled.grid.bins(series);
         let count: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
         let step_bytes = bins.iter().map(|bin| bin.sum).sum::<f64>() / count.max(1) as f64;
-        let Rates { typical: mut ip, spans, stalled_ratio } =
-            rates(&pieces(steps, width_ns, threshold_ns, step_bytes), step_bytes)?;
+        let pieces = pieces(steps, width_ns, threshold_ns, step_bytes);
+        let Rates { typical: mut ip, spans, stalled_ratio } = rates(&pieces, step_bytes)?;
         ip.error_ratio += self.doubtful_ratio();
+        if threshold_ns < width_ns {
+            // The link may have been idle between such short delays.
+            ip.error_ratio += highest_above(&pieces, ip.bits_per_second);
+        }
         let frame_ratio = 1.0 + ETHERNET_BYTES / sent.packet_bytes().max(1.0);
         let frame_bits_per_second = ip.bits_per_second * frame_ratio;
         Some(BottleneckRate { ip, frame_bits_per_second, spans, stalled_ratio, method })
@@ -466,11 +487,14 @@ fn shared(points: &[DelayPoint]) -> Option<DelayPoint> {
     })
 }
 
-/// Maximum delay, averaged over a bin, until the end of the first overflow.
+/// Delay that all packets exceeded in only two bins until senders react to the first overflow. Hosts
+/// delay single packets and ACKs, and a queue that overshoots does so for longer.
 fn first_peak(delays: &[DelayPoint], episodes: &[Episode], round_trip_ns: f64) -> f64 {
-    let until_ns = episodes.first().map_or(0.0, |first| first.to_ns + round_trip_ns);
-    let begin = between(delays, 0.0, until_ns);
-    begin.iter().map(|point| point.mean_ns).fold(0.0, f64::max)
+    let reacted = |first: &Episode| first.to_ns.min(first.from_ns + round_trip_ns) + round_trip_ns;
+    let until_ns = episodes.first().map_or(0.0, reacted);
+    let mut begin: Vec<f64> = between(delays, 0.0, until_ns).iter().map(|point| point.min_ns).collect();
+    begin.sort_by(f64::total_cmp);
+    begin.iter().rev().nth(2).or(begin.first()).copied().unwrap_or(0.0)
 }
 
 /// Delays from the first overflow on, because slow start hides oscillation. Without an overflow,

@@ -1,5 +1,6 @@
 //! The sink that records data about queues.
 use crate::cross_traffic::CrossTraffic;
+use crate::datagrams::DatagramFlows;
 use crate::flow::Sampled;
 use crate::probes::Probes;
 use crate::ticks::Ticks;
@@ -68,6 +69,7 @@ pub struct QueueWatch {
     pub(crate) path_list: Vec<Path>,
     pub(crate) probes: Probes,
     pub(crate) cross_traffic: CrossTraffic,
+    pub(crate) datagrams: DatagramFlows,
     /// Traffic of flows that were not sampled, set at the end.
     pub(crate) short: CrossTraffic,
 }
@@ -83,6 +85,7 @@ impl Default for QueueWatch {
             path_list: Vec::new(),
             probes: Probes::default(),
             cross_traffic: CrossTraffic::default(),
+            datagrams: DatagramFlows::default(),
             short: CrossTraffic::default(),
         }
     }
@@ -93,6 +96,7 @@ impl QueueWatch {
     pub(crate) fn close(&mut self) {
         self.probes.close();
         self.cross_traffic.close();
+        self.datagrams.close();
         self.gather();
         let mut slots = core::mem::take(&mut self.slots);
         self.short = short_flows(&slots, self.origin.unwrap_or(0));
@@ -279,6 +283,7 @@ impl Sink for QueueWatch {
     fn non_tcp(&mut self, packet: &Packet<'_>, times: Times) {
         let origin = *self.origin.get_or_insert(times.at);
         self.cross_traffic.add([packet.source, packet.destination], times.at - origin, packet.ip_bytes);
+        self.datagrams.add(packet, times.at - origin);
     }
     #[inline]
     fn segment(&mut self, flow: FlowId, segment: &Segment) {

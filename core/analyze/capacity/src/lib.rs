@@ -9,7 +9,7 @@
 extern crate alloc;
 
 use alloc::vec::Vec;
-use fathom_stats::median;
+use fathom_stats::{median, percentile};
 
 /// Traffic of a short interval, and the queue at that time.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -79,32 +79,85 @@ const MIN_PIECES: usize = 4;
 
 /// Splits the time in which the bottleneck was busy into pieces. A packet that waited for `d` shows
 /// that the link was busy for `d` before. The same is assumed between consecutive steps, because
-/// each contains packets throughout.
+/// each contains packets throughout, and while the packets of one acknowledgment are sent.
+///
+/// Pieces are cut by time alone: cut when enough bytes have passed, fast pieces would be complete
+/// more often than slow ones, and the rate of a slow link would be too high.
 ///
 /// `acknowledged_bytes` is the number of bytes covered by one acknowledgment.
 pub fn pieces(steps: &[Step], width_ns: f64, threshold_ns: f64, acknowledged_bytes: f64) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut open: Option<Piece> = None;
-    let mut since = 0.0;
-    for step in steps {
-        since += step.bytes;
-        let Some(delay) = step.delay_ns else { continue };
-        let Some(piece) = open.as_mut().filter(|piece| {
-            delay >= threshold_ns && step.until_ns - piece.to_ns <= delay.max(1.5 * width_ns)
-        }) else {
-            let begins = (delay >= threshold_ns).then_some(step.until_ns);
-            open = begins.map(|at| Piece { from_ns: at, to_ns: at, bytes: 0.0 });
-            since = 0.0;
-            continue;
-        };
-        piece.to_ns = step.until_ns;
-        piece.bytes += core::mem::take(&mut since);
-        if piece.is_complete(acknowledged_bytes) {
-            pieces.push(*piece);
-            *piece = Piece { from_ns: piece.to_ns, to_ns: piece.to_ns, bytes: 0.0 };
-        }
+    let sum = |runs: &[Run<'_>]| {
+        let bytes: f64 = runs.iter().map(Run::bytes).sum();
+        bytes / runs.iter().map(Run::length_ns).sum::<f64>().max(1.0)
+    };
+    let first = sum(&runs(steps, threshold_ns, 1.5 * width_ns, 0.0));
+    if first <= 0.0 {
+        return Vec::new();
     }
-    pieces
+    let acknowledged_ns = acknowledged_bytes / first;
+    let runs = runs(steps, threshold_ns, 1.5 * width_ns, 1.5 * acknowledged_ns);
+    let length_ns = MIN_PIECE_NS.max(MIN_STEPS * acknowledged_bytes / sum(&runs));
+    runs.iter().flat_map(|run| run.cut(length_ns)).collect()
+}
+
+/// Steps during which the link was busy throughout. The bytes of the first one passed before.
+struct Run<'a> {
+    from_ns: f64,
+    steps: &'a [Step],
+}
+
+impl Run<'_> {
+    fn bytes(&self) -> f64 {
+        self.steps.iter().map(|step| step.bytes).sum()
+    }
+    fn length_ns(&self) -> f64 {
+        self.steps.last().map_or(0.0, |last| last.until_ns - self.from_ns)
+    }
+    /// Pieces of at least `length_ns`; the rest of the run is omitted.
+    fn cut(&self, length_ns: f64) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let mut piece = Piece { from_ns: self.from_ns, to_ns: self.from_ns, bytes: 0.0 };
+        for step in self.steps {
+            piece.to_ns = step.until_ns;
+            piece.bytes += step.bytes;
+            // A step without a delay may hold bytes that passed with those of the next.
+            if piece.to_ns - piece.from_ns >= length_ns && step.delay_ns.is_some() {
+                pieces.push(piece);
+                piece = Piece { from_ns: piece.to_ns, to_ns: piece.to_ns, bytes: 0.0 };
+            }
+        }
+        pieces
+    }
+}
+
+/// Runs of steps with a delay of at least `threshold_ns`, at most `gap_ns`, or the delay plus
+/// `sent_ns`, apart.
+fn runs(steps: &[Step], threshold_ns: f64, gap_ns: f64, sent_ns: f64) -> Vec<Run<'_>> {
+    let mut runs = Vec::new();
+    // Place of the first and last step of the current run.
+    let mut open: Option<(usize, usize)> = None;
+    let mut close = |span: Option<(usize, usize)>| {
+        let Some((first, last)) = span else { return };
+        let begin = steps.get(first).map_or(0.0, |step| step.until_ns);
+        if let Some(after) = steps.get(first + 1..=last).filter(|after| !after.is_empty()) {
+            runs.push(Run { from_ns: begin, steps: after });
+        }
+    };
+    let mut last_ns = 0.0;
+    for (place, step) in steps.iter().enumerate() {
+        let Some(delay) = step.delay_ns else { continue };
+        let is_next = step.until_ns - last_ns <= (delay + sent_ns).max(gap_ns);
+        open = match open {
+            Some((first, _)) if delay >= threshold_ns && is_next => Some((first, place)),
+            before => {
+                close(before);
+                (delay >= threshold_ns).then_some((place, place))
+            }
+        };
+        last_ns = step.until_ns;
+    }
+    close(open);
+    runs
 }
 
 /// Rates of a link over a measurement, in bit/s.
@@ -146,6 +199,14 @@ fn unless_idle(pieces: &[Piece], span: RateSpan) -> RateSpan {
     let chance = 2.0 * scatter(pieces) / libm::sqrt(pieces.len().max(1) as f64);
     let is_lean = pieces.len() >= MIN_HALVED && span.bits_per_second < middle * (1.0 - chance);
     if is_lean { RateSpan { bits_per_second: middle, ..span } } else { span }
+}
+
+/// How much the 90th percentile of the rates of `pieces` exceeds `bits_per_second`, as a ratio. If
+/// the link was idle at times, its rate is that of the fastest pieces.
+pub fn highest_above(pieces: &[Piece], bits_per_second: f64) -> f64 {
+    let mut rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
+    let high = percentile(&mut rates, 0.9).unwrap_or(0.0);
+    (high / bits_per_second.max(1.0) - 1.0).max(0.0)
 }
 
 fn time(pieces: &[Piece]) -> f64 {

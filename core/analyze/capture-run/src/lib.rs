@@ -7,6 +7,7 @@ extern crate alloc;
 mod answers;
 mod flow;
 mod hop;
+mod probed;
 mod queue;
 mod series;
 mod unknown;
@@ -56,12 +57,14 @@ fn capture(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Captu
     let flows_of_run = largest.iter().take(MAX_FLOWS).map(|summary| flow::captured(summary, origin));
     let mut found: Vec<_> =
         queues.bottlenecks.iter().filter_map(|bottleneck| queue::captured(bottleneck, queues)).collect();
+    found.extend(queues.probed.iter().map(probed::captured));
     found.sort_by(|a, b| b.delay.median_s.total_cmp(&a.delay.median_s));
     found.truncate(MAX_QUEUES);
     Capture {
         sources,
         flow_count: flows.flows.len() as u64 + flows.totalled.forgotten_flows,
         flows: flows_of_run.collect(),
+        datagrams: probed::flows(queues, MAX_FLOWS),
         answers: answers::captured(&flows.probes),
         queues: found,
         hops: Vec::new(),

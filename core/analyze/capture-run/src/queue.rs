@@ -54,6 +54,7 @@ pub(crate) fn captured(bottleneck: &Bottleneck, queues: &Queues) -> Option<Captu
         filled_by: filled_by(bottleneck),
         delayed: delayed(bottleneck, queues),
         probes: bottleneck.late_probes.iter().take(NAMES).map(probes).collect(),
+        probed: None,
         samples: report.round_trips.iter().flatten().map(|trips| trips.count).sum(),
         frames: frames(bottleneck, report),
         alternatives: alternatives(bottleneck, report, sender),

@@ -42,6 +42,17 @@ fn of_queues(queues: &Queues, max: usize) -> Vec<Series> {
         }
         all.push(series);
     }
+    for (number, probed) in queues.probed.iter().take(max).enumerate() {
+        let scope = Some(format!("capture to {} and back", probed.ends[1]));
+        let mut series = Series::new(SeriesKey { scope, ..SeriesKey::of(Metric::QueueDelay) });
+        for point in &probed.delays {
+            push(&mut series, point.at_ns, point.max_ns / 1e9);
+        }
+        if number == 0 && queues.bottlenecks.is_empty() {
+            all.push(Series { key: SeriesKey::of(Metric::QueueDelay), ..series.clone() });
+        }
+        all.push(series);
+    }
     all
 }
 

@@ -22,6 +22,9 @@ pub struct Capture {
     pub flow_count: u64,
     /// The flows with the most bytes, largest first.
     pub flows: Vec<CapturedFlow>,
+    /// UDP flows with the most bytes, each in one direction, largest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub datagrams: Vec<DatagramFlow>,
     /// Requests and responses of protocols other than TCP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<CapturedAnswers>,
@@ -66,6 +69,30 @@ pub struct CapturedFlow {
     pub duration_s: f64,
     /// Data sent by each end.
     pub sent: [CapturedSide; 2],
+}
+
+/// UDP packets from one socket to another.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct DatagramFlow {
+    /// Address and port of the sender.
+    pub from: String,
+    /// Address and port of the receiver.
+    pub to: String,
+    /// Number of packets.
+    pub packets: u64,
+    /// Bytes of these IP packets.
+    pub ip_bytes: u64,
+    /// Start relative to the start of the capture.
+    pub start_s: f64,
+    /// Time from its first to its last packet.
+    pub duration_s: f64,
+}
+
+impl DatagramFlow {
+    /// Mean rate of its IP packets; 0 for a single packet.
+    pub fn bits_per_second(&self) -> f64 {
+        if self.duration_s > 0.0 { 8.0 * self.ip_bytes as f64 / self.duration_s } else { 0.0 }
+    }
 }
 
 /// Data sent by one end of a flow, with its retransmissions, delays and limits.
@@ -238,6 +265,9 @@ pub struct CapturedQueue {
     /// Requests and responses of protocols other than TCP that waited in the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<CapturedProbes>,
+    /// How probes showed the delay, if no TCP flow filled the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probed: Option<ProbedDelay>,
     /// Number of delay samples.
     pub samples: u64,
     /// Numbers of frames that show the queue.
@@ -246,6 +276,40 @@ pub struct CapturedQueue {
     /// Alternative explanations of the observed delay.
     #[serde(default, alias = "because", skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<QueueAlternative>,
+}
+
+/// The probes that showed a delay, and the UDP flows that sent at that time.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ProbedDelay {
+    /// Kind of the probes.
+    pub kind: ProbeKind,
+    /// Host that sent the probes.
+    pub from: String,
+    /// Host that answered.
+    pub to: String,
+    /// Minimum response time in the whole capture.
+    pub min_s: f64,
+    /// Number of probes without a response in the whole capture.
+    pub unanswered: u64,
+    /// Probes were also answered without load, so the minimum is that of an empty path.
+    pub is_base_idle: bool,
+    /// UDP flows that sent while probes waited, largest first; empty if none explains the delay.
+    pub loads: Vec<DatagramLoad>,
+}
+
+/// A UDP flow that sent while probes waited.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DatagramLoad {
+    /// Address and port of the sender.
+    pub from: String,
+    /// Address and port of the receiver.
+    pub to: String,
+    /// Its rate in IP packets while probes waited; its mean rate if none waited.
+    pub bits_per_second: f64,
+    /// Its share of the bytes of all UDP flows in this direction, 0 to 1.
+    pub bytes_ratio: f64,
+    /// It was captured after the queue, so the rate is that of the arrivals.
+    pub is_arriving: bool,
 }
 
 /// Percentiles of a delay over time.
@@ -356,6 +420,13 @@ pub enum DelayedParty {
         /// Address and port of both ends.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ends: Option<[String; 2]>,
+    },
+    /// A UDP flow.
+    Datagrams {
+        /// Address and port of the sender.
+        from: String,
+        /// Address and port of the receiver.
+        to: String,
     },
     /// The first exchange of flows with only a few packets.
     ShortFlows {

@@ -19,10 +19,10 @@ mod timing;
 
 pub use capture::{
     Capture, CaptureDefect, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes,
-    CapturedQueue, CapturedSide, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate,
-    FlowShare, HopDelay, IpMarking, Limits, ManagementEstimate, PartDelay, PartDirection, PathPart,
-    ProbeKind, QueueAlternative, QueueManagement, QueuePlace, Remarking, Retransmissions, RoundTrips, Swing,
-    UnknownQueue, UnknownReason,
+    CapturedQueue, CapturedSide, DatagramFlow, DatagramLoad, DelayAtLoss, DelayPercentiles, DelayedFlows,
+    DelayedParty, Estimate, FlowShare, HopDelay, IpMarking, Limits, ManagementEstimate, PartDelay,
+    PartDirection, PathPart, ProbeKind, ProbedDelay, QueueAlternative, QueueManagement, QueuePlace,
+    Remarking, Retransmissions, RoundTrips, Swing, UnknownQueue, UnknownReason,
 };
 pub use check::RunError;
 pub use datagrams::DatagramLog;

@@ -1,10 +1,10 @@
 //! What the instrument did to a result, and why a run has no verdict.
 use crate::phase::while_doing;
-use crate::queue::{self, counted, packets};
+use crate::queue::{self, counted, host, packets};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{CpuCause, InstrumentEffect, InstrumentPart, Reason};
-use fathom_text::{milliseconds, percent, thousands};
+use fathom_text::{milliseconds, percent, rate, thousands};
 
 const fn part_name(part: InstrumentPart) -> &'static str {
     match part {
@@ -142,6 +142,19 @@ pub(crate) fn reason(reason: &Reason) -> String {
             milliseconds(*increase_p90_s)
         ),
         Reason::NoTcp => "This capture contains no TCP.".to_string(),
+        Reason::NoProbes { from, to, bits_per_second } => {
+            let host = host(to);
+            format!(
+                "This capture contains UDP ({} from {from} to {to}), but no round trips that show its delay. Capture again \
+                 while a ping runs, from before the load starts: ping {host}",
+                rate(*bits_per_second)
+            )
+        }
+        Reason::NeverIdle { from, to, rtt_p50_s } => format!(
+            "The latency to {to} was {} (median) throughout, and {from} sent UDP throughout: a queue that was always full \
+             does not show. Capture again from before the load starts.",
+            milliseconds(*rtt_p50_s)
+        ),
         Reason::NoQueueSeen { flows: 1 } => "The only TCP flow in this capture shows no queue.".to_string(),
         Reason::NoQueueSeen { flows } => {
             format!("None of the {flows} TCP flows in this capture shows a queue.")

@@ -5,7 +5,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
-use fathom_run::{Capture, CapturedFlow, CapturedQueue, Conclusion, Grade, LatencyIncrease, PhaseKind, Run};
+use fathom_run::{
+    Capture, CapturedFlow, CapturedQueue, Conclusion, Grade, LatencyIncrease, PhaseKind, Run, threshold,
+};
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 
 /// A row of numbers of one kind.
@@ -113,12 +115,21 @@ fn captured(capture: &Capture) -> Vec<Number> {
     };
     let queue = capture.queues.first();
     Vec::from([
-        words("Bottleneck", queue.map(bottleneck)),
+        // Where probes met no queue there is nothing to locate.
+        words(
+            "Bottleneck",
+            queue.filter(|queue| queue.probed.is_none() || is_waiting(queue)).map(bottleneck),
+        ),
         words("Delayed", queue.and_then(delayed)),
         words("Sender", queue.and_then(|queue| sender(capture, queue))),
         // With a queue the user looks at the queue.
         words("Capture", sources(capture).filter(|_| queue.is_none())),
     ])
+}
+
+/// Whether packets waited long enough for a queue rather than the response time of a host.
+fn is_waiting(queue: &CapturedQueue) -> bool {
+    threshold::is_bloated(queue.delay.median_s, queue.delay.p90_s)
 }
 
 /// `10.0 Mbit/s, tail drop, between the capture point and 10.7.0.2`.

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use fathom_run::{
     Bottleneck, Capture, CapturedFlow, CapturedQueue, DelayedParty, DelayedProbes, Estimate,
     FlowRetransmission, IpMarking, Management, ManagementRule, Oscillation, PathLoss, PathRemarking,
-    ProbeKind, QueueAlternative, QueueDelay, QueueManagement, QueuePlace, QueueVictims, Remarking,
-    Reordering, UnknownQueue, UnknownReason,
+    ProbeKind, ProbedDelay, QueueAlternative, QueueDelay, QueueManagement, QueuePlace, QueueVictims,
+    Remarking, Reordering, UnknownQueue, UnknownReason,
 };
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::Direction;
@@ -47,6 +47,12 @@ pub(crate) fn who(capture: &Capture, queue: &CapturedQueue) -> String {
     }
 }
 
+/// The address of a socket, without its port.
+pub(crate) fn host(socket: &str) -> &str {
+    let address = socket.rsplit_once(':').map_or(socket, |(address, _)| address);
+    address.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(address)
+}
+
 /// From where to where, and how much.
 fn route(flow: &CapturedFlow) -> String {
     let side = usize::from(flow.sent[1].payload_bytes > flow.sent[0].payload_bytes);
@@ -58,6 +64,7 @@ fn route(flow: &CapturedFlow) -> String {
 pub(crate) fn part(queue: &CapturedQueue) -> String {
     let (from, to) = (&queue.from, &queue.to);
     match queue.place {
+        QueuePlace::RoundTrip if queue.probed.is_some() => format!("between the capture point and {to}"),
         QueuePlace::InSender => format!("in the sending host {from}, or within a millisecond of it"),
         QueuePlace::BeforeCapture => format!("between {from} and the capture point"),
         QueuePlace::AfterCapture => format!("between the capture point and {to}"),
@@ -125,6 +132,12 @@ pub(crate) fn delay(delay: &QueueDelay, capture: Option<&Capture>) -> String {
         milliseconds(delay.delay_p95_s),
         milliseconds(delay.delay_max_s)
     );
+    if let Some((_, queue)) = queue_of(capture, delay.queue)
+        && let Some(probed) = &queue.probed
+    {
+        let figures = if delay.queue == 1 { String::new() } else { format!("{figures} ") };
+        return probed_delay(probed, &figures);
+    }
     match queue_of(capture, delay.queue) {
         // The headline says who filled the first one, and how long packets waited.
         Some((_, queue)) if delay.queue == 1 => format!("The queue is {}.{}", place(queue), elsewhere(queue)),
@@ -138,6 +151,22 @@ pub(crate) fn delay(delay: &QueueDelay, capture: Option<&Capture>) -> String {
         }
         None => format!("Queue {} is part of the path. {figures}", delay.queue),
     }
+}
+
+/// The delay that probes showed, and the UDP flow that was sent at that time.
+fn probed_delay(probed: &ProbedDelay, figures: &str) -> String {
+    let place =
+        format!("The delay arises between the capture point and {}, on the way there or back.", probed.to);
+    let load = probed.loads.first().map(|load| {
+        let share = if load.bytes_ratio < 0.995 { percent(load.bytes_ratio) } else { "all".to_string() };
+        format!(
+            " The UDP flow {} to {} carried {} at that time, {share} of the UDP in its direction.",
+            load.from,
+            load.to,
+            rate(load.bits_per_second)
+        )
+    });
+    format!("{figures}{place}{}", load.unwrap_or_default())
 }
 
 /// The other parts of the path, which do not hold the queue.
@@ -274,6 +303,7 @@ pub(crate) fn party(who: &DelayedParty) -> String {
     match who {
         DelayedParty::Flow { number, ends: Some([a, b]) } => format!("Flow {number} ({a} to {b})"),
         DelayedParty::Flow { number, ends: None } => format!("Flow {number}"),
+        DelayedParty::Datagrams { from, to } => format!("The UDP flow {from} to {to}"),
         DelayedParty::ShortFlows { count: 1 } => "The first exchange of a short flow".to_string(),
         DelayedParty::ShortFlows { count } => format!("The first exchange of {count} short flows"),
     }

@@ -3,15 +3,15 @@
 use crate::impact::consequence;
 use crate::instrument::reason;
 use crate::phase::while_doing;
-use crate::queue::{manager, size, who};
+use crate::queue::{host, manager, size, who};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_diagnose::{Diagnosis, Health};
 use fathom_run::{
-    BoundCause, Capture, Conclusion, DatagramLoss, FindingKind, LatencyIncrease, Outage, PhaseEnd, PhaseKind,
-    ProbeLoss, Run,
+    BoundCause, Call, Capture, CapturedQueue, Conclusion, DatagramLoad, DatagramLoss, FindingKind,
+    LatencyIncrease, Outage, PhaseEnd, PhaseKind, ProbeLoss, ProbedDelay, Run,
 };
-use fathom_text::{milliseconds, percent, seconds};
+use fathom_text::{milliseconds, percent, rate, seconds};
 
 /// R factor of a call below which nearly all users are dissatisfied (ITU-T G.107 annex B).
 const BROKEN_CALL_R: f64 = 60.0;
@@ -286,6 +286,9 @@ fn captured_bloat(capture: &Capture) -> Verdict {
     let Some(queue) = capture.queues.first() else {
         return Verdict::new(Level::Bad, String::new(), None);
     };
+    if let Some(probed) = &queue.probed {
+        return Verdict::new(Level::Bad, probed_bloat(queue, probed), Some(call(queue, probed)));
+    }
     let headline = format!("{} filled {}{}.", who(capture, queue), manager(queue), size(queue));
     let waited = format!(
         "Packets in this queue waited {} (median), {} (p95).",
@@ -295,8 +298,51 @@ fn captured_bloat(capture: &Capture) -> Verdict {
     Verdict::new(Level::Bad, headline, Some(waited))
 }
 
+/// By probes alone: what they show, and what was sent at that time.
+fn probed_bloat(queue: &CapturedQueue, probed: &ProbedDelay) -> String {
+    let (idle, busy) = (milliseconds(probed.min_s), milliseconds(probed.min_s + queue.delay.p95_s));
+    let rises = format!("Latency to {} rises from {idle} to {busy} (p95)", probed.to);
+    match probed.loads.first() {
+        Some(load) => format!("{rises} while {}.", sends(load)),
+        None => format!("{rises}. The traffic that causes it is not in this capture."),
+    }
+}
+
+/// `10.7.0.1 sends 3.30 Mbit/s of UDP`.
+fn sends(load: &DatagramLoad) -> String {
+    let rate = rate(load.bits_per_second);
+    match load.is_arriving {
+        true => format!("{rate} of UDP arrives from {}", host(&load.from)),
+        false => format!("{} sends {rate} of UDP", host(&load.from)),
+    }
+}
+
+/// What calls on this path are like.
+fn call(queue: &CapturedQueue, probed: &ProbedDelay) -> String {
+    let waited = format!(
+        "Packets on this path waited {} (median), {} (p95).",
+        milliseconds(queue.delay.median_s),
+        milliseconds(queue.delay.p95_s)
+    );
+    match Call::new(probed.min_s / 2.0 + queue.delay.p95_s, 0.0).r_factor < BROKEN_CALL_R {
+        true => format!("{waited} Calls break up at this delay."),
+        false => waited,
+    }
+}
+
 fn captured_health(capture: &Capture) -> Verdict {
     let headline = capture.queues.first().map(|queue| {
+        if let Some(probed) = &queue.probed {
+            let (median, p95) = (probed.min_s + queue.delay.median_s, probed.min_s + queue.delay.p95_s);
+            let load = probed.loads.first().map(|load| format!(" while {}", sends(load)));
+            return format!(
+                "No bufferbloat: latency to {} is {} (median), {} (p95){}.",
+                probed.to,
+                milliseconds(median),
+                milliseconds(p95),
+                load.unwrap_or_default()
+            );
+        }
         format!(
             "No bufferbloat: the longest queue delayed packets by {} (median), {} (p95).",
             milliseconds(queue.delay.median_s),

@@ -13,3 +13,4 @@ mod sender;
 mod series;
 mod shards;
 mod trace_bytes;
+mod udp;

@@ -13,6 +13,9 @@ use fathom_stats::Sample;
 /// Numbers of round trips below which a conclusion is only possible, and at most likely.
 const FEW: u64 = 100;
 const PLENTY: u64 = 1_000;
+/// Number of responses from which a delay is certain. Probes show it directly, but one may be late
+/// for another reason.
+const FEW_PROBES: u64 = 20;
 /// Minimum confidence for a fingerprint to be certain, and to be likely.
 const SURE: f64 = 0.9;
 const LIKELY: f64 = 0.6;
@@ -51,7 +54,10 @@ fn of_queue(run: &Run, number: u32, queue: &CapturedQueue) -> Vec<Finding> {
         oscillation(number, queue),
         delayed_flows(number, queue),
     ];
-    let waited = queue.probes.iter().filter(|probes| probes.added_p95_s >= WAITED * queue.delay.p95_s);
+    // Probes that show the queue themselves are late only if there is one.
+    let is_queue = queue.probed.is_none() || is_bloated(queue);
+    let waited =
+        queue.probes.iter().filter(|probes| is_queue && probes.added_p95_s >= WAITED * queue.delay.p95_s);
     parts.into_iter().flatten().chain(waited.take(REPORTED).map(|probes| late(number, probes))).collect()
 }
 
@@ -61,6 +67,13 @@ pub(super) fn is_bloated(queue: &CapturedQueue) -> bool {
 }
 
 fn certainty(queue: &CapturedQueue) -> Certainty {
+    if let Some(probed) = &queue.probed {
+        return match (probed.kind, queue.samples) {
+            (ProbeKind::QuicSpin, _) => Certainty::Possible,
+            (_, ..FEW_PROBES) => Certainty::Likely,
+            _ => Certainty::Certain,
+        };
+    }
     match (queue.place, queue.samples) {
         (QueuePlace::RoundTrip, _) | (_, ..FEW) => Certainty::Possible,
         (_, FEW..PLENTY) => Certainty::Likely,
@@ -162,7 +175,9 @@ fn oscillation(number: u32, queue: &CapturedQueue) -> Option<Finding> {
 
 fn delayed_flows(number: u32, queue: &CapturedQueue) -> Option<Finding> {
     // Packets that only wait for the packet on the link do not wait in its queue.
-    let waited = queue.delayed.iter().filter(|flows| flows.added_p95_s >= WAITED * queue.delay.p95_s);
+    let is_queue = queue.probed.is_none() || is_bloated(queue);
+    let waited =
+        queue.delayed.iter().filter(|flows| is_queue && flows.added_p95_s >= WAITED * queue.delay.p95_s);
     let flows: Vec<_> = waited.cloned().collect();
     (!flows.is_empty()).then(|| {
         Finding::new(Conclusion::DelayedFlows(QueueVictims { queue: number, flows }), None, Certainty::Likely)

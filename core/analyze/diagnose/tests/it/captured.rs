@@ -1,7 +1,7 @@
 //! Findings of captures: those of a bloated upload, and missing data.
 use crate::hops::path;
 use crate::line::MANAGED;
-use crate::upload::{delayed, probes, upload};
+use crate::upload::{SECOND, datagram_load, datagrams, delayed, probes, upload};
 use fathom_diagnose::{Diagnosis, Health, diagnose};
 use fathom_run::{
     Alternative, Capture, Certainty, Conclusion, DelayPercentiles, Finding, FindingKind, InstrumentEffect,
@@ -119,6 +119,40 @@ fn a_short_queue_is_healthy_and_no_queue_is_inconclusive() {
     let none = Capture { queues: Vec::new(), ..upload() };
     let d = of(none);
     assert_eq!((d.health, d.reason), (Health::Inconclusive, Some(Reason::NoQueueSeen { flows: 3 })));
+}
+
+#[test]
+fn probes_of_a_path_that_udp_fills_decide() {
+    let d = of(datagrams(SECOND, vec![datagram_load(false)]));
+    assert_eq!(d.health, Health::Bloated);
+    assert_eq!(kinds(&d), [FindingKind::QueueDelay, FindingKind::DelayedProbes, FindingKind::Instrument]);
+    assert_eq!(d.findings[0].certainty, Certainty::Certain);
+    assert_eq!(d.advice, [Remedy::shape_at_unknown_rate(None)]);
+    let healthy = of(datagrams(DelayPercentiles::default(), vec![datagram_load(false)]));
+    assert_eq!(healthy.health, Health::Healthy);
+    assert!(!kinds(&healthy).contains(&FindingKind::DelayedProbes));
+}
+
+/// A queue that is always full raises the shortest response time too.
+#[test]
+fn udp_throughout_the_capture_may_hide_a_queue() {
+    for (min_s, health) in [(0.012, Health::Healthy), (0.93, Health::Inconclusive)] {
+        let mut capture = datagrams(DelayPercentiles::default(), vec![datagram_load(false)]);
+        let probed = capture.queues[0].probed.as_mut().unwrap();
+        (probed.min_s, probed.is_base_idle) = (min_s, false);
+        let d = of(capture);
+        assert_eq!(d.health, health, "{min_s} s");
+        assert_eq!(matches!(d.reason, Some(Reason::NeverIdle { .. })), health == Health::Inconclusive);
+    }
+}
+
+#[test]
+fn udp_without_probes_gives_no_result() {
+    let capture = Capture { queues: Vec::new(), ..datagrams(SECOND, Vec::new()) };
+    let d = of(capture.clone());
+    assert!(matches!(d.reason, Some(Reason::NoProbes { .. })), "{:?}", d.reason);
+    let empty = Capture { datagrams: Vec::new(), ..capture };
+    assert_eq!(of(empty).reason, Some(Reason::NoTcp));
 }
 
 /// The threshold is for the 90th percentile; the 95th would exceed it earlier.

@@ -1,9 +1,10 @@
 //! Results of a capture of a bloated upload.
 use fathom_run::{
     Capture, CaptureDefect, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes,
-    CapturedQueue, CapturedSide, DelayAtLoss, DelayPercentiles, DelayedFlows, DelayedParty, Estimate,
-    FlowShare, HopDelay, IpMarking, Limits, ManagementEstimate, PartDelay, PartDirection, PathPart,
-    ProbeKind, QueueAlternative, QueueManagement, QueuePlace, Remarking, Retransmissions, RoundTrips, Swing,
+    CapturedQueue, CapturedSide, DatagramFlow, DatagramLoad, DelayAtLoss, DelayPercentiles, DelayedFlows,
+    DelayedParty, Estimate, FlowShare, HopDelay, IpMarking, Limits, ManagementEstimate, PartDelay,
+    PartDirection, PathPart, ProbeKind, ProbedDelay, QueueAlternative, QueueManagement, QueuePlace,
+    Remarking, Retransmissions, RoundTrips, Swing,
 };
 
 fn hop() -> CapturedHop {
@@ -41,6 +42,71 @@ pub(crate) fn probes(kind: ProbeKind, answers: u64, added_p95_s: f64) -> Capture
 fn part(host: &str, direction: PartDirection, p95_s: f64) -> PartDelay {
     PartDelay { part: PathPart { host: host.into(), direction }, p95_s }
 }
+
+/// A capture of UDP that fills a queue, or of one that does not.
+pub(crate) fn datagrams(delay: DelayPercentiles, loads: Vec<DatagramLoad>) -> Capture {
+    let flow = DatagramFlow {
+        from: "10.7.0.1:40000".into(),
+        to: "10.7.0.2:5001".into(),
+        packets: 3536,
+        ip_bytes: 4_950_400,
+        start_s: 4.0,
+        duration_s: 12.0,
+    };
+    let mut capture = upload();
+    let mut queue = capture.queues.remove(0);
+    queue.probes = vec![probes(ProbeKind::Echo, 119, delay.p95_s)];
+    queue = CapturedQueue {
+        place: QueuePlace::RoundTrip,
+        delay,
+        elsewhere: Vec::new(),
+        rate_bits_per_second: None,
+        buffer_bytes: None,
+        was_full: false,
+        lost_packets: 0,
+        episodes: 0,
+        delay_at_loss: None,
+        management: None,
+        swing: None,
+        filled_by: Vec::new(),
+        delayed: Vec::new(),
+        probed: Some(ProbedDelay {
+            kind: ProbeKind::Echo,
+            from: "10.7.0.1".into(),
+            to: "10.7.0.2".into(),
+            min_s: 0.012,
+            unanswered: 3,
+            is_base_idle: true,
+            loads,
+        }),
+        samples: 119,
+        alternatives: Vec::new(),
+        ..queue
+    };
+    Capture {
+        flow_count: 0,
+        flows: Vec::new(),
+        hops: Vec::new(),
+        datagrams: vec![flow],
+        queues: vec![queue],
+        ..capture
+    }
+}
+
+/// The UDP flow of such a capture.
+pub(crate) fn datagram_load(is_arriving: bool) -> DatagramLoad {
+    DatagramLoad {
+        from: "10.7.0.1:40000".into(),
+        to: "10.7.0.2:5001".into(),
+        bits_per_second: 3.3e6,
+        bytes_ratio: 0.97,
+        is_arriving,
+    }
+}
+
+/// Delays of a queue of a second.
+pub(crate) const SECOND: DelayPercentiles =
+    DelayPercentiles { p5_s: 0.05, median_s: 0.836, p90_s: 0.92, p95_s: 0.924, max_s: 0.93 };
 
 /// A flow that waited without filling the queue.
 pub(crate) fn delayed(number: u32, ends: Option<[&str; 2]>, added_p95_s: f64) -> DelayedFlows {
@@ -91,6 +157,7 @@ pub(crate) fn upload() -> Capture {
         filled_by: vec![FlowShare { flow: 2, bytes_ratio: 0.99 }],
         delayed: vec![delayed(1, Some(["10.7.0.1:40001", "10.7.0.2:5202"]), 0.98), delayed(3, None, 0.9)],
         probes: vec![probes(ProbeKind::Echo, 1128, 0.99), probes(ProbeKind::Dns, 39, 0.01)],
+        probed: None,
         samples: 43_141,
         frames: vec![1234, 5678],
         alternatives: vec![QueueAlternative::AcknowledgedElsewhere],
@@ -107,6 +174,7 @@ pub(crate) fn upload() -> Capture {
         flow_count: 3,
         hops: vec![hop()],
         flows: vec![flow],
+        datagrams: Vec::new(),
         answers: vec![CapturedAnswers {
             kind: ProbeKind::Echo,
             asked: 1292,

@@ -1,5 +1,6 @@
 //! Why a run has no verdict.
 use crate::PhaseKind;
+use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 /// A part of the measurement that can be late.
@@ -86,6 +87,25 @@ pub enum Reason {
     },
     /// A capture without TCP.
     NoTcp,
+    /// A capture of UDP without probes that would show its delay.
+    NoProbes {
+        /// Address and port that sent the most UDP.
+        from: String,
+        /// Its receiver.
+        to: String,
+        /// Mean rate of its IP packets.
+        bits_per_second: f64,
+    },
+    /// Latency hardly varied, but UDP was sent during the whole capture, so a queue that was always
+    /// full would not show.
+    NeverIdle {
+        /// Address and port that sent the most UDP.
+        from: String,
+        /// Host that answered the probes.
+        to: String,
+        /// Median response time.
+        rtt_p50_s: f64,
+    },
     /// No TCP flow of a capture shows a queue.
     NoQueueSeen {
         /// Number of TCP flows in the capture.

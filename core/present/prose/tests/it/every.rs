@@ -68,6 +68,10 @@ every! {
         Reason::ProbesLeftOut { .. } => Reason::ProbesLeftOut { left_out_ratio: 0.3 };
         Reason::UnknownLoad { .. } => Reason::UnknownLoad { increase_p50_s: 0.07, increase_p90_s: 0.4 };
         Reason::NoTcp => Reason::NoTcp;
+        Reason::NoProbes { .. } => Reason::NoProbes {
+            from: "10.7.0.1:40000".into(), to: "10.7.0.2:5001".into(), bits_per_second: 3.3e6 };
+        Reason::NeverIdle { .. } => Reason::NeverIdle {
+            from: "10.7.0.1:40000".into(), to: "10.7.0.2".into(), rtt_p50_s: 0.932 };
         Reason::NoQueueSeen { .. } => Reason::NoQueueSeen { flows: 1 }, Reason::NoQueueSeen { flows: 3 };
     }
     parts: InstrumentPart {
@@ -274,6 +278,8 @@ every! {
         DelayedParty::Flow { .. } =>
             DelayedParty::Flow { number: 3, ends: Some(["10.7.0.1:50222", "10.7.0.2:22"].map(String::from)) },
             DelayedParty::Flow { number: 3, ends: None };
+        DelayedParty::Datagrams { .. } =>
+            DelayedParty::Datagrams { from: "10.7.0.1:4000".into(), to: "10.7.0.2:4000".into() };
         DelayedParty::ShortFlows { .. } =>
             DelayedParty::ShortFlows { count: 1 }, DelayedParty::ShortFlows { count: 12 };
     }

@@ -222,6 +222,11 @@ fn captured_headlines(all: &mut Sentences) {
     let (_, short) =
         runs().into_iter().find(|(name, _)| name.starts_with("queue kept short")).expect("a run");
     say(all, &short, &diagnose(&short));
+    for (_, run) in
+        runs().into_iter().filter(|(name, _)| name.contains("UDP") || name.starts_with("probes wait"))
+    {
+        say(all, &run, &diagnose(&run));
+    }
 }
 
 /// Entries of the list that are made of several findings.

@@ -1,7 +1,7 @@
 //! Runs, findings and reasons of every kind.
 use crate::hops::path;
 use crate::line::{BLOATED, Line, MANAGED};
-use crate::upload::{delayed, probes, upload};
+use crate::upload::{SECOND, datagram_load, datagrams, delayed, probes, upload};
 use fathom_run::{
     BaseChange, Capture, Certainty, Conclusion, CpuCause, DayGroup, DelayPercentiles, DelayedFlows,
     DelayedParty, Estimate, Finding, FlowShare, HistorySeries, InstrumentEffect, InstrumentPart,
@@ -103,6 +103,10 @@ pub(crate) fn runs() -> Vec<(&'static str, Run)> {
                     vec![FlowShare { flow: 1, bytes_ratio: 0.4 }, FlowShare { flow: 2, bytes_ratio: 0.3 }];
             }),
         ),
+        ("UDP fills a queue", captured(datagrams(SECOND, vec![datagram_load(false)]))),
+        ("UDP arrives from a queue", captured(datagrams(SECOND, vec![datagram_load(true)]))),
+        ("probes wait, and the load was not captured", captured(datagrams(SECOND, Vec::new()))),
+        ("UDP without a queue", captured(datagrams(DelayPercentiles::default(), vec![datagram_load(false)]))),
         (
             "no queue seen",
             upload_with(|capture| {
