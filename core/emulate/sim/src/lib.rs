@@ -16,6 +16,7 @@ mod net;
 mod outcome;
 mod packet;
 mod probe;
+mod queue_log;
 mod record;
 mod results;
 mod session;
@@ -28,6 +29,7 @@ mod world;
 
 pub use cost::packets;
 pub use outcome::{Counted, FlowOutcome, Options, Outcome, Probing, QueueOutcome};
+pub use queue_log::{QueueLog, Wait};
 pub use session::{Answer, Session};
 pub use shaper::{ShaperConfig, ShaperStats};
 pub use test::{TestOptions, test};

@@ -1,6 +1,7 @@
 //! Input and output of a simulation.
 use alloc::string::String;
 use alloc::vec::Vec;
+use crate::queue_log::QueueLog;
 use fathom_qdisc::Stats;
 use fathom_run::Run;
 use fathom_units::{Direction, Duration, Time};
@@ -17,6 +18,8 @@ pub struct Options {
     pub flow_series: u32,
     /// What measures round trips.
     pub probing: Probing,
+    /// Record [`Outcome::queue_log`]: what the truth of a measurement is computed from.
+    pub log_queues: bool,
 }
 
 /// Which probes are sent, and when.
@@ -36,7 +39,7 @@ pub enum Probing {
 impl Options {
     /// The default options with `seed`.
     pub const fn new(seed: u64) -> Self {
-        Options { seed, flow_series: FLOW_SERIES, probing: Probing::Test }
+        Options { seed, flow_series: FLOW_SERIES, probing: Probing::Test, log_queues: false }
     }
 }
 
@@ -55,6 +58,8 @@ pub struct Outcome {
     pub packets: u64,
     /// Counters of packets and events.
     pub counted: Counted,
+    /// Times that packets waited; `None` unless [`Options::log_queues`] is set.
+    pub queue_log: Option<QueueLog>,
 }
 
 /// Counters of one queue.

@@ -37,7 +37,8 @@ impl Sim {
             run.partial = Some(Interruption::Stopped);
             run.phases.iter_mut().next_back().into_iter().for_each(|last| last.end = PhaseEnd::Aborted);
         }
-        Outcome { run, queues, flows, digest: digest.0, packets, counted }
+        let queue_log = self.world.net.watch.log.take();
+        Outcome { run, queues, flows, digest: digest.0, packets, counted, queue_log }
     }
 
     fn flows(&self) -> Vec<FlowOutcome> {

@@ -2,6 +2,7 @@
 use crate::agenda::Wake;
 use crate::expand::{Planned, expand};
 use crate::net::Net;
+use crate::queue_log::QueueLog;
 use crate::record::Record;
 use crate::unit::{Me, Unit};
 use crate::watch::Watch;
@@ -67,6 +68,7 @@ impl Sim {
     pub(crate) fn new(plan: &Plan, options: &Options) -> Self {
         let seed = options.seed.wrapping_add(plan.run.seed);
         let mut net = Net::new(plan.to_line(seed), Watch::new(plan.line.hops.len()));
+        net.watch.log = options.log_queues.then(|| QueueLog::new(plan.line.hops.len()));
         let expanded = expand(plan, &mut net, seed);
         let loads = loads(&expanded.workloads);
         let interval = plan.run.sample_every;
