@@ -1,105 +1,134 @@
-//! Random paths. All quantities are drawn log-uniformly unless the code says otherwise.
-use fathom_units::{Direction, Rng};
-use std::fmt::Write as _;
+//! Random paths. Every range and weight is a named constant of this module; `docs/score.md`
+//! explains them.
+mod link;
+mod queue;
+mod range;
+mod traffic;
 
-/// Range of link rates, bit/s.
-const RATE: [f64; 2] = [100e3, 2.5e9];
-/// Range of base round-trip times, s.
-const BASE_RTT: [f64; 2] = [0.001, 0.7];
-/// Range of buffers, s at the rate of the link.
-const BUFFER: [f64; 2] = [0.002, 100.0];
-/// Most packets that a path may simulate in its load phase; faster paths are loaded for a shorter
-/// time.
-const MAX_PACKETS: f64 = 600e3;
+use fathom_units::{Direction, PerDirection, Rng};
+use range::{
+    ASYMMETRY, BASE_RTT, LOAD_S, LOSS, MAX_PACKETS, OTHER_BUFFER, OTHER_LINK, RATE, REORDER, REORDER_DELAY,
+    log_uniform, weighted,
+};
+
 /// Bytes of a full packet on the link: 1500 of IP and 14 of Ethernet, as the simulator counts.
 pub(crate) const FULL_PACKET: f64 = 1514.0;
-/// Share of the links' bits that IP packets of full size have.
-pub(crate) const IP_SHARE: f64 = 1500.0 / 1514.0;
+/// Name of the workload of other devices.
+pub(crate) const CROSS_TRAFFIC: &str = "others";
 
-/// How the queue of the loaded direction is managed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Management {
-    TailDrop,
-    HeadDrop,
-    Aqm,
-}
+/// Share of paths that are drawn to be healthy.
+const HEALTHY: f64 = 1.0 / 3.0;
+/// Share of lines with the same rate in both directions.
+const SYMMETRIC: f64 = 0.3;
+/// Share of asymmetric lines that are slower towards the user.
+const SLOW_DOWN: f64 = 0.1;
+/// Shares of lines with random loss, and with reordering.
+const LOSSY: f64 = 0.3;
+const REORDERING: f64 = 0.1;
+/// Number of links in series.
+const LINKS: [(u64, usize); 3] = [(45, 1), (35, 2), (20, 3)];
+/// Queue of a link that is not slow: 20 ms.
+const FAST_QUEUE_S: f64 = 0.02;
 
-/// A path and its truth.
+/// A path as a scenario file, with the traces that it names.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
-    /// As a scenario file.
+    pub(crate) name: String,
     pub(crate) text: String,
-    /// The loaded direction.
-    pub(crate) direction: Direction,
-    /// Rate of its bottleneck, bits of IP packets per second.
-    pub(crate) rate: f64,
-    /// Bytes of IP packets in a full buffer.
-    pub(crate) buffer: f64,
-    pub(crate) management: Management,
-    /// Loss outside queues in the loaded direction.
-    pub(crate) loss: f64,
-    pub(crate) load_s: f64,
-}
-
-fn log_uniform(rng: &mut Rng, [low, high]: [f64; 2]) -> f64 {
-    low * (high / low).powf(rng.next_f64())
-}
-
-fn one_of<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
-    choices[rng.below(choices.len() as u64) as usize]
+    pub(crate) files: Vec<(String, String)>,
 }
 
 /// Path number `index` of `seed`.
 pub(crate) fn path(seed: u64, index: u64) -> Path {
     let mut rng = Rng::stream(seed, &format!("path {index}"));
     let rng = &mut rng;
-    let direction = one_of(rng, &Direction::BOTH);
-    let rate = log_uniform(rng, RATE).round();
-    let other_rate = (rate * log_uniform(rng, [1.0, 20.0])).min(RATE[1]).round();
-    let base_s = log_uniform(rng, BASE_RTT);
-    let buffer_s = log_uniform(rng, BUFFER);
-    let (queue, management, buffer_bytes) = queue(rng, rate, buffer_s);
-    let loss = if rng.chance(0.3) { log_uniform(rng, [1e-4, 0.03]) } else { 0.0 };
-    let flows = log_uniform(rng, [1.0, 200.0]).round().min((rate / 20e3).max(1.0)) as u32;
-    let control = one_of(rng, &["cubic", "cubic", "cubic", "reno", "bbr"]);
-    // A test ends its phases after 30 s at the latest.
-    let load_s = (MAX_PACKETS * FULL_PACKET * 8.0 / rate).clamp(2.0, 30.0);
-    let delay = base_s / 2.0 * 1e6;
-    let loaded = format!(
-        "rate = \"{rate}bit\", delay = \"{delay:.0}us\", queue = \"{queue}\", loss = \"{:.4}%\"",
-        loss * 100.0
-    );
-    let other = format!("rate = \"{other_rate}bit\", delay = \"{delay:.0}us\"");
-    let (up, down) = match direction {
-        Direction::Up => (loaded, other),
-        Direction::Down => (other, loaded),
+    let is_healthy = rng.chance(HEALTHY);
+    let loaded = traffic::loaded(rng);
+    let main = loaded[rng.below(loaded.len() as u64) as usize];
+    let rates = rates(rng, main);
+    let variation = if is_healthy { link::Variation::Fixed } else { link::variation(rng, rates[main]) };
+    let queue = queue::queue(rng, rates[main], is_healthy);
+    // A shaper varies by itself.
+    let variation = if queue.is_shaper { link::Variation::Fixed } else { variation };
+    let fastest = loaded.iter().map(|d| rates[*d]).fold(0.0, f64::max);
+    let seconds = |peak_ratio: f64| {
+        (MAX_PACKETS * FULL_PACKET * 8.0 / (fastest * peak_ratio)).clamp(LOAD_S[0], LOAD_S[1])
     };
-    let side = direction.name();
-    let mut text = String::new();
-    let _ = write!(
-        text,
-        "name = \"p{seed}-{index}\"\nabout = \"A random path.\"\nsource = \"bench/score\"\n\n[[hop]]\nname = \"link\"\n\
-         up = {{ {up} }}\ndown = {{ {down} }}\n\n[load]\n{side}_flows = {flows}\ncongestion_control = \"{control}\"\n\
-         duration = \"{load_s:.3}s\"\n\n[run]\nidle = \"3s\"\n",
-    );
-    Path { text, direction, rate: rate * IP_SHARE, buffer: buffer_bytes * IP_SHARE, management, loss, load_s }
+    let link = link::link(rng, variation, &rates, seconds(1.0));
+    let load_s = seconds(link.peak_ratio);
+    let links = weighted(rng, &LINKS);
+    let main_at = rng.below(links as u64) as usize;
+    let half_s = log_uniform(rng, BASE_RTT) / 2.0 / links as f64;
+    let mut text =
+        format!("name = \"p{seed}-{index}\"\nabout = \"A random path\"\nsource = \"bench/score\"\n\n");
+    for at in 0..links {
+        let sides = if at == main_at {
+            main_sides(rng, main, &rates, &queue, &link)
+        } else {
+            other_sides(rng, &rates, is_healthy)
+        };
+        let side = |d: Direction| format!("{d} = {{ delay = \"{:.0}us\", {} }}\n", half_s * 1e6, sides[d]);
+        text += &format!("[[hop]]\nname = \"hop{at}\"\n{}{}\n", side(Direction::Up), side(Direction::Down));
+    }
+    text += &traffic::traffic(rng, loaded, &rates, load_s);
+    text += "\n[run]\nidle = \"3s\"\n";
+    Path { name: format!("{seed}:{index}"), text, files: link.files }
 }
 
-/// The text of a queue, its kind, and its limit in bytes on the link.
-fn queue(rng: &mut Rng, rate: f64, buffer_s: f64) -> (String, Management, f64) {
-    let bytes = (rate / 8.0 * buffer_s).max(2.0 * FULL_PACKET);
-    let packets = (bytes / FULL_PACKET).round().max(2.0);
-    let target_ms = (1.5 * FULL_PACKET * 8.0 / rate * 1e3).max(5.0);
-    let aqm_packets = packets.max(10_000.0);
-    match rng.below(10) {
-        0..=2 => (format!("fifo limit {bytes:.0}b"), Management::TailDrop, bytes),
-        3..=4 => (format!("fifo limit {packets}p"), Management::TailDrop, packets * FULL_PACKET),
-        5 => (format!("fifo limit {bytes:.0}b drop head"), Management::HeadDrop, bytes),
-        6 => (format!("codel limit {aqm_packets}p target {target_ms:.1}ms"), Management::Aqm, bytes),
-        7 => (format!("fq_codel limit {aqm_packets}p target {target_ms:.1}ms"), Management::Aqm, bytes),
-        8 => {
-            (format!("pie limit {aqm_packets}p target {:.1}ms", target_ms.max(15.0)), Management::Aqm, bytes)
-        }
-        _ => ("cake unlimited".to_owned(), Management::Aqm, bytes),
+/// Rates of the main link, the drawn one in direction `main`.
+fn rates(rng: &mut Rng, main: Direction) -> PerDirection<f64> {
+    let rate = log_uniform(rng, RATE);
+    let mut ratio = if rng.chance(SYMMETRIC) { 1.0 } else { log_uniform(rng, ASYMMETRY) };
+    if rng.chance(SLOW_DOWN) {
+        ratio = 1.0 / ratio;
     }
+    // `ratio` is down to up.
+    let other = match main {
+        Direction::Up => rate * ratio,
+        Direction::Down => rate / ratio,
+    };
+    let other = other.clamp(RATE[0], RATE[1]);
+    PerDirection::from_fn(|d| if d == main { rate.round() } else { other.round() })
+}
+
+fn main_sides(
+    rng: &mut Rng,
+    main: Direction,
+    rates: &PerDirection<f64>,
+    queue: &queue::Queue,
+    link: &link::Link,
+) -> PerDirection<String> {
+    let mut impairment = String::new();
+    if rng.chance(LOSSY) {
+        impairment += &format!(", loss = \"{:.4}%\"", log_uniform(rng, LOSS) * 100.0);
+    }
+    if rng.chance(REORDERING) {
+        let (share, delay) = (log_uniform(rng, REORDER) * 100.0, log_uniform(rng, REORDER_DELAY) * 1e3);
+        impairment += &format!(", reorder = \"{share:.3}%\", reorder_delay = \"{delay:.2}ms\"");
+    }
+    PerDirection::from_fn(|d| {
+        if d != main {
+            return format!("{}, queue = \"{}\"", link.keys[d], fast_queue(rates[d]));
+        }
+        let keys = match queue.is_shaper {
+            true => format!("rate = \"{:.0}bit\"", rates[d] * queue::SHAPED_LINK),
+            false => link.keys[d].clone(),
+        };
+        format!("{keys}, queue = \"{}\"{impairment}", queue.text)
+    })
+}
+
+fn other_sides(rng: &mut Rng, rates: &PerDirection<f64>, is_healthy: bool) -> PerDirection<String> {
+    let ratio = log_uniform(rng, OTHER_LINK);
+    let seconds = if is_healthy { FAST_QUEUE_S } else { log_uniform(rng, OTHER_BUFFER) };
+    PerDirection::from_fn(|d| {
+        let rate = ratio * rates[d];
+        let bytes = (rate / 8.0 * seconds).max(20.0 * FULL_PACKET);
+        format!("rate = \"{rate:.0}bit\", queue = \"fifo limit {bytes:.0}b\"")
+    })
+}
+
+/// A byte limit of 20 ms, with room for acknowledgments in series.
+fn fast_queue(rate: f64) -> String {
+    format!("fifo limit {:.0}b", (rate / 8.0 * FAST_QUEUE_S).max(20.0 * FULL_PACKET))
 }

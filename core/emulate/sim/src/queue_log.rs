@@ -26,7 +26,7 @@ pub struct QueueLog {
     /// Packets by queue, in the order in which they left: those of hop 0 up, hop 0 down, hop 1 up,
     /// and so on.
     pub waits: Vec<Vec<Wait>>,
-    /// When the probes that were dropped or lost on the way were sent.
+    /// When the UDP probes that were dropped or lost on the way were sent.
     pub lost_probes: Vec<Time>,
 }
 

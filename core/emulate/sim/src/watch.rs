@@ -45,7 +45,7 @@ impl Watch {
                 log.left(position, Wait { arrived, sojourn: *sojourn, ip_bytes, is_udp_probe });
             }
             Event::Dropped { packet, .. } | Event::Lost { packet } => {
-                if let Body::Probe { sent_at, .. } = packet.body() {
+                if let Body::Probe { is_icmp: false, sent_at, .. } = packet.body() {
                     log.lost_probes.push(sent_at);
                 }
             }

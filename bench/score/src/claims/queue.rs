@@ -1,0 +1,110 @@
+//! The queue: the rate that drains it, its size, its limit, its management, which of several it is,
+//! and who filled it.
+use super::{Case, Claim, ClaimKind, Made, Tolerance, quantity};
+use crate::truth::{Management, PhaseTruth, Queue};
+use fathom_run::{Conclusion, Finding, ManagementRule};
+use fathom_units::Direction;
+
+const CAPACITY: Tolerance = Tolerance { ratio: 0.03, least: 0.0 };
+/// 3 %, or two packets.
+const BUFFER: Tolerance = Tolerance { ratio: 0.03, least: 3028.0 };
+/// A shorter queue shows nothing about its management, in seconds.
+const MIN_QUEUE_S: f64 = 0.005;
+/// A queue of at least this share of the longest one of its direction counts as a second queue.
+const SECOND_QUEUE: f64 = 0.1;
+
+pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for phase in &case.truth.loaded {
+        let Some(measured) = case.measured.run.phases.iter().find(|p| p.kind == phase.kind) else { continue };
+        let load = measured.load.as_ref();
+        let flows =
+            |d| load.map_or(0, |load| if d == Direction::Up { load.flows_up } else { load.flows_down });
+        for direction in Direction::BOTH.into_iter().filter(|d| flows(*d) > 0) {
+            let Some(queue) = case.truth.bottleneck(direction, phase) else { continue };
+            claims.extend(of_queue(case, phase, queue));
+        }
+    }
+    claims
+}
+
+fn of_queue(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue) -> Vec<Claim> {
+    let longest_s = queue.longest_s(phase.from_s, phase.to_s);
+    let dropped = queue.dropped(phase.from_s, phase.to_s);
+    let is_bloated = case.truth.is_phase_bloated(phase, 1.0);
+    let is_plain = matches!(queue.management, Management::TailDrop | Management::HeadDrop);
+    let is_buffer_known = is_bloated && is_plain && dropped > 0.0 && queue.is_steady;
+    let mut claims = size_and_rate(case, queue, longest_s, is_buffer_known, is_bloated);
+    claims.push(Claim::new(ClaimKind::LimitKind, is_buffer_known, None));
+    claims.push(management(case, queue, longest_s, dropped));
+    let others = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
+    let long = others.filter(|q| q.longest_s(phase.from_s, phase.to_s) >= SECOND_QUEUE * longest_s);
+    claims.push(Claim::new(ClaimKind::WhichQueue, is_bloated && long.count() > 1, None));
+    let is_policer = queue.management == Management::Policer && dropped > 0.0;
+    claims.push(Claim::new(ClaimKind::Policer, is_policer, None));
+    let has_others = !case.measured.plan.workloads.is_empty();
+    claims.push(Claim::new(ClaimKind::Filler, is_bloated && has_others, None));
+    claims
+}
+
+fn size_and_rate(
+    case: &Case<'_>,
+    queue: &Queue,
+    longest_s: f64,
+    is_buffer_known: bool,
+    is_bloated: bool,
+) -> Vec<Claim> {
+    let found = case
+        .findings(|conclusion| match conclusion {
+            Conclusion::BufferSize(size) => Some(size),
+            _ => None,
+        })
+        .find(|(finding, _)| finding.direction == Some(queue.direction));
+    let truth = queue.ip_rate.filter(|_| queue.is_steady);
+    let capacity = found.zip(truth).map(|((finding, size), rate)| {
+        quantity((size.rate_bits_per_second, false), rate, CAPACITY, finding.certainty, "bit/s")
+    });
+    let is_managed = matches!(queue.management, Management::Aqm | Management::FairAqm | Management::Policer);
+    let buffer = found.zip(truth).map(|((finding, size), rate)| {
+        let claimed = (size.ip_bytes, size.is_lower_bound);
+        let made = quantity(claimed, longest_s * rate / 8.0, BUFFER, finding.certainty, "B");
+        // A managed queue has no full buffer.
+        Made { is_right: made.is_right && (size.is_lower_bound || !is_managed), ..made }
+    });
+    vec![
+        Claim::new(ClaimKind::Capacity, is_bloated && truth.is_some(), capacity),
+        Claim::new(ClaimKind::BufferSize, is_buffer_known, buffer),
+    ]
+}
+
+fn management(case: &Case<'_>, queue: &Queue, longest_s: f64, dropped: f64) -> Claim {
+    let found = case
+        .findings(|conclusion| match conclusion {
+            Conclusion::QueueManagement(management) => Some(management),
+            _ => None,
+        })
+        .find(|(finding, _)| finding.direction == Some(queue.direction));
+    let made = found.and_then(|(finding, claimed)| {
+        let is_right = is_right(claimed.rule, queue.management, dropped)?;
+        Some(Made::new(is_right, Some(finding.certainty), detail(finding, claimed.rule, queue, dropped)))
+    });
+    Claim::new(ClaimKind::Management, dropped > 0.0 && longest_s >= MIN_QUEUE_S, made)
+}
+
+/// `None` where the rule says nothing about the queue.
+fn is_right(rule: ManagementRule, truth: Management, dropped: f64) -> Option<bool> {
+    let is_full = matches!(truth, Management::TailDrop | Management::HeadDrop);
+    match rule {
+        ManagementRule::TailDrop => Some(is_full),
+        ManagementRule::Red => Some(truth == Management::Aqm),
+        ManagementRule::Codel => Some(matches!(truth, Management::Aqm | Management::FairAqm)),
+        ManagementRule::FairQueueing => Some(truth == Management::FairAqm),
+        ManagementRule::KeptShort => Some(!is_full),
+        ManagementRule::NeverDropped => Some(dropped == 0.0),
+        ManagementRule::NoneSeen => None,
+    }
+}
+
+fn detail(finding: &Finding, rule: ManagementRule, queue: &Queue, dropped: f64) -> String {
+    format!("{rule:?} ({:?}) for {:?}, {dropped} dropped", finding.certainty, queue.management)
+}

@@ -1,0 +1,1 @@
+//! A fixed sample of small paths, judged in the ordinary tests.

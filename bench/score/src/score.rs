@@ -1,0 +1,59 @@
+//! Judges paths, on all CPUs.
+use crate::claims::{Case, claims};
+use crate::draw::{self, Path};
+use crate::explain::Explained;
+use crate::measure::{measure, parse};
+use crate::tally::Scored;
+use crate::truth::Truth;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Judges `paths` paths of each seed, in order.
+pub(crate) fn score(seeds: &[u64], paths: u64) -> Result<Vec<Scored>, String> {
+    let all: Vec<(u64, u64)> = seeds.iter().flat_map(|seed| (0..paths).map(|index| (*seed, index))).collect();
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        while let Some((seed, index)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push(((*seed, *index), judge(&draw::path(*seed, *index))));
+        }
+        done
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut scored = Vec::new();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        for worker in workers {
+            match worker.join() {
+                Ok(done) => scored.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    let place = |of: &(u64, u64)| all.iter().position(|one| one == of);
+    scored.sort_by_key(|(of, _)| place(of));
+    scored.into_iter().map(|(_, judged)| judged).collect()
+}
+
+/// Measures, diagnoses and judges a path.
+pub(crate) fn judge(path: &Path) -> Result<Scored, String> {
+    with_explained(path, |explained| Scored {
+        path: path.name.clone(),
+        claims: explained.claims.to_vec(),
+        is_bloated: explained.truth.is_bloated(),
+        is_borderline: explained.truth.is_borderline(),
+        health: explained.diagnosis.health,
+    })
+}
+
+/// The same, with all that is known about the path.
+pub(crate) fn with_explained<T>(path: &Path, then: impl FnOnce(&Explained<'_>) -> T) -> Result<T, String> {
+    let plan = parse(path).map_err(|why| why.to_string())?;
+    if plan.load.is_none() {
+        return Err(format!("{}: there is no [load], so there is nothing to judge", path.name));
+    }
+    let measured = measure(plan);
+    let truth = Truth::of(&measured);
+    let diagnosis = fathom_diagnose::diagnose(&measured.run);
+    let claims = claims(&Case { path, measured: &measured, truth: &truth, diagnosis: &diagnosis });
+    Ok(then(&Explained { path, measured: &measured, truth: &truth, diagnosis: &diagnosis, claims: &claims }))
+}

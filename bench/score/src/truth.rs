@@ -1,0 +1,158 @@
+//! What really happened on a path: delays of packets that were never sent, from the log of the
+//! queues.
+//!
+//! A virtual probe starts every millisecond. It waits in each queue as long as a packet would have
+//! waited that arrived at the same time, so its delay is what the household feels, and it loads
+//! nothing. In a queue per flow it waits as long as the probes did, because they too have a queue
+//! of their own.
+mod queue;
+
+use crate::measure::Measured;
+use fathom_run::{Phase, PhaseKind, threshold};
+use fathom_units::{Direction, PerDirection};
+pub(crate) use queue::{Management, Queue};
+
+/// Interval of virtual probes, s.
+const EVERY_S: f64 = 0.001;
+/// IP length of a probe, plus its Ethernet header: 64 bytes in UDP.
+const PROBE_BYTES: f64 = 92.0 + 14.0;
+/// A line within this ratio of a threshold is neither bloated nor healthy: no measurement could
+/// tell.
+const BORDERLINE: f64 = 0.1;
+
+/// Queueing delays of a phase, sorted, in seconds.
+pub(crate) struct Delays(Vec<f64>);
+
+impl Delays {
+    fn new(mut delays: Vec<f64>) -> Self {
+        delays.sort_by(f64::total_cmp);
+        Delays(delays)
+    }
+    /// 0 without any.
+    pub(crate) fn at(&self, percentile: f64) -> f64 {
+        fathom_stats::percentile_of_sorted(&self.0, percentile).unwrap_or(0.0)
+    }
+}
+
+/// The truth of one phase.
+pub(crate) struct PhaseTruth {
+    pub(crate) kind: PhaseKind,
+    pub(crate) from_s: f64,
+    pub(crate) to_s: f64,
+    /// Round trips.
+    pub(crate) round_trip: Delays,
+    /// One way.
+    pub(crate) one_way: PerDirection<Delays>,
+}
+
+pub(crate) struct Truth {
+    pub(crate) queues: Vec<Queue>,
+    pub(crate) idle_p50_s: f64,
+    /// Phases with load.
+    pub(crate) loaded: Vec<PhaseTruth>,
+    /// When the probes that were dropped or lost were sent, s.
+    pub(crate) lost_probes: Vec<f64>,
+    /// Virtual probes of the whole run: when they were sent, and their queueing delay.
+    pub(crate) timeline: Vec<(f64, f64)>,
+}
+
+impl Truth {
+    pub(crate) fn of(measured: &Measured) -> Self {
+        let Measured { plan, run, log, .. } = measured;
+        let mut queues = Vec::new();
+        for (number, hop) in plan.line.hops.iter().enumerate() {
+            for direction in Direction::BOTH {
+                let params = if direction == Direction::Up { &hop.up } else { &hop.down };
+                let waits = log.waits.get(2 * number + direction.index()).map_or(&[][..], Vec::as_slice);
+                queues.push(Queue::new(&hop.name, direction, params, waits, run));
+            }
+        }
+        let walk = Walk::new(measured, &queues);
+        let idle = run.phases.iter().find(|phase| phase.load.is_none());
+        let idle_p50_s = idle.map_or(0.0, |phase| phase_truth(&walk, phase).round_trip.at(0.5));
+        let loaded: Vec<PhaseTruth> =
+            run.phases.iter().filter(|p| p.load.is_some()).map(|p| phase_truth(&walk, p)).collect();
+        let end_s = run.phases.last().map_or(0.0, |phase| phase.end_ns as f64 / 1e9);
+        let timeline = times(0.0, end_s, EVERY_S * 10.0).map(|at| (at, walk.delays(at).sum())).collect();
+        let lost_probes = log.lost_probes.iter().map(|at| at.as_secs_f64()).collect();
+        Truth { queues, idle_p50_s, loaded, lost_probes, timeline }
+    }
+    /// Percentile of the round trips of a phase, above the median without load.
+    pub(crate) fn increase_s(&self, phase: &PhaseTruth, percentile: f64) -> f64 {
+        phase.round_trip.at(percentile) - self.idle_p50_s
+    }
+    pub(crate) fn is_bloated(&self) -> bool {
+        self.loaded.iter().any(|phase| self.is_phase_bloated(phase, 1.0))
+    }
+    pub(crate) fn is_phase_bloated(&self, phase: &PhaseTruth, ratio: f64) -> bool {
+        threshold::is_bloated(ratio * self.increase_s(phase, 0.5), ratio * self.increase_s(phase, 0.9))
+    }
+    /// A delay that differs by [`BORDERLINE`] would change whether the line is bloated.
+    pub(crate) fn is_borderline(&self) -> bool {
+        let with = |ratio| self.loaded.iter().any(|phase| self.is_phase_bloated(phase, ratio));
+        with(1.0 + BORDERLINE) != with(1.0 - BORDERLINE)
+    }
+    /// The queue of a direction in which packets waited longest in a phase.
+    pub(crate) fn bottleneck(&self, direction: Direction, phase: &PhaseTruth) -> Option<&Queue> {
+        let longest = |queue: &&Queue| queue.longest_s(phase.from_s, phase.to_s);
+        let of_direction = self.queues.iter().filter(|queue| queue.direction == direction);
+        of_direction.max_by(|a, b| longest(a).total_cmp(&longest(b)))
+    }
+}
+
+/// Queueing delay of a virtual probe by direction.
+#[derive(Clone, Copy, Default)]
+struct OneWay(PerDirection<f64>);
+
+impl OneWay {
+    fn sum(self) -> f64 {
+        self.0.up + self.0.down
+    }
+}
+
+/// Where virtual probes go: queues in order, with the time to the next one.
+struct Walk<'a> {
+    stages: Vec<(&'a Queue, f64)>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(measured: &Measured, queues: &'a [Queue]) -> Self {
+        let hops = &measured.plan.line.hops;
+        let mut stages: Vec<(&Queue, f64)> = Vec::new();
+        let order = (0..hops.len()).map(|hop| (hop, Direction::Up));
+        for (hop, direction) in order.chain((0..hops.len()).rev().map(|hop| (hop, Direction::Down))) {
+            let side = if direction == Direction::Up { &hops[hop].up } else { &hops[hop].down };
+            let queue = &queues[2 * hop + direction.index()];
+            let rate = side.nominal_rate().map_or(f64::INFINITY, |rate| rate.as_bits_per_second() as f64);
+            stages.push((queue, PROBE_BYTES * 8.0 / rate + side.delay.as_secs_f64()));
+        }
+        Walk { stages }
+    }
+    /// Delays of a probe that is sent at `at_s`.
+    fn delays(&self, at_s: f64) -> OneWay {
+        let (mut delays, mut now) = (OneWay::default(), at_s);
+        for (queue, further_s) in &self.stages {
+            let wait = queue.wait_at(now);
+            delays.0[queue.direction] += wait;
+            now += wait + further_s;
+        }
+        delays
+    }
+}
+
+fn times(from_s: f64, to_s: f64, every_s: f64) -> impl Iterator<Item = f64> {
+    let count = ((to_s - from_s) / every_s).max(0.0) as u32;
+    (0..count).map(move |n| from_s + f64::from(n) * every_s)
+}
+
+fn phase_truth(walk: &Walk<'_>, phase: &Phase) -> PhaseTruth {
+    let (from_s, to_s) = (phase.start_ns as f64 / 1e9, phase.end_ns as f64 / 1e9);
+    let all: Vec<OneWay> = times(from_s, to_s, EVERY_S).map(|at| walk.delays(at)).collect();
+    PhaseTruth {
+        kind: phase.kind,
+        from_s,
+        to_s,
+        round_trip: Delays::new(all.iter().map(|delays| delays.sum()).collect()),
+        one_way: PerDirection::from_fn(|d| Delays::new(all.iter().map(|delays| delays.0[d]).collect())),
+    }
+}

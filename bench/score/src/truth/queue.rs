@@ -1,0 +1,179 @@
+//! How long a packet would have waited in one queue at any time.
+use fathom_link::{BottleneckParams, TransmitterParams};
+use fathom_qdisc::{Spec, TbfQueue};
+use fathom_run::{Metric, Run, Value};
+use fathom_sim::Wait;
+use fathom_units::Direction;
+
+/// How a queue decides what to drop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Management {
+    /// Drops when the buffer is full.
+    TailDrop,
+    /// The same, but the oldest packets.
+    HeadDrop,
+    /// Drops before the buffer is full.
+    Aqm,
+    /// An AQM with a queue per flow.
+    FairAqm,
+    /// Drops without queueing.
+    Policer,
+}
+
+/// A policer holds at most this many bytes.
+const POLICER_BYTES: u64 = 2 * 1514;
+
+/// One queue of a line.
+pub(crate) struct Queue {
+    pub(crate) hop: String,
+    pub(crate) direction: Direction,
+    pub(crate) management: Management,
+    /// Bits of IP packets of full size per second; `None` if the queue is never the slowest part.
+    pub(crate) ip_rate: Option<f64>,
+    /// The rate is constant, so capacity is known.
+    pub(crate) is_steady: bool,
+    points: Vec<Point>,
+    /// Cumulative drops.
+    drops: Vec<(f64, f64)>,
+}
+
+/// State of the queue from a packet's arrival on.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    at_s: f64,
+    wait_s: f64,
+    /// Transmission of the packet itself.
+    service_s: f64,
+}
+
+/// Share of the links' bits that IP packets of full size have.
+const IP_SHARE: f64 = 1500.0 / 1514.0;
+
+impl Queue {
+    pub(crate) fn new(
+        hop: &str,
+        direction: Direction,
+        params: &BottleneckParams,
+        waits: &[Wait],
+        run: &Run,
+    ) -> Self {
+        let (management, shaper) = management(&params.queue);
+        let link = params.nominal_rate().map(|rate| rate.as_bits_per_second() as f64);
+        let rate = [link, shaper].into_iter().flatten().reduce(f64::min);
+        let is_shared = !matches!(management, Management::FairAqm);
+        let overhead = params.overhead.get() as f64;
+        let mut points: Vec<Point> = waits
+            .iter()
+            .filter(|wait| is_shared || wait.is_udp_probe)
+            .map(|wait| Point {
+                at_s: wait.arrived.as_secs_f64(),
+                wait_s: wait.sojourn.as_secs_f64(),
+                service_s: rate
+                    .filter(|_| is_shared)
+                    .map_or(0.0, |rate| (f64::from(wait.ip_bytes) + overhead) * 8.0 / rate),
+            })
+            .collect();
+        points.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        if let Some(rate) = rate.filter(|_| is_shared) {
+            points.extend(unfinished(run, hop, direction, rate, points.last().map_or(0.0, |p| p.at_s)));
+        }
+        Queue {
+            hop: hop.to_owned(),
+            direction,
+            management,
+            ip_rate: rate.map(|rate| rate * IP_SHARE),
+            is_steady: matches!(params.transmitter, TransmitterParams::Fixed(_)),
+            points,
+            drops: samples(run, Metric::QueueDrops, hop, direction),
+        }
+    }
+    /// The wait of a small packet that arrives at `at_s`.
+    ///
+    /// In a queue per flow it is that of the nearest probe. Otherwise the queue drains until the
+    /// next packet arrives.
+    pub(crate) fn wait_at(&self, at_s: f64) -> f64 {
+        let after = self.points.partition_point(|point| point.at_s <= at_s);
+        let Some(point) = after.checked_sub(1).and_then(|i| self.points.get(i)) else { return 0.0 };
+        if self.management == Management::FairAqm {
+            let next = self.points.get(after).filter(|next| next.at_s - at_s < at_s - point.at_s);
+            return next.unwrap_or(point).wait_s;
+        }
+        (point.wait_s + point.service_s - (at_s - point.at_s)).max(0.0)
+    }
+    /// The longest wait of a packet that arrived within a time span.
+    pub(crate) fn longest_s(&self, from_s: f64, to_s: f64) -> f64 {
+        let within = self.points.iter().filter(|point| (from_s..to_s).contains(&point.at_s));
+        within.map(|point| point.wait_s).fold(0.0, f64::max)
+    }
+    /// Packets dropped within a time span.
+    pub(crate) fn dropped(&self, from_s: f64, to_s: f64) -> f64 {
+        let until = |at_s: f64| {
+            let count = self.drops.partition_point(|(at, _)| *at <= at_s);
+            count.checked_sub(1).map_or(0.0, |i| self.drops[i].1)
+        };
+        until(to_s) - until(from_s)
+    }
+    /// The longest time within a span in which a packet waited and none left, and when it began.
+    pub(crate) fn longest_gap(&self, from_s: f64, to_s: f64) -> Option<(f64, f64)> {
+        let mut left: Vec<(f64, f64)> = self.points.iter().map(|p| (p.at_s + p.wait_s, p.at_s)).collect();
+        left.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let gaps = left.windows(2).filter_map(|pair| {
+            let [(before, _), (after, arrived)] = *pair else { return None };
+            let start = before.max(arrived);
+            (start >= from_s && start < to_s).then_some((after - start, start))
+        });
+        gaps.max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+}
+
+/// The management of a queue, and the rate of its shaper in bit/s.
+fn management(spec: &Spec) -> (Management, Option<f64>) {
+    let bits = |rate: &fathom_units::Rate| rate.as_bits_per_second() as f64;
+    match spec {
+        Spec::Fifo(params) => match (params.limit, params.drop_from) {
+            (fathom_qdisc::Limit::Sojourn(_), _) | (_, fathom_qdisc::DropFrom::Head) => {
+                (Management::HeadDrop, None)
+            }
+            _ => (Management::TailDrop, None),
+        },
+        Spec::Tbf(params) => {
+            let management = match &params.queue {
+                TbfQueue::Limit(limit) if limit.get() <= POLICER_BYTES => Management::Policer,
+                TbfQueue::Limit(_) => Management::TailDrop,
+                TbfQueue::Child(child) => management(child).0,
+            };
+            (management, Some(bits(&params.rate)))
+        }
+        Spec::Cake(params) => (Management::FairAqm, params.rate.as_ref().map(bits)),
+        Spec::Codel(_)
+        | Spec::Pie(_)
+        | Spec::Red(_)
+        | Spec::Blue(_)
+        | Spec::Sfb(_)
+        | Spec::Ebdp(_)
+        | Spec::Astar(_) => (Management::Aqm, None),
+        _ => (Management::FairAqm, None),
+    }
+}
+
+/// Samples of a series of this queue, as times and values.
+fn samples(run: &Run, metric: Metric, hop: &str, direction: Direction) -> Vec<(f64, f64)> {
+    let series = run.series.iter().find(|series| {
+        let key = &series.key;
+        key.metric == metric && key.direction == Some(direction) && key.scope.as_deref() == Some(hop)
+    });
+    let observed = series.into_iter().flat_map(|series| series.iter());
+    let values = observed.filter_map(|o| match o.value {
+        Value::Observed(value) => Some((o.at.as_secs_f64(), value)),
+        Value::Censored { .. } => None,
+    });
+    values.collect()
+}
+
+/// Packets that arrive after `from_s` are still queued when the run ends: their wait is the backlog
+/// over the rate.
+fn unfinished(run: &Run, hop: &str, direction: Direction, rate: f64, from_s: f64) -> Vec<Point> {
+    let backlog = samples(run, Metric::Backlog, hop, direction);
+    let later = backlog.into_iter().filter(|(at_s, _)| *at_s > from_s);
+    later.map(|(at_s, bytes)| Point { at_s, wait_s: bytes * 8.0 / rate, service_s: 0.0 }).collect()
+}
