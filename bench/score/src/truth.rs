@@ -3,19 +3,20 @@
 //!
 //! A virtual probe starts every millisecond. It waits in each queue as long as a packet would have
 //! waited that arrived at the same time, so its delay is what the household feels, and it loads
-//! nothing. In a queue per flow it waits as long as the probes did, because they too have a queue
-//! of their own.
+//! nothing. Where a queue separates flows, or drops more than 1 % of the probes or by an AQM, the
+//! truth is the exact queueing delay of the probes that arrived.
 mod queue;
+mod walk;
 
 use crate::measure::Measured;
+use fathom_link::{BottleneckParams, TransmitterParams};
 use fathom_run::{Phase, PhaseKind, threshold};
 use fathom_units::{Direction, PerDirection};
 pub(crate) use queue::{Management, Queue};
+use walk::Walk;
 
 /// Interval of virtual probes, s.
 const EVERY_S: f64 = 0.001;
-/// IP length of a probe, plus its Ethernet header: 64 bytes in UDP.
-const PROBE_BYTES: f64 = 92.0 + 14.0;
 /// A line within this ratio of a threshold is neither bloated nor healthy: no measurement could
 /// tell.
 const BORDERLINE: f64 = 0.1;
@@ -52,6 +53,10 @@ pub(crate) struct Truth {
     pub(crate) loaded: Vec<PhaseTruth>,
     /// When the probes that were dropped or lost were sent, s.
     pub(crate) lost_probes: Vec<f64>,
+    /// A link of the line is a radio link.
+    pub(crate) has_radio: bool,
+    /// How long packets may be held back.
+    pub(crate) reorder_s: f64,
     /// Virtual probes of the whole run: when they were sent, and their queueing delay.
     pub(crate) timeline: Vec<(f64, f64)>,
 }
@@ -73,9 +78,16 @@ impl Truth {
         let loaded: Vec<PhaseTruth> =
             run.phases.iter().filter(|p| p.load.is_some()).map(|p| phase_truth(&walk, p)).collect();
         let end_s = run.phases.last().map_or(0.0, |phase| phase.end_ns as f64 / 1e9);
-        let timeline = times(0.0, end_s, EVERY_S * 10.0).map(|at| (at, walk.delays(at).sum())).collect();
+        let timeline = walk.between(0.0, end_s, EVERY_S * 10.0);
+        let timeline = timeline.iter().map(|probe| (probe.sent_s, probe.round_trip_s())).collect();
         let lost_probes = log.lost_probes.iter().map(|at| at.as_secs_f64()).collect();
-        Truth { queues, idle_p50_s, loaded, lost_probes, timeline }
+        let sides = || plan.line.hops.iter().flat_map(|hop| [&hop.up, &hop.down]);
+        let is_radio = |side: &BottleneckParams| {
+            matches!(side.transmitter, TransmitterParams::Wifi(_) | TransmitterParams::Cellular(_))
+        };
+        let has_radio = sides().any(is_radio);
+        let reorder_s = sides().map(|side| side.impairment.reorder_delay.as_secs_f64()).sum();
+        Truth { queues, idle_p50_s, loaded, lost_probes, has_radio, reorder_s, timeline }
     }
     /// Percentile of the round trips of a phase, above the median without load.
     pub(crate) fn increase_s(&self, phase: &PhaseTruth, percentile: f64) -> f64 {
@@ -100,59 +112,14 @@ impl Truth {
     }
 }
 
-/// Queueing delay of a virtual probe by direction.
-#[derive(Clone, Copy, Default)]
-struct OneWay(PerDirection<f64>);
-
-impl OneWay {
-    fn sum(self) -> f64 {
-        self.0.up + self.0.down
-    }
-}
-
-/// Where virtual probes go: queues in order, with the time to the next one.
-struct Walk<'a> {
-    stages: Vec<(&'a Queue, f64)>,
-}
-
-impl<'a> Walk<'a> {
-    fn new(measured: &Measured, queues: &'a [Queue]) -> Self {
-        let hops = &measured.plan.line.hops;
-        let mut stages: Vec<(&Queue, f64)> = Vec::new();
-        let order = (0..hops.len()).map(|hop| (hop, Direction::Up));
-        for (hop, direction) in order.chain((0..hops.len()).rev().map(|hop| (hop, Direction::Down))) {
-            let side = if direction == Direction::Up { &hops[hop].up } else { &hops[hop].down };
-            let queue = &queues[2 * hop + direction.index()];
-            let rate = side.nominal_rate().map_or(f64::INFINITY, |rate| rate.as_bits_per_second() as f64);
-            stages.push((queue, PROBE_BYTES * 8.0 / rate + side.delay.as_secs_f64()));
-        }
-        Walk { stages }
-    }
-    /// Delays of a probe that is sent at `at_s`.
-    fn delays(&self, at_s: f64) -> OneWay {
-        let (mut delays, mut now) = (OneWay::default(), at_s);
-        for (queue, further_s) in &self.stages {
-            let wait = queue.wait_at(now);
-            delays.0[queue.direction] += wait;
-            now += wait + further_s;
-        }
-        delays
-    }
-}
-
-fn times(from_s: f64, to_s: f64, every_s: f64) -> impl Iterator<Item = f64> {
-    let count = ((to_s - from_s) / every_s).max(0.0) as u32;
-    (0..count).map(move |n| from_s + f64::from(n) * every_s)
-}
-
 fn phase_truth(walk: &Walk<'_>, phase: &Phase) -> PhaseTruth {
     let (from_s, to_s) = (phase.start_ns as f64 / 1e9, phase.end_ns as f64 / 1e9);
-    let all: Vec<OneWay> = times(from_s, to_s, EVERY_S).map(|at| walk.delays(at)).collect();
+    let all = walk.between(from_s, to_s, EVERY_S);
     PhaseTruth {
         kind: phase.kind,
         from_s,
         to_s,
-        round_trip: Delays::new(all.iter().map(|delays| delays.sum()).collect()),
-        one_way: PerDirection::from_fn(|d| Delays::new(all.iter().map(|delays| delays.0[d]).collect())),
+        round_trip: Delays::new(all.iter().map(|probe| probe.round_trip_s()).collect()),
+        one_way: PerDirection::from_fn(|d| Delays::new(all.iter().map(|probe| probe.delays_s[d]).collect())),
     }
 }

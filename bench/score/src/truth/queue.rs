@@ -32,6 +32,9 @@ pub(crate) struct Queue {
     pub(crate) ip_rate: Option<f64>,
     /// The rate is constant, so capacity is known.
     pub(crate) is_steady: bool,
+    /// All packets wait in line, and only a full buffer drops. Otherwise each flow has its own
+    /// queue, or what waits is dropped, and only probes show what a probe meets.
+    pub(crate) is_plain: bool,
     points: Vec<Point>,
     /// Cumulative drops.
     drops: Vec<(f64, f64)>,
@@ -60,21 +63,23 @@ impl Queue {
         let (management, shaper) = management(&params.queue);
         let link = params.nominal_rate().map(|rate| rate.as_bits_per_second() as f64);
         let rate = [link, shaper].into_iter().flatten().reduce(f64::min);
-        let is_shared = !matches!(management, Management::FairAqm);
+        let is_queue_per_flow = matches!(management, Management::FairAqm | Management::Policer);
         let overhead = params.overhead.get() as f64;
         let mut points: Vec<Point> = waits
             .iter()
-            .filter(|wait| is_shared || wait.is_udp_probe)
-            .map(|wait| Point {
-                at_s: wait.arrived.as_secs_f64(),
-                wait_s: wait.sojourn.as_secs_f64(),
-                service_s: rate
-                    .filter(|_| is_shared)
-                    .map_or(0.0, |rate| (f64::from(wait.ip_bytes) + overhead) * 8.0 / rate),
+            .filter(|wait| !is_queue_per_flow || wait.is_udp_probe)
+            .map(|wait| {
+                let wait_s = wait.sojourn.as_secs_f64();
+                // A packet that waited for the tokens of a shaper leaves as soon as it has them.
+                let has_tokens = shaper.is_some() && wait_s > 0.0;
+                let service_s = link.filter(|_| !has_tokens && !is_queue_per_flow);
+                let service_s =
+                    service_s.map_or(0.0, |rate| (f64::from(wait.ip_bytes) + overhead) * 8.0 / rate);
+                Point { at_s: wait.arrived.as_secs_f64(), wait_s, service_s }
             })
             .collect();
         points.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        if let Some(rate) = rate.filter(|_| is_shared) {
+        if let Some(rate) = rate.filter(|_| !is_queue_per_flow) {
             points.extend(unfinished(run, hop, direction, rate, points.last().map_or(0.0, |p| p.at_s)));
         }
         Queue {
@@ -83,21 +88,17 @@ impl Queue {
             management,
             ip_rate: rate.map(|rate| rate * IP_SHARE),
             is_steady: matches!(params.transmitter, TransmitterParams::Fixed(_)),
+            is_plain: matches!(management, Management::TailDrop | Management::HeadDrop),
             points,
             drops: samples(run, Metric::QueueDrops, hop, direction),
         }
     }
     /// The wait of a small packet that arrives at `at_s`.
     ///
-    /// In a queue per flow it is that of the nearest probe. Otherwise the queue drains until the
-    /// next packet arrives.
+    /// The queue drains until the next packet arrives.
     pub(crate) fn wait_at(&self, at_s: f64) -> f64 {
         let after = self.points.partition_point(|point| point.at_s <= at_s);
         let Some(point) = after.checked_sub(1).and_then(|i| self.points.get(i)) else { return 0.0 };
-        if self.management == Management::FairAqm {
-            let next = self.points.get(after).filter(|next| next.at_s - at_s < at_s - point.at_s);
-            return next.unwrap_or(point).wait_s;
-        }
         (point.wait_s + point.service_s - (at_s - point.at_s)).max(0.0)
     }
     /// The longest wait of a packet that arrived within a time span.

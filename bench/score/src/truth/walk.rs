@@ -1,0 +1,94 @@
+//! Sends virtual probes through the queues of a line.
+use super::Queue;
+use crate::measure::Measured;
+use fathom_run::{Metric, Run, SeriesKey, Value};
+use fathom_units::{Direction, PerDirection};
+
+/// IP length of a probe: 64 bytes in UDP.
+const PROBE_BYTES: f64 = 92.0;
+
+/// With a larger share of lost probes, the delay of those that arrived is the only fair truth: what
+/// is dropped has no delay.
+const MAX_LOST: f64 = 0.01;
+
+/// A probe, and how long it waited in queues.
+#[derive(Clone, Copy)]
+pub(super) struct Probe {
+    pub(super) sent_s: f64,
+    pub(super) delays_s: PerDirection<f64>,
+}
+
+impl Probe {
+    pub(super) fn round_trip_s(&self) -> f64 {
+        self.delays_s.up + self.delays_s.down
+    }
+}
+
+/// Where probes go.
+pub(super) struct Walk<'a> {
+    /// Queues in order, with the time from one to the next.
+    stages: Vec<(&'a Queue, f64)>,
+    /// The probes that were really sent, if only they show what probes meet.
+    real: Option<Vec<Probe>>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(measured: &Measured, queues: &'a [Queue]) -> Self {
+        let hops = &measured.plan.line.hops;
+        let mut stages: Vec<(&Queue, f64)> = Vec::new();
+        let there = (0..hops.len()).map(|hop| (hop, Direction::Up));
+        for (hop, direction) in there.chain((0..hops.len()).rev().map(|hop| (hop, Direction::Down))) {
+            let side = if direction == Direction::Up { &hops[hop].up } else { &hops[hop].down };
+            let queue = &queues[2 * hop + direction.index()];
+            let rate = side.nominal_rate().map_or(f64::INFINITY, |rate| rate.as_bits_per_second() as f64);
+            let bytes = PROBE_BYTES + side.overhead.get() as f64;
+            stages.push((queue, bytes * 8.0 / rate + side.delay.as_secs_f64()));
+        }
+        let sent = measured.run.series(&SeriesKey::of(Metric::UdpRtt)).map_or(0, |s| s.values.len());
+        let lost = measured.log.lost_probes.len() as f64;
+        let is_virtual = queues.iter().all(|queue| queue.is_plain) && lost <= MAX_LOST * sent as f64;
+        let real = (!is_virtual).then(|| real_probes(&measured.run, &stages));
+        Walk { stages, real }
+    }
+    /// Probes sent within a time span: one per interval, or those that were really sent.
+    pub(super) fn between(&self, from_s: f64, to_s: f64, every_s: f64) -> Vec<Probe> {
+        if let Some(real) = &self.real {
+            return real.iter().filter(|probe| (from_s..to_s).contains(&probe.sent_s)).copied().collect();
+        }
+        let count = ((to_s - from_s) / every_s).max(0.0) as u32;
+        (0..count).map(|n| self.send(from_s + f64::from(n) * every_s)).collect()
+    }
+    fn send(&self, sent_s: f64) -> Probe {
+        let (mut delays_s, mut now) = (PerDirection::default(), sent_s);
+        for (queue, further_s) in &self.stages {
+            let wait = queue.wait_at(now);
+            delays_s[queue.direction] += wait;
+            now += wait + further_s;
+        }
+        Probe { sent_s, delays_s }
+    }
+}
+
+/// Delays of the UDP probes that arrived, less the time that the empty line takes.
+fn real_probes(run: &Run, stages: &[(&Queue, f64)]) -> Vec<Probe> {
+    let empty_s = |direction| -> f64 {
+        stages.iter().filter(|(queue, _)| queue.direction == direction).map(|(_, further_s)| further_s).sum()
+    };
+    let observed = |direction| {
+        let series = run.series(&SeriesKey::directed(Metric::OneWayDelay, direction));
+        series.into_iter().flat_map(|series| series.iter()).filter_map(|o| match o.value {
+            Value::Observed(delay_s) => Some((o.at, delay_s)),
+            Value::Censored { .. } => None,
+        })
+    };
+    let (up_s, down_s) = (empty_s(Direction::Up), empty_s(Direction::Down));
+    let mut down = observed(Direction::Down).peekable();
+    let mut probes = Vec::new();
+    for (at, delay_s) in observed(Direction::Up) {
+        while down.next_if(|(other, _)| *other < at).is_some() {}
+        let Some((_, back_s)) = down.next_if(|(other, _)| *other == at) else { continue };
+        let delays_s = PerDirection { up: delay_s - up_s, down: back_s - down_s }.map(|delay| delay.max(0.0));
+        probes.push(Probe { sent_s: at.as_secs_f64(), delays_s });
+    }
+    probes
+}
