@@ -13,8 +13,6 @@ use range::{
 
 /// Bytes of a full packet on the link: 1500 of IP and 14 of Ethernet, as the simulator counts.
 pub(crate) const FULL_PACKET: f64 = 1514.0;
-/// Name of the workload of other devices.
-pub(crate) const CROSS_TRAFFIC: &str = "others";
 
 /// Share of paths that are drawn to be healthy.
 const HEALTHY: f64 = 1.0 / 3.0;
@@ -43,19 +41,15 @@ pub(crate) fn path(seed: u64, index: u64) -> Path {
     let mut rng = Rng::stream(seed, &format!("path {index}"));
     let rng = &mut rng;
     let is_healthy = rng.chance(HEALTHY);
-    let loaded = traffic::loaded(rng);
-    let main = loaded[rng.below(loaded.len() as u64) as usize];
+    let main = weighted(rng, &[(1, Direction::Up), (1, Direction::Down)]);
     let rates = rates(rng, main);
     let variation = if is_healthy { link::Variation::Fixed } else { link::variation(rng, rates[main]) };
     let queue = queue::queue(rng, rates[main], is_healthy);
     // A shaper varies by itself.
     let variation = if queue.is_shaper { link::Variation::Fixed } else { variation };
-    let fastest = loaded.iter().map(|d| rates[*d]).fold(0.0, f64::max);
-    let seconds = |peak_ratio: f64| {
-        (MAX_PACKETS * FULL_PACKET * 8.0 / (fastest * peak_ratio)).clamp(LOAD_S[0], LOAD_S[1])
-    };
-    let link = link::link(rng, variation, &rates, seconds(1.0));
-    let load_s = seconds(link.peak_ratio);
+    let link = link::link(rng, variation, &rates);
+    let fastest = rates.up.max(rates.down) * link.peak_ratio;
+    let load_s = (MAX_PACKETS * FULL_PACKET * 8.0 / fastest).clamp(LOAD_S[0], LOAD_S[1]);
     let links = weighted(rng, &LINKS);
     let main_at = rng.below(links as u64) as usize;
     let half_s = log_uniform(rng, BASE_RTT) / 2.0 / links as f64;
@@ -70,8 +64,7 @@ pub(crate) fn path(seed: u64, index: u64) -> Path {
         let side = |d: Direction| format!("{d} = {{ delay = \"{:.0}us\", {} }}\n", half_s * 1e6, sides[d]);
         text += &format!("[[hop]]\nname = \"hop{at}\"\n{}{}\n", side(Direction::Up), side(Direction::Down));
     }
-    text += &traffic::traffic(rng, loaded, &rates, load_s);
-    text += "\n[run]\nidle = \"3s\"\n";
+    text += &traffic::traffic(rng, &rates, load_s);
     Path { name: format!("{seed}:{index}"), text, files: link.files }
 }
 
@@ -128,7 +121,11 @@ fn other_sides(rng: &mut Rng, rates: &PerDirection<f64>, is_healthy: bool) -> Pe
     })
 }
 
-/// A byte limit of 20 ms, with room for acknowledgments in series.
+/// A queue of 20 ms; on a slow link, where this is less than some packets, one per flow.
 fn fast_queue(rate: f64) -> String {
-    format!("fifo limit {:.0}b", (rate / 8.0 * FAST_QUEUE_S).max(20.0 * FULL_PACKET))
+    if rate < queue::SHORT_QUEUE_RATE {
+        let target_ms = queue::TARGET_PACKETS * FULL_PACKET * 8.0 / rate * 1e3;
+        return format!("fq_codel target {:.1}ms", target_ms.max(5.0));
+    }
+    format!("fifo limit {:.0}b", rate / 8.0 * FAST_QUEUE_S)
 }

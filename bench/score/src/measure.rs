@@ -1,10 +1,10 @@
-//! Measures a path in the simulator, as `fathom test` would, and keeps the truth.
-use crate::draw::{CROSS_TRAFFIC, Path};
-use fathom_run::Run;
+//! Measures a path in the simulator as `fathom test` does, and keeps the truth.
+use crate::draw::Path;
+use fathom_probe::PhasePlan;
+use fathom_run::{PhaseKind, Run};
 use fathom_scenario::{Plan, ScenarioError};
-use fathom_sim::{FlowOutcome, Options, QueueLog};
+use fathom_sim::{Options, QueueLog, TestOptions};
 use fathom_units::Direction;
-use std::collections::BTreeMap;
 
 /// Flows that have their own series: all.
 const FLOW_SERIES: u32 = 4096;
@@ -14,8 +14,29 @@ pub(crate) struct Measured {
     pub(crate) plan: Plan,
     pub(crate) run: Run,
     pub(crate) log: QueueLog,
-    /// Payload that the load delivered in each direction, bytes.
-    pub(crate) delivered: BTreeMap<Direction, u64>,
+}
+
+impl Measured {
+    /// Mean rate of the load of a direction while it was loaded alone, in bit/s of payload.
+    pub(crate) fn rate(&self, direction: Direction) -> f64 {
+        let phase = self.run.phases.iter().find(|phase| phase.kind == alone(direction));
+        let Some((phase, load)) = phase.and_then(|phase| Some((phase, phase.load.as_ref()?))) else {
+            return 0.0;
+        };
+        let bytes = match direction {
+            Direction::Up => load.delivered_up_bytes,
+            Direction::Down => load.delivered_down_bytes,
+        };
+        bytes as f64 * 8.0 / phase.seconds().max(1e-3)
+    }
+}
+
+/// The phase in which only `direction` is loaded.
+pub(crate) const fn alone(direction: Direction) -> PhaseKind {
+    match direction {
+        Direction::Up => PhaseKind::Up,
+        Direction::Down => PhaseKind::Down,
+    }
 }
 
 pub(crate) fn parse(path: &Path) -> Result<Plan, ScenarioError> {
@@ -26,17 +47,17 @@ pub(crate) fn parse(path: &Path) -> Result<Plan, ScenarioError> {
     fathom_scenario::parse_with_files(&path.text, &path.name, &files)
 }
 
+/// Runs the test. The duration of the scenario's load limits that of each phase with load.
 pub(crate) fn measure(plan: Plan) -> Measured {
-    let options =
-        Options { flow_series: FLOW_SERIES, log_queues: true, hide_workloads: true, ..Options::new(1) };
-    let mut outcome = fathom_sim::simulate(&plan, &options);
-    // A test does not see the traffic of others.
-    outcome.run.series.retain(|series| series.key.scope.as_deref() != Some(CROSS_TRAFFIC));
-    let is_load = |flow: &&FlowOutcome| flow.workload != CROSS_TRAFFIC;
-    let mut delivered = BTreeMap::new();
-    for flow in outcome.flows.iter().filter(is_load) {
-        *delivered.entry(flow.direction).or_insert(0) += flow.delivered_bytes;
+    let mut options = TestOptions::new(1);
+    options.options = Options { flow_series: FLOW_SERIES, log_queues: true, ..options.options };
+    let longest = plan.load.as_ref().map(|load| load.duration);
+    for phase in options.phases.iter_mut().filter(|phase| !phase.kind.loads().is_empty()) {
+        let PhasePlan { min, max, .. } = *phase;
+        phase.max = longest.map_or(max, |longest| longest.min(max));
+        phase.min = phase.max.min(min);
     }
+    let outcome = fathom_sim::test(&plan, &options);
     let log = outcome.queue_log.unwrap_or_else(|| QueueLog { waits: Vec::new(), lost_probes: Vec::new() });
-    Measured { plan, run: outcome.run, log, delivered }
+    Measured { plan, run: outcome.run, log }
 }

@@ -8,7 +8,7 @@
 mod queue;
 mod walk;
 
-use crate::measure::Measured;
+use crate::measure::{Measured, alone};
 use fathom_link::{BottleneckParams, TransmitterParams};
 use fathom_run::{Phase, PhaseKind, threshold};
 use fathom_units::{Direction, PerDirection};
@@ -73,7 +73,7 @@ impl Truth {
             }
         }
         let walk = Walk::new(measured, &queues);
-        let idle = run.phases.iter().find(|phase| phase.load.is_none());
+        let idle = run.phases.iter().find(|phase| phase.kind == PhaseKind::Idle);
         let idle_p50_s = idle.map_or(0.0, |phase| phase_truth(&walk, phase).round_trip.at(0.5));
         let loaded: Vec<PhaseTruth> =
             run.phases.iter().filter(|p| p.load.is_some()).map(|p| phase_truth(&walk, p)).collect();
@@ -88,6 +88,10 @@ impl Truth {
         let has_radio = sides().any(is_radio);
         let reorder_s = sides().map(|side| side.impairment.reorder_delay.as_secs_f64()).sum();
         Truth { queues, idle_p50_s, loaded, lost_probes, has_radio, reorder_s, timeline }
+    }
+    /// The phase in which only `direction` is loaded.
+    pub(crate) fn alone(&self, direction: Direction) -> Option<&PhaseTruth> {
+        self.loaded.iter().find(|phase| phase.kind == alone(direction))
     }
     /// Percentile of the round trips of a phase, above the median without load.
     pub(crate) fn increase_s(&self, phase: &PhaseTruth, percentile: f64) -> f64 {

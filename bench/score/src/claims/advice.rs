@@ -3,7 +3,7 @@ use super::{Case, Claim, ClaimKind, Made};
 use crate::draw::Path;
 use crate::measure::{Measured, measure, parse};
 use crate::truth::Truth;
-use fathom_run::Remedy;
+use fathom_run::{Remedy, threshold};
 use fathom_units::{Direction, PerDirection};
 
 /// The shaper helps if the line is not bloated behind it, or delay falls to this share,
@@ -38,28 +38,47 @@ fn rates(case: &Case<'_>) -> PerDirection<Option<f64>> {
 fn judge(case: &Case<'_>, rates: &PerDirection<Option<f64>>) -> Option<Made> {
     let shaped = measure(parse(&shaped(case.path, rates)).ok()?);
     let truth = Truth::of(&shaped);
-    let worst =
-        |truth: &Truth| truth.loaded.iter().map(|phase| truth.increase_s(phase, 0.9)).fold(0.0, f64::max);
-    let (before_s, after_s) = (worst(case.truth), worst(&truth));
-    let kept = throughput_ratio(case.measured, &shaped);
-    let is_short = !truth.is_bloated() || after_s <= MUCH_LESS * before_s;
+    let before = Delays::of(case.truth, rates);
+    let after = Delays::of(&truth, rates);
+    let kept = throughput_ratio(case.measured, &shaped, rates);
+    let is_short =
+        !threshold::is_bloated(after.p50_s, after.p90_s) || after.p90_s <= MUCH_LESS * before.p90_s;
     let list = |d| rates[d].map_or_else(|| "none".to_owned(), |rate| format!("{:.0} bit/s", rate));
     let detail = format!(
-        "up {}, down {}: p90 {before_s:.3} s to {after_s:.3} s, throughput {:.0} %",
+        "up {}, down {}: p90 {:.3} s to {:.3} s, throughput {:.0} %",
         list(Direction::Up),
         list(Direction::Down),
+        before.p90_s,
+        after.p90_s,
         kept * 100.0
     );
     Some(Made::new(is_short && kept >= THROUGHPUT, None, detail))
 }
 
-/// The lowest ratio of throughput with the shaper to that without, by direction.
-fn throughput_ratio(before: &Measured, after: &Measured) -> f64 {
-    let ratio = |(direction, bytes): (&Direction, &u64)| {
-        let with = after.delivered.get(direction).copied().unwrap_or(0);
-        with as f64 / (*bytes).max(1) as f64
-    };
-    before.delivered.iter().map(ratio).fold(1.0, f64::min)
+/// Queueing delay in the directions that the advice is about, each loaded alone.
+#[derive(Default)]
+struct Delays {
+    p50_s: f64,
+    p90_s: f64,
+}
+
+impl Delays {
+    fn of(truth: &Truth, rates: &PerDirection<Option<f64>>) -> Self {
+        let mut worst = Delays::default();
+        for (direction, _) in rates.iter().filter(|(_, rate)| rate.is_some()) {
+            let Some(phase) = truth.alone(direction) else { continue };
+            worst.p50_s = worst.p50_s.max(phase.one_way[direction].at(0.5));
+            worst.p90_s = worst.p90_s.max(phase.one_way[direction].at(0.9));
+        }
+        worst
+    }
+}
+
+/// The lowest ratio of throughput with the shaper to that without, among the shaped directions.
+fn throughput_ratio(before: &Measured, after: &Measured, rates: &PerDirection<Option<f64>>) -> f64 {
+    let shaped = rates.iter().filter(|(_, rate)| rate.is_some());
+    let ratios = shaped.map(|(direction, _)| after.rate(direction) / before.rate(direction).max(1.0));
+    ratios.fold(1.0, f64::min)
 }
 
 /// The path with a shaper at the user's edge.

@@ -15,15 +15,10 @@ const SECOND_QUEUE: f64 = 0.1;
 
 pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
-    for phase in &case.truth.loaded {
-        let Some(measured) = case.measured.run.phases.iter().find(|p| p.kind == phase.kind) else { continue };
-        let load = measured.load.as_ref();
-        let flows =
-            |d| load.map_or(0, |load| if d == Direction::Up { load.flows_up } else { load.flows_down });
-        for direction in Direction::BOTH.into_iter().filter(|d| flows(*d) > 0) {
-            let Some(queue) = case.truth.bottleneck(direction, phase) else { continue };
-            claims.extend(of_queue(case, phase, queue));
-        }
+    for direction in Direction::BOTH {
+        let Some(phase) = case.truth.alone(direction) else { continue };
+        let Some(queue) = case.truth.bottleneck(direction, phase) else { continue };
+        claims.extend(of_queue(case, phase, queue));
     }
     claims
 }

@@ -1,6 +1,7 @@
 //! The main link: how its rate varies.
 use super::range::{
-    BOOST, BOOST_S, CELLULAR, HANDOVER, HANDOVER_GAP_S, OUTAGE_S, log_uniform, uniform, weighted,
+    BOOST, BOOST_S, CELLULAR, HANDOVER, HANDOVER_AT_S, HANDOVER_GAP_S, OUTAGE_PERIOD_S, OUTAGE_S,
+    log_uniform, uniform, weighted,
 };
 use fathom_units::{Direction, PerDirection, Rng};
 
@@ -28,8 +29,8 @@ const PHY_PER_RATE: f64 = 1.6;
 /// A satellite terminal gets a new rate this often, s, within this ratio of the nominal rate.
 const SATELLITE_STEP_S: f64 = 15.0;
 const SATELLITE_RATE: [f64; 2] = [0.4, 1.0];
-/// Seconds without load before the load, and more than the load lasts.
-const IDLE_S: f64 = 3.0;
+/// After this many seconds the satellite's rates repeat.
+const SATELLITE_S: f64 = 180.0;
 
 /// The link's keys in a scenario, by direction, and the traces that they name.
 pub(super) struct Link {
@@ -50,7 +51,7 @@ pub(super) fn variation(rng: &mut Rng, rate: f64) -> Variation {
 }
 
 /// Draws a link with these rates.
-pub(super) fn link(rng: &mut Rng, variation: Variation, rates: &PerDirection<f64>, load_s: f64) -> Link {
+pub(super) fn link(rng: &mut Rng, variation: Variation, rates: &PerDirection<f64>) -> Link {
     let fixed = PerDirection::from_fn(|d| format!("rate = \"{:.0}bit\"", rates[d]));
     let plain = |keys, peak_ratio| Link { keys, files: Vec::new(), peak_ratio };
     match variation {
@@ -81,12 +82,12 @@ pub(super) fn link(rng: &mut Rng, variation: Variation, rates: &PerDirection<f64
             plain(keys, ratio)
         }
         Satellite | Outages | Handover => {
-            let steps = steps(rng, variation, load_s);
+            let (steps, end) = steps(rng, variation);
             let mut files = Vec::new();
             let keys = PerDirection::from_fn(|d: Direction| {
                 let line = |(at, share): &(f64, f64)| format!("{at:.3}s {:.0}bit\n", share * rates[d]);
                 let name = format!("{d}.trace");
-                files.push((name.clone(), steps.iter().map(line).collect()));
+                files.push((name.clone(), steps.iter().map(line).collect::<String>() + &end));
                 format!("trace = \"{name}\"")
             });
             Link { keys, files, peak_ratio: 1.0 }
@@ -94,27 +95,27 @@ pub(super) fn link(rng: &mut Rng, variation: Variation, rates: &PerDirection<f64
     }
 }
 
-/// Times in the run, and the rate from then on relative to the nominal one.
-fn steps(rng: &mut Rng, variation: Variation, load_s: f64) -> Vec<(f64, f64)> {
+/// Times in the run, the rate from then on relative to the nominal one, and the end of the trace.
+fn steps(rng: &mut Rng, variation: Variation) -> (Vec<(f64, f64)>, String) {
     let mut steps = vec![(0.0, 1.0)];
-    let within_load = |rng: &mut Rng| IDLE_S + load_s * uniform(rng, [0.3, 0.7]);
     match variation {
         Outages => {
-            let at = within_load(rng);
-            let end = at + log_uniform(rng, OUTAGE_S).min(load_s / 2.0);
-            steps.extend([(at, 0.0), (end, 1.0)]);
+            let (period, length) = (uniform(rng, OUTAGE_PERIOD_S), log_uniform(rng, OUTAGE_S));
+            steps.extend([(period - length, 0.0)]);
+            return (steps, format!("{period:.3}s loop\n"));
         }
         Handover => {
-            let (at, gap) = (within_load(rng), log_uniform(rng, HANDOVER_GAP_S));
+            let (at, gap) = (uniform(rng, HANDOVER_AT_S), log_uniform(rng, HANDOVER_GAP_S));
             steps.extend([(at, 0.0), (at + gap, log_uniform(rng, HANDOVER))]);
         }
         _ => {
             let mut at = SATELLITE_STEP_S * rng.next_f64() + 0.001;
-            while at < IDLE_S + load_s {
+            while at < SATELLITE_S {
                 steps.push((at, uniform(rng, SATELLITE_RATE)));
                 at += SATELLITE_STEP_S;
             }
+            return (steps, format!("{at:.3}s loop\n"));
         }
     }
-    steps
+    (steps, String::new())
 }

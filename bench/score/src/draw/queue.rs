@@ -40,17 +40,18 @@ const HEALTHY_KINDS: [(u64, Kind); 6] =
     [(30, TailBytes), (10, TailPackets), (30, FqCodel), (20, Cake), (5, Codel), (5, Pie)];
 
 /// Below this rate, a short queue of full packets is not short, so a healthy line has `fq_codel`.
-const SHORT_QUEUE_RATE: f64 = 2e6;
+pub(super) const SHORT_QUEUE_RATE: f64 = 2e6;
 /// A shaper's link is this much faster than the shaper.
 pub(super) const SHAPED_LINK: f64 = 10.0;
 /// RED needs room for its thresholds, bytes.
 const MIN_RED_LIMIT: f64 = 60e3;
 /// Managed queues have room for their bursts, packets.
 const MIN_MANAGED_PACKETS: f64 = 1000.0;
-/// Targets of CoDel and PIE on fast links, ms. On slow links, 1.5 full packets.
+/// Targets of CoDel and PIE on fast links, ms.
 const CODEL_TARGET_MS: f64 = 5.0;
 const PIE_TARGET_MS: f64 = 15.0;
-const TARGET_PACKETS: f64 = 1.5;
+/// The same on slow links, in full packets.
+pub(super) const TARGET_PACKETS: f64 = 1.5;
 
 pub(super) struct Queue {
     pub(super) text: String,

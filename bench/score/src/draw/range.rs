@@ -19,7 +19,7 @@ pub(super) const LOSS: Range = [1e-4, 0.03];
 /// Share of packets that are held back, where there are any, and for how long in s.
 pub(super) const REORDER: Range = [1e-3, 0.03];
 pub(super) const REORDER_DELAY: Range = [0.001, 0.02];
-/// Flows of the load in each loaded direction.
+/// Flows of the load in each direction.
 pub(super) const FLOWS: Range = [1.0, 200.0];
 /// Rate of the other links, relative to the main link.
 pub(super) const OTHER_LINK: Range = [1.2, 20.0];
@@ -31,17 +31,21 @@ pub(super) const POLICER_BURST: Range = [0.005, 0.2];
 /// Rate of PowerBoost relative to the sustained rate, and its duration under load in s.
 pub(super) const BOOST: Range = [2.0, 5.0];
 pub(super) const BOOST_S: Range = [1.0, 10.0];
-/// Outages under load, s.
+/// Time from one outage to the next, and how long one lasts, s.
+pub(super) const OUTAGE_PERIOD_S: Range = [12.0, 40.0];
 pub(super) const OUTAGE_S: Range = [0.3, 5.0];
+/// When the only handover of a run begins, s.
+pub(super) const HANDOVER_AT_S: Range = [5.0, 60.0];
 /// Rate after a handover relative to the rate before, and the gap between them in s.
 pub(super) const HANDOVER: Range = [0.2, 1.0];
 pub(super) const HANDOVER_GAP_S: Range = [0.05, 0.5];
 /// Highest rate of a mobile link relative to its lowest.
 pub(super) const CELLULAR: Range = [1.5, 10.0];
 
-/// Load lasts at most as long as a phase of `fathom test`, in s, and at least this long.
-pub(super) const LOAD_S: Range = [2.0, 30.0];
-/// Full packets that the main link may carry in the load phase. Faster lines are loaded for a
+/// A phase with load lasts at most as long as in `fathom test`, in s; on fast lines at most as long
+/// as the shortest one there.
+pub(super) const LOAD_S: Range = [6.0, 30.0];
+/// Full packets that a direction may carry in a phase. Faster lines are loaded for a
 /// shorter time, so that a thousand paths take minutes.
 pub(super) const MAX_PACKETS: f64 = 1e6;
 /// Lowest mean rate of a flow, bit/s: with less, retransmission timeouts are all that is left.

@@ -4,10 +4,6 @@ use fathom_units::{Direction, PerDirection, Rng};
 
 const CONGESTION_CONTROLS: [(u64, &str); 4] = [(45, "cubic"), (15, "reno"), (25, "bbr"), (15, "ledbat")];
 
-/// Which directions are loaded, at the same time.
-const LOADED: [(u64, &[Direction]); 3] =
-    [(45, &[Direction::Up]), (45, &[Direction::Down]), (10, &Direction::BOTH)];
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Cross {
     None,
@@ -20,6 +16,8 @@ enum Cross {
 const CROSS: [(u64, Cross); 5] =
     [(60, Cross::None), (10, Cross::Web), (10, Cross::Video), (10, Cross::Bulk), (10, Cross::Call)];
 
+/// Name of the workload of other devices.
+const CROSS_TRAFFIC: &str = "others";
 /// Rate of a video relative to the slowest link of its direction, and its highest rate in bit/s.
 const VIDEO_SHARE: [f64; 2] = [0.1, 0.5];
 const MAX_VIDEO_RATE: f64 = 25e6;
@@ -28,18 +26,14 @@ const CALL_RATE: f64 = 200e3;
 /// Flows of a bulk transfer by another device.
 const BULK_FLOWS: u64 = 4;
 
-pub(super) fn loaded(rng: &mut Rng) -> &'static [Direction] {
-    weighted(rng, &LOADED)
-}
-
 /// The sections `[load]` and `[[workload]]`.
-pub(super) fn traffic(rng: &mut Rng, loaded: &[Direction], rates: &PerDirection<f64>, load_s: f64) -> String {
+pub(super) fn traffic(rng: &mut Rng, rates: &PerDirection<f64>, load_s: f64) -> String {
     let control = weighted(rng, &CONGESTION_CONTROLS);
+    let flows = log_uniform(rng, FLOWS).round();
     let mut text = String::from("[load]\n");
-    for direction in loaded {
-        let most = (rates[*direction] / RATE_PER_FLOW).max(1.0);
-        let flows = log_uniform(rng, FLOWS).round().min(most.floor());
-        text += &format!("{direction}_flows = {flows}\n");
+    for (direction, rate) in rates.iter() {
+        let most = (rate / RATE_PER_FLOW).max(1.0).floor();
+        text += &format!("{direction}_flows = {}\n", flows.min(most));
     }
     text += &format!("congestion_control = \"{control}\"\nduration = \"{load_s:.3}s\"\n");
     text + &cross(rng, rates)
@@ -62,5 +56,5 @@ fn cross(rng: &mut Rng, rates: &PerDirection<f64>) -> String {
         Cross::Call if rates.up.min(rates.down) < CALL_RATE => return String::new(),
         Cross::Call => "kind = \"call\"".to_owned(),
     };
-    format!("\n[[workload]]\nname = \"{}\"\n{keys}\n", super::CROSS_TRAFFIC)
+    format!("\n[[workload]]\nname = \"{}\"\n{keys}\n", CROSS_TRAFFIC)
 }
