@@ -2,7 +2,7 @@
 //! and who filled it.
 use super::{Case, Claim, ClaimKind, Made, Tolerance, quantity};
 use crate::truth::{Management, PhaseTruth, Queue};
-use fathom_run::{Conclusion, Finding, ManagementRule};
+use fathom_run::{Conclusion, Finding, ManagementRule, threshold};
 use fathom_units::Direction;
 
 const CAPACITY: Tolerance = Tolerance { ratio: 0.03, least: 0.0 };
@@ -27,8 +27,7 @@ fn of_queue(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue) -> Vec<Claim> {
     let longest_s = queue.longest_s(phase.from_s, phase.to_s);
     let dropped = queue.dropped(phase.from_s, phase.to_s);
     let is_bloated = case.truth.is_phase_bloated(phase, 1.0);
-    let is_plain = matches!(queue.management, Management::TailDrop | Management::HeadDrop);
-    let is_buffer_known = is_bloated && is_plain && dropped > 0.0 && queue.is_steady;
+    let is_buffer_known = is_bloated && is_full(queue) && dropped > 0.0 && queue.is_steady;
     let mut claims = size_and_rate(case, queue, longest_s, is_buffer_known, is_bloated);
     claims.push(Claim::new(ClaimKind::LimitKind, is_buffer_known, None));
     claims.push(management(case, queue, longest_s, dropped));
@@ -59,12 +58,11 @@ fn size_and_rate(
     let capacity = found.zip(truth).map(|((finding, size), rate)| {
         quantity((size.rate_bits_per_second, false), rate, CAPACITY, finding.certainty, "bit/s")
     });
-    let is_managed = matches!(queue.management, Management::Aqm | Management::FairAqm | Management::Policer);
     let buffer = found.zip(truth).map(|((finding, size), rate)| {
         let claimed = (size.ip_bytes, size.is_lower_bound);
         let made = quantity(claimed, longest_s * rate / 8.0, BUFFER, finding.certainty, "B");
         // A managed queue has no full buffer.
-        Made { is_right: made.is_right && (size.is_lower_bound || !is_managed), ..made }
+        Made { is_right: made.is_right && (size.is_lower_bound || is_full(queue)), ..made }
     });
     vec![
         Claim::new(ClaimKind::Capacity, is_bloated && truth.is_some(), capacity),
@@ -80,26 +78,44 @@ fn management(case: &Case<'_>, queue: &Queue, longest_s: f64, dropped: f64) -> C
         })
         .find(|(finding, _)| finding.direction == Some(queue.direction));
     let made = found.and_then(|(finding, claimed)| {
-        let is_right = is_right(claimed.rule, queue.management, dropped)?;
-        Some(Made::new(is_right, Some(finding.certainty), detail(finding, claimed.rule, queue, dropped)))
+        let is_short = dropped > 0.0 && longest_s <= threshold::MODEST_S;
+        let is_right = match claimed.rule {
+            ManagementRule::KeptShort => Some(is_short || !is_full(queue)),
+            rule => is_right(rule, queue, dropped),
+        }?;
+        Some(Made::new(
+            is_right,
+            Some(finding.certainty),
+            detail(finding, claimed.rule, queue, (dropped, longest_s)),
+        ))
     });
     Claim::new(ClaimKind::Management, dropped > 0.0 && longest_s >= MIN_QUEUE_S, made)
 }
 
+/// The queue drops only when it is full.
+const fn is_full(queue: &Queue) -> bool {
+    matches!(queue.management, Management::TailDrop | Management::HeadDrop)
+}
+
 /// `None` where the rule says nothing about the queue.
-fn is_right(rule: ManagementRule, truth: Management, dropped: f64) -> Option<bool> {
-    let is_full = matches!(truth, Management::TailDrop | Management::HeadDrop);
+fn is_right(rule: ManagementRule, queue: &Queue, dropped: f64) -> Option<bool> {
+    let truth = queue.management;
     match rule {
-        ManagementRule::TailDrop => Some(is_full),
+        ManagementRule::TailDrop => Some(is_full(queue)),
         ManagementRule::Red => Some(truth == Management::Aqm),
         ManagementRule::Codel => Some(matches!(truth, Management::Aqm | Management::FairAqm)),
         ManagementRule::FairQueueing => Some(truth == Management::FairAqm),
-        ManagementRule::KeptShort => Some(!is_full),
         ManagementRule::NeverDropped => Some(dropped == 0.0),
-        ManagementRule::NoneSeen => None,
+        ManagementRule::KeptShort | ManagementRule::NoneSeen => None,
     }
 }
 
-fn detail(finding: &Finding, rule: ManagementRule, queue: &Queue, dropped: f64) -> String {
-    format!("{rule:?} ({:?}) for {:?}, {dropped} dropped", finding.certainty, queue.management)
+fn detail(
+    finding: &Finding,
+    rule: ManagementRule,
+    queue: &Queue,
+    (dropped, longest_s): (f64, f64),
+) -> String {
+    let truth = queue.management;
+    format!("{rule:?} ({:?}) for {truth:?}, {dropped} dropped, at most {longest_s:.3} s", finding.certainty)
 }
