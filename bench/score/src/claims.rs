@@ -19,6 +19,7 @@ pub(crate) enum ClaimKind {
     DelayP95,
     DelayMax,
     Capacity,
+    RateChange,
     BufferSize,
     LimitKind,
     Management,
@@ -31,13 +32,14 @@ pub(crate) enum ClaimKind {
 }
 
 impl ClaimKind {
-    pub(crate) const ALL: [ClaimKind; 15] = [
+    pub(crate) const ALL: [ClaimKind; 16] = [
         ClaimKind::Bloat,
         ClaimKind::Direction,
         ClaimKind::DelayP50,
         ClaimKind::DelayP95,
         ClaimKind::DelayMax,
         ClaimKind::Capacity,
+        ClaimKind::RateChange,
         ClaimKind::BufferSize,
         ClaimKind::LimitKind,
         ClaimKind::Management,
@@ -56,6 +58,7 @@ impl ClaimKind {
             ClaimKind::DelayP95 => "delay p95",
             ClaimKind::DelayMax => "delay max",
             ClaimKind::Capacity => "capacity",
+            ClaimKind::RateChange => "rate change",
             ClaimKind::BufferSize => "buffer size",
             ClaimKind::LimitKind => "limit kind",
             ClaimKind::Management => "management",

@@ -44,7 +44,8 @@ fn main() -> ExitCode {
 }
 
 fn run_score(seeds: &[u64], paths: u64, json: Option<&FilePath>, is_recorded: bool) -> Result<(), String> {
-    let scored = score::score(seeds, paths)?;
+    let all = seeds.iter().flat_map(|seed| (0..paths).map(|index| draw::path(*seed, index)));
+    let scored = score::score(&all.collect::<Vec<_>>())?;
     let tables = tally::tables(&scored);
     print!("{tables}\n{}", tally::wrong(&scored));
     if let Some(file) = json {

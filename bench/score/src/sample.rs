@@ -2,9 +2,8 @@
 use crate::claims::ClaimKind;
 use crate::draw::{self, Path};
 use crate::measure::parse;
-use crate::score::judge;
-use crate::tally::{FalseAlarms, Row, Scored, tables, wrong};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::score::score;
+use crate::tally::{FalseAlarms, Row, tables, wrong};
 
 const SEED: u64 = 25;
 const PATHS: usize = 40;
@@ -37,25 +36,9 @@ fn paths() -> Vec<Path> {
     (0..).map(|index| draw::path(SEED, index)).filter(is_small).take(PATHS).collect()
 }
 
-fn score() -> Vec<Scored> {
-    let (paths, next) = (paths(), AtomicUsize::new(0));
-    let worker = || {
-        let mut done = Vec::new();
-        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push(judge(path).expect("a drawn path is valid"));
-        }
-        done
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
-    })
-}
-
 #[test]
 fn claims_about_a_fixed_sample_are_right() {
-    let scored = score();
+    let scored = score(&paths()).expect("drawn paths are valid");
     let report = || format!("{}\n{}", tables(&scored), wrong(&scored));
     assert_eq!(scored.len(), PATHS);
     assert_eq!(FalseAlarms::of(&scored, false).wrong, 0, "healthy lines called bloated\n{}", report());

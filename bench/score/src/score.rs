@@ -1,22 +1,22 @@
 //! Judges paths, on all CPUs.
 use crate::claims::{Case, claims};
-use crate::draw::{self, Path};
+use crate::draw::Path;
 use crate::explain::Explained;
 use crate::measure::{measure, parse};
 use crate::tally::Scored;
 use crate::truth::Truth;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Judges `paths` paths of each seed, in order.
-pub(crate) fn score(seeds: &[u64], paths: u64) -> Result<Vec<Scored>, String> {
-    let all: Vec<(u64, u64)> = seeds.iter().flat_map(|seed| (0..paths).map(|index| (*seed, index))).collect();
+/// Judges all paths, in order.
+pub(crate) fn score(paths: &[Path]) -> Result<Vec<Scored>, String> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
-        while let Some((seed, index)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push(((*seed, *index), judge(&draw::path(*seed, *index))));
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = paths.get(number) else { return done };
+            done.push((number, judge(path)));
         }
-        done
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut scored = Vec::new();
@@ -29,13 +29,12 @@ pub(crate) fn score(seeds: &[u64], paths: u64) -> Result<Vec<Scored>, String> {
             }
         }
     });
-    let place = |of: &(u64, u64)| all.iter().position(|one| one == of);
-    scored.sort_by_key(|(of, _)| place(of));
+    scored.sort_by_key(|(number, _)| *number);
     scored.into_iter().map(|(_, judged)| judged).collect()
 }
 
 /// Measures, diagnoses and judges a path.
-pub(crate) fn judge(path: &Path) -> Result<Scored, String> {
+fn judge(path: &Path) -> Result<Scored, String> {
     with_explained(path, |explained| Scored {
         path: path.name.clone(),
         claims: explained.claims.to_vec(),

@@ -3,17 +3,17 @@
 //!
 //! A virtual probe starts every millisecond. It waits in each queue as long as a packet would have
 //! waited that arrived at the same time, so its delay is what the household feels, and it loads
-//! nothing. Where a queue separates flows, or drops more than 1 % of the probes or by an AQM, the
-//! truth is the exact queueing delay of the probes that arrived.
+//! nothing. Where a queue separates flows, or drops what waits, the truth is the exact queueing delay
+//! of the probes.
 mod queue;
 mod walk;
 
 use crate::measure::{Measured, alone};
 use fathom_link::{BottleneckParams, TransmitterParams};
 use fathom_run::{Phase, PhaseKind, threshold};
-use fathom_units::{Direction, PerDirection};
+use fathom_units::Direction;
 pub(crate) use queue::{Management, Queue};
-use walk::Walk;
+use walk::{Probe, Walk};
 
 /// Interval of virtual probes, s.
 const EVERY_S: f64 = 0.001;
@@ -40,10 +40,23 @@ pub(crate) struct PhaseTruth {
     pub(crate) kind: PhaseKind,
     pub(crate) from_s: f64,
     pub(crate) to_s: f64,
-    /// Round trips.
-    pub(crate) round_trip: Delays,
-    /// One way.
-    pub(crate) one_way: PerDirection<Delays>,
+    probes: Vec<Probe>,
+}
+
+impl PhaseTruth {
+    /// Queueing delays of round trips that started after `from_s`.
+    pub(crate) fn round_trip(&self, from_s: f64) -> Delays {
+        let later = self.probes.iter().filter(|probe| probe.sent_s >= from_s);
+        Delays::new(later.map(Probe::round_trip_s).collect())
+    }
+    /// Queueing delays of one direction.
+    pub(crate) fn one_way(&self, direction: Direction) -> Delays {
+        Delays::new(self.probes.iter().map(|probe| probe.delays_s[direction]).collect())
+    }
+    /// The middle of the phase: after it, the start of the load is over.
+    fn middle_s(&self) -> f64 {
+        f64::midpoint(self.from_s, self.to_s)
+    }
 }
 
 pub(crate) struct Truth {
@@ -74,7 +87,7 @@ impl Truth {
         }
         let walk = Walk::new(measured, &queues);
         let idle = run.phases.iter().find(|phase| phase.kind == PhaseKind::Idle);
-        let idle_p50_s = idle.map_or(0.0, |phase| phase_truth(&walk, phase).round_trip.at(0.5));
+        let idle_p50_s = idle.map_or(0.0, |phase| phase_truth(&walk, phase).round_trip(0.0).at(0.5));
         let loaded: Vec<PhaseTruth> =
             run.phases.iter().filter(|p| p.load.is_some()).map(|p| phase_truth(&walk, p)).collect();
         let end_s = run.phases.last().map_or(0.0, |phase| phase.end_ns as f64 / 1e9);
@@ -95,18 +108,25 @@ impl Truth {
     }
     /// Percentile of the round trips of a phase, above the median without load.
     pub(crate) fn increase_s(&self, phase: &PhaseTruth, percentile: f64) -> f64 {
-        phase.round_trip.at(percentile) - self.idle_p50_s
+        phase.round_trip(phase.from_s).at(percentile) - self.idle_p50_s
     }
     pub(crate) fn is_bloated(&self) -> bool {
-        self.loaded.iter().any(|phase| self.is_phase_bloated(phase, 1.0))
+        self.loaded.iter().any(|phase| self.is_phase_bloated(phase))
     }
-    pub(crate) fn is_phase_bloated(&self, phase: &PhaseTruth, ratio: f64) -> bool {
-        threshold::is_bloated(ratio * self.increase_s(phase, 0.5), ratio * self.increase_s(phase, 0.9))
+    pub(crate) fn is_phase_bloated(&self, phase: &PhaseTruth) -> bool {
+        self.is_bloated_after(phase, phase.from_s, 1.0)
     }
-    /// A delay that differs by [`BORDERLINE`] would change whether the line is bloated.
+    fn is_bloated_after(&self, phase: &PhaseTruth, from_s: f64, ratio: f64) -> bool {
+        let delays = phase.round_trip(from_s);
+        let [p50, p90] = [0.5, 0.9].map(|p| ratio * (delays.at(p) - self.idle_p50_s));
+        threshold::is_bloated(p50, p90)
+    }
+    /// Whether the line is bloated depends on where it is looked at: a delay that differs by
+    /// [`BORDERLINE`] would change it, or the second half of the phases alone.
     pub(crate) fn is_borderline(&self) -> bool {
-        let with = |ratio| self.loaded.iter().any(|phase| self.is_phase_bloated(phase, ratio));
-        with(1.0 + BORDERLINE) != with(1.0 - BORDERLINE)
+        let with = |ratio| self.loaded.iter().any(|p| self.is_bloated_after(p, p.from_s, ratio));
+        let late = self.loaded.iter().any(|p| self.is_bloated_after(p, p.middle_s(), 1.0));
+        with(1.0 + BORDERLINE) != with(1.0 - BORDERLINE) || late != self.is_bloated()
     }
     /// The queue of a direction in which packets waited longest in a phase.
     pub(crate) fn bottleneck(&self, direction: Direction, phase: &PhaseTruth) -> Option<&Queue> {
@@ -118,12 +138,5 @@ impl Truth {
 
 fn phase_truth(walk: &Walk<'_>, phase: &Phase) -> PhaseTruth {
     let (from_s, to_s) = (phase.start_ns as f64 / 1e9, phase.end_ns as f64 / 1e9);
-    let all = walk.between(from_s, to_s, EVERY_S);
-    PhaseTruth {
-        kind: phase.kind,
-        from_s,
-        to_s,
-        round_trip: Delays::new(all.iter().map(|probe| probe.round_trip_s()).collect()),
-        one_way: PerDirection::from_fn(|d| Delays::new(all.iter().map(|probe| probe.delays_s[d]).collect())),
-    }
+    PhaseTruth { kind: phase.kind, from_s, to_s, probes: walk.between(from_s, to_s, EVERY_S) }
 }

@@ -67,8 +67,8 @@ impl Delays {
         let mut worst = Delays::default();
         for (direction, _) in rates.iter().filter(|(_, rate)| rate.is_some()) {
             let Some(phase) = truth.alone(direction) else { continue };
-            worst.p50_s = worst.p50_s.max(phase.one_way[direction].at(0.5));
-            worst.p90_s = worst.p90_s.max(phase.one_way[direction].at(0.9));
+            worst.p50_s = worst.p50_s.max(phase.one_way(direction).at(0.5));
+            worst.p90_s = worst.p90_s.max(phase.one_way(direction).at(0.9));
         }
         worst
     }

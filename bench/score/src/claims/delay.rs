@@ -60,9 +60,9 @@ fn increase(case: &Case<'_>, phase: &PhaseTruth, percentile: f64) -> f64 {
 }
 
 fn direction(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &LatencyIncrease)>) -> Claim {
-    let [up, down] = Direction::BOTH.map(|d| phase.one_way[d].at(0.5));
+    let [up, down] = Direction::BOTH.map(|d| phase.one_way(d).at(0.5));
     let truth = if up > down { Direction::Up } else { Direction::Down };
-    let is_clear = (up - down).abs() >= MIN_DIFFERENCE_S && case.truth.is_phase_bloated(phase, 1.0);
+    let is_clear = (up - down).abs() >= MIN_DIFFERENCE_S && case.truth.is_phase_bloated(phase);
     let claimed = found.and_then(|(finding, _)| Some((finding.direction?, finding.certainty)));
     let made = claimed.filter(|_| is_clear).map(|(claimed, certainty)| {
         let detail = format!("{claimed} for {up:.3} s up, {down:.3} s down");
@@ -74,23 +74,32 @@ fn direction(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Late
 fn delays(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &LatencyIncrease)>) -> [Claim; 3] {
     let p95 = case.diagnosis.phases.iter().find(|p| p.kind == phase.kind).and_then(|p| Some(p.latency?.p95));
     let tolerance = if case.truth.has_radio { RADIO } else { TOLERANCE };
-    let claim = |kind, claimed: Option<(f64, bool)>, percentile| {
+    let (whole, steady) = (phase.round_trip(phase.from_s), phase.round_trip(steady_from_s(case, phase)));
+    let claim = |kind, claimed: Option<(f64, bool)>, [least_s, truth_s]: [f64; 2]| {
         let made = claimed.zip(found).map(|((loaded_s, is_bound), (finding, increase))| {
             let added_s = loaded_s - increase.idle_p50_s;
-            let mut truth_s = case.truth.increase_s(phase, percentile);
-            if kind == ClaimKind::DelayMax {
-                let least_s = case.truth.increase_s(phase, MAX_SEEN);
-                truth_s = added_s.clamp(least_s.min(truth_s), truth_s + case.truth.reorder_s);
-            }
-            quantity((added_s, is_bound), truth_s, tolerance, finding.certainty, "s")
+            let [least_s, most_s] = [least_s, truth_s].map(|delay_s| delay_s - case.truth.idle_p50_s);
+            quantity((added_s, is_bound), added_s.clamp(least_s, most_s), tolerance, finding.certainty, "s")
         });
         Claim::new(kind, true, made)
     };
     let of = |pick: fn(&LatencyIncrease) -> f64| found.map(|(_, i)| (pick(i), i.is_lower_bound));
     let is_bound = found.is_some_and(|(_, i)| i.is_lower_bound);
+    let max_s = steady.at(1.0).max(whole.at(1.0)) + case.truth.reorder_s;
     [
-        claim(ClaimKind::DelayP50, of(|i| i.loaded_p50_s), 0.5),
-        claim(ClaimKind::DelayP95, p95.map(|p95| (p95.value, p95.at_least || is_bound)), 0.95),
-        claim(ClaimKind::DelayMax, of(|i| i.loaded_max_s), 1.0),
+        claim(ClaimKind::DelayP50, of(|i| i.loaded_p50_s), [steady.at(0.5); 2]),
+        claim(ClaimKind::DelayP95, p95.map(|p95| (p95.value, p95.at_least || is_bound)), [whole.at(0.95); 2]),
+        claim(ClaimKind::DelayMax, of(|i| i.loaded_max_s), [steady.at(MAX_SEEN), max_s]),
     ]
+}
+
+/// When the start of the load is over, if the diagnosis reports one: its percentiles under load are
+/// those of the time after it.
+fn steady_from_s(case: &Case<'_>, phase: &PhaseTruth) -> f64 {
+    let start = case.findings(|conclusion| match conclusion {
+        Conclusion::StartUp(start) => Some(start),
+        _ => None,
+    });
+    let of_phase = start.filter(|(_, start)| start.phase == phase.kind).next();
+    phase.from_s + of_phase.map_or(0.0, |(_, start)| start.duration_s)
 }

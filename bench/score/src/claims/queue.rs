@@ -26,9 +26,10 @@ pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
 fn of_queue(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue) -> Vec<Claim> {
     let longest_s = queue.longest_s(phase.from_s, phase.to_s);
     let dropped = queue.dropped(phase.from_s, phase.to_s);
-    let is_bloated = case.truth.is_phase_bloated(phase, 1.0);
+    let is_bloated = case.truth.is_phase_bloated(phase);
     let is_buffer_known = is_bloated && is_full(queue) && dropped > 0.0 && queue.is_steady;
     let mut claims = size_and_rate(case, queue, longest_s, is_buffer_known, is_bloated);
+    claims.push(rate_change(case, queue, is_bloated));
     claims.push(Claim::new(ClaimKind::LimitKind, is_buffer_known, None));
     claims.push(management(case, queue, longest_s, dropped));
     let others = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
@@ -90,6 +91,24 @@ fn management(case: &Case<'_>, queue: &Queue, longest_s: f64, dropped: f64) -> C
         ))
     });
     Claim::new(ClaimKind::Management, dropped > 0.0 && longest_s >= MIN_QUEUE_S, made)
+}
+
+/// Whether the rate of the link varied. What others leave of a steady link varies too.
+fn rate_change(case: &Case<'_>, queue: &Queue, is_bloated: bool) -> Claim {
+    let found = case.findings(|conclusion| match conclusion {
+        Conclusion::RateChange(change) => Some(change),
+        _ => None,
+    });
+    let found = found.filter(|(finding, _)| finding.direction == Some(queue.direction)).next();
+    let of_direction = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
+    let has_steady_links = of_direction.clone().all(|other| other.is_steady);
+    let has_others = !case.measured.plan.workloads.is_empty();
+    let made = found.map(|(finding, change)| {
+        let (first, last) = (change.first_bits_per_second, change.last_bits_per_second);
+        let detail = format!("{first:.0} to {last:.0} bit/s, links are steady: {has_steady_links}");
+        Made::new(!has_steady_links || has_others, Some(finding.certainty), detail)
+    });
+    Claim::new(ClaimKind::RateChange, is_bloated && !queue.is_steady, made)
 }
 
 /// The queue drops only when it is full.

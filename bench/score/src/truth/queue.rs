@@ -23,6 +23,9 @@ pub(crate) enum Management {
 /// A policer holds at most this many bytes.
 const POLICER_BYTES: u64 = 2 * 1514;
 
+/// A larger bucket makes the rate vary.
+const BURST_BYTES: u64 = 20 * 1514;
+
 /// One queue of a line.
 pub(crate) struct Queue {
     pub(crate) hop: String,
@@ -87,7 +90,7 @@ impl Queue {
             direction,
             management,
             ip_rate: rate.map(|rate| rate * IP_SHARE),
-            is_steady: matches!(params.transmitter, TransmitterParams::Fixed(_)),
+            is_steady: matches!(params.transmitter, TransmitterParams::Fixed(_)) && !has_burst(&params.queue),
             is_plain: matches!(management, Management::TailDrop | Management::HeadDrop),
             points,
             drops: samples(run, Metric::QueueDrops, hop, direction),
@@ -125,6 +128,11 @@ impl Queue {
         });
         gaps.max_by(|a, b| a.0.total_cmp(&b.0))
     }
+}
+
+/// A token bucket that lets a noticeable burst pass at the rate of the link.
+fn has_burst(spec: &Spec) -> bool {
+    matches!(spec, Spec::Tbf(params) if params.burst.get() > BURST_BYTES)
 }
 
 /// The management of a queue, and the rate of its shaper in bit/s.

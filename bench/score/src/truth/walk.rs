@@ -3,17 +3,14 @@ use super::Queue;
 use crate::measure::Measured;
 use fathom_run::{Metric, Run, SeriesKey, Value};
 use fathom_units::{Direction, PerDirection};
+use std::collections::BTreeMap;
 
 /// IP length of a probe: 64 bytes in UDP.
 const PROBE_BYTES: f64 = 92.0;
 
-/// With a larger share of lost probes, the delay of those that arrived is the only fair truth: what
-/// is dropped has no delay.
-const MAX_LOST: f64 = 0.01;
-
 /// A probe, and how long it waited in queues.
 #[derive(Clone, Copy)]
-pub(super) struct Probe {
+pub(crate) struct Probe {
     pub(super) sent_s: f64,
     pub(super) delays_s: PerDirection<f64>,
 }
@@ -44,9 +41,7 @@ impl<'a> Walk<'a> {
             let bytes = PROBE_BYTES + side.overhead.get() as f64;
             stages.push((queue, bytes * 8.0 / rate + side.delay.as_secs_f64()));
         }
-        let sent = measured.run.series(&SeriesKey::of(Metric::UdpRtt)).map_or(0, |s| s.values.len());
-        let lost = measured.log.lost_probes.len() as f64;
-        let is_virtual = queues.iter().all(|queue| queue.is_plain) && lost <= MAX_LOST * sent as f64;
+        let is_virtual = queues.iter().all(|queue| queue.is_plain);
         let real = (!is_virtual).then(|| real_probes(&measured.run, &stages));
         Walk { stages, real }
     }
@@ -69,26 +64,36 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Delays of the UDP probes that arrived, less the time that the empty line takes.
+/// Delays of the UDP probes, less the time that the empty line takes. A lost probe counts with the
+/// mean of those around it, as in the diagnosis.
 fn real_probes(run: &Run, stages: &[(&Queue, f64)]) -> Vec<Probe> {
-    let empty_s = |direction| -> f64 {
+    let empty = PerDirection::from_fn(|direction| -> f64 {
         stages.iter().filter(|(queue, _)| queue.direction == direction).map(|(_, further_s)| further_s).sum()
-    };
-    let observed = |direction| {
-        let series = run.series(&SeriesKey::directed(Metric::OneWayDelay, direction));
-        series.into_iter().flat_map(|series| series.iter()).filter_map(|o| match o.value {
-            Value::Observed(delay_s) => Some((o.at, delay_s)),
-            Value::Censored { .. } => None,
-        })
-    };
-    let (up_s, down_s) = (empty_s(Direction::Up), empty_s(Direction::Down));
-    let mut down = observed(Direction::Down).peekable();
-    let mut probes = Vec::new();
-    for (at, delay_s) in observed(Direction::Up) {
-        while down.next_if(|(other, _)| *other < at).is_some() {}
-        let Some((_, back_s)) = down.next_if(|(other, _)| *other == at) else { continue };
-        let delays_s = PerDirection { up: delay_s - up_s, down: back_s - down_s }.map(|delay| delay.max(0.0));
-        probes.push(Probe { sent_s: at.as_secs_f64(), delays_s });
+    });
+    let [up, down] = Direction::BOTH.map(|d| arrived(run, d));
+    let sent = run.series(&SeriesKey::of(Metric::UdpRtt)).into_iter().flat_map(|series| series.iter());
+    let (mut probes, mut lost): (Vec<Probe>, Vec<f64>) = (Vec::new(), Vec::new());
+    for observation in sent {
+        let (at_ns, sent_s) = (observation.at.as_nanos(), observation.at.as_secs_f64());
+        let Some((up_s, down_s)) = up.get(&at_ns).zip(down.get(&at_ns)) else {
+            lost.push(sent_s);
+            continue;
+        };
+        let delays_s = PerDirection { up: up_s - empty.up, down: down_s - empty.down }.map(|s| s.max(0.0));
+        let before = probes.last().map_or(delays_s, |before| before.delays_s);
+        let between = PerDirection::from_fn(|d| f64::midpoint(before[d], delays_s[d]));
+        probes.extend(lost.drain(..).map(|sent_s| Probe { sent_s, delays_s: between }));
+        probes.push(Probe { sent_s, delays_s });
     }
     probes
+}
+
+/// One-way delays of the probes that arrived, by the time in ns when they were sent.
+fn arrived(run: &Run, direction: Direction) -> BTreeMap<u64, f64> {
+    let series = run.series(&SeriesKey::directed(Metric::OneWayDelay, direction));
+    let delays = series.into_iter().flat_map(|series| series.iter()).filter_map(|o| match o.value {
+        Value::Observed(delay_s) => Some((o.at.as_nanos(), delay_s)),
+        Value::Censored { .. } => None,
+    });
+    delays.collect()
 }
