@@ -88,6 +88,8 @@ pub(crate) struct Made {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Claim {
     pub(crate) kind: ClaimKind,
+    /// The phase or the direction, if it is about one.
+    pub(crate) about: &'static str,
     /// The truth is of the kind that the claim is about.
     pub(crate) is_possible: bool,
     pub(crate) made: Option<Made>,
@@ -121,7 +123,11 @@ pub(crate) fn claims(case: &Case<'_>) -> Vec<Claim> {
 
 impl Claim {
     fn new(kind: ClaimKind, is_possible: bool, made: Option<Made>) -> Self {
-        Claim { kind, is_possible, made }
+        Claim { kind, about: "", is_possible, made }
+    }
+    /// Names the phase or the direction.
+    fn about(self, about: &'static str) -> Self {
+        Claim { about, ..self }
     }
 }
 

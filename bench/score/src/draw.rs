@@ -25,8 +25,8 @@ const LOSSY: f64 = 0.3;
 const REORDERING: f64 = 0.1;
 /// Number of links in series.
 const LINKS: [(u64, usize); 3] = [(45, 1), (35, 2), (20, 3)];
-/// Queue of a link that is not slow: 20 ms.
-const FAST_QUEUE_S: f64 = 0.02;
+/// Queue of a link that is not slow: 10 ms.
+const FAST_QUEUE_S: f64 = 0.01;
 
 /// A path as a scenario file, with the traces that it names.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ fn other_sides(rng: &mut Rng, rates: &PerDirection<f64>, is_healthy: bool) -> Pe
     })
 }
 
-/// A queue of 20 ms; on a slow link, where this is less than some packets, one per flow.
+/// A queue of 10 ms; on a slow link, where this is less than some packets, one per flow.
 fn fast_queue(rate: f64) -> String {
     if rate < queue::SHORT_QUEUE_RATE {
         let target_ms = queue::TARGET_PACKETS * FULL_PACKET * 8.0 / rate * 1e3;

@@ -30,7 +30,7 @@ pub(crate) fn text(explained: &Explained<'_>) -> String {
     truths(explained.truth).iter().for_each(|line| text += &format!("- {line}\n"));
     text += "\nClaims:\n";
     for [kind, mark, detail] in judgments(explained.claims) {
-        let _ = writeln!(text, "{kind:14} {mark:9} {detail}");
+        let _ = writeln!(text, "{kind:20} {mark:9} {detail}");
     }
     text
 }
@@ -105,7 +105,8 @@ fn judgments(claims: &[Claim]) -> Vec<[String; 3]> {
             Some(made) if made.is_right => ("right", made.detail.clone()),
             Some(made) => ("wrong", made.detail.clone()),
         };
-        [claim.kind.name().to_owned(), mark.to_owned(), detail]
+        let about = if claim.about.is_empty() { "" } else { ", " };
+        [format!("{}{about}{}", claim.kind.name(), claim.about), mark.to_owned(), detail]
     };
     claims.iter().map(judgment).collect()
 }

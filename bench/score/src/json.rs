@@ -16,7 +16,7 @@ pub(crate) fn json(scored: &[Scored]) -> Value {
                         "detail": made.detail,
                     })
                 });
-                json!({ "claim": claim.kind.name(), "possible": claim.is_possible, "made": made })
+                json!({ "claim": claim.kind.name(), "about": claim.about, "possible": claim.is_possible, "made": made })
             })
             .collect();
         json!({

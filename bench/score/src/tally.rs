@@ -177,7 +177,8 @@ pub(crate) fn wrong(scored: &[Scored]) -> String {
         for path in scored {
             for claim in path.claims.iter().filter(|claim| claim.kind == kind) {
                 let Some(made) = claim.made.as_ref().filter(|made| !made.is_right) else { continue };
-                let _ = writeln!(text, "{:14} {:8} {}", kind.name(), path.path, made.detail);
+                let _ =
+                    writeln!(text, "{:14} {:5} {:8} {}", kind.name(), claim.about, path.path, made.detail);
             }
         }
     }

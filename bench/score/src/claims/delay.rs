@@ -68,7 +68,7 @@ fn direction(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Late
         let detail = format!("{claimed} for {up:.3} s up, {down:.3} s down");
         Made::new(claimed == truth, Some(certainty), detail)
     });
-    Claim::new(ClaimKind::Direction, is_clear, made)
+    Claim::new(ClaimKind::Direction, is_clear, made).about(phase.kind.name())
 }
 
 fn delays(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &LatencyIncrease)>) -> [Claim; 3] {
@@ -81,7 +81,7 @@ fn delays(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Latency
             let [least_s, most_s] = [least_s, truth_s].map(|delay_s| delay_s - case.truth.idle_p50_s);
             quantity((added_s, is_bound), added_s.clamp(least_s, most_s), tolerance, finding.certainty, "s")
         });
-        Claim::new(kind, true, made)
+        Claim::new(kind, true, made).about(phase.kind.name())
     };
     let of = |pick: fn(&LatencyIncrease) -> f64| found.map(|(_, i)| (pick(i), i.is_lower_bound));
     let is_bound = found.is_some_and(|(_, i)| i.is_lower_bound);

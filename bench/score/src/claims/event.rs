@@ -37,7 +37,7 @@ fn outage(case: &Case<'_>, phase: &PhaseTruth) -> Claim {
         certainty: Some(finding.certainty),
         detail: format!("{:.2} s for {longest_s:.2} s", outage.longest_s),
     });
-    Claim::new(ClaimKind::Outage, longest_s >= OUTAGE_S, made)
+    Claim::new(ClaimKind::Outage, longest_s >= OUTAGE_S, made).about(phase.kind.name())
 }
 
 fn loss(case: &Case<'_>, kind: fathom_run::PhaseKind, (from_s, to_s): (f64, f64)) -> Claim {
@@ -55,5 +55,5 @@ fn loss(case: &Case<'_>, kind: fathom_run::PhaseKind, (from_s, to_s): (f64, f64)
         let detail = format!("{claimed} of {sent:.0} probes for {lost}");
         Made::new(difference <= (LOSS_RATIO * lost as f64).max(LOSS_COUNT), Some(finding.certainty), detail)
     });
-    Claim::new(ClaimKind::Loss, is_possible, made)
+    Claim::new(ClaimKind::Loss, is_possible, made).about(kind.name())
 }

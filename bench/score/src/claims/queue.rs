@@ -18,7 +18,7 @@ pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
     for direction in Direction::BOTH {
         let Some(phase) = case.truth.alone(direction) else { continue };
         let Some(queue) = case.truth.bottleneck(direction, phase) else { continue };
-        claims.extend(of_queue(case, phase, queue));
+        claims.extend(of_queue(case, phase, queue).into_iter().map(|claim| claim.about(direction.name())));
     }
     claims
 }
@@ -32,10 +32,14 @@ fn of_queue(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue) -> Vec<Claim> {
     claims.push(rate_change(case, queue, is_bloated));
     claims.push(Claim::new(ClaimKind::LimitKind, is_buffer_known, None));
     claims.push(management(case, queue, longest_s, dropped));
-    let others = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
-    let long = others.filter(|q| q.longest_s(phase.from_s, phase.to_s) >= SECOND_QUEUE * longest_s);
+    let of_direction = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
+    let long =
+        of_direction.clone().filter(|q| q.longest_s(phase.from_s, phase.to_s) >= SECOND_QUEUE * longest_s);
     claims.push(Claim::new(ClaimKind::WhichQueue, is_bloated && long.count() > 1, None));
-    let is_policer = queue.management == Management::Policer && dropped > 0.0;
+    // A policer hardly queues, so it is seldom the longest queue.
+    let is_policer = of_direction.clone().any(|other| {
+        other.management == Management::Policer && other.dropped(phase.from_s, phase.to_s) > 0.0
+    });
     claims.push(Claim::new(ClaimKind::Policer, is_policer, None));
     let has_others = !case.measured.plan.workloads.is_empty();
     claims.push(Claim::new(ClaimKind::Filler, is_bloated && has_others, None));

@@ -65,7 +65,7 @@ pub(super) fn svg(measured: &Measured, truth: &Truth) -> String {
     svg + &format!(
         "<text x=\"{RIGHT}\" y=\"{:.1}\" text-anchor=\"end\"><tspan fill=\"#06c\">measured latency above idle</tspan>, \
          <tspan fill=\"#b87f00\">true queueing delay</tspan></text></svg>",
-        TOP - 6.0
+        BOTTOM + 36.0
     )
 }
 
