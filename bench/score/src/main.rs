@@ -16,7 +16,7 @@ mod truth;
 
 use args::{Command, Subject};
 use draw::Path;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::Path as FilePath;
 use std::process::ExitCode;
 
 /// The recorded table, and the diagram of `docs/score.md`, from the top of the repository.
@@ -73,9 +73,9 @@ fn run_path(subject: &Subject, page: Option<&FilePath>) -> Result<(), String> {
 }
 
 /// A scenario file; the traces that it names are read from its folder.
-fn read(file: &PathBuf) -> Result<Path, String> {
-    let load = |file: &FilePath| {
-        std::fs::read_to_string(file).map_err(|why| format!("cannot read {}: {why}", file.display()))
+fn read(file: &FilePath) -> Result<Path, String> {
+    let load = |of: &FilePath| {
+        std::fs::read_to_string(of).map_err(|why| format!("cannot read {}: {why}", of.display()))
     };
     let folder = file.parent().unwrap_or(FilePath::new(""));
     let text = load(file)?;

@@ -22,8 +22,8 @@ pub(crate) fn score(paths: &[Path]) -> Result<Vec<Scored>, String> {
     let mut scored = Vec::new();
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        for worker in workers {
-            match worker.join() {
+        for thread in workers {
+            match thread.join() {
                 Ok(done) => scored.extend(done),
                 Err(panic) => std::panic::resume_unwind(panic),
             }

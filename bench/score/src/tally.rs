@@ -95,7 +95,7 @@ pub(crate) fn calibration(scored: &[Scored]) -> [Level; 3] {
     LEVELS.map(|(certainty, name, promised)| {
         let made = scored.iter().flat_map(|path| &path.claims).filter_map(|claim| claim.made.as_ref());
         let of_level = made.filter(|made| made.certainty == Some(certainty));
-        let right = of_level.clone().filter(|made| made.is_right).count() as u64;
+        let right = of_level.clone().filter(|one| one.is_right).count() as u64;
         Level { name, promised, made: of_level.count() as u64, right }
     })
 }

@@ -96,10 +96,10 @@ fn delays(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Latency
 /// When the start of the load is over, if the diagnosis reports one: its percentiles under load are
 /// those of the time after it.
 fn steady_from_s(case: &Case<'_>, phase: &PhaseTruth) -> f64 {
-    let start = case.findings(|conclusion| match conclusion {
+    let mut starts = case.findings(|conclusion| match conclusion {
         Conclusion::StartUp(start) => Some(start),
         _ => None,
     });
-    let of_phase = start.filter(|(_, start)| start.phase == phase.kind).next();
+    let of_phase = starts.find(|(_, start)| start.phase == phase.kind);
     phase.from_s + of_phase.map_or(0.0, |(_, start)| start.duration_s)
 }

@@ -99,11 +99,11 @@ fn management(case: &Case<'_>, queue: &Queue, longest_s: f64, dropped: f64) -> C
 
 /// Whether the rate of the link varied. What others leave of a steady link varies too.
 fn rate_change(case: &Case<'_>, queue: &Queue, is_bloated: bool) -> Claim {
-    let found = case.findings(|conclusion| match conclusion {
+    let mut changes = case.findings(|conclusion| match conclusion {
         Conclusion::RateChange(change) => Some(change),
         _ => None,
     });
-    let found = found.filter(|(finding, _)| finding.direction == Some(queue.direction)).next();
+    let found = changes.find(|(finding, _)| finding.direction == Some(queue.direction));
     let of_direction = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
     let has_steady_links = of_direction.clone().all(|other| other.is_steady);
     let has_others = !case.measured.plan.workloads.is_empty();

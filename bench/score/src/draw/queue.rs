@@ -73,7 +73,7 @@ pub(super) fn queue(rng: &mut Rng, rate: f64, is_healthy: bool) -> Queue {
     let least_ms = TARGET_PACKETS * FULL_PACKET * 8.0 / rate * 1e3;
     let codel = format!("limit {room}p target {:.1}ms", least_ms.max(CODEL_TARGET_MS));
     let pie = format!("limit {room}p target {:.1}ms", least_ms.max(PIE_TARGET_MS));
-    let bucket = |seconds: f64| (rate / 8.0 * seconds).max(2.0 * FULL_PACKET);
+    let bucket = |depth_s: f64| (rate / 8.0 * depth_s).max(2.0 * FULL_PACKET);
     let text = match kind {
         TailBytes => format!("fifo limit {bytes:.0}b"),
         TailPackets => format!("fifo limit {packets}p"),

@@ -73,11 +73,11 @@ fn axes(svg: &mut String, scale: &Scale) {
     for step in 0..=GRID {
         let share = f64::from(step) / f64::from(GRID);
         let (delay, at) = (share * scale.top_s, share * scale.end_s);
-        let _ = write!(
+        let _ = writeln!(
             svg,
             "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"#ddd\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{:.1} ms</text>\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{at:.1} s</text>\n",
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{at:.1} s</text>",
             LEFT - 4.0,
             scale.y(delay) + 4.0,
             delay * 1e3,

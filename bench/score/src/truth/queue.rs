@@ -77,7 +77,7 @@ impl Queue {
                 let has_tokens = shaper.is_some() && wait_s > 0.0;
                 let service_s = link.filter(|_| !has_tokens && !is_queue_per_flow);
                 let service_s =
-                    service_s.map_or(0.0, |rate| (f64::from(wait.ip_bytes) + overhead) * 8.0 / rate);
+                    service_s.map_or(0.0, |bits| (f64::from(wait.ip_bytes) + overhead) * 8.0 / bits);
                 Point { at_s: wait.arrived.as_secs_f64(), wait_s, service_s }
             })
             .collect();

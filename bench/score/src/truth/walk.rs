@@ -82,7 +82,7 @@ fn real_probes(run: &Run, stages: &[(&Queue, f64)]) -> Vec<Probe> {
         let delays_s = PerDirection { up: up_s - empty.up, down: down_s - empty.down }.map(|s| s.max(0.0));
         let before = probes.last().map_or(delays_s, |before| before.delays_s);
         let between = PerDirection::from_fn(|d| f64::midpoint(before[d], delays_s[d]));
-        probes.extend(lost.drain(..).map(|sent_s| Probe { sent_s, delays_s: between }));
+        probes.extend(lost.drain(..).map(|at_s| Probe { sent_s: at_s, delays_s: between }));
         probes.push(Probe { sent_s, delays_s });
     }
     probes

@@ -1,7 +1,7 @@
 //! Input and output of a simulation.
+use crate::queue_log::QueueLog;
 use alloc::string::String;
 use alloc::vec::Vec;
-use crate::queue_log::QueueLog;
 use fathom_qdisc::Stats;
 use fathom_run::Run;
 use fathom_units::{Direction, Duration, Time};

@@ -37,7 +37,7 @@ impl QueueLog {
     pub(crate) fn left(&mut self, position: LinePosition, wait: Wait) {
         let is_down = matches!(position.direction, fathom_units::Direction::Down);
         let queue = &mut self.waits[2 * position.hop + usize::from(is_down)];
-        let slot = |wait: &Wait| wait.arrived.as_nanos() / SLOT.as_nanos();
+        let slot = |of: &Wait| of.arrived.as_nanos() / SLOT.as_nanos();
         match queue.last_mut() {
             Some(last) if slot(last) == slot(&wait) && !last.is_udp_probe && !wait.is_udp_probe => {
                 *last = wait;
