@@ -2,15 +2,16 @@
 use std::path::PathBuf;
 
 pub(crate) const USAGE: &str = "\
-Usage: score [--seed S[,S...]] [--paths N] [--json FILE] [--record]
-       score --path SEED:INDEX|FILE.toml [--explain] [--out FILE.html]
+Usage: score [--kernel] [--seed S[,S...]] [--paths N] [--json FILE] [--record]
+       score [--kernel] --path SEED:INDEX|FILE.toml [--explain] [--out FILE.html]
 
 Draws random paths, measures and diagnoses them, and compares every claim with the truth.
 
   --seed S[,S...]   Seeds of the paths [1]
   --paths N         Paths of each seed [100]
   --json FILE       Also write every claim to FILE
-  --record          Write the table to golden/figures/score.txt and the diagram to docs/images/
+  --kernel          Measure paths with the real kernel in virtual time (User-Mode Linux)
+  --record          Write the table to golden/figures, and that of the simulator's paths as a diagram to docs/images
   --path PATH       One path, or a scenario file: print its claims and its truth
   --explain         Also write a page that shows the true delay under the measured latency
   --out FILE        File of that page [score-SEED-INDEX.html]";
@@ -21,8 +22,8 @@ const MAX_PATHS: u64 = 1_000_000;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Command {
     Help,
-    Score { seeds: Vec<u64>, paths: u64, json: Option<PathBuf>, is_recorded: bool },
-    Path { subject: Subject, page: Option<PathBuf> },
+    Score { is_kernel: bool, seeds: Vec<u64>, paths: u64, json: Option<PathBuf>, is_recorded: bool },
+    Path { is_kernel: bool, subject: Subject, page: Option<PathBuf> },
 }
 
 /// The path of `--path`.
@@ -53,7 +54,7 @@ impl Subject {
 /// Parses the words after the program's name.
 pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> Result<Command, String> {
     let (mut seeds, mut paths, mut json, mut is_recorded) = (None, None, None, false);
-    let (mut subject, mut is_explained, mut out) = (None, false, None);
+    let (mut subject, mut is_explained, mut out, mut is_kernel) = (None, false, None, false);
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word}: value missing"));
@@ -67,6 +68,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> Result<Command, 
             }
             "--paths" => paths = Some(number("--paths", &value()?)?),
             "--json" => json = Some(PathBuf::from(value()?)),
+            "--kernel" => is_kernel = true,
             "--record" => is_recorded = true,
             "--path" => subject = Some(Subject::parse(&value()?)?),
             "--explain" => is_explained = true,
@@ -82,13 +84,13 @@ pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> Result<Command, 
         if !(1..=MAX_PATHS).contains(&paths) {
             return Err(format!("--paths: {paths} is out of range (expected 1 to {MAX_PATHS})"));
         }
-        return Ok(Command::Score { seeds: seeds.unwrap_or(vec![1]), paths, json, is_recorded });
+        return Ok(Command::Score { is_kernel, seeds: seeds.unwrap_or(vec![1]), paths, json, is_recorded });
     };
     if seeds.is_some() || paths.is_some() || json.is_some() || is_recorded {
         return Err("--path cannot be combined with --seed, --paths, --json or --record".to_owned());
     }
     let page = (is_explained || out.is_some()).then(|| out.unwrap_or_else(|| subject.page()));
-    Ok(Command::Path { subject, page })
+    Ok(Command::Path { is_kernel, subject, page })
 }
 
 fn number(flag: &str, text: &str) -> Result<u64, String> {
@@ -105,11 +107,12 @@ mod tests {
 
     #[test]
     fn commands() {
-        let command = Command::Score { seeds: vec![3, 4], paths: 7, json: None, is_recorded: false };
-        assert_eq!(parsed("--seed 3,4 --paths 7"), Ok(command));
+        let command =
+            Command::Score { is_kernel: true, seeds: vec![3, 4], paths: 7, json: None, is_recorded: false };
+        assert_eq!(parsed("--kernel --seed 3,4 --paths 7"), Ok(command));
         let page = Some(PathBuf::from("score-1-2.html"));
         let subject = Subject::Drawn { seed: 1, index: 2 };
-        assert_eq!(parsed("--path 1:2 --explain"), Ok(Command::Path { subject, page }));
+        assert_eq!(parsed("--path 1:2 --explain"), Ok(Command::Path { is_kernel: false, subject, page }));
     }
 
     #[test]

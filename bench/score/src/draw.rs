@@ -1,11 +1,13 @@
 //! Random paths. Every range and weight is a named constant of this module; `docs/score.md`
 //! explains them.
+mod kernel;
 mod link;
 mod queue;
 mod range;
 mod traffic;
 
 use fathom_units::{Direction, PerDirection, Rng};
+pub(crate) use kernel::kernel_path;
 use range::{
     ASYMMETRY, BASE_RTT, LOAD_S, LOSS, MAX_PACKETS, OTHER_BUFFER, OTHER_LINK, RATE, REORDER, REORDER_DELAY,
     log_uniform, weighted,

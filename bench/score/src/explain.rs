@@ -92,7 +92,8 @@ fn truths(truth: &Truth) -> Vec<String> {
             ));
         }
     }
-    lines.push(format!("{} UDP probes dropped or lost", truth.lost_probes.len()));
+    let lost = truth.lost_probes.iter();
+    lines.extend(lost.map(|lost| format!("{} UDP probes dropped or lost", lost.len())));
     lines
 }
 

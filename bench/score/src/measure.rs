@@ -13,7 +13,8 @@ const FLOW_SERIES: u32 = 4096;
 pub(crate) struct Measured {
     pub(crate) plan: Plan,
     pub(crate) run: Run,
-    pub(crate) log: QueueLog,
+    /// What the simulator logged; `None` from the kernel, where `run` has samples of the queues.
+    pub(crate) log: Option<QueueLog>,
 }
 
 impl Measured {
@@ -58,6 +59,5 @@ pub(crate) fn measure(plan: Plan) -> Measured {
         phase.min = phase.max.min(min);
     }
     let outcome = fathom_sim::test(&plan, &options);
-    let log = outcome.queue_log.unwrap_or_else(|| QueueLog { waits: Vec::new(), lost_probes: Vec::new() });
-    Measured { plan, run: outcome.run, log }
+    Measured { plan, run: outcome.run, log: outcome.queue_log }
 }

@@ -2,7 +2,7 @@
 use crate::claims::ClaimKind;
 use crate::draw::{self, Path};
 use crate::measure::parse;
-use crate::score::score;
+use crate::score::{score, simulated};
 use crate::tally::{FalseAlarms, Row, tables, wrong};
 
 const SEED: u64 = 25;
@@ -38,7 +38,7 @@ fn paths() -> Vec<Path> {
 
 #[test]
 fn claims_about_a_fixed_sample_are_right() {
-    let scored = score(&paths()).expect("drawn paths are valid");
+    let scored = score(&paths(), &simulated).expect("drawn paths are valid");
     let report = || format!("{}\n{}", tables(&scored), wrong(&scored));
     assert_eq!(scored.len(), PATHS);
     assert_eq!(FalseAlarms::of(&scored, false).wrong, 0, "healthy lines called bloated\n{}", report());

@@ -2,20 +2,28 @@
 use crate::claims::{Case, claims};
 use crate::draw::Path;
 use crate::explain::Explained;
-use crate::measure::{measure, parse};
+use crate::measure::{Measured, measure, parse};
 use crate::tally::Scored;
 use crate::truth::Truth;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Measures a path.
+pub(crate) type Measure<'a> = &'a (dyn Fn(&Path) -> Result<Measured, String> + Sync);
+
+/// In the simulator.
+pub(crate) fn simulated(path: &Path) -> Result<Measured, String> {
+    parse(path).map(measure).map_err(|why| why.to_string())
+}
+
 /// Judges all paths, in order.
-pub(crate) fn score(paths: &[Path]) -> Result<Vec<Scored>, String> {
+pub(crate) fn score(paths: &[Path], by: Measure<'_>) -> Result<Vec<Scored>, String> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = paths.get(number) else { return done };
-            done.push((number, judge(path)));
+            done.push((number, judge(path, by)));
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -34,8 +42,8 @@ pub(crate) fn score(paths: &[Path]) -> Result<Vec<Scored>, String> {
 }
 
 /// Measures, diagnoses and judges a path.
-fn judge(path: &Path) -> Result<Scored, String> {
-    with_explained(path, |explained| Scored {
+fn judge(path: &Path, by: Measure<'_>) -> Result<Scored, String> {
+    with_explained(path, by, |explained| Scored {
         path: path.name.clone(),
         claims: explained.claims.to_vec(),
         is_bloated: explained.truth.is_bloated(),
@@ -45,12 +53,15 @@ fn judge(path: &Path) -> Result<Scored, String> {
 }
 
 /// The same, with all that is known about the path.
-pub(crate) fn with_explained<T>(path: &Path, then: impl FnOnce(&Explained<'_>) -> T) -> Result<T, String> {
-    let plan = parse(path).map_err(|why| why.to_string())?;
-    if plan.load.is_none() {
+pub(crate) fn with_explained<T>(
+    path: &Path,
+    by: Measure<'_>,
+    then: impl FnOnce(&Explained<'_>) -> T,
+) -> Result<T, String> {
+    let measured = by(path)?;
+    if measured.plan.load.is_none() {
         return Err(format!("{}: there is no [load], so there is nothing to judge", path.name));
     }
-    let measured = measure(plan);
     let truth = Truth::of(&measured);
     let diagnosis = fathom_diagnose::diagnose(&measured.run);
     let claims = claims(&Case { path, measured: &measured, truth: &truth, diagnosis: &diagnosis });

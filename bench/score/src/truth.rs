@@ -11,6 +11,7 @@ mod walk;
 use crate::measure::{Measured, alone};
 use fathom_link::{BottleneckParams, TransmitterParams};
 use fathom_run::{Phase, PhaseKind, threshold};
+use fathom_sim::QueueLog;
 use fathom_units::Direction;
 pub(crate) use queue::{Management, Queue};
 use walk::{Probe, Walk};
@@ -64,8 +65,8 @@ pub(crate) struct Truth {
     pub(crate) idle_p50_s: f64,
     /// Phases with load.
     pub(crate) loaded: Vec<PhaseTruth>,
-    /// When the probes that were dropped or lost were sent, s.
-    pub(crate) lost_probes: Vec<f64>,
+    /// When the probes that were dropped or lost were sent, s; unknown with the kernel.
+    pub(crate) lost_probes: Option<Vec<f64>>,
     /// A link of the line is a radio link.
     pub(crate) has_radio: bool,
     /// How long packets may be held back.
@@ -81,7 +82,8 @@ impl Truth {
         for (number, hop) in plan.line.hops.iter().enumerate() {
             for direction in Direction::BOTH {
                 let params = if direction == Direction::Up { &hop.up } else { &hop.down };
-                let waits = log.waits.get(2 * number + direction.index()).map_or(&[][..], Vec::as_slice);
+                let waits = log.as_ref().and_then(|log| log.waits.get(2 * number + direction.index()));
+                let waits = waits.map_or(&[][..], Vec::as_slice);
                 queues.push(Queue::new(&hop.name, direction, params, waits, run));
             }
         }
@@ -93,7 +95,8 @@ impl Truth {
         let end_s = run.phases.last().map_or(0.0, |phase| phase.end_ns as f64 / 1e9);
         let timeline = walk.between(0.0, end_s, EVERY_S * 10.0);
         let timeline = timeline.iter().map(|probe| (probe.sent_s, probe.round_trip_s())).collect();
-        let lost_probes = log.lost_probes.iter().map(|at| at.as_secs_f64()).collect();
+        let lost = |of: &QueueLog| of.lost_probes.iter().map(|at| at.as_secs_f64()).collect();
+        let lost_probes = log.as_ref().map(lost);
         let sides = || plan.line.hops.iter().flat_map(|hop| [&hop.up, &hop.down]);
         let is_radio = |side: &BottleneckParams| {
             matches!(side.transmitter, TransmitterParams::Wifi(_) | TransmitterParams::Cellular(_))

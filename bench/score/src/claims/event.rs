@@ -15,7 +15,7 @@ const LOSS_COUNT: f64 = 2.0;
 pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
     let mut claims: Vec<Claim> = case.truth.loaded.iter().map(|phase| outage(case, phase)).collect();
     let phases = &case.measured.run.phases;
-    claims.extend(phases.iter().map(|phase| {
+    claims.extend(phases.iter().filter_map(|phase| {
         let span = (phase.start_ns as f64 / 1e9, phase.end_ns as f64 / 1e9);
         loss(case, phase.kind, span)
     }));
@@ -40,8 +40,8 @@ fn outage(case: &Case<'_>, phase: &PhaseTruth) -> Claim {
     Claim::new(ClaimKind::Outage, longest_s >= OUTAGE_S, made).about(phase.kind.name())
 }
 
-fn loss(case: &Case<'_>, kind: fathom_run::PhaseKind, (from_s, to_s): (f64, f64)) -> Claim {
-    let lost = case.truth.lost_probes.iter().filter(|at| (from_s..to_s).contains(*at)).count();
+fn loss(case: &Case<'_>, kind: fathom_run::PhaseKind, (from_s, to_s): (f64, f64)) -> Option<Claim> {
+    let lost = case.truth.lost_probes.as_ref()?.iter().filter(|at| (from_s..to_s).contains(*at)).count();
     let found = case.findings(|conclusion| match conclusion {
         Conclusion::ProbeLoss(loss) => Some(loss),
         _ => None,
@@ -55,5 +55,5 @@ fn loss(case: &Case<'_>, kind: fathom_run::PhaseKind, (from_s, to_s): (f64, f64)
         let detail = format!("{claimed} of {sent:.0} probes for {lost}");
         Made::new(difference <= (LOSS_RATIO * lost as f64).max(LOSS_COUNT), Some(finding.certainty), detail)
     });
-    Claim::new(ClaimKind::Loss, is_possible, made).about(kind.name())
+    Some(Claim::new(ClaimKind::Loss, is_possible, made).about(kind.name()))
 }

@@ -91,7 +91,8 @@ impl Queue {
             management,
             ip_rate: rate.map(|rate| rate * IP_SHARE),
             is_steady: matches!(params.transmitter, TransmitterParams::Fixed(_)) && !has_burst(&params.queue),
-            is_plain: matches!(management, Management::TailDrop | Management::HeadDrop),
+            is_plain: matches!(management, Management::TailDrop | Management::HeadDrop)
+                || (waits.is_empty() && management == Management::Aqm),
             points,
             drops: samples(run, Metric::QueueDrops, hop, direction),
         }

@@ -1,0 +1,216 @@
+//! Measures a path with the real kernel in virtual time: `fathom test` against `fathom serve` in a
+//! User-Mode Linux, over the kernel's own queues. The truth is the backlog that tc(8) shows.
+use crate::draw::Path;
+use crate::measure::{Measured, parse};
+use fathom_qdisc::{FifoParams, Limit, Spec};
+use fathom_run::{Metric, Observation, Run, Series, SeriesKey, Value};
+use fathom_scenario::{HopPlan, Plan};
+use fathom_units::{Direction, PerDirection, Time, WallTime};
+use serde_json::Value as Json;
+use std::path::{Path as FilePath, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Longest time that a path may take, in real seconds.
+const PATIENCE_S: &str = "1800";
+/// The only hop of a drawn path.
+const HOP: &str = "line";
+/// Handles of the queues in `inside.sh`.
+const HANDLES: PerDirection<&str> = PerDirection { up: "10:", down: "20:" };
+/// A packet that has left the queue is still being sent: half a packet on average, in bytes.
+const IN_SERVICE: f64 = 1514.0 / 2.0;
+
+/// The kernel and the program to run in it.
+pub(crate) struct Machine {
+    kernel: PathBuf,
+    fathom: PathBuf,
+}
+
+impl Machine {
+    /// The kernel is `$FATHOM_UML`, or built by `bench/conformance/build`. The program is
+    /// `$FATHOM`, or next to this one.
+    pub(crate) fn find() -> Result<Self, String> {
+        let fathom = match std::env::var_os("FATHOM") {
+            Some(path) => PathBuf::from(path),
+            None => std::env::current_exe().map_err(|why| why.to_string())?.with_file_name("fathom"),
+        };
+        if !fathom.is_file() {
+            return Err(format!("{} is missing (build fathom-cli, or set FATHOM)", fathom.display()));
+        }
+        let kernel = match std::env::var_os("FATHOM_UML") {
+            Some(path) => PathBuf::from(path),
+            None => build()?,
+        };
+        if !kernel.is_file() {
+            return Err(format!(
+                "{} is missing (FATHOM_UML must be a kernel with time travel)",
+                kernel.display()
+            ));
+        }
+        Ok(Machine { kernel, fathom })
+    }
+    /// Measures `path`.
+    pub(crate) fn measure(&self, path: &Path) -> Result<Measured, String> {
+        let plan = parse(path).map_err(|why| why.to_string())?;
+        let name = format!("fathom-score-{}-{}", std::process::id(), path.name.replace(':', "-"));
+        let work = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&work).map_err(|why| format!("cannot create {}: {why}", work.display()))?;
+        let measured = self.measure_in(&work, plan).map_err(|why| format!("{}: {why}", path.name));
+        if measured.is_ok() {
+            // A failed path keeps its directory: it holds the reason.
+            let _ = std::fs::remove_dir_all(&work);
+        }
+        measured
+    }
+    fn measure_in(&self, work: &FilePath, plan: Plan) -> Result<Measured, String> {
+        std::fs::write(work.join("path"), settings(&plan)?).map_err(|why| why.to_string())?;
+        let init = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("kernel/inside.sh");
+        let booted = Command::new("timeout")
+            .args(["--kill-after=10", PATIENCE_S])
+            .arg(&self.kernel)
+            .args([
+                "mem=320M",
+                "rootfstype=hostfs",
+                "rootflags=/",
+                "rw",
+                "con=null",
+                "con0=fd:0,fd:1",
+                "quiet",
+            ])
+            .args([&format!("init={}", init.display()), "time-travel=inf-cpu", "--"])
+            .args([work, self.fathom.as_path()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        booted.map_err(|why| format!("cannot start {}: {why}", self.kernel.display()))?;
+        let read = |file: &str| {
+            std::fs::read_to_string(work.join(file))
+                .map_err(|why| format!("no result (cannot read {}/{file}: {why})", work.display()))
+        };
+        let mut run: Run = serde_json::from_str(&read("run.json")?).map_err(|why| why.to_string())?;
+        let start: WallTime = run.started.parse().map_err(|_| format!("bad time \"{}\"", run.started))?;
+        let samples = read("samples")?;
+        for (direction, handle) in HANDLES {
+            run.series.extend(series(&samples, direction, handle, start));
+        }
+        Ok(Measured { plan, run, log: None })
+    }
+}
+
+/// Builds the kernel once.
+fn build() -> Result<PathBuf, String> {
+    let script = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/build");
+    let built = Command::new(&script).stderr(Stdio::inherit()).output();
+    let built = built.map_err(|why| format!("cannot run {}: {why}", script.display()))?;
+    if !built.status.success() {
+        return Err(format!("{} failed: there is no kernel with time travel", script.display()));
+    }
+    Ok(PathBuf::from(String::from_utf8_lossy(&built.stdout).trim()))
+}
+
+/// The path as variables of a shell.
+fn settings(plan: &Plan) -> Result<String, String> {
+    let ([hop], Some(load)) = (plan.line.hops.as_slice(), &plan.load) else {
+        return Err("the kernel's path has one hop and a load".to_owned());
+    };
+    let HopPlan { up, down, .. } = hop;
+    let rate = |of: Option<fathom_units::Rate>| of.map_or(0, |rate| rate.as_bits_per_second());
+    let loss = |ratio: f64| format!("{:.4}%", ratio * 100.0);
+    Ok(format!(
+        "HALF={}us\nRATE_UP={}bit\nRATE_DOWN={}bit\nQUEUE_UP='{}'\nQUEUE_DOWN='{}'\nLOSS_UP={}\nLOSS_DOWN={}\n\
+         FLOWS={}\nCONTROL={}\n",
+        up.delay.as_nanos() / 1000,
+        rate(up.nominal_rate()),
+        rate(down.nominal_rate()),
+        tc(&up.queue)?,
+        tc(&down.queue)?,
+        loss(up.impairment.loss.0),
+        loss(down.impairment.loss.0),
+        load.up_flows.max(load.down_flows),
+        load.congestion_control,
+    ))
+}
+
+/// The queue in the words of tc(8).
+fn tc(spec: &Spec) -> Result<String, String> {
+    match spec {
+        Spec::Fifo(FifoParams { limit: Limit::Packets(packets), .. }) => Ok(format!("pfifo limit {packets}")),
+        Spec::Fifo(FifoParams { limit: Limit::Bytes(bytes), .. }) => {
+            Ok(format!("bfifo limit {}", bytes.get()))
+        }
+        Spec::Codel(params) => Ok(format!(
+            "codel limit {} target {}us",
+            params.limit_packets,
+            params.control.target.as_nanos() / 1000
+        )),
+        Spec::FqCodel(params) => Ok(format!(
+            "fq_codel limit {} target {}us",
+            params.limit_packets,
+            params.control.target.as_nanos() / 1000
+        )),
+        Spec::Pie(params) => Ok(format!(
+            "pie limit {} target {}us",
+            params.limit_packets,
+            params.control.target.as_nanos() / 1000
+        )),
+        Spec::Cake(_) => Ok("cake unlimited besteffort".to_owned()),
+        other => Err(format!("the kernel's path cannot have the queue {other}")),
+    }
+}
+
+/// Backlog and drops of the queue with this handle. `samples` are pairs of lines: the wall time in
+/// seconds, and what `tc -s -j qdisc` prints.
+fn series(samples: &str, direction: Direction, handle: &str, start: WallTime) -> [Series; 2] {
+    let key = |metric| SeriesKey { scope: Some(HOP.to_owned()), ..SeriesKey::directed(metric, direction) };
+    let [mut backlog, mut drops] =
+        [Metric::Backlog, Metric::QueueDrops].map(|metric| Series::new(key(metric)));
+    let lines: Vec<&str> = samples.lines().filter(|line| !line.is_empty()).collect();
+    for pair in lines.chunks_exact(2) {
+        let (Some(at_ns), Ok(Json::Array(queues))) = (nanoseconds(pair[0]), serde_json::from_str(pair[1]))
+        else {
+            continue;
+        };
+        let Some(since_ns) = at_ns.checked_sub(start.0) else { continue };
+        let Some(queue) = queues.iter().find(|queue| queue["handle"] == handle) else { continue };
+        let (bytes, dropped) = (queue["backlog"].as_f64(), queue["drops"].as_f64());
+        let at = Time::from_nanos(since_ns);
+        let note =
+            |series: &mut Series, value| series.push(Observation { at, value: Value::Observed(value) });
+        note(&mut backlog, bytes.map_or(0.0, |bytes| if bytes > 0.0 { bytes + IN_SERVICE } else { 0.0 }));
+        note(&mut drops, dropped.unwrap_or(0.0));
+    }
+    [backlog, drops]
+}
+
+/// `1732465589.521000000` as nanoseconds.
+fn nanoseconds(text: &str) -> Option<u64> {
+    let (seconds, fraction) = text.split_once('.')?;
+    Some(seconds.parse::<u64>().ok()? * 1_000_000_000 + fraction.parse::<u64>().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::kernel_path;
+
+    #[test]
+    fn samples_of_tc() {
+        let samples = "1732465590.000000000\n\
+             [{\"handle\":\"10:\",\"backlog\":3028,\"drops\":2},{\"handle\":\"20:\",\"backlog\":0,\"drops\":0}]\n\n";
+        let start = WallTime(1_732_465_589_000_000_000);
+        let [backlog, drops] = series(samples, Direction::Up, "10:", start);
+        assert_eq!((backlog.at_ns, backlog.values), (vec![1_000_000_000], vec![3028.0 + IN_SERVICE]));
+        assert_eq!(drops.values, [2.0]);
+        let [other, _] = series(samples, Direction::Down, "20:", start);
+        assert_eq!(other.values, [0.0]);
+    }
+
+    #[test]
+    fn each_path_of_the_kernel_has_settings() {
+        for index in 0..200 {
+            let plan = parse(&kernel_path(1, index)).expect("a drawn path is valid");
+            let settings = settings(&plan).expect("a path of the kernel");
+            assert!(settings.contains("QUEUE_UP='") && !settings.contains("=0bit"), "{settings}");
+        }
+    }
+}
