@@ -42,6 +42,9 @@ pub(crate) struct PhaseTruth {
     pub(crate) from_s: f64,
     pub(crate) to_s: f64,
     probes: Vec<Probe>,
+    /// The probes that were really sent, if many of them were lost and `probes` are virtual: what is
+    /// dropped has no delay, so both are true.
+    real: Option<Vec<Probe>>,
 }
 
 impl PhaseTruth {
@@ -49,6 +52,16 @@ impl PhaseTruth {
     pub(crate) fn round_trip(&self, from_s: f64) -> Delays {
         let later = self.probes.iter().filter(|probe| probe.sent_s >= from_s);
         Delays::new(later.map(Probe::round_trip_s).collect())
+    }
+    /// A percentile of the round trips after `from_s`, by virtual and by real probes: the least and
+    /// the most.
+    pub(crate) fn range(&self, from_s: f64, percentile: f64) -> [f64; 2] {
+        let truth = self.round_trip(from_s).at(percentile);
+        let real = self.real.as_ref().map_or(truth, |probes| {
+            let later = probes.iter().filter(|probe| probe.sent_s >= from_s);
+            Delays::new(later.map(Probe::round_trip_s).collect()).at(percentile)
+        });
+        [truth.min(real), truth.max(real)]
     }
     /// Queueing delays of one direction.
     pub(crate) fn one_way(&self, direction: Direction) -> Delays {
@@ -131,6 +144,11 @@ impl Truth {
         let late = self.loaded.iter().any(|p| self.is_bloated_after(p, p.middle_s(), 1.0));
         with(1.0 + BORDERLINE) != with(1.0 - BORDERLINE) || late != self.is_bloated()
     }
+    /// The queue of a direction in front of the slowest link.
+    pub(crate) fn narrowest(&self, direction: Direction) -> Option<&Queue> {
+        let limited = self.queues.iter().filter(|q| q.direction == direction && q.ip_rate.is_some());
+        limited.min_by(|a, b| a.ip_rate.unwrap_or(0.0).total_cmp(&b.ip_rate.unwrap_or(0.0)))
+    }
     /// The queue of a direction in which packets waited longest in a phase.
     pub(crate) fn bottleneck(&self, direction: Direction, phase: &PhaseTruth) -> Option<&Queue> {
         let longest = |queue: &&Queue| queue.longest_s(phase.from_s, phase.to_s);
@@ -141,5 +159,6 @@ impl Truth {
 
 fn phase_truth(walk: &Walk<'_>, phase: &Phase) -> PhaseTruth {
     let (from_s, to_s) = (phase.start_ns as f64 / 1e9, phase.end_ns as f64 / 1e9);
-    PhaseTruth { kind: phase.kind, from_s, to_s, probes: walk.between(from_s, to_s, EVERY_S) }
+    let probes = walk.between(from_s, to_s, EVERY_S);
+    PhaseTruth { kind: phase.kind, from_s, to_s, probes, real: walk.real_if_lossy(from_s, to_s) }
 }

@@ -74,7 +74,7 @@ fn direction(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Late
 fn delays(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &LatencyIncrease)>) -> [Claim; 3] {
     let p95 = case.diagnosis.phases.iter().find(|p| p.kind == phase.kind).and_then(|p| Some(p.latency?.p95));
     let tolerance = if case.truth.has_radio { RADIO } else { TOLERANCE };
-    let (whole, steady) = (phase.round_trip(phase.from_s), phase.round_trip(steady_from_s(case, phase)));
+    let steady_s = steady_from_s(case, phase);
     let claim = |kind, claimed: Option<(f64, bool)>, [least_s, truth_s]: [f64; 2]| {
         let made = claimed.zip(found).map(|((loaded_s, is_bound), (finding, increase))| {
             let added_s = loaded_s - increase.idle_p50_s;
@@ -85,11 +85,15 @@ fn delays(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Latency
     };
     let of = |pick: fn(&LatencyIncrease) -> f64| found.map(|(_, i)| (pick(i), i.is_lower_bound));
     let is_bound = found.is_some_and(|(_, i)| i.is_lower_bound);
-    let max_s = steady.at(1.0).max(whole.at(1.0)) + case.truth.reorder_s;
+    let max_s = phase.range(phase.from_s, 1.0)[1] + case.truth.reorder_s;
     [
-        claim(ClaimKind::DelayP50, of(|i| i.loaded_p50_s), [steady.at(0.5); 2]),
-        claim(ClaimKind::DelayP95, p95.map(|p95| (p95.value, p95.at_least || is_bound)), [whole.at(0.95); 2]),
-        claim(ClaimKind::DelayMax, of(|i| i.loaded_max_s), [steady.at(MAX_SEEN), max_s]),
+        claim(ClaimKind::DelayP50, of(|i| i.loaded_p50_s), phase.range(steady_s, 0.5)),
+        claim(
+            ClaimKind::DelayP95,
+            p95.map(|p95| (p95.value, p95.at_least || is_bound)),
+            phase.range(phase.from_s, 0.95),
+        ),
+        claim(ClaimKind::DelayMax, of(|i| i.loaded_max_s), [phase.range(steady_s, MAX_SEEN)[0], max_s]),
     ]
 }
 

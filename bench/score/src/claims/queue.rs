@@ -59,10 +59,12 @@ fn size_and_rate(
             _ => None,
         })
         .find(|(finding, _)| finding.direction == Some(queue.direction));
-    let truth = queue.ip_rate.filter(|_| queue.is_steady);
-    let capacity = found.zip(truth).map(|((finding, size), rate)| {
+    let narrowest = case.truth.narrowest(queue.direction).filter(|narrowest| narrowest.is_steady);
+    let capacity_truth = narrowest.and_then(|narrowest| narrowest.ip_rate);
+    let capacity = found.zip(capacity_truth).map(|((finding, size), rate)| {
         quantity((size.rate_bits_per_second, false), rate, CAPACITY, finding.certainty, "bit/s")
     });
+    let truth = queue.ip_rate.filter(|_| queue.is_steady);
     let buffer = found.zip(truth).map(|((finding, size), rate)| {
         let claimed = (size.ip_bytes, size.is_lower_bound);
         let made = quantity(claimed, longest_s * rate / 8.0, BUFFER, finding.certainty, "B");
@@ -70,7 +72,7 @@ fn size_and_rate(
         Made { is_right: made.is_right && (size.is_lower_bound || is_full(queue)), ..made }
     });
     vec![
-        Claim::new(ClaimKind::Capacity, is_bloated && truth.is_some(), capacity),
+        Claim::new(ClaimKind::Capacity, is_bloated && capacity_truth.is_some(), capacity),
         Claim::new(ClaimKind::BufferSize, is_buffer_known, buffer),
     ]
 }

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// IP length of a probe: 64 bytes in UDP.
 const PROBE_BYTES: f64 = 92.0;
 
+/// Share of lost probes from which their delay differs from that of the others.
+const MAX_LOST: f64 = 0.01;
+
 /// A probe, and how long it waited in queues.
 #[derive(Clone, Copy)]
 pub(crate) struct Probe {
@@ -25,8 +28,12 @@ impl Probe {
 pub(super) struct Walk<'a> {
     /// Queues in order, with the time from one to the next.
     stages: Vec<(&'a Queue, f64)>,
-    /// The probes that were really sent, if only they show what probes meet.
-    real: Option<Vec<Probe>>,
+    /// The probes that were really sent.
+    real: Vec<Probe>,
+    /// When those that were lost were sent.
+    lost_s: Vec<f64>,
+    /// All queues are plain, so virtual probes show what a packet meets.
+    is_virtual: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -42,16 +49,25 @@ impl<'a> Walk<'a> {
             stages.push((queue, bytes * 8.0 / rate + side.delay.as_secs_f64()));
         }
         let is_virtual = queues.iter().all(|queue| queue.is_plain);
-        let real = (!is_virtual).then(|| real_probes(&measured.run, &stages));
-        Walk { stages, real }
+        let (real, lost_s) = real_probes(&measured.run, &stages);
+        Walk { stages, real, lost_s, is_virtual }
     }
     /// Probes sent within a time span: one per interval, or those that were really sent.
     pub(super) fn between(&self, from_s: f64, to_s: f64, every_s: f64) -> Vec<Probe> {
-        if let Some(real) = &self.real {
-            return real.iter().filter(|probe| (from_s..to_s).contains(&probe.sent_s)).copied().collect();
+        if !self.is_virtual {
+            return self.real_between(from_s, to_s);
         }
         let count = ((to_s - from_s) / every_s).max(0.0) as u32;
         (0..count).map(|n| self.send(from_s + f64::from(n) * every_s)).collect()
+    }
+    fn real_between(&self, from_s: f64, to_s: f64) -> Vec<Probe> {
+        self.real.iter().filter(|probe| (from_s..to_s).contains(&probe.sent_s)).copied().collect()
+    }
+    /// The real probes, if the others are virtual and more than [`MAX_LOST`] of these were lost.
+    pub(super) fn real_if_lossy(&self, from_s: f64, to_s: f64) -> Option<Vec<Probe>> {
+        let real = self.real_between(from_s, to_s);
+        let lost = self.lost_s.iter().filter(|at_s| (from_s..to_s).contains(*at_s)).count();
+        (self.is_virtual && lost as f64 > MAX_LOST * real.len() as f64).then_some(real)
     }
     fn send(&self, sent_s: f64) -> Probe {
         let (mut delays_s, mut now) = (PerDirection::default(), sent_s);
@@ -66,17 +82,19 @@ impl<'a> Walk<'a> {
 
 /// Delays of the UDP probes, less the time that the empty line takes. A lost probe counts with the
 /// mean of those around it, as in the diagnosis.
-fn real_probes(run: &Run, stages: &[(&Queue, f64)]) -> Vec<Probe> {
+fn real_probes(run: &Run, stages: &[(&Queue, f64)]) -> (Vec<Probe>, Vec<f64>) {
     let empty = PerDirection::from_fn(|direction| -> f64 {
         stages.iter().filter(|(queue, _)| queue.direction == direction).map(|(_, further_s)| further_s).sum()
     });
     let [up, down] = Direction::BOTH.map(|d| arrived(run, d));
     let sent = run.series(&SeriesKey::of(Metric::UdpRtt)).into_iter().flat_map(|series| series.iter());
-    let (mut probes, mut lost): (Vec<Probe>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut probes: Vec<Probe> = Vec::new();
+    let (mut lost, mut all_lost) = (Vec::new(), Vec::new());
     for observation in sent {
         let (at_ns, sent_s) = (observation.at.as_nanos(), observation.at.as_secs_f64());
         let Some((up_s, down_s)) = up.get(&at_ns).zip(down.get(&at_ns)) else {
             lost.push(sent_s);
+            all_lost.push(sent_s);
             continue;
         };
         let delays_s = PerDirection { up: up_s - empty.up, down: down_s - empty.down }.map(|s| s.max(0.0));
@@ -85,7 +103,7 @@ fn real_probes(run: &Run, stages: &[(&Queue, f64)]) -> Vec<Probe> {
         probes.extend(lost.drain(..).map(|at_s| Probe { sent_s: at_s, delays_s: between }));
         probes.push(Probe { sent_s, delays_s });
     }
-    probes
+    (probes, all_lost)
 }
 
 /// One-way delays of the probes that arrived, by the time in ns when they were sent.
