@@ -38,6 +38,8 @@ pub(crate) struct Queue {
     /// All packets wait in line, and only a full buffer drops. Otherwise each flow has its own
     /// queue, or what waits is dropped, and only probes show what a probe meets.
     pub(crate) is_plain: bool,
+    /// `points` are samples of the backlog instead of packets.
+    is_sampled: bool,
     points: Vec<Point>,
     /// Cumulative drops.
     drops: Vec<(f64, f64)>,
@@ -93,16 +95,22 @@ impl Queue {
             is_steady: matches!(params.transmitter, TransmitterParams::Fixed(_)) && !has_burst(&params.queue),
             is_plain: matches!(management, Management::TailDrop | Management::HeadDrop)
                 || (waits.is_empty() && management == Management::Aqm),
+            is_sampled: waits.is_empty(),
             points,
             drops: samples(run, Metric::QueueDrops, hop, direction),
         }
     }
     /// The wait of a small packet that arrives at `at_s`.
     ///
-    /// The queue drains until the next packet arrives.
+    /// The queue drains until the next packet arrives. Between samples, its length is interpolated.
     pub(crate) fn wait_at(&self, at_s: f64) -> f64 {
         let after = self.points.partition_point(|point| point.at_s <= at_s);
         let Some(point) = after.checked_sub(1).and_then(|i| self.points.get(i)) else { return 0.0 };
+        if self.is_sampled {
+            let next = self.points.get(after).unwrap_or(point);
+            let share = (at_s - point.at_s) / (next.at_s - point.at_s).max(1e-9);
+            return point.wait_s + share.min(1.0) * (next.wait_s - point.wait_s);
+        }
         (point.wait_s + point.service_s - (at_s - point.at_s)).max(0.0)
     }
     /// The longest wait of a packet that arrived within a time span.
