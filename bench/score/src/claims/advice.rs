@@ -40,7 +40,7 @@ fn judge(case: &Case<'_>, rates: &PerDirection<Option<f64>>) -> Option<Made> {
     let truth = Truth::of(&shaped);
     let before = Delays::of(case.truth, rates);
     let after = Delays::of(&truth, rates);
-    let kept = throughput_ratio(case.measured, &shaped, rates);
+    let kept = throughput_ratio(case, &shaped, rates);
     let is_short =
         !threshold::is_bloated(after.p50_s, after.p90_s) || after.p90_s <= MUCH_LESS * before.p90_s;
     let list = |d| rates[d].map_or_else(|| "none".to_owned(), |rate| format!("{:.0} bit/s", rate));
@@ -74,10 +74,15 @@ impl Delays {
     }
 }
 
-/// The lowest ratio of throughput with the shaper to that without, among the shaped directions.
-fn throughput_ratio(before: &Measured, after: &Measured, rates: &PerDirection<Option<f64>>) -> f64 {
+/// The lowest ratio of throughput with the shaper to that without, among the shaped directions. A
+/// burst above the rate that a link sustains does not count.
+fn throughput_ratio(case: &Case<'_>, after: &Measured, rates: &PerDirection<Option<f64>>) -> f64 {
+    let before = |direction| {
+        let sustained = case.truth.narrowest(direction).and_then(|queue| queue.ip_rate);
+        case.measured.rate(direction).min(sustained.unwrap_or(f64::INFINITY)).max(1.0)
+    };
     let shaped = rates.iter().filter(|(_, rate)| rate.is_some());
-    let ratios = shaped.map(|(direction, _)| after.rate(direction) / before.rate(direction).max(1.0));
+    let ratios = shaped.map(|(direction, _)| after.rate(direction) / before(direction));
     ratios.fold(1.0, f64::min)
 }
 
