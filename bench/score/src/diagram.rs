@@ -49,12 +49,14 @@ pub(crate) fn svg(levels: &[Level]) -> String {
     );
     for level in levels.iter().filter(|level| level.made > 0) {
         let (across, up, [low, high]) = (x(level.promised), y(level.share()), level.interval().map(y));
+        // The label is on the side with room.
+        let (anchor, shift) = if level.promised > 0.7 { ("end", -9.0) } else { ("start", 9.0) };
         let _ = write!(
             svg,
             "<path d=\"M{across:.1} {low:.1}V{high:.1}\" stroke=\"#06c\" stroke-width=\"2\"/>\n\
              <circle cx=\"{across:.1}\" cy=\"{up:.1}\" r=\"5\" fill=\"#06c\"/>\n\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{} ({})</text>\n",
-            across - 9.0,
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{} ({})</text>\n",
+            across + shift,
             up + 4.0,
             level.name,
             level.made,
