@@ -103,7 +103,7 @@ fn a_watch_runs_reloads_its_file_and_shows_its_history() {
     watch.wait_for_line("1 targets unchanged, 1 started, 0 stopped");
     file("runs.toml", "[[target]]\nname = 'here'\n");
     watch.signal("-HUP");
-    watch.wait_for_line("runs.toml:1: host: missing");
+    watch.wait_for_line("runs.toml:1: host is missing");
     watch.wait_for_line("the previous configuration stays in use");
     wait_until_sent(&page, &[("here", 20), ("there", 1)]);
     assert_eq!(watch.end(), Some(0));
