@@ -82,7 +82,7 @@ fn observation(observed: Option<&ObservedSpan>) -> String {
     match observed {
         None => "Not observed under load. To observe it while the link is busy: --observe 10s".to_string(),
         Some(observed) => {
-            let samples = counted(observed.sample_count as u64, "sample", "samples");
+            let samples = counted(observed.sample_count, "sample", "samples");
             format!("Observed for {}, {samples}.", seconds(observed.span_s))
         }
     }

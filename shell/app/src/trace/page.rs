@@ -32,7 +32,7 @@ pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis
         .flat_map(|source| {
             let frames = format!(
                 "{}, {}, {}",
-                counted(source.frames as u64, "frame", "frames"),
+                counted(source.frames, "frame", "frames"),
                 bytes(source.wire_bytes as f64),
                 seconds(source.duration_s)
             );

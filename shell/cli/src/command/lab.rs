@@ -56,7 +56,7 @@ fn report_captures(captures: Captures, options: &CaptureOptions, console: Consol
     if missing_packets > 0 {
         warn(&format!(
             "warning: the captures lack {}: the disk was slower than the line",
-            counted(missing_packets as u64, "packet", "packets")
+            counted(missing_packets, "packet", "packets")
         ));
     }
     let written = counted(files as u64, "capture", "captures");

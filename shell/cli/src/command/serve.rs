@@ -14,7 +14,7 @@ pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
     let stats = serve::run(config(args), &cancel, &mut |server| console.note(&welcome(args, server)))?;
     console.note(&format!(
         "served {}: {} received, {} sent",
-        counted(stats.sessions as u64, "session", "sessions"),
+        counted(stats.sessions, "session", "sessions"),
         Bytes(stats.up_bytes),
         Bytes(stats.down_bytes)
     ));

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &SweepArgs, console: Console) -> Outcome {
         sweep::convert(&table, other, &request.grid)?;
         console.note(&format!("wrote {}", other.display()));
     }
-    terminal::print(&format!("{}: {}\n", table.display(), counted(rows as u64, "row", "rows")))?;
+    terminal::print(&format!("{}: {}\n", table.display(), counted(rows, "row", "rows")))?;
     if cancel.is_cancelled() {
         warn("fathom sim sweep: interrupted: the rows are saved\n  try: the same command again, to resume");
         return Ok(Exit::Environment);
@@ -90,7 +90,7 @@ fn check_cost(args: &SweepArgs, request: &SweepRequest, console: Console) -> Res
     let cost = sweep::cost(request)?;
     console.note(&format!(
         "fathom sim sweep: {}, at most {} on {}",
-        counted(cost.cells as u64, "cell", "cells"),
+        counted(cost.cells, "cell", "cells"),
         lasting(cost.seconds),
         counted(request.threads as u64, "thread", "threads")
     ));

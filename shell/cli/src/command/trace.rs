@@ -61,7 +61,7 @@ fn anonymize(request: &TraceRequest, into: &Path, cancel: &CancelToken, console:
     console.note(&format!(
         "wrote {}: the headers of {}, with other addresses",
         into.display(),
-        counted(copy.frames as u64, "frame", "frames")
+        counted(copy.frames, "frame", "frames")
     ));
     Ok(Exit::Healthy)
 }

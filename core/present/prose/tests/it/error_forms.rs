@@ -112,7 +112,7 @@ pub(crate) fn title(head: &str) -> &'static str {
 /// The words outside of placeholders.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let outside = text.split(['{', '}']).step_by(2);
-    let words = outside.flat_map(|text| text.split(|letter: char| !letter.is_alphanumeric()));
+    let words = outside.flat_map(|part| part.split(|letter: char| !letter.is_alphanumeric()));
     words.filter(|word| word.chars().any(char::is_alphabetic))
 }
 

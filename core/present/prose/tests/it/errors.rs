@@ -2,8 +2,8 @@
 //!
 //! String literals are errors in these places: in any `impl` block of a type that implements
 //! `Error` or has a name such as `SizeError` or `Refusal`; in the arguments of calls that make
-//! errors, such as `Err(...)` and `Failure::input(...)`; and in functions that may fail or return an
-//! error as text.
+//! errors, such as `Err(...)` and `Failure::input(...)`; and in functions that may fail, or that
+//! return an error as text.
 use crate::corpus::Corpus;
 use crate::error_forms::{ERRORS, Sentence, TITLES, title};
 use crate::rust_source::{Literal, RustSource};

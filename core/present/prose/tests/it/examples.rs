@@ -50,22 +50,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
             .map(|phase| (None, Conclusion::LowLatency(increase(phase, None))))
             .collect(),
         FindingKind::BufferSize => buffers(),
-        FindingKind::QueueManagement => every::rules()
-            .into_iter()
-            .flat_map(|rule| match rule {
-                ManagementRule::TailDrop => {
-                    vec![(Some(Up), management(rule, false)), (None, management(rule, true))]
-                }
-                ManagementRule::KeptShort | ManagementRule::NeverDropped => {
-                    vec![(Some(Up), management(rule, false))]
-                }
-                ManagementRule::Red
-                | ManagementRule::Codel
-                | ManagementRule::FairQueueing
-                | ManagementRule::NoneSeen => vec![(None, management(rule, true))],
-            })
-            .map(|(direction, rule)| (direction, Conclusion::QueueManagement(rule)))
-            .collect(),
+        FindingKind::QueueManagement => every::rules().into_iter().flat_map(managements).collect(),
         FindingKind::Outage
         | FindingKind::FillTime
         | FindingKind::DrainTime
@@ -114,6 +99,20 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         | FindingKind::DarkBuffer
         | FindingKind::UnreadableQueue
         | FindingKind::HarmlessQueue => Vec::new(),
+    }
+}
+
+/// A rule as a test finds it, as a capture shows it, or both.
+fn managements(rule: ManagementRule) -> Vec<Found> {
+    let measured = || (Some(Direction::Up), Conclusion::QueueManagement(management(rule, false)));
+    let captured = || (None, Conclusion::QueueManagement(management(rule, true)));
+    match rule {
+        ManagementRule::TailDrop => vec![measured(), captured()],
+        ManagementRule::KeptShort | ManagementRule::NeverDropped => vec![measured()],
+        ManagementRule::Red
+        | ManagementRule::Codel
+        | ManagementRule::FairQueueing
+        | ManagementRule::NoneSeen => vec![captured()],
     }
 }
 

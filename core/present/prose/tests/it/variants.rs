@@ -163,11 +163,11 @@ fn without_short_runs(pairs: Vec<(usize, usize)>, old: usize, new: usize) -> Vec
         run.push(pair);
     }
     runs.push(run);
-    for run in runs {
-        let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+    for one in runs {
+        let (Some(first), Some(last)) = (one.first(), one.last()) else { continue };
         let is_edge = *first == (0, 0) || *last == (old - 1, new - 1);
-        if is_edge || run.len() >= SHARED_RUN {
-            kept.extend(run);
+        if is_edge || one.len() >= SHARED_RUN {
+            kept.extend(one);
         }
     }
     kept

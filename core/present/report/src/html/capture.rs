@@ -89,7 +89,7 @@ pub(super) fn facts(run: &Run, capture: &Capture) -> Vec<(String, String)> {
     for source in &capture.sources {
         let size = format!(
             "{}, {}, {}",
-            counted(source.frames as u64, "frame", "frames"),
+            counted(source.frames, "frame", "frames"),
             bytes(source.wire_bytes as f64),
             seconds(source.duration_s)
         );

@@ -55,15 +55,15 @@ fn line(event: &WatchEvent, request: &WatchRequest) -> String {
         WatchEvent::Problem(text) | WatchEvent::Delivery(text) | WatchEvent::Push(text) => text.clone(),
         WatchEvent::AlertsNotLoaded(text) => text.clone(),
         WatchEvent::Missed(count) => {
-            let probes = counted(*count as u64, "probe was", "probes were");
+            let probes = counted(*count, "probe was", "probes were");
             format!("{probes} not sent in time and left out: this host was too busy or asleep")
         }
         WatchEvent::Unstamped(count) => format!(
             "{} without a kernel timestamp, or sent while this host was busy: timed by the program instead",
-            counted(*count as u64, "packet", "packets")
+            counted(*count, "packet", "packets")
         ),
         WatchEvent::Strangers(count) => {
-            let replies = counted(*count as u64, "ICMP reply", "ICMP replies");
+            let replies = counted(*count, "ICMP reply", "ICMP replies");
             format!("{replies} from hosts that were not probed: not counted")
         }
         WatchEvent::Alert(one) => format!(

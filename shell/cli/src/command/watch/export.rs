@@ -22,7 +22,7 @@ pub(crate) fn run(args: &WatchExportArgs, console: Console) -> Outcome {
     let exported = export(&request, to)?;
     if let Some(path) = &args.output {
         let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
-        let rows = counted(exported.rows as u64, "row", "rows");
+        let rows = counted(exported.rows, "row", "rows");
         console.note(&format!("{}: {rows} of {} series, {bytes} bytes", path.display(), exported.series));
     }
     exported.faults.iter().for_each(|fault| warn(&format!("fathom watch export: left out: {fault}")));

@@ -65,7 +65,7 @@ fn text(event: &ImportEvent) -> String {
             format!(
                 "{done} of {}, {}",
                 counted(*total as u64, "database", "databases"),
-                counted(*samples as u64, "sample", "samples")
+                counted(*samples, "sample", "samples")
             )
         }
     }
@@ -75,8 +75,8 @@ fn summary(outcome: &ImportOutcome) -> String {
     let ImportOutcome { databases, bytes, samples, written } = outcome;
     let head = format!(
         "{} of {bytes} bytes: {}",
-        counted(*databases as u64, "database", "databases"),
-        counted(*samples as u64, "sample", "samples")
+        counted(*databases, "database", "databases"),
+        counted(*samples, "sample", "samples")
     );
     match written {
         None => format!("{head}; nothing was written (--dry-run)"),
