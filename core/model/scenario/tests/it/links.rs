@@ -134,17 +134,17 @@ fn invalid_values_are_rejected_with_their_line() {
             ", cellular = { low = \"4mbit\", high = \"1mbit\" }".into(),
             "x.toml:6: high: 1Mbit is below low = 4Mbit",
         ),
-        (", cellular = { low = \"1bit\", high = \"1mbit\" }".into(), "x.toml:6: low: 1bit is invalid"),
+        (", cellular = { low = \"1bit\", high = \"1mbit\" }".into(), "x.toml:6: low: invalid value 1bit"),
         (cell(", grnt = \"1ms\""), "x.toml:6: unknown field `grnt`"),
         (wifi(""), "x.toml:5: wifi: both directions share the medium"),
         (wifi(", stations = 33"), "x.toml:6: stations: invalid value 33 (expected 0 to 32)"),
         (wifi(", aggregate = 65"), "x.toml:6: aggregate: invalid value 65 (expected 1 to 64)"),
-        (wifi(", aggregate_bytes = \"2mb\""), "x.toml:6: aggregate_bytes: 2.097152MB is invalid"),
+        (wifi(", aggregate_bytes = \"2mb\""), "x.toml:6: aggregate_bytes: invalid value 2.097152MB"),
         (
             ", wifi = { phy = \"1kbit\" }".into(),
             "x.toml:6: phy: invalid value 1Kbit (expected 1Mbit to 1Tbit)",
         ),
-        (", loss_burst = { enter = \"0%\", leave = \"1%\" }".into(), "x.toml:6: enter: 0% is invalid"),
+        (", loss_burst = { enter = \"0%\", leave = \"1%\" }".into(), "x.toml:6: enter: invalid value 0%"),
         (", loss_burst = { enter = \"1%\" }".into(), "x.toml:6: loss_burst: missing field `leave`"),
     ];
     for (up, message) in table {

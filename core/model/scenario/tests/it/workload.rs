@@ -98,7 +98,7 @@ fn errors_give_line_and_key() {
             "kind = \"bulk\"\ncongestion_control = \"bic\"",
             "x.toml:12: congestion_control: \"bic\" is unknown",
         ),
-        ("kind = \"bulk\"\ndirection = \"left\"", "x.toml:12: direction: \"left\" is invalid"),
+        ("kind = \"bulk\"\ndirection = \"left\"", "x.toml:12: direction: invalid value \"left\""),
         ("kind = \"bulk\"\nstart = \"5s\"\nstop = \"5s\"", "x.toml:13: stop: 5s is not after start = 5s"),
         ("kind = \"poisson\"\nrate = \"1mbit\"\nsizes = \"odd\"", "x.toml:13: sizes: expected"),
         (

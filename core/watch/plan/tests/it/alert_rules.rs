@@ -192,11 +192,7 @@ fn errors_have_their_line_number() {
         ("[[alert]]\nname='a'\ntype='rtt'\npattern='>5%'", 4, "pattern: \">5%\": rtt is in milliseconds"),
         ("[[alert]]\nname='a'\ntype='rtt'\npattern='>U'", 4, "pattern: \">U\": U is valid only with =="),
         ("[[alert]]\nname='a'\ntype='rtt'\npattern='*3*'", 4, "pattern: the pattern has no comparison"),
-        (
-            "[[alert]]\nname='a'\ntype='rtt'\npattern='>1,*999*,>1'",
-            4,
-            "pattern: the pattern spans 1001 rounds",
-        ),
+        ("[[alert]]\nname='a'\ntype='rtt'\npattern='>1,*999*,>1'", 4, "pattern: the pattern has 1001 rounds"),
         (
             "[[alert]]\nname='a'\ntype='matcher'\npattern='ExpLoss(hist=>3)'",
             4,
