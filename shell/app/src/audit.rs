@@ -106,7 +106,7 @@ impl fmt::Display for AuditError {
                 write!(f, "{source}: no network interfaces below sys/class/net")
             }
             AuditError::UnknownInterface { name, known } => {
-                write!(f, "--rate {name}=...: no such interface (known: {})", known.join(", "))
+                write!(f, "--rate {name}=...: unknown interface (known: {})", known.join(", "))
             }
             AuditError::Save { path, source } => {
                 write!(f, "cannot write {path}: {source}\n  try: --save DIR elsewhere")

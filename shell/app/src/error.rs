@@ -339,7 +339,7 @@ impl AppError {
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AppError::UnknownLine { name, .. } => {
-                write!(f, "there is no built-in line {name:?} (known: {})", BUILTIN_NAMES.join(", "))
+                write!(f, "unknown built-in line {name:?} (known: {})", BUILTIN_NAMES.join(", "))
             }
             AppError::Unreadable { name, source } => write!(f, "cannot read {name}: {source}"),
             AppError::NothingToSend { scenario } => {
@@ -347,7 +347,7 @@ impl AppError {
             }
             AppError::Unplayable { scenario, why } => write!(f, "{scenario}: {why}"),
             AppError::NoSuch { object, name, hint } => {
-                write!(f, "there is no {object} {name:?} ({hint})")
+                write!(f, "unknown {object} {name:?} ({hint})")
             }
             AppError::Program { program, source } => write!(f, "{program:?}: {source}"),
             AppError::SampleInterval { interval, min } => {
@@ -368,7 +368,7 @@ impl AppError {
             AppError::NoFit { path, why } => write!(f, "{}: cannot fit a line to this result: {why}", path.display()),
             AppError::Trial { text, why } => write!(f, "\"{text}\": {why}"),
             AppError::NotLoaded => f.write_str("the result has no load in the direction to simulate"),
-            AppError::TooManyCells { max } => write!(f, "the sweep has too many cells: at most {max}"),
+            AppError::TooManyCells { max } => write!(f, "the sweep has more cells than the limit of {max}"),
             AppError::NothingToRead => f.write_str("no capture file and no interface given"),
             AppError::SeveralStdin => f.write_str("standard input (-) is given more than once"),
             AppError::CannotOpen { path, source } => {

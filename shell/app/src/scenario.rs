@@ -89,7 +89,7 @@ fn read(path: &Path, max_bytes: u64) -> std::io::Result<String> {
     let mut text = String::new();
     let size = std::fs::File::open(path)?.take(max_bytes + 1).read_to_string(&mut text)?;
     if size as u64 > max_bytes {
-        return Err(std::io::Error::other(format!("larger than such a file can be ({max_bytes} bytes)")));
+        return Err(std::io::Error::other(format!("the file has more than the limit of {max_bytes} bytes")));
     }
     Ok(text)
 }

@@ -41,19 +41,10 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "this user cannot create namespaces ({}): ", self.source)?;
         match self.obstacle {
-            Obstacle::MaxUserNamespaces(limit) => write!(
-                f,
-                "user.max_user_namespaces is {limit}; run as root, \
-                 or raise it: sudo sysctl -w user.max_user_namespaces=10000"
-            ),
-            Obstacle::UnprivilegedUsernsClone => f.write_str(
-                "kernel.unprivileged_userns_clone is 0; run as root, \
-                 or allow it: sudo sysctl -w kernel.unprivileged_userns_clone=1",
-            ),
-            Obstacle::AppArmor => f.write_str(
-                "kernel.apparmor_restrict_unprivileged_userns is 1 (Ubuntu 23.10 and later); run as root, \
-                 or allow it: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
-            ),
+            Obstacle::MaxUserNamespaces(limit) => setting_refusal(f, "user.max_user_namespaces", limit, 10_000),
+            Obstacle::UnprivilegedUsernsClone => setting_refusal(f, "kernel.unprivileged_userns_clone", 0, 1),
+            // Ubuntu 23.10 and later.
+            Obstacle::AppArmor => setting_refusal(f, "kernel.apparmor_restrict_unprivileged_userns", 1, 0),
             Obstacle::Seccomp => f.write_str(
                 "a system call filter forbids it, as in containers; run outside the container, \
                  or grant it CAP_SYS_ADMIN and CAP_NET_ADMIN (docker run --cap-add SYS_ADMIN --cap-add NET_ADMIN)",
@@ -65,6 +56,11 @@ impl fmt::Display for Refusal {
         }
     }
 }
+
+fn setting_refusal(f: &mut fmt::Formatter<'_>, name: &str, value: u64, needed: u64) -> fmt::Result {
+    write!(f, "{name} is {value}; run as root, or change it: sudo sysctl -w {name}={needed}")
+}
+
 impl std::error::Error for Refusal {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.source)

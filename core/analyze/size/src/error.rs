@@ -63,12 +63,12 @@ impl fmt::Display for SizeError {
                 let size = fathom_text::bytes(size.get() as f64);
                 write!(
                     f,
-                    "packet size {size} is too large (maximum 65,549 B: an IP packet with Ethernet header)\n  try: --packet 1514b"
+                    "invalid packet size {size} (expected at most 65,549 B: an IP packet with Ethernet header)\n  try: --packet 1514b"
                 )
             }
             SizeError::Word(word) => write!(
                 f,
-                "\"{word}\" is not a quantity (expected a buffer such as 256p or 375000b, a rate such as 10mbit, a time such as 20ms, or an overload such as 1%)\n  try: fathom size 256p 10mbit"
+                "invalid quantity \"{word}\" (expected a buffer such as 256p or 375000b, a rate such as 10mbit, a time such as 20ms, or an overload such as 1%)\n  try: fathom size 256p 10mbit"
             ),
             SizeError::Unit(error) => error.fmt(f),
         }

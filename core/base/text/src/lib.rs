@@ -62,6 +62,11 @@ pub fn percent(ratio: f64) -> String {
     if percent > 0.0 && percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
+/// A count with its noun: `1 packet`, `2,000 packets`.
+pub fn counted(count: u64, one: &str, several: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{} {several}", thousands(count as f64)) }
+}
+
 /// Rounded to an integer, in groups of three digits: `1,049`.
 pub fn thousands(value: f64) -> String {
     let digits = format!("{:.0}", libm::fabs(value));

@@ -109,7 +109,7 @@ impl fmt::Display for UnitError {
         let (text, name, [a, b]) = (&self.text, self.kind.name(), self.kind.example_units());
         match self.problem {
             Problem::NoNumber => {
-                write!(f, "\"{text}\" is not a {name} (expected a number and a unit such as 20{a})")
+                write!(f, "invalid {name} \"{text}\" (expected a number and a unit such as 20{a})")
             }
             Problem::NoUnit if a == b => {
                 write!(f, "{name} \"{text}\" has no unit (did you mean \"{text}{a}\"?)")

@@ -105,7 +105,7 @@ fn check_series(series: &Series) -> Result<(), String> {
         return Err(format!("time {} ns comes after {} ns", pair[1], pair[0]));
     }
     if let Some(last) = series.at_ns.last().filter(|last| **last > LONGEST_RUN_NS) {
-        return Err(format!("time {last} ns exceeds the maximum of {LONGEST_RUN_NS} ns"));
+        return Err(format!("time {last} ns exceeds the limit of {LONGEST_RUN_NS} ns"));
     }
     // A one-way delay may be negative because its clock offset is an estimate.
     let negative_allowed = series.key.metric == Metric::OneWayDelay;
@@ -133,7 +133,7 @@ fn check_phase(phase: &Phase, earliest: u64) -> Result<(), String> {
         return Err(format!("it starts at {start_ns} ns, before the previous phase ends at {earliest} ns"));
     }
     if *end_ns > LONGEST_RUN_NS {
-        return Err(format!("it ends at {end_ns} ns, above the maximum of {LONGEST_RUN_NS} ns"));
+        return Err(format!("its end at {end_ns} ns exceeds the limit of {LONGEST_RUN_NS} ns"));
     }
     Ok(())
 }

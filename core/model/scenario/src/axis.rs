@@ -41,7 +41,7 @@ impl FromStr for Axis {
         let (path, values) = text.split_once('=').unwrap_or((text, ""));
         if path.is_empty() || values.is_empty() {
             let form = "expected KEY=VALUE,VALUE or KEY=FROM..TO/COUNT";
-            return Err(AxisError(format!("\"{text}\" is not an axis ({form})")));
+            return Err(AxisError(format!("invalid axis \"{text}\" ({form})")));
         }
         let values = match values.split_once("..") {
             Some((from, rest)) => range(from, rest)?,
@@ -62,14 +62,14 @@ fn range(from: &str, rest: &str) -> Result<Vec<String>, AxisError> {
         .ok_or_else(|| refuse("the number of values is missing (expected FROM..TO/COUNT)"))?;
     let (to, count) = rest.split_at(at);
     let is_geometric = count.starts_with('*');
-    let count: usize = count[1..].parse().map_err(|_| refuse("the count is not an integer"))?;
+    let count: usize = count[1..].parse().map_err(|_| refuse("invalid count (expected an integer)"))?;
     if !(2..=MAX_VALUES).contains(&count) {
-        return Err(refuse("the count is out of range (expected 2 to 100000)"));
+        return Err(refuse("invalid count (expected 2 to 100000)"));
     }
     let ((low, unit), (high, other)) = (split_unit(from), split_unit(to));
     let same_unit = unit == other || unit.is_empty();
-    let low: f64 = low.parse().map_err(|_| refuse("the first value is not a number"))?;
-    let high: f64 = high.parse().map_err(|_| refuse("the last value is not a number"))?;
+    let low: f64 = low.parse().map_err(|_| refuse("invalid first value (expected a number)"))?;
+    let high: f64 = high.parse().map_err(|_| refuse("invalid last value (expected a number)"))?;
     if !same_unit {
         return Err(refuse("the first and last value have different units"));
     }

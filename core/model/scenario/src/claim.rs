@@ -96,14 +96,14 @@ impl FromStr for Arithmetic {
             [count, "of", size, "at", rate] => {
                 let count = count.strip_suffix('p').and_then(|n| n.parse::<u64>().ok());
                 let all = count.and_then(|n| n.checked_mul(bytes(size).ok()?));
-                let all = all.ok_or_else(|| format!("\"{text}\" is not a calculation (expected {FORMS})"))?;
+                let all = all.ok_or_else(|| format!("invalid calculation \"{text}\" (expected {FORMS})"))?;
                 Arithmetic { bytes: all, rate: quantity(rate)?, arriving: None }
             }
             [size, "filled", "by", arriving, "into", rate] => {
                 let arriving = Some(quantity(arriving)?);
                 Arithmetic { bytes: bytes(size)?, rate: quantity(rate)?, arriving }
             }
-            _ => return Err(format!("\"{text}\" is not a calculation (expected {FORMS})")),
+            _ => return Err(format!("invalid calculation \"{text}\" (expected {FORMS})")),
         };
         let seconds = parsed.seconds();
         let fits = seconds.is_finite() && seconds > 0.0;
@@ -178,7 +178,7 @@ fn bound(given: &Spanned<Bound>, unit: &str) -> Result<f64, (Range<usize>, Strin
         "bytes" => text.parse().map(|b: Bytes| b.get() as f64).map_err(|e| e.to_string()),
         "bit/s" => text.parse().map(|r: Rate| r.as_bits_per_second() as f64).map_err(|e| e.to_string()),
         "ratio" => text.parse().map(|r: Ratio| r.0).map_err(|e| e.to_string()),
-        _ => text.parse().map_err(|_| format!("\"{text}\" is not a number")),
+        _ => text.parse().map_err(|_| format!("invalid number \"{text}\"")),
     };
     value.map_err(refuse)
 }

@@ -127,7 +127,7 @@ pub(crate) fn dscp(value: &toml::Value) -> Result<u8, String> {
         _ => None,
     };
     found.ok_or_else(|| {
-        alloc::format!("dscp: {value} is invalid (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)")
+        alloc::format!("dscp: invalid value {value} (expected 0 to 63, ef, le, cs0 to cs7, af11 to af43)")
     })
 }
 
@@ -151,7 +151,7 @@ impl<T: Field> Visitor<'_> for QuantityVisitor<T> {
         let value: T = text.parse().map_err(E::custom)?;
         match value.refusal() {
             None => Ok(Quantity(value)),
-            Some(why) => Err(E::custom(format_args!("\"{text}\" is out of range ({why})"))),
+            Some(why) => Err(E::custom(format_args!("invalid value \"{text}\" ({why})"))),
         }
     }
     fn visit_i64<E: Error>(self, number: i64) -> Result<Quantity<T>, E> {
@@ -177,5 +177,5 @@ pub(crate) fn check_word(what: &str, text: &str, max: usize) -> Result<(), Strin
     if fits && plain {
         return Ok(());
     }
-    Err(alloc::format!("{what} \"{text}\" is invalid (expected 1 to {max} {expected})"))
+    Err(alloc::format!("invalid {what} \"{text}\" (expected 1 to {max} {expected})"))
 }

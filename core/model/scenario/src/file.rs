@@ -95,7 +95,7 @@ pub fn parse(text: &str, file: &str) -> Result<Plan, ScenarioError> {
 /// The first problem, with its line. Problems in a trace have the trace's name and line.
 pub fn parse_with_files(text: &str, file: &str, files: Files<'_>) -> Result<Plan, ScenarioError> {
     if text.len() > MAX_FILE_BYTES {
-        let what = format!("the scenario is too large: {} bytes (at most {MAX_FILE_BYTES})", text.len());
+        let what = format!("the scenario has {} bytes, more than the limit of {MAX_FILE_BYTES}", text.len());
         return Err(ScenarioError::at(file, text, 0, what));
     }
     let parsed: File = toml::from_str(text).map_err(|error| {

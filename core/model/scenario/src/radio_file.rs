@@ -83,7 +83,7 @@ impl CellularFile {
             let span = self.tti.as_ref().map_or(span, Spanned::span);
             return refuse(
                 span,
-                format!("tti: {tti} is invalid (expected 1ms for LTE, 2ms or 10ms for UMTS)"),
+                format!("tti: invalid value {tti} (expected 1ms for LTE, 2ms or 10ms for UMTS)"),
             );
         }
         Ok(CellularParams {
@@ -139,7 +139,7 @@ impl CellularFile {
 fn walk(low: &Spanned<Quantity<Rate>>, high: &Spanned<Quantity<Rate>>) -> Result<CellularRate, Refusal> {
     let (least, most) = (low.get_ref().0, high.get_ref().0);
     if least < MIN_CELLULAR {
-        return refuse(low.span(), format!("low: {least} is invalid (expected at least {MIN_CELLULAR})"));
+        return refuse(low.span(), format!("low: invalid value {least} (expected at least {MIN_CELLULAR})"));
     }
     if least > most {
         return refuse(high.span(), format!("high: {most} is below low = {least}"));
@@ -192,7 +192,7 @@ fn within<T: PartialOrd + Display + Copy>(
 }
 
 fn refusal(key: &str, seen: impl Display, least: impl Display, most: impl Display) -> alloc::string::String {
-    format!("{key}: {seen} is invalid (expected {least} to {most})")
+    format!("{key}: invalid value {seen} (expected {least} to {most})")
 }
 
 fn refuse<T>(span: Range<usize>, what: impl alloc::string::ToString) -> Result<T, Refusal> {

@@ -34,7 +34,7 @@ impl RunFile {
         let duration = match self.duration {
             None => load.unwrap_or(DEFAULT_DURATION),
             Some(given) if given.get_ref().0.0 == Duration::ZERO => {
-                return Err((given.span(), "duration: 0 is invalid (expected more than 0)".to_string()));
+                return Err((given.span(), "duration: invalid value 0 (expected more than 0)".to_string()));
             }
             Some(given) => given.into_inner().0.0,
         };
@@ -43,7 +43,7 @@ impl RunFile {
             Some(given) if given.get_ref().0 < MIN_SAMPLE => {
                 return Err((
                     given.span(),
-                    "sample_every: interval too short (expected at least 1ms)".to_string(),
+                    "sample_every: invalid interval (expected at least 1ms)".to_string(),
                 ));
             }
             Some(given) => given.into_inner().0,

@@ -26,7 +26,7 @@ impl FromStr for Setting {
         let (path, value) = text.split_once('=').unwrap_or((text, ""));
         if path.is_empty() || value.is_empty() || path.split('.').any(str::is_empty) {
             return Err(format!(
-                "\"{text}\" is not a setting (expected KEY=VALUE, such as hop.modem.up.rate=3mbit)"
+                "invalid setting \"{text}\" (expected KEY=VALUE, such as hop.modem.up.rate=3mbit)"
             ));
         }
         Ok(Setting { path: path.to_string(), value: value.to_string() })
@@ -71,7 +71,7 @@ fn enter<'v>(at: &'v mut Value, key: &str) -> Result<&'v mut Value, String> {
                 .map_or_else(String::new, |near| format!("did you mean \"{near}\"? "));
             let known = format!("{guess}expected {} or a number from 0", names.join(", "));
             let item = index.and_then(|index| items.get_mut(index));
-            item.ok_or_else(|| format!("no item is called \"{key}\" ({known})"))
+            item.ok_or_else(|| format!("unknown item \"{key}\" ({known})"))
         }
         _ => Err(format!("\"{key}\": a {kind} has no keys")),
     }

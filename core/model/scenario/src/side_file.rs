@@ -144,7 +144,7 @@ impl BurstFile {
             if given.get_ref().0.0 == 0.0 {
                 return refuse(
                     given.span(),
-                    format!("{key}: 0% is invalid (expected a probability per packet above 0)"),
+                    format!("{key}: invalid value 0% (expected a probability per packet above 0)"),
                 );
             }
         }

@@ -52,7 +52,7 @@ pub(crate) fn trace(name: &Spanned<String>, files: Files<'_>) -> Result<Trace, R
         None if !name.contains('.') => {
             let known = TRACE_NAMES.join(", ");
             return Err(refuse(format!(
-                "no such built-in trace (known: {known}; the name of a file contains a dot, such as \"lte.trace\")"
+                "unknown built-in trace (known: {known}; the name of a file contains a dot, such as \"lte.trace\")"
             )));
         }
         None if name.starts_with('/') || name.contains('\\') || name.split('/').any(|part| part == "..") => {

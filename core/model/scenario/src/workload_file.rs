@@ -150,10 +150,7 @@ impl WorkloadFile {
         let kind = self.kind.get_ref().as_str();
         let Some((own, tcp)) = keys(kind) else {
             let known = "bulk, swarm, web, rpc, incast, video, call, game, backup, cbr, poisson";
-            return Err((
-                self.kind.span(),
-                format!("kind: there is no workload \"{kind}\" (known: {known})"),
-            ));
+            return Err((self.kind.span(), format!("kind: unknown workload \"{kind}\" (known: {known})")));
         };
         // Video in datagrams does not use TCP.
         let tcp = if tcp && self.key_frame.is_none() { TCP } else { &[] };
@@ -260,7 +257,7 @@ impl WorkloadFile {
         };
         let other = given.get_ref();
         other.parse().map_err(|NoDirection| {
-            (given.span(), format!("direction: \"{other}\" is invalid (expected \"up\" or \"down\")"))
+            (given.span(), format!("direction: invalid value \"{other}\" (expected \"up\" or \"down\")"))
         })
     }
 
@@ -300,7 +297,7 @@ impl WorkloadFile {
             let found = hops.iter().position(|hop| hop.name == *given.get_ref());
             found.ok_or_else(|| {
                 let names = hops.iter().map(|hop| hop.name.as_str()).collect::<Vec<_>>().join(", ");
-                (given.span(), format!("{key}: there is no hop \"{}\" (known: {names})", given.get_ref()))
+                (given.span(), format!("{key}: unknown hop \"{}\" (known: {names})", given.get_ref()))
             })
         };
         let from = self.from_hop.as_ref().map(|given| number("from_hop", given)).transpose()?;
@@ -382,5 +379,5 @@ fn amount(given: &Option<Spanned<Quantity<Amount>>>, usual: u64) -> Bytes {
 }
 
 fn refusal(key: &str, seen: impl Display, least: impl Display, most: impl Display) -> String {
-    format!("{key}: {seen} is invalid (expected {least} to {most})")
+    format!("{key}: invalid value {seen} (expected {least} to {most})")
 }

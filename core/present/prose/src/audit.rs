@@ -285,10 +285,10 @@ pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
             "it delays only the writing program: its newest data waits behind older data"
         }
         HostQueue::SendBuffer { .. } => {
-            "its data is in flight or unsent: it fills the queues on the path, which must be managed there"
+            "its data is in flight or unsent: manage the queues that it fills on the path"
         }
         HostQueue::ReceiveBuffer { .. } => {
-            "others may have that much in flight to this host: do not change it, but manage the queue that it fills"
+            "senders may have that much in flight to this host: manage the queue that it fills, not this buffer"
         }
         HostQueue::SmallQueues { .. } => "the limit is per flow: many flows add up",
         HostQueue::CongestionControl { default_qdisc: None, .. } => {
@@ -318,16 +318,16 @@ pub fn queue_reason(kind: FindingKind, point: &QueuePoint) -> String {
             (None, _) => {
                 "if the line behind it is slower than the link, the queue is there: pass --rate RATE"
             }
-            (_, HarmlessQueue) => "it is not slower than the link, so the queue is on this host",
+            (_, HarmlessQueue) => "it is not slower than the link: the queue is on this host",
             (_, UnreadableQueue) => {
                 "whether it is slower than the link cannot be read: pass --rate NAME=RATE"
             }
             _ => {
-                "it is slower than the link, so everything waits there, in a modem or access point that no file describes. Measure it: fathom test"
+                "it is slower than the link, so everything waits in a modem or access point that no file describes. Measure it: fathom test"
             }
         },
         HostQueue::QueueManagers { files, .. } if files.is_empty() => {
-            "none of its files sets a qdisc; one that does would replace yours when the interface comes up"
+            "none of its files sets a qdisc; one that did would replace yours when the interface comes up"
         }
         HostQueue::QueueManagers { .. } => {
             "it replaces other qdiscs when the interface comes up: change the qdisc there"
@@ -352,15 +352,13 @@ fn card_reason(kind: FindingKind, queue: &HostQueue) -> &'static str {
         HostQueue::Ring { is_limited: true, .. } => "byte queue limits keep it short",
         HostQueue::Ring { is_limited: false, .. } => "nothing keeps it short: see the driver above",
         HostQueue::Offloads { .. } if kind == HarmlessQueue => "a super-packet is negligible at this rate",
-        HostQueue::Offloads { .. } => {
-            "a super-packet of 64 KiB occupies the line that long; CAKE splits it by itself"
-        }
+        HostQueue::Offloads { .. } => "a super-packet of 64 KiB occupies the line that long; CAKE splits it",
         HostQueue::WifiQueues { airtime: AirtimeLimit::Timer, .. } => {
             "it keeps each flow near 20 ms; only a flood fills it"
         }
         HostQueue::WifiQueues { .. } => "it does not control what the firmware takes: measure it under load",
         HostQueue::WifiFirmware { .. } => {
-            "no file shows how much: measure it under load, with fathom test to a host in the same building"
+            "no file shows how much. Measure it: fathom test to a host in the same building"
         }
         other => link_reason(other),
     }
@@ -410,7 +408,7 @@ const fn link_reason(queue: &HostQueue) -> &'static str {
         HostQueue::Ppp { .. } => "attach a shaper here, not below; PPPoE adds 8 bytes",
         HostQueue::Stacked { .. } => "they have no queue: packets pass at once to the interface below",
         HostQueue::Modem { .. } => {
-            "mobile modems hold megabytes: delays of seconds, even minutes, have been seen. Measure it: fathom test"
+            "mobile modems hold megabytes, for seconds or even minutes. Measure it: fathom test"
         }
         HostQueue::VirtualMachine { limit_packets: Some(_) } => {
             "the ring and the queues of the guest add to it: run the audit in the guest too"
@@ -513,7 +511,7 @@ pub fn audit_verdict(diagnosis: &Diagnosis) -> Verdict {
         (0, true) => (Level::Bad, bypass.trim().to_owned()),
         (0, false) => {
             let level = if dark > 0 { Level::Fair } else { Level::Good };
-            (level, "As far as files show, no long queue is in front of a slow link.".to_owned())
+            (level, "No long queue is in front of a slow link, as far as this host's files show.".to_owned())
         }
         (1, _) => {
             (Level::Bad, format!("1 queue in front of a slow link can delay everything{worst}.{bypass}"))

@@ -2,37 +2,35 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::CaptureDefect;
-use fathom_text::{bytes, percent, thousands};
+use fathom_text::{bytes, counted, percent};
 
 /// What is wrong with a capture, what that means, and what to do.
 pub fn defect(defect: &CaptureDefect) -> String {
     match defect {
-        CaptureDefect::Empty => {
-            "It contains no frame: nothing was sent, or a filter removed everything.".to_string()
-        }
+        CaptureDefect::Empty => "No frames: nothing was sent, or a filter removed everything.".to_string(),
         CaptureDefect::NoIp { frames } => {
-            format!("None of its {frames} frames contains IP: was it captured on the right interface?")
+            format!("None of its {} contains IP: wrong interface?", counted(*frames, "frame", "frames"))
         }
         CaptureDefect::DroppedFrames { dropped_frames, frames } => format!(
-            "The capturing system dropped {dropped_frames} frames and kept {frames}, so some losses seen here are its own. \
-             Capture with a larger buffer (tcpdump -B) or a smaller snapshot length (-s 128)."
+            "The capturing system dropped {} (and kept {frames}), so some losses seen here are its own. Capture with a larger \
+             buffer (tcpdump -B) or a shorter snapshot length (-s 128).",
+            counted(*dropped_frames, "frame", "frames")
         ),
         CaptureDefect::CutHeaders { frames, stored_bytes } => format!(
-            "{} cut within the headers, after at most {stored_bytes} bytes: timestamps or more are missing. \
-             Capture with a snapshot length of 128 or more.",
+            "{} cut within the headers (after at most {stored_bytes} bytes). Capture with a snapshot length of 128 or more.",
             are(*frames)
         ),
         CaptureDefect::Encrypted { frames } => {
-            format!(
-                "{} encrypted by Wi-Fi (802.11): capture on the host or on the wired side instead.",
-                are(*frames)
-            )
+            format!("{} encrypted by Wi-Fi (802.11): capture on the host or on the wired side.", are(*frames))
         }
         CaptureDefect::UnknownLinkType { link_type, frames } => {
-            format!("{} of an unknown link type ({link_type}) and skipped.", are(*frames))
+            format!("{} skipped: link type {link_type} is unknown.", are(*frames))
         }
         CaptureDefect::Untimed { frames } => {
-            format!("{} without a timestamp: that of the frame before is used.", are(*frames))
+            format!(
+                "{} no timestamp: that of the previous frame is used.",
+                counted(*frames, "frame has", "frames have")
+            )
         }
         CaptureDefect::Unreadable { message } => message.clone(),
         CaptureDefect::Text { text } => text.clone(),
@@ -52,20 +50,19 @@ fn clock(defect: &CaptureDefect) -> String {
             nanoseconds(*max_ns)
         ),
         CaptureDefect::ClockSet { count, max_ns, frame } => format!(
-            "The clock was set {} by more than a year, by up to {:.1} years (frame {frame}): times are given without \
-             these steps.",
+            "The clock was set {} by more than a year (up to {:.1} years, frame {frame}): times are given without these steps.",
             times(*count),
             *max_ns as f64 / YEAR_NS
         ),
         CaptureDefect::Gaps { count, max_ns, frame } => format!(
-            "Nothing was captured {} for more than a minute, for up to {} (before frame {frame}): \
-             the line was silent, the capture paused, or the clock was set.",
-            times(*count),
+            "{} of more than a minute (up to {}, before frame {frame}): the line was silent, the capture paused, or the clock \
+             was set.",
+            counted(*count, "gap", "gaps"),
             nanoseconds(*max_ns)
         ),
         CaptureDefect::CoarseClock { step_ns } => {
             format!(
-                "The clock of the capture counts in steps of {}: delays are no more precise than that.",
+                "The clock of the capture counts in steps of {}: delays are no more precise.",
                 nanoseconds(*step_ns)
             )
         }
@@ -76,31 +73,28 @@ fn clock(defect: &CaptureDefect) -> String {
 fn packets(defect: &CaptureDefect) -> String {
     match defect {
         CaptureDefect::SuperPackets { packets, max_bytes } => format!(
-            "{packets} packets are longer than the path allows (up to {max_bytes} bytes): each contains several packets, which the \
-             network card splits or has joined. To avoid this: ethtool -K IFACE tso off gso off gro off"
+            "{} longer than the path allows (up to {max_bytes} bytes): the network card splits or joins packets. To avoid this: \
+             ethtool -K IFACE tso off gso off gro off",
+            counted(*packets, "packet is", "packets are")
         ),
         CaptureDefect::Duplicates { packets, is_estimate } => {
-            let count = match (packets, is_estimate) {
-                (n, true) => format!("About {n} packets are"),
-                (1, false) => "1 packet is".to_string(),
-                (n, false) => format!("{n} packets are"),
-            };
+            let about = if *is_estimate { "About " } else { "" };
             format!(
-                "{count} in the capture more than once, from several interfaces of one path or from a mirror port: each is counted \
-                 once, as first seen."
+                "{about}{} in the capture more than once (from several interfaces, or a mirror port): each is counted once, as \
+                 first seen.",
+                counted(*packets, "packet is", "packets are")
             )
         }
         CaptureDefect::OneDirection { flows, all_flows, from, to } => {
             one_direction(*flows, *all_flows, [from, to])
         }
         CaptureDefect::MissedData { bytes: missed, ratio, flows, all_flows } => format!(
-            "{} of the data of connections seen from their SYN on was acknowledged but not captured ({}, in {} of {} flows): \
-             the capture missed packets, or they took another path. Payload and goodput are too low by that share, and some losses \
-             and spurious retransmissions may be packets that were missed.",
+            "{} of the data of connections seen from their SYN on was acknowledged but not captured ({}, in {flows} of {}): the \
+             capture missed it, or it took another path. Payload and goodput are too low by that share, and some losses and \
+             spurious retransmissions may not be real.",
             percent(*ratio),
             bytes(*missed as f64),
-            thousands(*flows as f64),
-            thousands(*all_flows as f64)
+            counted(*all_flows, "flow", "flows")
         ),
         _ => String::new(),
     }
@@ -119,8 +113,8 @@ fn one_direction(flows: u64, all_flows: u64, ends: [&Option<String>; 2]) -> Stri
         [None, None] => "the packets of several hosts".to_string(),
     };
     format!(
-        "Only one direction of {count} was captured: {what} are missing, because they took another path or a tap copied only one \
-         direction. Round trips, data in flight and causes of retransmissions are unknown there. A queue is found only by \
+        "Only one direction of {count} was captured: {what} are missing (they took another path, or a tap copied only one \
+         direction). Round trips, data in flight and causes of retransmissions are unknown there. A queue is found only by \
          timestamps, and only before the capture point."
     )
 }
@@ -132,7 +126,7 @@ fn times(count: u64) -> String {
 const YEAR_NS: f64 = 365.25 * 86_400e9;
 
 fn are(frames: u64) -> String {
-    if frames == 1 { "1 frame is".to_string() } else { format!("{frames} frames are") }
+    counted(frames, "frame is", "frames are")
 }
 
 /// Two or three digits of a time, in the unit that suits it.

@@ -108,7 +108,7 @@ fn place(phase: PhaseKind, found: Option<Direction>, up_ratio: f64) -> String {
     };
     let surprise = match loaded {
         Some(loaded) if loaded != found => {
-            format!(", where the ACKs of the {} queue", noun(loaded))
+            format!(", where the {}'s ACKs wait", noun(loaded))
         }
         _ => String::new(),
     };

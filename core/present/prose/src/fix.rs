@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use fathom_run::{Conclusion, ConflictCause, Criterion, Finding, ShaperBypass, ShaperCheck, ShaperConflict};
 use fathom_shape::fix::{Event, MeasuredOverhead, Outcome, OverheadSource, Purpose};
 use fathom_shape::knee::{Found, Trial};
-use fathom_text::{bytes, milliseconds, percent, rate};
+use fathom_text::{bytes, counted, milliseconds, percent, rate};
 use fathom_units::{Direction, Rate};
 
 /// A check in words: what is checked, what was measured, and what is required.
@@ -12,7 +12,7 @@ pub(crate) fn check(check: &ShaperCheck) -> String {
     let phase = check.phase.name();
     let text = match &check.criterion {
         Criterion::Latency { increase_p50_s, limit_s } => format!(
-            "lag under load: {} (median above idle; at most {})",
+            "latency under load: {} above idle (median; at most {})",
             increase_p50_s.map_or_else(|| "no replies".to_string(), milliseconds),
             milliseconds(*limit_s)
         ),
@@ -30,11 +30,11 @@ pub(crate) fn check(check: &ShaperCheck) -> String {
             )
         }
         Criterion::Bottleneck { direction, throughput_ratio, min_ratio, max_ratio, held_packets } => format!(
-            "the {direction} shaper is the bottleneck: it passes {} of its rate and held {held_packets} packets ({} to {}, and at \
-             least one)",
+            "bottleneck: the {direction} shaper passed {} of its rate ({} to {}) and held {} (at least 1)",
             percent(*throughput_ratio),
             percent(*min_ratio),
-            percent(*max_ratio)
+            percent(*max_ratio),
+            counted(*held_packets, "packet", "packets")
         ),
         Criterion::Bypass { shaped_ratio, min_ratio, .. } => {
             let shaped = match (shaped_ratio, check.passed) {
@@ -45,7 +45,7 @@ pub(crate) fn check(check: &ShaperCheck) -> String {
             format!("{shaped} (at least {})", percent(*min_ratio))
         }
         Criterion::Processor { busy_ratio, max_ratio } => format!(
-            "the busiest CPU spends {} of its time on packets (at most {}; otherwise try a lower rate or a lighter shaper)",
+            "the busiest CPU spends {} of its time on packets (at most {}; else try a lower rate or a lighter shaper)",
             percent(*busy_ratio),
             percent(*max_ratio)
         ),
@@ -61,10 +61,11 @@ pub(crate) fn conflict(ShaperConflict { interface, cause }: &ShaperConflict) -> 
             format!("{interface} has no default route ({} has): wrong interface?", default_routes.join(", "))
         }
         ConflictCause::Offload { connection_count } => format!(
-            "{connection_count} connections are offloaded (nft flowtable): they bypass all queues, including the shaper"
+            "{} offloaded (nft flowtable), bypassing the shaper",
+            counted(*connection_count, "connection is", "connections are")
         ),
         ConflictCause::HardwareOffload => format!(
-            "the card of {interface} may forward packets by itself (hw-tc-offload is on), past the shaper"
+            "the card of {interface} may forward packets in hardware (hw-tc-offload is on), bypassing the shaper"
         ),
         ConflictCause::NetworkManager { file } => {
             format!(
@@ -93,7 +94,10 @@ pub(crate) fn conflict(ShaperConflict { interface, cause }: &ShaperConflict) -> 
             )
         }
         ConflictCause::Bypass { bypass: ShaperBypass::Unclassified { unclassified_packets } } => {
-            format!("{unclassified_packets} packets passed HTB outside of all classes, unshaped")
+            format!(
+                "{} passed HTB outside of all classes, unshaped",
+                counted(*unclassified_packets, "packet", "packets")
+            )
         }
         ConflictCause::NoTraffic => {
             format!("no packet passed {interface} in that time: wrong interface?")
@@ -126,11 +130,11 @@ pub fn conflict_advice(finding: &Finding) -> Option<String> {
         }
         ConflictCause::SqmScripts => "service sqm stop; service sqm disable".to_string(),
         ConflictCause::Bypass { bypass: ShaperBypass::Unshaped { .. } } => format!(
-            "look for offload (nft list flowtables; ethtool -k {interface}, line hw-tc-offload), for an XDP program (ip link show \
-             {interface}), and for filters in front of the shaper (tc filter show dev {interface} ingress)"
+            "look for offload (nft list flowtables; ethtool -k {interface} | grep hw-tc-offload), an XDP program (ip link show \
+             {interface}), or a filter in front of the shaper (tc filter show dev {interface} ingress)"
         ),
         ConflictCause::Bypass { bypass: ShaperBypass::Unclassified { .. } } => {
-            "something changed the classes of the shaper: fathom fix --undo, then fix again".to_string()
+            "another program changed the classes: fathom fix --undo, then fix again".to_string()
         }
         ConflictCause::NoTraffic => {
             "ip route get 1.1.1.1 shows the interface that leads to the Internet".to_string()
@@ -142,7 +146,7 @@ pub fn conflict_advice(finding: &Finding) -> Option<String> {
 pub fn fix_headline(interface: &str, outcome: Outcome) -> String {
     match outcome {
         Outcome::NotNeeded => format!(
-            "{interface} needs no fix: the line has no more lag under load than a shaper would leave. Nothing was changed."
+            "{interface} needs no fix: the line has no more lag when busy than a shaper would leave. Nothing was changed."
         ),
         Outcome::NotVerified => {
             format!("Verification failed: the shaper was rolled back, and {interface} is unchanged.")
@@ -163,16 +167,17 @@ pub fn fix_step(event: &Event) -> Option<String> {
         | Event::Verified(_)
         | Event::Measuring(Purpose::Search(_)) => return None,
         Event::Measuring(Purpose::Baseline) => "measuring the line without a shaper".to_string(),
-        Event::Measuring(Purpose::Overhead) => {
-            "measuring the line with small packets and with large ones".to_string()
-        }
+        Event::Measuring(Purpose::Overhead) => "measuring the line with small and large packets".to_string(),
         Event::Measuring(Purpose::Verification) => "measuring the line with the shaper".to_string(),
         Event::Overhead(found) => overhead(*found),
         Event::SearchStarted { direction, reused_trials: 0 } => {
             format!("searching for the {direction} knee: load through a shaper at different rates")
         }
         Event::SearchStarted { direction, reused_trials } => {
-            format!("searching for the {direction} knee: reusing {reused_trials} trials of an earlier search")
+            format!(
+                "searching for the {direction} knee: reusing {} of an earlier search",
+                counted(*reused_trials as u64, "trial", "trials")
+            )
         }
         Event::TrialEnded { trial: one, .. } => trial(one),
         Event::KneeFound { direction, knee: found } => knee(*direction, found),
@@ -186,7 +191,7 @@ fn mbit(value: Rate) -> String {
 
 fn overhead(overhead: Option<MeasuredOverhead>) -> String {
     let Some(MeasuredOverhead { bytes, source }) = overhead else {
-        return "  the overhead of packets beyond IP cannot be measured: sizes are as the interface counts them"
+        return "  the overhead of packets beyond IP cannot be measured: using sizes as the interface counts them"
             .to_string();
     };
     let by = match source {

@@ -25,7 +25,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// `Every evening from 19 to 23 h`.
+/// `Every evening from 19:00 to 23:00`.
 fn hours(hours: &RecurringHours) -> String {
     let (from, to) = (hours.from_hour, hours.to_hour);
     let parts = [(0, 8, "night"), (5, 12, "morning"), (12, 18, "afternoon"), (17, 24, "evening")];
@@ -39,7 +39,7 @@ fn hours(hours: &RecurringHours) -> String {
             format!("On {}", WEEKDAYS.get(one as usize).unwrap_or(&"this day of the week"))
         }
     };
-    format!("{days} from {from} to {to} h")
+    format!("{days} from {from}:00 to {to}:00")
 }
 
 /// A day since 1970-01-01 as `3 March 2026`.
@@ -52,13 +52,11 @@ pub(crate) fn recurring_delay(delay: &RecurringDelay) -> String {
     let place = match delay.own_link {
         LinkUse::Idle => "Your own link is idle then, so the queue is at your provider or beyond.",
         LinkUse::Busy => "Your own link is busy then, which may be the cause.",
-        LinkUse::Unknown => {
-            "The location of the queue is unknown, because your own traffic was not recorded."
-        }
+        LinkUse::Unknown => "Your own traffic was not recorded, so the queue cannot be located.",
     };
     let when = hours(&delay.hours);
     format!(
-        "{when} latency is {} higher (median) than during the rest of the day. {place}",
+        "{when}, latency is {} higher (median) than in the rest of the day. {place}",
         milliseconds(delay.excess_s)
     )
 }
@@ -84,7 +82,7 @@ pub(crate) fn base_change(change: &BaseChange) -> String {
     let why = if change.path_changed { ". The path changed at about that time" } else { "" };
     let longer = if change.change_s > 0.0 { "higher" } else { "lower" };
     let by = milliseconds(if change.change_s < 0.0 { -change.change_s } else { change.change_s });
-    format!("Since {} the base latency is {by} {longer}{why}.", date(change.since_day))
+    format!("Since {}, the base latency is {by} {longer}{why}.", date(change.since_day))
 }
 
 /// What would refute a finding of a history; `None` for other kinds.

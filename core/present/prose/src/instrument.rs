@@ -1,15 +1,15 @@
 //! What the instrument did to a result, and why a run has no verdict.
 use crate::phase::while_doing;
-use crate::queue::{self, counted, host, packets};
+use crate::queue::{self, host, packets};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{CpuCause, InstrumentEffect, InstrumentPart, Reason};
-use fathom_text::{milliseconds, percent, rate, thousands};
+use fathom_text::{counted, milliseconds, percent, rate, thousands};
 
 const fn part_name(part: InstrumentPart) -> &'static str {
     match part {
         InstrumentPart::ProbeTimer => "the probe timer",
-        InstrumentPart::ProbeSending => "the sending of probes",
+        InstrumentPart::ProbeSending => "probe sending",
         InstrumentPart::EmulatedLine => "the emulated line",
     }
 }
@@ -47,7 +47,7 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
             )
         }
         InstrumentEffect::FewKernelTimestamps { kernel_timestamp_ratio } => format!(
-            "Only {} of the replies carried a kernel timestamp: the others include the wake-up time of this program.",
+            "Only {} of the replies carried a kernel timestamp: the others include this program's wake-up time.",
             percent(*kernel_timestamp_ratio)
         ),
         InstrumentEffect::ClockStepped { largest_s } => format!(
@@ -71,26 +71,26 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
 /// What two captures are to each other.
 fn between_captures(effect: &InstrumentEffect) -> String {
     match effect {
-        InstrumentEffect::CaptureClockSet { captures: [from, to] } => format!(
-            "Between {from} and {to} a clock was set while the captures ran: the delay between them is unknown."
-        ),
+        InstrumentEffect::CaptureClockSet { captures: [from, to] } => {
+            format!("A clock was set while {from} and {to} were captured: the delay between them is unknown.")
+        }
         InstrumentEffect::CaptureMissed { captures: [_, to], missed_packets } => format!(
-            "{to} lacks {} that a later capture has: {to} missed {}, the network did not lose {1}.",
+            "{to} missed {} that a later capture has: the network did not lose {}.",
             packets(*missed_packets),
             them(*missed_packets)
         ),
         InstrumentEffect::CaptureAppeared { captures: [from, to], appeared_packets } => format!(
-            "{to} has {} from the direction of {from} that {from} lacks: {from} missed {}, or they entered the path between the two.",
+            "{to} has {} that {from} lacks: {from} missed {}, or they entered the path in between.",
             packets(*appeared_packets),
             them(*appeared_packets)
         ),
         InstrumentEffect::CaptureUnjudged { captures: [from, to], unjudged_packets } => format!(
-            "Between {from} and {to} the fate of {} is unknown: {to} was not running when {} would have passed it.",
+            "Between {from} and {to} the fate of {} is unknown: {to} was not running when {} would have passed.",
             packets(*unjudged_packets),
             if *unjudged_packets == 1 { "it" } else { "they" }
         ),
         InstrumentEffect::Translated { captures: [from, to], flow_count } => format!(
-            "Between {from} and {to} a NAT rewrites addresses or ports of {}; their packets are matched by content.",
+            "A NAT between {from} and {to} rewrites addresses or ports of {}; packets are matched by content.",
             counted(*flow_count, "flow", "flows")
         ),
         _ => String::new(),
@@ -104,7 +104,7 @@ const fn them(count: u64) -> &'static str {
 /// Why there is no result, in one or two sentences.
 pub(crate) fn reason(reason: &Reason) -> String {
     match reason {
-        Reason::NoAnswers => "Most probes of the idle line were not answered.".to_string(),
+        Reason::NoAnswers => "Most probes were not answered while the line was idle.".to_string(),
         Reason::NotMeasured => "Nothing was measured.".to_string(),
         Reason::NoIdleLatency => "The latency of the idle line was not measured.".to_string(),
         Reason::NotLoaded => "The line was not loaded while latency was measured.".to_string(),
@@ -137,7 +137,7 @@ pub(crate) fn reason(reason: &Reason) -> String {
             percent(*left_out_ratio)
         ),
         Reason::UnknownLoad { increase_p50_s, increase_p90_s } => format!(
-            "Latency was raised by {} (median), {} (p90), but what loaded the line is unknown.",
+            "Latency rose by {} (median), {} (p90), but what loaded the line is unknown.",
             milliseconds(*increase_p50_s),
             milliseconds(*increase_p90_s)
         ),

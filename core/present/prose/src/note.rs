@@ -89,8 +89,7 @@ fn lab_note(note: &Note) -> String {
             rate(*paced_bits_per_second as f64)
         ),
         Note::LinePriority { priority } => format!(
-            "The thread of the line runs with priority \"{priority}\", because real-time priority needs root: other programs can \
-             make the line late."
+            "The line's thread runs with priority \"{priority}\" (real-time priority needs root): other programs can delay it."
         ),
         Note::NoIpv6 { message } => {
             format!("The lab has no IPv6: this kernel refuses an IPv6 address ({message}).")
@@ -106,7 +105,7 @@ fn lab_note(note: &Note) -> String {
         }
         Note::ConnectionRefused { message } => format!("A connection was not accepted: {message}."),
         Note::DatagramsCutShort { message } => {
-            format!("Datagrams were not received to the end: {message}.")
+            format!("Receiving datagrams ended early: {message}.")
         }
         _ => String::new(),
     }

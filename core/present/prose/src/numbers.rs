@@ -1,5 +1,5 @@
 //! The numbers that a result is remembered by: lag when busy, throughput and responsiveness.
-use crate::queue::{counted, part, party, rule_name};
+use crate::queue::{part, party, rule_name};
 use crate::verdict::{increases, lag};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,7 +8,7 @@ use fathom_diagnose::{Diagnosis, PhaseSummary};
 use fathom_run::{
     Capture, CapturedFlow, CapturedQueue, Conclusion, Grade, LatencyIncrease, PhaseKind, Run, threshold,
 };
-use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
+use fathom_text::{bytes, counted, milliseconds, percent, rate, seconds, thousands};
 
 /// A row of numbers of one kind.
 #[derive(Clone, PartialEq, Debug)]

@@ -8,7 +8,7 @@ use fathom_run::{
     ProbeKind, ProbedDelay, QueueAlternative, QueueDelay, QueueManagement, QueuePlace, QueueVictims,
     Remarking, Reordering, UnknownQueue, UnknownReason,
 };
-use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
+use fathom_text::{bytes, counted, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::Direction;
 
 use crate::phase::noun;
@@ -17,11 +17,6 @@ use crate::phase::noun;
 const ALONE: f64 = 0.8;
 /// Certainty of a fingerprint from which the kind of a queue is named.
 const NAMED: f64 = 0.5;
-
-/// `1 packet`, `2,000 packets`.
-pub(crate) fn counted(count: u64, one: &str, several: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{} {several}", thousands(count as f64)) }
-}
 
 fn queue_of(capture: Option<&Capture>, number: u32) -> Option<(&Capture, &CapturedQueue)> {
     let capture = capture?;
@@ -80,7 +75,7 @@ pub(crate) fn place(queue: &CapturedQueue) -> String {
         QueuePlace::BeforeCapture => format!("{part}, for packets to {to}"),
         QueuePlace::AfterCapture => format!("{part}, for packets from {from}"),
         QueuePlace::RoundTrip => {
-            format!("{part} (without timestamps its location cannot be determined)")
+            format!("{part} (TCP timestamps would locate it)")
         }
     }
 }
@@ -90,9 +85,9 @@ pub(crate) fn manager(queue: &CapturedQueue) -> &'static str {
     let management = queue.management.filter(|management| management.confidence_ratio >= NAMED);
     match management.map(|management| management.kind) {
         Some(QueueManagement::TailDrop) => "a tail-drop buffer",
-        Some(QueueManagement::Red) => "a buffer with random early drop",
-        Some(QueueManagement::Codel) => "a queue managed by CoDel",
-        Some(QueueManagement::FairQueueing) => "a queue of a fair scheduler",
+        Some(QueueManagement::Red) => "a RED queue",
+        Some(QueueManagement::Codel) => "a CoDel queue",
+        Some(QueueManagement::FairQueueing) => "a fair-queueing buffer",
         Some(QueueManagement::NoneSeen) | None => "a buffer",
     }
 }
@@ -215,8 +210,8 @@ fn measured_management(management: &Management, direction: Direction, height_s: 
             let ratio = management.top_ratio.unwrap_or(0.0);
             let all = if ratio > 0.995 { "All".to_string() } else { format!("{} of the", percent(ratio)) };
             format!(
-                "The {name} queue drops packets only when it is full: tail drop, no AQM. {all} losses came within the top \
-                 fifth of its delay of {} (p95).",
+                "The {name} queue drops packets only when it is full: tail drop, no AQM. {all} losses came at 80 % or more of \
+                 its delay of {} (p95).",
                 milliseconds(height_s)
             )
         }
@@ -227,18 +222,22 @@ fn measured_management(management: &Management, direction: Direction, height_s: 
 fn captured_management(management: &Management) -> String {
     let what = match management.rule {
         ManagementRule::TailDrop => "Packets are dropped only when the buffer is full: tail drop, no AQM.",
-        ManagementRule::Red => "Packets are dropped at random as the queue grows, as RED does.",
-        ManagementRule::Codel => "The queue is kept at a target delay, as CoDel does.",
+        ManagementRule::Red => "Packets are dropped at random as the queue grows: RED.",
+        ManagementRule::Codel => "The queue is kept at a target delay: CoDel.",
         ManagementRule::FairQueueing => {
-            "Flows have separate queues: other flows did not wait behind the one that fills its queue."
+            "Each flow has its own queue: other flows did not wait behind the largest one."
         }
         ManagementRule::KeptShort => "The queue is kept short.",
         ManagementRule::NeverDropped | ManagementRule::NoneSeen => {
-            "Packets were neither dropped nor marked: queue management, if any, cannot be determined."
+            "No drops or marks were seen: queue management cannot be determined."
         }
     };
     let losses = match (management.loss_count, management.mark_packets) {
         (0, 0) => String::new(),
+        // These say that there were none.
+        _ if matches!(management.rule, ManagementRule::NeverDropped | ManagementRule::NoneSeen) => {
+            String::new()
+        }
         (lost, 0) => format!(
             " {} in {}.",
             counted(lost, "loss", "losses"),
@@ -271,8 +270,7 @@ pub(crate) fn delayed_flows(victims: &QueueVictims) -> String {
     let Some((first, rest)) = victims.flows.split_first() else { return String::new() };
     let others = match rest.len() {
         0 => String::new(),
-        1 => ", and one more flow was delayed".to_string(),
-        n => format!(", and {n} more flows were delayed"),
+        n => format!(", and {} too", counted(n as u64, "more flow", "more flows")),
     };
     format!("{} was delayed by {} (p95){others}.", party(&first.who), milliseconds(first.added_p95_s))
 }
@@ -282,11 +280,11 @@ pub(crate) fn delayed_probes(probes: &DelayedProbes) -> String {
         ProbeKind::Echo => ("ICMP echo", "ICMP echoes"),
         ProbeKind::Dns => ("DNS query", "DNS queries"),
         ProbeKind::QuicHandshake => ("QUIC handshake", "QUIC handshakes"),
-        ProbeKind::QuicSpin => ("turn of QUIC's spin bit", "turns of QUIC's spin bit"),
+        ProbeKind::QuicSpin => ("QUIC spin-bit round trip", "QUIC spin-bit round trips"),
     };
     let none = match probes.unanswered {
         0 => String::new(),
-        n => format!(" In the whole capture {} had no reply.", thousands(n as f64)),
+        n => format!(" In the whole capture, {} had no reply.", thousands(n as f64)),
     };
     format!(
         "{} from {} to {} took up to {} in this queue ({} without it).{none}",
@@ -379,18 +377,16 @@ pub(crate) fn retransmission(flow: &FlowRetransmission) -> String {
 pub(crate) fn alternative(alternative: &QueueAlternative) -> String {
     match alternative {
         QueueAlternative::UnsteadyClock { host, hertz, packets, error_s } => format!(
-            "timestamps of {host} that are not from a steady clock of {hertz:.1} Hz ({} packets fit one within {:.1} ms)",
+            "timestamps of {host} from an unsteady clock (although {} packets fit {hertz:.1} Hz within {:.1} ms)",
             thousands(*packets as f64),
             error_s * 1e3
         ),
         QueueAlternative::AcknowledgedElsewhere => {
-            "acknowledged data that took another path than the link behind the queue".to_string()
+            "acknowledged data that bypassed the link behind the queue".to_string()
         }
-        QueueAlternative::ArrivedElsewhere => {
-            "data that arrived over another path than the link behind the queue".to_string()
-        }
+        QueueAlternative::ArrivedElsewhere => "data that bypassed the link behind the queue".to_string(),
         QueueAlternative::SenderOrNextHop => {
-            "a queue in the sender instead of the next hop, or the reverse (close to the sender they differ only in size)".to_string()
+            "a queue in the next hop instead of the sender, or the reverse".to_string()
         }
         QueueAlternative::Text { text } => text.clone(),
     }
@@ -415,7 +411,7 @@ pub fn unknown(UnknownQueue { flow, reason }: &UnknownQueue) -> String {
         UnknownReason::TooFewRoundTrips => "it has too few round trips, and no TCP timestamps".to_string(),
         UnknownReason::NoTimestamps => "it has no TCP timestamps".to_string(),
         UnknownReason::TooFewTicks { ticks, duration_s } => {
-            format!("its timestamps show {ticks:.0} ticks in {duration_s:.1} s, which is too short")
+            format!("its timestamps cover only {ticks:.0} ticks ({duration_s:.1} s)")
         }
         UnknownReason::RestartedClock { frame } => format!("its timestamps restart in frame {frame}"),
         UnknownReason::AmbiguousClock { min_hertz, max_hertz } => {

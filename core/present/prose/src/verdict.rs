@@ -105,7 +105,10 @@ pub fn verdict(run: &Run, diagnosis: &Diagnosis) -> Verdict {
 }
 
 fn why(diagnosis: &Diagnosis) -> String {
-    diagnosis.reason.as_ref().map_or_else(|| "The reason is unknown.".to_string(), reason)
+    diagnosis
+        .reason
+        .as_ref()
+        .map_or_else(|| "This version of Fathom does not know why: measure again.".to_string(), reason)
 }
 
 /// A period of a watch: what recurs is the headline, else how latency varied.
@@ -194,12 +197,12 @@ fn bloated(diagnosis: &Diagnosis) -> Verdict {
     if let Some(end) = growing(diagnosis) {
         return Verdict::new(Level::AtLeastBad, still_growing(end, lag_s), consequence);
     }
-    let load = match increase.phase {
-        PhaseKind::Up => "Your upload",
-        PhaseKind::Down => "Your download",
-        _ => "Uploading and downloading at once",
+    let lag = lag(lag_s);
+    let headline = match increase.phase {
+        PhaseKind::Up => format!("Your upload makes everything wait: {lag} when busy."),
+        PhaseKind::Down => format!("Your download makes everything wait: {lag} when busy."),
+        _ => format!("Everything waits when you upload and download at once: {lag} when busy."),
     };
-    let headline = format!("{load} makes everything wait: {} when busy.", lag(lag_s));
     Verdict::new(Level::Bad, headline, consequence)
 }
 

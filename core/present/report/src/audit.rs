@@ -12,7 +12,7 @@ use fathom_prose::{
     remedy,
 };
 use fathom_run::{AuditedInterface, Finding, FindingKind, HostAudit, ObservedSpan, QueueKind, QueuePoint};
-use fathom_text::{bytes, percent, rate, seconds, thousands};
+use fathom_text::{bytes, counted, percent, rate, seconds, thousands};
 
 /// An audit and what it shows.
 #[derive(Clone, Copy)]
@@ -82,7 +82,8 @@ fn observation(observed: Option<&ObservedSpan>) -> String {
     match observed {
         None => "Not observed under load. To observe it while the link is busy: --observe 10s".to_string(),
         Some(observed) => {
-            format!("Observed for {}, {} samples.", seconds(observed.span_s), observed.sample_count)
+            let samples = counted(observed.sample_count, "sample", "samples");
+            format!("Observed for {}, {samples}.", seconds(observed.span_s))
         }
     }
 }

@@ -167,7 +167,7 @@ impl<'t> Keys<'t> {
         Ok(Keys { left })
     }
     fn text(&mut self, key: &str) -> Result<&'t str, String> {
-        self.left.remove(key).ok_or_else(|| format!("{key}: missing"))
+        self.left.remove(key).ok_or_else(|| format!("{key} is missing"))
     }
     fn number(&mut self, key: &str) -> Result<f64, String> {
         let text = self.text(key)?;
@@ -178,7 +178,9 @@ impl<'t> Keys<'t> {
     fn count(&mut self, key: &str) -> Result<usize, String> {
         let text = self.text(key)?;
         let number = text.parse::<usize>().ok().filter(|n| (1..=MAX_ROUNDS / 2).contains(n));
-        number.ok_or_else(|| format!("{key}: \"{text}\" is not a whole number from 1 to {}", MAX_ROUNDS / 2))
+        number.ok_or_else(|| {
+            format!("{key}: invalid number \"{text}\" (expected a whole number from 1 to {})", MAX_ROUNDS / 2)
+        })
     }
     fn none_left(&self, name: &str) -> Result<(), String> {
         let strange = self.left.keys().next();

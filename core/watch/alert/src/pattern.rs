@@ -101,7 +101,7 @@ impl Pattern {
         }
         let longest = pattern.longest();
         if longest > MAX_ROUNDS {
-            return Err(format!("the pattern spans {longest} rounds, more than the limit of {MAX_ROUNDS}"));
+            return Err(format!("the pattern has {longest} rounds, more than the limit of {MAX_ROUNDS}"));
         }
         Ok(pattern)
     }

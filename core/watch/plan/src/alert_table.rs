@@ -124,7 +124,7 @@ fn kind(section: &Section<'_>) -> Result<&'static str, Fault> {
     let Some(text) = section.text("type")? else {
         return Err(Fault::new(
             section.offset,
-            format!("type: missing (expected one of {})", names.join(", ")),
+            format!("type is missing (expected one of {})", names.join(", ")),
         ));
     };
     let Some((kind, keys)) = TYPES.into_iter().find(|(name, _)| *name == text) else {
@@ -190,7 +190,7 @@ fn limits<T: core::str::FromStr<Err: core::fmt::Display>, V: PartialOrd + Copy>(
     let Some(above) = take(section.quantity::<T>("above")?) else {
         return Err(Fault::new(
             section.offset,
-            "above: missing (the limit that raises the alert)".to_string(),
+            "above is missing (expected the limit that raises the alert)".to_string(),
         ));
     };
     let clear = take(section.quantity::<T>("clear")?).unwrap_or_else(|| usual(above));
@@ -207,7 +207,7 @@ fn pattern(section: &Section<'_>, kind: &str) -> Result<Condition, Fault> {
         return Err(Fault::new(section.offset_of(key), what));
     }
     let Some(text) = section.text("pattern")? else {
-        return Err(Fault::new(section.offset, "pattern: missing (for example \">100,>100\")".to_string()));
+        return Err(Fault::new(section.offset, "pattern is missing (for example \">100,>100\")".to_string()));
     };
     let semantics = match section.text("semantics")? {
         None | Some("documented") => Semantics::Documented,
@@ -225,7 +225,7 @@ fn pattern(section: &Section<'_>, kind: &str) -> Result<Condition, Fault> {
 
 fn matcher(section: &Section<'_>) -> Result<Condition, Fault> {
     let Some(text) = section.text("pattern")? else {
-        let what = "pattern: missing (for example \"CheckLoss(l=>10,x=>3)\")".to_string();
+        let what = "pattern is missing (for example \"CheckLoss(l=>10,x=>3)\")".to_string();
         return Err(Fault::new(section.offset, what));
     };
     let matcher = Matcher::parse(text)
@@ -249,7 +249,7 @@ fn to(section: &Section<'_>, receivers: &[Receiver]) -> Result<Vec<String>, Faul
         } else {
             format!("known: {}", names.join(", "))
         };
-        let what = || format!("to: there is no [[receiver]] \"{text}\" ({known})");
+        let what = || format!("to: unknown [[receiver]] \"{text}\" ({known})");
         if names.contains(&text) { Ok(text.to_string()) } else { Err(Fault::new(offset, what())) }
     };
     section.texts("to")?.unwrap_or_default().into_iter().map(one).collect()

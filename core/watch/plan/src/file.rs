@@ -211,7 +211,7 @@ fn host_and_ways(
         )),
         (None, None) => Err(Fault::new(
             section.offset,
-            "host: missing (expected a hostname, an IP address, or a url)".to_string(),
+            "host is missing (expected a hostname, an IP address, or a url)".to_string(),
         )),
     }
 }

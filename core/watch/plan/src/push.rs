@@ -138,7 +138,7 @@ fn push(section: &Section<'_>, timeout: Duration) -> Result<Push, Fault> {
 fn kind(section: &Section<'_>) -> Result<PushKind, Fault> {
     const KINDS: [&str; 2] = ["remote_write", "otlp"];
     let Some(text) = section.text("kind")? else {
-        let what = "kind: missing (expected \"remote_write\" or \"otlp\")".to_string();
+        let what = "kind is missing (expected \"remote_write\" or \"otlp\")".to_string();
         return Err(Fault::new(section.offset, what));
     };
     let version = section.text("version")?;
@@ -167,7 +167,7 @@ fn kind(section: &Section<'_>) -> Result<PushKind, Fault> {
 /// The URL and its host.
 fn url(section: &Section<'_>) -> Result<(String, String), Fault> {
     let Some(text) = section.text("url")? else {
-        let what = "url: missing (for example \"http://127.0.0.1:9090/api/v1/write\")".to_string();
+        let what = "url is missing (for example \"http://127.0.0.1:9090/api/v1/write\")".to_string();
         return Err(Fault::new(section.offset, what));
     };
     let at = section.offset_of("url");
@@ -212,7 +212,7 @@ fn settle(section: &Section<'_>, min_settle: Duration) -> Result<Duration, Fault
         return Ok(given);
     }
     let what = format!(
-        "settle: {given} is out of range ({min_settle}, the longest timeout plus {DURABLE} to reach the disk, to {MAX_SETTLE})"
+        "settle: invalid value {given} (expected {min_settle}, the longest timeout plus {DURABLE} to reach the disk, to {MAX_SETTLE})"
     );
     Err(Fault::new(section.offset_of("settle"), what))
 }
@@ -224,7 +224,7 @@ fn duration(
 ) -> Result<Option<Duration>, Fault> {
     let given = section.quantity::<Duration>(key)?;
     let refused = |value: Duration| {
-        let what = format!("{key}: {value} is out of range ({low} to {high}, in whole milliseconds)");
+        let what = format!("{key}: invalid value {value} (expected {low} to {high}, in whole milliseconds)");
         Fault::new(section.offset_of(key), what)
     };
     match given {

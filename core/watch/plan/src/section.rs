@@ -55,7 +55,7 @@ impl<'t> Section<'t> {
         let refused = || {
             Fault::new(
                 value.span().start,
-                format!("{key}: {} is not a whole number from {low} to {high}", seen()),
+                format!("{key}: invalid number {} (expected a whole number from {low} to {high})", seen()),
             )
         };
         number.map(Some).ok_or_else(refused)
@@ -72,7 +72,7 @@ impl<'t> Section<'t> {
                 .and(Err(Fault::new(at, format!("{key}: {} must be in quotes", number.as_str())))),
             other => Err(Fault::new(
                 at,
-                format!("{key}: {} is not a quantity (expected a number with unit, in quotes)", shown(other)),
+                format!("{key}: invalid quantity {} (expected a number with unit, in quotes)", shown(other)),
             )),
         }
     }
@@ -120,7 +120,9 @@ impl<'t> Section<'t> {
     ) -> Result<Option<T>, Fault> {
         let Some(value) = self.get(key) else { return Ok(None) };
         let seen = || shown(value.get_ref());
-        let refused = || Fault::new(value.span().start, format!("{key}: {} is not {expected}", seen()));
+        let refused = || {
+            Fault::new(value.span().start, format!("{key}: invalid value {} (expected {expected})", seen()))
+        };
         take(value.get_ref()).map(Some).ok_or_else(refused)
     }
 }
@@ -141,7 +143,7 @@ const MAX_NAME: usize = 128;
 /// The name of the item that a table describes.
 pub(crate) fn name(section: &Section<'_>) -> Result<String, Fault> {
     let Some(text) = section.text("name")? else {
-        return Err(Fault::new(section.offset, "name: missing".to_string()));
+        return Err(Fault::new(section.offset, "name is missing".to_string()));
     };
     let fits = (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     let what =

@@ -168,7 +168,7 @@ pub(crate) fn duration(
     match given {
         Some(value) if value < low || value > high => Err(Fault::new(
             section.offset_of(key),
-            format!("{key}: {value} is out of range ({low} to {})", long(high)),
+            format!("{key}: invalid value {value} (expected {low} to {})", long(high)),
         )),
         other => Ok(other),
     }
@@ -206,7 +206,10 @@ fn way(text: &str, offset: usize) -> Result<Way, Fault> {
             ));
         }
         Some(given) => Some(number(given).ok_or_else(|| {
-            Fault::new(offset, format!("probe: \"{text}\": port \"{given}\" is not a number from 1 to 65535"))
+            Fault::new(
+                offset,
+                format!("probe: \"{text}\": invalid port \"{given}\" (expected a number from 1 to 65535)"),
+            )
         })?),
     };
     Ok(Way { protocol, port, offset })

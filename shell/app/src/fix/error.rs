@@ -80,7 +80,7 @@ impl fmt::Display for FixFailure {
                  answer ping, or --passive",
             ),
             FixFailure::TooManyReflectors { count, max } => {
-                write!(f, "--reflector: {count} hosts given, at most {max} allowed\n  try: the nearest six")
+                write!(f, "--reflector: {count} hosts exceed the limit of {max}\n  try: the nearest six")
             }
             FixFailure::Bounds(error) => {
                 write!(f, "{error}\n  try: --least-up, --up and --most-up (or -down) in this order")

@@ -6,6 +6,7 @@ use fathom_fix::auto::Status;
 use fathom_report::FixData;
 use fathom_shaper::{Kernel, Phase, Place, State, SystemInstance, shaper_counters};
 use fathom_tc::Stats;
+use fathom_text::counted;
 use fathom_units::{PerDirection, Rate, WallTime};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -103,7 +104,10 @@ pub fn status(folder: &Path, interface: Option<&str>) -> Result<StatusReport, Ap
     let last = last.filter(|_| interfaces.is_empty()).map(|words| words.trim().to_owned());
     let rows = interfaces.iter().map(InterfaceStatus::to_json).collect();
     Ok(StatusReport {
-        result: unmeasured(format!("{} interfaces have a fix.", interfaces.len()), rows),
+        result: unmeasured(
+            format!("{} a fix.", counted(interfaces.len() as u64, "interface has", "interfaces have")),
+            rows,
+        ),
         interfaces,
         last,
     })

@@ -4,6 +4,7 @@ use super::status::unmeasured;
 use super::{FixResult, places, require_root};
 use crate::AppError;
 use fathom_shaper::{Boot, Place, Restored, Undone, WatchdogEnd, run_watchdog};
+use fathom_text::counted;
 use serde_json::json;
 use std::path::Path;
 
@@ -53,7 +54,8 @@ pub fn undo(request: &UndoRequest<'_>) -> Result<UndoReport, AppError> {
     }
     let row = |one: &UndoneInterface| json!({ "interface": one.interface, "undone": name(&one.undone), "boot_removed": one.is_boot_removed });
     let rows = interfaces.iter().map(row).collect();
-    let result = unmeasured(format!("{} interfaces were looked at.", interfaces.len()), rows);
+    let checked = counted(interfaces.len() as u64, "interface was", "interfaces were");
+    let result = unmeasured(format!("{checked} checked for a fix."), rows);
     Ok(UndoReport { result, interfaces })
 }
 

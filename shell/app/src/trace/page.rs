@@ -4,7 +4,7 @@ use fathom_diagnose::Diagnosis;
 use fathom_flow::End;
 use fathom_prose::{Level, Origin, certainty_name, kind_name};
 use fathom_run::{Finding, Run};
-use fathom_text::{bytes, seconds, thousands};
+use fathom_text::{bytes, counted, seconds};
 use fathom_trace_page::{Curve, Level as LevelLine, Panel, Recorder, Scope, Tone, Words};
 
 /// The HTML of the page.
@@ -31,8 +31,8 @@ pub(super) fn page(mut recorder: Recorder, queues: &Queues, run: &Run, diagnosis
     let facts: Vec<(String, String)> = sources
         .flat_map(|source| {
             let frames = format!(
-                "{} frames, {}, {}",
-                thousands(source.frames as f64),
+                "{}, {}, {}",
+                counted(source.frames, "frame", "frames"),
                 bytes(source.wire_bytes as f64),
                 seconds(source.duration_s)
             );

@@ -7,6 +7,7 @@ use super::{Period, Source, directory};
 use crate::AppError;
 use fathom_diagnose::Diagnosis;
 use fathom_report::{CommandDocument, command_document};
+use fathom_text::counted;
 use fathom_units::WallTime;
 use fathom_watch_alert::{Change, Link, Rule, Transition, Watcher};
 use fathom_watch_engine::THIS_HOST;
@@ -223,7 +224,8 @@ impl Replayed {
                 "flapping": row.is_flapping, "evidence": raised.evidence.text, "to": raised.to,
             })
         };
-        let headline = format!("{} alerts would have been raised", self.alerts.len());
+        let alerts = counted(self.alerts.len() as u64, "alert", "alerts");
+        let headline = format!("{alerts} would have been raised");
         let rows: Vec<Value> = self.alerts.iter().map(row).collect();
         command_document("watch alerts", headline, &Diagnosis::default(), ("alerts", rows))
     }

@@ -114,7 +114,7 @@ impl std::str::FromStr for Range {
             Ok(from @ WallTime(start)) if is_date => {
                 Ok(Range { from: Moment::At(from), to: Moment::At(WallTime(start.saturating_add(DAY_NS))) })
             }
-            _ => Err("not a period (expected a day such as 2026-11-23, or FROM..TO such as 7d..6d)".into()),
+            _ => Err("invalid period (expected a day such as 2026-11-23, or FROM..TO such as 7d..6d)".into()),
         }
     }
 }

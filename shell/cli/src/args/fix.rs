@@ -183,15 +183,14 @@ fn interface(text: &str) -> Result<String, String> {
     if fathom_tc::is_interface_name(text) {
         return Ok(text.to_owned());
     }
-    Err("not an interface name (expected 1 to 15 characters without space, / : %)".to_owned())
+    Err("invalid interface name (expected 1 to 15 characters without space, / : %)".to_owned())
 }
 
 fn listen(text: &str) -> Result<SocketAddr, String> {
     let of_port = text.parse().ok().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let address = of_port.or_else(|| text.parse().ok()).filter(|address| address.port() > 0);
     address.ok_or_else(|| {
-        "not a port or an address with a port (expected PORT or ADDR:PORT, as in 9841 or [::1]:9841)"
-            .to_owned()
+        "invalid port or address (expected PORT or ADDR:PORT, as in 9841 or [::1]:9841)".to_owned()
     })
 }
 

@@ -7,6 +7,7 @@ use fathom_app::CancelToken;
 use fathom_app::audit::{self, AuditEvent, AuditRequest, AuditSource};
 use fathom_diagnose::Health;
 use fathom_report::Audited;
+use fathom_text::counted;
 
 pub(crate) fn run(args: &AuditArgs, console: Console) -> Outcome {
     let request = request(args);
@@ -44,7 +45,8 @@ fn report(event: &AuditEvent<'_>, console: Console) {
             "warning: /sys shows another network namespace than that of this process\n  try: ip netns exec NAME fathom audit",
         ),
         AuditEvent::Saved { files, directory } => {
-            console.note(&format!("wrote {files} files to {}", directory.display()));
+            let files = counted(*files as u64, "file", "files");
+            console.note(&format!("wrote {files} to {}", directory.display()));
         }
     }
 }

@@ -12,7 +12,7 @@ use fathom_app::{lab, sim};
 use fathom_diagnose::diagnose;
 use fathom_run::Fact;
 use fathom_scenario::{BUILTIN_NAMES, LinePlan, builtin_plan};
-use fathom_text::bytes;
+use fathom_text::{bytes, counted};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
@@ -55,10 +55,12 @@ fn report_captures(captures: Captures, options: &CaptureOptions, console: Consol
     let Captures { files, missing_packets } = captures;
     if missing_packets > 0 {
         warn(&format!(
-            "warning: the captures lack {missing_packets} packets: the disk was slower than the line"
+            "warning: the captures lack {}: the disk was slower than the line",
+            counted(missing_packets, "packet", "packets")
         ));
     }
-    console.note(&format!("wrote {files} captures and truth.json to {}", options.directory.display()));
+    let written = counted(files as u64, "capture", "captures");
+    console.note(&format!("wrote {written} and truth.json to {}", options.directory.display()));
 }
 
 fn capture(args: &CaptureArgs) -> Option<CaptureOptions> {

@@ -4,6 +4,7 @@ use crate::failure::{Exit, Outcome};
 use crate::signal;
 use crate::terminal::Console;
 use fathom_app::serve::{self, Config, Server};
+use fathom_text::counted;
 use fathom_units::Bytes;
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,8 +13,8 @@ pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
     let stats = serve::run(config(args), &cancel, &mut |server| console.note(&welcome(args, server)))?;
     console.note(&format!(
-        "served {} sessions: {} received, {} sent",
-        stats.sessions,
+        "served {}: {} received, {} sent",
+        counted(stats.sessions, "session", "sessions"),
         Bytes(stats.up_bytes),
         Bytes(stats.down_bytes)
     ));

@@ -8,6 +8,7 @@ use fathom_app::sweep::{self, MAX_CELLS, Progress, Shard, SweepRequest, USUAL_ME
 use fathom_os::clock::Clock;
 use fathom_run::Measure;
 use fathom_scenario::Grid;
+use fathom_text::counted;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &SweepArgs, console: Console) -> Outcome {
         sweep::convert(&table, other, &request.grid)?;
         console.note(&format!("wrote {}", other.display()));
     }
-    terminal::print(&format!("{}: {rows} rows\n", table.display()))?;
+    terminal::print(&format!("{}: {}\n", table.display(), counted(rows, "row", "rows")))?;
     if cancel.is_cancelled() {
         warn("fathom sim sweep: interrupted: the rows are saved\n  try: the same command again, to resume");
         return Ok(Exit::Environment);
@@ -88,11 +89,10 @@ fn measures(args: &SweepArgs) -> Result<Vec<Measure>, Failure> {
 fn check_cost(args: &SweepArgs, request: &SweepRequest, console: Console) -> Result<(), Failure> {
     let cost = sweep::cost(request)?;
     console.note(&format!(
-        "fathom sim sweep: {} {}, at most {} on {} threads",
-        cost.cells,
-        if cost.cells == 1 { "cell" } else { "cells" },
+        "fathom sim sweep: {}, at most {} on {}",
+        counted(cost.cells, "cell", "cells"),
         lasting(cost.seconds),
-        request.threads
+        counted(request.threads as u64, "thread", "threads")
     ));
     if cost.seconds > LONG_S && !args.yes {
         return Err(Failure::input(format_args!(

@@ -6,6 +6,7 @@ use crate::{result, signal};
 use fathom_app::CancelToken;
 use fathom_app::output::check_names;
 use fathom_app::trace::{self, CaptureInput, Exports, TraceRequest};
+use fathom_text::counted;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
@@ -58,9 +59,9 @@ fn anonymize(request: &TraceRequest, into: &Path, cancel: &CancelToken, console:
         warn(&format!("fathom trace: {}: {trouble}", copy.name));
     }
     console.note(&format!(
-        "wrote {}: the headers of {} frames, with other addresses",
+        "wrote {}: the headers of {}, with other addresses",
         into.display(),
-        copy.frames
+        counted(copy.frames, "frame", "frames")
     ));
     Ok(Exit::Healthy)
 }

@@ -15,6 +15,7 @@ use crate::signal::{WatchSignals, watch_signals};
 use crate::terminal::{self, Console, warn};
 use fathom_app::watch::{self, Source, WatchRequest, check_permission, checked, directory};
 use fathom_prose::HistoryOrigin;
+use fathom_text::counted;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,9 +54,9 @@ fn check(source: &Source) -> Outcome {
     let hosts: std::collections::BTreeSet<&str> = plan.targets.iter().map(|t| t.host.as_str()).collect();
     let series: usize = plan.targets.iter().map(|t| t.series().len()).sum();
     terminal::print(&format!(
-        "{source}: {} targets on {} hosts, up to {series} series, {:.1} packets/s: no errors\n",
-        plan.targets.len(),
-        hosts.len(),
+        "{source}: {} on {}, up to {series} series, {:.1} packets/s: no errors\n",
+        counted(plan.targets.len() as u64, "target", "targets"),
+        counted(hosts.len() as u64, "host", "hosts"),
         plan.packets_per_second(),
     ))?;
     check_permission(&plan)?;

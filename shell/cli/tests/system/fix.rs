@@ -162,8 +162,8 @@ fn errors_are_reported_in_words() {
         (&["wan"], 2, "no rate given: --up, --down or both are needed"),
         (&["wan", "--up", "5"], 2, "rate \"5\" has no unit"),
         (&["wan", "--up", "5kbit"], 2, "cannot shape to 5Kbit (expected 64Kbit to 400Gbit)"),
-        (&["a/b", "--up", "5mbit"], 2, "not an interface name"),
-        (&["nosuch", "--up", "5mbit"], 3, "nosuch: no such interface (available: lo, modem, wan)"),
+        (&["a/b", "--up", "5mbit"], 2, "invalid interface name"),
+        (&["nosuch", "--up", "5mbit"], 3, "nosuch: unknown interface (available: lo, modem, wan)"),
         (
             &["wan", "--up", "5mbit", "--shaper", "best"],
             2,

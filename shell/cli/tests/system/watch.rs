@@ -96,14 +96,14 @@ fn a_watch_runs_reloads_its_file_and_shows_its_history() {
     let (path, store) = (file("runs.toml", GOOD), scratch().join("runs-store"));
     let store = store.to_str().unwrap();
     let watch = Watch::start(&["watch", &path, "--store", store, "--listen", "127.0.0.1:0"]);
-    watch.wait_for_line("1 targets, 10.0 packets/s");
+    watch.wait_for_line("1 target, 10.0 packets/s");
     let page = watch.wait_for_line("page: http://127.0.0.1:");
     file("runs.toml", &format!("{GOOD}[[target]]\nname = 'there'\nhost = '127.0.0.2'\n"));
     watch.signal("-HUP");
-    watch.wait_for_line("1 targets unchanged, 1 started, 0 stopped");
+    watch.wait_for_line("1 target unchanged, 1 started, 0 stopped");
     file("runs.toml", "[[target]]\nname = 'here'\n");
     watch.signal("-HUP");
-    watch.wait_for_line("runs.toml:1: host: missing");
+    watch.wait_for_line("runs.toml:1: host is missing");
     watch.wait_for_line("the previous configuration stays in use");
     wait_until_sent(&page, &[("here", 20), ("there", 1)]);
     assert_eq!(watch.end(), Some(0));

@@ -50,7 +50,9 @@ fn exchange(part: Part, request: &[u8], is_one: bool) -> io::Result<Vec<Reply>> 
             Some(End::Changed) => {}
         }
     }
-    Err(io::Error::other("the list changed during every attempt to read it"))
+    Err(io::Error::other(
+        "the list changed during each attempt to read it; another program keeps changing it",
+    ))
 }
 
 /// Appends the messages of a datagram; returns the end of the answer, if it is included.

@@ -96,9 +96,7 @@ impl Kernel {
         }
         Err(ApplyError::words(
             format!("list of {what:?}"),
-            format!(
-                "the list changed during each of {TRIES} attempts to read it; another program keeps changing it"
-            ),
+            "the list changed during each attempt to read it; another program keeps changing it".to_owned(),
         ))
     }
     fn try_list<T>(

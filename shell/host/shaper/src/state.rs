@@ -172,7 +172,10 @@ impl State {
     pub fn parse(text: &str) -> Result<State, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if value["version"].as_u64() != Some(VERSION) {
-            return Err(format!("unsupported version {} (expected {VERSION})", value["version"]));
+            return Err(format!(
+                "has version {}, but this program supports version {VERSION}",
+                value["version"]
+            ));
         }
         State::from_json(&value).ok_or_else(|| "a field is missing or has the wrong type".to_owned())
     }

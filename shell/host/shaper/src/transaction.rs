@@ -56,7 +56,7 @@ impl Transaction {
         let links = kernel.links()?;
         let Some(snapshot) = Snapshot::take(&mut kernel, &request.device)? else {
             let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
-            let words = format!("no such interface (available: {})", names.join(", "));
+            let words = format!("unknown interface (available: {})", names.join(", "));
             return Err(ApplyError::words(&request.device, words));
         };
         if let Some(why) = obstacle(&snapshot) {

@@ -186,7 +186,7 @@ fn read_answer(mut socket: &Socket, address: SocketAddr, limits: &Limits<'_>) ->
             Err(error) => return Err(without_code(&error)),
         }
     }
-    Err("invalid response from the server".to_owned())
+    Err("unexpected response from the server".to_owned())
 }
 
 fn send(socket: &Socket, payload: &File) -> Result<(), String> {

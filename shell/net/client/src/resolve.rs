@@ -20,14 +20,14 @@ fn split(server: &str) -> Result<(String, u16), String> {
         text.parse::<u16>()
             .ok()
             .filter(|p| *p > 0)
-            .ok_or_else(|| format!("port \"{text}\" is not a number from 1 to 65535"))
+            .ok_or_else(|| format!("invalid port \"{text}\" (expected a number from 1 to 65535)"))
     };
     if let Some(rest) = server.strip_prefix('[') {
         let (host, after) = rest.split_once(']').ok_or("\"[\" without \"]\"")?;
         let port = match after.strip_prefix(':') {
             Some(port) => port_of(port)?,
             None if after.is_empty() => DEFAULT_PORT,
-            None => return Err(format!("\"{after}\" after \"]\" is not a port")),
+            None => return Err(format!("invalid port \"{after}\" after \"]\"")),
         };
         return Ok((host.to_owned(), port));
     }

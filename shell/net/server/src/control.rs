@@ -255,7 +255,7 @@ impl Control<'_> {
 fn reports(ms: u32, now: Time) -> Result<Reports, End> {
     if !(REPORT_EVERY_MIN_MS..=REPORT_EVERY_MAX_MS).contains(&ms) {
         let message = format!(
-            "report_every {ms} ms is out of range ({REPORT_EVERY_MIN_MS} to {REPORT_EVERY_MAX_MS} ms)"
+            "report_every: invalid value {ms} ms (expected {REPORT_EVERY_MIN_MS} to {REPORT_EVERY_MAX_MS} ms)"
         );
         return Err(End::Error(ErrorCode::Malformed, message));
     }

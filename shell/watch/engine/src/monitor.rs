@@ -335,8 +335,8 @@ fn row(target: &Target, probe: &str, address: Option<IpAddr>) -> TargetNow {
 
 fn suits(address: IpAddr, family: Family) -> Result<IpAddr, String> {
     match family {
-        Family::V4 if address.is_ipv6() => Err(format!("{address} is not an IPv4 address")),
-        Family::V6 if address.is_ipv4() => Err(format!("{address} is not an IPv6 address")),
+        Family::V4 if address.is_ipv6() => Err(format!("invalid IPv4 address {address}")),
+        Family::V6 if address.is_ipv4() => Err(format!("invalid IPv6 address {address}")),
         _ => Ok(address),
     }
 }

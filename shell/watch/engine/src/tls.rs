@@ -20,7 +20,7 @@ pub(crate) struct Handshake {
 impl Handshake {
     pub(crate) fn begin(host: &str) -> Result<Handshake, String> {
         let name = ServerName::try_from(host.to_owned())
-            .map_err(|_| format!("\"{host}\" is not a valid TLS server name"))?;
+            .map_err(|_| format!("invalid TLS server name \"{host}\""))?;
         let notary = Arc::new(Notary::new(authorities()));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();

@@ -243,7 +243,7 @@ async fn compare(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Re
 
 fn series_of(query: &mut Query) -> Result<u32, Refusal> {
     let id = query.whole("series", 0, u64::from(u32::MAX))?;
-    let id = id.ok_or_else(|| Refusal::bad("missing parameter series: /api/v1/series lists them"))?;
+    let id = id.ok_or_else(|| Refusal::bad("parameter series is missing: /api/v1/series lists them"))?;
     Ok(id as u32)
 }
 

@@ -78,7 +78,7 @@ impl Guard {
         let mut given = request.headers.get_all(header::HOST).iter();
         let host = match (given.next(), given.next()) {
             (Some(one), None) => one.to_str().map_err(|_| Refusal::bad("the Host header is not text"))?,
-            (None, _) => return Err(Refusal::bad("missing Host header")),
+            (None, _) => return Err(Refusal::bad("the Host header is missing")),
             (Some(_), Some(_)) => return Err(Refusal::bad("more than one Host header")),
         };
         // With a password, any hostname is accepted: the browser does not send the cookie to

@@ -33,7 +33,7 @@ impl fmt::Display for PeriodError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PeriodError::NoTarget { target, known } => {
-                write!(f, "{target}: no such target in this history (available: {})", known.join(", "))
+                write!(f, "unknown target {target} in this history (available: {})", known.join(", "))
             }
             PeriodError::NoProbe(Period { target, from, to }) => {
                 write!(f, "{target}: no probes from {from} to {to}")

@@ -29,7 +29,7 @@ impl Query {
     }
 
     pub(crate) fn need(&mut self, key: &str) -> Result<String, Refusal> {
-        self.take(key).ok_or_else(|| Refusal::bad(format!("missing parameter {key}")))
+        self.take(key).ok_or_else(|| Refusal::bad(format!("parameter {key} is missing")))
     }
 
     /// An integer in a range.

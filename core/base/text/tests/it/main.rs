@@ -1,8 +1,6 @@
 //! Integration tests of `fathom-text`, and the language lint of the whole project.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
-mod errors;
 mod language;
-mod rust_source;
 
 use fathom_text::{bytes, delay, milliseconds, percent, rate, seconds, thousands};
 use std::path::PathBuf;

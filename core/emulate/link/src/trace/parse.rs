@@ -73,7 +73,7 @@ fn rates(text: &str) -> Result<Trace, TraceError> {
         let (time, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let time: Duration = time.parse().map_err(|error| refuse(format!("{error}")))?;
         if time > MAX_TIME {
-            return Err(refuse(format!("the time {time} is too late (at most 48 hours)")));
+            return Err(refuse(format!("invalid time {time} (expected at most 48 hours)")));
         }
         match rest.trim() {
             "loop" => period = Some(time),
@@ -87,11 +87,12 @@ fn rates(text: &str) -> Result<Trace, TraceError> {
 fn rate(text: &str) -> Result<Rate, String> {
     if text.is_empty() {
         return Err(
-            "missing rate after the time (expected for example \"12.5s 20mbit\" or \"30s loop\")".to_string()
+            "the rate after the time is missing (expected for example \"12.5s 20mbit\" or \"30s loop\")"
+                .to_string(),
         );
     }
     let rate: Rate = text.parse().map_err(|error| format!("{error}"))?;
-    if rate > MAX_RATE { Err(format!("the rate \"{text}\" is too high (at most 1Tbit)")) } else { Ok(rate) }
+    if rate > MAX_RATE { Err(format!("invalid rate \"{text}\" (expected at most 1Tbit)")) } else { Ok(rate) }
 }
 
 fn opportunities(text: &str) -> Result<Trace, TraceError> {
@@ -101,7 +102,7 @@ fn opportunities(text: &str) -> Result<Trace, TraceError> {
         let digits = line.bytes().all(|byte| byte.is_ascii_digit());
         let time = line.parse::<u32>().ok().filter(|time| digits && u64::from(*time) <= most);
         times.push(time.ok_or_else(|| {
-            let what = format!("\"{line}\" is not a time (expected whole milliseconds, at most {most})");
+            let what = format!("invalid time \"{line}\" (expected whole milliseconds, at most {most})");
             TraceError { line: line_number, what }
         })?);
     }

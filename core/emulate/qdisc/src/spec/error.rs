@@ -71,7 +71,7 @@ impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SpecError::Discipline { word, known } if word.is_empty() => {
-                write!(f, "missing queue discipline (known: {})", known.join(", "))
+                write!(f, "the queue discipline is missing (known: {})", known.join(", "))
             }
             SpecError::Discipline { word, known } => {
                 let guess = guess(word, known);
@@ -82,7 +82,7 @@ impl fmt::Display for SpecError {
                 let guess = guess(word, &known);
                 write!(f, "unknown parameter \"{word}\" of {discipline} ({guess}known: {})", known.join(", "))
             }
-            SpecError::NoValue { word: "{" } => write!(f, "missing \"}}\" after \"{{\""),
+            SpecError::NoValue { word: "{" } => write!(f, "\"}}\" after \"{{\" is missing"),
             SpecError::NoValue { word } => write!(f, "\"{word}\" needs a value"),
             SpecError::Unit { word, error } => write!(f, "{word}: {error}"),
             SpecError::Value { word, text, expected } => {

@@ -69,7 +69,7 @@ fn texts_and_their_canonical_form() {
 #[test]
 fn an_unknown_name_lists_the_known_names() {
     for (text, refusal) in [
-        ("", "missing queue discipline (known: fifo, codel, fq_codel"),
+        ("", "the queue discipline is missing (known: fifo, codel, fq_codel"),
         ("best", "unknown queue discipline \"best\" (known: fifo, codel, fq_codel"),
         ("fqcodel", "unknown queue discipline \"fqcodel\" (did you mean \"fq_codel\"? known: fifo, "),
     ] {

@@ -73,7 +73,7 @@ const REFUSALS: &[(&str, &str)] = &[
         "tbf rate 8mbit burst 5kb limit 5kb peakrate 8mbit mtu 2kb",
         "invalid peakrate \"8000000bit\" (expected more than the rate)",
     ),
-    ("tbf rate 8mbit burst 5kb { fifo limit 3p", "missing \"}\" after \"{\""),
+    ("tbf rate 8mbit burst 5kb { fifo limit 3p", "\"}\" after \"{\" is missing"),
     ("tbf rate 8mbit burst 5kb { fifo limit 3p } limit", "\"limit\" needs a value"),
     (
         "tbf rate 8mbit burst 5kb { fifo }",

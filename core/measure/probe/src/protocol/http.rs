@@ -67,7 +67,7 @@ impl HttpError {
 impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HttpError::TooLong => write!(f, "HTTP header longer than {HTTP_HEAD_LIMIT_BYTES} bytes"),
+            HttpError::TooLong => write!(f, "the HTTP header is longer than {HTTP_HEAD_LIMIT_BYTES} bytes"),
             HttpError::Method => write!(f, "unsupported HTTP method (expected GET)"),
             HttpError::Version => write!(f, "unsupported HTTP version (expected 1.0 or 1.1)"),
             HttpError::Body => write!(f, "unexpected HTTP body, or body of unknown length"),

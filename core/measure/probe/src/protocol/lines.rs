@@ -22,7 +22,7 @@ pub struct LineTooLong {
 
 impl fmt::Display for LineTooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line longer than {} bytes", self.limit_bytes)
+        write!(f, "the line is longer than {} bytes", self.limit_bytes)
     }
 }
 impl core::error::Error for LineTooLong {}

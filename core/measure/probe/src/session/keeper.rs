@@ -125,7 +125,7 @@ impl SessionKeeper {
             match &mut attempt.session {
                 Some(session) => session.handle_timeout(now),
                 None if attempt.deadline.is_some_and(|deadline| now >= deadline) => {
-                    let reason = SessionError::Connection("no response to the TCP connection attempt".into());
+                    let reason = SessionError::Connection("no reply to the SYN".into());
                     self.failed(reason, now);
                 }
                 None => {}

@@ -29,7 +29,7 @@ fn each_broken_rule_is_named() {
         ("value inf is out of range", |r| r.series[0].values[1] = f64::INFINITY),
         ("value -1 is out of range", |r| r.series[0].values[0] = -1.0),
         ("value 1000000000000000000000 is out of range", |r| r.series[0].values[0] = 1e21),
-        ("exceeds the maximum", |r| r.series[0].at_ns[2] = u64::MAX),
+        ("exceeds the limit", |r| r.series[0].at_ns[2] = u64::MAX),
         ("censored index 3 is out of order or beyond 3 values", |r| r.series[0].censored = vec![3]),
         ("censored index 1 is out of order", |r| r.series[0].censored = vec![1, 1]),
         ("phase 1: it starts at 11 ns, after its end at 10 ns", |r| r.phases[0].start_ns = 11),

@@ -20,14 +20,14 @@ fn values() {
 #[test]
 fn refusals() {
     let table = [
-        ("rate", "is not an axis"),
-        ("rate=", "is not an axis"),
+        ("rate", "invalid axis"),
+        ("rate=", "invalid axis"),
         ("rate=1,,2", "value 2 is empty"),
         ("rate=1mbit..2mbit", "the number of values is missing"),
         ("rate=1mbit..2mbit/1", "2 to 100000"),
         ("rate=1mbit..2gbit/5", "different units"),
         ("rate=0mbit..2mbit*5", "above 0"),
-        ("rate=x..2mbit*5", "not a number"),
+        ("rate=x..2mbit*5", "expected a number"),
     ];
     for (text, word) in table {
         let error = text.parse::<Axis>().expect_err(text).to_string();

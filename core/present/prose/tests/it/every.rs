@@ -26,7 +26,7 @@ fn captures() -> [String; 2] {
 }
 
 fn message() -> String {
-    "Operation not permitted".into()
+    "EPERM".into()
 }
 
 fn unknown() -> UnknownQueue {
@@ -64,7 +64,7 @@ every! {
             Reason::CpuExplains { cause: STOLEN, cpu_ratio: 0.97, increase_s: 0.08 };
         Reason::CpuLimited { .. } =>
             Reason::CpuLimited { cause: BUSY, cpu_ratio: 0.97, phase: PhaseKind::Down },
-            Reason::CpuLimited { cause: STOLEN, cpu_ratio: 0.2, phase: PhaseKind::Both };
+            Reason::CpuLimited { cause: STOLEN, cpu_ratio: 0.97, phase: PhaseKind::Down };
         Reason::ProbesLeftOut { .. } => Reason::ProbesLeftOut { left_out_ratio: 0.3 };
         Reason::UnknownLoad { .. } => Reason::UnknownLoad { increase_p50_s: 0.07, increase_p90_s: 0.4 };
         Reason::NoTcp => Reason::NoTcp;
@@ -110,7 +110,7 @@ every! {
         QueueAlternative::AcknowledgedElsewhere => QueueAlternative::AcknowledgedElsewhere;
         QueueAlternative::ArrivedElsewhere => QueueAlternative::ArrivedElsewhere;
         QueueAlternative::SenderOrNextHop => QueueAlternative::SenderOrNextHop;
-        QueueAlternative::Text { .. } => QueueAlternative::Text { text: "As an old file has it.".into() };
+        QueueAlternative::Text { .. } => QueueAlternative::Text { text: "{text of an old file}".into() };
     }
     unknowns: UnknownReason {
         UnknownReason::NoQueue { .. } => UnknownReason::NoQueue { p95_s: 0.0042, error_s: 0.0013 };
@@ -126,7 +126,7 @@ every! {
         UnknownReason::UncertainClock { .. } => UnknownReason::UncertainClock { error_s: 0.004, variation_s: 0.012 };
         UnknownReason::AcksQueued => UnknownReason::AcksQueued;
         UnknownReason::NothingSeen => UnknownReason::NothingSeen;
-        UnknownReason::Text { .. } => UnknownReason::Text { text: "As an old file has it.".into() };
+        UnknownReason::Text { .. } => UnknownReason::Text { text: "{text of an old file}".into() };
     }
     effects: InstrumentEffect {
         InstrumentEffect::Incomplete { .. } => InstrumentEffect::Incomplete { why: Interruption::Stopped };
@@ -158,15 +158,15 @@ every! {
     interruptions: Interruption {
         Interruption::Stopped => Interruption::Stopped;
         Interruption::ServerSilent { .. } =>
-            Interruption::ServerSilent { server: "far.example:3279".into(), waited_s: 5.0 };
+            Interruption::ServerSilent { server: "far.example".into(), waited_s: 5.0 };
         Interruption::NoReports { .. } =>
-            Interruption::NoReports { server: "far.example:3279".into(), waited_s: 5.0 };
+            Interruption::NoReports { server: "far.example".into(), waited_s: 5.0 };
         Interruption::SessionEnded { .. } =>
-            Interruption::SessionEnded { server: "far.example:3279".into(), message: "Connection reset by peer".into() };
+            Interruption::SessionEnded { server: "far.example".into(), message: message() };
         Interruption::NoFlowLeft { .. } =>
-            Interruption::NoFlowLeft { direction: Direction::Up, message: "Connection reset by peer".into() };
+            Interruption::NoFlowLeft { direction: Direction::Up, message: message() };
         Interruption::ProbingFailed => Interruption::ProbingFailed;
-        Interruption::Text { .. } => Interruption::Text { text: "as an old file has it".into() };
+        Interruption::Text { .. } => Interruption::Text { text: "{text of an old file}".into() };
     }
     not_sent: NotSent {
         NotSent::NotRunInTime => NotSent::NotRunInTime;
@@ -174,7 +174,7 @@ every! {
         NotSent::NotConnected => NotSent::NotConnected;
         NotSent::BufferFull => NotSent::BufferFull;
         NotSent::NoRoute => NotSent::NoRoute;
-        NotSent::System(_) => NotSent::System("No buffer space available".into());
+        NotSent::System(_) => NotSent::System("ENOBUFS".into());
     }
     notes: Note {
         Note::CoarseTimers { .. } => Note::CoarseTimers { message: message() };
@@ -217,7 +217,7 @@ every! {
         Note::WorkloadLacksFlow { .. } => Note::WorkloadLacksFlow { workload: "web".into(), message: message() };
         Note::ConnectionRefused { .. } => Note::ConnectionRefused { message: message() };
         Note::DatagramsCutShort { .. } => Note::DatagramsCutShort { message: message() };
-        Note::Text { .. } => Note::Text { text: "As an old file has it.".into() };
+        Note::Text { .. } => Note::Text { text: "{text of an old file}".into() };
     }
     defects: CaptureDefect {
         CaptureDefect::Empty => CaptureDefect::Empty;
@@ -243,8 +243,8 @@ every! {
             CaptureDefect::OneDirection { flows: 2, all_flows: 3, from: None, to: None };
         CaptureDefect::MissedData { .. } =>
             CaptureDefect::MissedData { bytes: 2_000_000, ratio: 0.2, flows: 2, all_flows: 3 };
-        CaptureDefect::Unreadable { .. } => CaptureDefect::Unreadable { message: "It ends within frame 7.".into() };
-        CaptureDefect::Text { .. } => CaptureDefect::Text { text: "As an old file has it.".into() };
+        CaptureDefect::Unreadable { .. } => CaptureDefect::Unreadable { message: "{error}".into() };
+        CaptureDefect::Text { .. } => CaptureDefect::Text { text: "{text of an old file}".into() };
     }
     rules: ManagementRule {
         ManagementRule::TailDrop => ManagementRule::TailDrop;

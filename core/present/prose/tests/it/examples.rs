@@ -5,8 +5,9 @@ use crate::upload::upload;
 use fathom_run::{
     AckStarvation, Bottleneck, BufferSize, Capture, Conclusion, DatagramLoss, DelayedFlows, DelayedProbes,
     DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect, LatencyIncrease,
-    LowerBound, Management, Outage, PathLoss, PathRemarking, PhaseKind, ProbeLoss, QueueVictims, RateChange,
-    RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp,
+    LowerBound, Management, ManagementRule, Outage, PathLoss, PathRemarking, PhaseKind, ProbeLoss,
+    QueueVictims, RateChange, RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck,
+    ShaperConflict, StartUp,
 };
 use fathom_units::Direction;
 
@@ -16,13 +17,14 @@ pub(crate) fn increase(phase: PhaseKind, up_ratio: Option<f64>) -> LatencyIncrea
     LatencyIncrease { phase, idle_p50_s, loaded_p50_s, loaded_p90_s, loaded_max_s, is_lower_bound, up_ratio }
 }
 
-fn management(rule: fathom_run::ManagementRule, of_capture: bool) -> Management {
+fn management(rule: ManagementRule, of_capture: bool) -> Management {
+    let (loss_count, episode_count) = if rule == ManagementRule::NoneSeen { (0, 0) } else { (12, 2) };
     let measured = (!of_capture).then_some(0.0061);
     Management {
         rule,
-        loss_count: 12,
+        loss_count,
         mark_packets: 0,
-        episode_count: Some(2),
+        episode_count: Some(episode_count),
         delay_at_loss: None,
         delay_at_loss_p50_s: None,
         delay_p50_s: measured,
@@ -51,11 +53,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
             .map(|phase| (None, Conclusion::LowLatency(increase(phase, None))))
             .collect(),
         FindingKind::BufferSize => buffers(),
-        FindingKind::QueueManagement => every::rules()
-            .into_iter()
-            .flat_map(|rule| [(Some(Up), management(rule, false)), (None, management(rule, true))])
-            .map(|(direction, rule)| (direction, Conclusion::QueueManagement(rule)))
-            .collect(),
+        FindingKind::QueueManagement => every::rules().into_iter().flat_map(managements).collect(),
         FindingKind::Outage
         | FindingKind::FillTime
         | FindingKind::DrainTime
@@ -73,7 +71,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         }
         FindingKind::ShaperCheck => every::criteria()
             .into_iter()
-            .zip([true, false].into_iter().cycle())
+            .zip([true, false].into_iter().chain(std::iter::repeat(true)))
             .map(|(criterion, passed)| {
                 (None, Conclusion::ShaperCheck(ShaperCheck { phase: up, passed, criterion }))
             })
@@ -107,6 +105,20 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         | FindingKind::DarkBuffer
         | FindingKind::UnreadableQueue
         | FindingKind::HarmlessQueue => Vec::new(),
+    }
+}
+
+/// A rule as a test finds it, as a capture shows it, or both.
+fn managements(rule: ManagementRule) -> Vec<Found> {
+    let measured = || (Some(Direction::Up), Conclusion::QueueManagement(management(rule, false)));
+    let captured = || (None, Conclusion::QueueManagement(management(rule, true)));
+    match rule {
+        ManagementRule::TailDrop => vec![measured(), captured()],
+        ManagementRule::KeptShort | ManagementRule::NeverDropped => vec![measured()],
+        ManagementRule::Red
+        | ManagementRule::Codel
+        | ManagementRule::FairQueueing
+        | ManagementRule::NoneSeen => vec![captured()],
     }
 }
 

@@ -1,5 +1,7 @@
-//! Every sentence about a result in one file, which a person can read in ten minutes.
-//! `UPDATE_GOLDEN=1` rewrites it.
+//! Every finding, verdict, advice and error in one file, for review, and the parts of sentences in
+//! another one. `UPDATE_GOLDEN=1` rewrites both.
+use crate::corpus::Corpus;
+use crate::errors::{errors, without_example};
 use crate::every;
 use crate::examples::{capture, examples, increase};
 use crate::fixture::{HOSTS, audited};
@@ -8,11 +10,12 @@ use crate::recent;
 use crate::samples::{findings, histories, runs};
 use crate::shapers::steps;
 use crate::upload::upload;
+use crate::variants::Likeness;
 use fathom_diagnose::{Diagnosis, Health, Impact, PhaseSummary, diagnose, diagnose_audit};
 use fathom_prose::{
-    Origin, actions, alternative, audit_verdict, autorate_reason, calculation, certainty_name,
-    conflict_advice, defect, excluded, figures, finding, fix_headline, fix_step, interruption, kind_name,
-    note, numbers, queue_name, queue_reason, reasons, refuted_by, remedy, unknown, verdict,
+    Level, Origin, actions, alternative, audit_verdict, autorate_reason, calculation, certainty_name,
+    conflict_advice, defect, figures, finding, fix_headline, fix_step, interruption, kind_name, note,
+    numbers, queue_name, queue_reason, reasons, refuted_by, remedy, unknown, verdict,
 };
 use fathom_run::{
     Alternative, Call, Certainty, Conclusion, CpuCause, Finding, FindingKind, Game, LatencyIncrease,
@@ -21,8 +24,10 @@ use fathom_run::{
 use fathom_shape::autorate::Reason;
 use fathom_shape::fix::Outcome;
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::PathBuf;
+
+/// Sentences about results have examples of values, so they differ in several places.
+const RESULTS: Likeness = Likeness { max_choices: 3, min_saved_percent: 50 };
 
 #[track_caller]
 fn golden(name: &str, got: &str) {
@@ -34,77 +39,106 @@ fn golden(name: &str, got: &str) {
     assert!(got == want, "{name} differs; UPDATE_GOLDEN=1 rewrites it. Now it is:\n{got}");
 }
 
-/// Sections of lines, each line once.
-#[derive(Default)]
-struct Sentences {
-    text: String,
-    seen: BTreeSet<String>,
-}
-
-impl Sentences {
-    fn section(&mut self, name: &str) {
-        let gap = if self.text.is_empty() { "" } else { "\n" };
-        self.text += &format!("{gap}## {name}\n");
-    }
-    fn line(&mut self, name: &str, sentence: &str) {
-        let line = if name.is_empty() { sentence.to_string() } else { format!("{name}: {sentence}") };
-        assert!(!sentence.is_empty() && sentence.trim() == sentence, "{line}");
-        if self.seen.insert(line.clone()) {
-            self.text += &format!("{line}\n");
-        }
-    }
-}
+/// Most words about results: a person reads 300 words of plain text a minute, and shall read this
+/// in thirteen minutes.
+const RESULT_WORDS: usize = 3_900;
+/// Most words of errors: eleven minutes.
+const ERROR_WORDS: usize = 3_300;
 
 #[test]
 fn sentences() {
-    let mut all = Sentences::default();
-    headlines(&mut all);
-    consequences(&mut all);
-    captured_headlines(&mut all);
-    all.section("Findings");
+    let (mut results, mut problems, mut parts) = (Corpus::default(), Corpus::default(), Corpus::default());
+    headlines(&mut results);
+    consequences(&mut results);
+    captured_headlines(&mut results, &mut parts);
+    all_findings(&mut results, &mut parts);
+    merged(&mut results);
+    results.section("What to do", RESULTS);
+    advice(&mut results);
+    results.section("Flows with a queue at an unknown place", RESULTS);
+    let unknowns = every::unknowns().into_iter().map(|reason| UnknownQueue { flow: 7, reason });
+    unknowns.for_each(|one| results.add("", &unknown(&one)));
+    results.section("Defects of captures", RESULTS);
+    every::defects().iter().for_each(|one| results.add("", &defect(one)));
+    results.section("Notes", RESULTS);
+    every::notes().iter().for_each(|one| results.add("", &note(one)));
+    every::interruptions().iter().for_each(|one| results.add("incomplete", &interruption(one)));
+    parts.section("Alternatives of a finding (or, excluded)", RESULTS);
+    let captured = every::queue_alternatives().into_iter().map(Alternative::Captured);
+    let alternatives = every::alternatives().into_iter().chain(captured);
+    alternatives.for_each(|one| parts.add("", &alternative(&one)));
+    audits(&mut results, &mut parts);
+    fixes(&mut results, &mut parts);
+    results.section("The last minute of a watch, and patterns of its history", RESULTS);
+    parts.section("Numbers of patterns", RESULTS);
+    for (name, text) in recent::sentences() {
+        match (name.trim(), text.trim()) {
+            // A finding follows the name of its target.
+            ("why", text) => results.add("", text.split_once("(icmp): ").map_or(text, |(_, found)| found)),
+            ("do", text) => results.add("do", &text.replace("nas", "shop")),
+            ("then", text) => results.add("then", text),
+            (name, text) if Level::ALL.iter().any(|level| level.word() == name) => results.add(name, text),
+            (name, text) => parts.add(name, text),
+        }
+    }
+    results.section("Further sentences, with {names} of values", RESULTS);
+    parts.section("Names and values", RESULTS);
+    without_example(&mut results, &mut parts);
+    errors(&mut problems, &mut parts);
+    evidence(&mut parts);
+    let text = format!("{HEADER}{}{}", results.text(), problems.text());
+    golden("sentences.txt", &text);
+    golden("parts.txt", &format!("{PARTS_HEADER}{}", parts.text()));
+    for (corpus, most) in [(&results, RESULT_WORDS), (&problems, ERROR_WORDS)] {
+        assert!(corpus.words() <= most, "{} words, more than {most}:\n{}", corpus.words(), corpus.sizes());
+    }
+}
+
+const HEADER: &str = "\
+# Every finding, verdict, advice and error of the program, for review. Sentences that differ in one
+# place are in one line: [this | that], [an option]. Results have examples of values, errors have
+# {names} of them. An error begins with what it is about (`{path}: `), and ends with the value, the
+# legal values or the cause: these and other parts of sentences are in parts.txt, for look-up.
+# `UPDATE_GOLDEN=1 cargo test -p fathom-prose` rewrites both files.
+";
+const PARTS_HEADER: &str = "\
+# What accompanies the sentences of sentences.txt: names, steps, commands, evidence, and the errors in
+# full, with their legal values. For look-up: nobody has to read this.
+";
+
+/// Kinds whose examples are the queue points of hosts.
+const QUEUE_POINTS: [FindingKind; 5] = [
+    FindingKind::BloatedQueue,
+    FindingKind::QdiscBypass,
+    FindingKind::DarkBuffer,
+    FindingKind::UnreadableQueue,
+    FindingKind::HarmlessQueue,
+];
+
+fn all_findings(to: &mut Corpus, parts: &mut Corpus) {
+    parts.section("What accompanies a finding", RESULTS);
+    to.section("Findings", RESULTS);
     let of_capture = capture();
-    let kinds = FindingKind::ALL.iter().chain([&FindingKind::Unknown]);
-    for kind in kinds {
-        for (direction, conclusion) in examples(*kind) {
+    for kind in FindingKind::ALL.iter().chain([&FindingKind::Unknown]) {
+        let (name, examples) = (kind_name(*kind), examples(*kind));
+        let is_queue_point = QUEUE_POINTS.contains(kind);
+        assert!(is_queue_point == examples.is_empty(), "{name} has no example");
+        for (direction, conclusion) in examples {
             assert_eq!(conclusion.kind(), *kind);
             let found = Finding::new(conclusion, direction, Certainty::Likely);
-            all.line(kind_name(*kind), &finding(&found, Some(&of_capture)));
+            to.add(name, &finding(&found, Some(&of_capture)));
             if let Some(advice) = conflict_advice(&found) {
-                all.line("  try", &advice);
+                parts.add("what to try", &advice);
             }
             if let Some(refuted) = refuted_by(&found) {
-                all.line("  refuted by", refuted);
+                parts.add("what would refute it", refuted);
             }
         }
     }
-    merged(&mut all);
-    all.section("Certainties");
-    for certainty in [Certainty::Certain, Certainty::Likely, Certainty::Possible] {
-        all.line("", certainty_name(certainty));
-    }
-    all.section("Alternatives (\"or\", \"Excluded\")");
-    let captured = every::queue_alternatives().into_iter().map(Alternative::Captured);
-    every::alternatives().into_iter().chain(captured).for_each(|one| all.line("", &alternative(&one)));
-    all.section("Flows with a queue at an unknown place");
-    every::unknowns()
-        .into_iter()
-        .for_each(|reason| all.line("", &unknown(&UnknownQueue { flow: 7, reason })));
-    all.section("What to do");
-    advice(&mut all);
-    all.section("Defects of captures");
-    every::defects().iter().for_each(|one| all.line("", &defect(one)));
-    all.section("Notes");
-    every::notes().iter().for_each(|one| all.line("", &note(one)));
-    every::interruptions().iter().for_each(|one| all.line("incomplete", &interruption(one)));
-    audits(&mut all);
-    fixes(&mut all);
-    all.section("The last minute of a watch, and patterns of its history");
-    recent::sentences().iter().for_each(|(name, text)| all.line(name, text));
-    golden("sentences.txt", &all.text);
 }
 
 /// A verdict of a line with these findings.
-fn headline(all: &mut Sentences, health: Health, found: Vec<Conclusion>) {
+fn headline(all: &mut Corpus, health: Health, found: Vec<Conclusion>) {
     let phase = found.iter().find_map(|conclusion| match conclusion {
         Conclusion::Bufferbloat(increase) | Conclusion::LowLatency(increase) => Some(increase.phase),
         _ => None,
@@ -114,16 +148,16 @@ fn headline(all: &mut Sentences, health: Health, found: Vec<Conclusion>) {
     say(all, &MANAGED.run(), &diagnosis);
 }
 
-fn say(all: &mut Sentences, run: &Run, diagnosis: &Diagnosis) {
+fn say(all: &mut Corpus, run: &Run, diagnosis: &Diagnosis) {
     let words = verdict(run, diagnosis);
-    all.line(words.level.word(), &words.headline);
+    all.add(words.level.word(), &words.headline);
     if let Some(more) = words.consequence {
-        all.line("  then", &more);
+        all.add("then", &more);
     }
 }
 
-fn headlines(all: &mut Sentences) {
-    all.section("Headlines");
+fn headlines(all: &mut Corpus) {
+    all.section("Headlines", RESULTS);
     let loads = [PhaseKind::Up, PhaseKind::Down, PhaseKind::Both];
     for phase in loads {
         headline(all, Health::Bloated, vec![Conclusion::Bufferbloat(increase(phase, None))]);
@@ -157,16 +191,20 @@ fn headlines(all: &mut Sentences) {
     }
     say(all, &MANAGED.run(), &Diagnosis::default());
     let watched = Run { history: Some(fathom_run::History::default()), ..MANAGED.run() };
-    let mut kinds = BTreeSet::new();
-    for conclusion in histories().into_iter().filter(|one| kinds.insert(one.kind())) {
-        let findings = vec![Finding::new(conclusion, None, Certainty::Likely)];
-        say(all, &watched, &Diagnosis { health: Health::Healthy, findings, ..Diagnosis::default() });
+    for conclusion in histories() {
+        let found = Finding::new(conclusion, None, Certainty::Likely);
+        let sentence = finding(&found, None);
+        let diagnosis = Diagnosis { health: Health::Healthy, findings: vec![found], ..Diagnosis::default() };
+        // What recurs is the headline itself, and is shown among the findings.
+        if verdict(&watched, &diagnosis).headline != sentence {
+            say(all, &watched, &diagnosis);
+        }
     }
 }
 
 /// Impacts of each kind, idle and under load.
-fn consequences(all: &mut Sentences) {
-    all.section("What people notice");
+fn consequences(all: &mut Corpus) {
+    all.section("What people notice", RESULTS);
     let impact_of = |delay_s, game, page_load_s| Impact { call: Call::new(delay_s, 0.0), game, page_load_s };
     let phase = |kind, impact| PhaseSummary {
         kind,
@@ -195,8 +233,9 @@ fn consequences(all: &mut Sentences) {
     }
 }
 
-fn captured_headlines(all: &mut Sentences) {
-    all.section("Headlines and numbers of captures");
+fn captured_headlines(all: &mut Corpus, parts: &mut Corpus) {
+    parts.section("Numbers of captures", RESULTS);
+    all.section("Headlines of captures", RESULTS);
     let of_flows = |filled_by: &[(u32, f64)], kind, was_full| {
         let mut capture = upload();
         let queue = &mut capture.queues[0];
@@ -216,7 +255,7 @@ fn captured_headlines(all: &mut Sentences) {
         say(all, &run, &diagnosis);
         for number in numbers(&run, &diagnosis) {
             let values = number.values.iter().map(|value| format!("{} {}", value.text, value.of));
-            all.line(&format!("  {}", number.label), values.collect::<Vec<_>>().join(", ").trim());
+            parts.add(number.label, values.collect::<Vec<_>>().join(", ").trim());
         }
     }
     let (_, short) =
@@ -230,20 +269,17 @@ fn captured_headlines(all: &mut Sentences) {
 }
 
 /// Entries of the list that are made of several findings.
-fn merged(all: &mut Sentences) {
-    all.section("Findings in one entry");
+fn merged(all: &mut Corpus) {
+    all.section("Findings in one entry", RESULTS);
     for (_, run) in runs().into_iter().take(7) {
         let diagnosis = diagnose(&run);
         for reason in reasons(&run, &diagnosis).iter().filter(|reason| reason.findings.len() > 1) {
-            all.line("", &reason.text);
-        }
-        if let Some(excluded) = excluded(&diagnosis.findings) {
-            all.line("Excluded", &excluded);
+            all.add("", &reason.text);
         }
     }
 }
 
-fn advice(all: &mut Sentences) {
+fn advice(all: &mut Corpus) {
     let test = Origin { command: Some("fathom test far"), file: Some("result.json.gz") };
     let sim = Origin { command: Some("fathom sim dsl"), file: None };
     let trace = Origin { command: Some("fathom trace snd.pcap"), file: None };
@@ -257,60 +293,65 @@ fn advice(all: &mut Sentences) {
             run.command = command.into();
             for action in actions(&run, &diagnosis, origin) {
                 let next = action.command.map_or_else(String::new, |text| format!("  {text}"));
-                all.line("", &format!("{}{next}", action.text));
+                all.add("", &format!("{}{next}", action.text));
             }
         }
     }
 }
 
-fn audits(all: &mut Sentences) {
-    all.section("Queue points of a host");
+fn audits(all: &mut Corpus, parts: &mut Corpus) {
+    all.section("Queue points of a host", RESULTS);
     let mut seen = BTreeSet::new();
     for (name, rates) in HOSTS {
         let diagnosis = diagnose_audit(&audited(name, rates));
         let words = audit_verdict(&diagnosis);
-        all.line(words.level.word(), &words.headline);
-        words.consequence.iter().for_each(|more| all.line("  then", more));
+        all.add(words.level.word(), &words.headline);
+        words.consequence.iter().for_each(|more| all.add("then", more));
         for found in &diagnosis.findings {
             let point = found.queue_point().expect("a queue point");
             let kind = point.queue.kind();
-            // Each reason once, with the first queue that has it.
-            if seen.insert((kind, queue_reason(found.kind(), point))) {
-                all.line(kind_name(found.kind()), &finding(found, None));
-            }
+            let reason = queue_reason(found.kind(), point);
+            assert!(finding(found, None).to_lowercase().ends_with(&format!(". {}.", reason.to_lowercase())));
+            seen.insert(kind);
+            all.add(queue_name(kind), &reason);
         }
     }
-    let missing = QueueKind::ALL.iter().filter(|kind| !seen.iter().any(|(seen, _)| seen == *kind));
-    missing.for_each(|kind| all.line("no example on these hosts", queue_name(*kind)));
+    let missing = QueueKind::ALL.iter().filter(|kind| !seen.contains(*kind));
+    parts.section("Queue points without an example", RESULTS);
+    missing.for_each(|kind| parts.add("", queue_name(*kind)));
+    parts.section("Remedies", RESULTS);
     for one in every::remedies() {
         let text = remedy(&one);
-        all.line("fix", &text.apply);
-        text.undo.iter().for_each(|undo| all.line("undo", undo));
+        parts.add("fix", &text.apply);
+        text.undo.iter().for_each(|undo| parts.add("undo", undo));
+    }
+    parts.section("Certainties", RESULTS);
+    for certainty in [Certainty::Certain, Certainty::Likely, Certainty::Possible] {
+        parts.add("", certainty_name(certainty));
     }
 }
 
-fn fixes(all: &mut Sentences) {
-    all.section("A fix");
+fn fixes(all: &mut Corpus, parts: &mut Corpus) {
+    all.section("A fix", RESULTS);
     for outcome in [Outcome::NotNeeded, Outcome::Planned, Outcome::NotVerified, Outcome::Verified] {
-        all.line("", &fix_headline("eth0", outcome));
+        all.add("", &fix_headline("eth0", outcome));
     }
-    steps().iter().filter_map(fix_step).for_each(|step| all.line("", step.trim()));
+    parts.section("Steps of a fix", RESULTS);
+    steps().iter().filter_map(fix_step).for_each(|step| parts.add("", step.trim()));
+    parts.section("What autorate does", RESULTS);
     for reason in Reason::ALL {
-        all.line(reason.name(), autorate_reason(*reason));
+        parts.add(reason.name(), autorate_reason(*reason));
     }
 }
 
 /// The rows of evidence of each kind.
-#[test]
-fn evidence() {
-    let mut text = String::new();
+fn evidence(parts: &mut Corpus) {
+    parts.section("Evidence", Likeness { max_choices: 0, ..RESULTS });
     for found in findings() {
-        writeln!(text, "{}", kind_name(found.kind())).unwrap();
         for figure in figures(&found) {
-            writeln!(text, "  {}: {}", figure.name, figure.value).unwrap();
+            parts.add(kind_name(found.kind()), &format!("{}: {}", figure.name, figure.value));
         }
     }
-    golden("evidence.txt", &text);
 }
 
 /// The calculation that is shown to the user gives the delay that is shown.

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::{Capture, CapturedFlow, Run};
-use fathom_text::{bytes, milliseconds_bare, percent, rate, seconds, thousands};
+use fathom_text::{bytes, counted, milliseconds_bare, percent, rate, seconds, thousands};
 
 /// Flows in the table, the largest first.
 const FLOWS: usize = 12;
@@ -88,8 +88,8 @@ pub(super) fn facts(run: &Run, capture: &Capture) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     for source in &capture.sources {
         let size = format!(
-            "{} frames, {}, {}",
-            thousands(source.frames as f64),
+            "{}, {}, {}",
+            counted(source.frames, "frame", "frames"),
             bytes(source.wire_bytes as f64),
             seconds(source.duration_s)
         );

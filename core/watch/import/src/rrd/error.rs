@@ -44,7 +44,7 @@ impl fmt::Display for RrdError {
             RrdError::Version(version) => {
                 write!(
                     f,
-                    "has version {}, supported are 0001, 0003, 0004 and 0005: {WAY_OUT}",
+                    "has version {}, but this program supports 0001, 0003, 0004 and 0005: {WAY_OUT}",
                     version.escape_debug()
                 )
             }

@@ -56,7 +56,7 @@ impl Writer<'_> {
         let text =
             |key: &str| node.values.get(key).map(|value| value.text.as_str()).filter(|t| !t.is_empty());
         let (kind, pattern) =
-            (text("type").ok_or("it has no type")?, text("pattern").ok_or("it has no pattern")?);
+            (text("type").ok_or("type is missing")?, text("pattern").ok_or("pattern is missing")?);
         let mut body = format!(
             "\n[[alert]]\nname = {}\ntype = {}\npattern = {}\n",
             quoted(&node.name),

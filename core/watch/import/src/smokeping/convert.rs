@@ -152,7 +152,7 @@ impl Converter<'_> {
         }
     }
     fn target(&mut self, place: usize, node: &Node, host: &str) -> Result<(), String> {
-        let probe = self.tree.inherited(place, "probe").ok_or("it has no probe")?.text.clone();
+        let probe = self.tree.inherited(place, "probe").ok_or("probe is missing")?.text.clone();
         self.possible(place, host)?;
         let probes = self.tree.top("Probes");
         let at =
@@ -171,7 +171,7 @@ impl Converter<'_> {
         if path.iter().any(|name| name.is_empty() || name.contains('/')) {
             return Err("all enclosing sections need a name without /".to_string());
         }
-        let (short, groups) = path.split_last().ok_or("it has no name")?;
+        let (short, groups) = path.split_last().ok_or("name is missing")?;
         let about = ["menu", "title", "remark"].map(|key| node.values.get(key).map(|v| comment(&v.text)));
         let mut about: Vec<String> = about.into_iter().flatten().filter(|text| !text.is_empty()).collect();
         about.dedup();

@@ -85,7 +85,7 @@ impl Reader<'_> {
     fn file(&mut self, file: &str, from: &Place, depth: usize) -> Result<(), Mistake> {
         let refused = |what| Err(Mistake { place: from.clone(), what });
         if depth > MAX_DEPTH {
-            return refused(format!("{file}: includes are nested more than {MAX_DEPTH} deep"));
+            return refused(format!("{file}: the depth of includes exceeds the limit of {MAX_DEPTH}"));
         }
         let whole = match (self.load)(file) {
             Ok(text) => text,
@@ -93,7 +93,7 @@ impl Reader<'_> {
         };
         self.bytes += whole.len();
         if self.bytes > MAX_BYTES {
-            return refused(format!("{file}: all files together have more than {MAX_BYTES} bytes"));
+            return refused(format!("{file}: the size of all files exceeds the limit of {MAX_BYTES} bytes"));
         }
         let mut raw = whole.lines().zip(1..);
         while let Some((first, line)) = raw.next() {

@@ -100,7 +100,7 @@ impl<'t> Scope<'t> {
                 Vec::from([of_host, probe(&format!("tcp:{}", port.unwrap_or(u64::from(usual))))])
             }
             ProbeMethod::Url => {
-                let format = self.text("urlformat").ok_or("it has no urlformat")?;
+                let format = self.text("urlformat").ok_or("urlformat is missing")?;
                 Vec::from([("url", quoted(&format.replace("%host%", host)))])
             }
             ProbeMethod::Http(name) => {

@@ -77,7 +77,7 @@ fn refusals_name_what_was_found() {
         (with(0, b"SQL"), "is not a round-robin database"),
         (
             with(4, b"0002"),
-            "has version 0002, supported are 0001, 0003, 0004 and 0005: convert it with `rrdtool dump`",
+            "has version 0002, but this program supports 0001, 0003, 0004 and 0005: convert it with `rrdtool dump`",
         ),
         (with(16, &[0; 8]), "an unknown layout, or is damaged: convert it with `rrdtool dump`"),
         (with(16, &swapped), "doubles of ARM's old FPA"),

@@ -225,7 +225,7 @@ fn errors_that_smokeping_rejects_too() {
         ("*** Targets ***\n++ a", "0:2: ++ a: the section skips a nesting level"),
         ("+ a", "0:1: + a: the section skips a nesting level"),
         ("*** Targets ***\n+ a\n+ b\n+ a", "0:4: + a: duplicate section, first defined at 0:2"),
-        ("@include 0", "includes are nested more than 16 deep"),
+        ("@include 0", "the depth of includes exceeds the limit of 16"),
     ] {
         assert!(mistake(text).contains(wanted), "{}", mistake(text));
     }

@@ -155,7 +155,11 @@ fn errors_have_their_line_number() {
     let cases = [
         ("[[alert]]\nname='a'\ntype='los'\nabove='5%'", 3, "type: unknown type \"los\""),
         ("[[alert]]\nname='a'\ntype='loss'\nabov='5%'", 4, "abov: unknown key (did you mean \"above\"?)"),
-        ("[[alert]]\nname='a'\ntype='loss'", 1, "above: missing (the limit that raises the alert)"),
+        (
+            "[[alert]]\nname='a'\ntype='loss'",
+            1,
+            "above is missing (expected the limit that raises the alert)",
+        ),
         ("[[alert]]\nname='a'\ntype='loss'\nabove='5'", 4, "above: "),
         (
             "[[alert]]\nname='a'\ntype='path'\nabove='5%'",
@@ -167,7 +171,7 @@ fn errors_have_their_line_number() {
             5,
             "clear: must not be higher than above",
         ),
-        ("[[alert]]\nname='a'\ntype='loss'\nabove='5%'\nto='ops'", 5, "to: there is no [[receiver]] \"ops\""),
+        ("[[alert]]\nname='a'\ntype='loss'\nabove='5%'\nto='ops'", 5, "to: unknown [[receiver]] \"ops\""),
         (
             "[[alert]]\nname='a'\ntype='loss'\nabove='5%'\ntarget='hom/*'",
             5,
@@ -188,17 +192,13 @@ fn errors_have_their_line_number() {
         ("[[alert]]\nname='a'\ntype='rtt'\npattern='>5%'", 4, "pattern: \">5%\": rtt is in milliseconds"),
         ("[[alert]]\nname='a'\ntype='rtt'\npattern='>U'", 4, "pattern: \">U\": U is valid only with =="),
         ("[[alert]]\nname='a'\ntype='rtt'\npattern='*3*'", 4, "pattern: the pattern has no comparison"),
-        (
-            "[[alert]]\nname='a'\ntype='rtt'\npattern='>1,*999*,>1'",
-            4,
-            "pattern: the pattern spans 1001 rounds",
-        ),
+        ("[[alert]]\nname='a'\ntype='rtt'\npattern='>1,*999*,>1'", 4, "pattern: the pattern has 1001 rounds"),
         (
             "[[alert]]\nname='a'\ntype='matcher'\npattern='ExpLoss(hist=>3)'",
             4,
             "pattern: the matcher ExpLoss is not supported",
         ),
-        ("[[alert]]\nname='a'\ntype='matcher'\npattern='CheckLoss(l=>3)'", 4, "pattern: x: missing"),
+        ("[[alert]]\nname='a'\ntype='matcher'\npattern='CheckLoss(l=>3)'", 4, "pattern: x is missing"),
         (
             "[[alert]]\nname='a'\ntype='loss'\nabove='1%'\nedgetrigger=false",
             5,

@@ -6,6 +6,7 @@ use fathom_prose::{conflict_advice, finding};
 use fathom_run::Finding;
 use fathom_shaper::{Place, Plan, Side, short};
 use fathom_tc::{Request, Stats};
+use fathom_text::counted;
 use fathom_units::Bytes;
 use std::fmt::Write;
 use std::path::Path;
@@ -71,7 +72,7 @@ fn passed(from: &Stats, to: &Stats) -> String {
     let packets = to.sent_packets.saturating_sub(from.sent_packets);
     let drops = to.drops.saturating_sub(from.drops);
     let marks = to.marks().map_or_else(String::new, |marks| format!(", {marks} marked"));
-    format!("{bytes} in {packets} packets, {drops} dropped{marks}")
+    format!("{bytes} in {}, {drops} dropped{marks}", counted(packets, "packet", "packets"))
 }
 
 /// Prints the JSON document of `--json`.

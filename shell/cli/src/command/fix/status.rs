@@ -6,7 +6,7 @@ use crate::terminal::{self, Console};
 use fathom_app::fix::{InterfaceStatus, ShaperState, SideStatus, status};
 use fathom_prose::autorate_reason;
 use fathom_shape::autorate::Reason;
-use fathom_text::{milliseconds, rate};
+use fathom_text::{counted, milliseconds, rate};
 use fathom_units::{Bytes, Direction, Rate};
 use serde_json::Value;
 use std::path::Path;
@@ -69,7 +69,8 @@ fn counters(side: &SideStatus, state: ShaperState) -> String {
     match &side.counters {
         Some(stats) => {
             let (bytes, waits) = (Bytes(stats.sent_bytes), Bytes(u64::from(stats.backlog_bytes)));
-            format!("; {bytes} sent, {} packets dropped, {waits} queued", stats.drops)
+            let dropped = counted(u64::from(stats.drops), "packet", "packets");
+            format!("; {bytes} sent, {dropped} dropped, {waits} queued")
         }
         None if state.is_on() => "; THE SHAPER IS GONE: another program removed it".to_owned(),
         None => String::new(),

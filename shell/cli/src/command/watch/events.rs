@@ -1,6 +1,7 @@
 //! The events of a watch as lines on stderr.
 use crate::terminal::{Console, warn};
 use fathom_app::watch::{WatchEvent, WatchRequest};
+use fathom_text::counted;
 
 /// Prints an event of the watch that `request` started. `-q` leaves out events that are not
 /// problems.
@@ -27,8 +28,8 @@ fn text(event: &WatchEvent, request: &WatchRequest) -> String {
 
 fn welcome(request: &WatchRequest) -> String {
     format!(
-        "fathom watch: {} targets, {:.1} packets/s; history in {}\nCtrl-C stops it, SIGHUP reads the configuration again",
-        request.plan.targets.len(),
+        "fathom watch: {}, {:.1} packets/s; history in {}\nCtrl-C stops it, SIGHUP reads the configuration again",
+        counted(request.plan.targets.len() as u64, "target", "targets"),
         request.plan.packets_per_second(),
         request.store.display()
     )
@@ -54,13 +55,16 @@ fn line(event: &WatchEvent, request: &WatchRequest) -> String {
         WatchEvent::Problem(text) | WatchEvent::Delivery(text) | WatchEvent::Push(text) => text.clone(),
         WatchEvent::AlertsNotLoaded(text) => text.clone(),
         WatchEvent::Missed(count) => {
-            format!("{count} probes were not sent in time and are left out: this host was too busy or asleep")
+            let probes = counted(*count, "probe was", "probes were");
+            format!("{probes} not sent in time and left out: this host was too busy or asleep")
         }
         WatchEvent::Unstamped(count) => format!(
-            "{count} packets have no kernel timestamp or were sent while this host was busy: timed by the program instead"
+            "{} without a kernel timestamp, or sent while this host was busy: timed by the program instead",
+            counted(*count, "packet", "packets")
         ),
         WatchEvent::Strangers(count) => {
-            format!("{count} ICMP replies from hosts that were not probed: not counted")
+            let replies = counted(*count, "ICMP reply", "ICMP replies");
+            format!("{replies} from hosts that were not probed: not counted")
         }
         WatchEvent::Alert(one) => format!(
             "{} {}: {} {}: {}",
@@ -72,8 +76,11 @@ fn line(event: &WatchEvent, request: &WatchRequest) -> String {
         ),
         WatchEvent::AlertsNotSaved(why) => format!("cannot save the state of alerts: {why}"),
         WatchEvent::Reloaded(changes) => format!(
-            "read {} again: {} targets unchanged, {} started, {} stopped",
-            request.source, changes.unchanged, changes.started, changes.stopped
+            "read {} again: {} unchanged, {} started, {} stopped",
+            request.source,
+            counted(changes.unchanged as u64, "target", "targets"),
+            changes.started,
+            changes.stopped
         ),
         WatchEvent::NeedsRestart => {
             "changes of store, listen, password_file, hosts, results and seed need a restart".into()

@@ -3,6 +3,7 @@ use crate::args::{TableFormat, WatchExportArgs, period};
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{Console, warn};
 use fathom_app::watch::{self, Destination, ExportRequest, export};
+use fathom_text::counted;
 use std::path::Path;
 
 pub(crate) fn run(args: &WatchExportArgs, console: Console) -> Outcome {
@@ -21,8 +22,8 @@ pub(crate) fn run(args: &WatchExportArgs, console: Console) -> Outcome {
     let exported = export(&request, to)?;
     if let Some(path) = &args.output {
         let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
-        let (rows, series) = (exported.rows, exported.series);
-        console.note(&format!("{}: {rows} rows of {series} series, {bytes} bytes", path.display()));
+        let rows = counted(exported.rows, "row", "rows");
+        console.note(&format!("{}: {rows} of {} series, {bytes} bytes", path.display(), exported.series));
     }
     exported.faults.iter().for_each(|fault| warn(&format!("fathom watch export: left out: {fault}")));
     Ok(Exit::Healthy)

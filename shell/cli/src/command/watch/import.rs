@@ -3,6 +3,7 @@ use crate::args::WatchSmokepingArgs;
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{self, Console, warn};
 use fathom_app::watch::{Conversion, ImportEvent, ImportOutcome, convert, directory, import_databases};
+use fathom_text::counted;
 
 pub(crate) fn run(args: &WatchSmokepingArgs, console: Console) -> Outcome {
     let name = args.output.as_ref().map_or("stdout".into(), |path| path.display().to_string());
@@ -13,12 +14,13 @@ pub(crate) fn run(args: &WatchSmokepingArgs, console: Console) -> Outcome {
     })?;
     let Conversion { imported, plan } = &conversion;
     console.note(&format!(
-        "{}: {} targets, {} alerts, {} receivers, {:.1} packets/s; {notes} notes above",
+        "{}: {}, {}, {}, {:.1} packets/s; {} above",
         args.config.display(),
-        imported.targets.len(),
-        plan.alerts.len(),
-        plan.receivers.len(),
+        counted(imported.targets.len() as u64, "target", "targets"),
+        counted(plan.alerts.len() as u64, "alert", "alerts"),
+        counted(plan.receivers.len() as u64, "receiver", "receivers"),
         plan.packets_per_second(),
+        counted(notes, "note", "notes"),
     ));
     match &args.output {
         _ if args.dry_run => {}
@@ -60,14 +62,22 @@ fn text(event: &ImportEvent) -> String {
             format!("{}: not imported: {why}", path.display())
         }
         ImportEvent::Progress { done, total, samples } => {
-            format!("{done} of {total} databases, {samples} samples")
+            format!(
+                "{done} of {}, {}",
+                counted(*total as u64, "database", "databases"),
+                counted(*samples, "sample", "samples")
+            )
         }
     }
 }
 
 fn summary(outcome: &ImportOutcome) -> String {
     let ImportOutcome { databases, bytes, samples, written } = outcome;
-    let head = format!("{databases} databases of {bytes} bytes: {samples} samples");
+    let head = format!(
+        "{} of {bytes} bytes: {}",
+        counted(*databases, "database", "databases"),
+        counted(*samples, "sample", "samples")
+    );
     match written {
         None => format!("{head}; nothing was written (--dry-run)"),
         Some(written) => format!(

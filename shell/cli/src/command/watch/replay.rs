@@ -3,6 +3,7 @@ use crate::args::{WatchAlertsArgs, period};
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{self, warn};
 use fathom_app::watch::{Period, ReplayRequest, Replayed, ReplayedAlert, Source, replay};
+use fathom_text::counted;
 use fathom_units::{Duration, WallTime};
 use std::fmt::Write;
 
@@ -51,7 +52,7 @@ fn table(replayed: &Replayed, Period { from, to }: Period) -> String {
     }
     let times = |rule: &String| {
         let count = rows.iter().filter(|row| row.raised.alert == *rule).count();
-        format!("{rule} {count} times")
+        format!("{rule} {}", counted(count as u64, "time", "times"))
     };
     let all: Vec<String> = replayed.rules.iter().map(times).collect();
     let _ = writeln!(text, "from {} to {}: {}", second(from), second(to), all.join(", "));

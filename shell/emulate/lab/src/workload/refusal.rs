@@ -47,8 +47,9 @@ fn size(workload: &WorkloadPlan) -> Option<String> {
         _ => return None,
     };
     let fits = (least..=LARGEST_PACKET).contains(&size);
-    (!fits)
-        .then(|| format!("size: {size} is out of range for the lab ({SMALLEST_PACKET} to {LARGEST_PACKET})"))
+    (!fits).then(|| {
+        format!("size: invalid value {size} (expected {SMALLEST_PACKET} to {LARGEST_PACKET} in the lab)")
+    })
 }
 
 /// Checks the congestion control against `has`, the names known to the kernel.

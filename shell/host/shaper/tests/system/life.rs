@@ -118,7 +118,7 @@ fn what_cannot_be_is_refused_in_words() {
     };
     let missing =
         ask(ShapeRequest { device: "wan".into(), ..request(None) }, Place::new(&world.folder, "wan"));
-    assert!(missing.contains("no such interface (available: lo, p0, eth0)"), "{missing}");
+    assert!(missing.contains("unknown interface (available: lo, p0, eth0)"), "{missing}");
     let none = Abilities::probe().unwrap().kinds.into_iter().find(|(_, result)| result.is_err());
     let (kind, _) = none.expect("no kernel has cake_mq in which these tests were written");
     let refused = ask(request(Some(kind)), world.place());

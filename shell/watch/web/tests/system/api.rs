@@ -164,9 +164,9 @@ fn findings_use_the_given_time_zone() {
     };
     let has =
         |all: &[String], words: &str| assert!(all.iter().any(|t| t.starts_with(words)), "{words}: {all:?}");
-    has(&texts("0"), "On weekends from 19 to 23 h latency is ");
-    has(&texts("0"), "Every night from 0 to 1 h, ");
-    has(&texts("-7200"), "On weekends from 17 to 21 h latency is ");
+    has(&texts("0"), "On weekends from 19:00 to 23:00, latency is ");
+    has(&texts("0"), "Every night from 0:00 to 1:00, ");
+    has(&texts("-7200"), "On weekends from 17:00 to 21:00, latency is ");
     // Daylight saving time ended in the middle: in local time the hour is not constant.
     let middle = NOW_S - 20 * 86_400;
     assert_ne!(texts(&format!("7200,3600&utc_offset_from={middle}")), texts("3600"));

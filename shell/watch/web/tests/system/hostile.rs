@@ -11,8 +11,8 @@ fn invalid_requests_get_one_line_with_the_error() {
     let server = server(3);
     let long = format!("/api/v1/smoke?series={}", "9".repeat(3_000));
     let cases = [
-        ("/api/v1/smoke", 400, "missing parameter series: /api/v1/series lists them"),
-        ("/api/v1/smoke?series=1", 400, "missing parameter from"),
+        ("/api/v1/smoke", 400, "parameter series is missing: /api/v1/series lists them"),
+        ("/api/v1/smoke?series=1", 400, "parameter from is missing"),
         ("/api/v1/smoke?series=1&from=5&to=5", 400, "from is not before to"),
         (
             "/api/v1/smoke?series=1&from=5&to=1e9",
