@@ -110,7 +110,7 @@ const HALF_SECOND_NS: f64 = 500e6;
 /// RED drops with a probability that grows with the queue: the median of its losses is not below
 /// that of the queue, and nearly all occur at a queue of at least this share of it. Random losses
 /// of a link occur at any length.
-const MIN_LOW_RATIO: f64 = 0.5;
+const MIN_LOW_RATIO: f64 = 0.7;
 /// Drops at queues much longer than those usually seen occur in another queue than most packets
 /// pass, or only when transfers start.
 const USUAL_RATIO: f64 = 1.5;

@@ -238,7 +238,7 @@ pub(crate) fn probed_queue(
         answers.iter().filter(|answer| !is_loaded(answer)).map(|answer| answer.mean_ns - base_ns).collect();
     // Delays that are about as long without the load have another cause.
     let idle_p50_ns = median(idle.iter().copied()).filter(|_| idle.len() >= MIN_IDLE);
-    let is_always = idle_p50_ns.is_some_and(|idle| idle >= CAUSED_RATIO * standing.p50_ns);
+    let is_always = idle_p50_ns.is_some_and(|calm_ns| calm_ns >= CAUSED_RATIO * standing.p50_ns);
     let loads = if is_raised && (is_call || is_always) {
         Vec::new()
     } else {
@@ -263,7 +263,7 @@ pub(crate) fn probed_queue(
         answers: loaded.len() as u64,
         unanswered: track.unanswered,
         base_ns,
-        is_base_idle: idle.iter().filter(|added| **added < waits_from).count() >= MIN_IDLE,
+        is_base_idle: idle.iter().filter(|above_ns| **above_ns < waits_from).count() >= MIN_IDLE,
         standing,
         max_ns: loaded.iter().map(|answer| answer.max_ns - base_ns).fold(0.0, f64::max),
         rate: if arriving { arrival_rate(&on_path, &delays, waits_from, width_ns) } else { None },
@@ -297,7 +297,7 @@ fn loads(
     loads.sort_by(|a, b| b.bits_per_second.total_cmp(&a.bits_per_second));
     // Those in the other direction filled another queue.
     let first = loads.first().map(|first| first.is_arriving);
-    loads.retain(|load| Some(load.is_arriving) == first);
+    loads.retain(|other| Some(other.is_arriving) == first);
     loads.truncate(NAMED);
     loads
 }

@@ -1,7 +1,7 @@
 //! Analysis of a bottleneck from the flows that share it.
-use crate::aqm::{Evidence, fingerprint};
+use crate::aqm::{Evidence, Fingerprint, fingerprint};
 use crate::bins::Bin;
-use crate::buffer::{Filling, buffer, most};
+use crate::buffer::{Buffer, Filling, buffer, most};
 use crate::codel_law::codel_conformance_ratio;
 use crate::cross_traffic::CrossTraffic;
 use crate::delay_curve::{DelayPoint, between};
@@ -18,7 +18,7 @@ use crate::report::{
 use crate::shares::{DETAILED, DelayedFlow, FlowShare, LateProbes, ShortFlows, StandingQueue, added};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use fathom_capacity::{Rates, Step, highest_above, pieces, rates};
+use fathom_capacity::{RateSpan, Rates, Step, highest_above, pieces, rates};
 use fathom_capture::Address;
 use fathom_flow::{End, FlowId};
 use fathom_stats::{median, percentile};
@@ -86,7 +86,6 @@ impl SharedBottleneck<'_> {
         let base_ns = self.base_ns(first);
         let episodes = self.episodes(base_ns + max_ns);
         let packet = first.sampled.sent[first.sender as usize].packet_bytes();
-        let frame_ratio = 1.0 + ETHERNET_BYTES / packet.max(1.0);
         let bytes_per_ns = rate.as_ref().map_or(0.0, |rate| rate.ip.bits_per_second / 8e9);
         let DelayedFlows { delayed_flows, probes, sparse_ratio } =
             self.delayed_flows(first, &delays, stands_from);
@@ -112,19 +111,10 @@ impl SharedBottleneck<'_> {
                 packet_ns,
             ),
         });
-        let of_rate = |known: &BottleneckRate| {
-            let filling = Filling {
-                delays: &delays,
-                episodes: &episodes,
-                fingerprint: &fingerprint,
-                rate: &known.ip,
-                packet_bytes: packet,
-                error_ns: first.error_ns,
-                is_all_sent: first.is_ahead() || self.is_at_receiver(first),
-            };
-            buffer(&filling, frame_ratio)
-        };
-        let buffer = rate.as_ref().ok().and_then(of_rate);
+        let buffer = rate
+            .as_ref()
+            .ok()
+            .and_then(|known| self.buffer(first, &known.ip, &delays, &episodes, &fingerprint));
         let mean_ns = base_ns + delays.iter().map(|point| point.mean_ns).sum::<f64>() / delays.len() as f64;
         let full_ns = base_ns + buffer.as_ref().map_or(max_ns, |buffer| buffer.drain_ns);
         let sender = self.lone_sender(quotient(bytes_per_ns, packet), mean_ns, full_ns);
@@ -146,6 +136,26 @@ impl SharedBottleneck<'_> {
             late_probes: probes,
             delays,
         })
+    }
+    fn buffer(
+        &self,
+        first: &Filler<'_>,
+        rate: &RateSpan,
+        delays: &[DelayPoint],
+        episodes: &[Episode],
+        fingerprint: &Fingerprint,
+    ) -> Option<Buffer> {
+        let packet_bytes = first.sampled.sent[first.sender as usize].packet_bytes();
+        let filling = Filling {
+            delays,
+            episodes,
+            fingerprint,
+            rate,
+            packet_bytes,
+            error_ns: first.error_ns,
+            is_all_sent: first.is_ahead() || self.is_at_receiver(first),
+        };
+        buffer(&filling, 1.0 + ETHERNET_BYTES / packet_bytes.max(1.0))
     }
     /// The only sender at a bottleneck with this rate; `None` with several or an unknown rate.
     fn lone_sender(&self, packets_per_ns: f64, mean_ns: f64, full_ns: f64) -> Option<Sender> {
