@@ -3,8 +3,8 @@
 //!
 //! A virtual probe starts every millisecond. It waits in each queue as long as a packet would have
 //! waited that arrived at the same time, so its delay is what the household feels, and it loads
-//! nothing. Where a queue separates flows, or drops what waits, the truth is the exact queueing delay
-//! of the probes.
+//! nothing. Where a queue separates flows, or drops what waits, the truth is the exact queueing
+//! delay of the probes.
 mod queue;
 mod walk;
 
@@ -42,8 +42,8 @@ pub(crate) struct PhaseTruth {
     pub(crate) from_s: f64,
     pub(crate) to_s: f64,
     probes: Vec<Probe>,
-    /// The probes that were really sent, if many of them were lost and `probes` are virtual: what is
-    /// dropped has no delay, so both are true.
+    /// The probes that were really sent, if many of them were lost and `probes` are virtual: what
+    /// is dropped has no delay, so both are true.
     real: Option<Vec<Probe>>,
 }
 

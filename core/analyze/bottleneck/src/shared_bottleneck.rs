@@ -497,8 +497,8 @@ fn shared(points: &[DelayPoint]) -> Option<DelayPoint> {
     })
 }
 
-/// Delay that all packets exceeded in only two bins until senders react to the first overflow. Hosts
-/// delay single packets and ACKs, and a queue that overshoots does so for longer.
+/// Delay that all packets exceeded in only two bins until senders react to the first overflow.
+/// Hosts delay single packets and ACKs, and a queue that overshoots does so for longer.
 fn first_peak(delays: &[DelayPoint], episodes: &[Episode], round_trip_ns: f64) -> f64 {
     let reacted = |first: &Episode| first.to_ns.min(first.from_ns + round_trip_ns) + round_trip_ns;
     let until_ns = episodes.first().map_or(0.0, reacted);

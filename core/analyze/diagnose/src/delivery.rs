@@ -118,7 +118,7 @@ impl Capacity {
     /// Mean rate over a time span of the run. A rate is valid until the next one; the first is
     /// valid before it, too.
     pub(crate) fn ip_bits_per_second_in(&self, span: Interval) -> f64 {
-        let starts = self.spans.iter().skip(1).map(|span| span.from_ns as u64);
+        let starts = self.spans.iter().skip(1).map(|rate| rate.from_ns as u64);
         let ends = starts.clone().chain([u64::MAX]);
         let valid = core::iter::once(0).chain(starts).zip(ends).zip(&self.spans);
         let payload = |((start_ns, end_ns), rate): ((u64, u64), &RateSpan)| {

@@ -35,17 +35,43 @@ pub(crate) fn answered(source: &Series, span: Interval) -> Option<Summary> {
     Sample::new(values).summary()
 }
 
+/// Number of probes sent within `span` that were lost, and of those whose fate is known.
+///
+/// A probe is lost if a later one was answered, or if it was waited for much longer than any other
+/// took. Otherwise it may still be in a queue.
+pub(crate) fn losses(series: &Series, span: Interval) -> (usize, usize) {
+    let answered = || series.iter().filter_map(|o| observed(&o).map(|value| (o.at, value)));
+    let last = answered().map(|(at, _)| at).max().unwrap_or(Time::ZERO);
+    let patience_s = PATIENCE * answered().map(|(_, value)| value).fold(0.0, f64::max) + PATIENCE_S;
+    let (mut lost, mut known) = (0, 0);
+    for probe in series.between(Time::from_nanos(span.start_ns), Time::from_nanos(span.end_ns)) {
+        let is_lost = match probe.value {
+            Value::Observed(_) => false,
+            Value::Censored { at_least } if probe.at < last || at_least > patience_s => true,
+            Value::Censored { .. } => continue,
+        };
+        (lost, known) = (lost + usize::from(is_lost), known + 1);
+    }
+    (lost, known)
+}
+
+/// A probe is lost after this multiple of the longest delay, and this time in seconds.
+const PATIENCE: f64 = 2.0;
+const PATIENCE_S: f64 = 1.0;
+
+const fn observed(observation: &Observation) -> Option<f64> {
+    match observation.value {
+        Value::Observed(value) => Some(value),
+        Value::Censored { .. } => None,
+    }
+}
+
 /// Maximum of the medians of three consecutive observed values, with the time of the middle one. A
 /// single value may be an outlier of the host.
 pub(crate) fn longest(observations: impl Iterator<Item = Observation>) -> Option<(Time, f64)> {
-    let observed: Vec<(Time, f64)> = observations
-        .filter_map(|o| match o.value {
-            Value::Observed(value) => Some((o.at, value)),
-            Value::Censored { .. } => None,
-        })
-        .collect();
+    let values: Vec<(Time, f64)> = observations.filter_map(|o| Some((o.at, observed(&o)?))).collect();
     let middle = |three: &[(Time, f64)]| Some((three[1].0, median(three.iter().map(|o| o.1))?));
-    observed.windows(3).filter_map(middle).max_by(|a, b| a.1.total_cmp(&b.1))
+    values.windows(3).filter_map(middle).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Length of the intervals whose medians are compared, ns.
@@ -80,8 +106,7 @@ fn medians(source: &Series, phase: Interval) -> Vec<f64> {
     for bucket in 0..buckets {
         let start_ns = phase.start_ns + bucket * BUCKET_NS;
         let span = source.between(Time::from_nanos(start_ns), Time::from_nanos(start_ns + BUCKET_NS));
-        let observed = span.map(|o| pair(o.value)).filter(|(_, is_lost)| !is_lost).map(|(value, _)| value);
-        medians.extend(median(observed).or(medians.last().copied()));
+        medians.extend(median(span.filter_map(|o| observed(&o))).or(medians.last().copied()));
     }
     medians
 }

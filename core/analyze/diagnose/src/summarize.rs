@@ -1,4 +1,6 @@
 //! Summarizes each phase.
+use crate::interval::Interval;
+use crate::latency::{answered, losses};
 use crate::sample::{alone, is_loaded, pair, sample};
 use crate::{Impact, PhaseSummary};
 use alloc::vec::Vec;
@@ -32,7 +34,7 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
         increase_p50_s: with_idle.map(|(l, i)| Bounded { value: l.p50.value - i.p50.value, ..l.p50 }),
         increase_up_s: one_way_rise(Direction::Up),
         increase_down_s: one_way_rise(Direction::Down),
-        loss_ratio: latency.map(|l| l.censored_ratio()),
+        loss_ratio: source.and_then(|source| loss_ratio(source, phase)),
         rpm: loaded.then(|| rpm(run, phase)).flatten(),
         grade: with_idle.and_then(|(l, i)| grade(&l, &i)),
         impact: impact(run, source, phase),
@@ -40,7 +42,13 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
 }
 
 fn latency(source: Option<&Series>, phase: &Phase) -> Option<Summary> {
-    Sample::new(source?.within(phase).map(|o| pair(o.value))).summary()
+    answered(source?, Interval::of(phase))
+}
+
+/// `None` without a probe whose fate is known.
+fn loss_ratio(source: &Series, phase: &Phase) -> Option<f64> {
+    let (lost, known) = losses(source, Interval::of(phase));
+    (known > 0).then(|| lost as f64 / known as f64)
 }
 
 /// If every probe was lost, the bounds of the median replace the mean.
@@ -115,13 +123,14 @@ fn rpm(run: &Run, phase: &Phase) -> Option<Rpm> {
 /// Uses answered probes; loss is considered separately.
 fn impact(run: &Run, source: Option<&Series>, phase: &Phase) -> Option<Impact> {
     let all = Sample::new(source?.within(phase).map(|o| pair(o.value)));
-    let round_trip_loss = all.summary()?.censored_ratio();
+    let round_trip_loss = loss_ratio(source?, phase)?;
     let latency = all.observed_only().summary()?;
     // The worse direction decides, because both sides must hear each other.
     let one_way = Direction::BOTH.into_iter().filter_map(|d| {
-        let sample = sample(run, &SeriesKey::directed(Metric::OneWayDelay, d), phase);
-        let loss = sample.summary()?.censored_ratio();
-        Some((sample.observed_only().percentile(0.95)?.value, loss))
+        let series = run.series(&SeriesKey::directed(Metric::OneWayDelay, d))?;
+        let loss = loss_ratio(series, phase)?;
+        let delays = Sample::new(series.within(phase).map(|o| pair(o.value)));
+        Some((delays.observed_only().percentile(0.95)?.value, loss))
     });
     let worse = one_way.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)));
     let (delay, loss) = worse.unwrap_or((latency.p95.value / 2.0, round_trip_loss));

@@ -41,7 +41,7 @@ impl ProbeBudget {
     /// they.
     pub fn halves(kinds: &[ProbeKind], requested: Duration) -> [Self; 2] {
         let (first, others) = kinds.split_at(kinds.len().min(1));
-        let half = |kinds| ProbeBudget { percent: PROBE_CAPACITY_PERCENT / 2, ..Self::new(kinds, requested) };
+        let half = |part| ProbeBudget { percent: PROBE_CAPACITY_PERCENT / 2, ..Self::new(part, requested) };
         if others.is_empty() {
             [Self::new(first, requested), half(others)]
         } else {
@@ -94,8 +94,7 @@ mod tests {
         let (often, rarely) =
             (first.interval(Some(slow), Some(slow)), others.interval(Some(slow), Some(slow)));
         assert!(often * 5 < rarely, "{often} {rarely}");
-        let rate =
-            |kinds, interval| Rate::from_bytes_per(round_bytes(kinds).up, interval).as_bits_per_second();
+        let rate = |part, interval| Rate::from_bytes_per(round_bytes(part).up, interval).as_bits_per_second();
         assert!(rate(&kinds[..1], often) + rate(&kinds[1..], rarely) <= 4_000);
         let [alone, none] = ProbeBudget::halves(&kinds[..1], Duration::from_millis(50));
         assert!(alone.interval(Some(slow), None) * 2 < often + Duration::from_millis(1));

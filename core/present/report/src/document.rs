@@ -327,7 +327,7 @@ pub(crate) fn phase(phase: &PhaseSummary) -> Phase {
         start_s: phase.start_s,
         duration_s: phase.duration_s,
         end: phase.end,
-        latency: phase.latency.as_ref().map(latency),
+        latency: phase.latency.as_ref().map(|l| latency(l, phase.loss_ratio.unwrap_or(0.0))),
         increase_p50_s: phase.increase_p50_s.map(|increase| increase.value),
         increase_up_p50_s: phase.increase_up_s,
         increase_down_p50_s: phase.increase_down_s,
@@ -342,13 +342,13 @@ pub(crate) fn phase(phase: &PhaseSummary) -> Phase {
     }
 }
 
-fn latency(latency: &Statistics) -> Latency {
+fn latency(latency: &Statistics, loss_ratio: f64) -> Latency {
     let Statistics { min, p50, p90, p95, p99, max, .. } = latency;
     let named: [(&'static str, &Bounded); 6] =
         [("min_s", min), ("p50_s", p50), ("p90_s", p90), ("p95_s", p95), ("p99_s", p99), ("max_s", max)];
     Latency {
         probes: latency.count,
-        loss_ratio: latency.censored_ratio(),
+        loss_ratio,
         min_s: min.value,
         p50_s: p50.value,
         p90_s: p90.value,

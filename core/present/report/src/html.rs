@@ -421,7 +421,7 @@ fn footer(runs: &[Pair<'_>]) -> String {
         .map_or(Rpm::DRAFT, |r| r.method);
     format!(
         "<footer>Lag when busy is the latency under load (p90) less the idle latency (median). Latency is the {} (<code>{metric}</code>). \
-         A lost probe counts as infinite in percentiles; ≥ marks a lower bound. Throughput is goodput at the receiving application, the \
+         Percentiles include lost probes with the latency around them; ≥ marks a lower bound, because the last probes were not answered. Throughput is goodput at the receiving application, the \
          mean after the first quarter of the phase. Grade: DSLReports' bands of the mean increase over idle. RPM: {rpm}. Call quality: \
          E-model for G.711. Web page: 10 round trips and 2 MB. \
          Definitions: docs/metrics.md. Made by Fathom {}.</footer>",

@@ -372,7 +372,7 @@ fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {
 fn legend(diagnosis: &Diagnosis, style: Style) -> String {
     let any_bound = diagnosis.phases.iter().filter_map(|p| p.latency).any(|l| l.p99.at_least);
     let bound = if any_bound {
-        format!("; {} is a lower bound: a lost probe counts as infinite", at_least(style))
+        format!("; {} is a lower bound: the last probes were not answered", at_least(style))
     } else {
         String::new()
     };

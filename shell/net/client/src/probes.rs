@@ -237,10 +237,10 @@ impl Prober {
             departures: StampConverter::default(),
             report,
         };
-        let mut kinds = settings.kinds.clone();
-        kinds.sort_by_key(|kind| kind.spec().rank);
+        let mut by_rank = settings.kinds.clone();
+        by_rank.sort_by_key(|kind| kind.spec().rank);
         let mut running = Vec::new();
-        for kind in kinds {
+        for kind in by_rank {
             match open(kind, settings, &context) {
                 Ok(machine) => running.push(Running { kind, machine }),
                 Err(message) => {

@@ -291,10 +291,10 @@ impl<'a> Test<'a> {
             ProbeEvent::Answered { .. } if !self.has_begun => self.heard = self.clock.now(),
             ProbeEvent::Answered { kind, metric, observation } => {
                 self.heard = self.clock.now();
-                if let Value::Observed(delay_s) = observation.value {
-                    if kind.spec().series.first() == Some(&metric) {
-                        self.course.answered(kind, observation.at, delay_s);
-                    }
+                if let Value::Observed(delay_s) = observation.value
+                    && kind.spec().series.first() == Some(&metric)
+                {
+                    self.course.answered(kind, observation.at, delay_s);
                 }
                 self.record.show(SeriesKey::of(metric), observation);
             }

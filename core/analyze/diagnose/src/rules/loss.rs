@@ -1,9 +1,9 @@
 //! Lost probes, by direction if that is known.
-use crate::sample::{pair, sample};
+use crate::interval::Interval;
+use crate::latency::losses;
 use crate::view::View;
 use alloc::vec::Vec;
-use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, ProbeLoss, SeriesKey};
-use fathom_stats::{Sample, Summary};
+use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, ProbeLoss, Series, SeriesKey};
 use fathom_units::Direction;
 
 /// Minimum loss ratio to report: about the level that is audible in a call (1 %). Loss-based
@@ -22,25 +22,23 @@ pub(crate) fn is_reported(lost_packets: u64, sent_packets: u64) -> bool {
 }
 
 fn in_phase(view: &View<'_>, phase: &Phase) -> Vec<Finding> {
-    let directed = Direction::BOTH.map(|d| {
-        let key = SeriesKey::directed(Metric::OneWayDelay, d);
-        (Some(d), sample(view.run, &key, phase).summary())
+    let directed = Direction::BOTH.into_iter().filter_map(|direction| {
+        let series = view.run.series(&SeriesKey::directed(Metric::OneWayDelay, direction))?;
+        finding(Some(direction), series, phase)
     });
-    let by_direction: Vec<Finding> =
-        directed.into_iter().filter_map(|(d, s)| finding(d, s?, phase)).collect();
+    let by_direction: Vec<Finding> = directed.collect();
     if !by_direction.is_empty() {
         return by_direction;
     }
-    let round_trip = Sample::new(view.latency_in(phase).map(|o| pair(o.value))).summary();
-    round_trip.and_then(|s| finding(None, s, phase)).into_iter().collect()
+    view.source.and_then(|source| finding(None, source, phase)).into_iter().collect()
 }
 
-fn finding(direction: Option<Direction>, summary: Summary, phase: &Phase) -> Option<Finding> {
-    let loss = ProbeLoss {
-        phase: phase.kind,
-        lost_packets: summary.censored as u64,
-        sent_packets: summary.count as u64,
-    };
+fn finding(direction: Option<Direction>, series: &Series, phase: &Phase) -> Option<Finding> {
+    let (lost, known) = losses(series, Interval::of(phase));
+    if !is_reported(lost as u64, known as u64) {
+        return None;
+    }
+    let loss = ProbeLoss { phase: phase.kind, lost_packets: lost as u64, sent_packets: known as u64 };
     is_reported(loss.lost_packets, loss.sent_packets)
         .then(|| Finding::new(Conclusion::ProbeLoss(loss), direction, Certainty::Certain))
 }

@@ -70,7 +70,7 @@ impl Losses {
         };
         let added: Vec<Observation> = view.latency_in(rise.phase).filter_map(added).collect();
         let (_, top_s) = longest(added.iter().copied())?;
-        let at_top = heights.iter().filter(|height| **height >= TOP * top_s).count();
+        let at_top = heights.iter().filter(|added_s| **added_s >= TOP * top_s).count();
         Some(Losses {
             event_count: events.len(),
             top_ratio: at_top as f64 / heights.len().max(1) as f64,
