@@ -112,16 +112,13 @@ fn losses(findings: &[Finding], direction: Option<Direction>) -> String {
 /// How the queue of a buffer is managed, and which of the findings says so.
 fn rule_of(buffer: &Finding, findings: &[&Finding]) -> Option<(usize, &'static str)> {
     let Conclusion::BufferSize(size) = &buffer.conclusion else { return None };
-    if size.is_lower_bound {
-        return None;
-    }
     findings.iter().enumerate().find_map(|(at, finding)| match &finding.conclusion {
         Conclusion::QueueManagement(Management { rule, .. }) if finding.direction == buffer.direction => {
             match rule {
-                ManagementRule::TailDrop => {
+                ManagementRule::TailDrop if !size.is_lower_bound => {
                     Some((at, "Packets are dropped only when it is full: tail drop, no AQM."))
                 }
-                ManagementRule::NeverDropped => Some((at, "It never dropped a packet: it may be larger.")),
+                ManagementRule::NeverDropped => Some((at, "It never dropped a packet.")),
                 _ => None,
             }
         }

@@ -46,6 +46,8 @@ struct Losses {
     low_s: f64,
     /// The longest added delay of the phase.
     top_s: f64,
+    /// Losses happened when the queue was longer than usual, so it was the queue that dropped.
+    favor_long_queues: bool,
 }
 
 impl Losses {
@@ -71,12 +73,15 @@ impl Losses {
         let added: Vec<Observation> = view.latency_in(rise.phase).filter_map(added).collect();
         let (_, top_s) = longest(added.iter().copied())?;
         let at_top = heights.iter().filter(|added_s| **added_s >= TOP * top_s).count();
+        let all = Sample::new(added.iter().map(|o| pair(o.value)));
+        let percentile = |share| Some(all.percentile(share)?.value);
         Some(Losses {
             event_count: events.len(),
             top_ratio: at_top as f64 / heights.len().max(1) as f64,
-            heights,
-            low_s: Sample::new(added.iter().map(|o| pair(o.value))).percentile(0.1)?.value,
+            low_s: percentile(0.1)?,
+            favor_long_queues: favors(&heights, percentile(0.5)?),
             top_s,
+            heights,
         })
     }
     fn median_height(&self) -> Option<f64> {
@@ -109,6 +114,14 @@ impl Losses {
     }
 }
 
+/// Whether more than half of `heights` are above the median of all times, by twice the standard
+/// deviation of a fair coin. Losses that do not depend on the queue are above it as often as below.
+fn favors(heights: &[f64], median_s: f64) -> bool {
+    let count = heights.len() as f64;
+    let above = heights.iter().filter(|added_s| **added_s > median_s).count() as f64;
+    above - count / 2.0 > 2.0 * libm::sqrt(count / 4.0)
+}
+
 /// What limits the queue of a direction, if the losses show it.
 pub(super) fn rule(view: &View<'_>, direction: Direction) -> Option<ManagementRule> {
     let rise = rise(view, direction)?;
@@ -138,7 +151,8 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         top_ratio: (!heights.is_empty()).then_some(*top_ratio),
     };
     let finding = with_alternatives(Conclusion::QueueManagement(management), rule, direction);
-    let is_guess = rule == ManagementRule::KeptShort && !losses.had_room(view, &rise);
+    let is_clear = losses.had_room(view, &rise) && losses.favor_long_queues;
+    let is_guess = rule == ManagementRule::KeptShort && !is_clear;
     Some(if is_guess { Finding { certainty: Certainty::Possible, ..finding } } else { finding })
 }
 
