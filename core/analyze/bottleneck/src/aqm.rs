@@ -114,6 +114,12 @@ const MIN_LOW_RATIO: f64 = 0.7;
 /// Drops at queues much longer than those usually seen occur in another queue than most packets
 /// pass, or only when transfers start.
 const USUAL_RATIO: f64 = 1.5;
+/// Usual ratio of RED's thresholds, between which it drops at random (Floyd and Jacobson).
+const MAX_THRESHOLDS: f64 = 3.0;
+/// Fewer losses do not show how their probability grows.
+const MIN_RANDOM: usize = 30;
+/// Confidence that flows have separate queues if it is unknown how these are managed.
+const SEPARATE: f64 = 0.5;
 /// Bulk flows have separate queues if they wait for very different times for this share of the
 /// time, and share one if they rarely do.
 const MOSTLY_OWN: f64 = 0.5;
@@ -137,7 +143,10 @@ pub(crate) fn fingerprint(evidence: &Evidence<'_>) -> Fingerprint {
         management,
         isolation,
         marks: evidence.marks,
-        confidence: confidence(management, dated, at_full_ratio, evidence.peak_ns / at_loss[2].max(1.0)),
+        confidence: match (management, isolation) {
+            (None, Some(Isolation::PerFlow)) => SEPARATE,
+            _ => confidence(management, dated, at_full_ratio, evidence.peak_ns / at_loss[2].max(1.0)),
+        },
         losses: evidence.count,
         dated: dated as u64,
         at_full_ratio,
@@ -241,7 +250,8 @@ fn above_ratio(delays: &[DelayPoint], room_ns: f64) -> f64 {
 
 /// Whether packets are dropped more often the longer the queue is that they all share.
 fn grows_with_queue(evidence: &Evidence<'_>, at_loss: [f64; 3]) -> bool {
-    let is_usual = at_loss[1] <= USUAL_RATIO * evidence.high_ns;
+    let most_ns = (USUAL_RATIO * evidence.high_ns).min(MAX_THRESHOLDS * evidence.standing_ns);
+    let is_usual = at_loss[1] <= most_ns && evidence.losses.len() >= MIN_RANDOM;
     let is_high = at_loss[1] >= evidence.standing_ns && at_loss[0] >= MIN_LOW_RATIO * evidence.standing_ns;
     is_usual && is_high
 }

@@ -70,7 +70,7 @@ impl DatagramFlows {
     /// All flows, the one with the most bytes first.
     pub(crate) fn by_size(&self) -> Vec<(Route, &Datagrams)> {
         let mut flows: Vec<(Route, &Datagrams)> = self.0.iter().map(|(route, flow)| (*route, flow)).collect();
-        // Equally large flows are in the order of time, which does not depend on addresses.
+        // By time next: the order is the same with other addresses.
         flows.sort_by_key(|(_, flow)| (core::cmp::Reverse(flow.ip_bytes), flow.first));
         flows
     }

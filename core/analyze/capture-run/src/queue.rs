@@ -92,12 +92,13 @@ fn base(bottleneck: &Bottleneck, report: &QueueReport) -> Option<f64> {
 /// Flow isolation takes precedence because it says more than drops.
 fn management(bottleneck: &Bottleneck) -> Option<ManagementEstimate> {
     let print = &bottleneck.fingerprint;
-    let kind = match (print.isolation, print.management?) {
+    let kind = match (print.isolation, print.management) {
         (Some(Isolation::PerFlow), _) => QueueManagement::FairQueueing,
-        (_, Management::TailDrop) => QueueManagement::TailDrop,
-        (_, Management::RandomEarly) => QueueManagement::Red,
-        (_, Management::Codel) => QueueManagement::Codel,
-        (_, Management::NoneSeen) => QueueManagement::NoneSeen,
+        (_, None) => return None,
+        (_, Some(Management::TailDrop)) => QueueManagement::TailDrop,
+        (_, Some(Management::RandomEarly)) => QueueManagement::Red,
+        (_, Some(Management::Codel)) => QueueManagement::Codel,
+        (_, Some(Management::NoneSeen)) => QueueManagement::NoneSeen,
     };
     Some(ManagementEstimate { kind, confidence_ratio: print.confidence })
 }
