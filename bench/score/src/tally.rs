@@ -83,8 +83,8 @@ pub(crate) struct Level {
     pub(crate) right: u64,
 }
 
-/// What the levels promise: "possible" is even odds, "likely" nine in ten, "certain" is certain but
-/// for one in a hundred.
+/// What the levels promise: "possible" is even odds, "likely" nine in ten, "certain" fails
+/// once in a hundred.
 const LEVELS: [(Certainty, &str, f64); 3] = [
     (Certainty::Possible, "possible", 0.5),
     (Certainty::Likely, "likely", 0.9),
