@@ -84,7 +84,7 @@ impl ClockSamples {
     ///
     /// A round trip that exceeds the smallest one by `e` waited for `e` in one direction or the
     /// other, so its offset is wrong by up to `e / 2`. Its weight is the inverse square of that and
-    /// of [`NOISE_NS`]: samples that met a queue count for nothing next to an idle one, however
+    /// of `NOISE_NS`: samples that met a queue count for nothing next to an idle one, however
     /// many they are.
     pub fn fit(&self) -> Option<ClockFit> {
         let smallest = self.best.iter().map(|b| b.round_trip).min()?;
