@@ -17,21 +17,14 @@ impl Delays {
     fn of(came: &Came, direction: Direction) -> Delays {
         let series = came.series(Metric::PacketDelay, direction);
         let values = || series.iter().flat_map(|one| one.iter());
-        let least = values().filter_map(|one| observed(one.value)).fold(f64::MAX, f64::min);
-        let above = |value| observed(value).map(|delay| delay - least);
+        let least = values().filter_map(|one| one.value.observed()).fold(f64::MAX, f64::min);
+        let above = |value: Value| value.observed().map(|delay| delay - least);
         Delays(values().map(|one| (came.seconds(one.at.as_secs_f64()), above(one.value))).collect())
     }
     /// Delay of the latest datagram sent until `now`. A lost one counts as a full queue.
     fn at(&self, now: f64) -> f64 {
         let until = self.0.partition_point(|(sent, _)| *sent <= now);
         until.checked_sub(1).map_or(0.0, |latest| self.0[latest].1.unwrap_or(1.0))
-    }
-}
-
-fn observed(value: Value) -> Option<f64> {
-    match value {
-        Value::Observed(number) => Some(number),
-        Value::Censored { .. } => None,
     }
 }
 
@@ -70,7 +63,7 @@ impl Came {
         for seen in self.series(Metric::Goodput, direction).iter().flat_map(|one| one.iter()) {
             // A report describes the interval before it.
             let at = self.seconds(seen.at.as_secs_f64()) - SAMPLE_MS as f64 / 2e3;
-            let goodput = observed(seen.value).filter(|_| capacity(at).is_some());
+            let goodput = seen.value.observed().filter(|_| capacity(at).is_some());
             way.carry(0.0, goodput.map_or(0.0, bytes) / PAYLOAD);
         }
     }
@@ -102,7 +95,7 @@ impl Came {
                 let values = |metric| {
                     let series = self.series(metric, direction).into_iter().flat_map(|one| one.iter());
                     let within = series.filter(|one| range.contains(&self.seconds(one.at.as_secs_f64())));
-                    within.filter_map(|one| observed(one.value)).collect::<Vec<_>>()
+                    within.filter_map(|one| one.value.observed()).collect::<Vec<_>>()
                 };
                 let (goodput, delay) = (values(Metric::Goodput), values(Metric::PacketDelay));
                 let mean = goodput.iter().sum::<f64>() / goodput.len().max(1) as f64;

@@ -1,7 +1,7 @@
 //! Measured latency above the idle median as dots, the true queueing delay as a line below them.
 use crate::measure::Measured;
 use crate::truth::Truth;
-use fathom_run::{Metric, SeriesKey, Value};
+use fathom_run::{Metric, SeriesKey};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 960.0;
@@ -92,10 +92,7 @@ fn axes(svg: &mut String, scale: &Scale) {
 fn measured_delays(measured: &Measured) -> Vec<(f64, f64)> {
     let run = &measured.run;
     let Some(series) = run.series(&SeriesKey::of(Metric::UdpRtt)) else { return Vec::new() };
-    let observed = |o: fathom_run::Observation| match o.value {
-        Value::Observed(value) => Some((o.at.as_secs_f64(), value)),
-        Value::Censored { .. } => None,
-    };
+    let observed = |o: fathom_run::Observation| Some((o.at.as_secs_f64(), o.value.observed()?));
     let idle = run.phases.first().into_iter().flat_map(|phase| series.within(phase));
     let base = fathom_stats::median(idle.filter_map(observed).map(|(_, value)| value)).unwrap_or(0.0);
     series.iter().filter_map(observed).map(|(at, value)| (at, value - base)).collect()

@@ -1,7 +1,7 @@
 //! How long a packet would have waited in one queue at any time.
 use fathom_link::{BottleneckParams, TransmitterParams};
 use fathom_qdisc::{Spec, TbfQueue};
-use fathom_run::{Metric, Run, Value};
+use fathom_run::{Metric, Run};
 use fathom_sim::Wait;
 use fathom_units::Direction;
 
@@ -181,11 +181,7 @@ fn samples(run: &Run, metric: Metric, hop: &str, direction: Direction) -> Vec<(f
         key.metric == metric && key.direction == Some(direction) && key.scope.as_deref() == Some(hop)
     });
     let observed = series.into_iter().flat_map(|series| series.iter());
-    let values = observed.filter_map(|o| match o.value {
-        Value::Observed(value) => Some((o.at.as_secs_f64(), value)),
-        Value::Censored { .. } => None,
-    });
-    values.collect()
+    observed.filter_map(|o| Some((o.at.as_secs_f64(), o.value.observed()?))).collect()
 }
 
 /// Packets that arrive after `from_s` are still queued when the run ends: their wait is the backlog

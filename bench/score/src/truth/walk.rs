@@ -1,7 +1,7 @@
 //! Sends virtual probes through the queues of a line.
 use super::Queue;
 use crate::measure::Measured;
-use fathom_run::{Metric, Run, SeriesKey, Value};
+use fathom_run::{Metric, Run, SeriesKey};
 use fathom_units::{Direction, PerDirection};
 use std::collections::BTreeMap;
 
@@ -109,9 +109,6 @@ fn real_probes(run: &Run, stages: &[(&Queue, f64)]) -> (Vec<Probe>, Vec<f64>) {
 /// One-way delays of the probes that arrived, by the time in ns when they were sent.
 fn arrived(run: &Run, direction: Direction) -> BTreeMap<u64, f64> {
     let series = run.series(&SeriesKey::directed(Metric::OneWayDelay, direction));
-    let delays = series.into_iter().flat_map(|series| series.iter()).filter_map(|o| match o.value {
-        Value::Observed(delay_s) => Some((o.at.as_nanos(), delay_s)),
-        Value::Censored { .. } => None,
-    });
-    delays.collect()
+    let delays = series.into_iter().flat_map(|series| series.iter());
+    delays.filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?))).collect()
 }

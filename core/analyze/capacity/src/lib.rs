@@ -25,9 +25,9 @@ pub struct Step {
 /// A rate with its error and time span.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSpan {
-    /// Start, ns since the start of the capture.
+    /// Start, ns since the start of the measurement.
     pub from_ns: f64,
-    /// End, ns since the start of the capture.
+    /// End, ns since the start of the measurement.
     pub to_ns: f64,
     /// Bits per second.
     pub bits_per_second: f64,
@@ -47,12 +47,6 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// True if the piece is long enough for its rate to mean something.
-    ///
-    /// `acknowledged_bytes` is the number of bytes covered by one acknowledgment.
-    pub fn is_complete(&self, acknowledged_bytes: f64) -> bool {
-        self.to_ns - self.from_ns >= MIN_PIECE_NS && self.bytes >= MIN_STEPS * acknowledged_bytes
-    }
     fn rate(&self) -> f64 {
         8e9 * self.bytes / (self.to_ns - self.from_ns).max(1.0)
     }

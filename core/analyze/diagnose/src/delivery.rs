@@ -4,12 +4,11 @@
 //! A packet that was delayed by `a` beyond the base delay stood in a queue for `a`. Throughout that
 //! time the link in front of it was busy, so what it delivered then over that time is its capacity,
 //! whatever the senders did at other times.
-use crate::interval::Interval;
 use crate::summarize::goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
-use fathom_capacity::{Piece, RateSpan, Rates, rates};
-use fathom_run::{Metric, Observation, PhaseKind, SeriesKey, Value};
+use fathom_capacity::{Piece, RateSpan, Rates, Step, pieces, rates};
+use fathom_run::{Metric, Observation, PhaseKind, SeriesKey, Span, Value};
 use fathom_units::{Direction, IP_PER_PAYLOAD, Time};
 
 /// Delay above the base that shows a queue, in seconds: below it, it may be jitter.
@@ -25,7 +24,7 @@ const ACKNOWLEDGED_BYTES: f64 = 2.0 * 1448.0;
 
 /// Payload that the load delivered in one direction during a phase, by intervals of its counter.
 pub(crate) struct Delivery {
-    counts: Vec<(Interval, f64)>,
+    counts: Vec<(Span, f64)>,
 }
 
 impl Delivery {
@@ -37,15 +36,15 @@ impl Delivery {
         let mut counts = Vec::new();
         for observation in series.within(rise.phase) {
             let Value::Observed(bits_per_second) = observation.value else { continue };
-            let interval = Interval { start_ns, end_ns: observation.at.as_nanos() };
+            let interval = Span { start_ns, end_ns: observation.at.as_nanos() };
             start_ns = interval.end_ns;
             counts.push((interval, bits_per_second * interval.seconds()));
         }
         (!counts.is_empty()).then_some(Delivery { counts })
     }
     /// Payload bits delivered within `span`, as if each interval had delivered evenly.
-    pub(crate) fn bits(&self, span: Interval) -> f64 {
-        let within = |(interval, bits): &(Interval, f64)| {
+    pub(crate) fn bits(&self, span: Span) -> f64 {
+        let within = |(interval, bits): &(Span, f64)| {
             let length = interval.length_ns().max(1) as f64;
             bits * interval.overlap(span).length_ns() as f64 / length
         };
@@ -55,16 +54,16 @@ impl Delivery {
     ///
     /// Data that TCP held back behind a lost segment comes all at once when it is repaired. If that
     /// makes up for the time before, at half the mean rate of the phase, the link was not silent.
-    pub(crate) fn longest_silence_ns(&self, span: Interval) -> u64 {
+    pub(crate) fn longest_silence_ns(&self, span: Span) -> u64 {
         let known = self.known();
         let mean = self.bits(known) / known.seconds().max(1e-9);
-        let (mut longest, mut silent): (u64, Option<Interval>) = (0, None);
+        let (mut longest, mut silent): (u64, Option<Span>) = (0, None);
         for (interval, bits) in &self.counts {
             if *bits == 0.0 {
                 let start_ns = silent.map_or(interval.start_ns, |s| s.start_ns);
-                silent = Some(Interval { start_ns, end_ns: interval.end_ns });
+                silent = Some(Span { start_ns, end_ns: interval.end_ns });
             } else if let Some(silence) = silent.take() {
-                let both = Interval { start_ns: silence.start_ns, end_ns: interval.end_ns };
+                let both = Span { start_ns: silence.start_ns, end_ns: interval.end_ns };
                 if *bits < mean / 2.0 * both.seconds() {
                     longest = longest.max(silence.overlap(span).length_ns());
                 }
@@ -72,29 +71,23 @@ impl Delivery {
         }
         longest.max(silent.map_or(0, |silence| silence.overlap(span).length_ns()))
     }
-    /// Cuts the time within `spans`, which are in order, into pieces.
-    fn pieces(&self, spans: &[Interval]) -> Vec<Piece> {
-        let mut pieces = Vec::new();
-        let mut open: Option<Piece> = None;
-        for (interval, bits) in &self.counts {
+    /// Cuts the time within `spans`, in which the link was busy, into pieces.
+    fn pieces(&self, spans: &[Span]) -> Vec<Piece> {
+        let width_ns = self.known().length_ns() as f64 / self.counts.len() as f64;
+        let step = |(interval, bits): &(Span, f64)| {
             let covered_ns: u64 = spans.iter().map(|span| span.overlap(*interval).length_ns()).sum();
-            if (covered_ns as f64) < COVERED_RATIO * interval.length_ns() as f64 {
-                open = None;
-                continue;
-            }
-            let (from_ns, to_ns) = (interval.start_ns as f64, interval.end_ns as f64);
-            let piece = open.get_or_insert(Piece { from_ns, to_ns, bytes: 0.0 });
-            (piece.to_ns, piece.bytes) = (to_ns, piece.bytes + bits / 8.0);
-            if piece.is_complete(ACKNOWLEDGED_BYTES) {
-                pieces.extend(open.take());
-            }
-        }
-        pieces
+            let is_busy = covered_ns as f64 >= COVERED_RATIO * interval.length_ns() as f64;
+            // How long packets waited does not matter here, only whether they did.
+            let delay_ns = Some(if is_busy { width_ns } else { 0.0 });
+            Step { until_ns: interval.end_ns as f64, bytes: bits / 8.0, delay_ns }
+        };
+        let steps: Vec<Step> = self.counts.iter().map(step).collect();
+        pieces(&steps, width_ns, width_ns, ACKNOWLEDGED_BYTES)
     }
     /// Time covered by counters.
-    fn known(&self) -> Interval {
+    fn known(&self) -> Span {
         let first = self.counts.first().map_or(0, |(interval, _)| interval.start_ns);
-        Interval { start_ns: first, end_ns: self.counts.last().map_or(0, |(interval, _)| interval.end_ns) }
+        Span { start_ns: first, end_ns: self.counts.last().map_or(0, |(interval, _)| interval.end_ns) }
     }
 }
 
@@ -117,12 +110,12 @@ impl Capacity {
     }
     /// Mean rate over a time span of the run. A rate is valid until the next one; the first is
     /// valid before it, too.
-    pub(crate) fn ip_bits_per_second_in(&self, span: Interval) -> f64 {
+    pub(crate) fn ip_bits_per_second_in(&self, span: Span) -> f64 {
         let starts = self.spans.iter().skip(1).map(|rate| rate.from_ns as u64);
         let ends = starts.clone().chain([u64::MAX]);
         let valid = core::iter::once(0).chain(starts).zip(ends).zip(&self.spans);
         let payload = |((start_ns, end_ns), rate): ((u64, u64), &RateSpan)| {
-            Interval { start_ns, end_ns }.overlap(span).length_ns() as f64 * rate.bits_per_second
+            Span { start_ns, end_ns }.overlap(span).length_ns() as f64 * rate.bits_per_second
         };
         let mean = valid.map(payload).sum::<f64>() / span.length_ns().max(1) as f64;
         self.with_probes(if mean > 0.0 { mean } else { self.payload_bits_per_second })
@@ -170,7 +163,7 @@ const LINK_HEADER_BYTES: f64 = 14.0;
 /// ever did, the mean rate of the phase, which is a lower bound.
 pub(crate) fn capacity(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Capacity> {
     busy_rate(view, direction, rise).or_else(|| {
-        let whole = Interval { start_ns: rise.phase.start_ns, end_ns: rise.phase.end_ns };
+        let whole = Span { start_ns: rise.phase.start_ns, end_ns: rise.phase.end_ns };
         Some(Capacity {
             payload_bits_per_second: goodput(view.run, direction, rise.phase)?,
             probes_bits_per_second: probe_bits(view, rise, 0.0, &[whole]) / whole.seconds().max(1e-3),
@@ -184,7 +177,7 @@ fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<C
     let delivery = Delivery::new(view, direction, rise)?;
     let known = delivery.known();
     let Busy { spans, way_back_s } = busy(view, direction, rise)?;
-    let spans: Vec<Interval> = spans.into_iter().map(|span| span.overlap(known)).collect();
+    let spans: Vec<Span> = spans.into_iter().map(|span| span.overlap(known)).collect();
     let seconds: f64 = spans.iter().map(|span| span.seconds()).sum();
     let sample_s = known.seconds() / delivery.counts.len() as f64;
     let mean = || spans.iter().map(|span| delivery.bits(*span)).sum::<f64>() / seconds;
@@ -198,9 +191,9 @@ fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<C
 
 /// Bits of IP packets of the probes that passed the link within `spans`, `way_back_s` before their
 /// responses arrived.
-fn probe_bits(view: &View<'_>, rise: &Rise<'_>, way_back_s: f64, spans: &[Interval]) -> f64 {
+fn probe_bits(view: &View<'_>, rise: &Rise<'_>, way_back_s: f64, spans: &[Span]) -> f64 {
     let has_passed = |o: &Observation| {
-        let Value::Observed(delay_s) = o.value else { return false };
+        let Some(delay_s) = o.value.observed() else { return false };
         let at_ns = o.at.as_nanos().saturating_add(((delay_s - way_back_s).max(0.0) * 1e9) as u64);
         spans.iter().any(|span| (span.start_ns..span.end_ns).contains(&at_ns))
     };
@@ -214,7 +207,7 @@ fn probe_bits(view: &View<'_>, rise: &Rise<'_>, way_back_s: f64, spans: &[Interv
 /// When a link was busy, seen from the receiver.
 struct Busy {
     /// In order, without overlap.
-    spans: Vec<Interval>,
+    spans: Vec<Span>,
     /// Base delay of a probe's response after it passed the link.
     way_back_s: f64,
 }
@@ -234,13 +227,10 @@ fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Busy> 
         Direction::Up => Some(delay_s),
         Direction::Down => {
             while round_trips.next_if(|o| o.at < at).is_some() {}
-            match round_trips.peek().filter(|o| o.at == at)?.value {
-                Value::Observed(round_trip_s) => Some(round_trip_s),
-                Value::Censored { .. } => None,
-            }
+            round_trips.peek().filter(|o| o.at == at)?.value.observed()
         }
     };
-    let mut waits: Vec<Interval> = Vec::new();
+    let mut waits: Vec<Span> = Vec::new();
     for probe in series.within(rise.phase) {
         let Value::Observed(delay_s) = probe.value else { continue };
         let added_s = delay_s - base_s;
@@ -248,10 +238,10 @@ fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Busy> 
             continue;
         };
         let end_ns = probe.at.as_nanos().saturating_add((arrived_s * 1e9) as u64);
-        waits.push(Interval { start_ns: end_ns.saturating_sub((added_s * 1e9) as u64), end_ns });
+        waits.push(Span { start_ns: end_ns.saturating_sub((added_s * 1e9) as u64), end_ns });
     }
     waits.sort_by_key(|wait| wait.start_ns);
-    let mut union: Vec<Interval> = Vec::new();
+    let mut union: Vec<Span> = Vec::new();
     for wait in waits {
         match union.last_mut() {
             Some(last) if wait.start_ns <= last.end_ns => last.end_ns = last.end_ns.max(wait.end_ns),

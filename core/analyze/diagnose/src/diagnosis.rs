@@ -93,6 +93,6 @@ impl Diagnosis {
     }
     /// Summaries of the phases with load.
     pub fn loaded(&self) -> impl Iterator<Item = &PhaseSummary> {
-        self.phases.iter().filter(|p| matches!(p.kind, PhaseKind::Up | PhaseKind::Down | PhaseKind::Both))
+        self.phases.iter().filter(|p| p.kind.is_loaded())
     }
 }

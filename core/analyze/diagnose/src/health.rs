@@ -1,5 +1,4 @@
 //! Judges whether a line is healthy, bloated, or cannot be judged.
-use crate::sample::is_loaded;
 use crate::view::{MOSTLY_LOST, Rise, View};
 use crate::{Health, PhaseSummary};
 use alloc::vec::Vec;
@@ -68,7 +67,7 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
 /// The phase with load in which most probes were lost, if there is one.
 fn broken(view: &View<'_>) -> Option<Reason> {
     let loss = |p: &PhaseSummary| p.loss_ratio.unwrap_or(0.0);
-    let loaded = view.phases.iter().filter(|p| is_loaded(p.kind));
+    let loaded = view.phases.iter().filter(|p| p.kind.is_loaded());
     let worst = loaded.max_by(|a, b| loss(a).total_cmp(&loss(b))).filter(|p| loss(p) >= MOSTLY_LOST)?;
     Some(Reason::ConnectionBroken { phase: worst.kind, loss_ratio: loss(worst) })
 }

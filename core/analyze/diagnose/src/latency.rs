@@ -1,9 +1,8 @@
 //! Latency of the probes of a phase: what counts for a lost probe, and where a phase becomes
 //! steady.
-use crate::interval::Interval;
 use crate::sample::pair;
 use alloc::vec::Vec;
-use fathom_run::{Observation, Series, Value};
+use fathom_run::{Observation, Series, Span, Value};
 use fathom_stats::{Sample, Summary, median};
 use fathom_units::Time;
 
@@ -12,7 +11,7 @@ use fathom_units::Time;
 /// A probe is lost if a later one was answered. It counts with the mean latency of the answered
 /// probes around it; without it, the times when the queue was full would be missing. The response
 /// to a probe after the last answered one may still arrive, so only a lower bound is known.
-pub(crate) fn answered(source: &Series, span: Interval) -> Option<Summary> {
+pub(crate) fn answered(source: &Series, span: Span) -> Option<Summary> {
     let (start, end) = (Time::from_nanos(span.start_ns), Time::from_nanos(span.end_ns));
     let mut values = Vec::new();
     let (mut before, mut lost) = (None, 0_usize);
@@ -35,12 +34,12 @@ pub(crate) fn answered(source: &Series, span: Interval) -> Option<Summary> {
     Sample::new(values).summary()
 }
 
-/// Number of probes sent within `span` that were lost, and of those whose fate is known.
+/// Number of probes sent within `span` that were lost, and of all whose outcome is known.
 ///
 /// A probe is lost if a later one was answered, or if it was waited for much longer than any other
 /// took. Otherwise it may still be in a queue.
-pub(crate) fn losses(series: &Series, span: Interval) -> (usize, usize) {
-    let answered = || series.iter().filter_map(|o| observed(&o).map(|value| (o.at, value)));
+pub(crate) fn losses(series: &Series, span: Span) -> (usize, usize) {
+    let answered = || series.iter().filter_map(|o| o.value.observed().map(|value| (o.at, value)));
     let last = answered().map(|(at, _)| at).max().unwrap_or(Time::ZERO);
     let patience_s = PATIENCE * answered().map(|(_, value)| value).fold(0.0, f64::max) + PATIENCE_S;
     let (mut lost, mut known) = (0, 0);
@@ -59,17 +58,10 @@ pub(crate) fn losses(series: &Series, span: Interval) -> (usize, usize) {
 const PATIENCE: f64 = 2.0;
 const PATIENCE_S: f64 = 1.0;
 
-const fn observed(observation: &Observation) -> Option<f64> {
-    match observation.value {
-        Value::Observed(value) => Some(value),
-        Value::Censored { .. } => None,
-    }
-}
-
 /// Maximum of the medians of three consecutive observed values, with the time of the middle one. A
 /// single value may be an outlier of the host.
 pub(crate) fn longest(observations: impl Iterator<Item = Observation>) -> Option<(Time, f64)> {
-    let values: Vec<(Time, f64)> = observations.filter_map(|o| Some((o.at, observed(&o)?))).collect();
+    let values: Vec<(Time, f64)> = observations.filter_map(|o| Some((o.at, o.value.observed()?))).collect();
     let middle = |three: &[(Time, f64)]| Some((three[1].0, median(three.iter().map(|o| o.1))?));
     values.windows(3).filter_map(middle).max_by(|a, b| a.1.total_cmp(&b.1))
 }
@@ -87,7 +79,7 @@ const START_S: f64 = 0.030;
 /// The steady state begins where the standard error of the mean of all that follows is smallest
 /// (the marginal standard error rule of K. P. White, 1997), at the latest in the middle of the
 /// phase. A queue that grows is no start-up: that it grows is what matters.
-pub(crate) fn start_up(source: &Series, phase: Interval, idle_s: f64) -> Option<Interval> {
+pub(crate) fn start_up(source: &Series, phase: Span, idle_s: f64) -> Option<Span> {
     let medians = medians(source, phase);
     let added = |at: usize| mean(&medians[at..]) - idle_s;
     let steady =
@@ -95,18 +87,18 @@ pub(crate) fn start_up(source: &Series, phase: Interval, idle_s: f64) -> Option<
     let start_s = mean(&medians[..steady]) - idle_s;
     let is_higher = steady > 0 && start_s > START_RATIO * added(steady) && start_s - added(steady) > START_S;
     let end_ns = phase.start_ns + steady as u64 * BUCKET_NS;
-    is_higher.then_some(Interval { start_ns: phase.start_ns, end_ns })
+    is_higher.then_some(Span { start_ns: phase.start_ns, end_ns })
 }
 
 /// Median latency in each bucket; one without answers has the median of the one before it.
-fn medians(source: &Series, phase: Interval) -> Vec<f64> {
+fn medians(source: &Series, phase: Span) -> Vec<f64> {
     // A longer phase is a log of days, which has no start-up.
     let buckets = (phase.length_ns() / BUCKET_NS).min(1_000);
     let mut medians: Vec<f64> = Vec::new();
     for bucket in 0..buckets {
         let start_ns = phase.start_ns + bucket * BUCKET_NS;
         let span = source.between(Time::from_nanos(start_ns), Time::from_nanos(start_ns + BUCKET_NS));
-        medians.extend(median(span.filter_map(|o| observed(&o))).or(medians.last().copied()));
+        medians.extend(median(span.filter_map(|o| o.value.observed())).or(medians.last().copied()));
     }
     medians
 }

@@ -15,7 +15,6 @@ mod diagnosis;
 mod estimate;
 mod fix;
 mod health;
-mod interval;
 mod latency;
 mod months;
 mod recent;

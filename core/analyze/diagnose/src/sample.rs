@@ -12,10 +12,6 @@ pub(crate) const fn alone(direction: Direction) -> PhaseKind {
     }
 }
 
-pub(crate) const fn is_loaded(kind: PhaseKind) -> bool {
-    matches!(kind, PhaseKind::Up | PhaseKind::Down | PhaseKind::Both)
-}
-
 /// Observations of a series within `phase`; empty without such a series.
 pub(crate) fn sample(run: &Run, key: &SeriesKey, phase: &Phase) -> Sample {
     Sample::new(run.series(key).into_iter().flat_map(|s| s.within(phase)).map(|o| pair(o.value)))

@@ -1,10 +1,11 @@
 //! Summarizes each phase.
-use crate::interval::Interval;
 use crate::latency::{answered, losses};
-use crate::sample::{alone, is_loaded, pair, sample};
+use crate::sample::{alone, pair, sample};
 use crate::{Impact, PhaseSummary};
 use alloc::vec::Vec;
-use fathom_run::{Call, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, page_load_s};
+use fathom_run::{
+    Call, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, Span, page_load_s,
+};
 use fathom_stats::{Bounded, Sample, Summary, jain_index};
 use fathom_units::Direction;
 
@@ -15,7 +16,7 @@ pub(crate) fn phases(run: &Run, source: Option<&Series>) -> Vec<PhaseSummary> {
 }
 
 fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Phase>) -> PhaseSummary {
-    let loaded = is_loaded(phase.kind);
+    let loaded = phase.kind.is_loaded();
     let latency_in = |p: &Phase| latency(source, p);
     let latency = latency_in(phase);
     let idle_latency = idle.and_then(latency_in);
@@ -42,12 +43,12 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
 }
 
 fn latency(source: Option<&Series>, phase: &Phase) -> Option<Summary> {
-    answered(source?, Interval::of(phase))
+    answered(source?, Span::of(phase))
 }
 
-/// `None` without a probe whose fate is known.
+/// `None` if the outcome of no probe is known.
 fn loss_ratio(source: &Series, phase: &Phase) -> Option<f64> {
-    let (lost, known) = losses(source, Interval::of(phase));
+    let (lost, known) = losses(source, Span::of(phase));
     (known > 0).then(|| lost as f64 / known as f64)
 }
 

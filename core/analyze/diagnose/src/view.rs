@@ -1,7 +1,6 @@
 //! A run as seen by the rules.
-use crate::interval::Interval;
 use crate::latency::{answered, longest, start_up};
-use crate::sample::{alone, is_loaded, loss_events, records_losses, sample};
+use crate::sample::{alone, loss_events, records_losses, sample};
 use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
 use fathom_run::{
@@ -47,7 +46,7 @@ pub(crate) struct Rise<'a> {
     pub(crate) phase: &'a Phase,
     pub(crate) summary: &'a PhaseSummary,
     /// The start of the phase, if latency was much higher than in the rest.
-    pub(crate) start_up: Option<Interval>,
+    pub(crate) start_up: Option<Span>,
     pub(crate) idle: Summary,
     /// Latency after the start-up.
     pub(crate) loaded: Summary,
@@ -79,21 +78,21 @@ impl<'a> View<'a> {
     }
     /// Latency of the idle phase, if it has enough responses.
     pub(crate) fn idle(&self) -> Option<Summary> {
-        let idle = Interval::of(self.run.phase(PhaseKind::Idle)?);
+        let idle = Span::of(self.run.phase(PhaseKind::Idle)?);
         answered(self.source?, idle).filter(|s| s.count >= MIN_ANSWERS)
     }
     /// Phases with load and with a latency comparable to the idle one, in time order. A phase that
     /// started on a queue would show the queue of others or of the phase before it.
     pub(crate) fn rises(&self) -> impl Iterator<Item = Rise<'_>> {
         let idle = self.idle();
-        let is_judged = |phase: &Phase| is_loaded(phase.kind) && !self.started_on_a_queue(phase.kind);
+        let is_judged = |phase: &Phase| phase.kind.is_loaded() && !self.started_on_a_queue(phase.kind);
         let loaded = self.run.phases.iter().zip(&self.phases).filter(move |(phase, _)| is_judged(phase));
         loaded.filter_map(move |(phase, summary)| self.rise(phase, summary, idle?)).filter(Rise::is_known)
     }
     fn rise(&'a self, phase: &'a Phase, summary: &'a PhaseSummary, idle: Summary) -> Option<Rise<'a>> {
-        let whole = Interval::of(phase);
+        let whole = Span::of(phase);
         let start_up = start_up(self.source?, whole, idle.p50.value);
-        let steady = Interval { start_ns: start_up.map_or(whole.start_ns, |start| start.end_ns), ..whole };
+        let steady = Span { start_ns: start_up.map_or(whole.start_ns, |start| start.end_ns), ..whole };
         Some(Rise { phase, summary, start_up, idle, loaded: answered(self.source?, steady)? })
     }
     fn started_on_a_queue(&self, kind: PhaseKind) -> bool {
@@ -115,7 +114,7 @@ impl<'a> View<'a> {
         sample(self.run, &SeriesKey::of(metric), phase)
     }
     /// Longest latency within a span, in seconds, without outliers.
-    pub(crate) fn longest_in(&self, span: &Interval) -> Option<f64> {
+    pub(crate) fn longest_in(&self, span: &Span) -> Option<f64> {
         let (start, end) = (Time::from_nanos(span.start_ns), Time::from_nanos(span.end_ns));
         Some(longest(self.source?.between(start, end))?.1)
     }

@@ -131,7 +131,7 @@ impl Test {
         for direction in kind.loads() {
             self.start_flows(*direction);
         }
-        if !kind.loads().is_empty() {
+        if kind.is_loaded() {
             (self.sim.course.load, self.sim.course.drain) = (self.start, Time::MAX);
         }
     }
@@ -159,7 +159,7 @@ impl Test {
         let flows = |direction| {
             if kind.loads().contains(&direction) { self.load[direction].flows } else { 0 }
         };
-        let load = (!kind.loads().is_empty()).then(|| Load {
+        let load = kind.is_loaded().then(|| Load {
             flows_up: flows(Direction::Up),
             flows_down: flows(Direction::Down),
             congestion_control: self.congestion_control(),

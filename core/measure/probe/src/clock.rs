@@ -82,15 +82,14 @@ impl ClockSamples {
     }
     /// The weighted line through the samples; `None` without samples.
     ///
-    /// A round trip that exceeds the smallest one by `e` waited for `e` in one direction or the
-    /// other, so its offset is wrong by up to `e / 2`. Its weight is the inverse square of that and
-    /// of `NOISE_NS`: samples that met a queue count for nothing next to an idle one, however
-    /// many they are.
+    /// A round trip that exceeds the smallest by `e` spent `e` in queues. If all of it was in one
+    /// direction, the offset is wrong by `e / 2`. The weight of a sample is the inverse of this
+    /// variance plus that of `NOISE_NS`, so one idle sample outweighs many that were queued.
     pub fn fit(&self) -> Option<ClockFit> {
         let smallest = self.best.iter().map(|b| b.round_trip).min()?;
         let first = self.best.first()?;
         let error_ns = |b: &Best| b.round_trip.saturating_sub(smallest).as_nanos() as f64 / 2.0;
-        // Relative to the first sample, so that nothing is lost in a float.
+        // Relative to the first sample, to keep floating-point precision.
         let point = |b: &Best| Point {
             x_ns: b.at.as_nanos() as f64 - first.at.as_nanos() as f64,
             y_ns: (b.offset_ns - first.offset_ns) as f64,

@@ -146,7 +146,7 @@ impl Course {
     }
     fn leave(&mut self, now: Time) -> Option<Step> {
         let Some(plan) = self.plans.get(self.next).copied() else { return Some(Step::Finish) };
-        let is_load = !plan.kind.loads().is_empty();
+        let is_load = plan.kind.is_loaded();
         if is_load && self.is_out_of_bytes() {
             self.next += 1;
             return Some(Step::Omit(plan.kind));
@@ -160,7 +160,7 @@ impl Course {
         if is_load {
             // The rest is divided among the remaining phases, so that no phase uses the bytes of
             // later ones.
-            let remaining = self.plans[self.next..].iter().filter(|p| !p.kind.loads().is_empty()).count();
+            let remaining = self.plans[self.next..].iter().filter(|p| p.kind.is_loaded()).count();
             let left = self.byte_limit.saturating_sub(self.moved());
             self.phase_byte_limit = self.moved().saturating_add(left / remaining.max(1) as u64);
         }
@@ -189,7 +189,7 @@ impl Course {
             let learned = self.controls.iter().filter_map(|(kind, c)| Some((*kind, c.baseline()?)));
             self.baselines.extend(learned);
         }
-        self.after_load = !plan.kind.loads().is_empty();
+        self.after_load = plan.kind.is_loaded();
         self.stage = Stage::Between;
     }
     fn ends(
@@ -243,7 +243,7 @@ mod tests {
                 while let Some(step) = course.poll(now, |_| flying.first().map(|f| f.0)) {
                     steps.push((now.as_secs_f64(), step, self.queue_s));
                     match step {
-                        Step::Start(kind) => self.load = !kind.loads().is_empty(),
+                        Step::Start(kind) => self.load = kind.is_loaded(),
                         Step::End(..) => self.load = false,
                         Step::Finish => return steps,
                         _ => {}
@@ -276,7 +276,7 @@ mod tests {
     fn each_load_starts_on_an_empty_queue_however_deep_it_was() {
         let mut line = Line { now_ns: 0, queue_s: 0.0, fill: 0.5, load: false, bytes: 0 };
         let steps = line.run(&mut Course::new(plans(), u64::MAX), 400);
-        let loads = steps.iter().filter(|(_, s, _)| matches!(s, Step::Start(k) if !k.loads().is_empty()));
+        let loads = steps.iter().filter(|(_, s, _)| matches!(s, Step::Start(k) if k.is_loaded()));
         let queues: Vec<f64> = loads.map(|(_, _, queue_s)| *queue_s).collect();
         assert_eq!(queues.len(), 3, "{steps:?}");
         assert!(queues.iter().all(|queue_s| *queue_s < 0.01), "{steps:?}");

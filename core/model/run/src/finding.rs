@@ -4,10 +4,10 @@
 //! A [`Finding`] has a kind with parameters, evidence, a certainty, alternatives that the evidence
 //! leaves open or excludes, and remedies. Because nothing here is prose, programs can use findings
 //! and wording can change freely.
-use crate::{SeriesKey, Statistic};
+use crate::{Phase, SeriesKey, Statistic};
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_units::Direction;
+use fathom_units::{Direction, Time};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;
@@ -209,6 +209,32 @@ pub struct Span {
     pub start_ns: u64,
     /// End, in nanoseconds on the clock of the run.
     pub end_ns: u64,
+}
+
+impl Span {
+    /// The span of a phase.
+    pub const fn of(phase: &Phase) -> Self {
+        Span { start_ns: phase.start_ns, end_ns: phase.end_ns }
+    }
+    /// The span that starts at `start` and lasts for `seconds`.
+    pub fn after(start: Time, seconds: f64) -> Self {
+        let start_ns = start.as_nanos();
+        Span { start_ns, end_ns: start_ns.saturating_add((seconds * 1e9) as u64) }
+    }
+    /// Duration in nanoseconds; zero if the end is before the start.
+    pub const fn length_ns(self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+    /// Duration in seconds.
+    pub fn seconds(self) -> f64 {
+        self.length_ns() as f64 / 1e9
+    }
+    /// The time that both spans have in common; empty if there is none.
+    #[must_use]
+    pub fn overlap(self, other: Span) -> Span {
+        let start_ns = self.start_ns.max(other.start_ns);
+        Span { start_ns, end_ns: self.end_ns.min(other.end_ns).max(start_ns) }
+    }
 }
 
 /// A statistic of one series over a span of time.

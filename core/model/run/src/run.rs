@@ -33,6 +33,16 @@ pub enum Value {
     },
 }
 
+impl Value {
+    /// The value if it was observed.
+    pub const fn observed(self) -> Option<f64> {
+        match self {
+            Value::Observed(value) => Some(value),
+            Value::Censored { .. } => None,
+        }
+    }
+}
+
 /// A value at a point in time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Observation {
@@ -111,6 +121,10 @@ impl PhaseKind {
             PhaseKind::Drain => "drain",
             PhaseKind::Watch => "watch",
         }
+    }
+    /// Whether the phase loads any direction.
+    pub const fn is_loaded(self) -> bool {
+        !self.loads().is_empty()
     }
     /// Directions that the phase loads.
     pub const fn loads(self) -> &'static [Direction] {

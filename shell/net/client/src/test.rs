@@ -206,7 +206,7 @@ impl<'a> Test<'a> {
             u32::try_from(began).unwrap_or(u32::MAX)
         };
         let number = self.record.phases.len();
-        let load = (!kind.loads().is_empty()).then(|| Load {
+        let load = kind.is_loaded().then(|| Load {
             flows_up: count(Direction::Up),
             flows_down: count(Direction::Down),
             congestion_control: state.congestion_controls.iter().cloned().collect::<Vec<_>>().join(", "),

@@ -1,7 +1,6 @@
 //! Estimates the buffer size: a delay D at a rate R corresponds to D x R bytes.
 use crate::delivery::{Capacity, capacity};
 use crate::health::is_bloated;
-use crate::interval::Interval;
 use crate::latency::longest;
 use crate::rules::bound::still_growing;
 use crate::rules::management;
@@ -9,7 +8,7 @@ use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
     Alternative, BufferSize, Certainty, Conclusion, Finding, ManagementRule, Metric, PhaseKind, Remedy,
-    SeriesKey, Statistic, threshold,
+    SeriesKey, Span, Statistic, threshold,
 };
 use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD, Time};
 
@@ -92,7 +91,7 @@ pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
         .or_else(|| round_trip(view, &rise).filter(|_| is_separate))
         .filter(|(_, delay_s)| *delay_s >= REPORTED_INCREASE_S)?;
     // What was in front of this packet left while it waited.
-    let rate_bits_per_second = capacity.ip_bits_per_second_in(Interval::after(sent, delay_s));
+    let rate_bits_per_second = capacity.ip_bits_per_second_in(Span::after(sent, delay_s));
     let ip_bytes = delay_s * rate_bits_per_second / 8.0;
     Some(Buffer { delay_s, rate_bits_per_second, capacity, ip_bytes, one_way: one_way.is_some() })
 }

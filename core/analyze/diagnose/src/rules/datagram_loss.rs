@@ -1,15 +1,11 @@
 //! Lost datagrams of calls, games, cameras and other workloads.
+use super::loss::is_reported;
 use crate::view::View;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, DatagramLoss, Finding, Metric, Series, Value};
 use fathom_units::Direction;
-
-/// Minimum loss ratio to report: about the level that is audible in a call (1 %).
-const REPORTED_RATIO: f64 = 0.01;
-/// Fewer lost datagrams give no meaningful ratio.
-const MIN_LOST: u64 = 3;
 
 /// Lost and sent datagrams.
 type Counts = (u64, u64);
@@ -22,8 +18,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
         let (lost, sent) = count(series);
         (counts.0, counts.1) = (counts.0 + lost, counts.1 + sent);
     }
-    let is_reported = |(lost, sent): Counts| lost >= MIN_LOST && lost as f64 >= REPORTED_RATIO * sent as f64;
-    let reported = workloads.into_iter().filter(|(_, counts)| is_reported(*counts));
+    let reported = workloads.into_iter().filter(|(_, (lost, sent))| is_reported(*lost, *sent));
     reported
         .map(|((workload, direction), (lost_packets, sent_packets))| {
             let loss = DatagramLoss { workload, lost_packets, sent_packets };

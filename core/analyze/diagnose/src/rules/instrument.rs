@@ -1,6 +1,5 @@
 //! Effects of the measurement itself on the result; only unusual ones are reported.
 use crate::health::latest;
-use crate::sample::is_loaded;
 use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, CpuCause, Finding, InstrumentEffect, Metric, Phase};
@@ -36,7 +35,7 @@ fn lateness(view: &View<'_>) -> Option<Finding> {
 fn cpu(view: &View<'_>) -> Option<Finding> {
     let median = |metric, phase: &Phase| view.values(metric, phase).percentile(0.5).map(|m| m.value);
     let largest = |metric| {
-        let loaded = view.run.phases.iter().filter(|p| is_loaded(p.kind));
+        let loaded = view.run.phases.iter().filter(|p| p.kind.is_loaded());
         loaded.filter_map(|p| median(metric, p)).max_by(f64::total_cmp)
     };
     let busy = largest(Metric::CpuBusy).filter(|b| *b > BUSY).map(|ratio| (CpuCause::Busy, ratio));

@@ -1,9 +1,8 @@
 //! Lost probes, by direction if that is known.
-use crate::interval::Interval;
 use crate::latency::losses;
 use crate::view::View;
 use alloc::vec::Vec;
-use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, ProbeLoss, Series, SeriesKey};
+use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, ProbeLoss, Series, SeriesKey, Span};
 use fathom_units::Direction;
 
 /// Minimum loss ratio to report: about the level that is audible in a call (1 %). Loss-based
@@ -34,7 +33,7 @@ fn in_phase(view: &View<'_>, phase: &Phase) -> Vec<Finding> {
 }
 
 fn finding(direction: Option<Direction>, series: &Series, phase: &Phase) -> Option<Finding> {
-    let (lost, known) = losses(series, Interval::of(phase));
+    let (lost, known) = losses(series, Span::of(phase));
     if !is_reported(lost as u64, known as u64) {
         return None;
     }

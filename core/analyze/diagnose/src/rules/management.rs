@@ -1,13 +1,12 @@
 //! Distinguishes tail drop from an AQM that keeps the queue short.
 use crate::delivery::{Capacity, capacity};
-use crate::interval::Interval;
 use crate::latency::longest;
 use crate::rules::bound::still_growing;
 use crate::sample::{alone, loss_events, pair, records_losses};
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, Certainty, Conclusion, Finding, Management, ManagementRule, Observation, Value,
+    Alternative, Certainty, Conclusion, Finding, Management, ManagementRule, Observation, Span, Value,
 };
 use fathom_stats::Sample;
 use fathom_units::{Direction, Duration, Time};
@@ -56,19 +55,15 @@ impl Losses {
         let capacity = capacity(view, direction, rise);
         // What was in front of a packet left while it waited.
         let at_lasting_rate = |sent: Time, added_s: f64| {
-            let of = |c: &Capacity| {
-                c.ip_bits_per_second_in(Interval::after(sent, added_s)) / c.ip_bits_per_second()
-            };
+            let of =
+                |c: &Capacity| c.ip_bits_per_second_in(Span::after(sent, added_s)) / c.ip_bits_per_second();
             added_s * capacity.as_ref().map(of).filter(|ratio| ratio.is_finite()).unwrap_or(1.0)
         };
         let height = |at: &Time| Some(at_lasting_rate(*at, added_before(view, rise, *at)?));
         let heights: Vec<f64> = events.iter().take(MAX_EVENTS).filter_map(height).collect();
-        let added = |o: Observation| match o.value {
-            Value::Observed(v) => {
-                let added_s = at_lasting_rate(o.at, v - rise.idle.p50.value);
-                Some(Observation { value: Value::Observed(added_s), ..o })
-            }
-            Value::Censored { .. } => None,
+        let added = |o: Observation| {
+            let added_s = at_lasting_rate(o.at, o.value.observed()? - rise.idle.p50.value);
+            Some(Observation { value: Value::Observed(added_s), ..o })
         };
         let added: Vec<Observation> = view.latency_in(rise.phase).filter_map(added).collect();
         let (_, top_s) = longest(added.iter().copied())?;

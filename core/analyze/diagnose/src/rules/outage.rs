@@ -5,10 +5,9 @@
 //! pause: each of them finds the packets ahead of it that the one before found, less those that
 //! were delivered in between. So the load must have delivered nothing.
 use crate::delivery::Delivery;
-use crate::interval::Interval;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
-use fathom_run::{Certainty, Conclusion, Finding, Phase, Value};
+use fathom_run::{Certainty, Conclusion, Finding, Phase, Span};
 use fathom_units::Direction;
 
 /// Shorter ones are 802.11 retries, or caused by the measurement.
@@ -40,15 +39,13 @@ pub(super) fn outages(view: &View<'_>, rise: &Rise<'_>) -> Vec<Outage> {
     let deliveries: Vec<Delivery> =
         Direction::BOTH.into_iter().filter_map(|d| Delivery::new(view, d, rise)).collect();
     // Both directions stand still: a direction that delivers shows that the link works.
-    let stood_still = |span: Interval| {
+    let stood_still = |span: Span| {
         let half = (span.end_ns - span.start_ns) / 2;
         deliveries.iter().all(|delivery| delivery.longest_silence_ns(span) >= half)
     };
-    let answered = view.latency_in(rise.phase).filter_map(|probe| match probe.value {
-        Value::Observed(value) => {
-            Some((probe.at.as_nanos(), probe.at.as_nanos().saturating_add((value * 1e9) as u64)))
-        }
-        Value::Censored { .. } => None,
+    let answered = view.latency_in(rise.phase).filter_map(|probe| {
+        let Span { start_ns, end_ns } = Span::after(probe.at, probe.value.observed()?);
+        Some((start_ns, end_ns))
     });
     let probes: Vec<(u64, u64)> = answered.collect();
     let mut found = Vec::new();
@@ -64,7 +61,7 @@ pub(super) fn outages(view: &View<'_>, rise: &Rise<'_>) -> Vec<Outage> {
         let is_outage = waited >= SHORTEST_NS
             && count >= MIN_PROBES
             && throughout
-            && stood_still(Interval { start_ns: *sent, end_ns: *came });
+            && stood_still(Span { start_ns: *sent, end_ns: *came });
         if is_outage {
             found.push(Outage { seconds: waited as f64 / 1e9 });
         }

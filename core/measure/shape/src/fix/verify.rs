@@ -85,7 +85,7 @@ impl Verifier {
     pub(super) fn counters(&mut self, counters: Counters) {
         match self.readings.pop_front() {
             Some(Reading::PhaseStart) => self.first = Some(counters),
-            Some(Reading::PhaseEnd(kind, duration)) if is_load(kind) => {
+            Some(Reading::PhaseEnd(kind, duration)) if kind.is_loaded() => {
                 let Some(first) = self.first.take() else { return };
                 self.spans.push(Span { kind, first, last: counters, duration });
             }
@@ -112,10 +112,6 @@ impl Verifier {
         }
         checks
     }
-}
-
-const fn is_load(kind: PhaseKind) -> bool {
-    !kind.loads().is_empty()
 }
 
 impl Claim {

@@ -49,7 +49,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         ],
         FindingKind::LowLatency => every::phases()
             .into_iter()
-            .filter(|phase| matches!(phase, PhaseKind::Up | PhaseKind::Down | PhaseKind::Both))
+            .filter(|phase| phase.is_loaded())
             .map(|phase| (None, Conclusion::LowLatency(increase(phase, None))))
             .collect(),
         FindingKind::BufferSize => buffers(),
