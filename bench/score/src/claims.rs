@@ -104,7 +104,7 @@ pub(crate) struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Findings of which `pick` finds the parameters.
+    /// Findings for which `pick` returns parameters.
     fn findings<'d, T: 'd>(
         &'d self,
         pick: impl Fn(&'d Conclusion) -> Option<&'d T>,

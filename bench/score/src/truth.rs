@@ -18,8 +18,7 @@ use walk::{Probe, Walk};
 
 /// Interval of virtual probes, s.
 const EVERY_S: f64 = 0.001;
-/// A line within this ratio of a threshold is neither bloated nor healthy: no measurement could
-/// tell.
+/// A line this close to a threshold is not scored, because no measurement is accurate enough.
 const BORDERLINE: f64 = 0.1;
 
 /// Queueing delays of a phase, sorted, in seconds.

@@ -97,8 +97,8 @@ fn delays(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Latency
     ]
 }
 
-/// When the start of the load is over, if the diagnosis reports one: its percentiles under load are
-/// those of the time after it.
+/// End of the start-up, if the diagnosis reports one: its percentiles under load exclude the
+/// start-up.
 fn steady_from_s(case: &Case<'_>, phase: &PhaseTruth) -> f64 {
     let mut starts = case.findings(|conclusion| match conclusion {
         Conclusion::StartUp(start) => Some(start),

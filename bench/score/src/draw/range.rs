@@ -10,7 +10,7 @@ pub(super) const RATE: Range = [100e3, 2.5e9];
 pub(super) const ASYMMETRY: Range = [1.5, 20.0];
 /// Base round-trip time, s.
 pub(super) const BASE_RTT: Range = [0.001, 0.7];
-/// Size of the buffer of the main link, s at its rate.
+/// Buffer of the main link, in seconds at its rate.
 pub(super) const BUFFER: Range = [0.002, 100.0];
 /// The same on a line drawn as healthy.
 pub(super) const HEALTHY_BUFFER: Range = [0.002, 0.04];

@@ -35,8 +35,8 @@ pub(crate) struct Queue {
     pub(crate) ip_rate: Option<f64>,
     /// The rate is constant, so capacity is known.
     pub(crate) is_steady: bool,
-    /// All packets wait in line, and only a full buffer drops. Otherwise each flow has its own
-    /// queue, or what waits is dropped, and only probes show what a probe meets.
+    /// A FIFO with tail drop. In other queues the delay of a packet depends on its flow or on an
+    /// AQM, so only real probes show the delay of probes.
     pub(crate) is_plain: bool,
     /// `points` are samples of the backlog instead of packets.
     is_sampled: bool,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// IP length of a probe: 64 bytes in UDP.
 const PROBE_BYTES: f64 = 92.0;
 
-/// Share of lost probes from which their delay differs from that of the others.
+/// If more probes are lost, the answered ones are not representative.
 const MAX_LOST: f64 = 0.01;
 
 /// A probe, and how long it waited in queues.
@@ -32,7 +32,7 @@ pub(super) struct Walk<'a> {
     real: Vec<Probe>,
     /// When those that were lost were sent.
     lost_s: Vec<f64>,
-    /// All queues are plain, so virtual probes show what a packet meets.
+    /// All queues are FIFOs with tail drop, so virtual probes show the delay of any packet.
     is_virtual: bool,
 }
 

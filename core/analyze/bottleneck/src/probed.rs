@@ -15,7 +15,7 @@ use fathom_stats::{median, percentile};
 
 /// Fewer bytes are not a bulk transfer, as for TCP.
 const BULK_BYTES: f64 = 64_000.0;
-/// Smaller packets on average are those of calls and games, which do not fill a queue.
+/// Calls and games send smaller packets on average. They do not fill a queue.
 const BULK_PACKET_BYTES: u64 = 500;
 /// A flow that sends less while packets wait than at other times did not make them wait. Rates over
 /// short times vary by several percent.

@@ -42,7 +42,7 @@ impl Delivery {
         }
         (!counts.is_empty()).then_some(Delivery { counts })
     }
-    /// Payload bits delivered within `span`, as if each interval had delivered evenly.
+    /// Payload bits delivered within `span`, assuming a constant rate within each interval.
     pub(crate) fn bits(&self, span: Span) -> f64 {
         let within = |(interval, bits): &(Span, f64)| {
             let length = interval.length_ns().max(1) as f64;
@@ -52,8 +52,9 @@ impl Delivery {
     }
     /// The longest time within `span` in which nothing was delivered, in ns.
     ///
-    /// Data that TCP held back behind a lost segment comes all at once when it is repaired. If that
-    /// makes up for the time before, at half the mean rate of the phase, the link was not silent.
+    /// TCP holds back the data behind a lost segment and delivers them together once the segment is
+    /// retransmitted. If these data amount to at least half the mean rate of the phase over the
+    /// whole time, the link was not silent.
     pub(crate) fn longest_silence_ns(&self, span: Span) -> u64 {
         let known = self.known();
         let mean = self.bits(known) / known.seconds().max(1e-9);
@@ -133,8 +134,7 @@ impl Capacity {
     }
 }
 
-/// Largest difference between the last rate and the lowest one at which the rate has dropped for
-/// good.
+/// Maximum ratio of the last rate to the lowest rate for the drop to be permanent.
 const LASTING_RATIO: f64 = 1.1;
 
 /// The rate that lasts: the last one if the rate dropped to it, otherwise that of all spans.
@@ -221,7 +221,7 @@ fn busy(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Busy> 
     // Without one-way delays, both directions share the round trip when both are loaded.
     let round_trip = || (rise.phase.kind != PhaseKind::Both).then_some((view.source?, rise.idle.p50.value));
     let (series, base_s) = one_way.or_else(round_trip)?;
-    // A probe comes back to the user, who is the receiver of a download, after its round trip.
+    // The user receives the download, so a probe has passed the link after its round trip.
     let mut round_trips = view.latency_in(rise.phase).peekable();
     let mut arrived_after_s = |at: Time, delay_s: f64| match direction {
         Direction::Up => Some(delay_s),

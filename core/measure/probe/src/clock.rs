@@ -169,7 +169,7 @@ impl ClockTracker {
 struct Point {
     /// Time since the first sample.
     x_ns: f64,
-    /// Offset less that of the first sample.
+    /// Offset relative to the first sample.
     y_ns: f64,
     /// Inverse variance, in 1/ns^2.
     weight: f64,

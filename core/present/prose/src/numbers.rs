@@ -115,7 +115,7 @@ fn captured(capture: &Capture) -> Vec<Number> {
     };
     let queue = capture.queues.first();
     Vec::from([
-        // Where probes met no queue there is nothing to locate.
+        // Without a queue there is no bottleneck to locate.
         words(
             "Bottleneck",
             queue.filter(|queue| queue.probed.is_none() || is_waiting(queue)).map(bottleneck),

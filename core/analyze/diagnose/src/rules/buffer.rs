@@ -12,7 +12,7 @@ use fathom_run::{
 };
 use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD, Time};
 
-/// What a direction's queue holds at its fullest.
+/// The largest queue of a direction.
 pub(crate) struct Buffer {
     /// Added delay in seconds.
     pub(crate) delay_s: f64,

@@ -1,9 +1,7 @@
-//! The link delivered nothing for a while, and what was sent in that time arrived at its end, all
-//! at once.
+//! Detects outages: the link delivered nothing for a while, then all waiting packets at once.
 //!
-//! Probes alone do not show it. They also arrive at once from a queue that drains while its senders
-//! pause: each of them finds the packets ahead of it that the one before found, less those that
-//! were delivered in between. So the load must have delivered nothing.
+//! Probes alone do not show an outage. If senders pause, their queue drains, and probes sent one
+//! after the other also arrive almost at once. Therefore the load must have delivered nothing.
 use crate::delivery::Delivery;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
