@@ -55,6 +55,8 @@ pub struct TcpInfo {
     /// Payload bytes acknowledged by the peer, plus one for the SYN on the connecting side. `None`
     /// before Linux 4.1.
     pub bytes_acked: Option<u64>,
+    /// Payload bytes in selectively acknowledged segments behind a lost one.
+    pub bytes_sacked: u64,
 }
 
 /// Reads the statistics of a socket.
@@ -78,6 +80,7 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
         cwnd_bytes: u64::from(raw.snd_cwnd) * u64::from(raw.snd_mss),
         retransmits: raw.total_retrans,
         bytes_acked: known.then_some(raw.bytes_acked),
+        bytes_sacked: u64::from(raw.sacked) * u64::from(raw.snd_mss),
     })
 }
 
@@ -93,12 +96,13 @@ mod tests {
         // Offsets in linux/tcp.h, from pahole.
         let offsets = [
             mem::offset_of!(Raw, rto_us),
+            mem::offset_of!(Raw, sacked),
             mem::offset_of!(Raw, rtt_us),
             mem::offset_of!(Raw, snd_cwnd),
             mem::offset_of!(Raw, total_retrans),
             mem::offset_of!(Raw, bytes_acked),
         ];
-        assert_eq!(offsets, [8, 68, 80, 100, 120]);
+        assert_eq!(offsets, [8, 28, 68, 80, 100, 120]);
     }
 
     #[test]

@@ -25,13 +25,17 @@ const ACKNOWLEDGED_BYTES: f64 = 2.0 * 1448.0;
 /// Payload that the load delivered in one direction during a phase, by intervals of its counter.
 pub(crate) struct Delivery {
     counts: Vec<(Span, f64)>,
+    /// Data count when they are acknowledged, not when the application gets them. TCP holds data
+    /// back behind a lost segment, so goodput stalls and then exceeds the rate of the link.
+    is_acknowledged: bool,
 }
 
 impl Delivery {
     /// `None` where goodput was not sampled.
     pub(crate) fn new(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Self> {
         let of = |metric| view.run.series(&SeriesKey::directed(metric, direction));
-        let series = of(Metric::DeliveryRate).or_else(|| of(Metric::Goodput))?;
+        let acknowledged = of(Metric::DeliveryRate);
+        let series = acknowledged.or_else(|| of(Metric::Goodput))?;
         let mut start_ns = rise.phase.start_ns;
         let mut counts = Vec::new();
         for observation in series.within(rise.phase) {
@@ -40,7 +44,7 @@ impl Delivery {
             start_ns = interval.end_ns;
             counts.push((interval, bits_per_second * interval.seconds()));
         }
-        (!counts.is_empty()).then_some(Delivery { counts })
+        (!counts.is_empty()).then_some(Delivery { counts, is_acknowledged: acknowledged.is_some() })
     }
     /// Payload bits delivered within `span`, assuming a constant rate within each interval.
     pub(crate) fn bits(&self, span: Span) -> f64 {
@@ -181,7 +185,10 @@ fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<C
     let seconds: f64 = spans.iter().map(|span| span.seconds()).sum();
     let sample_s = known.seconds() / delivery.counts.len() as f64;
     let mean = || spans.iter().map(|span| delivery.bits(*span)).sum::<f64>() / seconds;
-    let rates = rates(&delivery.pieces(&spans), ACKNOWLEDGED_BYTES);
+    let mut rates = rates(&delivery.pieces(&spans), ACKNOWLEDGED_BYTES);
+    if !delivery.is_acknowledged {
+        rates.iter_mut().for_each(|found| found.spans.clear());
+    }
     (seconds >= MIN_BUSY_S.max(MIN_BUSY_SAMPLES * sample_s)).then(|| Capacity {
         payload_bits_per_second: rates.as_ref().map_or_else(mean, lasting),
         probes_bits_per_second: probe_bits(view, rise, way_back_s, &spans) / seconds,

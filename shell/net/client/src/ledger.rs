@@ -10,12 +10,17 @@ use std::collections::BTreeMap;
 /// TCP_INFO is; 5 ms less than 100 ms, for timer inaccuracy of the server.
 const SHORTEST_COUNT_NS: u64 = 95_000_000;
 
+/// Longer intervals include a pause between two phases.
+const LONGEST_COUNT_NS: u64 = 1_000_000_000;
+
 /// TCP state of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Sender {
     pub(crate) rtt_us: u32,
     pub(crate) cwnd_bytes: u64,
     pub(crate) retransmits: u32,
+    /// Payload acknowledged, cumulatively or selectively.
+    pub(crate) delivered_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +40,8 @@ pub(crate) struct Ledger {
     capacity: PerDirection<HighestRate>,
     /// Time of the last count of up flows, on the server's clock.
     up_counted_ns: u64,
+    /// Time of the last count at the senders, in ns on the clock of that end, and the total.
+    acknowledged: PerDirection<Option<(u64, u64)>>,
 }
 
 impl Ledger {
@@ -111,6 +118,32 @@ impl Ledger {
             );
         }
     }
+    /// Records the rate at which the receivers acknowledge the load of a direction, from the state
+    /// of its senders at `counted_ns` on their clock, which is `at` on ours.
+    pub(crate) fn count_acknowledged(
+        &mut self,
+        direction: Direction,
+        counted_ns: u64,
+        at: Time,
+        record: &mut Record<'_>,
+    ) {
+        let flows = self.entries.values().filter(|e| e.direction == direction);
+        let total = sum(flows.map(|e| e.sender.delivered_bytes));
+        let Some((then_ns, before)) = self.acknowledged[direction] else {
+            self.acknowledged[direction] = Some((counted_ns, total));
+            return;
+        };
+        let since_ns = counted_ns.saturating_sub(then_ns);
+        if since_ns < SHORTEST_COUNT_NS {
+            return;
+        }
+        // After a pause between phases, the rate of the first interval is unknown.
+        if since_ns < LONGEST_COUNT_NS {
+            let rate = bits_per_second(total.saturating_sub(before), since_ns);
+            record.observe(SeriesKey::directed(Metric::DeliveryRate, direction), at, rate);
+        }
+        self.acknowledged[direction] = Some((counted_ns, total));
+    }
     /// Processes a server report, made at `counted_ns` on its clock, which is `at` on ours.
     pub(crate) fn take_report(
         &mut self,
@@ -130,8 +163,13 @@ impl Ledger {
             if let (Some(rtt_us), Some(cwnd_bytes), Some(retransmits)) =
                 (flow.rtt_us, flow.cwnd_bytes, flow.retransmits)
             {
-                self.note_sender(flow.number, Sender { rtt_us, cwnd_bytes, retransmits }, at, record);
+                let delivered_bytes = flow.delivered_bytes.unwrap_or(0);
+                let sender = Sender { rtt_us, cwnd_bytes, retransmits, delivered_bytes };
+                self.note_sender(flow.number, sender, at, record);
             }
+        }
+        if flows.iter().any(|flow| flow.delivered_bytes.is_some()) {
+            self.count_acknowledged(Direction::Down, counted_ns, at, record);
         }
     }
 }
@@ -152,7 +190,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn report(number: u32, bytes: u64) -> FlowReport {
-        FlowReport { number, bytes, rtt_us: None, cwnd_bytes: None, retransmits: None }
+        FlowReport { number, bytes, rtt_us: None, cwnd_bytes: None, retransmits: None, delivered_bytes: None }
     }
 
     #[test]
@@ -181,6 +219,24 @@ mod tests {
         assert_eq!(of(None), [3e6, 3e6]);
         assert_eq!(ledger.delivered(Direction::Up, Some(0)), 75_000);
         assert_eq!(ledger.delivered(Direction::Down, None), 0);
+    }
+
+    #[test]
+    fn the_delivery_rate_counts_what_is_acknowledged_behind_a_lost_segment() {
+        let mut silent = |_| ();
+        let mut record = Record::new(&mut silent);
+        let mut ledger = Ledger::default();
+        ledger.open(1, Direction::Up, 0);
+        // The third interval follows a pause.
+        for (ms, delivered_bytes) in [(0, 0), (50, 9_000), (100, 25_000), (200, 50_000), (5_000, 60_000)] {
+            let at = Time::from_nanos(ms * MS);
+            let sender = Sender { rtt_us: 1, cwnd_bytes: 1, retransmits: 0, delivered_bytes };
+            ledger.note_sender(1, sender, at, &mut record);
+            ledger.count_acknowledged(Direction::Up, ms * MS, at, &mut record);
+        }
+        let key = SeriesKey::directed(Metric::DeliveryRate, Direction::Up);
+        let rates = record.take_series().into_iter().find(|s| s.key == key).unwrap();
+        assert_eq!((rates.at_ns, rates.values), (vec![100 * MS, 200 * MS], vec![2e6, 2e6]));
     }
 
     #[test]

@@ -387,13 +387,23 @@ impl<'a> Test<'a> {
         }
     }
     fn sample_senders(&mut self) {
+        let mut is_counted = false;
         for flow in self.flows.running.iter().filter(|f| f.direction == Direction::Up) {
             let Some(info) = flow.tcp_info() else { continue };
-            let sender =
-                Sender { rtt_us: info.rtt_us, cwnd_bytes: info.cwnd_bytes, retransmits: info.retransmits };
+            let sender = Sender {
+                rtt_us: info.rtt_us,
+                cwnd_bytes: info.cwnd_bytes,
+                retransmits: info.retransmits,
+                delivered_bytes: info.bytes_acked.unwrap_or(0).saturating_add(info.bytes_sacked),
+            };
             self.ledger.note_sender(flow.number, sender, self.clock.now(), &mut self.record);
+            is_counted |= info.bytes_acked.is_some();
         }
-        self.report_senders(self.clock.now());
+        let now = self.clock.now();
+        if is_counted {
+            self.ledger.count_acknowledged(Direction::Up, now.as_nanos(), now, &mut self.record);
+        }
+        self.report_senders(now);
     }
     fn count_received(&mut self) {
         let now = self.clock.now();

@@ -57,6 +57,7 @@ impl Flow {
             rtt_us: info.map(|i| i.rtt_us),
             cwnd_bytes: info.map(|i| i.cwnd_bytes),
             retransmits: info.map(|i| i.retransmits),
+            delivered_bytes: acknowledged.zip(info).map(|(bytes, i)| bytes.saturating_add(i.bytes_sacked)),
         }
     }
 }

@@ -85,3 +85,19 @@ fn probes_do_not_load_a_slow_line() {
     let most = 0.02 * 100e3 / (8.0 * 106.0) * upload.seconds() * 1.2 + 1.0;
     assert!(probes as f64 <= most, "{probes} probes in {} s", upload.seconds());
 }
+
+#[test]
+fn goodput_alone_shows_no_change_of_the_rate() {
+    // Data behind a lost segment reach the application late and at once.
+    let up = "rate = \"3mbit\", delay = \"25ms\", overhead = \"0b\", queue = \"fifo limit 375000b\"";
+    let down = "rate = \"50mbit\", delay = \"25ms\", queue = \"fifo limit 300000b\"";
+    for seed in 1..=5 {
+        let (mut run, with_rate) = measured(&plan(up, down, ""), seed);
+        assert!(!kinds(&with_rate).contains(&FindingKind::RateChange), "seed {seed}");
+        run.series.retain(|series| series.key.metric != Metric::DeliveryRate);
+        let diagnosis = diagnose(&run);
+        assert!(!kinds(&diagnosis).contains(&FindingKind::RateChange), "seed {seed}");
+        let size = buffer(&diagnosis, Direction::Up).expect("a buffer");
+        assert!((size.rate_bits_per_second / 3e6 - 1.0).abs() < 0.03, "seed {seed}: {size:?}");
+    }
+}

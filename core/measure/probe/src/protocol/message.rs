@@ -91,6 +91,9 @@ pub struct FlowReport {
     /// Download: segments retransmitted since the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u32>,
+    /// Download: payload bytes acknowledged since the start, cumulatively or selectively.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered_bytes: Option<u64>,
 }
 
 /// Why a session or flow is rejected or ended.

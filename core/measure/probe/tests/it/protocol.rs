@@ -94,8 +94,22 @@ fn control_lines_equal_the_specification() {
          \"version\":\"0.1.0\",\"congestion_controls\":[\"cubic\"],\
          \"limits\":{\"seconds\":600,\"bytes\":5,\"flows\":64}}}\n"
     );
-    let up = FlowReport { number: 1, bytes: 2, rtt_us: None, cwnd_bytes: None, retransmits: None };
-    let down = FlowReport { number: 3, bytes: 4, rtt_us: Some(5), cwnd_bytes: Some(6), retransmits: Some(7) };
+    let up = FlowReport {
+        number: 1,
+        bytes: 2,
+        rtt_us: None,
+        cwnd_bytes: None,
+        retransmits: None,
+        delivered_bytes: None,
+    };
+    let down = FlowReport {
+        number: 3,
+        bytes: 4,
+        rtt_us: Some(5),
+        cwnd_bytes: Some(6),
+        retransmits: Some(7),
+        delivered_bytes: Some(8),
+    };
     assert_eq!(
         line(&ServerMessage::Report { at_ns: 9, flows: vec![up, down] }),
         "{\"report\":{\"at_ns\":9,\"flows\":[{\"number\":1,\"bytes\":2},\

@@ -64,6 +64,7 @@ fn down_flows_carry_bytes_that_do_not_compress_and_reports_come_from_tcp_info() 
     assert_eq!(flow_report.number, 3);
     assert!(flow_report.rtt_us.is_some_and(|rtt| rtt < 10_000_000), "{flow_report:?}");
     assert!(flow_report.cwnd_bytes.is_some_and(|cwnd| cwnd > 1_000) && flow_report.retransmits.is_some());
+    assert!(flow_report.delivered_bytes.is_some_and(|delivered| delivered >= flow_report.bytes));
     let (_, down, ..) = control.bye();
     // Load continues between the count and the reset, so more may arrive than was counted, never
     // less.
