@@ -113,7 +113,7 @@ fn control_lines_equal_the_specification() {
     assert_eq!(
         line(&ServerMessage::Report { at_ns: 9, flows: vec![up, down] }),
         "{\"report\":{\"at_ns\":9,\"flows\":[{\"number\":1,\"bytes\":2},\
-         {\"number\":3,\"bytes\":4,\"rtt_us\":5,\"cwnd_bytes\":6,\"retransmits\":7}]}}\n"
+         {\"number\":3,\"bytes\":4,\"rtt_us\":5,\"cwnd_bytes\":6,\"retransmits\":7,\"delivered_bytes\":8}]}}\n"
     );
     assert_eq!(ClientMessage::ReportEvery { ms: 50 }.to_line(), b"{\"report_every\":{\"ms\":50}}\n");
     assert_eq!(ClientMessage::Bye {}.to_line(), b"{\"bye\":{}}\n");
