@@ -1,7 +1,10 @@
 //! Measures a path with the real kernel in virtual time: `fathom test` against `fathom serve` in a
 //! User-Mode Linux, over the kernel's own queues. The truth is the backlog that tc(8) shows.
+mod peers;
+
 use crate::draw::Path;
 use crate::measure::{Measured, parse};
+use fathom_link::BottleneckParams;
 use fathom_qdisc::{FifoParams, Limit, Spec};
 use fathom_run::{Metric, Observation, Run, Series, SeriesKey, Value};
 use fathom_scenario::{HopPlan, Plan};
@@ -10,12 +13,14 @@ use serde_json::Value as Json;
 use std::path::{Path as FilePath, PathBuf};
 use std::process::{Command, Stdio};
 
+pub(crate) use peers::{Peers, Table};
+
 /// Longest time that a path may take, in real seconds.
 const PATIENCE_S: &str = "1800";
 /// The only hop of a drawn path.
 const HOP: &str = "line";
 /// Handles of the queues in `inside.sh`.
-const HANDLES: PerDirection<&str> = PerDirection { up: "10:", down: "20:" };
+pub(super) const HANDLES: PerDirection<&str> = PerDirection { up: "10:", down: "20:" };
 /// A packet that has left the queue is still being sent: half a packet on average, in bytes.
 const IN_SERVICE: f64 = 1514.0 / 2.0;
 
@@ -23,12 +28,14 @@ const IN_SERVICE: f64 = 1514.0 / 2.0;
 pub(crate) struct Machine {
     kernel: PathBuf,
     fathom: PathBuf,
+    /// Where results stay. A path with results there is not measured again.
+    kept: Option<PathBuf>,
 }
 
 impl Machine {
     /// The kernel is `$FATHOM_UML`, or built by `bench/conformance/build`. The program is
     /// `$FATHOM`, or next to this one.
-    pub(crate) fn find() -> Result<Self, String> {
+    pub(crate) fn find(kept: Option<PathBuf>) -> Result<Self, String> {
         let fathom = match std::env::var_os("FATHOM") {
             Some(path) => PathBuf::from(path),
             None => std::env::current_exe().map_err(|why| why.to_string())?.with_file_name("fathom"),
@@ -46,24 +53,54 @@ impl Machine {
                 kernel.display()
             ));
         }
-        Ok(Machine { kernel, fathom })
+        Ok(Machine { kernel, fathom, kept })
     }
-    /// Measures `path`.
+    /// Measures `path` with `fathom test`.
     pub(crate) fn measure(&self, path: &Path) -> Result<Measured, String> {
         let plan = parse(path).map_err(|why| why.to_string())?;
-        let name = format!("fathom-score-{}-{}", std::process::id(), path.name.replace(':', "-"));
-        let work = std::env::temp_dir().join(name);
+        self.within(path, |work| {
+            self.boot(work, &plan, "inside.sh", "run.json")?;
+            let mut run: Run =
+                serde_json::from_str(&read(work, "run.json")?).map_err(|why| why.to_string())?;
+            let start: WallTime = run.started.parse().map_err(|_| format!("bad time \"{}\"", run.started))?;
+            let samples = read(work, "samples")?;
+            for (direction, handle) in HANDLES {
+                run.series.extend(series(&samples, direction, handle, start));
+            }
+            Ok(Measured { plan: plan.clone(), run, log: None })
+        })
+    }
+    /// Measures `path` with other tools.
+    pub(crate) fn peers(&self, path: &Path) -> Result<Peers, String> {
+        let plan = parse(path).map_err(|why| why.to_string())?;
+        self.within(path, |work| {
+            self.boot(work, &plan, "peers.sh", "peers.to")?;
+            peers::read(&|file| read(work, file), slow_direction(&plan)?)
+        })
+    }
+    /// Calls `then` with the directory of a path's results. Those of a failed path stay, with the
+    /// reason.
+    fn within<T>(&self, path: &Path, then: impl FnOnce(&FilePath) -> Result<T, String>) -> Result<T, String> {
+        let name = path.name.replace(':', "-");
+        let work = match &self.kept {
+            Some(kept) => kept.join(name),
+            None => std::env::temp_dir().join(format!("fathom-score-{}-{name}", std::process::id())),
+        };
         std::fs::create_dir_all(&work).map_err(|why| format!("cannot create {}: {why}", work.display()))?;
-        let measured = self.measure_in(&work, plan).map_err(|why| format!("{}: {why}", path.name));
-        if measured.is_ok() {
-            // A failed path keeps its directory: it holds the reason.
+        let done = then(&work).map_err(|why| format!("{}: {why}", path.name));
+        if done.is_ok() && self.kept.is_none() {
             let _ = std::fs::remove_dir_all(&work);
         }
-        measured
+        done
     }
-    fn measure_in(&self, work: &FilePath, plan: Plan) -> Result<Measured, String> {
-        std::fs::write(work.join("path"), settings(&plan)?).map_err(|why| why.to_string())?;
-        let init = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("kernel/inside.sh");
+    /// Boots the kernel with an init script, unless `result` is there already from the same path.
+    fn boot(&self, work: &FilePath, plan: &Plan, script: &str, result: &str) -> Result<(), String> {
+        let (settings, file) = (settings(plan)?, work.join("path"));
+        if work.join(result).is_file() && std::fs::read_to_string(&file).is_ok_and(|old| old == settings) {
+            return Ok(());
+        }
+        std::fs::write(&file, settings).map_err(|why| format!("cannot write {}: {why}", file.display()))?;
+        let init = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("kernel").join(script);
         let booted = Command::new("timeout")
             .args(["--kill-after=10", PATIENCE_S])
             .arg(&self.kernel)
@@ -82,19 +119,20 @@ impl Machine {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        booted.map_err(|why| format!("cannot start {}: {why}", self.kernel.display()))?;
-        let read = |file: &str| {
-            std::fs::read_to_string(work.join(file))
-                .map_err(|why| format!("no result (cannot read {}/{file}: {why})", work.display()))
-        };
-        let mut run: Run = serde_json::from_str(&read("run.json")?).map_err(|why| why.to_string())?;
-        let start: WallTime = run.started.parse().map_err(|_| format!("bad time \"{}\"", run.started))?;
-        let samples = read("samples")?;
-        for (direction, handle) in HANDLES {
-            run.series.extend(series(&samples, direction, handle, start));
-        }
-        Ok(Measured { plan, run, log: None })
+        booted.map_err(|why| format!("cannot start {}: {why}", self.kernel.display())).map(drop)
     }
+}
+
+fn read(work: &FilePath, file: &str) -> Result<String, String> {
+    std::fs::read_to_string(work.join(file))
+        .map_err(|why| format!("no result (cannot read {}/{file}: {why})", work.display()))
+}
+
+/// The direction of the main queue.
+fn slow_direction(plan: &Plan) -> Result<Direction, String> {
+    let [hop] = plan.line.hops.as_slice() else { return Err("the kernel's path has one hop".to_owned()) };
+    let rate = |side: &BottleneckParams| side.nominal_rate().map(|rate| rate.as_bits_per_second());
+    Ok(if rate(&hop.up) <= rate(&hop.down) { Direction::Up } else { Direction::Down })
 }
 
 /// Builds the kernel once.
@@ -118,7 +156,7 @@ fn settings(plan: &Plan) -> Result<String, String> {
     let loss = |ratio: f64| format!("{:.4}%", ratio * 100.0);
     Ok(format!(
         "HALF={}us\nRATE_UP={}bit\nRATE_DOWN={}bit\nQUEUE_UP='{}'\nQUEUE_DOWN='{}'\nLOSS_UP={}\nLOSS_DOWN={}\n\
-         FLOWS={}\nCONTROL={}\n",
+         FLOWS={}\nCONTROL={}\nREVERSE={}\n",
         up.delay.as_nanos() / 1000,
         rate(up.nominal_rate()),
         rate(down.nominal_rate()),
@@ -128,6 +166,7 @@ fn settings(plan: &Plan) -> Result<String, String> {
         loss(down.impairment.loss.0),
         load.up_flows.max(load.down_flows),
         load.congestion_control,
+        if slow_direction(plan)? == Direction::Down { "-R" } else { "" },
     ))
 }
 
@@ -160,7 +199,7 @@ fn tc(spec: &Spec) -> Result<String, String> {
 
 /// Backlog and drops of the queue with this handle. `samples` are pairs of lines: the wall time in
 /// seconds, and what `tc -s -j qdisc` prints.
-fn series(samples: &str, direction: Direction, handle: &str, start: WallTime) -> [Series; 2] {
+pub(super) fn series(samples: &str, direction: Direction, handle: &str, start: WallTime) -> [Series; 2] {
     let key = |metric| SeriesKey { scope: Some(HOP.to_owned()), ..SeriesKey::directed(metric, direction) };
     let [mut backlog, mut drops] =
         [Metric::Backlog, Metric::QueueDrops].map(|metric| Series::new(key(metric)));
@@ -183,7 +222,7 @@ fn series(samples: &str, direction: Direction, handle: &str, start: WallTime) ->
 }
 
 /// `1732465589.521000000` as nanoseconds.
-fn nanoseconds(text: &str) -> Option<u64> {
+pub(super) fn nanoseconds(text: &str) -> Option<u64> {
     let (seconds, fraction) = text.split_once('.')?;
     Some(seconds.parse::<u64>().ok()? * 1_000_000_000 + fraction.parse::<u64>().ok()?)
 }

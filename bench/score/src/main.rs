@@ -15,46 +15,46 @@ mod score;
 mod tally;
 mod truth;
 
-use args::{Command, Subject};
+use args::{Command, Source, Subject};
 use draw::Path;
-use std::path::Path as FilePath;
+use kernel::{Machine, Table};
+use std::path::{Path as FilePath, PathBuf};
 use std::process::ExitCode;
 
-/// Where paths come from, and where their score is recorded, from the top of the repository.
-struct Source {
-    name: &'static str,
-    draw: fn(u64, u64) -> Path,
-    is_kernel: bool,
-    tables: &'static str,
-    diagram: Option<&'static str>,
-}
-
-const SIMULATOR: Source = Source {
-    name: "simulated paths",
-    draw: draw::path,
-    is_kernel: false,
-    tables: "golden/figures/score.txt",
-    diagram: Some("docs/images/score.svg"),
-};
-const KERNEL: Source = Source {
-    name: "paths of the kernel",
-    draw: draw::kernel_path,
-    is_kernel: true,
-    tables: "golden/figures/score_kernel.txt",
-    diagram: None,
-};
-
 impl Source {
+    const fn name(&self) -> &'static str {
+        match self {
+            Source::Simulator => "simulated paths",
+            Source::Kernel { has_peers: false, .. } => "paths of the kernel",
+            Source::Kernel { has_peers: true, .. } => "other tools on paths of the kernel",
+        }
+    }
+    /// Where the tables are recorded, from the top of the repository.
+    const fn tables(&self) -> &'static str {
+        match self {
+            Source::Simulator => "golden/figures/score.txt",
+            Source::Kernel { has_peers: false, .. } => "golden/figures/score_kernel.txt",
+            Source::Kernel { has_peers: true, .. } => "golden/figures/score_peers.txt",
+        }
+    }
+    fn draw(&self, seed: u64, index: u64) -> Path {
+        match self {
+            Source::Simulator => draw::path(seed, index),
+            Source::Kernel { .. } => draw::kernel_path(seed, index),
+        }
+    }
     /// Calls `then` with what measures paths.
     fn with_measure<T>(
         &self,
         then: impl FnOnce(score::Measure<'_>) -> Result<T, String>,
     ) -> Result<T, String> {
-        if !self.is_kernel {
-            return then(&score::simulated);
+        match self {
+            Source::Simulator => then(&score::simulated),
+            Source::Kernel { kept, .. } => {
+                let machine = Machine::find(kept.clone())?;
+                then(&|path| machine.measure(path))
+            }
         }
-        let machine = kernel::Machine::find()?;
-        then(&|path| machine.measure(path))
     }
 }
 
@@ -64,14 +64,15 @@ fn main() -> ExitCode {
             println!("{}", args::USAGE);
             Ok(())
         }
-        Command::Score { is_kernel, seeds, paths, json, is_recorded } => {
-            let source = if is_kernel { &KERNEL } else { &SIMULATOR };
-            run_score(source, &seeds, paths, json.as_deref(), is_recorded)
+        Command::Score { source, seeds, paths, json, is_recorded } => {
+            let run = Sample { source, seeds, paths };
+            let tables = match &run.source {
+                Source::Kernel { kept, has_peers: true } => run.peers(kept.clone())?,
+                _ => run.score(json.as_deref(), is_recorded)?,
+            };
+            if is_recorded { run.record(&tables) } else { Ok(()) }
         }
-        Command::Path { is_kernel, subject, page } => {
-            let source = if is_kernel { &KERNEL } else { &SIMULATOR };
-            run_path(source, &subject, page.as_deref())
-        }
+        Command::Path { source, subject, page } => run_path(&source, &subject, page.as_deref()),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -82,35 +83,62 @@ fn main() -> ExitCode {
     }
 }
 
-fn run_score(
-    source: &Source,
-    seeds: &[u64],
+/// The paths to judge.
+struct Sample {
+    source: Source,
+    seeds: Vec<u64>,
+    /// Of each seed.
     paths: u64,
-    json: Option<&FilePath>,
-    is_recorded: bool,
-) -> Result<(), String> {
-    let all = seeds.iter().flat_map(|seed| (0..paths).map(|index| (source.draw)(*seed, index)));
-    let all: Vec<Path> = all.collect();
-    let scored = source.with_measure(|by| score::score(&all, by))?;
-    let tables = tally::tables(&scored);
-    print!("{tables}\n{}", tally::wrong(&scored));
-    if let Some(file) = json {
-        write(file, &format!("{:#}\n", json::json(&scored)))?;
+}
+
+impl Sample {
+    fn draw(&self) -> Vec<Path> {
+        let of_seed = |seed| (0..self.paths).map(move |index| self.source.draw(seed, index));
+        self.seeds.iter().flat_map(|seed| of_seed(*seed)).collect()
     }
-    if is_recorded {
-        let top = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let list: Vec<String> = seeds.iter().map(u64::to_string).collect();
-        let title = format!("bench/score: {}, --seed {} --paths {paths}\n\n", source.name, list.join(","));
-        write(&top.join(source.tables), &(title + &tables))?;
-        let diagram = || diagram::svg(&tally::calibration(&scored));
-        source.diagram.map_or(Ok(()), |file| write(&top.join(file), &diagram()))?;
+    /// Prints and returns the tables.
+    fn score(&self, json: Option<&FilePath>, is_recorded: bool) -> Result<String, String> {
+        let all = self.draw();
+        let scored = self.source.with_measure(|by| score::score(&all, by))?;
+        let tables = tally::tables(&scored);
+        print!("{tables}\n{}", tally::wrong(&scored));
+        if let Some(file) = json {
+            write(file, &format!("{:#}\n", json::json(&scored)))?;
+        }
+        if is_recorded && self.source == Source::Simulator {
+            write(&top().join("docs/images/score.svg"), &diagram::svg(&tally::calibration(&scored)))?;
+        }
+        Ok(tables)
     }
-    Ok(())
+    /// Prints and returns what other tools report.
+    fn peers(&self, kept: Option<PathBuf>) -> Result<String, String> {
+        let machine = Machine::find(kept)?;
+        let mut table = Table::default();
+        let all = self.draw();
+        let scored = score::score(&all, &|path| machine.measure(path))?;
+        for (path, scored) in all.iter().zip(&scored) {
+            table.add(path, &machine.peers(path)?, &scored.claims)?;
+        }
+        let text = table.finish();
+        print!("{text}");
+        Ok(text)
+    }
+    fn record(&self, tables: &str) -> Result<(), String> {
+        let list: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
+        let (name, seeds, paths) = (self.source.name(), list.join(","), self.paths);
+        let title = format!("bench/score: {name}, --seed {seeds} --paths {paths}\n\n");
+        write(&top().join(self.source.tables()), &(title + tables))
+    }
+}
+
+/// The top of the repository.
+fn top() -> PathBuf {
+    FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn run_path(source: &Source, subject: &Subject, page: Option<&FilePath>) -> Result<(), String> {
     let path = match subject {
-        Subject::Drawn { seed, index } => (source.draw)(*seed, *index),
+        Subject::Drawn { seed, index } => source.draw(*seed, *index),
         Subject::File(file) => read(file)?,
     };
     let explain = |explained: &explain::Explained<'_>| {
