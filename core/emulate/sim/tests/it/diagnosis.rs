@@ -65,3 +65,25 @@ fn losses_of_a_link_say_nothing_about_its_queue() {
         assert_eq!(download_rule(&lossy), None, "{loss}");
     }
 }
+
+/// Packets in the queue leave one after the other when the link works again, so they arrive apart.
+#[test]
+fn an_outage_is_found_behind_a_long_queue() {
+    let text = |limit: &str| {
+        let side = format!("{{ trace = \"stop.trace\", delay = \"20ms\", queue = \"fifo limit {limit}\" }}");
+        format!(
+            "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"link\"\nup = {side}\ndown = {side}\n\
+             [load]\nup_flows = 2\ndown_flows = 2\nduration = \"12s\""
+        )
+    };
+    let stop = |_: &str| Ok("0s 5000000bit\n13s 0bit\n15s 5000000bit\n".to_owned());
+    for limit in ["312500b", "1250000b"] {
+        let plan = fathom_scenario::parse_with_files(&text(limit), "x.toml", &stop).unwrap();
+        let diagnosis = diagnose(&test(&plan, &TestOptions::new(1)).run);
+        let longest_s = diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+            Conclusion::Outage(outage) => Some(outage.longest_s),
+            _ => None,
+        });
+        assert!(longest_s.is_some_and(|s| (1.9..2.1).contains(&s)), "{limit}: {longest_s:?}");
+    }
+}
