@@ -41,7 +41,7 @@ pub(super) fn outages(view: &View<'_>, rise: &Rise<'_>) -> Vec<Outage> {
     let upward = upward_arrivals(view, rise);
     let is_outage = |silence: &Span| {
         let sent = view.latency_in(rise.phase).filter(|probe| {
-            (silence.start_ns..silence.end_ns).contains(&(probe.at.as_nanos() + base_ns(rise)))
+            (silence.start_ns..silence.end_ns).contains(&probe.at.as_nanos().saturating_add(base_ns(rise)))
         });
         // Its start and end are known to a round trip: an outage may begin while packets return.
         let quarter_ns = silence.length_ns() / 4;
@@ -70,8 +70,8 @@ fn silences(view: &View<'_>, rise: &Rise<'_>) -> Vec<Span> {
     responses.sort_unstable();
     let silence = |pair: &[(u64, u64)]| {
         let [(before_ns, _), (end_ns, sent_ns)] = *pair else { return None };
-        let start_ns = before_ns.max(sent_ns + base_ns(rise));
-        (end_ns >= start_ns + SHORTEST_NS).then_some(Span { start_ns, end_ns })
+        let start_ns = before_ns.max(sent_ns.saturating_add(base_ns(rise)));
+        (end_ns.saturating_sub(start_ns) >= SHORTEST_NS).then_some(Span { start_ns, end_ns })
     };
     responses.windows(2).filter_map(silence).collect()
 }
