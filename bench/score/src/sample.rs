@@ -18,7 +18,7 @@ const RIGHT: [(ClaimKind, f64); 8] = [
     (ClaimKind::DelayP50, 0.95),
     (ClaimKind::DelayMax, 0.98),
     (ClaimKind::Capacity, 0.75),
-    (ClaimKind::Management, 0.7),
+    (ClaimKind::Management, 0.95),
     (ClaimKind::Outage, 1.0),
     (ClaimKind::Loss, 0.9),
 ];

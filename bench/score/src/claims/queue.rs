@@ -10,6 +10,8 @@ const CAPACITY: Tolerance = Tolerance { ratio: 0.03, least: 0.0 };
 const BUFFER: Tolerance = Tolerance { ratio: 0.03, least: 3028.0 };
 /// A shorter queue shows nothing about its management, in seconds.
 const MIN_QUEUE_S: f64 = 0.005;
+/// Tolerance of a short delay, in seconds: that of delays.
+const SHORT_TOLERANCE_S: f64 = 0.001;
 /// A queue of at least this share of the longest one of its direction counts as a second queue.
 const SECOND_QUEUE: f64 = 0.1;
 
@@ -31,7 +33,7 @@ fn of_queue(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue) -> Vec<Claim> {
     let mut claims = size_and_rate(case, queue, longest_s, is_buffer_known, is_bloated);
     claims.push(rate_change(case, queue, is_bloated));
     claims.push(Claim::new(ClaimKind::LimitKind, is_buffer_known, None));
-    claims.push(management(case, queue, longest_s, dropped));
+    claims.push(management(case, phase, queue));
     let of_direction = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
     let long =
         of_direction.clone().filter(|q| q.longest_s(phase.from_s, phase.to_s) >= SECOND_QUEUE * longest_s);
@@ -77,7 +79,14 @@ fn size_and_rate(
     ]
 }
 
-fn management(case: &Case<'_>, queue: &Queue, longest_s: f64, dropped: f64) -> Claim {
+/// The claim is about the queue that dropped most packets, because only drops show a rule. If none
+/// did, it is the longest one.
+fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
+    let drops = |queue: &Queue| queue.dropped(phase.from_s, phase.to_s);
+    let of_direction = case.truth.queues.iter().filter(|other| other.direction == longest.direction);
+    let dropping = of_direction.filter(|other| drops(other) > 0.0);
+    let queue = dropping.max_by(|a, b| drops(a).total_cmp(&drops(b))).unwrap_or(longest);
+    let (dropped, longest_s) = (drops(queue), queue.longest_s(phase.from_s, phase.to_s));
     let found = case
         .findings(|conclusion| match conclusion {
             Conclusion::QueueManagement(management) => Some(management),
@@ -85,9 +94,9 @@ fn management(case: &Case<'_>, queue: &Queue, longest_s: f64, dropped: f64) -> C
         })
         .find(|(finding, _)| finding.direction == Some(queue.direction));
     let made = found.and_then(|(finding, claimed)| {
-        let is_short = dropped > 0.0 && longest_s <= threshold::MODEST_S;
+        let is_short = longest_s <= threshold::MODEST_S + SHORT_TOLERANCE_S;
         let is_right = match claimed.rule {
-            ManagementRule::KeptShort => Some(is_short || !is_full(queue)),
+            ManagementRule::KeptShort => Some(dropped > 0.0 && (is_short || !is_full(queue))),
             rule => is_right(rule, queue, dropped),
         }?;
         Some(Made::new(

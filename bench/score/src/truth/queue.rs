@@ -41,6 +41,8 @@ pub(crate) struct Queue {
     /// `points` are samples of the backlog instead of packets.
     is_sampled: bool,
     points: Vec<Point>,
+    /// Times in s at which packets of all flows left, and at which they had arrived.
+    departures: Vec<(f64, f64)>,
     /// Cumulative drops.
     drops: Vec<(f64, f64)>,
 }
@@ -84,6 +86,12 @@ impl Queue {
             })
             .collect();
         points.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        let departure = |wait: &Wait| {
+            let arrived_s = wait.arrived.as_secs_f64();
+            (arrived_s + wait.sojourn.as_secs_f64(), arrived_s)
+        };
+        let mut departures: Vec<(f64, f64)> = waits.iter().map(departure).collect();
+        departures.sort_by(|a, b| a.0.total_cmp(&b.0));
         if let Some(rate) = rate.filter(|_| !is_queue_per_flow) {
             points.extend(unfinished(run, hop, direction, rate, points.last().map_or(0.0, |p| p.at_s)));
         }
@@ -97,6 +105,7 @@ impl Queue {
                 || (waits.is_empty() && management == Management::Aqm),
             is_sampled: waits.is_empty(),
             points,
+            departures,
             drops: samples(run, Metric::QueueDrops, hop, direction),
         }
     }
@@ -128,9 +137,7 @@ impl Queue {
     }
     /// The longest time within a span in which a packet waited and none left, and when it began.
     pub(crate) fn longest_gap(&self, from_s: f64, to_s: f64) -> Option<(f64, f64)> {
-        let mut left: Vec<(f64, f64)> = self.points.iter().map(|p| (p.at_s + p.wait_s, p.at_s)).collect();
-        left.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let gaps = left.windows(2).filter_map(|pair| {
+        let gaps = self.departures.windows(2).filter_map(|pair| {
             let [(before, _), (after, arrived)] = *pair else { return None };
             let start = before.max(arrived);
             (start >= from_s && start < to_s).then_some((after - start, start))

@@ -33,9 +33,12 @@ pub(crate) struct Delivery {
 impl Delivery {
     /// `None` where goodput was not sampled.
     pub(crate) fn new(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Self> {
-        let of = |metric| view.run.series(&SeriesKey::directed(metric, direction));
-        let acknowledged = of(Metric::DeliveryRate);
-        let series = acknowledged.or_else(|| of(Metric::Goodput))?;
+        let of = |metric| Delivery::of(view, metric, direction, rise);
+        of(Metric::DeliveryRate).or_else(|| of(Metric::Goodput))
+    }
+    /// `None` where this rate was not sampled.
+    pub(crate) fn of(view: &View<'_>, metric: Metric, direction: Direction, rise: &Rise<'_>) -> Option<Self> {
+        let series = view.run.series(&SeriesKey::directed(metric, direction))?;
         let mut start_ns = rise.phase.start_ns;
         let mut counts = Vec::new();
         for observation in series.within(rise.phase) {
@@ -44,7 +47,7 @@ impl Delivery {
             start_ns = interval.end_ns;
             counts.push((interval, bits_per_second * interval.seconds()));
         }
-        (!counts.is_empty()).then_some(Delivery { counts, is_acknowledged: acknowledged.is_some() })
+        (!counts.is_empty()).then_some(Delivery { counts, is_acknowledged: metric == Metric::DeliveryRate })
     }
     /// Payload bits delivered within `span`, assuming a constant rate within each interval.
     pub(crate) fn bits(&self, span: Span) -> f64 {

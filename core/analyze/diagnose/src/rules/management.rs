@@ -7,6 +7,7 @@ use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
     Alternative, Certainty, Conclusion, Finding, Management, ManagementRule, Observation, Span, Value,
+    threshold,
 };
 use fathom_stats::Sample;
 use fathom_units::{Direction, Duration, Time};
@@ -20,7 +21,10 @@ const MOSTLY: f64 = 0.6;
 /// lost packets.
 const ROOM: f64 = 0.35;
 /// A queue of less than this is as good as empty, in seconds.
-const SHORT_S: f64 = 0.001;
+const EMPTY_S: f64 = 0.001;
+/// If a larger share of the probes is lost, the load does not yield to drops. An AQM cannot keep its
+/// queue short then, which stays at one length as with tail drop.
+const OVERLOADED: f64 = 0.25;
 /// Fewer events than this show no pattern.
 const MIN_EVENTS: usize = 3;
 /// More events add no information, and each requires a search.
@@ -41,8 +45,9 @@ struct Losses {
     heights: Vec<f64>,
     /// Share of the heights near the longest delay of the phase.
     top_ratio: f64,
-    /// The added delay was at most this for a tenth of the probes.
+    /// The added delay was at most this for a tenth of the probes, and for half of them.
     low_s: f64,
+    median_s: f64,
     /// The longest added delay of the phase.
     top_s: f64,
     /// Losses happened when the queue was longer than usual, so it was the queue that dropped.
@@ -70,11 +75,14 @@ impl Losses {
         let at_top = heights.iter().filter(|added_s| **added_s >= TOP * top_s).count();
         let all = Sample::new(added.iter().map(|o| pair(o.value)));
         let percentile = |share| Some(all.percentile(share)?.value);
+        let median_s = percentile(0.5)?;
+        let separate: Vec<f64> = apart(events.clone()).iter().take(MAX_EVENTS).filter_map(height).collect();
         Some(Losses {
             event_count: events.len(),
             top_ratio: at_top as f64 / heights.len().max(1) as f64,
             low_s: percentile(0.1)?,
-            favor_long_queues: favors(&heights, percentile(0.5)?),
+            favor_long_queues: favors(&separate, median_s),
+            median_s,
             top_s,
             heights,
         })
@@ -94,19 +102,36 @@ impl Losses {
             return None;
         }
         if self.top_ratio >= MOSTLY && self.top_s >= REPORTED_INCREASE_S {
-            return Some(ManagementRule::TailDrop);
+            let is_overloaded = rise.summary.loss_ratio.is_some_and(|ratio| ratio > OVERLOADED);
+            return (!is_overloaded).then_some(ManagementRule::TailDrop);
         }
-        let height = self.median_height()?;
-        let is_short = rise.p50() < REPORTED_INCREASE_S && height < REPORTED_INCREASE_S;
-        (is_short || self.had_room(view, rise)).then_some(ManagementRule::KeptShort)
+        let is_kept_short = self.is_short() || (self.favor_long_queues && self.had_room(view, rise));
+        is_kept_short.then_some(ManagementRule::KeptShort)
+    }
+    /// Whether packets were lost although the queue never was long, as with a small buffer or an
+    /// AQM. If the queue is mostly empty, the link may have lost them.
+    fn is_short(&self) -> bool {
+        self.top_s <= threshold::MODEST_S && self.median_s >= EMPTY_S
     }
     /// Whether packets were lost from a queue that had room and was hardly ever empty: an AQM
     /// dropped them, rather than a small buffer or a lossy link.
     fn had_room(&self, view: &View<'_>, rise: &Rise<'_>) -> bool {
-        let has_room = |height: f64| height <= ROOM * self.top_s && height >= SHORT_S;
-        let is_steady = self.low_s >= SHORT_S && !still_growing(view, rise);
+        let has_room = |height: f64| height <= ROOM * self.top_s && height >= EMPTY_S;
+        let is_steady = self.low_s >= EMPTY_S && !still_growing(view, rise);
         self.heights.len() >= MIN_EVENTS && is_steady && self.median_height().is_some_and(has_room)
     }
+}
+
+/// The first of all `events` that are within [`BEFORE`] of each other: they show the same queue.
+fn apart(mut events: Vec<Time>) -> Vec<Time> {
+    events.sort_unstable();
+    let mut separate: Vec<Time> = Vec::new();
+    for event in events {
+        if separate.last().is_none_or(|last| event.saturating_since(*last) >= BEFORE) {
+            separate.push(event);
+        }
+    }
+    separate
 }
 
 /// Whether more than half of `heights` are above the median of all times, by twice the standard
@@ -145,10 +170,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         delay_p95_s: Some(rise.height()),
         top_ratio: (!heights.is_empty()).then_some(*top_ratio),
     };
-    let finding = with_alternatives(Conclusion::QueueManagement(management), rule, direction);
-    let is_clear = losses.had_room(view, &rise) && losses.favor_long_queues;
-    let is_guess = rule == ManagementRule::KeptShort && !is_clear;
-    Some(if is_guess { Finding { certainty: Certainty::Possible, ..finding } } else { finding })
+    Some(with_alternatives(Conclusion::QueueManagement(management), rule, direction))
 }
 
 fn with_alternatives(conclusion: Conclusion, rule: ManagementRule, direction: Direction) -> Finding {

@@ -1,23 +1,21 @@
-//! Detects outages: the link delivered nothing for a while, then all waiting packets at once.
+//! Detects outages: nothing passed the link for a while, although packets waited for it.
 //!
-//! Probes alone do not show an outage. If senders pause, their queue drains, and probes sent one
-//! after the other also arrive almost at once. Therefore the load must have delivered nothing.
+//! In an outage, probes wait and none arrives, and so does the load in both directions. Probes alone
+//! do not show it: if many packets of others arrive at once, the probes around them also arrive far
+//! apart. But only an outage stops both directions, and all of the load.
 use crate::delivery::Delivery;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
-use fathom_run::{Certainty, Conclusion, Finding, Phase, Span};
+use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, PhaseKind, SeriesKey, Span};
 use fathom_units::Direction;
 
 /// Shorter ones are 802.11 retries, or caused by the measurement.
 const SHORTEST_NS: u64 = 1_000_000_000;
-/// Divisor: waiting probes, which must be sent too, arrive within this part of the outage.
-const AT_ONCE: u64 = 10;
-/// Minimum number of waiting probes.
+/// Minimum number of probes that waited or were dropped meanwhile.
 const MIN_PROBES: usize = 5;
 
 /// An interval without any delivery.
 pub(super) struct Outage {
-    /// Response time of the first probe that waited.
     pub(super) seconds: f64,
 }
 
@@ -34,36 +32,60 @@ fn finding(phase: &Phase, outages: &[Outage]) -> Option<Finding> {
 
 /// All in a phase, in the order of time.
 pub(super) fn outages(view: &View<'_>, rise: &Rise<'_>) -> Vec<Outage> {
-    let deliveries: Vec<Delivery> =
-        Direction::BOTH.into_iter().filter_map(|d| Delivery::new(view, d, rise)).collect();
-    // Both directions stand still: a direction that delivers shows that the link works.
-    let stood_still = |span: Span| {
-        let half = (span.end_ns - span.start_ns) / 2;
-        deliveries.iter().all(|delivery| delivery.longest_silence_ns(span) >= half)
-    };
-    let answered = view.latency_in(rise.phase).filter_map(|probe| {
-        let Span { start_ns, end_ns } = Span::after(probe.at, probe.value.observed()?);
-        Some((start_ns, end_ns))
-    });
-    let probes: Vec<(u64, u64)> = answered.collect();
-    let mut found = Vec::new();
-    let mut rest = probes.as_slice();
-    while let [(sent, came), ..] = rest {
-        let waited = came - sent;
-        // Probes that were sent while the first one waited, and arrived together with it.
-        let with = |(s, c): &&(u64, u64)| *s < *came && c.abs_diff(*came) <= waited / AT_ONCE;
-        let count = rest.iter().take_while(with).count();
-        let last_sent = rest[..count].last().map_or(*sent, |(s, _)| *s);
-        // Probes were waiting until the end.
-        let throughout = last_sent - sent >= waited / 2;
-        let is_outage = waited >= SHORTEST_NS
-            && count >= MIN_PROBES
-            && throughout
-            && stood_still(Span { start_ns: *sent, end_ns: *came });
-        if is_outage {
-            found.push(Outage { seconds: waited as f64 / 1e9 });
-        }
-        rest = &rest[if is_outage { count } else { 1 }..];
+    let silences = silences(view, rise);
+    if silences.is_empty() {
+        return Vec::new();
     }
-    found
+    let of = |metric| Direction::BOTH.into_iter().filter_map(move |d| Delivery::of(view, metric, d, rise));
+    let deliveries: Vec<Delivery> = of(Metric::DeliveryRate).chain(of(Metric::Goodput)).collect();
+    let upward = upward_arrivals(view, rise);
+    let is_outage = |silence: &Span| {
+        let sent = view.latency_in(rise.phase).filter(|probe| {
+            (silence.start_ns..silence.end_ns).contains(&probe.at.as_nanos().saturating_add(base_ns(rise)))
+        });
+        // Its start and end are known to a round trip: an outage may begin while packets return.
+        let quarter_ns = silence.length_ns() / 4;
+        let middle = silence.start_ns + quarter_ns..silence.end_ns - quarter_ns;
+        sent.count() >= MIN_PROBES
+            && !upward.iter().any(|arrived_ns| middle.contains(arrived_ns))
+            && deliveries
+                .iter()
+                .all(|delivery| delivery.longest_silence_ns(*silence) >= silence.length_ns() / 2)
+    };
+    let found = silences.iter().filter(|silence| is_outage(silence));
+    found.map(|silence| Outage { seconds: silence.seconds() }).collect()
+}
+
+/// The time of an empty line's round trip.
+fn base_ns(rise: &Rise<'_>) -> u64 {
+    (rise.idle.p50.value * 1e9) as u64
+}
+
+/// Times of at least [`SHORTEST_NS`] in which no response arrived, although one was due.
+fn silences(view: &View<'_>, rise: &Rise<'_>) -> Vec<Span> {
+    let answered = view.latency_in(rise.phase).filter_map(|probe| {
+        Some((Span::after(probe.at, probe.value.observed()?).end_ns, probe.at.as_nanos()))
+    });
+    let mut responses: Vec<(u64, u64)> = answered.collect();
+    responses.sort_unstable();
+    let silence = |pair: &[(u64, u64)]| {
+        let [(before_ns, _), (end_ns, sent_ns)] = *pair else { return None };
+        let start_ns = before_ns.max(sent_ns.saturating_add(base_ns(rise)));
+        (end_ns.saturating_sub(start_ns) >= SHORTEST_NS).then_some(Span { start_ns, end_ns })
+    };
+    responses.windows(2).filter_map(silence).collect()
+}
+
+/// When probes arrived at the server, by the clock of the client; empty where that is unknown.
+fn upward_arrivals(view: &View<'_>, rise: &Rise<'_>) -> Vec<u64> {
+    let idle =
+        view.run.phase(PhaseKind::Idle).and_then(|idle| view.one_way(Direction::Up, idle).percentile(0.5));
+    let series = view.run.series(&SeriesKey::directed(Metric::OneWayDelay, Direction::Up));
+    let Some((idle, series)) = idle.zip(series) else { return Vec::new() };
+    let arrived = series.within(rise.phase).filter_map(|probe| {
+        // Clocks differ, but half of the idle round trip is the way to the server.
+        let delay_s = probe.value.observed()? - idle.value + rise.idle.p50.value / 2.0;
+        Some(Span::after(probe.at, delay_s.max(0.0)).end_ns)
+    });
+    arrived.collect()
 }

@@ -106,7 +106,10 @@ fn an_outage_is_not_a_full_queue() {
     let mut run = MANAGED.run();
     let up = run.phase(PhaseKind::Up).unwrap().start_ns as f64 / 1e9;
     let (from, to) = (up + 4.0, up + 7.0);
-    for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::UdpRtt) {
+    let is_stopped = |key: &SeriesKey| {
+        key.metric == Metric::UdpRtt || *key == SeriesKey::directed(Metric::OneWayDelay, Direction::Up)
+    };
+    for series in run.series.iter_mut().filter(|s| is_stopped(&s.key)) {
         for (at, value) in series.at_ns.iter().zip(&mut series.values) {
             let sent = *at as f64 / 1e9;
             // Queued packets are sent in order when the link recovers.

@@ -2,6 +2,8 @@
 use crate::common::{plan, run};
 use fathom_diagnose::{Health, diagnose};
 use fathom_run::{Conclusion, FindingKind, Grade, ManagementRule, Metric};
+use fathom_sim::{TestOptions, test};
+use fathom_units::Direction;
 
 #[test]
 fn a_deep_buffer_is_bloated() {
@@ -39,4 +41,49 @@ fn a_managed_queue_is_healthy() {
         "{:#?}",
         diagnosis.findings
     );
+}
+
+/// What a test says about the download queue of a line with this link and three flows of Reno.
+fn download_rule(link: &str) -> Option<ManagementRule> {
+    let down = format!("rate = \"10mbit\", delay = \"20ms\", {link}");
+    let load = "[load]\nup_flows = 1\ndown_flows = 3\ncongestion_control = \"reno\"\nduration = \"12s\"";
+    let plan = plan("rate = \"10mbit\", delay = \"20ms\", queue = \"fq_codel\"", &down, load);
+    let diagnosis = diagnose(&test(&plan, &TestOptions::new(1)).run);
+    diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+        Conclusion::QueueManagement(found) if finding.direction == Some(Direction::Down) => Some(found.rule),
+        _ => None,
+    })
+}
+
+/// Only a queue that dropped packets itself, and never was long, is called short.
+#[test]
+fn losses_of_a_link_say_nothing_about_its_queue() {
+    assert_eq!(download_rule("queue = \"fifo limit 18750b\""), Some(ManagementRule::KeptShort));
+    assert_eq!(download_rule("queue = \"fifo limit 125000b\""), Some(ManagementRule::TailDrop));
+    for loss in ["0.3%", "1%", "3%"] {
+        let lossy = format!("queue = \"fifo limit 125000b\", loss = \"{loss}\"");
+        assert_eq!(download_rule(&lossy), None, "{loss}");
+    }
+}
+
+/// Packets in the queue leave one after the other when the link works again, so they arrive apart.
+#[test]
+fn an_outage_is_found_behind_a_long_queue() {
+    let text = |limit: &str| {
+        let side = format!("{{ trace = \"stop.trace\", delay = \"20ms\", queue = \"fifo limit {limit}\" }}");
+        format!(
+            "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"link\"\nup = {side}\ndown = {side}\n\
+             [load]\nup_flows = 2\ndown_flows = 2\nduration = \"12s\""
+        )
+    };
+    let stop = |_: &str| Ok("0s 5000000bit\n13s 0bit\n15s 5000000bit\n".to_owned());
+    for limit in ["312500b", "1250000b"] {
+        let plan = fathom_scenario::parse_with_files(&text(limit), "x.toml", &stop).unwrap();
+        let diagnosis = diagnose(&test(&plan, &TestOptions::new(1)).run);
+        let longest_s = diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+            Conclusion::Outage(outage) => Some(outage.longest_s),
+            _ => None,
+        });
+        assert!(longest_s.is_some_and(|s| (1.9..2.1).contains(&s)), "{limit}: {longest_s:?}");
+    }
 }
