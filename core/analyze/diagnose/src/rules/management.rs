@@ -22,8 +22,8 @@ const MOSTLY: f64 = 0.6;
 const ROOM: f64 = 0.35;
 /// A queue of less than this is as good as empty, in seconds.
 const EMPTY_S: f64 = 0.001;
-/// If a larger share of the probes is lost, the load does not yield to drops. An AQM cannot keep its
-/// queue short then, which stays at one length as with tail drop.
+/// If a larger share of the probes is lost, the load does not yield to drops. An AQM cannot keep
+/// its queue short then, which stays at one length as with tail drop.
 const OVERLOADED: f64 = 0.25;
 /// Fewer events than this show no pattern.
 const MIN_EVENTS: usize = 3;

@@ -1,8 +1,8 @@
 //! Detects outages: nothing passed the link for a while, although packets waited for it.
 //!
-//! In an outage, probes wait and none arrives, and so does the load in both directions. Probes alone
-//! do not show it: if many packets of others arrive at once, the probes around them also arrive far
-//! apart. But only an outage stops both directions, and all of the load.
+//! In an outage, probes wait and none arrives, and so does the load in both directions. Probes
+//! alone do not show it: if many packets of others arrive at once, the probes around them also
+//! arrive far apart. But only an outage stops both directions, and all of the load.
 use crate::delivery::Delivery;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
