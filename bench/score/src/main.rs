@@ -116,8 +116,8 @@ impl Sample {
         let mut table = Table::default();
         let all = self.draw();
         let scored = score::score(&all, &|path| machine.measure(path))?;
-        for (path, scored) in all.iter().zip(&scored) {
-            table.add(path, &machine.peers(path)?, &scored.claims)?;
+        for (path, judged) in all.iter().zip(&scored) {
+            table.add(path, &machine.peers(path)?, &judged.claims)?;
         }
         let text = table.finish();
         print!("{text}");

@@ -54,8 +54,8 @@ pub(super) fn read(
         nanoseconds(text.trim()).ok_or_else(|| format!("{name}: \"{}\" is no time", text.trim()))
     };
     let (from_ns, to_ns) = (at("peers.from")?, at("peers.to")?);
-    let [backlog, _] = series(&file("peers.samples")?, direction, HANDLES[direction], WallTime(from_ns));
-    let loaded = backlog.iter().take_while(|o| o.at.as_nanos() < to_ns - from_ns);
+    let [queue, _] = series(&file("peers.samples")?, direction, HANDLES[direction], WallTime(from_ns));
+    let loaded = queue.iter().take_while(|o| o.at.as_nanos() < to_ns - from_ns);
     let backlog = Delay::of(loaded.filter_map(|o| o.value.observed()).collect());
     let added = |values: fn(&str) -> Vec<f64>, name: &str| {
         let idle = Delay::of(values(&file(&format!("idle.{name}")).ok()?))?;
@@ -184,10 +184,11 @@ impl Table {
 }
 
 fn add([p50, max]: &mut [Count; 2], found: Option<Delay>, truth: Option<Delay>) {
-    let is_right = |found: f64, truth: f64| (found - truth).abs() <= (DELAY_RATIO * truth).max(DELAY_S);
-    let both = found.zip(truth);
-    p50.add(both.map(|(found, truth)| is_right(found.p50_s, truth.p50_s)));
-    max.add(both.map(|(found, truth)| is_right(found.max_s, truth.max_s)));
+    let (Some(found), Some(truth)) = (found, truth) else { return };
+    let is_right =
+        |delay_s: f64, true_s: f64| (delay_s - true_s).abs() <= (DELAY_RATIO * true_s).max(DELAY_S);
+    p50.add(Some(is_right(found.p50_s, truth.p50_s)));
+    max.add(Some(is_right(found.max_s, truth.max_s)));
 }
 
 /// The kind of queue, and the limit of a FIFO.
@@ -210,8 +211,8 @@ mod tests {
                     [1732.7] 10.0.1.1 : [1], timed out (1043 avg, 50% loss)\n\
                     [1732.9] 10.0.1.1 : [2], 64 bytes, 12.5 ms (527 avg, 33% loss)\n";
         assert_eq!(fping(text), [1.043, 0.0125]);
-        let text =
+        let json =
             r#"{"round_trips":[{"lost":"false","delay":{"rtt":25000000}},{"lost":"true","delay":{}}]}"#;
-        assert_eq!(irtt(text), [0.025]);
+        assert_eq!(irtt(json), [0.025]);
     }
 }
