@@ -9,5 +9,7 @@ build_line
 inside server "$fathom" serve >/dev/null 2>&1 &
 sample_queues samples
 sleep 1
+rm -f "$work/run.json"
 inside client "$fathom" test 10.0.1.1 -o "$work/run.json" --no-save --flows "$FLOWS" >/dev/null 2>"$work/test"
+[ -s "$work/run.json" ] && cp "$work/path" "$work/test.done"
 halt

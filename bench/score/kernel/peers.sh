@@ -22,6 +22,6 @@ date +%s.%N >"$work/peers.from"
 inside client iperf3 -J -c 10.0.1.1 -P "$FLOWS" -t 20 $REVERSE >"$work/iperf3" 2>/dev/null &
 iperf3=$!
 probe load 20
-date +%s.%N >"$work/peers.to"
 wait $iperf3
+cp "$work/path" "$work/peers.done"
 halt

@@ -4,6 +4,8 @@ mod delay;
 mod event;
 mod queue;
 
+pub(crate) use delay::MAX_SEEN;
+
 use crate::draw::Path;
 use crate::measure::Measured;
 use crate::truth::Truth;
@@ -139,9 +141,23 @@ impl Made {
 
 /// Tolerance of a quantity: relative, and absolute in its unit. The larger one counts.
 #[derive(Clone, Copy)]
-struct Tolerance {
+pub(crate) struct Tolerance {
     ratio: f64,
     least: f64,
+}
+
+impl Tolerance {
+    /// Of a delay: 2 %, or 1 ms.
+    pub(crate) const DELAY: Tolerance = Tolerance { ratio: 0.02, least: 0.001 };
+    /// Of the rate of a link: 3 %.
+    pub(crate) const RATE: Tolerance = Tolerance { ratio: 0.03, least: 0.0 };
+
+    fn of(self, truth: f64) -> f64 {
+        (self.ratio * truth).max(self.least)
+    }
+    pub(crate) fn allows(self, claimed: f64, truth: f64) -> bool {
+        (claimed - truth).abs() <= self.of(truth)
+    }
 }
 
 /// A claimed quantity. A lower bound is right if the truth is at least that.
@@ -152,11 +168,14 @@ fn quantity(
     certainty: Certainty,
     unit: &str,
 ) -> Made {
-    let allowed = (tolerance.ratio * truth).max(tolerance.least);
     let error = claimed - truth;
     let at_least = if is_lower_bound { "at least " } else { "" };
     Made {
-        is_right: if is_lower_bound { error <= allowed } else { error.abs() <= allowed },
+        is_right: if is_lower_bound {
+            error <= tolerance.of(truth)
+        } else {
+            tolerance.allows(claimed, truth)
+        },
         error: (!is_lower_bound && truth > 0.0).then_some(error / truth),
         certainty: Some(certainty),
         detail: format!(

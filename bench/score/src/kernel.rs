@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use std::path::{Path as FilePath, PathBuf};
 use std::process::{Command, Stdio};
 
-pub(crate) use peers::{Peers, Table};
+pub(crate) use peers::Peers;
 
 /// Longest time that a path may take, in real seconds.
 const PATIENCE_S: &str = "1800";
@@ -36,6 +36,8 @@ impl Machine {
     /// The kernel is `$FATHOM_UML`, or built by `bench/conformance/build`. The program is
     /// `$FATHOM`, or next to this one.
     pub(crate) fn find(kept: Option<PathBuf>) -> Result<Self, String> {
+        // The kernel starts in another directory.
+        let kept = kept.map(std::path::absolute).transpose().map_err(|why| format!("--keep: {why}"))?;
         let fathom = match std::env::var_os("FATHOM") {
             Some(path) => PathBuf::from(path),
             None => std::env::current_exe().map_err(|why| why.to_string())?.with_file_name("fathom"),
@@ -59,7 +61,7 @@ impl Machine {
     pub(crate) fn measure(&self, path: &Path) -> Result<Measured, String> {
         let plan = parse(path).map_err(|why| why.to_string())?;
         self.within(path, |work| {
-            self.boot(work, &plan, "inside.sh", "run.json")?;
+            self.boot(work, &plan, "inside.sh", "test.done")?;
             let mut run: Run =
                 serde_json::from_str(&read(work, "run.json")?).map_err(|why| why.to_string())?;
             let start: WallTime = run.started.parse().map_err(|_| format!("bad time \"{}\"", run.started))?;
@@ -73,8 +75,11 @@ impl Machine {
     /// Measures `path` with other tools.
     pub(crate) fn peers(&self, path: &Path) -> Result<Peers, String> {
         let plan = parse(path).map_err(|why| why.to_string())?;
+        if let Some(tool) = peers::TOOLS.iter().find(|tool| !is_installed(tool)) {
+            return Err(format!("--peers: {tool} is missing (install {})", peers::TOOLS.join(", ")));
+        }
         self.within(path, |work| {
-            self.boot(work, &plan, "peers.sh", "peers.to")?;
+            self.boot(work, &plan, "peers.sh", "peers.done")?;
             peers::read(&|file| read(work, file), slow_direction(&plan)?)
         })
     }
@@ -93,13 +98,15 @@ impl Machine {
         }
         done
     }
-    /// Boots the kernel with an init script, unless `result` is there already from the same path.
-    fn boot(&self, work: &FilePath, plan: &Plan, script: &str, result: &str) -> Result<(), String> {
+    /// Boots the kernel with an init script, which copies the path to the file `done` at its end.
+    /// If it did so for the same path before, its results are there.
+    fn boot(&self, work: &FilePath, plan: &Plan, script: &str, done: &str) -> Result<(), String> {
         let (settings, file) = (settings(plan)?, work.join("path"));
-        if work.join(result).is_file() && std::fs::read_to_string(&file).is_ok_and(|old| old == settings) {
+        let is_done = || std::fs::read_to_string(work.join(done)).is_ok_and(|of| of == settings);
+        if is_done() {
             return Ok(());
         }
-        std::fs::write(&file, settings).map_err(|why| format!("cannot write {}: {why}", file.display()))?;
+        std::fs::write(&file, &settings).map_err(|why| format!("cannot write {}: {why}", file.display()))?;
         let init = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("kernel").join(script);
         let booted = Command::new("timeout")
             .args(["--kill-after=10", PATIENCE_S])
@@ -119,8 +126,15 @@ impl Machine {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        booted.map_err(|why| format!("cannot start {}: {why}", self.kernel.display())).map(drop)
+        booted.map_err(|why| format!("cannot start {}: {why}", self.kernel.display()))?;
+        is_done().then_some(()).ok_or_else(|| format!("no result (see the files of {})", work.display()))
     }
+}
+
+/// Whether a program is found.
+fn is_installed(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
 fn read(work: &FilePath, file: &str) -> Result<String, String> {

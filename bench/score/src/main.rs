@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its tables are its result")]
 mod args;
 mod claims;
+mod comparison;
 mod diagram;
 mod draw;
 mod explain;
@@ -16,8 +17,9 @@ mod tally;
 mod truth;
 
 use args::{Command, Source, Subject};
+use comparison::Table;
 use draw::Path;
-use kernel::{Machine, Table};
+use kernel::Machine;
 use std::path::{Path as FilePath, PathBuf};
 use std::process::ExitCode;
 
@@ -114,10 +116,11 @@ impl Sample {
     fn peers(&self, kept: Option<PathBuf>) -> Result<String, String> {
         let machine = Machine::find(kept)?;
         let mut table = Table::default();
-        let all = self.draw();
-        let scored = score::score(&all, &|path| machine.measure(path))?;
-        for (path, judged) in all.iter().zip(&scored) {
-            table.add(path, &machine.peers(path)?, &judged.claims)?;
+        for path in self.draw() {
+            let peers = machine.peers(&path)?;
+            score::with_explained(&path, &|drawn| machine.measure(drawn), |explained| {
+                table.add(explained, &peers)
+            })??;
         }
         let text = table.finish();
         print!("{text}");

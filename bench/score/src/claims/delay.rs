@@ -5,14 +5,12 @@ use fathom_diagnose::Health;
 use fathom_run::{Conclusion, Finding, LatencyIncrease};
 use fathom_units::Direction;
 
-/// 2 %, or 1 ms.
-const TOLERANCE: Tolerance = Tolerance { ratio: 0.02, least: 0.001 };
-/// The same on a radio link, which takes milliseconds to get access to the medium without any
+/// 2 % or 5 ms on a radio link, which takes milliseconds to get access to the medium without any
 /// queue.
 const RADIO: Tolerance = Tolerance { ratio: 0.02, least: 0.005 };
 /// A maximum seen by probes is right between this percentile and the true maximum: the worst moment
 /// falls between probes, and a full buffer drops them.
-const MAX_SEEN: f64 = 0.99;
+pub(crate) const MAX_SEEN: f64 = 0.99;
 /// Directions whose delays differ by less than this, in seconds, are equally bloated.
 const MIN_DIFFERENCE_S: f64 = 0.005;
 
@@ -73,7 +71,7 @@ fn direction(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &Late
 
 fn delays(case: &Case<'_>, phase: &PhaseTruth, found: Option<(&Finding, &LatencyIncrease)>) -> [Claim; 3] {
     let p95 = case.diagnosis.phases.iter().find(|p| p.kind == phase.kind).and_then(|p| Some(p.latency?.p95));
-    let tolerance = if case.truth.has_radio { RADIO } else { TOLERANCE };
+    let tolerance = if case.truth.has_radio { RADIO } else { Tolerance::DELAY };
     let steady_s = steady_from_s(case, phase);
     let claim = |kind, claimed: Option<(f64, bool)>, [least_s, truth_s]: [f64; 2]| {
         let made = claimed.zip(found).map(|((loaded_s, is_bound), (finding, increase))| {

@@ -5,13 +5,10 @@ use crate::truth::{Management, PhaseTruth, Queue};
 use fathom_run::{Conclusion, Finding, ManagementRule, threshold};
 use fathom_units::Direction;
 
-const CAPACITY: Tolerance = Tolerance { ratio: 0.03, least: 0.0 };
 /// 3 %, or two packets.
 const BUFFER: Tolerance = Tolerance { ratio: 0.03, least: 3028.0 };
 /// A shorter queue shows nothing about its management, in seconds.
 const MIN_QUEUE_S: f64 = 0.005;
-/// Tolerance of a short delay, in seconds: that of delays.
-const SHORT_TOLERANCE_S: f64 = 0.001;
 /// A queue of at least this share of the longest one of its direction counts as a second queue.
 const SECOND_QUEUE: f64 = 0.1;
 
@@ -64,7 +61,7 @@ fn size_and_rate(
     let narrowest = case.truth.narrowest(queue.direction).filter(|narrowest| narrowest.is_steady);
     let capacity_truth = narrowest.and_then(|narrowest| narrowest.ip_rate);
     let capacity = found.zip(capacity_truth).map(|((finding, size), rate)| {
-        quantity((size.rate_bits_per_second, false), rate, CAPACITY, finding.certainty, "bit/s")
+        quantity((size.rate_bits_per_second, false), rate, Tolerance::RATE, finding.certainty, "bit/s")
     });
     let truth = queue.ip_rate.filter(|_| queue.is_steady);
     let buffer = found.zip(truth).map(|((finding, size), rate)| {
@@ -94,7 +91,7 @@ fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
         })
         .find(|(finding, _)| finding.direction == Some(queue.direction));
     let made = found.and_then(|(finding, claimed)| {
-        let is_short = longest_s <= threshold::MODEST_S + SHORT_TOLERANCE_S;
+        let is_short = longest_s <= threshold::MODEST_S + Tolerance::DELAY.of(threshold::MODEST_S);
         let is_right = match claimed.rule {
             ManagementRule::KeptShort => Some(dropped > 0.0 && (is_short || !is_full(queue))),
             rule => is_right(rule, queue, dropped),

@@ -123,12 +123,9 @@ fn nearly_all(ratio: f64) -> String {
 fn outage(outage: &Outage) -> String {
     let (longest, when) = (seconds(outage.longest_s), while_doing(outage.phase));
     match outage.count {
-        1 => format!(
-            "The link delivered nothing for {longest} {when}, then everything at once: an outage, not a queue."
-        ),
+        1 => format!("The link delivered nothing for {longest} {when}: an outage, not a queue."),
         n => format!(
-            "The link delivered nothing {n} times {when} (longest {longest}, {} in total), and then everything at once: outages, not \
-             a queue.",
+            "The link delivered nothing {n} times {when} (longest {longest}, {} in total): outages, not a queue.",
             seconds(outage.total_s)
         ),
     }

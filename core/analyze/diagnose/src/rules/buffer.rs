@@ -32,7 +32,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let rise = view.rise_of(direction)?;
     let buffer = buffer(view, direction)?;
     let rule = management::rule(view, direction);
-    if rule == Some(ManagementRule::KeptShort) {
+    if management::is_buffer_unknown(view, direction) {
         return None;
     }
     // Only losses at the top show that the buffer was full.

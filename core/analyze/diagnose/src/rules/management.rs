@@ -108,6 +108,15 @@ impl Losses {
         let is_kept_short = self.is_short() || (self.favor_long_queues && self.had_room(view, rise));
         is_kept_short.then_some(ManagementRule::KeptShort)
     }
+    /// Whether most losses happened far below the longest delay. Then they do not show how large
+    /// the buffer is, no matter whether the queue or the link lost the packets.
+    fn are_below_top(&self, view: &View<'_>, rise: &Rise<'_>) -> bool {
+        let is_full = self.top_ratio >= MOSTLY && self.top_s >= REPORTED_INCREASE_S;
+        let is_low = |height: f64| rise.p50().max(height) < REPORTED_INCREASE_S;
+        self.heights.len() >= MIN_EVENTS
+            && !is_full
+            && (self.median_height().is_some_and(is_low) || self.had_room(view, rise))
+    }
     /// Whether packets were lost although the queue never was long, as with a small buffer or an
     /// AQM. If the queue is mostly empty, the link may have lost them.
     fn is_short(&self) -> bool {
@@ -146,6 +155,12 @@ fn favors(heights: &[f64], median_s: f64) -> bool {
 pub(super) fn rule(view: &View<'_>, direction: Direction) -> Option<ManagementRule> {
     let rise = rise(view, direction)?;
     Losses::new(view, direction, &rise)?.rule(view, &rise)
+}
+
+/// Whether the losses of a direction leave open how large its buffer is.
+pub(super) fn is_buffer_unknown(view: &View<'_>, direction: Direction) -> bool {
+    let of = |rise: Rise<'_>| Some(Losses::new(view, direction, &rise)?.are_below_top(view, &rise));
+    rise(view, direction).and_then(of).unwrap_or(false)
 }
 
 /// The phase in which `direction` was loaded alone: with both directions loaded the round trip

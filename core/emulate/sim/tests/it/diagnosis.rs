@@ -66,6 +66,18 @@ fn losses_of_a_link_say_nothing_about_its_queue() {
     }
 }
 
+/// An AQM drops from a queue that has room, so the longest delay is not that of a full buffer.
+#[test]
+fn a_managed_queue_shows_no_buffer() {
+    let load = "[load]\nup_flows = 4\ndown_flows = 4\nduration = \"12s\"";
+    for rate in ["500kbit", "1mbit", "2mbit"] {
+        let side = format!("rate = \"{rate}\", delay = \"20ms\", queue = \"codel target 20ms\"");
+        let diagnosis = diagnose(&test(&plan(&side, &side, load), &TestOptions::new(1)).run);
+        let has_buffer = diagnosis.findings.iter().any(|f| f.kind() == FindingKind::BufferSize);
+        assert!(!has_buffer, "{rate}: {:#?}", diagnosis.findings);
+    }
+}
+
 /// Packets in the queue leave one after the other when the link works again, so they arrive apart.
 #[test]
 fn an_outage_is_found_behind_a_long_queue() {
