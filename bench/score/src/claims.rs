@@ -119,7 +119,7 @@ pub(crate) fn claims(case: &Case<'_>) -> Vec<Claim> {
     let mut claims = delay::claims(case);
     claims.extend(queue::claims(case));
     claims.extend(event::claims(case));
-    claims.push(advice::claim(case));
+    claims.extend(advice::claims(case));
     claims
 }
 

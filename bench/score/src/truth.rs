@@ -21,6 +21,16 @@ const EVERY_S: f64 = 0.001;
 /// A line this close to a threshold is not scored, because no measurement is accurate enough.
 const BORDERLINE: f64 = 0.1;
 
+/// Whether a difference of [`BORDERLINE`] in the median and the 90th percentile would change the
+/// verdict.
+pub(crate) fn is_near_threshold(delays_s: [f64; 2]) -> bool {
+    let is_bloated = |ratio: f64| {
+        let [p50_s, p90_s] = delays_s.map(|delay_s| ratio * delay_s);
+        threshold::is_bloated(p50_s, p90_s)
+    };
+    is_bloated(1.0 + BORDERLINE) != is_bloated(1.0 - BORDERLINE)
+}
+
 /// Queueing delays of a phase, sorted, in seconds.
 pub(crate) struct Delays(Vec<f64>);
 
@@ -65,6 +75,11 @@ impl PhaseTruth {
     /// Queueing delays of one direction.
     pub(crate) fn one_way(&self, direction: Direction) -> Delays {
         Delays::new(self.probes.iter().map(|probe| probe.delays_s[direction]).collect())
+    }
+    /// The same, in the second half of the phase.
+    pub(crate) fn late(&self, direction: Direction) -> Delays {
+        let late = self.probes.iter().filter(|probe| probe.sent_s >= self.middle_s());
+        Delays::new(late.map(|probe| probe.delays_s[direction]).collect())
     }
     /// The middle of the phase: after it, the start of the load is over.
     fn middle_s(&self) -> f64 {

@@ -1,25 +1,53 @@
 //! Whether the recommended shaper helps: it is applied to the path, and the path is measured again.
+//!
+//! Some lines no shaper helps, such as one whose rate varies much, or a slow one with more flows
+//! than packets fit into its round trip. There, a recommended shaper is wrong, and no
+//! recommendation is no omission.
 use super::{Case, Claim, ClaimKind, Made};
 use crate::draw::Path;
 use crate::measure::{Measured, measure, parse};
-use crate::truth::Truth;
+use crate::truth::{PhaseTruth, Truth, is_near_threshold};
 use fathom_run::{Remedy, threshold};
-use fathom_units::{Direction, PerDirection};
+use fathom_units::{Direction, IP_PER_PAYLOAD, PerDirection};
 
 /// The shaper helps if the line is not bloated behind it, or delay falls to this share,
 const MUCH_LESS: f64 = 0.2;
 /// and if it keeps this share of the throughput.
 const THROUGHPUT: f64 = 0.7;
+/// The shapers that an expert would try, relative to the mean rate. The second one only helps where
+/// the rate varies.
+const EXPERT: [f64; 2] = [0.9, 0.6];
 
-pub(super) fn claim(case: &Case<'_>) -> Claim {
-    let is_possible = case.truth.is_bloated() && !case.truth.is_borderline();
-    let rates = rates(case);
-    let is_made = is_possible && rates.iter().any(|(_, rate)| rate.is_some());
-    Claim::new(ClaimKind::Advice, is_possible, is_made.then(|| judge(case, &rates)).flatten())
+/// Rates of shapers in bit/s.
+type Shapers = PerDirection<Option<f64>>;
+
+pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
+    let bloated: Vec<(Direction, &PhaseTruth)> = Direction::BOTH
+        .into_iter()
+        .filter_map(|direction| Some((direction, case.truth.alone(direction)?)))
+        .filter(|(_, phase)| case.truth.is_phase_bloated(phase) && !case.truth.is_borderline())
+        .collect();
+    if bloated.is_empty() {
+        return Vec::new();
+    }
+    let advised = advised(case);
+    let after = Outcome::of(case, &advised);
+    let by_expert = EXPERT.map(|ratio| Outcome::of(case, &expert(case, ratio)));
+    let claim = |(direction, before): (Direction, &PhaseTruth)| {
+        let judge = |outcome: &Outcome| outcome.effect(case, direction, before);
+        let is_possible = by_expert.iter().flatten().map(judge).any(|effect| effect.helps == Some(true));
+        let effect = advised[direction].zip(after.as_ref().map(judge));
+        let made = effect.and_then(|(rate, effect)| {
+            Some(Made::new(effect.helps?, None, format!("{rate:.0} bit/s: {}", effect.figures)))
+        });
+        let is_right = made.as_ref().is_some_and(|made| made.is_right);
+        Claim::new(ClaimKind::Advice, is_possible || is_right, made).about(direction.name())
+    };
+    bloated.into_iter().map(claim).collect()
 }
 
-/// The middle of the recommended rates in bit/s.
-fn rates(case: &Case<'_>) -> PerDirection<Option<f64>> {
+/// The middle of the recommended rates.
+fn advised(case: &Case<'_>) -> Shapers {
     let mut rates = PerDirection::default();
     for remedy in &case.diagnosis.advice {
         if let Remedy::Shape {
@@ -34,65 +62,65 @@ fn rates(case: &Case<'_>) -> PerDirection<Option<f64>> {
     rates
 }
 
-/// `None` if the shaped path is not valid, such as with a rate below 1 bit/s.
-fn judge(case: &Case<'_>, rates: &PerDirection<Option<f64>>) -> Option<Made> {
-    let shaped = measure(parse(&shaped(case.path, rates)).ok()?);
-    let truth = Truth::of(&shaped);
-    let before = Delays::of(case.truth, rates);
-    let after = Delays::of(&truth, rates);
-    let kept = throughput_ratio(case, &shaped, rates);
-    let is_short =
-        !threshold::is_bloated(after.p50_s, after.p90_s) || after.p90_s <= MUCH_LESS * before.p90_s;
-    let list = |d| rates[d].map_or_else(|| "none".to_owned(), |rate| format!("{:.0} bit/s", rate));
-    let detail = format!(
-        "up {}, down {}: p90 {:.3} s to {:.3} s, throughput {:.0} %",
-        list(Direction::Up),
-        list(Direction::Down),
-        before.p90_s,
-        after.p90_s,
-        kept * 100.0
-    );
-    Some(Made::new(is_short && kept >= THROUGHPUT, None, detail))
+/// A share of the rate of the narrowest link, or of what it delivered if its rate varies.
+fn expert(case: &Case<'_>, ratio: f64) -> Shapers {
+    PerDirection::from_fn(|direction| {
+        let narrowest = case.truth.narrowest(direction)?;
+        let delivered = case.measured.rate(direction) * IP_PER_PAYLOAD;
+        let rate = narrowest.ip_rate?;
+        Some(ratio * if narrowest.is_steady { rate } else { delivered.min(rate) })
+    })
 }
 
-/// Queueing delay in the directions that the advice is about, each loaded alone.
-#[derive(Default)]
-struct Delays {
-    p50_s: f64,
-    p90_s: f64,
+/// The path with shapers, measured again.
+struct Outcome {
+    measured: Measured,
+    truth: Truth,
 }
 
-impl Delays {
-    fn of(truth: &Truth, rates: &PerDirection<Option<f64>>) -> Self {
-        let mut worst = Delays::default();
-        for (direction, _) in rates.iter().filter(|(_, rate)| rate.is_some()) {
-            let Some(phase) = truth.alone(direction) else { continue };
-            worst.p50_s = worst.p50_s.max(phase.one_way(direction).at(0.5));
-            worst.p90_s = worst.p90_s.max(phase.one_way(direction).at(0.9));
-        }
-        worst
+/// What a shaper does to a direction.
+struct Effect {
+    /// `None` if it depends on small differences.
+    helps: Option<bool>,
+    figures: String,
+}
+
+impl Outcome {
+    /// `None` without shapers, or if the path is not valid, such as with a rate below 1 bit/s.
+    fn of(case: &Case<'_>, shapers: &Shapers) -> Option<Self> {
+        shapers.iter().find_map(|(_, rate)| *rate)?;
+        let measured = measure(parse(&shaped(case.path, shapers)).ok()?);
+        let truth = Truth::of(&measured);
+        Some(Outcome { measured, truth })
+    }
+    /// Delays are those of the second halves of the phases: while many flows start at once, senders
+    /// fill the queue in front of a download's shaper before its first drop can reach them.
+    fn effect(&self, case: &Case<'_>, direction: Direction, before: &PhaseTruth) -> Effect {
+        let of = |phase: &PhaseTruth| [0.5, 0.9].map(|share| phase.late(direction).at(share));
+        let [_, before_s] = of(before);
+        let [p50_s, p90_s] = self.truth.alone(direction).map_or([f64::INFINITY; 2], of);
+        // A burst above the rate that a link sustains does not count.
+        let sustained = case.truth.narrowest(direction).and_then(|queue| queue.ip_rate);
+        let unshaped = case.measured.rate(direction).min(sustained.unwrap_or(f64::INFINITY)).max(1.0);
+        let kept = self.measured.rate(direction) / unshaped;
+        let is_less = p90_s <= MUCH_LESS * before_s;
+        let is_short = is_less || !threshold::is_bloated(p50_s, p90_s);
+        let is_clear = is_less || kept < THROUGHPUT || !is_near_threshold([p50_s, p90_s]);
+        let figures = format!(
+            "p50 {p50_s:.3} s, p90 {before_s:.3} s to {p90_s:.3} s, throughput {:.0} %",
+            kept * 100.0
+        );
+        Effect { helps: is_clear.then_some(is_short && kept >= THROUGHPUT), figures }
     }
 }
 
-/// The lowest ratio of throughput with the shaper to that without, among the shaped directions. A
-/// burst above the rate that a link sustains does not count.
-fn throughput_ratio(case: &Case<'_>, after: &Measured, rates: &PerDirection<Option<f64>>) -> f64 {
-    let before = |direction| {
-        let sustained = case.truth.narrowest(direction).and_then(|queue| queue.ip_rate);
-        case.measured.rate(direction).min(sustained.unwrap_or(f64::INFINITY)).max(1.0)
-    };
-    let shaped = rates.iter().filter(|(_, rate)| rate.is_some());
-    let ratios = shaped.map(|(direction, _)| after.rate(direction) / before(direction));
-    ratios.fold(1.0, f64::min)
-}
-
-/// The path with a shaper at the user's edge.
-fn shaped(path: &Path, rates: &PerDirection<Option<f64>>) -> Path {
+/// The path with shapers at the user's edge.
+fn shaped(path: &Path, shapers: &Shapers) -> Path {
     let side = |rate: &Option<f64>| {
         let queue = rate.map_or(String::new(), |rate| format!(", queue = \"cake bandwidth {rate:.0}bit\""));
         format!("{{ delay = \"0ms\", overhead = \"0b\"{queue} }}")
     };
-    let (up, down) = (side(&rates.up), side(&rates.down));
+    let (up, down) = (side(&shapers.up), side(&shapers.down));
     let hop = format!("[[hop]]\nname = \"shaper\"\nup = {up}\ndown = {down}\n\n[[hop]]");
     Path { text: path.text.replacen("[[hop]]", &hop, 1), ..path.clone() }
 }

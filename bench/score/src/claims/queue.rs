@@ -7,6 +7,8 @@ use fathom_units::Direction;
 
 /// 3 %, or two packets.
 const BUFFER: Tolerance = Tolerance { ratio: 0.03, least: 3028.0 };
+/// A lower bound of the rate is right from this share of the rate on.
+const LEAST_BOUND: f64 = 0.5;
 /// A shorter queue shows nothing about its management, in seconds.
 const MIN_QUEUE_S: f64 = 0.005;
 /// A queue of at least this share of the longest one of its direction counts as a second queue.
@@ -61,7 +63,10 @@ fn size_and_rate(
     let narrowest = case.truth.narrowest(queue.direction).filter(|narrowest| narrowest.is_steady);
     let capacity_truth = narrowest.and_then(|narrowest| narrowest.ip_rate);
     let capacity = found.zip(capacity_truth).map(|((finding, size), rate)| {
-        quantity((size.rate_bits_per_second, false), rate, Tolerance::RATE, finding.certainty, "bit/s")
+        let claimed = (size.rate_bits_per_second, size.is_rate_lower_bound);
+        let made = quantity(claimed, rate, Tolerance::RATE, finding.certainty, "bit/s");
+        // A bound far below the rate says nothing.
+        Made { is_right: made.is_right && size.rate_bits_per_second >= LEAST_BOUND * rate, ..made }
     });
     let truth = queue.ip_rate.filter(|_| queue.is_steady);
     let buffer = found.zip(truth).map(|((finding, size), rate)| {

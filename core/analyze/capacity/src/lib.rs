@@ -203,6 +203,13 @@ pub fn highest_above(pieces: &[Piece], bits_per_second: f64) -> f64 {
     (high / bits_per_second.max(1.0) - 1.0).max(0.0)
 }
 
+/// Tenth percentile of the rates of `pieces`, relative to their mean; 1 without pieces.
+pub fn low_ratio(pieces: &[Piece]) -> f64 {
+    let mut rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
+    let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+    percentile(&mut rates, 0.1).map_or(1.0, |low| low / mean.max(1.0))
+}
+
 fn time(pieces: &[Piece]) -> f64 {
     pieces.iter().map(|piece| piece.to_ns - piece.from_ns).sum()
 }

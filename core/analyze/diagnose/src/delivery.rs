@@ -4,10 +4,9 @@
 //! A packet that was delayed by `a` beyond the base delay stood in a queue for `a`. Throughout that
 //! time the link in front of it was busy, so what it delivered then over that time is its capacity,
 //! whatever the senders did at other times.
-use crate::summarize::goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
-use fathom_capacity::{Piece, RateSpan, Rates, Step, pieces, rates};
+use fathom_capacity::{Piece, RateSpan, Rates, Step, low_ratio, pieces, rates};
 use fathom_run::{Metric, Observation, PhaseKind, SeriesKey, Span, Value};
 use fathom_units::{Direction, IP_PER_PAYLOAD, Time};
 
@@ -39,13 +38,16 @@ impl Delivery {
     /// `None` where this rate was not sampled.
     pub(crate) fn of(view: &View<'_>, metric: Metric, direction: Direction, rise: &Rise<'_>) -> Option<Self> {
         let series = view.run.series(&SeriesKey::directed(metric, direction))?;
-        let mut start_ns = rise.phase.start_ns;
+        // The first interval began before the phase or its flows.
+        let mut start_ns = None;
         let mut counts = Vec::new();
         for observation in series.within(rise.phase) {
             let Value::Observed(bits_per_second) = observation.value else { continue };
-            let interval = Span { start_ns, end_ns: observation.at.as_nanos() };
-            start_ns = interval.end_ns;
-            counts.push((interval, bits_per_second * interval.seconds()));
+            let end_ns = observation.at.as_nanos();
+            if let Some(start_ns) = start_ns.replace(end_ns) {
+                let interval = Span { start_ns, end_ns };
+                counts.push((interval, bits_per_second * interval.seconds()));
+            }
         }
         (!counts.is_empty()).then_some(Delivery { counts, is_acknowledged: metric == Metric::DeliveryRate })
     }
@@ -92,6 +94,11 @@ impl Delivery {
         let steps: Vec<Step> = self.counts.iter().map(step).collect();
         pieces(&steps, width_ns, width_ns, ACKNOWLEDGED_BYTES)
     }
+    /// Time covered by counters without its first quarter, in which the rate grows.
+    fn without_start(&self) -> Span {
+        let known = self.known();
+        Span { start_ns: known.start_ns + known.length_ns() / 4, ..known }
+    }
     /// Time covered by counters.
     fn known(&self) -> Span {
         let first = self.counts.first().map_or(0, |(interval, _)| interval.start_ns);
@@ -109,6 +116,11 @@ pub(crate) struct Capacity {
     pub(crate) probes_bits_per_second: f64,
     /// Payload rates between changes, in time order; times are those of the run.
     pub(crate) spans: Vec<RateSpan>,
+    /// The mean rate of the phase: packets waited for the link for too short times, so the link
+    /// may be faster.
+    pub(crate) is_lower_bound: bool,
+    /// Tenth percentile of the rates over short times, relative to the mean.
+    pub(crate) low_ratio: f64,
 }
 
 impl Capacity {
@@ -141,14 +153,17 @@ impl Capacity {
     }
 }
 
+/// A rate with a larger relative error is not used.
+const MAX_ERROR: f64 = 0.05;
+
 /// Maximum ratio of the last rate to the lowest rate for the drop to be permanent.
 const LASTING_RATIO: f64 = 1.1;
 
 /// The rate that lasts: the last one if the rate dropped to it, otherwise that of all spans.
-fn lasting(rates: &Rates) -> f64 {
+fn lasting(rates: &Rates) -> &RateSpan {
     let lowest = rates.spans.iter().map(|span| span.bits_per_second).fold(f64::MAX, f64::min);
     let dropped = rates.spans.last().filter(|last| last.bits_per_second <= LASTING_RATIO * lowest);
-    dropped.filter(|_| rates.spans.len() > 1).unwrap_or(&rates.typical).bits_per_second
+    dropped.filter(|_| rates.spans.len() > 1).unwrap_or(&rates.typical)
 }
 
 /// Bytes that one probe of each kind takes in each direction, as IPv4 packets: 64 of payload in UDP
@@ -170,16 +185,41 @@ const LINK_HEADER_BYTES: f64 = 14.0;
 /// ever did, the mean rate of the phase, which is a lower bound.
 pub(crate) fn capacity(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Capacity> {
     busy_rate(view, direction, rise).or_else(|| {
-        let whole = Span { start_ns: rise.phase.start_ns, end_ns: rise.phase.end_ns };
+        let delivery = Delivery::new(view, direction, rise)?;
+        let loaded = delivery.without_start();
         Some(Capacity {
-            payload_bits_per_second: goodput(view.run, direction, rise.phase)?,
-            probes_bits_per_second: probe_bits(view, rise, 0.0, &[whole]) / whole.seconds().max(1e-3),
+            payload_bits_per_second: delivery.bits(loaded) / loaded.seconds().max(1e-3),
+            probes_bits_per_second: probe_bits(view, rise, 0.0, &[loaded]) / loaded.seconds().max(1e-3),
             spans: Vec::new(),
+            is_lower_bound: true,
+            low_ratio: 1.0,
         })
     })
 }
 
-/// The rate while packets waited; `None` where they did for too short a time.
+/// Smallest packet of others that matters: of a call, with its headers.
+const OTHERS_BITS: f64 = 1600.0;
+/// Shorter delays are jitter, in seconds.
+const JITTER_S: f64 = 0.0005;
+/// Share of the probes without load that met a packet of others, and their number, from which
+/// others use the link.
+const OTHERS_RATIO: f64 = 0.03;
+const MIN_OTHERS: usize = 4;
+
+/// Whether others send over the link in a direction: then probes wait for their packets even
+/// without load, and the link has more capacity than the load gets.
+pub(crate) fn is_shared(view: &View<'_>, direction: Direction, bits_per_second: f64) -> bool {
+    let Some(idle) = view.run.phase(PhaseKind::Idle) else { return false };
+    let delays = view.one_way(direction, idle);
+    let Some(base) = delays.percentile(0.1) else { return false };
+    // A probe arrives in the middle of a packet.
+    let waited_s = (OTHERS_BITS / bits_per_second / 2.0).max(JITTER_S);
+    let all = delays.observed();
+    let count = all.iter().filter(|delay_s| **delay_s - base.value >= waited_s).count();
+    count >= MIN_OTHERS && count as f64 >= OTHERS_RATIO * all.len() as f64
+}
+
+/// The rate while packets waited; `None` where they did for too short a time to know it.
 fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Capacity> {
     let delivery = Delivery::new(view, direction, rise)?;
     let known = delivery.known();
@@ -187,15 +227,18 @@ fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<C
     let spans: Vec<Span> = spans.into_iter().map(|span| span.overlap(known)).collect();
     let seconds: f64 = spans.iter().map(|span| span.seconds()).sum();
     let sample_s = known.seconds() / delivery.counts.len() as f64;
-    let mean = || spans.iter().map(|span| delivery.bits(*span)).sum::<f64>() / seconds;
-    let mut rates = rates(&delivery.pieces(&spans), ACKNOWLEDGED_BYTES);
+    let pieces = delivery.pieces(&spans);
+    let mut found = rates(&pieces, ACKNOWLEDGED_BYTES)?;
     if !delivery.is_acknowledged {
-        rates.iter_mut().for_each(|found| found.spans.clear());
+        found.spans.clear();
     }
-    (seconds >= MIN_BUSY_S.max(MIN_BUSY_SAMPLES * sample_s)).then(|| Capacity {
-        payload_bits_per_second: rates.as_ref().map_or_else(mean, lasting),
+    let is_known = seconds >= MIN_BUSY_S.max(MIN_BUSY_SAMPLES * sample_s);
+    (is_known && lasting(&found).error_ratio <= MAX_ERROR).then(|| Capacity {
+        payload_bits_per_second: lasting(&found).bits_per_second,
         probes_bits_per_second: probe_bits(view, rise, way_back_s, &spans) / seconds,
-        spans: rates.map(|found| found.spans).unwrap_or_default(),
+        is_lower_bound: false,
+        low_ratio: low_ratio(&pieces),
+        spans: found.spans,
     })
 }
 

@@ -11,6 +11,7 @@ mod loss;
 mod management;
 mod outage;
 mod rate;
+mod shaping;
 mod start_up;
 mod starvation;
 

@@ -3,7 +3,8 @@ use crate::Health;
 use crate::health::is_bloated;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
-use fathom_run::{Conclusion, Finding, PhaseKind, Remedy};
+use fathom_run::{Finding, FindingKind, PhaseKind, Remedy};
+use fathom_units::Direction;
 
 /// The phase of the headline: the one with the highest 90th percentile. Phases with one loaded
 /// direction take precedence if one of them is bloated, because they are easier to understand and
@@ -21,8 +22,9 @@ pub(crate) fn advice(health: Health, findings: &[Finding]) -> Vec<Remedy> {
         Health::Healthy | Health::Inconclusive => Vec::new(),
         Health::Invalid => Vec::from([Remedy::UseQuietMachine]),
         Health::Bloated => {
-            let sized = findings.iter().filter(|f| matches!(f.conclusion, Conclusion::BufferSize(_)));
-            let shapers: Vec<Remedy> = sized.flat_map(|f| f.remedies.iter().cloned()).collect();
+            let bloated = findings.iter().filter(|f| f.kind() == FindingKind::Bufferbloat);
+            let mut shapers: Vec<Remedy> = bloated.flat_map(|f| f.remedies.iter().cloned()).collect();
+            shapers.sort_by_key(|remedy| remedy.direction().map(Direction::index));
             if shapers.is_empty() { Vec::from([Remedy::shape_at_unknown_rate(None)]) } else { shapers }
         }
     }

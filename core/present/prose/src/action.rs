@@ -3,8 +3,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, Health};
-use fathom_run::{BoundCause, Conclusion, PhaseEnd, Remedy, Run};
-use fathom_text::rate;
+use fathom_run::{BoundCause, Conclusion, PhaseEnd, Remedy, Run, ShaperLimit};
+use fathom_text::{milliseconds, rate};
 use fathom_units::{Direction, PerDirection, Rate};
 
 /// What to do.
@@ -49,25 +49,78 @@ fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, again: Option<&
         return Vec::new();
     }
     let is_emulated = run.command != "test";
+    let can_shape = diagnosis.advice.iter().any(|remedy| matches!(remedy, Remedy::Shape { .. }));
+    let mut all = Vec::new();
+    if can_shape {
+        all.extend(shape(diagnosis, is_emulated, again));
+    }
+    all.extend(diagnosis.advice.iter().filter_map(|remedy| match remedy {
+        Remedy::DoNotShape { direction, cause } => Some(no_shaper(*direction, cause, is_emulated)),
+        _ => None,
+    }));
+    if is_emulated {
+        let managed = origin.command.map(|command| format!("{command} --queue fq_codel"));
+        all.extend(managed.map(|command| action("With a managed queue:", Some(command))));
+    }
+    let trial = origin.file.map(|file| format!("fathom sim --from {file} --with cake@95%"));
+    all.extend(trial.filter(|_| can_shape).map(|command| action("This line with CAKE:", Some(command))));
+    all
+}
+
+/// The shaper on the router, and on this computer.
+fn shape(diagnosis: &Diagnosis, is_emulated: bool, again: Option<&str>) -> Vec<Action> {
     let place = if is_emulated { "On the router of such a line" } else { "On the router" };
     let rates = match shaper_rates(diagnosis).as_str() {
         "" => String::new(),
         rates => format!(" at {rates}"),
     };
-    let on_router = format!("{place}, turn on SQM (fq_codel or CAKE){rates}.");
-    let mut all = Vec::new();
-    if is_emulated {
-        all.push(Action { text: on_router, command: None });
-        let managed = origin.command.map(|command| format!("{command} --queue fq_codel"));
-        all.extend(managed.map(|command| action("With a managed queue:", Some(command))));
-    } else {
-        let then = if again.is_some() { " Then test again:" } else { "" };
-        all.push(Action { text: on_router + then, command: again.map(ToString::to_string) });
-        all.extend(fix(diagnosis).map(|command| action("On this computer, for now:", Some(command))));
-    }
-    let trial = origin.file.map(|file| format!("fathom sim --from {file} --with cake@95%"));
-    all.extend(trial.map(|command| action("This line with CAKE:", Some(command))));
+    let then = if again.is_some() && !is_emulated { " Then test again:" } else { "" };
+    let text = format!("{place}, turn on SQM (fq_codel or CAKE){rates}.{then}");
+    let test = again.filter(|_| !is_emulated).map(ToString::to_string);
+    let here = fix(diagnosis).filter(|_| !is_emulated);
+    let mut all = Vec::from([Action { text, command: test }]);
+    all.extend(here.map(|command| action("On this computer, for now:", Some(command))));
     all
+}
+
+/// Why no fixed shaper helps a direction, and what does.
+fn no_shaper(direction: Direction, cause: &ShaperLimit, is_emulated: bool) -> Action {
+    let why = shaper_limit(direction, cause);
+    let follow = match cause {
+        ShaperLimit::VaryingRate { mean_bits_per_second, .. } if !is_emulated => {
+            let mean = rounded(*mean_bits_per_second);
+            Some(format!("fathom fix DEV --auto --{} {mean} --server HOST", direction.name()))
+        }
+        _ => None,
+    };
+    let text = if follow.is_some() { why + " Let the shaper follow it:" } else { why };
+    Action { text, command: follow }
+}
+
+/// Why no fixed shaper helps a direction, as sentences.
+pub(crate) fn shaper_limit(direction: Direction, cause: &ShaperLimit) -> String {
+    let load = match direction {
+        Direction::Up => "upload",
+        Direction::Down => "download",
+    };
+    match cause {
+        ShaperLimit::SlowLink { rate_bits_per_second, packet_s } => format!(
+            "A shaper would not help the {load}: at {}, one packet takes {}. Only a faster line helps.",
+            rate(*rate_bits_per_second),
+            milliseconds(*packet_s)
+        ),
+        ShaperLimit::ManyFlows { flow_count, rate_bits_per_second, windows_s } => format!(
+            "A shaper would not help {flow_count} {load}s at once: at {}, the fewest packets that they keep in \
+             flight take {}. Run fewer at once.",
+            rate(*rate_bits_per_second),
+            milliseconds(*windows_s)
+        ),
+        ShaperLimit::VaryingRate { low_bits_per_second, mean_bits_per_second } => format!(
+            "No fixed shaper suits the {load}: its rate falls to {}, and is {} on average.",
+            rate(*low_bits_per_second),
+            rate(*mean_bits_per_second)
+        ),
+    }
 }
 
 /// The shaper of each direction.

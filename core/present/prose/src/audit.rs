@@ -1,4 +1,5 @@
 //! The queue points of a host in words.
+use crate::action::shaper_limit;
 use crate::verdict::{Level, Verdict};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -470,6 +471,7 @@ pub fn remedy(remedy: &Remedy) -> RemedyText {
         Remedy::Shape { max_bits_per_second: Some(max), .. } => {
             words(&format!("shape to {} with CAKE or fq_codel", rate(*max)))
         }
+        Remedy::DoNotShape { direction, cause } => words(&shaper_limit(*direction, cause)),
         Remedy::UseQuietMachine => words("measure again on a machine that is less busy"),
         Remedy::LoadLonger => words("measure again with a longer load"),
         Remedy::Run { command, undo, caution } => {

@@ -136,7 +136,8 @@ fn buffer(size: &BufferSize, direction: Option<Direction>) -> String {
         Some(Direction::Down) => "downlink",
         _ => "uplink",
     };
-    let rate = rate(size.rate_bits_per_second);
+    let or_more = if size.is_rate_lower_bound { " or more" } else { "" };
+    let rate = format!("{}{or_more}", rate(size.rate_bits_per_second));
     let (held, delay) = (bytes(size.ip_bytes), milliseconds(size.delay_s));
     if size.is_lower_bound {
         format!("The {link} buffer holds at least {held} ({delay} at {rate}).")

@@ -1,10 +1,12 @@
 //! Latency under load compared with idle latency, and the direction of the increase.
 use crate::health::is_bloated;
 use crate::rules::bound::still_growing;
+use crate::rules::shaping;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, Certainty, Conclusion, Finding, LatencyIncrease, Metric, PhaseKind, SeriesKey, Statistic,
+    Alternative, Certainty, Conclusion, Finding, FindingKind, LatencyIncrease, Metric, PhaseKind, SeriesKey,
+    Statistic,
 };
 use fathom_units::Direction;
 
@@ -18,6 +20,14 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 }
 
 fn finding(view: &View<'_>, rise: &Rise<'_>) -> Finding {
+    let mut finding = without_remedies(view, rise);
+    if finding.kind() == FindingKind::Bufferbloat {
+        finding.remedies = shaping::remedies(view, rise, finding.direction);
+    }
+    finding
+}
+
+fn without_remedies(view: &View<'_>, rise: &Rise<'_>) -> Finding {
     let place = place(rise);
     let increase = LatencyIncrease {
         phase: rise.phase.kind,

@@ -1,5 +1,5 @@
 //! Estimates the buffer size: a delay D at a rate R corresponds to D x R bytes.
-use crate::delivery::{Capacity, capacity};
+use crate::delivery::{Capacity, capacity, is_shared};
 use crate::health::is_bloated;
 use crate::latency::longest;
 use crate::rules::bound::still_growing;
@@ -7,8 +7,8 @@ use crate::rules::management;
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, BufferSize, Certainty, Conclusion, Finding, ManagementRule, Metric, PhaseKind, Remedy,
-    SeriesKey, Span, Statistic, threshold,
+    Alternative, BufferSize, Certainty, Conclusion, Finding, ManagementRule, Metric, PhaseKind, SeriesKey,
+    Span, Statistic,
 };
 use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD, Time};
 
@@ -36,7 +36,9 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         return None;
     }
     // Only losses at the top show that the buffer was full.
-    let growing = still_growing(view, &rise) || rule != Some(ManagementRule::TailDrop);
+    let is_rate_lower_bound =
+        buffer.capacity.is_lower_bound || is_shared(view, direction, buffer.capacity.ip_bits_per_second());
+    let growing = still_growing(view, &rise) || rule != Some(ManagementRule::TailDrop) || is_rate_lower_bound;
     let certainty = match (growing, buffer.one_way) {
         (true, _) => Certainty::Possible,
         (false, true) => Certainty::Certain,
@@ -51,6 +53,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         ip_bytes: buffer.ip_bytes,
         ethernet_bytes: buffer.ip_bytes / IP_PER_PAYLOAD * ETHERNET_PER_PAYLOAD,
         is_lower_bound: growing,
+        is_rate_lower_bound,
         is_bloated: is_bloated(&rise),
     };
     let source = if buffer.one_way {
@@ -68,14 +71,6 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     }
     if buffer.one_way {
         finding = finding.excluding(Alternative::OtherDirection);
-    }
-    if is_bloated(&rise) {
-        let [min, max] = threshold::shaper_rates(buffer.capacity.lowest_ip_bits_per_second());
-        finding.remedies.push(Remedy::Shape {
-            direction: Some(direction),
-            min_bits_per_second: Some(min),
-            max_bits_per_second: Some(max),
-        });
     }
     Some(finding)
 }

@@ -1,7 +1,7 @@
 //! The diagnosis of a simulated run finds the properties of the line.
 use crate::common::{plan, run};
 use fathom_diagnose::{Health, diagnose};
-use fathom_run::{Conclusion, FindingKind, Grade, ManagementRule, Metric};
+use fathom_run::{BufferSize, Conclusion, FindingKind, Grade, ManagementRule, Metric, Remedy, ShaperLimit};
 use fathom_sim::{TestOptions, test};
 use fathom_units::Direction;
 
@@ -75,6 +75,57 @@ fn a_managed_queue_shows_no_buffer() {
         let diagnosis = diagnose(&test(&plan(&side, &side, load), &TestOptions::new(1)).run);
         let has_buffer = diagnosis.findings.iter().any(|f| f.kind() == FindingKind::BufferSize);
         assert!(!has_buffer, "{rate}: {:#?}", diagnosis.findings);
+    }
+}
+
+/// The advice about the download of a line.
+fn download_advice(rate: &str, flows: u32) -> Vec<Remedy> {
+    let down = format!("rate = \"{rate}\", delay = \"10ms\", queue = \"fifo limit 500ms\"");
+    let load = format!("[load]\nup_flows = 1\ndown_flows = {flows}\nduration = \"12s\"");
+    let up = "rate = \"20mbit\", delay = \"10ms\", queue = \"fq_codel\"";
+    let diagnosis = diagnose(&test(&plan(up, &down, &load), &TestOptions::new(1)).run);
+    assert_eq!(diagnosis.health, Health::Bloated, "{rate}, {flows} flows");
+    diagnosis.advice
+}
+
+/// What many senders keep under way waits in front of a slow link, and a shaper is behind it. Such
+/// lines were shaped again: at 3 Mbit/s, 4 flows wait for 17 ms at most, and 16 flows for 220 ms.
+#[test]
+fn a_shaper_is_recommended_where_it_helps() {
+    for (rate, flows) in [("3mbit", 1), ("3mbit", 4), ("6mbit", 8), ("20mbit", 16)] {
+        let advice = download_advice(rate, flows);
+        assert!(matches!(advice[..], [Remedy::Shape { .. }]), "{rate}, {flows} flows: {advice:?}");
+    }
+    for (rate, flows) in [("1mbit", 8), ("3mbit", 16), ("6mbit", 32)] {
+        let advice = download_advice(rate, flows);
+        let [Remedy::DoNotShape { cause: ShaperLimit::ManyFlows { flow_count, .. }, .. }] = advice[..] else {
+            panic!("{rate}, {flows} flows: {advice:?}");
+        };
+        assert_eq!(flow_count, flows);
+    }
+    let slow = download_advice("120kbit", 1);
+    assert!(matches!(slow[..], [Remedy::DoNotShape { cause: ShaperLimit::SlowLink { .. }, .. }]), "{slow:?}");
+}
+
+/// Where packets hardly wait, nothing shows when the link is busy, and the mean rate is a bound.
+#[test]
+fn the_rate_of_a_link_without_a_queue_of_probes_is_a_lower_bound() {
+    let side = "rate = \"500kbit\", delay = \"20ms\", queue = \"fq_codel target 40ms\"";
+    let load = "[load]\nup_flows = 20\ndown_flows = 20\nduration = \"12s\"";
+    let diagnosis = diagnose(&test(&plan(side, side, load), &TestOptions::new(1)).run);
+    let sizes: Vec<&BufferSize> = diagnosis
+        .findings
+        .iter()
+        .filter_map(|finding| match &finding.conclusion {
+            Conclusion::BufferSize(size) => Some(size),
+            _ => None,
+        })
+        .collect();
+    assert!(!sizes.is_empty(), "{:#?}", diagnosis.findings);
+    for size in sizes {
+        assert!(size.is_rate_lower_bound && size.is_lower_bound, "{size:?}");
+        // 500 kbit/s of Ethernet are 495 kbit/s of IP packets.
+        assert!((400e3..500e3).contains(&size.rate_bits_per_second), "{size:?}");
     }
 }
 

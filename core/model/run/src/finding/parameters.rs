@@ -111,8 +111,11 @@ data! {
         ip_bytes: f64,
         /// Size of the queue as Ethernet frames.
         ethernet_bytes: f64,
-        /// The buffer was not seen to overflow, so it may be larger.
+        /// The buffer was not seen to overflow, or the rate is a lower bound, so it may be larger.
         is_lower_bound: bool,
+        /// Packets hardly waited for the link, so it may be faster.
+        #[serde(default)]
+        is_rate_lower_bound: bool,
         /// The line is bloated in this direction.
         is_bloated: bool,
     }
@@ -623,6 +626,13 @@ pub enum Remedy {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_bits_per_second: Option<f64>,
     },
+    /// Do not shape a direction at a fixed rate, because that would not help.
+    DoNotShape {
+        /// The direction.
+        direction: Direction,
+        /// Why.
+        cause: ShaperLimit,
+    },
     /// Repeat the measurement on a less busy machine.
     UseQuietMachine,
     /// Repeat the measurement with a longer or heavier load.
@@ -652,10 +662,48 @@ pub enum Remedy {
     ReplaceWifiCard,
 }
 
+/// Why a shaper with a fixed rate would not help.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ShaperLimit {
+    /// Waiting for a single packet takes too long.
+    SlowLink {
+        /// Rate of the link, as IP packets.
+        rate_bits_per_second: f64,
+        /// Transmission of one packet of full size.
+        packet_s: f64,
+    },
+    /// Each flow keeps a minimum window of packets under way. They wait in the queue in front of
+    /// the link, which a shaper behind the link does not control.
+    ManyFlows {
+        /// Number of flows.
+        flow_count: u32,
+        /// Rate of the link, as IP packets.
+        rate_bits_per_second: f64,
+        /// Transmission of the minimum windows of all flows.
+        windows_s: f64,
+    },
+    /// The rate varies too much.
+    VaryingRate {
+        /// The link was slower than this for a tenth of the time, or for at least a second.
+        low_bits_per_second: f64,
+        /// Mean rate.
+        mean_bits_per_second: f64,
+    },
+}
+
 impl Remedy {
     /// A shaper with a rate that is not known yet.
     pub const fn shape_at_unknown_rate(direction: Option<Direction>) -> Self {
         Remedy::Shape { direction, min_bits_per_second: None, max_bits_per_second: None }
+    }
+    /// The direction that it is about, if it is about one.
+    pub const fn direction(&self) -> Option<Direction> {
+        match self {
+            Remedy::Shape { direction, .. } => *direction,
+            Remedy::DoNotShape { direction, .. } => Some(*direction),
+            _ => None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@ use fathom_run::{
     Alternative, BoundCause, CaptureDefect, Caution, ConflictCause, CpuCause, Criterion, DayGroup,
     DelayedParty, Game, InstrumentEffect, InstrumentPart, Interruption, LinkUse, ManagementRule, Metric,
     NotSent, Note, PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, QueueAlternative,
-    QueueManagement, QueuePlace, Reason, Remedy, ShaperBypass, UnknownQueue, UnknownReason,
+    QueueManagement, QueuePlace, Reason, Remedy, ShaperBypass, ShaperLimit, UnknownQueue, UnknownReason,
 };
 use fathom_units::Direction;
 
@@ -347,10 +347,21 @@ every! {
         Some(Caution::LinkGoesDown) => Some(Caution::LinkGoesDown);
         Some(Caution::OnlyLinkOfHost) => Some(Caution::OnlyLinkOfHost);
     }
+    limits: ShaperLimit {
+        ShaperLimit::SlowLink { .. } => ShaperLimit::SlowLink { rate_bits_per_second: 98e3, packet_s: 0.122 };
+        ShaperLimit::ManyFlows { .. } =>
+            ShaperLimit::ManyFlows { flow_count: 35, rate_bits_per_second: 704e3, windows_s: 1.19 };
+        ShaperLimit::VaryingRate { .. } =>
+            ShaperLimit::VaryingRate { low_bits_per_second: 1.3e6, mean_bits_per_second: 4.2e6 };
+    }
     remedies: Remedy {
         Remedy::Shape { .. } =>
             Remedy::shape_at_unknown_rate(None),
             Remedy::Shape { direction: None, min_bits_per_second: Some(8.5e6), max_bits_per_second: Some(9.5e6) };
+        Remedy::DoNotShape { .. } =>
+            Remedy::DoNotShape { direction: Direction::Up, cause: limits().remove(0) },
+            Remedy::DoNotShape { direction: Direction::Down, cause: limits().remove(1) },
+            Remedy::DoNotShape { direction: Direction::Down, cause: limits().remove(2) };
         Remedy::UseQuietMachine => Remedy::UseQuietMachine;
         Remedy::LoadLonger => Remedy::LoadLonger;
         Remedy::Run { .. } =>

@@ -220,8 +220,8 @@ fn rate_change((first, last, change_count): (f64, f64, u64)) -> Conclusion {
 fn buffers() -> Vec<Found> {
     use Direction::{Down, Up};
     let up = PhaseKind::Up;
-    [(Up, false), (Down, false), (Up, true)]
-        .map(|(direction, is_lower_bound)| {
+    [(Up, false, false), (Down, false, false), (Up, true, false), (Up, true, true)]
+        .map(|(direction, is_lower_bound, is_rate_lower_bound)| {
             let size = BufferSize {
                 phase: up,
                 delay_s: 0.998,
@@ -231,6 +231,7 @@ fn buffers() -> Vec<Found> {
                 ip_bytes: 372_000.0,
                 ethernet_bytes: 376_000.0,
                 is_lower_bound,
+                is_rate_lower_bound,
                 is_bloated: true,
             };
             (Some(direction), Conclusion::BufferSize(size))

@@ -19,7 +19,7 @@ use fathom_prose::{
 };
 use fathom_run::{
     Alternative, Call, Certainty, Conclusion, CpuCause, Finding, FindingKind, Game, LatencyIncrease,
-    LowerBound, ManagementEstimate, PhaseKind, QueueKind, Run, UnknownQueue,
+    LowerBound, ManagementEstimate, PhaseKind, QueueKind, Remedy, Run, UnknownQueue,
 };
 use fathom_shape::autorate::Reason;
 use fathom_shape::fix::Outcome;
@@ -290,6 +290,19 @@ fn advice(all: &mut Corpus) {
             None => vec![("test", test), ("test", Origin::default()), ("sim", sim)],
         };
         for (command, origin) in origins {
+            run.command = command.into();
+            for action in actions(&run, &diagnosis, origin) {
+                let next = action.command.map_or_else(String::new, |text| format!("  {text}"));
+                all.add("", &format!("{}{next}", action.text));
+            }
+        }
+    }
+    // Lines that a shaper does not help.
+    let (_, mut run) = runs().remove(0);
+    let not_shaped = every::remedies().into_iter().filter(|one| matches!(one, Remedy::DoNotShape { .. }));
+    for remedy in not_shaped {
+        let diagnosis = Diagnosis { advice: vec![remedy], ..diagnose(&run) };
+        for (command, origin) in [("test", test), ("sim", sim)] {
             run.command = command.into();
             for action in actions(&run, &diagnosis, origin) {
                 let next = action.command.map_or_else(String::new, |text| format!("  {text}"));

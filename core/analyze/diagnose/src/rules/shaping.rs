@@ -1,0 +1,90 @@
+//! Whether a shaper would keep the queue of a direction short, and at which rate.
+//!
+//! The delay that is left behind a shaper with a queue per flow follows from the packets that
+//! nothing can avoid. On the uplink, the shaper is in front of the link, so a packet waits for at
+//! most one other packet. On the downlink it is behind the link: what the senders keep under way
+//! beyond the base round trip waits in front of the link, and they keep at least a minimum window
+//! per flow under way.
+use crate::delivery::{Capacity, capacity};
+use crate::view::{Rise, View};
+use alloc::vec::Vec;
+use fathom_run::{Remedy, ShaperLimit, threshold};
+use fathom_units::Direction;
+
+/// A packet of full size, in bits of IP.
+const PACKET_BITS: f64 = 12_000.0;
+/// Median wait of a packet on a busy uplink behind a shaper, in full packets: half of the packet
+/// that is being sent, at the rate of the shaper, and some jitter.
+const UP_WAIT_PACKETS: f64 = 0.7;
+/// The same on a downlink, where packets also wait for the shaper.
+const DOWN_WAIT_PACKETS: f64 = 1.1;
+/// Minimum windows of congestion control, in packets: the slow start threshold after a loss (RFC
+/// 5681, section 3.1), and `BBRMinPipeCwnd` (draft-ietf-ccwg-bbr, section 2.7).
+const MIN_WINDOW: f64 = 2.0;
+const MIN_WINDOW_BBR: f64 = 4.0;
+/// A shaper helps a line that is still bloated behind it if it lowers delay to this share.
+const MUCH_LESS: f64 = 0.2;
+/// Below this share of the mean rate, a shaper costs more throughput than a household accepts.
+const MIN_RATE_RATIO: f64 = 0.75;
+
+/// What to do about the queues of a bloated phase, whose delay is in the direction `place` if that
+/// is known. If a direction was loaded alone, the phase with both does not count for it.
+pub(super) fn remedies(view: &View<'_>, rise: &Rise<'_>, place: Option<Direction>) -> Vec<Remedy> {
+    let is_here = |direction: &Direction| {
+        place.is_none_or(|place| place == *direction)
+            && view.rise_of(*direction).is_some_and(|r| r.phase.kind == rise.phase.kind)
+    };
+    let loaded = rise.phase.kind.loads().iter().copied().filter(is_here);
+    loaded.filter_map(|direction| remedy(view, rise, direction)).collect()
+}
+
+fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Remedy> {
+    let capacity = capacity(view, direction, rise)?;
+    if let Some(cause) = limit(rise, direction, &capacity) {
+        return Some(Remedy::DoNotShape { direction, cause });
+    }
+    let [min, max] = threshold::shaper_rates(capacity.lowest_ip_bits_per_second());
+    Some(Remedy::Shape {
+        direction: Some(direction),
+        min_bits_per_second: Some(min),
+        max_bits_per_second: Some(max),
+    })
+}
+
+fn limit(rise: &Rise<'_>, direction: Direction, capacity: &Capacity) -> Option<ShaperLimit> {
+    let rate_bits_per_second = capacity.ip_bits_per_second();
+    let packet_s = PACKET_BITS / rate_bits_per_second;
+    match direction {
+        Direction::Up => {
+            let left_s = UP_WAIT_PACKETS * packet_s;
+            let is_helpful = left_s < threshold::BLOATED_P50_S || left_s <= MUCH_LESS * rise.p50();
+            (!is_helpful).then_some(ShaperLimit::SlowLink { rate_bits_per_second, packet_s })
+        }
+        Direction::Down => {
+            let load = rise.phase.load.as_ref()?;
+            let window = if load.congestion_control.starts_with("bbr") { MIN_WINDOW_BBR } else { MIN_WINDOW };
+            let windows_s = f64::from(load.flows_down) * window * packet_s;
+            let waits_s = DOWN_WAIT_PACKETS * packet_s;
+            let left_s = (windows_s - rise.idle.p50.value).max(0.0) + waits_s;
+            match () {
+                () if left_s < threshold::BLOATED_P50_S => None,
+                () if waits_s >= threshold::BLOATED_P50_S => {
+                    Some(ShaperLimit::SlowLink { rate_bits_per_second, packet_s })
+                }
+                () => Some(ShaperLimit::ManyFlows {
+                    flow_count: load.flows_down,
+                    rate_bits_per_second,
+                    windows_s,
+                }),
+            }
+        }
+    }
+    .or_else(|| varying(capacity))
+}
+
+fn varying(capacity: &Capacity) -> Option<ShaperLimit> {
+    let mean_bits_per_second = capacity.ip_bits_per_second();
+    let low = capacity.lowest_ip_bits_per_second().min(capacity.low_ratio * mean_bits_per_second);
+    (low < MIN_RATE_RATIO * mean_bits_per_second)
+        .then_some(ShaperLimit::VaryingRate { low_bits_per_second: low, mean_bits_per_second })
+}
