@@ -45,6 +45,8 @@ pub(super) const SHORT_QUEUE_RATE: f64 = 2e6;
 pub(super) const SHAPED_LINK: f64 = 10.0;
 /// RED needs room for its thresholds, bytes.
 const MIN_RED_LIMIT: f64 = 60e3;
+/// With a larger limit, RED's default burst is more packets than its model takes, bytes.
+const MAX_RED_LIMIT: f64 = 7e9;
 /// Managed queues have room for their bursts, packets.
 const MIN_MANAGED_PACKETS: f64 = 1000.0;
 /// Targets of CoDel and PIE on fast links, ms.
@@ -79,7 +81,7 @@ pub(super) fn queue(rng: &mut Rng, rate: f64, is_healthy: bool) -> Queue {
         TailPackets => format!("fifo limit {packets}p"),
         TailTime => format!("fifo limit {:.3}ms", seconds * 1e3),
         HeadDrop => format!("fifo limit {bytes:.0}b drop head"),
-        Red => format!("red limit {:.0}b bandwidth {rate:.0}bit", bytes.max(MIN_RED_LIMIT)),
+        Red => format!("red limit {:.0}b bandwidth {rate:.0}bit", bytes.clamp(MIN_RED_LIMIT, MAX_RED_LIMIT)),
         Codel => format!("codel {codel}"),
         FqCodel => format!("fq_codel {codel}"),
         Pie => format!("pie {pie}"),
