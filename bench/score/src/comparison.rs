@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Delay {
     pub(crate) p50_s: f64,
-    /// A maximum is right from here on, as for Fathom.
+    /// 99th percentile: a reported maximum between this and the true one is right, as for Fathom.
     late_s: f64,
     max_s: f64,
 }

@@ -1,8 +1,8 @@
 //! Whether the recommended shaper helps: it is applied to the path, and the path is measured again.
 //!
-//! Some lines no shaper helps, such as one whose rate varies much, or a slow one with more flows
-//! than packets fit into its round trip. There, a recommended shaper is wrong, and no
-//! recommendation is no omission.
+//! No shaper helps a line whose rate varies much, or a slow line with so many flows that their
+//! packets exceed the bandwidth-delay product. Recommending a shaper there is wrong, and
+//! recommending none is right.
 use super::{Case, Claim, ClaimKind, Made};
 use crate::draw::Path;
 use crate::measure::{Measured, measure, parse};

@@ -7,7 +7,7 @@ use fathom_units::Direction;
 
 /// 3 %, or two packets.
 const BUFFER: Tolerance = Tolerance { ratio: 0.03, least: 3028.0 };
-/// A lower bound of the rate is right from this share of the rate on.
+/// A lower bound below this share of the rate is useless, so it counts as wrong.
 const LEAST_BOUND: f64 = 0.5;
 /// A shorter queue shows nothing about its management, in seconds.
 const MIN_QUEUE_S: f64 = 0.005;
@@ -65,7 +65,6 @@ fn size_and_rate(
     let capacity = found.zip(capacity_truth).map(|((finding, size), rate)| {
         let claimed = (size.rate_bits_per_second, size.is_rate_lower_bound);
         let made = quantity(claimed, rate, Tolerance::RATE, finding.certainty, "bit/s");
-        // A bound far below the rate says nothing.
         Made { is_right: made.is_right && size.rate_bits_per_second >= LEAST_BOUND * rate, ..made }
     });
     let truth = queue.ip_rate.filter(|_| queue.is_steady);

@@ -4,6 +4,7 @@
 //! A packet that was delayed by `a` beyond the base delay stood in a queue for `a`. Throughout that
 //! time the link in front of it was busy, so what it delivered then over that time is its capacity,
 //! whatever the senders did at other times.
+use crate::summarize::goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_capacity::{Piece, RateSpan, Rates, Step, low_ratio, pieces, rates};
@@ -184,16 +185,28 @@ const LINK_HEADER_BYTES: f64 = 14.0;
 /// Capacity of the link in a direction: its rate while packets waited for it. Where they hardly
 /// ever did, the mean rate of the phase, which is a lower bound.
 pub(crate) fn capacity(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Capacity> {
-    busy_rate(view, direction, rise).or_else(|| {
-        let delivery = Delivery::new(view, direction, rise)?;
-        let loaded = delivery.without_start();
-        Some(Capacity {
-            payload_bits_per_second: delivery.bits(loaded) / loaded.seconds().max(1e-3),
-            probes_bits_per_second: probe_bits(view, rise, 0.0, &[loaded]) / loaded.seconds().max(1e-3),
-            spans: Vec::new(),
-            is_lower_bound: true,
-            low_ratio: 1.0,
-        })
+    busy_rate(view, direction, rise).or_else(|| mean_rate(view, direction, rise))
+}
+
+/// The mean rate of the phase, without its start.
+fn mean_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Capacity> {
+    let (payload_bits_per_second, span) = match Delivery::new(view, direction, rise) {
+        Some(delivery) => {
+            let loaded = delivery.without_start();
+            (delivery.bits(loaded) / loaded.seconds().max(1e-3), loaded)
+        }
+        // Where nothing was sampled, the number of delivered bytes may be known.
+        None => {
+            let whole = Span { start_ns: rise.phase.start_ns, end_ns: rise.phase.end_ns };
+            (goodput(view.run, direction, rise.phase)?, whole)
+        }
+    };
+    Some(Capacity {
+        payload_bits_per_second,
+        probes_bits_per_second: probe_bits(view, rise, 0.0, &[span]) / span.seconds().max(1e-3),
+        spans: Vec::new(),
+        is_lower_bound: true,
+        low_ratio: 1.0,
     })
 }
 

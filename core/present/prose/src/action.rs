@@ -55,9 +55,11 @@ fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, again: Option<&
         all.extend(shape(diagnosis, is_emulated, again));
     }
     all.extend(diagnosis.advice.iter().filter_map(|remedy| match remedy {
-        Remedy::DoNotShape { direction, cause } => Some(no_shaper(*direction, cause, is_emulated)),
+        Remedy::DoNotShape { direction, cause } => Some(action(&shaper_limit(*direction, cause), None)),
         _ => None,
     }));
+    let follow = follow(diagnosis).filter(|_| !is_emulated);
+    all.extend(follow.map(|command| action("Let the shaper follow the rate:", Some(command))));
     if is_emulated {
         let managed = origin.command.map(|command| format!("{command} --queue fq_codel"));
         all.extend(managed.map(|command| action("With a managed queue:", Some(command))));
@@ -83,18 +85,26 @@ fn shape(diagnosis: &Diagnosis, is_emulated: bool, again: Option<&str>) -> Vec<A
     all
 }
 
-/// Why no fixed shaper helps a direction, and what does.
-fn no_shaper(direction: Direction, cause: &ShaperLimit, is_emulated: bool) -> Action {
-    let why = shaper_limit(direction, cause);
-    let follow = match cause {
-        ShaperLimit::VaryingRate { mean_bits_per_second, .. } if !is_emulated => {
-            let mean = rounded(*mean_bits_per_second);
-            Some(format!("fathom fix DEV --auto --{} {mean} --server HOST", direction.name()))
+/// The command that shapes this computer's link and follows its rate, if the rate varies. It starts
+/// from the rates of both directions; `RATE` stands for one that was not measured.
+fn follow(diagnosis: &Diagnosis) -> Option<String> {
+    let mut rates: PerDirection<Option<f64>> = PerDirection::default();
+    let mut varies = false;
+    for remedy in &diagnosis.advice {
+        match remedy {
+            Remedy::Shape { direction: Some(direction), max_bits_per_second, .. } => {
+                rates[*direction] = *max_bits_per_second;
+            }
+            Remedy::DoNotShape { direction, cause } => {
+                rates[*direction] = Some(cause.bits_per_second());
+                varies |= matches!(cause, ShaperLimit::VaryingRate { .. });
+            }
+            _ => {}
         }
-        _ => None,
-    };
-    let text = if follow.is_some() { why + " Let the shaper follow it:" } else { why };
-    Action { text, command: follow }
+    }
+    let text = |rate: Option<f64>| rate.map_or_else(|| "RATE".to_string(), |rate| rounded(rate).to_string());
+    let (up, down) = (text(rates.up), text(rates.down));
+    varies.then(|| format!("fathom fix DEV --auto --up {up} --down {down} --server HOST"))
 }
 
 /// Why no fixed shaper helps a direction, as sentences.

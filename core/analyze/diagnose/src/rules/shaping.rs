@@ -1,10 +1,9 @@
 //! Whether a shaper would keep the queue of a direction short, and at which rate.
 //!
-//! The delay that is left behind a shaper with a queue per flow follows from the packets that
-//! nothing can avoid. On the uplink, the shaper is in front of the link, so a packet waits for at
-//! most one other packet. On the downlink it is behind the link: what the senders keep under way
-//! beyond the base round trip waits in front of the link, and they keep at least a minimum window
-//! per flow under way.
+//! A shaper with a queue per flow cannot remove all delay. On the uplink, the shaper is in front of
+//! the link, so a packet of a sparse flow waits for at most one other packet. On the downlink, the
+//! shaper is behind the link. Senders keep at least a minimum window per flow in flight, and what
+//! exceeds the bandwidth-delay product waits in front of the link.
 use crate::delivery::{Capacity, capacity};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
@@ -19,7 +18,7 @@ const UP_WAIT_PACKETS: f64 = 0.7;
 /// The same on a downlink, where packets also wait for the shaper.
 const DOWN_WAIT_PACKETS: f64 = 1.1;
 /// Minimum windows of congestion control, in packets: the slow start threshold after a loss (RFC
-/// 5681, section 3.1), and `BBRMinPipeCwnd` (draft-ietf-ccwg-bbr, section 2.7).
+/// 5681, section 3.1), and the minimum window of BBR (draft-ietf-ccwg-bbr, `MinPipeCwnd`).
 const MIN_WINDOW: f64 = 2.0;
 const MIN_WINDOW_BBR: f64 = 4.0;
 /// A shaper helps a line that is still bloated behind it if it lowers delay to this share.

@@ -673,7 +673,7 @@ pub enum ShaperLimit {
         /// Transmission of one packet of full size.
         packet_s: f64,
     },
-    /// Each flow keeps a minimum window of packets under way. They wait in the queue in front of
+    /// Each flow keeps a minimum window of packets in flight. They wait in the queue in front of
     /// the link, which a shaper behind the link does not control.
     ManyFlows {
         /// Number of flows.
@@ -690,6 +690,17 @@ pub enum ShaperLimit {
         /// Mean rate.
         mean_bits_per_second: f64,
     },
+}
+
+impl ShaperLimit {
+    /// Rate of the link, as IP packets; the mean if it varies.
+    pub const fn bits_per_second(&self) -> f64 {
+        match self {
+            ShaperLimit::SlowLink { rate_bits_per_second, .. }
+            | ShaperLimit::ManyFlows { rate_bits_per_second, .. } => *rate_bits_per_second,
+            ShaperLimit::VaryingRate { mean_bits_per_second, .. } => *mean_bits_per_second,
+        }
+    }
 }
 
 impl Remedy {
