@@ -373,3 +373,18 @@ fn the_line_in_numbers() {
     let idle_only = Run { phases: BLOATED.run().phases[..1].to_vec(), ..BLOATED.run() };
     assert_eq!(fathom_diagnose::estimate_line(&idle_only), Err("no direction was loaded".into()));
 }
+
+/// Results of other programs may have no series of goodput, only the number of bytes.
+#[test]
+fn a_line_is_estimated_without_samples_of_goodput() {
+    let mut run = BLOATED.run();
+    run.series.retain(|series| !matches!(series.key.metric, Metric::Goodput | Metric::DeliveryRate));
+    for phase in &mut run.phases {
+        let seconds = phase.seconds();
+        if let Some(load) = &mut phase.load {
+            load.delivered_up_bytes = (2.9e6 / 8.0 * seconds) as u64;
+        }
+    }
+    let up = fathom_diagnose::estimate_line(&run).unwrap().up.unwrap();
+    within(up.bits_per_second, 2.9e6, 3.15e6);
+}
