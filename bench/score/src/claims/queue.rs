@@ -11,6 +11,8 @@ const BUFFER: Tolerance = Tolerance { ratio: 0.03, least: 3028.0 };
 const LEAST_BOUND: f64 = 0.5;
 /// A shorter queue shows nothing about its management, in seconds.
 const MIN_QUEUE_S: f64 = 0.005;
+/// The rate of a link changed at least by the second ratio; below the first, it did not.
+const CHANGED: [f64; 2] = [1.1, 1.2];
 /// A queue of at least this share of the longest one of its direction counts as a second queue.
 const SECOND_QUEUE: f64 = 0.1;
 
@@ -30,18 +32,13 @@ fn of_queue(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue) -> Vec<Claim> {
     let is_bloated = case.truth.is_phase_bloated(phase);
     let is_buffer_known = is_bloated && is_full(queue) && dropped > 0.0 && queue.is_steady;
     let mut claims = size_and_rate(case, queue, longest_s, is_buffer_known, is_bloated);
-    claims.push(rate_change(case, queue, is_bloated));
+    claims.push(rate_change(case, phase, queue, is_bloated));
     claims.push(Claim::new(ClaimKind::LimitKind, is_buffer_known, None));
     claims.push(management(case, phase, queue));
     let of_direction = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
-    let long =
-        of_direction.clone().filter(|q| q.longest_s(phase.from_s, phase.to_s) >= SECOND_QUEUE * longest_s);
+    let long = of_direction.filter(|q| q.longest_s(phase.from_s, phase.to_s) >= SECOND_QUEUE * longest_s);
     claims.push(Claim::new(ClaimKind::WhichQueue, is_bloated && long.count() > 1, None));
-    // A policer hardly queues, so it is seldom the longest queue.
-    let is_policer = of_direction.clone().any(|other| {
-        other.management == Management::Policer && other.dropped(phase.from_s, phase.to_s) > 0.0
-    });
-    claims.push(Claim::new(ClaimKind::Policer, is_policer, None));
+    claims.push(policer(case, phase, queue.direction));
     let has_others = !case.measured.plan.workloads.is_empty();
     claims.push(Claim::new(ClaimKind::Filler, is_bloated && has_others, None));
     claims
@@ -86,6 +83,7 @@ fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
     let drops = |queue: &Queue| queue.dropped(phase.from_s, phase.to_s);
     let of_direction = case.truth.queues.iter().filter(|other| other.direction == longest.direction);
     let dropping = of_direction.filter(|other| drops(other) > 0.0);
+    let has_flow_queues = dropping.clone().any(|other| other.management == Management::FairAqm);
     let queue = dropping.max_by(|a, b| drops(a).total_cmp(&drops(b))).unwrap_or(longest);
     let (dropped, longest_s) = (drops(queue), queue.longest_s(phase.from_s, phase.to_s));
     let found = case
@@ -98,6 +96,8 @@ fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
         let is_short = longest_s <= threshold::MODEST_S + Tolerance::DELAY.of(threshold::MODEST_S);
         let is_right = match claimed.rule {
             ManagementRule::KeptShort => Some(dropped > 0.0 && (is_short || !is_full(queue))),
+            // Another queue of the direction may drop more.
+            ManagementRule::FairQueueing => Some(has_flow_queues),
             rule => is_right(rule, queue, dropped),
         }?;
         Some(Made::new(
@@ -109,22 +109,43 @@ fn management(case: &Case<'_>, phase: &PhaseTruth, longest: &Queue) -> Claim {
     Claim::new(ClaimKind::Management, dropped > 0.0 && longest_s >= MIN_QUEUE_S, made)
 }
 
-/// Whether the rate of the link varied. What others leave of a steady link varies too.
-fn rate_change(case: &Case<'_>, queue: &Queue, is_bloated: bool) -> Claim {
+/// Whether the rate of a link varied. What others leave of a steady link varies too.
+fn rate_change(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue, is_bloated: bool) -> Claim {
     let mut changes = case.findings(|conclusion| match conclusion {
         Conclusion::RateChange(change) => Some(change),
         _ => None,
     });
     let found = changes.find(|(finding, _)| finding.direction == Some(queue.direction));
     let of_direction = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
-    let has_steady_links = of_direction.clone().all(|other| other.is_steady);
+    let ratios = of_direction.map(|other| other.rate_ratio(phase.from_s, phase.to_s));
+    let most = ratios.fold(1.0, f64::max);
     let has_others = !case.measured.plan.workloads.is_empty();
     let made = found.map(|(finding, change)| {
-        let (first, last) = (change.first_bits_per_second, change.last_bits_per_second);
-        let detail = format!("{first:.0} to {last:.0} bit/s, links are steady: {has_steady_links}");
-        Made::new(!has_steady_links || has_others, Some(finding.certainty), detail)
+        let (low, high) = (change.lowest_bits_per_second, change.highest_bits_per_second);
+        let detail = format!("{low:.0} to {high:.0} bit/s for a ratio of {most:.2}");
+        Made::new(most >= CHANGED[0] || has_others, Some(finding.certainty), detail)
     });
-    Claim::new(ClaimKind::RateChange, is_bloated && !queue.is_steady, made)
+    let is_possible = is_bloated && queue.rate_ratio(phase.from_s, phase.to_s) >= CHANGED[1];
+    Claim::new(ClaimKind::RateChange, is_possible, made)
+}
+
+/// Whether a policer dropped packets.
+fn policer(case: &Case<'_>, phase: &PhaseTruth, direction: Direction) -> Claim {
+    // A policer hardly queues, so it is seldom the longest queue.
+    let is_policer = case.truth.queues.iter().any(|queue| {
+        queue.direction == direction
+            && queue.management == Management::Policer
+            && queue.dropped(phase.from_s, phase.to_s) > 0.0
+    });
+    let mut found = case.findings(|conclusion| match conclusion {
+        Conclusion::QueueManagement(of) if of.rule == ManagementRule::Policer => Some(of),
+        _ => None,
+    });
+    let made = found.find(|(finding, _)| finding.direction == Some(direction)).map(|(finding, found)| {
+        let detail = format!("{:.0} bit/s", found.policed_bits_per_second.unwrap_or_default());
+        Made::new(is_policer, Some(finding.certainty), detail)
+    });
+    Claim::new(ClaimKind::Policer, is_policer, made)
 }
 
 /// The queue drops only when it is full.
@@ -140,6 +161,7 @@ fn is_right(rule: ManagementRule, queue: &Queue, dropped: f64) -> Option<bool> {
         ManagementRule::Red => Some(truth == Management::Aqm),
         ManagementRule::Codel => Some(matches!(truth, Management::Aqm | Management::FairAqm)),
         ManagementRule::FairQueueing => Some(truth == Management::FairAqm),
+        ManagementRule::Policer => Some(truth == Management::Policer),
         ManagementRule::NeverDropped => Some(dropped == 0.0),
         ManagementRule::KeptShort | ManagementRule::NoneSeen => None,
     }

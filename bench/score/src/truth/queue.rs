@@ -41,8 +41,8 @@ pub(crate) struct Queue {
     /// `points` are samples of the backlog instead of packets.
     is_sampled: bool,
     points: Vec<Point>,
-    /// Times in s at which packets of all flows left, and at which they had arrived.
-    departures: Vec<(f64, f64)>,
+    /// Packets of all flows, in the order in which they left.
+    departures: Vec<Departure>,
     /// Cumulative drops.
     drops: Vec<(f64, f64)>,
 }
@@ -55,6 +55,21 @@ struct Point {
     /// Transmission of the packet itself.
     service_s: f64,
 }
+
+/// A packet that left the queue.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    at_s: f64,
+    arrived_s: f64,
+    /// IP bytes of all packets that left until then.
+    left_bytes: u64,
+}
+
+/// Time over which the rate of a link is taken, in s, and its least number of full packets.
+const RATE_WINDOW_S: f64 = 0.5;
+const RATE_WINDOW_PACKETS: f64 = 40.0;
+/// Share of that time in which packets must have waited.
+const BUSY: f64 = 0.95;
 
 /// Share of the links' bits that IP packets of full size have.
 const IP_SHARE: f64 = 1500.0 / 1514.0;
@@ -88,10 +103,11 @@ impl Queue {
         points.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         let departure = |wait: &Wait| {
             let arrived_s = wait.arrived.as_secs_f64();
-            (arrived_s + wait.sojourn.as_secs_f64(), arrived_s)
+            let at_s = arrived_s + wait.sojourn.as_secs_f64();
+            Departure { at_s, arrived_s, left_bytes: wait.left_bytes }
         };
-        let mut departures: Vec<(f64, f64)> = waits.iter().map(departure).collect();
-        departures.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut departures: Vec<Departure> = waits.iter().map(departure).collect();
+        departures.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         if let Some(rate) = rate.filter(|_| !is_queue_per_flow) {
             points.extend(unfinished(run, hop, direction, rate, points.last().map_or(0.0, |p| p.at_s)));
         }
@@ -138,11 +154,42 @@ impl Queue {
     /// The longest time within a span in which a packet waited and none left, and when it began.
     pub(crate) fn longest_gap(&self, from_s: f64, to_s: f64) -> Option<(f64, f64)> {
         let gaps = self.departures.windows(2).filter_map(|pair| {
-            let [(before, _), (after, arrived)] = *pair else { return None };
-            let start = before.max(arrived);
-            (start >= from_s && start < to_s).then_some((after - start, start))
+            let [before, after] = *pair else { return None };
+            let start = before.at_s.max(after.arrived_s);
+            (start >= from_s && start < to_s).then_some((after.at_s - start, start))
         });
         gaps.max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+    /// Ratio of the 90th to the 10th percentile of the rates within a span while packets waited; 1
+    /// if they never waited for long.
+    pub(crate) fn rate_ratio(&self, from_s: f64, to_s: f64) -> f64 {
+        let packets_s = self.ip_rate.map_or(0.0, |bits| RATE_WINDOW_PACKETS * 1500.0 * 8.0 / bits);
+        let window_s = RATE_WINDOW_S.max(packets_s);
+        let mut windows = vec![(0.0, 0.0); ((to_s - from_s) / window_s) as usize];
+        for pair in self.departures.windows(2) {
+            let [before, after] = *pair else { continue };
+            // The later packet waited until the earlier one had left, so the link was busy.
+            if after.arrived_s > before.at_s {
+                continue;
+            }
+            let all_s = (after.at_s - before.at_s).max(1e-12);
+            let bytes = after.left_bytes.saturating_sub(before.left_bytes) as f64;
+            let mut start_s = before.at_s;
+            while start_s < after.at_s {
+                let place = ((start_s - from_s) / window_s).floor();
+                let end_s = (from_s + (place + 1.0) * window_s).min(after.at_s).max(start_s + 1e-9);
+                if let Some((busy_s, sent)) = windows.get_mut(place as usize).filter(|_| place >= 0.0) {
+                    *busy_s += end_s - start_s;
+                    *sent += bytes * (end_s - start_s) / all_s;
+                }
+                start_s = end_s;
+            }
+        }
+        let is_busy = |(busy_s, _): &&(f64, f64)| *busy_s >= BUSY * window_s;
+        let mut rates: Vec<f64> =
+            windows.iter().filter(is_busy).map(|(busy_s, sent)| sent / busy_s).collect();
+        let [p10, p90] = [0.1, 0.9].map(|p| fathom_stats::percentile(&mut rates, p));
+        p10.zip(p90).map_or(1.0, |(p10, p90)| p90 / p10.max(1.0))
     }
 }
 

@@ -203,11 +203,27 @@ pub fn highest_above(pieces: &[Piece], bits_per_second: f64) -> f64 {
     (high / bits_per_second.max(1.0) - 1.0).max(0.0)
 }
 
-/// Tenth percentile of the rates of `pieces`, relative to their mean; 1 without pieces.
-pub fn low_ratio(pieces: &[Piece]) -> f64 {
+/// How the rates of pieces are distributed, in bit/s.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Spread {
+    /// Number of pieces.
+    pub count: usize,
+    /// Mean.
+    pub mean: f64,
+    /// 10th percentile.
+    pub p10: f64,
+    /// 25th percentile.
+    pub p25: f64,
+    /// 90th percentile.
+    pub p90: f64,
+}
+
+/// The distribution of the rates of `pieces`; `None` without pieces.
+pub fn spread(pieces: &[Piece]) -> Option<Spread> {
     let mut rates: Vec<f64> = pieces.iter().map(Piece::rate).collect();
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
-    percentile(&mut rates, 0.1).map_or(1.0, |low| low / mean.max(1.0))
+    let [p10, p25, p90] = [0.1, 0.25, 0.9].map(|p| percentile(&mut rates, p));
+    Some(Spread { count: pieces.len(), mean, p10: p10?, p25: p25?, p90: p90? })
 }
 
 fn time(pieces: &[Piece]) -> f64 {

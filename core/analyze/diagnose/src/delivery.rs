@@ -7,7 +7,7 @@
 use crate::summarize::goodput;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
-use fathom_capacity::{Piece, RateSpan, Rates, Step, low_ratio, pieces, rates};
+use fathom_capacity::{Piece, RateSpan, Rates, Spread, Step, pieces, rates, spread};
 use fathom_run::{Metric, Observation, PhaseKind, SeriesKey, Span, Value};
 use fathom_units::{Direction, IP_PER_PAYLOAD, Time};
 
@@ -95,13 +95,25 @@ impl Delivery {
         let steps: Vec<Step> = self.counts.iter().map(step).collect();
         pieces(&steps, width_ns, width_ns, ACKNOWLEDGED_BYTES)
     }
+    /// Range of the sum of what was delivered less the mean rate, over the intervals of `span`, in
+    /// bits.
+    pub(crate) fn deviation(&self, span: Span) -> f64 {
+        let mean = self.bits(span) / span.seconds().max(1e-9);
+        let within = self.counts.iter().filter(|(interval, _)| interval.start_ns >= span.start_ns);
+        let (mut sum, mut low, mut high) = (0.0, 0.0_f64, 0.0_f64);
+        for (interval, bits) in within.filter(|(interval, _)| interval.end_ns <= span.end_ns) {
+            sum += bits - mean * interval.seconds();
+            (low, high) = (low.min(sum), high.max(sum));
+        }
+        high - low
+    }
     /// Time covered by counters without its first quarter, in which the rate grows.
-    fn without_start(&self) -> Span {
+    pub(crate) fn without_start(&self) -> Span {
         let known = self.known();
         Span { start_ns: known.start_ns + known.length_ns() / 4, ..known }
     }
     /// Time covered by counters.
-    fn known(&self) -> Span {
+    pub(crate) fn known(&self) -> Span {
         let first = self.counts.first().map_or(0, |(interval, _)| interval.start_ns);
         Span { start_ns: first, end_ns: self.counts.last().map_or(0, |(interval, _)| interval.end_ns) }
     }
@@ -120,8 +132,8 @@ pub(crate) struct Capacity {
     /// The mean rate of the phase: packets waited for the link for too short times, so the link
     /// may be faster.
     pub(crate) is_lower_bound: bool,
-    /// Tenth percentile of the rates over short times, relative to the mean.
-    pub(crate) low_ratio: f64,
+    /// Payload rates over short times; `None` if they are unknown.
+    pub(crate) spread: Option<Spread>,
 }
 
 impl Capacity {
@@ -185,7 +197,11 @@ const LINK_HEADER_BYTES: f64 = 14.0;
 /// Capacity of the link in a direction: its rate while packets waited for it. Where they hardly
 /// ever did, the mean rate of the phase, which is a lower bound.
 pub(crate) fn capacity(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Capacity> {
-    busy_rate(view, direction, rise).or_else(|| mean_rate(view, direction, rise))
+    let busy = BusyTime::new(view, direction, rise);
+    busy.as_ref().and_then(|busy| busy.capacity(view, rise)).or_else(|| {
+        let mean = mean_rate(view, direction, rise)?;
+        Some(Capacity { spread: busy.and_then(|busy| busy.spread()), ..mean })
+    })
 }
 
 /// The mean rate of the phase, without its start.
@@ -206,7 +222,7 @@ fn mean_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<C
         probes_bits_per_second: probe_bits(view, rise, 0.0, &[span]) / span.seconds().max(1e-3),
         spans: Vec::new(),
         is_lower_bound: true,
-        low_ratio: 1.0,
+        spread: None,
     })
 }
 
@@ -232,27 +248,42 @@ pub(crate) fn is_shared(view: &View<'_>, direction: Direction, bits_per_second: 
     count >= MIN_OTHERS && count as f64 >= OTHERS_RATIO * all.len() as f64
 }
 
-/// The rate while packets waited; `None` where they did for too short a time to know it.
-fn busy_rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Capacity> {
-    let delivery = Delivery::new(view, direction, rise)?;
-    let known = delivery.known();
-    let Busy { spans, way_back_s } = busy(view, direction, rise)?;
-    let spans: Vec<Span> = spans.into_iter().map(|span| span.overlap(known)).collect();
-    let seconds: f64 = spans.iter().map(|span| span.seconds()).sum();
-    let sample_s = known.seconds() / delivery.counts.len() as f64;
-    let pieces = delivery.pieces(&spans);
-    let mut found = rates(&pieces, ACKNOWLEDGED_BYTES)?;
-    if !delivery.is_acknowledged {
-        found.spans.clear();
+/// What was delivered while packets waited.
+struct BusyTime {
+    delivery: Delivery,
+    busy: Busy,
+    pieces: Vec<Piece>,
+}
+
+impl BusyTime {
+    fn new(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Self> {
+        let delivery = Delivery::new(view, direction, rise)?;
+        let known = delivery.known();
+        let busy = busy(view, direction, rise)?;
+        let spans = busy.spans.into_iter().map(|span| span.overlap(known)).collect();
+        let busy = Busy { spans, ..busy };
+        let pieces = delivery.pieces(&busy.spans);
+        Some(BusyTime { delivery, busy, pieces })
     }
-    let is_known = seconds >= MIN_BUSY_S.max(MIN_BUSY_SAMPLES * sample_s);
-    (is_known && lasting(&found).error_ratio <= MAX_ERROR).then(|| Capacity {
-        payload_bits_per_second: lasting(&found).bits_per_second,
-        probes_bits_per_second: probe_bits(view, rise, way_back_s, &spans) / seconds,
-        is_lower_bound: false,
-        low_ratio: low_ratio(&pieces),
-        spans: found.spans,
-    })
+    /// `None` if packets waited for too short a time to know the rate.
+    fn capacity(&self, view: &View<'_>, rise: &Rise<'_>) -> Option<Capacity> {
+        let seconds: f64 = self.busy.spans.iter().map(|span| span.seconds()).sum();
+        let sample_s = self.delivery.known().seconds() / self.delivery.counts.len() as f64;
+        let found = rates(&self.pieces, ACKNOWLEDGED_BYTES)?;
+        let is_known = seconds >= MIN_BUSY_S.max(MIN_BUSY_SAMPLES * sample_s);
+        let probe_bits = || probe_bits(view, rise, self.busy.way_back_s, &self.busy.spans);
+        (is_known && lasting(&found).error_ratio <= MAX_ERROR).then(|| Capacity {
+            payload_bits_per_second: lasting(&found).bits_per_second,
+            probes_bits_per_second: probe_bits() / seconds,
+            is_lower_bound: false,
+            spread: self.spread(),
+            spans: if self.delivery.is_acknowledged { found.spans } else { Vec::new() },
+        })
+    }
+    /// Only acknowledgments show when data passed the link.
+    fn spread(&self) -> Option<Spread> {
+        spread(&self.pieces).filter(|_| self.delivery.is_acknowledged)
+    }
 }
 
 /// Bits of IP packets of the probes that passed the link within `spans`, `way_back_s` before their

@@ -16,6 +16,8 @@ pub struct Wait {
     pub sojourn: Duration,
     /// Its IP length in bytes.
     pub ip_bytes: u32,
+    /// IP bytes of all packets that have left the queue, including this one.
+    pub left_bytes: u64,
     /// It is a UDP probe. All probes are kept.
     pub is_udp_probe: bool,
 }
@@ -28,15 +30,25 @@ pub struct QueueLog {
     pub waits: Vec<Vec<Wait>>,
     /// When the UDP probes that were dropped or lost on the way were sent.
     pub lost_probes: Vec<Time>,
+    /// Sums of [`Wait::left_bytes`], by queue.
+    left_bytes: Vec<u64>,
 }
 
 impl QueueLog {
     pub(crate) fn new(hops: usize) -> Self {
-        QueueLog { waits: alloc::vec![Vec::new(); 2 * hops], lost_probes: Vec::new() }
+        QueueLog {
+            waits: alloc::vec![Vec::new(); 2 * hops],
+            lost_probes: Vec::new(),
+            left_bytes: alloc::vec![0; 2 * hops],
+        }
     }
+    /// A packet left a queue. The sum of `wait` is set here.
     pub(crate) fn left(&mut self, position: LinePosition, wait: Wait) {
         let is_down = matches!(position.direction, fathom_units::Direction::Down);
-        let queue = &mut self.waits[2 * position.hop + usize::from(is_down)];
+        let place = 2 * position.hop + usize::from(is_down);
+        let (queue, sum) = (&mut self.waits[place], &mut self.left_bytes[place]);
+        *sum += u64::from(wait.ip_bytes);
+        let wait = Wait { left_bytes: *sum, ..wait };
         let slot = |of: &Wait| of.arrived.as_nanos() / SLOT.as_nanos();
         match queue.last_mut() {
             Some(last) if slot(last) == slot(&wait) && !last.is_udp_probe && !wait.is_udp_probe => {

@@ -42,7 +42,10 @@ impl Watch {
             Event::Dequeued { packet, sojourn, .. } => {
                 let is_udp_probe = matches!(packet.body(), Body::Probe { is_icmp: false, .. });
                 let (arrived, ip_bytes) = (now.saturating_sub(*sojourn), packet.ip_len().get() as u32);
-                log.left(position, Wait { arrived, sojourn: *sojourn, ip_bytes, is_udp_probe });
+                log.left(
+                    position,
+                    Wait { arrived, sojourn: *sojourn, ip_bytes, left_bytes: 0, is_udp_probe },
+                );
             }
             Event::Dropped { packet, .. } | Event::Lost { packet } => {
                 if let Body::Probe { is_icmp: false, sent_at, .. } = packet.body() {

@@ -211,6 +211,14 @@ fn rate_change(change: &RateChange, direction: Option<Direction>) -> String {
         _ => "uplink",
     };
     let (first, last) = (rate(change.first_bits_per_second), rate(change.last_bits_per_second));
+    let range = format!(
+        "between {} and {}",
+        rate(change.lowest_bits_per_second),
+        rate(change.highest_bits_per_second)
+    );
+    if change.change_count == 0 {
+        return format!("The rate of the {link} varied under load, {range} (p10, p90).");
+    }
     if change.change_count == 1 {
         let verb =
             if change.last_bits_per_second < change.first_bits_per_second { "dropped" } else { "rose" };
@@ -218,10 +226,8 @@ fn rate_change(change: &RateChange, direction: Option<Direction>) -> String {
         return format!("The rate of the {link} {verb} from {first} to {last} after {after} of load.");
     }
     format!(
-        "The rate of the {link} changed {} times under load, between {} and {}. At the end it was {last}.",
-        change.change_count,
-        rate(change.lowest_bits_per_second),
-        rate(change.highest_bits_per_second)
+        "The rate of the {link} changed {} times under load, {range}. At the end it was {last}.",
+        change.change_count
     )
 }
 

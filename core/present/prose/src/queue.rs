@@ -206,6 +206,15 @@ fn measured_management(management: &Management, direction: Direction, height_s: 
         ManagementRule::NeverDropped => {
             format!("The {name} queue never dropped a packet: the buffer is larger than this load.")
         }
+        ManagementRule::FairQueueing => format!(
+            "The {name} has a queue for each flow: packets of the load wait for {}, other packets for {} (medians).",
+            milliseconds(management.flow_delay_p50_s.unwrap_or(0.0).max(0.0)),
+            milliseconds(management.delay_p50_s.unwrap_or(0.0).max(0.0))
+        ),
+        ManagementRule::Policer => format!(
+            "A policer on the {name} drops what exceeds {}, without a queue.",
+            rate(management.policed_bits_per_second.unwrap_or(0.0))
+        ),
         _ => {
             let ratio = management.top_ratio.unwrap_or(0.0);
             let all = if ratio > 0.995 { "All".to_string() } else { format!("{} of the", percent(ratio)) };
@@ -227,6 +236,7 @@ fn captured_management(management: &Management) -> String {
         ManagementRule::FairQueueing => {
             "Each flow has its own queue: other flows did not wait behind the largest one."
         }
+        ManagementRule::Policer => "Packets above a rate are dropped, without a queue: a policer.",
         ManagementRule::KeptShort => "The queue is kept short.",
         ManagementRule::NeverDropped | ManagementRule::NoneSeen => {
             "No drops or marks were seen: queue management cannot be determined."

@@ -157,6 +157,8 @@ fn management(queue: &CapturedQueue) -> Option<Finding> {
         delay_p50_s: None,
         delay_p95_s: None,
         top_ratio: None,
+        flow_delay_p50_s: None,
+        policed_bits_per_second: None,
     };
     Some(Finding::new(Conclusion::QueueManagement(management), None, certainty))
 }

@@ -2,6 +2,7 @@
 use crate::delivery::{Capacity, capacity};
 use crate::latency::longest;
 use crate::rules::bound::still_growing;
+use crate::rules::{flow_queues, policer};
 use crate::sample::{alone, loss_events, pair, records_losses};
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
@@ -25,6 +26,8 @@ const EMPTY_S: f64 = 0.001;
 /// If a larger share of the probes is lost, the load does not yield to drops. An AQM cannot keep
 /// its queue short then, which stays at one length as with tail drop.
 const OVERLOADED: f64 = 0.25;
+/// A queue that is never longer than this may be a few packets in front of a fast link, in seconds.
+const MIN_FULL_S: f64 = 0.005;
 /// Fewer events than this show no pattern.
 const MIN_EVENTS: usize = 3;
 /// More events add no information, and each requires a search.
@@ -101,7 +104,7 @@ impl Losses {
         if self.heights.len() < MIN_EVENTS {
             return None;
         }
-        if self.top_ratio >= MOSTLY && self.top_s >= REPORTED_INCREASE_S {
+        if self.top_ratio >= MOSTLY && self.top_s >= MIN_FULL_S {
             let is_overloaded = rise.summary.loss_ratio.is_some_and(|ratio| ratio > OVERLOADED);
             return (!is_overloaded).then_some(ManagementRule::TailDrop);
         }
@@ -151,10 +154,35 @@ fn favors(heights: &[f64], median_s: f64) -> bool {
     above - count / 2.0 > 2.0 * libm::sqrt(count / 4.0)
 }
 
-/// What limits the queue of a direction, if the losses show it.
+/// What is known about the management of a queue.
+struct Managed {
+    rule: ManagementRule,
+    losses: Losses,
+    /// Median time that packets of the load waited, in seconds, if each flow has a queue.
+    flow_delay_s: Option<f64>,
+    /// Payload rate of a policer.
+    policed_bits_per_second: Option<f64>,
+}
+
+impl Managed {
+    /// `None` if nothing shows how the queue is managed. Round trips of the load are better
+    /// evidence than the times of its losses.
+    fn new(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<Managed> {
+        let losses = Losses::new(view, direction, rise)?;
+        let flow_delay_s = flow_queues::delay_of_flows(view, direction, rise);
+        let policed_bits_per_second = policer::rate(view, direction, rise);
+        let rule = match (flow_delay_s, policed_bits_per_second) {
+            (Some(_), _) => ManagementRule::FairQueueing,
+            (None, Some(_)) => ManagementRule::Policer,
+            (None, None) => losses.rule(view, rise)?,
+        };
+        Some(Managed { rule, losses, flow_delay_s, policed_bits_per_second })
+    }
+}
+
+/// How the queue of a direction is managed, if anything shows it.
 pub(super) fn rule(view: &View<'_>, direction: Direction) -> Option<ManagementRule> {
-    let rise = rise(view, direction)?;
-    Losses::new(view, direction, &rise)?.rule(view, &rise)
+    Some(Managed::new(view, direction, &rise(view, direction)?)?.rule)
 }
 
 /// Whether the losses of a direction leave open how large its buffer is.
@@ -171,19 +199,20 @@ fn rise<'v>(view: &'v View<'_>, direction: Direction) -> Option<Rise<'v>> {
 
 fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let rise = rise(view, direction)?;
-    let losses = Losses::new(view, direction, &rise)?;
-    let rule = losses.rule(view, &rise)?;
-    let Losses { event_count, heights, top_ratio, .. } = &losses;
+    let Managed { rule, losses, flow_delay_s, policed_bits_per_second } =
+        Managed::new(view, direction, &rise)?;
     let management = Management {
         rule,
-        loss_count: *event_count as u64,
+        loss_count: losses.event_count as u64,
         mark_packets: 0,
         episode_count: None,
         delay_at_loss: None,
         delay_at_loss_p50_s: losses.median_height(),
         delay_p50_s: Some(rise.p50()),
         delay_p95_s: Some(rise.height()),
-        top_ratio: (!heights.is_empty()).then_some(*top_ratio),
+        top_ratio: (!losses.heights.is_empty()).then_some(losses.top_ratio),
+        flow_delay_p50_s: flow_delay_s,
+        policed_bits_per_second,
     };
     Some(with_alternatives(Conclusion::QueueManagement(management), rule, direction))
 }
@@ -196,6 +225,8 @@ fn with_alternatives(conclusion: Conclusion, rule: ManagementRule, direction: Di
         ManagementRule::NeverDropped => {
             (Certainty::Possible, &[Alternative::WindowLimited, Alternative::EcnMarking])
         }
+        ManagementRule::FairQueueing => (Certainty::Likely, &[]),
+        ManagementRule::Policer => (Certainty::Likely, &[Alternative::LossWithoutCongestion]),
         _ => (Certainty::Likely, &[Alternative::ManagedAtThisLength]),
     };
     alternatives.iter().cloned().fold(Finding::new(conclusion, Some(direction), certainty), Finding::or)

@@ -83,7 +83,8 @@ fn limit(rise: &Rise<'_>, direction: Direction, capacity: &Capacity) -> Option<S
 
 fn varying(capacity: &Capacity) -> Option<ShaperLimit> {
     let mean_bits_per_second = capacity.ip_bits_per_second();
-    let low = capacity.lowest_ip_bits_per_second().min(capacity.low_ratio * mean_bits_per_second);
+    let low_ratio = capacity.spread.map_or(1.0, |spread| spread.p10 / spread.mean.max(1.0));
+    let low = capacity.lowest_ip_bits_per_second().min(low_ratio * mean_bits_per_second);
     (low < MIN_RATE_RATIO * mean_bits_per_second)
         .then_some(ShaperLimit::VaryingRate { low_bits_per_second: low, mean_bits_per_second })
 }

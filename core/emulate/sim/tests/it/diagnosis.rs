@@ -45,9 +45,15 @@ fn a_managed_queue_is_healthy() {
 
 /// What a test says about the download queue of a line with this link and three flows of Reno.
 fn download_rule(link: &str) -> Option<ManagementRule> {
+    download_rule_with(link, 3)
+}
+
+fn download_rule_with(link: &str, flows: u32) -> Option<ManagementRule> {
     let down = format!("rate = \"10mbit\", delay = \"20ms\", {link}");
-    let load = "[load]\nup_flows = 1\ndown_flows = 3\ncongestion_control = \"reno\"\nduration = \"12s\"";
-    let plan = plan("rate = \"10mbit\", delay = \"20ms\", queue = \"fq_codel\"", &down, load);
+    let load = format!(
+        "[load]\nup_flows = 1\ndown_flows = {flows}\ncongestion_control = \"reno\"\nduration = \"12s\""
+    );
+    let plan = plan("rate = \"10mbit\", delay = \"20ms\", queue = \"fq_codel\"", &down, &load);
     let diagnosis = diagnose(&test(&plan, &TestOptions::new(1)).run);
     diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
         Conclusion::QueueManagement(found) if finding.direction == Some(Direction::Down) => Some(found.rule),
@@ -63,6 +69,62 @@ fn losses_of_a_link_say_nothing_about_its_queue() {
     for loss in ["0.3%", "1%", "3%"] {
         let lossy = format!("queue = \"fifo limit 125000b\", loss = \"{loss}\"");
         assert_eq!(download_rule(&lossy), None, "{loss}");
+    }
+}
+
+/// Packets of the load wait in the queues of their flows, and probes do not wait.
+#[test]
+fn queues_per_flow_are_found() {
+    for queue in ["fq_codel", "cake"] {
+        let rule = download_rule_with(&format!("queue = \"{queue}\""), 16);
+        assert_eq!(rule, Some(ManagementRule::FairQueueing), "{queue}");
+    }
+    for queue in ["codel", "pie", "fifo limit 50ms"] {
+        let rule = download_rule_with(&format!("queue = \"{queue}\""), 16);
+        assert_ne!(rule, Some(ManagementRule::FairQueueing), "{queue}");
+    }
+}
+
+/// Nothing waits, much is lost, and the rate does not vary.
+#[test]
+fn a_policer_is_found() {
+    let shaper =
+        |limit: &str| format!("rate = \"100mbit\", queue = \"tbf rate 10mbit burst 12500b limit {limit}\"");
+    let rule = |queue: &str| {
+        let down = format!("delay = \"5ms\", {queue}");
+        let up = "rate = \"100mbit\", delay = \"5ms\", queue = \"fq_codel\"";
+        let load = "[load]\nup_flows = 1\ndown_flows = 8\nduration = \"12s\"";
+        let diagnosis = diagnose(&test(&plan(up, &down, load), &TestOptions::new(1)).run);
+        let of_download = diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+            Conclusion::QueueManagement(found) if finding.direction == Some(Direction::Down) => {
+                Some((found.rule, found.policed_bits_per_second))
+            }
+            _ => None,
+        });
+        of_download.expect("a rule")
+    };
+    let (policer, rate) = rule(&shaper("1514b"));
+    assert_eq!(policer, ManagementRule::Policer);
+    assert!((0.93..1.0).contains(&(rate.unwrap() / 10e6)), "{rate:?}");
+    assert_eq!(rule(&shaper("60000b")), (ManagementRule::TailDrop, None));
+}
+
+/// The rate of a radio link varies all the time.
+#[test]
+fn a_rate_that_varies_is_reported() {
+    let down =
+        "cellular = { low = \"2mbit\", high = \"12mbit\" }, delay = \"20ms\", queue = \"fifo limit 1s\"";
+    let up = "rate = \"10mbit\", delay = \"20ms\", queue = \"fq_codel\"";
+    let load = "[load]\nup_flows = 1\ndown_flows = 4\nduration = \"12s\"";
+    for seed in 1..=5 {
+        let diagnosis = diagnose(&test(&plan(up, down, load), &TestOptions::new(seed)).run);
+        let found = diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+            Conclusion::RateChange(change) if finding.direction == Some(Direction::Down) => Some(change),
+            _ => None,
+        });
+        let change = found.unwrap_or_else(|| panic!("seed {seed}: {:#?}", diagnosis.findings));
+        let (low, high) = (change.lowest_bits_per_second, change.highest_bits_per_second);
+        assert!(2e6 * 0.9 < low && low * 1.2 < high && high < 12e6, "seed {seed}: {change:?}");
     }
 }
 

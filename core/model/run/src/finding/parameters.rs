@@ -127,13 +127,13 @@ data! {
         first_bits_per_second: f64,
         /// Rate at the end.
         last_bits_per_second: f64,
-        /// Lowest rate between two changes.
+        /// Lowest rate between two changes; the 10th percentile if the rate varied all the time.
         lowest_bits_per_second: f64,
-        /// Highest rate between two changes.
+        /// Highest rate between two changes; the 90th percentile if the rate varied all the time.
         highest_bits_per_second: f64,
-        /// Number of changes.
+        /// Number of changes; 0 if the rate varied all the time.
         change_count: u64,
-        /// Time of the last change since the start of the phase.
+        /// Time of the last change since the start of the phase; 0 if there was none.
         last_change_s: f64,
     }
     /// The start of a load, compared with the rest of its phase.
@@ -196,6 +196,12 @@ data! {
         /// Share of the losses at a queueing delay of at least 80 % of its 95th percentile.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         top_ratio: Option<f64>,
+        /// Median time that packets of the load waited, where it differs from that of the probes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flow_delay_p50_s: Option<f64>,
+        /// Payload that a policer lets pass.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policed_bits_per_second: Option<f64>,
     }
     /// Time in which the queue filled.
     struct FillTime {
@@ -469,6 +475,8 @@ pub enum ManagementRule {
     Codel,
     /// Other flows do not wait behind the flow that fills the queue.
     FairQueueing,
+    /// Drops what exceeds a rate, and delays nothing.
+    Policer,
     /// Packets are dropped while the queue is short.
     KeptShort,
     /// The queue never dropped a packet: the buffer is larger than the queue that the load built.

@@ -251,6 +251,7 @@ every! {
         ManagementRule::Red => ManagementRule::Red;
         ManagementRule::Codel => ManagementRule::Codel;
         ManagementRule::FairQueueing => ManagementRule::FairQueueing;
+        ManagementRule::Policer => ManagementRule::Policer;
         ManagementRule::KeptShort => ManagementRule::KeptShort;
         ManagementRule::NeverDropped => ManagementRule::NeverDropped;
         ManagementRule::NoneSeen => ManagementRule::NoneSeen;

@@ -30,6 +30,8 @@ fn management(rule: ManagementRule, of_capture: bool) -> Management {
         delay_p50_s: measured,
         delay_p95_s: measured.map(|_| 0.983),
         top_ratio: measured.map(|_| 0.83),
+        flow_delay_p50_s: (rule == ManagementRule::FairQueueing).then_some(0.042),
+        policed_bits_per_second: (rule == ManagementRule::Policer).then_some(19.8e6),
     }
 }
 
@@ -113,12 +115,11 @@ fn managements(rule: ManagementRule) -> Vec<Found> {
     let measured = || (Some(Direction::Up), Conclusion::QueueManagement(management(rule, false)));
     let captured = || (None, Conclusion::QueueManagement(management(rule, true)));
     match rule {
-        ManagementRule::TailDrop => vec![measured(), captured()],
-        ManagementRule::KeptShort | ManagementRule::NeverDropped => vec![measured()],
-        ManagementRule::Red
-        | ManagementRule::Codel
-        | ManagementRule::FairQueueing
-        | ManagementRule::NoneSeen => vec![captured()],
+        ManagementRule::TailDrop | ManagementRule::FairQueueing => vec![measured(), captured()],
+        ManagementRule::KeptShort | ManagementRule::NeverDropped | ManagementRule::Policer => {
+            vec![measured()]
+        }
+        ManagementRule::Red | ManagementRule::Codel | ManagementRule::NoneSeen => vec![captured()],
     }
 }
 
@@ -186,9 +187,9 @@ fn of_load(kind: FindingKind) -> Vec<Found> {
                 (direction, Conclusion::DatagramLoss(loss))
             })
             .into(),
-        FindingKind::RateChange => {
-            [(8e6, 2e6, 1), (2e6, 8e6, 1), (8e6, 2e6, 3)].map(|change| (Some(Up), rate_change(change))).into()
-        }
+        FindingKind::RateChange => [(8e6, 2e6, 0), (8e6, 2e6, 1), (2e6, 8e6, 1), (8e6, 2e6, 3)]
+            .map(|change| (Some(Up), rate_change(change)))
+            .into(),
         FindingKind::StartUp => [PhaseKind::Up, PhaseKind::Down, PhaseKind::Both]
             .map(|phase| {
                 let start = StartUp {

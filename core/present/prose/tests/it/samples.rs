@@ -235,6 +235,8 @@ fn captured_queues() -> Vec<Conclusion> {
             delay_p50_s: None,
             delay_p95_s: None,
             top_ratio: None,
+            flow_delay_p50_s: None,
+            policed_bits_per_second: None,
         })
     };
     let short = DelayedFlows { who: DelayedParty::ShortFlows { count: 12 }, added_p95_s: 0.98 };

@@ -1,0 +1,42 @@
+//! Whether each flow has a queue: then packets of the load wait, and probes do not.
+use crate::delivery::capacity;
+use crate::sample::pair;
+use crate::view::{Rise, View};
+use alloc::vec::Vec;
+use fathom_run::{Metric, Series};
+use fathom_stats::{Sample, percentile};
+use fathom_units::Direction;
+
+/// A flow's round trip includes the transmission of two packets that are acknowledged together, and
+/// of one that was on the link before. In bits of IP packets.
+const TRANSMITTED_BITS: f64 = 3.0 * 1500.0 * 8.0;
+/// The flows must wait longer than the probes by this, in seconds: a host needs some time for each
+/// packet of a load.
+const MIN_EXCESS_S: f64 = 0.003;
+/// The same as a ratio: of the flows' tenth percentile to the probes' median, and of their median
+/// to the probes' 90th percentile. In one queue, both are about 1 or less.
+const MIN_LOW_RATIO: f64 = 1.5;
+const MIN_MEDIAN_RATIO: f64 = 1.1;
+
+/// The median time for which packets of the load waited in the second half of its phase, in
+/// seconds, if it was clearly longer than that of the probes.
+pub(super) fn delay_of_flows(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<f64> {
+    let base_s = rise.idle.p50.value;
+    let middle_ns = rise.phase.start_ns.midpoint(rise.phase.end_ns);
+    let rate = capacity(view, direction, rise)?.ip_bits_per_second();
+    let expected_s = base_s + TRANSMITTED_BITS / rate.max(1.0);
+    let of_flows = |s: &&Series| s.key.metric == Metric::FlowRtt && s.key.direction == Some(direction);
+    let late = |series: &'_ Series| {
+        let late = series.within(rise.phase).filter(|o| o.at.as_nanos() >= middle_ns);
+        late.filter_map(|o| o.value.observed()).collect::<Vec<f64>>()
+    };
+    let mut waits: Vec<f64> =
+        view.run.series.iter().filter(of_flows).flat_map(late).map(|rtt_s| rtt_s - expected_s).collect();
+    let probes = view.latency_in(rise.phase).filter(|o| o.at.as_nanos() >= middle_ns);
+    let probes = Sample::new(probes.map(|o| pair(o.value)));
+    let added = |p: f64| Some((probes.percentile(p)?.value - base_s).max(0.0));
+    let (low_s, median_s) = (percentile(&mut waits, 0.1)?, percentile(&mut waits, 0.5)?);
+    let is_apart = low_s >= MIN_LOW_RATIO * added(0.5)? + MIN_EXCESS_S
+        && median_s >= MIN_MEDIAN_RATIO * added(0.9)? + MIN_EXCESS_S;
+    is_apart.then_some(median_s)
+}
