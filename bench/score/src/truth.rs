@@ -90,6 +90,8 @@ impl PhaseTruth {
 pub(crate) struct Truth {
     pub(crate) queues: Vec<Queue>,
     pub(crate) idle_p50_s: f64,
+    /// Packets waited for so long without the load that the line would be called bloated.
+    pub(crate) is_idle_bloated: bool,
     /// Phases with load.
     pub(crate) loaded: Vec<PhaseTruth>,
     /// When the probes that were dropped or lost were sent, s; unknown with the kernel.
@@ -116,7 +118,10 @@ impl Truth {
         }
         let walk = Walk::new(measured, &queues);
         let idle = run.phases.iter().find(|phase| phase.kind == PhaseKind::Idle);
-        let idle_p50_s = idle.map_or(0.0, |phase| phase_truth(&walk, phase).round_trip(0.0).at(0.5));
+        let idle = idle.map(|phase| phase_truth(&walk, phase).round_trip(0.0));
+        let idle_p50_s = idle.as_ref().map_or(0.0, |delays| delays.at(0.5));
+        let is_idle_bloated =
+            idle.is_some_and(|delays| threshold::is_bloated(delays.at(0.5), delays.at(0.9)));
         let loaded: Vec<PhaseTruth> =
             run.phases.iter().filter(|p| p.load.is_some()).map(|p| phase_truth(&walk, p)).collect();
         let end_s = run.phases.last().map_or(0.0, |phase| phase.end_ns as f64 / 1e9);
@@ -130,7 +135,7 @@ impl Truth {
         };
         let has_radio = sides().any(is_radio);
         let reorder_s = sides().map(|side| side.impairment.reorder_delay.as_secs_f64()).sum();
-        Truth { queues, idle_p50_s, loaded, lost_probes, has_radio, reorder_s, timeline }
+        Truth { queues, idle_p50_s, is_idle_bloated, loaded, lost_probes, has_radio, reorder_s, timeline }
     }
     /// The phase in which only `direction` is loaded.
     pub(crate) fn alone(&self, direction: Direction) -> Option<&PhaseTruth> {
@@ -148,7 +153,8 @@ impl Truth {
     }
     fn is_bloated_after(&self, phase: &PhaseTruth, from_s: f64, ratio: f64) -> bool {
         let delays = phase.round_trip(from_s);
-        let [p50, p90] = [0.5, 0.9].map(|p| ratio * (delays.at(p) - self.idle_p50_s));
+        // Where others fill the queue without the load, the line is bloated too.
+        let [p50, p90] = [0.5, 0.9].map(|p| ratio * delays.at(p));
         threshold::is_bloated(p50, p90)
     }
     /// Whether the line is bloated depends on where it is looked at: a delay that differs by

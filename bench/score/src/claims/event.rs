@@ -1,4 +1,4 @@
-//! Outages and lost probes.
+//! Outages, lost probes, and traffic of others.
 use super::{Case, Claim, ClaimKind, Made};
 use crate::truth::PhaseTruth;
 use fathom_run::Conclusion;
@@ -19,7 +19,22 @@ pub(super) fn claims(case: &Case<'_>) -> Vec<Claim> {
         let span = (phase.start_ns as f64 / 1e9, phase.end_ns as f64 / 1e9);
         loss(case, phase.kind, span)
     }));
+    claims.push(filler(case));
     claims
+}
+
+/// Whether others filled a queue before the load.
+fn filler(case: &Case<'_>) -> Claim {
+    let has_others = !case.measured.plan.workloads.is_empty();
+    let mut found = case.findings(|conclusion| match conclusion {
+        Conclusion::OtherTraffic(traffic) => Some(traffic),
+        _ => None,
+    });
+    let made = found.next().map(|(finding, traffic)| {
+        let detail = format!("{:.3} s for {:.3} s", traffic.p50_s - traffic.min_s, case.truth.idle_p50_s);
+        Made::new(has_others, Some(finding.certainty), detail)
+    });
+    Claim::new(ClaimKind::Filler, has_others && case.truth.is_idle_bloated, made)
 }
 
 fn outage(case: &Case<'_>, phase: &PhaseTruth) -> Claim {

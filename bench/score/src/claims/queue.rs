@@ -1,5 +1,5 @@
-//! The queue: the rate that drains it, its size, its limit, its management, which of several it is,
-//! and who filled it.
+//! The queue: the rate that drains it, its size, its limit, its management, and which of several it
+//! is.
 use super::{Case, Claim, ClaimKind, Made, Tolerance, quantity};
 use crate::truth::{Management, PhaseTruth, Queue};
 use fathom_run::{Conclusion, Finding, ManagementRule, threshold};
@@ -39,8 +39,6 @@ fn of_queue(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue) -> Vec<Claim> {
     let long = of_direction.filter(|q| q.longest_s(phase.from_s, phase.to_s) >= SECOND_QUEUE * longest_s);
     claims.push(Claim::new(ClaimKind::WhichQueue, is_bloated && long.count() > 1, None));
     claims.push(policer(case, phase, queue.direction));
-    let has_others = !case.measured.plan.workloads.is_empty();
-    claims.push(Claim::new(ClaimKind::Filler, is_bloated && has_others, None));
     claims
 }
 

@@ -1,8 +1,9 @@
 //! Judges whether a line is healthy, bloated, or cannot be judged.
+use crate::rules::other_traffic::before_load;
 use crate::view::{MOSTLY_LOST, Rise, View};
 use crate::{Health, PhaseSummary};
 use alloc::vec::Vec;
-use fathom_run::{CpuCause, InstrumentPart, Metric, NotSent, Reason, threshold};
+use fathom_run::{CpuCause, InstrumentPart, Metric, NotSent, OtherTraffic, Reason, threshold};
 use fathom_stats::DelayHistogram;
 
 /// Lateness below this explains nothing: a good timer wakes within it.
@@ -52,7 +53,7 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
     let bloated: Vec<Rise<'_>> = view.rises().filter(is_bloated).collect();
     if bloated.is_empty() {
         let spoilt = || unprobed(view).or_else(|| view.rises().find_map(|rise| unloaded(view, &rise)));
-        return match broken(view) {
+        return match broken(view).or_else(|| others(view)) {
             Some(reason) => Judgment::inconclusive(reason),
             None => spoilt().map_or(Judgment::certain(Health::Healthy), Judgment::invalid),
         };
@@ -70,6 +71,12 @@ fn broken(view: &View<'_>) -> Option<Reason> {
     let loaded = view.phases.iter().filter(|p| p.kind.is_loaded());
     let worst = loaded.max_by(|a, b| loss(a).total_cmp(&loss(b))).filter(|p| loss(p) >= MOSTLY_LOST)?;
     Some(Reason::ConnectionBroken { phase: worst.kind, loss_ratio: loss(worst) })
+}
+
+/// A queue of others before the load. What the load adds to it says nothing about the line.
+fn others(view: &View<'_>) -> Option<Reason> {
+    let OtherTraffic { min_s, p50_s, p90_s } = before_load(view)?;
+    Some(Reason::OtherTraffic { increase_p50_s: p50_s - min_s, increase_p90_s: p90_s - min_s })
 }
 
 fn missing(view: &View<'_>) -> Option<Reason> {

@@ -10,6 +10,7 @@ mod growth;
 mod instrument;
 mod loss;
 mod management;
+pub(crate) mod other_traffic;
 mod outage;
 mod policer;
 mod rate;
@@ -25,6 +26,7 @@ use fathom_run::Finding;
 pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
     let rules = [
         bloat::findings,
+        other_traffic::findings,
         outage::findings,
         buffer::findings,
         rate::findings,

@@ -125,6 +125,8 @@ findings! {
         "How a queue is managed: tail drop or an AQM.";
     RateChange(RateChange) = "rate_change",
         "The rate of the link changed under load.";
+    OtherTraffic(OtherTraffic) = "other_traffic",
+        "Packets waited in a queue before the load of the test.";
     StartUp(StartUp) = "start_up",
         "The start of the load raised latency for a short time.";
     DatagramLoss(DatagramLoss) = "datagram_loss",

@@ -6,7 +6,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
     AckStarvation, BoundCause, BufferSize, Capture, Conclusion, DatagramLoss, DrainTime, FillTime, Finding,
-    LatencyIncrease, LatencyVariation, LowerBound, Outage, PhaseKind, ProbeLoss, RateChange, StartUp,
+    LatencyIncrease, LatencyVariation, LowerBound, OtherTraffic, Outage, PhaseKind, ProbeLoss, RateChange,
+    StartUp,
 };
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::Direction;
@@ -33,6 +34,7 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         Conclusion::ProbeLoss(loss) => probe_loss(loss, direction),
         Conclusion::DatagramLoss(loss) => datagram_loss(loss, direction),
         Conclusion::RateChange(change) => rate_change(change, direction),
+        Conclusion::OtherTraffic(traffic) => other_traffic(traffic, direction),
         Conclusion::StartUp(start) => start_up(start),
         Conclusion::PathLoss(loss) => queue::path_loss(loss),
         Conclusion::Reordering(order) => queue::reordering(order),
@@ -231,6 +233,16 @@ fn rate_change(change: &RateChange, direction: Option<Direction>) -> String {
     )
 }
 
+fn other_traffic(traffic: &OtherTraffic, direction: Option<Direction>) -> String {
+    let place = match direction {
+        Some(Direction::Up) => " on the uplink",
+        Some(Direction::Down) => " on the downlink",
+        None => "",
+    };
+    let added_s = traffic.p50_s - traffic.min_s;
+    format!("Other traffic already fills a queue{place}: +{} (median).", milliseconds(added_s))
+}
+
 fn start_up(start: &StartUp) -> String {
     let load = match start.phase {
         PhaseKind::Up => "an upload",
@@ -238,9 +250,9 @@ fn start_up(start: &StartUp) -> String {
         _ => "both",
     };
     format!(
-        "For {} after the start of {load}, latency reached {}. Then it was {} (median), {} (p90).",
-        seconds(start.duration_s),
+        "Starting {load} raised latency to {} for {}. Then it was {} (median), {} (p90).",
         milliseconds(start.start_max_s),
+        seconds(start.duration_s),
         milliseconds(start.steady_p50_s),
         milliseconds(start.steady_p90_s)
     )

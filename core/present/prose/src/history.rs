@@ -55,10 +55,7 @@ pub(crate) fn recurring_delay(delay: &RecurringDelay) -> String {
         LinkUse::Unknown => "Your own traffic was not recorded, so the queue cannot be located.",
     };
     let when = hours(&delay.hours);
-    format!(
-        "{when}, latency is {} higher (median) than in the rest of the day. {place}",
-        milliseconds(delay.excess_s)
-    )
+    format!("{when}, latency is {} higher (median) than otherwise. {place}", milliseconds(delay.excess_s))
 }
 
 pub(crate) fn recurring_loss(loss: &RecurringLoss) -> String {

@@ -141,6 +141,11 @@ pub(crate) fn reason(reason: &Reason) -> String {
             milliseconds(*increase_p50_s),
             milliseconds(*increase_p90_s)
         ),
+        Reason::OtherTraffic { increase_p50_s, increase_p90_s } => format!(
+            "Before the load, other traffic already added {} (median), {} (p90). Stop it and test again.",
+            milliseconds(*increase_p50_s),
+            milliseconds(*increase_p90_s)
+        ),
         Reason::NoTcp => "This capture contains no TCP.".to_string(),
         Reason::NoProbes { from, to, bits_per_second } => {
             let host = host(to);

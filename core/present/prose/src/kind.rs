@@ -13,6 +13,7 @@ pub const fn kind_name(kind: FindingKind) -> &'static str {
         FindingKind::RateChange => "rate change",
         FindingKind::Bottleneck => "bottleneck",
         FindingKind::QueueManagement => "queue management",
+        FindingKind::OtherTraffic => "other traffic",
         FindingKind::StartUp => "start-up",
         FindingKind::FillTime => "fill time",
         FindingKind::DrainTime => "drain time",

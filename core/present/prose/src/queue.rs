@@ -207,20 +207,20 @@ fn measured_management(management: &Management, direction: Direction, height_s: 
             format!("The {name} queue never dropped a packet: the buffer is larger than this load.")
         }
         ManagementRule::FairQueueing => format!(
-            "The {name} has a queue for each flow: packets of the load wait for {}, other packets for {} (medians).",
+            "Each {name} flow has a queue: packets of the load wait for {}, others for {} (medians).",
             milliseconds(management.flow_delay_p50_s.unwrap_or(0.0).max(0.0)),
             milliseconds(management.delay_p50_s.unwrap_or(0.0).max(0.0))
         ),
         ManagementRule::Policer => format!(
-            "A policer on the {name} drops what exceeds {}, without a queue.",
+            "A policer on the {name} drops what exceeds {}.",
             rate(management.policed_bits_per_second.unwrap_or(0.0))
         ),
         _ => {
             let ratio = management.top_ratio.unwrap_or(0.0);
             let all = if ratio > 0.995 { "All".to_string() } else { format!("{} of the", percent(ratio)) };
             format!(
-                "The {name} queue drops packets only when it is full: tail drop, no AQM. {all} losses came at 80 % or more of \
-                 its delay of {} (p95).",
+                "The {name} queue drops packets only when it is full: tail drop, no AQM. {all} losses came near its \
+                 delay of {} (p95).",
                 milliseconds(height_s)
             )
         }
@@ -233,10 +233,8 @@ fn captured_management(management: &Management) -> String {
         ManagementRule::TailDrop => "Packets are dropped only when the buffer is full: tail drop, no AQM.",
         ManagementRule::Red => "Packets are dropped at random as the queue grows: RED.",
         ManagementRule::Codel => "The queue is kept at a target delay: CoDel.",
-        ManagementRule::FairQueueing => {
-            "Each flow has its own queue: other flows did not wait behind the largest one."
-        }
-        ManagementRule::Policer => "Packets above a rate are dropped, without a queue: a policer.",
+        ManagementRule::FairQueueing => "Each flow has a queue: others did not wait behind the largest one.",
+        ManagementRule::Policer => "A policer drops excess packets.",
         ManagementRule::KeptShort => "The queue is kept short.",
         ManagementRule::NeverDropped | ManagementRule::NoneSeen => {
             "No drops or marks were seen: queue management cannot be determined."

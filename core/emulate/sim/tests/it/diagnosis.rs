@@ -1,7 +1,9 @@
 //! The diagnosis of a simulated run finds the properties of the line.
 use crate::common::{plan, run};
 use fathom_diagnose::{Health, diagnose};
-use fathom_run::{BufferSize, Conclusion, FindingKind, Grade, ManagementRule, Metric, Remedy, ShaperLimit};
+use fathom_run::{
+    BufferSize, Conclusion, FindingKind, Grade, ManagementRule, Metric, Reason, Remedy, ShaperLimit,
+};
 use fathom_sim::{TestOptions, test};
 use fathom_units::Direction;
 
@@ -107,6 +109,25 @@ fn a_policer_is_found() {
     assert_eq!(policer, ManagementRule::Policer);
     assert!((0.93..1.0).contains(&(rate.unwrap() / 10e6)), "{rate:?}");
     assert_eq!(rule(&shaper("60000b")), (ManagementRule::TailDrop, None));
+}
+
+/// Where others keep the queue full, the load adds nothing, and the line is not healthy.
+#[test]
+fn a_queue_of_others_is_not_healthy() {
+    let up = "rate = \"2mbit\", delay = \"10ms\", queue = \"fifo limit 1s\"";
+    let down = "rate = \"20mbit\", delay = \"10ms\", queue = \"fq_codel\"";
+    let load = "[load]\nup_flows = 4\ndown_flows = 4\nduration = \"12s\"\n[[workload]]\nname = \"others\"\n\
+                kind = \"bulk\"\ndirection = \"up\"\nflows = 8";
+    for seed in 1..=3 {
+        let diagnosis = diagnose(&test(&plan(up, down, load), &TestOptions::new(seed)).run);
+        assert_eq!(diagnosis.health, Health::Inconclusive, "seed {seed}: {:#?}", diagnosis.findings);
+        let Some(Reason::OtherTraffic { increase_p50_s, .. }) = diagnosis.reason else {
+            panic!("seed {seed}: {:?}", diagnosis.reason);
+        };
+        assert!((0.5..1.1).contains(&increase_p50_s), "seed {seed}: {increase_p50_s} s");
+        let found = diagnosis.findings.iter().find(|f| f.kind() == FindingKind::OtherTraffic);
+        assert_eq!(found.and_then(|f| f.direction), Some(Direction::Up), "seed {seed}");
+    }
 }
 
 /// The rate of a radio link varies all the time.

@@ -136,6 +136,15 @@ data! {
         /// Time of the last change since the start of the phase; 0 if there was none.
         last_change_s: f64,
     }
+    /// Latency before the load of the test, on a line that others use.
+    struct OtherTraffic {
+        /// Shortest latency of the run: without a queue, or with the shortest one.
+        min_s: f64,
+        /// Median latency before the load.
+        p50_s: f64,
+        /// 90th percentile of latency before the load.
+        p90_s: f64,
+    }
     /// The start of a load, compared with the rest of its phase.
     struct StartUp {
         /// The phase.

@@ -85,6 +85,13 @@ pub enum Reason {
         /// 90th minus 5th percentile.
         increase_p90_s: f64,
     },
+    /// Packets waited in a queue before the load of the test.
+    OtherTraffic {
+        /// Median before the load minus the shortest latency.
+        increase_p50_s: f64,
+        /// 90th percentile before the load minus the shortest latency.
+        increase_p90_s: f64,
+    },
     /// A capture without TCP.
     NoTcp,
     /// A capture of UDP without probes that would show its delay.

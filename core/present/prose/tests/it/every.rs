@@ -67,6 +67,7 @@ every! {
             Reason::CpuLimited { cause: STOLEN, cpu_ratio: 0.97, phase: PhaseKind::Down };
         Reason::ProbesLeftOut { .. } => Reason::ProbesLeftOut { left_out_ratio: 0.3 };
         Reason::UnknownLoad { .. } => Reason::UnknownLoad { increase_p50_s: 0.07, increase_p90_s: 0.4 };
+        Reason::OtherTraffic { .. } => Reason::OtherTraffic { increase_p50_s: 0.41, increase_p90_s: 0.98 };
         Reason::NoTcp => Reason::NoTcp;
         Reason::NoProbes { .. } => Reason::NoProbes {
             from: "10.7.0.1:40000".into(), to: "10.7.0.2:5001".into(), bits_per_second: 3.3e6 };

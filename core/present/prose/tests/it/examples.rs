@@ -5,8 +5,8 @@ use crate::upload::upload;
 use fathom_run::{
     AckStarvation, Bottleneck, BufferSize, Capture, Conclusion, DatagramLoss, DelayedFlows, DelayedProbes,
     DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect, LatencyIncrease,
-    LowerBound, Management, ManagementRule, Outage, PathLoss, PathRemarking, PhaseKind, ProbeLoss,
-    QueueVictims, RateChange, RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck,
+    LowerBound, Management, ManagementRule, OtherTraffic, Outage, PathLoss, PathRemarking, PhaseKind,
+    ProbeLoss, QueueVictims, RateChange, RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck,
     ShaperConflict, StartUp,
 };
 use fathom_units::Direction;
@@ -63,6 +63,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         | FindingKind::ProbeLoss
         | FindingKind::DatagramLoss
         | FindingKind::RateChange
+        | FindingKind::OtherTraffic
         | FindingKind::StartUp => of_load(kind),
         FindingKind::LowerBound => every::bounds()
             .into_iter()
@@ -189,6 +190,12 @@ fn of_load(kind: FindingKind) -> Vec<Found> {
             .into(),
         FindingKind::RateChange => [(8e6, 2e6, 0), (8e6, 2e6, 1), (2e6, 8e6, 1), (8e6, 2e6, 3)]
             .map(|change| (Some(Up), rate_change(change)))
+            .into(),
+        FindingKind::OtherTraffic => [Some(Up), None]
+            .map(|direction| {
+                let traffic = OtherTraffic { min_s: 0.021, p50_s: 0.45, p90_s: 1.02 };
+                (direction, Conclusion::OtherTraffic(traffic))
+            })
             .into(),
         FindingKind::StartUp => [PhaseKind::Up, PhaseKind::Down, PhaseKind::Both]
             .map(|phase| {
