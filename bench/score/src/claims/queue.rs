@@ -2,7 +2,7 @@
 //! is.
 use super::{Case, Claim, ClaimKind, Made, Tolerance, quantity};
 use crate::truth::{Management, PhaseTruth, Queue};
-use fathom_run::{Conclusion, Finding, ManagementRule, threshold};
+use fathom_run::{BufferLimit, Conclusion, Finding, ManagementRule, threshold};
 use fathom_units::Direction;
 
 /// 3 %, or two packets.
@@ -33,7 +33,6 @@ fn of_queue(case: &Case<'_>, phase: &PhaseTruth, queue: &Queue) -> Vec<Claim> {
     let is_buffer_known = is_bloated && is_full(queue) && dropped > 0.0 && queue.is_steady;
     let mut claims = size_and_rate(case, queue, longest_s, is_buffer_known, is_bloated);
     claims.push(rate_change(case, phase, queue, is_bloated));
-    claims.push(Claim::new(ClaimKind::LimitKind, is_buffer_known, None));
     claims.push(management(case, phase, queue));
     let of_direction = case.truth.queues.iter().filter(|other| other.direction == queue.direction);
     let long = of_direction.filter(|q| q.longest_s(phase.from_s, phase.to_s) >= SECOND_QUEUE * longest_s);
@@ -69,9 +68,16 @@ fn size_and_rate(
         // A managed queue has no full buffer.
         Made { is_right: made.is_right && (size.is_lower_bound || is_full(queue)), ..made }
     });
+    let limit = found.and_then(|(finding, size)| {
+        let claimed = size.limit?;
+        let is_right = queue.counts_packets == Some(claimed == BufferLimit::Packets);
+        let detail = format!("{claimed:?}, counts packets: {:?}", queue.counts_packets);
+        Some(Made::new(is_right, Some(finding.certainty), detail))
+    });
     vec![
         Claim::new(ClaimKind::Capacity, is_bloated && capacity_truth.is_some(), capacity),
         Claim::new(ClaimKind::BufferSize, is_buffer_known, buffer),
+        Claim::new(ClaimKind::LimitKind, is_buffer_known && queue.counts_packets.is_some(), limit),
     ]
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct Queue {
     pub(crate) ip_rate: Option<f64>,
     /// The rate is constant, so capacity is known.
     pub(crate) is_steady: bool,
+    /// Whether a FIFO counts packets, not bytes or time; `None` if it is no FIFO.
+    pub(crate) counts_packets: Option<bool>,
     /// A FIFO with tail drop. In other queues the delay of a packet depends on its flow or on an
     /// AQM, so only real probes show the delay of probes.
     pub(crate) is_plain: bool,
@@ -117,6 +119,7 @@ impl Queue {
             management,
             ip_rate: rate.map(|rate| rate * IP_SHARE),
             is_steady: matches!(params.transmitter, TransmitterParams::Fixed(_)) && !has_burst(&params.queue),
+            counts_packets: counts_packets(&params.queue),
             is_plain: matches!(management, Management::TailDrop | Management::HeadDrop)
                 || (waits.is_empty() && management == Management::Aqm),
             is_sampled: waits.is_empty(),
@@ -190,6 +193,17 @@ impl Queue {
             windows.iter().filter(is_busy).map(|(busy_s, sent)| sent / busy_s).collect();
         let [p10, p90] = [0.1, 0.9].map(|p| fathom_stats::percentile(&mut rates, p));
         p10.zip(p90).map_or(1.0, |(p10, p90)| p90 / p10.max(1.0))
+    }
+}
+
+fn counts_packets(spec: &Spec) -> Option<bool> {
+    match spec {
+        Spec::Fifo(params) => Some(matches!(params.limit, fathom_qdisc::Limit::Packets(_))),
+        Spec::Tbf(params) => match &params.queue {
+            TbfQueue::Limit(_) => Some(false),
+            TbfQueue::Child(child) => counts_packets(child),
+        },
+        _ => None,
     }
 }
 

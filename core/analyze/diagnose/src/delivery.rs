@@ -153,6 +153,11 @@ impl Capacity {
         let mean = valid.map(payload).sum::<f64>() / span.length_ns().max(1) as f64;
         self.with_probes(if mean > 0.0 { mean } else { self.payload_bits_per_second })
     }
+    /// Whether the rate hardly varied.
+    pub(crate) fn is_steady(&self) -> bool {
+        let is_narrow = |spread: Spread| spread.p90 <= STEADY_RATIO * spread.p10;
+        self.spans.len() <= 1 && self.spread.is_none_or(is_narrow)
+    }
     /// The lowest rate that lasted, IP packets of the load and of the probes: a shaper must stay
     /// below it.
     pub(crate) fn lowest_ip_bits_per_second(&self) -> f64 {
@@ -165,6 +170,10 @@ impl Capacity {
         payload_bits_per_second * IP_PER_PAYLOAD + self.probes_bits_per_second
     }
 }
+
+/// Largest ratio of the 90th to the 10th percentile of rates over short times on a steady link:
+/// pieces of a busy link are off by a few percent (see `fathom_capacity`).
+const STEADY_RATIO: f64 = 1.1;
 
 /// A rate with a larger relative error is not used.
 const MAX_ERROR: f64 = 0.05;

@@ -8,6 +8,7 @@ mod excluded;
 mod flow_queues;
 mod growth;
 mod instrument;
+mod limit;
 mod loss;
 mod management;
 pub(crate) mod other_traffic;

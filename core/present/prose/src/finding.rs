@@ -5,9 +5,9 @@ use crate::{audit, fix, history, instrument, queue};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
-    AckStarvation, BoundCause, BufferSize, Capture, Conclusion, DatagramLoss, DrainTime, FillTime, Finding,
-    LatencyIncrease, LatencyVariation, LowerBound, OtherTraffic, Outage, PhaseKind, ProbeLoss, RateChange,
-    StartUp,
+    AckStarvation, BoundCause, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss, DrainTime,
+    FillTime, Finding, LatencyIncrease, LatencyVariation, LowerBound, OtherTraffic, Outage, PhaseKind,
+    ProbeLoss, RateChange, StartUp,
 };
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::Direction;
@@ -133,6 +133,9 @@ fn outage(outage: &Outage) -> String {
     }
 }
 
+/// Length of a full IP packet.
+const FULL_PACKET_BYTES: f64 = 1500.0;
+
 fn buffer(size: &BufferSize, direction: Option<Direction>) -> String {
     let link = match direction {
         Some(Direction::Down) => "downlink",
@@ -140,7 +143,13 @@ fn buffer(size: &BufferSize, direction: Option<Direction>) -> String {
     };
     let or_more = if size.is_rate_lower_bound { " or more" } else { "" };
     let rate = format!("{}{or_more}", rate(size.rate_bits_per_second));
-    let (held, delay) = (bytes(size.ip_bytes), milliseconds(size.delay_s));
+    let held = match size.limit {
+        Some(BufferLimit::Packets) => {
+            format!("{} packets", thousands(size.ip_bytes / FULL_PACKET_BYTES))
+        }
+        Some(BufferLimit::Bytes) | None => bytes(size.ip_bytes),
+    };
+    let delay = milliseconds(size.delay_s);
     if size.is_lower_bound {
         format!("The {link} buffer holds at least {held} ({delay} at {rate}).")
     } else {
@@ -240,7 +249,7 @@ fn other_traffic(traffic: &OtherTraffic, direction: Option<Direction>) -> String
         None => "",
     };
     let added_s = traffic.p50_s - traffic.min_s;
-    format!("Other traffic already fills a queue{place}: +{} (median).", milliseconds(added_s))
+    format!("Other traffic fills a queue{place}: +{} (median).", milliseconds(added_s))
 }
 
 fn start_up(start: &StartUp) -> String {

@@ -3,12 +3,12 @@ use crate::delivery::{Capacity, capacity, is_shared};
 use crate::health::is_bloated;
 use crate::latency::longest;
 use crate::rules::bound::still_growing;
-use crate::rules::management;
+use crate::rules::{limit, management};
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, BufferSize, Certainty, Conclusion, Finding, ManagementRule, Metric, PhaseKind, SeriesKey,
-    Span, Statistic,
+    Alternative, BufferLimit, BufferSize, Certainty, Conclusion, Finding, ManagementRule, Metric, PhaseKind,
+    SeriesKey, Span, Statistic,
 };
 use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD, Time};
 
@@ -44,6 +44,9 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         (false, true) => Certainty::Certain,
         (false, false) => Certainty::Likely,
     };
+    // Delays stand for bytes only at one rate.
+    let is_alone = buffer.one_way && rise.phase.kind != PhaseKind::Both && buffer.capacity.is_steady();
+    let limit = (!growing && is_alone).then(|| limit::limit(view, direction, buffer.delay_s)).flatten();
     let size = BufferSize {
         phase: rise.phase.kind,
         delay_s: buffer.delay_s,
@@ -55,6 +58,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         is_lower_bound: growing,
         is_rate_lower_bound,
         is_bloated: is_bloated(&rise),
+        limit,
     };
     let source = if buffer.one_way {
         SeriesKey::directed(Metric::OneWayDelay, direction)
@@ -64,8 +68,12 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     let goodput = SeriesKey::directed(Metric::Goodput, direction);
     let mut finding = Finding::new(Conclusion::BufferSize(size), Some(direction), certainty)
         .with_evidence(view.evidence(&source, rise.phase, Statistic::Percentile(0.99)))
-        .with_evidence(view.evidence(&goodput, rise.phase, Statistic::Percentile(0.5)))
-        .or(Alternative::PacketLimit);
+        .with_evidence(view.evidence(&goodput, rise.phase, Statistic::Percentile(0.5)));
+    finding = match limit {
+        None => finding.or(Alternative::PacketLimit),
+        Some(BufferLimit::Bytes) => finding.excluding(Alternative::PacketLimit),
+        Some(BufferLimit::Packets) => finding,
+    };
     if !growing {
         finding = finding.or(Alternative::ManagedLargerBuffer);
     }
@@ -92,7 +100,7 @@ pub(crate) fn buffer(view: &View<'_>, direction: Direction) -> Option<Buffer> {
 }
 
 /// Longest delay above the idle median in one direction, and when its probe was sent.
-fn one_way_delay(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<(Time, f64)> {
+pub(super) fn one_way_delay(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Option<(Time, f64)> {
     let idle = view.one_way(direction, view.run.phase(PhaseKind::Idle)?).percentile(0.5)?;
     let key = SeriesKey::directed(Metric::OneWayDelay, direction);
     let (sent, longest_s) = longest(view.run.series(&key)?.within(rise.phase))?;

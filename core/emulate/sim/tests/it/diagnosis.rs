@@ -2,7 +2,8 @@
 use crate::common::{plan, run};
 use fathom_diagnose::{Health, diagnose};
 use fathom_run::{
-    BufferSize, Conclusion, FindingKind, Grade, ManagementRule, Metric, Reason, Remedy, ShaperLimit,
+    BufferLimit, BufferSize, Conclusion, FindingKind, Grade, ManagementRule, Metric, Reason, Remedy,
+    ShaperLimit,
 };
 use fathom_sim::{TestOptions, test};
 use fathom_units::Direction;
@@ -84,6 +85,25 @@ fn queues_per_flow_are_found() {
     for queue in ["codel", "pie", "fifo limit 50ms"] {
         let rule = download_rule_with(&format!("queue = \"{queue}\""), 16);
         assert_ne!(rule, Some(ManagementRule::FairQueueing), "{queue}");
+    }
+}
+
+/// Acknowledgments of the other load make a buffer that counts packets shorter.
+#[test]
+fn what_a_buffer_counts_is_found() {
+    let limit = |limit: &str, seed: u64| {
+        let up = format!("rate = \"3mbit\", delay = \"20ms\", queue = \"fifo limit {limit}\"");
+        let down = "rate = \"10mbit\", delay = \"20ms\", queue = \"fq_codel\"";
+        let load = "[load]\nup_flows = 2\ndown_flows = 8\nduration = \"20s\"";
+        let diagnosis = diagnose(&test(&plan(&up, down, load), &TestOptions::new(seed)).run);
+        diagnosis.findings.iter().find_map(|finding| match &finding.conclusion {
+            Conclusion::BufferSize(size) if finding.direction == Some(Direction::Up) => size.limit,
+            _ => None,
+        })
+    };
+    for seed in 1..=3 {
+        assert_eq!(limit("100p", seed), Some(BufferLimit::Packets), "seed {seed}");
+        assert_eq!(limit("151400b", seed), Some(BufferLimit::Bytes), "seed {seed}");
     }
 }
 

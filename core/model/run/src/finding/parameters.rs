@@ -118,6 +118,9 @@ data! {
         is_rate_lower_bound: bool,
         /// The line is bloated in this direction.
         is_bloated: bool,
+        /// What the buffer counts, where that shows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<BufferLimit>,
     }
     /// Rates of a link under load, payload of the load.
     struct RateChange {
@@ -492,6 +495,16 @@ pub enum ManagementRule {
     NeverDropped,
     /// No drops or marks were seen.
     NoneSeen,
+}
+
+/// What a buffer counts to know whether it is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BufferLimit {
+    /// Packets, whatever their size.
+    Packets,
+    /// Bytes, or the time that packets wait.
+    Bytes,
 }
 
 /// How the measurement itself affected a result.

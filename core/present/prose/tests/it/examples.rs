@@ -3,11 +3,11 @@ use crate::every;
 use crate::samples::{histories, history, hours, queue_delay};
 use crate::upload::upload;
 use fathom_run::{
-    AckStarvation, Bottleneck, BufferSize, Capture, Conclusion, DatagramLoss, DelayedFlows, DelayedProbes,
-    DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect, LatencyIncrease,
-    LowerBound, Management, ManagementRule, OtherTraffic, Outage, PathLoss, PathRemarking, PhaseKind,
-    ProbeLoss, QueueVictims, RateChange, RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck,
-    ShaperConflict, StartUp,
+    AckStarvation, Bottleneck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss, DelayedFlows,
+    DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect,
+    LatencyIncrease, LowerBound, Management, ManagementRule, OtherTraffic, Outage, PathLoss, PathRemarking,
+    PhaseKind, ProbeLoss, QueueVictims, RateChange, RecurringDelay, Remarking, Reordering, Retransmissions,
+    ShaperCheck, ShaperConflict, StartUp,
 };
 use fathom_units::Direction;
 
@@ -228,23 +228,31 @@ fn rate_change((first, last, change_count): (f64, f64, u64)) -> Conclusion {
 fn buffers() -> Vec<Found> {
     use Direction::{Down, Up};
     let up = PhaseKind::Up;
-    [(Up, false, false), (Down, false, false), (Up, true, false), (Up, true, true)]
-        .map(|(direction, is_lower_bound, is_rate_lower_bound)| {
-            let size = BufferSize {
-                phase: up,
-                delay_s: 0.998,
-                goodput_bits_per_second: 2.8e6,
-                probes_bits_per_second: 4e4,
-                rate_bits_per_second: 2.98e6,
-                ip_bytes: 372_000.0,
-                ethernet_bytes: 376_000.0,
-                is_lower_bound,
-                is_rate_lower_bound,
-                is_bloated: true,
-            };
-            (Some(direction), Conclusion::BufferSize(size))
-        })
-        .into()
+    let packets = Some(BufferLimit::Packets);
+    [
+        (Up, false, false, None),
+        (Down, false, false, None),
+        (Up, true, false, None),
+        (Up, true, true, None),
+        (Up, false, false, packets),
+    ]
+    .map(|(direction, is_lower_bound, is_rate_lower_bound, limit)| {
+        let size = BufferSize {
+            phase: up,
+            delay_s: 0.998,
+            goodput_bits_per_second: 2.8e6,
+            probes_bits_per_second: 4e4,
+            rate_bits_per_second: 2.98e6,
+            ip_bytes: 372_000.0,
+            ethernet_bytes: 376_000.0,
+            is_lower_bound,
+            is_rate_lower_bound,
+            is_bloated: true,
+            limit,
+        };
+        (Some(direction), Conclusion::BufferSize(size))
+    })
+    .into()
 }
 
 fn instruments() -> Vec<InstrumentEffect> {
