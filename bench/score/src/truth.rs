@@ -153,8 +153,9 @@ impl Truth {
     }
     fn is_bloated_after(&self, phase: &PhaseTruth, from_s: f64, ratio: f64) -> bool {
         let delays = phase.round_trip(from_s);
-        // Where others fill the queue without the load, the line is bloated too.
-        let [p50, p90] = [0.5, 0.9].map(|p| ratio * delays.at(p));
+        // Where others fill the queue without the load, the load may add nothing.
+        let base_s = if self.is_idle_bloated { 0.0 } else { self.idle_p50_s };
+        let [p50, p90] = [0.5, 0.9].map(|p| ratio * (delays.at(p) - base_s));
         threshold::is_bloated(p50, p90)
     }
     /// Whether the line is bloated depends on where it is looked at: a delay that differs by

@@ -45,8 +45,10 @@ impl<'a> Walk<'a> {
             let side = if direction == Direction::Up { &hops[hop].up } else { &hops[hop].down };
             let queue = &queues[2 * hop + direction.index()];
             let rate = side.nominal_rate().map_or(f64::INFINITY, |rate| rate.as_bits_per_second() as f64);
-            let bytes = PROBE_BYTES + side.overhead.get() as f64;
-            stages.push((queue, bytes * 8.0 / rate + side.delay.as_secs_f64()));
+            let bits = 8.0 * (PROBE_BYTES + side.overhead.get() as f64);
+            // The kernel's shapers have tokens for a probe when nothing is queued.
+            let sent_s = if measured.log.is_some() { bits / rate } else { 0.0 };
+            stages.push((queue, sent_s + side.delay.as_secs_f64()));
         }
         let is_virtual = queues.iter().all(|queue| queue.is_plain);
         let (real, lost_s) = real_probes(&measured.run, &stages);

@@ -53,7 +53,7 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
     let bloated: Vec<Rise<'_>> = view.rises().filter(is_bloated).collect();
     if bloated.is_empty() {
         let spoilt = || unprobed(view).or_else(|| view.rises().find_map(|rise| unloaded(view, &rise)));
-        return match broken(view).or_else(|| others(view)) {
+        return match broken(view).or_else(|| survived(view)).or_else(|| others(view)) {
             Some(reason) => Judgment::inconclusive(reason),
             None => spoilt().map_or(Judgment::certain(Health::Healthy), Judgment::invalid),
         };
@@ -63,6 +63,20 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
         Some(reason) => Judgment::invalid(reason),
         None => Judgment::certain(Health::Bloated),
     }
+}
+
+/// Share of lost probes from which the others are no sample of the latency, if packets waited for
+/// half as long as on a bloated line: an AQM that the load does not obey drops those that would
+/// have waited longest.
+const MANY_LOST: f64 = 0.2;
+
+/// A phase with load of which the probes that were answered show too little.
+fn survived(view: &View<'_>) -> Option<Reason> {
+    let is_near = |rise: &Rise<'_>| rise.p50() >= threshold::BLOATED_P50_S / 2.0;
+    view.rises().filter(is_near).find_map(|rise| {
+        let loss_ratio = rise.summary.loss_ratio.filter(|loss| *loss >= MANY_LOST)?;
+        Some(Reason::ConnectionBroken { phase: rise.phase.kind, loss_ratio })
+    })
 }
 
 /// The phase with load in which most probes were lost, if there is one.

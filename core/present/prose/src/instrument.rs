@@ -109,11 +109,9 @@ pub(crate) fn reason(reason: &Reason) -> String {
         Reason::NoIdleLatency => "The latency of the idle line was not measured.".to_string(),
         Reason::NotLoaded => "The line was not loaded while latency was measured.".to_string(),
         Reason::NothingDelivered => "The load delivered no data.".to_string(),
-        Reason::ConnectionBroken { phase, loss_ratio } => format!(
-            "The connection broke {}: {} of the probes were lost.",
-            while_doing(*phase),
-            percent(*loss_ratio)
-        ),
+        Reason::ConnectionBroken { phase, loss_ratio } => {
+            format!("Too many probes were lost {}: {}.", while_doing(*phase), percent(*loss_ratio))
+        }
         Reason::Late { part, lateness_p95_s, increase_s } => format!(
             "This computer was too busy: {} was {} late (p95), which can explain the latency increase of {}.",
             part_name(*part),

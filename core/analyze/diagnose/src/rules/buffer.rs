@@ -40,9 +40,8 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         buffer.capacity.is_lower_bound || is_shared(view, direction, buffer.capacity.ip_bits_per_second());
     let growing = still_growing(view, &rise) || rule != Some(ManagementRule::TailDrop) || is_rate_lower_bound;
     let certainty = match (growing, buffer.one_way) {
-        (true, _) => Certainty::Possible,
         (false, true) => Certainty::Certain,
-        (false, false) => Certainty::Likely,
+        (true, _) | (false, false) => Certainty::Likely,
     };
     // Delays stand for bytes only at one rate.
     let is_alone = buffer.one_way && rise.phase.kind != PhaseKind::Both && buffer.capacity.is_steady();

@@ -24,9 +24,14 @@ fn finding(view: &View<'_>) -> Option<Finding> {
 /// a load would be said to make the line slow.
 pub(crate) fn before_load(view: &View<'_>) -> Option<OtherTraffic> {
     let idle = view.idle()?;
-    let min_s = view.source?.iter().filter_map(|o| o.value.observed()).min_by(f64::total_cmp)?;
+    let min_s = shortest(view)?;
     let (p50_s, p90_s) = (idle.p50.value, idle.p90.value);
     threshold::is_bloated(p50_s - min_s, p90_s - min_s).then_some(OtherTraffic { min_s, p50_s, p90_s })
+}
+
+/// Shortest latency of the run, in seconds.
+pub(super) fn shortest(view: &View<'_>) -> Option<f64> {
+    view.source?.iter().filter_map(|o| o.value.observed()).min_by(f64::total_cmp)
 }
 
 /// The direction in which packets waited, if one-way delays show it.

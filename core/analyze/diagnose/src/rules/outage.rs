@@ -2,8 +2,10 @@
 //!
 //! In an outage, probes wait and none arrives, and so does the load in both directions. Probes
 //! alone do not show it: if many packets of others arrive at once, the probes around them also
-//! arrive far apart. But only an outage stops both directions, and all of the load.
+//! arrive far apart. But only an outage stops both directions, and all of the load. Where others
+//! fill a queue, their packets may pass meanwhile, so no outage is found.
 use crate::delivery::Delivery;
+use crate::rules::other_traffic::before_load;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, PhaseKind, SeriesKey, Span};
@@ -20,6 +22,9 @@ pub(super) struct Outage {
 }
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
+    if before_load(view).is_some() {
+        return Vec::new();
+    }
     view.rises().filter_map(|rise| finding(rise.phase, &outages(view, &rise))).collect()
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Flach et al. (SIGCOMM 2016) find policers in the same way, flow by flow.
 use crate::delivery::Delivery;
+use crate::latency::longest;
+use crate::rules::other_traffic::shortest;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Metric, Series};
@@ -14,7 +16,7 @@ const MIN_RETRANSMITTED: f64 = 0.1;
 /// Largest range of what was delivered, less a constant rate, in seconds at that rate. A bucket
 /// holds what it gets, so deviations do not add up.
 const MAX_DEVIATION_S: f64 = 0.05;
-/// Packets wait at most this long, in seconds, and for this many packets of the rate.
+/// Probes wait at most this long, in seconds, and packets of the load for this many bits more.
 const MAX_WAIT_S: f64 = 0.001;
 const MAX_WAIT_BITS: f64 = 3.0 * 1500.0 * 8.0;
 /// Payload of a full TCP segment, in bits.
@@ -28,11 +30,13 @@ pub(super) fn rate(view: &View<'_>, direction: Direction, rise: &Rise<'_>) -> Op
     let retransmitted = retransmissions(view, direction, rise) * SEGMENT_BITS;
     let is_lossy = retransmitted >= MIN_RETRANSMITTED * delivery.bits(delivery.known());
     let is_constant = delivery.deviation(steady) <= MAX_DEVIATION_S * bits_per_second;
-    let base_s = rise.idle.p50.value;
-    let waited = |latency_s: f64, most_s: f64| libm::fabs(latency_s - base_s) <= most_s;
+    // Others may fill a queue also before the load.
+    let base_s = shortest(view)?;
+    let waited = |latency_s: f64, most_s: f64| latency_s - base_s <= most_s;
     let most_s = MAX_WAIT_S + MAX_WAIT_BITS / bits_per_second.max(1.0);
     let flows = flow_round_trips(view, direction, rise);
-    let is_empty = waited(rise.loaded.p50.value, MAX_WAIT_S) && waited(median(flows)?, most_s);
+    let (_, longest_s) = longest(view.latency_in(rise.phase))?;
+    let is_empty = waited(longest_s, MAX_WAIT_S) && waited(median(flows)?, most_s);
     (is_lossy && is_constant && is_empty).then_some(bits_per_second)
 }
 

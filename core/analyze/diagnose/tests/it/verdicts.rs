@@ -3,7 +3,7 @@ use crate::line::{BLOATED, Line, MANAGED};
 use fathom_diagnose::{Diagnosis, Health, diagnose};
 use fathom_run::{
     Alternative, Certainty, Conclusion, CpuCause, Finding, FindingKind, Grade, ManagementRule, Metric,
-    Observation, PhaseEnd, PhaseKind, Reason, Remedy, Run, SeriesKey, Value,
+    Observation, PhaseEnd, PhaseKind, Reason, Remedy, Run, SeriesKey, Span, Value,
 };
 use fathom_units::{Direction, Duration, Time};
 
@@ -127,6 +127,35 @@ fn an_outage_is_not_a_full_queue() {
     within(parameter(finding(&d, FindingKind::Outage, None), "longest_s"), 2.9, 3.2);
     assert!(!has(&d, FindingKind::FillTime), "{:#?}", d.findings);
     assert!(!has(&of(&BLOATED), FindingKind::Outage) && !has(&of(&MANAGED), FindingKind::Outage));
+}
+
+/// An AQM that the load does not obey drops the probes that would have waited longest.
+#[test]
+fn many_lost_probes_leave_the_verdict_open() {
+    let run = |lost_of_ten: usize| {
+        let mut run = MANAGED.run();
+        let up = Span::of(run.phase(PhaseKind::Up).unwrap());
+        let series = run.series.iter_mut().find(|s| s.key.metric == Metric::UdpRtt).unwrap();
+        let all: Vec<Observation> = series.iter().collect();
+        *series = fathom_run::Series::new(series.key.clone());
+        for (number, o) in all.into_iter().enumerate() {
+            let is_up = (up.start_ns..up.end_ns).contains(&o.at.as_nanos());
+            let value = match o.value {
+                Value::Observed(_) if is_up && number % 10 < lost_of_ten => Value::Censored { at_least: 2.0 },
+                Value::Observed(latency_s) if is_up => Value::Observed(latency_s + 0.04),
+                value => value,
+            };
+            series.push(Observation { value, ..o });
+        }
+        diagnose(&run)
+    };
+    assert_eq!(run(1).health, Health::Healthy);
+    let d = run(3);
+    assert_eq!(d.health, Health::Inconclusive);
+    let Some(Reason::ConnectionBroken { phase: PhaseKind::Up, loss_ratio }) = d.reason else {
+        panic!("{:?}", d.reason);
+    };
+    within(loss_ratio, 0.25, 0.35);
 }
 
 #[test]

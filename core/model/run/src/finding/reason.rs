@@ -39,7 +39,7 @@ pub enum Reason {
     NotLoaded,
     /// The load delivered no data.
     NothingDelivered,
-    /// Most probes of a phase were lost.
+    /// So many probes of a phase were lost that the others show too little.
     ConnectionBroken {
         /// The phase.
         phase: PhaseKind,
