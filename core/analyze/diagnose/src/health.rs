@@ -44,6 +44,11 @@ pub(crate) fn is_bloated(rise: &Rise<'_>) -> bool {
     threshold::is_bloated(rise.p50(), rise.p90())
 }
 
+/// Whether packets waited for half as long as on a bloated line.
+fn is_near(rise: &Rise<'_>) -> bool {
+    threshold::is_bloated(2.0 * rise.p50(), 2.0 * rise.p90())
+}
+
 /// Bloated if a phase is, unless the measurement itself explains every bloated phase. Healthy if no
 /// phase is bloated and there was enough CPU time to load and probe the line.
 pub(crate) fn judge(view: &View<'_>) -> Judgment {
@@ -65,14 +70,12 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
     }
 }
 
-/// Share of lost probes from which the others are no sample of the latency, if packets waited for
-/// half as long as on a bloated line: an AQM that the load does not obey drops those that would
-/// have waited longest.
+/// Share of lost probes from which the others are no sample of the latency: an AQM that the load
+/// does not obey drops those that would have waited longest.
 const MANY_LOST: f64 = 0.2;
 
-/// A phase with load of which the probes that were answered show too little.
+/// A phase with load that lost many probes while the others waited.
 fn survived(view: &View<'_>) -> Option<Reason> {
-    let is_near = |rise: &Rise<'_>| rise.p50() >= threshold::BLOATED_P50_S / 2.0;
     view.rises().filter(is_near).find_map(|rise| {
         let loss_ratio = rise.summary.loss_ratio.filter(|loss| *loss >= MANY_LOST)?;
         Some(Reason::ConnectionBroken { phase: rise.phase.kind, loss_ratio })
@@ -87,10 +90,18 @@ fn broken(view: &View<'_>) -> Option<Reason> {
     Some(Reason::ConnectionBroken { phase: worst.kind, loss_ratio: loss(worst) })
 }
 
-/// A queue of others before the load. What the load adds to it says nothing about the line.
+/// A queue before the load, of the whole test or of a phase. What the load adds to it says nothing
+/// about the line.
 fn others(view: &View<'_>) -> Option<Reason> {
-    let OtherTraffic { min_s, p50_s, p90_s } = before_load(view)?;
-    Some(Reason::OtherTraffic { increase_p50_s: p50_s - min_s, increase_p90_s: p90_s - min_s })
+    let before_test = before_load(view).map(|OtherTraffic { min_s, p50_s, p90_s }| Reason::OtherTraffic {
+        increase_p50_s: p50_s - min_s,
+        increase_p90_s: p90_s - min_s,
+    });
+    let before_phase = || {
+        let rise = view.rises_on_a_queue().find(is_near)?;
+        Some(Reason::OtherTraffic { increase_p50_s: rise.p50(), increase_p90_s: rise.p90() })
+    };
+    before_test.or_else(before_phase)
 }
 
 fn missing(view: &View<'_>) -> Option<Reason> {

@@ -84,9 +84,15 @@ impl<'a> View<'a> {
     /// Phases with load and with a latency comparable to the idle one, in time order. A phase that
     /// started on a queue would show the queue of others or of the phase before it.
     pub(crate) fn rises(&self) -> impl Iterator<Item = Rise<'_>> {
+        self.all_rises().filter(|rise| !self.started_on_a_queue(rise.phase.kind))
+    }
+    /// Phases with load that started on a queue.
+    pub(crate) fn rises_on_a_queue(&self) -> impl Iterator<Item = Rise<'_>> {
+        self.all_rises().filter(|rise| self.started_on_a_queue(rise.phase.kind))
+    }
+    fn all_rises(&self) -> impl Iterator<Item = Rise<'_>> {
         let idle = self.idle();
-        let is_judged = |phase: &Phase| phase.kind.is_loaded() && !self.started_on_a_queue(phase.kind);
-        let loaded = self.run.phases.iter().zip(&self.phases).filter(move |(phase, _)| is_judged(phase));
+        let loaded = self.run.phases.iter().zip(&self.phases).filter(|(phase, _)| phase.kind.is_loaded());
         loaded.filter_map(move |(phase, summary)| self.rise(phase, summary, idle?)).filter(Rise::is_known)
     }
     fn rise(&'a self, phase: &'a Phase, summary: &'a PhaseSummary, idle: Summary) -> Option<Rise<'a>> {

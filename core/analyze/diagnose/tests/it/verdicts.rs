@@ -2,7 +2,7 @@
 use crate::line::{BLOATED, Line, MANAGED};
 use fathom_diagnose::{Diagnosis, Health, diagnose};
 use fathom_run::{
-    Alternative, Certainty, Conclusion, CpuCause, Finding, FindingKind, Grade, ManagementRule, Metric,
+    Alternative, Certainty, Conclusion, CpuCause, Finding, FindingKind, Grade, ManagementRule, Metric, Note,
     Observation, PhaseEnd, PhaseKind, Reason, Remedy, Run, SeriesKey, Span, Value,
 };
 use fathom_units::{Direction, Duration, Time};
@@ -156,6 +156,23 @@ fn many_lost_probes_leave_the_verdict_open() {
         panic!("{:?}", d.reason);
     };
     within(loss_ratio, 0.25, 0.35);
+}
+
+/// A phase that started on a queue of others is not judged: the rest does not make a line healthy.
+#[test]
+fn a_phase_on_a_queue_leaves_the_verdict_open() {
+    let mut run = MANAGED.run();
+    let up = Span::of(run.phase(PhaseKind::Up).unwrap());
+    for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::UdpRtt) {
+        for (at_ns, value) in series.at_ns.iter().zip(&mut series.values) {
+            *value += if (up.start_ns..up.end_ns).contains(at_ns) { 0.04 } else { 0.0 };
+        }
+    }
+    assert_eq!(diagnose(&run).health, Health::Healthy);
+    run.notes.push(Note::QueueNotEmpty { phase: PhaseKind::Up, waited_s: 5.0 });
+    let d = diagnose(&run);
+    assert_eq!(d.health, Health::Inconclusive);
+    assert!(matches!(d.reason, Some(Reason::OtherTraffic { .. })), "{:?}", d.reason);
 }
 
 #[test]

@@ -85,11 +85,11 @@ pub enum Reason {
         /// 90th minus 5th percentile.
         increase_p90_s: f64,
     },
-    /// Packets waited in a queue before the load of the test.
+    /// Packets waited in a queue before the load of the test, or of a phase.
     OtherTraffic {
-        /// Median before the load minus the shortest latency.
+        /// Median time that packets waited before the load, or in that phase.
         increase_p50_s: f64,
-        /// 90th percentile before the load minus the shortest latency.
+        /// 90th percentile of that time.
         increase_p90_s: f64,
     },
     /// A capture without TCP.
