@@ -1,7 +1,7 @@
 //! Measures a path in the simulator as `fathom test` does, and keeps the truth.
 use crate::draw::Path;
 use fathom_probe::PhasePlan;
-use fathom_run::{PhaseKind, Run};
+use fathom_run::{Metric, PhaseKind, Run, SeriesKey};
 use fathom_scenario::{Plan, ScenarioError};
 use fathom_sim::{Options, QueueLog, TestOptions};
 use fathom_units::Direction;
@@ -29,6 +29,16 @@ impl Measured {
             Direction::Down => load.delivered_down_bytes,
         };
         bytes as f64 * 8.0 / phase.seconds().max(1e-3)
+    }
+    /// The same, in the second half of the phase: the start of the load is over.
+    pub(crate) fn late_rate(&self, direction: Direction) -> f64 {
+        let phase = self.run.phases.iter().find(|phase| phase.kind == alone(direction));
+        let series = self.run.series(&SeriesKey::directed(Metric::DeliveryRate, direction));
+        let Some((phase, series)) = phase.zip(series) else { return self.rate(direction) };
+        let middle_ns = phase.start_ns.midpoint(phase.end_ns);
+        let late = series.within(phase).filter(|o| o.at.as_nanos() >= middle_ns);
+        let rates: Vec<f64> = late.filter_map(|o| o.value.observed()).collect();
+        rates.iter().sum::<f64>() / rates.len().max(1) as f64
     }
 }
 

@@ -93,16 +93,17 @@ impl Outcome {
         let truth = Truth::of(&measured);
         Some(Outcome { measured, truth })
     }
-    /// Delays are those of the second halves of the phases: while many flows start at once, senders
-    /// fill the queue in front of a download's shaper before its first drop can reach them.
+    /// Delays and rates are those of the second halves of the phases: while many flows start at
+    /// once, senders fill the queue in front of a download's shaper before its first drop can reach
+    /// them, and a flow that overshoots a short queue needs time to reach the rate again.
     fn effect(&self, case: &Case<'_>, direction: Direction, before: &PhaseTruth) -> Effect {
         let of = |phase: &PhaseTruth| [0.5, 0.9].map(|share| phase.late(direction).at(share));
         let [_, before_s] = of(before);
         let [p50_s, p90_s] = self.truth.alone(direction).map_or([f64::INFINITY; 2], of);
         // A burst above the rate that a link sustains does not count.
         let sustained = case.truth.narrowest(direction).and_then(|queue| queue.ip_rate);
-        let unshaped = case.measured.rate(direction).min(sustained.unwrap_or(f64::INFINITY)).max(1.0);
-        let kept = self.measured.rate(direction) / unshaped;
+        let unshaped = case.measured.late_rate(direction).min(sustained.unwrap_or(f64::INFINITY)).max(1.0);
+        let kept = self.measured.late_rate(direction) / unshaped;
         let is_less = p90_s <= MUCH_LESS * before_s;
         let is_short = is_less || !threshold::is_bloated(p50_s, p90_s);
         let is_clear = is_less || kept < THROUGHPUT || !is_near_threshold([p50_s, p90_s]);
