@@ -40,8 +40,10 @@ impl Judgment {
     }
 }
 
+/// The queue of others varies with the time, so only the median shows what the load adds to it.
 pub(crate) fn is_bloated(rise: &Rise<'_>) -> bool {
-    threshold::is_bloated(rise.p50(), rise.p90())
+    let p90_s = if rise.is_on_other_traffic { 0.0 } else { rise.p90() };
+    threshold::is_bloated(rise.p50(), p90_s)
 }
 
 /// Whether packets waited for half as long as on a bloated line.

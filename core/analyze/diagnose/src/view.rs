@@ -1,5 +1,6 @@
 //! A run as seen by the rules.
 use crate::latency::{answered, longest, start_up};
+use crate::rules::other_traffic::before_load;
 use crate::sample::{alone, loss_events, records_losses, sample};
 use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
@@ -37,6 +38,8 @@ pub(crate) struct View<'a> {
     pub(crate) run: &'a Run,
     pub(crate) source: Option<&'a Series>,
     pub(crate) phases: Vec<PhaseSummary>,
+    /// Others filled a queue before the load.
+    pub(crate) has_other_traffic: bool,
 }
 
 /// A phase with load compared with the idle phase. Lost probes count with the latency around them:
@@ -50,6 +53,9 @@ pub(crate) struct Rise<'a> {
     pub(crate) idle: Summary,
     /// Latency after the start-up.
     pub(crate) loaded: Summary,
+    /// Others filled a queue before the load, so `idle` is not the latency of an empty line, and
+    /// their queue may shrink or move under load.
+    pub(crate) is_on_other_traffic: bool,
 }
 
 impl Rise<'_> {
@@ -74,7 +80,9 @@ impl Rise<'_> {
 impl<'a> View<'a> {
     pub(crate) fn new(run: &'a Run) -> Self {
         let source = choose_source(run);
-        View { run, source, phases: summarize::phases(run, source) }
+        let mut view = View { run, source, phases: summarize::phases(run, source), has_other_traffic: false };
+        view.has_other_traffic = before_load(&view).is_some();
+        view
     }
     /// Latency of the idle phase, if it has enough responses.
     pub(crate) fn idle(&self) -> Option<Summary> {
@@ -99,7 +107,9 @@ impl<'a> View<'a> {
         let whole = Span::of(phase);
         let start_up = start_up(self.source?, whole, idle.p50.value);
         let steady = Span { start_ns: start_up.map_or(whole.start_ns, |start| start.end_ns), ..whole };
-        Some(Rise { phase, summary, start_up, idle, loaded: answered(self.source?, steady)? })
+        let loaded = answered(self.source?, steady)?;
+        let is_on_other_traffic = self.has_other_traffic;
+        Some(Rise { phase, summary, start_up, idle, loaded, is_on_other_traffic })
     }
     fn started_on_a_queue(&self, kind: PhaseKind) -> bool {
         self.run.notes.iter().any(|n| matches!(n, Note::QueueNotEmpty { phase, .. } if *phase == kind))

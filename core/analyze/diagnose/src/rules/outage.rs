@@ -5,7 +5,6 @@
 //! arrive far apart. But only an outage stops both directions, and all of the load. Where others
 //! fill a queue, their packets may pass meanwhile, so no outage is found.
 use crate::delivery::Delivery;
-use crate::rules::other_traffic::before_load;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, PhaseKind, SeriesKey, Span};
@@ -22,7 +21,7 @@ pub(super) struct Outage {
 }
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
-    if before_load(view).is_some() {
+    if view.has_other_traffic {
         return Vec::new();
     }
     view.rises().filter_map(|rise| finding(rise.phase, &outages(view, &rise))).collect()

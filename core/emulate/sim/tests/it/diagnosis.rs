@@ -150,6 +150,29 @@ fn a_queue_of_others_is_not_healthy() {
     }
 }
 
+/// What the load adds to a queue of others has no known direction, and is no increase if the queue
+/// of the others shrinks.
+#[test]
+fn an_increase_over_a_queue_of_others_has_no_direction() {
+    let up = "rate = \"2mbit\", delay = \"10ms\", queue = \"fifo limit 1s\"";
+    let down = "rate = \"20mbit\", delay = \"10ms\", queue = \"fifo limit 300ms\"";
+    for flows in [1, 2, 4] {
+        let load = format!(
+            "[load]\nup_flows = 8\ndown_flows = 8\nduration = \"12s\"\n[[workload]]\nname = \"others\"\n\
+             kind = \"bulk\"\ndirection = \"up\"\nflows = {flows}"
+        );
+        let diagnosis = diagnose(&test(&plan(up, down, &load), &TestOptions::new(1)).run);
+        let has_others = diagnosis.findings.iter().any(|f| f.kind() == FindingKind::OtherTraffic);
+        assert!(has_others, "{flows} flows: {:#?}", diagnosis.findings);
+        for finding in &diagnosis.findings {
+            if let Conclusion::Bufferbloat(increase) = &finding.conclusion {
+                assert_eq!(finding.direction, None, "{flows} flows");
+                assert!(increase.loaded_p50_s > increase.idle_p50_s, "{flows} flows: {increase:?}");
+            }
+        }
+    }
+}
+
 /// The rate of a radio link varies all the time.
 #[test]
 fn a_rate_that_varies_is_reported() {
