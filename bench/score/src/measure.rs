@@ -30,7 +30,7 @@ impl Measured {
         };
         bytes as f64 * 8.0 / phase.seconds().max(1e-3)
     }
-    /// The same, in the second half of the phase: the start of the load is over.
+    /// Mean rate in the second half of that phase, after the start of the load.
     pub(crate) fn late_rate(&self, direction: Direction) -> f64 {
         let phase = self.run.phases.iter().find(|phase| phase.kind == alone(direction));
         let series = self.run.series(&SeriesKey::directed(Metric::DeliveryRate, direction));

@@ -76,7 +76,7 @@ impl PhaseTruth {
     pub(crate) fn one_way(&self, direction: Direction) -> Delays {
         Delays::new(self.probes.iter().map(|probe| probe.delays_s[direction]).collect())
     }
-    /// The same, in the second half of the phase.
+    /// Queueing delays of one direction in the second half of the phase.
     pub(crate) fn late(&self, direction: Direction) -> Delays {
         let late = self.probes.iter().filter(|probe| probe.sent_s >= self.middle_s());
         Delays::new(late.map(|probe| probe.delays_s[direction]).collect())

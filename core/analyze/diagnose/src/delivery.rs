@@ -9,7 +9,7 @@ use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_capacity::{Piece, RateSpan, Rates, Spread, Step, pieces, rates, spread};
 use fathom_run::{Metric, Observation, PhaseKind, SeriesKey, Span, Value};
-use fathom_units::{Direction, IP_PER_PAYLOAD, Time};
+use fathom_units::{Direction, FULL_TCP_PAYLOAD, IP_PER_PAYLOAD, Time};
 
 /// Delay above the base that shows a queue, in seconds: below it, it may be jitter.
 const QUEUED_S: f64 = 0.002;
@@ -20,7 +20,7 @@ const MIN_BUSY_SAMPLES: f64 = 5.0;
 /// Share of an interval of the counter in which the link must have been busy.
 const COVERED_RATIO: f64 = 0.95;
 /// Payload covered by one acknowledgment: two full segments (RFC 9293 section 3.8.6.3).
-const ACKNOWLEDGED_BYTES: f64 = 2.0 * 1448.0;
+pub(crate) const ACKNOWLEDGED_BYTES: f64 = 2.0 * FULL_TCP_PAYLOAD.get() as f64;
 
 /// Payload that the load delivered in one direction during a phase, by intervals of its counter.
 pub(crate) struct Delivery {
@@ -129,8 +129,7 @@ pub(crate) struct Capacity {
     pub(crate) probes_bits_per_second: f64,
     /// Payload rates between changes, in time order; times are those of the run.
     pub(crate) spans: Vec<RateSpan>,
-    /// The mean rate of the phase: packets waited for the link for too short times, so the link
-    /// may be faster.
+    /// The rate is the mean of the phase. Packets rarely waited for the link, so it may be faster.
     pub(crate) is_lower_bound: bool,
     /// Payload rates over short times; `None` if they are unknown.
     pub(crate) spread: Option<Spread>,
@@ -153,7 +152,7 @@ impl Capacity {
         let mean = valid.map(payload).sum::<f64>() / span.length_ns().max(1) as f64;
         self.with_probes(if mean > 0.0 { mean } else { self.payload_bits_per_second })
     }
-    /// Whether the rate hardly varied.
+    /// Whether the rate was constant, except for the error of measurement.
     pub(crate) fn is_steady(&self) -> bool {
         let is_narrow = |spread: Spread| spread.p90 <= STEADY_RATIO * spread.p10;
         self.spans.len() <= 1 && self.spread.is_none_or(is_narrow)
@@ -274,7 +273,7 @@ impl BusyTime {
         let pieces = delivery.pieces(&busy.spans);
         Some(BusyTime { delivery, busy, pieces })
     }
-    /// `None` if packets waited for too short a time to know the rate.
+    /// `None` if packets did not wait long enough to know the rate.
     fn capacity(&self, view: &View<'_>, rise: &Rise<'_>) -> Option<Capacity> {
         let seconds: f64 = self.busy.spans.iter().map(|span| span.seconds()).sum();
         let sample_s = self.delivery.known().seconds() / self.delivery.counts.len() as f64;

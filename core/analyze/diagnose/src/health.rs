@@ -1,9 +1,8 @@
 //! Judges whether a line is healthy, bloated, or cannot be judged.
-use crate::rules::other_traffic::before_load;
 use crate::view::{MOSTLY_LOST, Rise, View};
 use crate::{Health, PhaseSummary};
 use alloc::vec::Vec;
-use fathom_run::{CpuCause, InstrumentPart, Metric, NotSent, OtherTraffic, Reason, threshold};
+use fathom_run::{CpuCause, InstrumentPart, Metric, NotSent, Reason, threshold};
 use fathom_stats::DelayHistogram;
 
 /// Lateness below this explains nothing: a good timer wakes within it.
@@ -40,9 +39,10 @@ impl Judgment {
     }
 }
 
-/// The queue of others varies with the time, so only the median shows what the load adds to it.
+/// Whether the latency increase makes the line bloated. The queue of others varies over time, so
+/// only the median shows what the load adds to it.
 pub(crate) fn is_bloated(rise: &Rise<'_>) -> bool {
-    let p90_s = if rise.is_on_other_traffic { 0.0 } else { rise.p90() };
+    let p90_s = if rise.has_other_traffic { 0.0 } else { rise.p90() };
     threshold::is_bloated(rise.p50(), p90_s)
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
     let bloated: Vec<Rise<'_>> = view.rises().filter(is_bloated).collect();
     if bloated.is_empty() {
         let spoilt = || unprobed(view).or_else(|| view.rises().find_map(|rise| unloaded(view, &rise)));
-        return match broken(view).or_else(|| survived(view)).or_else(|| others(view)) {
+        return match broken(view).or_else(|| lossy(view)).or_else(|| other_traffic(view)) {
             Some(reason) => Judgment::inconclusive(reason),
             None => spoilt().map_or(Judgment::certain(Health::Healthy), Judgment::invalid),
         };
@@ -72,12 +72,12 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
     }
 }
 
-/// Share of lost probes from which the others are no sample of the latency: an AQM that the load
-/// does not obey drops those that would have waited longest.
+/// Share of lost probes from which the answered ones do not represent the latency: an AQM that the
+/// load does not obey drops those that would have waited longest.
 const MANY_LOST: f64 = 0.2;
 
 /// A phase with load that lost many probes while the others waited.
-fn survived(view: &View<'_>) -> Option<Reason> {
+fn lossy(view: &View<'_>) -> Option<Reason> {
     view.rises().filter(is_near).find_map(|rise| {
         let loss_ratio = rise.summary.loss_ratio.filter(|loss| *loss >= MANY_LOST)?;
         Some(Reason::ConnectionBroken { phase: rise.phase.kind, loss_ratio })
@@ -94,10 +94,10 @@ fn broken(view: &View<'_>) -> Option<Reason> {
 
 /// A queue before the load, of the whole test or of a phase. What the load adds to it says nothing
 /// about the line.
-fn others(view: &View<'_>) -> Option<Reason> {
-    let before_test = before_load(view).map(|OtherTraffic { min_s, p50_s, p90_s }| Reason::OtherTraffic {
-        increase_p50_s: p50_s - min_s,
-        increase_p90_s: p90_s - min_s,
+fn other_traffic(view: &View<'_>) -> Option<Reason> {
+    let before_test = view.other_traffic.as_ref().map(|traffic| Reason::OtherTraffic {
+        increase_p50_s: traffic.p50_s - traffic.min_s,
+        increase_p90_s: traffic.p90_s - traffic.min_s,
     });
     let before_phase = || {
         let rise = view.rises_on_a_queue().find(is_near)?;

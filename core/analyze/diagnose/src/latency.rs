@@ -34,6 +34,11 @@ pub(crate) fn answered(source: &Series, span: Span) -> Option<Summary> {
     Sample::new(values).summary()
 }
 
+/// Shortest latency of a run, in seconds.
+pub(crate) fn shortest(source: &Series) -> Option<f64> {
+    source.iter().filter_map(|o| o.value.observed()).min_by(f64::total_cmp)
+}
+
 /// Number of probes sent within `span` that were lost, and of all whose outcome is known.
 ///
 /// A probe is lost if a later one was answered, or if it was waited for much longer than any other

@@ -11,7 +11,7 @@ mod instrument;
 mod limit;
 mod loss;
 mod management;
-pub(crate) mod other_traffic;
+mod other_traffic;
 mod outage;
 mod policer;
 mod rate;

@@ -30,12 +30,15 @@ pub(crate) fn records_losses(run: &Run) -> bool {
     run.series.iter().any(|s| s.key.metric == Metric::FlowRetransmits)
 }
 
+/// The series of a metric of the load's flows in a direction.
+pub(crate) fn of_flows(run: &Run, metric: Metric, direction: Direction) -> impl Iterator<Item = &Series> {
+    run.series.iter().filter(move |s| s.key.metric == metric && s.key.direction == Some(direction))
+}
+
 /// Times at which the retransmission counter of a flow in this direction increased.
 pub(crate) fn loss_events(run: &Run, direction: Direction, phase: &Phase) -> Vec<Time> {
-    let of_direction =
-        |s: &&Series| s.key.metric == Metric::FlowRetransmits && s.key.direction == Some(direction);
     let mut times = Vec::new();
-    for series in run.series.iter().filter(of_direction) {
+    for series in of_flows(run, Metric::FlowRetransmits, direction) {
         let mut before = None;
         for o in series.within(phase) {
             if let Value::Observed(count) = o.value {

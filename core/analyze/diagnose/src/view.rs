@@ -1,11 +1,11 @@
 //! A run as seen by the rules.
-use crate::latency::{answered, longest, start_up};
-use crate::rules::other_traffic::before_load;
+use crate::latency::{answered, longest, shortest, start_up};
 use crate::sample::{alone, loss_events, records_losses, sample};
 use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
 use fathom_run::{
-    Evidence, Metric, Note, Observation, Phase, PhaseKind, Run, Series, SeriesKey, Span, Statistic, Value,
+    Evidence, Metric, Note, Observation, OtherTraffic, Phase, PhaseKind, Run, Series, SeriesKey, Span,
+    Statistic, Value, threshold,
 };
 use fathom_stats::{Sample, Summary};
 use fathom_units::{Direction, Time};
@@ -38,8 +38,8 @@ pub(crate) struct View<'a> {
     pub(crate) run: &'a Run,
     pub(crate) source: Option<&'a Series>,
     pub(crate) phases: Vec<PhaseSummary>,
-    /// Others filled a queue before the load.
-    pub(crate) has_other_traffic: bool,
+    /// Latency before the load, if others filled a queue then.
+    pub(crate) other_traffic: Option<OtherTraffic>,
 }
 
 /// A phase with load compared with the idle phase. Lost probes count with the latency around them:
@@ -55,7 +55,7 @@ pub(crate) struct Rise<'a> {
     pub(crate) loaded: Summary,
     /// Others filled a queue before the load, so `idle` is not the latency of an empty line, and
     /// their queue may shrink or move under load.
-    pub(crate) is_on_other_traffic: bool,
+    pub(crate) has_other_traffic: bool,
 }
 
 impl Rise<'_> {
@@ -80,14 +80,22 @@ impl Rise<'_> {
 impl<'a> View<'a> {
     pub(crate) fn new(run: &'a Run) -> Self {
         let source = choose_source(run);
-        let mut view = View { run, source, phases: summarize::phases(run, source), has_other_traffic: false };
-        view.has_other_traffic = before_load(&view).is_some();
+        let mut view = View { run, source, phases: summarize::phases(run, source), other_traffic: None };
+        view.other_traffic = view.before_load();
         view
     }
     /// Latency of the idle phase, if it has enough responses.
     pub(crate) fn idle(&self) -> Option<Summary> {
         let idle = Span::of(self.run.phase(PhaseKind::Idle)?);
         answered(self.source?, idle).filter(|s| s.count >= MIN_ANSWERS)
+    }
+    /// Latency of the idle phase, if it exceeds the shortest latency of the run by so much that a
+    /// load would be said to make the line slow.
+    fn before_load(&self) -> Option<OtherTraffic> {
+        let idle = self.idle()?;
+        let min_s = shortest(self.source?)?;
+        let (p50_s, p90_s) = (idle.p50.value, idle.p90.value);
+        threshold::is_bloated(p50_s - min_s, p90_s - min_s).then_some(OtherTraffic { min_s, p50_s, p90_s })
     }
     /// Phases with load and with a latency comparable to the idle one, in time order. A phase that
     /// started on a queue would show the queue of others or of the phase before it.
@@ -108,8 +116,8 @@ impl<'a> View<'a> {
         let start_up = start_up(self.source?, whole, idle.p50.value);
         let steady = Span { start_ns: start_up.map_or(whole.start_ns, |start| start.end_ns), ..whole };
         let loaded = answered(self.source?, steady)?;
-        let is_on_other_traffic = self.has_other_traffic;
-        Some(Rise { phase, summary, start_up, idle, loaded, is_on_other_traffic })
+        let has_other_traffic = self.other_traffic.is_some();
+        Some(Rise { phase, summary, start_up, idle, loaded, has_other_traffic })
     }
     fn started_on_a_queue(&self, kind: PhaseKind) -> bool {
         self.run.notes.iter().any(|n| matches!(n, Note::QueueNotEmpty { phase, .. } if *phase == kind))

@@ -10,7 +10,7 @@ use fathom_run::{
     ProbeLoss, RateChange, StartUp,
 };
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
-use fathom_units::Direction;
+use fathom_units::{Direction, FULL_IP_PACKET};
 
 /// A finding in words. `capture` is that of the run it was made from, which names flows and places.
 pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
@@ -133,9 +133,6 @@ fn outage(outage: &Outage) -> String {
     }
 }
 
-/// Length of a full IP packet.
-const FULL_PACKET_BYTES: f64 = 1500.0;
-
 fn buffer(size: &BufferSize, direction: Option<Direction>) -> String {
     let link = match direction {
         Some(Direction::Down) => "downlink",
@@ -145,7 +142,7 @@ fn buffer(size: &BufferSize, direction: Option<Direction>) -> String {
     let rate = format!("{}{or_more}", rate(size.rate_bits_per_second));
     let held = match size.limit {
         Some(BufferLimit::Packets) => {
-            format!("{} packets", thousands(size.ip_bytes / FULL_PACKET_BYTES))
+            format!("{} packets", thousands(size.ip_bytes / FULL_IP_PACKET.get() as f64))
         }
         Some(BufferLimit::Bytes) | None => bytes(size.ip_bytes),
     };

@@ -73,14 +73,14 @@ struct Place {
     is_measured: bool,
 }
 
-/// Unknown where others fill a queue: their packets may wait instead of those of the load.
+/// The direction is unknown where others fill a queue: their packets may wait instead.
 fn place(rise: &Rise<'_>) -> Place {
     let loaded = match rise.phase.kind {
         PhaseKind::Up => Some(Direction::Up),
         PhaseKind::Down => Some(Direction::Down),
         _ => None,
     };
-    if rise.is_on_other_traffic {
+    if rise.has_other_traffic {
         return Place { direction: None, up_ratio: None, is_measured: false };
     }
     let (Some(up), Some(down)) = (rise.summary.increase_up_s, rise.summary.increase_down_s) else {

@@ -43,7 +43,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         (false, true) => Certainty::Certain,
         (true, _) | (false, false) => Certainty::Likely,
     };
-    // Delays stand for bytes only at one rate.
+    // Delays are proportional to bytes only at a constant rate.
     let is_alone = buffer.one_way && rise.phase.kind != PhaseKind::Both && buffer.capacity.is_steady();
     let limit = (!growing && is_alone).then(|| limit::limit(view, direction, buffer.delay_s)).flatten();
     let size = BufferSize {

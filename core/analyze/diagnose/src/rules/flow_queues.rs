@@ -1,20 +1,20 @@
 //! Whether each flow has a queue: then packets of the load wait, and probes do not.
 use crate::delivery::capacity;
-use crate::sample::pair;
+use crate::sample::{of_flows, pair};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
-use fathom_run::{Metric, Series};
+use fathom_run::Metric;
 use fathom_stats::{Sample, percentile};
-use fathom_units::Direction;
+use fathom_units::{Direction, FULL_IP_PACKET};
 
 /// A flow's round trip includes the transmission of two packets that are acknowledged together, and
 /// of one that was on the link before. In bits of IP packets.
-const TRANSMITTED_BITS: f64 = 3.0 * 1500.0 * 8.0;
+pub(super) const TRANSMITTED_BITS: f64 = 3.0 * 8.0 * FULL_IP_PACKET.get() as f64;
 /// The flows must wait longer than the probes by this, in seconds: a host needs some time for each
 /// packet of a load.
 const MIN_EXCESS_S: f64 = 0.003;
-/// The same as a ratio: of the flows' tenth percentile to the probes' median, and of their median
-/// to the probes' 90th percentile. In one queue, both are about 1 or less.
+/// Least ratio of the flows' tenth percentile to the probes' median, and of the flows' median to
+/// the probes' 90th percentile. In one queue, both are about 1 or less.
 const MIN_LOW_RATIO: f64 = 1.5;
 const MIN_MEDIAN_RATIO: f64 = 1.1;
 
@@ -25,13 +25,10 @@ pub(super) fn delay_of_flows(view: &View<'_>, direction: Direction, rise: &Rise<
     let middle_ns = rise.phase.start_ns.midpoint(rise.phase.end_ns);
     let rate = capacity(view, direction, rise)?.ip_bits_per_second();
     let expected_s = base_s + TRANSMITTED_BITS / rate.max(1.0);
-    let of_flows = |s: &&Series| s.key.metric == Metric::FlowRtt && s.key.direction == Some(direction);
-    let late = |series: &'_ Series| {
-        let late = series.within(rise.phase).filter(|o| o.at.as_nanos() >= middle_ns);
-        late.filter_map(|o| o.value.observed()).collect::<Vec<f64>>()
-    };
-    let mut waits: Vec<f64> =
-        view.run.series.iter().filter(of_flows).flat_map(late).map(|rtt_s| rtt_s - expected_s).collect();
+    let round_trips =
+        of_flows(view.run, Metric::FlowRtt, direction).flat_map(|series| series.within(rise.phase));
+    let late = round_trips.filter(|o| o.at.as_nanos() >= middle_ns);
+    let mut waits: Vec<f64> = late.filter_map(|o| Some(o.value.observed()? - expected_s)).collect();
     let probes = view.latency_in(rise.phase).filter(|o| o.at.as_nanos() >= middle_ns);
     let probes = Sample::new(probes.map(|o| pair(o.value)));
     let added = |p: f64| Some((probes.percentile(p)?.value - base_s).max(0.0));

@@ -3,19 +3,17 @@
 //! With load in both directions, the acknowledgments of the other load are in the queue too. They
 //! are small, so a buffer that counts packets is then full of fewer bytes, and a full buffer that
 //! counts bytes is as long as before.
-use crate::delivery::Delivery;
+use crate::delivery::{ACKNOWLEDGED_BYTES, Delivery};
 use crate::rules::buffer::one_way_delay;
 use crate::sample::loss_events;
 use crate::view::{Rise, View};
 use fathom_run::{BufferLimit, PhaseKind, Span};
-use fathom_units::Direction;
+use fathom_units::{Direction, ETHERNET_FULL_FRAME, FULL_TCP_PAYLOAD};
 
-/// Length of a full packet and of an acknowledgment with timestamps, with Ethernet headers.
-const FULL_BYTES: f64 = 1514.0;
+const FULL_BYTES: f64 = ETHERNET_FULL_FRAME.get() as f64;
+const SEGMENT_BYTES: f64 = FULL_TCP_PAYLOAD.get() as f64;
+/// Length of an acknowledgment with timestamps, with the Ethernet header.
 const ACK_BYTES: f64 = 66.0;
-/// Payload of a full packet; an acknowledgment covers two (RFC 9293 section 3.8.6.3).
-const SEGMENT_BYTES: f64 = 1448.0;
-const SEGMENTS_PER_ACK: f64 = 2.0;
 /// A mean packet of more than this share of a full one is not small enough to tell.
 const MAX_MEAN: f64 = 0.8;
 /// The two lengths of the queue that are possible differ by one. The measured length must be within
@@ -53,6 +51,6 @@ fn mean_packet(view: &View<'_>, direction: Direction, both: &Rise<'_>) -> Option
         Some(Delivery::new(view, of, both)?.bits(whole) / 8.0)
     };
     let full = bytes(direction)? / SEGMENT_BYTES;
-    let acks = bytes(direction.reverse())? / (SEGMENTS_PER_ACK * SEGMENT_BYTES);
+    let acks = bytes(direction.reverse())? / ACKNOWLEDGED_BYTES;
     (full > 0.0).then(|| (full * FULL_BYTES + acks * ACK_BYTES) / (full + acks))
 }

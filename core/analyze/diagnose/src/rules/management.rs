@@ -154,7 +154,7 @@ fn favors(heights: &[f64], median_s: f64) -> bool {
     above - count / 2.0 > 2.0 * libm::sqrt(count / 4.0)
 }
 
-/// What is known about the management of a queue.
+/// How a queue is managed, and the evidence.
 struct Managed {
     rule: ManagementRule,
     losses: Losses,

@@ -3,7 +3,7 @@
 //! In an outage, probes wait and none arrives, and so does the load in both directions. Probes
 //! alone do not show it: if many packets of others arrive at once, the probes around them also
 //! arrive far apart. But only an outage stops both directions, and all of the load. Where others
-//! fill a queue, their packets may pass meanwhile, so no outage is found.
+//! fill a queue, their packets may pass at that time, so no outage is found.
 use crate::delivery::Delivery;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ pub(super) struct Outage {
 }
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
-    if view.has_other_traffic {
+    if view.other_traffic.is_some() {
         return Vec::new();
     }
     view.rises().filter_map(|rise| finding(rise.phase, &outages(view, &rise))).collect()

@@ -8,7 +8,7 @@ use fathom_units::Direction;
 
 /// Smaller changes do not matter: a shaper stays 5 to 15 % below the rate anyway.
 const REPORTED_RATIO: f64 = 1.2;
-/// The same for the 90th percentile of the rates over short times, relative to the 25th.
+/// Least ratio of the 90th to the 25th percentile of the rates over short times.
 const VARYING_RATIO: f64 = 1.25;
 /// Fewer rates show no distribution.
 const MIN_PIECES: usize = 16;

@@ -8,10 +8,10 @@ use crate::delivery::{Capacity, capacity};
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{Remedy, ShaperLimit, threshold};
-use fathom_units::Direction;
+use fathom_units::{Direction, FULL_IP_PACKET};
 
 /// A packet of full size, in bits of IP.
-const PACKET_BITS: f64 = 12_000.0;
+const PACKET_BITS: f64 = 8.0 * FULL_IP_PACKET.get() as f64;
 /// Median wait of a packet on a busy uplink behind a shaper, in full packets: half of the packet
 /// that is being sent, at the rate of the shaper, and some jitter.
 const UP_WAIT_PACKETS: f64 = 0.7;
