@@ -1,20 +1,36 @@
 //! The server that other hosts test against.
 use crate::{AppError, CancelToken};
-pub use fathom_server::{Config, Server, Stats};
+pub use fathom_server::{Config, Event, Server, SessionEnd, Stats};
 use std::time::Duration;
 
 /// Time between two checks for cancellation.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Serves until it is cancelled. Calls `ready` with the listening server.
+/// What a running server reports.
+pub enum Progress<'a> {
+    /// It is listening.
+    Ready(&'a Server),
+    /// Something happened.
+    Event(Event),
+}
+
+/// Serves until it is cancelled.
 ///
 /// # Errors
 /// If the addresses cannot be bound.
-pub fn run(config: Config, cancel: &CancelToken, ready: &mut dyn FnMut(&Server)) -> Result<Stats, AppError> {
+pub fn run(
+    config: Config,
+    cancel: &CancelToken,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Stats, AppError> {
+    // With the usual 1,024, a few clients with many flows would leave none for others. If the
+    // system refuses, connections beyond its limit wait in the backlog.
+    let _ = fathom_os::files::raise_limit();
     let server = Server::start(config)?;
-    ready(&server);
+    progress(Progress::Ready(&server));
     while !cancel.is_cancelled() {
         std::thread::sleep(LOOK_EVERY);
+        server.events().into_iter().for_each(|event| progress(Progress::Event(event)));
     }
     let stats = server.stats();
     server.stop();

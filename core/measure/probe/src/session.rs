@@ -86,6 +86,8 @@ pub enum SessionEvent {
         at_ns: u64,
         /// The open flows.
         flows: Vec<FlowReport>,
+        /// Other sessions that have load at this time.
+        others: u32,
     },
     /// The server's final counts.
     Bye {
@@ -239,7 +241,9 @@ impl Session {
     }
     fn take_message(&mut self, message: ServerMessage) {
         match message {
-            ServerMessage::Report { at_ns, flows } => self.event(SessionEvent::Report { at_ns, flows }),
+            ServerMessage::Report { at_ns, flows, others } => {
+                self.event(SessionEvent::Report { at_ns, flows, others });
+            }
             ServerMessage::Bye { udp_received, .. } => self.event(SessionEvent::Bye { udp_received }),
             ServerMessage::Hello { .. } => {
                 self.event(SessionEvent::SecondHello);

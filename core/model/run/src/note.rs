@@ -70,6 +70,11 @@ pub enum Note {
         /// Maximum duration of the test.
         needed_s: f64,
     },
+    /// Other clients loaded the server at the same time.
+    ServerShared {
+        /// Most of them at once.
+        sessions: u32,
+    },
     /// The server sent a second Hello.
     SecondHello,
     /// The server's kernel lacks a congestion control.

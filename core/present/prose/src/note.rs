@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{Fact, Interruption, Metric, NotSent, Note};
-use fathom_text::{bytes, percent, rate, seconds, thousands};
+use fathom_text::{bytes, counted, percent, rate, seconds, thousands};
 
 /// Probes of a metric, in the plural.
 const fn probes(metric: Metric) -> &'static str {
@@ -33,7 +33,7 @@ pub fn note(note: &Note) -> String {
             format!("A new TCP connection of a probe failed: {message}. Further failures are only counted.")
         }
         Note::PersistentConnectionBroke { message } => format!(
-            "The persistent HTTP connection broke: {message}. It was opened again; further breaks are not reported."
+            "The persistent HTTP connection broke and was reopened: {message}. Further breaks are not reported."
         ),
         Note::PhaseLeftOut { phase } => {
             format!("The phase \"{}\" was skipped: the data cap was reached.", phase.name())
@@ -44,7 +44,7 @@ pub fn note(note: &Note) -> String {
             seconds(*waited_s)
         ),
         Note::ServerByteLimit { limit_ratio, payload_bytes } => format!(
-            "The load ended at {} of the bytes that the server allows per session ({} of payload).",
+            "The load ended at {} of the server's bytes per session ({}).",
             percent(*limit_ratio),
             bytes(*payload_bytes as f64)
         ),
@@ -53,13 +53,17 @@ pub fn note(note: &Note) -> String {
             seconds(*limit_s),
             seconds(*needed_s)
         ),
+        Note::ServerShared { sessions } => format!(
+            "{} loaded the server too, which may have limited the load.",
+            counted(u64::from(*sessions), "other test", "other tests")
+        ),
         Note::SecondHello => "Protocol error: second Hello from the server.".to_string(),
         Note::CongestionControlUnavailable { requested } => {
             format!("The server's kernel does not offer congestion control {requested}.")
         }
         Note::CongestionControlReplaced { requested, used } => format!(
-            "Congestion control {requested} was requested, but a sender uses {used}: its host lacks {requested} or does not \
-             permit it (sysctl net.ipv4.tcp_allowed_congestion_control)."
+            "A sender uses {used} instead of {requested}: its host lacks it or does not permit it (sysctl \
+             net.ipv4.tcp_allowed_congestion_control)."
         ),
         Note::CongestionControlNotSimulated { requested } => {
             format!("Congestion control {requested} is not simulated: CUBIC was used instead.")

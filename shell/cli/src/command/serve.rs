@@ -3,15 +3,18 @@ use crate::args::ServeArgs;
 use crate::failure::{Exit, Outcome};
 use crate::signal;
 use crate::terminal::Console;
-use fathom_app::serve::{self, Config, Server};
-use fathom_text::counted;
+use fathom_app::serve::{self, Config, Event, Progress, Server, SessionEnd};
+use fathom_text::{counted, seconds, thousands};
 use fathom_units::Bytes;
 use std::net::{IpAddr, SocketAddr};
 
 /// Serves until Ctrl-C.
 pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
-    let stats = serve::run(config(args), &cancel, &mut |server| console.note(&welcome(args, server)))?;
+    let stats = serve::run(config(args), &cancel, &mut |progress| match progress {
+        Progress::Ready(server) => console.note(&welcome(args, server)),
+        Progress::Event(event) => console.note(&log_line(&event)),
+    })?;
     console.note(&format!(
         "served {}: {} received, {} sent",
         counted(stats.sessions, "session", "sessions"),
@@ -29,7 +32,37 @@ fn config(args: &ServeArgs) -> Config {
         max_sessions: args.max_clients,
         max_time: args.max_time,
         max_bytes: args.max_bytes,
+        max_hourly_bytes: args.max_hourly_bytes,
         ..Config::default()
+    }
+}
+
+/// An event as a line of a log. The system's log adds the time.
+fn log_line(event: &Event) -> String {
+    match event {
+        Event::SessionEnded { client, duration, up_bytes, down_bytes, end } => {
+            let end = match end {
+                SessionEnd::Complete => "complete",
+                SessionEnd::Lost => "connection lost",
+                SessionEnd::Stopped => "the server stopped",
+                SessionEnd::Refused(reason) => reason,
+            };
+            let duration = seconds(duration.as_secs_f64());
+            let (up, down) = (Bytes(*up_bytes), Bytes(*down_bytes));
+            format!("{client}: session of {duration}, {up} received, {down} sent: {end}")
+        }
+        Event::Refused { reason, count, client } => {
+            let client = client.map_or(String::new(), |client| format!("{client}: "));
+            let more = match count {
+                1 => String::new(),
+                _ => format!(" ({} since the last line about this)", thousands(*count as f64)),
+            };
+            format!("{client}refused: {reason}{more}")
+        }
+        Event::Panicked { count } => {
+            let parts = counted(*count, "part of the server", "parts of the server");
+            format!("{parts} failed and was closed or restarted: please report this bug")
+        }
     }
 }
 

@@ -145,6 +145,9 @@ fn end(test: &mut Test<'_>, prober: std::thread::JoinHandle<ProbeResult>) -> Opt
 
 fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Option<Interruption>) -> Run {
     test.settle_accounts();
+    if test.most_others > 0 {
+        test.record.note(Note::ServerShared { sessions: test.most_others });
+    }
     let fit = test.final_fit();
     let mut instrument = fathom_run::Instrument::default();
     if let Some(gathered) = gathered {

@@ -81,6 +81,8 @@ pub(crate) struct Test<'a> {
     pub(crate) control: Control,
     /// The server's final count of received UDP probes.
     pub(crate) udp_received: Option<u64>,
+    /// Most sessions of others that had load at the server at the same time.
+    pub(crate) most_others: u32,
     /// Payload bytes after which the load ends.
     byte_limit: u64,
 }
@@ -134,6 +136,7 @@ impl<'a> Test<'a> {
             cpu: None,
             control,
             udp_received: None,
+            most_others: 0,
             byte_limit,
         })
     }
@@ -320,7 +323,8 @@ impl<'a> Test<'a> {
     fn take_session_event(&mut self, event: SessionEvent) -> Result<(), Interruption> {
         let now = self.clock.now();
         match event {
-            SessionEvent::Report { at_ns, flows } => {
+            SessionEvent::Report { at_ns, flows, others } => {
+                self.most_others = self.most_others.max(others);
                 self.reported = now;
                 let at = self.server_clock.fit().map_or(now, |fit| fit.local(at_ns).min(now));
                 self.ledger.take_report(&flows, at_ns, at, &mut self.record);

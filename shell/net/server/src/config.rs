@@ -15,7 +15,8 @@ pub struct Config {
     pub port: u16,
     /// Token that clients must present: 1 to 128 visible ASCII characters.
     pub token: Option<String>,
-    /// Maximum concurrent sessions.
+    /// Maximum concurrent sessions. A quarter of them may be of one host, and half of one network;
+    /// if all are open, a new client may replace one of a network with more.
     pub max_sessions: u32,
     /// Maximum concurrent flows per session.
     pub max_flows: u32,
@@ -24,8 +25,13 @@ pub struct Config {
     /// Maximum payload bytes per session, both directions together. Each flow may exceed it by one
     /// call's worth (1 MiB).
     pub max_bytes: Bytes,
-    /// Maximum concurrent TCP connections of all kinds. A quarter of them may come from one address
-    /// without a session.
+    /// Maximum bytes in an hour of one host (an IPv4 address or an IPv6 /64); of one network (a /24
+    /// or a /56), twice as many.
+    pub max_hourly_bytes: Bytes,
+    /// A session without probes, load and messages ends after this time.
+    pub max_idle: Duration,
+    /// Maximum concurrent TCP connections that are neither the control connection nor a flow of a
+    /// session. Shares of hosts and networks are as for sessions.
     pub max_connections: u32,
     /// Timeout after which a client counts as lost: nothing arrives from it and nothing can be sent
     /// to it. Whole seconds, at least 2.
@@ -44,6 +50,10 @@ impl Default for Config {
 
             // 10 Gbit/s for 85 s.
             max_bytes: Bytes(100 << 30),
+            // Four full sessions.
+            max_hourly_bytes: Bytes(400 << 30),
+            // As long as the patience: an outage or a queue that a session survives.
+            max_idle: Duration::from_secs(30),
             max_connections: 1024,
             // Longer than the deepest queues seen in homes (about 15 s), so that bufferbloat does
             // not end a session.

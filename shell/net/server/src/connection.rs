@@ -19,6 +19,9 @@ const HTTP_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// A request must be complete this long after its first byte. On a bloated link it may arrive in
 /// two parts.
 const HTTP_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
+/// A client that is not served sends its first line at once: within one round trip of any line
+/// without a queue.
+const FIRST_LINE_GRACE: Duration = Duration::from_secs(1);
 /// Time that the client has to read the last line before the connection is closed.
 const LAST_LINE_PATIENCE: Duration = Duration::from_secs(1);
 
@@ -28,6 +31,8 @@ pub(crate) struct Connection {
     pub(crate) client: IpAddr,
     pub(crate) slot: Slot,
     pub(crate) deadline: Time,
+    /// When the server accepted it.
+    pub(crate) since: Time,
     stage: Stage,
 }
 
@@ -51,7 +56,15 @@ pub(crate) enum Next {
 impl Connection {
     pub(crate) fn new(socket: Socket, client: IpAddr, slot: Slot, now: Time) -> Self {
         let stage = Stage::FirstLine(LineReader::new(FIRST_LINE_LIMIT_BYTES));
-        Connection { socket, client, slot, deadline: now + FIRST_LINE_TIMEOUT, stage }
+        Connection { socket, client, slot, deadline: now + FIRST_LINE_TIMEOUT, since: now, stage }
+    }
+    /// Whether the client neither sent a first line soon nor is within an HTTP request.
+    pub(crate) fn is_idle(&self, now: Time) -> bool {
+        now.saturating_since(self.since) > FIRST_LINE_GRACE
+            && match &self.stage {
+                Stage::FirstLine(_) | Stage::Closing(_) => true,
+                Stage::Http(http) => !http.is_within_request() && http.output.is_empty(),
+            }
     }
     /// The event that it waits for.
     pub(crate) fn interest(&self) -> PollFd<'_> {
@@ -71,7 +84,7 @@ impl Connection {
             Stage::Closing(_) => false,
         };
         if silent {
-            shared.counters.refuse(Refusal::Silent);
+            shared.counters.refuse(Refusal::Silent, Some(self.client));
         }
     }
     /// Handles an event.
@@ -113,15 +126,12 @@ impl Connection {
             FirstLineError::Malformed(_) => ErrorCode::Malformed,
             // Another protocol, where our error line would mean nothing.
             FirstLineError::NotALine | FirstLineError::Foreign => {
-                shared.counters.refuse(Refusal::FirstLine);
+                shared.counters.refuse(Refusal::FirstLine, Some(self.client));
                 return Next::Close;
             }
         };
-        shared.counters.refuse(if code == ErrorCode::Version {
-            Refusal::Version
-        } else {
-            Refusal::FirstLine
-        });
+        let reason = if code == ErrorCode::Version { Refusal::Version } else { Refusal::FirstLine };
+        shared.counters.refuse(reason, Some(self.client));
         self.close_with(ServerMessage::Error { code, message: error.to_string() }.to_line(), now)
     }
     /// Sends a last line, then closes.
@@ -174,7 +184,7 @@ impl Connection {
     fn serve_http(&mut self, shared: &Shared, now: Time) -> Next {
         let Stage::Http(http) = &mut self.stage else { return Next::Close };
         loop {
-            let answered = http.answer(shared);
+            let answered = http.answer(shared, self.client);
             if answered {
                 self.deadline = now + HTTP_IDLE_TIMEOUT;
             }

@@ -1,6 +1,8 @@
 //! Control connections: one thread each, which owns the session.
+use crate::event::{Event, SessionEnd};
 use crate::session::Session;
 use crate::shared::Shared;
+use crate::shares::{NoPlace, Prefix};
 use crate::stats::Refusal;
 use crate::sync::Slot;
 use fathom_os::poll::{self, PollFd};
@@ -30,8 +32,8 @@ enum End {
     Bye,
     /// The connection ended or failed, or the server stops: nothing can be sent.
     Gone,
-    /// An error to report to the client.
-    Error(ErrorCode, String),
+    /// The server ends it: the reason for its counters, and the error for the client.
+    Error(Refusal, ErrorCode, String),
 }
 
 /// A registered session. Dropping it ends the session, also after a panic.
@@ -41,21 +43,22 @@ pub(crate) struct OpenSession {
 }
 
 impl OpenSession {
-    /// Opens a session for the client of `socket`; `None` if the maximum is reached.
+    /// Opens a session for the client of `socket`, if there is a place for it.
     pub(crate) fn begin(
         shared: &Arc<Shared>,
         socket: &Socket,
         client: IpAddr,
-    ) -> io::Result<Option<OpenSession>> {
+    ) -> io::Result<Result<OpenSession, NoPlace>> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|e| io::Error::other(e.to_string()))?;
         let local = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::InvalidInput)?;
-        let session = Arc::new(Session::new(SessionId(id), client, local));
-        if !shared.sessions.insert(&session, shared.config.max_sessions) {
-            return Ok(None);
+        let now = shared.clock.now();
+        let session = Arc::new(Session::new(SessionId(id), client, local, now));
+        if let Err(reason) = shared.sessions.insert(&session, now) {
+            return Ok(Err(reason));
         }
         shared.counters.sessions.fetch_add(1, Relaxed);
-        Ok(Some(OpenSession { shared: Arc::clone(shared), session }))
+        Ok(Ok(OpenSession { shared: Arc::clone(shared), session }))
     }
 }
 
@@ -76,11 +79,18 @@ pub(crate) fn run(open: OpenSession, socket: Socket, early: &[u8], slot: Slot) {
         lines: LineReader::new(CONTROL_LINE_LIMIT_BYTES),
         outbox: Vec::new(),
         report: None,
-        ends: shared.clock.now() + shared.config.max_time,
+        usage: Usage { checked: session.since, moved_bytes: 0, probes: 0 },
     };
     let end = control.converse(early);
     session.end_flows(FLOWS_PATIENCE);
-    let last = last_line(&shared, &session, end);
+    shared.counters.ended(Event::SessionEnded {
+        client: session.client,
+        duration: shared.clock.now().saturating_since(session.since),
+        up_bytes: session.up_bytes.load(Relaxed),
+        down_bytes: session.down_bytes.load(Relaxed),
+        end: event_of(&shared, &end),
+    });
+    let last = last_line(&session, end);
     drop(open);
     if let Some(last) = last {
         control.say(&last);
@@ -89,7 +99,24 @@ pub(crate) fn run(open: OpenSession, socket: Socket, early: &[u8], slot: Slot) {
     drop(slot);
 }
 
-fn last_line(shared: &Shared, session: &Session, end: End) -> Option<ServerMessage> {
+/// Counts the end of a session.
+fn event_of(shared: &Shared, end: &End) -> SessionEnd {
+    match end {
+        End::Bye => SessionEnd::Complete,
+        End::Gone if shared.stop.is_set() => SessionEnd::Stopped,
+        End::Gone => {
+            shared.counters.lost_sessions.fetch_add(1, Relaxed);
+            SessionEnd::Lost
+        }
+        // The event names the reason, so it is not also reported as a refusal.
+        End::Error(reason, _, message) => {
+            shared.counters.count(*reason);
+            SessionEnd::Refused(message.clone())
+        }
+    }
+}
+
+fn last_line(session: &Session, end: End) -> Option<ServerMessage> {
     match end {
         End::Gone => None,
         End::Bye => Some(ServerMessage::Bye {
@@ -98,13 +125,7 @@ fn last_line(shared: &Shared, session: &Session, end: End) -> Option<ServerMessa
             udp_received: session.udp_received.load(Relaxed),
             udp_refused: session.udp_refused.load(Relaxed),
         }),
-        End::Error(code, message) => {
-            shared.counters.refuse(match code {
-                ErrorCode::Limit => Refusal::Limit,
-                _ => Refusal::Control,
-            });
-            Some(ServerMessage::Error { code, message })
-        }
+        End::Error(_, code, message) => Some(ServerMessage::Error { code, message }),
     }
 }
 
@@ -112,6 +133,13 @@ fn last_line(shared: &Shared, session: &Session, end: End) -> Option<ServerMessa
 struct Reports {
     every: Duration,
     due: Time,
+}
+
+/// What the session had used when its limits were last checked.
+struct Usage {
+    checked: Time,
+    moved_bytes: u64,
+    probes: u64,
 }
 
 struct Control<'a> {
@@ -122,7 +150,7 @@ struct Control<'a> {
     /// Output that the socket did not accept yet.
     outbox: Vec<u8>,
     report: Option<Reports>,
-    ends: Time,
+    usage: Usage,
 }
 
 impl Control<'_> {
@@ -160,7 +188,7 @@ impl Control<'_> {
     }
     /// Processes all complete lines.
     fn process_messages(&mut self, now: Time) -> Result<(), End> {
-        let malformed = |error: &dyn std::error::Error| End::Error(ErrorCode::Malformed, error.to_string());
+        let malformed = |error: &dyn std::error::Error| malformed(error.to_string());
         while let Some(line) = self.lines.next_line().map_err(|e| malformed(&e))? {
             match ClientMessage::parse(&line).map_err(|e| malformed(&e))? {
                 ClientMessage::Bye {} => return Err(End::Bye),
@@ -169,20 +197,48 @@ impl Control<'_> {
         }
         Ok(())
     }
-    fn keep_limits(&self, now: Time) -> Result<(), End> {
+    fn keep_limits(&mut self, now: Time) -> Result<(), End> {
         let config = &self.shared.config;
         if self.shared.stop.is_set() {
             return Err(End::Gone);
         }
-        if now >= self.ends {
+        if now.saturating_since(self.usage.checked) >= TICK {
+            self.record_usage(now)?;
+        }
+        if self.session.is_replaced() {
+            let message = "the session was ended for a client of a network with fewer sessions".into();
+            return Err(End::Error(Refusal::SessionReplaced, ErrorCode::Full, message));
+        }
+        let limit = |reason, message| Err(End::Error(reason, ErrorCode::Limit, message));
+        if now >= self.ends() {
             let message = format!("the session reached the time limit of {}", config.max_time);
-            return Err(End::Error(ErrorCode::Limit, message));
+            return limit(Refusal::Limit, message);
         }
         if self.session.moved() >= config.max_bytes.get() {
             let message = format!("the session reached the byte limit of {}", config.max_bytes);
-            return Err(End::Error(ErrorCode::Limit, message));
+            return limit(Refusal::Limit, message);
+        }
+        if now.saturating_since(self.session.active()) >= config.max_idle {
+            return limit(Refusal::Idle, format!("the session was idle for {}", config.max_idle));
         }
         Ok(())
+    }
+    fn ends(&self) -> Time {
+        self.session.since + self.shared.config.max_time
+    }
+    /// Records what the session used since the last call: load, probes, and its quota.
+    fn record_usage(&mut self, now: Time) -> Result<(), End> {
+        let (moved, probes) = (self.session.moved(), self.session.udp_received.load(Relaxed));
+        let new_bytes = moved - self.usage.moved_bytes;
+        self.session.has_load.store(new_bytes > 0, Relaxed);
+        if new_bytes > 0 || probes > self.usage.probes {
+            self.session.set_active(now);
+        }
+        self.usage = Usage { checked: now, moved_bytes: moved, probes };
+        self.shared
+            .quota
+            .charge(self.session.client, new_bytes, now)
+            .map_err(|(prefix, wait)| End::Error(Refusal::Quota, ErrorCode::Limit, quota_used(prefix, wait)))
     }
     fn report_if_due(&mut self, now: Time) {
         let Some(report) = self.report.as_mut().filter(|r| r.due <= now) else { return };
@@ -194,7 +250,8 @@ impl Control<'_> {
         let flows = self.session.report();
         if !flows.is_empty() {
             // Read the clock again: the flows were read now, not at the start of the turn.
-            self.say(&ServerMessage::Report { at_ns: self.shared.clock.now().as_nanos(), flows });
+            let others = self.shared.sessions.others_with_load(self.session.id);
+            self.say(&ServerMessage::Report { at_ns: self.shared.clock.now().as_nanos(), flows, others });
         }
     }
     fn say(&mut self, message: &ServerMessage) {
@@ -211,7 +268,7 @@ impl Control<'_> {
     }
     /// Whether there is input.
     fn wait(&self, now: Time) -> bool {
-        let next = self.report.as_ref().map_or(Time::MAX, |r| r.due).min(self.ends).min(now + TICK);
+        let next = self.report.as_ref().map_or(Time::MAX, |r| r.due).min(self.ends()).min(now + TICK);
         let mut fds = [PollFd::readable(self.socket.as_fd()), PollFd::readable(self.shared.stop.fd())];
         let found = poll::wait(&mut fds, Some(next.saturating_since(self.shared.clock.now())));
         found.is_ok() && fds[0].is_ready()
@@ -223,6 +280,7 @@ impl Control<'_> {
             Ok(0) => Err(End::Gone),
             Ok(got) => {
                 self.lines.push(&buffer[..got]);
+                self.session.set_active(self.shared.clock.now());
                 Ok(())
             }
             Err(error) => still_open(&error),
@@ -257,10 +315,20 @@ fn reports(ms: u32, now: Time) -> Result<Reports, End> {
         let message = format!(
             "report_every: invalid value {ms} ms (expected {REPORT_EVERY_MIN_MS} to {REPORT_EVERY_MAX_MS} ms)"
         );
-        return Err(End::Error(ErrorCode::Malformed, message));
+        return Err(malformed(message));
     }
     let every = Duration::from_millis(u64::from(ms));
     Ok(Reports { every, due: now + every })
+}
+
+fn malformed(message: String) -> End {
+    End::Error(Refusal::Control, ErrorCode::Malformed, message)
+}
+
+/// Why a client with a used quota is refused.
+pub(crate) fn quota_used(prefix: Prefix, wait: Duration) -> String {
+    let minutes = wait.as_nanos().div_ceil(60_000_000_000);
+    format!("{prefix} has used its data of this hour: try again in {minutes} min")
 }
 
 fn still_open(error: &io::Error) -> Result<(), End> {

@@ -26,7 +26,7 @@ pub(crate) fn run(shared: &Shared, sockets: &[Socket]) {
     while !shared.stop.is_set() {
         let served = catch_unwind(AssertUnwindSafe(|| serve(shared, sockets)));
         if served.is_err() {
-            shared.counters.panics.fetch_add(1, Relaxed);
+            shared.counters.panicked();
         }
     }
 }
@@ -50,7 +50,7 @@ fn serve(shared: &Shared, sockets: &[Socket]) {
             for (bytes, datagram) in batch.iter() {
                 let at = stamps.convert(datagram.stamp, wall, now).unwrap_or(now);
                 if let Err(reason) = answer(shared, socket, bytes, &datagram, at) {
-                    shared.counters.refuse(reason);
+                    shared.counters.refuse(reason, datagram.from.map(|from| from.ip()));
                 }
             }
         }
@@ -69,6 +69,9 @@ fn answer(
         return Err(Refusal::DatagramForm);
     };
     let session = session_of(shared, &request, from)?;
+    if !session.probes.admit(at) {
+        return Err(Refusal::DatagramRate);
+    }
     let received = session.udp_received.fetch_add(1, Relaxed) + 1;
     let mut reply = UdpProbe { kind: UdpKind::Reply, server_receive_ns: at.as_nanos(), received, ..request };
     reply.server_send_ns = shared.clock.now().as_nanos();

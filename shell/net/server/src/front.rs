@@ -1,19 +1,23 @@
 //! The front thread: accepts connections and serves those that need no thread.
 use crate::connection::{Connection, Next};
-use crate::control::{self, OpenSession};
+use crate::control::{self, OpenSession, quota_used};
 use crate::load;
+use crate::session::Session;
 use crate::shared::Shared;
+use crate::shares::{Held, NoPlace, Shares, place_to_free};
 use crate::stats::Refusal;
+use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{ErrorCode, FlowAnswer, FlowRequest, ServerMessage, Token};
 use fathom_units::{Duration, Time};
 use socket2::Socket;
+use std::cell::RefCell;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration as StdDuration;
 
@@ -21,8 +25,6 @@ use std::time::Duration as StdDuration;
 const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 /// Connections accepted in a row before open ones are served.
 const ACCEPT_BURST: usize = 64;
-/// An address without a session may use one in this many of all connections.
-const SHARE_OF_ONE_ADDRESS: usize = 4;
 /// The call stacks are shallow, and untouched stack uses no memory.
 const STACK_BYTES: usize = 256 * 1024;
 
@@ -30,9 +32,11 @@ const STACK_BYTES: usize = 256 * 1024;
 /// server.
 pub(crate) fn run(shared: &Arc<Shared>, listeners: &[Socket]) {
     while !shared.stop.is_set() {
-        let mut front = Front { shared, listeners, connections: Vec::new(), accept_from: shared.clock.now() };
+        let shares = Rc::new(RefCell::new(Shares::new(shared.config.max_connections)));
+        let accept_from = shared.clock.now();
+        let mut front = Front { shared, listeners, connections: Vec::new(), shares, accept_from };
         if catch_unwind(AssertUnwindSafe(|| front.run())).is_err() {
-            shared.counters.panics.fetch_add(1, Relaxed);
+            shared.counters.panicked();
         }
     }
 }
@@ -40,9 +44,33 @@ pub(crate) fn run(shared: &Arc<Shared>, listeners: &[Socket]) {
 struct Front<'a> {
     shared: &'a Arc<Shared>,
     listeners: &'a [Socket],
-    connections: Vec<Connection>,
+    connections: Vec<Placed>,
+    /// Who holds the places of `connections`.
+    shares: Rc<RefCell<Shares>>,
     /// Time before which accept(2) is not retried.
     accept_from: Time,
+}
+
+/// A connection and its place.
+type Placed = (Connection, Place);
+
+/// The place of a connection; released when dropped.
+struct Place {
+    shares: Rc<RefCell<Shares>>,
+    client: IpAddr,
+}
+
+impl Place {
+    fn take(shares: &Rc<RefCell<Shares>>, client: IpAddr) -> Place {
+        shares.borrow_mut().take(client);
+        Place { shares: Rc::clone(shares), client }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.shares.borrow_mut().release(self.client);
+    }
 }
 
 impl Front<'_> {
@@ -61,11 +89,11 @@ impl Front<'_> {
         let now = self.shared.clock.now();
         let accepting = now >= self.accept_from;
         let mut fds = vec![PollFd::readable(self.shared.stop.fd())];
-        fds.extend(self.connections.iter().map(Connection::interest));
+        fds.extend(self.connections.iter().map(|(c, _)| c.interest()));
         if accepting {
             fds.extend(self.listeners.iter().map(|l| PollFd::readable(l.as_fd())));
         }
-        let due = self.connections.iter().map(|c| c.deadline).min().unwrap_or(Time::MAX);
+        let due = self.connections.iter().map(|(c, _)| c.deadline).min().unwrap_or(Time::MAX);
         let due = if accepting { due } else { due.min(self.accept_from) };
         let timeout = (due < Time::MAX).then(|| due.saturating_since(now));
         if poll::wait(&mut fds, timeout).is_err() {
@@ -80,7 +108,7 @@ impl Front<'_> {
     /// Serves ready connections and closes those that timed out.
     fn step(&mut self, ready: &[bool], now: Time) {
         let connections = std::mem::take(&mut self.connections);
-        for (mut connection, is_ready) in connections.into_iter().zip(ready) {
+        for ((mut connection, place), is_ready) in connections.into_iter().zip(ready) {
             let next = match is_ready {
                 true => connection.step(self.shared, now),
                 false => Next::Stay,
@@ -88,9 +116,9 @@ impl Front<'_> {
             match next {
                 Next::Close => {}
                 Next::Stay if connection.deadline <= now => connection.expire(self.shared),
-                Next::Stay => self.connections.push(connection),
-                Next::Control(token, early) => self.open_session(connection, token, early, now),
-                Next::Flow(request, early) => self.open_flow(connection, request, early, now),
+                Next::Stay => self.connections.push((connection, place)),
+                Next::Control(token, early) => self.open_session((connection, place), token, early, now),
+                Next::Flow(request, early) => self.open_flow((connection, place), request, early, now),
             }
         }
     }
@@ -105,7 +133,7 @@ impl Front<'_> {
                     Err(error) if is_of_one_connection(&error) => {}
                     Err(_) => {
                         // EMFILE, ENFILE, ENOBUFS, ENOMEM: the connection stays in the backlog.
-                        self.shared.counters.refuse(Refusal::Descriptors);
+                        self.shared.counters.refuse(Refusal::Descriptors, None);
                         self.accept_from = now + ACCEPT_BACK_OFF;
                         return;
                     }
@@ -114,66 +142,143 @@ impl Front<'_> {
         }
     }
     fn admit(&mut self, socket: Socket, client: Option<IpAddr>, now: Time) {
-        let share = (self.shared.config.max_connections as usize / SHARE_OF_ONE_ADDRESS).max(1);
-        let of_client = self.connections.iter().filter(|c| Some(c.client) == client).count();
-        let slot = if of_client < share { self.shared.take_slot() } else { None };
-        match (slot, client) {
-            (Some(slot), Some(client)) if socket.set_nonblocking(true).is_ok() => {
-                self.connections.push(Connection::new(socket, client, slot, now));
+        let place = client.ok_or(Refusal::Connections).and_then(|client| {
+            socket.set_nonblocking(true).map_err(|_| Refusal::Descriptors)?;
+            self.place_for(client, now)
+        });
+        match place {
+            Ok(place) => {
+                let connection = Connection::new(socket, place.client, self.shared.take_slot(), now);
+                self.connections.push((connection, place));
             }
-            _ => {
-                self.shared.counters.refuse(Refusal::Connections);
-                // Close with a reset, so that no connection stays in TIME_WAIT. Fails if the client
-                // has disconnected.
-                let _ = socket.set_linger(Some(StdDuration::ZERO));
+            Err(reason) => {
+                self.shared.counters.refuse(reason, client);
+                reset(&socket);
             }
         }
     }
-    fn open_session(&mut self, connection: Connection, token: Option<Token>, early: Vec<u8>, now: Time) {
-        let refusal = match self.try_session(&connection, token) {
+    /// A place for a connection of `client`. If all are held, another connection may be closed.
+    fn place_for(&mut self, client: IpAddr, now: Time) -> Result<Place, Refusal> {
+        let check = self.shares.borrow().check(client);
+        match check {
+            Ok(()) => {}
+            Err(NoPlace::Share(..)) => return Err(Refusal::ConnectionShare),
+            Err(NoPlace::Full) => self.replace(client, now).ok_or(Refusal::Connections)?,
+        }
+        Ok(Place::take(&self.shares, client))
+    }
+    /// Closes a connection for `client`, if one may be closed.
+    fn replace(&mut self, client: IpAddr, now: Time) -> Option<()> {
+        let shares = self.shares.borrow();
+        let held = self.connections.iter().enumerate().map(|(index, (connection, _))| Held {
+            key: index,
+            of_network: shares.of_network(connection.client),
+            is_idle: connection.is_idle(now),
+            is_due: false,
+            since: connection.since.as_nanos(),
+        });
+        let index = place_to_free(held, shares.of_network(client))?;
+        drop(shares);
+        let (connection, _) = self.connections.swap_remove(index);
+        self.shared.counters.refuse(Refusal::ConnectionReplaced, Some(connection.client));
+        reset(&connection.socket);
+        Some(())
+    }
+    fn open_session(&mut self, (connection, place): Placed, token: Option<Token>, early: Vec<u8>, now: Time) {
+        let (reason, code, message) = match self.try_session(&connection, token, now) {
             Ok(open) => {
-                let Connection { socket, slot, .. } = connection;
-                spawn(self.shared, "fathom-session", move || control::run(open, socket, &early, slot));
-                return;
+                let spare = connection.socket.try_clone();
+                let Connection { socket, slot, client, .. } = connection;
+                let life = move || control::run(open, socket, &early, slot);
+                let Err(error) = spawn(self.shared, "fathom-session", life) else { return };
+                let line = |message| ServerMessage::Error { code: ErrorCode::Full, message }.to_line();
+                return self.without_thread(spare, client, place, &error, line);
             }
             Err(refusal) => refusal,
         };
-        let (code, message) = refusal;
-        self.shared.counters.refuse(if code == ErrorCode::Token { Refusal::Token } else { Refusal::Full });
-        self.dismiss(connection, ServerMessage::Error { code, message }.to_line(), now);
+        self.shared.counters.refuse(reason, Some(connection.client));
+        self.dismiss((connection, place), ServerMessage::Error { code, message }.to_line(), now);
     }
     fn try_session(
         &self,
         connection: &Connection,
         token: Option<Token>,
-    ) -> Result<OpenSession, (ErrorCode, String)> {
+        now: Time,
+    ) -> Result<OpenSession, (Refusal, ErrorCode, String)> {
         if let Some(secret) = &self.shared.token {
             let right = token.is_some_and(|t| t.matches(secret));
-            right.then_some(()).ok_or((ErrorCode::Token, "missing or wrong token".to_owned()))?;
+            right.then_some(()).ok_or((
+                Refusal::Token,
+                ErrorCode::Token,
+                "missing or wrong token".to_owned(),
+            ))?;
         }
-        let most = self.shared.config.max_sessions;
-        match OpenSession::begin(self.shared, &connection.socket, connection.client) {
-            Ok(Some(open)) => Ok(open),
-            Ok(None) => {
-                Err((ErrorCode::Full, format!("the server has reached its limit of {most} sessions")))
+        let client = connection.client;
+        self.shared
+            .quota
+            .charge(client, 0, now)
+            .map_err(|(prefix, wait)| (Refusal::Quota, ErrorCode::Limit, quota_used(prefix, wait)))?;
+        let full = |reason, message| Err((reason, ErrorCode::Full, message));
+        match OpenSession::begin(self.shared, &connection.socket, client) {
+            Ok(Ok(open)) => Ok(open),
+            Ok(Err(NoPlace::Full)) => {
+                let most = self.shared.config.max_sessions;
+                full(Refusal::Full, format!("the server has reached its limit of {most} sessions"))
             }
-            Err(error) => Err((ErrorCode::Full, error.to_string())),
+            Ok(Err(NoPlace::Share(prefix, held))) => {
+                full(Refusal::SessionShare, format!("{prefix} has its share of sessions ({held})"))
+            }
+            Err(error) => full(Refusal::Descriptors, error.to_string()),
         }
     }
-    fn open_flow(&mut self, connection: Connection, request: FlowRequest, early: Vec<u8>, now: Time) {
-        let Some(session) = self.shared.sessions.get(request.session) else {
-            self.shared.counters.refuse(Refusal::Session);
-            let answer = FlowAnswer::Err { code: ErrorCode::Session, message: "unknown session".into() };
-            return self.dismiss(connection, format!("{answer}\n").into_bytes(), now);
+    fn open_flow(&mut self, (connection, place): Placed, request: FlowRequest, early: Vec<u8>, now: Time) {
+        let session = match self.session_of(&request, connection.client) {
+            Ok(session) => session,
+            Err((reason, message)) => {
+                self.shared.counters.refuse(reason, Some(connection.client));
+                let line = refused_flow(ErrorCode::Session, message);
+                return self.dismiss((connection, place), line, now);
+            }
         };
-        let Connection { socket, slot, .. } = connection;
+        let spare = connection.socket.try_clone();
+        let Connection { socket, slot, client, .. } = connection;
         let shared = Arc::clone(self.shared);
         let start = load::Start { request, socket, early, slot };
-        spawn(self.shared, "fathom-flow", move || load::run(&shared, &session, start));
+        let life = move || load::run(&shared, &session, start);
+        if let Err(error) = spawn(self.shared, "fathom-flow", life) {
+            self.without_thread(spare, client, place, &error, |text| refused_flow(ErrorCode::Full, text));
+        }
     }
-    fn dismiss(&mut self, mut connection: Connection, line: Vec<u8>, now: Time) {
+    /// The open session of a flow from `client`. Session IDs are sent in clear text, so a flow must
+    /// come from the address of its session.
+    fn session_of(&self, request: &FlowRequest, client: IpAddr) -> Result<Arc<Session>, (Refusal, String)> {
+        let session = self.shared.sessions.get(request.session);
+        let session = session.ok_or_else(|| (Refusal::Session, "unknown session".to_owned()))?;
+        if session.client != client {
+            let message = format!("the session is of another address than {client}");
+            return Err((Refusal::FlowAddress, message));
+        }
+        Ok(session)
+    }
+    /// Tells a client that the system has no thread for it. `spare` is its connection.
+    fn without_thread(
+        &mut self,
+        spare: io::Result<Socket>,
+        client: IpAddr,
+        place: Place,
+        error: &io::Error,
+        line: impl FnOnce(String) -> Vec<u8>,
+    ) {
+        self.shared.counters.refuse(Refusal::Threads, Some(client));
+        let Ok(socket) = spare else { return };
+        let now = self.shared.clock.now();
+        let connection = Connection::new(socket, client, self.shared.take_slot(), now);
+        let message = format!("the server could not start a thread: {}", without_code(error));
+        self.dismiss((connection, place), line(message), now);
+    }
+    fn dismiss(&mut self, (mut connection, place): Placed, line: Vec<u8>, now: Time) {
         if matches!(connection.close_with(line, now), Next::Stay) {
-            self.connections.push(connection);
+            self.connections.push((connection, place));
         }
     }
 }
@@ -195,15 +300,23 @@ fn is_of_one_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Runs `life` in a thread. If none can be started, `life` is dropped, which closes the connection.
-fn spawn(shared: &Arc<Shared>, name: &str, life: impl FnOnce() + Send + 'static) {
+/// Runs `life` in a thread. If none can be started, `life` is dropped.
+fn spawn(shared: &Arc<Shared>, name: &str, life: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let counters = Arc::clone(shared);
     let guarded = move || {
         if catch_unwind(AssertUnwindSafe(life)).is_err() {
-            counters.counters.panics.fetch_add(1, Relaxed);
+            counters.counters.panicked();
         }
     };
-    if thread::Builder::new().name(name.into()).stack_size(STACK_BYTES).spawn(guarded).is_err() {
-        shared.counters.refuse(Refusal::Full);
-    }
+    thread::Builder::new().name(name.into()).stack_size(STACK_BYTES).spawn(guarded).map(drop)
+}
+
+fn refused_flow(code: ErrorCode, message: String) -> Vec<u8> {
+    format!("{}\n", FlowAnswer::Err { code, message }).into_bytes()
+}
+
+/// Makes closing send a reset, so that no connection stays in TIME_WAIT.
+fn reset(socket: &Socket) {
+    // Fails if the client has disconnected.
+    let _ = socket.set_linger(Some(StdDuration::ZERO));
 }

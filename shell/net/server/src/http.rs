@@ -1,12 +1,17 @@
 //! HTTP connections, independent of sockets.
+use crate::metrics;
 use crate::shared::Shared;
 use crate::stats::Refusal;
 use fathom_probe::protocol::{PROBE_PATH, http_response, parse_request};
+use std::net::IpAddr;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// While this much output is waiting, no request is answered, so that a client that does not read
 /// cannot exhaust memory.
 const OUTPUT_LIMIT_BYTES: usize = 16 * 1024;
+
+/// Path of the metrics, for clients on this host.
+const METRICS_PATH: &str = "/metrics";
 
 /// State of an HTTP connection.
 pub(crate) struct Http {
@@ -29,19 +34,19 @@ impl Http {
         !self.input.is_empty()
     }
     /// Answers complete requests; returns whether there was one.
-    pub(crate) fn answer(&mut self, shared: &Shared) -> bool {
+    pub(crate) fn answer(&mut self, shared: &Shared, client: IpAddr) -> bool {
         let mut answered = false;
         while !self.ending && self.output.len() < OUTPUT_LIMIT_BYTES {
             match parse_request(&self.input) {
                 Ok(None) => break,
                 Ok(Some((request, length))) => {
-                    self.output.extend(answer(shared, request.path));
+                    self.output.extend(answer(shared, client, request.path));
                     self.ending = request.close;
                     self.input.drain(..length);
                     answered = true;
                 }
                 Err(error) => {
-                    shared.counters.refuse(Refusal::Http);
+                    shared.counters.refuse(Refusal::Http, Some(client));
                     self.output.extend(text(error.status(), &format!("{error}\n")));
                     self.ending = true;
                 }
@@ -51,7 +56,7 @@ impl Http {
     }
 }
 
-fn answer(shared: &Shared, path: &str) -> Vec<u8> {
+fn answer(shared: &Shared, client: IpAddr, path: &str) -> Vec<u8> {
     let good = || shared.counters.http_answered.fetch_add(1, Relaxed);
     match path {
         PROBE_PATH => {
@@ -62,8 +67,13 @@ fn answer(shared: &Shared, path: &str) -> Vec<u8> {
             good();
             text(200, &page())
         }
+        // Counts and addresses of clients are for the operator only.
+        METRICS_PATH if client.is_loopback() => {
+            good();
+            http_response(200, metrics::CONTENT_TYPE, metrics::text(&shared.stats()).as_bytes())
+        }
         _ => {
-            shared.counters.refuse(Refusal::Http);
+            shared.counters.refuse(Refusal::Http, Some(client));
             text(404, &format!("This is a Fathom server. Only / and {PROBE_PATH} exist.\n"))
         }
     }

@@ -8,24 +8,31 @@
 //!  echo thread     UDP probes, at high priority
 //! ```
 //! Anything that strangers can do (connect, send a first line, HTTP) uses no thread; whatever uses
-//! a thread needs a session.
+//! a thread needs a session. Connections of strangers, sessions, and the flows of each session are
+//! limited separately, so that none of them can use up the others. `shares.rs` says who may hold
+//! how many.
 #![deny(missing_docs)]
 
 mod config;
 mod connection;
 mod control;
 mod echo;
+mod event;
 mod flow;
 mod front;
 mod http;
 mod listen;
 mod load;
+mod metrics;
+mod quota;
 mod server;
 mod session;
 mod shared;
+mod shares;
 mod stats;
 mod sync;
 
 pub use config::{Config, ServerError};
+pub use event::{Event, SessionEnd};
 pub use server::Server;
 pub use stats::{Refusal, Stats};

@@ -57,11 +57,12 @@ pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
     let Start { request, socket, early, slot } = start;
     let flow = Arc::new(Flow::new(&request, socket, early.len() as u64, slot));
     if let Err(code) = session.add(&flow, shared.config.max_flows) {
-        shared.counters.refuse(match code {
+        let reason = match code {
             ErrorCode::Number => Refusal::Number,
-            ErrorCode::Full => Refusal::Full,
+            ErrorCode::Full => Refusal::Flows,
             _ => Refusal::Session,
-        });
+        };
+        shared.counters.refuse(reason, Some(session.client));
         let refusal = FlowAnswer::Err { code, message: refusal(code, &request, shared) };
         // Fails if the client has disconnected.
         let _ = (&flow.socket).write_all(format!("{refusal}\n").as_bytes());

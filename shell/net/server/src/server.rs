@@ -1,5 +1,6 @@
 //! A running server.
 use crate::config::{Config, ServerError};
+use crate::event::Event;
 use crate::listen::{self, Listening};
 use crate::shared::Shared;
 use crate::stats::Stats;
@@ -53,6 +54,12 @@ impl Server {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.shared.stats()
+    }
+    /// What happened since the last call. Refusals of one reason are reported at once, then together
+    /// every 10 s.
+    #[must_use]
+    pub fn events(&self) -> Vec<Event> {
+        self.shared.counters.events(self.shared.clock.now())
     }
     /// Ends all sessions and closes all connections. Returns when the port is free.
     pub fn stop(mut self) {

@@ -1,42 +1,93 @@
 //! Open sessions and their usage.
 use crate::flow::Flow;
+use crate::shares::{Held, NoPlace, Shares, place_to_free};
 use crate::sync::{lock, wait_until};
 use fathom_probe::protocol::{ErrorCode, FlowReport, SessionId};
-use fathom_units::Duration;
+use fathom_units::{Duration, Time};
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 
+/// A session without activity for this long may be ended for another client. The phase of a test
+/// without load takes less, and probes count as activity.
+const IDLE_GRACE: Duration = Duration::from_secs(10);
+/// Time that each client is granted if others wait: that of a test with all phases.
+const GRANTED: Duration = Duration::from_secs(120);
+
 /// The open sessions.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(crate) struct Sessions {
-    open: Mutex<HashMap<SessionId, Arc<Session>>>,
+    open: Mutex<Open>,
     changed: Condvar,
 }
 
+#[derive(Debug)]
+struct Open {
+    /// Also those that were replaced and are about to end.
+    by_id: HashMap<SessionId, Arc<Session>>,
+    /// Places of sessions that were not replaced.
+    shares: Shares,
+}
+
 impl Sessions {
-    /// Returns false if there are already `most`.
-    pub(crate) fn insert(&self, session: &Arc<Session>, most: u32) -> bool {
+    pub(crate) fn new(most: u32) -> Sessions {
+        let open = Open { by_id: HashMap::new(), shares: Shares::new(most) };
+        Sessions { open: Mutex::new(open), changed: Condvar::new() }
+    }
+    /// Adds a session. If all places are held, one may be replaced: its thread then ends it.
+    pub(crate) fn insert(&self, session: &Arc<Session>, now: Time) -> Result<(), NoPlace> {
         let mut open = lock(&self.open);
-        let room = open.len() < most as usize;
-        if room {
-            open.insert(session.id, Arc::clone(session));
+        match open.shares.check(session.client) {
+            Ok(()) => {}
+            Err(NoPlace::Full) => open.replace(session.client, now).ok_or(NoPlace::Full)?,
+            Err(share) => return Err(share),
         }
-        room
+        open.shares.take(session.client);
+        open.by_id.insert(session.id, Arc::clone(session));
+        Ok(())
     }
     pub(crate) fn get(&self, id: SessionId) -> Option<Arc<Session>> {
-        lock(&self.open).get(&id).cloned()
+        lock(&self.open).by_id.get(&id).cloned()
     }
     pub(crate) fn remove(&self, id: SessionId) {
-        lock(&self.open).remove(&id);
+        let mut open = lock(&self.open);
+        if let Some(session) = open.by_id.remove(&id)
+            && !session.is_replaced()
+        {
+            open.shares.release(session.client);
+        }
+        drop(open);
         self.changed.notify_all();
     }
     pub(crate) fn count(&self) -> u32 {
-        u32::try_from(lock(&self.open).len()).unwrap_or(u32::MAX)
+        u32::try_from(lock(&self.open).by_id.len()).unwrap_or(u32::MAX)
+    }
+    /// Sessions other than `id` that have load.
+    pub(crate) fn others_with_load(&self, id: SessionId) -> u32 {
+        let open = lock(&self.open);
+        let others = open.by_id.values().filter(|s| s.id != id && s.has_load.load(Relaxed));
+        u32::try_from(others.count()).unwrap_or(u32::MAX)
     }
     pub(crate) fn wait_until_empty(&self, patience: Duration) {
-        wait_until(&self.open, &self.changed, patience, HashMap::is_empty);
+        wait_until(&self.open, &self.changed, patience, |open| open.by_id.is_empty());
+    }
+}
+
+impl Open {
+    /// Frees a place for `client`, if one may be freed.
+    fn replace(&mut self, client: IpAddr, now: Time) -> Option<()> {
+        let held = self.by_id.values().filter(|session| !session.is_replaced()).map(|session| Held {
+            key: session.id,
+            of_network: self.shares.of_network(session.client),
+            is_idle: now.saturating_since(session.active()) >= IDLE_GRACE,
+            is_due: now.saturating_since(session.since) >= GRANTED,
+            since: session.since.as_nanos(),
+        });
+        let replaced = self.by_id.get(&place_to_free(held, self.shares.of_network(client))?)?;
+        replaced.is_replaced.store(true, Relaxed);
+        self.shares.release(replaced.client);
+        Some(())
     }
 }
 
@@ -49,6 +100,13 @@ pub(crate) struct Session {
     /// The server's address on the control connection. UDP replies use it as source, whatever the
     /// routing table says.
     pub(crate) local: SocketAddr,
+    pub(crate) since: Time,
+    /// When the client last did something, in nanoseconds; set by the session's thread.
+    active: AtomicU64,
+    is_replaced: AtomicBool,
+    /// Whether load was transferred just now; set by the session's thread.
+    pub(crate) has_load: AtomicBool,
+    pub(crate) probes: ProbeRate,
     flows: Mutex<Flows>,
     flow_ended: Condvar,
     /// Bytes transferred, for the limit.
@@ -60,6 +118,27 @@ pub(crate) struct Session {
     pub(crate) udp_refused: AtomicU64,
 }
 
+/// Limits the UDP probes of a session, so that it cannot delay those of others.
+#[derive(Default, Debug)]
+pub(crate) struct ProbeRate {
+    second: AtomicU64,
+    admitted: AtomicU64,
+}
+
+impl ProbeRate {
+    /// Probes in a second, at most: fifty times as many as a test sends.
+    const PER_SECOND: u64 = 5_000;
+
+    /// Whether a probe that arrived at `at` is within the limit. Only the echo thread calls this.
+    pub(crate) fn admit(&self, at: Time) -> bool {
+        let second = at.as_nanos() / 1_000_000_000;
+        if self.second.swap(second, Relaxed) != second {
+            self.admitted.store(0, Relaxed);
+        }
+        self.admitted.fetch_add(1, Relaxed) < ProbeRate::PER_SECOND
+    }
+}
+
 #[derive(Default, Debug)]
 struct Flows {
     open: BTreeMap<u32, Arc<Flow>>,
@@ -68,11 +147,16 @@ struct Flows {
 }
 
 impl Session {
-    pub(crate) fn new(id: SessionId, client: IpAddr, local: SocketAddr) -> Self {
+    pub(crate) fn new(id: SessionId, client: IpAddr, local: SocketAddr, now: Time) -> Self {
         Session {
             id,
             client,
             local,
+            since: now,
+            active: AtomicU64::new(now.as_nanos()),
+            is_replaced: AtomicBool::new(false),
+            has_load: AtomicBool::new(false),
+            probes: ProbeRate::default(),
             flows: Mutex::default(),
             flow_ended: Condvar::new(),
             moved: AtomicU64::new(0),
@@ -81,6 +165,17 @@ impl Session {
             udp_received: AtomicU64::new(0),
             udp_refused: AtomicU64::new(0),
         }
+    }
+    /// When the client last did something.
+    pub(crate) fn active(&self) -> Time {
+        Time::from_nanos(self.active.load(Relaxed))
+    }
+    pub(crate) fn set_active(&self, now: Time) {
+        self.active.store(now.as_nanos(), Relaxed);
+    }
+    /// Whether another client got the place of this session.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.is_replaced.load(Relaxed)
     }
     /// Adds `bytes`; returns false once the total exceeds `most`.
     pub(crate) fn count(&self, bytes: usize, most: u64) -> bool {

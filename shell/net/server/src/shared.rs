@@ -1,5 +1,6 @@
 //! State shared by all threads of a server.
 use crate::config::{Config, ServerError};
+use crate::quota::Quota;
 use crate::session::Sessions;
 use crate::stats::{Counters, Stats};
 use crate::sync::{Slot, Stop};
@@ -24,6 +25,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) sessions: Sessions,
     pub(crate) counters: Counters,
+    pub(crate) quota: Quota,
     pub(crate) stop: Stop,
     /// The payload of down flows.
     pub(crate) load: File,
@@ -39,7 +41,8 @@ impl Shared {
         Ok(Shared {
             token,
             clock: Clock::start(),
-            sessions: Sessions::default(),
+            sessions: Sessions::new(config.max_sessions),
+            quota: Quota::new(config.max_hourly_bytes.get()),
             counters: Counters::default(),
             stop: Stop::new().map_err(host("descriptor"))?,
             load: memory_file(&load_bytes()).map_err(host("memory for load"))?,
@@ -48,9 +51,9 @@ impl Shared {
             config,
         })
     }
-    /// Reserves a slot for a connection; `None` if all are in use.
-    pub(crate) fn take_slot(&self) -> Option<Slot> {
-        Slot::take(&self.connections, self.config.max_connections)
+    /// Counts a connection.
+    pub(crate) fn take_slot(&self) -> Slot {
+        Slot::take(&self.connections)
     }
     pub(crate) fn stats(&self) -> Stats {
         let counters = &self.counters;
@@ -62,6 +65,7 @@ impl Shared {
             down_bytes: counters.down_bytes.load(Relaxed),
             udp_answered: counters.udp_answered.load(Relaxed),
             http_answered: counters.http_answered.load(Relaxed),
+            lost_sessions: counters.lost_sessions.load(Relaxed),
             panics: counters.panics.load(Relaxed),
             refused: counters.refused(),
         }

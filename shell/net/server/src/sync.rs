@@ -1,4 +1,4 @@
-//! Synchronization of server threads: stop signal, connection slots, locks.
+//! Synchronization of server threads: stop signal, count of connections, locks.
 use fathom_units::Duration;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,21 +6,14 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// One of a limited number of connections; released when dropped.
+/// One open connection in the count of all; taken out when dropped.
 #[derive(Debug)]
 pub(crate) struct Slot(Arc<AtomicU32>);
 
 impl Slot {
-    /// `None` if `max` slots are in use.
-    pub(crate) fn take(taken: &Arc<AtomicU32>, max: u32) -> Option<Slot> {
-        let mut count = taken.load(Relaxed);
-        while count < max {
-            match taken.compare_exchange_weak(count, count + 1, Relaxed, Relaxed) {
-                Ok(_) => return Some(Slot(Arc::clone(taken))),
-                Err(now) => count = now,
-            }
-        }
-        None
+    pub(crate) fn take(taken: &Arc<AtomicU32>) -> Slot {
+        taken.fetch_add(1, Relaxed);
+        Slot(Arc::clone(taken))
     }
 }
 

@@ -49,6 +49,9 @@ pub enum ServerMessage {
         at_ns: u64,
         /// The open flows.
         flows: Vec<FlowReport>,
+        /// Other sessions that have load at this time.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        others: u32,
     },
     /// Response to [`ClientMessage::Bye`].
     Bye {
@@ -122,6 +125,12 @@ pub enum ErrorCode {
 /// Why a line is not a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MessageError(String);
+
+/// Leaves a count out of most reports.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
 
 impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -111,7 +111,7 @@ fn control_lines_equal_the_specification() {
         delivered_bytes: Some(8),
     };
     assert_eq!(
-        line(&ServerMessage::Report { at_ns: 9, flows: vec![up, down] }),
+        line(&ServerMessage::Report { at_ns: 9, flows: vec![up, down], others: 0 }),
         "{\"report\":{\"at_ns\":9,\"flows\":[{\"number\":1,\"bytes\":2},\
          {\"number\":3,\"bytes\":4,\"rtt_us\":5,\"cwnd_bytes\":6,\"retransmits\":7,\"delivered_bytes\":8}]}}\n"
     );
@@ -223,7 +223,7 @@ fn arbitrary_input_does_not_panic() {
     let forms: Vec<Vec<u8>> = vec![
         format!("FATHOM/1 FLOW {id} 4294967295 down reno\nOK reno\nERR full words\n").into_bytes(),
         b"FATHOM/1 CONTROL token\n{\"report_every\":{\"ms\":50}}\n{\"bye\":{}}\n".to_vec(),
-        ServerMessage::Report { at_ns: u64::MAX, flows: vec![] }.to_line(),
+        ServerMessage::Report { at_ns: u64::MAX, flows: vec![], others: 0 }.to_line(),
         ServerMessage::Error { code: ErrorCode::Limit, message: "a \"b\" \u{1f600}".into() }.to_line(),
         [probe_request("h"), http_response(200, "text/plain", b"x")].concat(),
         http_response(431, "text/plain", b"x"),

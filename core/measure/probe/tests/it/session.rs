@@ -57,7 +57,7 @@ fn end(session: &mut Session) -> SessionError {
 #[test]
 fn a_session_works_with_bytes_split_anywhere() {
     let mut stream = hello(600);
-    stream.extend(ServerMessage::Report { at_ns: 5, flows: vec![] }.to_line());
+    stream.extend(ServerMessage::Report { at_ns: 5, flows: vec![], others: 2 }.to_line());
     let bye = ServerMessage::Bye { up_bytes: 1, down_bytes: 2, udp_received: 3, udp_refused: 4 };
     stream.extend(bye.to_line());
     for size in [1, 7, 100, 10_000] {
@@ -66,7 +66,7 @@ fn a_session_works_with_bytes_split_anywhere() {
         let events = events(&mut session);
         let [SessionEvent::Opened(hello), report, last] = &events[..] else { panic!("{events:?}") };
         assert_eq!((hello.version.as_str(), hello.limits.seconds), ("0.9.[2J", 600));
-        assert_eq!(*report, SessionEvent::Report { at_ns: 5, flows: vec![] });
+        assert_eq!(*report, SessionEvent::Report { at_ns: 5, flows: vec![], others: 2 });
         assert_eq!(*last, SessionEvent::Bye { udp_received: 3 });
         session.handle_close(None);
         assert_eq!(end(&mut session), SessionError::Closed);
@@ -104,7 +104,7 @@ fn a_rejection_differs_from_another_service() {
     refused.handle_input(&hello(600));
     assert_eq!(outputs(&mut refused), [], "nothing follows the end");
 
-    let report = ServerMessage::Report { at_ns: 0, flows: vec![] }.to_line();
+    let report = ServerMessage::Report { at_ns: 0, flows: vec![], others: 0 }.to_line();
     let long = [b'x'; 100_000];
     for other in [&b"SSH-2.0-OpenSSH_9.9\r\n"[..], b"HTTP/1.1 400 Bad Request\r\n", &long, &report] {
         let mut session = connected();

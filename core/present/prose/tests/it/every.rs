@@ -192,6 +192,7 @@ every! {
         Note::QueueNotEmpty { .. } => Note::QueueNotEmpty { phase: PhaseKind::Both, waited_s: 24.6 };
         Note::ServerByteLimit { .. } => Note::ServerByteLimit { limit_ratio: 0.98, payload_bytes: 980_000_000 };
         Note::ServerTimeLimit { .. } => Note::ServerTimeLimit { limit_s: 60.0, needed_s: 130.0 };
+        Note::ServerShared { .. } => Note::ServerShared { sessions: 2 };
         Note::SecondHello => Note::SecondHello;
         Note::CongestionControlUnavailable { .. } =>
             Note::CongestionControlUnavailable { requested: "bbr".into() };

@@ -2,7 +2,7 @@
 use fathom_probe::protocol::{
     ClientMessage, LineReader, ServerMessage, SessionId, UDP_PROBE_BYTES, UdpProbe,
 };
-use fathom_server::{Config, Refusal, Server, Stats};
+use fathom_server::{Config, Event, Refusal, Server, Stats};
 use fathom_units::Duration;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
@@ -35,6 +35,9 @@ impl TestServer {
     }
     pub(crate) fn stats(&self) -> Stats {
         self.0.stats()
+    }
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.0.events()
     }
     pub(crate) fn refused(&self, reason: Refusal) -> u64 {
         self.stats().refused.get(&reason).copied().unwrap_or(0)
@@ -108,7 +111,10 @@ impl Control {
         Control::try_open(address, "FATHOM/1 CONTROL\n").unwrap_or_else(|m| panic!("refused: {m:?}"))
     }
     pub(crate) fn try_open(address: SocketAddr, first_line: &str) -> Result<Control, ServerMessage> {
-        let mut stream = connect(address);
+        Control::over(connect(address), first_line)
+    }
+    pub(crate) fn over(mut stream: TcpStream, first_line: &str) -> Result<Control, ServerMessage> {
+        let address = stream.peer_addr().unwrap();
         stream.write_all(first_line.as_bytes()).unwrap();
         let mut lines = LineReader::new(65536);
         match next_message(&mut stream, &mut lines) {

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 
 fn report(control: &mut Control) -> (u64, Vec<FlowReport>) {
     match control.next() {
-        Some(ServerMessage::Report { at_ns, flows }) => (at_ns, flows),
+        Some(ServerMessage::Report { at_ns, flows, .. }) => (at_ns, flows),
         other => panic!("{other:?} instead of a report"),
     }
 }

@@ -50,7 +50,7 @@ fn one_address_may_hold_a_quarter_of_the_connections() {
     // The reset may arrive before connect(2) returns.
     let third = TcpStream::connect(server.v4()).and_then(|mut stream| stream.read(&mut [0]));
     assert_eq!(third.map_err(|e| e.kind()), Err(ErrorKind::ConnectionReset));
-    assert_eq!(server.refused(Refusal::Connections), 1);
+    assert_eq!(server.refused(Refusal::ConnectionShare), 1);
     assert!(!exchange(server.at("::1"), &probe_request_once()).is_empty(), "others are served");
     drop(held);
     server.until("both are given back", |s| s.open_connections == 0);

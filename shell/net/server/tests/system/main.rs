@@ -1,5 +1,6 @@
 //! Tests of the server over loopback sockets.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+mod attack;
 mod client;
 mod flows;
 mod hostile;
