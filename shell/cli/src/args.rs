@@ -12,6 +12,7 @@ mod report;
 mod sim;
 mod size;
 mod test;
+mod token;
 mod trace;
 mod watch;
 
@@ -29,6 +30,7 @@ pub(crate) use sim::{ChangeArgs, GalleryArgs, SimAction, SimArgs, SweepArgs};
 pub(crate) use size::SizeArgs;
 use std::path::PathBuf;
 pub(crate) use test::{PhaseName, ServeArgs, TestArgs};
+pub(crate) use token::TokenArgs;
 pub(crate) use trace::TraceArgs;
 pub(crate) use watch::{StoreArgs, WatchAction, WatchArgs, WatchImport, WatchSmokepingArgs, WatchStatusArgs};
 

@@ -1,4 +1,5 @@
 //! Flags of `fathom fix`.
+use super::TokenArgs;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use fathom_shaper::{Place, ShaperKind};
@@ -79,9 +80,8 @@ pub(crate) struct FixArgs {
     /// Save the tests before and after to DIR
     #[arg(long, value_name = "DIR", requires = "server", help_heading = MEASURE)]
     pub(crate) results: Option<PathBuf>,
-    /// Token, if the server requires one
-    #[arg(long, env = "FATHOM_TOKEN", hide_env_values = true, value_name = "TEXT", help_heading = MEASURE)]
-    pub(crate) token: Option<String>,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
     /// Use IPv4 only
     #[arg(short = '4', long, requires = "server", conflicts_with = "ipv6", help_heading = MEASURE)]
     pub(crate) ipv4: bool,

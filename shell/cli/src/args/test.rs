@@ -1,5 +1,5 @@
 //! Flags of `fathom test` and `fathom serve`.
-use super::OutputArgs;
+use super::{OutputArgs, TokenArgs};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use fathom_units::{Bytes, Duration};
@@ -61,15 +61,8 @@ pub(crate) struct TestArgs {
     /// Use IPv6 only
     #[arg(short = '6', long, help_heading = "Connection options")]
     pub(crate) ipv6: bool,
-    /// Token, if the server requires one
-    #[arg(
-        long,
-        env = "FATHOM_TOKEN",
-        hide_env_values = true,
-        value_name = "TEXT",
-        help_heading = "Connection options"
-    )]
-    pub(crate) token: Option<String>,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Do not save the result in the current directory
@@ -105,11 +98,8 @@ pub(crate) struct ServeArgs {
     /// TCP and UDP port; 0 selects a free one
     #[arg(long, default_value_t = fathom_app::test::DEFAULT_PORT, value_name = "PORT")]
     pub(crate) port: u16,
-    /// Require this token from clients
-    ///
-    /// Clients pass it with --token or in the variable FATHOM_TOKEN.
-    #[arg(long, env = "FATHOM_TOKEN", hide_env_values = true, value_name = "TEXT")]
-    pub(crate) token: Option<String>,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
     /// Maximum number of concurrent clients
     #[arg(long, default_value_t = 16, value_parser = client_limit, value_name = "N", help_heading = "Limits")]
     pub(crate) max_clients: u32,

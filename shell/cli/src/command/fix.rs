@@ -83,13 +83,13 @@ const fn framing(args: &FixArgs) -> Framing {
 }
 
 /// The test against `server`.
-fn test_config(args: &FixArgs, server: &str) -> TestConfig {
+fn test_config(args: &FixArgs, server: &str) -> Result<TestConfig, Failure> {
     let family = match (args.ipv4, args.ipv6) {
         (true, _) => Some(Family::V4),
         (_, true) => Some(Family::V6),
         _ => None,
     };
-    TestConfig { family, token: args.token.clone(), ..TestConfig::new(server) }
+    Ok(TestConfig { family, token: args.token.read()?, ..TestConfig::new(server) })
 }
 
 /// Prints the progress that all kinds of fix report.

@@ -1,6 +1,6 @@
 //! `fathom serve`: runs a test server.
 use crate::args::ServeArgs;
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
 use crate::terminal::Console;
 use fathom_app::serve::{self, Config, Event, Progress, Server, SessionEnd};
@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 /// Serves until Ctrl-C.
 pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
-    let stats = serve::run(config(args), &cancel, &mut |progress| match progress {
+    let stats = serve::run(config(args)?, &cancel, &mut |progress| match progress {
         Progress::Ready(server) => console.note(&welcome(args, server)),
         Progress::Event(event) => console.note(&log_line(&event)),
     })?;
@@ -24,17 +24,17 @@ pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
     Ok(Exit::Healthy)
 }
 
-fn config(args: &ServeArgs) -> Config {
-    Config {
+fn config(args: &ServeArgs) -> Result<Config, Failure> {
+    Ok(Config {
         listen: args.listen.clone(),
         port: args.port,
-        token: args.token.clone(),
+        token: args.token.read()?,
         max_sessions: args.max_clients,
         max_time: args.max_time,
         max_bytes: args.max_bytes,
         max_hourly_bytes: args.max_hourly_bytes,
         ..Config::default()
-    }
+    })
 }
 
 /// An event as a line of a log. The system's log adds the time.
@@ -72,7 +72,7 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
     let mut text = format!(
         "fathom serve: ready on port {port}, TCP and UDP (a firewall must let both through)\nOn the other machine, run one of:"
     );
-    let token = if args.token.is_some() { " --token TOKEN" } else { "" };
+    let token = if args.token.is_given() { " --token-file FILE" } else { "" };
     for address in server.local_addresses() {
         text += &format!("\n  fathom test {}{token}", target(*address, port));
     }

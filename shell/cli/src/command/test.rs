@@ -1,6 +1,6 @@
 //! `fathom test`: measures latency under load.
 use crate::args::{PhaseName, TestArgs};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::live::follow;
 use crate::terminal::{Console, warn};
 use crate::{result, signal};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Runs the test and delivers its result.
 pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     check_names(&args.output.output)?;
-    let config = config(args);
+    let config = config(args)?;
     test::check(&config)?;
     let cancel = signal::cancel_token()?;
     console.progress(&cost(&config));
@@ -44,17 +44,17 @@ fn save(run: &Run, path: &Path, console: Console) {
     }
 }
 
-fn config(args: &TestArgs) -> TestConfig {
-    TestConfig {
+fn config(args: &TestArgs) -> Result<TestConfig, Failure> {
+    Ok(TestConfig {
         family: family(args),
-        token: args.token.clone(),
+        token: args.token.read()?,
         flows: args.flows,
         congestion_control: args.congestion_control.clone(),
         phases: args.phases.iter().map(|name| phase(*name, args.max_phase)).collect(),
         sample_every: args.sample_every,
         max_bytes: args.max_bytes,
         ..TestConfig::new(&args.server)
-    }
+    })
 }
 
 /// The data that the test can transfer. The rate of the line is not known before the test, so this

@@ -38,7 +38,7 @@ pub(crate) const PAGES: [Page; 26] = [
         "serve",
         &[
             ("fathom serve", "Serve on port 3279, TCP and UDP"),
-            ("fathom serve --token SECRET", "Require a token from clients"),
+            ("fathom serve --token-file FILE", "Require a token from clients"),
             ("fathom serve --listen 192.0.2.1 --port 4000", "Listen on one address"),
         ],
     ),

@@ -94,10 +94,21 @@ fn server_is_something_else() {
 
 #[test]
 fn a_server_requires_a_token() {
-    let server = Serve::start(&["--token", "right"]);
-    let mut words = Words::of("server-token", &scratch());
+    let folder = scratch();
+    let file = |name: &str, token: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, token).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (right, wrong) = (file("right", "right\n"), file("wrong", "wrong\n"));
+    let server = Serve::start(&["--token-file", &right]);
+    let mut words = Words::of("server-token", &folder);
     words.run(&["test", &server.target()], 3);
+    words.run(&["test", &server.target(), "--token-file", &wrong], 3);
     words.run(&["test", &server.target(), "--token", "wrong"], 3);
+    words.run(&["test", &server.target(), "--token-file", "missing"], 2);
+    file("empty", "\nright\n");
+    words.run(&["test", &server.target(), "--token-file", "empty"], 2);
 }
 
 /// The data from before the server died are kept and reported as partial.

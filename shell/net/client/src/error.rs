@@ -97,7 +97,7 @@ impl std::error::Error for TestError {}
 fn advice(code: &str) -> &'static str {
     match code {
         "full" => "try again later, or another server",
-        "token" => "give the server's token with --token",
+        "token" => "give the server's token with --token-file FILE",
         "version" => "use the same version of fathom at both ends",
         "limit" => "use fewer flows or shorter phases",
         _ => "see the server's log",

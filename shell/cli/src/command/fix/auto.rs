@@ -3,7 +3,7 @@ mod log;
 
 use super::{framing, note, show, test_config, watchdog_command};
 use crate::args::FixArgs;
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
 use crate::terminal::{self, Console, warn};
 use fathom_app::AppError;
@@ -57,12 +57,13 @@ fn note_plan(args: &FixArgs, plan: &Plan, console: Console) {
     }
 }
 
-fn config(args: &FixArgs, device: &str) -> Result<AutoConfig, AppError> {
+fn config(args: &FixArgs, device: &str) -> Result<AutoConfig, Failure> {
     let auto = &args.auto;
     let up = Bounds::around(args.up.unwrap_or_default(), auto.least_up, auto.most_up);
     let down = Bounds::around(args.down.unwrap_or_default(), auto.least_down, auto.most_down);
-    let rates = Config::new(PerDirection { up, down }).map_err(FixFailure::Bounds)?;
-    let server = args.server.as_deref().map(|server| test_config(args, server));
+    let rates =
+        Config::new(PerDirection { up, down }).map_err(|error| AppError::from(FixFailure::Bounds(error)))?;
+    let server = args.server.as_deref().map(|server| test_config(args, server)).transpose()?;
     // The delays of all sources are on one clock, that of the server if there is one.
     let clock = server.as_ref().map_or_else(Clock::start, |server| server.clock);
     Ok(AutoConfig {

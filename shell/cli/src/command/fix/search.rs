@@ -2,7 +2,7 @@
 //! checks.
 use super::{boot_commands, framing, note, program, show, test_config, watchdog_command};
 use crate::args::FixArgs;
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
 use crate::terminal::{self, Console};
 use fathom_app::fix::{BootRequest, FixProgress, SearchRequest, Searched, search};
@@ -20,7 +20,7 @@ pub(super) fn run(args: &FixArgs, device: &str, console: Console) -> Outcome {
     let commands = |plan: &Plan| boot_commands(args, &program, plan);
     let watchdog = || watchdog_command(args, device);
     let request = SearchRequest {
-        fix: config(args, device),
+        fix: config(args, device)?,
         results: args.results.as_deref(),
         boot: args.boot.then_some(BootRequest { root: &args.root, commands: &commands }),
         watchdog: &watchdog,
@@ -40,7 +40,7 @@ pub(super) fn run(args: &FixArgs, device: &str, console: Console) -> Outcome {
     Ok(if is_verified { Exit::Healthy } else { Exit::Bloated })
 }
 
-fn config(args: &FixArgs, device: &str) -> FixConfig {
+fn config(args: &FixArgs, device: &str) -> Result<FixConfig, Failure> {
     let is_given = args.up.is_some() || args.down.is_some();
     let rates = PerDirection { up: args.up, down: args.down };
     let is_wanted = |direction: Direction| match args.only {
@@ -48,8 +48,8 @@ fn config(args: &FixArgs, device: &str) -> FixConfig {
         // A given rate selects its direction.
         None => !is_given || rates[direction].is_some(),
     };
-    FixConfig {
-        test: test_config(args, args.server.as_deref().unwrap_or_default()),
+    Ok(FixConfig {
+        test: test_config(args, args.server.as_deref().unwrap_or_default())?,
         place: Place::new(&args.state, device),
         shaper: args.shaper,
         framing: framing(args),
@@ -58,7 +58,7 @@ fn config(args: &FixArgs, device: &str) -> FixConfig {
         rates,
         force: args.force,
         dry_run: args.dry_run,
-    }
+    })
 }
 
 /// Prints progress as lines. Most events of a test have none.
