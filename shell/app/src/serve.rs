@@ -1,6 +1,10 @@
 //! The server that other hosts test against.
 use crate::{AppError, CancelToken};
+use fathom_os::confine::confine_writes;
+use fathom_os::files::raise_limit;
+use fathom_os::syscall_filter::forbid_system_calls;
 pub use fathom_server::{Config, Event, Server, SessionEnd, Stats};
+use std::io;
 use std::time::Duration;
 
 /// Time between two checks for cancellation.
@@ -12,9 +16,12 @@ pub enum Progress<'a> {
     Ready(&'a Server),
     /// Something happened.
     Event(Event),
+    /// The rights that it does not need could not be dropped.
+    NotConfined(io::Error),
 }
 
-/// Serves until it is cancelled.
+/// Serves until it is cancelled. Before, the calling thread drops the rights to write files, to run
+/// programs, and to make system calls that a server does not need.
 ///
 /// # Errors
 /// If the addresses cannot be bound.
@@ -25,7 +32,10 @@ pub fn run(
 ) -> Result<Stats, AppError> {
     // With the usual 1,024, a few clients with many flows would leave none for others. If the
     // system refuses, connections beyond its limit wait in the backlog.
-    let _ = fathom_os::files::raise_limit();
+    let _ = raise_limit();
+    if let Err(error) = confine_writes(&[]).and_then(|_| forbid_system_calls()) {
+        progress(Progress::NotConfined(error));
+    }
     let server = Server::start(config)?;
     progress(Progress::Ready(&server));
     while !cancel.is_cancelled() {

@@ -24,6 +24,7 @@ pub mod route;
 pub mod sched;
 pub mod session;
 pub mod socket;
+pub mod syscall_filter;
 pub mod tcp_info;
 pub mod timestamp;
 pub mod tun;

@@ -1,11 +1,13 @@
 //! Confines a watch. It reads untrusted data for years, so it drops the right to write other files.
 use super::{Events, WatchEvent};
 use fathom_os::confine::confine_writes;
+use fathom_os::syscall_filter::forbid_system_calls;
 use fathom_watch_alert::Route;
 use fathom_watch_plan::Plan;
 use std::path::Path;
 
-/// Drops the right to write other files, for this thread and those that it starts. A plan that runs
+/// Drops the rights to write other files and to make system calls that a watch does not need, for
+/// this thread and those that it starts. A plan that runs
 /// programs keeps the right, because its programs would inherit the restriction.
 pub(super) fn confine(plan: &Plan, store: &Path, events: &Events) {
     if plan.receivers.iter().any(|receiver| runs_program(&receiver.route)) {
@@ -14,7 +16,7 @@ pub(super) fn confine(plan: &Plan, store: &Path, events: &Events) {
     // The page creates the password file if there is none.
     let password = plan.password_file.as_ref().map(Path::new).filter(|file| !file.exists());
     let folders: Vec<&Path> = [Some(store), password.and_then(Path::parent)].into_iter().flatten().collect();
-    if let Err(error) = confine_writes(&folders) {
+    if let Err(error) = confine_writes(&folders).and_then(|_| forbid_system_calls()) {
         events(WatchEvent::NotConfined(error));
     }
 }

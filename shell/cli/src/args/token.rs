@@ -44,7 +44,7 @@ impl TokenArgs {
 }
 
 fn first_line(path: &Path) -> Result<String, Failure> {
-    let name = path.display();
+    let name = format!("--token-file {}", path.display());
     let mut text = String::new();
     let file = File::open(path).map_err(|error| Failure::input(format!("{name}: {error}")))?;
     let read = file.take(FILE_LIMIT_BYTES).read_to_string(&mut text);

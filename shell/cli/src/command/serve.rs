@@ -2,10 +2,9 @@
 use crate::args::ServeArgs;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
-use crate::terminal::Console;
+use crate::terminal::{Console, warn};
 use fathom_app::serve::{self, Config, Event, Progress, Server, SessionEnd};
-use fathom_text::{counted, seconds, thousands};
-use fathom_units::Bytes;
+use fathom_text::{bytes, counted, seconds, thousands};
 use std::net::{IpAddr, SocketAddr};
 
 /// Serves until Ctrl-C.
@@ -13,13 +12,16 @@ pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
     let stats = serve::run(config(args)?, &cancel, &mut |progress| match progress {
         Progress::Ready(server) => console.note(&welcome(args, server)),
+        Progress::NotConfined(error) => {
+            warn(&format!("warning: rights that are not needed could not be dropped: {error}"));
+        }
         Progress::Event(event) => console.note(&log_line(&event)),
     })?;
     console.note(&format!(
         "served {}: {} received, {} sent",
         counted(stats.sessions, "session", "sessions"),
-        Bytes(stats.up_bytes),
-        Bytes(stats.down_bytes)
+        bytes(stats.up_bytes as f64),
+        bytes(stats.down_bytes as f64)
     ));
     Ok(Exit::Healthy)
 }
@@ -48,7 +50,7 @@ fn log_line(event: &Event) -> String {
                 SessionEnd::Refused(reason) => reason,
             };
             let duration = seconds(duration.as_secs_f64());
-            let (up, down) = (Bytes(*up_bytes), Bytes(*down_bytes));
+            let (up, down) = (bytes(*up_bytes as f64), bytes(*down_bytes as f64));
             format!("{client}: session of {duration}, {up} received, {down} sent: {end}")
         }
         Event::Refused { reason, count, client } => {

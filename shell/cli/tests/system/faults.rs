@@ -111,6 +111,26 @@ fn a_server_requires_a_token() {
     words.run(&["test", &server.target(), "--token-file", "empty"], 2);
 }
 
+/// Every thread that handles data of others has a filter of system calls, and cannot regain rights.
+#[test]
+fn a_server_drops_rights_that_it_does_not_need() {
+    let server = Serve::start(&[]);
+    let threads = || -> Vec<String> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap();
+        let status = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("status")).unwrap());
+        status.filter(|s| s.contains("fathom-front") || s.contains("fathom-echo")).collect()
+    };
+    let start = std::time::Instant::now();
+    // A thread sets its name itself.
+    while threads().len() < 2 {
+        assert!(start.elapsed().as_secs() < 20, "the threads of the server are missing");
+    }
+    for status in threads() {
+        let has = |line: &str| status.lines().any(|l| l == line);
+        assert!(has("Seccomp:\t2") && has("NoNewPrivs:\t1"), "{status}");
+    }
+}
+
 /// The data from before the server died are kept and reported as partial.
 #[test]
 fn server_dies_in_mid_test() {

@@ -171,6 +171,9 @@ impl Serve {
         let port = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap();
         Serve { child, port }
     }
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
     pub(crate) fn target(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }

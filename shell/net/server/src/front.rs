@@ -260,7 +260,7 @@ impl Front<'_> {
         }
         Ok(session)
     }
-    /// Tells a client that the system has no thread for it. `spare` is its connection.
+    /// Refuses a client because the system has no thread for it. `spare` is its connection.
     fn without_thread(
         &mut self,
         spare: io::Result<Socket>,

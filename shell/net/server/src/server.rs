@@ -55,8 +55,8 @@ impl Server {
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }
-    /// What happened since the last call. Refusals of one reason are reported at once, then together
-    /// every 10 s.
+    /// What happened since the last call. Refusals of one reason are reported at once, then
+    /// together every 10 s.
     #[must_use]
     pub fn events(&self) -> Vec<Event> {
         self.shared.counters.events(self.shared.clock.now())

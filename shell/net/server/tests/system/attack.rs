@@ -124,7 +124,7 @@ fn idle_connections_of_four_networks_lock_nobody_out() {
 fn thousands_of_connections_lock_nobody_out() {
     let server = serve(|_| ());
     let address = server.v4();
-    // Four attackers, each with connections that it holds and that it gives up.
+    // Four attackers, each with connections that it holds and then drops.
     let floods: Vec<_> = (1..=4)
         .map(|network| {
             std::thread::spawn(move || {
