@@ -7,12 +7,17 @@ use crate::{AppError, VERSION, ground_truth};
 pub use fathom_lab::{Addresses, CaptureOptions, QueueReport};
 use fathom_lab::{Child, Lab, LabOptions, LabReport, Side};
 use fathom_os::clock::{Clock, wall_now};
+pub use fathom_os::process::ForwardedSignal;
 use fathom_run::{Fact, Instrument, Run, SCHEMA_VERSION};
 use fathom_scenario::LinePlan;
 use fathom_server::{Config, Server};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::process::Command;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A request to run a program behind a line.
 #[derive(Clone, Debug)]
@@ -70,11 +75,22 @@ pub struct Captures {
     pub missing_packets: u64,
 }
 
-/// Creates the line, runs the program behind it, and waits for the program to end.
+/// Time that the program has to end after a signal, before it is killed.
+const GRACE: Duration = Duration::from_secs(5);
+/// Time between two looks at the program and at the signals.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Creates the line, runs the program behind it, and waits for the program to end. Signals from
+/// `signal`, which returns each once, are forwarded to the program; 5 s after the first it is
+/// killed.
 ///
 /// # Errors
 /// If the line, the server or a program cannot be started, or if `truth.json` cannot be written.
-pub fn run(request: &LabRequest, progress: &mut dyn FnMut(LabEvent<'_>)) -> Result<LabOutcome, AppError> {
+pub fn run(
+    request: &LabRequest,
+    signal: &dyn Fn() -> Option<ForwardedSignal>,
+    progress: &mut dyn FnMut(LabEvent<'_>),
+) -> Result<LabOutcome, AppError> {
     let clock = Clock::start();
     let started = wall_now().to_string();
     let options = LabOptions {
@@ -86,7 +102,7 @@ pub fn run(request: &LabRequest, progress: &mut dyn FnMut(LabEvent<'_>)) -> Resu
     let _server = lab.in_server(|| Server::start(Config::default()))??;
     let far = request.far_program.as_ref().map(|program| spawn(&lab, Side::Server, program)).transpose()?;
     progress(LabEvent::Ready { client: lab.client_address(), server: lab.server_address() });
-    let status = spawn(&lab, Side::Client, &request.program)?.wait();
+    let status = wait(spawn(&lab, Side::Client, &request.program)?, signal);
     let status = status.map_err(|source| AppError::ProgramEnd { source })?;
     drop(far);
     let report = lab.finish()?;
@@ -97,9 +113,25 @@ pub fn run(request: &LabRequest, progress: &mut dyn FnMut(LabEvent<'_>)) -> Resu
     };
     Ok(LabOutcome {
         run: run_of(request, started, report),
-        exit_code: status.code().unwrap_or(1),
+        exit_code: status.code().or(status.signal().map(|number| 128 + number)).unwrap_or(1),
         captures: captures.map(|(files, missing_packets)| Captures { files, missing_packets }),
     })
+}
+
+/// Waits for the program to end, and forwards signals to it.
+fn wait(program: Child, signal: &dyn Fn() -> Option<ForwardedSignal>) -> io::Result<ExitStatus> {
+    let mut killed_at = None;
+    while !program.has_ended() {
+        if let Some(arrived) = signal() {
+            program.forward(arrived);
+            killed_at.get_or_insert(Instant::now() + GRACE);
+        }
+        if killed_at.is_some_and(|at| Instant::now() >= at) {
+            program.kill();
+        }
+        thread::sleep(LOOK_EVERY);
+    }
+    program.wait()
 }
 
 fn spawn(lab: &Lab, side: Side, program: &[OsString]) -> Result<Child, AppError> {

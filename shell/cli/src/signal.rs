@@ -2,10 +2,12 @@
 //! second ends it at once.
 use crate::failure::Failure;
 use fathom_app::CancelToken;
+use fathom_app::lab::ForwardedSignal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A flag that the first Ctrl-C, SIGTERM or SIGHUP sets.
 pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
@@ -17,6 +19,24 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
             .map_err(|e| Failure::environment(format_args!("cannot watch signal {signal}: {e}")))?;
     }
     Ok(stop)
+}
+
+/// Returns each SIGTERM, SIGINT and SIGHUP that arrives, for a program that is to have them. Several
+/// between two calls count as one.
+pub(crate) fn forwarded() -> Result<impl Fn() -> Option<ForwardedSignal>, Failure> {
+    let signals = [
+        (SIGTERM, ForwardedSignal::Terminate),
+        (SIGINT, ForwardedSignal::Interrupt),
+        (SIGHUP, ForwardedSignal::HangUp),
+    ];
+    let mut flags = Vec::new();
+    for (signal, forwarded) in signals {
+        let flag = Arc::new(AtomicBool::new(false));
+        flag::register(signal, Arc::clone(&flag))
+            .map_err(|e| Failure::environment(format_args!("cannot watch signal {signal}: {e}")))?;
+        flags.push((flag, forwarded));
+    }
+    Ok(move || flags.iter().find(|(flag, _)| flag.swap(false, Relaxed)).map(|(_, signal)| *signal))
 }
 
 /// A token that the first Ctrl-C, SIGTERM or SIGHUP cancels.

@@ -5,7 +5,8 @@
 //!  keeper thread  --fork-->  reaps orphans, waits      --fork-->  exec
 //!                 <--SIGKILL when the keeper ends     <--SIGKILL when PID 1 ends
 //! ```
-//! If any of them is killed, even with SIGKILL, the kernel ends the others.
+//! If any of them is killed, even with SIGKILL, the kernel ends the others. PID 1 forwards SIGTERM,
+//! SIGINT and SIGHUP to the process group of the command.
 use crate::netns::NetNs;
 use rustix::io::retry_on_intr;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
@@ -20,6 +21,20 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
+
+/// A signal that asks a program to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ForwardedSignal {
+    /// SIGTERM.
+    Terminate,
+    /// SIGINT.
+    Interrupt,
+    /// SIGHUP.
+    HangUp,
+}
+
+/// Signals that PID 1 waits for.
+const AWAITED: [libc::c_int; 4] = [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
 
 /// A command in a network namespace. It ends, with all processes it started, when this value is
 /// dropped or this process ends for any reason.
@@ -57,12 +72,29 @@ impl Child {
     pub fn wait(mut self) -> io::Result<ExitStatus> {
         self.join().unwrap_or_else(|| Err(io::Error::other("the command has already been waited for")))
     }
+    /// Whether the command has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.keeper.as_ref().is_none_or(thread::JoinHandle::is_finished)
+    }
+    /// Sends a signal to the command's process group: SIGTERM, SIGINT or SIGHUP.
+    pub fn forward(&self, signal: ForwardedSignal) {
+        self.send(match signal {
+            ForwardedSignal::Terminate => Signal::TERM,
+            ForwardedSignal::Interrupt => Signal::INT,
+            ForwardedSignal::HangUp => Signal::HUP,
+        });
+    }
     /// Kills the command and all processes it started.
     pub fn kill(&self) {
+        self.send(Signal::KILL);
+    }
+    /// Sends a signal to PID 1 of the namespace.
+    fn send(&self, signal: Signal) {
         let pid = lock(&self.pid);
         if let Some(pid) = *pid {
             // While the lock is held, the PID is not reaped and reused.
-            let _ = kill_process(pid, Signal::KILL);
+            let _ = kill_process(pid, signal);
         }
     }
     fn join(&mut self) -> Option<io::Result<ExitStatus>> {
@@ -129,12 +161,39 @@ fn start(mut command: Command, namespace: &NetNs) -> io::Result<Pid> {
 fn become_command(foreground: bool) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     mount_own_proc();
+    // Before the fork, so that PID 1 misses no signal. As a group of its own it does not also
+    // receive those of a terminal.
+    setpgid(None, None)?;
+    let before = block(&AWAITED);
     // SAFETY: between fork and exec; both processes only make system calls.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
-        0 => lead_group(foreground),
+        0 => {
+            restore(&before);
+            lead_group(foreground)
+        }
         command => reap_until(command),
     }
+}
+
+/// Blocks `signals`; returns the earlier mask.
+fn block(signals: &[libc::c_int]) -> libc::sigset_t {
+    // SAFETY: both sets are valid for the calls and filled by them.
+    unsafe {
+        let (mut blocked, mut before): (libc::sigset_t, libc::sigset_t) =
+            (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigemptyset(&raw mut blocked);
+        for signal in signals {
+            libc::sigaddset(&raw mut blocked, *signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, &raw mut before);
+        before
+    }
+}
+
+fn restore(mask: &libc::sigset_t) {
+    // SAFETY: the set is valid for the call.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::from_ref(mask), std::ptr::null_mut()) };
 }
 
 /// Mounts a `/proc` of this PID namespace. If mounting is forbidden the host's remains, which only
@@ -163,41 +222,55 @@ fn in_foreground() -> bool {
 /// Makes `group` the terminal's foreground group. A background process that does so receives
 /// SIGTTOU, so it is blocked here.
 fn take_terminal(group: Pid) -> io::Result<()> {
-    // SAFETY: both signal sets are valid for the calls and filled by them.
+    let before = block(&[libc::SIGTTOU]);
+    let result = tcsetpgrp(io::stdin(), group);
+    restore(&before);
+    Ok(result?)
+}
+
+/// Main function of PID 1: reaps every process of the namespace, forwards signals to the command,
+/// and exits with the command's status.
+fn reap_until(command: libc::pid_t) -> ! {
+    // SAFETY: system calls with integers, and a valid set of signals and its result. Descriptors
+    // are closed because PID 1 would otherwise hold pipes open, including the one that informs
+    // `spawn` that exec succeeded.
     unsafe {
-        let (mut blocked, mut before): (libc::sigset_t, libc::sigset_t) =
-            (std::mem::zeroed(), std::mem::zeroed());
-        libc::sigemptyset(&raw mut blocked);
-        libc::sigaddset(&raw mut blocked, libc::SIGTTOU);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, &raw mut before);
-        let result = tcsetpgrp(io::stdin(), group);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-        Ok(result?)
+        libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
+        let mut awaited: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut awaited);
+        for signal in AWAITED {
+            libc::sigaddset(&raw mut awaited, signal);
+        }
+        loop {
+            let mut signal = 0;
+            if libc::sigwait(&raw const awaited, &raw mut signal) != 0 {
+                continue;
+            }
+            match signal {
+                libc::SIGCHLD => reap(command),
+                // The group of the command; PID 1 is in none that a terminal signals.
+                _ => drop(libc::kill(-command, signal)),
+            }
+        }
     }
 }
 
-/// Main function of PID 1: reaps every process of the namespace and exits with the command's
-/// status.
-fn reap_until(command: libc::pid_t) -> ! {
-    // SAFETY: system calls with integers and one valid status pointer. Descriptors are closed
-    // because PID 1 would otherwise hold pipes open, including the one that informs `spawn` that
-    // exec succeeded.
-    unsafe {
-        libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
-        loop {
-            let mut status = 0;
-            let ended = libc::waitpid(-1, &raw mut status, libc::WUNTRACED);
-            if ended == -1 && *libc::__errno_location() != libc::EINTR {
-                libc::_exit(1);
-            }
-            if ended != command {
-                continue;
-            }
-            if libc::WIFSTOPPED(status) {
+/// Reaps all processes that ended. Several may share one SIGCHLD.
+fn reap(command: libc::pid_t) {
+    loop {
+        let mut status = 0;
+        // SAFETY: system calls with integers and one valid status pointer.
+        unsafe {
+            match libc::waitpid(-1, &raw mut status, libc::WUNTRACED | libc::WNOHANG) {
+                0 => return,
+                -1 if *libc::__errno_location() == libc::EINTR => {}
+                -1 => libc::_exit(1),
                 // After Ctrl-Z: there is no shell that could continue it.
-                libc::kill(-command, libc::SIGCONT);
-            } else {
-                libc::_exit(exit_code(status));
+                ended if ended == command && libc::WIFSTOPPED(status) => {
+                    libc::kill(-command, libc::SIGCONT);
+                }
+                ended if ended == command => libc::_exit(exit_code(status)),
+                _ => {}
             }
         }
     }

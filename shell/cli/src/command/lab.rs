@@ -28,8 +28,7 @@ pub(crate) fn run(args: &LabArgs, console: Console) -> Outcome {
     let change = ChangeArgs { queue: args.queue.clone(), ..ChangeArgs::default() };
     let plan = load(&args.line, &change.changes())?;
     fathom_os::userns::become_root().map_err(Failure::environment)?;
-    // The program inside also receives Ctrl-C from the terminal, and decides what it does.
-    let _stop = signal::stop_flag()?;
+    let signals = signal::forwarded()?;
     let request = LabRequest {
         name: plan.name.clone(),
         congestion_control: args.congestion_control.clone(),
@@ -40,7 +39,7 @@ pub(crate) fn run(args: &LabArgs, console: Console) -> Outcome {
         facts: facts(args, &plan.line),
         line: plan.line,
     };
-    let done = lab::run(&request, &mut |event| match event {
+    let done = lab::run(&request, &signals, &mut |event| match event {
         LabEvent::Ready { client, server } => console.note(&welcome(&request, client, server)),
         LabEvent::Queues(queues) => console.note(&outcome(queues)),
     })?;

@@ -1,6 +1,7 @@
 //! Tests of `fathom lab` with other programs.
-use crate::program::{Ran, alone, run, scratch};
-use std::process::Command;
+use crate::program::{Ran, alone, fathom, run, scratch};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
 
 fn rtts_ms(ping: &str) -> Vec<f64> {
     ping.lines().filter_map(|l| l.split("time=").nth(1)?.split(' ').next()?.parse().ok()).collect()
@@ -77,4 +78,41 @@ fn works_without_root() {
     assert_eq!(rtts_ms(&ran.out).len(), 3, "{}", ran.describe());
     let refused = without_capabilities(&closed);
     assert!(refused.code == Some(3) && refused.err.contains("/dev/net/tun"), "{}", refused.describe());
+}
+
+/// Starts `script` in a lab, sends `signal` once it has said that it is ready, and returns the rest
+/// of its output and the exit code of the lab.
+fn signalled(script: &str, signal: &str) -> (String, Option<i32>) {
+    let mut lab = fathom(&["lab", "--", "sh", "-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(lab.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    let sent = Command::new("kill").args([signal, &lab.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    (rest, lab.wait().unwrap().code())
+}
+
+#[test]
+fn signals_reach_the_program() {
+    let _alone = alone();
+    for (signal, name) in [("-TERM", "TERM"), ("-INT", "INT"), ("-HUP", "HUP")] {
+        let script = format!("trap 'echo {name}; exit 9' {name}; echo ready; while :; do sleep 0.1; done");
+        assert_eq!(signalled(&script, signal), (format!("{name}\n"), Some(9)));
+    }
+}
+
+#[test]
+fn a_program_that_ignores_signals_is_killed() {
+    let _alone = alone();
+    let script = "trap '' TERM INT HUP; echo ready; while :; do sleep 0.1; done";
+    assert_eq!(signalled(script, "-TERM"), (String::new(), Some(137)));
+}
+
+#[test]
+fn a_program_without_handler_ends_by_the_signal() {
+    let _alone = alone();
+    assert_eq!(signalled("echo ready; sleep 100", "-TERM"), (String::new(), Some(143)));
 }
