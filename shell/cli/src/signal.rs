@@ -21,8 +21,8 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Returns each SIGTERM, SIGINT and SIGHUP that arrives, for a program that is to have them. Several
-/// between two calls count as one.
+/// Returns each SIGTERM, SIGINT and SIGHUP that arrives, for a program that is to have them.
+/// Several between two calls count as one.
 pub(crate) fn forwarded() -> Result<impl Fn() -> Option<ForwardedSignal>, Failure> {
     let signals = [
         (SIGTERM, ForwardedSignal::Terminate),

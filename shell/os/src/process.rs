@@ -161,7 +161,7 @@ fn start(mut command: Command, namespace: &NetNs) -> io::Result<Pid> {
 fn become_command(foreground: bool) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     mount_own_proc();
-    // Before the fork, so that PID 1 misses no signal. As a group of its own it does not also
+    // Before the fork, so that PID 1 misses no signal. In its own group it does not also
     // receive those of a terminal.
     setpgid(None, None)?;
     let before = block(&AWAITED);
