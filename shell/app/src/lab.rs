@@ -7,7 +7,7 @@ use crate::{AppError, VERSION, ground_truth};
 pub use fathom_lab::{Addresses, CaptureOptions, QueueReport};
 use fathom_lab::{Child, Lab, LabOptions, LabReport, Side};
 use fathom_os::clock::{Clock, wall_now};
-pub use fathom_os::process::ForwardedSignal;
+use fathom_os::process::ForwardedSignal;
 use fathom_run::{Fact, Instrument, Run, SCHEMA_VERSION};
 use fathom_scenario::LinePlan;
 use fathom_server::{Config, Server};

@@ -2,7 +2,7 @@
 //! second ends it at once.
 use crate::failure::Failure;
 use fathom_app::CancelToken;
-use fathom_app::lab::ForwardedSignal;
+use fathom_os::process::ForwardedSignal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
