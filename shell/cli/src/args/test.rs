@@ -111,10 +111,10 @@ pub(crate) struct ServeArgs {
     /// Both directions together.
     #[arg(long, default_value = "100gb", value_name = "SIZE", help_heading = "Limits")]
     pub(crate) max_bytes: Bytes,
-    /// Maximum data of one address in an hour
+    /// Maximum data of one address per hour
     ///
     /// An address is an IPv4 address or an IPv6 /64. A network (a /24 or a /56) may use twice as
     /// much.
-    #[arg(long, default_value = "400gb", value_name = "SIZE", help_heading = "Limits")]
+    #[arg(long = "per-hour", default_value = "400gb", value_name = "SIZE", help_heading = "Limits")]
     pub(crate) max_hourly_bytes: Bytes,
 }
