@@ -9,7 +9,7 @@ pub(crate) fn exit_codes() -> String {
         let _ = writeln!(text, "  {}  {}", class as u8, class.meaning());
     }
     text + "\n\
-        `fathom lab -- COMMAND` forwards signals, and ends with the exit code of COMMAND. A\n\
-        second Ctrl-C ends any other command at once, with 130. A reader that closes the\n\
-        pipe, such as `head`, does not change the exit code."
+        `fathom lab -- COMMAND` forwards signals, and ends with the exit code of\n\
+        COMMAND. A second Ctrl-C ends any other command at once, with 130. A reader\n\
+        that closes the pipe, such as `head`, does not change the exit code."
 }
