@@ -1,8 +1,7 @@
 //! The server that other hosts test against.
 use crate::{AppError, CancelToken};
-use fathom_os::confine::confine_writes;
+use fathom_os::confine::drop_rights;
 use fathom_os::files::raise_limit;
-use fathom_os::syscall_filter::forbid_system_calls;
 pub use fathom_server::{Config, Event, Server, SessionEnd, Stats};
 use std::io;
 use std::time::Duration;
@@ -33,7 +32,7 @@ pub fn run(
     // With the usual 1,024, a few clients with many flows would leave none for others. If the
     // system refuses, connections beyond its limit wait in the backlog.
     let _ = raise_limit();
-    if let Err(error) = confine_writes(&[]).and_then(|_| forbid_system_calls()) {
+    if let Err(error) = drop_rights(&[]) {
         progress(Progress::NotConfined(error));
     }
     let server = Server::start(config)?;

@@ -54,7 +54,7 @@ pub type Events = Arc<dyn Fn(WatchEvent) + Send + Sync>;
 pub enum WatchEvent {
     /// The history was repaired when it was opened.
     Repaired(Repair),
-    /// The right to write other files could not be dropped.
+    /// The rights that a watch does not need could not be dropped.
     NotConfined(std::io::Error),
     /// The watch has started to send probes.
     Started,

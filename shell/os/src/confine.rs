@@ -1,4 +1,5 @@
 //! Drops the right to change files (Landlock, Linux 5.13; landlock(7)). No bug can regain it.
+use crate::syscall_filter::forbid_system_calls;
 use landlock::{
     ABI, AccessFs, PathBeneath, PathFd, PathFdError, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
     RulesetStatus,
@@ -24,6 +25,18 @@ pub fn confine_writes(folders: &[&Path]) -> io::Result<bool> {
     }
     let restricted = rules.restrict_self().map_err(refused)?;
     Ok(restricted.ruleset != RulesetStatus::NotEnforced)
+}
+
+/// Drops what a server of others' data does not need: changing files outside of `folders`, running
+/// programs, and [system calls](crate::syscall_filter). For this thread and its future children;
+/// what the kernel does not support stays allowed.
+///
+/// # Errors
+/// As [`confine_writes`] and [`forbid_system_calls`]; the other right is dropped all the same.
+pub fn drop_rights(folders: &[&Path]) -> io::Result<()> {
+    // Both, whatever the first returns.
+    let (files, calls) = (confine_writes(folders), forbid_system_calls());
+    files.and(calls).map(drop)
 }
 
 fn refused(error: RulesetError) -> io::Error {

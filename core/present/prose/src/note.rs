@@ -62,7 +62,7 @@ pub fn note(note: &Note) -> String {
             format!("The server's kernel does not offer congestion control {requested}.")
         }
         Note::CongestionControlReplaced { requested, used } => format!(
-            "A sender uses {used} instead of {requested}: its host lacks it or does not permit it (sysctl \
+            "A sender uses {used} instead of {requested}: its host lacks {requested} or does not permit it (sysctl \
              net.ipv4.tcp_allowed_congestion_control)."
         ),
         Note::CongestionControlNotSimulated { requested } => {

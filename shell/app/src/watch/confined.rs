@@ -1,7 +1,6 @@
 //! Confines a watch. It reads untrusted data for years, so it drops the right to write other files.
 use super::{Events, WatchEvent};
-use fathom_os::confine::confine_writes;
-use fathom_os::syscall_filter::forbid_system_calls;
+use fathom_os::confine::drop_rights;
 use fathom_watch_alert::Route;
 use fathom_watch_plan::Plan;
 use std::path::Path;
@@ -16,7 +15,7 @@ pub(super) fn confine(plan: &Plan, store: &Path, events: &Events) {
     // The page creates the password file if there is none.
     let password = plan.password_file.as_ref().map(Path::new).filter(|file| !file.exists());
     let folders: Vec<&Path> = [Some(store), password.and_then(Path::parent)].into_iter().flatten().collect();
-    if let Err(error) = confine_writes(&folders).and_then(|_| forbid_system_calls()) {
+    if let Err(error) = drop_rights(&folders) {
         events(WatchEvent::NotConfined(error));
     }
 }

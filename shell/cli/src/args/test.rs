@@ -3,7 +3,9 @@ use super::{OutputArgs, TokenArgs};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use fathom_units::{Bytes, Duration};
+use std::fmt::Display;
 use std::net::IpAddr;
+use std::str::FromStr;
 
 /// Measure latency under load and find the cause
 ///
@@ -85,6 +87,16 @@ fn client_limit(text: &str) -> Result<u32, String> {
     if limit == 0 { Err("expected at least 1; leave the flag out for 16".to_owned()) } else { Ok(limit) }
 }
 
+/// A limit of time or data: with 0 the server would refuse everyone.
+fn limit_above_zero<T: FromStr<Err: Display> + Default + PartialEq>(text: &str) -> Result<T, String> {
+    match text.parse().map_err(|error: T::Err| error.to_string())? {
+        limit if limit == T::default() => {
+            Err("expected more than 0; leave the flag out for the default".into())
+        }
+        limit => Ok(limit),
+    }
+}
+
 /// Run a test server (the remote endpoint for `fathom test`)
 ///
 /// Answers the tests of other machines until Ctrl-C. A firewall must let the port through for TCP
@@ -104,17 +116,17 @@ pub(crate) struct ServeArgs {
     #[arg(long, default_value_t = 16, value_parser = client_limit, value_name = "N", help_heading = "Limits")]
     pub(crate) max_clients: u32,
     /// Maximum duration of one client's test
-    #[arg(long, default_value = "10min", value_name = "TIME", help_heading = "Limits")]
+    #[arg(long, default_value = "10min", value_parser = limit_above_zero::<Duration>, value_name = "TIME", help_heading = "Limits")]
     pub(crate) max_time: Duration,
     /// Maximum data of one client's test
     ///
     /// Both directions together.
-    #[arg(long, default_value = "100gb", value_name = "SIZE", help_heading = "Limits")]
+    #[arg(long, default_value = "100gb", value_parser = limit_above_zero::<Bytes>, value_name = "SIZE", help_heading = "Limits")]
     pub(crate) max_bytes: Bytes,
     /// Maximum data of one address per hour
     ///
     /// An address is an IPv4 address or an IPv6 /64. A network (a /24 or a /56) may use twice as
     /// much.
-    #[arg(long = "per-hour", default_value = "400gb", value_name = "SIZE", help_heading = "Limits")]
+    #[arg(long = "per-hour", default_value = "400gb", value_parser = limit_above_zero::<Bytes>, value_name = "SIZE", help_heading = "Limits")]
     pub(crate) max_hourly_bytes: Bytes,
 }

@@ -99,7 +99,8 @@ fn advice(code: &str) -> &'static str {
         "full" => "try again later, or another server",
         "token" => "give the server's token with --token-file FILE",
         "version" => "use the same version of fathom at both ends",
-        "limit" => "use fewer flows or shorter phases",
+        // The server says when.
+        "limit" => "or use another server",
         _ => "see the server's log",
     }
 }

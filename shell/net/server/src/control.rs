@@ -43,17 +43,20 @@ pub(crate) struct OpenSession {
 }
 
 impl OpenSession {
-    /// Opens a session for the client of `socket`, if there is a place for it.
+    /// Opens a session for the client of `socket`, if there is a place for it. It may move
+    /// `may_move` bytes.
     pub(crate) fn begin(
         shared: &Arc<Shared>,
         socket: &Socket,
         client: IpAddr,
+        may_move: u64,
     ) -> io::Result<Result<OpenSession, NoPlace>> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|e| io::Error::other(e.to_string()))?;
         let local = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::InvalidInput)?;
         let now = shared.clock.now();
         let session = Arc::new(Session::new(SessionId(id), client, local, now));
+        session.set_may_move(may_move);
         if let Err(reason) = shared.sessions.insert(&session, now) {
             return Ok(Err(reason));
         }
@@ -235,10 +238,12 @@ impl Control<'_> {
             self.session.set_active(now);
         }
         self.usage = Usage { checked: now, moved_bytes: moved, probes };
-        self.shared
-            .quota
-            .charge(self.session.client, new_bytes, now)
-            .map_err(|(prefix, wait)| End::Error(Refusal::Quota, ErrorCode::Limit, quota_used(prefix, wait)))
+        let left = self.shared.quota.charge(self.session.client, new_bytes, now);
+        let left = left.map_err(|(prefix, wait)| {
+            End::Error(Refusal::Quota, ErrorCode::Limit, quota_used(prefix, wait))
+        })?;
+        self.session.set_may_move(moved.saturating_add(left).min(self.shared.config.max_bytes.get()));
+        Ok(())
     }
     fn report_if_due(&mut self, now: Time) {
         let Some(report) = self.report.as_mut().filter(|r| r.due <= now) else { return };

@@ -214,12 +214,14 @@ impl Front<'_> {
             ))?;
         }
         let client = connection.client;
-        self.shared
+        let left = self
+            .shared
             .quota
             .charge(client, 0, now)
             .map_err(|(prefix, wait)| (Refusal::Quota, ErrorCode::Limit, quota_used(prefix, wait)))?;
+        let may_move = left.min(self.shared.config.max_bytes.get());
         let full = |reason, message| Err((reason, ErrorCode::Full, message));
-        match OpenSession::begin(self.shared, &connection.socket, client) {
+        match OpenSession::begin(self.shared, &connection.socket, client, may_move) {
             Ok(Ok(open)) => Ok(open),
             Ok(Err(NoPlace::Full)) => {
                 let most = self.shared.config.max_sessions;

@@ -96,16 +96,16 @@ fn serve(shared: &Shared, session: &Session, flow: &Flow, request: &FlowRequest)
     flow.answer_bytes.store(answer.len() as u64, Relaxed);
     (&flow.socket).write_all(answer.as_bytes())?;
     match flow.direction {
-        Direction::Up => receive(shared, session, flow),
+        Direction::Up => receive(session, flow),
         Direction::Down => send(shared, session, flow),
     }
 }
 
-fn receive(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
+fn receive(session: &Session, flow: &Flow) -> io::Result<()> {
     loop {
         let got = unless_interrupted(flow, || discard(flow.socket.as_fd(), CALL_BYTES))?;
         flow.received.fetch_add(got as u64, Relaxed);
-        if got == 0 || !session.count(got, shared.config.max_bytes.get()) {
+        if got == 0 || !session.count(got) {
             return Ok(());
         }
     }
@@ -118,7 +118,7 @@ fn send(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
         let length = CALL_BYTES.min(LOAD_BYTES - offset);
         let sent = unless_interrupted(flow, || send_file(socket, load, offset as u64, length))?;
         offset = (offset + sent) % LOAD_BYTES;
-        if sent == 0 || !session.count(sent, shared.config.max_bytes.get()) {
+        if sent == 0 || !session.count(sent) {
             return Ok(());
         }
     }

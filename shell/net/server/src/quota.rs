@@ -30,11 +30,11 @@ impl Quota {
     pub(crate) fn new(bytes_per_host: u64) -> Quota {
         Quota { bytes_per_host, used: Mutex::default() }
     }
-    /// Adds `bytes` to what `client` moved.
+    /// Adds `bytes` to what `client` moved; returns the bytes that it may still move.
     ///
     /// # Errors
     /// If its host or network has used up its quota: which one, and when it has its quota again.
-    pub(crate) fn charge(&self, client: IpAddr, bytes: u64, now: Time) -> Result<(), (Prefix, Duration)> {
+    pub(crate) fn charge(&self, client: IpAddr, bytes: u64, now: Time) -> Result<u64, (Prefix, Duration)> {
         let mut used = lock(&self.used);
         if used.len() >= ENTRIES {
             used.retain(|_, used| now.saturating_since(used.since) < WINDOW);
@@ -43,14 +43,15 @@ impl Quota {
             (Prefix::host(client), self.bytes_per_host),
             (Prefix::network(client), self.bytes_per_host.saturating_mul(HOSTS_PER_NETWORK)),
         ];
-        let mut result = Ok(());
+        let mut result = Ok(u64::MAX);
         for (prefix, quota) in quotas {
             let current = used.get(&prefix).filter(|used| now.saturating_since(used.since) < WINDOW);
             let mut current = current.copied().unwrap_or(Used { since: now, bytes: 0 });
             current.bytes = current.bytes.saturating_add(bytes);
-            if current.bytes >= quota && result.is_ok() {
-                result = Err((prefix, (current.since + WINDOW).saturating_since(now)));
-            }
+            result = result.and_then(|left| match quota.saturating_sub(current.bytes) {
+                0 => Err((prefix, (current.since + WINDOW).saturating_since(now))),
+                of_prefix => Ok(left.min(of_prefix)),
+            });
             // Strangers must not fill the table: an entry exists only for who moved data.
             if current.bytes > 0 {
                 used.insert(prefix, current);
@@ -70,15 +71,15 @@ mod tests {
     fn a_host_has_its_quota_and_a_network_twice_that() {
         let quota = Quota::new(100);
         let start = Time::from_nanos(5_000_000_000);
-        assert_eq!(quota.charge(ONE, 99, start), Ok(()));
+        assert_eq!(quota.charge(ONE, 99, start), Ok(1));
         let later = start + Duration::from_secs(600);
         assert_eq!(quota.charge(ONE, 1, later), Err((Prefix::host(ONE), Duration::from_secs(3000))));
         let neighbor = IpAddr::from([192, 0, 2, 2]);
-        assert_eq!(quota.charge(neighbor, 99, later), Ok(()));
+        assert_eq!(quota.charge(neighbor, 99, later), Ok(1));
         let third = IpAddr::from([192, 0, 2, 3]);
         assert_eq!(quota.charge(third, 1, later).map_err(|(p, _)| p), Err(Prefix::network(ONE)));
-        assert_eq!(quota.charge(IpAddr::from([198, 51, 100, 1]), 0, later), Ok(()));
-        assert_eq!(quota.charge(ONE, 0, start + WINDOW), Ok(()));
+        assert_eq!(quota.charge(IpAddr::from([198, 51, 100, 1]), 0, later), Ok(100));
+        assert_eq!(quota.charge(ONE, 0, start + WINDOW), Ok(100));
     }
 
     #[test]
@@ -86,10 +87,10 @@ mod tests {
         let quota = Quota::new(100);
         for n in 0..ENTRIES as u32 {
             let client = IpAddr::from((n << 8).to_be_bytes());
-            assert_eq!(quota.charge(client, 0, Time::ZERO), Ok(()));
-            assert_eq!(quota.charge(client, 1, Time::ZERO), Ok(()));
+            assert_eq!(quota.charge(client, 0, Time::ZERO), Ok(100));
+            assert_eq!(quota.charge(client, 1, Time::ZERO), Ok(99));
         }
-        assert_eq!(quota.charge(ONE, 1, Time::ZERO + WINDOW), Ok(()));
+        assert_eq!(quota.charge(ONE, 1, Time::ZERO + WINDOW), Ok(99));
         assert_eq!(lock(&quota.used).len(), 2);
     }
 }

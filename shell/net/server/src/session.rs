@@ -109,8 +109,9 @@ pub(crate) struct Session {
     pub(crate) probes: ProbeRate,
     flows: Mutex<Flows>,
     flow_ended: Condvar,
-    /// Bytes transferred, for the limit.
+    /// Bytes transferred, and how many may be, which its thread sets.
     moved: AtomicU64,
+    may_move: AtomicU64,
     /// Totals of finished flows.
     pub(crate) up_bytes: AtomicU64,
     pub(crate) down_bytes: AtomicU64,
@@ -160,6 +161,7 @@ impl Session {
             flows: Mutex::default(),
             flow_ended: Condvar::new(),
             moved: AtomicU64::new(0),
+            may_move: AtomicU64::new(0),
             up_bytes: AtomicU64::new(0),
             down_bytes: AtomicU64::new(0),
             udp_received: AtomicU64::new(0),
@@ -177,9 +179,13 @@ impl Session {
     pub(crate) fn is_replaced(&self) -> bool {
         self.is_replaced.load(Relaxed)
     }
-    /// Adds `bytes`; returns false once the total exceeds `most`.
-    pub(crate) fn count(&self, bytes: usize, most: u64) -> bool {
-        self.moved.fetch_add(bytes as u64, Relaxed) + (bytes as u64) < most
+    /// Adds `bytes`; returns false once the total reaches what the session may move.
+    pub(crate) fn count(&self, bytes: usize) -> bool {
+        self.moved.fetch_add(bytes as u64, Relaxed) + (bytes as u64) < self.may_move.load(Relaxed)
+    }
+    /// Sets the total of bytes that the session may move.
+    pub(crate) fn set_may_move(&self, bytes: u64) {
+        self.may_move.store(bytes, Relaxed);
     }
     pub(crate) fn moved(&self) -> u64 {
         self.moved.load(Relaxed)

@@ -40,7 +40,7 @@ fn line(event: &WatchEvent, request: &WatchRequest) -> String {
         WatchEvent::Started | WatchEvent::Page { .. } => String::new(),
         WatchEvent::Repaired(repair) => repair.to_string(),
         WatchEvent::NotConfined(error) => {
-            format!("cannot drop the right to write other files ({error}); continuing with it")
+            format!("rights that are not needed could not be dropped ({error}); continuing with them")
         }
         WatchEvent::BlindAlert { alert, why } => format!(
             "alert \"{alert}\" is not evaluated: it needs the throughput of this host, and {why}\n  try: interface = \"eth0\" under [watch]"

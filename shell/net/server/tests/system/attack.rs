@@ -98,12 +98,16 @@ fn a_session_without_use_ends() {
 fn probes_keep_a_session_open() {
     let server = serve(|c| c.max_idle = Duration::from_millis(1000));
     let control = Control::open(server.v4());
+    let mut idle = Control::open(server.v4());
     let probe = UdpProbe::request(control.session, 1, 5).encode();
-    for _ in 0..20 {
+    // Until the later session has ended: a line of it, or its end, becomes readable.
+    idle.stream.set_read_timeout(Some(StdDuration::from_millis(50))).unwrap();
+    while idle.stream.peek(&mut [0]).is_err() {
         assert!(ask(&control.udp(), &probe, PATIENCE).is_some());
-        std::thread::sleep(StdDuration::from_millis(100));
     }
-    assert_eq!(server.refused(Refusal::Idle), 0);
+    assert!(matches!(idle.last(), Some(ServerMessage::Error { code: ErrorCode::Limit, .. })));
+    assert!(ask(&control.udp(), &probe, PATIENCE).is_some());
+    assert_eq!(server.refused(Refusal::Idle), 1);
 }
 
 #[test]
@@ -210,6 +214,9 @@ fn an_address_has_a_quota_of_bytes_for_all_its_sessions() {
     let again = open_from(attacker, server.v4()).err();
     assert!(matches!(again, Some(ServerMessage::Error { code: ErrorCode::Limit, .. })), "{again:?}");
     assert_eq!(server.refused(Refusal::Quota), 2);
+    // The last call of a flow moves up to 1 MiB.
+    let moved = server.stats().down_bytes;
+    assert!(moved <= 3_000_000 + (1 << 20), "{moved}");
     is_served_well(&server);
 }
 
