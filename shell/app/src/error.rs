@@ -16,7 +16,7 @@ use std::{fmt, io};
 pub use command::CommandError;
 
 /// How a use case ended. The numbers are the exit codes of the program.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExitClass {
     /// Completed, and no problem found.
     Healthy = 0,
@@ -28,17 +28,30 @@ pub enum ExitClass {
     Environment = 3,
     /// The measurement is invalid.
     Invalid = 4,
+    /// Completed, but the data shows neither good nor bad latency.
+    NoResult = 5,
 }
 
 impl ExitClass {
     /// All classes, in the order of their numbers.
-    pub const ALL: [ExitClass; 5] = [
+    pub const ALL: [ExitClass; 6] = [
         ExitClass::Healthy,
         ExitClass::Bloated,
         ExitClass::Input,
         ExitClass::Environment,
         ExitClass::Invalid,
+        ExitClass::NoResult,
     ];
+    /// Orders the classes of several results: a problem that was found counts more than none to
+    /// judge.
+    #[must_use]
+    pub const fn severity(self) -> u8 {
+        match self {
+            ExitClass::Healthy => 0,
+            ExitClass::NoResult => 1,
+            worse => 1 + worse as u8,
+        }
+    }
     /// The meaning of the exit code, for documentation.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
@@ -50,6 +63,7 @@ impl ExitClass {
                 "No permission, missing kernel feature, unreachable host, or interrupted"
             }
             ExitClass::Invalid => "Invalid measurement: this computer was too busy to measure",
+            ExitClass::NoResult => "Completed without a result: the data shows neither good nor bad latency",
         }
     }
 }

@@ -100,6 +100,7 @@ pub const fn exit_class(run: &Run, diagnosis: &Diagnosis) -> ExitClass {
         (Health::Invalid, _) => ExitClass::Invalid,
         (_, Some(_)) => ExitClass::Environment,
         (Health::Bloated, None) => ExitClass::Bloated,
-        (Health::Healthy | Health::Inconclusive, None) => ExitClass::Healthy,
+        (Health::Healthy, None) => ExitClass::Healthy,
+        (Health::Inconclusive, None) => ExitClass::NoResult,
     }
 }

@@ -28,5 +28,6 @@ pub fn borrowed(runs: &[DiagnosedRun]) -> Vec<(&Run, &Diagnosis)> {
 /// The exit class of the worst of several results.
 #[must_use]
 pub fn worst(runs: &[DiagnosedRun]) -> ExitClass {
-    runs.iter().map(|(run, d)| exit_class(run, d)).max().unwrap_or(ExitClass::Healthy)
+    let all = runs.iter().map(|(run, d)| exit_class(run, d));
+    all.max_by_key(|class| class.severity()).unwrap_or(ExitClass::Healthy)
 }

@@ -1,12 +1,12 @@
 //! Scenarios: a built-in name or a file, with changes.
 use crate::AppError;
+use fathom_os::files::read_text_at_most;
 use fathom_qdisc::Spec;
 use fathom_scenario::{
     BUILTIN_NAMES, LinePlan, Plan, ScenarioError, Setting, builtin, parse_with_files, with_settings,
 };
 use fathom_text::nearest;
 use fathom_units::Rate;
-use std::io::Read;
 use std::path::Path;
 
 /// Maximum size of a scenario, which people write by hand, in bytes.
@@ -46,7 +46,7 @@ impl ScenarioText {
                 closest: nearest(name, BUILTIN_NAMES),
             });
         }
-        let read = read(Path::new(name), MAX_SCENARIO_BYTES);
+        let read = read_text_at_most(Path::new(name), MAX_SCENARIO_BYTES);
         read.map(found).map_err(|source| AppError::Unreadable { name: name.to_owned(), source })
     }
     /// The plan with changes.
@@ -68,7 +68,7 @@ impl ScenarioText {
     /// Reads a file in the directory of the scenario.
     fn read_next_to_it(&self, file: &str) -> Result<String, String> {
         let path = Path::new(&self.name).with_file_name(file);
-        read(&path, MAX_TRACE_BYTES).map_err(|error| format!("{}: {error}", path.display()))
+        read_text_at_most(&path, MAX_TRACE_BYTES).map_err(|error| format!("{}: {error}", path.display()))
     }
     /// An error about a value that is not in the text.
     #[must_use]
@@ -83,15 +83,6 @@ impl ScenarioText {
 /// As [`ScenarioText::load`] and [`ScenarioText::plan`].
 pub fn load(name: &str, changes: &Changes) -> Result<Plan, AppError> {
     Ok(ScenarioText::load(name)?.plan(changes)?)
-}
-
-fn read(path: &Path, max_bytes: u64) -> std::io::Result<String> {
-    let mut text = String::new();
-    let size = std::fs::File::open(path)?.take(max_bytes + 1).read_to_string(&mut text)?;
-    if size as u64 > max_bytes {
-        return Err(std::io::Error::other(format!("the file has more than the limit of {max_bytes} bytes")));
-    }
-    Ok(text)
 }
 
 /// The line with `queue` at the slowest hop of each direction, which is the bottleneck.

@@ -14,7 +14,7 @@ use fathom_capture::{Anonymizer, LinkType, dissect};
 use fathom_capture_source::ReadFault;
 use fathom_diagnose::diagnose;
 use fathom_flow::{Flows, Tracer};
-use fathom_run::{Interruption, Run};
+use fathom_run::{CaptureDefect, Interruption, Run};
 use fathom_units::{Duration, WallTime};
 use input::Input;
 use pass::pass;
@@ -165,8 +165,20 @@ pub fn analyze(request: &TraceRequest, cancel: &CancelToken) -> Result<Trace, Ap
     path.add_to(&mut run)?;
     // Ctrl-C is the normal end of a live capture and of a pipe. It interrupts only a file.
     let is_file = request.files().first().is_some_and(|file| !input::is_stdin(file));
-    run.partial = (is_file && cancel.is_cancelled()).then_some(Interruption::Stopped);
+    run.partial = if is_file && cancel.is_cancelled() { Some(Interruption::Stopped) } else { unread(&run) };
     Ok(Trace { run, input, flows, queues, extras })
+}
+
+/// Why a capture could not be read to its end, if one could not.
+fn unread(run: &Run) -> Option<Interruption> {
+    let mut sources = run.capture.iter().flat_map(|capture| &capture.sources);
+    sources.find_map(|source| {
+        let message = source.defects.iter().find_map(|defect| match defect {
+            CaptureDefect::Unreadable { message } => Some(message.clone()),
+            _ => None,
+        })?;
+        Some(Interruption::CaptureUnreadable { capture: source.name.clone(), message })
+    })
 }
 
 impl Trace {

@@ -62,6 +62,6 @@ fn run() -> Outcome {
     Ok(runs
         .iter()
         .map(|(run, d)| exit_class(run, d))
-        .find(|exit| *exit >= Exit::Input)
+        .find(|exit| exit.severity() >= Exit::Input.severity())
         .unwrap_or(Exit::Healthy))
 }

@@ -3,12 +3,12 @@ use crate::StoreError;
 use fathom_run::{Run, RunError};
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
 /// Largest run file in bytes, compressed or decompressed. A longer file is not a run, or is meant
 /// to exhaust memory.
-pub const MAX_FILE_BYTES: u64 = 1 << 30;
+pub const MAX_FILE_BYTES: u64 = 100_000_000;
 
 /// Magic number of gzip (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -23,26 +23,23 @@ pub fn load(path: &Path) -> Result<Run, StoreError> {
 
 fn load_within(path: &Path, limit: u64) -> Result<Run, StoreError> {
     let read = |source| StoreError::Read { path: path.into(), source };
-    let too_large = || StoreError::TooLarge { path: path.into() };
     let run = |source| StoreError::Run { path: path.into(), source };
-    let file = File::open(path).map_err(read)?;
-    let bytes = take(file, limit).map_err(read)?.ok_or_else(too_large)?;
-    if !bytes.starts_with(&GZIP) {
-        return Run::from_json(&bytes).map_err(run);
-    }
-    match take(MultiGzDecoder::new(bytes.as_slice()), limit) {
-        Ok(Some(unpacked)) => Run::from_json(&unpacked).map_err(run),
-        Ok(None) => Err(too_large()),
+    let mut file = BufReader::new(File::open(path).map_err(read)?);
+    let mut begin = Vec::new();
+    file.by_ref().take(GZIP.len() as u64).read_to_end(&mut begin).map_err(read)?;
+    let is_compressed = begin == GZIP;
+    let mut file = Cursor::new(begin).chain(file).take(limit + 1);
+    let mut bytes = Vec::new();
+    let unpacked = match is_compressed {
+        true => MultiGzDecoder::new(file).take(limit + 1).read_to_end(&mut bytes),
+        false => file.read_to_end(&mut bytes),
+    };
+    match unpacked {
+        Ok(length) if length as u64 > limit => Err(StoreError::TooLarge { path: path.into() }),
+        Ok(_) => Run::from_json(&bytes).map_err(run),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(run(RunError::Truncated)),
         Err(error) => Err(read(error)),
     }
-}
-
-/// All bytes of `source`; `None` if they are more than `limit`.
-fn take(source: impl Read, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    source.take(limit + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod bounded;
 mod capture;
 mod check;
 mod datagrams;

@@ -3,13 +3,18 @@
 //!
 //! Files of earlier versions contain sentences in these places. Sentences and unknown kinds are
 //! read as text.
+use crate::bounded::parse;
 use crate::{Metric, PhaseKind};
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
 use fathom_units::Direction;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value as Json;
+use serde_json::value::RawValue;
 
 /// Something that could not be measured, or deviated from the request.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -217,6 +222,13 @@ pub enum Interruption {
     },
     /// The probing thread failed.
     ProbingFailed,
+    /// A capture could not be read to its end.
+    CaptureUnreadable {
+        /// The file or interface.
+        capture: String,
+        /// Message of the operating system or of the file parser.
+        message: String,
+    },
     /// A sentence of an earlier version, or an entry of a newer version.
     Text {
         /// The original text.
@@ -247,21 +259,48 @@ impl FromText for crate::CaptureDefect {
     }
 }
 
-fn read<T: FromText>(json: Json) -> T {
-    match json {
+/// Maximum size of an entry, in bytes. Most have less than 300.
+const MAX_ENTRY_BYTES: usize = 64 << 10;
+/// Maximum number of entries of a list. A run has tens, a capture of many files hundreds.
+const MAX_ENTRIES: usize = 10_000;
+
+/// Parses an entry. An entry that does not match `T` becomes a text.
+fn read<T: FromText, E: de::Error>(entry: &RawValue) -> Result<T, E> {
+    Ok(match parse::<MAX_ENTRY_BYTES, Json, E>(entry)? {
         Json::String(text) => T::text(text),
         data => T::deserialize(&data).unwrap_or_else(|_| T::text(data.to_string())),
+    })
+}
+
+struct List<T>(PhantomData<T>);
+
+impl<'a, T: FromText> de::Visitor<'a> for List<T> {
+    type Value = Vec<T>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+    fn visit_seq<A: de::SeqAccess<'a>>(self, mut entries: A) -> Result<Vec<T>, A::Error> {
+        let mut list = Vec::new();
+        while let Some(entry) = entries.next_element::<Box<RawValue>>()? {
+            if list.len() == MAX_ENTRIES {
+                return Err(de::Error::custom(format_args!(
+                    "a list of entries exceeds the limit of {MAX_ENTRIES}"
+                )));
+            }
+            list.push(read(&entry)?);
+        }
+        Ok(list)
     }
 }
 
 /// Deserializes a list of data or sentences.
 pub(crate) fn list<'a, T: FromText, D: Deserializer<'a>>(from: D) -> Result<Vec<T>, D::Error> {
-    Ok(Vec::<Json>::deserialize(from)?.into_iter().map(read).collect())
+    from.deserialize_seq(List(PhantomData))
 }
 
 /// Deserializes data or a sentence.
 pub(crate) fn option<'a, T: FromText, D: Deserializer<'a>>(from: D) -> Result<Option<T>, D::Error> {
-    Ok(Option::<Json>::deserialize(from)?.map(read))
+    Option::<Box<RawValue>>::deserialize(from)?.map(|entry| read(&entry)).transpose()
 }
 
 /// Defines a type that is written as the name of its variant, or as free text.

@@ -3,6 +3,7 @@
 //! Times are nanoseconds on the run's monotonic clock; values are in SI units. A [`Run`] contains
 //! results only. `fathom-diagnose` infers findings from it, so that measurement and inference stay
 //! separate.
+use crate::bounded::bounded;
 use crate::note::{self, Fact, Interruption, NotSent, Note};
 use crate::{Capture, Metric};
 use alloc::boxed::Box;
@@ -70,6 +71,7 @@ pub struct SeriesKey {
 
 /// Observations of one [`SeriesKey`] in time order, stored by column.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "SeriesFields")]
 pub struct Series {
     /// Identity of the series.
     #[serde(flatten)]
@@ -79,17 +81,46 @@ pub struct Series {
     /// Value of each observation; the lower bound if it is censored.
     pub values: Vec<f64>,
     /// Indices of the censored observations, in ascending order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub censored: Vec<u32>,
     /// Number of duplicate responses to probes.
-    #[serde(default)]
     pub duplicates: u32,
     /// Number of responses that arrived after the response to a later probe (RFC 4737).
-    #[serde(default)]
     pub reordered: u32,
     /// Number of due probes that could not be sent, by reason.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_sent: BTreeMap<NotSent, u32>,
+}
+
+/// The fields of [`Series`] as written. A flattened key would buffer unknown fields of any size.
+#[derive(Deserialize)]
+struct SeriesFields {
+    metric: Metric,
+    #[serde(default)]
+    direction: Option<Direction>,
+    #[serde(default)]
+    flow: Option<u32>,
+    #[serde(default)]
+    scope: Option<String>,
+    at_ns: Vec<u64>,
+    values: Vec<f64>,
+    #[serde(default)]
+    censored: Vec<u32>,
+    #[serde(default)]
+    duplicates: u32,
+    #[serde(default)]
+    reordered: u32,
+    #[serde(default)]
+    not_sent: BTreeMap<NotSent, u32>,
+}
+
+impl From<SeriesFields> for Series {
+    fn from(read: SeriesFields) -> Self {
+        let SeriesFields { metric, direction, flow, scope, at_ns, values, censored, .. } = read;
+        let key = SeriesKey { metric, direction, flow, scope };
+        let SeriesFields { duplicates, reordered, not_sent, .. } = read;
+        Series { key, at_ns, values, censored, duplicates, reordered, not_sent }
+    }
 }
 
 /// Load of a phase.
@@ -215,6 +246,13 @@ pub struct Instrument {
     pub kernel_timestamp_ratio: f64,
 }
 
+/// Maximum size of [`Run::facts`] in a file, in bytes. They have less than 2,000.
+const MAX_FACTS_BYTES: usize = 64 << 10;
+/// Maximum size of [`Run::capture`] in a file, in bytes. It lists only the largest flows: that of a
+/// capture of 100,000 flows has less than 1 MB. Formats of version 1 are found by trial, for which
+/// serde buffers up to 16 times the text.
+const MAX_CAPTURE_BYTES: usize = 16_000_000;
+
 /// A measurement from any source.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {
@@ -231,7 +269,7 @@ pub struct Run {
     /// Host that produced the run.
     pub host: Host,
     /// Facts about the path and the settings: server, address, line, flows.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded::<MAX_FACTS_BYTES, _, _>")]
     pub facts: BTreeMap<Fact, String>,
     /// Phases in time order, without overlap.
     pub phases: Vec<Phase>,
@@ -243,7 +281,11 @@ pub struct Run {
     #[serde(default, deserialize_with = "note::option", skip_serializing_if = "Option::is_none")]
     pub partial: Option<Interruption>,
     /// Results of captures in addition to their series.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "bounded::<MAX_CAPTURE_BYTES, _, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub capture: Option<Box<Capture>>,
     /// Data of a watch period in addition to its series.
     #[serde(default, skip_serializing_if = "Option::is_none")]

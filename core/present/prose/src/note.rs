@@ -128,13 +128,14 @@ pub fn interruption(why: &Interruption) -> String {
             format!("server {server} sent nothing for {}: the line or the server is down", seconds(*waited_s))
         }
         Interruption::NoReports { server, waited_s } => {
-            format!("server {server} sent no report of the load for {}", seconds(*waited_s))
+            format!("server {server} sent no load report for {}", seconds(*waited_s))
         }
         Interruption::SessionEnded { server, message } => format!("server {server}: {message}"),
         Interruption::NoFlowLeft { direction, message } => {
             format!("all load flows ({direction}) failed: {message}")
         }
         Interruption::ProbingFailed => "the probing thread failed".to_string(),
+        Interruption::CaptureUnreadable { capture, message } => format!("{capture}: {message}"),
         Interruption::Text { text } => text.clone(),
     }
 }

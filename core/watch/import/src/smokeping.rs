@@ -13,5 +13,5 @@ mod text;
 mod tree;
 
 pub use convert::{Imported, ImportedTarget, import};
-pub use line::{Mistake, Note, Place};
+pub use line::{MAX_BYTES, Mistake, Note, Place};
 pub use round::{Rounds, rounds};

@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use core::net::SocketAddr;
 use toml::de::DeTable;
 
-/// Enough for 100,000 targets: at five lines each they take 10 MB.
-const MAX_FILE_BYTES: usize = 64 << 20;
+/// Maximum size of a configuration, in bytes. 100,000 targets of five lines each take 10 MB.
+pub const MAX_FILE_BYTES: usize = 64 << 20;
 /// Longest hostname (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 253;
 const DEFAULT_SEED: u64 = 1;

@@ -25,7 +25,7 @@ mod target;
 mod url;
 
 pub use error::PlanError;
-pub use file::{parse, toml_string};
+pub use file::{MAX_FILE_BYTES, parse, toml_string};
 pub use now::{LastMinute, TargetNow, WINDOW};
 pub use plan::Plan;
 pub use push::{Push, PushHistogram, PushKind};

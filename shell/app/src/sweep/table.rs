@@ -1,8 +1,11 @@
 //! The results table on disk: CSV with one row per cell, in the order of the cells. An interrupted
 //! sweep leaves a shorter table.
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+/// Maximum size of a row, in bytes. A row of a table has a few hundred.
+const MAX_ROW_BYTES: u64 = 1 << 20;
 
 /// A table to which rows are appended.
 pub(crate) struct Table {
@@ -57,7 +60,10 @@ impl Table {
         let (mut good, mut rows, mut line) = (0_u64, 0_u64, String::new());
         loop {
             line.clear();
-            let read = reader.read_line(&mut line).map_err(io)?;
+            let read = reader.by_ref().take(MAX_ROW_BYTES).read_line(&mut line).map_err(io)?;
+            if read as u64 == MAX_ROW_BYTES {
+                return Err(io(long_row()));
+            }
             if !line.ends_with('\n') {
                 break;
             }
@@ -122,10 +128,23 @@ pub(crate) fn split(line: &str) -> Vec<String> {
     values
 }
 
+fn long_row() -> io::Error {
+    io::Error::other(format!("a row exceeds the limit of {MAX_ROW_BYTES} bytes"))
+}
+
 /// All rows of the table at `path`. The first row has the names.
 ///
 /// # Errors
 /// If the file cannot be read.
 pub fn read_rows(path: &Path) -> io::Result<Vec<Vec<String>>> {
-    BufReader::new(File::open(path)?).lines().map(|line| Ok(split(&line?))).collect()
+    let mut reader = BufReader::new(File::open(path)?);
+    let (mut rows, mut line) = (Vec::new(), String::new());
+    loop {
+        line.clear();
+        match reader.by_ref().take(MAX_ROW_BYTES).read_line(&mut line)? as u64 {
+            0 => return Ok(rows),
+            MAX_ROW_BYTES => return Err(long_row()),
+            _ => rows.push(split(&line)),
+        }
+    }
 }

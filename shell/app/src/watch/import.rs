@@ -2,12 +2,14 @@
 use super::open_history;
 use crate::AppError;
 use fathom_os::clock::wall_now;
+use fathom_os::files::{read_at_most, read_text_at_most};
 use fathom_units::WallTime;
-use fathom_watch_import::smokeping::{Imported, ImportedTarget, Rounds, import, rounds};
-use fathom_watch_plan::Plan;
+use fathom_watch_import::smokeping::{Imported, ImportedTarget, MAX_BYTES, Rounds, import, rounds};
+use fathom_watch_plan::{MAX_FILE_BYTES, Plan};
 use fathom_watch_samples::Unit;
 use fathom_watch_store::{Event, History, ImportSummary, Repair, SeriesId, SeriesKey};
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,6 +17,8 @@ use std::time::{Duration, Instant};
 const REPORT_EVERY: Duration = Duration::from_secs(2);
 /// Maximum depth of directories: symbolic links can form a cycle.
 const MAX_DEPTH: usize = 64;
+/// Maximum size of a database, in bytes. SmokePing's default archives with 20 pings take 3 MB.
+const MAX_DATABASE_BYTES: u64 = 64 << 20;
 
 /// A converted configuration.
 #[derive(Clone, Debug)]
@@ -34,7 +38,7 @@ pub fn convert(config: &Path, output: &str, note: &mut dyn FnMut(String)) -> Res
     let file = config.display().to_string();
     // The encoding of the file is unknown.
     let mut read = |name: &str| {
-        let bytes = std::fs::read(name).map_err(|error| error.to_string())?;
+        let bytes = read_at_most(Path::new(name), MAX_BYTES as u64).map_err(|error| error.to_string())?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     let imported = import(&file, &mut read).map_err(|mistake| AppError::WatchPlan(mistake.to_string()))?;
@@ -55,10 +59,11 @@ impl Conversion {
     /// If there is such a file, or it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), AppError> {
         let toml = &self.imported.toml;
-        match std::fs::read_to_string(path) {
+        match read_text_at_most(path, MAX_FILE_BYTES as u64) {
             Ok(existing) if existing == *toml => return Ok(()),
             Ok(_) => return Err(AppError::OtherContent { path: path.to_owned() }),
-            Err(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(_) => return Err(AppError::OtherContent { path: path.to_owned() }),
         }
         let refused =
             |error: std::io::Error| AppError::Unwritable { path: path.to_owned(), reason: error.to_string() };
@@ -190,7 +195,7 @@ struct Importer<'a> {
 
 impl Importer<'_> {
     fn import(&mut self, path: &Path, target: &ImportedTarget) -> Result<(), String> {
-        let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+        let bytes = read_at_most(path, MAX_DATABASE_BYTES).map_err(|e| e.to_string())?;
         let rounds = rounds(&fathom_watch_import::rrd::read(&bytes).map_err(|e| e.to_string())?)?;
         self.outcome.databases += 1;
         self.outcome.bytes += bytes.len() as u64;

@@ -64,7 +64,7 @@ fn look(file: &DirEntry, known: &mut BTreeMap<String, Known>) -> Option<(String,
 }
 
 fn result(path: &Path, name: &str, bytes: u64) -> Option<TestResult> {
-    let run = load(path).ok().filter(|_| bytes <= MAX_BYTES)?;
+    let run = (bytes <= MAX_BYTES).then(|| load(path).ok())??;
     let at: WallTime = run.started.parse().ok()?;
     let until = WallTime(at.0.saturating_add(length_ns(&run)));
     let text = format!("fathom {}: {}", run.command, fathom_prose::verdict(&run, &diagnose(&run)).headline);

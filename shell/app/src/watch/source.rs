@@ -1,5 +1,6 @@
 //! The source of the plan of a watch.
 use crate::AppError;
+use fathom_os::files::read_text_at_most;
 use fathom_watch_plan::{Plan, toml_string};
 use std::fmt;
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ impl Source {
     pub fn read(&self) -> Result<Plan, AppError> {
         match self {
             Source::File(path) => {
-                let text = std::fs::read_to_string(path)
+                let text = read_text_at_most(path, fathom_watch_plan::MAX_FILE_BYTES as u64)
                     .map_err(|source| AppError::Unreadable { name: path.display().to_string(), source })?;
                 fathom_watch_plan::parse(&text, &path.display().to_string())
                     .map_err(|e| AppError::WatchPlan(e.to_string()))

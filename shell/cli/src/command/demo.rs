@@ -33,7 +33,11 @@ pub(crate) fn run(args: &DemoArgs, console: Console) -> Outcome {
         let page = demo::save(&args.output_dir, &runs)?;
         console.note(&format!("wrote {} (open it in a browser)", page.display()));
     }
-    Ok(runs.iter().map(|(r, d)| exit_class(r, d)).find(|exit| *exit >= Exit::Input).unwrap_or(Exit::Healthy))
+    Ok(runs
+        .iter()
+        .map(|(r, d)| exit_class(r, d))
+        .find(|exit| exit.severity() >= Exit::Input.severity())
+        .unwrap_or(Exit::Healthy))
 }
 
 fn show(args: &DemoArgs, runs: &[DiagnosedRun], console: Console) -> Result<(), Failure> {

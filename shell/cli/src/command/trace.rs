@@ -55,13 +55,18 @@ fn is_page(path: &Path) -> bool {
 /// Writes a copy that can be shared.
 fn anonymize(request: &TraceRequest, into: &Path, cancel: &CancelToken, console: Console) -> Outcome {
     let copy = trace::anonymize(request, into, cancel)?;
+    let exit = match &copy.trouble {
+        Some(_) => Exit::Environment,
+        None if copy.frames == 0 => Exit::NoResult,
+        None => Exit::Healthy,
+    };
     if let Some(trouble) = copy.trouble {
-        warn(&format!("fathom trace: {}: {trouble}", copy.name));
+        warn(&format!("fathom trace: partial result: {}: {trouble}", copy.name));
     }
     console.note(&format!(
         "wrote {}: the headers of {}, with other addresses",
         into.display(),
         counted(copy.frames, "frame", "frames")
     ));
-    Ok(Exit::Healthy)
+    Ok(exit)
 }

@@ -1,6 +1,6 @@
 //! Tests with unusual terminals, locales, pipes and arguments: no panic, no escape sequence from an
 //! argument, and the right exit code.
-use crate::program::{Ran, Serve, fathom, run, scratch, until};
+use crate::program::{Ran, Serve, ended, fathom, run, scratch, until};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command, Stdio};
@@ -267,14 +267,13 @@ fn ctrl_c_ends_a_simulation_with_what_it_has() {
                 up = { rate = \"10gbit\", delay = \"1ms\", queue = \"fifo limit 1000p\" }\n\
                 down = { rate = \"10gbit\", delay = \"1ms\" }\n[load]\nup_flows = 8\nduration = \"3600s\"\n";
     std::fs::write(&scenario, text).unwrap();
-    let mut child = fathom(&["sim", "long.toml", "--json"])
+    let child = fathom(&["sim", "long.toml", "--json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     interrupt_at_work(&child);
-    until("its end", Duration::from_secs(30), || child.try_wait().unwrap());
-    let ran: Ran = child.wait_with_output().unwrap().into();
+    let ran = ended(child, Duration::from_secs(30));
     assert_eq!(ran.code, Some(3), "{}", ran.err);
     assert!(ran.err.contains("fathom sim: partial result: stopped by the user"), "{}", ran.err);
     assert_eq!(ran.document()["partial"]["kind"], "stopped");
@@ -297,14 +296,13 @@ fn ctrl_c_ends_a_trial_of_another_queue_with_what_it_has() {
         phase["end_ns"] = (phase["end_ns"].as_u64().unwrap() + later_ns).into();
     }
     std::fs::write(&file, serde_json::to_vec(&result).unwrap()).unwrap();
-    let mut child = fathom(&["sim", "--from", path, "--with", "fq_codel"])
+    let child = fathom(&["sim", "--from", path, "--with", "fq_codel"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     interrupt_at_work(&child);
-    until("its end", Duration::from_secs(30), || child.try_wait().unwrap());
-    let ran: Ran = child.wait_with_output().unwrap().into();
+    let ran = ended(child, Duration::from_secs(30));
     assert_eq!(ran.code, Some(3), "{}", ran.describe());
     assert!(ran.err.contains("fathom sim: partial result: stopped by the user"), "{}", ran.describe());
     assert!(ran.out.contains("measured") && ran.out.contains("fitted"), "{}", ran.describe());
@@ -334,10 +332,48 @@ fn ctrl_c_ends_the_reading_of_a_capture() {
         .spawn()
         .unwrap();
     interrupt_at_work(&child);
-    let ran: Ran = child.wait_with_output().unwrap().into();
+    let ran = ended(child, Duration::from_secs(30));
     let _ = Command::new("kill").arg(feeder.id().to_string()).status();
     let _ = feeder.wait();
     assert_eq!(ran.code, Some(3), "{}", ran.describe());
     assert!(ran.err.contains("fathom trace: partial result: stopped by the user"), "{}", ran.describe());
     assert!(!ran.out.is_empty());
+}
+
+/// Files without end, and small files that unpack to huge ones, each with 700 MB of address space.
+#[test]
+fn huge_files_are_refused_in_little_memory() {
+    let head = r#"{"schema_version":2,"tool_version":"1","command":"test","started":"2026-11-01T00:00:00Z","title":"t","host":{"kernel":"k","cpus":1},"phases":[],"instrument":{"timer_lateness":{"bins":{},"max_ns":0},"send_lateness":{"bins":{},"max_ns":0}}"#;
+    std::fs::write(scratch().join("head"), head).unwrap();
+    let bomb = |name: &str, before: &str, part: &str, after: &str| {
+        format!(
+            "(cat head; printf '{before}'; yes '{part}' | tr -d '\\n' | head -c 90000000; printf '{after}') \
+             | gzip -1 > {name}.json.gz; "
+        )
+    };
+    let bombs = bomb("notes", r#","notes":["#, "{},", "{}]}")
+        + &bomb("note", r#","notes":[["#, "[],", "[]]]}")
+        + &bomb("capture", r#","capture":{"queues":[{"delay":["#, "0,", "0]}]}}")
+        + &bomb("unknown", r#","series":[{"x":["#, "[],", "[]]}]}")
+        + &bomb("facts", r#","facts":{"x":"","x":{"x":["#, "0,", "0]}}}")
+        + &bomb("truncated", r#","facts":["#, "[", "");
+    assert_eq!(shell(&bombs).code, Some(0));
+    for (command, reason) in [
+        ("report /dev/zero", "limit for run files"),
+        ("report notes.json.gz", "exceeds the limit of 10000"),
+        ("compare note.json.gz note.json.gz", "exceeds the limit of 65536"),
+        ("report capture.json.gz", "exceeds the limit of 16000000"),
+        ("report facts.json.gz", "exceeds the limit of 65536"),
+        ("report unknown.json.gz", "is not a run file"),
+        ("sim --from truncated.json.gz --with codel", "is truncated"),
+        ("watch check /dev/zero", "limit"),
+        ("watch status /dev/zero", "limit"),
+        ("watch import smokeping /dev/zero", "limit"),
+        ("sim /dev/zero", "limit"),
+        ("trace /dev/zero", "not a capture file"),
+    ] {
+        let ran = shell(&format!("ulimit -v 700000; timeout 60 FATHOM {command}"));
+        assert_eq!(ran.code, Some(2), "{command}: {}", ran.describe());
+        assert!(ran.err.contains(reason), "{command}: {}", ran.describe());
+    }
 }

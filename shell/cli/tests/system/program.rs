@@ -136,6 +136,20 @@ pub(crate) fn until<T>(what: &str, patience: Duration, mut look: impl FnMut() ->
     }
 }
 
+/// The result of a program that ends within `patience`. Reads its output meanwhile: a program that
+/// writes more than a pipe holds would never end otherwise.
+pub(crate) fn ended(child: Child, patience: Duration) -> Ran {
+    let pid = child.id().to_string();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || sender.send(child.wait_with_output().unwrap()));
+    let output = receiver.recv_timeout(patience).unwrap_or_else(|_| {
+        let killed = Command::new("kill").args(["-KILL", &pid]).status();
+        let _ = reader.join();
+        panic!("process {pid} did not end within {patience:?} ({killed:?})");
+    });
+    output.into()
+}
+
 pub(crate) fn fathom(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
     command.args(args).stdin(Stdio::null()).env_remove("FATHOM_TOKEN").current_dir(scratch());

@@ -192,16 +192,19 @@ fn last_line(reply: &Response) -> String {
     first_line(line.as_bytes())
 }
 
+/// Bytes read of the file of a password, which is one line.
+const MAX_PASSWORD_BYTES: u64 = 64 << 10;
+
 fn password(file: &str) -> Result<String, String> {
     let unread = |error: io::Error| format!("{file}: {error}");
-    let mut opened = File::open(file).map_err(unread)?;
+    let opened = File::open(file).map_err(unread)?;
     let mode = opened.metadata().map_err(unread)?.mode() & 0o777;
     // Group access is accepted: service files often belong to a group.
     if mode & 0o004 != 0 {
         return Err(format!("{file}: readable by everyone on this host (mode {mode:o}): try chmod 600"));
     }
     let mut text = String::new();
-    opened.read_to_string(&mut text).map_err(unread)?;
+    opened.take(MAX_PASSWORD_BYTES).read_to_string(&mut text).map_err(unread)?;
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
         _ => Err(format!("{file}: the first line, the password, is empty")),

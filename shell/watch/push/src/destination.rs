@@ -1,5 +1,6 @@
 //! A destination, with the content of its files.
 use fathom_os::error::without_code;
+use fathom_os::files::{read_at_most, read_text_at_most};
 use fathom_watch_http::{AgentOptions, agent, host_authorities};
 use fathom_watch_plan::{Push, PushKind};
 use rustls::pki_types::CertificateDer;
@@ -15,6 +16,11 @@ use ureq::Agent;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Timeout of a whole request.
 const REQUEST_LIMIT: Duration = Duration::from_secs(30);
+
+/// Maximum size of the file of a token, which is one word, in bytes.
+const MAX_TOKEN_BYTES: u64 = 64 << 10;
+/// Maximum size of a file of certificates, in bytes. Mozilla's whole list takes 200 kB.
+const MAX_AUTHORITIES_BYTES: u64 = 4 << 20;
 
 /// A destination for metrics.
 #[derive(Clone, Debug)]
@@ -109,7 +115,7 @@ impl Destination {
 fn token(push: &Push) -> Result<Option<String>, DestinationError> {
     let Some(path) = push.token_file.as_deref().map(Path::new) else { return Ok(None) };
     let (name, key) = (push.name.clone(), "token_file");
-    let text = fs::read_to_string(path).map_err(|source| DestinationError::File {
+    let text = read_text_at_most(path, MAX_TOKEN_BYTES).map_err(|source| DestinationError::File {
         name: name.clone(),
         key,
         path: path.into(),
@@ -125,7 +131,7 @@ fn token(push: &Push) -> Result<Option<String>, DestinationError> {
 
 fn authorities(push: &Push, path: &Path) -> Result<Vec<CertificateDer<'static>>, DestinationError> {
     let (name, key) = (push.name.clone(), "ca_file");
-    let bytes = fs::read(path).map_err(|source| DestinationError::File {
+    let bytes = read_at_most(path, MAX_AUTHORITIES_BYTES).map_err(|source| DestinationError::File {
         name: name.clone(),
         key,
         path: path.into(),

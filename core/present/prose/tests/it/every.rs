@@ -167,6 +167,8 @@ every! {
         Interruption::NoFlowLeft { .. } =>
             Interruption::NoFlowLeft { direction: Direction::Up, message: message() };
         Interruption::ProbingFailed => Interruption::ProbingFailed;
+        Interruption::CaptureUnreadable { .. } =>
+            Interruption::CaptureUnreadable { capture: "up.pcap".into(), message: message() };
         Interruption::Text { .. } => Interruption::Text { text: "{text of an old file}".into() };
     }
     not_sent: NotSent {

@@ -7,8 +7,8 @@ use core::fmt;
 
 /// Limit for files that include each other.
 const MAX_DEPTH: usize = 16;
-/// Maximum size of all files together; the largest seen was 1 MB.
-const MAX_BYTES: usize = 64 << 20;
+/// Maximum size of all files together, in bytes; the largest seen was 1 MB.
+pub const MAX_BYTES: usize = 64 << 20;
 /// Maximum length of a line after `@define`.
 const MAX_LINE_BYTES: usize = 65_536;
 
