@@ -69,6 +69,10 @@ pub enum WatchEvent {
     Page {
         /// The address.
         address: SocketAddr,
+        /// Whether it is served by TLS.
+        is_secure: bool,
+        /// SHA-256 of its certificate, if that is self-signed.
+        fingerprint: Option<String>,
         /// A new password and the file that contains it.
         new_password: Option<(String, PathBuf)>,
     },
@@ -256,7 +260,8 @@ impl Running<'_> {
 
 /// The settings that only a restart changes.
 fn fixed(plan: &Plan) -> impl PartialEq {
-    (&plan.store, plan.listen, &plan.password_file, &plan.hosts, &plan.results, plan.seed)
+    let page = (plan.listen, &plan.password_file, plan.tls, &plan.certificate, &plan.hosts);
+    (&plan.store, page, &plan.results, plan.seed)
 }
 
 /// Reports impaired measurements since the last report.

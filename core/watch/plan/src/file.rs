@@ -17,8 +17,19 @@ pub const MAX_FILE_BYTES: usize = 64 << 20;
 /// Longest hostname (RFC 1035 section 2.3.4).
 const MAX_HOST: usize = 253;
 const DEFAULT_SEED: u64 = 1;
-const WATCH_KEYS: [&str; 8] =
-    ["store", "listen", "password_file", "hosts", "results", "max_packets_per_second", "seed", "interface"];
+const WATCH_KEYS: [&str; 11] = [
+    "store",
+    "listen",
+    "password_file",
+    "tls",
+    "certificate_file",
+    "key_file",
+    "hosts",
+    "results",
+    "max_packets_per_second",
+    "seed",
+    "interface",
+];
 
 /// `text` as a quoted TOML string.
 #[must_use]
@@ -90,6 +101,8 @@ fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
         store: None,
         listen: None,
         password_file: None,
+        tls: None,
+        certificate: None,
         hosts: Vec::new(),
         results: None,
         max_packets_per_second: None,
@@ -106,6 +119,8 @@ fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
     plan.listen =
         section.text("listen")?.map(|text| listen(text, section.offset_of("listen"))).transpose()?;
     plan.password_file = section.text("password_file")?.map(ToString::to_string);
+    plan.certificate = certificate(&section)?;
+    plan.tls = tls(&section, plan.certificate.is_some())?;
     plan.hosts = hosts(&section)?;
     plan.results = section.text("results")?.map(ToString::to_string);
     plan.max_packets_per_second = section.integer("max_packets_per_second", 1, 100_000_000)?;
@@ -113,6 +128,36 @@ fn head(section: Option<Section<'_>>) -> Result<Plan, Fault> {
     let interfaces = section.texts("interface")?.unwrap_or_default();
     plan.interfaces = interfaces.into_iter().map(|(text, _)| text.to_string()).collect();
     Ok(plan)
+}
+
+fn certificate(section: &Section<'_>) -> Result<Option<(String, String)>, Fault> {
+    match (section.text("certificate_file")?, section.text("key_file")?) {
+        (None, None) => Ok(None),
+        (Some(chain), Some(key)) => Ok(Some((chain.to_string(), key.to_string()))),
+        (Some(_), None) => {
+            let what = "certificate_file without key_file (add the file of its private key)";
+            Err(Fault::new(section.offset_of("certificate_file"), what.to_string()))
+        }
+        (None, Some(_)) => {
+            let what = "key_file without certificate_file (add the file of the certificate)";
+            Err(Fault::new(section.offset_of("key_file"), what.to_string()))
+        }
+    }
+}
+
+fn tls(section: &Section<'_>, has_certificate: bool) -> Result<Option<bool>, Fault> {
+    let refused = |what: String| Fault::new(section.offset_of("tls"), what);
+    match section.text("tls")? {
+        None => Ok(has_certificate.then_some(true)),
+        Some("on") => Ok(Some(true)),
+        Some("off") if has_certificate => {
+            Err(refused("tls: \"off\" with a certificate_file (remove one of them)".to_string()))
+        }
+        Some("off") => Ok(Some(false)),
+        Some(other) => {
+            Err(refused(format!("tls: invalid value \"{}\" (expected on or off)", other.escape_debug())))
+        }
+    }
 }
 
 /// Hostnames as browsers send them in `Host`: without scheme, port or path.

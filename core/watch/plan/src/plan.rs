@@ -15,6 +15,11 @@ pub struct Plan {
     pub listen: Option<SocketAddr>,
     /// File with the password of the web page; `None` for the program's default.
     pub password_file: Option<String>,
+    /// Whether the web page uses TLS; `None` for the program's default.
+    pub tls: Option<bool>,
+    /// Files of the certificate of the web page and of its private key, in PEM format; `None` for a
+    /// self-signed certificate.
+    pub certificate: Option<(String, String)>,
     /// Additional hostnames that requests for the page may use, such as that of a reverse proxy.
     pub hosts: Vec<String>,
     /// Directory of test results that the page shows next to the watched targets.

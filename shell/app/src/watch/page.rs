@@ -2,10 +2,13 @@
 use super::results_dir::ResultsDir;
 use super::{Events, WatchEvent};
 use crate::AppError;
+use fathom_os::process::host_name;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_engine::LiveState;
 use fathom_watch_plan::{Plan, TargetNow};
-use fathom_watch_web::{DEFAULT_LISTEN, HostNow, Live, Server, TestResult, Total, WebConfig, history, serve};
+use fathom_watch_web::{
+    Certificate, DEFAULT_LISTEN, HostNow, Live, Server, TestResult, Total, WebConfig, history, serve,
+};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,12 +29,19 @@ pub(super) fn start(
     let asked = given.or(plan.listen);
     let listen = asked.unwrap_or(DEFAULT_LISTEN);
     let secret_file = password_file(listen, plan, store);
-    let config = WebConfig { listen, secret_file: secret_file.clone(), hosts: plan.hosts.clone() };
+    let config = WebConfig {
+        listen,
+        secret_file: secret_file.clone(),
+        certificate: certificate(listen, plan, store),
+        hosts: plan.hosts.clone(),
+    };
     let results = plan.results.as_ref().map(|folder| results_dir(folder.into(), events));
     match serve(&config, Arc::new(Now { board, results }), history(store.to_owned())) {
         Ok(server) => {
             let new_password = server.new_password.clone().zip(secret_file);
-            events(WatchEvent::Page { address: server.address, new_password });
+            let (address, is_secure) = (server.address, server.is_secure);
+            let fingerprint = server.fingerprint.clone();
+            events(WatchEvent::Page { address, is_secure, fingerprint, new_password });
             Ok(Some(server))
         }
         Err(error) if asked.is_some() => Err(error.into()),
@@ -55,6 +65,23 @@ fn results_dir(folder: PathBuf, events: &Events) -> ResultsDir {
 fn password_file(listen: SocketAddr, plan: &Plan, store: &Path) -> Option<PathBuf> {
     let named = plan.password_file.as_ref().map(PathBuf::from);
     named.or_else(|| (!listen.ip().to_canonical().is_loopback()).then(|| store.join(SECRET_FILE)))
+}
+
+/// The certificate of the plan. Otherwise, if other hosts can reach the page, a self-signed one in
+/// the directory of the history.
+fn certificate(listen: SocketAddr, plan: &Plan, store: &Path) -> Option<Certificate> {
+    let is_wanted = plan.tls.unwrap_or(!listen.ip().to_canonical().is_loopback());
+    let own = || {
+        let address = Some(listen.ip()).filter(|ip| !ip.is_unspecified()).map(|ip| ip.to_string());
+        let hosts = plan.hosts.iter().map(|host| host.trim_matches(['[', ']']).to_owned());
+        let names = [host_name(), "localhost".into()].into_iter().chain(hosts).chain(address);
+        Certificate::SelfSigned { folder: store.to_owned(), names: names.collect() }
+    };
+    let given = plan
+        .certificate
+        .as_ref()
+        .map(|(chain, key)| Certificate::Files { chain: chain.into(), key: key.into() });
+    is_wanted.then(|| given.unwrap_or_else(own))
 }
 
 /// The live data of the engine, as the page queries it.

@@ -1,12 +1,12 @@
 //! A destination, with the content of its files.
 use fathom_os::error::without_code;
 use fathom_os::files::{read_at_most, read_text_at_most};
+use fathom_os::process::host_name;
 use fathom_watch_http::{AgentOptions, agent, host_authorities};
 use fathom_watch_plan::{Push, PushKind};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -145,10 +145,4 @@ fn authorities(push: &Push, path: &Path) -> Result<Vec<CertificateDer<'static>>,
             Err(DestinationError::Content { name, key, path: path.into(), why })
         }
     }
-}
-
-fn host_name() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim();
-    if name.is_empty() { "localhost".to_owned() } else { name.to_owned() }
 }

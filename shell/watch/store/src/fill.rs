@@ -7,6 +7,8 @@ use fathom_units::WallTime;
 use fathom_watch_samples::{Chunk, Column, Columns, Stored, Windows};
 use rusqlite::Connection;
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Detail from which columns are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct Filler<'a> {
     pub(crate) db: &'a Connection,
     pub(crate) tail: &'a Tail,
     pub(crate) faults: &'a mut Vec<String>,
+    /// Ends the reading when it is set.
+    pub(crate) stop: &'a AtomicBool,
 }
 
 impl Detail {
@@ -142,6 +146,15 @@ impl Filler<'_> {
         all.sort_by_key(|s: &Stored| s.at_ms);
         Ok(all)
     }
+    /// A lower bound, from `from` on, of the time of the next sample of a series.
+    pub(crate) fn next(&self, series: u32, from: WallTime) -> Result<Option<WallTime>, Fault> {
+        let from_ms = from.0.div_ceil(NANOS_PER_MILLI);
+        let closed = [Table::Chunk.next_ms(self.db, from_ms)?, Table::Part.next_ms(self.db, from_ms)?];
+        let open = self.tail.chunk(series).into_iter().flat_map(|chunk| &chunk.samples);
+        let open = open.map(|sample| sample.at_ms).filter(|at_ms| *at_ms >= from_ms).min();
+        let next = closed.into_iter().chain([open]).flatten().min();
+        Ok(next.map(|ms| WallTime(ms.max(from_ms).saturating_mul(NANOS_PER_MILLI))))
+    }
     pub(crate) fn newest(&mut self, series: u32) -> Result<Option<Stored>, Fault> {
         let latest = |chunk: &Chunk| chunk.samples.iter().copied().max_by_key(|s| s.at_ms);
         let mut newest = self.tail.chunk(series).and_then(latest);
@@ -182,6 +195,10 @@ impl Filler<'_> {
     }
     /// Records damage and skips the damaged value.
     fn sound<T>(&mut self, read: Result<Option<T>, Fault>) -> Result<Option<T>, Fault> {
+        if self.stop.load(Relaxed) {
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT);
+            return Err(rusqlite::Error::SqliteFailure(code, None).into());
+        }
         match read {
             Err(Fault::Blob { table, id, why }) => {
                 self.faults.push(format!("row {id} of {table} {why}"));

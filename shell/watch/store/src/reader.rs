@@ -10,6 +10,8 @@ use fathom_watch_samples::{Column, Frame, Level, Sample, Stored};
 use rusqlite::Connection;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A reader; there may be any number of them, in any process. It never blocks the writer and sees
 /// durable records: all except the last seconds.
@@ -24,6 +26,7 @@ pub struct HistoryReader {
     /// Numbers of the first and last journal frame in `tail`.
     frames: Option<(i64, i64)>,
     faults: Vec<String>,
+    stop: Arc<AtomicBool>,
 }
 
 impl HistoryReader {
@@ -36,7 +39,15 @@ impl HistoryReader {
         let db = database::open_to_read(&path)
             .map_err(|source| HistoryError::Database { path: path.clone(), source })?;
         let inode = identity(&path);
-        Ok(HistoryReader { path, db, inode, tail: Tail::default(), frames: None, faults: Vec::new() })
+        Ok(HistoryReader {
+            path,
+            db,
+            inode,
+            tail: Tail::default(),
+            frames: None,
+            faults: Vec::new(),
+            stop: Arc::default(),
+        })
     }
     /// All series.
     ///
@@ -114,6 +125,22 @@ impl HistoryReader {
     ) -> Result<Vec<Stored>, HistoryError> {
         self.read(|reader| reader.filler().samples(series, from, to))
     }
+    /// A lower bound, from `from` on, of the time of the next sample of a series; `None` if there
+    /// is no later sample.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn next(
+        &mut self,
+        SeriesId(series): SeriesId,
+        from: WallTime,
+    ) -> Result<Option<WallTime>, HistoryError> {
+        self.read(|reader| reader.filler().next(series, from))
+    }
+    /// Ends the following reads with an error once `stop` is set.
+    pub fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.stop = stop;
+    }
     /// The newest sample of a series of delays.
     ///
     /// # Errors
@@ -139,7 +166,7 @@ impl HistoryReader {
         core::mem::take(&mut self.faults)
     }
     fn filler(&mut self) -> Filler<'_> {
-        Filler { db: &self.db, tail: &self.tail, faults: &mut self.faults }
+        Filler { db: &self.db, tail: &self.tail, faults: &mut self.faults, stop: &self.stop }
     }
     /// Reads from a consistent state of database and journal.
     fn read<T>(
@@ -149,8 +176,8 @@ impl HistoryReader {
         let failed = |path: &Path, source| HistoryError::Database { path: path.into(), source };
         let now = identity(&self.path);
         if now.is_some() && now != self.inode {
-            *self =
-                HistoryReader { faults: core::mem::take(&mut self.faults), ..Self::open_file(&self.path)? };
+            let (faults, stop) = (core::mem::take(&mut self.faults), Arc::clone(&self.stop));
+            *self = HistoryReader { faults, stop, ..Self::open_file(&self.path)? };
         }
         self.db.execute_batch("BEGIN").map_err(|e| failed(&self.path, e))?;
         let result = self.refresh().map_err(Fault::Sql).and_then(|()| what(self));

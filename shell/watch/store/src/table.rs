@@ -121,6 +121,12 @@ impl Table {
         let sql = format!("DELETE FROM {} WHERE id < ?", self.name());
         Ok(db.prepare_cached(&sql)?.execute([self.id(at_ms, 0)])?)
     }
+    /// Start of the first row, of any series, that ends after a time.
+    pub(crate) fn next_ms(self, db: &Connection, at_ms: u64) -> rusqlite::Result<Option<u64>> {
+        let sql = format!("SELECT min(id) FROM {} WHERE id >= ?", self.name());
+        let id: Option<i64> = db.prepare_cached(&sql)?.query_row([self.id(at_ms, 0)], |row| row.get(0))?;
+        Ok(id.map(|id| self.start_ms(id)))
+    }
     /// Start of the oldest row.
     pub(crate) fn oldest_ms(self, db: &Connection) -> rusqlite::Result<Option<u64>> {
         self.end(db, "min")

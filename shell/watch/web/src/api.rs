@@ -121,11 +121,11 @@ async fn sparks(
     };
     let settled_ns = now_ns().saturating_sub(SETTLED_NS);
     let wanted = overview::Wanted { ids, is_whole, range, count, settled_ns };
-    let (past, cache) = (Arc::clone(&app.past), Arc::clone(&app.cache));
+    let cache = Arc::clone(&app.cache);
     app.past
-        .ask(move |first| {
+        .ask_parallel(move |first, readers| {
             // Concurrent requests wait here and find the cache filled.
-            let sparks = overview::sparks(&mut lock(&cache), &past, first, &wanted)?;
+            let sparks = overview::sparks(&mut lock(&cache), readers, first, &wanted)?;
             Ok(match form {
                 Form::Binary => overview::binary(&sparks, range, count),
                 _ => overview::as_json(&sparks, range),

@@ -6,10 +6,12 @@ use crate::overview::OverviewCache;
 use crate::past::Pool;
 use crate::range::Range;
 use crate::reply::Refusal;
+use crate::shares::Connections;
 use fathom_watch_plan::TargetNow;
 use hyper::StatusCode;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::Semaphore;
 
 /// State shared by all request handlers.
 pub(crate) struct App {
@@ -18,14 +20,31 @@ pub(crate) struct App {
     pub(crate) past: Arc<Pool>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) cache: Arc<Mutex<OverviewCache>>,
+    pub(crate) connections: Arc<Connections>,
+    /// Held by the thread that reads result files.
+    pub(crate) files: Arc<Semaphore>,
 }
 
 impl App {
     /// Speed tests that were made in a range.
     pub(crate) async fn results(&self, range: Range) -> Result<Vec<TestResult>, Refusal> {
-        let live = Arc::clone(&self.live);
         let walls = range.walls();
-        tokio::task::spawn_blocking(move || live.results(walls.start, walls.end)).await.map_err(|_| broken())
+        self.read_file(move |live| live.results(walls.start, walls.end)).await
+    }
+
+    /// Runs a query that reads result files, one at a time: the other threads stay free.
+    pub(crate) async fn read_file<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&dyn Live) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        // The semaphore is never closed.
+        let place = Arc::clone(&self.files).acquire_owned().await.map_err(|_| broken())?;
+        let live = Arc::clone(&self.live);
+        let task = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            query(live.as_ref())
+        });
+        task.await.map_err(|_| broken())
     }
 
     /// The current state of the targets.

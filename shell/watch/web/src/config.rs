@@ -13,6 +13,8 @@ pub struct WebConfig {
     /// File with the password, readable only by its owner; created with a random password if it
     /// does not exist. `None` is allowed only on loopback and disables the password.
     pub secret_file: Option<PathBuf>,
+    /// Certificate for TLS; `None` for HTTP.
+    pub certificate: Option<Certificate>,
     /// Additional hostnames that requests to a server on loopback may use, such as that of a
     /// reverse proxy.
     pub hosts: Vec<String>,
@@ -20,8 +22,27 @@ pub struct WebConfig {
 
 impl Default for WebConfig {
     fn default() -> Self {
-        WebConfig { listen: DEFAULT_LISTEN, secret_file: None, hosts: Vec::new() }
+        WebConfig { listen: DEFAULT_LISTEN, secret_file: None, certificate: None, hosts: Vec::new() }
     }
+}
+
+/// A certificate and its private key.
+#[derive(Clone, Debug)]
+pub enum Certificate {
+    /// In PEM files.
+    Files {
+        /// The certificate, followed by those of its authorities.
+        chain: PathBuf,
+        /// The private key.
+        key: PathBuf,
+    },
+    /// Self-signed, created in a directory if there is none.
+    SelfSigned {
+        /// The directory.
+        folder: PathBuf,
+        /// Hostnames and addresses in a new certificate.
+        names: Vec<String>,
+    },
 }
 
 /// Loopback, on a port without a registered service.
@@ -45,6 +66,13 @@ pub enum WebError {
         /// What is wrong, and what to try.
         why: String,
     },
+    /// A certificate or its key could not be read or created.
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
     /// An address other than loopback without a password.
     NoSecret {
         /// The address.
@@ -61,6 +89,9 @@ impl fmt::Display for WebError {
                 write!(f, "cannot serve the page on {address}: {}. Try another port", without_code(source))
             }
             WebError::Secret { path, why } => write!(f, "the page's password file {} {why}", path.display()),
+            WebError::Certificate { path, why } => {
+                write!(f, "the page's certificate: {}: {why}", path.display())
+            }
             WebError::NoSecret { address } => {
                 write!(
                     f,

@@ -4,6 +4,7 @@ use crate::guard::{MAX_FORM_BYTES, seal};
 use crate::metrics::{Form, expose};
 use crate::query::{decode, quoted};
 use crate::reply::{Age, Refusal, Reply, Whole, document, see_other};
+use crate::shares::Place;
 use crate::{api, assets, first};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -17,12 +18,18 @@ use std::time::Duration;
 const FORM_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl App {
-    pub(crate) async fn answer(self: &Arc<Self>, request: Request<Incoming>, from: IpAddr) -> Reply {
+    /// Responds to a request of the connection at `place`.
+    pub(crate) async fn answer(
+        self: &Arc<Self>,
+        request: Request<Incoming>,
+        from: IpAddr,
+        place: &Place,
+    ) -> Reply {
         let (parts, body) = request.into_parts();
         let reply = match self.guard.check_form(&parts) {
             Err(refusal) => Err(refusal),
             Ok(()) if parts.method == Method::POST => self.post(&parts, body, from).await,
-            Ok(()) => self.get(&parts, from).await,
+            Ok(()) => self.get(&parts, from, place).await,
         };
         seal(reply.unwrap_or_else(|refusal| refusal.reply()))
     }
@@ -41,7 +48,7 @@ impl App {
         self.guard.log_in(&form, from)
     }
 
-    async fn get(self: &Arc<Self>, request: &Parts, from: IpAddr) -> Result<Reply, Refusal> {
+    async fn get(self: &Arc<Self>, request: &Parts, from: IpAddr, place: &Place) -> Result<Reply, Refusal> {
         let path = request.uri.path();
         if let Some(reply) = assets::open(path, &request.headers) {
             return Ok(reply);
@@ -50,6 +57,21 @@ impl App {
             let browser = path == "/" && !request.headers.contains_key(header::AUTHORIZATION);
             return if browser { Ok(see_other("/login")) } else { Err(refusal) };
         }
+        match path {
+            // Always answered: a monitor that fails must not go unnoticed.
+            "/metrics" => return self.metrics(request).await,
+            // These last until the client disconnects.
+            "/api/v1/live" | "/api/v1/samples" => place.stream()?,
+            _ => place.query()?,
+        }
+        let reply = self.query(request, path).await;
+        if !matches!(path, "/api/v1/live" | "/api/v1/samples") || reply.is_err() {
+            place.rest();
+        }
+        reply
+    }
+
+    async fn query(self: &Arc<Self>, request: &Parts, path: &str) -> Result<Reply, Refusal> {
         if path == "/" {
             return Ok(assets::page(self.guard.asks(), &first::head(self).await?, &request.headers));
         }
@@ -58,7 +80,6 @@ impl App {
         }
         match path.strip_prefix("/api/v1/") {
             Some(name) => api::answer(self, name, request).await,
-            None if path == "/metrics" => self.metrics(request).await,
             None => Err(Refusal::new(StatusCode::NOT_FOUND, format!("{} does not exist", quoted(path)))),
         }
     }
@@ -72,9 +93,8 @@ impl App {
     }
 
     async fn report(&self, name: String) -> Result<Reply, Refusal> {
-        let live = Arc::clone(&self.live);
         let what = quoted(&name);
-        let made = tokio::task::spawn_blocking(move || live.report(&name)).await.map_err(|_| broken())?;
+        let made = self.read_file(move |live| live.report(&name)).await?;
         let text = format!("no report {what}: it may have been removed since it was listed");
         made.map(document).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, text))
     }

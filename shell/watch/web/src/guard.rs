@@ -24,6 +24,8 @@ const POLICY: &str =
 /// Decides who has access.
 pub(crate) struct Guard {
     secret: Option<Secret>,
+    /// Whether browsers send the cookie of a session only over TLS.
+    is_secure: bool,
     /// Hostnames accepted by a server without a password. A DNS rebinding attack, in which another
     /// site's name resolves to 127.0.0.1, uses a different name.
     hosts: Vec<String>,
@@ -47,7 +49,8 @@ impl Guard {
         });
         hosts.extend(config.hosts.iter().map(|host| host.to_ascii_lowercase()));
         let (sessions, failures) = (Mutex::default(), Mutex::default());
-        Ok((Guard { secret, hosts, sessions, failures }, made))
+        let is_secure = config.certificate.is_some();
+        Ok((Guard { secret, is_secure, hosts, sessions, failures }, made))
     }
 
     /// Whether a password is required.
@@ -63,6 +66,7 @@ impl Guard {
             return Err(Refusal::new(StatusCode::URI_TOO_LONG, text));
         }
         self.check_host(request)?;
+        check_site(request)?;
         let posts = matches!(request.uri.path(), "/login" | "/logout");
         match request.method {
             Method::GET | Method::HEAD => Ok(()),
@@ -150,10 +154,7 @@ impl Guard {
             |_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the system provided no random numbers");
         let session = random_text().map_err(unready)?;
         lock(&self.sessions).add(session.clone(), Instant::now());
-        Ok(with_cookie(
-            see_other("/"),
-            &format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"),
-        ))
+        Ok(self.with_cookie(see_other("/"), &session, 2_592_000))
     }
 
     /// Ends the browser's session.
@@ -161,7 +162,17 @@ impl Guard {
         if let Some(session) = self.session_of(headers) {
             lock(&self.sessions).end(session);
         }
-        with_cookie(see_other("/login"), &format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"))
+        self.with_cookie(see_other("/login"), "", 0)
+    }
+
+    fn with_cookie(&self, mut reply: Reply, session: &str, max_age_s: u32) -> Reply {
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        let cookie =
+            format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age={max_age_s}{secure}");
+        if let Ok(value) = HeaderValue::from_str(&cookie) {
+            reply.headers_mut().insert(header::SET_COOKIE, value);
+        }
+        no_store(reply)
     }
 
     fn session_of<'a>(&self, headers: &'a HeaderMap) -> Option<&'a [u8]> {
@@ -193,11 +204,21 @@ pub(crate) fn seal(mut reply: Reply) -> Reply {
     reply
 }
 
-fn with_cookie(mut reply: Reply, cookie: &str) -> Reply {
-    if let Ok(value) = HeaderValue::from_str(cookie) {
-        reply.headers_mut().insert(header::SET_COOKIE, value);
+/// Refuses requests that a browser makes for a page of another site, by the fetch metadata that it
+/// sends (W3C Fetch Metadata Request Headers). Links to the page itself are followed.
+fn check_site(request: &Parts) -> Result<(), Refusal> {
+    let text = |name| request.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let is_link = text("sec-fetch-mode") == Some("navigate")
+        && matches!(request.uri.path(), "/" | "/login")
+        && request.method == Method::GET;
+    match text("sec-fetch-site") {
+        None | Some("same-origin" | "none") => Ok(()),
+        Some(_) if is_link => Ok(()),
+        Some(site) => Err(Refusal::new(
+            StatusCode::FORBIDDEN,
+            format!("the request was made by a page of another site ({})", quoted(site)),
+        )),
     }
-    no_store(reply)
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
@@ -207,7 +228,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 }
 
 /// The Host header in lower case, without port and trailing dot.
-fn name_of(host: &str) -> String {
+pub(crate) fn name_of(host: &str) -> String {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
         _ => host,

@@ -34,10 +34,12 @@ mod samples;
 mod secret;
 mod server;
 mod sessions;
+mod shares;
 mod smoke;
 mod stored;
+mod tls;
 
-pub use config::{DEFAULT_LISTEN, WebConfig, WebError};
+pub use config::{Certificate, DEFAULT_LISTEN, WebConfig, WebError};
 pub use findings::{find_in_months, findings_json, zone_of};
 pub use now::{HostNow, Live, TestResult, Total};
 pub use past::{Event, OpenPast, Past, Series};

@@ -1,5 +1,5 @@
 //! The last hours of all targets, for the sparklines of the overview.
-use crate::past::{MAX_READERS, Past, Pool, unread};
+use crate::past::{MAX_READERS, Past, Readers, unread};
 use crate::range::Range;
 use crate::reply::Refusal;
 use crate::smoke::{code, place, seconds, value_of};
@@ -67,12 +67,12 @@ impl Wanted {
 /// Reads the cells that are not cached.
 pub(crate) fn sparks(
     cache: &mut OverviewCache,
-    pool: &Pool,
+    readers: &Readers<'_>,
     first: &mut dyn Past,
     wanted: &Wanted,
 ) -> Result<Vec<Spark>, Refusal> {
     let Some(start) = wanted.aligned() else {
-        let rows = read_all(pool, first, wanted, wanted.range, wanted.count)?;
+        let rows = read_all(readers, first, wanted, wanted.range, wanted.count)?;
         return Ok(wanted.ids.iter().zip(rows).map(|(id, cells)| Spark { series: *id, cells }).collect());
     };
     let width = wanted.width();
@@ -83,7 +83,7 @@ pub(crate) fn sparks(
     let newer = Range { from: known * width, to: wanted.range.to };
     let count = wanted.count - (known - start) as usize;
     let new = if count > 0 {
-        read_all(pool, first, wanted, newer, count)?
+        read_all(readers, first, wanted, newer, count)?
     } else {
         vec![Vec::new(); wanted.ids.len()]
     };
@@ -109,7 +109,7 @@ fn store(cache: &mut OverviewCache, sparks: &[Spark], (width, start): (u64, u64)
 
 /// Divides the work among the readers.
 fn read_all(
-    pool: &Pool,
+    readers: &Readers<'_>,
     first: &mut dyn Past,
     wanted: &Wanted,
     range: Range,
@@ -121,7 +121,7 @@ fn read_all(
     std::thread::scope(|scope| {
         let helped: Vec<_> = others
             .chunks(part)
-            .map(|some| scope.spawn(move || pool.run(|past| read(past, some, range, count))))
+            .map(|some| scope.spawn(move || readers.run(|past| read(past, some, range, count))))
             .collect();
         let mut all = read(first, own, range, count)?;
         for thread in helped {

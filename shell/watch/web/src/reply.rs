@@ -159,6 +159,16 @@ pub(crate) fn see_other(place: &'static str) -> Reply {
     reply
 }
 
+/// A redirect to another scheme. It may change with the configuration, so it is not permanent.
+pub(crate) fn moved(place: &str) -> Reply {
+    let mut reply = no_store(Response::new(Full::default().boxed_unsync()));
+    *reply.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+    if let Ok(value) = HeaderValue::from_str(place) {
+        reply.headers_mut().insert(header::LOCATION, value);
+    }
+    reply
+}
+
 /// The weak comparison of RFC 9110 section 13.1.2.
 fn names(given: &HeaderValue, tag: &str) -> bool {
     let Ok(text) = given.to_str() else { return false };

@@ -2,6 +2,7 @@
 use crate::app::App;
 use crate::past::{Series, unread};
 use crate::range::Range;
+use crate::reply::Refusal;
 use crate::smoke::{seconds, suffix};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Code, Stored};
@@ -24,15 +25,17 @@ pub(crate) fn stream(app: &Arc<App>, series: Series, range: Range, csv: bool) ->
         let mut piece = head(&series, csv);
         while from < range.to {
             let to = from.saturating_add(STEP_NS).min(range.to);
-            let id = series.id;
-            let read = app
-                .past
-                .ask(move |past| past.samples(id, WallTime(from)..WallTime(to)).map_err(unread))
-                .await;
+            let read = tokio::select! {
+                read = read(&app, series.id, from..to) => read,
+                () = sender.closed() => return,
+            };
             match read {
-                Ok(samples) => samples.iter().for_each(|sample| {
-                    add(&mut piece, sample, csv, std::mem::replace(&mut first, false));
-                }),
+                Ok((samples, next)) => {
+                    samples.iter().for_each(|sample| {
+                        add(&mut piece, sample, csv, std::mem::replace(&mut first, false));
+                    });
+                    from = next;
+                }
                 Err(refusal) => {
                     piece.push_str(&broken(&refusal.text, csv));
                     let _ = sender.send(Bytes::from(piece)).await;
@@ -42,12 +45,27 @@ pub(crate) fn stream(app: &Arc<App>, series: Series, range: Range, csv: bool) ->
             if !piece.is_empty() && sender.send(Bytes::from(std::mem::take(&mut piece))).await.is_err() {
                 return;
             }
-            from = to;
         }
         // A client that disconnected needs no end.
         let _ = sender.send(Bytes::from(if csv { "" } else { "]}\n" })).await;
     });
     receiver
+}
+
+/// The samples of a period, and the time from which to read on: periods without samples are
+/// skipped.
+async fn read(app: &App, series: u32, period: std::ops::Range<u64>) -> Result<(Vec<Stored>, u64), Refusal> {
+    app.past
+        .ask(move |past| {
+            let (from, to) = (WallTime(period.start), WallTime(period.end));
+            let samples = past.samples(series, from..to).map_err(unread)?;
+            if !samples.is_empty() {
+                return Ok((samples, to.0));
+            }
+            let next = past.next(series, to).map_err(unread)?;
+            Ok((samples, next.map_or(u64::MAX, |next| next.0.max(to.0))))
+        })
+        .await
 }
 
 fn head(series: &Series, csv: bool) -> String {

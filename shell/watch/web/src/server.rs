@@ -7,15 +7,18 @@ use crate::hub::Hub;
 use crate::listen::accept;
 use crate::now::Live;
 use crate::past::{MAX_READERS, OpenPast, Pool};
+use crate::tls::Tls;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 
-/// Threads for queries and for the state of the targets.
-const BLOCKING_THREADS: usize = MAX_READERS + 2;
+/// Threads: those of queries, one for result files, and two for the state of the targets and
+/// `/metrics`, which take milliseconds.
+const BLOCKING_THREADS: usize = MAX_READERS + 3;
 /// Changes are shown within a second; with many targets, values change all the time and are sent
 /// less often.
 const MIN_TICK: Duration = Duration::from_secs(1);
@@ -34,6 +37,10 @@ pub struct Server {
     pub new_password: Option<String>,
     /// Whether a password is required.
     pub asks_password: bool,
+    /// Whether the page is served by TLS.
+    pub is_secure: bool,
+    /// SHA-256 of its certificate, if that is self-signed.
+    pub fingerprint: Option<String>,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -55,13 +62,21 @@ impl Drop for Server {
 /// If the address is in use, the password file cannot be trusted, or the system provides no thread.
 pub fn serve(config: &WebConfig, live: Arc<dyn Live>, open_past: Box<OpenPast>) -> Result<Server, WebError> {
     let (guard, new_password) = Guard::new(config)?;
+    let tls = config.certificate.as_ref().map(Tls::new).transpose()?;
     let unheard = |source| WebError::Listen { address: config.listen, source };
     let listener = TcpListener::bind(config.listen).map_err(unheard)?;
     listener.set_nonblocking(true).map_err(unheard)?;
     let address = listener.local_addr().map_err(unheard)?;
     let asks_password = guard.asks();
-    let past = Arc::new(Pool::new(open_past));
-    let app = App { guard, live, past, hub: Arc::new(Hub::new(now_ns())), cache: Arc::default() };
+    let app = App {
+        guard,
+        live,
+        past: Arc::new(Pool::new(open_past)),
+        hub: Arc::new(Hub::new(now_ns())),
+        cache: Arc::default(),
+        connections: Arc::default(),
+        files: Arc::new(Semaphore::new(1)),
+    };
     let runtime = Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -70,18 +85,26 @@ pub fn serve(config: &WebConfig, live: Arc<dyn Live>, open_past: Box<OpenPast>) 
         .build()
         .map_err(WebError::System)?;
     let (stop, stopped) = watch::channel(false);
-    let run = move || run(runtime, listener, Arc::new(app), stopped);
+    let acceptor = tls.as_ref().map(|tls| TlsAcceptor::from(Arc::clone(&tls.config)));
+    let run = move || run(runtime, (listener, acceptor), Arc::new(app), stopped);
     let thread = std::thread::Builder::new().name("web".into()).spawn(run).map_err(WebError::System)?;
-    Ok(Server { address, new_password, asks_password, stop, thread: Some(thread) })
+    let is_secure = tls.is_some();
+    let fingerprint = tls.and_then(|tls| tls.fingerprint);
+    Ok(Server { address, new_password, asks_password, is_secure, fingerprint, stop, thread: Some(thread) })
 }
 
-fn run(runtime: Runtime, listener: TcpListener, app: Arc<App>, stopped: watch::Receiver<bool>) {
+fn run(
+    runtime: Runtime,
+    (listener, tls): (TcpListener, Option<TlsAcceptor>),
+    app: Arc<App>,
+    stopped: watch::Receiver<bool>,
+) {
     runtime.block_on(async move {
         // The listener is already non-blocking.
         let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
         let updater = tokio::spawn(update_pages(Arc::clone(&app)));
         let warmer = tokio::spawn(warm(Arc::clone(&app)));
-        accept(listener, app, stopped).await;
+        accept(listener, tls, app, stopped).await;
         updater.abort();
         warmer.abort();
     });

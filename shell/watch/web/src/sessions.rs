@@ -80,7 +80,7 @@ impl Failures {
 }
 
 /// Groups IPv6 addresses by /64, because a household has 2^64 of them.
-fn group(address: IpAddr) -> IpAddr {
+pub(crate) fn group(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => IpAddr::V4(v4),
         IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),

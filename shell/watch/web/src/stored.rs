@@ -5,6 +5,8 @@ use fathom_watch_samples::{Column, Stored};
 use fathom_watch_store::{HistoryError, HistoryReader, SeriesId};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Opens readers of the history in a directory.
 pub fn history(directory: PathBuf) -> Box<OpenPast> {
@@ -45,6 +47,14 @@ impl Past for Reader {
 
     fn samples(&mut self, series: u32, span: Range<WallTime>) -> Result<Vec<Stored>, String> {
         self.0.stored(SeriesId(series), span.start, span.end).map_err(error_text)
+    }
+
+    fn next(&mut self, series: u32, from: WallTime) -> Result<Option<WallTime>, String> {
+        self.0.next(SeriesId(series), from).map_err(error_text)
+    }
+
+    fn stop_when(&mut self, stop: Arc<AtomicBool>) {
+        self.0.stop_when(stop);
     }
 
     fn events(&mut self, span: Range<WallTime>) -> Result<Vec<Event>, String> {

@@ -11,6 +11,8 @@ const WHOLE: &str = r#"
 store = "/var/lib/fathom"
 listen = "127.0.0.1:8380"
 password_file = "/etc/fathom/password"
+certificate_file = "/etc/fathom/page.pem"
+key_file = "/etc/fathom/page.key"
 hosts = ["watch.example.net", "[2001:db8::1]"]
 results = "/home/a/results"
 max_packets_per_second = 500
@@ -60,6 +62,8 @@ fn a_whole_file() {
     assert_eq!(plan.store.as_deref(), Some("/var/lib/fathom"));
     assert_eq!((plan.max_packets_per_second, plan.seed), (Some(500), 7));
     assert_eq!(plan.password_file.as_deref(), Some("/etc/fathom/password"));
+    let files = ("/etc/fathom/page.pem".to_owned(), "/etc/fathom/page.key".to_owned());
+    assert_eq!((plan.tls, plan.certificate), (Some(true), Some(files)));
     assert_eq!(plan.hosts, ["watch.example.net", "[2001:db8::1]"]);
     assert_eq!(plan.results.as_deref(), Some("/home/a/results"));
     assert_eq!(plan.interfaces, ["eth0", "wlan0"]);

@@ -2,6 +2,7 @@
 use crate::terminal::{Console, warn};
 use fathom_app::watch::{WatchEvent, WatchRequest};
 use fathom_text::counted;
+use std::io::{self, IsTerminal};
 
 /// Prints an event of the watch that `request` started. `-q` leaves out events that are not
 /// problems.
@@ -16,11 +17,19 @@ pub(super) fn report(event: &WatchEvent, request: &WatchRequest, console: Consol
 fn text(event: &WatchEvent, request: &WatchRequest) -> String {
     match event {
         WatchEvent::Started => welcome(request),
-        WatchEvent::Page { address, new_password } => {
-            let page = format!("page: http://{address}/");
-            new_password.as_ref().map_or(page.clone(), |(password, file)| {
-                format!("{page}  password: {password} (not shown again; saved in {})", file.display())
-            })
+        WatchEvent::Page { address, is_secure, fingerprint, new_password } => {
+            let scheme = if *is_secure { "https" } else { "http" };
+            let password = new_password.as_ref().map_or_else(String::new, |(password, file)| {
+                // Others can read the log of a service.
+                match io::stderr().is_terminal() {
+                    true => format!("  password: {password} (saved in {})", file.display()),
+                    false => format!("  new password in {}", file.display()),
+                }
+            });
+            let certificate = fingerprint.as_ref().map_or_else(String::new, |fingerprint| {
+                format!("\nself-signed certificate, SHA-256 {fingerprint}")
+            });
+            format!("page: {scheme}://{address}/{password}{certificate}")
         }
         event => format!("fathom watch: {}", line(event, request)),
     }
@@ -82,9 +91,7 @@ fn line(event: &WatchEvent, request: &WatchRequest) -> String {
             changes.started,
             changes.stopped
         ),
-        WatchEvent::NeedsRestart => {
-            "changes of store, listen, password_file, hosts, results and seed need a restart".into()
-        }
+        WatchEvent::NeedsRestart => "changes of the page, store, results and seed need a restart".into(),
         WatchEvent::NotReloaded(error) => {
             format!("{error}\n  the previous configuration stays in use")
         }

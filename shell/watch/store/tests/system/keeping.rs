@@ -1,6 +1,6 @@
 //! Recording, reading at every zoom and reopening, in virtual time.
 use super::support::{DAY, Dir, HOUR, SECOND, START, all, kept, key, naive, open, sample, seldom};
-use fathom_units::{Duration, WallTime};
+use fathom_units::{Duration, Rng, WallTime};
 use fathom_watch_samples::{Outcome, Sample};
 use fathom_watch_store::{HistoryConfig, HistoryReader};
 
@@ -107,4 +107,48 @@ fn a_late_answer_amends_its_sample_wherever_it_is() {
     history.amend(id, Sample { at: WallTime(START + 1), outcome: Outcome::Late(Duration::ZERO) });
     history.save(now);
     assert_eq!(history.status().unmatched, 1);
+}
+
+/// Reads a history with gaps as the page does: in periods, of which empty ones lead to the next
+/// sample.
+#[test]
+fn periods_without_samples_are_skipped_and_no_sample_is_missed() {
+    let dir = Dir::new();
+    let mut history = open(&dir.0, &seldom());
+    let ids = [history.series(&key("one")).unwrap(), history.series(&key("two")).unwrap()];
+    let (mut recorded, mut rng) = (Vec::new(), Rng::new(5));
+    let mut at = START;
+    for _ in 0..60 {
+        at += rng.below(5 * DAY / SECOND) * SECOND;
+        for n in 0..rng.below(400) {
+            let id = ids[usize::from(n % 3 == 0)];
+            let one = sample(id.0, WallTime(at + n * 30 * SECOND));
+            history.record(id, &[one]);
+            if id == ids[0] {
+                recorded.push(one);
+            }
+        }
+        at += 400 * 30 * SECOND;
+        assert!(history.flush(WallTime(at)).is_empty());
+    }
+    history.save(WallTime(at));
+    let mut reader = HistoryReader::open(&dir.0).unwrap();
+    let want = kept(&recorded);
+    for _ in 0..5 {
+        let begin = rng.below(START / SECOND) * SECOND;
+        let (mut from, mut steps, mut read) = (WallTime(begin), 0, Vec::new());
+        while from.0 < u64::MAX / 2 {
+            let to = WallTime(from.0 + 6 * HOUR);
+            let some = reader.samples(ids[0], from, to).unwrap();
+            let next = if some.is_empty() { reader.next(ids[0], to).unwrap() } else { Some(to) };
+            read.extend(some);
+            steps += 1;
+            from = next.map_or(WallTime(u64::MAX), |next| WallTime(next.0.max(to.0)));
+        }
+        assert!(read == want, "from {begin}");
+        assert!(steps < 200, "{steps} reads of 60 bursts");
+    }
+    reader.stop_when(std::sync::Arc::new(true.into()));
+    let stopped = reader.samples(ids[0], WallTime(0), WallTime(at)).unwrap_err().to_string();
+    assert!(stopped.contains("interrupted"), "{stopped}");
 }

@@ -6,6 +6,7 @@
 )]
 
 mod api;
+mod attack;
 mod browser;
 mod client;
 mod hostile;

@@ -4,10 +4,14 @@ use fathom_watch_plan::TargetNow;
 use fathom_watch_samples::{Code, Column, Outcome, Stored, Unit};
 use fathom_watch_web::{Event, HostNow, Live, Past, Series, TestResult, Total};
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// 2026-11-20 00:00 UTC.
 pub(crate) const NOW_S: u64 = 1_795_132_800;
 const SECOND: u64 = 1_000_000_000;
+/// Length of the history in seconds.
+pub(crate) const YEAR_S: u64 = 366 * 86_400;
 
 /// A number of targets, each with a year of history at one probe per second.
 #[derive(Clone, Copy)]
@@ -82,11 +86,19 @@ impl Past for Made {
     }
 
     fn samples(&mut self, series: u32, span: Range<WallTime>) -> Result<Vec<Stored>, String> {
-        let seconds = span.start.0.div_ceil(SECOND)..span.end.0.div_ceil(SECOND).min(self.now_s);
+        let (first, last) = (self.now_s - YEAR_S, self.now_s);
+        let seconds = span.start.0.div_ceil(SECOND).max(first)..span.end.0.div_ceil(SECOND).min(last);
         Ok(seconds
             .map(|second| Stored { at_ms: second * 1_000, code: Code::of(self.outcome(series, second)) })
             .collect())
     }
+
+    fn next(&mut self, _series: u32, from: WallTime) -> Result<Option<WallTime>, String> {
+        let first = (self.now_s - YEAR_S) * SECOND;
+        Ok((from.0 < self.now_s * SECOND).then_some(WallTime(from.0.max(first))))
+    }
+
+    fn stop_when(&mut self, _stop: Arc<AtomicBool>) {}
 
     fn events(&mut self, span: Range<WallTime>) -> Result<Vec<Event>, String> {
         let at = WallTime((self.now_s - 3_600) * SECOND);
