@@ -1743,6 +1743,7 @@ var Wt = class {
 	changed;
 	source;
 	targets = /* @__PURE__ */ new Map();
+	troubles = [];
 	connected = !1;
 	isWhole = !1;
 	constructor(e) {
@@ -1766,7 +1767,7 @@ var Wt = class {
 		e.all && this.targets.clear(), this.isWhole ||= e.all;
 		for (let t of e.gone) this.targets.delete(t);
 		for (let t of e.targets) this.targets.set(J(t), t);
-		this.changed();
+		e.troubles && (this.troubles = e.troubles), this.changed();
 	}
 };
 function Gt(e) {
@@ -2055,21 +2056,25 @@ function un(e) {
 	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || an.compare(e.name, t.name)).map(({ target: e }) => e);
 }
 // src/watch/main.ts
-var dn = document.getElementById("watch"), fn = document.getElementById("connection"), X = new Wt(() => mn()), pn = Gt(document);
-pn && X.begin(pn);
-var Z = new ln(X, pn?.sparks), Q, $ = 0;
-function mn() {
-	Z.show(), $ = X.connected ? 0 : $ || Date.now(), hn();
-}
+var dn = document.getElementById("watch"), fn = document.getElementById("connection"), pn = document.getElementById("troubles"), X = new Wt(() => hn()), mn = Gt(document);
+mn && X.begin(mn);
+var Z = new ln(X, mn?.sparks), Q, $ = 0;
 function hn() {
+	Z.show(), $ = X.connected ? 0 : $ || Date.now(), _n(), gn();
+}
+function gn() {
+	let t = X.troubles.map((e) => `Since ${(/* @__PURE__ */ new Date(e.since_s * 1e3)).toLocaleString()}: ${e.text}`);
+	pn.hidden = t.length === 0, pn.textContent !== t.join("") && pn.replaceChildren(...t.map((t) => e("p", {}, t)));
+}
+function _n() {
 	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server cannot be reached; the data shown is out of date." : "";
 	fn.classList.toggle("lost", e), fn.textContent !== t && (fn.textContent = t);
 }
-function gn() {
+function vn() {
 	let t = We(location.hash);
 	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", dn.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new zt(X), Q.element.parentElement !== dn && dn.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
 }
-function _n() {
+function yn() {
 	let e = document.documentElement, t = document.getElementById("theme"), n = matchMedia("(prefers-color-scheme: dark)"), r = localStorage.getItem("theme");
 	(r === "dark" || r === "light") && (e.dataset.theme = r);
 	let i = () => e.dataset.theme ? e.dataset.theme === "dark" : n.matches, a = () => void (t.textContent = i() ? "Light" : "Dark");
@@ -2077,4 +2082,4 @@ function _n() {
 		e.dataset.theme = i() ? "light" : "dark", localStorage.setItem("theme", e.dataset.theme), a();
 	}), n.addEventListener("change", a), a();
 }
-_n(), gn(), requestAnimationFrame(() => setTimeout(() => X.start(), 0)), addEventListener("hashchange", gn), setInterval(hn, 1e3);
+yn(), vn(), requestAnimationFrame(() => setTimeout(() => X.start(), 0)), addEventListener("hashchange", vn), setInterval(_n, 1e3);

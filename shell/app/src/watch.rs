@@ -13,6 +13,7 @@ mod replay;
 mod results_dir;
 mod source;
 mod status;
+mod upkeep;
 
 pub use diagnose::{PatternSearch, diagnose};
 pub use export::{Destination, ExportRequest, Exported, TableFormat, WINDOWS, export};
@@ -22,6 +23,7 @@ pub use receivers::{ReceiverTest, test_receivers};
 pub use replay::{ReplayRequest, Replayed, ReplayedAlert, replay};
 pub use source::Source;
 pub use status::{Status, TargetStatus, behind, status};
+pub use upkeep::{RepairEvent, back_up, repair, verify};
 
 use crate::{AppError, CancelToken};
 use fathom_os::poll;
@@ -31,6 +33,7 @@ use fathom_watch_engine::{Changes, Health, Monitor, StoreWriter, packet_limit, p
 use fathom_watch_plan::Plan;
 pub use fathom_watch_push::Progress;
 use fathom_watch_push::Pusher;
+pub use fathom_watch_store::Recovered;
 use fathom_watch_store::{History, HistoryConfig, Repair};
 use fathom_watch_web::WebError;
 use notification::NotificationService;
@@ -222,6 +225,7 @@ impl Running<'_> {
             }
             push::report(&self.pusher, &self.monitor, self.events);
             self.notifications.report(&self.monitor);
+            self.notifications.notify_own(self.monitor.live().own().troubles);
             for problem in self.monitor.problems() {
                 (self.events)(WatchEvent::Problem(problem));
             }

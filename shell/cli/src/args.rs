@@ -32,7 +32,9 @@ use std::path::PathBuf;
 pub(crate) use test::{PhaseName, ServeArgs, TestArgs};
 pub(crate) use token::TokenArgs;
 pub(crate) use trace::TraceArgs;
-pub(crate) use watch::{StoreArgs, WatchAction, WatchArgs, WatchImport, WatchSmokepingArgs, WatchStatusArgs};
+pub(crate) use watch::{
+    StoreArgs, WatchAction, WatchArgs, WatchBackupArgs, WatchImport, WatchSmokepingArgs, WatchStatusArgs,
+};
 
 /// Measures, finds, explains and fixes bufferbloat: queueing delay under load
 ///

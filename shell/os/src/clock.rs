@@ -27,6 +27,12 @@ impl Clock {
     }
 }
 
+/// CLOCK_BOOTTIME now: never set, and not stopped while the host sleeps.
+#[must_use]
+pub fn boot_now() -> Time {
+    Time::from_nanos(read(ClockId::Boottime))
+}
+
 /// CLOCK_REALTIME now.
 #[must_use]
 pub fn wall_now() -> WallTime {

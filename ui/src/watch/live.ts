@@ -4,6 +4,8 @@ import type { Target } from "./api.ts";
 export class Live {
   private source: EventSource | undefined;
   readonly targets = new Map<string, Target>();
+  /** Problems of the watch itself. */
+  troubles: readonly Trouble[] = [];
   /** Whether the server is reachable. */
   connected = false;
 
@@ -46,6 +48,7 @@ export class Live {
     this.isWhole ||= change.all;
     for (const name of change.gone) this.targets.delete(name);
     for (const target of change.targets) this.targets.set(keyOf(target), target);
+    if (change.troubles) this.troubles = change.troubles;
     this.changed();
   }
 }
@@ -67,6 +70,15 @@ interface Change {
   all: boolean;
   targets: Target[];
   gone: string[];
+  /** All problems, if they have changed. */
+  troubles?: Trouble[];
+}
+
+/** A problem of the watch itself, not of a target. */
+interface Trouble {
+  kind: string;
+  since_s: number;
+  text: string;
 }
 
 /** Keep in sync with the server's `Row::key`. */

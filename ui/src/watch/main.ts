@@ -7,6 +7,7 @@ import "./watch.css";
 
 const main = document.getElementById("watch") as HTMLElement;
 const connection = document.getElementById("connection") as HTMLElement;
+const troubles = document.getElementById("troubles") as HTMLElement;
 const live = new Live(() => heard());
 const first = firstOf(document);
 if (first) live.begin(first);
@@ -18,6 +19,14 @@ function heard(): void {
   overview.show();
   lostAt = live.connected ? 0 : lostAt || Date.now();
   tellConnection();
+  tellTroubles();
+}
+
+function tellTroubles(): void {
+  const text = (trouble: { since_s: number; text: string }): string => `Since ${new Date(trouble.since_s * 1_000).toLocaleString()}: ${trouble.text}`;
+  const texts = live.troubles.map(text);
+  troubles.hidden = texts.length === 0;
+  if (troubles.textContent !== texts.join("")) troubles.replaceChildren(...texts.map((one) => make("p", {}, one)));
 }
 
 function tellConnection(): void {

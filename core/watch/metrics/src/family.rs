@@ -52,6 +52,22 @@ impl Family {
     /// Alert states, in `/metrics` only.
     pub const ALERT_ACTIVE: Family =
         gauge("fathom_alert_active", "1 for each alert that is raised or flapping; absent otherwise.", "");
+    /// Problems of the watch itself, in `/metrics` only.
+    pub const OWN_TROUBLE: Family = gauge(
+        "fathom_watch_trouble",
+        "1 while the watch has this problem: it cannot write its history, or the clock of its host was set.",
+        "",
+    );
+    /// Samples that are only in memory, in `/metrics` only.
+    pub const UNSAVED: Family = gauge("fathom_watch_unsaved_samples", "Samples that are only in memory.", "");
+    /// Dropped samples, in `/metrics` only.
+    pub const DROPPED: Family = counter(
+        "fathom_watch_dropped_samples",
+        "Samples that were lost because the history could not be written for long.",
+    );
+    /// Clock steps, in `/metrics` only.
+    pub const CLOCK_STEPS: Family =
+        counter("fathom_watch_clock_steps", "How often the clock of the probing host was set.");
     /// Receive rate of this host.
     pub const RECEIVED: Family = gauge(
         "fathom_host_received_bits_per_second",

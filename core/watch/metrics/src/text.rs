@@ -72,7 +72,8 @@ fn sample(text: &mut String, family: &Family, metric: &Metric<'_>, open: bool) {
     let name = family.name;
     match &metric.value {
         MetricValue::Number(value) => {
-            let _ = writeln!(text, "{name}{}{{{labels}}} {value}", family.suffix());
+            let braced = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+            let _ = writeln!(text, "{name}{}{braced} {value}", family.suffix());
         }
         MetricValue::Histogram(sketch) => histogram(text, name, &labels, sketch),
     }

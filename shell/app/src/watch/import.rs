@@ -222,7 +222,7 @@ impl Importer<'_> {
     ) -> Result<ImportOutcome, AppError> {
         let Importer { history, outcome, summary, .. } = self;
         let Some(mut history) = history else { return Ok(outcome) };
-        history.save(wall_now()).into_iter().for_each(|repair| progress(ImportEvent::Repaired(repair)));
+        history.close(wall_now()).into_iter().for_each(|repair| progress(ImportEvent::Repaired(repair)));
         let status = history.status();
         if let Some(trouble) = &status.trouble {
             return Err(AppError::History(trouble.text.clone()));

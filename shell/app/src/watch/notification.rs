@@ -1,12 +1,12 @@
 //! Notifications of a watch: receivers, saved alert states, and the history that alert rules
 //! compare with.
 use super::{Events, WatchEvent};
-use fathom_os::clock::utc_offset_s;
+use fathom_os::clock::{utc_offset_s, wall_now};
 use fathom_units::WallTime;
-use fathom_watch_alert::{AlertState, Past, PastHour, Transition};
-use fathom_watch_engine::{AlertBackend, Event, Monitor};
+use fathom_watch_alert::{AlertState, Change, Evidence, Past, PastHour, Transition};
+use fathom_watch_engine::{AlertBackend, Event, Monitor, THIS_HOST};
 use fathom_watch_notify::{AlertStateFile, Dispatcher, Report};
-use fathom_watch_plan::Plan;
+use fathom_watch_plan::{OwnTrouble, Plan};
 use fathom_watch_samples::Column;
 use fathom_watch_store::{HistoryError, HistoryReader, SeriesId};
 use std::path::{Path, PathBuf};
@@ -19,6 +19,9 @@ const DAY_HOURS: usize = 24;
 pub(super) struct NotificationService {
     dispatcher: Arc<Mutex<Dispatcher>>,
     events: Events,
+    /// Problems of the program itself of which the receivers were notified.
+    notified: Vec<OwnTrouble>,
+    receivers: Vec<String>,
 }
 
 /// Handles the alerts of the thread that evaluates them.
@@ -46,7 +49,13 @@ pub(super) fn start(
         reader: None,
         trouble: None,
     };
-    (NotificationService { dispatcher, events: Arc::clone(events) }, Box::new(handler))
+    let events = Arc::clone(events);
+    let service = NotificationService { dispatcher, events, notified: Vec::new(), receivers: names(plan) };
+    (service, Box::new(handler))
+}
+
+fn names(plan: &Plan) -> Vec<String> {
+    plan.receivers.iter().map(|receiver| receiver.name.clone()).collect()
 }
 
 fn hold(dispatcher: &Mutex<Dispatcher>) -> MutexGuard<'_, Dispatcher> {
@@ -55,8 +64,39 @@ fn hold(dispatcher: &Mutex<Dispatcher>) -> MutexGuard<'_, Dispatcher> {
 
 impl NotificationService {
     /// Replaces the receivers with those of another plan.
-    pub(super) fn reload(&self, plan: &Plan) {
+    pub(super) fn reload(&mut self, plan: &Plan) {
+        self.receivers = names(plan);
         hold(&self.dispatcher).replan(&plan.receivers);
+    }
+    /// Notifies all receivers of new problems of the program itself, and of their ends.
+    pub(super) fn notify_own(&mut self, troubles: Vec<OwnTrouble>) {
+        let is_among = |one: &OwnTrouble, all: &[OwnTrouble]| {
+            all.iter().any(|other| (other.kind, other.since) == (one.kind, one.since))
+        };
+        for new in troubles.iter().filter(|one| !is_among(one, &self.notified)) {
+            self.notify(new, Change::Raised);
+        }
+        for ended in self.notified.iter().filter(|one| !is_among(one, &troubles)) {
+            self.notify(ended, Change::Cleared);
+        }
+        self.notified = troubles;
+    }
+    fn notify(&self, trouble: &OwnTrouble, change: Change) {
+        let OwnTrouble { kind, since, text } = trouble;
+        hold(&self.dispatcher).notify(&Transition {
+            at: wall_now(),
+            change,
+            alert: format!("fathom watch: {kind}"),
+            condition: kind,
+            target: THIS_HOST.to_owned(),
+            group: String::new(),
+            probe: (*kind).to_owned(),
+            series: None,
+            raised_at: *since,
+            evidence: Evidence { text: text.clone(), value: None, limit: None },
+            to: self.receivers.clone(),
+            note: String::new(),
+        });
     }
     /// Reports the outcomes of deliveries and records them in the history.
     pub(super) fn report(&self, monitor: &Monitor) {

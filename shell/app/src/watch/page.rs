@@ -5,7 +5,7 @@ use crate::AppError;
 use fathom_os::process::host_name;
 use fathom_units::{Duration, WallTime};
 use fathom_watch_engine::LiveState;
-use fathom_watch_plan::{Plan, TargetNow};
+use fathom_watch_plan::{OwnState, Plan, TargetNow};
 use fathom_watch_web::{
     Certificate, DEFAULT_LISTEN, HostNow, Live, Server, TestResult, Total, WebConfig, history, serve,
 };
@@ -115,6 +115,9 @@ impl Live for Now {
     fn host(&self) -> Vec<HostNow> {
         let now = |fathom_watch_engine::HostNow { probe, mean, max }| HostNow { probe, mean, max };
         self.board.host().into_iter().map(now).collect()
+    }
+    fn own(&self) -> OwnState {
+        self.board.own()
     }
     fn results(&self, from: WallTime, to: WallTime) -> Vec<TestResult> {
         self.results.as_ref().map_or_else(Vec::new, |results| results.between(from, to))

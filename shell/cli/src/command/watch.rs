@@ -6,6 +6,7 @@ mod import;
 mod replay;
 mod status;
 mod test_alert;
+mod upkeep;
 
 use crate::args::{StoreArgs, WatchAction, WatchArgs, WatchImport};
 use crate::failure::{Exit, Outcome};
@@ -28,6 +29,9 @@ pub(crate) fn run(args: &WatchArgs, console: Console) -> Outcome {
         Some(WatchAction::TestAlert(wanted)) => test_alert::run(wanted),
         Some(WatchAction::Diagnose(wanted)) => diagnose::run(wanted, console),
         Some(WatchAction::Export(wanted)) => export::run(wanted, console),
+        Some(WatchAction::Verify(wanted)) => upkeep::run_verify(&wanted.history),
+        Some(WatchAction::Repair(wanted)) => upkeep::run_repair(&wanted.history),
+        Some(WatchAction::Backup(wanted)) => upkeep::run_backup(wanted),
         Some(WatchAction::Import { from: WatchImport::Smokeping(from) }) => import::run(from, console),
         None => watch(args, console),
     }
@@ -43,6 +47,11 @@ impl HistoryWords {
     fn new(args: &StoreArgs) -> Self {
         let word = |path: &Path| quoted(&path.to_string_lossy());
         HistoryWords { config: args.config.as_deref().map(word), store: args.store.as_deref().map(word) }
+    }
+    /// The flags with a blank before them.
+    fn flags(&self) -> String {
+        let config = self.config.as_ref().map(|config| format!(" {config}"));
+        config.or_else(|| self.store.as_ref().map(|store| format!(" --store {store}"))).unwrap_or_default()
     }
     fn origin(&self) -> HistoryOrigin<'_> {
         HistoryOrigin { config: self.config.as_deref(), store: self.store.as_deref() }

@@ -16,7 +16,7 @@ const fn page(command: &'static str, examples: &'static [(&'static str, &'static
 }
 
 /// One page for each command; a test checks that none is missing and that each example parses.
-pub(crate) const PAGES: [Page; 26] = [
+pub(crate) const PAGES: [Page; 29] = [
     page(
         "",
         &[
@@ -159,6 +159,15 @@ pub(crate) const PAGES: [Page; 26] = [
             ("fathom watch status watch.toml --json", "Print it for a program"),
         ],
     ),
+    page(
+        "watch verify",
+        &[
+            ("fathom watch verify watch.toml", "Check the history of a watch"),
+            ("fathom watch verify --store /mnt/old", "Check one in another directory"),
+        ],
+    ),
+    page("watch repair", &[("fathom watch repair watch.toml", "Save what can be read")]),
+    page("watch backup", &[("fathom watch backup watch.toml -o /mnt/b/history.db", "Copy a history")]),
     page(
         "watch alerts",
         &[

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// A receiver that accepts everything and returns the bodies.
-fn hook() -> (String, Receiver<serde_json::Value>) {
+pub(crate) fn hook() -> (String, Receiver<serde_json::Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
     let (sender, requests) = channel();

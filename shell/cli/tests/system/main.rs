@@ -20,4 +20,5 @@ mod trace;
 mod watch;
 mod watch_doors;
 mod watch_past;
+mod watch_upkeep;
 mod workloads;

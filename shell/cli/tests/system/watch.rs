@@ -15,7 +15,10 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn start(args: &[&str]) -> Watch {
-        let mut child = fathom(args).stderr(Stdio::piped()).spawn().unwrap();
+        Watch::of(&mut fathom(args))
+    }
+    pub(crate) fn of(command: &mut Command) -> Watch {
+        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         std::thread::spawn(move || {
@@ -26,12 +29,16 @@ impl Watch {
     /// The next line that contains `words`.
     pub(crate) fn wait_for_line(&self, words: &str) -> String {
         loop {
-            let line = self.lines.recv_timeout(Duration::from_secs(30));
+            // A full disk is noticed when the log must grow.
+            let line = self.lines.recv_timeout(Duration::from_secs(120));
             let line = line.unwrap_or_else(|_| panic!("it did not say {words:?}"));
             if line.contains(words) {
                 return line;
             }
         }
+    }
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
     fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();

@@ -1,5 +1,6 @@
 //! The interface to the history.
 use fathom_units::WallTime;
+use fathom_watch_plan::OwnTrouble;
 use fathom_watch_samples::{Level, Sample, Unit};
 
 /// An event, shown in the ribbon below the plots.
@@ -11,6 +12,19 @@ pub struct Event {
     pub kind: &'static str,
     /// Description.
     pub text: String,
+}
+
+/// The result of a flush.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct FlushReport {
+    /// What has changed, for people: problems, repairs, and ends of problems.
+    pub news: Vec<String>,
+    /// Why nothing can be written, such as a full disk.
+    pub trouble: Option<OwnTrouble>,
+    /// Samples that are only in memory.
+    pub unsaved_samples: u64,
+    /// Samples that were dropped.
+    pub dropped_samples: u64,
 }
 
 /// Writes samples to a history. Used by one thread.
@@ -30,10 +44,7 @@ pub trait HistoryWriter: Send {
     fn level(&mut self, series: u32, level: Level);
     /// Records an event.
     fn event(&mut self, event: &Event, series: Option<u32>);
-    /// Flushes. Called about once a second, and with `last` at the end. After an error probing
-    /// continues.
-    ///
-    /// # Errors
-    /// The problem in words, such as a full disk.
-    fn flush(&mut self, now: WallTime, last: bool) -> Result<(), String>;
+    /// Flushes. Called about once a second, and with `last` at the end. Whatever it reports,
+    /// probing continues.
+    fn flush(&mut self, now: WallTime, last: bool) -> FlushReport;
 }

@@ -6,6 +6,7 @@
 //! communicate by channels, so that a slow disk or an unresponsive name server delays no probe.
 
 mod alerts;
+mod clock_watch;
 mod connection_probe;
 mod departure;
 mod echo;
@@ -28,7 +29,7 @@ mod udp;
 mod writer;
 
 pub use alerts::AlertBackend;
-pub use history::{Event, HistoryWriter};
+pub use history::{Event, FlushReport, HistoryWriter};
 pub use host::unknown_load;
 pub use limit::packet_limit;
 pub use live::{HostNow, LiveState, Total};

@@ -2,7 +2,7 @@
 use crate::report::SeriesSlot;
 use fathom_os::clock::wall_now;
 use fathom_units::{Duration, WallTime};
-use fathom_watch_plan::{LastMinute, TargetNow};
+use fathom_watch_plan::{LastMinute, OwnState, TargetNow};
 use fathom_watch_samples::{Code, Sample, Sketch, Tally};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct LiveState {
     rows: Mutex<Vec<Option<Row>>>,
     host: Mutex<BTreeMap<SeriesSlot, HostSeries>>,
+    own: Mutex<OwnState>,
 }
 
 /// The period that counts as now for this host's own state: the usual interval of scrapers.
@@ -109,6 +110,14 @@ impl LiveState {
     pub fn host(&self) -> Vec<HostNow> {
         let time = wall_now();
         self.lock_host().values().filter_map(|series| series.at(time)).collect()
+    }
+    /// The state of the program itself.
+    #[must_use]
+    pub fn own(&self) -> OwnState {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+    pub(crate) fn set_own(&self, own: OwnState) {
+        *self.own.lock().unwrap_or_else(PoisonError::into_inner) = own;
     }
     pub(crate) fn open_host(&self, slot: SeriesSlot, probe: String) {
         self.lock_host().insert(slot, HostSeries { probe, values: VecDeque::new() });

@@ -1,13 +1,14 @@
 //! Writes to a history on disk.
-use crate::history::{Event, HistoryWriter};
+use crate::history::{Event, FlushReport, HistoryWriter};
 use fathom_units::WallTime;
+use fathom_watch_plan::OwnTrouble;
 use fathom_watch_samples::{Level, Sample, Unit};
 use fathom_watch_store::{History, Repair, SeriesId, SeriesKey};
 
 /// Writes to a history on disk. Reports each problem once, not every second.
 pub struct StoreWriter {
     history: History,
-    reported: Option<String>,
+    reported: Option<OwnTrouble>,
 }
 
 impl std::fmt::Debug for StoreWriter {
@@ -46,14 +47,26 @@ impl HistoryWriter for StoreWriter {
         let (kind, series) = (kind.to_owned(), series.map(SeriesId));
         self.history.event(&fathom_watch_store::Event { at, until: None, series, kind, text, value: None });
     }
-    fn flush(&mut self, now: WallTime, last: bool) -> Result<(), String> {
-        let repairs = if last { self.history.save(now) } else { self.history.flush(now) };
-        let trouble = self.history.status().trouble.as_ref();
-        let trouble = trouble.map(|t| format!("cannot write since {}: {}", t.since, t.text));
-        let is_news = trouble != self.reported;
+    fn flush(&mut self, now: WallTime, last: bool) -> FlushReport {
+        let repairs = if last { self.history.close(now) } else { self.history.flush(now) };
+        let status = self.history.status();
+        let (unsaved_samples, dropped_samples) = (status.unsaved_samples, status.dropped_samples);
+        let trouble = status.trouble.as_ref().map(|trouble| OwnTrouble {
+            kind: "history",
+            since: trouble.since,
+            text: trouble.text.clone(),
+        });
+        let mut news: Vec<String> = repairs.iter().map(Repair::to_string).collect();
+        match (&self.reported, &trouble) {
+            (before, Some(trouble)) if before.as_ref() != Some(trouble) => {
+                news.push(format!("{} (since {})", trouble.text, trouble.since));
+            }
+            (Some(before), None) => {
+                news.push(format!("the history is written again; it could not be since {}", before.since));
+            }
+            _ => {}
+        }
         self.reported.clone_from(&trouble);
-        let lines: Vec<String> =
-            repairs.iter().map(Repair::to_string).chain(trouble.filter(|_| is_news)).collect();
-        if lines.is_empty() { Ok(()) } else { Err(lines.join("; ")) }
+        FlushReport { news, trouble, unsaved_samples, dropped_samples }
     }
 }

@@ -1,13 +1,14 @@
 //! The history writer thread, the only one that accesses the history.
 use crate::alerts::ToJudge;
-use crate::history::HistoryWriter;
+use crate::clock_watch::{ClockNews, ClockWatch};
+use crate::history::{Event, HistoryWriter};
 use crate::host::SLOTS_END;
 use crate::live::LiveState;
 use crate::register::Register;
 use crate::report::{Report, SeriesSlot};
-use fathom_os::clock::{Clock, wall_now};
+use fathom_os::clock::{Clock, boot_now, wall_now};
 use fathom_units::{Duration, Time};
-use fathom_watch_plan::TargetNow;
+use fathom_watch_plan::{OwnState, TargetNow};
 use fathom_watch_samples::Outcome;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -24,7 +25,8 @@ pub(crate) fn start(
     reports: Receiver<Vec<Report>>,
     (problems, judge): (SyncSender<String>, Option<ToJudge>),
 ) -> JoinHandle<()> {
-    let writer = Writer { history, register, live, series: Vec::new(), problems, judge };
+    let clock_watch = ClockWatch::default();
+    let writer = Writer { history, register, live, series: Vec::new(), problems, judge, clock_watch };
     std::thread::spawn(move || writer.run(&reports))
 }
 
@@ -38,6 +40,7 @@ struct Writer {
     problems: SyncSender<String>,
     /// The alert thread also receives all reports.
     judge: Option<ToJudge>,
+    clock_watch: ClockWatch,
 }
 
 impl Writer {
@@ -64,9 +67,23 @@ impl Writer {
         self.flush(true);
     }
     fn flush(&mut self, last: bool) {
-        if let Err(problem) = self.history.flush(wall_now(), last) {
-            self.problem(problem);
+        let now = wall_now();
+        let clock = self.clock_watch.look(boot_now(), now);
+        if let Some(ClockNews::Stepped(text)) = &clock {
+            self.history.event(&Event { at: now, kind: "clock", text: text.clone() }, None);
         }
+        if let Some(ClockNews::Stepped(text) | ClockNews::Steady(text)) = clock {
+            self.problem(text);
+        }
+        let report = self.history.flush(now, last);
+        let clock_trouble = self.clock_watch.trouble().cloned();
+        self.live.set_own(OwnState {
+            troubles: report.trouble.into_iter().chain(clock_trouble).collect(),
+            unsaved_samples: report.unsaved_samples,
+            dropped_samples: report.dropped_samples,
+            clock_steps: self.clock_watch.steps,
+        });
+        report.news.into_iter().for_each(|news| self.problem(news));
     }
     /// Drops the problem if the queue is full: never blocks.
     fn problem(&self, problem: String) {

@@ -64,6 +64,11 @@ pub(crate) fn open(path: &Path, budget: Option<Bytes>) -> rusqlite::Result<Opene
         (0, 0) if number(&db, "schema_version")? == 0 => create(&db)?,
         (APPLICATION, version) if version > VERSION => return Ok(Opened::Newer),
         (APPLICATION, _) => {}
+        _ if has_own_tables(&db)? => {
+            // The header is damaged.
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+            return Err(rusqlite::Error::SqliteFailure(code, None));
+        }
         _ => return Ok(Opened::Foreign),
     }
     // FULL: each transaction survives a power failure. Readers do not block it.
@@ -77,6 +82,11 @@ pub(crate) fn open(path: &Path, budget: Option<Bytes>) -> rusqlite::Result<Opene
     // A large transaction makes the log longer than that; afterwards it is truncated.
     db.pragma_update(None, "journal_size_limit", (pages * PAGE_BYTES) as i64)?;
     Ok(Opened::Ours(db))
+}
+
+fn has_own_tables(db: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE name IN ('series', 'journal', 'chunk')";
+    db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|tables| tables == 3)
 }
 
 fn create(db: &Connection) -> rusqlite::Result<()> {
@@ -103,6 +113,13 @@ pub(crate) fn open_to_read(path: &Path) -> rusqlite::Result<Connection> {
 /// The value of a numeric pragma.
 pub(crate) fn number(db: &Connection, pragma: &str) -> rusqlite::Result<i64> {
     db.pragma_query_value(None, pragma, |row| row.get(0))
+}
+
+/// Number of the last journal frame; 0 if there is none.
+pub(crate) fn last_frame(db: &Connection) -> rusqlite::Result<i64> {
+    let last: Option<i64> =
+        db.prepare_cached("SELECT max(id) FROM journal")?.query_row([], |row| row.get(0))?;
+    Ok(last.unwrap_or(0))
 }
 
 /// Bytes in use, without freed pages.

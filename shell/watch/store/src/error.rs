@@ -1,5 +1,6 @@
 //! Errors of a history, and repairs.
 use fathom_watch_samples::DecodeError;
+use rusqlite::ErrorCode;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -37,6 +38,11 @@ pub enum HistoryError {
         /// The latest version that this program supports.
         known: i64,
     },
+    /// The database belongs to another program.
+    Foreign {
+        /// The database.
+        path: PathBuf,
+    },
     /// The maximum number of series is reached.
     TooManySeries {
         /// The database.
@@ -56,7 +62,15 @@ impl fmt::Display for HistoryError {
             HistoryError::System { path, source } => {
                 write!(f, "cannot use {}: {source}. Try another directory", path.display())
             }
-            HistoryError::Database { path, source } => write!(f, "cannot use {}: {source}", path.display()),
+            HistoryError::Database { path, .. } if !path.exists() => {
+                write!(f, "{} does not exist", path.display())
+            }
+            HistoryError::Database { path, source } => {
+                write!(f, "cannot use {}: {source}{}", path.display(), advice(source))
+            }
+            HistoryError::Foreign { path } => {
+                write!(f, "{} is the database of another program: use another directory", path.display())
+            }
             HistoryError::Newer { path, version, known } => write!(
                 f,
                 "{} has version {version}, but this program supports only versions up to {known}: use a newer fathom, or another directory",
@@ -70,6 +84,22 @@ impl fmt::Display for HistoryError {
 }
 
 impl std::error::Error for HistoryError {}
+
+/// What to try after an error of SQLite.
+fn advice(error: &rusqlite::Error) -> &'static str {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            ". `fathom watch repair` saves what can be read"
+        }
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+            ". Check the owner and the mode of the directory and its files"
+        }
+        Some(ErrorCode::SystemIoFailure) => ". The disk may be faulty: see the log of the kernel",
+        Some(ErrorCode::DiskFull) => ". Free disk space",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ". Another program uses it: try again",
+        _ => "",
+    }
+}
 
 /// A damaged item that was moved aside so that the rest remains usable.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,6 +134,15 @@ pub(crate) enum Fault {
         /// What is wrong.
         why: String,
     },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Sql(error) => error.fmt(f),
+            Fault::Blob { table, id, why } => write!(f, "row {id} of {table} {why}"),
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Fault {

@@ -1,4 +1,5 @@
 //! Reads one series from the tables that hold it.
+use crate::database::{self, Kind};
 use crate::error::Fault;
 use crate::table::{DAY_MS, HOUR_MS, SLOT_MS, Table};
 use crate::tail::Tail;
@@ -155,6 +156,19 @@ impl Filler<'_> {
         let next = closed.into_iter().chain([open]).flatten().min();
         Ok(next.map(|ms| WallTime(ms.max(from_ms).saturating_mul(NANOS_PER_MILLI))))
     }
+    /// The days from the first to the last sample.
+    pub(crate) fn days(&self, series: u32) -> Result<Vec<Range<WallTime>>, Fault> {
+        let mut ends = Vec::new();
+        for table in [Table::Chunk, Table::Part] {
+            ends.extend(table.oldest_ms(self.db)?);
+            ends.extend(table.newest_ms(self.db)?);
+        }
+        ends.extend(self.tail.chunk(series).into_iter().flat_map(|chunk| &chunk.samples).map(|s| s.at_ms));
+        let (first, last) = (ends.iter().min(), ends.iter().max());
+        let (Some(first), Some(last)) = (first, last) else { return Ok(Vec::new()) };
+        let wall = |day: u64| WallTime((day * DAY_MS).saturating_mul(NANOS_PER_MILLI));
+        Ok((first / DAY_MS..=last / DAY_MS).map(|day| wall(day)..wall(day + 1)).collect())
+    }
     pub(crate) fn newest(&mut self, series: u32) -> Result<Option<Stored>, Fault> {
         let latest = |chunk: &Chunk| chunk.samples.iter().copied().max_by_key(|s| s.at_ms);
         let mut newest = self.tail.chunk(series).and_then(latest);
@@ -202,6 +216,10 @@ impl Filler<'_> {
         match read {
             Err(Fault::Blob { table, id, why }) => {
                 self.faults.push(format!("row {id} of {table} {why}"));
+                Ok(None)
+            }
+            Err(Fault::Sql(error)) if database::kind(&error) == Kind::Corrupt => {
+                self.faults.push(error.to_string());
                 Ok(None)
             }
             other => other,

@@ -2,7 +2,8 @@
 use crate::error::Fault;
 use crate::table::{SLOT_MS, Table, pack};
 use crate::writer::{NANOS_PER_MILLI, Trouble};
-use crate::{History, Repair, database};
+use crate::written::Written;
+use crate::{Event, History, Repair, database};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Chunk, Frame};
 use rusqlite::{Connection, params};
@@ -35,7 +36,7 @@ impl History {
                     }
                 },
                 Ok(()) => {
-                    self.status.trouble = None;
+                    self.end_trouble(now);
                     self.room_made = None;
                     self.tidy(now, &mut repairs);
                     break;
@@ -46,6 +47,17 @@ impl History {
         self.status.dropped_samples += self.tail.trim(self.config.unsaved_samples) as u64;
         self.status.unsaved_samples = self.tail.unsaved_samples() as u64;
         self.status.used = self.used();
+        repairs
+    }
+    /// Saves everything, and empties the write-ahead log into the database. Use it at the end: one
+    /// file then has everything.
+    pub fn close(&mut self, now: WallTime) -> Vec<Repair> {
+        let repairs = self.save(now);
+        if self.status.trouble.is_none()
+            && let Err(error) = self.checkpoint(true)
+        {
+            self.in_trouble(&Fault::Sql(error), now);
+        }
         repairs
     }
     /// A single transaction: either everything is on disk afterwards, or nothing changed.
@@ -68,7 +80,10 @@ impl History {
             }
             replace_journal(&transaction, &rest)?;
         }
+        let frame = database::last_frame(&transaction)?;
         transaction.commit()?;
+        // Without this file a damaged end of the log is not noticed. Nothing else depends on it.
+        let _ = Written { frame, at: now }.save(&self.dir);
         self.book.written();
         self.events.written();
         self.late.clear();
@@ -102,14 +117,24 @@ impl History {
             },
         }
     }
-    fn in_trouble(&mut self, fault: &Fault, now: WallTime) {
-        let why = match fault {
-            Fault::Sql(error) => error.to_string(),
-            Fault::Blob { table, id, why } => format!("row {id} of {table} {why}"),
+    /// Records the end of a period in which nothing could be written.
+    fn end_trouble(&mut self, now: WallTime) {
+        let Some(trouble) = self.status.trouble.take() else { return };
+        let dropped = self.status.dropped_samples - self.status.dropped_before;
+        self.status.dropped_before = self.status.dropped_samples;
+        let lost = match dropped {
+            0 => "no sample was lost".to_owned(),
+            lost => format!("{lost} samples were lost"),
         };
+        let kind = "unwritten".to_owned();
+        let text = format!("the history could not be written; {lost}");
+        let at = trouble.since;
+        self.event(&Event { at, until: Some(now), series: None, kind, text, value: None });
+    }
+    fn in_trouble(&mut self, fault: &Fault, now: WallTime) {
         let since = self.status.trouble.as_ref().map_or(now, |t| t.since);
         let text = format!(
-            "cannot write {}: {why}. Up to {} samples are kept in memory: free disk space or repair the disk",
+            "cannot write {}: {fault}. Up to {} samples are kept in memory: free disk space or repair the disk",
             self.path().display(),
             self.config.unsaved_samples
         );

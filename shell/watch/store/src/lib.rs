@@ -27,7 +27,9 @@ mod room;
 mod series;
 mod table;
 mod tail;
+mod verify;
 mod writer;
+mod written;
 
 pub use config::{HistoryConfig, Retention};
 pub use error::{HistoryError, Repair};
@@ -35,4 +37,5 @@ pub use event::{Event, EventId};
 pub use import::ImportSummary;
 pub use reader::HistoryReader;
 pub use series::{SeriesId, SeriesKey};
+pub use verify::{Recovered, Verified};
 pub use writer::{History, Status, Trouble};

@@ -2,7 +2,7 @@
 use crate::database::{self, FILE, Kind, Opened, VERSION};
 use crate::error::Fault;
 use crate::event::Events;
-use crate::recover::{set_aside, set_row_aside};
+use crate::recover::{LogCopy, set_aside, set_row_aside};
 use crate::series::Book;
 use crate::table::{CHUNK_MS, DAY_MS, Table};
 use crate::tail::Tail;
@@ -34,14 +34,19 @@ impl History {
         let mut repairs = Vec::new();
         let path = dir.join(FILE);
         let failed = |source| HistoryError::Database { path: path.clone(), source };
-        let (db, state) = match open_and_read(dir, config, &mut repairs) {
+        let log = LogCopy::of(&path);
+        let opened = match open_and_read(dir, config, &mut repairs) {
             Err(error) if is_damage(&error) => {
                 repairs.push(set_aside(&path, &error.to_string()));
-                open_and_read(dir, config, &mut repairs).map_err(failed)?
+                open_and_read(dir, config, &mut repairs)
             }
-            other => other.map_err(failed)?,
-        }
-        .ok_or_else(|| newer(&path))?;
+            other => other,
+        };
+        let (db, state) = match opened.map_err(failed)? {
+            State::Ours(db, state) => (db, state),
+            State::Newer => return Err(newer(&path)),
+            State::Foreign => return Err(HistoryError::Foreign { path }),
+        };
         let mut history = History {
             dir: dir.into(),
             config: config.clone(),
@@ -58,36 +63,39 @@ impl History {
             room_made: None,
             status: Status::default(),
         };
+        history.report_lost_end(state.last_frame, log, &mut repairs);
         history.hold_reserve();
         history.status.used = history.used();
         Ok((history, repairs))
     }
 }
 
-/// State read from a database.
-struct State {
+/// The outcome of opening a database.
+enum State {
+    Ours(Connection, Box<Content>),
+    Newer,
+    Foreign,
+}
+
+/// What is read from a database.
+struct Content {
     book: Book,
     tail: Tail,
     events: Events,
     chunks: BTreeSet<(u64, u32)>,
     days: BTreeSet<(u64, u32)>,
+    /// Number of the last journal frame.
+    last_frame: i64,
 }
 
-/// `None` for a later version.
-fn open_and_read(
-    dir: &Path,
-    config: &HistoryConfig,
-    repairs: &mut Vec<Repair>,
-) -> rusqlite::Result<Option<(Connection, State)>> {
+fn open_and_read(dir: &Path, config: &HistoryConfig, repairs: &mut Vec<Repair>) -> rusqlite::Result<State> {
     let path = &dir.join(FILE);
     let db = match database::open(path, config.budget)? {
         Opened::Ours(db) => db,
-        Opened::Newer => return Ok(None),
-        Opened::Foreign => {
-            repairs.push(set_aside(path, "not a history database"));
-            return open_and_read(dir, config, repairs);
-        }
+        Opened::Newer => return Ok(State::Newer),
+        Opened::Foreign => return Ok(State::Foreign),
     };
+    let last_frame = database::last_frame(&db)?;
     let (mut book, damaged) = Book::read(&db)?;
     for number in damaged {
         book.rename_damaged(number);
@@ -101,7 +109,8 @@ fn open_and_read(
     };
     let (chunks, days) = (starts(Table::Part, CHUNK_MS)?, starts(Table::Recent, DAY_MS)?);
     let events = Events::read(&db)?;
-    Ok(Some((db, State { book, tail, events, chunks, days })))
+    let content = Content { book, tail, events, chunks, days, last_frame };
+    Ok(State::Ours(db, Box::new(content)))
 }
 
 fn read_journal(db: &Connection, dir: &Path, repairs: &mut Vec<Repair>) -> rusqlite::Result<Tail> {

@@ -2,12 +2,15 @@
 use crate::database::{self, FILE};
 use crate::error::Fault;
 use crate::fill::Filler;
+use crate::recover::{lost_end, newest};
 use crate::table::{Table, unpack};
 use crate::tail::Tail;
+use crate::written::Written;
 use crate::{Event, EventId, HistoryError, SeriesId, SeriesKey, event, series};
 use fathom_units::WallTime;
 use fathom_watch_samples::{Column, Frame, Level, Sample, Stored};
 use rusqlite::Connection;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,7 +38,19 @@ impl HistoryReader {
     /// # Errors
     /// If there is none.
     pub fn open(dir: &Path) -> Result<HistoryReader, HistoryError> {
-        let path = dir.join(FILE);
+        // Read first: the database then has at least what the file says.
+        let written = Written::read(dir);
+        let mut reader = HistoryReader::open_file(&dir.join(FILE))?;
+        if let Some(written) = written {
+            // An error is reported by the next read.
+            let lost = reader.read(|reader| Ok(reader.lost_end(written)?)).ok().flatten();
+            reader.faults.extend(lost);
+        }
+        Ok(reader)
+    }
+    /// Opens a database that may have been moved aside.
+    pub(crate) fn open_file(path: &Path) -> Result<HistoryReader, HistoryError> {
+        let path = path.to_owned();
         let db = database::open_to_read(&path)
             .map_err(|source| HistoryError::Database { path: path.clone(), source })?;
         let inode = identity(&path);
@@ -169,7 +184,7 @@ impl HistoryReader {
         Filler { db: &self.db, tail: &self.tail, faults: &mut self.faults, stop: &self.stop }
     }
     /// Reads from a consistent state of database and journal.
-    fn read<T>(
+    pub(crate) fn read<T>(
         &mut self,
         what: impl FnOnce(&mut HistoryReader) -> Result<T, Fault>,
     ) -> Result<T, HistoryError> {
@@ -177,7 +192,7 @@ impl HistoryReader {
         let now = identity(&self.path);
         if now.is_some() && now != self.inode {
             let (faults, stop) = (core::mem::take(&mut self.faults), Arc::clone(&self.stop));
-            *self = HistoryReader { faults, stop, ..Self::open_file(&self.path)? };
+            *self = HistoryReader { faults, stop, ..HistoryReader::open_file(&self.path)? };
         }
         self.db.execute_batch("BEGIN").map_err(|e| failed(&self.path, e))?;
         let result = self.refresh().map_err(Fault::Sql).and_then(|()| what(self));
@@ -191,8 +206,20 @@ impl HistoryReader {
             }
         })
     }
-    fn open_file(path: &Path) -> Result<HistoryReader, HistoryError> {
-        HistoryReader::open(path.parent().unwrap_or(Path::new(".")))
+    pub(crate) fn db(&self) -> &Connection {
+        &self.db
+    }
+    /// Describes what was written but is not in the database.
+    fn lost_end(&self, written: Written) -> rusqlite::Result<Option<String>> {
+        if written.frame <= database::last_frame(&self.db)? {
+            return Ok(None);
+        }
+        let from = newest(&self.db, &self.tail).unwrap_or(written.at);
+        Ok(Some(lost_end(from, written.at)))
+    }
+    /// The days that have samples of a series.
+    pub(crate) fn days(&mut self, SeriesId(series): SeriesId) -> Result<Vec<Range<WallTime>>, HistoryError> {
+        self.read(|reader| reader.filler().days(series))
     }
     /// Reads new journal frames, or the whole journal after it was replaced.
     fn refresh(&mut self) -> rusqlite::Result<()> {

@@ -35,6 +35,8 @@ impl History {
         }
         self.last_tidy = Some(now);
         self.hold_reserve();
+        // A damaged log then loses minutes, not the hours that a log of few series covers.
+        self.checkpoint(false)?;
         let keep = self.config.keep;
         for (table, age) in BY_DETAIL.into_iter().zip([keep.samples, keep.ten_minutes, keep.hours, keep.days])
         {
@@ -74,7 +76,7 @@ impl History {
         let reserve = fs::remove_file(self.reserve()).is_ok();
         // A checkpoint frees the log's space and reuses pages in the database. If it fails too, the
         // released reserve may be enough.
-        let _ = self.checkpoint();
+        let _ = self.checkpoint(true);
         match self.drop_oldest_day() {
             Ok(true) => {
                 self.report_room_made(now);
@@ -83,8 +85,11 @@ impl History {
             _ => reserve,
         }
     }
-    fn checkpoint(&self) -> rusqlite::Result<()> {
-        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    /// Copies the write-ahead log to the database, as far as readers permit; with `is_last` waits
+    /// for them for some seconds and empties the log.
+    pub(crate) fn checkpoint(&self, is_last: bool) -> rusqlite::Result<()> {
+        let mode = if is_last { "TRUNCATE" } else { "PASSIVE" };
+        self.db.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))
     }
     /// Drops the oldest day of the finest existing detail, never the newest day.
     fn drop_oldest_day(&mut self) -> Result<bool, Fault> {

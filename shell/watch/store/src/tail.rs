@@ -137,6 +137,10 @@ impl Tail {
     pub(crate) fn whole(&self) -> Frame {
         self.split(&BTreeSet::new()).1
     }
+    /// Time of the newest sample.
+    pub(crate) fn newest_ms(&self) -> Option<u64> {
+        self.series.iter().flat_map(|open| &open.chunk.samples).map(|sample| sample.at_ms).max()
+    }
     pub(crate) fn chunk(&self, series: u32) -> Option<&Chunk> {
         self.series.get(series as usize).map(|open| &open.chunk)
     }

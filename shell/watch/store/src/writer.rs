@@ -43,6 +43,8 @@ pub struct Status {
     pub unsaved_samples: u64,
     /// Samples dropped because memory was full before the disk could be written.
     pub dropped_samples: u64,
+    /// Those of earlier periods in which nothing could be written.
+    pub(crate) dropped_before: u64,
     /// Bytes of the database in use.
     pub used: Bytes,
     /// Single samples before this time were dropped for lack of space.

@@ -7,7 +7,7 @@ use crate::query::{Query, quoted};
 use crate::range::{Range, SETTLED_NS};
 use crate::reply::{Age, Refusal, Reply, Whole, no_store, pieces};
 use crate::row::row;
-use crate::{compare, findings, heatmap, overview, samples, smoke};
+use crate::{compare, findings, heatmap, hub, overview, samples, smoke};
 use hyper::StatusCode;
 use hyper::http::request::Parts;
 use serde_json::{Value, json};
@@ -74,9 +74,10 @@ pub(crate) async fn answer(app: &Arc<App>, name: &str, request: &Parts) -> Resul
 
 async fn targets(app: &Arc<App>, query: Query, request: &Parts) -> Result<Reply, Refusal> {
     query.finish()?;
-    let targets = app.targets().await?;
+    let (targets, troubles) = app.now().await?;
     let rows: Vec<Value> = targets.iter().map(row).collect();
-    Ok(changing(&json!({ "now_s": smoke::seconds(now_ns()), "targets": rows }), request))
+    let now_s = smoke::seconds(now_ns());
+    Ok(changing(&json!({ "now_s": now_s, "targets": rows, "troubles": hub::shown(&troubles) }), request))
 }
 
 async fn series(app: &Arc<App>, query: Query, request: &Parts) -> Result<Reply, Refusal> {
@@ -94,7 +95,8 @@ async fn live(app: &Arc<App>, mut query: Query, request: &Parts) -> Result<Reply
     let last_id = given.or_else(|| query.take("last_event_id"));
     query.finish()?;
     // Without listeners, the hub was not updated.
-    app.hub.update(&app.targets().await?);
+    let (targets, troubles) = app.now().await?;
+    app.hub.update(&targets, &troubles);
     Ok(no_store(pieces("text/event-stream", app.hub.listen(last_id.as_deref()))))
 }
 

@@ -7,7 +7,7 @@ use crate::past::Pool;
 use crate::range::Range;
 use crate::reply::Refusal;
 use crate::shares::Connections;
-use fathom_watch_plan::TargetNow;
+use fathom_watch_plan::{OwnTrouble, TargetNow};
 use hyper::StatusCode;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -49,8 +49,14 @@ impl App {
 
     /// The current state of the targets.
     pub(crate) async fn targets(&self) -> Result<Vec<TargetNow>, Refusal> {
+        self.now().await.map(|(targets, _)| targets)
+    }
+
+    /// The current state of the targets, and problems of the program itself.
+    pub(crate) async fn now(&self) -> Result<(Vec<TargetNow>, Vec<OwnTrouble>), Refusal> {
         let live = Arc::clone(&self.live);
-        tokio::task::spawn_blocking(move || live.targets()).await.map_err(|_| broken())
+        let now = move || (live.targets(), live.own().troubles);
+        tokio::task::spawn_blocking(now).await.map_err(|_| broken())
     }
 }
 

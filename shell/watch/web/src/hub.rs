@@ -1,7 +1,8 @@
 //! Sends changes to all open pages as server-sent events, which resume after an interruption.
 use crate::guard::lock;
 use crate::row::{key, row};
-use fathom_watch_plan::TargetNow;
+use crate::smoke::seconds;
+use fathom_watch_plan::{OwnTrouble, TargetNow};
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
@@ -31,6 +32,8 @@ struct State {
     version: u64,
     rows: BTreeMap<String, (u64, Value)>,
     gone: VecDeque<(u64, String)>,
+    /// Problems of the program itself.
+    troubles: (u64, Value),
     /// Pages with an older version than this receive everything.
     forgotten: u64,
 }
@@ -46,15 +49,20 @@ impl Hub {
     }
 
     /// Updates the state and wakes listeners if anything changed.
-    pub(crate) fn update(&self, targets: &[TargetNow]) {
+    pub(crate) fn update(&self, targets: &[TargetNow], troubles: &[OwnTrouble]) {
         let mut state = lock(&self.state);
         let next = state.version + 1;
         let mut rows: BTreeMap<String, Value> =
             targets.iter().map(|target| (key(target), row(target))).collect();
         let gone: Vec<String> = state.rows.keys().filter(|name| !rows.contains_key(*name)).cloned().collect();
         rows.retain(|name, new| state.rows.get(name).is_none_or(|(_, old)| old != new));
-        if rows.is_empty() && gone.is_empty() {
+        let shown = shown(troubles);
+        let is_news = shown != state.troubles.1;
+        if rows.is_empty() && gone.is_empty() && !is_news {
             return;
+        }
+        if is_news {
+            state.troubles = (next, shown);
         }
         for name in gone {
             state.rows.remove(&name);
@@ -77,7 +85,10 @@ impl Hub {
             state.rows.values().filter(|(v, _)| after(*v)).map(|(_, row)| row).collect();
         let gone: Vec<&String> =
             state.gone.iter().filter(|(v, _)| since.is_some() && after(*v)).map(|(_, name)| name).collect();
-        let data = json!({ "all": since.is_none(), "targets": targets, "gone": gone });
+        let mut data = json!({ "all": since.is_none(), "targets": targets, "gone": gone });
+        if after(state.troubles.0) {
+            data["troubles"] = state.troubles.1.clone();
+        }
         (state.version, format!("id: {}-{}\nevent: targets\ndata: {data}\n\n", self.run, state.version))
     }
 
@@ -124,10 +135,17 @@ impl Hub {
     }
 }
 
+/// The problems of the program itself, as the page and the API show them.
+pub(crate) fn shown(troubles: &[OwnTrouble]) -> Value {
+    let one = |trouble: &OwnTrouble| json!({ "kind": trouble.kind, "since_s": seconds(trouble.since.0), "text": trouble.text });
+    troubles.iter().map(one).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::row::tests::target;
+    use fathom_units::WallTime;
 
     fn names(event: &str) -> (bool, Vec<String>, Vec<String>) {
         let data = event.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
@@ -142,17 +160,17 @@ mod tests {
     #[test]
     fn a_listener_that_reconnects_gets_each_change_once() {
         let hub = Hub::new(7);
-        hub.update(&[target("a"), target("b")]);
+        hub.update(&[target("a"), target("b")], &[]);
         let (first, event) = hub.event(None);
         assert_eq!(names(&event), (true, vec!["a".into(), "b".into()], vec![]));
         assert!(event.starts_with("id: 7-1\nevent: targets\n"), "{event}");
-        hub.update(&[target("a"), target("b")]);
+        hub.update(&[target("a"), target("b")], &[]);
         assert_eq!(hub.event(Some(first)).0, first, "nothing changed");
         let mut changed = target("b");
         changed.alerts = vec!["slow".into()];
-        hub.update(&[changed.clone(), target("c")]);
+        hub.update(&[changed.clone(), target("c")], &[]);
         changed.alerts = vec!["slower".into()];
-        hub.update(&[changed, target("c")]);
+        hub.update(&[changed, target("c")], &[]);
         let (_, later) = hub.event(hub.resumed(Some("7-1")));
         assert_eq!(names(&later), (false, vec!["b".into(), "c".into()], vec!["a\nicmp".into()]));
         for wrong in ["6-1", "7-99", "7-", "x", ""] {
@@ -161,10 +179,30 @@ mod tests {
     }
 
     #[test]
+    fn a_problem_of_the_program_is_sent_once_and_so_is_its_end() {
+        let hub = Hub::new(1);
+        let troubles = |event: &str| {
+            let data = event.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+            serde_json::from_str::<Value>(data).unwrap()["troubles"].clone()
+        };
+        hub.update(&[target("a")], &[]);
+        let (before, _) = hub.event(None);
+        let full = OwnTrouble { kind: "history", since: WallTime(5_000_000_000), text: "disk full".into() };
+        hub.update(&[target("a")], std::slice::from_ref(&full));
+        let (during, event) = hub.event(Some(before));
+        assert_eq!(troubles(&event), json!([{ "kind": "history", "since_s": 5.0, "text": "disk full" }]));
+        hub.update(&[target("a"), target("b")], &[full]);
+        assert_eq!(troubles(&hub.event(Some(during)).1), Value::Null);
+        hub.update(&[target("a"), target("b")], &[]);
+        assert_eq!(troubles(&hub.event(Some(during)).1), json!([]));
+        assert_eq!(troubles(&hub.event(None).1), json!([]));
+    }
+
+    #[test]
     fn a_listener_that_was_away_too_long_gets_everything() {
         let hub = Hub::new(1);
         for n in 0..MAX_GONE + 3 {
-            hub.update(&[target(&format!("t{n}"))]);
+            hub.update(&[target(&format!("t{n}"))], &[]);
         }
         assert!(names(&hub.event(Some(1)).1).0);
         assert!(!names(&hub.event(Some(5)).1).0);

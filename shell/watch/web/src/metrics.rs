@@ -6,6 +6,7 @@ use crate::now::{HostNow, Total};
 use fathom_watch_metrics::{
     Exposed, Family, HostGauge, Metric, MetricValue, OPENMETRICS_TYPE, Take, exposition,
 };
+use fathom_watch_plan::{OwnState, OwnTrouble};
 use hyper::HeaderMap;
 use hyper::header;
 
@@ -55,8 +56,9 @@ impl Form {
 }
 
 /// The complete exposition.
-pub(crate) fn expose(totals: &[Total], host: &[HostNow], form: Form) -> Vec<u8> {
-    let families: Vec<Exposed<'_>> = families(totals).into_iter().chain(gauges(host)).collect();
+pub(crate) fn expose(totals: &[Total], host: &[HostNow], own: &OwnState, form: Form) -> Vec<u8> {
+    let families: Vec<Exposed<'_>> =
+        families(totals).into_iter().chain(gauges(host)).chain(of_the_watch(own)).collect();
     match form {
         Form::Text => exposition(&families, false).into_bytes(),
         Form::OpenMetrics => exposition(&families, true).into_bytes(),
@@ -83,6 +85,21 @@ fn gauges(host: &[HostNow]) -> impl Iterator<Item = Exposed<'_>> {
     HostGauge::FAMILIES
         .into_iter()
         .map(|family| Exposed { family, metrics: host.iter().filter_map(|now| gauge(family, now)).collect() })
+}
+
+fn of_the_watch(own: &OwnState) -> [Exposed<'static>; 4] {
+    let number =
+        |value: u64| Metric { labels: Vec::new(), value: MetricValue::Number(value as f64), created_s: None };
+    let trouble = |kind| {
+        let is_current = own.troubles.iter().any(|trouble| trouble.kind == kind);
+        Metric { labels: vec![("kind", kind)], ..number(u64::from(is_current)) }
+    };
+    [
+        Exposed { family: &Family::OWN_TROUBLE, metrics: OwnTrouble::KINDS.map(trouble).into() },
+        Exposed { family: &Family::UNSAVED, metrics: vec![number(own.unsaved_samples)] },
+        Exposed { family: &Family::DROPPED, metrics: vec![number(own.dropped_samples)] },
+        Exposed { family: &Family::CLOCK_STEPS, metrics: vec![number(own.clock_steps)] },
+    ]
 }
 
 fn gauge<'h>(family: &Family, now: &'h HostNow) -> Option<Metric<'h>> {

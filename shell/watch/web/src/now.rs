@@ -1,6 +1,6 @@
 //! Current data that the page shows.
 use fathom_units::{Duration, WallTime};
-use fathom_watch_plan::TargetNow;
+use fathom_watch_plan::{OwnState, TargetNow};
 use fathom_watch_samples::{Sketch, Tally};
 
 /// Counts of a series since the program started.
@@ -59,6 +59,10 @@ pub trait Live: Send + Sync {
     /// Values of the probing host.
     fn host(&self) -> Vec<HostNow> {
         Vec::new()
+    }
+    /// The state of the program itself.
+    fn own(&self) -> OwnState {
+        OwnState::default()
     }
     /// Speed tests in a time range.
     fn results(&self, _from: WallTime, _to: WallTime) -> Vec<TestResult> {

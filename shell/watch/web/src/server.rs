@@ -124,9 +124,9 @@ async fn update_pages(app: Arc<App>) {
     loop {
         let mut tick = MIN_TICK;
         if app.hub.has_listeners()
-            && let Ok(targets) = app.targets().await
+            && let Ok((targets, troubles)) = app.now().await
         {
-            app.hub.update(&targets);
+            app.hub.update(&targets, &troubles);
             tick = Duration::from_millis((targets.len() * 1_000 / TARGETS_PER_SECOND) as u64);
         }
         tokio::time::sleep(tick.clamp(MIN_TICK, MAX_TICK)).await;

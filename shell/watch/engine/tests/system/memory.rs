@@ -1,6 +1,6 @@
 //! A history in memory.
 use fathom_units::WallTime;
-use fathom_watch_engine::{Event, HistoryWriter, Monitor};
+use fathom_watch_engine::{Event, FlushReport, HistoryWriter, Monitor};
 use fathom_watch_plan::{Plan, TargetNow};
 use fathom_watch_samples::{Level, Outcome, Sample, Tally, Unit};
 use std::sync::{Arc, Mutex};
@@ -78,9 +78,9 @@ impl HistoryWriter for Memory {
     fn event(&mut self, event: &Event, _series: Option<u32>) {
         self.0.lock().unwrap().events.push(event.clone());
     }
-    fn flush(&mut self, _now: WallTime, last: bool) -> Result<(), String> {
+    fn flush(&mut self, _now: WallTime, last: bool) -> FlushReport {
         self.0.lock().unwrap().is_closed |= last;
-        Ok(())
+        FlushReport::default()
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn write(dir: &Path) -> Result<(), Failure> {
 /// Checks that every second is present exactly once and correct; prints the last.
 pub(crate) fn check(dir: &Path) -> Result<(), Failure> {
     let (mut history, mut repairs) = History::open(dir, &config(DURABLE_SECONDS))?;
-    repairs.extend(history.verify());
+    repairs.extend(history.repair());
     let mut reader = HistoryReader::open(dir)?;
     let mut last = None;
     for (id, _) in reader.series()? {
@@ -118,7 +118,7 @@ pub(crate) fn full(dir: &Path, seed: u64) -> Result<(), Failure> {
     }
     history.save(at(end));
     let status = history.status().clone();
-    if status.trouble.is_some() || !history.verify().is_empty() {
+    if status.trouble.is_some() || !history.repair().is_empty() {
         return Err(format!("{status:?}").into());
     }
     let since = status.room_made_before.map_or(at(0), |t| t.max(at(0)));

@@ -7,5 +7,6 @@ mod export;
 mod full;
 mod import;
 mod keeping;
+mod repair;
 mod retention;
 mod support;
