@@ -100,8 +100,7 @@ pub fn status(folder: &Path, interface: Option<&str>) -> Result<StatusReport, Ap
             interfaces.push(InterfaceStatus::of(&place, &state));
         }
     }
-    let last = interface.and_then(|name| std::fs::read_to_string(Place::new(folder, name).last()).ok());
-    let last = last.filter(|_| interfaces.is_empty()).map(|words| words.trim().to_owned());
+    let last = interface.and_then(|name| Place::new(folder, name).last()).filter(|_| interfaces.is_empty());
     let rows = interfaces.iter().map(InterfaceStatus::to_json).collect();
     Ok(StatusReport {
         result: unmeasured(
@@ -163,8 +162,7 @@ impl InterfaceStatus {
 
 /// The last status that autorate has written, if it is of the process in `state`.
 fn auto_status(place: &Place, state: &State) -> Option<Value> {
-    let text = std::fs::read_to_string(Status::file(place)).ok()?;
-    let value: Value = serde_json::from_str(&text).ok()?;
+    let value: Value = serde_json::from_slice(&Status::read(place)?).ok()?;
     (value["process"] == state.pid && state.phase == Phase::Trial).then_some(value)
 }
 

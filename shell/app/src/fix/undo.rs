@@ -64,6 +64,7 @@ const fn name(undone: &Undone) -> &'static str {
         Undone::Nothing => "nothing",
         Undone::EarlierBoot => "earlier_boot",
         Undone::Back(Restored::Same) => "restored",
+        Undone::Back(Restored::Kept(_)) => "changes_kept",
         Undone::Back(Restored::Gone) => "interface_gone",
     }
 }

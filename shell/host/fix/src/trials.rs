@@ -1,31 +1,34 @@
 //! Saves trials on disk, so that an interrupted search can be resumed.
+use fathom_os::state_dir::StateDir;
 use fathom_shape::knee::{Knee, Trial};
 use fathom_shaper::Place;
 use fathom_units::{Direction, Duration, Rate};
 use serde_json::{Value, json};
-use std::fs;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 /// Maximum age of usable trials, in seconds.
 const FRESH_S: u64 = 3600;
+/// Maximum size of a file, in bytes. A search has tens of trials of 200 bytes.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// The trials of one direction of one interface to one server.
 pub(crate) struct TrialFile {
-    file: PathBuf,
+    folder: PathBuf,
+    name: String,
     server: String,
     shaper: &'static str,
 }
 
 impl TrialFile {
     pub(crate) fn new(place: &Place, direction: Direction, server: &str, shaper: &'static str) -> TrialFile {
-        let file = place.folder.join(format!("{}.knee-{direction}.json", place.device));
-        TrialFile { file, server: server.to_owned(), shaper }
+        let name = format!("{}.knee-{direction}.json", place.device);
+        TrialFile { folder: place.folder.clone(), name, server: server.to_owned(), shaper }
     }
     /// The interrupted search, if it used this server and shaper and is recent. An unreadable file
     /// counts as none.
     pub(crate) fn recall(&self) -> Option<Knee> {
-        let value: Value = serde_json::from_slice(&fs::read(&self.file).ok()?).ok()?;
+        let value: Value = serde_json::from_slice(&self.folder()?.read(&self.name, MAX_BYTES).ok()??).ok()?;
         let is_fresh = now_s().saturating_sub(value["unix_s"].as_u64()?) < FRESH_S;
         let is_same = value["server"] == self.server.as_str() && value["shaper"] == self.shaper;
         let guess = rate(&value["guess_bits_per_second"])?;
@@ -39,11 +42,15 @@ impl TrialFile {
             "unix_s": now_s(), "server": self.server, "shaper": self.shaper,
             "guess_bits_per_second": knee.guess().as_bits_per_second(), "trials": trials,
         });
-        let _ = fs::write(&self.file, value.to_string());
+        let _ = self.folder().map(|folder| folder.write(&self.name, value.to_string().as_bytes()));
     }
     /// Deletes the file when the search is complete.
     pub(crate) fn delete(&self) {
-        let _ = fs::remove_file(&self.file);
+        let _ = self.folder().map(|folder| folder.remove(&self.name));
+    }
+    /// `None` if others can change it.
+    fn folder(&self) -> Option<StateDir> {
+        StateDir::open(&self.folder).ok()?
     }
 }
 

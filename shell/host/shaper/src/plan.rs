@@ -4,6 +4,7 @@ use crate::error::ApplyError;
 use crate::restore::tree;
 use crate::shaper::{Framing, Shaper, ShaperKind, redirect};
 use crate::snapshot::Snapshot;
+use crate::state::OwnObjects;
 use fathom_tc::{Handle, Kind, Link, Match, Qdisc, Request, Verb, What};
 use fathom_units::Rate;
 
@@ -189,6 +190,16 @@ impl Plan {
             undo: vec![Request::DeleteQdisc { device, parent: Handle::INGRESS, kind: Some("ingress") }],
         });
     }
+    /// What the plan adds to its interface.
+    pub(crate) fn own(&self) -> OwnObjects {
+        let majors = self.up.iter().flat_map(|side| side.major..side.major + Shaper::MAJORS).collect();
+        let requests = self.steps.iter().flat_map(|step| &step.undo);
+        let filter = requests.into_iter().find_map(|request| match request {
+            Request::DeleteFilter { parent, priority, .. } => Some((parent.0, *priority)),
+            _ => None,
+        });
+        OwnObjects { majors, filter }
+    }
     /// Both sides, up first.
     pub fn sides(&self) -> impl Iterator<Item = &Side> {
         self.up.iter().chain(&self.down)
@@ -219,18 +230,17 @@ fn free_major(now: &Snapshot) -> Option<u16> {
 
 /// `ifb-` and as much of the interface's name as fits; with a number if the name is taken.
 fn free_name(device: &str, links: &[Link]) -> String {
-    const LONGEST: usize = 15;
     let is_free = |name: &String| links.iter().all(|link| link.name != *name);
-    let fit = |prefix: String| {
-        let room = LONGEST - prefix.len();
-        let cut = device.char_indices().map(|(at, _)| at).find(|at| device.len() - at <= room).unwrap_or(0);
-        prefix + &device[cut..]
-    };
-    let plain = fit("ifb-".to_owned());
-    if is_free(&plain) {
-        return plain;
-    }
-    (1..).map(|n| fit(format!("ifb{n}-"))).find(is_free).unwrap_or(plain)
+    (0..).map(|number| ifb_name(device, number)).find(is_free).unwrap_or_default()
+}
+
+/// Name of the ifb of an interface: `ifb-eth0`, or with a number above 0 `ifb1-eth0`.
+pub(crate) fn ifb_name(device: &str, number: u32) -> String {
+    const LONGEST: usize = 15;
+    let prefix = if number == 0 { "ifb-".to_owned() } else { format!("ifb{number}-") };
+    let room = LONGEST - prefix.len();
+    let cut = device.char_indices().map(|(at, _)| at).find(|at| device.len() - at <= room).unwrap_or(0);
+    prefix + &device[cut..]
 }
 
 #[cfg(test)]

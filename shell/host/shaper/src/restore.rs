@@ -1,15 +1,18 @@
 //! Restores an interface's qdiscs.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
-use crate::snapshot::{Snapshot, is_ingress};
+use crate::snapshot::{Snapshot, describe, is_ingress};
+use crate::state::{OwnObjects, State};
 use fathom_tc::{Handle, Object, Request, What};
 use std::collections::BTreeSet;
 
 /// Result of a restore.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Restored {
     /// Everything was restored and verified.
     Same,
+    /// What the fix added was removed. What others changed since was left as it is: one line each.
+    Kept(Vec<String>),
     /// The interface is missing or was replaced by another: there is nothing to restore.
     Gone,
 }
@@ -18,15 +21,16 @@ pub enum Restored {
 /// up.
 const TRIES: u32 = 3;
 
-/// Restores the qdiscs of an interface, removes the interfaces in `made`, and verifies the result.
+/// Restores the qdiscs of an interface, removes the interfaces that the fix created, and verifies
+/// the result. What others changed since is not touched.
 ///
 /// # Errors
 /// What could not be restored, and why.
-pub fn restore(kernel: &mut Kernel, was: &Snapshot, made: &[String]) -> Result<Restored, ApplyError> {
+pub fn restore(kernel: &mut Kernel, state: &State) -> Result<Restored, ApplyError> {
     let mut outcome = Ok(Restored::Same);
     for _ in 0..TRIES {
-        outcome = try_restore(kernel, was).and_then(|restored| {
-            remove(kernel, made)?;
+        outcome = try_restore(kernel, &state.snapshot, state.own.as_ref()).and_then(|restored| {
+            remove(kernel, &state.made)?;
             Ok(restored)
         });
         if outcome.is_ok() {
@@ -36,19 +40,86 @@ pub fn restore(kernel: &mut Kernel, was: &Snapshot, made: &[String]) -> Result<R
     outcome
 }
 
-fn try_restore(kernel: &mut Kernel, was: &Snapshot) -> Result<Restored, ApplyError> {
+fn try_restore(
+    kernel: &mut Kernel,
+    was: &Snapshot,
+    own: Option<&OwnObjects>,
+) -> Result<Restored, ApplyError> {
     let Some(is) = present(kernel, was)? else { return Ok(Restored::Gone) };
-    kernel.run(&ingress_requests(was, &is))?;
-    for step in egress_requests(was, &is) {
-        kernel.run(&step)?;
+    let changes = own.map_or_else(Changes::default, |own| Changes::of(was, &is, own));
+    match own.filter(|_| !changes.ingress.is_empty()) {
+        Some(own) => kernel.run(&own_filter_requests(was, &is, own))?,
+        None => kernel.run(&ingress_requests(was, &is))?,
+    }
+    if changes.egress.is_none() {
+        for step in egress_requests(was, &is) {
+            kernel.run(&step)?;
+        }
     }
     let Some(after) = present(kernel, was)? else { return Ok(Restored::Gone) };
-    after_is_same(was, &after)
+    changes.verify(was, &after)?;
+    let kept: Vec<String> = changes.egress.into_iter().chain(changes.ingress).collect();
+    Ok(if kept.is_empty() { Restored::Same } else { Restored::Kept(kept) })
 }
 
-fn after_is_same(was: &Snapshot, after: &Snapshot) -> Result<Restored, ApplyError> {
-    let words = |words| ApplyError::words(format!("{} was not fully restored", was.name), words);
-    was.compare(after).map(|()| Restored::Same).map_err(words)
+/// What others changed since the fix, in words.
+#[derive(Default)]
+struct Changes {
+    egress: Option<String>,
+    ingress: Vec<String>,
+}
+
+impl Changes {
+    fn of(was: &Snapshot, is: &Snapshot, own: &OwnObjects) -> Changes {
+        let is_expected = |root: &&Object| {
+            own.majors.contains(&Handle(root.header.handle).major())
+                || was
+                    .root()
+                    .is_some_and(|old| (old.header.handle, old.kind()) == (root.header.handle, root.kind()))
+        };
+        let egress = is.root().filter(|root| !is_expected(root));
+        // A fix adds a qdisc of the kind `ingress`, or none.
+        let kind = |snapshot: &Snapshot| snapshot.ingress().map(Object::kind);
+        let qdisc = is.ingress().filter(|q| q.kind() == "clsact" && kind(was) != kind(is));
+        let known = was.side(true);
+        let is_new = |o: &&Object| o.what == What::Filter && !known.contains(o) && !is_own(o, own);
+        let filters = is.side(true).into_iter().filter(is_new);
+        Changes {
+            egress: egress.map(|root| format!("egress has {} since", describe(root))),
+            ingress: qdisc
+                .into_iter()
+                .chain(filters)
+                .map(|o| format!("ingress has {} since", describe(o)))
+                .collect(),
+        }
+    }
+    /// Checks the sides that nobody else changed.
+    fn verify(&self, was: &Snapshot, after: &Snapshot) -> Result<(), ApplyError> {
+        let (mut expected, mut found) = (was.clone(), after.clone());
+        for is_ingress in [self.egress.is_some().then_some(false), (!self.ingress.is_empty()).then_some(true)]
+        {
+            let Some(side) = is_ingress else { continue };
+            expected.remove_side(side);
+            found.remove_side(side);
+        }
+        let words = |words| ApplyError::words(format!("{} was not fully restored", was.name), words);
+        expected.compare(&found).map_err(words)
+    }
+}
+
+fn is_own(filter: &Object, own: &OwnObjects) -> bool {
+    own.filter == Some((filter.header.parent, (filter.header.info >> 16) as u16))
+}
+
+/// Removes only the filter that the fix added.
+fn own_filter_requests(was: &Snapshot, is: &Snapshot, own: &OwnObjects) -> Vec<Request> {
+    let own_filter = is.of(What::Filter, true).find(|filter| is_own(filter, own));
+    let remove = own_filter.map(|filter| Request::DeleteFilter {
+        device: was.name.clone(),
+        parent: Handle(filter.header.parent),
+        priority: (filter.header.info >> 16) as u16,
+    });
+    remove.into_iter().collect()
 }
 
 /// The current state of the same interface.

@@ -72,13 +72,17 @@ impl Snapshot {
         }
         Ok(())
     }
+    /// Removes the objects of one direction.
+    pub(crate) fn remove_side(&mut self, ingress: bool) {
+        self.objects.retain(|object| is_ingress(object) != ingress);
+    }
     /// Whether a major number is in use.
     pub(crate) fn has_major(&self, major: u16) -> bool {
         self.objects.iter().any(|o| o.what == What::Qdisc && Handle(o.header.handle).major() == major)
     }
 }
 
-fn describe(object: &Object) -> String {
+pub(crate) fn describe(object: &Object) -> String {
     let place = Handle(object.header.handle);
     match object.what {
         What::Qdisc => format!("the qdisc {place} {}", object.kind()),

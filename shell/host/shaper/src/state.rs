@@ -1,11 +1,9 @@
-//! State of a fix on disk, written atomically before any change.
-use crate::error::ApplyError;
+//! State of a fix, and its form on disk.
 use crate::snapshot::Snapshot;
 use fathom_tc::{Header, Object, What};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// File version; others are refused.
 const VERSION: u64 = 1;
@@ -40,6 +38,17 @@ pub struct State {
     pub limit_ms: u64,
     /// The boot and network namespace in which it is valid.
     pub instance: SystemInstance,
+    /// What the fix adds to the interface; `None` in a state of version 0.2.0.
+    pub own: Option<OwnObjects>,
+}
+
+/// What a fix adds to an interface: everything else that is new was added by others meanwhile.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnObjects {
+    /// Major numbers of its qdiscs.
+    pub majors: Vec<u16>,
+    /// Parent and priority of the filter that redirects ingress.
+    pub filter: Option<(u32, u16)>,
 }
 
 /// Identifies a boot and a network namespace.
@@ -61,116 +70,18 @@ impl SystemInstance {
     }
 }
 
-/// Location of an interface's state.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
-    /// The directory.
-    pub folder: PathBuf,
-    /// The interface.
-    pub device: String,
-}
-
-impl Place {
-    /// The default directory: cleared at boot, like the qdiscs.
-    pub const USUAL: &'static str = "/run/fathom";
-
-    /// The location of an interface's state in `folder`.
-    #[must_use]
-    pub fn new(folder: &Path, device: &str) -> Place {
-        Place { folder: folder.to_owned(), device: device.to_owned() }
-    }
-    /// The state file.
-    #[must_use]
-    pub fn file(&self) -> PathBuf {
-        self.folder.join(format!("{}.fix.json", self.device))
-    }
-    /// The lock file.
-    #[must_use]
-    pub fn lock(&self) -> PathBuf {
-        self.folder.join(format!("{}.fix.lock", self.device))
-    }
-    /// File with the result of the last fix, in words.
-    #[must_use]
-    pub fn last(&self) -> PathBuf {
-        self.folder.join(format!("{}.fix.last", self.device))
-    }
-    /// All states in a directory.
-    ///
-    /// # Errors
-    /// If the directory exists but cannot be read.
-    pub fn all(folder: &Path) -> Result<Vec<Place>, ApplyError> {
-        let doing = || folder.display().to_string();
-        let entries = match fs::read_dir(folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(ApplyError::system(doing())(error)),
-        };
-        let mut places = Vec::new();
-        for entry in entries {
-            let name = entry.map_err(ApplyError::system(doing()))?.file_name();
-            let device = name.to_str().and_then(|name| name.strip_suffix(".fix.json"));
-            places.extend(device.map(|device| Place::new(folder, device)));
-        }
-        places.sort_by(|a, b| a.device.cmp(&b.device));
-        Ok(places)
-    }
-    /// Reads the state; `None` if there is none.
-    ///
-    /// # Errors
-    /// If it cannot be read or is damaged.
-    pub fn read(&self) -> Result<Option<State>, ApplyError> {
-        let doing = || self.file().display().to_string();
-        let text = match fs::read_to_string(self.file()) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(ApplyError::system(doing())(error)),
-        };
-        let damaged = |what: &str| {
-            let words = format!(
-                "damaged ({what}): the previous qdiscs are unknown\n  try: tc qdisc del dev {} root; tc qdisc del dev {} ingress; then remove this file",
-                self.device, self.device
-            );
-            ApplyError::words(doing(), words)
-        };
-        State::parse(&text).map(Some).map_err(|what| damaged(&what))
-    }
-    /// Writes the state atomically.
-    ///
-    /// # Errors
-    /// If the directory cannot be written.
-    pub fn write(&self, state: &State) -> Result<(), ApplyError> {
-        let new = self.folder.join(format!("{}.fix.new", self.device));
-        let write = || -> io::Result<()> {
-            let mut file = fs::File::create(&new)?;
-            file.write_all(state.text().as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&new, self.file())
-        };
-        write().map_err(ApplyError::system(self.file().display().to_string()))
-    }
-    /// Removes the state and records why.
-    ///
-    /// # Errors
-    /// If the directory cannot be written.
-    pub fn forget(&self, why: &str) -> Result<(), ApplyError> {
-        // A failure to record the reason is no reason to keep an obsolete state.
-        let _ = fs::write(self.last(), format!("{why}\n"));
-        match fs::remove_file(self.file()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(ApplyError::system(self.file().display().to_string())(error))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
 impl State {
     /// Parses a state.
     ///
     /// # Errors
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<State, String> {
-        let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let mut value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        // Version 0.2.0 wrote no checksum.
+        let written = value.as_object_mut().and_then(|all| all.remove("checksum"));
+        if written.is_some_and(|written| written.as_u64() != Some(checksum(&value))) {
+            return Err("the checksum is wrong".to_owned());
+        }
         if value["version"].as_u64() != Some(VERSION) {
             return Err(format!(
                 "has version {}, but this program supports version {VERSION}",
@@ -182,7 +93,9 @@ impl State {
     /// Formats the state.
     #[must_use]
     pub fn text(&self) -> String {
-        format!("{:#}\n", self.to_json())
+        let mut value = self.to_json();
+        value["checksum"] = checksum(&value).into();
+        format!("{value:#}\n")
     }
     fn to_json(&self) -> Value {
         let objects: Vec<Value> = self.snapshot.objects.iter().map(object_to_json).collect();
@@ -197,6 +110,7 @@ impl State {
             "namespace": self.instance.namespace,
             "about": self.about,
             "made": self.made,
+            "own": self.own.as_ref().map(|own| json!({ "majors": own.majors, "filter": own.filter })),
             "snapshot": {
                 "name": self.snapshot.name, "index": self.snapshot.index, "up": self.snapshot.up,
                 "objects": objects,
@@ -227,7 +141,29 @@ impl State {
             began_unix_s: value["began_unix_s"].as_u64()?,
             limit_ms: value["limit_ms"].as_u64()?,
             instance: SystemInstance { boot: words("boot")?, namespace: words("namespace")? },
+            own: if value["own"].is_null() { None } else { Some(own_from_json(&value["own"])?) },
         })
+    }
+}
+
+fn own_from_json(value: &Value) -> Option<OwnObjects> {
+    let small = |number: &Value| u16::try_from(number.as_u64()?).ok();
+    let filter = &value["filter"];
+    Some(OwnObjects {
+        majors: value["majors"].as_array()?.iter().map(small).collect::<Option<_>>()?,
+        filter: if filter.is_null() { None } else { Some((number(&filter[0])?, small(&filter[1])?)) },
+    })
+}
+
+/// CRC-32 of the compact form, in which keys are sorted.
+fn checksum(value: &Value) -> u64 {
+    crc32fast::hash(value.to_string().as_bytes()).into()
+}
+
+impl FromStr for State {
+    type Err = String;
+    fn from_str(text: &str) -> Result<State, String> {
+        State::parse(text)
     }
 }
 

@@ -3,17 +3,17 @@
 use crate::ability::Abilities;
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
+use crate::place::Place;
 use crate::plan::{Plan, ShapeRequest, Side, Step};
 use crate::rehearse::rehearse;
 use crate::restore::{Restored, obstacle, restore};
 use crate::snapshot::Snapshot;
-use crate::state::{Phase, Place, State, SystemInstance};
+use crate::state::{Phase, State, SystemInstance};
 use crate::watchdog::Watchdog;
 use crate::{Look, look};
-use fathom_os::lock::Lock;
+use fathom_os::state_dir::Lock;
 use fathom_units::Rate;
 use serde_json::Value;
-use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -49,9 +49,8 @@ impl Transaction {
     /// # Errors
     /// What prevents it.
     pub fn begin(request: &ShapeRequest, place: &Place) -> Result<Transaction, ApplyError> {
-        fs::create_dir_all(&place.folder).map_err(ApplyError::system(place.folder.display().to_string()))?;
-        let lock = take_lock(place)?;
         let mut kernel = Kernel::open()?;
+        let lock = take_lock(place)?;
         let recovered = recover(&mut kernel, place)?;
         let links = kernel.links()?;
         let Some(snapshot) = Snapshot::take(&mut kernel, &request.device)? else {
@@ -75,6 +74,7 @@ impl Transaction {
             began_unix_s: now().as_secs(),
             limit_ms: 0,
             instance: SystemInstance::here(),
+            own: Some(plan.own()),
         };
         let place = place.clone();
         Ok(Transaction {
@@ -210,7 +210,7 @@ impl Transaction {
     }
     fn put_back(&mut self, why: &str) -> Result<Restored, ApplyError> {
         self.is_open = false;
-        let restored = restore(&mut self.kernel, &self.state.snapshot, &self.state.made)?;
+        let restored = restore(&mut self.kernel, &self.state)?;
         self.place.forget(why)?;
         self.dismiss();
         Ok(restored)
@@ -272,9 +272,7 @@ pub fn about(plan: &Plan) -> Value {
 }
 
 fn take_lock(place: &Place) -> Result<Lock, ApplyError> {
-    let path = place.lock();
-    let lock = Lock::take(&path).map_err(ApplyError::system(path.display().to_string()))?;
-    lock.ok_or_else(|| {
+    place.lock()?.ok_or_else(|| {
         let who = place.read().ok().flatten().map_or_else(String::new, |s| format!(" (process {})", s.pid));
         let words =
             format!("another fix{who} is running\n  try: wait until it ends, or: fathom fix --status");
@@ -295,7 +293,7 @@ fn recover(kernel: &mut Kernel, place: &Place) -> Result<Option<String>, ApplyEr
             format!("already shaped\n  try: fathom fix --undo {} (then run the fix again)", place.device);
         return Err(ApplyError::words(&place.device, words));
     }
-    restore(kernel, &state.snapshot, &state.made)?;
+    restore(kernel, &state)?;
     place.forget("its process ended")?;
     Ok(Some(format!("rolled back an interrupted earlier fix (process {})", state.pid)))
 }
@@ -339,7 +337,7 @@ pub fn undo(place: &Place) -> Result<Undone, ApplyError> {
         return Ok(Undone::EarlierBoot);
     }
     check_namespace(&state, place)?;
-    let restored = restore(&mut Kernel::open()?, &state.snapshot, &state.made)?;
+    let restored = restore(&mut Kernel::open()?, &state)?;
     place.forget("it was undone by the user")?;
     Ok(Undone::Back(restored))
 }

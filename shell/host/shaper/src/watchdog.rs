@@ -2,10 +2,11 @@
 //! or takes too long.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
+use crate::place::Place;
 use crate::restore::{Restored, restore};
-use crate::state::{Phase, Place, State};
-use fathom_os::lock::Lock;
+use crate::state::{Phase, State};
 use fathom_os::session;
+use fathom_os::state_dir::Lock;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -71,7 +72,7 @@ fn command_line(command: &Command) -> String {
 }
 
 /// How a watchdog ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WatchdogEnd {
     /// It was dismissed, or the fix had been committed or rolled back by another process.
     Dismissed,
@@ -127,7 +128,7 @@ fn words_of(mut from: impl Read + Send + 'static) -> Receiver<u8> {
 fn wait_for_lock(place: &Place) -> Option<Lock> {
     let begun = Instant::now();
     while begun.elapsed() < LOCK_PATIENCE {
-        match Lock::take(&place.lock()) {
+        match place.lock() {
             Ok(Some(lock)) => return Some(lock),
             Ok(None) => std::thread::sleep(LOOK_EVERY),
             Err(_) => return None,
@@ -148,7 +149,7 @@ fn put_back(
     if !place.read()?.as_ref().is_some_and(is_open) {
         return Ok(None);
     }
-    let restored = restore(kernel, &guarded.snapshot, &guarded.made)?;
+    let restored = restore(kernel, guarded)?;
     place.forget(why)?;
     Ok(Some(restored))
 }

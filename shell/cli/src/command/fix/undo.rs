@@ -23,11 +23,15 @@ pub(super) fn run(args: &FixArgs, device: Option<&str>) -> Outcome {
     Ok(Exit::Healthy)
 }
 
-const fn words(undone: &Undone) -> &'static str {
-    match undone {
+fn words(undone: &Undone) -> String {
+    let words = match undone {
+        Undone::Back(Restored::Kept(changes)) => {
+            return format!("the shaper was removed; left as others set it since: {}", changes.join(", "));
+        }
         Undone::Nothing => "nothing was shaped",
         Undone::EarlierBoot => "nothing is shaped: the system has restarted since",
         Undone::Back(Restored::Same) => "restored",
         Undone::Back(Restored::Gone) => "the interface no longer exists; removed the devices created for it",
-    }
+    };
+    words.to_owned()
 }

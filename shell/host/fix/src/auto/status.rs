@@ -1,12 +1,13 @@
 //! The current status, for people, programs and metrics.
+use super::files::MAX_BYTES;
 use super::shaped::LineSample;
 use fathom_os::clock::wall_now;
+use fathom_os::state_dir::StateDir;
 use fathom_shape::autorate::{Decision, Reason};
 use fathom_shaper::Place;
 use fathom_units::{PerDirection, Rate, WallTime};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// A rate change.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -62,10 +63,14 @@ pub struct Status {
 }
 
 impl Status {
-    /// The status file.
+    /// Name of the status file.
+    pub(super) fn name(place: &Place) -> String {
+        format!("{}.auto.json", place.device)
+    }
+    /// The status file of a running controller, a JSON object.
     #[must_use]
-    pub fn file(place: &Place) -> PathBuf {
-        place.folder.join(format!("{}.auto.json", place.device))
+    pub fn read(place: &Place) -> Option<Vec<u8>> {
+        StateDir::open(&place.folder).ok()??.read(&Status::name(place), MAX_BYTES).ok()?
     }
     pub(super) fn new(device: &str, shaper: &'static str, rates: PerDirection<Rate>) -> Status {
         let now = wall_now();

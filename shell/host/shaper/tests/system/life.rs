@@ -96,8 +96,9 @@ fn states_that_hold_not_here_are_told_from_those_that_do() {
     let elsewhere = other.inside(|| undo(&world.place())).unwrap_err().to_string();
     assert!(elsewhere.contains("another network namespace"), "{elsewhere}");
     // Another boot.
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
-    std::fs::write(&file, text.replace(boot.trim(), "an-earlier-one")).unwrap();
+    let mut earlier = world.place().read().unwrap().unwrap();
+    "an-earlier-one".clone_into(&mut earlier.instance.boot);
+    world.place().write(&earlier).unwrap();
     assert_eq!(world.inside(|| undo(&world.place())).unwrap(), Undone::EarlierBoot);
     // Truncated, another version, and any single byte changed: refused with a message, or
     // equivalent.

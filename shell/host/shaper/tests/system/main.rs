@@ -7,6 +7,7 @@ mod entry;
 mod failures;
 mod flows;
 mod life;
+mod others;
 mod rates;
 mod state_bytes;
 mod world;
