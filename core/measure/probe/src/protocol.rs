@@ -2,6 +2,7 @@
 //!
 //! Conversion between values and text or bytes, with a limit for each. Arbitrary input causes
 //! neither panics nor unbounded memory use.
+mod auth;
 mod first_line;
 mod http;
 mod lines;
@@ -9,6 +10,7 @@ mod message;
 mod session;
 mod udp;
 
+pub use auth::{AUTHENTIC_PROBE_BYTES, ControlProof, Datagram, SessionKey, Ticket};
 pub use first_line::{CongestionControl, FirstLine, FirstLineError, FlowAnswer, FlowRequest, Token};
 pub use http::{
     HTTP_HEAD_LIMIT_BYTES, HttpError, HttpRequest, HttpResponse, PROBE_PATH, http_response, parse_request,
@@ -16,7 +18,7 @@ pub use http::{
 };
 pub use lines::{LineReader, LineTooLong};
 pub use message::{ClientMessage, ErrorCode, FlowReport, Limits, MessageError, ServerMessage};
-pub use session::{SessionId, SessionIdError};
+pub use session::{HexError, Mac, Nonce, SessionId};
 pub use udp::{UDP_PROBE_BYTES, UdpKind, UdpProbe, UdpProbeError};
 
 use fathom_units::Duration;

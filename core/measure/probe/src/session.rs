@@ -9,8 +9,8 @@ mod keeper;
 pub use keeper::{ConnectionId, KeeperInput, KeeperOutput, SessionKeeper, SessionPolicy};
 
 use crate::protocol::{
-    CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FirstLine, FlowReport, Limits, LineReader,
-    REPORT_EVERY_MAX_MS, REPORT_EVERY_MIN_MS, ServerMessage, SessionId, Token,
+    CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FirstLine, FlowReport, Limits, LineReader, Nonce,
+    REPORT_EVERY_MAX_MS, REPORT_EVERY_MIN_MS, ServerMessage, SessionKey, Ticket, Token,
 };
 use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
@@ -27,8 +27,8 @@ const SHOWN_BYTES: usize = 200;
 /// First message of the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hello {
-    /// Identifier of the session.
-    pub session: SessionId,
+    /// The session.
+    pub session: Ticket,
     /// Address of this client as the server sees it.
     pub seen_as: IpAddr,
     /// Version of the server, without control characters.
@@ -55,6 +55,8 @@ pub enum SessionError {
         /// Reason for people.
         message: String,
     },
+    /// The server did not show that it knows the token.
+    NotProven,
     /// The server violated the protocol.
     Protocol(String),
     /// The server closed the connection.
@@ -68,6 +70,9 @@ impl fmt::Display for SessionError {
             SessionError::NotFathom(seen) => write!(f, "the service is not `fathom serve`: {seen}"),
             SessionError::Timeout(waited) => write!(f, "the server sent no Hello within {waited}"),
             SessionError::Rejected { code, message } => write!(f, "{code}: {message}"),
+            SessionError::NotProven => f.write_str(
+                "the server did not show that it knows the token: it is another one, or requires none",
+            ),
             SessionError::Protocol(problem) => write!(f, "protocol error: {problem}"),
             SessionError::Closed => f.write_str("the server closed the control connection"),
         }
@@ -126,13 +131,28 @@ pub struct Session {
     deadline: Time,
     report_ms: Option<u32>,
     output: VecDeque<SessionOutput>,
+    credentials: Option<Credentials>,
+    /// Since the challenge.
+    key: Option<SessionKey>,
+}
+
+/// What a client needs for a server that requires a token.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Credentials {
+    /// The token.
+    pub token: Token,
+    /// Random, and used for one session.
+    pub nonce: Nonce,
 }
 
 impl Session {
     /// Starts a session on a connection established at `now`; it must open within `patience`.
-    pub fn new(token: Option<Token>, patience: Duration, now: Time) -> Self {
-        let first = format!("{}\n", FirstLine::Control { token });
+    pub fn new(credentials: Option<Credentials>, patience: Duration, now: Time) -> Self {
+        let proof = credentials.as_ref().map(|own| own.token.prove(own.nonce));
+        let first = format!("{}\n", FirstLine::Control { proof });
         Session {
+            credentials,
+            key: None,
             state: State::Greeting,
             lines: LineReader::new(CONTROL_LINE_LIMIT_BYTES),
             patience,
@@ -226,13 +246,28 @@ impl Session {
         }
     }
     fn greeted(&mut self, message: ServerMessage) {
-        let ServerMessage::Hello { session, address, version, congestion_controls, limits } = message else {
+        if let (ServerMessage::Challenge { nonce }, Some(own), None) =
+            (&message, &self.credentials, &self.key)
+        {
+            let key = own.token.session_key(own.nonce, *nonce);
+            self.key = Some(key);
+            return self.send(&ClientMessage::Response { mac: key.of_client() });
+        }
+        let ServerMessage::Hello { session, address, version, congestion_controls, limits, mac } = message
+        else {
             return self.violated("its first message is not Hello".to_owned());
         };
+        let is_proven = match (&self.key, mac) {
+            (Some(key), Some(mac)) => key.of_server(session).is(&mac),
+            _ => self.credentials.is_none(),
+        };
+        if !is_proven {
+            return self.end(SessionError::NotProven);
+        }
         self.state = State::Open;
         let version = printable(version.as_bytes());
         self.event(SessionEvent::Opened(Hello {
-            session,
+            session: Ticket { id: session, key: self.key },
             seen_as: address,
             version,
             congestion_controls,
@@ -247,6 +282,9 @@ impl Session {
             ServerMessage::Bye { udp_received, .. } => self.event(SessionEvent::Bye { udp_received }),
             ServerMessage::Hello { .. } => {
                 self.event(SessionEvent::SecondHello);
+            }
+            ServerMessage::Challenge { .. } => {
+                self.violated("the server sent a challenge in an open session".to_owned());
             }
             ServerMessage::Error { .. } => {}
         }

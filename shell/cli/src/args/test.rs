@@ -112,6 +112,11 @@ pub(crate) struct ServeArgs {
     pub(crate) port: u16,
     #[command(flatten)]
     pub(crate) token: TokenArgs,
+    /// Answer nothing to clients without the token
+    ///
+    /// Scanners then see an open port that closes each connection without a word.
+    #[arg(long, help_heading = "Connection options")]
+    pub(crate) silent: bool,
     /// Maximum number of concurrent clients
     #[arg(long, default_value_t = 16, value_parser = client_limit, value_name = "N", help_heading = "Limits")]
     pub(crate) max_clients: u32,

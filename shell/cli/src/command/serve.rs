@@ -27,10 +27,15 @@ pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
 }
 
 fn config(args: &ServeArgs) -> Result<Config, Failure> {
+    if args.silent && !args.token.is_given() {
+        let text = "--silent needs a token, without which nobody could be answered\n  try: --token-file FILE";
+        return Err(Failure::input(text));
+    }
     Ok(Config {
         listen: args.listen.clone(),
         port: args.port,
         token: args.token.read()?,
+        is_silent: args.silent,
         max_sessions: args.max_clients,
         max_time: args.max_time,
         max_bytes: args.max_bytes,

@@ -3,8 +3,8 @@ use crate::resolve::{LOOK_EVERY, Limits};
 use crate::{TestConfig, TestError};
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
-use fathom_probe::protocol::Token;
-use fathom_probe::session::{Hello, Session, SessionError, SessionEvent, SessionOutput};
+use fathom_probe::protocol::{Nonce, Token};
+use fathom_probe::session::{Credentials, Hello, Session, SessionError, SessionEvent, SessionOutput};
 use fathom_units::Duration;
 use socket2::Socket;
 use std::collections::VecDeque;
@@ -51,9 +51,9 @@ impl Control {
         Err(first_error.unwrap_or_else(|| TestError::Host("no address to connect to".to_owned())))
     }
     fn open_at(config: &TestConfig, address: SocketAddr, limits: &Limits<'_>) -> Result<Self, TestError> {
-        let token = parse_token(config)?;
+        let credentials = credentials(config)?;
         let socket = limits.connect(address, |s| s.set_tcp_nodelay(true))?;
-        let mut session = Session::new(token, limits.patience, limits.clock.now());
+        let mut session = Session::new(credentials, limits.patience, limits.clock.now());
         loop {
             while let Some(output) = session.poll_output() {
                 match output {
@@ -132,9 +132,13 @@ impl Control {
     }
 }
 
-pub(crate) fn parse_token(config: &TestConfig) -> Result<Option<Token>, TestError> {
-    let token = config.token.as_deref().map(str::parse::<Token>).transpose();
-    token.map_err(|e| TestError::Config(e.to_string()))
+/// The token of the configuration, and a random nonce.
+pub(crate) fn credentials(config: &TestConfig) -> Result<Option<Credentials>, TestError> {
+    let Some(token) = config.token.as_deref() else { return Ok(None) };
+    let token = token.parse::<Token>().map_err(|e| TestError::Config(e.to_string()))?;
+    let mut nonce = Nonce([0; 16]);
+    getrandom::fill(&mut nonce.0).map_err(|e| TestError::Host(format!("random numbers: {e}")))?;
+    Ok(Some(Credentials { token, nonce }))
 }
 
 fn read(mut socket: &Socket) -> ControlInput {
@@ -163,6 +167,7 @@ pub(crate) fn session_error(address: SocketAddr, error: SessionError) -> TestErr
             TestError::Rejected { address, code: code.name().to_owned(), message }
         }
         SessionError::Timeout(waited) => TestError::Timeout { address, awaited: "Hello", waited },
+        error @ SessionError::NotProven => TestError::Host(format!("{address}: {error}")),
         SessionError::Connection(seen) | SessionError::NotFathom(seen) => TestError::NotFathom(address, seen),
         other => TestError::NotFathom(address, other.to_string()),
     }

@@ -4,7 +4,7 @@ use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::socket::{congestion_control, discard, memory_file, send_file, set_congestion_control};
 use fathom_os::tcp_info::{TcpInfo, tcp_info};
-use fathom_probe::protocol::{CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowRequest, SessionId};
+use fathom_probe::protocol::{CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowRequest, Ticket};
 use fathom_units::{Direction, Duration, Rng};
 use socket2::Socket;
 use std::fs::File;
@@ -34,7 +34,7 @@ pub(crate) enum FlowEvent {
 #[derive(Clone)]
 pub(crate) struct FlowSettings {
     pub(crate) address: SocketAddr,
-    pub(crate) session: SessionId,
+    pub(crate) session: Ticket,
     pub(crate) congestion_control: String,
     pub(crate) segment_bytes: Option<u16>,
     pub(crate) clock: Clock,
@@ -156,7 +156,11 @@ fn open(
     } else {
         Some(wanted.parse().map_err(|_| format!("invalid congestion control \"{wanted}\""))?)
     };
-    let request = FlowRequest { session: settings.session, number, direction, congestion_control: requested };
+    let session = settings.session;
+    let request =
+        FlowRequest { session: session.id, number, direction, congestion_control: requested, mac: None };
+    let mac = session.key.map(|key| key.of_flow(&request));
+    let request = FlowRequest { mac, ..request };
     (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
     match FlowAnswer::parse(&read_answer(&socket, settings.address, limits)?) {
         Ok(FlowAnswer::Ok { congestion_control: theirs }) => {

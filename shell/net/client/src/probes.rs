@@ -10,7 +10,7 @@ use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::{Priority, raise_priority};
 use fathom_os::timestamp::both_clocks;
-use fathom_probe::protocol::SessionId;
+use fathom_probe::protocol::Ticket;
 use fathom_probe::{
     Due, FourStamps, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch, StampConverter, TRAIN_PROBES,
     UdpRecord,
@@ -36,7 +36,7 @@ const NONE: u64 = u64::MAX;
 /// Settings of the thread.
 pub(crate) struct ProbeSettings {
     pub(crate) address: SocketAddr,
-    pub(crate) session: SessionId,
+    pub(crate) session: Ticket,
     pub(crate) kinds: Vec<ProbeKind>,
     pub(crate) interval: Duration,
     pub(crate) clock: Clock,
@@ -140,7 +140,7 @@ fn open(
 ) -> Result<Box<dyn ProbeMachine>, String> {
     let ProbeSettings { address, session, .. } = *settings;
     Ok(match kind {
-        ProbeKind::Icmp => Box::new(IcmpProber::open(address.ip(), session)?),
+        ProbeKind::Icmp => Box::new(IcmpProber::open(address.ip(), session.id)?),
         ProbeKind::Udp => Box::new(UdpProber::open(address, session)?),
         ProbeKind::Connect => Box::new(ConnectProber::new(address)),
         ProbeKind::Persistent => Box::new(PersistentProber::new(address, context.now())),

@@ -13,8 +13,10 @@ pub struct Config {
     pub listen: Vec<IpAddr>,
     /// TCP and UDP port; 0 chooses a free one.
     pub port: u16,
-    /// Token that clients must present: 1 to 128 visible ASCII characters.
+    /// Token that clients must know: 1 to 128 visible ASCII characters.
     pub token: Option<String>,
+    /// Whether to answer nothing to clients that do not know the token.
+    pub is_silent: bool,
     /// Maximum concurrent sessions. A quarter of them may be of one host, and half of one network;
     /// if all are open, a new client may replace one of a network with more.
     pub max_sessions: u32,
@@ -44,6 +46,7 @@ impl Default for Config {
             listen: Vec::new(),
             port: DEFAULT_PORT,
             token: None,
+            is_silent: false,
             max_sessions: 16,
             max_flows: 64,
             max_time: Duration::from_secs(600),

@@ -5,8 +5,8 @@ use crate::stats::Refusal;
 use crate::sync::Slot;
 use fathom_os::poll::PollFd;
 use fathom_probe::protocol::{
-    ErrorCode, FIRST_LINE_LIMIT_BYTES, FIRST_LINE_TIMEOUT, FirstLine, FirstLineError, FlowRequest,
-    LineReader, ServerMessage, Token,
+    ClientMessage, ControlProof, ErrorCode, FIRST_LINE_LIMIT_BYTES, FIRST_LINE_TIMEOUT, FirstLine,
+    FirstLineError, FlowRequest, LineReader, Nonce, ServerMessage, SessionKey,
 };
 use fathom_units::{Duration, Time};
 use socket2::Socket;
@@ -38,6 +38,8 @@ pub(crate) struct Connection {
 
 enum Stage {
     FirstLine(LineReader),
+    /// Waits for the response to a challenge.
+    Challenged(LineReader, SessionKey),
     Http(Http),
     /// Sends the last line, then waits for the client to close.
     Closing(Vec<u8>),
@@ -47,8 +49,10 @@ enum Stage {
 pub(crate) enum Next {
     Stay,
     Close,
-    /// A session request, with the bytes that followed the first line.
-    Control(Option<Token>, Vec<u8>),
+    /// A session request, with the key that was agreed on and the bytes that followed.
+    Control(Option<SessionKey>, Vec<u8>),
+    /// The client does not know the token.
+    Stranger,
     /// A flow request, with the bytes that followed the first line.
     Flow(FlowRequest, Vec<u8>),
 }
@@ -62,14 +66,14 @@ impl Connection {
     pub(crate) fn is_idle(&self, now: Time) -> bool {
         now.saturating_since(self.since) > FIRST_LINE_GRACE
             && match &self.stage {
-                Stage::FirstLine(_) | Stage::Closing(_) => true,
+                Stage::FirstLine(_) | Stage::Challenged(..) | Stage::Closing(_) => true,
                 Stage::Http(http) => !http.is_within_request() && http.output.is_empty(),
             }
     }
     /// The event that it waits for.
     pub(crate) fn interest(&self) -> PollFd<'_> {
         let unsent = match &self.stage {
-            Stage::FirstLine(_) => false,
+            Stage::FirstLine(_) | Stage::Challenged(..) => false,
             Stage::Http(http) => !http.output.is_empty(),
             Stage::Closing(output) => !output.is_empty(),
         };
@@ -79,7 +83,7 @@ impl Connection {
     /// Handles a timeout.
     pub(crate) fn expire(&self, shared: &Shared) {
         let silent = match &self.stage {
-            Stage::FirstLine(_) => true,
+            Stage::FirstLine(_) | Stage::Challenged(..) => true,
             Stage::Http(http) => http.is_within_request(),
             Stage::Closing(_) => false,
         };
@@ -91,6 +95,7 @@ impl Connection {
     pub(crate) fn step(&mut self, shared: &Shared, now: Time) -> Next {
         match &self.stage {
             Stage::FirstLine(_) => self.read_first_line(shared, now),
+            Stage::Challenged(..) => self.read_response(),
             Stage::Http(_) => self.read_http(shared, now),
             Stage::Closing(_) => self.read_end(),
         }
@@ -110,8 +115,9 @@ impl Connection {
         };
         let rest = lines.held().to_vec();
         match FirstLine::parse(&line) {
-            Ok(FirstLine::Control { token }) => Next::Control(token, rest),
+            Ok(FirstLine::Control { proof }) => self.challenge(shared, proof, rest, now),
             Ok(FirstLine::Flow(request)) => Next::Flow(request, rest),
+            Ok(FirstLine::Http) if shared.is_silent(self.client) => self.ignore(shared),
             Ok(FirstLine::Http) => {
                 self.stage = Stage::Http(Http::new(&line, &rest));
                 self.deadline = now + HTTP_REQUEST_TIMEOUT;
@@ -120,7 +126,53 @@ impl Connection {
             Err(error) => self.refuse_line(shared, error, now),
         }
     }
+    /// Challenges a client that has shown that it knows the token.
+    fn challenge(&mut self, shared: &Shared, proof: Option<ControlProof>, rest: Vec<u8>, now: Time) -> Next {
+        let Some(token) = &shared.token else { return Next::Control(None, rest) };
+        let Some(proof) = proof.filter(|proof| token.accepts(proof)) else { return Next::Stranger };
+        let mut nonce = Nonce([0; 16]);
+        if getrandom::fill(&mut nonce.0).is_err() {
+            return Next::Close;
+        }
+        let mut line = ServerMessage::Challenge { nonce }.to_line();
+        // A new connection takes a line at once.
+        if flush(&self.socket, &mut line).is_err() || !line.is_empty() {
+            return Next::Close;
+        }
+        let mut lines = LineReader::new(FIRST_LINE_LIMIT_BYTES);
+        lines.push(&rest);
+        self.stage = Stage::Challenged(lines, token.session_key(proof.nonce, nonce));
+        self.deadline = now + FIRST_LINE_TIMEOUT;
+        Next::Stay
+    }
+    fn read_response(&mut self) -> Next {
+        let mut buffer = [0; 4096];
+        let Stage::Challenged(lines, key) = &mut self.stage else { return Next::Close };
+        match (&self.socket).read(&mut buffer) {
+            Ok(0) => return Next::Close,
+            Ok(got) => lines.push(&buffer[..got]),
+            Err(error) => return unless_would_block(&error),
+        }
+        match lines.next_line() {
+            Ok(None) => Next::Stay,
+            Ok(Some(line)) => match ClientMessage::parse(&line) {
+                Ok(ClientMessage::Response { mac }) if mac.is(&key.of_client()) => {
+                    Next::Control(Some(*key), lines.held().to_vec())
+                }
+                _ => Next::Stranger,
+            },
+            Err(_) => Next::Stranger,
+        }
+    }
+    /// Closes the connection of a stranger without a word.
+    fn ignore(&self, shared: &Shared) -> Next {
+        shared.counters.refuse(Refusal::Stranger, Some(self.client));
+        Next::Close
+    }
     fn refuse_line(&mut self, shared: &Shared, error: FirstLineError, now: Time) -> Next {
+        if shared.is_silent(self.client) {
+            return self.ignore(shared);
+        }
         let code = match error {
             FirstLineError::Version => ErrorCode::Version,
             FirstLineError::Malformed(_) => ErrorCode::Malformed,

@@ -8,7 +8,7 @@ use crate::sync::Slot;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{
     CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, Limits, LineReader, REPORT_EVERY_MAX_MS,
-    REPORT_EVERY_MIN_MS, ServerMessage, SessionId,
+    REPORT_EVERY_MIN_MS, ServerMessage, SessionId, SessionKey, Ticket,
 };
 use fathom_units::{Duration, Time};
 use socket2::Socket;
@@ -48,14 +48,14 @@ impl OpenSession {
     pub(crate) fn begin(
         shared: &Arc<Shared>,
         socket: &Socket,
-        client: IpAddr,
+        (client, key): (IpAddr, Option<SessionKey>),
         may_move: u64,
     ) -> io::Result<Result<OpenSession, NoPlace>> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|e| io::Error::other(e.to_string()))?;
         let local = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::InvalidInput)?;
         let now = shared.clock.now();
-        let session = Arc::new(Session::new(SessionId(id), client, local, now));
+        let session = Arc::new(Session::new(Ticket { id: SessionId(id), key }, client, local, now));
         session.set_may_move(may_move);
         if let Err(reason) = shared.sessions.insert(&session, now) {
             return Ok(Err(reason));
@@ -187,6 +187,7 @@ impl Control<'_> {
                 bytes: config.max_bytes.get(),
                 flows: config.max_flows,
             },
+            mac: self.session.key.map(|key| key.of_server(self.session.id)),
         }
     }
     /// Processes all complete lines.
@@ -196,6 +197,10 @@ impl Control<'_> {
             match ClientMessage::parse(&line).map_err(|e| malformed(&e))? {
                 ClientMessage::Bye {} => return Err(End::Bye),
                 ClientMessage::ReportEvery { ms } => self.report = Some(reports(ms, now)?),
+                ClientMessage::Response { .. } => {
+                    let message = "a response without a challenge".to_owned();
+                    return Err(End::Error(Refusal::Control, ErrorCode::Malformed, message));
+                }
             }
         }
         Ok(())

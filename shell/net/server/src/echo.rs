@@ -7,7 +7,7 @@ use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
 use fathom_os::timestamp::{Batch, Received, both_clocks};
 use fathom_probe::StampConverter;
-use fathom_probe::protocol::{UDP_PROBE_BYTES, UdpKind, UdpProbe};
+use fathom_probe::protocol::{AUTHENTIC_PROBE_BYTES, UDP_PROBE_BYTES, UdpKind, UdpProbe};
 use fathom_units::Time;
 use socket2::Socket;
 use std::net::SocketAddr;
@@ -33,7 +33,7 @@ pub(crate) fn run(shared: &Shared, sockets: &[Socket]) {
 
 fn serve(shared: &Shared, sockets: &[Socket]) {
     // One byte more than a probe, to detect longer datagrams.
-    let mut batch = Batch::new(BATCH, UDP_PROBE_BYTES + 1);
+    let mut batch = Batch::new(BATCH, AUTHENTIC_PROBE_BYTES + 1);
     let mut stamps = StampConverter::default();
     while !shared.stop.is_set() {
         let mut fds = vec![PollFd::readable(shared.stop.fd())];
@@ -64,18 +64,21 @@ fn answer(
     datagram: &Received,
     at: Time,
 ) -> Result<(), Refusal> {
-    let request = UdpProbe::decode(bytes).ok().filter(|probe| probe.kind == UdpKind::Request);
-    let (Some(request), Some(from)) = (request, datagram.from) else {
+    let probe = bytes.get(..UDP_PROBE_BYTES).and_then(|probe| UdpProbe::decode(probe).ok());
+    let unproven = probe.filter(|probe| probe.kind == UdpKind::Request);
+    let (Some(named), Some(from)) = (unproven, datagram.from) else {
         return Err(Refusal::DatagramForm);
     };
-    let session = session_of(shared, &request, from)?;
+    let session = session_of(shared, &named, from)?;
+    let ticket = session.ticket();
+    let request = ticket.open(bytes).ok_or(Refusal::DatagramForm)?;
     if !session.probes.admit(at) {
         return Err(Refusal::DatagramRate);
     }
     let received = session.udp_received.fetch_add(1, Relaxed) + 1;
     let mut reply = UdpProbe { kind: UdpKind::Reply, server_receive_ns: at.as_nanos(), received, ..request };
     reply.server_send_ns = shared.clock.now().as_nanos();
-    let sent = send_from(socket.as_fd(), &reply.encode(), session.local, from);
+    let sent = send_from(socket.as_fd(), ticket.seal(&reply).bytes(), session.local, from);
     sent.map_err(|_| Refusal::DatagramUnsent)?;
     shared.counters.udp_answered.fetch_add(1, Relaxed);
     Ok(())

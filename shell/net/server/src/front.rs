@@ -8,7 +8,7 @@ use crate::shares::{Held, NoPlace, Shares, place_to_free};
 use crate::stats::Refusal;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
-use fathom_probe::protocol::{ErrorCode, FlowAnswer, FlowRequest, ServerMessage, Token};
+use fathom_probe::protocol::{ErrorCode, FlowAnswer, FlowRequest, ServerMessage, SessionKey};
 use fathom_units::{Duration, Time};
 use socket2::Socket;
 use std::cell::RefCell;
@@ -117,7 +117,8 @@ impl Front<'_> {
                 Next::Close => {}
                 Next::Stay if connection.deadline <= now => connection.expire(self.shared),
                 Next::Stay => self.connections.push((connection, place)),
-                Next::Control(token, early) => self.open_session((connection, place), token, early, now),
+                Next::Control(key, early) => self.open_session((connection, place), key, early, now),
+                Next::Stranger => self.refuse_stranger((connection, place), now),
                 Next::Flow(request, early) => self.open_flow((connection, place), request, early, now),
             }
         }
@@ -184,8 +185,24 @@ impl Front<'_> {
         reset(&connection.socket);
         Some(())
     }
-    fn open_session(&mut self, (connection, place): Placed, token: Option<Token>, early: Vec<u8>, now: Time) {
-        let (reason, code, message) = match self.try_session(&connection, token, now) {
+    fn refuse_stranger(&mut self, (connection, place): Placed, now: Time) {
+        if self.shared.is_silent(connection.client) {
+            self.shared.counters.refuse(Refusal::Stranger, Some(connection.client));
+            return;
+        }
+        self.shared.counters.refuse(Refusal::Token, Some(connection.client));
+        let message = "missing or wrong token".to_owned();
+        let line = ServerMessage::Error { code: ErrorCode::Token, message }.to_line();
+        self.dismiss((connection, place), line, now);
+    }
+    fn open_session(
+        &mut self,
+        (connection, place): Placed,
+        key: Option<SessionKey>,
+        early: Vec<u8>,
+        now: Time,
+    ) {
+        let (reason, code, message) = match self.try_session(&connection, key, now) {
             Ok(open) => {
                 let spare = connection.socket.try_clone();
                 let Connection { socket, slot, client, .. } = connection;
@@ -202,17 +219,9 @@ impl Front<'_> {
     fn try_session(
         &self,
         connection: &Connection,
-        token: Option<Token>,
+        key: Option<SessionKey>,
         now: Time,
     ) -> Result<OpenSession, (Refusal, ErrorCode, String)> {
-        if let Some(secret) = &self.shared.token {
-            let right = token.is_some_and(|t| t.matches(secret));
-            right.then_some(()).ok_or((
-                Refusal::Token,
-                ErrorCode::Token,
-                "missing or wrong token".to_owned(),
-            ))?;
-        }
         let client = connection.client;
         let left = self
             .shared
@@ -221,7 +230,7 @@ impl Front<'_> {
             .map_err(|(prefix, wait)| (Refusal::Quota, ErrorCode::Limit, quota_used(prefix, wait)))?;
         let may_move = left.min(self.shared.config.max_bytes.get());
         let full = |reason, message| Err((reason, ErrorCode::Full, message));
-        match OpenSession::begin(self.shared, &connection.socket, client, may_move) {
+        match OpenSession::begin(self.shared, &connection.socket, (client, key), may_move) {
             Ok(Ok(open)) => Ok(open),
             Ok(Err(NoPlace::Full)) => {
                 let most = self.shared.config.max_sessions;
@@ -238,6 +247,9 @@ impl Front<'_> {
             Ok(session) => session,
             Err((reason, message)) => {
                 self.shared.counters.refuse(reason, Some(connection.client));
+                if self.shared.is_silent(connection.client) {
+                    return;
+                }
                 let line = refused_flow(ErrorCode::Session, message);
                 return self.dismiss((connection, place), line, now);
             }
@@ -252,13 +264,18 @@ impl Front<'_> {
         }
     }
     /// The open session of a flow from `client`. Session IDs are sent in clear text, so a flow must
-    /// come from the address of its session.
+    /// come from the address of its session, and know its key if it has one.
     fn session_of(&self, request: &FlowRequest, client: IpAddr) -> Result<Arc<Session>, (Refusal, String)> {
         let session = self.shared.sessions.get(request.session);
         let session = session.ok_or_else(|| (Refusal::Session, "unknown session".to_owned()))?;
         if session.client != client {
             let message = format!("the session is of another address than {client}");
             return Err((Refusal::FlowAddress, message));
+        }
+        let is_authentic =
+            session.key.is_none_or(|key| request.mac.is_some_and(|mac| mac.is(&key.of_flow(request))));
+        if !is_authentic {
+            return Err((Refusal::FlowCode, "the flow does not know the key of its session".to_owned()));
         }
         Ok(session)
     }

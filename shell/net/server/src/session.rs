@@ -2,7 +2,7 @@
 use crate::flow::Flow;
 use crate::shares::{Held, NoPlace, Shares, place_to_free};
 use crate::sync::{lock, wait_until};
-use fathom_probe::protocol::{ErrorCode, FlowReport, SessionId};
+use fathom_probe::protocol::{ErrorCode, FlowReport, SessionId, SessionKey, Ticket};
 use fathom_units::{Duration, Time};
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -49,6 +49,10 @@ impl Sessions {
     }
     pub(crate) fn get(&self, id: SessionId) -> Option<Arc<Session>> {
         lock(&self.open).by_id.get(&id).cloned()
+    }
+    /// Whether a client has an open session.
+    pub(crate) fn has(&self, client: IpAddr) -> bool {
+        lock(&self.open).by_id.values().any(|session| session.client == client)
     }
     pub(crate) fn remove(&self, id: SessionId) {
         let mut open = lock(&self.open);
@@ -97,6 +101,8 @@ pub(crate) struct Session {
     pub(crate) id: SessionId,
     /// The client's address on the control connection.
     pub(crate) client: IpAddr,
+    /// Authenticates its flows and probes, if the server requires a token.
+    pub(crate) key: Option<SessionKey>,
     /// The server's address on the control connection. UDP replies use it as source, whatever the
     /// routing table says.
     pub(crate) local: SocketAddr,
@@ -148,9 +154,10 @@ struct Flows {
 }
 
 impl Session {
-    pub(crate) fn new(id: SessionId, client: IpAddr, local: SocketAddr, now: Time) -> Self {
+    pub(crate) fn new(ticket: Ticket, client: IpAddr, local: SocketAddr, now: Time) -> Self {
         Session {
-            id,
+            id: ticket.id,
+            key: ticket.key,
             client,
             local,
             since: now,
@@ -167,6 +174,9 @@ impl Session {
             udp_received: AtomicU64::new(0),
             udp_refused: AtomicU64::new(0),
         }
+    }
+    pub(crate) const fn ticket(&self) -> Ticket {
+        Ticket { id: self.id, key: self.key }
     }
     /// When the client last did something.
     pub(crate) fn active(&self) -> Time {

@@ -10,6 +10,7 @@ use fathom_probe::protocol::Token;
 use fathom_units::Rng;
 use socket2::{Domain, Socket, Type};
 use std::fs::File;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -50,6 +51,13 @@ impl Shared {
             connections: Arc::default(),
             config,
         })
+    }
+    /// Whether to answer nothing to `client`, unless it shows that it knows the token. This host
+    /// may read `/metrics`, and a client with a session makes HTTP probes.
+    pub(crate) fn is_silent(&self, client: IpAddr) -> bool {
+        let is_this_host = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)]
+            .contains(&client.to_canonical());
+        self.config.is_silent && self.token.is_some() && !is_this_host && !self.sessions.has(client)
     }
     /// Counts a connection.
     pub(crate) fn take_slot(&self) -> Slot {

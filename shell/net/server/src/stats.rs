@@ -50,6 +50,7 @@ refusals! {
     FirstLine = "invalid first line";
     Version = "unsupported protocol version";
     Token = "wrong or missing token";
+    Stranger = "client that does not know the token, ignored";
     Full = "session over the limit of all sessions";
     SessionShare = "session over the share of its host or network";
     SessionReplaced = "session ended for a client with fewer";
@@ -57,6 +58,7 @@ refusals! {
     Quota = "session of a host or network that used its data of the hour";
     Flows = "flow over the limit of its session";
     Threads = "session or flow without a thread: the system has no more";
+    FlowCode = "flow that does not know the key of its session";
     FlowAddress = "flow from an address other than its session's";
     Session = "flow of a session that is not open";
     Number = "flow with the number of an open flow";

@@ -8,9 +8,11 @@ use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_os::timestamp::{both_clocks, enable_with_packets};
-use fathom_probe::protocol::{SessionId, Token, UDP_PROBE_BYTES, UdpKind, UdpProbe};
+use fathom_probe::protocol::{
+    AUTHENTIC_PROBE_BYTES, Nonce, Ticket, Token, UDP_PROBE_BYTES, UdpKind, UdpProbe,
+};
 use fathom_probe::session::{
-    ConnectionId, KeeperInput, KeeperOutput, SessionError, SessionKeeper, SessionPolicy,
+    ConnectionId, Credentials, KeeperInput, KeeperOutput, SessionError, SessionKeeper, SessionPolicy,
 };
 use fathom_probe::{Book, ClockTracker, FourStamps, LossPolicy, Probe, StampConverter};
 use fathom_units::{Duration, Time, WallTime};
@@ -30,11 +32,11 @@ const FIT_SPAN: Duration = Duration::from_secs(600);
 const FIT_EVERY: Duration = Duration::from_secs(5);
 const BATCH: usize = 16;
 /// Ethernet, IPv6 and UDP headers, and a probe.
-const LOOKED_AT: usize = 14 + 40 + 8 + UDP_PROBE_BYTES + 1;
+const LOOKED_AT: usize = 14 + 40 + 8 + AUTHENTIC_PROBE_BYTES + 1;
 
 /// An open session and its probe socket.
 struct Session {
-    id: SessionId,
+    ticket: Ticket,
     socket: UdpSocket,
 }
 
@@ -63,9 +65,12 @@ impl UdpProber {
     pub(crate) fn new(probed: ProbedTarget) -> Self {
         let book = Book::new(LossPolicy::after(probed.target.timeout));
         let token = probed.target.options.token.as_deref().map(str::parse::<Token>).transpose();
-        let unusable = token.as_ref().err().map(|e| format!("token: {e}"));
+        let mut nonce = Nonce([0; 16]);
+        let random = getrandom::fill(&mut nonce.0).map_err(|e| format!("random numbers: {e}"));
+        let unusable = token.as_ref().err().map(|e| format!("token: {e}")).or(random.err());
+        let credentials = token.unwrap_or_default().map(|token| Credentials { token, nonce });
         let policy = SessionPolicy {
-            token: token.unwrap_or_default(),
+            credentials,
             connect_timeout: Some(PATIENCE),
             patience: PATIENCE,
             retry_after: RETRY_AFTER,
@@ -159,9 +164,10 @@ impl UdpProber {
             return reporter.failed(slot, at, &unresolved.unwrap_or_else(|| self.problem()));
         };
         let probe = self.book.send(at, clock.now());
-        let request = UdpProbe::request(session.id, u64::from(probe.sequence), at.0).encode();
+        let request = UdpProbe::request(session.ticket.id, u64::from(probe.sequence), at.0);
+        let request = session.ticket.seal(&request);
         // The next call reports an ICMP error about an earlier probe and then sends nothing.
-        let sent = session.socket.send(&request).or_else(|_| session.socket.send(&request));
+        let sent = session.socket.send(request.bytes()).or_else(|_| session.socket.send(request.bytes()));
         if let Err(error) = sent {
             self.book.cancel(probe.sequence);
             reporter.failed(slot, at, &without_code(&error));
@@ -172,7 +178,7 @@ impl UdpProber {
         for session in self.connections.iter().filter_map(|one| one.session.as_ref()) {
             while self.inbox.receive_errors(session.socket.as_fd()).is_ok_and(|count| count > 0) {
                 for message in self.inbox.iter() {
-                    let left = departure(&message, session.id);
+                    let left = departure(&message, session.ticket);
                     let (wall, now) = both_clocks(clock);
                     let at = left.and_then(|(n, stamp)| Some((n, stamps.convert(Some(stamp), wall, now)?)));
                     if let Some((sequence, at)) = at {
@@ -181,7 +187,7 @@ impl UdpProber {
                 }
             }
             while self.inbox.receive(session.socket.as_fd()).is_ok_and(|count| count > 0) {
-                replies.extend(self.inbox.iter().filter_map(|message| reply(&message, session.id)));
+                replies.extend(self.inbox.iter().filter_map(|message| reply(&message, session.ticket)));
             }
         }
         for (probe, stamp) in replies {
@@ -261,7 +267,7 @@ impl Connection {
     }
     /// Opens the probe socket, bound to the address of the control connection, as the server
     /// requires.
-    fn open(&mut self, id: SessionId) -> io::Result<()> {
+    fn open(&mut self, ticket: Ticket) -> io::Result<()> {
         let no_address = || io::Error::other("the control connection has no address");
         let own = self.control.local_addr()?.as_socket().ok_or_else(no_address)?;
         let to = self.control.peer_addr()?.as_socket().ok_or_else(no_address)?;
@@ -269,21 +275,21 @@ impl Connection {
         socket.connect(to)?;
         socket.set_nonblocking(true)?;
         enable_with_packets(socket.as_fd())?;
-        self.session = Some(Session { id, socket });
+        self.session = Some(Session { ticket, socket });
         Ok(())
     }
 }
 
-fn departure(message: &ReceivedMessage<'_>, session: SessionId) -> Option<(u32, WallTime)> {
-    let start = message.bytes.len().checked_sub(UDP_PROBE_BYTES)?;
-    let probe = UdpProbe::decode(message.bytes.get(start..)?).ok()?;
-    let ours = message.notice == Some(Notice::Queued) && probe.session == session;
+fn departure(message: &ReceivedMessage<'_>, session: Ticket) -> Option<(u32, WallTime)> {
+    let start = message.bytes.len().checked_sub(session.probe_bytes())?;
+    let probe = UdpProbe::decode(message.bytes.get(start..start + UDP_PROBE_BYTES)?).ok()?;
+    let ours = message.notice == Some(Notice::Queued) && probe.session == session.id;
     ours.then_some((probe.sequence as u32, message.stamp?))
 }
 
-fn reply(message: &ReceivedMessage<'_>, session: SessionId) -> Option<(UdpProbe, Option<WallTime>)> {
-    let probe = UdpProbe::decode(message.bytes).ok()?;
-    (probe.kind == UdpKind::Reply && probe.session == session).then_some((probe, message.stamp))
+fn reply(message: &ReceivedMessage<'_>, session: Ticket) -> Option<(UdpProbe, Option<WallTime>)> {
+    let probe = session.open(message.bytes)?;
+    (probe.kind == UdpKind::Reply).then_some((probe, message.stamp))
 }
 
 /// Starts to connect.

@@ -1,6 +1,7 @@
 //! The first line of a connection, and the server's answer to the first line of a load flow.
 use super::{
-    CONGESTION_CONTROL_LIMIT_BYTES, ErrorCode, FIRST_LINE_LIMIT_BYTES, SessionId, TOKEN_LIMIT_BYTES,
+    CONGESTION_CONTROL_LIMIT_BYTES, ControlProof, ErrorCode, FIRST_LINE_LIMIT_BYTES, Mac, SessionId,
+    TOKEN_LIMIT_BYTES,
 };
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -12,8 +13,8 @@ use fathom_units::{Direction, NoDirection};
 pub enum FirstLine {
     /// Opens a session.
     Control {
-        /// Authentication token of the client.
-        token: Option<Token>,
+        /// Proof that the client knows the token.
+        proof: Option<ControlProof>,
     },
     /// Opens a load flow.
     Flow(FlowRequest),
@@ -32,6 +33,8 @@ pub struct FlowRequest {
     pub direction: Direction,
     /// Congestion control of the sender; `None` for its default.
     pub congestion_control: Option<CongestionControl>,
+    /// Shows that the client knows the key of the session, if it has one.
+    pub mac: Option<Mac>,
 }
 
 /// The server's answer to a [`FlowRequest`], one line.
@@ -51,7 +54,7 @@ pub enum FlowAnswer {
     },
 }
 
-/// Authentication token of a server: 1 to [`TOKEN_LIMIT_BYTES`] visible ASCII characters.
+/// Token that a server and its clients share: 1 to [`TOKEN_LIMIT_BYTES`] visible ASCII characters.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
@@ -109,7 +112,7 @@ impl FirstLine {
 
 fn parse_fathom<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<FirstLine, FirstLineError> {
     let line = match words.next() {
-        Some("CONTROL") => FirstLine::Control { token: words.next().map(str::parse).transpose()? },
+        Some("CONTROL") => FirstLine::Control { proof: parse_proof(&mut words)? },
         Some("FLOW") => FirstLine::Flow(parse_flow(&mut words)?),
         _ => return Err(FirstLineError::Malformed("expected CONTROL or FLOW after FATHOM/1")),
     };
@@ -117,6 +120,15 @@ fn parse_fathom<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<FirstLin
         None => Ok(line),
         Some(_) => Err(FirstLineError::Malformed("the first line has too many words")),
     }
+}
+
+fn parse_proof<'a>(
+    words: &mut impl Iterator<Item = &'a str>,
+) -> Result<Option<ControlProof>, FirstLineError> {
+    let Some(first) = words.next() else { return Ok(None) };
+    let wrong = FirstLineError::Malformed("invalid proof (expected two numbers of 32 hexadecimal digits)");
+    let parsed = first.parse().ok().zip(words.next().and_then(|mac| mac.parse().ok()));
+    parsed.map(|(nonce, mac)| Some(ControlProof { nonce, mac })).ok_or(wrong)
 }
 
 fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowRequest, FirstLineError> {
@@ -132,7 +144,9 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
         "-" => None,
         name => Some(name.parse()?),
     };
-    Ok(FlowRequest { session, number, direction, congestion_control })
+    let mac = words.next().map(str::parse).transpose();
+    let mac = mac.map_err(|_| FirstLineError::Malformed("invalid code (expected 32 hexadecimal digits)"))?;
+    Ok(FlowRequest { session, number, direction, congestion_control, mac })
 }
 
 /// Accepts digits only: `u32::from_str` would also accept a sign.
@@ -147,8 +161,10 @@ impl fmt::Display for FirstLine {
     /// [`super::probe_request`] is written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FirstLine::Control { token: None } => write!(f, "FATHOM/1 CONTROL"),
-            FirstLine::Control { token: Some(Token(token)) } => write!(f, "FATHOM/1 CONTROL {token}"),
+            FirstLine::Control { proof: None } => write!(f, "FATHOM/1 CONTROL"),
+            FirstLine::Control { proof: Some(ControlProof { nonce, mac }) } => {
+                write!(f, "FATHOM/1 CONTROL {nonce} {mac}")
+            }
             FirstLine::Flow(flow) => flow.fmt(f),
             FirstLine::Http => write!(f, "GET {} HTTP/1.1", super::PROBE_PATH),
         }
@@ -158,7 +174,8 @@ impl fmt::Display for FirstLine {
 impl fmt::Display for FlowRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cc = self.congestion_control.as_ref().map_or("-", CongestionControl::as_str);
-        write!(f, "FATHOM/1 FLOW {} {} {} {cc}", self.session, self.number, self.direction)
+        write!(f, "FATHOM/1 FLOW {} {} {} {cc}", self.session, self.number, self.direction)?;
+        self.mac.map_or(Ok(()), |mac| write!(f, " {mac}"))
     }
 }
 
@@ -195,12 +212,6 @@ impl Token {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-    /// Compares in constant time.
-    #[must_use]
-    pub fn matches(&self, other: &Token) -> bool {
-        let (a, b) = (self.0.as_bytes(), other.0.as_bytes());
-        a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
     }
 }
 

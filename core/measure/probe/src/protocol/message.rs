@@ -1,5 +1,5 @@
 //! Messages of the control connection.
-use super::SessionId;
+use super::{Mac, Nonce, SessionId};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -15,6 +15,11 @@ pub enum ClientMessage {
         /// Interval, from [`super::REPORT_EVERY_MIN_MS`] to [`super::REPORT_EVERY_MAX_MS`].
         ms: u32,
     },
+    /// Response to [`ServerMessage::Challenge`].
+    Response {
+        /// Shows that the client knows the token.
+        mac: Mac,
+    },
     /// Ends the session.
     Bye {},
 }
@@ -23,7 +28,12 @@ pub enum ClientMessage {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerMessage {
-    /// The session is open. First message of every session.
+    /// Before Hello, if the server requires a token.
+    Challenge {
+        /// Chosen by the server.
+        nonce: Nonce,
+    },
+    /// The session is open.
     Hello {
         /// Identifier of the session.
         session: SessionId,
@@ -35,6 +45,9 @@ pub enum ServerMessage {
         congestion_controls: Vec<String>,
         /// Limits of the session.
         limits: Limits,
+        /// Shows that the server knows the token, if it requires one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mac: Option<Mac>,
     },
     /// The session is rejected or ends.
     Error {

@@ -1,6 +1,5 @@
 //! Keeps a session with a server open.
-use super::{Hello, Session, SessionError, SessionEvent, SessionOutput};
-use crate::protocol::Token;
+use super::{Credentials, Hello, Session, SessionError, SessionEvent, SessionOutput};
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,8 +11,8 @@ const RENEW_AT_PERCENT: u64 = 90;
 /// Parameters of keeping a session open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionPolicy {
-    /// Authentication token.
-    pub token: Option<Token>,
+    /// The token, and a random nonce from which those of the sessions are derived.
+    pub credentials: Option<Credentials>,
     /// Timeout of a connection attempt; `None` if the caller handles it.
     pub connect_timeout: Option<Duration>,
     /// Timeout of the server's Hello after connecting.
@@ -165,7 +164,11 @@ impl SessionKeeper {
     }
     fn connected(&mut self, now: Time) {
         if let Some(attempt) = self.attempt.as_mut().filter(|attempt| attempt.session.is_none()) {
-            attempt.session = Some(Session::new(self.policy.token.clone(), self.policy.patience, now));
+            let credentials = self.policy.credentials.clone().map(|own| {
+                let nonce = own.token.nonce(own.nonce, attempt.id.0);
+                Credentials { nonce, ..own }
+            });
+            attempt.session = Some(Session::new(credentials, self.policy.patience, now));
         }
     }
     fn failed(&mut self, error: SessionError, now: Time) {

@@ -11,19 +11,23 @@ fn root() -> PathBuf {
 #[test]
 fn first_lines_equal_the_specification() {
     let id = "00112233445566778899aabbccddeeff";
-    let flow = |direction, cc: Option<&str>| {
+    let flow = |direction, cc: Option<&str>, mac| {
         FirstLine::Flow(FlowRequest {
             session: id.parse().unwrap(),
             number: 7,
             direction,
             congestion_control: cc.map(|c| c.parse().unwrap()),
+            mac,
         })
     };
+    let mac: Mac = "f".repeat(32).parse().unwrap();
+    let proof = ControlProof { nonce: id.parse().unwrap(), mac };
     let cases = [
-        ("FATHOM/1 CONTROL".into(), FirstLine::Control { token: None }),
-        ("FATHOM/1 CONTROL s3cret".into(), FirstLine::Control { token: Some("s3cret".parse().unwrap()) }),
-        (format!("FATHOM/1 FLOW {id} 7 up cubic"), flow(Direction::Up, Some("cubic"))),
-        (format!("FATHOM/1 FLOW {id} 7 down -"), flow(Direction::Down, None)),
+        ("FATHOM/1 CONTROL".into(), FirstLine::Control { proof: None }),
+        (format!("FATHOM/1 CONTROL {id} {mac}"), FirstLine::Control { proof: Some(proof) }),
+        (format!("FATHOM/1 FLOW {id} 7 up cubic"), flow(Direction::Up, Some("cubic"), None)),
+        (format!("FATHOM/1 FLOW {id} 7 down -"), flow(Direction::Down, None, None)),
+        (format!("FATHOM/1 FLOW {id} 7 down - {mac}"), flow(Direction::Down, None, Some(mac))),
         ("GET /probe HTTP/1.1".into(), FirstLine::Http),
     ];
     for (text, value) in cases {
@@ -36,7 +40,6 @@ fn first_lines_equal_the_specification() {
 fn invalid_first_lines_are_rejected() {
     use FirstLineError as E;
     let long = format!("FATHOM/1 CONTROL {}", "x".repeat(240));
-    let token = format!("FATHOM/1 CONTROL {}", "x".repeat(129));
     let id = "00112233445566778899aabbccddeeff";
     let of = |text: &str| FirstLine::parse(text.as_bytes()).unwrap_err();
     for text in ["", "SSH-2.0-x", "\u{16}\u{3}\u{1}", "get / HTTP/1.1", " FATHOM/1 CONTROL"] {
@@ -46,7 +49,11 @@ fn invalid_first_lines_are_rejected() {
     assert_eq!(of(&long), E::NotALine);
     assert_eq!(of("FATHOM/1 CONTROL \u{e9}"), E::NotALine);
     let malformed = [
-        token,
+        "FATHOM/1 CONTROL s3cret".into(),
+        format!("FATHOM/1 CONTROL {id}"),
+        format!("FATHOM/1 CONTROL {id} {}", &id[1..]),
+        format!("FATHOM/1 CONTROL {id} {id} {id}"),
+        format!("FATHOM/1 FLOW {id} 7 up cubic {id} x"),
         "FATHOM/1".into(),
         "FATHOM/1 CONTROL ".into(),
         "FATHOM/1 CONTROL  a".into(),
@@ -87,6 +94,7 @@ fn control_lines_equal_the_specification() {
         version: "0.1.0".into(),
         congestion_controls: vec!["cubic".into()],
         limits: Limits { seconds: 600, bytes: 5, flows: 64 },
+        mac: None,
     };
     assert_eq!(
         line(&hello),
@@ -208,12 +216,61 @@ fn a_host_cannot_smuggle_a_request() {
 }
 
 #[test]
-fn secrets_are_compared_whole_and_not_shown() {
-    let token = |text: &str| text.parse::<Token>().unwrap();
-    for (other, same) in [("abc", true), ("abd", false), ("ab", false), ("abcd", false), ("xbc", false)] {
-        assert_eq!(token("abc").matches(&token(other)), same, "{other}");
+fn secrets_are_not_shown() {
+    let token: Token = "abc".parse().unwrap();
+    assert!(!format!("{token:?}").contains("abc"));
+    let key = token.session_key(Nonce([1; 16]), Nonce([2; 16]));
+    assert_eq!(format!("{key:?}"), "SessionKey(..)");
+}
+
+/// HMAC-SHA-256 of Python's `hmac`, of the documented inputs.
+#[test]
+fn codes_equal_the_specification() {
+    let token: Token = "s3cret".parse().unwrap();
+    let (client, server) = (Nonce([1; 16]), Nonce([2; 16]));
+    let id = SessionId([3; 16]);
+    let key = token.session_key(client, server);
+    let request =
+        FlowRequest { session: id, number: 7, direction: Direction::Up, congestion_control: None, mac: None };
+    assert_eq!(token.prove(client).mac.to_string(), "5794973b325397391b02ab356452a5a3");
+    assert_eq!(key.of_client().to_string(), "15fde5cb5d92699ddd712d3f05b587a0");
+    assert_eq!(key.of_server(id).to_string(), "fde490dcc297bfcd7fb218297819e24c");
+    assert_eq!(key.of_flow(&request).to_string(), "cf135820ed6c982dd5089584ab3886c0");
+    let probe = UdpProbe::request(id, 5, 6);
+    let ticket = Ticket { id, key: Some(key) };
+    let datagram = ticket.seal(&probe);
+    assert_eq!(
+        Mac(datagram.bytes()[64..].try_into().unwrap()).to_string(),
+        "2e92677cf640e151170cae2df2980ec8"
+    );
+}
+
+#[test]
+fn what_was_changed_is_not_authentic() {
+    let token: Token = "s3cret".parse().unwrap();
+    let proof = token.prove(Nonce([1; 16]));
+    assert!(token.accepts(&proof));
+    for other in ["s3cre", "s3crets", "S3cret"] {
+        assert!(!other.parse::<Token>().unwrap().accepts(&proof), "{other}");
     }
-    assert!(!format!("{:?}", token("abc")).contains("abc"));
+    assert!(!token.accepts(&ControlProof { nonce: Nonce([2; 16]), ..proof }));
+    let key = token.session_key(Nonce([1; 16]), Nonce([2; 16]));
+    assert_ne!(key, token.session_key(Nonce([2; 16]), Nonce([1; 16])));
+    let ticket = Ticket { id: SessionId([3; 16]), key: Some(key) };
+    let plain = Ticket { key: None, ..ticket };
+    let probe = UdpProbe::request(ticket.id, 5, 6);
+    let (sealed, open) = (ticket.seal(&probe), plain.seal(&probe));
+    assert_eq!((ticket.open(sealed.bytes()), plain.open(open.bytes())), (Some(probe), Some(probe)));
+    assert_eq!((sealed.bytes().len(), open.bytes().len()), (AUTHENTIC_PROBE_BYTES, UDP_PROBE_BYTES));
+    assert_eq!((ticket.open(open.bytes()), plain.open(sealed.bytes())), (None, None));
+    for at in 0..sealed.bytes().len() {
+        let mut changed = sealed.bytes().to_vec();
+        changed[at] ^= 1;
+        assert_eq!(ticket.open(&changed), None, "byte {at}");
+        assert_eq!(ticket.open(&sealed.bytes()[..at]), None, "{at} bytes");
+    }
+    let other = Ticket { id: SessionId([4; 16]), ..ticket };
+    assert_eq!(other.open(sealed.bytes()), None);
 }
 
 /// Valid messages, truncated and with changed bytes.

@@ -1,7 +1,9 @@
 //! The control connection in virtual time: a single session, and one that is kept open.
-use fathom_probe::protocol::{ErrorCode, Limits, ServerMessage, SessionId};
+use fathom_probe::protocol::{
+    ClientMessage, ErrorCode, Limits, Nonce, ServerMessage, SessionId, Ticket, Token,
+};
 use fathom_probe::session::{
-    ConnectionId, KeeperInput, KeeperOutput, Session, SessionError, SessionEvent, SessionKeeper,
+    ConnectionId, Credentials, KeeperInput, KeeperOutput, Session, SessionError, SessionEvent, SessionKeeper,
     SessionOutput, SessionPolicy,
 };
 use fathom_units::{Duration, Time};
@@ -18,6 +20,7 @@ fn hello(seconds: u64) -> Vec<u8> {
         version: "0.9\x1b[2J".into(),
         congestion_controls: vec!["cubic".into()],
         limits: Limits { seconds, bytes: 1, flows: 1 },
+        mac: None,
     };
     message.to_line()
 }
@@ -26,8 +29,8 @@ fn refusal(code: ErrorCode) -> Vec<u8> {
 }
 /// A connection established at time 0 that waits 5 s for Hello; its first line was sent.
 fn connected() -> Session {
-    let mut session = Session::new(Some("secret".parse().unwrap()), S(5), Time::ZERO);
-    let first = SessionOutput::Send(b"FATHOM/1 CONTROL secret\n".to_vec());
+    let mut session = Session::new(None, S(5), Time::ZERO);
+    let first = SessionOutput::Send(b"FATHOM/1 CONTROL\n".to_vec());
     assert_eq!(session.poll_output(), Some(first));
     session
 }
@@ -52,6 +55,55 @@ fn end(session: &mut Session) -> SessionError {
         Some(SessionEvent::Ended(error)) => error,
         other => panic!("not the end: {other:?}"),
     }
+}
+
+/// Client and server agree on a key; a server that does not know the token is found out.
+#[test]
+fn a_session_with_a_token_is_proven_by_both_sides() {
+    let token: Token = "secret".parse().unwrap();
+    let (nonce, challenge, id) = (Nonce([1; 16]), Nonce([2; 16]), SessionId([7; 16]));
+    let begin = || {
+        let credentials = Credentials { token: token.clone(), nonce };
+        let mut session = Session::new(Some(credentials), S(5), Time::ZERO);
+        let proof = token.prove(nonce);
+        let first = format!("FATHOM/1 CONTROL {nonce} {}\n", proof.mac);
+        assert_eq!(session.poll_output(), Some(SessionOutput::Send(first.into_bytes())));
+        session
+    };
+    let key = token.session_key(nonce, challenge);
+    let hello = |mac| {
+        ServerMessage::Hello {
+            session: id,
+            address: "192.0.2.1".parse().unwrap(),
+            version: "1".into(),
+            congestion_controls: vec![],
+            limits: Limits { seconds: 1, bytes: 1, flows: 1 },
+            mac,
+        }
+        .to_line()
+    };
+    let challenge = ServerMessage::Challenge { nonce: challenge }.to_line();
+    let mut session = begin();
+    session.handle_input(&challenge);
+    let response = ClientMessage::Response { mac: key.of_client() }.to_line();
+    assert_eq!(session.poll_output(), Some(SessionOutput::Send(response)));
+    session.handle_input(&hello(Some(key.of_server(id))));
+    let [SessionEvent::Opened(hello_of_server)] = &events(&mut session)[..] else { panic!("not opened") };
+    assert_eq!(hello_of_server.session, Ticket { id, key: Some(key) });
+    // Another server: without a challenge, without a proof, and with that of another session.
+    let mut unchallenged = begin();
+    unchallenged.handle_input(&hello(None));
+    assert_eq!(end(&mut unchallenged), SessionError::NotProven);
+    for mac in [None, Some(key.of_server(SessionId([8; 16])))] {
+        let mut cheated = begin();
+        cheated.handle_input(&[challenge.clone(), hello(mac)].concat());
+        assert!(matches!(cheated.poll_output(), Some(SessionOutput::Send(_))));
+        assert_eq!(end(&mut cheated), SessionError::NotProven);
+    }
+    // A challenge to a client without a token.
+    let mut without = connected();
+    without.handle_input(&challenge);
+    assert!(matches!(end(&mut without), SessionError::NotFathom(_)));
 }
 
 #[test]
@@ -152,7 +204,7 @@ fn violations_end_a_session_but_a_second_hello_is_only_reported() {
 
 const fn policy(sessions: usize) -> SessionPolicy {
     SessionPolicy {
-        token: None,
+        credentials: None,
         connect_timeout: Some(S5),
         patience: S5,
         retry_after: S5,

@@ -4,7 +4,7 @@ use super::{Context, ProbeEvent, ProbeMachine, series_of};
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::timestamp::{Stamping, enable, receive};
-use fathom_probe::protocol::{SessionId, UDP_PROBE_BYTES, UdpKind, UdpProbe};
+use fathom_probe::protocol::{AUTHENTIC_PROBE_BYTES, Ticket, UdpKind, UdpProbe};
 use fathom_probe::{FourStamps, ProbeKind, ProbeSeries, UdpAnswer, UdpRecord};
 use fathom_run::{Metric, NotSent};
 use fathom_units::Time;
@@ -13,14 +13,14 @@ use std::os::fd::AsFd;
 
 pub(crate) struct UdpProber {
     socket: UdpSocket,
-    session: SessionId,
+    session: Ticket,
     series: [ProbeSeries; 1],
     departures: Departures,
     answers: Vec<UdpAnswer>,
 }
 
 impl UdpProber {
-    pub(crate) fn open(to: SocketAddr, session: SessionId) -> Result<Self, String> {
+    pub(crate) fn open(to: SocketAddr, session: Ticket) -> Result<Self, String> {
         let any: SocketAddr = if to.is_ipv6() { ([0_u16; 8], 0).into() } else { ([0_u8; 4], 0).into() };
         let open = || {
             let socket = UdpSocket::bind(any)?;
@@ -63,9 +63,9 @@ impl ProbeMachine for UdpProber {
         let [series] = &mut self.series;
         let now = context.now();
         let sequence = u64::from(series.next_sequence());
-        let request = UdpProbe::request(self.session, sequence, now.as_nanos()).encode();
+        let request = self.session.seal(&UdpProbe::request(self.session.id, sequence, now.as_nanos()));
         // The next call reports an ICMP error about an earlier probe and then sends nothing.
-        let sent = self.socket.send(&request).or_else(|_| self.socket.send(&request));
+        let sent = self.socket.send(request.bytes()).or_else(|_| self.socket.send(request.bytes()));
         if let Err(error) = sent {
             self.departures.failed();
             return Err(NotSent::System(without_code(&error)));
@@ -76,11 +76,10 @@ impl ProbeMachine for UdpProber {
     fn receive(&mut self, context: &mut Context) {
         let [series] = &mut self.series;
         self.departures.collect(self.socket.as_fd(), series, context);
-        let mut buffer = [0; UDP_PROBE_BYTES + 1];
+        let mut buffer = [0; AUTHENTIC_PROBE_BYTES + 1];
         while let Ok(got) = receive(self.socket.as_fd(), &mut buffer) {
-            let probe = UdpProbe::decode(&buffer[..got.length.min(buffer.len())]);
-            let ours = |p: &UdpProbe| p.kind == UdpKind::Reply && p.session == self.session;
-            if let Some(probe) = probe.ok().filter(ours) {
+            let probe = self.session.open(&buffer[..got.length.min(buffer.len())]);
+            if let Some(probe) = probe.filter(|probe| probe.kind == UdpKind::Reply) {
                 let arrival = context.arrival(got.stamp);
                 self.take(&probe, arrival, context);
             }

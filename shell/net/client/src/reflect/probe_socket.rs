@@ -5,7 +5,7 @@ use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, timestamp_socket};
 use fathom_os::timestamp::{Departure, Stamping, both_clocks, enable, receive, sent_stamp};
-use fathom_probe::protocol::{SessionId, UDP_PROBE_BYTES, UdpKind, UdpProbe};
+use fathom_probe::protocol::{Ticket, UdpKind, UdpProbe};
 use fathom_probe::{
     Book, EchoCodec, EchoPayload, IcmpVersion, LossPolicy, Probe, StampConverter, TimestampCodec,
     TimestampReply,
@@ -26,7 +26,7 @@ const DAY_NS: i64 = 86_400_000_000_000;
 
 /// Encoding of the probes.
 enum Encoding {
-    Udp(SessionId),
+    Udp(Ticket),
     Echo(EchoCodec),
     /// `midnight_ns`: UTC midnight minus the time of our clock, in ns.
     Timestamp {
@@ -46,7 +46,7 @@ pub(super) struct ProbeSocket {
 
 impl ProbeSocket {
     /// Opens a socket for UDP probes of a session.
-    pub(super) fn by_udp(to: SocketAddr, session: SessionId) -> Result<ProbeSocket, String> {
+    pub(super) fn by_udp(to: SocketAddr, session: Ticket) -> Result<ProbeSocket, String> {
         let any: SocketAddr = if to.is_ipv6() { ([0_u16; 8], 0).into() } else { ([0_u8; 4], 0).into() };
         let socket = UdpSocket::bind(any).and_then(|socket| socket.connect(to).map(|()| socket));
         let socket = socket.map_err(|error| without_code(&error))?;
@@ -83,8 +83,8 @@ impl ProbeSocket {
         let probe = self.book.send(wall, now);
         let sent = match &self.encoding {
             Encoding::Udp(session) => {
-                let request = UdpProbe::request(*session, u64::from(probe.sequence), now.as_nanos());
-                self.socket.send(&request.encode())
+                let request = UdpProbe::request(session.id, u64::from(probe.sequence), now.as_nanos());
+                self.socket.send(session.seal(&request).bytes())
             }
             Encoding::Echo(codec) => self.socket.send(&codec.request(&EchoPayload { target: 0, probe })),
             Encoding::Timestamp { codec, .. } => self.socket.send(&codec.request(probe.sequence as u16)),
@@ -124,10 +124,8 @@ impl ProbeSocket {
     fn delay(&mut self, bytes: &[u8], arrival: Time) -> Option<ReflectedDelay> {
         match &self.encoding {
             Encoding::Udp(session) => {
-                let longest = bytes.len().min(UDP_PROBE_BYTES + 1);
-                let probe = UdpProbe::decode(&bytes[..longest]).ok()?;
-                let is_ours = probe.kind == UdpKind::Reply && probe.session == *session;
-                let sequence = u32::try_from(probe.sequence).ok().filter(|_| is_ours)?;
+                let probe = session.open(bytes).filter(|probe| probe.kind == UdpKind::Reply)?;
+                let sequence = u32::try_from(probe.sequence).ok()?;
                 let left = self.close(sequence, arrival)?;
                 let since = |to: u64, from: u64| to.wrapping_sub(from) as i64;
                 let up = since(probe.server_receive_ns, left.as_nanos());

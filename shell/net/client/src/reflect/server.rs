@@ -1,13 +1,13 @@
 //! A `fathom serve` used as a reflector. Keeps its session open.
 use super::probe_socket::ProbeSocket;
 use super::{RETRY_AFTER, Reflection};
-use crate::control::{parse_token, session_error};
+use crate::control::{credentials, session_error};
 use crate::resolve::{Limits, resolve};
 use crate::{TestConfig, TestError};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
-use fathom_probe::protocol::SessionId;
+use fathom_probe::protocol::Ticket;
 use fathom_probe::session::{
     ConnectionId, KeeperInput, KeeperOutput, SessionError, SessionKeeper, SessionPolicy,
 };
@@ -54,7 +54,7 @@ impl Server {
     /// Waits for the first session.
     pub(super) fn open(config: &TestConfig, stop: &AtomicBool) -> Result<Server, TestError> {
         let policy = SessionPolicy {
-            token: parse_token(config)?,
+            credentials: credentials(config)?,
             connect_timeout: None,
             patience: config.patience,
             retry_after: RETRY_AFTER,
@@ -170,7 +170,7 @@ impl Server {
             self.keeper.handle_input(id, KeeperInput::Closed(Some(reason)), now);
         }
     }
-    fn opened(&mut self, id: ConnectionId, session: SessionId) -> Result<(), String> {
+    fn opened(&mut self, id: ConnectionId, session: Ticket) -> Result<(), String> {
         let is_first = !std::mem::replace(&mut self.has_opened, true);
         let is_renewal = self.connections.iter().any(|one| one.probes.is_some());
         if !is_first && !is_renewal {

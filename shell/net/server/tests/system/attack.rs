@@ -15,7 +15,7 @@ use std::time::Duration as StdDuration;
 const GOOD: Ipv4Addr = Ipv4Addr::new(127, 9, 9, 9);
 
 /// A connection from `client`; nothing if the server reset it at once.
-fn try_connect(client: Ipv4Addr, server: SocketAddr) -> Option<TcpStream> {
+pub(crate) fn try_connect(client: Ipv4Addr, server: SocketAddr) -> Option<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SockAddr::from(SocketAddr::from((client, 0)))).unwrap();
     socket.connect_timeout(&server.into(), PATIENCE).ok()?;

@@ -1,6 +1,7 @@
 //! A minimal client, and a server that must not panic.
 use fathom_probe::protocol::{
-    ClientMessage, LineReader, ServerMessage, SessionId, UDP_PROBE_BYTES, UdpProbe,
+    ClientMessage, FirstLine, LineReader, Mac, Nonce, ServerMessage, SessionId, SessionKey, Ticket, Token,
+    UDP_PROBE_BYTES, UdpProbe,
 };
 use fathom_server::{Config, Event, Refusal, Server, Stats};
 use fathom_units::Duration;
@@ -189,4 +190,38 @@ pub(crate) fn ask(socket: &UdpSocket, datagram: &[u8], patience: StdDuration) ->
     let mut buffer = [0; 2 * UDP_PROBE_BYTES];
     let got = socket.recv(&mut buffer).ok()?;
     Some(UdpProbe::decode(&buffer[..got]).unwrap())
+}
+
+/// A session with a server that requires a token.
+pub(crate) struct Authentic {
+    pub(crate) stream: TcpStream,
+    pub(crate) ticket: Ticket,
+    /// The server's proof.
+    pub(crate) mac: Option<Mac>,
+}
+
+impl Authentic {
+    /// A connection that was challenged, and the key to answer with.
+    pub(crate) fn challenged(address: SocketAddr, token: &Token) -> (Authentic, SessionKey) {
+        Authentic::challenged_over(connect(address), token)
+    }
+    fn challenged_over(mut stream: TcpStream, token: &Token) -> (Authentic, SessionKey) {
+        let nonce = Nonce([6; 16]);
+        let line = FirstLine::Control { proof: Some(token.prove(nonce)) };
+        stream.write_all(format!("{line}\n").as_bytes()).unwrap();
+        let challenge = ServerMessage::parse(read_line(&mut stream).as_bytes()).unwrap();
+        let ServerMessage::Challenge { nonce: theirs } = challenge else { panic!("{challenge:?}") };
+        let ticket = Ticket { id: SessionId([0; 16]), key: None };
+        (Authentic { stream, ticket, mac: None }, token.session_key(nonce, theirs))
+    }
+    pub(crate) fn open(address: SocketAddr, token: &Token) -> Authentic {
+        Authentic::over(connect(address), token)
+    }
+    pub(crate) fn over(stream: TcpStream, token: &Token) -> Authentic {
+        let (mut open, key) = Authentic::challenged_over(stream, token);
+        open.stream.write_all(&ClientMessage::Response { mac: key.of_client() }.to_line()).unwrap();
+        let hello = ServerMessage::parse(read_line(&mut open.stream).as_bytes()).unwrap();
+        let ServerMessage::Hello { session, mac, .. } = hello else { panic!("{hello:?}") };
+        Authentic { ticket: Ticket { id: session, key: Some(key) }, mac, ..open }
+    }
 }

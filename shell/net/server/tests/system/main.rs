@@ -1,4 +1,5 @@
 //! Tests of the server over loopback sockets.
+#![expect(clippy::result_large_err, reason = "the error of a test is read at once")]
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 mod attack;
 mod client;

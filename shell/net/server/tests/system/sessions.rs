@@ -1,8 +1,14 @@
 //! Control connections.
-use crate::client::{Control, PATIENCE, exchange, serve};
-use fathom_probe::protocol::{ClientMessage, ErrorCode, ServerMessage};
+use crate::attack::try_connect;
+use crate::client::{Authentic, Control, PATIENCE, connect, exchange, read_line, read_to_close, serve};
+use fathom_probe::protocol::{
+    AUTHENTIC_PROBE_BYTES, ClientMessage, ErrorCode, FirstLine, FlowRequest, Mac, Nonce, ServerMessage,
+    Token, UdpProbe,
+};
 use fathom_server::Refusal;
+use fathom_units::Direction;
 use std::io::Write;
+use std::net::UdpSocket;
 
 fn error(message: Option<ServerMessage>) -> ErrorCode {
     match message {
@@ -32,13 +38,96 @@ fn hello_contains_address_and_limits_over_both_families() {
 #[test]
 fn the_token_opens_and_nothing_else_does() {
     let server = serve(|c| c.token = Some("s3cret".into()));
-    for line in ["FATHOM/1 CONTROL\n", "FATHOM/1 CONTROL s3cre\n", "FATHOM/1 CONTROL s3cret2\n"] {
-        assert_eq!(error(Control::try_open(server.v4(), line).err()), ErrorCode::Token, "{line}");
+    let wrong = "s3cre".parse::<Token>().unwrap();
+    let proof = FirstLine::Control { proof: Some(wrong.prove(Nonce([5; 16]))) };
+    for line in ["FATHOM/1 CONTROL\n".to_owned(), format!("{proof}\n")] {
+        assert_eq!(error(Control::try_open(server.v4(), &line).err()), ErrorCode::Token, "{line}");
     }
-    assert!(Control::try_open(server.v4(), "FATHOM/1 CONTROL s3cret\n").is_ok());
+    // A line that was recorded gets a challenge, which its thief cannot answer.
+    let token = "s3cret".parse::<Token>().unwrap();
+    let (mut control, key) = Authentic::challenged(server.v4(), &token);
+    control.stream.write_all(&ClientMessage::Response { mac: Mac([9; 16]) }.to_line()).unwrap();
+    assert!(read_line(&mut control.stream).contains("\"token\""));
+    assert_ne!(key.of_client(), Mac([9; 16]));
     assert_eq!(server.refused(Refusal::Token), 3);
-    // A server without a token accepts any.
-    assert!(Control::try_open(serve(|_| ()).v4(), "FATHOM/1 CONTROL anything\n").is_ok());
+    let open = Authentic::open(server.v4(), &token);
+    assert_eq!(open.mac, Some(open.ticket.key.unwrap().of_server(open.ticket.id)));
+    // A server without a token asks for none.
+    let any = FirstLine::Control { proof: Some(token.prove(Nonce([5; 16]))) };
+    assert!(Control::try_open(serve(|_| ()).v4(), &format!("{any}\n")).is_ok());
+}
+
+#[test]
+fn flows_and_probes_must_know_the_key() {
+    let server = serve(|c| c.token = Some("s3cret".into()));
+    let open = Authentic::open(server.v4(), &"s3cret".parse().unwrap());
+    let (ticket, key) = (open.ticket, open.ticket.key.unwrap());
+    let request = |number, mac| FlowRequest {
+        session: ticket.id,
+        number,
+        direction: Direction::Up,
+        congestion_control: None,
+        mac,
+    };
+    let flow = |line: &FlowRequest| {
+        let mut stream = connect(server.v4());
+        stream.write_all(format!("{line}\n").as_bytes()).unwrap();
+        (read_line(&mut stream), stream)
+    };
+    let good = key.of_flow(&request(1, None));
+    assert!(flow(&request(1, None)).0.starts_with("ERR session "));
+    assert!(flow(&request(2, Some(good))).0.starts_with("ERR session "));
+    let (answer, _stream) = flow(&request(1, Some(good)));
+    assert!(answer.starts_with("OK "), "{answer}");
+    assert_eq!(server.refused(Refusal::FlowCode), 2);
+
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    udp.connect(server.v4()).unwrap();
+    udp.set_read_timeout(Some(PATIENCE)).unwrap();
+    let probe = UdpProbe::request(ticket.id, 3, 4);
+    udp.send(&probe.encode()).unwrap();
+    let mut forged = ticket.seal(&probe).bytes().to_vec();
+    forged[30] ^= 1;
+    udp.send(&forged).unwrap();
+    udp.send(ticket.seal(&UdpProbe::request(ticket.id, 5, 6)).bytes()).unwrap();
+    let mut buffer = [0; 200];
+    let length = udp.recv(&mut buffer).unwrap();
+    let reply = ticket.open(&buffer[..length]).expect("an authentic reply");
+    assert_eq!((reply.sequence, reply.received, length), (5, 1, AUTHENTIC_PROBE_BYTES));
+    server.until("two forged probes", |stats| stats.refused.get(&Refusal::DatagramForm) == Some(&2));
+}
+
+#[test]
+fn a_silent_server_answers_nothing_to_strangers() {
+    let server = serve(|c| (c.token, c.is_silent) = (Some("s3cret".into()), true));
+    let token = "s3cret".parse::<Token>().unwrap();
+    let say = |from: [u8; 4], words: &str| {
+        let mut stream = try_connect(from.into(), server.v4()).unwrap();
+        let _ = stream.write_all(words.as_bytes());
+        read_to_close(&mut stream)
+    };
+    let wrong = FirstLine::Control { proof: Some("other".parse::<Token>().unwrap().prove(Nonce([5; 16]))) };
+    let flow = "FATHOM/1 FLOW 00112233445566778899aabbccddeeff 1 up -\n";
+    let stranger = [127, 0, 0, 2];
+    for words in [
+        "FATHOM/1 CONTROL\n",
+        &format!("{wrong}\n"),
+        "FATHOM/2 X\n",
+        "FATHOM/1 X\n",
+        flow,
+        "GET / HTTP/1.1\r\n\r\n",
+        "x\n",
+    ] {
+        assert_eq!(say(stranger, words), b"", "{words}");
+    }
+    assert!(server.refused(Refusal::Stranger) >= 5);
+    // This host may read the metrics, and who has a session makes HTTP probes.
+    assert!(
+        say([127, 0, 0, 1], "GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n")
+            .starts_with(b"HTTP/1.1 200")
+    );
+    let _open = Authentic::over(try_connect(stranger.into(), server.v4()).unwrap(), &token);
+    assert!(say(stranger, "GET /probe HTTP/1.1\r\nConnection: close\r\n\r\n").starts_with(b"HTTP/1.1 200"));
 }
 
 #[test]
@@ -128,8 +217,8 @@ fn stopping_ends_sessions_and_frees_the_port() {
     server.stop();
     assert!(start.elapsed() < PATIENCE);
     assert_eq!(control.last(), None);
-    crate::client::read_to_close(&mut flow);
-    let again = std::net::UdpSocket::bind(address).unwrap();
+    read_to_close(&mut flow);
+    let again = UdpSocket::bind(address).unwrap();
     drop(again);
     assert!(std::net::TcpStream::connect(address).is_err());
 }
