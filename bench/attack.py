@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Attacks `fathom serve` on loopback, and measures how long a client that behaves well waits.
+"""Attacks `fathom serve` and the page of `fathom watch` on loopback, and measures how long a client
+that behaves well waits.
 
 Every attack gets a fresh server. Attackers and the client have different addresses of 127.0.0.0/8,
-and so different hosts and networks. The client needs a session, a load flow in each direction, the
-reply to a UDP probe and that to an HTTP probe; if it is refused, it tries again every 0.2 s. It
-comes 20 times during each attack; the longest wait counts. Memory (peak) and CPU time are those of
-the server, CPU as a share of one core during the attack.
+and so different hosts and networks. The client of `serve` needs a session, a load flow in each
+direction, the reply to a UDP probe and that to an HTTP probe; the client of the page needs the page,
+its targets and `/metrics`. If it is refused, it tries again every 0.2 s. It comes 20 times during
+each attack; the longest wait counts. Memory (peak) and CPU time are those of the server, CPU as a
+share of one core during the attack.
 
   bench/attack.py [--before PROGRAM]   compares with an earlier program, in the same run
 
@@ -19,6 +21,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -42,6 +45,9 @@ class Server:
         self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stderr), daemon=True)
         self.reader.start()
 
+    def visit(self):
+        visit(self)
+
     def connect(self, source, timeout=5):
         connection = socket.socket()
         connection.settimeout(timeout)
@@ -62,6 +68,38 @@ class Server:
         self.process.send_signal(signal.SIGINT)
         self.process.wait(20)
         self.reader.join(5)
+
+
+class Page(Server):
+    """The page of `fathom watch`."""
+
+    def __init__(self, program):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.folder = tempfile.TemporaryDirectory()
+        command = [program, "watch", "--target", "127.0.0.1", "--listen", f"127.0.0.1:{self.port}", "--store", self.folder.name]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.lines = []
+        while "page:" not in self.process.stderr.readline():
+            pass
+        self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stderr), daemon=True)
+        self.reader.start()
+
+    def ask(self, source, path, more=""):
+        connection = self.connect(source)
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n".encode())
+        return connection
+
+    def visit(self):
+        for path in ("/", "/api/v1/targets", "/metrics"):
+            with self.ask(CLIENT, path) as connection:
+                if "200" not in line_of(connection):
+                    raise ConnectionError(path)
+
+    def stop(self):
+        super().stop()
+        self.folder.cleanup()
 
 
 def line_of(connection):
@@ -121,7 +159,7 @@ def wait_to_be_served(server):
     began = time.monotonic()
     while time.monotonic() - began < 2 * LIMIT_S:
         try:
-            visit(server)
+            server.visit()
             return time.monotonic() - began
         except OSError:
             time.sleep(0.2)
@@ -211,6 +249,23 @@ class Attack:
                     except OSError:
                         pass
 
+    def streams(self, source, count):
+        for _ in range(count):
+            self.hold(lambda: self.server.ask(source, "/api/v1/live"))
+        self.stop.wait()
+
+    def queries(self, source):
+        """Of 56 years, of which the history has some seconds."""
+        while not self.stop.is_set():
+            try:
+                path = "/api/v1/samples?series=1&from=1&to=1795600000"
+                with self.server.ask(source, path, "Connection: close\r\n") as connection:
+                    while connection.recv(65536) and not self.stop.is_set():
+                        pass
+                self.done += 1
+            except OSError:
+                pass
+
     def requests(self, source):
         while not self.stop.is_set():
             try:
@@ -235,9 +290,17 @@ ATTACKS = [
 ]
 
 
-def run(program, parts):
+PAGE_ATTACKS = [
+    ("page: none", "", []),
+    ("page: 600 event streams of one address", "streams", [("streams", "127.1.1.1", 600)]),
+    ("page: 256 idle connections of each of 4 networks", "connections", [("idle_connections", source, 256) for source in NETWORKS]),
+    ("page: queries over 56 years, 6 at a time", "queries", [("queries", "127.1.1.1")] * 6),
+]
+
+
+def run(kind, program, parts):
     """Result of one attack on a fresh server."""
-    server = Server(program)
+    server = kind(program)
     attack = Attack(server)
     threads = [threading.Thread(target=getattr(attack, name), args=args) for name, *args in parts]
     before, began = server.cpu_s(), time.monotonic()
@@ -272,9 +335,9 @@ def main():
     programs.append(("now", FATHOM))
     print(f"{'attack':48}{'program':9}{'size':>20}{'longest wait':>14}{'memory':>10}{'CPU':>7}{'lines':>7}")
     failed = False
-    for name, unit, parts in ATTACKS:
+    for kind, (name, unit, parts) in [(Server, one) for one in ATTACKS] + [(Page, one) for one in PAGE_ATTACKS]:
         for label, program in programs:
-            waits, size, memory, cpu, lines = run(program, parts)
+            waits, size, memory, cpu, lines = run(kind, program, parts)
             served = None not in waits
             failed |= label == "now" and (not served or max(waits) > LIMIT_S)
             wait = f"{max(waits):.2f} s" if served else "not served"

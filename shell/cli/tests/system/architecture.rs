@@ -172,3 +172,53 @@ fn no_crate_is_too_large() {
         assert!(lines <= MAX_LINES, "{}: {lines} lines in src, at most {MAX_LINES}", package.name);
     }
 }
+
+/// Licenses that permit use in a program under this project's license.
+const LICENSES: [&str; 12] = [
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+/// Whether one of the alternatives of an SPDX expression consists of known licenses.
+fn is_permissive(expression: &str) -> bool {
+    let plain = expression.replace('/', " OR ").replace(['(', ')'], "");
+    plain.split(" OR ").any(|choice| choice.split(" AND ").all(|license| LICENSES.contains(&license)))
+}
+
+/// The part of `cargo deny` that needs no list of advisories, which no package registry has.
+#[test]
+fn dependencies_are_from_the_registry_and_have_a_permissive_license() {
+    let version = Command::new("rustc").arg("-vV").output().unwrap().stdout;
+    let version = String::from_utf8(version).unwrap();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    // What other platforms need may not have been downloaded.
+    let args = ["metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform", host];
+    let output = Command::new(env!("CARGO")).args(args).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let outside: Vec<&Value> = metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|package| !package["source"].is_null())
+        .collect();
+    assert!(outside.len() > 100, "{}", outside.len());
+    for package in outside {
+        let (name, license) = (text(package, "name"), text(package, "license"));
+        assert!(license.is_some_and(is_permissive), "{name:?} has the license {license:?}");
+        let source = text(package, "source");
+        let is_registry = source == Some("registry+https://github.com/rust-lang/crates.io-index");
+        assert!(is_registry, "{name:?} is from {source:?}");
+    }
+    assert!(!is_permissive("GPL-3.0-only") && !is_permissive("MIT AND GPL-3.0-only"));
+}
