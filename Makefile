@@ -21,7 +21,7 @@ check:
 # Everything, as root. Without backtraces, so that the message of a failed test is near the end of
 # the output.
 test: setup lint docs
-	RUST_BACKTRACE=0 cargo test --workspace --locked
+	RUST_BACKTRACE=0 cargo test --workspace --locked --no-fail-fast
 
 lint:
 	cargo fmt --all --check

@@ -9,6 +9,8 @@ use crate::sessions::group;
 use hyper::StatusCode;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::sync::Notify;
@@ -46,6 +48,8 @@ struct Open {
 #[derive(Default)]
 pub(crate) struct Connections {
     open: Mutex<BTreeMap<u64, Open>>,
+    /// Number of the next connection; never reused, because a closed one is dropped later.
+    next: AtomicU64,
 }
 
 /// The place of a connection, until it is dropped.
@@ -71,7 +75,7 @@ impl Connections {
         if let Some(closed) = least.and_then(|number| open.remove(&number)) {
             closed.close.notify_one();
         }
-        let number = open.last_key_value().map_or(0, |(last, _)| last + 1);
+        let number = self.next.fetch_add(1, Relaxed);
         let close = Arc::new(Notify::new());
         let new = Open { from, doing: Doing::Nothing, since: Instant::now(), close: Arc::clone(&close) };
         open.insert(number, new);
@@ -180,6 +184,16 @@ mod tests {
         assert_eq!(lock(&connections.open).len(), MAX_CONNECTIONS);
         drop(all);
         assert_eq!(lock(&connections.open).len(), 1);
+    }
+
+    #[test]
+    fn a_closed_connection_that_is_dropped_late_takes_no_other_place() {
+        let connections = Arc::new(Connections::default());
+        let closed = connections.admit(address(1));
+        lock(&connections.open).remove(&closed.number);
+        let next = connections.admit(address(1));
+        drop(closed);
+        assert!(is_open(&next));
     }
 
     #[test]
