@@ -26,9 +26,9 @@ pub(crate) struct Guard {
     secret: Option<Secret>,
     /// Whether browsers send the cookie of a session only over TLS.
     is_secure: bool,
-    /// Hostnames accepted by a server without a password. A DNS rebinding attack, in which another
-    /// site's name resolves to 127.0.0.1, uses a different name.
-    hosts: Vec<String>,
+    /// Hostnames accepted by a server on loopback; `None` for any. A DNS rebinding attack, in which
+    /// another site's name resolves to 127.0.0.1, uses a different name.
+    hosts: Option<Vec<String>>,
     sessions: Mutex<Sessions>,
     failures: Mutex<Failures>,
 }
@@ -42,12 +42,7 @@ impl Guard {
             None if loopback => (None, None),
             None => return Err(WebError::NoSecret { address: config.listen }),
         };
-        let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).into();
-        hosts.push(match config.listen.ip() {
-            IpAddr::V4(v4) => v4.to_string(),
-            IpAddr::V6(v6) => format!("[{v6}]"),
-        });
-        hosts.extend(config.hosts.iter().map(|host| host.to_ascii_lowercase()));
+        let hosts = loopback.then(|| accepted_hosts(config));
         let (sessions, failures) = (Mutex::default(), Mutex::default());
         let is_secure = config.certificate.is_some();
         Ok((Guard { secret, is_secure, hosts, sessions, failures }, made))
@@ -85,15 +80,16 @@ impl Guard {
             (None, _) => return Err(Refusal::bad("the Host header is missing")),
             (Some(_), Some(_)) => return Err(Refusal::bad("more than one Host header")),
         };
-        // With a password, any hostname is accepted: the browser does not send the cookie to
-        // another name.
-        if self.asks() || self.hosts.iter().any(|known| *known == name_of(host)) {
+        // Off loopback there is a password, and the names of this host are unknown: the browser does
+        // not send the cookie to another name.
+        let Some(hosts) = &self.hosts else { return Ok(()) };
+        if hosts.iter().any(|known| *known == name_of(host)) {
             return Ok(());
         }
         let text = format!(
-            "the hostname {} is not allowed (allowed: {}): add it to hosts, or set a password",
+            "the hostname {} is not allowed (allowed: {}): add it to hosts",
             quoted(host),
-            self.hosts.join(", ")
+            hosts.join(", ")
         );
         Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, text))
     }
@@ -202,6 +198,15 @@ pub(crate) fn seal(mut reply: Reply) -> Reply {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     reply
+}
+
+fn accepted_hosts(config: &WebConfig) -> Vec<String> {
+    let own = match config.listen.ip() {
+        IpAddr::V4(v4) => v4.to_string(),
+        IpAddr::V6(v6) => format!("[{v6}]"),
+    };
+    let usual = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).into_iter();
+    usual.chain([own]).chain(config.hosts.iter().map(|host| host.to_ascii_lowercase())).collect()
 }
 
 /// Refuses requests that a browser makes for a page of another site, by the fetch metadata that it

@@ -213,6 +213,9 @@ fn beyond_loopback_a_password_is_required_and_guessing_is_limited() {
     let proxied = start(&WebConfig { listen: "127.0.0.1:0".parse().unwrap(), ..behind }, 2);
     assert!(proxied.asks_password && proxied.new_password.is_none());
     assert_eq!(get(&proxied, "/api/v1/targets", "").status, 401);
+    let other_name =
+        format!("GET /api/v1/targets HTTP/1.1\r\nHost: evil.example\r\n{bearer}Connection: close\r\n\r\n");
+    assert_eq!(send(&proxied, &other_name).status, 421);
     assert_eq!(get(&proxied, "/api/v1/targets", &bearer).status, 200);
     drop(proxied);
 }
