@@ -15,8 +15,8 @@ pub struct WebConfig {
     pub secret_file: Option<PathBuf>,
     /// Certificate for TLS; `None` for HTTP.
     pub certificate: Option<Certificate>,
-    /// Additional hostnames that requests to a server on loopback may use, such as that of a reverse
-    /// proxy.
+    /// Additional hostnames that requests to a server on loopback may use, such as that of a
+    /// reverse proxy.
     pub hosts: Vec<String>,
 }
 

@@ -80,8 +80,8 @@ impl Guard {
             (None, _) => return Err(Refusal::bad("the Host header is missing")),
             (Some(_), Some(_)) => return Err(Refusal::bad("more than one Host header")),
         };
-        // Off loopback there is a password, and the names of this host are unknown: the browser does
-        // not send the cookie to another name.
+        // Off loopback there is a password, and the names of this host are unknown: the browser
+        // does not send the cookie to another name.
         let Some(hosts) = &self.hosts else { return Ok(()) };
         if hosts.iter().any(|known| *known == name_of(host)) {
             return Ok(());
