@@ -138,7 +138,8 @@ impl Sketch {
         }
         let first = from.signed()?;
         let (lowest, highest) = (i64::from(LOWEST), i64::from(HIGHEST));
-        if len > (highest - lowest + 1) as u64 || first < lowest || first + len as i64 - 1 > highest {
+        // Any `first` can be in a damaged file, so it is compared, and never added to.
+        if len > (highest - lowest + 1) as u64 || !(lowest..=highest + 1 - len as i64).contains(&first) {
             return Err(DecodeError::Bucket);
         }
         sketch.first = first as i32;

@@ -222,3 +222,15 @@ fn dependencies_are_from_the_registry_and_have_a_permissive_license() {
     }
     assert!(!is_permissive("GPL-3.0-only") && !is_permissive("MIT AND GPL-3.0-only"));
 }
+
+#[test]
+fn each_fuzz_target_has_a_corpus() {
+    let targets = root().join("fuzz/fuzz_targets").read_dir().unwrap();
+    let targets: Vec<PathBuf> = targets.map(|entry| entry.unwrap().path()).collect();
+    assert!(targets.len() > 20, "{targets:?}");
+    for target in targets {
+        let corpus = root().join("fuzz/corpus").join(target.file_stem().unwrap());
+        let files = corpus.read_dir().map_or(0, Iterator::count);
+        assert!(files >= 3, "{}: {files} files", corpus.display());
+    }
+}

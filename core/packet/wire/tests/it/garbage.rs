@@ -5,6 +5,18 @@ use fathom_units::Rng;
 use fathom_wire::IpPacket;
 
 #[test]
+fn the_corpus_at_every_length() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus/packet");
+    let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() >= 8, "{files:?}");
+    for path in files {
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(IpPacket::new_checked(&bytes[..]).is_ok(), "{}: refused by the first check", path.display());
+        (0..=bytes.len()).for_each(|end| packet_bytes::check(&bytes[..end]));
+    }
+}
+
+#[test]
 fn random_truncated_and_corrupted_bytes() {
     let mut passed = 0;
     for seed in 0..20_000 {
