@@ -10,10 +10,13 @@ Memory (resident), file descriptors and threads are sampled every 10 s. Each mus
 in the last sixth of the time may exceed that of the second sixth by no more than the limit. The
 lateness of probes is that of `/metrics`.
 
-  bench/soak.py [--minutes N]   as root; exit code 1 if something grew or a daemon ended
+  bench/soak.py [--minutes N] [--keep FOLDER]   as root; exit code 1 if something grew or a daemon
+                                                ended. FOLDER gets the logs and samples.json.
 """
 import argparse
+import contextlib
 import ctypes
+import json
 import os
 import re
 import signal
@@ -113,10 +116,11 @@ class Load:
 
     def ask(self):
         self.enter(NEAR)
-        paths = ("/", "/metrics", "/api/v1/targets", "/api/v1/series", "/api/v1/overview?from=1&to=9999999999",
-                 "/api/v1/smoke?series=1&from=1&to=9999999999", "/api/v1/samples?series=1&from=1&to=9999999999",
-                 "/api/v1/events?from=1&to=9999999999", "/nothing")
         while not self.stop.wait(0.5):
+            # A range of constant length: the memory for the answer to a longer one is not growth.
+            span = f"from={time.time() - 300:.0f}&to={time.time():.0f}"
+            paths = ("/", "/metrics", "/api/v1/targets", "/api/v1/series", f"/api/v1/overview?{span}",
+                     f"/api/v1/smoke?series=1&{span}", f"/api/v1/samples?series=1&{span}", f"/api/v1/events?{span}", "/nothing")
             for path in paths:
                 try:
                     urllib.request.urlopen(f"http://127.0.0.1:{PAGE}{path}", timeout=20).read()
@@ -212,6 +216,8 @@ def run(minutes, folder):
                         print(open(f"{folder}/{name}.log").read()[-2000:], file=sys.stderr)
                     sys.exit(f"{', '.join(ended)} ended after {second} s")
                 rows.append({name: usage(process.pid) for name, process in daemons.items()} | {"lateness": lateness()})
+                with open(f"{folder}/samples.json", "w") as file:
+                    json.dump(rows, file)
             second += 1
             time.sleep(max(0, began + second - time.monotonic()))
     finally:
@@ -255,8 +261,9 @@ def report(rows, load, codes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=int, default=60)
+    parser.add_argument("--keep", metavar="FOLDER")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with contextlib.nullcontext(args.keep) if args.keep else tempfile.TemporaryDirectory() as folder:
         try:
             set_up()
             failed = report(*run(args.minutes, folder))

@@ -35,7 +35,7 @@ pub use handle::Handle;
 pub use link::Link;
 pub use message::{Dump, Header, Message, Verb, dump, messages};
 pub use object::{Object, What};
-pub use qdisc::{AckFilter, Cake, Cells, Diffserv, FlowMode, FqCodel, Htb, Kind, Qdisc, Stab, Tbf};
+pub use qdisc::{AckFilter, Cake, Cells, Diffserv, FlowMode, FqCodel, Htb, Kind, Peak, Qdisc, Stab, Tbf};
 pub use rate::{LinkLayer, RateSpec, TICK_NANOS, ticks};
 pub use refusal::Refusal;
 pub use request::{Missing, Request, is_interface_name};

@@ -9,7 +9,7 @@ pub use cake::{AckFilter, Cake, Cells, Diffserv, FlowMode};
 pub use fq_codel::FqCodel;
 pub use htb::Htb;
 pub use stab::Stab;
-pub use tbf::Tbf;
+pub use tbf::{Peak, Tbf};
 
 use crate::attribute::{Writer, u32_at};
 use crate::handle::Handle;

@@ -85,8 +85,8 @@ fn a_dry_run_shows_the_plan_and_changes_nothing() {
     assert_eq!(ran.code, Some(0), "{}", ran.describe());
     let lines = [
         "   ip link add ifb-wan type ifb",
-        "   tc qdisc replace dev ifb-wan root handle 1: tbf rate 47Mbit burst 5875b limit 58750b overhead 24",
-        "   tc qdisc replace dev wan root handle fa0: tbf rate 9.5Mbit burst 3028b limit 17812b overhead 24",
+        "   tc qdisc replace dev ifb-wan root handle 1: tbf rate 47Mbit burst 5875b limit 58750b peakrate 1000000Gbit mtu 3028 overhead 24",
+        "   tc qdisc replace dev wan root handle fa0: tbf rate 9.5Mbit burst 3028b limit 17812b peakrate 1000000Gbit mtu 3028 overhead 24",
         "   tc qdisc del dev wan root",
     ];
     let mut rest = ran.out.as_str();

@@ -71,7 +71,8 @@ fn try_all(kernel: &mut Kernel) -> Result<Abilities, ApplyError> {
 /// Tries a shaper; the rate does not matter.
 fn try_kind(kernel: &mut Kernel, device: &str, kind: ShaperKind) -> Result<(), String> {
     let rate = Rate::from_bits_per_second(10_000_000);
-    let shaper = Shaper { kind, rate, framing: Framing::default(), header_bytes: 14, ingress: false };
+    let (framing, header_bytes) = (Framing::default(), 14);
+    let shaper = Shaper { kind, rate, framing, header_bytes, frame_bytes: 1_514, ingress: false };
     let result = kernel.run(&shaper.requests(device, MAJOR)).map_err(|error| reason(&error));
     // Fails if there is nothing to remove.
     let _ = kernel.run(&[Request::DeleteQdisc { device: device.into(), parent: Handle::ROOT, kind: None }]);

@@ -103,7 +103,15 @@ impl Plan {
             Some(link) if link.link_layer == ETHERNET => ETHERNET_HEADER_BYTES,
             _ => 0,
         };
-        let shaper = |rate, ingress| Shaper { kind, rate, framing: request.framing, header_bytes, ingress };
+        let frame_bytes = link.map_or(0, |link| link.mtu.saturating_add(header_bytes.into()));
+        let shaper = |rate, ingress| Shaper {
+            kind,
+            rate,
+            framing: request.framing,
+            header_bytes,
+            frame_bytes,
+            ingress,
+        };
         let mut plan = Plan {
             device: request.device.clone(),
             kind,

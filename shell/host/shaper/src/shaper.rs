@@ -2,8 +2,8 @@
 //! kernel has.
 use fathom_shape::fix::Isolation;
 use fathom_tc::{
-    Cake, Cells, Diffserv, Filter, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer, Match, Mirred, Qdisc,
-    RateSpec, Request, Tbf, Verb, bpf,
+    Cake, Cells, Diffserv, Filter, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer, Match, Mirred, Peak,
+    Qdisc, RateSpec, Request, Tbf, Verb, bpf,
 };
 use fathom_units::{Bytes, Duration, ETHERNET_FULL_FRAME, Rate};
 use std::fmt;
@@ -89,6 +89,8 @@ pub struct Shaper {
     pub framing: Framing,
     /// Length of the interface's own header, which it counts: 14 on Ethernet, 0 on PPP.
     pub header_bytes: u16,
+    /// Largest frame of the interface in bytes, with its header.
+    pub frame_bytes: u32,
     /// It shapes ingress, after the bottleneck.
     pub ingress: bool,
 }
@@ -140,12 +142,15 @@ impl Shaper {
         }
     }
     fn burst(&self) -> u32 {
-        bytes_in(self.rate, BURST_TIME).max(2 * FULL_PACKET)
+        bytes_in(self.rate, BURST_TIME).max(self.two_frames())
+    }
+    fn two_frames(&self) -> u32 {
+        2 * self.frame_bytes.max(FULL_PACKET)
     }
     fn queue_bytes(&self) -> u32 {
         let time = if self.ingress { INGRESS_QUEUE_TIME } else { QUEUE_TIME };
         let packets = if self.kind == ShaperKind::Tbf { LEAST_SINGLE_QUEUE } else { LEAST_QUEUE };
-        bytes_in(self.rate, time).max(packets * FULL_PACKET)
+        bytes_in(self.rate, time).max(packets * FULL_PACKET).max(self.frame_bytes)
     }
     fn cake(&self) -> Cake {
         let Framing { overhead, mpu, atm } = self.framing;
@@ -161,8 +166,14 @@ impl Shaper {
             ..Cake::default()
         }
     }
+    /// TBF sends no packet that is larger than its burst, and a lower rate makes the burst smaller.
+    /// If its first packet were larger, nothing would be sent any more. So it splits every
+    /// super-packet that could be, as CAKE does: the burst of a peak rate limits the packet size.
     fn tbf(&self) -> Tbf {
-        Tbf { rate: self.spec(self.rate), burst: self.burst(), limit: self.queue_bytes() }
+        // It never limits the rate: 1.5 kB take 12 ps, and the kernel counts in nanoseconds.
+        let no_limit = Rate::from_bits_per_second(1_000_000_000_000_000);
+        let peak = Peak { rate: RateSpec::new(no_limit), burst: self.two_frames() };
+        Tbf { rate: self.spec(self.rate), burst: self.burst(), limit: self.queue_bytes(), peak: Some(peak) }
     }
     /// Requests that replace the root of `device` with this shaper. It already shapes after the
     /// first, or briefly passes packets without a class. `major` is the major number of its root,

@@ -26,7 +26,8 @@ fn from_hex(hex: &str) -> Vec<u8> {
 }
 
 /// Attributes, one per line, nested ones indented. Intended differences are omitted or rounded:
-/// - rate tables (RTAB, CTAB): 1 kB each, used only with an unspecified link layer;
+/// - rate tables (RTAB, CTAB, PTAB): 1 kB each, used only with an unspecified link layer;
+/// - the cell size of those tables, which `tc` doubles for an `mtu` above 2 kB;
 /// - bursts in ticks: `tc` truncates to microseconds first, so they may differ by 16 ticks;
 /// - CAKE: with a rate, `tc` disables autorate, and computes the target from the RTT as the kernel
 ///   does; `raw` sets the other two to the defaults of a new CAKE;
@@ -53,19 +54,22 @@ fn inner(command: &str, value: &[u8], lines: &mut String, all_ticks: &mut Vec<u3
         () if is("cake") && is("raw") => &[9, 4, 6],
         () if is("cake") || is("cake_mq") => &[9, 8],
         () if is("htb") => &[3, 4],
-        () if is("tbf") => &[2],
+        () if is("tbf") => &[2, 3],
         () => &[],
     };
     for a in attributes(value).filter(|a| !left_out.contains(&a.number)) {
         let mut bytes = a.value.to_vec();
         let ticks: &[usize] = match () {
             () if is("htb") && a.number == 1 => &[24, 28],
-            () if is("tbf") && a.number == 1 => &[28],
+            () if is("tbf") && a.number == 1 => &[28, 32],
             () => &[],
         };
         for at in ticks {
             all_ticks.push(u32::from_ne_bytes(bytes[*at..at + 4].try_into().unwrap()));
             bytes[*at..at + 4].fill(0);
+        }
+        if is("tbf") && a.number == 1 {
+            (bytes[0], bytes[12]) = (0, 0);
         }
         if is("stab") && a.number == 1 && a.value.len() == 24 {
             bytes[..4].fill(0);

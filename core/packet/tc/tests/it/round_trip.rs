@@ -1,7 +1,7 @@
 //! Everything written can be read back, for each sample and for random values.
 use crate::samples::{index_of, requests};
 use fathom_tc::{
-    Filter, FqCodel, Handle, HtbClass, Kind, Link, LinkLayer, Match, Mirred, Object, Qdisc, RateSpec,
+    Filter, FqCodel, Handle, HtbClass, Kind, Link, LinkLayer, Match, Mirred, Object, Peak, Qdisc, RateSpec,
     Request, Tbf, U32Key, Verb, messages,
 };
 use fathom_units::{Duration, Rng};
@@ -73,6 +73,13 @@ fn key(rng: &mut Rng) -> U32Key {
     U32Key { mask: number(rng), value: number(rng), offset: number(rng).cast_signed() }
 }
 
+/// A peak rate, which is never 0.
+fn peak(rng: &mut Rng) -> Option<Peak> {
+    let (rate, burst) = (rate(rng), number(rng));
+    let rate = RateSpec { bytes_per_second: rate.bytes_per_second.max(1), ..rate };
+    some(rng, Peak { rate, burst })
+}
+
 fn kind(rng: &mut Rng) -> Kind {
     match rng.below(3) {
         0 => {
@@ -86,7 +93,7 @@ fn kind(rng: &mut Rng) -> Kind {
                 ..FqCodel::default()
             })
         }
-        1 => Kind::Tbf(Tbf { rate: rate(rng), burst: number(rng), limit: number(rng) }),
+        1 => Kind::Tbf(Tbf { rate: rate(rng), burst: number(rng), limit: number(rng), peak: peak(rng) }),
         _ => {
             let limit = number(rng);
             Kind::Pfifo(some(rng, limit))

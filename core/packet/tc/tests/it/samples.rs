@@ -1,7 +1,7 @@
 //! A request of each form, for the golden file and the property tests.
 use fathom_tc::{
     AckFilter, Cake, Cells, Diffserv, Filter, FlowMode, FqCodel, Handle, Htb, HtbClass, Kind, LinkLayer,
-    Match, Mirred, Qdisc, RateSpec, Request, Stab, Tbf, U32Key, Verb, bpf,
+    Match, Mirred, Peak, Qdisc, RateSpec, Request, Stab, Tbf, U32Key, Verb, bpf,
 };
 use fathom_units::{Duration, Rate};
 
@@ -101,7 +101,9 @@ fn queues() -> Vec<Request> {
     };
     let htb = Htb { default_class: 0x10, ..Htb::default() };
     let wide_htb = Htb { rate_to_quantum: Some(10), direct_packets_limit: Some(1000), ..htb };
-    let tbf = |rate, burst, limit| Tbf { rate, burst, limit };
+    let tbf = |rate, burst, limit| Tbf { rate, burst, limit, peak: None };
+    let no_peak = tbf(spec(9.5), 3_028, 24_000);
+    let with_peak = |rate| Tbf { peak: Some(Peak { rate: spec(rate), burst: 3_028 }), ..no_peak };
     vec![
         root(Verb::Replace, Kind::FqCodel(FqCodel::default())),
         leaf(Kind::FqCodel(fq_codel)),
@@ -110,6 +112,8 @@ fn queues() -> Vec<Request> {
         root(Verb::Add, Kind::Htb(wide_htb)),
         root(Verb::Replace, Kind::Tbf(tbf(spec(9.5), 3_028, 24_000))),
         root(Verb::Replace, Kind::Tbf(tbf(spec(40_000.0), 1 << 20, 10 << 20))),
+        root(Verb::Replace, Kind::Tbf(with_peak(20.0))),
+        root(Verb::Change, Kind::Tbf(with_peak(1e9))),
         root(Verb::Change, Kind::Tbf(tbf(atm(9.0), 3_028, 24_000))),
         leaf(Kind::Bfifo(Some(24_000))),
         leaf(Kind::Bfifo(None)),

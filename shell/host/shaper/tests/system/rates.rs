@@ -1,6 +1,14 @@
 //! Rate changes under load.
-use crate::world::{World, mbit, request, watchdog_command};
-use fathom_shaper::{ShaperKind, Transaction};
+use crate::world::{World, mbit, request, until, watchdog_command};
+use fathom_os::netns::NetNs;
+use fathom_shaper::{ShapeRequest, ShaperKind, Transaction};
+use fathom_tc::Stats;
+use fathom_test_support::new_namespace;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::panic::AssertUnwindSafe;
+use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// With less than this in the queue, four more packets fit.
@@ -48,4 +56,105 @@ fn hundred_changes(transaction: &mut Transaction, load: &std::net::UdpSocket) ->
         waited |= up.backlog_bytes > 0;
     }
     (waited, times)
+}
+
+/// Rate changes up and down again.
+const CHANGES: usize = 20;
+
+/// TBF sends nothing more, ever, if its burst becomes smaller than a packet that it already has. TCP
+/// makes super-packets of up to 64 kB.
+#[test]
+fn a_lower_rate_still_sends_the_queued_packets_of_a_higher_one() {
+    for kind in [ShaperKind::Tbf, ShaperKind::FlowHash] {
+        let world = World::new(&["ip addr add 10.9.0.1/24 dev eth0"]);
+        let far = far_end(&world);
+        thread::scope(|scope| {
+            let listener = inside(&far, || TcpListener::bind("10.9.0.2:9").unwrap());
+            scope.spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                while stream.read(&mut [0; 1 << 16]).is_ok_and(|bytes| bytes > 0) {}
+            });
+            let stream = world.inside(|| TcpStream::connect("10.9.0.2:9").unwrap());
+            let mut sender = stream.try_clone().unwrap();
+            scope.spawn(move || while sender.write_all(&[0; 1 << 16]).is_ok() {});
+            let changes = std::panic::catch_unwind(AssertUnwindSafe(|| many_changes(&world, kind)));
+            // Ends both threads, whatever happened.
+            stream.shutdown(std::net::Shutdown::Both).unwrap();
+            changes.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        });
+    }
+}
+
+/// TBF drops packets that are larger than its burst, and those of 9 kB are at 8 Mbit/s.
+#[test]
+fn jumbo_frames_pass() {
+    for kind in [ShaperKind::Tbf, ShaperKind::FlowHash] {
+        let world = World::new(&[
+            "ip link set eth0 mtu 9000",
+            "ip addr add 10.9.0.1/24 dev eth0",
+            "ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev eth0",
+        ]);
+        let mut transaction =
+            world.inside(|| Transaction::begin(&request(Some(kind)), &world.place())).unwrap();
+        world
+            .inside(|| transaction.apply(watchdog_command(&world.place()), Duration::from_secs(60)))
+            .unwrap();
+        let socket = world.inside(|| std::net::UdpSocket::bind("10.9.0.1:0").unwrap());
+        for _ in 0..4 {
+            socket.send_to(&[0; 8_900], "10.9.0.2:9").unwrap();
+            wait(&mut transaction, "an empty queue", |up| up.backlog_bytes == 0);
+        }
+        let up = transaction.look().unwrap().up.unwrap();
+        assert!(up.drops == 0 && up.sent_bytes > 4 * 8_900, "{kind}: {up:?}");
+        world.inside(|| transaction.roll_back("test")).unwrap();
+    }
+}
+
+fn many_changes(world: &World, kind: ShaperKind) {
+    let first = ShapeRequest { up: Some(mbit(100)), ..request(Some(kind)) };
+    let mut transaction = world.inside(|| Transaction::begin(&first, &world.place())).unwrap();
+    world.inside(|| transaction.apply(watchdog_command(&world.place()), Duration::from_secs(60))).unwrap();
+    for n in 0..CHANGES {
+        wait(&mut transaction, &format!("{kind}, change {n}: a queue at 100 Mbit/s"), |up| {
+            up.backlog_bytes > 50_000
+        });
+        world.inside(|| transaction.set_rates(Some(mbit(10)), None)).unwrap();
+        let sent = transaction.look().unwrap().up.unwrap().sent_bytes;
+        let goal = format!("{kind}, change {n}: progress at 10 Mbit/s");
+        wait(&mut transaction, &goal, |up| up.sent_bytes > sent + 50_000);
+        world.inside(|| transaction.set_rates(Some(mbit(100)), None)).unwrap();
+    }
+    world.inside(|| transaction.roll_back("test")).unwrap();
+}
+
+/// Waits for counters of the egress shaper.
+fn wait(transaction: &mut Transaction, what: &str, is_so: impl Fn(&Stats) -> bool) {
+    until(what, || Some(transaction.look().unwrap().up.unwrap()).filter(&is_so));
+}
+
+fn inside<T: Send>(namespace: &NetNs, act: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let inside = scope.spawn(|| {
+            namespace.enter().unwrap();
+            act()
+        });
+        inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Moves the other end of `eth0` to a namespace of its own, with the address 10.9.0.2.
+fn far_end(world: &World) -> NetNs {
+    let far = new_namespace();
+    // iproute2 knows an unnamed namespace by a process in it.
+    let mut process = inside(&far, || Command::new("sleep").arg("20").spawn().unwrap());
+    world.shell(&format!("ip link set p0 netns {}", process.id()));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    inside(&far, || {
+        for command in ["link set p0 up", "addr add 10.9.0.2/24 dev p0"] {
+            let status = Command::new("ip").args(command.split(' ')).status().unwrap();
+            assert!(status.success(), "ip {command}");
+        }
+    });
+    far
 }
