@@ -61,8 +61,8 @@ fn hundred_changes(transaction: &mut Transaction, load: &std::net::UdpSocket) ->
 /// Rate changes up and down again.
 const CHANGES: usize = 20;
 
-/// TBF sends nothing more, ever, if its burst becomes smaller than a packet that it already has. TCP
-/// makes super-packets of up to 64 kB.
+/// TBF never sends anything again if its burst becomes smaller than a packet that it already has.
+/// TCP makes super-packets of up to 64 kB.
 #[test]
 fn a_lower_rate_still_sends_the_queued_packets_of_a_higher_one() {
     for kind in [ShaperKind::Tbf, ShaperKind::FlowHash] {
@@ -142,7 +142,7 @@ fn inside<T: Send>(namespace: &NetNs, act: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Moves the other end of `eth0` to a namespace of its own, with the address 10.9.0.2.
+/// Moves the other end of `eth0` to its own namespace, with the address 10.9.0.2.
 fn far_end(world: &World) -> NetNs {
     let far = new_namespace();
     // iproute2 knows an unnamed namespace by a process in it.
