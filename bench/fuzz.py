@@ -54,8 +54,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--into", metavar="FOLDER", default=f"{root}/out/fuzz")
-    parser.add_argument("targets", metavar="TARGET", nargs="*", choices=[[], *known])
+    parser.add_argument("targets", metavar="TARGET", nargs="*")
     args = parser.parse_args()
+    unknown = set(args.targets) - set(known)
+    if unknown:
+        parser.error(f"no target {', '.join(sorted(unknown))} (known: {', '.join(known)})")
     programs = build(root)
     print(f"{'target':13}{'CPU time':>9}{'inputs':>13}{'memory':>12}  found")
     if not all([fuzz(target, args.seconds, programs, root, os.path.abspath(args.into)) for target in args.targets or known]):

@@ -191,7 +191,7 @@ def sixths(rows, take):
 
 def run(minutes, folder):
     disk, state = f"{folder}/disk", f"{folder}/state"
-    os.mkdir(disk)
+    os.makedirs(disk)
     os.mkdir(state)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", disk], check=True)
     with open(f"{folder}/watch.toml", "w") as file:

@@ -7,8 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 /// The body of a page of the watch.
@@ -25,29 +24,27 @@ fn get(page: &str, path: &str) -> String {
 /// Fills a disk, also what is released meanwhile, until it is dropped.
 struct Filler {
     file: PathBuf,
-    stop: Arc<AtomicBool>,
+    /// Closing it ends the thread.
+    stop: Option<Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Filler {
     fn start(folder: &Path) -> Filler {
-        let (file, stop) = (folder.join("filler"), Arc::new(AtomicBool::new(false)));
-        let (own, stopped) = (file.clone(), Arc::clone(&stop));
+        let (file, (stop, stopped)) = (folder.join("filler"), channel());
+        let mut writer = fs::File::create(&file).unwrap();
         let thread = std::thread::spawn(move || {
-            let mut writer = fs::File::create(own).unwrap();
-            while !stopped.load(Ordering::Relaxed) {
-                if writer.write_all(&[1; 4096]).is_err() {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
+            while stopped.recv_timeout(Duration::from_millis(20)) == Err(RecvTimeoutError::Timeout) {
+                while writer.write_all(&[1; 4096]).is_ok() {}
             }
         });
-        Filler { file, stop, thread: Some(thread) }
+        Filler { file, stop: Some(stop), thread: Some(thread) }
     }
 }
 
 impl Drop for Filler {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop = None;
         self.thread.take().into_iter().for_each(|thread| drop(thread.join()));
         let _ = fs::remove_file(&self.file);
     }

@@ -1,7 +1,8 @@
 //! Checks which shaper features the kernel supports, by trying them in a private network namespace.
 use crate::error::ApplyError;
 use crate::kernel::Kernel;
-use crate::shaper::{Framing, Shaper, ShaperKind, redirect};
+use crate::plan::ETHERNET_HEADER_BYTES;
+use crate::shaper::{FULL_PACKET, Framing, Shaper, ShaperKind, redirect};
 use fathom_os::netns::NetNs;
 use fathom_os::userns;
 use fathom_tc::{Handle, Kind, Match, Qdisc, Request, U32Key, Verb};
@@ -71,8 +72,14 @@ fn try_all(kernel: &mut Kernel) -> Result<Abilities, ApplyError> {
 /// Tries a shaper; the rate does not matter.
 fn try_kind(kernel: &mut Kernel, device: &str, kind: ShaperKind) -> Result<(), String> {
     let rate = Rate::from_bits_per_second(10_000_000);
-    let (framing, header_bytes) = (Framing::default(), 14);
-    let shaper = Shaper { kind, rate, framing, header_bytes, frame_bytes: 1_514, ingress: false };
+    let shaper = Shaper {
+        kind,
+        rate,
+        framing: Framing::default(),
+        header_bytes: ETHERNET_HEADER_BYTES,
+        frame_bytes: FULL_PACKET,
+        ingress: false,
+    };
     let result = kernel.run(&shaper.requests(device, MAJOR)).map_err(|error| reason(&error));
     // Fails if there is nothing to remove.
     let _ = kernel.run(&[Request::DeleteQdisc { device: device.into(), parent: Handle::ROOT, kind: None }]);

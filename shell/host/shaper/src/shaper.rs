@@ -89,7 +89,7 @@ pub struct Shaper {
     pub framing: Framing,
     /// Length of the interface's own header, which it counts: 14 on Ethernet, 0 on PPP.
     pub header_bytes: u16,
-    /// Largest frame of the interface in bytes, with its header.
+    /// Largest frame of the interface in bytes: its MTU and its own header.
     pub frame_bytes: u32,
     /// It shapes ingress, after the bottleneck.
     pub ingress: bool,
@@ -104,7 +104,7 @@ const QUEUES: u16 = 1 << HASH_BITS;
 const FIRST_CLASS: u16 = 0x100;
 const OTHERS: u16 = 0xff;
 /// Size of a full Ethernet packet, as Linux counts it.
-const FULL_PACKET: u32 = ETHERNET_FULL_FRAME.get() as u32;
+pub(crate) const FULL_PACKET: u32 = ETHERNET_FULL_FRAME.get() as u32;
 /// Burst: timers have this accuracy, and nobody waits longer for another flow's burst (as in
 /// sqm-scripts).
 const BURST_TIME: Duration = Duration::from_millis(1);

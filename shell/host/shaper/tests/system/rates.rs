@@ -1,5 +1,5 @@
 //! Rate changes under load.
-use crate::world::{World, mbit, request, until, watchdog_command};
+use crate::world::{World, gone, inside, mbit, request, until};
 use fathom_os::netns::NetNs;
 use fathom_shaper::{ShapeRequest, ShaperKind, Transaction};
 use fathom_tc::Stats;
@@ -11,21 +11,17 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// The address of `eth0`, and one beyond it without a host.
+const ADDRESS: &str = "ip addr add 10.9.0.1/24 dev eth0";
+const NEIGHBOR: &str = "ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev eth0";
 /// With less than this in the queue, four more packets fit.
 const FEW_BYTES: u32 = 4_000;
 
 #[test]
 fn a_hundred_other_rates_under_load_drop_nothing() {
     for kind in [ShaperKind::Tbf, ShaperKind::FlowHash] {
-        let world = World::new(&[
-            "ip addr add 10.9.0.1/24 dev eth0",
-            "ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev eth0",
-        ]);
-        let mut transaction =
-            world.inside(|| Transaction::begin(&request(Some(kind)), &world.place())).unwrap();
-        world
-            .inside(|| transaction.apply(watchdog_command(&world.place()), Duration::from_secs(60)))
-            .unwrap();
+        let world = World::new(&[ADDRESS, NEIGHBOR]);
+        let mut transaction = world.applied(&request(Some(kind)));
         world.inside(|| transaction.set_rates(Some(mbit(1)), None)).unwrap();
         // Ten packets of 1 kB fit into the shortest queue. At 1 Mbit/s each takes 8 ms, and a rate
         // change takes much less.
@@ -66,7 +62,7 @@ const CHANGES: usize = 20;
 #[test]
 fn a_lower_rate_still_sends_the_queued_packets_of_a_higher_one() {
     for kind in [ShaperKind::Tbf, ShaperKind::FlowHash] {
-        let world = World::new(&["ip addr add 10.9.0.1/24 dev eth0"]);
+        let world = World::new(&[ADDRESS]);
         let far = far_end(&world);
         thread::scope(|scope| {
             let listener = inside(&far, || TcpListener::bind("10.9.0.2:9").unwrap());
@@ -89,20 +85,12 @@ fn a_lower_rate_still_sends_the_queued_packets_of_a_higher_one() {
 #[test]
 fn jumbo_frames_pass() {
     for kind in [ShaperKind::Tbf, ShaperKind::FlowHash] {
-        let world = World::new(&[
-            "ip link set eth0 mtu 9000",
-            "ip addr add 10.9.0.1/24 dev eth0",
-            "ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev eth0",
-        ]);
-        let mut transaction =
-            world.inside(|| Transaction::begin(&request(Some(kind)), &world.place())).unwrap();
-        world
-            .inside(|| transaction.apply(watchdog_command(&world.place()), Duration::from_secs(60)))
-            .unwrap();
+        let world = World::new(&["ip link set eth0 mtu 9000", ADDRESS, NEIGHBOR]);
+        let mut transaction = world.applied(&request(Some(kind)));
         let socket = world.inside(|| std::net::UdpSocket::bind("10.9.0.1:0").unwrap());
         for _ in 0..4 {
             socket.send_to(&[0; 8_900], "10.9.0.2:9").unwrap();
-            wait(&mut transaction, "an empty queue", |up| up.backlog_bytes == 0);
+            gone(&mut transaction);
         }
         let up = transaction.look().unwrap().up.unwrap();
         assert!(up.drops == 0 && up.sent_bytes > 4 * 8_900, "{kind}: {up:?}");
@@ -112,8 +100,7 @@ fn jumbo_frames_pass() {
 
 fn many_changes(world: &World, kind: ShaperKind) {
     let first = ShapeRequest { up: Some(mbit(100)), ..request(Some(kind)) };
-    let mut transaction = world.inside(|| Transaction::begin(&first, &world.place())).unwrap();
-    world.inside(|| transaction.apply(watchdog_command(&world.place()), Duration::from_secs(60))).unwrap();
+    let mut transaction = world.applied(&first);
     for n in 0..CHANGES {
         wait(&mut transaction, &format!("{kind}, change {n}: a queue at 100 Mbit/s"), |up| {
             up.backlog_bytes > 50_000
@@ -130,16 +117,6 @@ fn many_changes(world: &World, kind: ShaperKind) {
 /// Waits for counters of the egress shaper.
 fn wait(transaction: &mut Transaction, what: &str, is_so: impl Fn(&Stats) -> bool) {
     until(what, || Some(transaction.look().unwrap().up.unwrap()).filter(&is_so));
-}
-
-fn inside<T: Send>(namespace: &NetNs, act: impl FnOnce() -> T + Send) -> T {
-    thread::scope(|scope| {
-        let inside = scope.spawn(|| {
-            namespace.enter().unwrap();
-            act()
-        });
-        inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
 }
 
 /// Moves the other end of `eth0` to its own namespace, with the address 10.9.0.2.

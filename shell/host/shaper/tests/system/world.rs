@@ -31,12 +31,14 @@ impl World {
     }
     /// Runs `act` in the namespace.
     pub(crate) fn inside<T: Send>(&self, act: impl FnOnce() -> T + Send) -> T {
-        std::thread::scope(|scope| {
-            let inside = scope.spawn(|| {
-                self.namespace.enter().unwrap();
-                act()
-            });
-            inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        inside(&self.namespace, act)
+    }
+    /// Applies a fix, which stays for at most a minute.
+    pub(crate) fn applied(&self, request: &ShapeRequest) -> Transaction {
+        self.inside(|| {
+            let mut transaction = Transaction::begin(request, &self.place()).unwrap();
+            transaction.apply(watchdog_command(&self.place()), Duration::from_secs(60)).unwrap();
+            transaction
         })
     }
     /// Runs a command in the namespace; returns its output.
@@ -82,6 +84,17 @@ impl Drop for World {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Runs `act` in a namespace.
+pub(crate) fn inside<T: Send>(namespace: &NetNs, act: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let inside = scope.spawn(|| {
+            namespace.enter().unwrap();
+            act()
+        });
+        inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// Retries `look` until it returns a value.
