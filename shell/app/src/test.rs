@@ -1,7 +1,8 @@
-//! Tests the line to a server that runs `fathom serve`.
+//! Tests the line to a server: one that runs `fathom serve`, or a URL.
 use crate::{AppError, CancelToken, MeasureEvent};
 pub use fathom_client::DEFAULT_PORT;
-use fathom_client::{Cost, TestConfig, estimate_cost, run_test};
+use fathom_client::{Cost, TestConfig, estimate_cost, run_test, run_test_with};
+use fathom_peers::Trust;
 use fathom_run::Run;
 use fathom_units::{Duration, Rate};
 
@@ -41,7 +42,13 @@ pub fn run(
     check(config)?;
     let title = format!("fathom test {}", config.server);
     progress(MeasureEvent::Started { title: &title, clock: config.clock });
-    let measured = run_test(config, cancel.flag(), &mut |event| progress(MeasureEvent::Test(event)));
+    let mut on_event = |event| progress(MeasureEvent::Test(event));
+    let measured = if fathom_peers::is_url(&config.server) {
+        let peer = fathom_peers::connect(config, &Trust::Host, cancel.flag());
+        peer.and_then(|peer| run_test_with(config, peer, cancel.flag(), &mut on_event))
+    } else {
+        run_test(config, cancel.flag(), &mut on_event)
+    };
     progress(MeasureEvent::Ended);
     Ok(measured?)
 }

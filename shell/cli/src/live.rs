@@ -44,7 +44,7 @@ impl Live {
     /// Records one event and redraws if it is time.
     pub(crate) fn on_event(&mut self, event: Event) {
         match event {
-            Event::Connected { address, .. } => self.say(&format!("connected to {address}")),
+            Event::Connected(address) => self.say(&format!("connected to {address}")),
             Event::Cost(cost) => {
                 let [up, down] = [cost.up, cost.down].map(|amount| fathom_text::bytes(amount.get() as f64));
                 self.say(&format!("transfers at most {up} up and {down} down (Ctrl-C stops)"));

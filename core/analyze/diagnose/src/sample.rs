@@ -25,9 +25,10 @@ pub(crate) const fn pair(value: Value) -> (f64, bool) {
     }
 }
 
-/// Whether retransmissions of the load were recorded.
-pub(crate) fn records_losses(run: &Run) -> bool {
-    run.series.iter().any(|s| s.key.metric == Metric::FlowRetransmits)
+/// Whether retransmissions of the load in this direction were recorded. Most servers do not report
+/// those of downloads.
+pub(crate) fn records_losses(run: &Run, direction: Direction) -> bool {
+    of_flows(run, Metric::FlowRetransmits, direction).next().is_some()
 }
 
 /// The series of a metric of the load's flows in a direction.

@@ -144,8 +144,11 @@ impl<'a> View<'a> {
     }
     /// Whether losses of the load were recorded, and there were none in any loaded direction.
     pub(crate) fn is_lossless(&self, phase: &Phase) -> bool {
-        records_losses(self.run)
-            && phase.kind.loads().iter().all(|d| loss_events(self.run, *d, phase).is_empty())
+        phase.kind.loads().iter().all(|d| records_losses(self.run, *d)) && self.shows_no_loss(phase)
+    }
+    /// Whether no loss of the load was recorded, in directions where losses are.
+    pub(crate) fn shows_no_loss(&self, phase: &Phase) -> bool {
+        phase.kind.loads().iter().all(|d| loss_events(self.run, *d, phase).is_empty())
     }
     /// Whether nothing indicates that the load met a queue: latency did not rise, or nothing was
     /// lost although losses were recorded. One condition suffices, because a busy sender makes

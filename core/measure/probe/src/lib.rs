@@ -7,7 +7,6 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
-mod answers;
 mod book;
 mod budget;
 mod clock;
@@ -21,6 +20,7 @@ mod one_way;
 mod phase;
 mod plan;
 pub mod protocol;
+mod responses;
 mod schedule;
 mod series;
 pub mod session;
@@ -28,7 +28,6 @@ mod stamp;
 mod train;
 mod watch;
 
-pub use answers::Answers;
 pub use book::{Book, LossPolicy, Probe, RETENTION, Reply, ReplyKind};
 pub use budget::{BytesPerRound, ProbeBudget, round_bytes};
 pub use clock::{ClockFit, ClockSamples, ClockTracker, FourStamps};
@@ -39,6 +38,7 @@ pub use icmp_timestamp::{TIMESTAMP_BYTES, TimestampCodec, TimestampReply};
 pub use one_way::{UdpAnswer, UdpRecord, one_way_observations, one_way_series};
 pub use phase::{Baseline, PhaseControl};
 pub use plan::{PhasePlan, ProbeKind, ProbeSpec};
+pub use responses::{Progress, ResponseError, Responses};
 pub use schedule::{Due, LatePolicy, Pace, Schedule, tick};
 pub use series::ProbeSeries;
 pub use stamp::StampConverter;

@@ -80,6 +80,13 @@ pub enum Note {
         /// Most of them at once.
         sessions: u32,
     },
+    /// The server does not run `fathom serve`, so it measures nothing itself.
+    OtherServer {
+        /// Its protocol.
+        protocol: String,
+        /// Whether the protocol carries uploads.
+        takes_uploads: bool,
+    },
     /// The server sent a second Hello.
     SecondHello,
     /// The server's kernel lacks a congestion control.
@@ -356,6 +363,7 @@ named! {
         Server = "server", "The server, as requested.";
         Address = "address", "Address and port of the server.";
         SeenAs = "seen_as" | "seen as", "Address of this host, as the server sees it.";
+        Protocol = "protocol", "Protocol of a server that does not run `fathom serve`.";
         ServerVersion = "server_version" | "server version", "Version of the server.";
         Line = "line", "The emulated line.";
         Program = "program", "The program that ran behind the emulated line.";

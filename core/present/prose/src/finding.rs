@@ -277,7 +277,7 @@ fn lower_bound(bound: &LowerBound) -> String {
             )
         }
         BoundCause::NotReached { .. } => format!(
-            "The load {when} may not have filled the line: latency did not rise and no packet was lost."
+            "The load {when} may not have filled the line: latency did not rise, and no loss was seen."
         ),
     }
 }

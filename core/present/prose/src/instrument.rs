@@ -135,7 +135,7 @@ pub(crate) fn reason(reason: &Reason) -> String {
             percent(*left_out_ratio)
         ),
         Reason::UnknownLoad { increase_p50_s, increase_p90_s } => format!(
-            "Latency rose by {} (median), {} (p90), but what loaded the line is unknown.",
+            "Latency rose by {} (median), {} (p90), but the load is unknown.",
             milliseconds(*increase_p50_s),
             milliseconds(*increase_p90_s)
         ),

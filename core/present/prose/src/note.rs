@@ -57,6 +57,10 @@ pub fn note(note: &Note) -> String {
             "{} loaded the server too, which may have limited the load.",
             counted(u64::from(*sessions), "other test", "other tests")
         ),
+        Note::OtherServer { protocol, takes_uploads } => format!(
+            "No one-way delays: the server speaks {protocol}{}.",
+            if *takes_uploads { "" } else { ", and takes no uploads" }
+        ),
         Note::SecondHello => "Protocol error: second Hello from the server.".to_string(),
         Note::CongestionControlUnavailable { requested } => {
             format!("The server's kernel does not offer congestion control {requested}.")

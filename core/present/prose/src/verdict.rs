@@ -92,7 +92,7 @@ impl Verdict {
 pub fn verdict(run: &Run, diagnosis: &Diagnosis) -> Verdict {
     match (diagnosis.health, &run.capture) {
         (Health::Invalid, _) => {
-            let advice = "Close other programs, or run the test on another machine.".to_string();
+            let advice = "Close other programs, or use another machine.".to_string();
             Verdict::new(Level::NoResult, why(diagnosis), Some(advice))
         }
         (_, None) if run.history.is_some() => watched(diagnosis),
@@ -108,7 +108,7 @@ fn why(diagnosis: &Diagnosis) -> String {
     diagnosis
         .reason
         .as_ref()
-        .map_or_else(|| "This version of Fathom does not know why: measure again.".to_string(), reason)
+        .map_or_else(|| "No reason is known: measure again.".to_string(), reason)
 }
 
 /// A period of a watch: what recurs is the headline, else how latency varied.

@@ -10,18 +10,22 @@ use std::str::FromStr;
 /// Measure latency under load and find the cause
 ///
 /// Measures latency while the line is idle, while it downloads, while it uploads, and while it does
-/// both, against a machine that runs `fathom serve`. Shows how much latency grows under load, how
-/// large the buffer is, in which direction it is, and what to do. The result is saved in the
-/// current directory.
+/// both, against a machine that runs `fathom serve`, or another server. Shows how much latency
+/// grows under load, how large the buffer is, in which direction it is, and what to do. The result
+/// is saved in the current directory.
 ///
 /// Ctrl-C ends the test early; what was measured until then is shown and saved.
 #[derive(Args, Debug)]
 pub(crate) struct TestArgs {
-    /// Server that runs `fathom serve`: HOST or HOST:PORT
+    /// Server that runs `fathom serve` (HOST or HOST:PORT), or a URL
     ///
-    /// A hostname or an IP address. The default port is 3279. Put an IPv6 address in brackets if a
-    /// port follows it: `[2001:db8::1]:3280`.
-    #[arg(value_name = "HOST", value_parser = NonEmptyStringValueParser::new())]
+    /// HOST is a hostname or an IP address. The default port is 3279. Put an IPv6 address in
+    /// brackets if a port follows it: `[2001:db8::1]:3280`.
+    ///
+    /// A URL is that of a speed test (networkQuality, Cloudflare, LibreSpeed) or of any large file:
+    /// `https://HOST/`, `https://HOST/large.iso`. Such a server measures nothing itself, so one-way
+    /// delays are missing.
+    #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// TCP flows in each direction
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 /// The input for an event, if the machine uses it.
 pub(crate) fn of_event(event: &Event) -> Option<Input> {
     Some(match event {
-        Event::Connected { address, .. } => Input::Connected(match address {
+        Event::Connected(address) => Input::Connected(match address {
             SocketAddr::V4(_) => IpVersion::V4,
             SocketAddr::V6(_) => IpVersion::V6,
         }),

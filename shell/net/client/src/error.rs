@@ -40,6 +40,13 @@ pub enum TestError {
     },
     /// The service is not a Fathom server, or closed the connection.
     NotFathom(SocketAddr, String),
+    /// A server of another protocol cannot be used.
+    Server {
+        /// The server or its URL.
+        server: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// The connection failed before the server had answered.
     Lost(SocketAddr, Interruption),
     /// This host refused a socket, a thread or a setting.
@@ -81,6 +88,7 @@ impl fmt::Display for TestError {
             TestError::NotFathom(a, seen) => {
                 write!(f, "{a} does not speak the Fathom protocol: {seen} (is another service on that port?)")
             }
+            TestError::Server { server, problem } => write!(f, "{server}: {problem}"),
             TestError::Lost(a, _) => {
                 write!(
                     f,

@@ -2,21 +2,14 @@
 use crate::Cost;
 use fathom_run::{Note, Observation, Phase, PhaseKind, SeriesKey};
 use fathom_units::Time;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// For a live display. The returned `Run` contains everything and is authoritative: one-way delays
 /// here use the clock offset estimated so far.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Event {
-    /// The server accepted the session.
-    Connected {
-        /// The server.
-        address: SocketAddr,
-        /// This host's address as the server sees it.
-        seen_as: IpAddr,
-        /// The server's version.
-        server_version: String,
-    },
+    /// The server at this address accepted the test.
+    Connected(SocketAddr),
     /// Upper estimate of the traffic of the whole test at the rates seen so far. Reported when a
     /// rate becomes known.
     Cost(Cost),

@@ -1,31 +1,37 @@
 //! Load flows: one thread each, which only transfers bytes.
+mod fathom;
+
+use crate::peer::{FlowPlan, OpenFlow, Peer};
 use crate::resolve::Limits;
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
-use fathom_os::socket::{congestion_control, discard, memory_file, send_file, set_congestion_control};
+use fathom_os::socket::{discard, memory_file};
 use fathom_os::tcp_info::{TcpInfo, tcp_info};
-use fathom_probe::protocol::{CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowRequest, Ticket};
 use fathom_units::{Direction, Duration, Rng};
 use socket2::Socket;
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr};
+use std::io;
+use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Bytes per send call, and size of the payload file. The content is pseudo-random, so it cannot be
-/// compressed on the path.
+pub(crate) use fathom::FathomPeer;
+
+/// Bytes per send call, and size of the payload file.
 const LOAD_FILE_BYTES: usize = 1 << 20;
 /// Bytes per receive call.
 const DISCARD_BYTES: usize = 1 << 22;
+/// Smallest transfer on a connection that can be called a load: less is a start of a connection
+/// only, 25 to 70 segments.
+const SMALLEST_TRANSFER_BYTES: u64 = 100_000;
 
 /// Events of a flow's thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FlowEvent {
-    /// The load started; the sender's kernel reports this congestion control.
-    Began { number: u32, congestion_control: String },
+    /// The load started; the sender's kernel reports this congestion control, if the peer says so.
+    Began { number: u32, congestion_control: Option<String> },
     /// The flow could not start, or ended on its own.
     Failed { number: u32, reason: String },
 }
@@ -33,22 +39,24 @@ pub(crate) enum FlowEvent {
 /// Settings of all flows.
 #[derive(Clone)]
 pub(crate) struct FlowSettings {
-    pub(crate) address: SocketAddr,
-    pub(crate) session: Ticket,
+    pub(crate) peer: Arc<dyn Peer>,
     pub(crate) congestion_control: String,
     pub(crate) segment_bytes: Option<u16>,
     pub(crate) clock: Clock,
     pub(crate) patience: Duration,
-    /// Payload of up flows.
-    pub(crate) payload: Arc<File>,
+}
+
+/// Payload of uploads: pseudo-random, so that it cannot be compressed on the path.
+#[must_use]
+pub fn payload_bytes() -> Vec<u8> {
+    // The seed does not matter.
+    let mut rng = Rng::new(3279);
+    (0..LOAD_FILE_BYTES / 8).flat_map(|_| rng.next_u64().to_le_bytes()).collect()
 }
 
 /// Creates the payload file of up flows.
-pub(crate) fn payload() -> io::Result<File> {
-    // The seed does not matter; the bytes must only be incompressible.
-    let mut rng = Rng::new(3279);
-    let bytes: Vec<u8> = (0..LOAD_FILE_BYTES / 8).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
-    memory_file(&bytes)
+fn payload() -> io::Result<File> {
+    memory_file(&payload_bytes())
 }
 
 /// A running flow.
@@ -64,6 +72,8 @@ struct Shared {
     stop: AtomicBool,
     received_bytes: AtomicU64,
     socket: Mutex<Option<Arc<Socket>>>,
+    /// Bytes acknowledged on earlier connections of the flow.
+    earlier_bytes: AtomicU64,
 }
 
 impl Shared {
@@ -98,6 +108,11 @@ impl Flow {
     pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
         tcp_info(self.shared.socket()?.as_fd()).ok()
     }
+    /// Bytes of an up flow that the peer's TCP acknowledged.
+    pub(crate) fn acknowledged_bytes(&self) -> Option<u64> {
+        let now = self.tcp_info()?.bytes_acked?;
+        Some(self.shared.earlier_bytes.load(Ordering::Relaxed).saturating_add(now))
+    }
     /// Makes the thread end. [`Flow::join`] resets the connection.
     pub(crate) fn stop(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);
@@ -111,6 +126,8 @@ impl Flow {
     }
 }
 
+/// Transfers load on one connection after the other: some servers end a connection after each
+/// transfer.
 fn run(
     settings: &FlowSettings,
     number: u32,
@@ -119,89 +136,40 @@ fn run(
     report: &impl Fn(FlowEvent),
 ) -> Result<(), String> {
     let limits = Limits { stop: &shared.stop, clock: settings.clock, patience: settings.patience };
-    let (socket, actual) = open(settings, number, direction, &limits)?;
-    let socket = Arc::new(socket);
-    *shared.socket.lock().unwrap_or_else(PoisonError::into_inner) = Some(socket.clone());
-    // A caller of `stop` that did not see the socket yet has set the flag.
-    if shared.stop.load(Ordering::Relaxed) {
-        return Ok(());
-    }
-    report(FlowEvent::Began { number, congestion_control: actual });
-    match direction {
-        Direction::Up => send(&socket, &settings.payload),
-        Direction::Down => receive(&socket, &shared.received_bytes),
-    }
-}
-
-/// Connects and requests the flow. Returns the congestion control reported by the sender's kernel.
-fn open(
-    settings: &FlowSettings,
-    number: u32,
-    direction: Direction,
-    limits: &Limits<'_>,
-) -> Result<(Socket, String), String> {
-    let wanted = settings.congestion_control.as_str();
-    let choose = |socket: &Socket| {
-        settings.segment_bytes.map_or(Ok(()), |bytes| socket.set_tcp_mss(u32::from(bytes)))?;
-        match direction {
-            // If the algorithm is missing or not permitted, the flow uses the default, and the
-            // record says what the kernel reports.
-            Direction::Up if wanted != "-" => set_congestion_control(socket, wanted).map(drop).or(Ok(())),
-            _ => Ok(()),
-        }
+    let plan = FlowPlan {
+        number,
+        direction,
+        congestion_control: settings.congestion_control.clone(),
+        segment_bytes: settings.segment_bytes,
     };
-    let socket = limits.connect(settings.address, choose).map_err(|e| e.to_string())?;
-    let requested: Option<CongestionControl> = if wanted == "-" {
-        None
-    } else {
-        Some(wanted.parse().map_err(|_| format!("invalid congestion control \"{wanted}\""))?)
-    };
-    let session = settings.session;
-    let request =
-        FlowRequest { session: session.id, number, direction, congestion_control: requested, mac: None };
-    let mac = session.key.map(|key| key.of_flow(&request));
-    let request = FlowRequest { mac, ..request };
-    (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
-    match FlowAnswer::parse(&read_answer(&socket, settings.address, limits)?) {
-        Ok(FlowAnswer::Ok { congestion_control: theirs }) => {
-            let actual = match direction {
-                Direction::Up => congestion_control(&socket).map_err(|e| without_code(&e))?,
-                Direction::Down => theirs.as_str().to_owned(),
-            };
-            Ok((socket, actual))
-        }
-        Ok(FlowAnswer::Err { code, message }) => {
-            Err(format!("the server refused the flow: {code}: {message}"))
-        }
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// Reads byte by byte, because the load follows immediately.
-fn read_answer(mut socket: &Socket, address: SocketAddr, limits: &Limits<'_>) -> Result<Vec<u8>, String> {
-    let mut line = Vec::new();
-    let mut byte = [0];
-    while line.len() < FIRST_LINE_LIMIT_BYTES {
-        limits.readable(socket, address, "response to a load flow").map_err(|e| e.to_string())?;
-        match socket.read(&mut byte) {
-            Ok(0) => return Err("the server closed the connection".to_owned()),
-            Ok(_) if byte[0] == b'\n' => return Ok(line),
-            Ok(_) => line.push(byte[0]),
-            Err(error) => return Err(without_code(&error)),
-        }
-    }
-    Err("unexpected response from the server".to_owned())
-}
-
-fn send(socket: &Socket, payload: &File) -> Result<(), String> {
-    let mut offset = 0;
+    let mut has_begun = false;
     loop {
-        let sent = send_file(socket.as_fd(), payload.as_fd(), offset as u64, LOAD_FILE_BYTES - offset);
-        offset = (offset + sent.map_err(|e| without_code(&e))?) % LOAD_FILE_BYTES;
+        let OpenFlow { socket, congestion_control, transfer } = settings.peer.open(&plan, &limits)?;
+        *shared.socket.lock().unwrap_or_else(PoisonError::into_inner) = Some(socket.clone());
+        // A caller of `stop` that did not see the socket yet has set the flag.
+        if shared.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        if !std::mem::replace(&mut has_begun, true) {
+            report(FlowEvent::Began { number, congestion_control });
+        }
+        let before = shared.received_bytes.load(Ordering::Relaxed);
+        transfer(&shared.received_bytes)?;
+        let acknowledged = tcp_info(socket.as_fd()).ok().and_then(|info| info.bytes_acked).unwrap_or(0);
+        let received = shared.received_bytes.load(Ordering::Relaxed) - before;
+        if acknowledged.max(received) < SMALLEST_TRANSFER_BYTES {
+            return Err(format!(
+                "the server ended a connection after {} bytes (a load needs at least {SMALLEST_TRANSFER_BYTES})",
+                acknowledged.max(received)
+            ));
+        }
+        shared.earlier_bytes.fetch_add(acknowledged, Ordering::Relaxed);
+        *shared.socket.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-fn receive(socket: &Socket, received_bytes: &AtomicU64) -> Result<(), String> {
+/// Receives until the server closes the connection.
+fn discard_all(socket: &Socket, received_bytes: &AtomicU64) -> Result<(), String> {
     loop {
         match discard(socket.as_fd(), DISCARD_BYTES) {
             Ok(0) => return Err("the server closed the connection".to_owned()),

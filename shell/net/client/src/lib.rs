@@ -10,6 +10,7 @@ mod error;
 mod event;
 mod flows;
 mod ledger;
+mod peer;
 mod probes;
 mod record;
 mod reflect;
@@ -20,25 +21,32 @@ pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
 pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::{PhasePlan, ProbeKind};
+pub use flows::payload_bytes;
+pub use peer::{Encrypted, Encryption, FlowPlan, OpenFlow, Peer, Transfer, WebProbe};
 pub use record::host;
 pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
+pub use resolve::{Limits, host_field, resolve_server};
 
 use control::Control;
 use fathom_os::clock::wall_now;
 use fathom_probe::one_way_series;
+use fathom_probe::protocol::{SessionId, Ticket};
+use fathom_probe::session::Hello;
 use fathom_run::{Fact, Interruption, Note, Run, SCHEMA_VERSION};
-use fathom_units::{Duration, WallTime};
+use fathom_units::{Direction, Duration, WallTime};
+use flows::FathomPeer;
 use probes::{ProbeResult, ProbeSettings};
 use record::{Record, holds_something};
-use resolve::{Limits, resolve};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use test::{Message, Test};
 
 /// Maximum wait for the server's final counts.
 const BYE_WAIT: Duration = Duration::from_secs(2);
 
-/// Runs the test. Setting `stop` ends it early.
+/// Runs the test against `fathom serve`. Setting `stop` ends it early.
 ///
 /// # Errors
 /// Only if nothing was measured. Later problems are reported in `partial` of the returned run.
@@ -48,69 +56,104 @@ pub fn run_test(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Run, TestError> {
     config.check()?;
-    let clock = config.clock;
-    // An emulated line may have started the clock earlier: `started` is the wall time of its zero.
-    let started = WallTime(wall_now().0.saturating_sub(clock.now().as_nanos()));
-    let limits = Limits { stop, clock, patience: config.patience };
-    let addresses = resolve(&config.server, config.family)?;
+    let limits = Limits { stop, clock: config.clock, patience: config.patience };
+    let addresses = resolve_server(&config.server, DEFAULT_PORT, config.family)?;
     let control = Control::open(config, &addresses, &limits)?;
     let mut record = Record::new(on_event);
-    describe(config, &control, &mut record);
-    let mut test = Test::new(config, stop, clock, control, record)?;
+    describe_session(config, &control, &mut record);
+    let peer = FathomPeer::new(control.address, control.hello.session)
+        .map_err(|e| TestError::Host(format!("memory for load: {e}")))?;
+    let session = control.hello.session;
+    measure(Test::new(config, stop, Arc::new(peer), Some(control), record), session)
+}
 
+/// Runs the test against a server with another protocol. Setting `stop` ends it early.
+///
+/// # Errors
+/// Only if nothing was measured. Later problems are reported in `partial` of the returned run.
+pub fn run_test_with(
+    config: &TestConfig,
+    peer: Arc<dyn Peer>,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<Run, TestError> {
+    config.check()?;
+    let mut record = Record::new(on_event);
+    record.event(Event::Connected(peer.address()));
+    describe(config, peer.address(), &mut record);
+    record.fact(Fact::Protocol, peer.protocol());
+    let takes_uploads = peer.carries(Direction::Up);
+    record.note(Note::OtherServer { protocol: peer.protocol().to_owned(), takes_uploads });
+    // Identifies the ICMP probes of this test.
+    let mut id = SessionId([0; 16]);
+    getrandom::fill(&mut id.0).map_err(|e| TestError::Host(format!("random numbers: {e}")))?;
+    measure(Test::new(config, stop, peer, None, record), Ticket { id, key: None })
+}
+
+fn measure(mut test: Test<'_>, session: Ticket) -> Result<Run, TestError> {
+    let (config, address) = (test.config, test.peer.address());
+    // An emulated line may have started the clock earlier: `started` is the wall time of its zero.
+    let started = WallTime(wall_now().0.saturating_sub(config.clock.now().as_nanos()));
     let finish = Arc::new(AtomicBool::new(false));
     let outbox = test.outbox.clone();
-    let reader = test.control.listen(finish.clone(), move |input| drop(outbox.send(Message::Control(input))));
-    let prober = start_probes(config, &test);
+    let reader = test.control.as_ref().map(|control| {
+        control.listen(finish.clone(), move |input| drop(outbox.send(Message::Control(input))))
+    });
+    let prober = start_probes(&test, session);
     let partial = test.run().err();
     let gathered = end(&mut test, prober);
     finish.store(true, Ordering::Relaxed);
-    drop(reader.join());
+    drop(reader.map(JoinHandle::join));
 
     let mut run = assemble(&mut test, gathered, partial);
     run.started = started.to_string();
-    run.title = format!("{} ({})", config.server, test.control.address);
+    run.title = format!("{} ({address})", config.server);
     match run.partial {
-        Some(_) if stop.load(Ordering::Relaxed) && !holds_something(&run.series) => Err(TestError::Stopped),
-        Some(reason) if !holds_something(&run.series) => Err(TestError::Lost(test.control.address, reason)),
+        Some(_) if test.stop.load(Ordering::Relaxed) && !holds_something(&run.series) => {
+            Err(TestError::Stopped)
+        }
+        Some(reason) if !holds_something(&run.series) => Err(TestError::Lost(address, reason)),
         _ => Ok(run),
     }
 }
 
-fn describe(config: &TestConfig, control: &Control, record: &mut Record<'_>) {
-    record.event(Event::Connected {
-        address: control.address,
-        seen_as: control.hello.seen_as,
-        server_version: control.hello.version.clone(),
-    });
+fn describe(config: &TestConfig, address: SocketAddr, record: &mut Record<'_>) {
     record.fact(Fact::Server, &config.server);
-    record.fact(Fact::Address, control.address);
-    record.fact(Fact::SeenAs, control.hello.seen_as);
-    record.fact(Fact::ServerVersion, &control.hello.version);
+    record.fact(Fact::Address, address);
     // Without its own flows, the test does not describe the load.
     if config.flows > 0 {
         record.fact(Fact::FlowsPerDirection, config.flows);
         record.fact(Fact::CongestionControl, &config.congestion_control);
     }
     record.fact(Fact::ProbeInterval, config.sample_every);
+}
+
+fn describe_session(config: &TestConfig, control: &Control, record: &mut Record<'_>) {
+    let Hello { seen_as, version, limits, congestion_controls, .. } = &control.hello;
+    record.event(Event::Connected(control.address));
+    describe(config, control.address, record);
+    record.fact(Fact::SeenAs, seen_as);
+    record.fact(Fact::ServerVersion, version);
     let longest = config.phases.iter().fold(Duration::ZERO, |sum, p| sum + p.max);
-    let allowed = control.hello.limits;
-    if longest > Duration::from_secs(allowed.seconds) {
-        record
-            .note(Note::ServerTimeLimit { limit_s: allowed.seconds as f64, needed_s: longest.as_secs_f64() });
+    if longest > Duration::from_secs(limits.seconds) {
+        let (limit_s, needed_s) = (limits.seconds as f64, longest.as_secs_f64());
+        record.note(Note::ServerTimeLimit { limit_s, needed_s });
     }
     let wanted = &config.congestion_control;
-    if wanted != "-" && !control.hello.congestion_controls.contains(wanted) {
+    if wanted != "-" && !congestion_controls.contains(wanted) {
         record.note(Note::CongestionControlUnavailable { requested: wanted.clone() });
     }
 }
 
-fn start_probes(config: &TestConfig, test: &Test<'_>) -> std::thread::JoinHandle<ProbeResult> {
+fn start_probes(test: &Test<'_>, session: Ticket) -> JoinHandle<ProbeResult> {
+    let answered = test.peer.probes();
+    let kinds = test.config.probes.iter().filter(|kind| answered.contains(kind));
     let settings = ProbeSettings {
-        address: test.control.address,
-        session: test.control.hello.session,
-        kinds: config.probes.clone(),
-        interval: config.sample_every,
+        address: test.peer.address(),
+        session,
+        kinds: kinds.copied().collect(),
+        web: test.peer.web_probe(),
+        interval: test.config.sample_every,
         clock: test.clock,
     };
     let outbox = test.outbox.clone();
@@ -119,7 +162,7 @@ fn start_probes(config: &TestConfig, test: &Test<'_>) -> std::thread::JoinHandle
 
 /// Waits for late replies, then for the server's final counts. Failures here do not affect what was
 /// measured.
-fn end(test: &mut Test<'_>, prober: std::thread::JoinHandle<ProbeResult>) -> Option<ProbeResult> {
+fn end(test: &mut Test<'_>, prober: JoinHandle<ProbeResult>) -> Option<ProbeResult> {
     if test.stop.load(Ordering::Relaxed) {
         test.probes.abort();
     }
@@ -131,8 +174,9 @@ fn end(test: &mut Test<'_>, prober: std::thread::JoinHandle<ProbeResult>) -> Opt
             test.probes.abort();
         }
     }
-    if alive {
-        test.control.say_bye();
+    match &mut test.control {
+        Some(control) if alive => control.say_bye(),
+        _ => alive = false,
     }
     let until = test.clock.now() + BYE_WAIT;
     while alive && test.udp_received.is_none() && test.clock.now() < until {

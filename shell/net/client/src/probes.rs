@@ -5,6 +5,7 @@ mod icmp;
 mod persistent;
 mod udp;
 
+use crate::peer::WebProbe;
 use connect::ConnectProber;
 use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
@@ -38,6 +39,7 @@ pub(crate) struct ProbeSettings {
     pub(crate) address: SocketAddr,
     pub(crate) session: Ticket,
     pub(crate) kinds: Vec<ProbeKind>,
+    pub(crate) web: Option<WebProbe>,
     pub(crate) interval: Duration,
     pub(crate) clock: Clock,
 }
@@ -139,11 +141,12 @@ fn open(
     context: &Context,
 ) -> Result<Box<dyn ProbeMachine>, String> {
     let ProbeSettings { address, session, .. } = *settings;
+    let web = settings.web.clone();
     Ok(match kind {
         ProbeKind::Icmp => Box::new(IcmpProber::open(address.ip(), session.id)?),
         ProbeKind::Udp => Box::new(UdpProber::open(address, session)?),
-        ProbeKind::Connect => Box::new(ConnectProber::new(address)),
-        ProbeKind::Persistent => Box::new(PersistentProber::new(address, context.now())),
+        ProbeKind::Connect => Box::new(ConnectProber::new(address, web)),
+        ProbeKind::Persistent => Box::new(PersistentProber::new(address, web, context.now())?),
     })
 }
 

@@ -1,5 +1,5 @@
 //! Resolves the server name and connects.
-use crate::{DEFAULT_PORT, Family, TestError};
+use crate::{Family, TestError};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Host and port of `host`, `host:port`, `[v6]:port`, `[v6]` or a bare IPv6 address.
-fn split(server: &str) -> Result<(String, u16), String> {
+fn split(server: &str, default_port: u16) -> Result<(String, u16), String> {
     let port_of = |text: &str| {
         text.parse::<u16>()
             .ok()
@@ -26,7 +26,7 @@ fn split(server: &str) -> Result<(String, u16), String> {
         let (host, after) = rest.split_once(']').ok_or("\"[\" without \"]\"")?;
         let port = match after.strip_prefix(':') {
             Some(port) => port_of(port)?,
-            None if after.is_empty() => DEFAULT_PORT,
+            None if after.is_empty() => default_port,
             None => return Err(format!("invalid port \"{after}\" after \"]\"")),
         };
         return Ok((host.to_owned(), port));
@@ -34,14 +34,22 @@ fn split(server: &str) -> Result<(String, u16), String> {
     match server.split_once(':') {
         Some((host, port)) if !port.contains(':') => Ok((host.to_owned(), port_of(port)?)),
         // Two or more colons: an IPv6 address.
-        _ => Ok((server.to_owned(), DEFAULT_PORT)),
+        _ => Ok((server.to_owned(), default_port)),
     }
 }
 
-/// All addresses of `server` in the requested family, in the resolver's order.
-pub(crate) fn resolve(server: &str, family: Option<Family>) -> Result<Vec<SocketAddr>, TestError> {
+/// All addresses of `server` (`host`, `host:port`, `[v6]:port`) in the requested family, in the
+/// resolver's order.
+///
+/// # Errors
+/// If there is none.
+pub fn resolve_server(
+    server: &str,
+    default_port: u16,
+    family: Option<Family>,
+) -> Result<Vec<SocketAddr>, TestError> {
     let fail = |reason: String| TestError::Resolve { server: server.to_owned(), reason };
-    let (host, port) = split(server).map_err(fail)?;
+    let (host, port) = split(server, default_port).map_err(fail)?;
     if host.is_empty() {
         return Err(fail("empty hostname".to_owned()));
     }
@@ -62,10 +70,13 @@ pub(crate) fn resolve(server: &str, family: Option<Family>) -> Result<Vec<Socket
 }
 
 /// Ends a wait: a stop request or a timeout.
-pub(crate) struct Limits<'a> {
-    pub(crate) stop: &'a AtomicBool,
-    pub(crate) clock: Clock,
-    pub(crate) patience: Duration,
+pub struct Limits<'a> {
+    /// Set to stop.
+    pub stop: &'a AtomicBool,
+    /// The clock of the timeout.
+    pub clock: Clock,
+    /// The timeout.
+    pub patience: Duration,
 }
 
 impl Limits<'_> {
@@ -93,7 +104,10 @@ impl Limits<'_> {
         }
     }
     /// Opens a connected, blocking socket. `prepare` is called before it connects.
-    pub(crate) fn connect(
+    ///
+    /// # Errors
+    /// If the server does not accept the connection in time.
+    pub fn connect(
         &self,
         address: SocketAddr,
         prepare: impl FnOnce(&Socket) -> io::Result<()>,
@@ -116,7 +130,10 @@ impl Limits<'_> {
         Ok(socket)
     }
     /// Waits until `socket` is readable.
-    pub(crate) fn readable(
+    ///
+    /// # Errors
+    /// If it is not in time.
+    pub fn readable(
         &self,
         socket: &Socket,
         address: SocketAddr,
@@ -148,7 +165,7 @@ fn refused(address: SocketAddr, error: &io::Error) -> TestError {
 }
 
 /// The host for an HTTP `Host` header.
-pub(crate) fn host_field(address: SocketAddr) -> String {
+pub fn host_field(address: SocketAddr) -> String {
     match address.ip() {
         IpAddr::V4(ip) => format!("{ip}:{}", address.port()),
         IpAddr::V6(ip) => format!("[{ip}]:{}", address.port()),
@@ -170,18 +187,18 @@ mod tests {
             ("[2001:db8::1]", "2001:db8::1", 3279),
         ];
         for (text, host, port) in cases {
-            assert_eq!(split(text), Ok((host.to_owned(), port)), "{text}");
+            assert_eq!(split(text, 3279), Ok((host.to_owned(), port)), "{text}");
         }
         for bad in ["host:0", "host:65536", "host:ssh", "[::1", "[::1]x", "host:"] {
-            assert!(split(bad).is_err(), "{bad}");
+            assert!(split(bad, 3279).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn a_missing_family_is_named() {
-        let message = |server, family| resolve(server, Some(family)).unwrap_err().to_string();
+        let message = |server, family| resolve_server(server, 1, Some(family)).unwrap_err().to_string();
         assert!(message("127.0.0.1", Family::V6).contains("no IPv6 address"));
         assert!(message("[::1]:9", Family::V4).contains("no IPv4 address"));
-        assert!(resolve("", None).is_err());
+        assert!(resolve_server("", 1, None).is_err());
     }
 }

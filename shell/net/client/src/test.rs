@@ -1,10 +1,12 @@
 //! The sequence of a test: phases, their ends, and all incoming events.
 use crate::control::{Control, ControlInput};
-use crate::flows::{self, Flow, FlowEvent, FlowSettings};
+use crate::flows::{Flow, FlowEvent, FlowSettings};
 use crate::ledger::{Ledger, Sender};
+use crate::peer::Peer;
 use crate::probes::{self, ProbeEvent};
 use crate::record::Record;
-use crate::{Event, TestConfig, TestError, estimate_cost};
+use crate::resolve::Limits;
+use crate::{Event, TestConfig, estimate_cost};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
 use fathom_probe::session::SessionEvent;
@@ -78,7 +80,9 @@ pub(crate) struct Test<'a> {
     reported: Time,
     due: Due,
     cpu: Option<CpuReading>,
-    pub(crate) control: Control,
+    pub(crate) peer: Arc<dyn Peer>,
+    /// The session, if the server runs `fathom serve`.
+    pub(crate) control: Option<Control>,
     /// The server's final count of received UDP probes.
     pub(crate) udp_received: Option<u64>,
     /// Most sessions of others that had load at the server at the same time.
@@ -95,25 +99,25 @@ impl<'a> Test<'a> {
     pub(crate) fn new(
         config: &'a TestConfig,
         stop: &'a AtomicBool,
-        clock: Clock,
-        control: Control,
+        peer: Arc<dyn Peer>,
+        control: Option<Control>,
         record: Record<'a>,
-    ) -> Result<Self, TestError> {
-        let payload = flows::payload().map_err(|e| TestError::Host(format!("memory for load: {e}")))?;
+    ) -> Self {
+        let clock = config.clock;
         let settings = FlowSettings {
-            address: control.address,
-            session: control.hello.session,
+            peer: peer.clone(),
             congestion_control: config.congestion_control.clone(),
             segment_bytes: config.segment_bytes,
             clock,
             patience: config.patience,
-            payload: Arc::new(payload),
         };
         let (outbox, inbox) = std::sync::mpsc::channel();
-        let allowed = control.hello.limits.bytes / 100 * SERVER_BYTES_PERCENT;
-        let byte_limit = config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed);
+        let allowed = control.as_ref().map(|c| c.hello.limits.bytes / 100 * SERVER_BYTES_PERCENT);
+        let byte_limit = config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed.unwrap_or(u64::MAX));
+        let carried = |kind: PhaseKind| kind.loads().iter().all(|direction| peer.carries(*direction));
+        let phases = config.phases.iter().filter(|phase| carried(phase.kind)).copied().collect();
         let now = clock.now();
-        Ok(Test {
+        Test {
             config,
             stop,
             clock,
@@ -128,17 +132,18 @@ impl<'a> Test<'a> {
             server_clock: ClockTracker::new(FIT_EVERY),
             train: Train::default(),
             has_begun: false,
-            course: Course::new(config.phases.clone(), byte_limit),
+            course: Course::new(phases, byte_limit),
             phase_start: now,
             heard: now,
             reported: now,
             due: Due { senders: now, count: now, cpu: now, decide: now },
             cpu: None,
+            peer,
             control,
             udp_received: None,
             most_others: 0,
             byte_limit,
-        })
+        }
     }
 
     /// Runs all phases. The error says why the test was cut short.
@@ -155,7 +160,8 @@ impl<'a> Test<'a> {
     /// carry.
     fn await_train(&mut self) -> Result<(), Interruption> {
         let until = self.clock.now() + TRAIN_WAIT.min(self.config.patience / 2);
-        let is_sent = self.config.probes.contains(&ProbeKind::Udp);
+        let is_sent =
+            self.config.probes.contains(&ProbeKind::Udp) && self.peer.probes().contains(&ProbeKind::Udp);
         while is_sent && !self.train.is_complete() && self.clock.now() < until {
             self.turn()?;
         }
@@ -167,7 +173,7 @@ impl<'a> Test<'a> {
         self.await_train()?;
         loop {
             match self.next_step() {
-                Some(Step::Start(kind)) => self.start_phase(kind),
+                Some(Step::Start(kind)) => self.start_phase(kind)?,
                 Some(Step::End(kind, end)) => self.end_phase(kind, end),
                 Some(Step::Omit(phase)) => self.record.note(Note::PhaseLeftOut { phase }),
                 Some(Step::Queued(phase, waited)) => {
@@ -189,11 +195,18 @@ impl<'a> Test<'a> {
         }
         step
     }
-    fn start_phase(&mut self, kind: PhaseKind) {
+    fn start_phase(&mut self, kind: PhaseKind) -> Result<(), Interruption> {
+        let loads = kind.loads();
+        if let Some(first) = loads.first().filter(|_| self.config.flows > 0) {
+            let limits = Limits { stop: self.stop, clock: self.clock, patience: self.config.patience };
+            let begun = self.peer.begin(loads, self.config.flows, &limits);
+            begun.map_err(|message| Interruption::NoFlowLeft { direction: *first, message })?;
+        }
         let now = self.clock.now();
-        (self.phase_start, self.reported) = (now, now);
+        (self.phase_start, self.reported, self.heard) = (now, now, now);
         self.record.event(Event::PhaseStarted { kind, at: now });
-        self.start_flows(kind.loads());
+        self.start_flows(loads);
+        Ok(())
     }
     fn end_phase(&mut self, kind: PhaseKind, end: PhaseEnd) {
         if end == PhaseEnd::ByteLimit {
@@ -245,10 +258,11 @@ impl<'a> Test<'a> {
         }
     }
     fn stop_flows(&mut self) {
-        self.count_received();
+        self.count_load();
         let running = std::mem::take(&mut self.flows.running);
         running.iter().for_each(Flow::stop);
         running.into_iter().for_each(Flow::join);
+        self.peer.end();
     }
 
     /// Waits briefly for messages, processes them, and does what is due.
@@ -279,7 +293,9 @@ impl<'a> Test<'a> {
             Message::Flow(event) => return self.take_flow(event),
             Message::Control(input) => {
                 self.heard = self.clock.now();
-                self.control.handle_input(input);
+                if let Some(control) = &mut self.control {
+                    control.handle_input(input);
+                }
                 return self.take_session_events();
             }
         }
@@ -315,7 +331,7 @@ impl<'a> Test<'a> {
         self.server_clock.refit()
     }
     fn take_session_events(&mut self) -> Result<(), Interruption> {
-        while let Some(event) = self.control.next_event() {
+        while let Some(event) = self.control.as_mut().and_then(Control::next_event) {
             self.take_session_event(event)?;
         }
         Ok(())
@@ -335,7 +351,7 @@ impl<'a> Test<'a> {
             SessionEvent::Bye { udp_received } => self.udp_received = Some(udp_received),
             SessionEvent::SecondHello => self.record.note(Note::SecondHello),
             SessionEvent::Ended(error) => {
-                let server = self.settings.address.to_string();
+                let server = self.peer.address().to_string();
                 return Err(Interruption::SessionEnded { server, message: error.to_string() });
             }
             // The session opened before the test.
@@ -350,16 +366,21 @@ impl<'a> Test<'a> {
                 if let Some(flow) = self.flows.running.iter().find(|f| f.number == number) {
                     self.flows.began.insert(number, flow.direction);
                 }
-                let wanted = &self.config.congestion_control;
-                if *wanted != congestion_control && wanted != "-" {
-                    let (requested, used) = (wanted.clone(), congestion_control.clone());
-                    self.record.note(Note::CongestionControlReplaced { requested, used });
+                if let Some(used) = congestion_control {
+                    self.take_congestion_control(used);
                 }
-                self.flows.congestion_controls.insert(congestion_control);
                 Ok(())
             }
             FlowEvent::Failed { number, reason } => self.flow_failed(number, &reason),
         }
+    }
+    fn take_congestion_control(&mut self, used: String) {
+        let wanted = &self.config.congestion_control;
+        if *wanted != used && wanted != "-" {
+            let (requested, used) = (wanted.clone(), used.clone());
+            self.record.note(Note::CongestionControlReplaced { requested, used });
+        }
+        self.flows.congestion_controls.insert(used);
     }
     /// A failed flow is a note; if none is left, the test ends.
     fn flow_failed(&mut self, number: u32, reason: &str) -> Result<(), Interruption> {
@@ -383,7 +404,7 @@ impl<'a> Test<'a> {
         }
         if now >= self.due.count {
             self.due.count = now + COUNT_EVERY;
-            self.count_received();
+            self.count_load();
         }
         if now >= self.due.cpu {
             self.due.cpu = now + CPU_EVERY;
@@ -409,20 +430,27 @@ impl<'a> Test<'a> {
         }
         self.report_senders(now);
     }
-    fn count_received(&mut self) {
+    /// Counts the bytes that this end knows to be delivered: those received, and, if the server
+    /// reports none, those that its TCP acknowledged.
+    fn count_load(&mut self) {
+        self.count(Direction::Down, |flow| Some(flow.received_bytes()));
+        if self.control.is_none() {
+            self.count(Direction::Up, Flow::acknowledged_bytes);
+        }
+        self.learn_capacity();
+    }
+    fn count(&mut self, direction: Direction, bytes: impl Fn(&Flow) -> Option<u64>) {
         let now = self.clock.now();
-        let began = |f: &&Flow| f.direction == Direction::Down && self.flows.began.contains_key(&f.number);
-        let counts: Vec<(u32, u64)> =
-            self.flows.running.iter().filter(began).map(|f| (f.number, f.received_bytes())).collect();
-        let before = self.ledger.delivered(Direction::Down, None);
-        let record = &mut self.record;
-        self.ledger.count(Direction::Down, counts.into_iter(), now.as_nanos(), now, record);
-        let total = self.ledger.delivered(Direction::Down, None);
+        let began = |f: &&Flow| f.direction == direction && self.flows.began.contains_key(&f.number);
+        let of_flow = |f: &Flow| Some((f.number, bytes(f)?));
+        let counts: Vec<(u32, u64)> = self.flows.running.iter().filter(began).filter_map(of_flow).collect();
+        let before = self.ledger.delivered(direction, None);
+        self.ledger.count(direction, counts.into_iter(), now.as_nanos(), now, &mut self.record);
+        let total = self.ledger.delivered(direction, None);
         if total > before {
             self.heard = now;
         }
-        self.course.delivered(Direction::Down, now, total);
-        self.learn_capacity();
+        self.course.delivered(direction, now, total);
     }
     fn sample_cpu(&mut self, now: Time) {
         let Ok(times) = cpu_times() else { return };
@@ -443,7 +471,9 @@ impl<'a> Test<'a> {
         let is_new = PerDirection::from_fn(|d| self.probes.set_capacity(d, rates[d]));
         if is_new.down {
             let fastest = report_interval(self.config.flows, rates.down);
-            self.control.report_every(self.config.tcp_info_every.max(fastest));
+            if let Some(control) = &mut self.control {
+                control.report_every(self.config.tcp_info_every.max(fastest));
+            }
         }
         if is_new.up || is_new.down {
             self.record.event(Event::Cost(estimate_cost(self.config, rates.up, rates.down)));
@@ -451,7 +481,7 @@ impl<'a> Test<'a> {
     }
 
     fn check_silence(&self, now: Time) -> Result<(), Interruption> {
-        let (address, patience) = (self.settings.address, self.config.patience);
+        let (address, patience) = (self.peer.address(), self.config.patience);
         if now.saturating_since(self.heard) > patience {
             let waited_s = patience.as_secs_f64();
             return Err(Interruption::ServerSilent { server: address.to_string(), waited_s });
@@ -459,7 +489,7 @@ impl<'a> Test<'a> {
         let up = self.flows.running.iter().any(|f| f.direction == Direction::Up);
         // Reports may wait in the queue being measured.
         let late = patience + Duration::from_secs_f64(2.0 * self.course.longest_s());
-        if up && now.saturating_since(self.reported) > late {
+        if up && self.control.is_some() && now.saturating_since(self.reported) > late {
             let waited_s = late.as_secs_f64();
             return Err(Interruption::NoReports { server: address.to_string(), waited_s });
         }

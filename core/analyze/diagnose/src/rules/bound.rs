@@ -46,7 +46,7 @@ fn growing(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
 
 /// Without an increase or losses, nothing shows that the load reached the capacity of the line.
 fn unfilled(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
-    if rise.p90() >= NO_QUEUE_S || !view.is_lossless(rise.phase) {
+    if rise.p90() >= NO_QUEUE_S || !view.shows_no_loss(rise.phase) {
         return None;
     }
     let cause = BoundCause::NotReached { increase_p90_s: rise.p90() };

@@ -42,6 +42,8 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 /// The added delays of probes around the losses of a phase with load in one direction. All delays
 /// are those at the rate that lasts, so that they stand for bytes also where the rate changed.
 struct Losses {
+    /// Losses of the load in this direction are recorded.
+    are_recorded: bool,
     /// Losses of the load.
     event_count: usize,
     /// Added delay just before each loss, in seconds, where probes show it.
@@ -81,6 +83,7 @@ impl Losses {
         let median_s = percentile(0.5)?;
         let separate: Vec<f64> = apart(events.clone()).iter().take(MAX_EVENTS).filter_map(height).collect();
         Some(Losses {
+            are_recorded: records_losses(view.run, direction),
             event_count: events.len(),
             top_ratio: at_top as f64 / heights.len().max(1) as f64,
             low_s: percentile(0.1)?,
@@ -96,8 +99,7 @@ impl Losses {
     fn rule(&self, view: &View<'_>, rise: &Rise<'_>) -> Option<ManagementRule> {
         if self.event_count == 0 {
             // A lost probe was dropped, and one without an answer at the end may have been.
-            let is_lossless =
-                records_losses(view.run) && view.latency_in(rise.phase).all(|o| !pair(o.value).1);
+            let is_lossless = self.are_recorded && view.latency_in(rise.phase).all(|o| !pair(o.value).1);
             return (self.top_s >= REPORTED_INCREASE_S && is_lossless)
                 .then_some(ManagementRule::NeverDropped);
         }

@@ -102,6 +102,23 @@ fn losses_without_probes_nearby_count() {
 }
 
 #[test]
+fn losses_that_nobody_records_are_not_absent() {
+    let mut run = BLOATED.run();
+    run.series.retain(|s| s.key.metric != Metric::FlowRetransmits);
+    let d = diagnose(&run);
+    assert!(has(&d, FindingKind::Bufferbloat), "{:#?}", d.findings);
+    assert!(!has(&d, FindingKind::QueueManagement), "{:#?}", d.findings);
+    // Of uploads alone, this end sees them.
+    let mut uploads = BLOATED.run();
+    let is_up = |s: &fathom_run::Series| s.key.direction == Some(Direction::Up);
+    uploads.series.retain(|s| s.key.metric != Metric::FlowRetransmits || is_up(s));
+    let of_uploads = diagnose(&uploads);
+    let managed = of_uploads.findings.iter().filter(|f| f.kind() == FindingKind::QueueManagement);
+    assert!(managed.clone().all(|f| rule(f) == ManagementRule::TailDrop), "{:#?}", of_uploads.findings);
+    assert_eq!(managed.count(), 1, "{:#?}", of_uploads.findings);
+}
+
+#[test]
 fn an_outage_is_not_a_full_queue() {
     let mut run = MANAGED.run();
     let up = run.phase(PhaseKind::Up).unwrap().start_ns as f64 / 1e9;

@@ -1,5 +1,5 @@
-//! The subset of HTTP/1.1 (RFC 9112) that probes need: headers of GET requests and responses, with
-//! pipelining.
+//! The subset of HTTP/1.1 (RFC 9112) that probes and load need: headers of GET requests and of
+//! responses, with pipelining.
 //!
 //! `httparse` is not used because it requires space for all header fields in advance, up to 1,365
 //! within the size allowed here, and its errors do not match the statuses with which the server
@@ -12,8 +12,15 @@ use core::fmt;
 /// Path of a probe request.
 pub const PROBE_PATH: &str = "/probe";
 
-/// Maximum size of a request or response header in bytes, including its empty line.
+/// Name of this program in requests.
+const AGENT: &str = concat!("fathom/", env!("CARGO_PKG_VERSION"));
+
+/// Maximum size of a request header in bytes, including its empty line.
 pub const HTTP_HEAD_LIMIT_BYTES: usize = 4096;
+
+/// Maximum size of a response header in bytes, including its empty line: security policies and
+/// cookies of public servers take some kilobytes.
+pub const RESPONSE_HEAD_LIMIT_BYTES: usize = 32 * 1024;
 
 /// A request without a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,25 +33,40 @@ pub struct HttpRequest<'a> {
 
 /// Header of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct HttpResponse {
+pub struct HttpResponse<'a> {
     /// Status code, such as `200`.
     pub status: u16,
-    /// Size of the body that follows.
-    pub body_bytes: usize,
+    /// Where the body that follows ends.
+    pub body: HttpBody,
     /// The server accepts no further request on this connection.
     pub close: bool,
+    /// `Location`: where the client finds the resource.
+    pub location: Option<&'a str>,
+    /// `Retry-After`: when the client may ask again, in seconds or as a date.
+    pub retry_after: Option<&'a str>,
+}
+
+/// End of the body of a response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HttpBody {
+    /// It has this size.
+    Bytes(u64),
+    /// It is sent in chunks, which give their sizes.
+    Chunked,
+    /// It ends with the connection.
+    UntilClose,
 }
 
 /// Why bytes are not a valid header. The connection cannot be resynchronized and must be closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HttpError {
-    /// The header is longer than [`HTTP_HEAD_LIMIT_BYTES`].
-    TooLong,
+    /// The header is longer than its limit in bytes.
+    TooLong(usize),
     /// The method is not GET.
     Method,
     /// The version is neither 1.0 nor 1.1.
     Version,
-    /// A request has a body, or a response has a body of unknown length.
+    /// A request has a body.
     Body,
     /// The header is malformed.
     Malformed,
@@ -55,7 +77,7 @@ impl HttpError {
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
-            HttpError::TooLong => 431,
+            HttpError::TooLong(_) => 431,
             HttpError::Method => 405,
             HttpError::Version => 505,
             HttpError::Body => 413,
@@ -67,10 +89,10 @@ impl HttpError {
 impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HttpError::TooLong => write!(f, "the HTTP header is longer than {HTTP_HEAD_LIMIT_BYTES} bytes"),
+            HttpError::TooLong(limit) => write!(f, "the HTTP header is longer than {limit} bytes"),
             HttpError::Method => write!(f, "unsupported HTTP method (expected GET)"),
             HttpError::Version => write!(f, "unsupported HTTP version (expected 1.0 or 1.1)"),
-            HttpError::Body => write!(f, "unexpected HTTP body, or body of unknown length"),
+            HttpError::Body => write!(f, "unexpected HTTP body"),
             HttpError::Malformed => write!(f, "malformed HTTP header"),
         }
     }
@@ -83,7 +105,7 @@ impl core::error::Error for HttpError {}
 /// # Errors
 /// If the server cannot answer the request with 200 or 404.
 pub fn parse_request(bytes: &[u8]) -> Result<Option<(HttpRequest<'_>, usize)>, HttpError> {
-    let Some((head, length)) = whole_head(bytes)? else { return Ok(None) };
+    let Some((head, length)) = whole_head(bytes, HTTP_HEAD_LIMIT_BYTES)? else { return Ok(None) };
     let (line, fields) = head.split_once('\n').unwrap_or((head, ""));
     let mut words = line.trim_end_matches('\r').split(' ');
     let (Some(method), Some(path), Some(version), None) =
@@ -108,9 +130,9 @@ pub fn parse_request(bytes: &[u8]) -> Result<Option<(HttpRequest<'_>, usize)>, H
 /// the header is complete.
 ///
 /// # Errors
-/// If it is malformed or the length of its body is not given.
-pub fn parse_response(bytes: &[u8]) -> Result<Option<(HttpResponse, usize)>, HttpError> {
-    let Some((head, length)) = whole_head(bytes)? else { return Ok(None) };
+/// If it is malformed or too long.
+pub fn parse_response(bytes: &[u8]) -> Result<Option<(HttpResponse<'_>, usize)>, HttpError> {
+    let Some((head, length)) = whole_head(bytes, RESPONSE_HEAD_LIMIT_BYTES)? else { return Ok(None) };
     let (line, fields) = head.split_once('\n').unwrap_or((head, ""));
     let mut words = line.trim_end_matches('\r').splitn(3, ' ');
     let (Some(version), Some(status)) = (words.next(), words.next()) else {
@@ -118,16 +140,22 @@ pub fn parse_response(bytes: &[u8]) -> Result<Option<(HttpResponse, usize)>, Htt
     };
     let is_status = status.len() == 3 && status.bytes().all(|b| b.is_ascii_digit());
     let status = status.parse().ok().filter(|_| is_status).ok_or(HttpError::Malformed)?;
-    let fields = Fields::parse(fields, version)?;
-    let body_bytes = fields.content_length.filter(|_| !fields.chunked).ok_or(HttpError::Body)?;
-    Ok(Some((HttpResponse { status, body_bytes, close: fields.close }, length)))
+    let Fields { content_length, chunked, close, location, retry_after } = Fields::parse(fields, version)?;
+    // RFC 9112 section 6.3.
+    let body = match content_length {
+        _ if matches!(status, 100..=199 | 204 | 304) => HttpBody::Bytes(0),
+        _ if chunked => HttpBody::Chunked,
+        Some(size) => HttpBody::Bytes(size),
+        None => HttpBody::UntilClose,
+    };
+    Ok(Some((HttpResponse { status, body, close, location, retry_after }, length)))
 }
 
 /// Text of the header without its empty line, and the size including it.
-fn whole_head(bytes: &[u8]) -> Result<Option<(&str, usize)>, HttpError> {
-    let window = &bytes[..bytes.len().min(HTTP_HEAD_LIMIT_BYTES)];
+fn whole_head(bytes: &[u8], limit: usize) -> Result<Option<(&str, usize)>, HttpError> {
+    let window = &bytes[..bytes.len().min(limit)];
     let Some((text, length)) = split_head(window) else {
-        return if bytes.len() >= HTTP_HEAD_LIMIT_BYTES { Err(HttpError::TooLong) } else { Ok(None) };
+        return if bytes.len() >= limit { Err(HttpError::TooLong(limit)) } else { Ok(None) };
     };
     let head = core::str::from_utf8(text).map_err(|_| HttpError::Malformed)?;
     Ok(Some((head, length)))
@@ -143,48 +171,76 @@ fn split_head(bytes: &[u8]) -> Option<(&[u8], usize)> {
     })
 }
 
-struct Fields {
-    content_length: Option<usize>,
+struct Fields<'a> {
+    content_length: Option<u64>,
     chunked: bool,
     close: bool,
+    location: Option<&'a str>,
+    retry_after: Option<&'a str>,
 }
 
-impl Fields {
-    fn parse(text: &str, version: &str) -> Result<Fields, HttpError> {
+impl<'a> Fields<'a> {
+    fn parse(text: &'a str, version: &str) -> Result<Self, HttpError> {
         let close = match version {
             "HTTP/1.1" => false,
             "HTTP/1.0" => true,
             _ => return Err(HttpError::Version),
         };
-        let mut fields = Fields { content_length: None, chunked: false, close };
+        let mut fields =
+            Fields { content_length: None, chunked: false, close, location: None, retry_after: None };
         text.lines().try_for_each(|line| fields.take(line))?;
         Ok(fields)
     }
-    fn take(&mut self, line: &str) -> Result<(), HttpError> {
+    fn take(&mut self, line: &'a str) -> Result<(), HttpError> {
         let (name, value) = line.split_once(':').ok_or(HttpError::Malformed)?;
-        let value = value.trim();
-        if name.eq_ignore_ascii_case("content-length") {
+        let (is, value) = (|other: &str| name.eq_ignore_ascii_case(other), value.trim());
+        if is("content-length") {
             let digits = value.bytes().all(|b| b.is_ascii_digit());
             let length = value.parse().ok().filter(|_| digits).ok_or(HttpError::Malformed)?;
             if self.content_length.replace(length).is_some_and(|earlier| earlier != length) {
                 return Err(HttpError::Malformed);
             }
-        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+        } else if is("transfer-encoding") {
             self.chunked = true;
-        } else if name.eq_ignore_ascii_case("connection") {
+        } else if is("connection") {
             let mut options = value.split(',').map(str::trim);
             self.close |= options.any(|o| o.eq_ignore_ascii_case("close"));
+        } else if is("location") {
+            self.location = Some(value);
+        } else if is("retry-after") {
+            self.retry_after = Some(value);
         }
         Ok(())
     }
 }
 
-/// A probe request. `host` is the server name that the user gave.
+/// A probe request to `fathom serve`. `host` is the server name that the user gave.
 #[must_use]
 pub fn probe_request(host: &str) -> Vec<u8> {
-    // A host with a line break could otherwise split the request.
-    let host: String = host.chars().filter(char::is_ascii_graphic).collect();
-    format!("GET {PROBE_PATH} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes()
+    format!("GET {PROBE_PATH} HTTP/1.1\r\nHost: {}\r\n\r\n", graphic(host)).into_bytes()
+}
+
+/// A GET request for `path` to any server. Some public servers refuse requests without an agent.
+#[must_use]
+pub fn get_request(host: &str, path: &str) -> Vec<u8> {
+    let (host, path) = (graphic(host), graphic(path));
+    format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {AGENT}\r\n\r\n").into_bytes()
+}
+
+/// The header of a POST request with a body of this size to any server.
+#[must_use]
+pub fn post_request(host: &str, path: &str, body_bytes: u64) -> Vec<u8> {
+    let (host, path) = (graphic(host), graphic(path));
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {AGENT}\r\n\
+         Content-Type: application/octet-stream\r\nContent-Length: {body_bytes}\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+/// Text without line breaks and blanks, which could otherwise split a request.
+fn graphic(text: &str) -> String {
+    text.chars().filter(char::is_ascii_graphic).collect()
 }
 
 /// A complete response.

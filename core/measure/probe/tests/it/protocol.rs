@@ -192,17 +192,22 @@ fn http_heads() {
     assert!(!close("GET / HTTP/1.1\r\nconnection: keep-alive\r\n\r\n"));
     let answer = http_response(200, "text/plain", b"hello");
     let (response, head) = parse_response(&answer).unwrap().unwrap();
-    assert_eq!(response, HttpResponse { status: 200, body_bytes: 5, close: false });
+    let body = HttpBody::Bytes(5);
+    assert_eq!(response, HttpResponse { status: 200, body, close: false, location: None, retry_after: None });
     assert_eq!(&answer[head..], b"hello");
     let request_error = |text: &str| parse_request(text.as_bytes()).unwrap_err();
     assert_eq!(request_error("POST / HTTP/1.1\r\n\r\n"), HttpError::Method);
     assert_eq!(request_error("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"), HttpError::Body);
     assert_eq!(request_error("GET /\r\n\r\n"), HttpError::Malformed);
     let unended = "GET / HTTP/1.1\r\n".to_owned() + &"x: y\r\n".repeat(700);
-    assert_eq!(request_error(&unended), HttpError::TooLong);
+    assert_eq!(request_error(&unended), HttpError::TooLong(HTTP_HEAD_LIMIT_BYTES));
     assert_eq!(parse_request(&unended.as_bytes()[..HTTP_HEAD_LIMIT_BYTES - 1]), Ok(None));
     let response_error = |text: &str| parse_response(text.as_bytes()).unwrap_err();
-    assert_eq!(response_error("HTTP/1.1 200 OK\r\n\r\n"), HttpError::Body);
+    let body_of = |text: &str| parse_response(text.as_bytes()).unwrap().unwrap().0.body;
+    assert_eq!(body_of("HTTP/1.1 200 OK\r\n\r\n"), HttpBody::UntilClose);
+    assert_eq!(body_of("HTTP/1.1 204 No Content\r\n\r\n"), HttpBody::Bytes(0));
+    let both = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n";
+    assert_eq!(body_of(both), HttpBody::Chunked);
     assert_eq!(response_error("HTTP/1.1 2x0 OK\r\n\r\n"), HttpError::Malformed);
     let two = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
     assert_eq!(response_error(two), HttpError::Malformed);
@@ -213,6 +218,10 @@ fn a_host_cannot_smuggle_a_request() {
     let request = probe_request("evil\r\n\r\nGET / HTTP/1.1");
     let (_, length) = parse_request(&request).unwrap().unwrap();
     assert_eq!(length, request.len());
+    let other = get_request("a b", "/x HTTP/1.1\r\nX: y");
+    assert!(other.starts_with(b"GET /xHTTP/1.1X:y HTTP/1.1\r\nHost: ab\r\nUser-Agent: fathom/"));
+    let upload = String::from_utf8(post_request("h", "/up", 7)).unwrap();
+    assert!(upload.starts_with("POST /up HTTP/1.1\r\n") && upload.ends_with("\r\nContent-Length: 7\r\n\r\n"));
 }
 
 #[test]
@@ -284,6 +293,7 @@ fn arbitrary_input_does_not_panic() {
         ServerMessage::Error { code: ErrorCode::Limit, message: "a \"b\" \u{1f600}".into() }.to_line(),
         [probe_request("h"), http_response(200, "text/plain", b"x")].concat(),
         http_response(431, "text/plain", b"x"),
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nT: 1\r\n\r\n".to_vec(),
         UdpProbe::request(id, u64::MAX, 3).encode().to_vec(),
     ];
     let seed = 1;

@@ -2,7 +2,7 @@
 use fathom_probe::protocol::{
     ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe, parse_request, parse_response,
 };
-use fathom_probe::{EchoCodec, IcmpVersion, TimestampCodec, dns};
+use fathom_probe::{EchoCodec, IcmpVersion, Progress, ResponseError, Responses, TimestampCodec, dns};
 
 /// # Panics
 /// If a property is violated.
@@ -94,4 +94,22 @@ fn check_http(bytes: &[u8]) {
         assert_eq!(parse_response(&bytes[..length]), Ok(Some((response, length))));
         assert_eq!(parse_response(&bytes[..length - 1]), Ok(None));
     }
+    let whole = follow(&[bytes]);
+    for at in [1, bytes.len() / 3, bytes.len() / 2] {
+        let (first, second) = bytes.split_at(at.min(bytes.len()));
+        assert_eq!(follow(&[first, second]), whole, "split at {at}");
+    }
+}
+
+/// Responses received in these parts: their number, and their bodies.
+fn follow(parts: &[&[u8]]) -> Result<(usize, Vec<u8>), ResponseError> {
+    let (mut responses, mut complete, mut bodies) = (Responses::to_probes(), 0, Vec::new());
+    for part in parts {
+        let before = bodies.len();
+        let Progress { body_bytes, complete: more } =
+            responses.push(part, &mut |body| bodies.extend_from_slice(body))?;
+        assert_eq!(body_bytes, (bodies.len() - before) as u64);
+        complete += more;
+    }
+    Ok((complete, bodies))
 }

@@ -195,6 +195,9 @@ every! {
         Note::ServerByteLimit { .. } => Note::ServerByteLimit { limit_ratio: 0.98, payload_bytes: 980_000_000 };
         Note::ServerTimeLimit { .. } => Note::ServerTimeLimit { limit_s: 60.0, needed_s: 130.0 };
         Note::ServerShared { .. } => Note::ServerShared { sessions: 2 };
+        Note::OtherServer { .. } =>
+            Note::OtherServer { protocol: "HTTP".into(), takes_uploads: true },
+            Note::OtherServer { protocol: "HTTP".into(), takes_uploads: false };
         Note::SecondHello => Note::SecondHello;
         Note::CongestionControlUnavailable { .. } =>
             Note::CongestionControlUnavailable { requested: "bbr".into() };

@@ -1,13 +1,13 @@
 //! Probes with new connections, one request on each.
 use super::{Context, ProbeMachine, series_of};
-use crate::resolve::{host_field, tcp_socket};
+use crate::peer::WebProbe;
+use crate::resolve::tcp_socket;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_os::tcp_info::tcp_info;
 use fathom_os::timestamp::{Stamping, enable, receive};
-use fathom_probe::protocol::probe_request;
-use fathom_probe::{Answers, ProbeKind, ProbeSeries};
+use fathom_probe::{ProbeKind, ProbeSeries, Responses};
 use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
 use socket2::Socket;
@@ -25,6 +25,8 @@ const REQUESTS: usize = 1;
 
 pub(crate) struct ConnectProber {
     address: SocketAddr,
+    /// Sent on each connection; without one, a probe ends with the handshake.
+    request: Option<Vec<u8>>,
     /// Series of the handshakes and of the requests after them.
     series: [ProbeSeries; 2],
     flying: Vec<Flying>,
@@ -36,7 +38,7 @@ struct Flying {
     connect: u32,
     started: Time,
     request: Option<u32>,
-    answers: Answers,
+    responses: Responses,
 }
 
 /// The state of a connection.
@@ -47,8 +49,10 @@ enum Progress {
 }
 
 impl ConnectProber {
-    pub(crate) fn new(address: SocketAddr) -> Self {
-        ConnectProber { address, series: series_of(ProbeKind::Connect), flying: Vec::new(), has_noted: false }
+    pub(crate) fn new(address: SocketAddr, web: Option<WebProbe>) -> Self {
+        let request = web.filter(|web| web.encryption.is_none()).and_then(|web| web.request);
+        let series = series_of(ProbeKind::Connect);
+        ConnectProber { address, request, series, flying: Vec::new(), has_noted: false }
     }
     fn advance(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
         match flying.request {
@@ -65,9 +69,9 @@ impl ConnectProber {
         if let Some(observation) = self.series[CONNECTS].reply(flying.connect, flying.started + took) {
             context.answered(ProbeKind::Connect, Metric::TcpConnect, observation);
         }
+        let Some(request) = &self.request else { return Progress::Done };
         let sent = context.now();
-        let request = probe_request(&host_field(self.address));
-        match (&flying.socket).write_all(&request) {
+        match (&flying.socket).write_all(request) {
             Ok(()) => flying.request = Some(self.series[REQUESTS].sent(sent)),
             Err(error) => return Progress::Broken(without_code(&error)),
         }
@@ -84,7 +88,7 @@ impl ConnectProber {
             Err(error) => return Progress::Broken(without_code(&error)),
         };
         let arrival = context.arrival(got.stamp);
-        match flying.answers.push(&buffer[..got.length]) {
+        match flying.responses.push(&buffer[..got.length], &mut |_| ()).map(|progress| progress.complete) {
             Ok(0) => Progress::Waiting,
             Ok(_) => {
                 if let Some(observation) = self.series[REQUESTS].reply(request, arrival) {
@@ -127,7 +131,13 @@ impl ProbeMachine for ConnectProber {
         };
         let (socket, started) = open().map_err(|e| NotSent::System(without_code(&e)))?;
         let connect = self.series[CONNECTS].sent(started);
-        self.flying.push(Flying { socket, connect, started, request: None, answers: Answers::default() });
+        self.flying.push(Flying {
+            socket,
+            connect,
+            started,
+            request: None,
+            responses: Responses::to_probes(),
+        });
         Ok(started)
     }
     fn receive(&mut self, context: &mut Context) {

@@ -1,12 +1,12 @@
 //! Pipelined requests on one persistent connection.
 use super::{Context, ProbeMachine, series_of};
-use crate::resolve::{host_field, tcp_socket};
+use crate::peer::{Encrypted, Encryption, WebProbe};
+use crate::resolve::tcp_socket;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::start_connect;
 use fathom_os::timestamp::{Stamping, enable, receive};
-use fathom_probe::protocol::probe_request;
-use fathom_probe::{Answers, ProbeKind, ProbeSeries};
+use fathom_probe::{ProbeKind, ProbeSeries, Responses};
 use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
 use socket2::Socket;
@@ -21,6 +21,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub(crate) struct PersistentProber {
     address: SocketAddr,
     request: Vec<u8>,
+    encryption: Option<Encryption>,
     series: [ProbeSeries; 1],
     connection: Option<Connection>,
     next_try: Time,
@@ -33,14 +34,18 @@ struct Connection {
     /// The rest of a request that the kernel did not accept yet.
     unsent: Vec<u8>,
     pending: VecDeque<u32>,
-    answers: Answers,
+    encrypted: Option<Box<dyn Encrypted>>,
+    responses: Responses,
 }
 
 impl PersistentProber {
-    pub(crate) fn new(address: SocketAddr, now: Time) -> Self {
+    pub(crate) fn new(address: SocketAddr, web: Option<WebProbe>, now: Time) -> Result<Self, String> {
+        let web = web.and_then(|web| Some((web.request?, web.encryption)));
+        let (request, encryption) = web.ok_or("the server has no small object to request")?;
         let mut prober = PersistentProber {
             address,
-            request: probe_request(&host_field(address)),
+            request,
+            encryption,
             series: series_of(ProbeKind::Persistent),
             connection: None,
             next_try: Time::ZERO,
@@ -48,13 +53,15 @@ impl PersistentProber {
         };
         // Its first slot is slightly later; a failure is retried then.
         drop(prober.connect_if_due(now));
-        prober
+        Ok(prober)
     }
     /// Starts to connect if there is no connection and the last failure is long enough ago.
-    fn connect_if_due(&mut self, now: Time) -> io::Result<()> {
+    fn connect_if_due(&mut self, now: Time) -> Result<(), String> {
         if self.connection.is_none() && now >= self.next_try {
             self.next_try = now + RETRY_AFTER;
-            self.connection = Some(Connection::start(self.address)?);
+            let encrypted = self.encryption.as_ref().map(|start| start()).transpose()?;
+            let connection = Connection::start(self.address, encrypted);
+            self.connection = Some(connection.map_err(|e| without_code(&e))?);
         }
         Ok(())
     }
@@ -69,8 +76,7 @@ impl PersistentProber {
                 Err(error) => return Err(without_code(&error)),
             };
             let arrival = context.arrival(got.stamp);
-            let complete = connection.answers.push(&buffer[..got.length]).map_err(|e| e.to_string())?;
-            for _ in 0..complete {
+            for _ in 0..connection.take(&buffer[..got.length])? {
                 let Some(sequence) = connection.pending.pop_front() else {
                     return Err("unexpected response from the server".to_owned());
                 };
@@ -79,7 +85,14 @@ impl PersistentProber {
                 }
             }
         }
-        connection.flush().map_err(|e| without_code(&e))
+        connection.flush().map_err(|e| without_code(&e))?;
+        // The requests that were sent before this response are answered on the next connection.
+        let is_over = connection.responses.is_last();
+        if is_over {
+            Err("the server ends each connection after a number of requests".to_owned())
+        } else {
+            Ok(())
+        }
     }
     fn broken(&mut self, reason: &str, context: &Context) {
         let now = context.now();
@@ -102,15 +115,15 @@ impl ProbeMachine for PersistentProber {
     }
     fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
         let now = context.now();
-        self.connect_if_due(now).map_err(|e| NotSent::System(without_code(&e)))?;
-        let Some(connection) = self.connection.as_mut().filter(|c| c.established) else {
+        self.connect_if_due(now).map_err(NotSent::System)?;
+        let Some(connection) = self.connection.as_mut().filter(|c| c.is_ready()) else {
             return Err(NotSent::NotConnected);
         };
         connection.flush().map_err(|e| NotSent::System(without_code(&e)))?;
         if !connection.unsent.is_empty() {
             return Err(NotSent::BufferFull);
         }
-        connection.unsent.extend_from_slice(&self.request);
+        connection.queue(&self.request).map_err(NotSent::System)?;
         connection.pending.push_back(self.series[0].sent(now));
         // The next receive notices a failure.
         drop(connection.flush());
@@ -124,7 +137,8 @@ impl ProbeMachine for PersistentProber {
         }
         if !connection.established {
             match connection.socket.take_error().unwrap_or_else(Some) {
-                None => connection.established = true,
+                // The handshake of the encryption starts.
+                None => (connection.established, _) = (true, connection.flush()),
                 Some(error) => self.broken(&without_code(&error), context),
             }
             return;
@@ -136,7 +150,7 @@ impl ProbeMachine for PersistentProber {
 }
 
 impl Connection {
-    fn start(address: SocketAddr) -> io::Result<Self> {
+    fn start(address: SocketAddr, encrypted: Option<Box<dyn Encrypted>>) -> io::Result<Self> {
         let socket = tcp_socket(address)?;
         socket.set_tcp_nodelay(true)?;
         enable(socket.as_fd(), Stamping::Arrivals)?;
@@ -146,7 +160,8 @@ impl Connection {
             established: false,
             unsent: Vec::new(),
             pending: VecDeque::new(),
-            answers: Answers::default(),
+            encrypted,
+            responses: Responses::to_probes(),
         })
     }
     fn interest(&self) -> PollFd<'_> {
@@ -156,7 +171,30 @@ impl Connection {
             PollFd::writable(self.socket.as_fd())
         }
     }
+    /// Whether requests can be sent.
+    fn is_ready(&self) -> bool {
+        self.established && self.encrypted.as_ref().is_none_or(|encrypted| encrypted.is_ready())
+    }
+    /// Appends a request to the bytes to send.
+    fn queue(&mut self, request: &[u8]) -> Result<(), String> {
+        match &mut self.encrypted {
+            Some(encrypted) => encrypted.encrypt(request),
+            None => {
+                self.unsent.extend_from_slice(request);
+                Ok(())
+            }
+        }
+    }
+    /// Takes received bytes and returns the number of responses that they complete.
+    fn take(&mut self, bytes: &[u8]) -> Result<usize, String> {
+        let decrypted = self.encrypted.as_mut().map(|encrypted| encrypted.receive(bytes)).transpose()?;
+        let progress = self.responses.push(decrypted.as_deref().unwrap_or(bytes), &mut |_| ());
+        Ok(progress.map_err(|e| e.to_string())?.complete)
+    }
     fn flush(&mut self) -> io::Result<()> {
+        if let Some(encrypted) = &mut self.encrypted {
+            self.unsent.extend(encrypted.take_output());
+        }
         while !self.unsent.is_empty() {
             match (&self.socket).write(&self.unsent) {
                 Ok(length) => drop(self.unsent.drain(..length)),

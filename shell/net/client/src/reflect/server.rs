@@ -2,8 +2,8 @@
 use super::probe_socket::ProbeSocket;
 use super::{RETRY_AFTER, Reflection};
 use crate::control::{credentials, session_error};
-use crate::resolve::{Limits, resolve};
-use crate::{TestConfig, TestError};
+use crate::resolve::{Limits, resolve_server};
+use crate::{DEFAULT_PORT, TestConfig, TestError};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
@@ -228,7 +228,7 @@ fn start_connecting(config: TestConfig) -> Receiver<Connected> {
 fn connect(config: &TestConfig) -> Connected {
     let limits = Limits { stop: &AtomicBool::new(false), clock: config.clock, patience: config.patience };
     let mut first_error = None;
-    for address in resolve(&config.server, config.family)? {
+    for address in resolve_server(&config.server, DEFAULT_PORT, config.family)? {
         match limits.connect(address, |socket| socket.set_tcp_nodelay(true)) {
             Ok(socket) => {
                 let ready = socket.set_nonblocking(true);

@@ -1,17 +1,17 @@
 //! HTTP.
 use crate::client::{connect, exchange, serve};
-use fathom_probe::protocol::{HttpResponse, parse_response, probe_request};
+use fathom_probe::protocol::{HttpBody, parse_response, probe_request};
 use std::io::{Read, Write};
 
 /// Status and body of each response in `bytes`.
 fn answers(mut bytes: &[u8]) -> Vec<(u16, String)> {
     let mut all = Vec::new();
     while !bytes.is_empty() {
-        let (HttpResponse { status, body_bytes, .. }, head) =
-            parse_response(bytes).unwrap().expect("a whole head");
-        let body = &bytes[head..head + body_bytes];
-        all.push((status, String::from_utf8(body.to_vec()).unwrap()));
-        bytes = &bytes[head + body_bytes..];
+        let (response, head) = parse_response(bytes).unwrap().expect("a whole head");
+        let HttpBody::Bytes(length) = response.body else { panic!("{response:?}") };
+        let end = head + usize::try_from(length).unwrap();
+        all.push((response.status, String::from_utf8(bytes[head..end].to_vec()).unwrap()));
+        bytes = &bytes[end..];
     }
     all
 }

@@ -1,0 +1,112 @@
+//! Load flows of the protocol of `fathom serve`.
+use super::{discard_all, payload};
+use crate::peer::{FlowPlan, OpenFlow, Peer, WebProbe};
+use crate::resolve::{Limits, host_field};
+use fathom_os::error::without_code;
+use fathom_os::socket::{congestion_control, send_file};
+use fathom_probe::ProbeKind;
+use fathom_probe::protocol::{
+    CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowRequest, Ticket, probe_request,
+};
+use fathom_units::Direction;
+use socket2::Socket;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+/// A session with `fathom serve`.
+pub(crate) struct FathomPeer {
+    address: SocketAddr,
+    session: Ticket,
+    /// Payload of up flows.
+    payload: Arc<File>,
+}
+
+impl FathomPeer {
+    pub(crate) fn new(address: SocketAddr, session: Ticket) -> io::Result<Self> {
+        Ok(FathomPeer { address, session, payload: Arc::new(payload()?) })
+    }
+}
+
+impl Peer for FathomPeer {
+    fn protocol(&self) -> &'static str {
+        "Fathom"
+    }
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+    fn carries(&self, _direction: Direction) -> bool {
+        true
+    }
+    fn probes(&self) -> Vec<ProbeKind> {
+        ProbeKind::ALL.to_vec()
+    }
+    fn web_probe(&self) -> Option<WebProbe> {
+        Some(WebProbe { request: Some(probe_request(&host_field(self.address))), encryption: None })
+    }
+    fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
+        let socket = limits.connect(self.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
+        let request = request(flow, self.session)?;
+        (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
+        let theirs = match FlowAnswer::parse(&read_answer(&socket, self.address, limits)?) {
+            Ok(FlowAnswer::Ok { congestion_control }) => congestion_control,
+            Ok(FlowAnswer::Err { code, message }) => {
+                return Err(format!("the server refused the flow: {code}: {message}"));
+            }
+            Err(error) => return Err(error.to_string()),
+        };
+        let socket = Arc::new(socket);
+        let (on, payload) = (socket.clone(), self.payload.clone());
+        Ok(match flow.direction {
+            Direction::Up => OpenFlow {
+                congestion_control: Some(congestion_control(&socket).map_err(|e| without_code(&e))?),
+                transfer: Box::new(move |_| send(&on, &payload)),
+                socket,
+            },
+            Direction::Down => OpenFlow {
+                congestion_control: Some(theirs.as_str().to_owned()),
+                transfer: Box::new(move |received_bytes| discard_all(&on, received_bytes)),
+                socket,
+            },
+        })
+    }
+}
+
+fn request(flow: &FlowPlan, session: Ticket) -> Result<FlowRequest, String> {
+    let wanted = flow.congestion_control.as_str();
+    let congestion_control: Option<CongestionControl> = if wanted == "-" {
+        None
+    } else {
+        Some(wanted.parse().map_err(|_| format!("invalid congestion control \"{wanted}\""))?)
+    };
+    let FlowPlan { number, direction, .. } = *flow;
+    let request = FlowRequest { session: session.id, number, direction, congestion_control, mac: None };
+    let mac = session.key.map(|key| key.of_flow(&request));
+    Ok(FlowRequest { mac, ..request })
+}
+
+/// Reads byte by byte, because the load follows immediately.
+fn read_answer(mut socket: &Socket, address: SocketAddr, limits: &Limits<'_>) -> Result<Vec<u8>, String> {
+    let mut line = Vec::new();
+    let mut byte = [0];
+    while line.len() < FIRST_LINE_LIMIT_BYTES {
+        limits.readable(socket, address, "response to a load flow").map_err(|e| e.to_string())?;
+        match socket.read(&mut byte) {
+            Ok(0) => return Err("the server closed the connection".to_owned()),
+            Ok(_) if byte[0] == b'\n' => return Ok(line),
+            Ok(_) => line.push(byte[0]),
+            Err(error) => return Err(without_code(&error)),
+        }
+    }
+    Err("unexpected response from the server".to_owned())
+}
+
+fn send(socket: &Socket, payload: &File) -> Result<(), String> {
+    let mut offset = 0;
+    loop {
+        let sent = send_file(socket.as_fd(), payload.as_fd(), offset as u64, super::LOAD_FILE_BYTES - offset);
+        offset = (offset + sent.map_err(|e| without_code(&e))?) % super::LOAD_FILE_BYTES;
+    }
+}

@@ -1,0 +1,110 @@
+//! The server of a test: how it carries load, and which probes it answers.
+use crate::resolve::Limits;
+use fathom_os::socket::set_congestion_control;
+use fathom_probe::ProbeKind;
+use fathom_units::Direction;
+use socket2::Socket;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// A server with a protocol that carries load.
+pub trait Peer: Send + Sync {
+    /// Name of the protocol, for people.
+    fn protocol(&self) -> &'static str;
+    /// The address that is loaded and probed.
+    fn address(&self) -> SocketAddr;
+    /// Whether the protocol carries load in this direction.
+    fn carries(&self, direction: Direction) -> bool;
+    /// The probes that it answers.
+    fn probes(&self) -> Vec<ProbeKind>;
+    /// Requests of probes, if it answers HTTP.
+    fn web_probe(&self) -> Option<WebProbe>;
+    /// Prepares load in these directions, with as many flows in each.
+    ///
+    /// # Errors
+    /// The reason why the server carries no load now.
+    fn begin(&self, _loads: &[Direction], _flows: u32, _limits: &Limits<'_>) -> Result<(), String> {
+        Ok(())
+    }
+    /// Ends the load.
+    fn end(&self) {}
+    /// Opens a connection for a flow.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String>;
+}
+
+/// What a flow shall be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FlowPlan {
+    /// Its number, unique in the test.
+    pub number: u32,
+    /// Its direction.
+    pub direction: Direction,
+    /// Congestion control of the sender; `-` for the kernel's default.
+    pub congestion_control: String,
+    /// Maximum segment size, as announced by TCP.
+    pub segment_bytes: Option<u16>,
+}
+
+impl FlowPlan {
+    /// Sets the options of a flow's socket before it connects. If the congestion control is missing
+    /// or not permitted, the flow uses the default, and the record says what the kernel reports.
+    ///
+    /// # Errors
+    /// If the kernel refuses the segment size.
+    pub fn prepare(&self, socket: &Socket) -> io::Result<()> {
+        self.segment_bytes.map_or(Ok(()), |bytes| socket.set_tcp_mss(u32::from(bytes)))?;
+        if self.direction == Direction::Up && self.congestion_control != "-" {
+            drop(set_congestion_control(socket, &self.congestion_control));
+        }
+        Ok(())
+    }
+}
+
+/// A connection that carries a flow.
+pub struct OpenFlow {
+    /// Its socket, for TCP_INFO.
+    pub socket: Arc<Socket>,
+    /// Congestion control that the sender's kernel reports; `None` if the peer does not say.
+    pub congestion_control: Option<String>,
+    /// Transfers the load.
+    pub transfer: Transfer,
+}
+
+/// Transfers load until the connection ends, and counts the received payload bytes. `Ok` if the
+/// server ended the connection after a complete transfer, so that the flow continues on another.
+pub type Transfer = Box<dyn FnOnce(&AtomicU64) -> Result<(), String> + Send>;
+
+/// HTTP requests of probes.
+#[derive(Clone)]
+pub struct WebProbe {
+    /// The request for a small object on an existing connection; `None` if the server has none.
+    pub request: Option<Vec<u8>>,
+    /// Encrypts a connection, if the server requires it.
+    pub encryption: Option<Encryption>,
+}
+
+/// Starts the encryption of a connection, or says why it cannot.
+pub type Encryption = Arc<dyn Fn() -> Result<Box<dyn Encrypted>, String> + Send + Sync>;
+
+/// The client's end of an encrypted connection, without I/O.
+pub trait Encrypted: Send {
+    /// Takes received bytes and returns the decrypted ones.
+    ///
+    /// # Errors
+    /// The reason why the connection cannot be used any more.
+    fn receive(&mut self, bytes: &[u8]) -> Result<Vec<u8>, String>;
+    /// Encrypts bytes. They are sent after the handshake.
+    ///
+    /// # Errors
+    /// The reason why the connection cannot be used any more.
+    fn encrypt(&mut self, bytes: &[u8]) -> Result<(), String>;
+    /// Bytes to send now.
+    fn take_output(&mut self) -> Vec<u8>;
+    /// Whether the handshake is complete.
+    fn is_ready(&self) -> bool;
+}

@@ -1,0 +1,56 @@
+//! Servers of other protocols for `fathom test`, selected by the scheme of a URL.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod tls;
+mod web;
+
+use fathom_client::{Family, Limits, Peer, TestConfig, TestError, resolve_server};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use url::Url;
+
+pub use tls::Trust;
+
+/// Whether a server is given as a URL. Otherwise it runs `fathom serve`.
+#[must_use]
+pub fn is_url(server: &str) -> bool {
+    server.contains("://")
+}
+
+/// Finds out what the server at a URL offers.
+///
+/// # Errors
+/// If it cannot be reached or carries no load.
+pub fn connect(config: &TestConfig, trust: &Trust, stop: &AtomicBool) -> Result<Arc<dyn Peer>, TestError> {
+    let fail = |problem: String| TestError::Server { server: config.server.clone(), problem };
+    let url = Url::parse(&config.server).map_err(|e| fail(format!("invalid URL: {e}")))?;
+    let limits = Limits { stop, clock: config.clock, patience: config.patience };
+    let seeker = Seeker { family: config.family, trust, limits };
+    match url.scheme() {
+        "http" | "https" => Ok(Arc::new(web::connect(&url, &seeker)?)),
+        other => Err(fail(format!("unknown protocol \"{other}\" (expected http or https)"))),
+    }
+}
+
+/// What is needed to reach a server.
+struct Seeker<'a> {
+    family: Option<Family>,
+    trust: &'a Trust,
+    limits: Limits<'a>,
+}
+
+impl Seeker<'_> {
+    /// The first address of `server` that accepts a connection; otherwise the first error.
+    fn reach(&self, server: &str, default_port: u16) -> Result<SocketAddr, TestError> {
+        let mut first_error = None;
+        for address in resolve_server(server, default_port, self.family)? {
+            match self.limits.connect(address, |_| Ok(())) {
+                Ok(_) => return Ok(address),
+                Err(error) => drop(first_error.get_or_insert(error)),
+            }
+        }
+        Err(first_error.unwrap_or_else(|| TestError::Host("no address to connect to".to_owned())))
+    }
+}

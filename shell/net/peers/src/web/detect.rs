@@ -1,0 +1,240 @@
+//! Finds out what a web server offers.
+use super::link::Patient;
+use super::nq::{self, Announced};
+use super::{Offer, Site, Upload};
+use crate::Seeker;
+use crate::tls::cause;
+use fathom_client::TestError;
+use fathom_probe::protocol::get_request;
+use fathom_probe::{ResponseError, Responses};
+use rustls::StreamOwned;
+use std::io::{Read, Write};
+use url::Url;
+
+/// Redirects that are followed, as browsers do with 20; more than 5 is a loop in practice.
+const REDIRECTS: usize = 5;
+/// Longest answer of a speed test to a question about it.
+const ANSWER_LIMIT_BYTES: u64 = 64 * 1024;
+/// Smallest file that loads a line: 8 Mbit, so that at 100 Mbit/s a request takes longer than its
+/// round trip.
+const MIN_FILE_BYTES: u64 = 1_000_000;
+/// Size of a download from Cloudflare's speed test. Its own client requests up to 250 MB, and is
+/// refused now and then.
+const CLOUDFLARE_DOWN_BYTES: u64 = 50_000_000;
+/// Size of an upload to it. Requests above 100 MB are refused (status 413).
+const CLOUDFLARE_UP_BYTES: u64 = 50_000_000;
+/// LibreSpeed's client requests 100 chunks of 1 MiB, and uploads 20 MiB.
+const LIBRESPEED_DOWN: &str = "garbage.php?ckSize=100";
+const LIBRESPEED_UP_BYTES: u64 = 20 << 20;
+/// The draft does not limit uploads.
+const NQ_UP_BYTES: u64 = 1_000_000_000;
+
+/// An answer to a GET request.
+struct Answer {
+    /// Where redirects led.
+    url: Url,
+    site: Site,
+    /// The first bytes of the body.
+    body: Vec<u8>,
+    /// Size of the body, if it is known.
+    total_bytes: Option<u64>,
+}
+
+/// Why there is no answer.
+enum Problem {
+    /// The server does not have the resource.
+    Status(ResponseError),
+    /// Nothing can be had from this server.
+    Fatal(TestError),
+}
+
+impl From<TestError> for Problem {
+    fn from(error: TestError) -> Self {
+        Problem::Fatal(error)
+    }
+}
+
+/// The server at `url` and what it offers: a file, if the URL has the path of one, otherwise a
+/// speed test.
+pub(crate) fn find(url: &Url, seeker: &Seeker<'_>) -> Result<(Site, Offer), TestError> {
+    let finder = Finder(seeker);
+    if url.path().ends_with('/') && url.query().is_none() { finder.speed_test(url) } else { finder.file(url) }
+}
+
+struct Finder<'a>(&'a Seeker<'a>);
+
+impl Finder<'_> {
+    fn file(&self, url: &Url) -> Result<(Site, Offer), TestError> {
+        let fail = |problem: String| TestError::Server { server: url.to_string(), problem };
+        let answer = match self.get(url, None) {
+            Ok(answer) => answer,
+            Err(Problem::Fatal(error)) => return Err(error),
+            Err(Problem::Status(error)) => return Err(fail(error.to_string())),
+        };
+        if let Some(size) = answer.total_bytes.filter(|size| *size < MIN_FILE_BYTES) {
+            return Err(fail(format!(
+                "the file has {size} bytes (at least {MIN_FILE_BYTES} are needed to load a line)"
+            )));
+        }
+        let download = path_of(&answer.url);
+        Ok((answer.site, Offer { protocol: "HTTP", download, upload: None, small: None }))
+    }
+    fn speed_test(&self, url: &Url) -> Result<(Site, Offer), TestError> {
+        let offers = [Self::network_quality, Self::cloudflare, Self::librespeed];
+        let mut tried = Vec::new();
+        for find in offers {
+            if let Some(found) = find(self, url, &mut tried)? {
+                return Ok(found);
+            }
+        }
+        let problem =
+            format!("found no speed test there ({}; or give the URL of a large file)", tried.join(", "));
+        Err(TestError::Server { server: url.to_string(), problem })
+    }
+    fn network_quality(
+        &self,
+        url: &Url,
+        tried: &mut Vec<String>,
+    ) -> Result<Option<(Site, Offer)>, TestError> {
+        let Some(answer) = self.try_get(url, "/.well-known/nq", tried)? else { return Ok(None) };
+        let announced = match nq::parse(&answer.body) {
+            Ok(announced) => announced,
+            Err(reason) => {
+                tried.push(format!("/.well-known/nq: {reason}"));
+                return Ok(None);
+            }
+        };
+        let fail = |problem: String| TestError::Server { server: answer.url.to_string(), problem };
+        let Announced { small, large, upload, endpoint } = announced;
+        let parse =
+            |text: &str| answer.url.join(text).map_err(|e| fail(format!("invalid URL \"{text}\": {e}")));
+        let large = parse(&large)?;
+        let site = Site::of(&large, endpoint.as_deref(), self.0)?;
+        // The draft demands one host for all; others are not used.
+        let path =
+            |text: &str| Ok(Some(parse(text)?).filter(|at| at.host() == large.host()).map(|at| path_of(&at)));
+        let offer = Offer {
+            protocol: "networkQuality",
+            download: path_of(&large),
+            upload: path(&upload)?.map(|path| Upload { path, body_bytes: NQ_UP_BYTES }),
+            small: path(&small)?,
+        };
+        Ok(Some((site, offer)))
+    }
+    fn cloudflare(&self, url: &Url, tried: &mut Vec<String>) -> Result<Option<(Site, Offer)>, TestError> {
+        let Some(answer) = self.try_get(url, "/__down?bytes=100", tried)? else { return Ok(None) };
+        if answer.body.len() != 100 {
+            tried.push(format!("/__down: {} bytes instead of 100", answer.body.len()));
+            return Ok(None);
+        }
+        let offer = Offer {
+            protocol: "Cloudflare",
+            download: format!("/__down?bytes={CLOUDFLARE_DOWN_BYTES}"),
+            upload: Some(Upload { path: "/__up".to_owned(), body_bytes: CLOUDFLARE_UP_BYTES }),
+            small: Some("/__down?bytes=0".to_owned()),
+        };
+        Ok(Some((answer.site, offer)))
+    }
+    fn librespeed(&self, url: &Url, tried: &mut Vec<String>) -> Result<Option<(Site, Offer)>, TestError> {
+        for folder in ["backend/", ""] {
+            let empty = format!("{folder}empty.php");
+            let Some(answer) = self.try_get(url, &empty, tried)? else { continue };
+            if !answer.body.is_empty() {
+                tried.push(format!("{empty}: {} bytes instead of none", answer.body.len()));
+                continue;
+            }
+            let small = path_of(&answer.url);
+            let offer = Offer {
+                protocol: "LibreSpeed",
+                download: small.replace("empty.php", LIBRESPEED_DOWN),
+                upload: Some(Upload { path: small.clone(), body_bytes: LIBRESPEED_UP_BYTES }),
+                small: Some(small),
+            };
+            return Ok(Some((answer.site, offer)));
+        }
+        Ok(None)
+    }
+    /// The answer to a question; `None` if the server does not know it.
+    fn try_get(&self, base: &Url, path: &str, tried: &mut Vec<String>) -> Result<Option<Answer>, TestError> {
+        let Ok(url) = base.join(path) else { return Ok(None) };
+        match self.get(&url, Some(ANSWER_LIMIT_BYTES)) {
+            Ok(answer) => Ok(Some(answer)),
+            Err(Problem::Fatal(error)) => Err(error),
+            Err(Problem::Status(error)) => {
+                tried.push(format!("{path}: {error}"));
+                Ok(None)
+            }
+        }
+    }
+    /// Requests `url` and follows redirects. Without a limit, receives only the start of the body.
+    fn get(&self, url: &Url, limit_bytes: Option<u64>) -> Result<Answer, Problem> {
+        let mut url = url.clone();
+        for _ in 0..=REDIRECTS {
+            let site = Site::of(&url, None, self.0)?;
+            match self.get_once(&url, site, limit_bytes) {
+                Err(Problem::Status(ResponseError::Status {
+                    status: 301 | 302 | 303 | 307 | 308,
+                    location: Some(to),
+                    ..
+                })) => {
+                    let next = url.join(&to).ok().filter(|next| matches!(next.scheme(), "http" | "https"));
+                    url = next
+                        .ok_or_else(|| fatal(&url, format!("redirects to \"{to}\" (expected a web page)")))?;
+                }
+                other => return other,
+            }
+        }
+        Err(fatal(&url, format!("redirects more than {REDIRECTS} times")))
+    }
+    fn get_once(&self, url: &Url, site: Site, limit_bytes: Option<u64>) -> Result<Answer, Problem> {
+        let socket = self.0.limits.connect(site.address, |_| Ok(()))?;
+        let patient = Patient::new(socket, site.address, &self.0.limits);
+        let mut link: Box<dyn ReadWrite + '_> = match &site.tls {
+            None => Box::new(patient),
+            Some(tls) => {
+                let connection = tls.start().map_err(|problem| fatal(url, problem))?;
+                Box::new(StreamOwned::new(connection, patient))
+            }
+        };
+        link.write_all(&get_request(&site.host, &path_of(url))).map_err(|e| fatal(url, cause(&e)))?;
+        let mut responses = Responses::new(limit_bytes.unwrap_or(u64::MAX));
+        let (mut body, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
+        loop {
+            let length = match link.read(&mut buffer) {
+                Ok(length) => length,
+                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => 0,
+                Err(error) => return Err(fatal(url, cause(&error))),
+            };
+            if length == 0 && responses.ends_with_connection() {
+                return Ok(Answer { url: url.clone(), site, total_bytes: Some(body.len() as u64), body });
+            }
+            if length == 0 {
+                return Err(fatal(url, "the server closed the connection".to_owned()));
+            }
+            let progress = responses.push(&buffer[..length], &mut |part| body.extend_from_slice(part));
+            let progress = progress.map_err(|error| match error {
+                // Also what is not HTTP: another service on the port.
+                ResponseError::Http(_) => fatal(url, error.to_string()),
+                other => Problem::Status(other),
+            })?;
+            let total_bytes = (progress.complete > 0).then_some(body.len() as u64);
+            let left = responses.expected_bytes();
+            let known = total_bytes.or((left > 0).then(|| left.saturating_add(body.len() as u64)));
+            let is_start = known.is_some() || body.len() as u64 >= MIN_FILE_BYTES;
+            if progress.complete > 0 || (limit_bytes.is_none() && is_start) {
+                return Ok(Answer { url: url.clone(), site, total_bytes: known, body });
+            }
+        }
+    }
+}
+
+trait ReadWrite: Read + Write {}
+impl<T: Read + Write> ReadWrite for T {}
+
+fn fatal(url: &Url, problem: String) -> Problem {
+    Problem::Fatal(TestError::Server { server: url.to_string(), problem })
+}
+
+fn path_of(url: &Url) -> String {
+    url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()))
+}

@@ -1,0 +1,99 @@
+//! Servers that refuse, disconnect or lie.
+use crate::stand_in::{StandIn, first, reply, send};
+use fathom_run::{Interruption, Note};
+
+#[test]
+fn each_refusal_is_one_clear_error() {
+    let cases = [
+        ("404 Not Found", "", "HTTP status 404"),
+        ("429 Too Many Requests", "Retry-After: 60\r\n", "HTTP status 429, retry after 60"),
+        ("302 Found", "Location: /x\r\n", "redirects more than 5 times"),
+        ("302 Found", "Location: ftp://host/x\r\n", "redirects to \"ftp://host/x\" (expected a web page)"),
+        ("200 OK", "", "the file has 4 bytes (at least 1000000 are needed to load a line)"),
+    ];
+    for (status, fields, expected) in cases {
+        let server = StandIn::start(move |_, out| reply(out, status, fields, "text"));
+        let error = server.error("/x");
+        assert!(error.starts_with("http") && error.ends_with(expected), "{error}");
+    }
+    let nothing = StandIn::start(|_, out| reply(out, "404 Not Found", "", ""));
+    let error = nothing.error("/");
+    let tried =
+        ["/.well-known/nq: HTTP status 404", "/__down", "backend/empty.php", "the URL of a large file"];
+    assert!(tried.iter().all(|part| error.contains(part)), "{error}");
+}
+
+#[test]
+fn a_page_for_every_path_is_not_a_speed_test() {
+    let portal = StandIn::start(|_, out| reply(out, "200 OK", "", "<html>Please log in</html>"));
+    let error = portal.error("/");
+    assert!(error.contains("found no speed test there"), "{error}");
+    assert!(error.contains("/__down: 26 bytes instead of 100"), "{error}");
+}
+
+#[test]
+fn other_services_and_silence_are_named() {
+    let ssh = StandIn::start(|_, out| {
+        out.write_all(b"SSH-2.0-OpenSSH_9.2\r\n\r\n")?;
+        Ok(true)
+    });
+    assert!(ssh.error("/x").contains("malformed HTTP header"), "{}", ssh.error("/x"));
+    let closed = StandIn::start(|_, _| Ok(false));
+    assert!(closed.error("/x").ends_with("the server closed the connection"), "{}", closed.error("/x"));
+    let silent = StandIn::start(|_, _| {
+        std::thread::sleep(std::time::Duration::from_secs(60));
+        Ok(false)
+    });
+    assert!(silent.error("/x").contains("no response within 2s"), "{}", silent.error("/x"));
+    let server = StandIn { port: 1, trust: fathom_peers::Trust::Host };
+    assert!(server.error("/x").ends_with("127.0.0.1:1 refused the connection"), "{}", server.error("/x"));
+    for (url, expected) in [
+        ("http://", "invalid URL"),
+        ("ftp://127.0.0.1/x", "unknown protocol \"ftp\" (expected http or https)"),
+        ("http://name.invalid/", "name.invalid"),
+    ] {
+        let error = server.test(url).unwrap_err().to_string();
+        assert!(error.contains(expected), "{url}: {error}");
+    }
+}
+
+#[test]
+fn a_server_that_starts_to_refuse_ends_the_load_with_its_reason() {
+    // The first request looks at the file, then each of two flows gets it once.
+    let is_early = first(3);
+    let server = StandIn::start(move |_, out| {
+        if is_early() {
+            send(out, "Content-Length: 5000000\r\n", 5_000_000)
+        } else {
+            reply(out, "429 Too Many Requests", "Retry-After: 3600\r\n", "")
+        }
+    });
+    let run = server.test(&server.url("/x")).unwrap();
+    let Some(Interruption::NoFlowLeft { message, .. }) = &run.partial else { panic!("{:?}", run.partial) };
+    assert_eq!(message, "HTTP status 429, retry after 3600");
+}
+
+#[test]
+fn a_download_that_breaks_off_is_reported() {
+    let server = StandIn::start(|_, out| {
+        send(out, "Content-Length: 9223372036854775808\r\n", 3_000_000).map(|_| false)
+    });
+    let run = server.test(&server.url("/x")).unwrap();
+    let broken = |note: &Note| matches!(note, Note::FlowFailed { message, .. } if message.contains("in the middle of a download"));
+    assert!(run.notes.iter().any(broken), "{:?}", run.notes);
+    assert!(run.partial.is_some());
+    // What was measured until then is kept.
+    assert!(run.phases.iter().any(|phase| phase.load.as_ref().is_some_and(|l| l.delivered_down_bytes > 0)));
+}
+
+#[test]
+fn an_upload_that_is_refused_is_reported() {
+    let server = StandIn::start(|line, out| match line.split_once("bytes=") {
+        Some((_, bytes)) => send(out, &format!("Content-Length: {bytes}\r\n"), bytes.parse().unwrap()),
+        None => reply(out, "413 Content Too Large", "", "").map(|_| false),
+    });
+    let run = server.test(&server.url("/")).unwrap();
+    let refused =
+        |note: &Note| matches!(note, Note::FlowFailed { message, .. } if message == "HTTP status 413");
+    assert!(run.notes.iter().any(refused), "{:?}", run.notes);
+}

@@ -1,0 +1,5 @@
+//! Tests of this crate on real sockets.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+mod hostile;
+mod speed_tests;
+mod stand_in;

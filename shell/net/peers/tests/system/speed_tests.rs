@@ -1,0 +1,161 @@
+//! Each kind of server, found by its URL.
+use crate::stand_in::{StandIn, reply, send};
+use fathom_client::TestError;
+use fathom_run::{Fact, Metric, Note, PhaseKind, Run, SeriesKey};
+use fathom_units::Direction;
+use std::io::{self, Write};
+
+/// Rates over loopback; far below them, something waits for a timeout.
+const SLOW_BITS_PER_SECOND: f64 = 50e6;
+
+fn protocol(run: &Run) -> &str {
+    &run.facts[&Fact::Protocol]
+}
+
+/// Checks the load of each phase and its rate.
+fn check_load(run: &Run) {
+    assert_eq!(run.partial, None, "{:?}", run.notes);
+    for phase in run.phases.iter().filter(|phase| phase.kind.is_loaded()) {
+        let load = phase.load.as_ref().unwrap();
+        let delivered = [load.delivered_down_bytes, load.delivered_up_bytes].map(|bytes| bytes as f64);
+        for (direction, bytes) in
+            Direction::BOTH.into_iter().map(|d| (d, delivered[usize::from(d == Direction::Up)]))
+        {
+            let expected = phase.kind.loads().contains(&direction);
+            let rate = bytes * 8.0 / phase.seconds();
+            assert_eq!(
+                rate > SLOW_BITS_PER_SECOND,
+                expected,
+                "{direction:?} in {:?}: {rate} bit/s",
+                phase.kind
+            );
+        }
+    }
+}
+
+fn check_probes(run: &Run, metrics: &[Metric]) {
+    for metric in metrics {
+        let series = run.series(&SeriesKey::of(*metric));
+        let count = series.map_or(0, |s| s.values.len() - s.censored.len());
+        assert!(count >= 40, "{metric:?}: {count} answers; notes {:?}", run.notes);
+    }
+}
+
+fn kinds(run: &Run) -> Vec<PhaseKind> {
+    run.phases.iter().map(|phase| phase.kind).collect()
+}
+
+/// Cloudflare's URLs.
+fn cloudflare(line: &str, out: &mut dyn Write) -> io::Result<bool> {
+    match line.split_once("bytes=") {
+        Some((_, bytes)) => send(out, &format!("Content-Length: {bytes}\r\n"), bytes.parse().unwrap()),
+        None if line == "POST /__up" => reply(out, "200 OK", "", "OK"),
+        None => reply(out, "404 Not Found", "", "nothing"),
+    }
+}
+
+#[test]
+fn a_file_loads_downloads_only() {
+    let server = StandIn::start(|_, out| send(out, "Content-Length: 5000000\r\n", 5_000_000));
+    let run = server.test(&server.url("/large.iso")).unwrap();
+    assert_eq!(
+        (protocol(&run), kinds(&run)),
+        ("HTTP", vec![PhaseKind::Idle, PhaseKind::Down, PhaseKind::Drain])
+    );
+    check_load(&run);
+    check_probes(&run, &[Metric::TcpConnect]);
+    assert!(run.notes.contains(&Note::OtherServer { protocol: "HTTP".into(), takes_uploads: false }));
+}
+
+#[test]
+fn files_of_every_framing_are_downloaded_again_and_again() {
+    let chunked = StandIn::start(|_, out| {
+        write!(out, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")?;
+        for _ in 0..40 {
+            write!(out, "20000\r\n")?;
+            out.write_all(&[7; 0x20000])?;
+            write!(out, "\r\n")?;
+        }
+        write!(out, "0\r\n\r\n")?;
+        Ok(true)
+    });
+    check_load(&chunked.test(&chunked.url("/x")).unwrap());
+    let until_close = StandIn::start(|_, out| send(out, "", 5_000_000).map(|_| false));
+    check_load(&until_close.test(&until_close.url("/x")).unwrap());
+    let closing = StandIn::start(|_, out| {
+        send(out, "Connection: close\r\nContent-Length: 5000000\r\n", 5_000_000).map(|_| false)
+    });
+    check_load(&closing.test(&closing.url("/x")).unwrap());
+}
+
+#[test]
+fn cloudflare_is_found_behind_tls() {
+    let server = StandIn::start_tls(cloudflare);
+    let run = server.test(&format!("https://localhost:{}", server.port)).unwrap();
+    assert_eq!(protocol(&run), "Cloudflare");
+    assert_eq!(kinds(&run).len(), 5);
+    check_load(&run);
+    check_probes(&run, &[Metric::TcpConnect, Metric::HttpKept]);
+    let up = SeriesKey::directed(Metric::DeliveryRate, Direction::Up);
+    assert!(run.series(&up).is_some_and(|s| !s.values.is_empty()));
+}
+
+#[test]
+fn librespeed_is_found_in_its_folder() {
+    let server = StandIn::start(|line, out| match line {
+        "GET /speed/backend/empty.php" | "POST /speed/backend/empty.php" => reply(out, "200 OK", "", ""),
+        "GET /speed/backend/garbage.php?ckSize=100" => send(out, "Content-Length: 104857600\r\n", 100 << 20),
+        _ => reply(out, "404 Not Found", "", ""),
+    });
+    let run = server.test(&server.url("/speed/")).unwrap();
+    assert_eq!(protocol(&run), "LibreSpeed");
+    check_load(&run);
+    check_probes(&run, &[Metric::TcpConnect, Metric::HttpForeign, Metric::HttpKept]);
+}
+
+#[test]
+fn network_quality_is_found_by_its_configuration() {
+    let server = StandIn::start(|line, out| match line {
+        "GET /.well-known/nq" => reply(
+            out,
+            "200 OK",
+            "",
+            r#"{"version":1,"urls":{"small_download_url":"/s","large_download_url":"/l","upload_url":"/u"}}"#,
+        ),
+        "GET /s" => reply(out, "200 OK", "", "x"),
+        "GET /l" => send(out, "Content-Length: 8000000000\r\n", 8_000_000_000),
+        "POST /u" => reply(out, "200 OK", "", ""),
+        _ => reply(out, "404 Not Found", "", ""),
+    });
+    let run = server.test(&server.url("")).unwrap();
+    assert_eq!(protocol(&run), "networkQuality");
+    check_load(&run);
+    check_probes(&run, &[Metric::TcpConnect, Metric::HttpForeign, Metric::HttpKept]);
+}
+
+#[test]
+fn redirects_lead_to_the_server() {
+    let target = StandIn::start(cloudflare);
+    let port = target.port;
+    let moved = StandIn::start(move |line, out| {
+        let path = line.split(' ').nth(1).unwrap_or("/");
+        reply(out, "302 Found", &format!("Location: http://127.0.0.1:{port}{path}\r\n"), "")
+    });
+    let run = moved.test(&moved.url("/")).unwrap();
+    assert_eq!(protocol(&run), "Cloudflare");
+    assert_eq!(run.facts[&Fact::Address], format!("127.0.0.1:{port}"));
+}
+
+#[test]
+fn an_unknown_certificate_is_refused() {
+    let server = StandIn::start_tls(cloudflare);
+    let other = StandIn::start_tls(cloudflare);
+    let stranger = StandIn { port: server.port, trust: other.trust };
+    let error = stranger.test(&format!("https://localhost:{}", server.port)).unwrap_err();
+    assert!(
+        matches!(&error, TestError::Server { problem, .. } if problem.contains("certificate")),
+        "{error}"
+    );
+    let by_address = server.test(&format!("https://127.0.0.1:{}", server.port)).unwrap_err().to_string();
+    assert!(by_address.contains("certificate not valid for name \"127.0.0.1\""), "{by_address}");
+}
