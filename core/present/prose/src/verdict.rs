@@ -105,10 +105,7 @@ pub fn verdict(run: &Run, diagnosis: &Diagnosis) -> Verdict {
 }
 
 fn why(diagnosis: &Diagnosis) -> String {
-    diagnosis
-        .reason
-        .as_ref()
-        .map_or_else(|| "No reason is known: measure again.".to_string(), reason)
+    diagnosis.reason.as_ref().map_or_else(|| "No reason is known: measure again.".to_string(), reason)
 }
 
 /// A period of a watch: what recurs is the headline, else how latency varied.

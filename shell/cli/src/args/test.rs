@@ -22,9 +22,9 @@ pub(crate) struct TestArgs {
     /// HOST is a hostname or an IP address. The default port is 3279. Put an IPv6 address in
     /// brackets if a port follows it: `[2001:db8::1]:3280`.
     ///
-    /// A URL is that of a speed test (networkQuality, Cloudflare, LibreSpeed) or of any large file:
-    /// `https://HOST/`, `https://HOST/large.iso`. Such a server measures nothing itself, so one-way
-    /// delays are missing.
+    /// A URL is that of a speed test (networkQuality, Cloudflare, LibreSpeed), of a large file, or
+    /// of an iperf3 server: `https://HOST/`, `https://HOST/large.iso`, `iperf3://HOST`. Such a
+    /// server measures nothing itself, so one-way delays are missing.
     #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// TCP flows in each direction

@@ -46,6 +46,13 @@ pub(crate) struct FlowSettings {
     pub(crate) patience: Duration,
 }
 
+impl FlowSettings {
+    pub(crate) fn plan(&self, number: u32, direction: Direction) -> FlowPlan {
+        let (congestion_control, segment_bytes) = (self.congestion_control.clone(), self.segment_bytes);
+        FlowPlan { number, direction, congestion_control, segment_bytes }
+    }
+}
+
 /// Payload of uploads: pseudo-random, so that it cannot be compressed on the path.
 #[must_use]
 pub fn payload_bytes() -> Vec<u8> {
@@ -136,12 +143,7 @@ fn run(
     report: &impl Fn(FlowEvent),
 ) -> Result<(), String> {
     let limits = Limits { stop: &shared.stop, clock: settings.clock, patience: settings.patience };
-    let plan = FlowPlan {
-        number,
-        direction,
-        congestion_control: settings.congestion_control.clone(),
-        segment_bytes: settings.segment_bytes,
-    };
+    let plan = settings.plan(number, direction);
     let mut has_begun = false;
     loop {
         let OpenFlow { socket, congestion_control, transfer } = settings.peer.open(&plan, &limits)?;
@@ -159,7 +161,7 @@ fn run(
         let received = shared.received_bytes.load(Ordering::Relaxed) - before;
         if acknowledged.max(received) < SMALLEST_TRANSFER_BYTES {
             return Err(format!(
-                "the server ended a connection after {} bytes (a load needs at least {SMALLEST_TRANSFER_BYTES})",
+                "the server ended a connection after {} bytes (at least {SMALLEST_TRANSFER_BYTES})",
                 acknowledged.max(received)
             ));
         }

@@ -21,14 +21,20 @@ pub trait Peer: Send + Sync {
     fn probes(&self) -> Vec<ProbeKind>;
     /// Requests of probes, if it answers HTTP.
     fn web_probe(&self) -> Option<WebProbe>;
-    /// Prepares load in these directions, with as many flows in each.
+    /// Prepares load in these directions, with as many flows like `_plan` in each.
     ///
     /// # Errors
     /// The reason why the server carries no load now.
-    fn begin(&self, _loads: &[Direction], _flows: u32, _limits: &Limits<'_>) -> Result<(), String> {
+    fn begin(
+        &self,
+        _loads: &[Direction],
+        _plan: &FlowPlan,
+        _flows: u32,
+        _limits: &Limits<'_>,
+    ) -> Result<(), String> {
         Ok(())
     }
-    /// Ends the load.
+    /// Announces the end of the load. The flows end after it.
     fn end(&self) {}
     /// Opens a connection for a flow.
     ///

@@ -80,12 +80,11 @@ pub struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// Waits until `ready` has a value. Returns false on timeout or stop.
-    pub(crate) fn wait(
-        &self,
-        mut ready: impl FnMut(Duration) -> io::Result<bool>,
-        since: Time,
-    ) -> io::Result<bool> {
+    /// Waits until `ready`, which waits for the given time. Returns false on timeout or stop.
+    ///
+    /// # Errors
+    /// That of `ready`.
+    pub fn wait(&self, mut ready: impl FnMut(Duration) -> io::Result<bool>, since: Time) -> io::Result<bool> {
         loop {
             let waited = self.clock.now().saturating_since(since);
             if waited >= self.patience || self.stop.load(Ordering::Relaxed) {

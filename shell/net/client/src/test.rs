@@ -199,7 +199,8 @@ impl<'a> Test<'a> {
         let loads = kind.loads();
         if let Some(first) = loads.first().filter(|_| self.config.flows > 0) {
             let limits = Limits { stop: self.stop, clock: self.clock, patience: self.config.patience };
-            let begun = self.peer.begin(loads, self.config.flows, &limits);
+            let plan = self.settings.plan(self.next_number, *first);
+            let begun = self.peer.begin(loads, &plan, self.config.flows, &limits);
             begun.map_err(|message| Interruption::NoFlowLeft { direction: *first, message })?;
         }
         let now = self.clock.now();
@@ -260,9 +261,11 @@ impl<'a> Test<'a> {
     fn stop_flows(&mut self) {
         self.count_load();
         let running = std::mem::take(&mut self.flows.running);
+        if !running.is_empty() {
+            self.peer.end();
+        }
         running.iter().for_each(Flow::stop);
         running.into_iter().for_each(Flow::join);
-        self.peer.end();
     }
 
     /// Waits briefly for messages, processes them, and does what is due.

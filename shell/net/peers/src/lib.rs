@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod iperf3;
 mod tls;
 mod web;
 
@@ -30,7 +31,8 @@ pub fn connect(config: &TestConfig, trust: &Trust, stop: &AtomicBool) -> Result<
     let seeker = Seeker { family: config.family, trust, limits };
     match url.scheme() {
         "http" | "https" => Ok(Arc::new(web::connect(&url, &seeker)?)),
-        other => Err(fail(format!("unknown protocol \"{other}\" (expected http or https)"))),
+        "iperf3" => Ok(Arc::new(iperf3::connect(&url, &seeker)?)),
+        other => Err(fail(format!("unknown protocol \"{other}\" (expected http, https or iperf3)"))),
     }
 }
 

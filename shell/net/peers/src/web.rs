@@ -1,7 +1,6 @@
 //! Servers of HTTP/1.1: any file, and the speed tests of networkQuality, Cloudflare and LibreSpeed.
 mod detect;
 mod link;
-mod nq;
 mod transfer;
 
 use crate::Seeker;

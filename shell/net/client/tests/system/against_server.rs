@@ -1,7 +1,7 @@
 //! Tests against `fathom-server`.
 use crate::support::{UNPRIVILEGED, directed, median, phase, quick, run, run_with_events, series, server};
 use fathom_client::{Event, TestConfig, TestError, run_test};
-use fathom_run::{Interruption, Metric, Note, PhaseEnd, PhaseKind};
+use fathom_run::{Interruption, Metric, Note, PhaseEnd, PhaseKind, SeriesKey};
 use fathom_server::Config;
 use fathom_units::{Bytes, Direction, Duration};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -145,8 +145,9 @@ fn a_server_that_stops_mid_test_leaves_a_partial_run() {
     config.phases = vec![phase(PhaseKind::Idle, 300, 300), phase(PhaseKind::Both, 20_000, 20_000)];
     let mut goodput = 0;
     let run = run_test(&config, &AtomicBool::new(false), &mut |event| {
-        goodput += u32::from(matches!(event, Event::Observed { key, .. } if key.metric == Metric::Goodput));
-        if goodput > 10 {
+        let down = SeriesKey::directed(Metric::Goodput, Direction::Down);
+        goodput += u32::from(matches!(event, Event::Observed { key, .. } if key == down));
+        if goodput > 3 {
             drop(server.take());
         }
     })

@@ -1,12 +1,12 @@
 //! Finds out what a web server offers.
 use super::link::Patient;
-use super::nq::{self, Announced};
 use super::{Offer, Site, Upload};
 use crate::Seeker;
 use crate::tls::cause;
 use fathom_client::TestError;
 use fathom_probe::protocol::get_request;
 use fathom_probe::{ResponseError, Responses};
+use fathom_protocol::network_quality::{self, Announced};
 use rustls::StreamOwned;
 use std::io::{Read, Write};
 use url::Url;
@@ -72,9 +72,7 @@ impl Finder<'_> {
             Err(Problem::Status(error)) => return Err(fail(error.to_string())),
         };
         if let Some(size) = answer.total_bytes.filter(|size| *size < MIN_FILE_BYTES) {
-            return Err(fail(format!(
-                "the file has {size} bytes (at least {MIN_FILE_BYTES} are needed to load a line)"
-            )));
+            return Err(fail(format!("the file has {size} bytes (at least {MIN_FILE_BYTES})")));
         }
         let download = path_of(&answer.url);
         Ok((answer.site, Offer { protocol: "HTTP", download, upload: None, small: None }))
@@ -87,8 +85,7 @@ impl Finder<'_> {
                 return Ok(found);
             }
         }
-        let problem =
-            format!("found no speed test there ({}; or give the URL of a large file)", tried.join(", "));
+        let problem = format!("no speed test found ({}; or give a large file)", tried.join(", "));
         Err(TestError::Server { server: url.to_string(), problem })
     }
     fn network_quality(
@@ -97,7 +94,7 @@ impl Finder<'_> {
         tried: &mut Vec<String>,
     ) -> Result<Option<(Site, Offer)>, TestError> {
         let Some(answer) = self.try_get(url, "/.well-known/nq", tried)? else { return Ok(None) };
-        let announced = match nq::parse(&answer.body) {
+        let announced = match network_quality::parse(&answer.body) {
             Ok(announced) => announced,
             Err(reason) => {
                 tried.push(format!("/.well-known/nq: {reason}"));

@@ -1,5 +1,6 @@
 //! Tests of this crate on real sockets.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod hostile;
+mod iperf3;
 mod speed_tests;
 mod stand_in;

@@ -1,37 +1,9 @@
 //! Each kind of server, found by its URL.
-use crate::stand_in::{StandIn, reply, send};
+use crate::stand_in::{StandIn, check_load, kinds, protocol, reply, send};
 use fathom_client::TestError;
 use fathom_run::{Fact, Metric, Note, PhaseKind, Run, SeriesKey};
 use fathom_units::Direction;
 use std::io::{self, Write};
-
-/// Rates over loopback; far below them, something waits for a timeout.
-const SLOW_BITS_PER_SECOND: f64 = 50e6;
-
-fn protocol(run: &Run) -> &str {
-    &run.facts[&Fact::Protocol]
-}
-
-/// Checks the load of each phase and its rate.
-fn check_load(run: &Run) {
-    assert_eq!(run.partial, None, "{:?}", run.notes);
-    for phase in run.phases.iter().filter(|phase| phase.kind.is_loaded()) {
-        let load = phase.load.as_ref().unwrap();
-        let delivered = [load.delivered_down_bytes, load.delivered_up_bytes].map(|bytes| bytes as f64);
-        for (direction, bytes) in
-            Direction::BOTH.into_iter().map(|d| (d, delivered[usize::from(d == Direction::Up)]))
-        {
-            let expected = phase.kind.loads().contains(&direction);
-            let rate = bytes * 8.0 / phase.seconds();
-            assert_eq!(
-                rate > SLOW_BITS_PER_SECOND,
-                expected,
-                "{direction:?} in {:?}: {rate} bit/s",
-                phase.kind
-            );
-        }
-    }
-}
 
 fn check_probes(run: &Run, metrics: &[Metric]) {
     for metric in metrics {
@@ -39,10 +11,6 @@ fn check_probes(run: &Run, metrics: &[Metric]) {
         let count = series.map_or(0, |s| s.values.len() - s.censored.len());
         assert!(count >= 40, "{metric:?}: {count} answers; notes {:?}", run.notes);
     }
-}
-
-fn kinds(run: &Run) -> Vec<PhaseKind> {
-    run.phases.iter().map(|phase| phase.kind).collect()
 }
 
 /// Cloudflare's URLs.

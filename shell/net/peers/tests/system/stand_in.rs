@@ -1,8 +1,8 @@
 //! An HTTP server on loopback that answers as a test demands, and short tests against it.
 use fathom_client::{PhasePlan, TestConfig, TestError, run_test_with};
 use fathom_peers::{Trust, connect};
-use fathom_run::{PhaseKind, Run};
-use fathom_units::Duration;
+use fathom_run::{Fact, PhaseKind, Run};
+use fathom_units::{Direction, Duration};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -59,26 +59,30 @@ impl StandIn {
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
-    /// A short test of a path on this server.
+    /// A short test of a URL, which trusts this server.
     pub(crate) fn test(&self, url: &str) -> Result<Run, TestError> {
-        use PhaseKind::{Both, Down, Drain, Idle, Up};
-        let short =
-            |kind| PhasePlan { kind, min: Duration::from_millis(500), max: Duration::from_millis(500) };
-        let config = TestConfig {
-            phases: [Idle, Down, Up, Both, Drain].map(short).to_vec(),
-            flows: 2,
-            sample_every: Duration::from_millis(20),
-            patience: Duration::from_secs(2),
-            ..TestConfig::new(url)
-        };
-        let stop = AtomicBool::new(false);
-        let peer = connect(&config, &self.trust, &stop)?;
-        run_test_with(&config, peer, &stop, &mut |_| ())
+        test(url, &self.trust)
     }
     /// The error of a test of a path that gives no result.
     pub(crate) fn error(&self, path: &str) -> String {
         self.test(&self.url(path)).map(|run| run.title).unwrap_err().to_string()
     }
+}
+
+/// A short test of a URL.
+pub(crate) fn test(url: &str, trust: &Trust) -> Result<Run, TestError> {
+    use PhaseKind::{Both, Down, Drain, Idle, Up};
+    let short = |kind| PhasePlan { kind, min: Duration::from_millis(500), max: Duration::from_millis(500) };
+    let config = TestConfig {
+        phases: [Idle, Down, Up, Both, Drain].map(short).to_vec(),
+        flows: 2,
+        sample_every: Duration::from_millis(20),
+        patience: Duration::from_secs(2),
+        ..TestConfig::new(url)
+    };
+    let stop = AtomicBool::new(false);
+    let peer = connect(&config, trust, &stop)?;
+    run_test_with(&config, peer, &stop, &mut |_| ())
 }
 
 fn serve(stream: TcpStream, tls: Option<Arc<ServerConfig>>, handler: &Handler) -> io::Result<()> {
@@ -157,4 +161,38 @@ pub(crate) fn send(out: &mut dyn Write, head: &str, bytes: usize) -> io::Result<
 pub(crate) fn first(count: usize) -> impl Fn() -> bool + Send + Sync {
     let seen = std::sync::atomic::AtomicUsize::new(0);
     move || seen.fetch_add(1, Ordering::Relaxed) < count
+}
+
+/// Rates over loopback; far below them, something waits for a timeout.
+const SLOW_BITS_PER_SECOND: f64 = 50e6;
+
+/// The protocol that the record names.
+pub(crate) fn protocol(run: &Run) -> &str {
+    &run.facts[&Fact::Protocol]
+}
+
+/// Checks the load of each phase and its rate.
+pub(crate) fn check_load(run: &Run) {
+    assert_eq!(run.partial, None, "{:?}", run.notes);
+    for phase in run.phases.iter().filter(|phase| phase.kind.is_loaded()) {
+        let load = phase.load.as_ref().unwrap();
+        let delivered = [load.delivered_down_bytes, load.delivered_up_bytes].map(|bytes| bytes as f64);
+        for (direction, bytes) in
+            Direction::BOTH.into_iter().map(|d| (d, delivered[usize::from(d == Direction::Up)]))
+        {
+            let expected = phase.kind.loads().contains(&direction);
+            let rate = bytes * 8.0 / phase.seconds();
+            assert_eq!(
+                rate > SLOW_BITS_PER_SECOND,
+                expected,
+                "{direction:?} in {:?}: {rate} bit/s",
+                phase.kind
+            );
+        }
+    }
+}
+
+/// Kinds of the phases, in order.
+pub(crate) fn kinds(run: &Run) -> Vec<PhaseKind> {
+    run.phases.iter().map(|phase| phase.kind).collect()
 }

@@ -1,4 +1,6 @@
 //! Configuration of a networkQuality server (draft-ietf-ippm-responsiveness-09, section 6).
+use alloc::format;
+use alloc::string::{String, ToString};
 use serde::Deserialize;
 
 /// The only version.
@@ -6,12 +8,15 @@ const VERSION: u32 = 1;
 
 /// URLs that a server announces at `/.well-known/nq`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Announced {
-    pub(crate) small: String,
-    pub(crate) large: String,
-    pub(crate) upload: String,
+pub struct Announced {
+    /// An object of one byte.
+    pub small: String,
+    /// An object of gigabytes.
+    pub large: String,
+    /// Where uploads of any size go.
+    pub upload: String,
     /// Host to connect to instead of that of the URLs.
-    pub(crate) endpoint: Option<String>,
+    pub endpoint: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -32,8 +37,11 @@ struct Urls {
     https_upload_url: Option<String>,
 }
 
-/// Parses a configuration; the error says what is missing.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Announced, String> {
+/// Parses a configuration.
+///
+/// # Errors
+/// What is wrong or missing.
+pub fn parse(bytes: &[u8]) -> Result<Announced, String> {
     let Document { version, urls, test_endpoint } =
         serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     if version != VERSION {
@@ -57,6 +65,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Announced, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::borrow::ToOwned;
 
     #[test]
     fn the_names_of_the_draft_and_of_earlier_clients_are_known() {

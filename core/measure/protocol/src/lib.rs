@@ -1,0 +1,8 @@
+//! Protocols of other test servers, without I/O.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+extern crate alloc;
+
+pub mod iperf3;
+pub mod network_quality;

@@ -1,0 +1,32 @@
+//! Recorded and arbitrary bytes.
+mod bytes;
+
+use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan};
+use std::path::PathBuf;
+
+fn corpus() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus/other_protocols")
+}
+
+/// Recorded from iperf3 3.12: two streams of downloads.
+#[test]
+fn the_transcript_of_a_server_gives_its_results() {
+    let plan = Plan { mode: Mode::Reverse, streams: 2, congestion_control: None };
+    let mut client = Client::new(plan, &Cookie::new([1; 36]));
+    client.handle_input(&std::fs::read(corpus().join("iperf3_reverse")).unwrap());
+    let outputs: Vec<Output> = std::iter::from_fn(|| client.poll_output()).collect();
+    assert!(outputs.contains(&Output::OpenStreams) && outputs.contains(&Output::Running), "{outputs:?}");
+    let Some(Output::Results(results)) = outputs.last() else { panic!("{outputs:?}") };
+    assert!(results.streams.len() == 2 && results.streams.iter().all(|s| s.bytes > 1_000_000), "{results:?}");
+}
+
+#[test]
+fn the_corpus_of_the_fuzz_target_holds() {
+    let mut count = 0;
+    for entry in std::fs::read_dir(corpus()).unwrap() {
+        let whole = std::fs::read(entry.unwrap().path()).unwrap();
+        (0..=whole.len()).for_each(|cut| bytes::check(&whole[..cut]));
+        count += 1;
+    }
+    assert!(count >= 4, "{count} files");
+}
