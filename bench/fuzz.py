@@ -44,7 +44,7 @@ def fuzz(target, seconds, programs, root, into):
     while cpu < seconds and not crashed:
         used, more, peak, crashed = step(f"{programs}/{target}", max(1, round(seconds - cpu)), kept, corpus)
         cpu, inputs, memory = cpu + used, inputs + more, max(memory, peak)
-    print(f"{target:13}{cpu:>7.0f} s{inputs:>13,}{memory:>9.0f} MB  {'CRASH' if crashed else 'nothing'}", flush=True)
+    print(f"{target:16}{cpu:>7.0f} s{inputs:>13,}{memory:>9.0f} MB  {'CRASH' if crashed else 'nothing'}", flush=True)
     return not crashed
 
 

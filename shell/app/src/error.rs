@@ -142,6 +142,13 @@ pub enum AppError {
         /// The minimum.
         min: Duration,
     },
+    /// The user's settings cannot be read or written.
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// The system error.
+        source: io::Error,
+    },
     /// A result cannot be read.
     Load(StoreError),
     /// A result cannot be written.
@@ -329,6 +336,7 @@ impl AppError {
             | AppError::History(_)
             | AppError::NoStateDirectory
             | AppError::CannotMakeDirectory { .. }
+            | AppError::Settings { .. }
             | AppError::ReceiverRunsProgram { .. } => ExitClass::Environment,
             AppError::Test(error) if !matches!(error, TestError::Config(_)) => ExitClass::Environment,
             _ => ExitClass::Input,
@@ -370,6 +378,7 @@ impl AppError {
                     "{interval} is too short: at least {min} (closer probes would measure each other)"
                 )
             }
+            AppError::Settings { path, source } => write!(f, "{}: {source}", path.display()),
             AppError::Truth { path, source } => write!(f, "cannot write {}: {source}", path.display()),
             AppError::Unwritable { path, reason } => write!(f, "cannot write {}: {reason}", path.display()),
             AppError::Format { path } => {

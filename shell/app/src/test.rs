@@ -1,10 +1,14 @@
 //! Tests the line to a server: one that runs `fathom serve`, or a URL.
+mod server;
+
 use crate::{AppError, CancelToken, MeasureEvent};
 pub use fathom_client::DEFAULT_PORT;
 use fathom_client::{Cost, TestConfig, estimate_cost, run_test, run_test_with};
 use fathom_peers::Trust;
 use fathom_run::Run;
 use fathom_units::{Duration, Rate};
+
+pub use server::{PUBLIC_SERVERS, PublicServer, Settings};
 
 /// Minimum sample interval: closer probes would load the line themselves.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);

@@ -26,6 +26,7 @@ pub use status::{Status, TargetStatus, behind, status};
 pub use upkeep::{RepairEvent, back_up, repair, verify};
 
 use crate::{AppError, CancelToken};
+use fathom_os::memory::limit_arenas;
 use fathom_os::poll;
 use fathom_os::sched::drop_realtime_priority;
 use fathom_watch_alert::{Condition, Rule, Transition};
@@ -116,6 +117,10 @@ pub enum WatchEvent {
     PushNotReloaded(AppError),
 }
 
+/// Arenas of the memory allocator: one for the threads that probe and write, and one that queries
+/// of the page may occupy. With glibc's default, the memory of a watch grew by 14 MB in an hour.
+const ARENAS: u8 = 2;
+
 /// A request to watch.
 #[derive(Clone, Debug)]
 pub struct WatchRequest {
@@ -181,6 +186,7 @@ pub fn run(
 ) -> Result<Vec<String>, AppError> {
     let (plan, store) = (&request.plan, &request.store);
     check_permission(plan)?;
+    limit_arenas(ARENAS);
     let history = open_history(store, &mut |repair| events(WatchEvent::Repaired(repair)))?;
     confined::confine(plan, store, events);
     let (notifications, backend) = notification::start(plan, store, events);

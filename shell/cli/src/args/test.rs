@@ -1,7 +1,8 @@
 //! Flags of `fathom test` and `fathom serve`.
 use super::{OutputArgs, TokenArgs};
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, ValueEnum};
+use fathom_app::test::PUBLIC_SERVERS;
 use fathom_units::{Bytes, Duration};
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -19,6 +20,10 @@ use std::str::FromStr;
 pub(crate) struct TestArgs {
     /// Server that runs `fathom serve` (HOST or HOST:PORT), or a URL
     ///
+    /// Without it: the first server of your list that can be reached (the file
+    /// ~/.config/fathom/servers, one per line), then a public server, after you have accepted its
+    /// policy.
+    ///
     /// HOST is a hostname or an IP address. The default port is 3279. Put an IPv6 address in
     /// brackets if a port follows it: `[2001:db8::1]:3280`.
     ///
@@ -26,7 +31,12 @@ pub(crate) struct TestArgs {
     /// of an iperf3 server: `https://HOST/`, `https://HOST/large.iso`, `iperf3://HOST`. Such a
     /// server measures nothing itself, so one-way delays are missing.
     #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) server: String,
+    pub(crate) server: Option<String>,
+    /// Accept the policy of a public server, now and later
+    ///
+    /// cloudflare: https://www.cloudflare.com/privacypolicy/
+    #[arg(long, value_name = "NAME", value_parser = public_names(), help_heading = "Connection options")]
+    pub(crate) accept_policy: Option<String>,
     /// TCP flows in each direction
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
     pub(crate) flows: u32,
@@ -83,6 +93,10 @@ pub(crate) enum PhaseName {
     Up,
     Both,
     Drain,
+}
+
+fn public_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(PUBLIC_SERVERS.map(|server| server.name))
 }
 
 /// Parses `--max-clients`.

@@ -1,6 +1,8 @@
 //! `fathom test`: measures latency under load.
+mod server;
+
 use crate::args::{PhaseName, TestArgs};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::live::follow;
 use crate::terminal::{Console, warn};
 use crate::{result, signal};
@@ -15,11 +17,14 @@ use std::path::{Path, PathBuf};
 /// Runs the test and delivers its result.
 pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     check_names(&args.output.output)?;
-    let config = config(args)?;
-    test::check(&config)?;
+    let servers = server::choose(args.server.as_deref(), args.accept_policy.as_deref())?;
     let cancel = signal::cancel_token()?;
-    console.progress(&cost(&config));
-    let run = test::run(&config, &cancel, &mut follow(console))?;
+    let run = first_reached(&servers, |server| {
+        let config = config(args, server)?;
+        test::check(&config)?;
+        console.progress(&cost(&config));
+        Ok(test::run(&config, &cancel, &mut follow(console))?)
+    })?;
     result::warn_if_partial("test", &run);
     let is_saved = !args.no_save && args.output.output.is_empty();
     let saved = is_saved.then(|| PathBuf::from(fathom_store::default_name("test", &run.started)));
@@ -28,6 +33,23 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
         save(&run, &path, console);
     }
     Ok(exit)
+}
+
+/// Tests against the first server that can be reached. A failure of another is a warning.
+fn first_reached(
+    servers: &[String],
+    mut test: impl FnMut(&str) -> Result<Run, Failure>,
+) -> Result<Run, Failure> {
+    let Some((last, others)) = servers.split_last() else {
+        return Err(Failure::input("no server given"));
+    };
+    for server in others {
+        match test(server) {
+            Err(failure) if failure.exit == Exit::Environment => warn(&format!("fathom test: {failure}")),
+            other => return other,
+        }
+    }
+    test(last)
 }
 
 /// Saves the result in the current directory. The user did not ask for this file: if it cannot be
@@ -44,7 +66,7 @@ fn save(run: &Run, path: &Path, console: Console) {
     }
 }
 
-fn config(args: &TestArgs) -> Result<TestConfig, Failure> {
+fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
     Ok(TestConfig {
         family: family(args),
         token: args.token.read()?,
@@ -53,7 +75,7 @@ fn config(args: &TestArgs) -> Result<TestConfig, Failure> {
         phases: args.phases.iter().map(|name| phase(*name, args.max_phase)).collect(),
         sample_every: args.sample_every,
         max_bytes: args.max_bytes,
-        ..TestConfig::new(&args.server)
+        ..TestConfig::new(server)
     })
 }
 

@@ -28,6 +28,7 @@ pub(crate) const PAGES: [Page; 29] = [
     page(
         "test",
         &[
+            ("fathom test", "Your server, or a public one"),
             ("fathom test server.example.net", "Test against `fathom serve` there"),
             ("fathom test https://speed.cloudflare.com/", "Test against a public server"),
             ("fathom test 192.0.2.1 --max-bytes 200mb", "Limit the data on a metered line"),

@@ -14,6 +14,7 @@ mod lab;
 mod mail;
 mod pipeline;
 mod program;
+mod servers;
 mod sim;
 mod size;
 mod trace;

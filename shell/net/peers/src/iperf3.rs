@@ -131,8 +131,8 @@ impl Peer for Iperf3Peer {
     }
     fn open(&self, flow: &FlowPlan, _limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let mut test = self.test.lock().unwrap_or_else(PoisonError::into_inner);
-        let State::Running(running) = &mut *test else { return Err("the iperf3 test has ended".to_owned()) };
-        let socket = running.streams[flow.direction].pop_front().ok_or("the iperf3 stream has ended")?;
+        let State::Running(running) = &mut *test else { return Err("no iperf3 test".to_owned()) };
+        let socket = running.streams[flow.direction].pop_front().ok_or("no iperf3 test")?;
         let socket = Arc::new(socket);
         let (on, payload) = (socket.clone(), self.payload.clone());
         Ok(match flow.direction {
@@ -312,7 +312,7 @@ fn receive(socket: &Socket, received_bytes: &AtomicU64) -> Result<(), String> {
     // A stream starts with nothing of the server's, so every byte is load.
     loop {
         match discard(socket.as_fd(), DISCARD_BYTES).map_err(|e| without_code(&e))? {
-            0 => return Err("the server closed the stream".to_owned()),
+            0 => return Err("the server closed the connection".to_owned()),
             length => received_bytes.fetch_add(length as u64, Ordering::Relaxed),
         };
     }

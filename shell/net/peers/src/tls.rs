@@ -43,7 +43,7 @@ impl Tls {
         let name = ServerName::try_from(bare.to_owned()).map_err(|e| fail(format!("TLS: {e}")))?;
         let roots = trust.roots();
         if roots.is_empty() {
-            let problem = "TLS: this host has no certificate authorities (install ca-certificates)";
+            let problem = "no certificate authorities (install ca-certificates)";
             return Err(fail(problem.to_owned()));
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());

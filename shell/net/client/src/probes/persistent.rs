@@ -41,7 +41,7 @@ struct Connection {
 impl PersistentProber {
     pub(crate) fn new(address: SocketAddr, web: Option<WebProbe>, now: Time) -> Result<Self, String> {
         let web = web.and_then(|web| Some((web.request?, web.encryption)));
-        let (request, encryption) = web.ok_or("the server has no small object to request")?;
+        let (request, encryption) = web.ok_or("no small object to request")?;
         let mut prober = PersistentProber {
             address,
             request,

@@ -85,7 +85,7 @@ impl Finder<'_> {
                 return Ok(found);
             }
         }
-        let problem = format!("no speed test found ({}; or give a large file)", tried.join(", "));
+        let problem = format!("no speed test ({}; or give a large file)", tried.join(", "));
         Err(TestError::Server { server: url.to_string(), problem })
     }
     fn network_quality(
@@ -206,7 +206,7 @@ impl Finder<'_> {
                 return Ok(Answer { url: url.clone(), site, total_bytes: Some(body.len() as u64), body });
             }
             if length == 0 {
-                return Err(fatal(url, "the server closed the connection".to_owned()));
+                return Err(fatal(url, "closed the connection".to_owned()));
             }
             let progress = responses.push(&buffer[..length], &mut |part| body.extend_from_slice(part));
             let progress = progress.map_err(|error| match error {

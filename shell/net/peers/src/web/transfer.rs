@@ -27,14 +27,14 @@ pub(crate) fn download(mut link: Link, request: &[u8], received_bytes: &AtomicU6
                 let most = responses.expected_bytes().min(DISCARD_BYTES) as usize;
                 match discard(socket.as_fd(), most).map_err(|e| cause(&e))? {
                     0 => {
-                        return Err("the server closed the connection in the middle of a download".to_owned());
+                        return Err("the connection ended during a download".to_owned());
                     }
                     length => responses.skip(length as u64),
                 }
             }
             _ => match link.read(&mut buffer).map_err(|e| cause(&e))? {
                 0 if responses.ends_with_connection() => return Ok(()),
-                0 => return Err("the server closed the connection in the middle of a download".to_owned()),
+                0 => return Err("the connection ended during a download".to_owned()),
                 length => {
                     responses.push(&buffer[..length], &mut |_| ()).map_err(|error| error.to_string())?
                 }
@@ -79,7 +79,7 @@ fn read_response(link: &mut Link, responses: &mut Responses) -> Result<(), Strin
     let mut buffer = vec![0; 4096];
     loop {
         match link.read(&mut buffer).map_err(|e| cause(&e))? {
-            0 => return Err("the server closed the connection after an upload".to_owned()),
+            0 => return Err("the connection ended after an upload".to_owned()),
             length => {
                 let progress = responses.push(&buffer[..length], &mut |_| ()).map_err(|e| e.to_string())?;
                 if progress.complete > 0 {

@@ -1,0 +1,69 @@
+//! The server of `fathom test` without an argument.
+use crate::program::{Ran, Serve, fathom, scratch};
+use std::path::{Path, PathBuf};
+
+/// An empty directory for settings.
+fn home(name: &str) -> PathBuf {
+    let path = scratch().join(format!("servers-{name}"));
+    std::fs::create_dir(&path).unwrap();
+    path
+}
+
+/// A short test without a server, with settings in `home`.
+fn test(home: &Path, extra: &[&str]) -> Ran {
+    let args = ["test", "--no-save", "--phases", "idle", "--color", "never"];
+    let mut command = fathom(&[&args[..], extra].concat());
+    command.env("XDG_CONFIG_HOME", home).output().unwrap().into()
+}
+
+#[test]
+fn without_a_server_and_a_terminal_the_choices_are_named() {
+    let home = home("choices");
+    let ran = test(&home, &[]);
+    assert_eq!(ran.code, Some(2), "{}", ran.describe());
+    assert!(ran.err.starts_with("fathom test: no server given\n"), "{}", ran.err);
+    for choice in
+        ["fathom test SERVER", "--accept-policy cloudflare", "https://www.cloudflare.com/privacypolicy/"]
+    {
+        assert!(ran.err.contains(choice), "{}", ran.err);
+    }
+    assert!(!home.join("fathom").exists(), "nothing is accepted");
+}
+
+#[test]
+fn the_first_server_of_the_list_that_answers_is_used() {
+    let server = Serve::start(&[]);
+    let home = home("list");
+    std::fs::create_dir(home.join("fathom")).unwrap();
+    let list = format!("# My servers\n\n127.0.0.1:1   # down\n{}\n", server.target());
+    std::fs::write(home.join("fathom/servers"), list).unwrap();
+    let ran = test(&home, &[]);
+    // Without load there is no verdict.
+    assert_eq!(ran.code, Some(5), "{}", ran.describe());
+    assert!(ran.err.contains("testing against 127.0.0.1:1 ("), "{}", ran.err);
+    assert!(ran.err.contains("127.0.0.1:1 refused the connection"), "{}", ran.err);
+    assert!(ran.out.starts_with("NO RESULT"), "{}", ran.out);
+}
+
+#[test]
+fn an_accepted_policy_is_remembered() {
+    let home = home("accepted");
+    // The interval is too short, so nothing is sent.
+    let ran = test(&home, &["--accept-policy", "cloudflare", "--sample-every", "1ms"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.describe());
+    assert!(ran.err.contains("testing against https://speed.cloudflare.com/"), "{}", ran.err);
+    let accepted = home.join("fathom/accepted-policies");
+    assert_eq!(std::fs::read_to_string(&accepted).unwrap(), "cloudflare\n");
+    let again = test(&home, &["--sample-every", "1ms"]);
+    assert!(again.err.contains("testing against https://speed.cloudflare.com/"), "{}", again.err);
+    assert_eq!(std::fs::read_to_string(&accepted).unwrap(), "cloudflare\n");
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_named() {
+    let home = home("unreadable");
+    std::fs::create_dir_all(home.join("fathom/servers")).unwrap();
+    let ran = test(&home, &[]);
+    assert_eq!(ran.code, Some(3), "{}", ran.describe());
+    assert!(ran.err.contains("fathom/servers: Is a directory"), "{}", ran.err);
+}
