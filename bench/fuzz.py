@@ -60,7 +60,7 @@ def main():
     if unknown:
         parser.error(f"no target {', '.join(sorted(unknown))} (known: {', '.join(known)})")
     programs = build(root)
-    print(f"{'target':13}{'CPU time':>9}{'inputs':>13}{'memory':>12}  found")
+    print(f"{'target':16}{'CPU time':>9}{'inputs':>13}{'memory':>12}  found")
     if not all([fuzz(target, args.seconds, programs, root, os.path.abspath(args.into)) for target in args.targets or known]):
         sys.exit("crashes are in " + args.into)
 
