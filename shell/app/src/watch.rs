@@ -26,7 +26,7 @@ pub use status::{Status, TargetStatus, behind, status};
 pub use upkeep::{RepairEvent, back_up, repair, verify};
 
 use crate::{AppError, CancelToken};
-use fathom_os::memory::limit_arenas;
+use fathom_os::memory::{limit_arenas, trim};
 use fathom_os::poll;
 use fathom_os::sched::drop_realtime_priority;
 use fathom_watch_alert::{Condition, Rule, Transition};
@@ -120,6 +120,8 @@ pub enum WatchEvent {
 /// Arenas of the memory allocator: one for the threads that probe and write, and one that queries
 /// of the page may occupy. With glibc's default, the memory of a watch grew by 14 MB in an hour.
 const ARENAS: u8 = 2;
+/// The store frees the samples of ten minutes at once, in memory between others.
+const TRIM_EVERY: Duration = Duration::from_secs(600);
 
 /// A request to watch.
 #[derive(Clone, Debug)]
@@ -223,6 +225,7 @@ impl Running<'_> {
     }
     fn run_until_cancelled(&mut self, cancel: &CancelToken, reload: &AtomicBool) {
         let (mut health, mut reported_at) = (Health::default(), Instant::now());
+        let mut trimmed_at = Instant::now();
         while !cancel.is_cancelled() {
             // A signal ends the wait.
             let _ = poll::wait(&mut [], Some(LOOK_EVERY));
@@ -239,6 +242,10 @@ impl Running<'_> {
                 let now = self.monitor.health();
                 report_health(health, now, self.events);
                 (health, reported_at) = (now, Instant::now());
+            }
+            if trimmed_at.elapsed() >= TRIM_EVERY {
+                trim();
+                trimmed_at = Instant::now();
             }
         }
     }

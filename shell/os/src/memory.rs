@@ -13,3 +13,14 @@ pub fn limit_arenas(most: u8) {
     #[cfg(not(target_env = "gnu"))]
     let _ = most;
 }
+
+/// Returns free memory in the middle of arenas to the system, which glibc does at their ends only.
+/// Takes about 13 ms per 100 MB (measured), for which other threads cannot allocate. No effect with
+/// other C libraries.
+pub fn trim() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: malloc_trim takes a number and changes nothing that is allocated.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}

@@ -34,7 +34,7 @@ pub(crate) struct TestArgs {
     pub(crate) server: Option<String>,
     /// Accept the policy of a public server, now and later
     ///
-    /// cloudflare: https://www.cloudflare.com/privacypolicy/
+    /// cloudflare: `https://www.cloudflare.com/privacypolicy/`
     #[arg(long, value_name = "NAME", value_parser = public_names(), help_heading = "Connection options")]
     pub(crate) accept_policy: Option<String>,
     /// TCP flows in each direction
