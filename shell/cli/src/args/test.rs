@@ -32,9 +32,9 @@ pub(crate) struct TestArgs {
     /// server measures nothing itself, so one-way delays are missing.
     #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: Option<String>,
-    /// Accept the policy of a public server, now and later
+    /// Accept the policy of a public server
     ///
-    /// cloudflare: `https://www.cloudflare.com/privacypolicy/`
+    /// Now and for later tests. cloudflare: `https://www.cloudflare.com/privacypolicy/`
     #[arg(long, value_name = "NAME", value_parser = public_names(), help_heading = "Connection options")]
     pub(crate) accept_policy: Option<String>,
     /// TCP flows in each direction
