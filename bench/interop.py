@@ -12,9 +12,11 @@ control; in the lab it is the same.
 import http.server
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 
 from common import FATHOM
@@ -69,6 +71,18 @@ def serve():
     server.serve_forever()
 
 
+def wait():
+    """Waits until the web servers listen, at most 10 s."""
+    until = time.monotonic() + 10
+    for port in (WEB_PORT, SPEED_PORT):
+        while time.monotonic() < until:
+            try:
+                socket.create_connection((FAR, port), 1).close()
+                break
+            except OSError:
+                pass
+
+
 def test(line, server, folder):
     """The summary of a test on a line."""
     far = (
@@ -76,8 +90,8 @@ def test(line, server, folder):
         f"exec python3 {os.path.abspath(__file__)} --serve"
     )
     test = f"{FATHOM} test {server} --json --no-save --phases idle,down,up,drain --max-phase 20s"
-    # The servers need a moment to listen.
-    command = [FATHOM, "lab", "--line", line, "--far", far, "--", "sh", "-c", f"sleep 1; exec {test}"]
+    # iperf3 listens before Python does, and a connection of this kind would count as a client.
+    command = [FATHOM, "lab", "--line", line, "--far", far, "--", "sh", "-c", f"python3 {os.path.abspath(__file__)} --wait && exec {test}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode not in (0, 1):
         sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
@@ -119,4 +133,6 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1:] == ["--serve"]:
         serve()
+    if sys.argv[1:] == ["--wait"]:
+        sys.exit(wait())
     sys.exit(main())

@@ -7,7 +7,7 @@ use crate::live::follow;
 use crate::terminal::{Console, warn};
 use crate::{result, signal};
 use fathom_app::output::{check_names, write};
-use fathom_app::test;
+use fathom_app::{CancelToken, test};
 use fathom_client::{Family, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     check_names(&args.output.output)?;
     let servers = server::choose(args.server.as_deref(), args.accept_policy.as_deref())?;
     let cancel = signal::cancel_token()?;
-    let run = first_reached(&servers, |server| {
+    let run = first_reached(&servers, &cancel, |server| {
         let config = config(args, server)?;
         test::check(&config)?;
         console.progress(&cost(&config));
@@ -38,6 +38,7 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
 /// Tests against the first server that can be reached. A failure of another is a warning.
 fn first_reached(
     servers: &[String],
+    cancel: &CancelToken,
     mut test: impl FnMut(&str) -> Result<Run, Failure>,
 ) -> Result<Run, Failure> {
     let Some((last, others)) = servers.split_last() else {
@@ -45,7 +46,9 @@ fn first_reached(
     };
     for server in others {
         match test(server) {
-            Err(failure) if failure.exit == Exit::Environment => warn(&format!("fathom test: {failure}")),
+            Err(failure) if failure.exit == Exit::Environment && !cancel.is_cancelled() => {
+                warn(&format!("fathom test: {failure}"))
+            }
             other => return other,
         }
     }

@@ -111,14 +111,12 @@ impl Flow {
     pub(crate) fn received_bytes(&self) -> u64 {
         self.shared.received_bytes.load(Ordering::Relaxed)
     }
-    /// The sender's TCP_INFO, for an up flow that has started.
+    /// The sender's TCP_INFO, for an up flow that has started. Its acknowledged bytes are those of
+    /// all connections of the flow.
     pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
-        tcp_info(self.shared.socket()?.as_fd()).ok()
-    }
-    /// Bytes of an up flow that the peer's TCP acknowledged.
-    pub(crate) fn acknowledged_bytes(&self) -> Option<u64> {
-        let now = self.tcp_info()?.bytes_acked?;
-        Some(self.shared.earlier_bytes.load(Ordering::Relaxed).saturating_add(now))
+        let earlier = self.shared.earlier_bytes.load(Ordering::Relaxed);
+        let info = tcp_info(self.shared.socket()?.as_fd()).ok()?;
+        Some(TcpInfo { bytes_acked: info.bytes_acked.map(|bytes| bytes.saturating_add(earlier)), ..info })
     }
     /// Makes the thread end. [`Flow::join`] resets the connection.
     pub(crate) fn stop(&self) {
@@ -165,13 +163,17 @@ fn run(
                 acknowledged.max(received)
             ));
         }
-        shared.earlier_bytes.fetch_add(acknowledged, Ordering::Relaxed);
+        // In this order, no reader counts the connection twice.
         *shared.socket.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        shared.earlier_bytes.fetch_add(acknowledged, Ordering::Relaxed);
     }
 }
 
-/// Receives until the server closes the connection.
-fn discard_all(socket: &Socket, received_bytes: &AtomicU64) -> Result<(), String> {
+/// Receives load until the connection ends, and counts its bytes.
+///
+/// # Errors
+/// Always: the reason of the end.
+pub fn receive_load(socket: &Socket, received_bytes: &AtomicU64) -> Result<(), String> {
     loop {
         match discard(socket.as_fd(), DISCARD_BYTES) {
             Ok(0) => return Err("the server closed the connection".to_owned()),

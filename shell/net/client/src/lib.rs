@@ -21,11 +21,11 @@ pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
 pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::{PhasePlan, ProbeKind};
-pub use flows::payload_bytes;
+pub use flows::{payload_bytes, receive_load};
 pub use peer::{Encrypted, Encryption, FlowPlan, OpenFlow, Peer, Transfer, WebProbe};
 pub use record::host;
 pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
-pub use resolve::{Limits, host_field, resolve_server};
+pub use resolve::{Limits, resolve_server};
 
 use control::Control;
 use fathom_os::clock::wall_now;

@@ -43,7 +43,7 @@ pub trait Peer: Send + Sync {
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String>;
 }
 
-/// What a flow shall be.
+/// Properties of a flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FlowPlan {
     /// Its number, unique in the test.

@@ -22,6 +22,9 @@ fn split(server: &str, default_port: u16) -> Result<(String, u16), String> {
             .filter(|p| *p > 0)
             .ok_or_else(|| format!("invalid port \"{text}\" (expected a number from 1 to 65535)"))
     };
+    if server.contains("://") {
+        return Err("only `fathom test` takes a URL".to_owned());
+    }
     if let Some(rest) = server.strip_prefix('[') {
         let (host, after) = rest.split_once(']').ok_or("\"[\" without \"]\"")?;
         let port = match after.strip_prefix(':') {
@@ -164,7 +167,7 @@ fn refused(address: SocketAddr, error: &io::Error) -> TestError {
 }
 
 /// The host for an HTTP `Host` header.
-pub fn host_field(address: SocketAddr) -> String {
+pub(crate) fn host_field(address: SocketAddr) -> String {
     match address.ip() {
         IpAddr::V4(ip) => format!("{ip}:{}", address.port()),
         IpAddr::V6(ip) => format!("[{ip}]:{}", address.port()),

@@ -438,7 +438,7 @@ impl<'a> Test<'a> {
     fn count_load(&mut self) {
         self.count(Direction::Down, |flow| Some(flow.received_bytes()));
         if self.control.is_none() {
-            self.count(Direction::Up, Flow::acknowledged_bytes);
+            self.count(Direction::Up, |flow| flow.tcp_info()?.bytes_acked);
         }
         self.learn_capacity();
     }

@@ -1,10 +1,10 @@
 //! Load with an iperf3 server: one of its tests for each phase with load.
-use crate::Seeker;
-use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, WebProbe, payload_bytes};
+use crate::Connector;
+use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, WebProbe, payload_bytes, receive_load};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
-use fathom_os::socket::{congestion_control, discard};
+use fathom_os::socket::congestion_control;
 use fathom_probe::ProbeKind;
 use fathom_protocol::iperf3::{COOKIE_BYTES, Client, Cookie, DEFAULT_PORT, Iperf3Error, Mode, Output, Plan};
 use fathom_units::{Direction, Duration, PerDirection, Time};
@@ -13,19 +13,17 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use url::Url;
 
-/// Bytes per receive call.
-const DISCARD_BYTES: usize = 1 << 22;
 /// A server that has just ended a test closes its port for a moment, or still refuses others.
 const RETRY_FOR: Duration = Duration::from_secs(3);
 const RETRY_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
-/// The load goes on for this long after its end was announced, so that the server hears of it
-/// before its streams break. Longer would add to the phase.
-const FAREWELL: Duration = Duration::from_millis(250);
+/// Wait for the server's response to the end of a test before the streams are reset. The load goes
+/// on meanwhile, so a longer wait would extend the phase.
+const END_WAIT: Duration = Duration::from_millis(250);
 
 pub(crate) struct Iperf3Peer {
     address: SocketAddr,
@@ -56,15 +54,15 @@ struct Running {
 }
 
 /// Finds the server, without a test.
-pub(crate) fn connect(url: &Url, seeker: &Seeker<'_>) -> Result<Iperf3Peer, TestError> {
+pub(crate) fn connect(url: &Url, connector: &Connector<'_>) -> Result<Iperf3Peer, TestError> {
     let fail = |problem: &str| TestError::Server { server: url.to_string(), problem: problem.to_owned() };
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| fail("no host in the URL"))?;
     let server = format!("{host}:{}", url.port().unwrap_or(DEFAULT_PORT));
-    let address = seeker.reach(&server, DEFAULT_PORT).map_err(|error| match error {
+    let address = connector.reach(&server, DEFAULT_PORT).map_err(|error| match error {
         TestError::Refused(_) => fail("refused the connection (is `iperf3 -s` running there?)"),
         other => other,
     })?;
-    let Limits { clock, patience, .. } = seeker.limits;
+    let Limits { clock, patience, .. } = connector.limits;
     Ok(Iperf3Peer { address, payload: Arc::new(payload_bytes()), clock, patience, test: Mutex::default() })
 }
 
@@ -125,7 +123,7 @@ impl Peer for Iperf3Peer {
         let State::Running(mut running) = std::mem::take(&mut *test) else { return };
         running.machine.finish();
         let (clock, patience) = (self.clock, self.patience);
-        running.complete(clock, FAREWELL);
+        running.complete(clock, END_WAIT);
         // The rest may have to wait for the queue to drain.
         *test = State::Ending(std::thread::spawn(move || running.complete(clock, patience)));
     }
@@ -143,7 +141,7 @@ impl Peer for Iperf3Peer {
             },
             Direction::Down => OpenFlow {
                 congestion_control: running.congestion_control.clone(),
-                transfer: Box::new(move |received_bytes| receive(&on, received_bytes)),
+                transfer: Box::new(move |received_bytes| receive_load(&on, received_bytes)),
                 socket,
             },
         })
@@ -305,15 +303,5 @@ impl Drop for Iperf3Peer {
 fn send(mut socket: &Socket, payload: &[u8]) -> Result<(), String> {
     loop {
         socket.write_all(payload).map_err(|e| without_code(&e))?;
-    }
-}
-
-fn receive(socket: &Socket, received_bytes: &AtomicU64) -> Result<(), String> {
-    // A stream starts with nothing of the server's, so every byte is load.
-    loop {
-        match discard(socket.as_fd(), DISCARD_BYTES).map_err(|e| without_code(&e))? {
-            0 => return Err("the server closed the connection".to_owned()),
-            length => received_bytes.fetch_add(length as u64, Ordering::Relaxed),
-        };
     }
 }

@@ -7,6 +7,8 @@ mod tls;
 mod web;
 
 use fathom_client::{Family, Limits, Peer, TestConfig, TestError, resolve_server};
+use rustls::ClientConfig;
+use std::cell::OnceCell;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,22 +30,31 @@ pub fn connect(config: &TestConfig, trust: &Trust, stop: &AtomicBool) -> Result<
     let fail = |problem: String| TestError::Server { server: config.server.clone(), problem };
     let url = Url::parse(&config.server).map_err(|e| fail(format!("invalid URL: {e}")))?;
     let limits = Limits { stop, clock: config.clock, patience: config.patience };
-    let seeker = Seeker { family: config.family, trust, limits };
+    let connector = Connector { family: config.family, trust, limits, tls: OnceCell::new() };
     match url.scheme() {
-        "http" | "https" => Ok(Arc::new(web::connect(&url, &seeker)?)),
-        "iperf3" => Ok(Arc::new(iperf3::connect(&url, &seeker)?)),
+        "http" | "https" => Ok(Arc::new(web::connect(&url, &connector)?)),
+        "iperf3" => Ok(Arc::new(iperf3::connect(&url, &connector)?)),
         other => Err(fail(format!("unknown protocol \"{other}\" (expected http, https or iperf3)"))),
     }
 }
 
 /// What is needed to reach a server.
-struct Seeker<'a> {
+struct Connector<'a> {
     family: Option<Family>,
     trust: &'a Trust,
     limits: Limits<'a>,
+    /// Made when it is needed: reading the certificate authorities of a host takes a while.
+    tls: OnceCell<Arc<ClientConfig>>,
 }
 
-impl Seeker<'_> {
+impl Connector<'_> {
+    fn tls_config(&self) -> Result<Arc<ClientConfig>, TestError> {
+        if let Some(config) = self.tls.get() {
+            return Ok(config.clone());
+        }
+        let config = tls::client_config(self.trust)?;
+        Ok(self.tls.get_or_init(|| config).clone())
+    }
     /// The first address of `server` that accepts a connection; otherwise the first error.
     fn reach(&self, server: &str, default_port: u16) -> Result<SocketAddr, TestError> {
         let mut first_error = None;

@@ -34,26 +34,30 @@ pub(crate) struct Tls {
     name: ServerName<'static>,
 }
 
+/// Settings of TLS with HTTP/1.1.
+pub(crate) fn client_config(trust: &Trust) -> Result<Arc<ClientConfig>, TestError> {
+    let roots = trust.roots();
+    if roots.is_empty() {
+        return Err(TestError::Host("no certificate authorities (install ca-certificates)".to_owned()));
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|e| TestError::Host(format!("TLS: {e}")))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
 impl Tls {
-    /// TLS with HTTP/1.1 to `host`.
-    pub(crate) fn to(host: &str, trust: &Trust) -> Result<Tls, TestError> {
-        let fail = |problem: String| TestError::Server { server: host.to_owned(), problem };
+    /// TLS to `host`.
+    pub(crate) fn to(host: &str, config: Arc<ClientConfig>) -> Result<Tls, TestError> {
         // Brackets are part of an IPv6 address in a URL only.
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let name = ServerName::try_from(bare.to_owned()).map_err(|e| fail(format!("TLS: {e}")))?;
-        let roots = trust.roots();
-        if roots.is_empty() {
-            let problem = "no certificate authorities (install ca-certificates)";
-            return Err(fail(problem.to_owned()));
-        }
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|e| fail(format!("TLS: {e}")))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Tls { config: Arc::new(config), name })
+        let name = ServerName::try_from(bare.to_owned())
+            .map_err(|e| TestError::Server { server: host.to_owned(), problem: format!("TLS: {e}") })?;
+        Ok(Tls { config, name })
     }
     /// Starts a connection.
     pub(crate) fn start(&self) -> Result<ClientConnection, String> {

@@ -1,9 +1,9 @@
 //! Servers of HTTP/1.1: any file, and the speed tests of networkQuality, Cloudflare and LibreSpeed.
 mod detect;
-mod link;
+mod stream;
 mod transfer;
 
-use crate::Seeker;
+use crate::Connector;
 use crate::tls::{Tls, TlsProbe};
 use fathom_client::{
     Encrypted, Encryption, FlowPlan, Limits, OpenFlow, Peer, TestError, WebProbe, payload_bytes,
@@ -15,18 +15,18 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use url::Url;
 
-/// A host with its address.
+/// A host with its address and port, and whether it requires TLS.
 #[derive(Clone)]
-pub(crate) struct Site {
+pub(crate) struct Origin {
     pub(crate) address: SocketAddr,
     /// The `Host` field.
     pub(crate) host: String,
     pub(crate) tls: Option<Tls>,
 }
 
-/// What a server offers. Paths include the query.
+/// What a server can be requested for. Paths include the query.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Offer {
+pub(crate) struct Endpoints {
     /// Name of the protocol, for people.
     pub(crate) protocol: &'static str,
     pub(crate) download: String,
@@ -43,74 +43,79 @@ pub(crate) struct Upload {
     pub(crate) body_bytes: u64,
 }
 
-/// A server that was found.
+/// A server with its endpoints.
 pub(crate) struct WebPeer {
-    site: Site,
-    offer: Offer,
+    origin: Origin,
+    endpoints: Endpoints,
     payload: Arc<Vec<u8>>,
 }
 
 /// Finds out what is at a URL.
-pub(crate) fn connect(url: &Url, seeker: &Seeker<'_>) -> Result<WebPeer, TestError> {
-    let (site, offer) = detect::find(url, seeker)?;
-    Ok(WebPeer { site, offer, payload: Arc::new(payload_bytes()) })
+pub(crate) fn connect(url: &Url, connector: &Connector<'_>) -> Result<WebPeer, TestError> {
+    let (origin, endpoints) = detect::find(url, connector)?;
+    Ok(WebPeer { origin, endpoints, payload: Arc::new(payload_bytes()) })
 }
 
-impl Site {
+impl Origin {
     /// The host of `url`, or another `endpoint` that answers for it, at the first address that
     /// accepts a connection.
-    pub(crate) fn of(url: &Url, endpoint: Option<&str>, seeker: &Seeker<'_>) -> Result<Site, TestError> {
+    pub(crate) fn of(
+        url: &Url,
+        endpoint: Option<&str>,
+        connector: &Connector<'_>,
+    ) -> Result<Origin, TestError> {
         let fail = |problem: String| TestError::Server { server: url.to_string(), problem };
-        let name = url.host_str().ok_or_else(|| fail("no host in the URL".to_owned()))?;
-        let port = url.port_or_known_default().ok_or_else(|| fail("no port in the URL".to_owned()))?;
+        // Each of the schemes has a default port.
+        let place = url.host_str().zip(url.port_or_known_default());
+        let (name, port) = place.ok_or_else(|| fail("no host in the URL".to_owned()))?;
         let host = url.port().map_or_else(|| name.to_owned(), |given| format!("{name}:{given}"));
-        let tls = (url.scheme() == "https").then(|| Tls::to(name, seeker.trust)).transpose()?;
+        let tls = (url.scheme() == "https").then(|| Tls::to(name, connector.tls_config()?)).transpose()?;
         let endpoint = endpoint.map_or_else(|| format!("{name}:{port}"), ToOwned::to_owned);
-        let address = seeker.reach(&endpoint, port).map_err(|error| match error {
+        let address = connector.reach(&endpoint, port).map_err(|error| match error {
             TestError::Refused(address) => fail(format!("{address} refused the connection")),
             other => other,
         })?;
-        Ok(Site { address, host, tls })
+        Ok(Origin { address, host, tls })
     }
 }
 
 impl Peer for WebPeer {
     fn protocol(&self) -> &'static str {
-        self.offer.protocol
+        self.endpoints.protocol
     }
     fn address(&self) -> SocketAddr {
-        self.site.address
+        self.origin.address
     }
     fn carries(&self, direction: Direction) -> bool {
-        direction == Direction::Down || self.offer.upload.is_some()
+        direction == Direction::Down || self.endpoints.upload.is_some()
     }
     fn probes(&self) -> Vec<ProbeKind> {
         let mut kinds = vec![ProbeKind::Icmp, ProbeKind::Connect];
-        kinds.extend(self.offer.small.is_some().then_some(ProbeKind::Persistent));
+        kinds.extend(self.endpoints.small.is_some().then_some(ProbeKind::Persistent));
         kinds
     }
     fn web_probe(&self) -> Option<WebProbe> {
-        let request = self.offer.small.as_ref().map(|path| get_request(&self.site.host, path));
-        let encryption = self.site.tls.clone().map(|tls| -> Encryption {
+        let request = self.endpoints.small.as_ref().map(|path| get_request(&self.origin.host, path));
+        let encryption = self.origin.tls.clone().map(|tls| -> Encryption {
             Arc::new(move || Ok(Box::new(TlsProbe(tls.start()?)) as Box<dyn Encrypted>))
         });
         Some(WebProbe { request, encryption })
     }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
-        let socket = limits.connect(self.site.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
+        let socket = limits.connect(self.origin.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
         let socket = Arc::new(socket);
-        let link = link::Link::new(socket.clone(), self.site.tls.as_ref())?;
-        let host = self.site.host.clone();
-        Ok(match (flow.direction, self.offer.upload.clone()) {
+        let stream = stream::Stream::new(socket.clone(), self.origin.tls.as_ref())?;
+        let host = self.origin.host.clone();
+        Ok(match (flow.direction, self.endpoints.upload.clone()) {
             (Direction::Down, _) => {
-                let request = get_request(&host, &self.offer.download);
-                let transfer = Box::new(move |received: &_| transfer::download(link, &request, received));
+                let request = get_request(&host, &self.endpoints.download);
+                let transfer = Box::new(move |received: &_| transfer::download(stream, &request, received));
                 OpenFlow { socket, congestion_control: None, transfer }
             }
             (Direction::Up, Some(upload)) => {
                 let payload = self.payload.clone();
                 let used = fathom_os::socket::congestion_control(&socket);
-                let transfer = Box::new(move |_: &_| transfer::upload(link, &host, &upload, &payload));
+                let transfer = Box::new(move |_: &_| transfer::upload(stream, &host, &upload, &payload));
                 OpenFlow { socket, congestion_control: used.ok(), transfer }
             }
             (Direction::Up, None) => return Err("the server takes no uploads".to_owned()),

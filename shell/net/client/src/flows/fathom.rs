@@ -1,5 +1,5 @@
 //! Load flows of the protocol of `fathom serve`.
-use super::{discard_all, payload};
+use super::{payload, receive_load};
 use crate::peer::{FlowPlan, OpenFlow, Peer, WebProbe};
 use crate::resolve::{Limits, host_field};
 use fathom_os::error::without_code;
@@ -67,7 +67,7 @@ impl Peer for FathomPeer {
             },
             Direction::Down => OpenFlow {
                 congestion_control: Some(theirs.as_str().to_owned()),
-                transfer: Box::new(move |received_bytes| discard_all(&on, received_bytes)),
+                transfer: Box::new(move |received_bytes| receive_load(&on, received_bytes)),
                 socket,
             },
         })

@@ -1,7 +1,7 @@
 //! Finds out what a web server offers.
-use super::link::Patient;
-use super::{Offer, Site, Upload};
-use crate::Seeker;
+use super::stream::LimitedStream;
+use super::{Endpoints, Origin, Upload};
+use crate::Connector;
 use crate::tls::cause;
 use fathom_client::TestError;
 use fathom_probe::protocol::get_request;
@@ -11,15 +11,14 @@ use rustls::StreamOwned;
 use std::io::{Read, Write};
 use url::Url;
 
-/// Redirects that are followed, as browsers do with 20; more than 5 is a loop in practice.
+/// Most redirects that are followed. Browsers follow 20; more than 5 are a loop in practice.
 const REDIRECTS: usize = 5;
-/// Longest answer of a speed test to a question about it.
+/// Longest response to a request that identifies a speed test.
 const ANSWER_LIMIT_BYTES: u64 = 64 * 1024;
 /// Smallest file that loads a line: 8 Mbit, so that at 100 Mbit/s a request takes longer than its
 /// round trip.
 const MIN_FILE_BYTES: u64 = 1_000_000;
-/// Size of a download from Cloudflare's speed test. Its own client requests up to 250 MB, and is
-/// refused now and then.
+/// Size of a download from Cloudflare's speed test. Its own client requests up to 250 MB.
 const CLOUDFLARE_DOWN_BYTES: u64 = 50_000_000;
 /// Size of an upload to it. Requests above 100 MB are refused (status 413).
 const CLOUDFLARE_UP_BYTES: u64 = 50_000_000;
@@ -29,18 +28,18 @@ const LIBRESPEED_UP_BYTES: u64 = 20 << 20;
 /// The draft does not limit uploads.
 const NQ_UP_BYTES: u64 = 1_000_000_000;
 
-/// An answer to a GET request.
+/// A response to a GET request.
 struct Answer {
     /// Where redirects led.
     url: Url,
-    site: Site,
+    origin: Origin,
     /// The first bytes of the body.
     body: Vec<u8>,
     /// Size of the body, if it is known.
     total_bytes: Option<u64>,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 enum Problem {
     /// The server does not have the resource.
     Status(ResponseError),
@@ -56,15 +55,19 @@ impl From<TestError> for Problem {
 
 /// The server at `url` and what it offers: a file, if the URL has the path of one, otherwise a
 /// speed test.
-pub(crate) fn find(url: &Url, seeker: &Seeker<'_>) -> Result<(Site, Offer), TestError> {
-    let finder = Finder(seeker);
-    if url.path().ends_with('/') && url.query().is_none() { finder.speed_test(url) } else { finder.file(url) }
+pub(crate) fn find(url: &Url, connector: &Connector<'_>) -> Result<(Origin, Endpoints), TestError> {
+    let detector = Detector(connector);
+    if url.path().ends_with('/') && url.query().is_none() {
+        detector.speed_test(url)
+    } else {
+        detector.file(url)
+    }
 }
 
-struct Finder<'a>(&'a Seeker<'a>);
+struct Detector<'a>(&'a Connector<'a>);
 
-impl Finder<'_> {
-    fn file(&self, url: &Url) -> Result<(Site, Offer), TestError> {
+impl Detector<'_> {
+    fn file(&self, url: &Url) -> Result<(Origin, Endpoints), TestError> {
         let fail = |problem: String| TestError::Server { server: url.to_string(), problem };
         let answer = match self.get(url, None) {
             Ok(answer) => answer,
@@ -75,12 +78,12 @@ impl Finder<'_> {
             return Err(fail(format!("the file has {size} bytes (at least {MIN_FILE_BYTES})")));
         }
         let download = path_of(&answer.url);
-        Ok((answer.site, Offer { protocol: "HTTP", download, upload: None, small: None }))
+        Ok((answer.origin, Endpoints { protocol: "HTTP", download, upload: None, small: None }))
     }
-    fn speed_test(&self, url: &Url) -> Result<(Site, Offer), TestError> {
-        let offers = [Self::network_quality, Self::cloudflare, Self::librespeed];
+    fn speed_test(&self, url: &Url) -> Result<(Origin, Endpoints), TestError> {
+        let detectors = [Self::network_quality, Self::cloudflare, Self::librespeed];
         let mut tried = Vec::new();
-        for find in offers {
+        for find in detectors {
             if let Some(found) = find(self, url, &mut tried)? {
                 return Ok(found);
             }
@@ -92,7 +95,7 @@ impl Finder<'_> {
         &self,
         url: &Url,
         tried: &mut Vec<String>,
-    ) -> Result<Option<(Site, Offer)>, TestError> {
+    ) -> Result<Option<(Origin, Endpoints)>, TestError> {
         let Some(answer) = self.try_get(url, "/.well-known/nq", tried)? else { return Ok(None) };
         let announced = match network_quality::parse(&answer.body) {
             Ok(announced) => announced,
@@ -106,33 +109,41 @@ impl Finder<'_> {
         let parse =
             |text: &str| answer.url.join(text).map_err(|e| fail(format!("invalid URL \"{text}\": {e}")));
         let large = parse(&large)?;
-        let site = Site::of(&large, endpoint.as_deref(), self.0)?;
-        // The draft demands one host for all; others are not used.
+        let origin = Origin::of(&large, endpoint.as_deref(), self.0)?;
+        // The draft requires one host for all of them.
         let path =
             |text: &str| Ok(Some(parse(text)?).filter(|at| at.host() == large.host()).map(|at| path_of(&at)));
-        let offer = Offer {
+        let endpoints = Endpoints {
             protocol: "networkQuality",
             download: path_of(&large),
             upload: path(&upload)?.map(|path| Upload { path, body_bytes: NQ_UP_BYTES }),
             small: path(&small)?,
         };
-        Ok(Some((site, offer)))
+        Ok(Some((origin, endpoints)))
     }
-    fn cloudflare(&self, url: &Url, tried: &mut Vec<String>) -> Result<Option<(Site, Offer)>, TestError> {
+    fn cloudflare(
+        &self,
+        url: &Url,
+        tried: &mut Vec<String>,
+    ) -> Result<Option<(Origin, Endpoints)>, TestError> {
         let Some(answer) = self.try_get(url, "/__down?bytes=100", tried)? else { return Ok(None) };
         if answer.body.len() != 100 {
             tried.push(format!("/__down: {} bytes instead of 100", answer.body.len()));
             return Ok(None);
         }
-        let offer = Offer {
+        let endpoints = Endpoints {
             protocol: "Cloudflare",
             download: format!("/__down?bytes={CLOUDFLARE_DOWN_BYTES}"),
             upload: Some(Upload { path: "/__up".to_owned(), body_bytes: CLOUDFLARE_UP_BYTES }),
             small: Some("/__down?bytes=0".to_owned()),
         };
-        Ok(Some((answer.site, offer)))
+        Ok(Some((answer.origin, endpoints)))
     }
-    fn librespeed(&self, url: &Url, tried: &mut Vec<String>) -> Result<Option<(Site, Offer)>, TestError> {
+    fn librespeed(
+        &self,
+        url: &Url,
+        tried: &mut Vec<String>,
+    ) -> Result<Option<(Origin, Endpoints)>, TestError> {
         for folder in ["backend/", ""] {
             let empty = format!("{folder}empty.php");
             let Some(answer) = self.try_get(url, &empty, tried)? else { continue };
@@ -141,17 +152,17 @@ impl Finder<'_> {
                 continue;
             }
             let small = path_of(&answer.url);
-            let offer = Offer {
+            let endpoints = Endpoints {
                 protocol: "LibreSpeed",
                 download: small.replace("empty.php", LIBRESPEED_DOWN),
                 upload: Some(Upload { path: small.clone(), body_bytes: LIBRESPEED_UP_BYTES }),
                 small: Some(small),
             };
-            return Ok(Some((answer.site, offer)));
+            return Ok(Some((answer.origin, endpoints)));
         }
         Ok(None)
     }
-    /// The answer to a question; `None` if the server does not know it.
+    /// The response to a request below `base`; `None` if the server has no such resource.
     fn try_get(&self, base: &Url, path: &str, tried: &mut Vec<String>) -> Result<Option<Answer>, TestError> {
         let Ok(url) = base.join(path) else { return Ok(None) };
         match self.get(&url, Some(ANSWER_LIMIT_BYTES)) {
@@ -167,8 +178,8 @@ impl Finder<'_> {
     fn get(&self, url: &Url, limit_bytes: Option<u64>) -> Result<Answer, Problem> {
         let mut url = url.clone();
         for _ in 0..=REDIRECTS {
-            let site = Site::of(&url, None, self.0)?;
-            match self.get_once(&url, site, limit_bytes) {
+            let origin = Origin::of(&url, None, self.0)?;
+            match self.get_once(&url, origin, limit_bytes) {
                 Err(Problem::Status(ResponseError::Status {
                     status: 301 | 302 | 303 | 307 | 308,
                     location: Some(to),
@@ -183,27 +194,27 @@ impl Finder<'_> {
         }
         Err(fatal(&url, format!("redirects more than {REDIRECTS} times")))
     }
-    fn get_once(&self, url: &Url, site: Site, limit_bytes: Option<u64>) -> Result<Answer, Problem> {
-        let socket = self.0.limits.connect(site.address, |_| Ok(()))?;
-        let patient = Patient::new(socket, site.address, &self.0.limits);
-        let mut link: Box<dyn ReadWrite + '_> = match &site.tls {
-            None => Box::new(patient),
+    fn get_once(&self, url: &Url, origin: Origin, limit_bytes: Option<u64>) -> Result<Answer, Problem> {
+        let socket = self.0.limits.connect(origin.address, |_| Ok(()))?;
+        let stream = LimitedStream::new(socket, origin.address, &self.0.limits);
+        let mut stream: Box<dyn ReadWrite + '_> = match &origin.tls {
+            None => Box::new(stream),
             Some(tls) => {
                 let connection = tls.start().map_err(|problem| fatal(url, problem))?;
-                Box::new(StreamOwned::new(connection, patient))
+                Box::new(StreamOwned::new(connection, stream))
             }
         };
-        link.write_all(&get_request(&site.host, &path_of(url))).map_err(|e| fatal(url, cause(&e)))?;
+        stream.write_all(&get_request(&origin.host, &path_of(url))).map_err(|e| fatal(url, cause(&e)))?;
         let mut responses = Responses::new(limit_bytes.unwrap_or(u64::MAX));
         let (mut body, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
         loop {
-            let length = match link.read(&mut buffer) {
+            let length = match stream.read(&mut buffer) {
                 Ok(length) => length,
                 Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => 0,
                 Err(error) => return Err(fatal(url, cause(&error))),
             };
             if length == 0 && responses.ends_with_connection() {
-                return Ok(Answer { url: url.clone(), site, total_bytes: Some(body.len() as u64), body });
+                return Ok(Answer { url: url.clone(), origin, total_bytes: Some(body.len() as u64), body });
             }
             if length == 0 {
                 return Err(fatal(url, "closed the connection".to_owned()));
@@ -219,7 +230,7 @@ impl Finder<'_> {
             let known = total_bytes.or((left > 0).then(|| left.saturating_add(body.len() as u64)));
             let is_start = known.is_some() || body.len() as u64 >= MIN_FILE_BYTES;
             if progress.complete > 0 || (limit_bytes.is_none() && is_start) {
-                return Ok(Answer { url: url.clone(), site, total_bytes: known, body });
+                return Ok(Answer { url: url.clone(), origin, total_bytes: known, body });
             }
         }
     }

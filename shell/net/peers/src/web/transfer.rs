@@ -1,6 +1,6 @@
 //! Load over HTTP: one request after the other on a connection.
 use super::Upload;
-use super::link::Link;
+use super::stream::Stream;
 use crate::tls::cause;
 use fathom_os::socket::discard;
 use fathom_probe::Responses;
@@ -17,13 +17,13 @@ const DISCARD_BYTES: u64 = 1 << 22;
 const REPLY_LIMIT_BYTES: u64 = 64 * 1024;
 
 /// Downloads until the server ends the connection.
-pub(crate) fn download(mut link: Link, request: &[u8], received_bytes: &AtomicU64) -> Result<(), String> {
+pub(crate) fn download(mut stream: Stream, request: &[u8], received_bytes: &AtomicU64) -> Result<(), String> {
     let mut responses = Responses::new(u64::MAX);
     let mut buffer = vec![0; RECEIVE_BYTES];
-    link.write_all(request).map_err(|e| cause(&e))?;
+    stream.write_all(request).map_err(|e| cause(&e))?;
     loop {
-        let progress = match &link {
-            Link::Plain(socket) if responses.expected_bytes() > 0 => {
+        let progress = match &stream {
+            Stream::Plain(socket) if responses.expected_bytes() > 0 => {
                 let most = responses.expected_bytes().min(DISCARD_BYTES) as usize;
                 match discard(socket.as_fd(), most).map_err(|e| cause(&e))? {
                     0 => {
@@ -32,7 +32,7 @@ pub(crate) fn download(mut link: Link, request: &[u8], received_bytes: &AtomicU6
                     length => responses.skip(length as u64),
                 }
             }
-            _ => match link.read(&mut buffer).map_err(|e| cause(&e))? {
+            _ => match stream.read(&mut buffer).map_err(|e| cause(&e))? {
                 0 if responses.ends_with_connection() => return Ok(()),
                 0 => return Err("the connection ended during a download".to_owned()),
                 length => {
@@ -45,18 +45,18 @@ pub(crate) fn download(mut link: Link, request: &[u8], received_bytes: &AtomicU6
             if responses.is_last() {
                 return Ok(());
             }
-            link.write_all(request).map_err(|e| cause(&e))?;
+            stream.write_all(request).map_err(|e| cause(&e))?;
         }
     }
 }
 
 /// Uploads until the server ends the connection.
-pub(crate) fn upload(mut link: Link, host: &str, upload: &Upload, payload: &[u8]) -> Result<(), String> {
+pub(crate) fn upload(mut stream: Stream, host: &str, upload: &Upload, payload: &[u8]) -> Result<(), String> {
     let mut responses = Responses::new(REPLY_LIMIT_BYTES);
     loop {
-        let sent = send_body(&mut link, host, upload, payload);
+        let sent = send_body(&mut stream, host, upload, payload);
         // A server that refuses a body answers, and closes the connection while it is sent.
-        match read_response(&mut link, &mut responses) {
+        match read_response(&mut stream, &mut responses) {
             Ok(()) if responses.is_last() => return Ok(()),
             Ok(()) => sent?,
             Err(reason) => return Err(reason),
@@ -64,21 +64,21 @@ pub(crate) fn upload(mut link: Link, host: &str, upload: &Upload, payload: &[u8]
     }
 }
 
-fn send_body(link: &mut Link, host: &str, upload: &Upload, payload: &[u8]) -> Result<(), String> {
-    link.write_all(&post_request(host, &upload.path, upload.body_bytes)).map_err(|e| cause(&e))?;
+fn send_body(stream: &mut Stream, host: &str, upload: &Upload, payload: &[u8]) -> Result<(), String> {
+    stream.write_all(&post_request(host, &upload.path, upload.body_bytes)).map_err(|e| cause(&e))?;
     let mut left = upload.body_bytes;
     while left > 0 {
         let part = usize::try_from(left).map_or(payload.len(), |left| left.min(payload.len()));
-        link.write_all(&payload[..part]).map_err(|e| cause(&e))?;
+        stream.write_all(&payload[..part]).map_err(|e| cause(&e))?;
         left -= part as u64;
     }
-    link.flush().map_err(|e| cause(&e))
+    stream.flush().map_err(|e| cause(&e))
 }
 
-fn read_response(link: &mut Link, responses: &mut Responses) -> Result<(), String> {
+fn read_response(stream: &mut Stream, responses: &mut Responses) -> Result<(), String> {
     let mut buffer = vec![0; 4096];
     loop {
-        match link.read(&mut buffer).map_err(|e| cause(&e))? {
+        match stream.read(&mut buffer).map_err(|e| cause(&e))? {
             0 => return Err("the connection ended after an upload".to_owned()),
             length => {
                 let progress = responses.push(&buffer[..length], &mut |_| ()).map_err(|e| e.to_string())?;

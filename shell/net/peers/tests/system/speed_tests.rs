@@ -82,6 +82,22 @@ fn librespeed_is_found_in_its_folder() {
 }
 
 #[test]
+fn uploads_on_one_connection_after_the_other_are_counted_once() {
+    let server = StandIn::start(|line, out| match line {
+        "POST /backend/empty.php" => reply(out, "200 OK", "Connection: close\r\n", "").map(|_| false),
+        "GET /backend/empty.php" => reply(out, "200 OK", "", ""),
+        "GET /backend/garbage.php?ckSize=100" => send(out, "Content-Length: 104857600\r\n", 100 << 20),
+        _ => reply(out, "404 Not Found", "", ""),
+    });
+    let run = server.test(&server.url("/")).unwrap();
+    check_load(&run);
+    let series = |metric| run.series(&SeriesKey::directed(metric, Direction::Up)).unwrap();
+    let highest = |metric| series(metric).values.iter().copied().fold(0.0, f64::max);
+    assert!(series(Metric::DeliveryRate).values.iter().all(|rate| *rate > 0.0));
+    assert!(highest(Metric::Goodput) < 2.0 * highest(Metric::DeliveryRate), "{run:?}");
+}
+
+#[test]
 fn network_quality_is_found_by_its_configuration() {
     let server = StandIn::start(|line, out| match line {
         "GET /.well-known/nq" => reply(

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// A blocking connection.
-pub(crate) enum Link {
+pub(crate) enum Stream {
     Plain(Arc<Socket>),
     Encrypted(Box<StreamOwned<ClientConnection, Shared>>),
 }
@@ -16,21 +16,21 @@ pub(crate) enum Link {
 /// A socket that another thread may shut down.
 pub(crate) struct Shared(Arc<Socket>);
 
-impl Link {
-    pub(crate) fn new(socket: Arc<Socket>, tls: Option<&Tls>) -> Result<Link, String> {
+impl Stream {
+    pub(crate) fn new(socket: Arc<Socket>, tls: Option<&Tls>) -> Result<Stream, String> {
         Ok(match tls {
-            None => Link::Plain(socket),
-            Some(tls) => Link::Encrypted(Box::new(StreamOwned::new(tls.start()?, Shared(socket)))),
+            None => Stream::Plain(socket),
+            Some(tls) => Stream::Encrypted(Box::new(StreamOwned::new(tls.start()?, Shared(socket)))),
         })
     }
 }
 
-impl Read for Link {
+impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Link::Plain(socket) => (&**socket).read(buffer),
+            Stream::Plain(socket) => (&**socket).read(buffer),
             // Many servers close without a TLS alert; HTTP knows whether something is missing.
-            Link::Encrypted(stream) => stream.read(buffer).or_else(|error| match error.kind() {
+            Stream::Encrypted(stream) => stream.read(buffer).or_else(|error| match error.kind() {
                 ErrorKind::UnexpectedEof => Ok(0),
                 _ => Err(error),
             }),
@@ -38,17 +38,17 @@ impl Read for Link {
     }
 }
 
-impl Write for Link {
+impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Link::Plain(socket) => (&**socket).write(bytes),
-            Link::Encrypted(stream) => stream.write(bytes),
+            Stream::Plain(socket) => (&**socket).write(bytes),
+            Stream::Encrypted(stream) => stream.write(bytes),
         }
     }
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Link::Plain(_) => Ok(()),
-            Link::Encrypted(stream) => stream.flush(),
+            Stream::Plain(_) => Ok(()),
+            Stream::Encrypted(stream) => stream.flush(),
         }
     }
 }
@@ -69,19 +69,19 @@ impl Write for Shared {
 }
 
 /// A connection that waits no longer than its limits allow.
-pub(crate) struct Patient<'a> {
+pub(crate) struct LimitedStream<'a> {
     socket: Socket,
     address: SocketAddr,
     limits: &'a Limits<'a>,
 }
 
-impl<'a> Patient<'a> {
+impl<'a> LimitedStream<'a> {
     pub(crate) fn new(socket: Socket, address: SocketAddr, limits: &'a Limits<'a>) -> Self {
-        Patient { socket, address, limits }
+        LimitedStream { socket, address, limits }
     }
 }
 
-impl Read for Patient<'_> {
+impl Read for LimitedStream<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let ready = self.limits.readable(&self.socket, self.address, "response");
         ready.map_err(|error| io::Error::other(error.to_string()))?;
@@ -89,7 +89,7 @@ impl Read for Patient<'_> {
     }
 }
 
-impl Write for Patient<'_> {
+impl Write for LimitedStream<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         (&self.socket).write(bytes)
     }
