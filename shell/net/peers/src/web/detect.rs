@@ -192,7 +192,7 @@ impl Detector<'_> {
                 other => return other,
             }
         }
-        Err(fatal(&url, format!("redirects more than {REDIRECTS} times")))
+        Err(fatal(&url, format!("more than {REDIRECTS} redirects")))
     }
     fn get_once(&self, url: &Url, origin: Origin, limit_bytes: Option<u64>) -> Result<Answer, Problem> {
         let socket = self.0.limits.connect(origin.address, |_| Ok(()))?;

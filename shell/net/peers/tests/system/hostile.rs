@@ -7,7 +7,7 @@ fn each_refusal_is_one_clear_error() {
     let cases = [
         ("404 Not Found", "", "HTTP status 404"),
         ("429 Too Many Requests", "Retry-After: 60\r\n", "HTTP status 429, retry after 60"),
-        ("302 Found", "Location: /x\r\n", "redirects more than 5 times"),
+        ("302 Found", "Location: /x\r\n", "more than 5 redirects"),
         ("302 Found", "Location: ftp://host/x\r\n", "redirects to \"ftp://host/x\" (expected a web page)"),
         ("200 OK", "", "the file has 4 bytes (at least 1000000)"),
     ];
