@@ -139,7 +139,7 @@ impl fmt::Display for Iperf3Error {
         match self {
             Iperf3Error::Busy => write!(f, "the server serves another client: try later"),
             Iperf3Error::Server(own, system) => {
-                write!(f, "error {own} of iperf3 (errno {system}): see its log")
+                write!(f, "iperf3 error {own} (errno {system}): see its log")
             }
             Iperf3Error::Terminated => write!(f, "the server was stopped"),
             Iperf3Error::Closed => write!(f, "the server closed the connection"),
@@ -383,7 +383,7 @@ mod tests {
         let endless = [&[9, 10, 2, 13][..], &u32::MAX.to_be_bytes()].concat();
         let cases: [(&[u8], &str); 6] = [
             (&[255], "serves another client"),
-            (&[9, 254, 0, 0, 0, 133, 0, 0, 0, 2], "error 133 of iperf3 (errno 2)"),
+            (&[9, 254, 0, 0, 0, 133, 0, 0, 0, 2], "iperf3 error 133 (errno 2)"),
             (&[11], "was stopped"),
             (b"SSH-2.0", "does not speak iperf3: state 83"),
             (&endless, "results of"),
