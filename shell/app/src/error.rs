@@ -418,7 +418,7 @@ impl AppError {
             }
             AppError::ReceiverRunsProgram { receiver } => write!(
                 f,
-                "receiver \"{receiver}\" runs a program; this process dropped the right to do so at its start: restart it"
+                "receiver \"{receiver}\" runs a program, which this process may no longer: restart it"
             ),
             _ => Ok(()),
         }

@@ -8,7 +8,7 @@ use fathom_peers::Trust;
 use fathom_run::Run;
 use fathom_units::{Duration, Rate};
 
-pub use server::{PUBLIC_SERVERS, PublicServer, Settings};
+pub use server::{PUBLIC_SERVERS, PublicServer, Settings, requires_acceptance};
 
 /// Minimum sample interval: closer probes would load the line themselves.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);

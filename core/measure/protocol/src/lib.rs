@@ -5,4 +5,5 @@
 extern crate alloc;
 
 pub mod iperf3;
+pub mod measurement_lab;
 pub mod network_quality;

@@ -15,15 +15,45 @@ pub struct PublicServer {
     pub url: &'static str,
     /// Its policy about data.
     pub policy: &'static str,
+    /// What happens to the user's data, in a sentence.
+    pub data: &'static str,
 }
 
-/// All public servers, the preferred one first.
-pub const PUBLIC_SERVERS: [PublicServer; 1] = [PublicServer {
-    name: "cloudflare",
-    title: "Cloudflare's speed test",
-    url: "https://speed.cloudflare.com/",
-    policy: "https://www.cloudflare.com/privacypolicy/",
-}];
+const ONLY_LEARNS: &str = "It learns your IP address and the speed of your line.";
+
+/// All public servers, the preferred one first. Measurement Lab is last, because its servers send
+/// with BBR, which hides queues, and permit one flow.
+pub const PUBLIC_SERVERS: [PublicServer; 3] = [
+    PublicServer {
+        name: "cloudflare",
+        title: "Cloudflare's speed test",
+        url: "https://speed.cloudflare.com/",
+        policy: "https://www.cloudflare.com/privacypolicy/",
+        data: ONLY_LEARNS,
+    },
+    PublicServer {
+        name: "apple",
+        title: "Apple's networkQuality",
+        url: "https://mensura.cdn-apple.com/api/v1/gm/config",
+        policy: "https://www.apple.com/legal/privacy/",
+        data: ONLY_LEARNS,
+    },
+    PublicServer {
+        name: "mlab",
+        title: "Measurement Lab",
+        url: "ndt7://",
+        policy: "https://www.measurementlab.net/privacy/",
+        data: "It publishes your IP address and the results.",
+    },
+];
+
+/// The public server whose policy must be accepted before a test of `server`, which the user named:
+/// Measurement Lab requires it.
+#[must_use]
+pub fn requires_acceptance(server: &str) -> Option<&'static PublicServer> {
+    let [.., mlab] = &PUBLIC_SERVERS;
+    matches!(server, "ndt7://" | "msak://").then_some(mlab)
+}
 
 /// The user's settings of tests, in a directory.
 #[derive(Clone, Debug)]

@@ -28,13 +28,15 @@ pub(crate) struct TestArgs {
     /// brackets if a port follows it: `[2001:db8::1]:3280`.
     ///
     /// A URL is that of a speed test (networkQuality, Cloudflare, LibreSpeed), of a large file, or
-    /// of an iperf3 server: `https://HOST/`, `https://HOST/large.iso`, `iperf3://HOST`. Such a
+    /// of a server of iperf3, ndt7 or msak: `https://HOST/`, `https://HOST/large.iso`,
+    /// `iperf3://HOST`, `ndt7://HOST`. `ndt7://` alone is Measurement Lab's nearest server. Such a
     /// server measures nothing itself, so one-way delays are missing.
     #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: Option<String>,
     /// Accept the policy of a public server
     ///
-    /// Now and for later tests. cloudflare: `https://www.cloudflare.com/privacypolicy/`
+    /// Now and for later tests. cloudflare: `https://www.cloudflare.com/privacypolicy/`, apple:
+    /// `https://www.apple.com/legal/privacy/`, mlab: `https://www.measurementlab.net/privacy/`
     #[arg(long, value_name = "NAME", value_parser = public_names(), help_heading = "Connection options")]
     pub(crate) accept_policy: Option<String>,
     /// TCP flows in each direction

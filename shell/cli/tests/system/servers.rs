@@ -22,9 +22,12 @@ fn without_a_server_and_a_terminal_the_choices_are_named() {
     let ran = test(&home, &[]);
     assert_eq!(ran.code, Some(2), "{}", ran.describe());
     assert!(ran.err.starts_with("fathom test: no server given\n"), "{}", ran.err);
-    for choice in
-        ["fathom test SERVER", "--accept-policy cloudflare", "https://www.cloudflare.com/privacypolicy/"]
-    {
+    for choice in [
+        "fathom test SERVER",
+        "--accept-policy cloudflare",
+        "https://www.cloudflare.com/privacypolicy/",
+        "--accept-policy mlab",
+    ] {
         assert!(ran.err.contains(choice), "{}", ran.err);
     }
     assert!(!home.join("fathom").exists(), "nothing is accepted");
@@ -51,12 +54,35 @@ fn an_accepted_policy_is_remembered() {
     // The interval is too short, so nothing is sent.
     let ran = test(&home, &["--accept-policy", "cloudflare", "--sample-every", "1ms"]);
     assert_eq!(ran.code, Some(2), "{}", ran.describe());
-    assert!(ran.err.contains("testing against https://speed.cloudflare.com/"), "{}", ran.err);
+    assert!(
+        ran.err.contains("testing against Cloudflare's speed test (https://speed.cloudflare.com/)"),
+        "{}",
+        ran.err
+    );
     let accepted = home.join("fathom/accepted-policies");
     assert_eq!(std::fs::read_to_string(&accepted).unwrap(), "cloudflare\n");
     let again = test(&home, &["--sample-every", "1ms"]);
-    assert!(again.err.contains("testing against https://speed.cloudflare.com/"), "{}", again.err);
+    assert!(
+        again.err.contains("testing against Cloudflare's speed test (https://speed.cloudflare.com/)"),
+        "{}",
+        again.err
+    );
     assert_eq!(std::fs::read_to_string(&accepted).unwrap(), "cloudflare\n");
+}
+
+#[test]
+fn measurement_lab_is_not_used_without_consent() {
+    let home = home("mlab");
+    let ran = test(&home, &["msak://"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.describe());
+    let expected = "fathom test: Measurement Lab requires your consent\n  try: --accept-policy mlab";
+    assert!(ran.err.starts_with(expected), "{}", ran.err);
+    // The interval is too short, so nothing is sent.
+    let accepted = test(&home, &["ndt7://", "--accept-policy", "mlab", "--sample-every", "1ms"]);
+    assert!(accepted.err.contains("sample"), "{}", accepted.err);
+    let other = test(&home, &["--accept-policy", "apple", "--sample-every", "1ms"]);
+    let preferred = "testing against Apple's networkQuality (https://mensura.cdn-apple.com/api/v1/gm/config";
+    assert!(other.err.contains(preferred), "accepted earlier, but less preferred: {}", other.err);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Settings of a test, and an estimate of its traffic.
-use crate::TestError;
+use crate::{Terms, TestError};
 use fathom_os::clock::Clock;
 use fathom_probe::{PhasePlan, ProbeKind};
 use fathom_run::PhaseKind;
@@ -77,6 +77,19 @@ impl TestConfig {
 }
 
 impl TestConfig {
+    /// These settings, as far as a server's terms allow them.
+    pub(crate) fn within(&self, terms: Terms) -> Self {
+        let mut config = self.clone();
+        if terms.one_flow {
+            config.flows = config.flows.min(1);
+            config.phases.retain(|phase| phase.kind.loads().len() < 2);
+        }
+        for phase in config.phases.iter_mut().filter(|phase| phase.kind.is_loaded()) {
+            phase.max = terms.longest_load.map_or(phase.max, |longest| longest.min(phase.max));
+            phase.min = phase.min.min(phase.max);
+        }
+        config
+    }
     /// Checks the settings for contradictions.
     pub(crate) fn check(&self) -> Result<(), TestError> {
         let fail = |problem: String| Err(TestError::Config(problem));
@@ -140,6 +153,23 @@ pub fn estimate_cost(config: &TestConfig, up: Rate, down: Rate) -> Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_terms_of_a_server_limit_the_load_and_nothing_else() {
+        let config = TestConfig::new("x");
+        assert_eq!(config.within(Terms::default()), config);
+        let ten = Duration::from_secs(10);
+        let limited = config.within(Terms { one_flow: true, longest_load: Some(ten) });
+        let phases: Vec<_> = limited.phases.iter().map(|phase| (phase.kind, phase.max)).collect();
+        let [idle, drain] = [PhaseKind::Idle, PhaseKind::Drain].map(PhasePlan::of);
+        let loaded = [(PhaseKind::Down, ten), (PhaseKind::Up, ten)];
+        assert_eq!(phases, [&[(idle.kind, idle.max)], &loaded[..], &[(drain.kind, drain.max)]].concat());
+        assert_eq!(limited.flows, 1);
+        assert_eq!(
+            TestConfig { flows: 0, ..config }.within(Terms { one_flow: true, longest_load: None }).flows,
+            0
+        );
+    }
 
     #[test]
     fn cost_counts_each_loaded_direction_and_respects_the_limit() {

@@ -70,10 +70,7 @@ impl fmt::Display for TestError {
                 )
             }
             TestError::Unreachable(a, reason) => {
-                write!(
-                    f,
-                    "server {a} cannot be reached: {reason} (check the route, or try -4 or -6 for the other address family)"
-                )
+                write!(f, "server {a} cannot be reached: {reason} (check the route, or try -4 or -6)")
             }
             TestError::Timeout { address, awaited, waited } => {
                 write!(

@@ -1,7 +1,7 @@
 //! Load flows: one thread each, which only transfers bytes.
 mod fathom;
 
-use crate::peer::{FlowPlan, OpenFlow, Peer};
+use crate::peer::{FlowPlan, Meter, OpenFlow, Peer};
 use crate::resolve::Limits;
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
@@ -77,7 +77,7 @@ pub(crate) struct Flow {
 #[derive(Default)]
 struct Shared {
     stop: AtomicBool,
-    received_bytes: AtomicU64,
+    meter: Meter,
     socket: Mutex<Option<Arc<Socket>>>,
     /// Bytes acknowledged on earlier connections of the flow.
     earlier_bytes: AtomicU64,
@@ -109,7 +109,11 @@ impl Flow {
     }
     /// Bytes received from a down flow.
     pub(crate) fn received_bytes(&self) -> u64 {
-        self.shared.received_bytes.load(Ordering::Relaxed)
+        self.shared.meter.received_bytes()
+    }
+    /// The congestion control that the server reported since the last call.
+    pub(crate) fn take_congestion_control(&self) -> Option<String> {
+        self.shared.meter.take_congestion_control()
     }
     /// The sender's TCP_INFO, for an up flow that has started. Its acknowledged bytes are those of
     /// all connections of the flow.
@@ -153,10 +157,10 @@ fn run(
         if !std::mem::replace(&mut has_begun, true) {
             report(FlowEvent::Began { number, congestion_control });
         }
-        let before = shared.received_bytes.load(Ordering::Relaxed);
-        transfer(&shared.received_bytes)?;
+        let before = shared.meter.received_bytes();
+        transfer(&shared.meter)?;
         let acknowledged = tcp_info(socket.as_fd()).ok().and_then(|info| info.bytes_acked).unwrap_or(0);
-        let received = shared.received_bytes.load(Ordering::Relaxed) - before;
+        let received = shared.meter.received_bytes() - before;
         if acknowledged.max(received) < SMALLEST_TRANSFER_BYTES {
             return Err(format!(
                 "the server ended a connection after {} bytes (at least {SMALLEST_TRANSFER_BYTES})",
@@ -173,12 +177,12 @@ fn run(
 ///
 /// # Errors
 /// Always: the reason of the end.
-pub fn receive_load(socket: &Socket, received_bytes: &AtomicU64) -> Result<(), String> {
+pub fn receive_load(socket: &Socket, meter: &Meter) -> Result<(), String> {
     loop {
         match discard(socket.as_fd(), DISCARD_BYTES) {
             Ok(0) => return Err("the server closed the connection".to_owned()),
-            Ok(length) => received_bytes.fetch_add(length as u64, Ordering::Relaxed),
+            Ok(length) => meter.add_received(length as u64),
             Err(error) => return Err(without_code(&error)),
-        };
+        }
     }
 }

@@ -22,7 +22,7 @@ pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::{PhasePlan, ProbeKind};
 pub use flows::{payload_bytes, receive_load};
-pub use peer::{Encrypted, Encryption, FlowPlan, OpenFlow, Peer, Transfer, WebProbe};
+pub use peer::{Encrypted, Encryption, FlowPlan, Meter, OpenFlow, Peer, Terms, Transfer, WebProbe};
 pub use record::host;
 pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
 pub use resolve::{Limits, resolve_server};
@@ -78,6 +78,7 @@ pub fn run_test_with(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Run, TestError> {
     config.check()?;
+    let config = &config.within(peer.terms());
     let mut record = Record::new(on_event);
     record.event(Event::Connected(peer.address()));
     describe(config, peer.address(), &mut record);

@@ -2,12 +2,12 @@
 use crate::resolve::Limits;
 use fathom_os::socket::set_congestion_control;
 use fathom_probe::ProbeKind;
-use fathom_units::Direction;
+use fathom_units::{Direction, Duration};
 use socket2::Socket;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A server with a protocol that carries load.
 pub trait Peer: Send + Sync {
@@ -17,6 +17,10 @@ pub trait Peer: Send + Sync {
     fn address(&self) -> SocketAddr;
     /// Whether the protocol carries load in this direction.
     fn carries(&self, direction: Direction) -> bool;
+    /// What its provider allows.
+    fn terms(&self) -> Terms {
+        Terms::default()
+    }
     /// The probes that it answers.
     fn probes(&self) -> Vec<ProbeKind>;
     /// Requests of probes, if it answers HTTP.
@@ -41,6 +45,15 @@ pub trait Peer: Send + Sync {
     /// # Errors
     /// The reason why there is none.
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String>;
+}
+
+/// Limits that the provider of a server sets, in addition to those of the user.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Terms {
+    /// One flow at a time, and no load in both directions at once.
+    pub one_flow: bool,
+    /// Longest load in one direction.
+    pub longest_load: Option<Duration>,
 }
 
 /// Properties of a flow.
@@ -81,9 +94,37 @@ pub struct OpenFlow {
     pub transfer: Transfer,
 }
 
-/// Transfers load until the connection ends, and counts the received payload bytes. `Ok` if the
-/// server ended the connection after a complete transfer, so that the flow continues on another.
-pub type Transfer = Box<dyn FnOnce(&AtomicU64) -> Result<(), String> + Send>;
+/// Transfers load until the connection ends, and reports to the meter. `Ok` if the server ended the
+/// connection after a complete transfer, so that the flow continues on another.
+pub type Transfer = Box<dyn FnOnce(&Meter) -> Result<(), String> + Send>;
+
+/// What the transfers of a flow report while they run.
+#[derive(Debug, Default)]
+pub struct Meter {
+    received_bytes: AtomicU64,
+    congestion_control: Mutex<Option<String>>,
+}
+
+impl Meter {
+    /// Adds received payload bytes.
+    pub fn add_received(&self, bytes: u64) {
+        self.received_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+    /// Received payload bytes since the start of the flow.
+    #[must_use]
+    pub fn received_bytes(&self) -> u64 {
+        self.received_bytes.load(Ordering::Relaxed)
+    }
+    /// Reports the congestion control that the server sends with, if it became known only during
+    /// the transfer.
+    pub fn set_congestion_control(&self, name: String) {
+        *self.congestion_control.lock().unwrap_or_else(PoisonError::into_inner) = Some(name);
+    }
+    /// The congestion control that was reported since the last call.
+    pub(crate) fn take_congestion_control(&self) -> Option<String> {
+        self.congestion_control.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
 
 /// HTTP requests of probes.
 #[derive(Clone)]

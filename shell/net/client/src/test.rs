@@ -437,6 +437,8 @@ impl<'a> Test<'a> {
     /// reports none, those that its TCP acknowledged.
     fn count_load(&mut self) {
         self.count(Direction::Down, |flow| Some(flow.received_bytes()));
+        let used: Vec<String> = self.flows.running.iter().filter_map(Flow::take_congestion_control).collect();
+        used.into_iter().for_each(|used| self.take_congestion_control(used));
         if self.control.is_none() {
             self.count(Direction::Up, |flow| flow.tcp_info()?.bytes_acked);
         }

@@ -141,7 +141,7 @@ impl Peer for Iperf3Peer {
             },
             Direction::Down => OpenFlow {
                 congestion_control: running.congestion_control.clone(),
-                transfer: Box::new(move |received_bytes| receive_load(&on, received_bytes)),
+                transfer: Box::new(move |meter| receive_load(&on, meter)),
                 socket,
             },
         })

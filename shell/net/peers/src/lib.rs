@@ -3,10 +3,12 @@
 #![deny(missing_docs)]
 
 mod iperf3;
+mod measurement_lab;
 mod tls;
 mod web;
 
 use fathom_client::{Family, Limits, Peer, TestConfig, TestError, resolve_server};
+use fathom_protocol::measurement_lab::SpeedTest;
 use rustls::ClientConfig;
 use std::cell::OnceCell;
 use std::net::SocketAddr;
@@ -15,6 +17,9 @@ use std::sync::atomic::AtomicBool;
 use url::Url;
 
 pub use tls::Trust;
+
+/// Schemes of URLs, for people.
+const SCHEMES: &str = "http, https, iperf3, ndt7, ndt7+ws, msak or msak+ws";
 
 /// Whether a server is given as a URL. Otherwise it runs `fathom serve`.
 #[must_use]
@@ -34,7 +39,11 @@ pub fn connect(config: &TestConfig, trust: &Trust, stop: &AtomicBool) -> Result<
     match url.scheme() {
         "http" | "https" => Ok(Arc::new(web::connect(&url, &connector)?)),
         "iperf3" => Ok(Arc::new(iperf3::connect(&url, &connector)?)),
-        other => Err(fail(format!("unknown protocol \"{other}\" (expected http, https or iperf3)"))),
+        "ndt7" => Ok(Arc::new(measurement_lab::connect(SpeedTest::Ndt7, &url, true, &connector)?)),
+        "ndt7+ws" => Ok(Arc::new(measurement_lab::connect(SpeedTest::Ndt7, &url, false, &connector)?)),
+        "msak" => Ok(Arc::new(measurement_lab::connect(SpeedTest::Msak, &url, true, &connector)?)),
+        "msak+ws" => Ok(Arc::new(measurement_lab::connect(SpeedTest::Msak, &url, false, &connector)?)),
+        other => Err(fail(format!("unknown protocol \"{other}\" (expected {SCHEMES})"))),
     }
 }
 

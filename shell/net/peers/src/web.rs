@@ -5,6 +5,7 @@ mod transfer;
 
 use crate::Connector;
 use crate::tls::{Tls, TlsProbe};
+pub(crate) use detect::fetch;
 use fathom_client::{
     Encrypted, Encryption, FlowPlan, Limits, OpenFlow, Peer, TestError, WebProbe, payload_bytes,
 };
@@ -13,6 +14,7 @@ use fathom_probe::protocol::get_request;
 use fathom_units::Direction;
 use std::net::SocketAddr;
 use std::sync::Arc;
+pub(crate) use stream::Stream;
 use url::Url;
 
 /// A host with its address and port, and whether it requires TLS.
@@ -69,7 +71,9 @@ impl Origin {
         let place = url.host_str().zip(url.port_or_known_default());
         let (name, port) = place.ok_or_else(|| fail("no host in the URL".to_owned()))?;
         let host = url.port().map_or_else(|| name.to_owned(), |given| format!("{name}:{given}"));
-        let tls = (url.scheme() == "https").then(|| Tls::to(name, connector.tls_config()?)).transpose()?;
+        let tls = matches!(url.scheme(), "https" | "wss")
+            .then(|| Tls::to(name, connector.tls_config()?))
+            .transpose()?;
         let endpoint = endpoint.map_or_else(|| format!("{name}:{port}"), ToOwned::to_owned);
         let address = connector.reach(&endpoint, port).map_err(|error| match error {
             TestError::Refused(address) => fail(format!("{address} refused the connection")),
@@ -104,12 +108,12 @@ impl Peer for WebPeer {
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let socket = limits.connect(self.origin.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
         let socket = Arc::new(socket);
-        let stream = stream::Stream::new(socket.clone(), self.origin.tls.as_ref())?;
+        let stream = Stream::new(socket.clone(), self.origin.tls.as_ref())?;
         let host = self.origin.host.clone();
         Ok(match (flow.direction, self.endpoints.upload.clone()) {
             (Direction::Down, _) => {
                 let request = get_request(&host, &self.endpoints.download);
-                let transfer = Box::new(move |received: &_| transfer::download(stream, &request, received));
+                let transfer = Box::new(move |meter: &_| transfer::download(stream, &request, meter));
                 OpenFlow { socket, congestion_control: None, transfer }
             }
             (Direction::Up, Some(upload)) => {

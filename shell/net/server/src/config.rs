@@ -94,7 +94,7 @@ impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ServerError::Token => {
-                write!(f, "the token must be 1 to 128 visible ASCII characters (try 16 letters and digits)")
+                write!(f, "invalid token (1 to 128 visible ASCII characters)")
             }
             ServerError::Listen { address, transport, error } => {
                 write!(

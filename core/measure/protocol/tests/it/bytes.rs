@@ -1,11 +1,14 @@
 //! Properties of arbitrary bytes; the fuzz target `other_protocols` runs the same function.
 use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan};
+use fathom_protocol::measurement_lab::{SpeedTest, congestion_control, locate};
 use fathom_protocol::network_quality;
 
 /// # Panics
 /// If a property is violated.
 pub(crate) fn check(bytes: &[u8]) {
     let _ = network_quality::parse(bytes);
+    let _ = core::str::from_utf8(bytes).map(congestion_control);
+    let _ = locate(bytes, SpeedTest::Ndt7);
     let whole = follow(&[bytes]);
     for at in [1, bytes.len() / 2] {
         let (first, second) = bytes.split_at(at.min(bytes.len()));

@@ -67,7 +67,7 @@ impl Peer for FathomPeer {
             },
             Direction::Down => OpenFlow {
                 congestion_control: Some(theirs.as_str().to_owned()),
-                transfer: Box::new(move |received_bytes| receive_load(&on, received_bytes)),
+                transfer: Box::new(move |meter| receive_load(&on, meter)),
                 socket,
             },
         })

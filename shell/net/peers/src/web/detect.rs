@@ -64,6 +64,17 @@ pub(crate) fn find(url: &Url, connector: &Connector<'_>) -> Result<(Origin, Endp
     }
 }
 
+/// The body of a small document.
+pub(crate) fn fetch(url: &Url, connector: &Connector<'_>) -> Result<Vec<u8>, TestError> {
+    match Detector(connector).get(url, Some(ANSWER_LIMIT_BYTES)) {
+        Ok(answer) => Ok(answer.body),
+        Err(Problem::Fatal(error)) => Err(error),
+        Err(Problem::Status(error)) => {
+            Err(TestError::Server { server: url.to_string(), problem: error.to_string() })
+        }
+    }
+}
+
 struct Detector<'a>(&'a Connector<'a>);
 
 impl Detector<'_> {
@@ -74,6 +85,9 @@ impl Detector<'_> {
             Err(Problem::Fatal(error)) => return Err(error),
             Err(Problem::Status(error)) => return Err(fail(error.to_string())),
         };
+        if let Ok(announced) = network_quality::parse(&answer.body) {
+            return self.announced(&answer, announced);
+        }
         if let Some(size) = answer.total_bytes.filter(|size| *size < MIN_FILE_BYTES) {
             return Err(fail(format!("the file has {size} bytes (at least {MIN_FILE_BYTES})")));
         }
@@ -104,6 +118,10 @@ impl Detector<'_> {
                 return Ok(None);
             }
         };
+        self.announced(&answer, announced).map(Some)
+    }
+    /// What a networkQuality server announces in `answer`.
+    fn announced(&self, answer: &Answer, announced: Announced) -> Result<(Origin, Endpoints), TestError> {
         let fail = |problem: String| TestError::Server { server: answer.url.to_string(), problem };
         let Announced { small, large, upload, endpoint } = announced;
         let parse =
@@ -119,7 +137,7 @@ impl Detector<'_> {
             upload: path(&upload)?.map(|path| Upload { path, body_bytes: NQ_UP_BYTES }),
             small: path(&small)?,
         };
-        Ok(Some((origin, endpoints)))
+        Ok((origin, endpoints))
     }
     fn cloudflare(
         &self,

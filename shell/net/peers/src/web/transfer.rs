@@ -2,12 +2,12 @@
 use super::Upload;
 use super::stream::Stream;
 use crate::tls::cause;
+use fathom_client::Meter;
 use fathom_os::socket::discard;
 use fathom_probe::Responses;
 use fathom_probe::protocol::post_request;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes per receive call.
 const RECEIVE_BYTES: usize = 256 * 1024;
@@ -17,7 +17,7 @@ const DISCARD_BYTES: u64 = 1 << 22;
 const REPLY_LIMIT_BYTES: u64 = 64 * 1024;
 
 /// Downloads until the server ends the connection.
-pub(crate) fn download(mut stream: Stream, request: &[u8], received_bytes: &AtomicU64) -> Result<(), String> {
+pub(crate) fn download(mut stream: Stream, request: &[u8], meter: &Meter) -> Result<(), String> {
     let mut responses = Responses::new(u64::MAX);
     let mut buffer = vec![0; RECEIVE_BYTES];
     stream.write_all(request).map_err(|e| cause(&e))?;
@@ -40,7 +40,7 @@ pub(crate) fn download(mut stream: Stream, request: &[u8], received_bytes: &Atom
                 }
             },
         };
-        received_bytes.fetch_add(progress.body_bytes, Ordering::Relaxed);
+        meter.add_received(progress.body_bytes);
         if progress.complete > 0 {
             if responses.is_last() {
                 return Ok(());

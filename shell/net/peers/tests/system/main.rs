@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod hostile;
 mod iperf3;
+mod measurement_lab;
 mod speed_tests;
 mod stand_in;

@@ -100,7 +100,7 @@ fn uploads_on_one_connection_after_the_other_are_counted_once() {
 #[test]
 fn network_quality_is_found_by_its_configuration() {
     let server = StandIn::start(|line, out| match line {
-        "GET /.well-known/nq" => reply(
+        "GET /.well-known/nq" | "GET /api/config" => reply(
             out,
             "200 OK",
             "",
@@ -115,6 +115,9 @@ fn network_quality_is_found_by_its_configuration() {
     assert_eq!(protocol(&run), "networkQuality");
     check_load(&run);
     check_probes(&run, &[Metric::TcpConnect, Metric::HttpForeign, Metric::HttpKept]);
+    // Some servers have it elsewhere.
+    let elsewhere = server.test(&server.url("/api/config")).unwrap();
+    assert_eq!((protocol(&elsewhere), &elsewhere.partial), ("networkQuality", &None));
 }
 
 #[test]
