@@ -1,7 +1,9 @@
 //! The server that other hosts test against.
 use crate::{AppError, CancelToken};
+use fathom_discovery::announce;
 use fathom_os::confine::drop_rights;
 use fathom_os::files::raise_limit;
+use fathom_os::process::host_name;
 pub use fathom_server::{Config, Event, Server, SessionEnd, Stats};
 use std::io;
 use std::time::Duration;
@@ -15,17 +17,21 @@ pub enum Progress<'a> {
     Ready(&'a Server),
     /// Something happened.
     Event(Event),
+    /// It could not be announced on the local network.
+    NotAnnounced(io::Error),
     /// The rights that it does not need could not be dropped.
     NotConfined(io::Error),
 }
 
 /// Serves until it is cancelled. Before, the calling thread drops the rights to write files, to run
-/// programs, and to make system calls that a server does not need.
+/// programs, and to make system calls that a server does not need. With `is_announced`, hosts of
+/// the local network can find it.
 ///
 /// # Errors
 /// If the addresses cannot be bound.
 pub fn run(
     config: Config,
+    is_announced: bool,
     cancel: &CancelToken,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Stats, AppError> {
@@ -35,8 +41,17 @@ pub fn run(
     if let Err(error) = drop_rights(&[]) {
         progress(Progress::NotConfined(error));
     }
+    let (addresses, requires_token) = (config.listen.clone(), config.token.is_some());
     let server = Server::start(config)?;
     progress(Progress::Ready(&server));
+    // Withdrawn when it is dropped.
+    let _announcement = is_announced
+        .then(|| announce(&host_name(), &addresses, server.local_port(), requires_token))
+        .transpose()
+        .unwrap_or_else(|error| {
+            progress(Progress::NotAnnounced(error));
+            None
+        });
     while !cancel.is_cancelled() {
         std::thread::sleep(LOOK_EVERY);
         server.events().into_iter().for_each(|event| progress(Progress::Event(event)));

@@ -4,6 +4,7 @@ mod server;
 use crate::{AppError, CancelToken, MeasureEvent};
 pub use fathom_client::DEFAULT_PORT;
 use fathom_client::{Cost, TestConfig, estimate_cost, run_test, run_test_with};
+pub use fathom_discovery::Found;
 use fathom_peers::Trust;
 use fathom_run::Run;
 use fathom_units::{Duration, Rate};
@@ -19,6 +20,19 @@ pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 pub fn cost_per_mbit(config: &TestConfig) -> Cost {
     const UNIT: Rate = Rate::from_bits_per_second(1_000_000);
     estimate_cost(config, UNIT, UNIT)
+}
+
+/// Wait for servers that announce themselves. A responder delays its answer by up to 0.12 s (RFC
+/// 6762, section 6), and a second query may be needed for the address.
+const DISCOVERY_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Servers on the local network that announce themselves, and that the user can use with or without
+/// a token; none if multicast is not possible.
+#[must_use]
+pub fn servers_nearby(has_token: bool) -> Vec<Found> {
+    let mut found = fathom_discovery::find(DISCOVERY_WAIT).unwrap_or_default();
+    found.retain(|server| has_token || !server.requires_token);
+    found
 }
 
 /// Checks the configuration of a test.

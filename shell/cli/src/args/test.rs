@@ -20,9 +20,9 @@ use std::str::FromStr;
 pub(crate) struct TestArgs {
     /// Server that runs `fathom serve` (HOST or HOST:PORT), or a URL
     ///
-    /// Without it: the first server of your list that can be reached (the file
-    /// ~/.config/fathom/servers, one per line), then a public server, after you have accepted its
-    /// policy.
+    /// Without it: the first that can be reached of the servers that announce themselves on the
+    /// local network, those of your list (the file ~/.config/fathom/servers, one per line), and
+    /// public servers whose policy you have accepted.
     ///
     /// HOST is a hostname or an IP address. The default port is 3279. Put an IPv6 address in
     /// brackets if a port follows it: `[2001:db8::1]:3280`.
@@ -132,6 +132,11 @@ pub(crate) struct ServeArgs {
     pub(crate) port: u16,
     #[command(flatten)]
     pub(crate) token: TokenArgs,
+    /// Announce the server on the local network
+    ///
+    /// Then `fathom test` without a server finds it there (DNS-SD).
+    #[arg(long, help_heading = "Connection options")]
+    pub(crate) announce: bool,
     /// Answer nothing to clients without the token
     ///
     /// Scanners then see an open port that closes each connection without a word.

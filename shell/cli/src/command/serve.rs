@@ -10,8 +10,9 @@ use std::net::{IpAddr, SocketAddr};
 /// Serves until Ctrl-C.
 pub(crate) fn run(args: &ServeArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
-    let stats = serve::run(config(args)?, &cancel, &mut |progress| match progress {
+    let stats = serve::run(config(args)?, args.announce, &cancel, &mut |progress| match progress {
         Progress::Ready(server) => console.note(&welcome(args, server)),
+        Progress::NotAnnounced(error) => warn(&format!("warning: not announced: {error}")),
         Progress::NotConfined(error) => {
             warn(&format!("warning: rights that are not needed could not be dropped: {error}"));
         }
@@ -80,6 +81,9 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
         "fathom serve: ready on port {port}, TCP and UDP (a firewall must let both through)\nOn the other machine, run one of:"
     );
     let token = if args.token.is_given() { " --token-file FILE" } else { "" };
+    if args.announce {
+        text += &format!("\n  fathom test{token}");
+    }
     for address in server.local_addresses() {
         text += &format!("\n  fathom test {}{token}", target(*address, port));
     }

@@ -12,12 +12,13 @@ use fathom_client::{Family, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
 use fathom_units::Duration;
+use server::Choice;
 use std::path::{Path, PathBuf};
 
 /// Runs the test and delivers its result.
 pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     check_names(&args.output.output)?;
-    let servers = server::choose(args.server.as_deref(), args.accept_policy.as_deref())?;
+    let servers = server::choose(args)?;
     let cancel = signal::cancel_token()?;
     let run = first_reached(&servers, &cancel, |server| {
         let config = config(args, server)?;
@@ -37,22 +38,28 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
 
 /// Tests against the first server that can be reached. A failure of another is a warning.
 fn first_reached(
-    servers: &[String],
+    choices: &[Choice],
     cancel: &CancelToken,
     mut test: impl FnMut(&str) -> Result<Run, Failure>,
 ) -> Result<Run, Failure> {
-    let Some((last, others)) = servers.split_last() else {
+    let Some((last, others)) = choices.split_last() else {
         return Err(Failure::input("no server given"));
     };
-    for server in others {
-        match test(server) {
+    let mut try_one = |Choice { server, origin }: &Choice| {
+        if let Some(origin) = origin {
+            warn(&format!("fathom test: no server given: testing against {server} ({origin})"));
+        }
+        test(server)
+    };
+    for choice in others {
+        match try_one(choice) {
             Err(failure) if failure.exit == Exit::Environment && !cancel.is_cancelled() => {
                 warn(&format!("fathom test: {failure}"))
             }
             other => return other,
         }
     }
-    test(last)
+    try_one(last)
 }
 
 /// Saves the result in the current directory. The user did not ask for this file: if it cannot be

@@ -1,6 +1,7 @@
 //! The server of `fathom test` without an argument.
 use crate::program::{Ran, Serve, fathom, scratch};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// An empty directory for settings.
 fn home(name: &str) -> PathBuf {
@@ -55,7 +56,7 @@ fn an_accepted_policy_is_remembered() {
     let ran = test(&home, &["--accept-policy", "cloudflare", "--sample-every", "1ms"]);
     assert_eq!(ran.code, Some(2), "{}", ran.describe());
     assert!(
-        ran.err.contains("testing against Cloudflare's speed test (https://speed.cloudflare.com/)"),
+        ran.err.contains("testing against https://speed.cloudflare.com/ (Cloudflare's speed test)"),
         "{}",
         ran.err
     );
@@ -63,7 +64,7 @@ fn an_accepted_policy_is_remembered() {
     assert_eq!(std::fs::read_to_string(&accepted).unwrap(), "cloudflare\n");
     let again = test(&home, &["--sample-every", "1ms"]);
     assert!(
-        again.err.contains("testing against Cloudflare's speed test (https://speed.cloudflare.com/)"),
+        again.err.contains("testing against https://speed.cloudflare.com/ (Cloudflare's speed test)"),
         "{}",
         again.err
     );
@@ -81,8 +82,40 @@ fn measurement_lab_is_not_used_without_consent() {
     let accepted = test(&home, &["ndt7://", "--accept-policy", "mlab", "--sample-every", "1ms"]);
     assert!(accepted.err.contains("sample"), "{}", accepted.err);
     let other = test(&home, &["--accept-policy", "apple", "--sample-every", "1ms"]);
-    let preferred = "testing against Apple's networkQuality (https://mensura.cdn-apple.com/api/v1/gm/config";
+    let preferred = "testing against https://mensura.cdn-apple.com/api/v1/gm/config (Apple's networkQuality";
     assert!(other.err.contains(preferred), "accepted earlier, but less preferred: {}", other.err);
+}
+
+/// Runs `act` in its own network with the address 10.9.0.1.
+fn on_a_network<T: Send>(act: impl FnOnce() -> T + Send) -> T {
+    fathom_test_support::in_new_namespace(|| {
+        let script = "ip link add lan type veth peer name other && ip addr add 10.9.0.1/24 dev lan && ip link set lan up && ip link set other up";
+        assert!(Command::new("sh").args(["-c", script]).status().unwrap().success());
+        act()
+    })
+}
+
+#[test]
+fn a_server_that_announces_itself_is_preferred() {
+    let home = home("announced");
+    std::fs::create_dir(home.join("fathom")).unwrap();
+    std::fs::write(home.join("fathom/servers"), "127.0.0.1:1\n").unwrap();
+    on_a_network(|| {
+        let server = Serve::start(&["--listen", "10.9.0.1", "--announce"]);
+        let ran = test(&home, &[]);
+        let expected = format!("testing against 10.9.0.1:{} (", server.port);
+        assert!(ran.err.contains(&expected), "{}", ran.describe());
+        assert!(ran.out.starts_with("NO RESULT"), "without load there is no verdict: {}", ran.out);
+    });
+    // Nobody announces anything, or what is announced requires a token.
+    on_a_network(|| {
+        let token = home.join("token");
+        std::fs::write(&token, "a-long-token\n").unwrap();
+        let _locked =
+            Serve::start(&["--listen", "10.9.0.1", "--announce", "--token-file", token.to_str().unwrap()]);
+        let ran = test(&home, &[]);
+        assert!(ran.err.contains("testing against 127.0.0.1:1 ("), "{}", ran.describe());
+    });
 }
 
 #[test]
