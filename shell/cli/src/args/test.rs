@@ -83,6 +83,11 @@ pub(crate) struct TestArgs {
     pub(crate) token: TokenArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Print events as JSON, one per line, while the test runs
+    ///
+    /// The last line has the document of --json. Their schema is docs/schema/event.schema.json.
+    #[arg(long, conflicts_with = "json", help_heading = "Output options")]
+    pub(crate) json_lines: bool,
     /// Do not save the result in the current directory
     #[arg(long, help_heading = "Output options")]
     pub(crate) no_save: bool,

@@ -4,15 +4,17 @@ mod server;
 use crate::args::{PhaseName, TestArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::live::follow;
-use crate::terminal::{Console, warn};
+use crate::terminal::{self, Console, warn};
 use crate::{result, signal};
-use fathom_app::output::{check_names, write};
-use fathom_app::{CancelToken, test};
+use fathom_app::output::{check_names, exit_class, write};
+use fathom_app::test::lines::{line, result_line};
+use fathom_app::{CancelToken, MeasureEvent, test};
 use fathom_client::{Family, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
 use fathom_units::Duration;
 use server::Choice;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Runs the test and delivers its result.
@@ -24,16 +26,38 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
         let config = config(args, server)?;
         test::check(&config)?;
         console.progress(&cost(&config));
-        Ok(test::run(&config, &cancel, &mut follow(console))?)
+        let ran = match args.json_lines {
+            true => test::run(&config, &cancel, &mut print_lines(&cancel)),
+            false => test::run(&config, &cancel, &mut follow(console)),
+        };
+        Ok(ran?)
     })?;
     result::warn_if_partial("test", &run);
     let is_saved = !args.no_save && args.output.output.is_empty();
     let saved = is_saved.then(|| PathBuf::from(fathom_store::default_name("test", &run.started)));
-    let exit = result::deliver_saved(&run, &args.output, saved.as_deref(), console)?;
+    let exit = if args.json_lines {
+        let diagnosis = diagnose(&run);
+        terminal::print(&(result_line(&run, &diagnosis) + "\n"))?;
+        result::write_all(&args.output.output, &[(&run, &diagnosis)], console)?;
+        exit_class(&run, &diagnosis)
+    } else {
+        result::deliver_saved(&run, &args.output, saved.as_deref(), console)?
+    };
     if let Some(path) = saved {
         save(&run, &path, console);
     }
     Ok(exit)
+}
+
+/// Prints each event as a line, and cancels the test if nobody reads them any more.
+fn print_lines(cancel: &CancelToken) -> impl FnMut(MeasureEvent<'_>) + Send {
+    move |event| {
+        if let Some(line) = line(&event)
+            && writeln!(io::stdout(), "{line}").is_err()
+        {
+            cancel.cancel();
+        }
+    }
 }
 
 /// Tests against the first server that can be reached. A failure of another is a warning.

@@ -1,6 +1,6 @@
 //! Tests of the whole pipeline on real traffic: a test over an emulated line with known properties,
 //! and all outputs of it.
-use crate::program::{Ran, alone, run, scratch};
+use crate::program::{Ran, Serve, alone, run, scratch};
 use serde_json::Value;
 use std::path::Path;
 
@@ -124,6 +124,36 @@ fn every_form_of_a_result() {
 }
 
 /// A header, and one row per value. Each row has as many cells as the header, and a number as time.
+#[test]
+fn events_are_lines_of_the_published_schema() {
+    let server = Serve::start(&[]);
+    let args =
+        ["test", &server.target(), "--no-save", "--json-lines", "--max-phase", "1s", "--phases", "idle,up"];
+    let ran = run(&args);
+    assert!(ran.err.is_empty(), "{}", ran.err);
+    let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
+    let read = |name: &str| std::fs::read_to_string(schemas.join(name)).unwrap();
+    // Both in one document, so that no reference leads to another file.
+    let text = read("event.schema.json").replace("\"result.schema.json\"", "\"#/$defs/document\"");
+    let mut schema: Value = serde_json::from_str(&text.replace("result.schema.json#", "#")).unwrap();
+    let mut document: Value = serde_json::from_str(&read("result.schema.json")).unwrap();
+    schema["$defs"] = document.as_object_mut().unwrap().remove("$defs").unwrap();
+    schema["$defs"]["document"] = document;
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let lines: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for line in &lines {
+        let errors: Vec<String> = validator.iter_errors(line).map(|e| e.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+    let kinds: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
+    assert_eq!((kinds[0], kinds[1], *kinds.last().unwrap()), ("started", "connected", "result"));
+    let count = |kind| kinds.iter().filter(|k| **k == kind).count();
+    assert_eq!((count("phase_started"), count("phase_ended"), count("result")), (2, 2, 1));
+    let delays = lines.iter().filter(|line| line["metric"] == "udp_rtt_s").count();
+    assert!(delays > 50, "{delays}");
+    assert_eq!(lines.last().unwrap()["document"]["command"], "test");
+}
+
 fn check_csv(text: &str, values: usize) {
     let mut rows = text.lines();
     let head: Vec<&str> = rows.next().unwrap().split(',').collect();
