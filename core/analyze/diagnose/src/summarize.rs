@@ -118,7 +118,9 @@ fn rpm(run: &Run, phase: &Phase) -> Option<Rpm> {
         let series = run.series.iter().filter(|s| s.key.metric == metric && s.key.scope.is_none());
         series.flat_map(|s| s.within(phase)).map(|o| pair(o.value).0).collect()
     };
-    Rpm::new(&of(Metric::TcpConnect), &of(Metric::HttpForeign), &of(Metric::FlowRtt))
+    let [tcp, tls, http, flows] =
+        [Metric::TcpConnect, Metric::TlsConnect, Metric::HttpForeign, Metric::FlowRtt].map(of);
+    Rpm::new(&tcp, &tls, &http, &flows)
 }
 
 /// Uses answered probes; loss is considered separately.

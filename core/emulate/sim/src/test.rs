@@ -111,10 +111,12 @@ impl Test {
         sim.world.probes.report();
         sim.probe_from = Time::MAX;
         (sim.course.load, sim.course.drain, sim.course.end) = (Time::MAX, Time::MAX, Time::MAX);
+        let kinds = [ProbeKind::Udp, ProbeKind::Icmp];
+        let [(_, udp), (_, icmp), _] = ProbeBudget::groups(&kinds, plan.run.sample_every);
         Test {
             sim,
             train: Train::default(),
-            budgets: ProbeBudget::halves(&[ProbeKind::Udp, ProbeKind::Icmp], plan.run.sample_every),
+            budgets: [udp, icmp],
             highest: PerDirection::default(),
             course: Course::new(options.phases.clone(), options.byte_limit),
             load: flows,

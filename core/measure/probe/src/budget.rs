@@ -1,10 +1,16 @@
 //! The share of the line's capacity that probes may use.
 use crate::ProbeKind;
+use alloc::vec::Vec;
 use fathom_units::{Bytes, Duration, Rate};
 
-/// Share of the capacity for probes in each direction: 5 % (draft-ietf-ippm-responsiveness, PTC)
-/// minus 1 % for the server's load reports.
-const PROBE_CAPACITY_PERCENT: u64 = 4;
+/// Share of the capacity for probes in each direction, in per mille: 5 %
+/// (draft-ietf-ippm-responsiveness, PTC) minus 1 % for the server's load reports.
+const PER_MILLE: u64 = 40;
+/// The half for the first kind, which determines latency, and the shares of the other quick kinds
+/// and of the slow ones, if there are both.
+const FIRST_PER_MILLE: u64 = 20;
+const QUICK_PER_MILLE: u64 = 15;
+const SLOW_PER_MILLE: u64 = 5;
 
 /// Bytes on the wire in each direction.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -28,25 +34,35 @@ pub fn round_bytes(kinds: &[ProbeKind]) -> BytesPerRound {
 pub struct ProbeBudget {
     round: BytesPerRound,
     requested: Duration,
-    percent: u64,
+    per_mille: u64,
 }
 
 impl ProbeBudget {
     /// One probe of each of `kinds` per `requested` interval, if the capacity allows it.
     pub fn new(kinds: &[ProbeKind], requested: Duration) -> Self {
-        ProbeBudget { round: round_bytes(kinds), requested, percent: PROBE_CAPACITY_PERCENT }
+        ProbeBudget { round: round_bytes(kinds), requested, per_mille: PER_MILLE }
     }
-    /// Divides the budget in halves: for the first of `kinds`, and for all others. On a slow line
-    /// the others are much larger, so the first, which determines latency, is sent more often than
-    /// they.
-    pub fn halves(kinds: &[ProbeKind], requested: Duration) -> [Self; 2] {
-        let (first, others) = kinds.split_at(kinds.len().min(1));
-        let half = |part| ProbeBudget { percent: PROBE_CAPACITY_PERCENT / 2, ..Self::new(part, requested) };
-        if others.is_empty() {
-            [Self::new(first, requested), half(others)]
-        } else {
-            [half(first), half(others)]
-        }
+    /// Divides the budget by interval: the first of `kinds`, the other quick kinds, and the slow
+    /// ones. On a slow line the others are much larger than the first, which determines latency, so
+    /// it gets half of the budget and is sent more often than they.
+    pub fn groups(kinds: &[ProbeKind], requested: Duration) -> [(Vec<ProbeKind>, Self); 3] {
+        let first: Vec<ProbeKind> = kinds.iter().take(1).copied().collect();
+        let rest = || kinds.iter().skip(1).copied();
+        let quick: Vec<ProbeKind> = rest().filter(|kind| !kind.is_slow()).collect();
+        let slow: Vec<ProbeKind> = rest().filter(|kind| kind.is_slow()).collect();
+        let others = PER_MILLE - FIRST_PER_MILLE;
+        let per_mille = match (quick.is_empty(), slow.is_empty()) {
+            (true, true) => [PER_MILLE, 0, 0],
+            (false, true) => [FIRST_PER_MILLE, others, 0],
+            (true, false) => [FIRST_PER_MILLE, 0, others],
+            (false, false) => [FIRST_PER_MILLE, QUICK_PER_MILLE, SLOW_PER_MILLE],
+        };
+        let group = |part: Vec<ProbeKind>, per_mille| {
+            let longest = part.iter().map(|kind| kind.spec().shortest).max().unwrap_or_default();
+            let budget = ProbeBudget { per_mille, ..Self::new(&part, requested.max(longest)) };
+            (part, budget)
+        };
+        [group(first, per_mille[0]), group(quick, per_mille[1]), group(slow, per_mille[2])]
     }
     /// The requested interval.
     pub const fn requested(&self) -> Duration {
@@ -56,7 +72,7 @@ impl ProbeBudget {
     /// their share of the capacity in each direction. An unknown rate imposes no limit.
     pub fn interval(&self, up: Option<Rate>, down: Option<Rate>) -> Duration {
         let needed = |rate: Option<Rate>, bytes: Bytes| {
-            let share = rate.map(|r| r.as_bits_per_second() * self.percent / 100).filter(|r| *r > 0);
+            let share = rate.map(|r| r.as_bits_per_second() * self.per_mille / 1000).filter(|r| *r > 0);
             let one = Duration::from_nanos(1); // serialization_time rounds down
             share.map_or(Duration::ZERO, |r| Rate::from_bits_per_second(r).serialization_time(bytes) + one)
         };
@@ -71,12 +87,13 @@ mod tests {
     #[test]
     fn all_probes_together_take_at_most_a_twentieth_of_either_direction() {
         let requested = Duration::from_millis(50);
-        let budget = ProbeBudget::new(&ProbeKind::ALL, requested);
+        let kinds = &ProbeKind::ALL[..4];
+        let budget = ProbeBudget::new(kinds, requested);
         let (fast, slow) = (Rate::from_bits_per_second(100_000_000), Rate::from_bits_per_second(500_000));
         assert_eq!(budget.interval(Some(fast), Some(fast)), requested);
         for (up, down) in [(slow, fast), (fast, slow), (slow, slow)] {
             let interval = budget.interval(Some(up), Some(down));
-            let round = round_bytes(&ProbeKind::ALL);
+            let round = round_bytes(kinds);
             let rate = |bytes| Rate::from_bytes_per(bytes, interval).as_bits_per_second();
             // 1/25; together with the server's reports, which take 1/100, this is 1/20.
             assert!(rate(round.up) <= up.as_bits_per_second() / 25, "up {up} {interval}");
@@ -88,16 +105,26 @@ mod tests {
 
     #[test]
     fn on_a_slow_line_the_first_kind_is_sent_more_often_and_all_within_the_budget() {
-        let kinds = [ProbeKind::Udp, ProbeKind::Icmp, ProbeKind::Connect, ProbeKind::Persistent];
+        let kinds =
+            [ProbeKind::Udp, ProbeKind::Icmp, ProbeKind::Connect, ProbeKind::Persistent, ProbeKind::Tls];
         let slow = Rate::from_bits_per_second(100_000);
-        let [first, others] = ProbeBudget::halves(&kinds, Duration::from_millis(50));
-        let (often, rarely) =
-            (first.interval(Some(slow), Some(slow)), others.interval(Some(slow), Some(slow)));
-        assert!(often * 5 < rarely, "{often} {rarely}");
-        let rate = |part, interval| Rate::from_bytes_per(round_bytes(part).up, interval).as_bits_per_second();
-        assert!(rate(&kinds[..1], often) + rate(&kinds[1..], rarely) <= 4_000);
-        let [alone, none] = ProbeBudget::halves(&kinds[..1], Duration::from_millis(50));
-        assert!(alone.interval(Some(slow), None) * 2 < often + Duration::from_millis(1));
-        assert_eq!(none.interval(Some(slow), None), Duration::from_millis(50));
+        let groups = ProbeBudget::groups(&kinds, Duration::from_millis(50));
+        let [first, others, slow] = groups.clone().map(|(_, budget)| budget.interval(Some(slow), Some(slow)));
+        assert!(first * 4 < others && first * 4 < slow, "{first} {others} {slow}");
+        let rates = groups.map(|(part, budget)| {
+            let interval = budget.interval(Some(Rate::from_bits_per_second(100_000)), None);
+            Rate::from_bytes_per(round_bytes(&part).up, interval).as_bits_per_second()
+        });
+        assert!(rates.iter().sum::<u64>() <= 4_000, "{rates:?}");
+        let [(_, alone), (none, idle), _] = ProbeBudget::groups(&kinds[..1], Duration::from_millis(50));
+        assert!(
+            alone.interval(Some(Rate::from_bits_per_second(100_000)), None) * 2
+                < first + Duration::from_millis(1)
+        );
+        assert!(
+            none.is_empty()
+                && idle.interval(Some(Rate::from_bits_per_second(100_000)), None)
+                    == Duration::from_millis(50)
+        );
     }
 }

@@ -18,6 +18,10 @@ pub enum ProbeKind {
     Connect,
     /// A request on a persistent connection.
     Persistent,
+    /// A new connection with TLS, and one request.
+    Tls,
+    /// A DNS query to the resolver of this host, which does not carry the load.
+    Dns,
 }
 
 /// Properties of a kind of probe.
@@ -33,12 +37,21 @@ pub struct ProbeSpec {
     pub down: Bytes,
     /// Preference for determining the end of a phase: the lowest rank of answered kinds is used.
     pub rank: u8,
+    /// Shortest interval: longer than the requested one for a kind that is large, or that others
+    /// answer.
+    pub shortest: Duration,
 }
 
 impl ProbeKind {
     /// All kinds, in the order of [`ProbeKind::SPECS`].
-    pub const ALL: [ProbeKind; 4] =
-        [ProbeKind::Icmp, ProbeKind::Udp, ProbeKind::Connect, ProbeKind::Persistent];
+    pub const ALL: [ProbeKind; 6] = [
+        ProbeKind::Icmp,
+        ProbeKind::Udp,
+        ProbeKind::Connect,
+        ProbeKind::Persistent,
+        ProbeKind::Tls,
+        ProbeKind::Dns,
+    ];
 
     /// Properties of all kinds.
     pub const SPECS: [ProbeSpec; ProbeKind::ALL.len()] = [
@@ -49,6 +62,7 @@ impl ProbeKind {
             up: Bytes(118),
             down: Bytes(118),
             rank: 1,
+            shortest: Duration::ZERO,
         },
         ProbeSpec {
             kind: ProbeKind::Udp,
@@ -57,6 +71,7 @@ impl ProbeKind {
             up: Bytes(126),
             down: Bytes(126),
             rank: 0,
+            shortest: Duration::ZERO,
         },
         ProbeSpec {
             kind: ProbeKind::Connect,
@@ -66,6 +81,7 @@ impl ProbeKind {
             // SYN-ACK 94, ACK 86, response 86 + 100.
             down: Bytes(366),
             rank: 3,
+            shortest: Duration::ZERO,
         },
         ProbeSpec {
             kind: ProbeKind::Persistent,
@@ -75,9 +91,38 @@ impl ProbeKind {
             // Response 86 + 100.
             down: Bytes(186),
             rank: 2,
+            shortest: Duration::ZERO,
+        },
+        ProbeSpec {
+            kind: ProbeKind::Tls,
+            series: &[Metric::TlsConnect, Metric::HttpForeign],
+            // As with TCP, and TLS 1.3 with X25519: ClientHello 86 + 300, Finished 86 + 80.
+            up: Bytes(1_040),
+            // A chain of two certificates has 3 to 5 kB.
+            down: Bytes(5_500),
+            rank: 4,
+            shortest: Duration::from_millis(500),
+        },
+        ProbeSpec {
+            kind: ProbeKind::Dns,
+            series: &[Metric::DnsRtt],
+            // 14 + 40 + 8 UDP + 12 DNS + a name.
+            up: Bytes(100),
+            down: Bytes(200),
+            rank: 5,
+            // A resolver serves many. A web page needs tens of queries at once.
+            shortest: Duration::from_millis(500),
         },
     ];
 
+    /// Whether the server of the test answers it.
+    pub const fn is_of_server(self) -> bool {
+        !matches!(self, ProbeKind::Dns)
+    }
+    /// Whether its interval is longer than that of others.
+    pub const fn is_slow(self) -> bool {
+        self.spec().shortest.as_nanos() > 0
+    }
     /// Properties of this kind.
     pub const fn spec(self) -> &'static ProbeSpec {
         &Self::SPECS[self as usize]

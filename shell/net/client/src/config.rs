@@ -1,7 +1,7 @@
 //! Settings of a test, and an estimate of its traffic.
 use crate::{Terms, TestError};
 use fathom_os::clock::Clock;
-use fathom_probe::{PhasePlan, ProbeKind};
+use fathom_probe::{PhasePlan, ProbeKind, ProbeSpec};
 use fathom_run::PhaseKind;
 use fathom_units::{Bytes, Duration, Rate};
 
@@ -142,11 +142,16 @@ pub fn estimate_cost(config: &TestConfig, up: Rate, down: Rate) -> Cost {
     let load_up = up.bytes_in(seconds(&[PhaseKind::Up, PhaseKind::Both]));
     let load_down = down.bytes_in(seconds(&[PhaseKind::Down, PhaseKind::Both]));
     let all = config.phases.iter().fold(Duration::ZERO, |sum, p| sum + p.max);
-    let rounds = all.as_nanos() / config.sample_every.as_nanos().max(1);
-    let probe_bytes = fathom_probe::round_bytes(&config.probes);
+    let sent = |kind: &ProbeKind| {
+        let interval = config.sample_every.max(kind.spec().shortest);
+        all.as_nanos() / interval.as_nanos().max(1)
+    };
+    let probes = |bytes: fn(&ProbeSpec) -> Bytes| {
+        Bytes(config.probes.iter().map(|kind| sent(kind) * bytes(kind.spec()).get()).sum())
+    };
     Cost {
-        up: load_up.min(limit) + Bytes(probe_bytes.up.get() * rounds),
-        down: load_down.min(limit) + Bytes(probe_bytes.down.get() * rounds),
+        up: load_up.min(limit) + probes(|spec| spec.up),
+        down: load_down.min(limit) + probes(|spec| spec.down),
     }
 }
 

@@ -1,12 +1,15 @@
 //! The probe thread: all probe types, one timer, open loop.
+mod channel;
 mod connect;
 mod departures;
+mod dns;
 mod icmp;
 mod persistent;
 mod udp;
 
 use crate::peer::WebProbe;
 use connect::ConnectProber;
+use dns::DnsProber;
 use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::{Priority, raise_priority};
@@ -145,8 +148,10 @@ fn open(
     Ok(match kind {
         ProbeKind::Icmp => Box::new(IcmpProber::open(address.ip(), session.id)?),
         ProbeKind::Udp => Box::new(UdpProber::open(address, session)?),
-        ProbeKind::Connect => Box::new(ConnectProber::new(address, web)),
+        ProbeKind::Connect => Box::new(ConnectProber::tcp(address, web)),
         ProbeKind::Persistent => Box::new(PersistentProber::new(address, web, context.now())?),
+        ProbeKind::Tls => Box::new(ConnectProber::tls(address, web)?),
+        ProbeKind::Dns => Box::new(DnsProber::open(session.id)?),
     })
 }
 
@@ -203,14 +208,28 @@ pub(crate) fn start(
     })
 }
 
-/// Schedules of the first of `count` kinds, and of all others, which start between its slots.
-fn schedules(count: u32, interval: Duration, start: Time) -> [Schedule; 2] {
-    let others = count.saturating_sub(1);
-    let offset = interval / u64::from(2 * others.max(1));
-    [
-        Schedule::even(0..count.min(1), interval, start),
-        Schedule::even(1..count.max(1), interval, start + offset),
-    ]
+/// Probe types with the same interval.
+struct Group {
+    budget: ProbeBudget,
+    /// Of the numbers of the types.
+    schedule: Schedule,
+}
+
+impl Group {
+    /// The groups of these kinds from `start` on. No two send at the same time.
+    fn all(kinds: &[ProbeKind], interval: Duration, start: Time) -> [Group; 3] {
+        let groups = ProbeBudget::groups(kinds, interval);
+        let quick = groups[1].0.len().max(1) as u64;
+        let (mut number, mut offset) = (0, Duration::ZERO);
+        groups.map(|(kinds, budget)| {
+            let targets = number..number + kinds.len() as u32;
+            let schedule = Schedule::even(targets.clone(), budget.requested(), start + offset);
+            number = targets.end;
+            // Between the slots of the groups before.
+            offset = if offset == Duration::ZERO { interval / (2 * quick) } else { offset / 2 };
+            Group { budget, schedule }
+        })
+    }
 }
 
 /// A probe type and its sender.
@@ -222,9 +241,8 @@ struct Running {
 struct Prober {
     context: Context,
     shared: Arc<Shared>,
-    /// Of the first kind of probes, and of all others.
-    schedules: [Schedule; 2],
-    budgets: [ProbeBudget; 2],
+    groups: [Group; 3],
+    interval: Duration,
     has_begun: bool,
     due: Vec<Due>,
     watch: SelfWatch,
@@ -241,6 +259,7 @@ impl Prober {
             report,
         };
         let mut by_rank = settings.kinds.clone();
+        // The order of the groups: all slow kinds are last.
         by_rank.sort_by_key(|kind| kind.spec().rank);
         let mut running = Vec::new();
         for kind in by_rank {
@@ -254,8 +273,8 @@ impl Prober {
         let kinds: Vec<ProbeKind> = running.iter().map(|r| r.kind).collect();
         shared.oldest.iter().for_each(|o| o.store(NONE, Ordering::Relaxed));
         Prober {
-            schedules: schedules(kinds.len() as u32, settings.interval, context.now()),
-            budgets: ProbeBudget::halves(&kinds, settings.interval),
+            groups: Group::all(&kinds, settings.interval, context.now()),
+            interval: settings.interval,
             has_begun: false,
             context,
             shared,
@@ -294,7 +313,8 @@ impl Prober {
     fn begin(&mut self, now: Time) {
         if !self.has_begun && self.shared.begin.load(Ordering::Relaxed) {
             self.has_begun = true;
-            self.schedules = schedules(self.running.len() as u32, self.budgets[0].requested(), now);
+            let kinds: Vec<ProbeKind> = self.running.iter().map(|running| running.kind).collect();
+            self.groups = Group::all(&kinds, self.interval, now);
         }
     }
     /// Whether all probes are answered, or the wait for late replies is over.
@@ -315,7 +335,7 @@ impl Prober {
     fn send_due(&mut self) {
         let (up, down) = (self.shared.capacity(Direction::Up), self.shared.capacity(Direction::Down));
         let mut due = std::mem::take(&mut self.due);
-        for (schedule, budget) in self.schedules.iter_mut().zip(&self.budgets) {
+        for Group { budget, schedule } in &mut self.groups {
             schedule.set_interval(budget.interval(up, down));
             schedule.take_due(self.context.now(), &mut due);
         }
@@ -335,7 +355,7 @@ impl Prober {
     /// Waits for input or the next slot.
     fn wait(&mut self, is_sending: bool) {
         let now = self.context.now();
-        let mut next = || self.schedules.iter_mut().filter_map(Schedule::next_slot).min();
+        let mut next = || self.groups.iter_mut().filter_map(|group| group.schedule.next_slot()).min();
         let slot = if is_sending { next() } else { None };
         let timeout = slot.map_or(LOOK_EVERY, |at| at.saturating_since(now)).min(LOOK_EVERY);
         let mut fds: Vec<PollFd<'_>> = Vec::new();
@@ -361,7 +381,12 @@ impl Prober {
             udp = machine.take_record(end).unwrap_or(udp);
             for (series, metric) in machine.series().iter().zip(kind.spec().series) {
                 let sent = series.next_sequence();
-                if !series.has_replies() && sent > 0 {
+                // A server that answers no HTTP, or a host that cannot reach its resolver, as in
+                // an emulated line.
+                if sent == 0 || (*kind == ProbeKind::Dns && !series.has_replies()) {
+                    continue;
+                }
+                if !series.has_replies() {
                     let sent_packets = u64::from(sent);
                     self.context.note(Note::ProbesUnanswered { metric: *metric, sent_packets });
                 }

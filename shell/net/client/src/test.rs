@@ -312,7 +312,9 @@ impl<'a> Test<'a> {
             // The probes of the train waited for each other.
             ProbeEvent::Answered { .. } if !self.has_begun => self.heard = self.clock.now(),
             ProbeEvent::Answered { kind, metric, observation } => {
-                self.heard = self.clock.now();
+                if kind.is_of_server() {
+                    self.heard = self.clock.now();
+                }
                 if let Value::Observed(delay_s) = observation.value
                     && kind.spec().series.first() == Some(&metric)
                 {

@@ -111,7 +111,7 @@ impl Peer for LabPeer {
         self.terms
     }
     fn probes(&self) -> Vec<ProbeKind> {
-        vec![ProbeKind::Icmp, ProbeKind::Connect]
+        vec![ProbeKind::Icmp, ProbeKind::Connect, ProbeKind::Dns]
     }
     fn web_probe(&self) -> Option<WebProbe> {
         Some(WebProbe { request: None, encryption: None })

@@ -94,8 +94,9 @@ impl Peer for WebPeer {
         direction == Direction::Down || self.endpoints.upload.is_some()
     }
     fn probes(&self) -> Vec<ProbeKind> {
-        let mut kinds = vec![ProbeKind::Icmp, ProbeKind::Connect];
+        let mut kinds = vec![ProbeKind::Icmp, ProbeKind::Connect, ProbeKind::Dns];
         kinds.extend(self.endpoints.small.is_some().then_some(ProbeKind::Persistent));
+        kinds.extend(self.origin.tls.is_some().then_some(ProbeKind::Tls));
         kinds
     }
     fn web_probe(&self) -> Option<WebProbe> {

@@ -41,7 +41,7 @@ impl Peer for FathomPeer {
         true
     }
     fn probes(&self) -> Vec<ProbeKind> {
-        ProbeKind::ALL.to_vec()
+        ProbeKind::ALL.into_iter().filter(|kind| *kind != ProbeKind::Tls).collect()
     }
     fn web_probe(&self) -> Option<WebProbe> {
         Some(WebProbe { request: Some(probe_request(&host_field(self.address))), encryption: None })

@@ -1,17 +1,15 @@
 //! Probes with new connections, one request on each.
+use super::channel::Channel;
 use super::{Context, ProbeMachine, series_of};
-use crate::peer::WebProbe;
-use crate::resolve::tcp_socket;
+use crate::peer::{Encryption, WebProbe};
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
-use fathom_os::socket::start_connect;
 use fathom_os::tcp_info::tcp_info;
-use fathom_os::timestamp::{Stamping, enable, receive};
+use fathom_os::timestamp::receive;
 use fathom_probe::{ProbeKind, ProbeSeries, Responses};
 use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
-use socket2::Socket;
-use std::io::{self, ErrorKind, Write};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
@@ -25,6 +23,8 @@ const REQUESTS: usize = 1;
 
 pub(crate) struct ConnectProber {
     address: SocketAddr,
+    kind: ProbeKind,
+    encryption: Option<Encryption>,
     /// Sent on each connection; without one, a probe ends with the handshake.
     request: Option<Vec<u8>>,
     /// Series of the handshakes and of the requests after them.
@@ -34,11 +34,21 @@ pub(crate) struct ConnectProber {
 }
 
 struct Flying {
-    socket: Socket,
+    channel: Channel,
     connect: u32,
     started: Time,
-    request: Option<u32>,
+    stage: Stage,
     responses: Responses,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Until the connection is established.
+    Tcp,
+    /// Until its encryption is.
+    Tls,
+    /// Until the response to this request.
+    Http(u32),
 }
 
 /// The state of a connection.
@@ -49,50 +59,83 @@ enum Progress {
 }
 
 impl ConnectProber {
-    pub(crate) fn new(address: SocketAddr, web: Option<WebProbe>) -> Self {
+    /// Without TLS: if the server requires it, only the handshake of TCP.
+    pub(crate) fn tcp(address: SocketAddr, web: Option<WebProbe>) -> Self {
         let request = web.filter(|web| web.encryption.is_none()).and_then(|web| web.request);
-        let series = series_of(ProbeKind::Connect);
-        ConnectProber { address, request, series, flying: Vec::new(), has_noted: false }
+        Self::new(address, ProbeKind::Connect, None, request)
+    }
+    /// With TLS.
+    pub(crate) fn tls(address: SocketAddr, web: Option<WebProbe>) -> Result<Self, String> {
+        let web = web.and_then(|web| Some((web.encryption?, web.request)));
+        let (encryption, request) = web.ok_or("the server does not use TLS")?;
+        Ok(Self::new(address, ProbeKind::Tls, Some(encryption), request))
+    }
+    fn new(
+        address: SocketAddr,
+        kind: ProbeKind,
+        encryption: Option<Encryption>,
+        request: Option<Vec<u8>>,
+    ) -> Self {
+        let series = series_of(kind);
+        ConnectProber { address, kind, encryption, request, series, flying: Vec::new(), has_noted: false }
     }
     fn advance(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
-        match flying.request {
-            None => self.connected(flying, context),
-            Some(request) => self.answered(flying, request, context),
+        match flying.stage {
+            Stage::Tcp => self.connected(flying, context),
+            Stage::Tls => self.encrypted(flying, context),
+            Stage::Http(request) => self.answered(flying, request, context),
         }
     }
     fn connected(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
         let now = context.now();
-        if let Some(error) = flying.socket.take_error().unwrap_or_else(Some) {
+        if let Some(error) = flying.channel.socket.take_error().unwrap_or_else(Some) {
             return Progress::Broken(without_code(&error));
         }
-        let took = flying.handshake(now);
-        if let Some(observation) = self.series[CONNECTS].reply(flying.connect, flying.started + took) {
-            context.answered(ProbeKind::Connect, Metric::TcpConnect, observation);
+        if self.encryption.is_some() {
+            flying.stage = Stage::Tls;
+            return flushed(&mut flying.channel);
+        }
+        let established = flying.started + flying.handshake(now);
+        self.ready(flying, established, context)
+    }
+    fn encrypted(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
+        let (content, arrival) = match flying.receive(context) {
+            Ok(Some(received)) => received,
+            Ok(None) => return Progress::Waiting,
+            Err(reason) => return Progress::Broken(reason),
+        };
+        if !content.is_empty() {
+            return Progress::Broken("unexpected data from the server".to_owned());
+        }
+        if flying.channel.is_ready() {
+            // The last part of the handshake leaves with the request, or now.
+            return self.ready(flying, arrival, context);
+        }
+        flushed(&mut flying.channel)
+    }
+    /// Requests can be sent since `at`.
+    fn ready(&mut self, flying: &mut Flying, at: Time, context: &mut Context) -> Progress {
+        if let Some(observation) = self.series[CONNECTS].reply(flying.connect, at) {
+            context.answered(self.kind, self.kind.spec().series[CONNECTS], observation);
         }
         let Some(request) = &self.request else { return Progress::Done };
-        let sent = context.now();
-        match (&flying.socket).write_all(request) {
-            Ok(()) => flying.request = Some(self.series[REQUESTS].sent(sent)),
-            Err(error) => return Progress::Broken(without_code(&error)),
+        if let Err(reason) = flying.channel.queue(request) {
+            return Progress::Broken(reason);
         }
-        Progress::Waiting
+        flying.stage = Stage::Http(self.series[REQUESTS].sent(context.now()));
+        flushed(&mut flying.channel)
     }
     fn answered(&mut self, flying: &mut Flying, request: u32, context: &mut Context) -> Progress {
-        let mut buffer = [0; 2048];
-        let got = match receive(flying.socket.as_fd(), &mut buffer) {
-            Ok(got) if got.length == 0 => {
-                return Progress::Broken("the server closed the connection".to_owned());
-            }
-            Ok(got) => got,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Progress::Waiting,
-            Err(error) => return Progress::Broken(without_code(&error)),
+        let (content, arrival) = match flying.receive(context) {
+            Ok(Some(received)) => received,
+            Ok(None) => return Progress::Waiting,
+            Err(reason) => return Progress::Broken(reason),
         };
-        let arrival = context.arrival(got.stamp);
-        match flying.responses.push(&buffer[..got.length], &mut |_| ()).map(|progress| progress.complete) {
+        match flying.responses.push(&content, &mut |_| ()).map(|progress| progress.complete) {
             Ok(0) => Progress::Waiting,
             Ok(_) => {
                 if let Some(observation) = self.series[REQUESTS].reply(request, arrival) {
-                    context.answered(ProbeKind::Connect, Metric::HttpForeign, observation);
+                    context.answered(self.kind, Metric::HttpForeign, observation);
                 }
                 Progress::Done
             }
@@ -101,7 +144,7 @@ impl ConnectProber {
     }
     fn give_up(&mut self, flying: &Flying, reason: &str, context: &Context) {
         self.series[CONNECTS].give_up(flying.connect, context.now());
-        if let Some(request) = flying.request {
+        if let Stage::Http(request) = flying.stage {
             self.series[REQUESTS].give_up(request, context.now());
         }
         if !std::mem::replace(&mut self.has_noted, true) {
@@ -121,23 +164,14 @@ impl ProbeMachine for ConnectProber {
         if self.flying.len() >= IN_FLIGHT_LIMIT {
             return Err(NotSent::TooManyConnections);
         }
-        let open = || -> io::Result<(Socket, Time)> {
-            let socket = tcp_socket(self.address)?;
-            socket.set_tcp_nodelay(true)?;
-            enable(socket.as_fd(), Stamping::Arrivals)?;
-            let started = context.now();
-            start_connect(&socket, self.address)?;
-            Ok((socket, started))
-        };
-        let (socket, started) = open().map_err(|e| NotSent::System(without_code(&e)))?;
+        let encrypted = self.encryption.as_ref().map(|start| start()).transpose();
+        let encrypted = encrypted.map_err(NotSent::System)?;
+        let started = context.now();
+        let channel = Channel::start(self.address, encrypted);
+        let channel = channel.map_err(|e| NotSent::System(without_code(&e)))?;
         let connect = self.series[CONNECTS].sent(started);
-        self.flying.push(Flying {
-            socket,
-            connect,
-            started,
-            request: None,
-            responses: Responses::to_probes(),
-        });
+        let (stage, responses) = (Stage::Tcp, Responses::to_probes());
+        self.flying.push(Flying { channel, connect, started, stage, responses });
         Ok(started)
     }
     fn receive(&mut self, context: &mut Context) {
@@ -161,15 +195,35 @@ impl ProbeMachine for ConnectProber {
 
 impl Flying {
     fn interest(&self) -> PollFd<'_> {
-        match self.request {
-            None => PollFd::writable(self.socket.as_fd()),
-            Some(_) => PollFd::readable(self.socket.as_fd()),
+        let socket = self.channel.socket.as_fd();
+        if self.stage == Stage::Tcp { PollFd::writable(socket) } else { PollFd::readable(socket) }
+    }
+    /// The content of received bytes and their arrival; `None` if there are none.
+    fn receive(&mut self, context: &mut Context) -> Result<Option<(Vec<u8>, Time)>, String> {
+        let mut buffer = [0; 8192];
+        match receive(self.channel.socket.as_fd(), &mut buffer) {
+            Ok(got) if got.length == 0 => Err("the server closed the connection".to_owned()),
+            Ok(got) => {
+                let arrival = context.arrival(got.stamp);
+                Ok(Some((self.channel.open(&buffer[..got.length])?, arrival)))
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(without_code(&error)),
         }
     }
     /// The handshake time measured by the kernel; after a lost SYN, the total time.
     fn handshake(&self, now: Time) -> Duration {
         let by_clock = now.saturating_since(self.started);
-        let kernel = tcp_info(self.socket.as_fd()).ok().filter(|i| i.retransmits == 0 && i.rtt_us > 0);
+        let info = tcp_info(self.channel.socket.as_fd()).ok();
+        let kernel = info.filter(|i| i.retransmits == 0 && i.rtt_us > 0);
         kernel.map_or(by_clock, |i| Duration::from_micros(u64::from(i.rtt_us)).min(by_clock))
+    }
+}
+
+/// Sends what waits.
+fn flushed(channel: &mut Channel) -> Progress {
+    match channel.flush() {
+        Ok(()) => Progress::Waiting,
+        Err(error) => Progress::Broken(without_code(&error)),
     }
 }

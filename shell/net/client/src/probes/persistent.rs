@@ -1,17 +1,15 @@
 //! Pipelined requests on one persistent connection.
+use super::channel::Channel;
 use super::{Context, ProbeMachine, series_of};
 use crate::peer::{Encrypted, Encryption, WebProbe};
-use crate::resolve::tcp_socket;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
-use fathom_os::socket::start_connect;
-use fathom_os::timestamp::{Stamping, enable, receive};
+use fathom_os::timestamp::receive;
 use fathom_probe::{ProbeKind, ProbeSeries, Responses};
 use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
-use socket2::Socket;
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
@@ -29,12 +27,9 @@ pub(crate) struct PersistentProber {
 }
 
 struct Connection {
-    socket: Socket,
+    channel: Channel,
     established: bool,
-    /// The rest of a request that the kernel did not accept yet.
-    unsent: Vec<u8>,
     pending: VecDeque<u32>,
-    encrypted: Option<Box<dyn Encrypted>>,
     responses: Responses,
 }
 
@@ -69,7 +64,7 @@ impl PersistentProber {
         let Some(connection) = self.connection.as_mut() else { return Ok(()) };
         let mut buffer = [0; 8192];
         loop {
-            let got = match receive(connection.socket.as_fd(), &mut buffer) {
+            let got = match receive(connection.channel.socket.as_fd(), &mut buffer) {
                 Ok(got) if got.length == 0 => return Err("the server closed the connection".to_owned()),
                 Ok(got) => got,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
@@ -85,7 +80,7 @@ impl PersistentProber {
                 }
             }
         }
-        connection.flush().map_err(|e| without_code(&e))?;
+        connection.channel.flush().map_err(|e| without_code(&e))?;
         // The requests that were sent before this response are answered on the next connection.
         let is_over = connection.responses.is_last();
         if is_over {
@@ -119,14 +114,14 @@ impl ProbeMachine for PersistentProber {
         let Some(connection) = self.connection.as_mut().filter(|c| c.is_ready()) else {
             return Err(NotSent::NotConnected);
         };
-        connection.flush().map_err(|e| NotSent::System(without_code(&e)))?;
-        if !connection.unsent.is_empty() {
+        connection.channel.flush().map_err(|e| NotSent::System(without_code(&e)))?;
+        if connection.channel.is_blocked() {
             return Err(NotSent::BufferFull);
         }
-        connection.queue(&self.request).map_err(NotSent::System)?;
+        connection.channel.queue(&self.request).map_err(NotSent::System)?;
         connection.pending.push_back(self.series[0].sent(now));
         // The next receive notices a failure.
-        drop(connection.flush());
+        drop(connection.channel.flush());
         Ok(now)
     }
     fn receive(&mut self, context: &mut Context) {
@@ -136,9 +131,9 @@ impl ProbeMachine for PersistentProber {
             return;
         }
         if !connection.established {
-            match connection.socket.take_error().unwrap_or_else(Some) {
+            match connection.channel.socket.take_error().unwrap_or_else(Some) {
                 // The handshake of the encryption starts.
-                None => (connection.established, _) = (true, connection.flush()),
+                None => (connection.established, _) = (true, connection.channel.flush()),
                 Some(error) => self.broken(&without_code(&error), context),
             }
             return;
@@ -151,57 +146,27 @@ impl ProbeMachine for PersistentProber {
 
 impl Connection {
     fn start(address: SocketAddr, encrypted: Option<Box<dyn Encrypted>>) -> io::Result<Self> {
-        let socket = tcp_socket(address)?;
-        socket.set_tcp_nodelay(true)?;
-        enable(socket.as_fd(), Stamping::Arrivals)?;
-        start_connect(&socket, address)?;
         Ok(Connection {
-            socket,
+            channel: Channel::start(address, encrypted)?,
             established: false,
-            unsent: Vec::new(),
             pending: VecDeque::new(),
-            encrypted,
             responses: Responses::to_probes(),
         })
     }
     fn interest(&self) -> PollFd<'_> {
         if self.established {
-            PollFd::readable(self.socket.as_fd())
+            PollFd::readable(self.channel.socket.as_fd())
         } else {
-            PollFd::writable(self.socket.as_fd())
+            PollFd::writable(self.channel.socket.as_fd())
         }
     }
     /// Whether requests can be sent.
     fn is_ready(&self) -> bool {
-        self.established && self.encrypted.as_ref().is_none_or(|encrypted| encrypted.is_ready())
-    }
-    /// Appends a request to the bytes to send.
-    fn queue(&mut self, request: &[u8]) -> Result<(), String> {
-        match &mut self.encrypted {
-            Some(encrypted) => encrypted.encrypt(request),
-            None => {
-                self.unsent.extend_from_slice(request);
-                Ok(())
-            }
-        }
+        self.established && self.channel.is_ready()
     }
     /// Takes received bytes and returns the number of responses that they complete.
     fn take(&mut self, bytes: &[u8]) -> Result<usize, String> {
-        let decrypted = self.encrypted.as_mut().map(|encrypted| encrypted.receive(bytes)).transpose()?;
-        let progress = self.responses.push(decrypted.as_deref().unwrap_or(bytes), &mut |_| ());
-        Ok(progress.map_err(|e| e.to_string())?.complete)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        if let Some(encrypted) = &mut self.encrypted {
-            self.unsent.extend(encrypted.take_output());
-        }
-        while !self.unsent.is_empty() {
-            match (&self.socket).write(&self.unsent) {
-                Ok(length) => drop(self.unsent.drain(..length)),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        let content = self.channel.open(bytes)?;
+        Ok(self.responses.push(&content, &mut |_| ()).map_err(|e| e.to_string())?.complete)
     }
 }

@@ -64,6 +64,11 @@ fn cloudflare_is_found_behind_tls() {
     assert_eq!(kinds(&run).len(), 5);
     check_load(&run);
     check_probes(&run, &[Metric::TcpConnect, Metric::HttpKept]);
+    // Twice per second.
+    for metric in [Metric::TlsConnect, Metric::HttpForeign] {
+        let series = run.series(&SeriesKey::of(metric)).unwrap();
+        assert!(series.values.len() >= 3 && series.censored.is_empty(), "{metric:?}: {series:?}");
+    }
     let up = SeriesKey::directed(Metric::DeliveryRate, Direction::Up);
     assert!(run.series(&up).is_some_and(|s| !s.values.is_empty()));
 }

@@ -1,0 +1,66 @@
+//! A connection without blocking, encrypted or not.
+use crate::peer::Encrypted;
+use crate::resolve::tcp_socket;
+use fathom_os::socket::start_connect;
+use fathom_os::timestamp::{Stamping, enable};
+use socket2::Socket;
+use std::io::{self, ErrorKind, Write};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+
+pub(super) struct Channel {
+    pub(super) socket: Socket,
+    encrypted: Option<Box<dyn Encrypted>>,
+    /// What the kernel did not accept yet.
+    unsent: Vec<u8>,
+}
+
+impl Channel {
+    /// Starts to connect.
+    pub(super) fn start(address: SocketAddr, encrypted: Option<Box<dyn Encrypted>>) -> io::Result<Self> {
+        let socket = tcp_socket(address)?;
+        socket.set_tcp_nodelay(true)?;
+        enable(socket.as_fd(), Stamping::Arrivals)?;
+        start_connect(&socket, address)?;
+        Ok(Channel { socket, encrypted, unsent: Vec::new() })
+    }
+    /// Whether a handshake of the encryption is complete or not needed.
+    pub(super) fn is_ready(&self) -> bool {
+        self.encrypted.as_ref().is_none_or(|encrypted| encrypted.is_ready())
+    }
+    /// Whether bytes wait for the kernel.
+    pub(super) fn is_blocked(&self) -> bool {
+        !self.unsent.is_empty()
+    }
+    /// Appends a request to the bytes to send.
+    pub(super) fn queue(&mut self, request: &[u8]) -> Result<(), String> {
+        match &mut self.encrypted {
+            Some(encrypted) => encrypted.encrypt(request),
+            None => {
+                self.unsent.extend_from_slice(request);
+                Ok(())
+            }
+        }
+    }
+    /// The content of received bytes.
+    pub(super) fn open(&mut self, bytes: &[u8]) -> Result<Vec<u8>, String> {
+        match &mut self.encrypted {
+            Some(encrypted) => encrypted.receive(bytes),
+            None => Ok(bytes.to_vec()),
+        }
+    }
+    /// Sends what the kernel accepts.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        if let Some(encrypted) = &mut self.encrypted {
+            self.unsent.extend(encrypted.take_output());
+        }
+        while !self.unsent.is_empty() {
+            match (&self.socket).write(&self.unsent) {
+                Ok(length) => drop(self.unsent.drain(..length)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
