@@ -2,6 +2,7 @@
 use alloc::vec::Vec;
 use fathom_run::{Call, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Rpm};
 use fathom_stats::{Bounded, Summary};
+use fathom_units::Direction;
 use serde::Serialize;
 
 /// Overall state of the line.
@@ -65,6 +66,36 @@ pub struct PhaseSummary {
     pub impact: Option<Impact>,
 }
 
+/// Statistics of one kind of probe, or of one direction of it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ProbeStatistics {
+    /// Its metric.
+    pub metric: Metric,
+    /// The direction of one-way delays.
+    pub direction: Option<Direction>,
+    /// Duplicate responses in the run.
+    pub duplicates: u32,
+    /// Responses after that to a later probe (RFC 4737), in the run.
+    pub reordered: u32,
+    /// Phases in time order.
+    pub phases: Vec<PhaseProbes>,
+}
+
+/// One kind of probe in one phase.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PhaseProbes {
+    /// Kind of load.
+    pub kind: PhaseKind,
+    /// Number of probes.
+    pub sent: usize,
+    /// Ratio of probes without a response, 0 to 1.
+    pub loss_ratio: Option<f64>,
+    /// Delay in seconds.
+    pub delay: Option<Summary>,
+    /// Mean difference of consecutive delays, in seconds.
+    pub jitter_s: Option<f64>,
+}
+
 /// Diagnosis of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Diagnosis {
@@ -82,6 +113,8 @@ pub struct Diagnosis {
     pub grade: Option<Grade>,
     /// Phases in time order.
     pub phases: Vec<PhaseSummary>,
+    /// Each kind of probe of a test.
+    pub probes: Vec<ProbeStatistics>,
     /// All findings, the most important first.
     pub findings: Vec<Finding>,
 }

@@ -17,6 +17,7 @@ mod fix;
 mod health;
 mod latency;
 mod months;
+mod probes;
 mod recent;
 mod rules;
 mod sample;
@@ -26,7 +27,7 @@ mod view;
 mod watched;
 
 pub use audit::diagnose_audit;
-pub use diagnosis::{Diagnosis, Health, Impact, PhaseSummary};
+pub use diagnosis::{Diagnosis, Health, Impact, PhaseProbes, PhaseSummary, ProbeStatistics};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 pub use fix::{FixEvidence, diagnose_fix, shaper_checks, shaper_conflicts};
 pub use months::{CHANCE, MIN_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};
@@ -51,6 +52,7 @@ pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
         latency_source: view.source.map(|s| s.key.metric),
         grade: view.phases.iter().filter_map(|p| p.grade).max(),
         phases: view.phases,
+        probes: probes::statistics(run),
         findings,
     }
 }

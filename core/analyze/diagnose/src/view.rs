@@ -14,7 +14,7 @@ use fathom_units::{Direction, Time};
 /// both ends and no own queue; ICMP may be answered by another processor or rate-limited;
 /// a TCP connection takes seconds longer if its SYN is lost; requests on a persistent connection
 /// wait for each other.
-const SOURCES: [Metric; 8] = [
+pub(crate) const SOURCES: [Metric; 8] = [
     Metric::UdpRtt,
     Metric::IcmpRtt,
     Metric::TcpConnect,

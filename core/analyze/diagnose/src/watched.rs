@@ -58,6 +58,8 @@ pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
         latency_source: view.source.map(|series| series.key.metric),
         grade: None,
         phases: view.phases,
+        // A watch has its own tables.
+        probes: Vec::new(),
         findings,
     }
 }

@@ -51,7 +51,7 @@ impl ProbeBudget {
         let quick: Vec<ProbeKind> = rest().filter(|kind| !kind.is_slow()).collect();
         let slow: Vec<ProbeKind> = rest().filter(|kind| kind.is_slow()).collect();
         let others = PER_MILLE - FIRST_PER_MILLE;
-        let per_mille = match (quick.is_empty(), slow.is_empty()) {
+        let shares = match (quick.is_empty(), slow.is_empty()) {
             (true, true) => [PER_MILLE, 0, 0],
             (false, true) => [FIRST_PER_MILLE, others, 0],
             (true, false) => [FIRST_PER_MILLE, 0, others],
@@ -62,7 +62,7 @@ impl ProbeBudget {
             let budget = ProbeBudget { per_mille, ..Self::new(&part, requested.max(longest)) };
             (part, budget)
         };
-        [group(first, per_mille[0]), group(quick, per_mille[1]), group(slow, per_mille[2])]
+        [group(first, shares[0]), group(quick, shares[1]), group(slow, shares[2])]
     }
     /// The requested interval.
     pub const fn requested(&self) -> Duration {

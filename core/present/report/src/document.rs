@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use fathom_diagnose::{Diagnosis, Health, PhaseSummary};
+use fathom_diagnose::{Diagnosis, Health, PhaseProbes, PhaseSummary, ProbeStatistics};
 use fathom_prose::Level;
 use fathom_run::{
     Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run, SCHEMA_VERSION,
@@ -86,6 +86,41 @@ pub struct Summary {
     pub capacity: Option<Capacity>,
     /// Each phase, in order of time.
     pub phases: Vec<Phase>,
+    /// Each kind of probe of a test.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<Probes>,
+}
+
+/// One kind of probe, or one direction of it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Probes {
+    /// The metric of its delays.
+    pub metric: Metric,
+    /// The direction of one-way delays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Duplicate responses.
+    pub duplicates: u32,
+    /// Responses after that to a later probe.
+    pub reordered: u32,
+    /// Each phase, in order of time.
+    pub phases: Vec<ProbesOfPhase>,
+}
+
+/// One kind of probe in one phase.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ProbesOfPhase {
+    /// What the load did.
+    pub phase: PhaseKind,
+    /// Delays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+    /// Mean difference of consecutive delays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter_s: Option<f64>,
+    /// Packet delay variation (RFC 5481): 99th percentile less minimum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_variation_p99_s: Option<f64>,
 }
 
 /// Rates of the line.
@@ -298,6 +333,7 @@ fn summary(diagnosis: &Diagnosis) -> Summary {
         latency_metric: diagnosis.latency_source,
         capacity: capacity(&diagnosis.findings),
         phases: diagnosis.phases.iter().map(phase).collect(),
+        probes: diagnosis.probes.iter().map(probes).collect(),
     }
 }
 
@@ -339,6 +375,23 @@ pub(crate) fn phase(phase: &PhaseSummary) -> Phase {
         call_mos: phase.impact.map(|impact| impact.call.mos),
         games: phase.impact.map(|impact| impact.game),
         page_load_s: phase.impact.and_then(|impact| impact.page_load_s),
+    }
+}
+
+fn probes(statistics: &ProbeStatistics) -> Probes {
+    let ProbeStatistics { metric, direction, duplicates, reordered, .. } = *statistics;
+    let of_phase = |phase: &PhaseProbes| ProbesOfPhase {
+        phase: phase.kind,
+        latency: phase.delay.as_ref().map(|delay| latency(delay, phase.loss_ratio.unwrap_or(0.0))),
+        jitter_s: phase.jitter_s,
+        delay_variation_p99_s: phase.delay.map(|delay| delay.p99.value - delay.min.value),
+    };
+    Probes {
+        metric,
+        direction,
+        duplicates,
+        reordered,
+        phases: statistics.phases.iter().map(of_phase).collect(),
     }
 }
 

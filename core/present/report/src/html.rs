@@ -4,7 +4,9 @@ mod capture;
 use crate::compare::key_quantities;
 use crate::curve::{phase_name, source_name};
 use crate::quantity::Quantity;
-use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, comparison, phase_cells};
+use crate::rows::{
+    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_UNITS, comparison, phase_cells, probe_cells,
+};
 use crate::svg::{
     CHART_STYLE, Extent, PALETTE, distribution_chart, escape, lateness_chart, one_way_chart, over_time,
 };
@@ -217,17 +219,33 @@ fn tables(runs: &[Pair<'_>]) -> String {
     if have_no_phases(runs) {
         return String::new();
     }
-    let head: String = PHASE_HEADINGS
-        .iter()
-        .zip(PHASE_UNITS)
-        .map(|(h, u)| format!("<th>{h}<small>{u}</small></th>"))
-        .collect();
+    let head = head_of(&PHASE_HEADINGS, &PHASE_UNITS);
     let tables = for_each(runs, |(run, diagnosis)| {
         let rows: String = diagnosis.phases.iter().map(phase_row).collect();
         let name = name_above(runs, run);
         format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
     });
-    format!("<h2>Phases</h2>{tables}")
+    format!("<h2>Phases</h2>{tables}{}", probe_tables(runs))
+}
+
+fn probe_tables(runs: &[Pair<'_>]) -> String {
+    if runs.iter().all(|(_, diagnosis)| diagnosis.probes.is_empty()) {
+        return String::new();
+    }
+    let head = head_of(&PROBE_HEADINGS, &PROBE_UNITS);
+    let tables = for_each(runs, |(run, diagnosis)| {
+        let row = |probes| probe_cells(probes, UNICODE).map(|text| format!("<td>{text}</td>")).concat();
+        let rows: String =
+            diagnosis.probes.iter().map(|probes| format!("<tr>{}</tr>", row(probes))).collect();
+        let name = name_above(runs, run);
+        format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
+    });
+    format!("<h2>Probes</h2>{tables}")
+}
+
+/// Cells of a table's head.
+fn head_of(headings: &[&str], units: &[&str]) -> String {
+    headings.iter().zip(units).map(|(h, u)| format!("<th>{h}<small>{u}</small></th>")).collect()
 }
 
 fn phase_row(phase: &fathom_diagnose::PhaseSummary) -> String {

@@ -5,8 +5,8 @@ use crate::quantity::{Quantity, Unit, at_least};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_diagnose::{Diagnosis, PhaseSummary};
-use fathom_run::{PhaseKind, Run};
+use fathom_diagnose::{Diagnosis, PhaseProbes, PhaseSummary, ProbeStatistics};
+use fathom_run::{Metric, PhaseKind, Run};
 use fathom_stats::Bounded;
 use fathom_text::{milliseconds_bare, percent, thousands};
 
@@ -49,6 +49,57 @@ pub(crate) fn phase_cells(phase: &PhaseSummary, style: Style) -> [String; 10] {
         phase.rpm.as_ref().map_or_else(dash, |r| thousands(r.per_minute)),
         phase.grade.map_or_else(dash, |g| g.letter().to_string()),
     ]
+}
+
+/// Headings of [`probe_cells`].
+pub(crate) const PROBE_HEADINGS: [&str; 10] =
+    ["probe", "sent", "lost", "dup.", "reord.", "idle", "down", "up", "both", "jitter"];
+/// Their units. Delays are medians.
+pub(crate) const PROBE_UNITS: [&str; 10] =
+    ["", "", "", "", "", "p50, ms", "p50, ms", "p50, ms", "p50, ms", "ms"];
+
+/// One row of the table of probes. Jitter is that of the phase with the most.
+pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 10] {
+    let dash = || String::from("-");
+    let sent: usize = probes.phases.iter().map(|phase| phase.sent).sum();
+    let lost_in = |phase: &PhaseProbes| phase.loss_ratio.unwrap_or(0.0) * phase.sent as f64;
+    let lost: f64 = probes.phases.iter().map(lost_in).sum();
+    let median = |kind| {
+        let phase = probes.phases.iter().find(|phase| phase.kind == kind);
+        phase.and_then(|phase| phase.delay).map_or_else(dash, |delay| bounded(delay.p50, style))
+    };
+    let jitter = probes.phases.iter().filter_map(|phase| phase.jitter_s).max_by(f64::total_cmp);
+    let name = match probes.direction {
+        Some(direction) => format!("one way, {}", direction.name()),
+        None => probe_name(probes.metric).to_string(),
+    };
+    [
+        name,
+        thousands(sent as f64),
+        percent(if sent > 0 { lost / sent as f64 } else { 0.0 }),
+        thousands(f64::from(probes.duplicates)),
+        thousands(f64::from(probes.reordered)),
+        median(PhaseKind::Idle),
+        median(PhaseKind::Down),
+        median(PhaseKind::Up),
+        median(PhaseKind::Both),
+        jitter.map_or_else(dash, milliseconds_bare),
+    ]
+}
+
+/// Short name of the probes of a metric.
+const fn probe_name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::UdpRtt => "UDP",
+        Metric::IcmpRtt => "ICMP",
+        Metric::TcpConnect => "TCP",
+        Metric::TlsConnect => "TCP and TLS",
+        Metric::HttpForeign => "HTTP, new connection",
+        Metric::HttpKept => "HTTP, same connection",
+        Metric::HttpFirstByte => "HTTP, first byte",
+        Metric::DnsRtt => "DNS",
+        _ => "round trip",
+    }
 }
 
 type Pick = fn(&PhaseSummary) -> Option<f64>;

@@ -3,7 +3,7 @@
 use crate::captured;
 use crate::curve::source_name;
 use crate::quantity::at_least;
-use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, phase_cells};
+use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_UNITS, phase_cells, probe_cells};
 use crate::sections::charts;
 use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
 use crate::{Detail, Style};
@@ -346,6 +346,7 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
             lines.extend(
                 wrap(&legend(diagnosis, style), screen.columns, 0).iter().map(|line| screen.dim(line)),
             );
+            lines.extend(block(probe_table(diagnosis, style).lines(columns, style)));
         }
     }
     if columns >= NARROW {
@@ -365,6 +366,19 @@ fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {
             last.1 = Some(grade_ink(grade));
         }
         table.row(cells);
+    }
+    table
+}
+
+fn probe_table(diagnosis: &Diagnosis, style: Style) -> Table {
+    let mut table = Table::new();
+    if diagnosis.probes.is_empty() {
+        return table;
+    }
+    table.head(&PROBE_HEADINGS);
+    table.head(&PROBE_UNITS);
+    for probes in &diagnosis.probes {
+        table.row(probe_cells(probes, style).map(|text| (text, None)));
     }
     table
 }

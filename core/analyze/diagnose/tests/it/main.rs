@@ -4,6 +4,7 @@ mod excluded;
 mod hops;
 mod line;
 mod months;
+mod probes;
 mod upload;
 mod verdicts;
 mod watched;

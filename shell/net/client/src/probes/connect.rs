@@ -67,7 +67,7 @@ impl ConnectProber {
     /// With TLS.
     pub(crate) fn tls(address: SocketAddr, web: Option<WebProbe>) -> Result<Self, String> {
         let web = web.and_then(|web| Some((web.encryption?, web.request)));
-        let (encryption, request) = web.ok_or("the server does not use TLS")?;
+        let (encryption, request) = web.ok_or("no TLS")?;
         Ok(Self::new(address, ProbeKind::Tls, Some(encryption), request))
     }
     fn new(

@@ -35,7 +35,7 @@ pub(crate) struct DnsProber {
 
 impl DnsProber {
     pub(crate) fn open(session: SessionId) -> Result<Self, String> {
-        let resolver = resolver().ok_or("no resolver in /etc/resolv.conf")?;
+        let resolver = resolver().ok_or("no resolver")?;
         Self::to(SocketAddr::new(resolver, PORT), session)
     }
     fn to(address: SocketAddr, session: SessionId) -> Result<Self, String> {
