@@ -29,7 +29,7 @@ pub(crate) use report::{CompareArgs, ReportArgs};
 pub(crate) use sim::{ChangeArgs, GalleryArgs, SimAction, SimArgs, SweepArgs};
 pub(crate) use size::SizeArgs;
 use std::path::PathBuf;
-pub(crate) use test::{PhaseName, ServeArgs, TestArgs};
+pub(crate) use test::{OtherProtocol, PhaseName, ServeArgs, TestArgs};
 pub(crate) use token::TokenArgs;
 pub(crate) use trace::TraceArgs;
 pub(crate) use watch::{

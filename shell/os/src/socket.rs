@@ -1,6 +1,6 @@
 //! Sockets for load and echo requests, and calls missing from std and socket2.
 use crate::option;
-use fathom_units::Bytes;
+use fathom_units::{Bytes, Rate};
 use rustix::fs::{MemfdFlags, memfd_create, sendfile};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
@@ -193,6 +193,15 @@ pub fn set_receive_window(socket: &Socket, window: Bytes) -> io::Result<()> {
 pub fn set_paced(socket: &Socket) -> io::Result<()> {
     // Any maximum pacing rate except "none" (all ones) enables pacing; this is the highest.
     option::set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, u32::MAX - 1)
+}
+
+/// Limits the rate at which a TCP socket sends.
+///
+/// # Errors
+/// See `setsockopt(2)`.
+pub fn set_pacing_rate(socket: &Socket, rate: Rate) -> io::Result<()> {
+    let bytes = u32::try_from(rate.as_bits_per_second() / 8).unwrap_or(u32::MAX - 1);
+    option::set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, bytes)
 }
 
 /// Sets the receive buffer to `bytes`: above the host's limit if permitted, otherwise up to the

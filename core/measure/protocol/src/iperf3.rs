@@ -1,8 +1,11 @@
-//! Client of an iperf3 server: the control connection of one TCP test (iperf 3.1 and later).
+//! iperf3: the control connection of one TCP test (iperf 3.1 and later), at the client's end and in
+//! [`server`] at the server's.
 //!
 //! The client sends a cookie, then the server leads through states of one byte each. The streams
 //! are connections to the same port that start with the same cookie. iperf3 has no specification;
 //! the source is `iperf_api.h`, `iperf_server_api.c` and `iperf_client_api.c` of esnet/iperf.
+pub mod server;
+
 use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -28,10 +31,11 @@ mod state {
     pub(super) const PARAM_EXCHANGE: u8 = 9;
     pub(super) const CREATE_STREAMS: u8 = 10;
     pub(super) const SERVER_TERMINATE: u8 = 11;
+    pub(super) const CLIENT_TERMINATE: u8 = 12;
     pub(super) const EXCHANGE_RESULTS: u8 = 13;
     pub(super) const DISPLAY_RESULTS: u8 = 14;
     pub(super) const IPERF_DONE: u8 = 16;
-    /// -1: another test is running.
+    /// -1: the server has no place for another test.
     pub(super) const ACCESS_DENIED: u8 = 255;
     /// -2: followed by two numbers of 4 bytes, the error of iperf3 and that of the system.
     pub(super) const SERVER_ERROR: u8 = 254;

@@ -93,6 +93,12 @@ pub(crate) struct TestArgs {
     pub(crate) no_save: bool,
 }
 
+/// A program whose clients `fathom serve` can serve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum OtherProtocol {
+    Iperf3,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum PhaseName {
     Idle,
@@ -137,6 +143,12 @@ pub(crate) struct ServeArgs {
     pub(crate) port: u16,
     #[command(flatten)]
     pub(crate) token: TokenArgs,
+    /// Also serve clients of another program
+    ///
+    /// iperf3: TCP port 5201, with TCP tests of any direction. Its clients cannot know a token.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["token", "token_file"],
+        help_heading = "Connection options")]
+    pub(crate) with: Vec<OtherProtocol>,
     /// Announce the server on the local network
     ///
     /// Then `fathom test` without a server finds it there (DNS-SD).

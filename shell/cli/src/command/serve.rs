@@ -1,9 +1,9 @@
 //! `fathom serve`: runs a test server.
-use crate::args::ServeArgs;
+use crate::args::{OtherProtocol, ServeArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
 use crate::terminal::{Console, warn};
-use fathom_app::serve::{self, Config, Event, Progress, Server, SessionEnd};
+use fathom_app::serve::{self, Config, Event, IPERF3_PORT, Progress, Server, SessionEnd};
 use fathom_text::{bytes, counted, seconds, thousands};
 use std::net::{IpAddr, SocketAddr};
 
@@ -35,6 +35,7 @@ fn config(args: &ServeArgs) -> Result<Config, Failure> {
     Ok(Config {
         listen: args.listen.clone(),
         port: args.port,
+        iperf3_port: args.with.contains(&OtherProtocol::Iperf3).then_some(IPERF3_PORT),
         token: args.token.read()?,
         is_silent: args.silent,
         max_sessions: args.max_clients,
@@ -86,6 +87,11 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
     }
     for address in server.local_addresses() {
         text += &format!("\n  fathom test {}{token}", target(*address, port));
+    }
+    if args.with.contains(&OtherProtocol::Iperf3) {
+        for address in server.local_addresses() {
+            text += &format!("\n  iperf3 -c {address}");
+        }
     }
     text + "\nCtrl-C stops it"
 }

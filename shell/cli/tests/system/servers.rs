@@ -1,5 +1,5 @@
 //! The server of `fathom test` without an argument.
-use crate::program::{Ran, Serve, fathom, scratch};
+use crate::program::{Ran, Serve, fathom, run, scratch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -115,6 +115,19 @@ fn a_server_that_announces_itself_is_preferred() {
             Serve::start(&["--listen", "10.9.0.1", "--announce", "--token-file", token.to_str().unwrap()]);
         let ran = test(&home, &[]);
         assert!(ran.err.contains("testing against 127.0.0.1:1 ("), "{}", ran.describe());
+    });
+}
+
+#[test]
+fn iperf3_clients_exclude_a_token_and_need_their_port() {
+    let conflict = run(&["serve", "--with", "iperf3", "--token-file", "token"]);
+    assert_eq!(conflict.code, Some(2), "{}", conflict.describe());
+    assert!(conflict.err.contains("--with"), "{}", conflict.err);
+    fathom_test_support::in_new_namespace(|| {
+        let _taken = std::net::TcpListener::bind("127.0.0.1:5201").unwrap();
+        let ran = run(&["serve", "--listen", "127.0.0.1", "--port", "0", "--with", "iperf3"]);
+        assert_eq!(ran.code, Some(3), "{}", ran.describe());
+        assert!(ran.err.contains("127.0.0.1:5201"), "{}", ran.err);
     });
 }
 

@@ -13,6 +13,8 @@ pub struct Config {
     pub listen: Vec<IpAddr>,
     /// TCP and UDP port; 0 chooses a free one.
     pub port: u16,
+    /// TCP port for iperf3 clients, which do not know the token; `None` serves none.
+    pub iperf3_port: Option<u16>,
     /// Token that clients must know: 1 to 128 visible ASCII characters.
     pub token: Option<String>,
     /// Whether to answer nothing to clients that do not know the token.
@@ -45,6 +47,7 @@ impl Default for Config {
         Config {
             listen: Vec::new(),
             port: DEFAULT_PORT,
+            iperf3_port: None,
             token: None,
             is_silent: false,
             max_sessions: 16,

@@ -1,5 +1,6 @@
 //! Connections without a thread: first line, HTTP, and closing.
 use crate::http::Http;
+use crate::iperf3::Cookie;
 use crate::shared::Shared;
 use crate::stats::Refusal;
 use crate::sync::Slot;
@@ -8,6 +9,7 @@ use fathom_probe::protocol::{
     ClientMessage, ControlProof, ErrorCode, FIRST_LINE_LIMIT_BYTES, FIRST_LINE_TIMEOUT, FirstLine,
     FirstLineError, FlowRequest, LineReader, Nonce, ServerMessage, SessionKey,
 };
+use fathom_protocol::iperf3::COOKIE_BYTES;
 use fathom_units::{Duration, Time};
 use socket2::Socket;
 use std::io::{self, Read};
@@ -36,7 +38,16 @@ pub(crate) struct Connection {
     stage: Stage,
 }
 
+/// The protocol that a client speaks, by the port that it connected to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Protocol {
+    Fathom,
+    Iperf3,
+}
+
 enum Stage {
+    /// The part of an iperf3 cookie that has arrived.
+    Cookie(Vec<u8>),
     FirstLine(LineReader),
     /// Waits for the response to a challenge.
     Challenged(LineReader, SessionKey),
@@ -53,27 +64,32 @@ pub(crate) enum Next {
     Control(Option<SessionKey>, Vec<u8>),
     /// The client does not know the token.
     Stranger,
+    /// A connection of an iperf3 test.
+    Iperf3(Cookie),
     /// A flow request, with the bytes that followed the first line.
     Flow(FlowRequest, Vec<u8>),
 }
 
 impl Connection {
-    pub(crate) fn new(socket: Socket, client: IpAddr, slot: Slot, now: Time) -> Self {
-        let stage = Stage::FirstLine(LineReader::new(FIRST_LINE_LIMIT_BYTES));
+    pub(crate) fn new(socket: Socket, client: IpAddr, slot: Slot, protocol: Protocol, now: Time) -> Self {
+        let stage = match protocol {
+            Protocol::Fathom => Stage::FirstLine(LineReader::new(FIRST_LINE_LIMIT_BYTES)),
+            Protocol::Iperf3 => Stage::Cookie(Vec::new()),
+        };
         Connection { socket, client, slot, deadline: now + FIRST_LINE_TIMEOUT, since: now, stage }
     }
     /// Whether the client neither sent a first line soon nor is within an HTTP request.
     pub(crate) fn is_idle(&self, now: Time) -> bool {
         now.saturating_since(self.since) > FIRST_LINE_GRACE
             && match &self.stage {
-                Stage::FirstLine(_) | Stage::Challenged(..) | Stage::Closing(_) => true,
+                Stage::Cookie(_) | Stage::FirstLine(_) | Stage::Challenged(..) | Stage::Closing(_) => true,
                 Stage::Http(http) => !http.is_within_request() && http.output.is_empty(),
             }
     }
     /// The event that it waits for.
     pub(crate) fn interest(&self) -> PollFd<'_> {
         let unsent = match &self.stage {
-            Stage::FirstLine(_) | Stage::Challenged(..) => false,
+            Stage::Cookie(_) | Stage::FirstLine(_) | Stage::Challenged(..) => false,
             Stage::Http(http) => !http.output.is_empty(),
             Stage::Closing(output) => !output.is_empty(),
         };
@@ -83,7 +99,7 @@ impl Connection {
     /// Handles a timeout.
     pub(crate) fn expire(&self, shared: &Shared) {
         let silent = match &self.stage {
-            Stage::FirstLine(_) | Stage::Challenged(..) => true,
+            Stage::Cookie(_) | Stage::FirstLine(_) | Stage::Challenged(..) => true,
             Stage::Http(http) => http.is_within_request(),
             Stage::Closing(_) => false,
         };
@@ -94,11 +110,23 @@ impl Connection {
     /// Handles an event.
     pub(crate) fn step(&mut self, shared: &Shared, now: Time) -> Next {
         match &self.stage {
+            Stage::Cookie(_) => self.read_cookie(),
             Stage::FirstLine(_) => self.read_first_line(shared, now),
             Stage::Challenged(..) => self.read_response(),
             Stage::Http(_) => self.read_http(shared, now),
             Stage::Closing(_) => self.read_end(),
         }
+    }
+    /// Reads no further: what follows is the load, or of the control connection.
+    fn read_cookie(&mut self) -> Next {
+        let Stage::Cookie(held) = &mut self.stage else { return Next::Close };
+        let mut buffer = [0; COOKIE_BYTES];
+        match (&self.socket).read(&mut buffer[held.len()..]) {
+            Ok(0) => return Next::Close,
+            Ok(got) => held.extend_from_slice(&buffer[held.len()..][..got]),
+            Err(error) => return unless_would_block(&error),
+        }
+        Cookie::try_from(held.as_slice()).map_or(Next::Stay, Next::Iperf3)
     }
     fn read_first_line(&mut self, shared: &Shared, now: Time) -> Next {
         let mut buffer = [0; 4096];

@@ -1,7 +1,9 @@
 //! The front thread: accepts connections and serves those that need no thread.
-use crate::connection::{Connection, Next};
-use crate::control::{self, OpenSession, quota_used};
-use crate::load;
+use crate::connection::{Connection, Next, Protocol};
+use crate::control;
+use crate::iperf3::{self, Cookie};
+use crate::limited::{OpenSession, quota_used};
+use crate::load::{self, spawn};
 use crate::session::Session;
 use crate::shared::Shared;
 use crate::shares::{Held, NoPlace, Shares, place_to_free};
@@ -25,15 +27,15 @@ use std::time::Duration as StdDuration;
 const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 /// Connections accepted in a row before open ones are served.
 const ACCEPT_BURST: usize = 64;
-/// The call stacks are shallow, and untouched stack uses no memory.
-const STACK_BYTES: usize = 256 * 1024;
-
 /// Runs until the server stops. A panic closes this thread's connections but does not stop the
 /// server.
-pub(crate) fn run(shared: &Arc<Shared>, listeners: &[Socket]) {
+pub(crate) fn run(shared: &Arc<Shared>, own: &[Socket], iperf3: &[Socket]) {
+    let own = own.iter().map(|socket| (socket, Protocol::Fathom));
+    let listeners: Vec<_> = own.chain(iperf3.iter().map(|socket| (socket, Protocol::Iperf3))).collect();
     while !shared.stop.is_set() {
         let shares = Rc::new(RefCell::new(Shares::new(shared.config.max_connections)));
         let accept_from = shared.clock.now();
+        let listeners = &listeners;
         let mut front = Front { shared, listeners, connections: Vec::new(), shares, accept_from };
         if catch_unwind(AssertUnwindSafe(|| front.run())).is_err() {
             shared.counters.panicked();
@@ -43,7 +45,7 @@ pub(crate) fn run(shared: &Arc<Shared>, listeners: &[Socket]) {
 
 struct Front<'a> {
     shared: &'a Arc<Shared>,
-    listeners: &'a [Socket],
+    listeners: &'a [(&'a Socket, Protocol)],
     connections: Vec<Placed>,
     /// Who holds the places of `connections`.
     shares: Rc<RefCell<Shares>>,
@@ -91,7 +93,7 @@ impl Front<'_> {
         let mut fds = vec![PollFd::readable(self.shared.stop.fd())];
         fds.extend(self.connections.iter().map(|(c, _)| c.interest()));
         if accepting {
-            fds.extend(self.listeners.iter().map(|l| PollFd::readable(l.as_fd())));
+            fds.extend(self.listeners.iter().map(|(l, _)| PollFd::readable(l.as_fd())));
         }
         let due = self.connections.iter().map(|(c, _)| c.deadline).min().unwrap_or(Time::MAX);
         let due = if accepting { due } else { due.min(self.accept_from) };
@@ -119,16 +121,17 @@ impl Front<'_> {
                 Next::Stay => self.connections.push((connection, place)),
                 Next::Control(key, early) => self.open_session((connection, place), key, early, now),
                 Next::Stranger => self.refuse_stranger((connection, place), now),
+                Next::Iperf3(cookie) => self.open_iperf3((connection, place), cookie, now),
                 Next::Flow(request, early) => self.open_flow((connection, place), request, early, now),
             }
         }
     }
     fn accept(&mut self, now: Time) {
-        for listener in self.listeners {
+        for (listener, protocol) in self.listeners {
             for _ in 0..ACCEPT_BURST {
                 match listener.accept() {
                     Ok((socket, address)) => {
-                        self.admit(socket, address.as_socket().map(|a| a.ip()), now);
+                        self.admit(socket, address.as_socket().map(|a| a.ip()), *protocol, now);
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(error) if is_of_one_connection(&error) => {}
@@ -142,14 +145,15 @@ impl Front<'_> {
             }
         }
     }
-    fn admit(&mut self, socket: Socket, client: Option<IpAddr>, now: Time) {
+    fn admit(&mut self, socket: Socket, client: Option<IpAddr>, protocol: Protocol, now: Time) {
         let place = client.ok_or(Refusal::Connections).and_then(|client| {
             socket.set_nonblocking(true).map_err(|_| Refusal::Descriptors)?;
             self.place_for(client, now)
         });
         match place {
             Ok(place) => {
-                let connection = Connection::new(socket, place.client, self.shared.take_slot(), now);
+                let slot = self.shared.take_slot();
+                let connection = Connection::new(socket, place.client, slot, protocol, now);
                 self.connections.push((connection, place));
             }
             Err(reason) => {
@@ -215,6 +219,27 @@ impl Front<'_> {
         };
         self.shared.counters.refuse(reason, Some(connection.client));
         self.dismiss((connection, place), ServerMessage::Error { code, message }.to_line(), now);
+    }
+    /// Starts a test of an iperf3 client, or adds a stream to one.
+    fn open_iperf3(&mut self, (connection, place): Placed, cookie: Cookie, now: Time) {
+        if self.shared.iperf3.awaits(&cookie, connection.client) {
+            let Connection { socket, slot, .. } = connection;
+            return self.shared.iperf3.deliver(&cookie, (socket, slot));
+        }
+        match self.try_session(&connection, None, now) {
+            Ok(open) => {
+                let spare = connection.socket.try_clone();
+                let Connection { socket, slot, client, .. } = connection;
+                let life = move || iperf3::run(open, socket, cookie, slot);
+                if let Err(error) = spawn(self.shared, "fathom-iperf3", life) {
+                    self.without_thread(spare, client, place, &error, |_| vec![iperf3::REFUSED]);
+                }
+            }
+            Err((reason, ..)) => {
+                self.shared.counters.refuse(reason, Some(connection.client));
+                self.dismiss((connection, place), vec![iperf3::REFUSED], now);
+            }
+        }
     }
     fn try_session(
         &self,
@@ -291,7 +316,7 @@ impl Front<'_> {
         self.shared.counters.refuse(Refusal::Threads, Some(client));
         let Ok(socket) = spare else { return };
         let now = self.shared.clock.now();
-        let connection = Connection::new(socket, client, self.shared.take_slot(), now);
+        let connection = Connection::new(socket, client, self.shared.take_slot(), Protocol::Fathom, now);
         let message = format!("the server could not start a thread: {}", without_code(error));
         self.dismiss((connection, place), line(message), now);
     }
@@ -317,17 +342,6 @@ fn is_of_one_connection(error: &io::Error) -> bool {
             | Kind::HostUnreachable
             | Kind::TimedOut
     )
-}
-
-/// Runs `life` in a thread. If none can be started, `life` is dropped.
-fn spawn(shared: &Arc<Shared>, name: &str, life: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let counters = Arc::clone(shared);
-    let guarded = move || {
-        if catch_unwind(AssertUnwindSafe(life)).is_err() {
-            counters.counters.panicked();
-        }
-    };
-    thread::Builder::new().name(name.into()).stack_size(STACK_BYTES).spawn(guarded).map(drop)
 }
 
 fn refused_flow(code: ErrorCode, message: String) -> Vec<u8> {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  front thread    accepts; first lines and HTTP of all connections, non-blocking, in one loop
-//!    |-- session thread, one a session: control connection, reports, limits
+//!    |-- session thread, one a session: control connection (Fathom or iperf3), reports, limits
 //!    `-- flow thread, one a load flow: blocking sendfile or discarding recv
 //!  echo thread     UDP probes, at high priority
 //! ```
@@ -21,6 +21,8 @@ mod event;
 mod flow;
 mod front;
 mod http;
+mod iperf3;
+mod limited;
 mod listen;
 mod load;
 mod metrics;
@@ -34,5 +36,6 @@ mod sync;
 
 pub use config::{Config, ServerError};
 pub use event::{Event, SessionEnd};
+pub use fathom_protocol::iperf3::DEFAULT_PORT as IPERF3_PORT;
 pub use server::Server;
 pub use stats::{Refusal, Stats};

@@ -14,6 +14,8 @@ const PORT_ATTEMPTS: u32 = 16;
 
 pub(crate) struct Listening {
     pub(crate) tcp: Vec<Socket>,
+    /// Of iperf3.
+    pub(crate) iperf3: Vec<Socket>,
     pub(crate) udp: Vec<Socket>,
     pub(crate) port: u16,
     pub(crate) addresses: Vec<IpAddr>,
@@ -35,8 +37,13 @@ pub(crate) fn listen(config: &Config) -> Result<Listening, ServerError> {
 fn listen_once(config: &Config) -> Result<Listening, ServerError> {
     let all = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
     let wanted: &[IpAddr] = if config.listen.is_empty() { &all } else { &config.listen };
-    let mut listening =
-        Listening { tcp: Vec::new(), udp: Vec::new(), port: config.port, addresses: Vec::new() };
+    let mut listening = Listening {
+        tcp: Vec::new(),
+        iperf3: Vec::new(),
+        udp: Vec::new(),
+        port: config.port,
+        addresses: Vec::new(),
+    };
     for ip in wanted.iter().filter(|ip| !config.listen.is_empty() || has_family(**ip)) {
         // The first socket may choose a free port; the others use the same one.
         let address = SocketAddr::new(*ip, listening.port);
@@ -47,6 +54,11 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
         let udp_refused = |error| ServerError::Listen { address: same_port, transport: "UDP", error };
         listening.udp.push(udp_socket(same_port).map_err(udp_refused)?);
         listening.tcp.push(tcp);
+        if let Some(port) = config.iperf3_port {
+            let other = SocketAddr::new(*ip, port);
+            let of_other = |error| ServerError::Listen { address: other, transport: "TCP", error };
+            listening.iperf3.push(tcp_listener(other, config).map_err(of_other)?);
+        }
         listening.addresses.extend(reachable(*ip));
     }
     if listening.tcp.is_empty() {

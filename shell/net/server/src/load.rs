@@ -5,13 +5,15 @@ use crate::shared::{LOAD_BYTES, Shared};
 use crate::stats::Refusal;
 use crate::sync::Slot;
 use fathom_os::socket::{congestion_control, discard, send_file, set_congestion_control};
-use fathom_probe::protocol::{ErrorCode, FlowAnswer, FlowRequest};
+use fathom_probe::protocol::{CongestionControl, ErrorCode, FlowAnswer, FlowRequest};
 use fathom_units::Direction;
 use socket2::Socket;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
 use std::time::Duration;
 
 /// Maximum bytes per call: enough to make the call cheap, small enough to respect limits.
@@ -20,6 +22,9 @@ const CALL_BYTES: usize = 1 << 20;
 /// Maximum time that a send call blocks. Nothing can wake a blocked sender without sending a FIN,
 /// so it checks for a stop itself.
 const SEND_SLICE: Duration = Duration::from_millis(100);
+
+/// The call stacks are shallow, and untouched stack uses no memory.
+const STACK_BYTES: usize = 256 * 1024;
 
 /// Counts a flow at its end, also after a panic, and closes it with a reset.
 struct Ended<'a> {
@@ -73,6 +78,28 @@ pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
     let _ = serve(shared, session, &flow, &request);
 }
 
+/// Main function of the thread of a flow that another protocol has opened: carries the load until
+/// the session ends.
+pub(crate) fn carry(shared: &Shared, session: &Session, flow: &Flow, wanted: Option<&CongestionControl>) {
+    let _ended = Ended { shared, session, flow };
+    let _ = prepare(flow, wanted).and_then(|()| transfer(shared, session, flow));
+}
+
+/// Runs `life` in a thread. If none can be started, `life` is dropped.
+pub(crate) fn spawn(
+    shared: &Arc<Shared>,
+    name: &str,
+    life: impl FnOnce() + Send + 'static,
+) -> io::Result<()> {
+    let counters = Arc::clone(shared);
+    let guarded = move || {
+        if catch_unwind(AssertUnwindSafe(life)).is_err() {
+            counters.counters.panicked();
+        }
+    };
+    thread::Builder::new().name(name.into()).stack_size(STACK_BYTES).spawn(guarded).map(drop)
+}
+
 fn refusal(code: ErrorCode, request: &FlowRequest, shared: &Shared) -> String {
     match code {
         ErrorCode::Number => format!("flow {} is already open", request.number),
@@ -84,17 +111,26 @@ fn refusal(code: ErrorCode, request: &FlowRequest, shared: &Shared) -> String {
 }
 
 fn serve(shared: &Shared, session: &Session, flow: &Flow, request: &FlowRequest) -> io::Result<()> {
-    flow.socket.set_nonblocking(false)?;
-    flow.socket.set_write_timeout(Some(SEND_SLICE))?;
-    if let (Direction::Down, Some(name)) = (flow.direction, &request.congestion_control) {
-        // If the kernel refuses, the response reports the actual algorithm.
-        let _ = set_congestion_control(&flow.socket, name.as_str());
-    }
+    prepare(flow, request.congestion_control.as_ref())?;
     let name = congestion_control(&flow.socket)?;
     let congestion_control = name.parse().map_err(|_| io::ErrorKind::InvalidData)?;
     let answer = format!("{}\n", FlowAnswer::Ok { congestion_control });
     flow.answer_bytes.store(answer.len() as u64, Relaxed);
     (&flow.socket).write_all(answer.as_bytes())?;
+    transfer(shared, session, flow)
+}
+
+fn prepare(flow: &Flow, wanted: Option<&CongestionControl>) -> io::Result<()> {
+    flow.socket.set_nonblocking(false)?;
+    flow.socket.set_write_timeout(Some(SEND_SLICE))?;
+    if let (Direction::Down, Some(name)) = (flow.direction, wanted) {
+        // If the kernel refuses, the response reports the actual algorithm.
+        let _ = set_congestion_control(&flow.socket, name.as_str());
+    }
+    Ok(())
+}
+
+fn transfer(shared: &Shared, session: &Session, flow: &Flow) -> io::Result<()> {
     match flow.direction {
         Direction::Up => receive(session, flow),
         Direction::Down => send(shared, session, flow),

@@ -31,11 +31,11 @@ impl Server {
     /// # Errors
     /// If it cannot listen as `config` demands, or if the host lacks memory or threads.
     pub fn start(config: Config) -> Result<Server, ServerError> {
-        let Listening { tcp, udp, port, addresses } = listen::listen(&config)?;
+        let Listening { tcp, iperf3, udp, port, addresses } = listen::listen(&config)?;
         let shared = Arc::new(Shared::new(config)?);
         let (for_front, for_echo) = (Arc::clone(&shared), Arc::clone(&shared));
         let mut server = Server { shared, port, addresses, threads: Vec::new() };
-        server.threads.push(start("fathom-front", move || front::run(&for_front, &tcp))?);
+        server.threads.push(start("fathom-front", move || front::run(&for_front, &tcp, &iperf3))?);
         server.threads.push(start("fathom-echo", move || echo::run(&for_echo, &udp))?);
         Ok(server)
     }

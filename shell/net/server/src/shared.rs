@@ -1,5 +1,6 @@
 //! State shared by all threads of a server.
 use crate::config::{Config, ServerError};
+use crate::iperf3::Tests;
 use crate::quota::Quota;
 use crate::session::Sessions;
 use crate::stats::{Counters, Stats};
@@ -27,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) counters: Counters,
     pub(crate) quota: Quota,
+    pub(crate) iperf3: Tests,
     pub(crate) stop: Stop,
     /// The payload of down flows.
     pub(crate) load: File,
@@ -45,6 +47,7 @@ impl Shared {
             sessions: Sessions::new(config.max_sessions),
             quota: Quota::new(config.max_hourly_bytes.get()),
             counters: Counters::default(),
+            iperf3: Tests::default(),
             stop: Stop::new().map_err(host("descriptor"))?,
             load: memory_file(&load_bytes()).map_err(host("memory for load"))?,
             congestion_controls: congestion_controls(),

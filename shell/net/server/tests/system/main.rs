@@ -6,6 +6,7 @@ mod client;
 mod flows;
 mod hostile;
 mod http;
+mod iperf3;
 mod limits;
 mod places;
 mod sessions;
