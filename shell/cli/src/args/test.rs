@@ -63,6 +63,12 @@ pub(crate) struct TestArgs {
     /// A phase ends early once the latency under load has stopped growing.
     #[arg(long, default_value = "30s", value_name = "TIME")]
     pub(crate) max_phase: Duration,
+    /// Shorter test: at most 10 s of load in each direction
+    ///
+    /// Both directions are not loaded at once. A deep buffer may not be full after 10 s; then its
+    /// delay is a lower bound.
+    #[arg(long, conflicts_with_all = ["phases", "max_phase"])]
+    pub(crate) quick: bool,
     /// Interval of probes
     ///
     /// Time between two probes of the same kind.

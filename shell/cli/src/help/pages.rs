@@ -31,6 +31,7 @@ pub(crate) const PAGES: [Page; 29] = [
             ("fathom test", "Your server, or a public one"),
             ("fathom test server.example.net", "Test against `fathom serve` there"),
             ("fathom test https://speed.cloudflare.com/", "Test against a public server"),
+            ("fathom test 192.0.2.1 --quick", "Take half a minute instead of one or two"),
             ("fathom test 192.0.2.1 --max-bytes 200mb", "Limit the data on a metered line"),
             ("fathom test 192.0.2.1 -o line.html", "Write a page to share"),
             ("fathom test 192.0.2.1 --phases idle,up", "Test only the upload"),

@@ -205,8 +205,8 @@ impl Test<'_> {
     fn stop(&mut self) {
         self.session.end_flows(FLOWS_PATIENCE);
         for flow in &self.flows {
-            // A client that receives reads until the end of a block, whose size it chooses, or of the
-            // stream. Fails if it is gone.
+            // A client that receives reads until the end of a block, whose size it chooses, or
+            // until the end of the stream. Fails if it is gone.
             let _ = flow.socket.shutdown(Shutdown::Write);
         }
         let took = self.shared.clock.now().saturating_since(self.started);
