@@ -35,7 +35,7 @@ pub struct Fit {
 /// # Errors
 /// If the result cannot be read, or no line can be fitted to it.
 pub fn fit(path: &Path, seed: u64, cancel: &CancelToken) -> Result<Fit, AppError> {
-    let measured = fathom_store::load(path).map_err(AppError::Load)?;
+    let measured = fathom_store::load_any(path).map_err(AppError::Load)?;
     let line = estimate_line(&measured).map_err(|why| AppError::NoFit { path: path.to_owned(), why })?;
     let direction = worse(&line);
     let fitted = simulate(&plan(&line, direction, None)?, seed, cancel).run;
@@ -93,18 +93,22 @@ fn plan(line: &LineEstimate, direction: Direction, trial: Option<&Trial>) -> Res
     let (up, down) = (side(line.up.as_ref(), half_ms, trial), side(line.down.as_ref(), half_ms, trial));
     let loaded = if direction == Direction::Up { &line.up } else { &line.down };
     let loaded = loaded.as_ref().ok_or(AppError::NotLoaded)?;
+    // Other tools do not record it: then it is that of scenarios.
+    let congestion_control = match loaded.congestion_control.as_str() {
+        "" => String::new(),
+        known => format!("congestion_control = \"{known}\"\n"),
+    };
     let key = if direction == Direction::Up { "up_flows" } else { "down_flows" };
     let text = format!(
         "name = \"fitted\"\nabout = \"The line that a result shows\"\nsource = \"measured\"\n\
          [[hop]]\nname = \"router\"\nup = {{ {} }}\ndown = {{ {} }}\n\
          [[hop]]\nname = \"line\"\nup = {{ {} }}\ndown = {{ {} }}\n\
-         [load]\n{key} = {}\ncongestion_control = \"{}\"\nduration = \"{:.3}s\"\n",
+         [load]\n{key} = {}\n{congestion_control}duration = \"{:.3}s\"\n",
         up.router,
         down.router,
         up.line,
         down.line,
         loaded.flows.max(1),
-        loaded.congestion_control,
         loaded.seconds
     );
     Ok(parse(&text, "the fitted line")?)

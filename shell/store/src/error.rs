@@ -1,4 +1,5 @@
 //! Errors while reading and writing files.
+use fathom_import::{Format, ImportError};
 use fathom_os::error::without_code;
 use fathom_run::RunError;
 use std::fmt;
@@ -28,6 +29,18 @@ pub enum StoreError {
     },
     /// More than [`crate::MAX_FILE_BYTES`], compressed or decompressed.
     TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is a damaged result of another tool.
+    Import {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: ImportError,
+    },
+    /// It is a result neither of Fathom nor of a known tool.
+    Unknown {
         /// The file.
         path: PathBuf,
     },
@@ -65,6 +78,10 @@ impl fmt::Display for StoreError {
                     path.display(),
                     crate::MAX_FILE_BYTES
                 )
+            }
+            StoreError::Import { path, source } => write!(f, "{} {source}", path.display()),
+            StoreError::Unknown { path } => {
+                write!(f, "{} is not a result of Fathom, or of {}", path.display(), Format::TOOLS)
             }
             StoreError::Run { path, source } => write!(f, "{} {source}", path.display()),
         }

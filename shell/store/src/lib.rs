@@ -10,5 +10,5 @@ pub mod table;
 mod write;
 
 pub use error::StoreError;
-pub use read::{MAX_FILE_BYTES, load};
+pub use read::{MAX_FILE_BYTES, load, load_any};
 pub use write::{default_name, save, write};

@@ -2,7 +2,7 @@
 use crate::view::{MOSTLY_LOST, Rise, View};
 use crate::{Health, PhaseSummary};
 use alloc::vec::Vec;
-use fathom_run::{CpuCause, InstrumentPart, Metric, NotSent, Reason, threshold};
+use fathom_run::{CpuCause, InstrumentPart, Metric, NotSent, PhaseKind, Reason, threshold};
 use fathom_stats::DelayHistogram;
 
 /// Lateness below this explains nothing: a good timer wakes within it.
@@ -108,7 +108,8 @@ fn other_traffic(view: &View<'_>) -> Option<Reason> {
 
 fn missing(view: &View<'_>) -> Option<Reason> {
     if view.source.is_none() {
-        return Some(Reason::NoAnswers);
+        let is_probed = view.run.phase(PhaseKind::Idle).is_some();
+        return Some(if is_probed { Reason::NoAnswers } else { Reason::NoIdleLatency });
     }
     if view.idle().is_none() {
         return Some(Reason::NoIdleLatency);

@@ -4,7 +4,7 @@ use crate::sample::{alone, pair, sample};
 use crate::{Impact, PhaseSummary};
 use alloc::vec::Vec;
 use fathom_run::{
-    Call, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, Span, page_load_s,
+    Call, Fact, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, Span, page_load_s,
 };
 use fathom_stats::{Bounded, Sample, Summary, jain_index};
 use fathom_units::Direction;
@@ -36,7 +36,8 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
         increase_up_s: one_way_rise(Direction::Up),
         increase_down_s: one_way_rise(Direction::Down),
         loss_ratio: source.and_then(|source| loss_ratio(source, phase)),
-        rpm: loaded.then(|| rpm(run, phase)).flatten(),
+        // Other tools do not measure all that the definition requires.
+        rpm: (loaded && !run.facts.contains_key(&Fact::Tool)).then(|| rpm(run, phase)).flatten(),
         grade: with_idle.and_then(|(l, i)| grade(&l, &i)),
         impact: impact(run, source, phase),
     }

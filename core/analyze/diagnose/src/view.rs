@@ -5,7 +5,7 @@ use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
 use fathom_run::{
     Evidence, Metric, Note, Observation, OtherTraffic, Phase, PhaseKind, Run, Series, SeriesKey, Span,
-    Statistic, Value, threshold,
+    Statistic, Unrecorded, Value, threshold,
 };
 use fathom_stats::{Sample, Summary};
 use fathom_units::{Direction, Time};
@@ -113,11 +113,16 @@ impl<'a> View<'a> {
     }
     fn rise(&'a self, phase: &'a Phase, summary: &'a PhaseSummary, idle: Summary) -> Option<Rise<'a>> {
         let whole = Span::of(phase);
-        let start_up = start_up(self.source?, whole, idle.p50.value);
+        let start_up = start_up(self.source?, whole, idle.p50.value).filter(|_| self.has_times());
         let steady = Span { start_ns: start_up.map_or(whole.start_ns, |start| start.end_ns), ..whole };
         let loaded = answered(self.source?, steady)?;
         let has_other_traffic = self.other_traffic.is_some();
         Some(Rise { phase, summary, start_up, idle, loaded, has_other_traffic })
+    }
+    /// Whether it is known when the probes were sent: otherwise nothing is said about changes.
+    pub(crate) fn has_times(&self) -> bool {
+        let lacks = |what: &Vec<Unrecorded>| what.contains(&Unrecorded::SendTimes);
+        !self.run.notes.iter().any(|note| matches!(note, Note::NotRecorded { what, .. } if lacks(what)))
     }
     fn started_on_a_queue(&self, kind: PhaseKind) -> bool {
         self.run.notes.iter().any(|n| matches!(n, Note::QueueNotEmpty { phase, .. } if *phase == kind))

@@ -6,8 +6,8 @@ use crate::{Diagnosis, Health, rules};
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::{
-    Certainty, Conclusion, Finding, FindingKind, History, LatencyVariation, Metric, Reason, Run, Series,
-    SeriesKey, Statistic, Value, threshold,
+    Certainty, Conclusion, Fact, Finding, FindingKind, History, LatencyVariation, Metric, Reason, Run,
+    Series, SeriesKey, Statistic, Value, threshold,
 };
 use fathom_stats::{Sample, Summary};
 use fathom_units::{Direction, Duration, WallTime};
@@ -42,7 +42,9 @@ struct Grid {
 pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
     let view = View::new(run);
     let start: WallTime = run.started.parse().unwrap_or_default();
-    let mut findings = diagnose_months(&months(run, history, start));
+    // The local time of another tool's log is unknown, so nothing is said about hours of the day.
+    let is_own = !run.facts.contains_key(&Fact::Tool);
+    let mut findings = if is_own { diagnose_months(&months(run, history, start)) } else { Vec::new() };
     let variation = run.phases.first().and_then(|phase| {
         let all = Sample::new(view.latency_in(phase).map(|o| pair(o.value))).observed_only();
         Some((all.percentile(BASE)?.value, all.summary()?))

@@ -29,7 +29,7 @@ pub use check::RunError;
 pub use datagrams::DatagramLog;
 pub use finding::*;
 pub use measure::{Measure, MeasureError, Statistic};
-pub use note::{Fact, Interruption, NotSent, Note};
+pub use note::{Fact, Interruption, NotSent, Note, Unrecorded};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
     History, Host, Instrument, Load, OLDEST_SCHEMA_VERSION, Observation, Phase, PhaseEnd, PhaseKind, Run,

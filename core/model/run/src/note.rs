@@ -186,11 +186,36 @@ pub enum Note {
         /// The reason.
         message: String,
     },
+    /// The file of another tool, from which the run was imported, lacks something.
+    NotRecorded {
+        /// The tool.
+        tool: String,
+        /// What it did not record.
+        what: Vec<Unrecorded>,
+    },
     /// A sentence of an earlier version, or an entry of a newer version.
     Text {
         /// The original text.
         text: String,
     },
+}
+
+/// What a file of another tool may lack.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unrecorded {
+    /// A load: the tool made none, and what others sent is unknown.
+    Load,
+    /// Latency probes: it has only what the load itself observed.
+    Probes,
+    /// Delay of each direction.
+    OneWayDelays,
+    /// When each probe was sent. They are in order, at the interval of the tool.
+    SendTimes,
+    /// Single round trips: it has means.
+    SingleRoundTrips,
+    /// What the receiver got: rates are those of the sender, with what its buffer took.
+    ReceivedRates,
 }
 
 /// Why a run is incomplete.
@@ -365,6 +390,7 @@ named! {
         SeenAs = "seen_as" | "seen as", "Address of this host, as the server sees it.";
         Protocol = "protocol", "Protocol of a server that does not run `fathom serve`.";
         ServerVersion = "server_version" | "server version", "Version of the server.";
+        Tool = "tool", "Another tool that measured, with its version.";
         Line = "line", "The emulated line.";
         Program = "program", "The program that ran behind the emulated line.";
         Workloads = "workloads" | "works", "The workloads.";

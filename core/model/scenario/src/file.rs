@@ -212,7 +212,7 @@ fn check_wifi(up: &WifiParams, down: &WifiParams, half_duplex: Option<&bool>) ->
     }
     let (up, down) = ((up.stations, up.station_phy), (down.stations, down.station_phy));
     Err(format!(
-        "wifi: up has stations = {} at {}, down {} at {} (both directions share the medium: use the same stations and station_phy)",
+        "wifi: up has stations = {} at {}, down {} at {} (both directions share the medium: use the same)",
         up.0, up.1, down.0, down.1
     ))
 }
@@ -229,7 +229,7 @@ fn load(load: Spanned<Load>) -> Result<LoadPlan, Fault> {
     }
     let duration = load.duration.map_or(DEFAULT_LOAD_DURATION, |given| given.0);
     if duration == Duration::ZERO {
-        return Err(Fault(span, "duration: the load lasts 0 (leave out [load] for no load)".to_string()));
+        return Err(Fault(span, "duration: the load lasts 0 (leave out [load])".to_string()));
     }
     let congestion_control = match load.congestion_control {
         None => "cubic".to_string(),

@@ -2,7 +2,8 @@
 //! names of its facts.
 use alloc::format;
 use alloc::string::{String, ToString};
-use fathom_run::{Fact, Interruption, Metric, NotSent, Note};
+use alloc::vec::Vec;
+use fathom_run::{Fact, Interruption, Metric, NotSent, Note, Unrecorded};
 use fathom_text::{bytes, counted, percent, rate, seconds, thousands};
 
 /// Probes of a metric, in the plural.
@@ -70,14 +71,32 @@ pub fn note(note: &Note) -> String {
              net.ipv4.tcp_allowed_congestion_control)."
         ),
         Note::CongestionControlNotSimulated { requested } => {
-            format!("Congestion control {requested} is not simulated: CUBIC was used instead.")
+            format!("Congestion control {requested} is not simulated: CUBIC was used.")
         }
         Note::FlowFailed { direction, message } => format!("A load flow ({direction}) failed: {message}."),
         Note::ClockStepped { step_s } => {
-            format!("The wall clock was set by {step_s:+.3} s during the test. Results do not depend on it.")
+            format!("The wall clock was set by {step_s:+.3} s during the test, without effect on results.")
+        }
+        Note::NotRecorded { tool, what } => {
+            let mut all: Vec<&str> = what.iter().copied().map(unrecorded).collect();
+            let last = all.pop().unwrap_or("more");
+            let but_last = if all.is_empty() { String::new() } else { format!("{} or ", all.join(", ")) };
+            format!("{tool} recorded no {but_last}{last}.")
         }
         Note::Text { text } => text.clone(),
         of_line => lab_note(of_line),
+    }
+}
+
+/// What a file lacks, to follow "no".
+const fn unrecorded(what: Unrecorded) -> &'static str {
+    match what {
+        Unrecorded::Load => "load",
+        Unrecorded::Probes => "latency probes",
+        Unrecorded::OneWayDelays => "one-way delays",
+        Unrecorded::SendTimes => "send times",
+        Unrecorded::SingleRoundTrips => "single round trips",
+        Unrecorded::ReceivedRates => "received rates",
     }
 }
 
@@ -90,10 +109,10 @@ fn lab_note(note: &Note) -> String {
         Note::RefusedPackets { packets } => format!("{} refused by the receiving kernel.", were(*packets)),
         Note::LostWhileDown { packets } => format!("{} lost while the line was down.", were(*packets)),
         Note::DroppedBeforeLine { packets } => {
-            format!("{} dropped before the line: its thread could not keep up.", were(*packets))
+            format!("{} dropped before the line: its thread was too slow.", were(*packets))
         }
         Note::LineBursts { paced_bits_per_second } => format!(
-            "Above {} packets leave the line in small bursts: sending one takes less time than waking a thread.",
+            "Above {} packets leave the line in small bursts: waking a thread takes longer.",
             rate(*paced_bits_per_second as f64)
         ),
         Note::LinePriority { priority } => format!(
@@ -109,7 +128,7 @@ fn lab_note(note: &Note) -> String {
             format!("Workload {workload} ended early: {message}.")
         }
         Note::WorkloadLacksFlow { workload, message } => {
-            format!("Workload {workload} lacks a flow: no thread could be started ({message}).")
+            format!("Workload {workload} lacks a flow: no thread started ({message}).")
         }
         Note::ConnectionRefused { message } => format!("A connection was not accepted: {message}."),
         Note::DatagramsCutShort { message } => {

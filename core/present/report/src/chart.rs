@@ -1,7 +1,7 @@
 //! Charts of characters: Braille dots where the terminal has them, ASCII where it has not.
 use crate::Style;
 use crate::axis::{Axis, label};
-use crate::curve::{Column, Curve, Span, phase_name};
+use crate::curve::{Column, Curve, Span, phase_name, widest_bridge};
 use crate::terminal::{Ink, clip, left, right};
 use alloc::format;
 use alloc::string::String;
@@ -74,11 +74,12 @@ impl Canvas {
     /// A curve: in each column from its smallest to its largest value, joined to the column before.
     fn draw(&mut self, columns: &[Column], axis: &Axis, pen: (Ink, char)) {
         let mut before: Option<(usize, usize)> = None;
+        let bridge = widest_bridge(columns, 2 + self.width() / BRIDGE);
         for c in columns {
             let [low, mid, high] = [c.low, c.mid, c.high].map(|v| self.row_of(axis.position(v)));
             // Columns may be empty where values are sparse: a line joins the two sides, but not
             // over a phase without.
-            before = before.filter(|(x, _)| c.index - x <= 2 + self.width() / BRIDGE);
+            before = before.filter(|(x, _)| c.index - x <= bridge);
             let from = before.map_or(mid, |(_, row)| row);
             let first = before.map_or(c.index, |(x, _)| x + 1);
             let span = (c.index + 1 - first).max(1) as f64;

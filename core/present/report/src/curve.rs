@@ -92,6 +92,14 @@ impl Curve {
     }
 }
 
+/// Widest gap that a line bridges: `least` columns, or more where values are always far apart, as
+/// in results of tools that report once a second.
+pub(crate) fn widest_bridge(columns: &[Column], least: usize) -> usize {
+    let mut steps: Vec<usize> = columns.windows(2).map(|pair| pair[1].index - pair[0].index).collect();
+    steps.sort_unstable();
+    steps.get(steps.len() / 2).map_or(least, |usual| least.max(2 * usual))
+}
+
 fn column(index: usize, points: &[(f64, f64)]) -> Column {
     let values = sorted(points.iter().map(|p| p.1));
     let at = |p| percentile_of_sorted(&values, p).unwrap_or(0.0);

@@ -16,7 +16,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
 use fathom_prose::{Action, Level, Number, Origin, Reason, Value, certainty_name, kind_name};
-use fathom_run::{Alternative, Finding, Grade, Metric, PhaseKind, Rpm, Run};
+use fathom_run::{Alternative, Fact, Finding, Grade, Metric, PhaseKind, Rpm, Run};
 use fathom_stats::DelayHistogram;
 use fathom_text::{bytes, milliseconds, percent, seconds, thousands};
 
@@ -61,9 +61,11 @@ fn for_each(runs: &[Pair<'_>], cell: impl Fn(&Pair<'_>) -> String) -> String {
 fn header(runs: &[Pair<'_>]) -> String {
     let started = runs.first().map_or("", |(run, _)| run.started.as_str());
     let command = runs.first().map_or("", |(run, _)| run.command.as_str());
+    // Many files of other tools have no time of day.
+    let separator = if started.is_empty() { "" } else { " · " };
     let (command, started) = (escape(command), escape(started));
     format!(
-        "<header><b>Fathom</b><span>{command} · {started}</span><button id=\"theme\" type=\"button\" hidden>Dark</button></header>"
+        "<header><b>Fathom</b><span>{command}{separator}{started}</span><button id=\"theme\" type=\"button\" hidden>Dark</button></header>"
     )
 }
 
@@ -268,7 +270,8 @@ const fn grade_class(grade: Grade) -> &'static str {
 
 /// What it means for a call, a game and a page.
 fn people(runs: &[Pair<'_>]) -> String {
-    if have_no_phases(runs) {
+    let has_impact = runs.iter().any(|(_, diagnosis)| diagnosis.phases.iter().any(|p| p.impact.is_some()));
+    if have_no_phases(runs) || !has_impact {
         return String::new();
     }
     let tables = for_each(runs, |(run, diagnosis)| {
@@ -302,6 +305,9 @@ fn people_row(phase: &fathom_diagnose::PhaseSummary) -> String {
 }
 
 fn findings(runs: &[Pair<'_>]) -> String {
+    if runs.iter().all(|(_, diagnosis)| diagnosis.findings.is_empty()) {
+        return String::new();
+    }
     let lists = for_each(runs, |(run, diagnosis)| {
         let reasons = fathom_prose::reasons(run, diagnosis);
         let cards: String =
@@ -380,13 +386,19 @@ fn facts(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> =
         run.facts.iter().map(|(fact, v)| (fathom_prose::fact_name(fact).into(), v.clone())).collect();
     let mut add = |name: &str, value: String| facts.push((name.into(), value));
-    add("host", format!("{}, {} CPUs", run.host.kernel, run.host.cpus));
-    add("probe timer, lateness", lateness(&i.timer_lateness));
-    add("sending of probes, lateness", lateness(&i.send_lateness));
+    // Other tools do not say how well they measured.
+    let is_own = !run.facts.contains_key(&Fact::Tool);
+    if is_own {
+        add("host", format!("{}, {} CPUs", run.host.kernel, run.host.cpus));
+        add("probe timer, lateness", lateness(&i.timer_lateness));
+        add("sending of probes, lateness", lateness(&i.send_lateness));
+    }
     if let Some(line) = &i.line_lateness {
         add("emulated line, lateness", lateness(line));
     }
-    add("replies with kernel timestamps", percent(i.kernel_timestamp_ratio));
+    if is_own {
+        add("replies with kernel timestamps", percent(i.kernel_timestamp_ratio));
+    }
     if let Some([offset, error]) = i.clock_offset_s {
         add("clock offset of the server", format!("{} ± {}", milliseconds(offset), milliseconds(error)));
     }

@@ -12,7 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
 use fathom_prose::{Action, Level, Number, Origin, Reason, Verdict, certainty_name};
-use fathom_run::{Certainty, FindingKind, Grade, Run};
+use fathom_run::{Certainty, Fact, FindingKind, Grade, Run};
 
 /// Wider text is hard to read.
 const WIDEST_TEXT: usize = 100;
@@ -290,8 +290,10 @@ pub fn summary(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, columns: u1
         return finish(&lines, style);
     }
     let is_verbose = style.detail == Detail::Verbose;
+    let is_imported = run.facts.contains_key(&Fact::Tool);
     let is_unknown = verdict.level == Level::NoResult && run.capture.is_none() && run.history.is_none();
-    if is_verbose || !is_unknown {
+    // Other tools often measure rates alone: these need no verdict.
+    if is_verbose || !is_unknown || is_imported {
         let numbers = screen.numbers(&fathom_prose::numbers(run, diagnosis));
         lines.extend(block(numbers));
     }
@@ -301,14 +303,14 @@ pub fn summary(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, columns: u1
         reasons.retain(|reason| reason.findings.iter().any(|found| found.kind() == FindingKind::Instrument));
     }
     let actions = screen.actions(&fathom_prose::actions(run, diagnosis, origin));
-    let taken = lines.len() + if actions.is_empty() { 2 } else { actions.len() + 4 };
+    let notes = if is_unknown || is_verbose || is_imported { notes(run, screen) } else { Vec::new() };
+    let notes = section(screen, "Notes", notes);
+    let taken = lines.len() + notes.len() + if actions.is_empty() { 2 } else { actions.len() + 4 };
     let excluded = fathom_prose::excluded(&diagnosis.findings);
     let hint = if origin.file.is_some() { "fathom report FILE -v" } else { "-v" };
     let reasons = screen.reasons(&reasons, excluded.as_deref(), ROWS.saturating_sub(taken), hint);
     lines.extend(section(screen, "Why", reasons));
-    if is_unknown || is_verbose {
-        lines.extend(section(screen, "Notes", notes(run, screen)));
-    }
+    lines.extend(notes);
     lines.extend(section(screen, "What to do", actions));
     if is_verbose {
         lines.extend(details(run, diagnosis, screen, usize::from(columns)));

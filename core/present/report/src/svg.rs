@@ -1,6 +1,6 @@
 //! Charts as SVG: inside the HTML page, and as separate pictures.
 use crate::axis::{Axis, label};
-use crate::curve::{Column, Curve, Span, phase_name, source_name, spans, time_range};
+use crate::curve::{Column, Curve, Span, phase_name, source_name, spans, time_range, widest_bridge};
 use crate::flows::{self, FlowCurve, highest};
 use alloc::format;
 use alloc::string::String;
@@ -171,7 +171,8 @@ impl Panel {
         let (start, end) = time;
         let x = |c: &Column| (c.index as f64 + 0.5) / COLUMNS as f64 * (end - start);
         let columns = curve.columns(start, end, COLUMNS);
-        for part in columns.chunk_by(|a, b| b.index - a.index <= GAP) {
+        let bridge = widest_bridge(&columns, GAP);
+        for part in columns.chunk_by(|a, b| b.index - a.index <= bridge) {
             let line: Vec<(f64, f64)> = part.iter().map(|c| (self.px(x(c)), self.py(c.mid))).collect();
             let mut area: Vec<(f64, f64)> = part.iter().map(|c| (self.px(x(c)), self.py(c.high))).collect();
             match fill {

@@ -3,6 +3,7 @@ use super::{DiagnosedRun, diagnosed};
 use crate::AppError;
 use crate::watch::{HistorySource, Period};
 use fathom_os::clock::utc_offset_s;
+use fathom_store::load_any;
 use fathom_watch_web::{Period as TargetPeriod, period_run, zone_of};
 use std::path::PathBuf;
 
@@ -44,7 +45,8 @@ impl ResultSource {
 pub fn load(source: &ResultSource) -> Result<Vec<DiagnosedRun>, AppError> {
     match source {
         ResultSource::Files(files) => {
-            files.iter().map(|file| fathom_store::load(file).map(diagnosed).map_err(AppError::Load)).collect()
+            let load = |file: &PathBuf| load_any(file).map(diagnosed).map_err(AppError::Load);
+            files.iter().map(load).collect()
         }
         ResultSource::Watch { history, target, periods } => {
             let mut past = history.past()?;

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 
 /// Show a result file, or convert it to HTML, CSV or Flent
 ///
-/// Shows results that `fathom test`, `demo`, `lab`, `sim` and `trace` have saved. With --watch,
-/// shows a period of the history of a target instead.
+/// Shows results that `fathom test`, `demo`, `lab`, `sim` and `trace` have saved, and files of
+/// other tools, such as iperf3, irtt, flent and ping (docs/imports.md). With --watch, shows a
+/// period of the history of a target instead.
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
-    /// Result files (.json or .json.gz)
+    /// Result files, also of other tools
     #[arg(required_unless_present = "watch", conflicts_with = "watch", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -70,7 +71,7 @@ impl HistoryArgs {
     override_usage = "fathom compare [OPTIONS] <FILE> <FILE>...\n       fathom compare [OPTIONS] --watch <TARGET> --period <PERIOD>..."
 )]
 pub(crate) struct CompareArgs {
-    /// Result files; the first is the baseline
+    /// Result files, also of other tools; the first is the baseline
     #[arg(required_unless_present = "watch", conflicts_with = "watch", num_args = 2.., value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]

@@ -9,6 +9,7 @@ mod fix;
 mod fix_kernel;
 mod help;
 mod hostile;
+mod imports;
 mod kernel;
 mod lab;
 mod mail;

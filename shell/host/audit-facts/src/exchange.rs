@@ -50,9 +50,7 @@ fn exchange(part: Part, request: &[u8], is_one: bool) -> io::Result<Vec<Reply>> 
             Some(End::Changed) => {}
         }
     }
-    Err(io::Error::other(
-        "the list changed during each attempt to read it; another program keeps changing it",
-    ))
+    Err(io::Error::other("another program keeps changing the list"))
 }
 
 /// Appends the messages of a datagram; returns the end of the answer, if it is included.

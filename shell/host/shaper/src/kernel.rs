@@ -96,7 +96,7 @@ impl Kernel {
         }
         Err(ApplyError::words(
             format!("list of {what:?}"),
-            "the list changed during each attempt to read it; another program keeps changing it".to_owned(),
+            "another program keeps changing the list".to_owned(),
         ))
     }
     fn try_list<T>(

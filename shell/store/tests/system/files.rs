@@ -1,7 +1,7 @@
 //! Valid, damaged and foreign files, and full disks.
 use crate::line::{BLOATED, Line};
-use fathom_run::{DelayedParty, Run};
-use fathom_store::{StoreError, default_name, load, save, write};
+use fathom_run::{DelayedParty, Fact, Run};
+use fathom_store::{StoreError, default_name, load, load_any, save, write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -150,4 +150,51 @@ fn names() {
     for (command, started, name) in cases {
         assert_eq!(default_name(command, started), name);
     }
+}
+
+fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/import").join(name)
+}
+
+#[test]
+fn results_of_other_tools_are_read_packed_and_not() {
+    for (name, tool) in [
+        ("crusader.crr", "crusader 0.3.3-dev"),
+        ("rrul_be.flent.gz", "flent 2.3.0"),
+        ("irtt-idle.json.gz", "irtt 0.9.0"),
+        ("ping-linux.txt", "ping"),
+    ] {
+        let run = load_any(&sample(name)).unwrap();
+        assert_eq!((run.command.as_str(), run.facts[&Fact::Tool].as_str()), ("import", tool));
+        // What reads only results of Fathom refuses them.
+        assert!(load(&sample(name)).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn what_no_tool_wrote_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |content: &[u8]| {
+        let path = folder.path().join("other");
+        fs::write(&path, content).unwrap();
+        load_any(&path).unwrap_err()
+    };
+    let html = refused(b"<!DOCTYPE html><html></html>");
+    assert!(matches!(html, StoreError::Unknown { .. }) && html.to_string().contains("iperf3"), "{html}");
+    assert!(matches!(refused(b"\xd4\xc3\xb2\xa1\x02\x00"), StoreError::Unknown { .. }));
+    assert!(matches!(refused(b"{}"), StoreError::Unknown { .. }));
+    // A result of Fathom keeps its own error.
+    let own = refused(br#"{"schema_version": 2, "command": 7}"#);
+    assert!(matches!(own, StoreError::Run { .. }), "{own}");
+    let newer = refused(br#"{"schema_version": 99}"#);
+    assert!(newer.to_string().contains("99"), "{newer}");
+    let packed = fs::read(sample("rrul_be.flent.gz")).unwrap();
+    let cut = refused(&packed[..packed.len() / 2]);
+    assert!(cut.to_string().contains("truncated"), "{cut}");
+    let crusader = fs::read(sample("crusader.crr")).unwrap();
+    assert!(matches!(
+        refused(&crusader[..crusader.len() / 2]),
+        StoreError::Read { .. } | StoreError::Import { .. }
+    ));
+    assert!(matches!(refused(&crusader[..10]), StoreError::Read { .. } | StoreError::Import { .. }));
 }

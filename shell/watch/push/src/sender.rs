@@ -302,7 +302,7 @@ impl Worker {
             let age = Duration::from_millis(now_ms().saturating_sub(stretch.to_ms)).as_secs() / 60;
             let old = if age >= 10 {
                 format!(
-                    ". They are {age} min old: the receiver may need a setting to accept old points, such as Prometheus' storage.tsdb.out_of_order_time_window"
+                    ". They are {age} min old: the receiver may need a setting for old points, such as Prometheus' storage.tsdb.out_of_order_time_window"
                 )
             } else {
                 String::new()

@@ -22,8 +22,8 @@ type Excluded = (Alternative, Option<Evidence>);
 /// Adds to each finding of bufferbloat what the run rules out.
 pub(super) fn exclude(view: &View<'_>, findings: &mut [Finding]) {
     let has = |is_it: fn(&Conclusion) -> bool| findings.iter().any(|finding| is_it(&finding.conclusion));
-    // The rule of outages examines every phase with load.
-    let outage = !has(|conclusion| matches!(conclusion, Conclusion::Outage(_)));
+    // The rule of outages examines every phase with load, if it knows when probes were sent.
+    let outage = view.has_times() && !has(|conclusion| matches!(conclusion, Conclusion::Outage(_)));
     let lacks_cpu =
         has(|conclusion| matches!(conclusion, Conclusion::Instrument(InstrumentEffect::LackOfCpu { .. })));
     for finding in findings {

@@ -34,9 +34,10 @@ fn finding(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Median latency of each window with probes, by its end in seconds since the phase started.
+/// Median latency of each window with probes, by its end in seconds since the phase started; empty
+/// if their times are unknown.
 pub(super) fn curve(view: &View<'_>, phase: &Phase) -> Vec<(f64, f64)> {
-    let Some(source) = view.source else { return Vec::new() };
+    let Some(source) = view.source.filter(|_| view.has_times()) else { return Vec::new() };
     let windows = (phase.end_ns - phase.start_ns) / WINDOW_NS;
     // A longer phase is a log of days; the queue fills at its start.
     let windows = windows.min(10_000);

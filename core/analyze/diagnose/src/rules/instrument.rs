@@ -2,7 +2,7 @@
 use crate::health::latest;
 use crate::view::View;
 use alloc::vec::Vec;
-use fathom_run::{Certainty, Conclusion, CpuCause, Finding, InstrumentEffect, Metric, Phase};
+use fathom_run::{Certainty, Conclusion, CpuCause, Fact, Finding, InstrumentEffect, Metric, Phase};
 
 /// Minimum lateness to report, in seconds.
 const LATE_S: f64 = 0.001;
@@ -46,8 +46,9 @@ fn cpu(view: &View<'_>) -> Option<Finding> {
 
 fn timestamps(view: &View<'_>) -> Option<Finding> {
     let kernel_timestamp_ratio = view.run.instrument.kernel_timestamp_ratio;
-    // Only UDP and ICMP probes have kernel timestamps.
-    let stamped = matches!(view.source?.key.metric, Metric::UdpRtt | Metric::IcmpRtt);
+    // Only UDP and ICMP probes have kernel timestamps. Those of other tools are unknown.
+    let stamped = matches!(view.source?.key.metric, Metric::UdpRtt | Metric::IcmpRtt)
+        && !view.run.facts.contains_key(&Fact::Tool);
     (stamped && kernel_timestamp_ratio < FEW_KERNEL_TIMESTAMPS)
         .then(|| effect(InstrumentEffect::FewKernelTimestamps { kernel_timestamp_ratio }))
 }

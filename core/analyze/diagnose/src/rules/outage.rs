@@ -21,7 +21,7 @@ pub(super) struct Outage {
 }
 
 pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
-    if view.other_traffic.is_some() {
+    if view.other_traffic.is_some() || !view.has_times() {
         return Vec::new();
     }
     view.rises().filter_map(|rise| finding(rise.phase, &outages(view, &rise))).collect()

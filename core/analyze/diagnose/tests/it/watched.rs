@@ -1,8 +1,8 @@
 //! Findings in a watch period.
 use fathom_diagnose::{Diagnosis, Health, diagnose};
 use fathom_run::{
-    Conclusion, FindingKind, History, Instrument, Metric, Observation, Phase, PhaseEnd, PhaseKind, Reason,
-    Run, SCHEMA_VERSION, Series, SeriesKey, UtcOffset, Value,
+    Conclusion, Fact, FindingKind, History, Instrument, Metric, Observation, Phase, PhaseEnd, PhaseKind,
+    Reason, Run, SCHEMA_VERSION, Series, SeriesKey, UtcOffset, Value,
 };
 use fathom_units::{Direction, Rng, Time};
 
@@ -82,6 +82,9 @@ fn slow_evenings_of_a_month_are_found() {
     let last = d.findings[0].spans[0];
     let start_s = 29 * DAY_S + 18 * 3_600;
     assert_eq!((last.start_ns / 1_000_000_000, last.end_ns / 1_000_000_000), (start_s, start_s + 4 * 3_600));
+    // A log of another tool does not say what local time was.
+    run.facts.insert(Fact::Tool, "ping".into());
+    assert_eq!(kinds(&diagnose(&run)), [FindingKind::LatencyVariation]);
 }
 
 /// Latency that is high most of the time does not show whose load it is.

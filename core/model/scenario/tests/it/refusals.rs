@@ -74,7 +74,7 @@ fn errors_give_line_and_reason() {
             "\"2000min\"",
             "home.toml:15: duration: invalid value \"2000min\" (expected at most 1 hour)",
         ),
-        ("\"20s\"", "\"0s\"", "home.toml:11: duration: the load lasts 0 (leave out [load] for no load)"),
+        ("\"20s\"", "\"0s\"", "home.toml:11: duration: the load lasts 0 (leave out [load])"),
         ("loss = \"1%\"", "loss = \"101%\"", "home.toml:10: loss: ratio \"101%\" is too large"),
         (
             "loss = \"1%\"",

@@ -4,6 +4,7 @@ use fathom_run::{
     DelayedParty, Game, InstrumentEffect, InstrumentPart, Interruption, LinkUse, ManagementRule, Metric,
     NotSent, Note, PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, QueueAlternative,
     QueueManagement, QueuePlace, Reason, Remedy, ShaperBypass, ShaperLimit, UnknownQueue, UnknownReason,
+    Unrecorded,
 };
 use fathom_units::Direction;
 
@@ -198,6 +199,17 @@ every! {
         Note::OtherServer { .. } =>
             Note::OtherServer { protocol: "HTTP".into(), takes_uploads: true },
             Note::OtherServer { protocol: "HTTP".into(), takes_uploads: false };
+        Note::NotRecorded { .. } => Note::NotRecorded {
+            tool: "ping".into(),
+            what: Vec::from([
+                Unrecorded::Load,
+                Unrecorded::Probes,
+                Unrecorded::OneWayDelays,
+                Unrecorded::SendTimes,
+                Unrecorded::SingleRoundTrips,
+                Unrecorded::ReceivedRates,
+            ]),
+        };
         Note::SecondHello => Note::SecondHello;
         Note::CongestionControlUnavailable { .. } =>
             Note::CongestionControlUnavailable { requested: "bbr".into() };
