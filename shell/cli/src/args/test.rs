@@ -63,7 +63,7 @@ pub(crate) struct TestArgs {
     /// A phase ends early once the latency under load has stopped growing.
     #[arg(long, default_value = "30s", value_name = "TIME")]
     pub(crate) max_phase: Duration,
-    /// Shorter test: at most 10 s of load in each direction
+    /// At most 10 s of load in each direction
     ///
     /// Both directions are not loaded at once. A deep buffer may not be full after 10 s; then its
     /// delay is a lower bound.

@@ -133,9 +133,9 @@ const fn family(args: &TestArgs) -> Option<Family> {
     }
 }
 
-/// Longest load of a phase with `--quick`, as in most speed tests. It fills the buffers of the lines
-/// `dsl` and `cable` of `fathom lab --list`, but not those of `wifi` and `satellite`, for which the
-/// verdict is a lower bound.
+/// Longest load of a phase with `--quick`, as in most speed tests. It fills the buffers of the
+/// lines `dsl` and `cable` of `fathom lab --list`, but not those of `wifi` and `satellite`, for
+/// which the verdict is a lower bound.
 const QUICK_PHASE: Duration = Duration::from_secs(10);
 
 fn phases(args: &TestArgs) -> Vec<PhasePlan> {
