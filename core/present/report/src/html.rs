@@ -5,7 +5,8 @@ use crate::compare::key_quantities;
 use crate::curve::{phase_name, source_name};
 use crate::quantity::Quantity;
 use crate::rows::{
-    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_UNITS, comparison, phase_cells, probe_cells,
+    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, comparison, phase_cells,
+    probe_cells,
 };
 use crate::svg::{
     CHART_STYLE, Extent, PALETTE, distribution_chart, escape, lateness_chart, one_way_chart, over_time,
@@ -242,7 +243,7 @@ fn probe_tables(runs: &[Pair<'_>]) -> String {
         let name = name_above(runs, run);
         format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
     });
-    format!("<h2>Probes</h2>{tables}")
+    format!("<h2>Probes</h2>{tables}<p class=\"names\">{PROBE_LEGEND}</p>")
 }
 
 /// Cells of a table's head.

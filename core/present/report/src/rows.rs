@@ -54,9 +54,10 @@ pub(crate) fn phase_cells(phase: &PhaseSummary, style: Style) -> [String; 10] {
 /// Headings of [`probe_cells`].
 pub(crate) const PROBE_HEADINGS: [&str; 10] =
     ["probe", "sent", "lost", "dup.", "reord.", "idle", "down", "up", "both", "jitter"];
-/// Their units. Delays are medians.
-pub(crate) const PROBE_UNITS: [&str; 10] =
-    ["", "", "", "", "", "p50, ms", "p50, ms", "p50, ms", "p50, ms", "ms"];
+/// Their units.
+pub(crate) const PROBE_UNITS: [&str; 10] = ["", "", "", "", "", "ms", "ms", "ms", "ms", "ms"];
+/// What the table of probes shows.
+pub(crate) const PROBE_LEGEND: &str = "probes: median delays; jitter: mean difference of consecutive delays (RFC 3550), of the phase with the most";
 
 /// One row of the table of probes. Jitter is that of the phase with the most.
 pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 10] {
@@ -94,9 +95,9 @@ const fn probe_name(metric: Metric) -> &'static str {
         Metric::IcmpRtt => "ICMP",
         Metric::TcpConnect => "TCP",
         Metric::TlsConnect => "TCP and TLS",
-        Metric::HttpForeign => "HTTP, new connection",
-        Metric::HttpKept => "HTTP, same connection",
-        Metric::HttpFirstByte => "HTTP, first byte",
+        Metric::HttpForeign => "HTTP, new",
+        Metric::HttpKept => "HTTP, kept",
+        Metric::HttpFirstByte => "first byte",
         Metric::DnsRtt => "DNS",
         _ => "round trip",
     }

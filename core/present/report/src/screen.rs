@@ -3,7 +3,9 @@
 use crate::captured;
 use crate::curve::source_name;
 use crate::quantity::at_least;
-use crate::rows::{PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_UNITS, phase_cells, probe_cells};
+use crate::rows::{
+    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, phase_cells, probe_cells,
+};
 use crate::sections::charts;
 use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
 use crate::{Detail, Style};
@@ -348,7 +350,7 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
             lines.extend(
                 wrap(&legend(diagnosis, style), screen.columns, 0).iter().map(|line| screen.dim(line)),
             );
-            lines.extend(block(probe_table(diagnosis, style).lines(columns, style)));
+            lines.extend(probe_lines(diagnosis, screen, columns));
         }
     }
     if columns >= NARROW {
@@ -372,17 +374,20 @@ fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {
     table
 }
 
-fn probe_table(diagnosis: &Diagnosis, style: Style) -> Table {
-    let mut table = Table::new();
+fn probe_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {
     if diagnosis.probes.is_empty() {
-        return table;
+        return Vec::new();
     }
+    let style = screen.style;
+    let mut table = Table::new();
     table.head(&PROBE_HEADINGS);
     table.head(&PROBE_UNITS);
     for probes in &diagnosis.probes {
         table.row(probe_cells(probes, style).map(|text| (text, None)));
     }
-    table
+    let mut lines = block(table.lines(columns, style));
+    lines.extend(wrap(PROBE_LEGEND, screen.columns, 0).iter().map(|line| screen.dim(line)));
+    lines
 }
 
 fn legend(diagnosis: &Diagnosis, style: Style) -> String {
