@@ -42,6 +42,9 @@ struct Urls {
 /// # Errors
 /// What is wrong or missing.
 pub fn parse(bytes: &[u8]) -> Result<Announced, String> {
+    if bytes.trim_ascii_start().starts_with(b"<") {
+        return Err("a web page".to_string());
+    }
     let Document { version, urls, test_endpoint } =
         serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     if version != VERSION {
@@ -77,6 +80,6 @@ mod tests {
         assert_eq!(parse(earlier.as_bytes()), Ok(Announced { endpoint: None, ..announced }));
         assert_eq!(parse(br#"{"version":2,"urls":{}}"#), Err("version 2 (expected 1)".to_owned()));
         assert_eq!(parse(br#"{"version":1,"urls":{}}"#), Err("no small_download_url".to_owned()));
-        assert!(parse(b"<!doctype html>").is_err());
+        assert_eq!(parse(b"\n<!doctype html>"), Err("a web page".to_owned()));
     }
 }

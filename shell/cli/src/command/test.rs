@@ -73,7 +73,7 @@ fn first_reached(
         if let Some(origin) = origin {
             warn(&format!("fathom test: no server given: testing against {server} ({origin})"));
         }
-        test(server)
+        test(server).map_err(|failure| with_proxy(server, failure))
     };
     for choice in others {
         match try_one(choice) {
@@ -84,6 +84,20 @@ fn first_reached(
         }
     }
     try_one(last)
+}
+
+/// Variables that set a proxy for other programs.
+const PROXIES: [&str; 5] = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"];
+
+/// Names the proxy that was not used, if a web server could not be reached.
+fn with_proxy(server: &str, failure: Failure) -> Failure {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    match PROXIES.iter().find(|name| is_set(name)) {
+        Some(name) if failure.exit == Exit::Environment && server.contains("://") => {
+            Failure { message: format!("{failure}\n  {name} is not used"), ..failure }
+        }
+        _ => failure,
+    }
 }
 
 /// Saves the result in the current directory. The user did not ask for this file: if it cannot be

@@ -119,6 +119,19 @@ fn a_server_that_announces_itself_is_preferred() {
 }
 
 #[test]
+fn an_unused_proxy_is_named_only_where_it_may_be_the_cause() {
+    let run_with = |server: &str| -> Ran {
+        let mut command = fathom(&["test", server, "--no-save"]);
+        command.env("https_proxy", "http://192.0.2.1:3128").output().unwrap().into()
+    };
+    let web = run_with("https://127.0.0.1:1/");
+    assert_eq!(web.code, Some(3), "{}", web.describe());
+    assert!(web.err.ends_with("refused the connection\n  https_proxy is not used\n"), "{}", web.err);
+    let own = run_with("127.0.0.1:1");
+    assert!(!own.err.contains("proxy"), "{}", own.err);
+}
+
+#[test]
 fn iperf3_clients_exclude_a_token_and_need_their_port() {
     let conflict = run(&["serve", "--with", "iperf3", "--token-file", "token"]);
     assert_eq!(conflict.code, Some(2), "{}", conflict.describe());

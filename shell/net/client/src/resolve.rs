@@ -41,6 +41,13 @@ fn split(server: &str, default_port: u16) -> Result<(String, u16), String> {
     }
 }
 
+/// Whether `host` is a name that should be that of another machine.
+fn is_remote(host: &str) -> bool {
+    let name = host.trim_end_matches('.').to_ascii_lowercase();
+    let is_local = name == "localhost" || name.ends_with(".localhost");
+    host.parse::<IpAddr>().is_err() && !is_local
+}
+
 /// All addresses of `server` (`host`, `host:port`, `[v6]:port`) in the requested family, in the
 /// resolver's order.
 ///
@@ -64,6 +71,12 @@ pub fn resolve_server(
         Some(Family::V6) => a.is_ipv6(),
     };
     let found: Vec<SocketAddr> = all.iter().copied().filter(wanted).collect();
+    // A test of this machine would call any line good.
+    if let Some(own) =
+        found.first().filter(|_| found.iter().all(|a| a.ip().is_loopback()) && is_remote(&host))
+    {
+        return Err(fail(format!("this machine ({}): give the address to test it", own.ip())));
+    }
     match (found.is_empty(), family) {
         (false, _) => Ok(found),
         (true, Some(Family::V4)) => Err(fail("no IPv4 address found".to_owned())),
@@ -193,6 +206,19 @@ mod tests {
         }
         for bad in ["host:0", "host:65536", "host:ssh", "[::1", "[::1]x", "host:"] {
             assert!(split(bad, 3279).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_of_other_machines_differ_from_addresses_and_localhost() {
+        for (host, expected) in [
+            ("speed.example.net", true),
+            ("127.0.0.1", false),
+            ("::1", false),
+            ("LocalHost.", false),
+            ("a.localhost", false),
+        ] {
+            assert_eq!(is_remote(host), expected, "{host}");
         }
     }
 
