@@ -81,7 +81,7 @@ fn nearest(
             Err(error) => drop(first_error.get_or_insert(error)),
         }
     }
-    Err(first_error.unwrap_or_else(|| fail("no usable URL".to_owned())))
+    Err(first_error.unwrap_or_else(|| fail(format!("no server for {} now", test.name()))))
 }
 
 impl LabPeer {
