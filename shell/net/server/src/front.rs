@@ -222,9 +222,9 @@ impl Front<'_> {
     }
     /// Starts a test of an iperf3 client, or adds a stream to one.
     fn open_iperf3(&mut self, (connection, place): Placed, cookie: Cookie, now: Time) {
-        if self.shared.iperf3.awaits(&cookie, connection.client) {
-            let Connection { socket, slot, .. } = connection;
-            return self.shared.iperf3.deliver(&cookie, (socket, slot));
+        if self.shared.iperf3.awaits(cookie, connection.client) {
+            let Connection { socket, slot, client, .. } = connection;
+            return self.shared.iperf3.deliver(cookie, client, (socket, slot));
         }
         match self.try_session(&connection, None, now) {
             Ok(open) => {

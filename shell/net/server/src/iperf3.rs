@@ -30,40 +30,40 @@ pub(crate) type Cookie = [u8; COOKIE_BYTES];
 /// A connection that carries a stream.
 type Stream = (Socket, Slot);
 
-/// Tests that wait for streams.
+/// Tests that wait for streams. Cookies are sent in clear text, so a stream must also come from the
+/// address of its test.
 #[derive(Default, Debug)]
-pub(crate) struct Tests(Mutex<HashMap<Cookie, Waiting>>);
+pub(crate) struct Tests(Mutex<HashMap<(Cookie, IpAddr), Waiting>>);
 
 #[derive(Debug)]
 struct Waiting {
-    client: IpAddr,
     missing: u32,
     streams: Sender<Stream>,
 }
 
 impl Tests {
     /// Whether the next connection of `client` with this cookie is a stream.
-    pub(crate) fn awaits(&self, cookie: &Cookie, client: IpAddr) -> bool {
-        lock(&self.0).get(cookie).is_some_and(|test| test.client == client)
+    pub(crate) fn awaits(&self, cookie: Cookie, client: IpAddr) -> bool {
+        lock(&self.0).contains_key(&(cookie, client))
     }
     /// Hands a stream to its test.
-    pub(crate) fn deliver(&self, cookie: &Cookie, stream: Stream) {
+    pub(crate) fn deliver(&self, cookie: Cookie, client: IpAddr, stream: Stream) {
         let mut tests = lock(&self.0);
-        let Some(test) = tests.get_mut(cookie) else { return };
+        let Some(test) = tests.get_mut(&(cookie, client)) else { return };
         test.missing = test.missing.saturating_sub(1);
         // Fails if the test has ended.
         let _ = test.streams.send(stream);
         if test.missing == 0 {
-            tests.remove(cookie);
+            tests.remove(&(cookie, client));
         }
     }
     fn wait_for(&self, cookie: Cookie, client: IpAddr, missing: u32) -> Receiver<Stream> {
         let (streams, received) = channel();
-        lock(&self.0).insert(cookie, Waiting { client, missing, streams });
+        lock(&self.0).insert((cookie, client), Waiting { missing, streams });
         received
     }
-    fn remove(&self, cookie: &Cookie) {
-        lock(&self.0).remove(cookie);
+    fn remove(&self, cookie: Cookie, client: IpAddr) {
+        lock(&self.0).remove(&(cookie, client));
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn run(open: OpenSession, socket: Socket, cookie: Cookie, slot: Slot)
         started: session.since,
     };
     let end = test.converse();
-    shared.iperf3.remove(&cookie);
+    shared.iperf3.remove(cookie, session.client);
     session.end_flows(FLOWS_PATIENCE);
     report_end(&shared, &session, &end);
     drop(slot);
