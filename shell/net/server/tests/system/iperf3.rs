@@ -80,6 +80,8 @@ fn what_exceeds_a_limit_or_is_not_supported_is_refused() {
     let error = |results: &Value| results["error"].as_str().unwrap_or_default().to_owned();
     let udp = client(port, &["-u", "-t", "1"]);
     assert!(error(&udp).contains("not implemented"), "{udp}");
+    // There is one place for each address.
+    server.until("it is over", |stats| stats.open_sessions == 0);
     let many = client(port, &["-P", "5", "-t", "1"]);
     assert!(error(&many).contains("number of parallel streams too large"), "{many}");
     server.until("both are over", |stats| stats.open_sessions == 0);
