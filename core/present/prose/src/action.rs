@@ -194,12 +194,25 @@ fn longer(diagnosis: &Diagnosis, origin: Origin<'_>) -> Option<Action> {
         },
         _ => None,
     })?;
-    let flag = match end {
-        PhaseEnd::ByteLimit => " --max-bytes 1gb",
-        PhaseEnd::TimeLimit | PhaseEnd::Settled => " --max-phase 120s",
-        PhaseEnd::Aborted => "",
+    let command = match end {
+        PhaseEnd::ByteLimit => without(command, "", "--max-bytes") + " --max-bytes 1gb",
+        PhaseEnd::TimeLimit | PhaseEnd::Settled => {
+            without(command, "--quick", "--max-phase") + " --max-phase 120s"
+        }
+        PhaseEnd::Aborted => command.to_string(),
     };
-    Some(action("Run longer:", Some(format!("{command}{flag}"))))
+    Some(action("Run longer:", Some(command)))
+}
+
+/// A command without a flag, and without another that has a value.
+fn without(command: &str, flag: &str, with_value: &str) -> String {
+    let mut is_value = false;
+    let stays = |word: &&str| {
+        let was_value = core::mem::replace(&mut is_value, *word == with_value);
+        let has_value = word.strip_prefix(with_value).is_some_and(|rest| rest.starts_with('='));
+        !was_value && !is_value && !has_value && *word != flag
+    };
+    command.split(' ').filter(stays).collect::<Vec<_>>().join(" ")
 }
 
 fn captured(diagnosis: &Diagnosis, origin: Origin<'_>) -> Vec<Action> {
@@ -219,4 +232,22 @@ fn page(origin: Origin<'_>) -> Option<Action> {
     let command =
         origin.command.filter(|command| command.starts_with("fathom trace")).filter(is_repeatable)?;
     Some(action("To see each packet:", Some(format!("{command} -o page.html"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without;
+
+    #[test]
+    fn a_limit_that_was_reached_is_not_repeated() {
+        let cases = [
+            ("fathom test far --quick -4", "fathom test far -4"),
+            ("fathom test --max-phase 12s far", "fathom test far"),
+            ("fathom test far --max-phase=12s", "fathom test far"),
+            ("fathom test far --max-phases 3", "fathom test far --max-phases 3"),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(without(command, "--quick", "--max-phase"), expected, "{command}");
+        }
+    }
 }
