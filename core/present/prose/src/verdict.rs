@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use fathom_diagnose::{Diagnosis, Health};
 use fathom_run::{
     BoundCause, Call, Capture, CapturedQueue, Conclusion, DatagramLoad, DatagramLoss, FindingKind,
-    LatencyIncrease, Outage, PhaseEnd, PhaseKind, ProbeLoss, ProbedDelay, Run,
+    LatencyIncrease, Outage, PhaseEnd, PhaseKind, ProbeLoss, ProbedDelay, Run, threshold,
 };
 use fathom_text::{milliseconds, percent, rate, seconds};
 
@@ -125,8 +125,10 @@ fn watched(diagnosis: &Diagnosis) -> Verdict {
     match (diagnosis.health, diagnosis.findings.first().map(|first| &first.conclusion)) {
         (Health::Healthy, Some(Conclusion::LatencyVariation(latency))) => {
             let (median, p95) = (milliseconds(latency.p50_s), milliseconds(latency.p95_s));
-            let headline = format!("Latency stayed low: {median} (median), {p95} (p95).");
-            Verdict::new(Level::Good, headline, None)
+            // An increase that people notice at the 90th percentile; its load is unknown.
+            let varied = latency.p90_s - latency.base_p5_s >= threshold::BLOATED_P50_S;
+            let (level, course) = if varied { (Level::Fair, "varied") } else { (Level::Good, "stayed low") };
+            Verdict::new(level, format!("Latency {course}: {median} (median), {p95} (p95)."), None)
         }
         _ => Verdict::new(Level::NoResult, why(diagnosis), None),
     }
