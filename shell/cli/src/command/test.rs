@@ -89,11 +89,16 @@ fn first_reached(
 /// Variables that set a proxy for other programs.
 const PROXIES: [&str; 5] = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"];
 
+/// Whether a proxy could lead to a server.
+fn is_web(server: &str) -> bool {
+    server.contains("://") && !server.starts_with("iperf3:")
+}
+
 /// Names the proxy that was not used, if a web server could not be reached.
 fn with_proxy(server: &str, failure: Failure) -> Failure {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match PROXIES.iter().find(|name| is_set(name)) {
-        Some(name) if failure.exit == Exit::Environment && server.contains("://") => {
+        Some(name) if failure.exit == Exit::Environment && is_web(server) => {
             Failure { message: format!("{failure}\n  {name} is not used"), ..failure }
         }
         _ => failure,

@@ -1,5 +1,5 @@
 //! Control connections: one thread each, which owns the session.
-use crate::limited::{End, FLOWS_PATIENCE, Limited, OpenSession, TICK, report_end};
+use crate::limited::{End, FLOWS_PATIENCE, Limited, OpenSession, TICK, flush, report_end, still_open};
 use crate::session::Session;
 use crate::shared::Shared;
 use crate::stats::Refusal;
@@ -11,7 +11,7 @@ use fathom_probe::protocol::{
 };
 use fathom_units::{Duration, Time};
 use socket2::Socket;
-use std::io::{self, Read};
+use std::io::Read;
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -141,13 +141,7 @@ impl Control<'_> {
         self.outbox.extend(message.to_line());
     }
     fn flush(&mut self) -> Result<(), End> {
-        while !self.outbox.is_empty() {
-            match self.socket.send(&self.outbox) {
-                Ok(sent) => drop(self.outbox.drain(..sent)),
-                Err(error) => return still_open(&error),
-            }
-        }
-        Ok(())
+        flush(self.socket, &mut self.outbox)
     }
     /// Whether there is input.
     fn wait(&self, now: Time) -> bool {
@@ -206,11 +200,4 @@ fn reports(ms: u32, now: Time) -> Result<Reports, End> {
 
 fn malformed(message: String) -> End {
     End::Error(Refusal::Control, ErrorCode::Malformed, message)
-}
-
-fn still_open(error: &io::Error) -> Result<(), End> {
-    match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(()),
-        _ => Err(End::Gone),
-    }
 }

@@ -1,6 +1,6 @@
 //! Tests of iperf3 clients: sessions whose control connection speaks iperf3.
 use crate::flow::Flow;
-use crate::limited::{End, FLOWS_PATIENCE, Limited, OpenSession, TICK, report_end};
+use crate::limited::{End, FLOWS_PATIENCE, Limited, OpenSession, TICK, flush, report_end, still_open};
 use crate::load;
 use crate::session::Session;
 use crate::shared::Shared;
@@ -14,7 +14,7 @@ use fathom_protocol::iperf3::{COOKIE_BYTES, Mode, StreamResult};
 use fathom_units::{Direction, Duration, Rate, Time};
 use socket2::Socket;
 use std::collections::HashMap;
-use std::io::{self, ErrorKind, Read};
+use std::io::Read;
 use std::net::{IpAddr, Shutdown};
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -220,13 +220,7 @@ impl Test<'_> {
         self.machine.report(&results, &used.unwrap_or_default(), took.as_secs_f64());
     }
     fn flush(&mut self) -> Result<(), End> {
-        while !self.outbox.is_empty() {
-            match self.socket.send(&self.outbox) {
-                Ok(sent) => drop(self.outbox.drain(..sent)),
-                Err(error) => return still_open(&error),
-            }
-        }
-        Ok(())
+        flush(self.socket, &mut self.outbox)
     }
     fn wait(&self) {
         let tick = if self.awaited.is_some() { STREAMS_TICK } else { TICK };
@@ -249,12 +243,5 @@ impl Test<'_> {
             }
             Err(error) => still_open(&error),
         }
-    }
-}
-
-fn still_open(error: &io::Error) -> Result<(), End> {
-    match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(()),
-        _ => Err(End::Gone),
     }
 }

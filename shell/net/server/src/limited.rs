@@ -164,3 +164,22 @@ pub(crate) fn quota_used(prefix: Prefix, wait: Duration) -> String {
     let minutes = wait.as_nanos().div_ceil(60_000_000_000);
     format!("{prefix} has used its data of this hour: try again in {minutes} min")
 }
+
+/// Sends what a control connection accepts now.
+pub(crate) fn flush(socket: &Socket, outbox: &mut Vec<u8>) -> Result<(), End> {
+    while !outbox.is_empty() {
+        match socket.send(outbox) {
+            Ok(sent) => drop(outbox.drain(..sent)),
+            Err(error) => return still_open(&error),
+        }
+    }
+    Ok(())
+}
+
+/// Whether a control connection goes on after this error.
+pub(crate) fn still_open(error: &io::Error) -> Result<(), End> {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(()),
+        _ => Err(End::Gone),
+    }
+}
