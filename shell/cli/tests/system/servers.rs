@@ -107,7 +107,13 @@ fn a_server_that_announces_itself_is_preferred() {
         assert!(ran.err.contains(&expected), "{}", ran.describe());
         assert!(ran.out.starts_with("NO RESULT"), "without load there is no verdict: {}", ran.out);
     });
-    // Nobody announces anything, or what is announced requires a token.
+    // One that only its own host can reach is not announced.
+    on_a_network(|| {
+        let _own = Serve::start(&["--announce"]);
+        let ran = test(&home, &[]);
+        assert!(ran.err.contains("testing against 127.0.0.1:1 ("), "{}", ran.describe());
+    });
+    // What is announced requires a token.
     on_a_network(|| {
         let token = home.join("token");
         std::fs::write(&token, "a-long-token\n").unwrap();

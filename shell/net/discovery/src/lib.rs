@@ -37,19 +37,25 @@ pub struct Announcement(ServiceDaemon);
 /// address: on all of the host, as they change.
 ///
 /// # Errors
-/// If the sockets cannot be opened, or the name is not one of a host.
+/// If the sockets cannot be opened, the name is not one of a host, or no other host can reach the
+/// addresses.
 pub fn announce(
     host: &str,
     addresses: &[IpAddr],
     port: u16,
     requires_token: bool,
 ) -> io::Result<Announcement> {
+    // A loopback address would lead each host to itself.
+    let reachable: Vec<IpAddr> = addresses.iter().copied().filter(|ip| !ip.is_loopback()).collect();
+    if reachable.is_empty() && !addresses.is_empty() {
+        return Err(io::ErrorKind::AddrNotAvailable.into());
+    }
     let daemon = ServiceDaemon::new().map_err(io::Error::other)?;
     let properties: &[(&str, &str)] = if requires_token { &[(TOKEN, "required")] } else { &[] };
     let host_name = format!("{host}.local.");
-    let service = ServiceInfo::new(FATHOM, host, &host_name, addresses, port, properties);
+    let service = ServiceInfo::new(FATHOM, host, &host_name, reachable.as_slice(), port, properties);
     let service = service.map_err(io::Error::other)?;
-    let service = if addresses.is_empty() { service.enable_addr_auto() } else { service };
+    let service = if reachable.is_empty() { service.enable_addr_auto() } else { service };
     daemon.register(service).map_err(io::Error::other)?;
     Ok(Announcement(daemon))
 }
@@ -109,12 +115,13 @@ fn network_quality_server(service: &ResolvedService) -> Option<Found> {
     Some(Found { server, name: instance(service), requires_token: false })
 }
 
-/// An address that needs no interface: IPv4 before IPv6, which the host may not route.
+/// An address of another host that needs no interface: IPv4 before IPv6, which the host may not
+/// route.
 fn address(service: &ResolvedService) -> Option<SocketAddr> {
     let all = service.get_addresses().iter().map(|address| address.to_ip_addr());
     let usable = all.filter(|ip| match ip {
-        IpAddr::V4(_) => true,
-        IpAddr::V6(ip) => !ip.is_unicast_link_local(),
+        IpAddr::V4(ip) => !ip.is_loopback(),
+        IpAddr::V6(ip) => !ip.is_loopback() && !ip.is_unicast_link_local(),
     });
     Some(SocketAddr::new(usable.min()?, service.get_port()))
 }
