@@ -246,7 +246,8 @@ impl Detector<'_> {
             let total_bytes = (progress.complete > 0).then_some(body.len() as u64);
             let left = responses.expected_bytes();
             let known = total_bytes.or((left > 0).then(|| left.saturating_add(body.len() as u64)));
-            let is_start = known.is_some() || body.len() as u64 >= MIN_FILE_BYTES;
+            // A smaller body is read whole: it may be a configuration, and arrive in parts.
+            let is_start = known.unwrap_or(body.len() as u64) >= MIN_FILE_BYTES;
             if progress.complete > 0 || (limit_bytes.is_none() && is_start) {
                 return Ok(Answer { url: url.clone(), origin, total_bytes: known, body });
             }
