@@ -3,8 +3,8 @@ use crate::{AppError, CancelToken};
 use fathom_discovery::announce;
 use fathom_os::confine::drop_rights;
 use fathom_os::files::raise_limit;
-use fathom_os::process::host_name;
-pub use fathom_server::{Config, Event, IPERF3_PORT, Server, SessionEnd, Stats};
+pub use fathom_os::process::host_name;
+pub use fathom_server::{Config, Event, IPERF3_PORT, Server, SessionEnd, Stats, WebConfig};
 use std::io;
 use std::time::Duration;
 

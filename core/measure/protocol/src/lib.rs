@@ -7,3 +7,4 @@ extern crate alloc;
 pub mod iperf3;
 pub mod measurement_lab;
 pub mod network_quality;
+pub mod speed_test;

@@ -1,4 +1,5 @@
 //! Configuration of a networkQuality server (draft-ietf-ippm-responsiveness-09, section 6).
+use crate::speed_test::{LARGE_PATH, SMALL_PATH, UPLOAD_PATH};
 use alloc::format;
 use alloc::string::{String, ToString};
 use serde::Deserialize;
@@ -65,6 +66,21 @@ pub fn parse(bytes: &[u8]) -> Result<Announced, String> {
     })
 }
 
+/// The configuration of a server whose URLs start with `base`, with the names of the draft and of
+/// earlier clients.
+#[must_use]
+pub fn configuration(base: &str) -> String {
+    let [small, large, upload] = [SMALL_PATH, LARGE_PATH, UPLOAD_PATH].map(|path| format!("{base}{path}"));
+    serde_json::json!({
+        "version": VERSION,
+        "urls": {
+            "small_download_url": small, "large_download_url": large, "upload_url": upload,
+            "small_https_download_url": small, "large_https_download_url": large, "https_upload_url": upload,
+        },
+    })
+    .to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +96,8 @@ mod tests {
         assert_eq!(parse(earlier.as_bytes()), Ok(Announced { endpoint: None, ..announced }));
         assert_eq!(parse(br#"{"version":2,"urls":{}}"#), Err("version 2 (expected 1)".to_owned()));
         assert_eq!(parse(br#"{"version":1,"urls":{}}"#), Err("no small_download_url".to_owned()));
+        let of_ours = parse(configuration("https://192.0.2.1:8443").as_bytes()).unwrap();
+        assert_eq!((of_ours.small.as_str(), of_ours.endpoint), ("https://192.0.2.1:8443/nq/small", None));
         assert_eq!(parse(b"\n<!doctype html>"), Err("a web page".to_owned()));
     }
 }

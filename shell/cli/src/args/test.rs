@@ -6,6 +6,7 @@ use fathom_app::test::PUBLIC_SERVERS;
 use fathom_units::{Bytes, Duration};
 use std::fmt::Display;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Measure latency under load and find the cause
@@ -103,6 +104,7 @@ pub(crate) struct TestArgs {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum OtherProtocol {
     Iperf3,
+    Web,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -151,10 +153,21 @@ pub(crate) struct ServeArgs {
     pub(crate) token: TokenArgs,
     /// Also serve clients of another program
     ///
-    /// iperf3: TCP port 5201, with TCP tests of any direction. Its clients cannot know a token.
+    /// iperf3: TCP port 5201, with TCP tests of any direction. web: clients of networkQuality,
+    /// Cloudflare's and LibreSpeed's speed tests, with and without TLS. None of them can know a
+    /// token.
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["token", "token_file"],
         help_heading = "Connection options")]
     pub(crate) with: Vec<OtherProtocol>,
+    /// TCP port of web clients
+    #[arg(long, default_value_t = 443, value_name = "PORT", help_heading = "Connection options")]
+    pub(crate) web_port: u16,
+    /// PEM file of a certificate [default: self-signed]
+    #[arg(long, value_name = "FILE", requires = "key", help_heading = "Connection options")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// PEM file of its private key
+    #[arg(long, value_name = "FILE", requires = "certificate", help_heading = "Connection options")]
+    pub(crate) key: Option<PathBuf>,
     /// Announce the server on the local network
     ///
     /// Then `fathom test` without a server finds it there (DNS-SD).

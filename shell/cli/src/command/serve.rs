@@ -3,7 +3,7 @@ use crate::args::{OtherProtocol, ServeArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
 use crate::terminal::{Console, warn};
-use fathom_app::serve::{self, Config, Event, IPERF3_PORT, Progress, Server, SessionEnd};
+use fathom_app::serve::{self, Config, Event, IPERF3_PORT, Progress, Server, SessionEnd, WebConfig};
 use fathom_text::{bytes, counted, seconds, thousands};
 use std::net::{IpAddr, SocketAddr};
 
@@ -36,6 +36,11 @@ fn config(args: &ServeArgs) -> Result<Config, Failure> {
         listen: args.listen.clone(),
         port: args.port,
         iperf3_port: args.with.contains(&OtherProtocol::Iperf3).then_some(IPERF3_PORT),
+        web: args.with.contains(&OtherProtocol::Web).then(|| WebConfig {
+            port: args.web_port,
+            certificate: args.certificate.clone().zip(args.key.clone()),
+            names: vec![serve::host_name()],
+        }),
         token: args.token.read()?,
         is_silent: args.silent,
         max_sessions: args.max_clients,
@@ -92,6 +97,14 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
         for address in server.local_addresses() {
             text += &format!("\n  iperf3 -c {address}");
         }
+    }
+    if args.with.contains(&OtherProtocol::Web) {
+        for address in server.local_addresses() {
+            text += &format!("\n  fathom test https://{}/", SocketAddr::new(*address, args.web_port));
+        }
+    }
+    if let Some(fingerprint) = server.fingerprint() {
+        text += &format!("\nThe certificate is self-signed. Its SHA-256 is {fingerprint}");
     }
     text + "\nCtrl-C stops it"
 }

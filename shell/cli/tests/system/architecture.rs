@@ -192,7 +192,7 @@ const LICENSES: [&str; 12] = [
 /// Whether one of the alternatives of an SPDX expression consists of known licenses.
 fn is_permissive(expression: &str) -> bool {
     let plain = expression.replace('/', " OR ").replace(['(', ')'], "");
-    plain.split(" OR ").any(|choice| choice.split(" AND ").all(|license| LICENSES.contains(&license)))
+    plain.split(" OR ").any(|choice| choice.split(" AND ").all(|license| LICENSES.contains(&license.trim())))
 }
 
 /// The part of `cargo deny` that needs no list of advisories, which no package registry has.

@@ -1,10 +1,12 @@
 //! Settings of a server, and errors when it starts.
+use fathom_certificate::CertificateError;
 use fathom_os::error::without_code;
 use fathom_probe::protocol::DEFAULT_PORT;
 use fathom_units::{Bytes, Duration};
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 /// Addresses and limits of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,6 +17,8 @@ pub struct Config {
     pub port: u16,
     /// TCP port for iperf3 clients, which do not know the token; `None` serves none.
     pub iperf3_port: Option<u16>,
+    /// For web clients, which do not know the token; `None` serves none.
+    pub web: Option<WebConfig>,
     /// Token that clients must know: 1 to 128 visible ASCII characters.
     pub token: Option<String>,
     /// Whether to answer nothing to clients that do not know the token.
@@ -42,12 +46,24 @@ pub struct Config {
     pub patience: Duration,
 }
 
+/// Settings of the web server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WebConfig {
+    /// TCP port.
+    pub port: u16,
+    /// PEM files of the certificate and its key; `None` for a self-signed one.
+    pub certificate: Option<(PathBuf, PathBuf)>,
+    /// Names of this host in a self-signed certificate, in addition to its addresses.
+    pub names: Vec<String>,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Config {
             listen: Vec::new(),
             port: DEFAULT_PORT,
             iperf3_port: None,
+            web: None,
             token: None,
             is_silent: false,
             max_sessions: 16,
@@ -82,6 +98,8 @@ pub enum ServerError {
         /// The system's error.
         error: io::Error,
     },
+    /// The certificate cannot be used.
+    Certificate(CertificateError),
     /// The host has neither IPv4 nor IPv6.
     NoFamily,
     /// Memory, a thread or a descriptor was refused.
@@ -107,6 +125,7 @@ impl fmt::Display for ServerError {
                     advice(error.kind(), address.port())
                 )
             }
+            ServerError::Certificate(error) => write!(f, "certificate: {error}"),
             ServerError::NoFamily => write!(f, "this host has neither IPv4 nor IPv6"),
             ServerError::Host { what, error } => write!(f, "no {what}: {}", without_code(error)),
         }

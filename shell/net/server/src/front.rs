@@ -2,7 +2,7 @@
 use crate::connection::{Connection, Next, Protocol};
 use crate::control;
 use crate::iperf3::{self, Cookie};
-use crate::limited::{OpenSession, quota_used};
+use crate::limited::OpenSession;
 use crate::load::{self, spawn};
 use crate::session::Session;
 use crate::shared::Shared;
@@ -206,7 +206,7 @@ impl Front<'_> {
         early: Vec<u8>,
         now: Time,
     ) {
-        let (reason, code, message) = match self.try_session(&connection, key, now) {
+        let (reason, code, message) = match self.try_session(&connection, key) {
             Ok(open) => {
                 let spare = connection.socket.try_clone();
                 let Connection { socket, slot, client, .. } = connection;
@@ -226,7 +226,7 @@ impl Front<'_> {
             let Connection { socket, slot, client, .. } = connection;
             return self.shared.iperf3.deliver(cookie, client, (socket, slot));
         }
-        match self.try_session(&connection, None, now) {
+        match self.try_session(&connection, None) {
             Ok(open) => {
                 let spare = connection.socket.try_clone();
                 let Connection { socket, slot, client, .. } = connection;
@@ -245,27 +245,10 @@ impl Front<'_> {
         &self,
         connection: &Connection,
         key: Option<SessionKey>,
-        now: Time,
     ) -> Result<OpenSession, (Refusal, ErrorCode, String)> {
-        let client = connection.client;
-        let left = self
-            .shared
-            .quota
-            .charge(client, 0, now)
-            .map_err(|(prefix, wait)| (Refusal::Quota, ErrorCode::Limit, quota_used(prefix, wait)))?;
-        let may_move = left.min(self.shared.config.max_bytes.get());
-        let full = |reason, message| Err((reason, ErrorCode::Full, message));
-        match OpenSession::begin(self.shared, &connection.socket, (client, key), may_move) {
-            Ok(Ok(open)) => Ok(open),
-            Ok(Err(NoPlace::Full)) => {
-                let most = self.shared.config.max_sessions;
-                full(Refusal::Full, format!("the server has reached its limit of {most} sessions"))
-            }
-            Ok(Err(NoPlace::Share(prefix, held))) => {
-                full(Refusal::SessionShare, format!("{prefix} has its share of sessions ({held})"))
-            }
-            Err(error) => full(Refusal::Descriptors, error.to_string()),
-        }
+        let local = connection.socket.local_addr().ok().and_then(|address| address.as_socket());
+        let local = local.ok_or((Refusal::Session, ErrorCode::Session, "the connection ended".to_owned()))?;
+        OpenSession::begin(self.shared, local, (connection.client, key))
     }
     fn open_flow(&mut self, (connection, place): Placed, request: FlowRequest, early: Vec<u8>, now: Time) {
         let session = match self.session_of(&request, connection.client) {

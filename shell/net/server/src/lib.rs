@@ -6,6 +6,7 @@
 //!    |-- session thread, one a session: control connection (Fathom or iperf3), reports, limits
 //!    `-- flow thread, one a load flow: blocking sendfile or discarding recv
 //!  echo thread     UDP probes, at high priority
+//!  web threads     clients of web servers (`web.rs`): asynchronous, one task a connection or stream
 //! ```
 //! Anything that strangers can do (connect, send a first line, HTTP) uses no thread; whatever uses
 //! a thread needs a session. Connections of strangers, sessions, and the flows of each session are
@@ -33,8 +34,9 @@ mod shared;
 mod shares;
 mod stats;
 mod sync;
+mod web;
 
-pub use config::{Config, ServerError};
+pub use config::{Config, ServerError, WebConfig};
 pub use event::{Event, SessionEnd};
 pub use fathom_protocol::iperf3::DEFAULT_PORT as IPERF3_PORT;
 pub use server::Server;

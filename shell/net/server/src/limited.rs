@@ -8,7 +8,7 @@ use fathom_probe::protocol::{ErrorCode, SessionId, SessionKey, Ticket};
 use fathom_units::{Duration, Time};
 use socket2::Socket;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -35,25 +35,35 @@ pub(crate) struct OpenSession {
 }
 
 impl OpenSession {
-    /// Opens a session for the client of `socket`, if there is a place for it. It may move
-    /// `may_move` bytes.
+    /// Opens a session for a client that is connected to `local`.
+    ///
+    /// # Errors
+    /// Why it gets none: the reason for the counters, and the error for the client.
     pub(crate) fn begin(
         shared: &Arc<Shared>,
-        socket: &Socket,
+        local: SocketAddr,
         (client, key): (IpAddr, Option<SessionKey>),
-        may_move: u64,
-    ) -> io::Result<Result<OpenSession, NoPlace>> {
-        let mut id = [0; 16];
-        getrandom::fill(&mut id).map_err(|e| io::Error::other(e.to_string()))?;
-        let local = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::InvalidInput)?;
+    ) -> Result<OpenSession, (Refusal, ErrorCode, String)> {
         let now = shared.clock.now();
+        let left = shared.quota.charge(client, 0, now);
+        let left =
+            left.map_err(|(prefix, wait)| (Refusal::Quota, ErrorCode::Limit, quota_used(prefix, wait)))?;
+        let full = |reason, message| (reason, ErrorCode::Full, message);
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).map_err(|error| full(Refusal::Descriptors, error.to_string()))?;
         let session = Arc::new(Session::new(Ticket { id: SessionId(id), key }, client, local, now));
-        session.set_may_move(may_move);
-        if let Err(reason) = shared.sessions.insert(&session, now) {
-            return Ok(Err(reason));
-        }
+        session.set_may_move(left.min(shared.config.max_bytes.get()));
+        shared.sessions.insert(&session, now).map_err(|reason| match reason {
+            NoPlace::Full => {
+                let most = shared.config.max_sessions;
+                full(Refusal::Full, format!("the server has reached its limit of {most} sessions"))
+            }
+            NoPlace::Share(prefix, held) => {
+                full(Refusal::SessionShare, format!("{prefix} has its share of sessions ({held})"))
+            }
+        })?;
         shared.counters.sessions.fetch_add(1, Relaxed);
-        Ok(Ok(OpenSession { shared: Arc::clone(shared), session }))
+        Ok(OpenSession { shared: Arc::clone(shared), session })
     }
 }
 
@@ -160,7 +170,7 @@ impl<'a> Limited<'a> {
 }
 
 /// Why a client with a used quota is refused.
-pub(crate) fn quota_used(prefix: Prefix, wait: Duration) -> String {
+fn quota_used(prefix: Prefix, wait: Duration) -> String {
     let minutes = wait.as_nanos().div_ceil(60_000_000_000);
     format!("{prefix} has used its data of this hour: try again in {minutes} min")
 }

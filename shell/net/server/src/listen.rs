@@ -16,6 +16,8 @@ pub(crate) struct Listening {
     pub(crate) tcp: Vec<Socket>,
     /// Of iperf3.
     pub(crate) iperf3: Vec<Socket>,
+    /// Of the web server.
+    pub(crate) web: Vec<Socket>,
     pub(crate) udp: Vec<Socket>,
     pub(crate) port: u16,
     pub(crate) addresses: Vec<IpAddr>,
@@ -40,6 +42,7 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
     let mut listening = Listening {
         tcp: Vec::new(),
         iperf3: Vec::new(),
+        web: Vec::new(),
         udp: Vec::new(),
         port: config.port,
         addresses: Vec::new(),
@@ -54,10 +57,12 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
         let udp_refused = |error| ServerError::Listen { address: same_port, transport: "UDP", error };
         listening.udp.push(udp_socket(same_port).map_err(udp_refused)?);
         listening.tcp.push(tcp);
-        if let Some(port) = config.iperf3_port {
+        let web_port = config.web.as_ref().map(|web| web.port);
+        for (port, sockets) in [(config.iperf3_port, &mut listening.iperf3), (web_port, &mut listening.web)] {
+            let Some(port) = port else { continue };
             let other = SocketAddr::new(*ip, port);
             let of_other = |error| ServerError::Listen { address: other, transport: "TCP", error };
-            listening.iperf3.push(tcp_listener(other, config).map_err(of_other)?);
+            sockets.push(tcp_listener(other, config).map_err(of_other)?);
         }
         listening.addresses.extend(reachable(*ip));
     }

@@ -1,10 +1,12 @@
 //! A running server.
-use crate::config::{Config, ServerError};
+use crate::config::{Config, ServerError, WebConfig};
 use crate::event::Event;
 use crate::listen::{self, Listening};
 use crate::shared::Shared;
 use crate::stats::Stats;
+use crate::web::Web;
 use crate::{echo, front};
+use fathom_certificate::{Certificate, Tls};
 use fathom_units::Duration;
 use std::io;
 use std::net::IpAddr;
@@ -21,6 +23,7 @@ pub struct Server {
     shared: Arc<Shared>,
     port: u16,
     addresses: Vec<IpAddr>,
+    fingerprint: Option<String>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -31,10 +34,17 @@ impl Server {
     /// # Errors
     /// If it cannot listen as `config` demands, or if the host lacks memory or threads.
     pub fn start(config: Config) -> Result<Server, ServerError> {
-        let Listening { tcp, iperf3, udp, port, addresses } = listen::listen(&config)?;
+        let Listening { tcp, iperf3, web, udp, port, addresses } = listen::listen(&config)?;
+        let tls = config.web.as_ref().map(|settings| certificate(settings, &addresses)).transpose()?;
+        let fingerprint = tls.as_ref().and_then(|tls| tls.fingerprint.clone());
         let shared = Arc::new(Shared::new(config)?);
         let (for_front, for_echo) = (Arc::clone(&shared), Arc::clone(&shared));
-        let mut server = Server { shared, port, addresses, threads: Vec::new() };
+        let mut server = Server { shared, port, addresses, fingerprint, threads: Vec::new() };
+        if let Some(tls) = tls {
+            let error = |error| ServerError::Host { what: "thread", error };
+            let (web, for_web) = (Web::new(web, tls.config).map_err(error)?, Arc::clone(&server.shared));
+            server.threads.push(start("fathom-web-stop", move || web.run(&for_web))?);
+        }
         server.threads.push(start("fathom-front", move || front::run(&for_front, &tcp, &iperf3))?);
         server.threads.push(start("fathom-echo", move || echo::run(&for_echo, &udp))?);
         Ok(server)
@@ -49,6 +59,11 @@ impl Server {
     #[must_use]
     pub fn local_addresses(&self) -> &[IpAddr] {
         &self.addresses
+    }
+    /// SHA-256 of the certificate of the web server, if it is self-signed.
+    #[must_use]
+    pub fn fingerprint(&self) -> Option<&str> {
+        self.fingerprint.as_deref()
     }
     /// Counters so far.
     #[must_use]
@@ -79,6 +94,18 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+fn certificate(web: &WebConfig, addresses: &[IpAddr]) -> Result<Tls, ServerError> {
+    let certificate = match web.certificate.clone() {
+        Some((chain, key)) => Certificate::Files { chain, key },
+        None => {
+            let addresses = addresses.iter().map(IpAddr::to_string);
+            let names = web.names.iter().cloned().chain(["localhost".to_owned()]).chain(addresses).collect();
+            Certificate::Temporary { names }
+        }
+    };
+    Tls::new(&certificate, &[b"h2", b"http/1.1"]).map_err(ServerError::Certificate)
 }
 
 fn start(name: &'static str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, ServerError> {

@@ -84,7 +84,7 @@ impl Shared {
 }
 
 /// Random bytes, which cannot be compressed on the path.
-fn load_bytes() -> Vec<u8> {
+pub(crate) fn load_bytes() -> Vec<u8> {
     let mut rng = Rng::stream(1, "load");
     (0..LOAD_BYTES / 8).flat_map(|_| rng.next_u64().to_ne_bytes()).collect()
 }

@@ -1,4 +1,5 @@
 //! Settings of the server, and errors when it starts.
+use fathom_certificate::{Certificate, CertificateError};
 use fathom_os::error::without_code;
 use std::fmt;
 use std::io;
@@ -26,25 +27,6 @@ impl Default for WebConfig {
     }
 }
 
-/// A certificate and its private key.
-#[derive(Clone, Debug)]
-pub enum Certificate {
-    /// In PEM files.
-    Files {
-        /// The certificate, followed by those of its authorities.
-        chain: PathBuf,
-        /// The private key.
-        key: PathBuf,
-    },
-    /// Self-signed, created in a directory if there is none.
-    SelfSigned {
-        /// The directory.
-        folder: PathBuf,
-        /// Hostnames and addresses in a new certificate.
-        names: Vec<String>,
-    },
-}
-
 /// Loopback, on a port without a registered service.
 pub const DEFAULT_LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8077);
@@ -67,12 +49,7 @@ pub enum WebError {
         why: String,
     },
     /// A certificate or its key could not be read or created.
-    Certificate {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
+    Certificate(CertificateError),
     /// An address other than loopback without a password.
     NoSecret {
         /// The address.
@@ -89,9 +66,7 @@ impl fmt::Display for WebError {
                 write!(f, "cannot serve the page on {address}: {}. Try another port", without_code(source))
             }
             WebError::Secret { path, why } => write!(f, "the page's password file {} {why}", path.display()),
-            WebError::Certificate { path, why } => {
-                write!(f, "the page's certificate: {}: {why}", path.display())
-            }
+            WebError::Certificate(error) => write!(f, "the page's certificate: {error}"),
             WebError::NoSecret { address } => {
                 write!(
                     f,

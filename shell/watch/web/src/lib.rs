@@ -37,9 +37,9 @@ mod sessions;
 mod shares;
 mod smoke;
 mod stored;
-mod tls;
 
-pub use config::{Certificate, DEFAULT_LISTEN, WebConfig, WebError};
+pub use config::{DEFAULT_LISTEN, WebConfig, WebError};
+pub use fathom_certificate::Certificate;
 pub use findings::{find_in_months, findings_json, zone_of};
 pub use now::{HostNow, Live, TestResult, Total};
 pub use past::{Event, OpenPast, Past, Series};

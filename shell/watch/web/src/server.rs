@@ -7,7 +7,7 @@ use crate::hub::Hub;
 use crate::listen::accept;
 use crate::now::Live;
 use crate::past::{MAX_READERS, OpenPast, Pool};
-use crate::tls::Tls;
+use fathom_certificate::Tls;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -62,7 +62,8 @@ impl Drop for Server {
 /// If the address is in use, the password file cannot be trusted, or the system provides no thread.
 pub fn serve(config: &WebConfig, live: Arc<dyn Live>, open_past: Box<OpenPast>) -> Result<Server, WebError> {
     let (guard, new_password) = Guard::new(config)?;
-    let tls = config.certificate.as_ref().map(Tls::new).transpose()?;
+    let tls = config.certificate.as_ref().map(|one| Tls::new(one, &[b"http/1.1"])).transpose();
+    let tls = tls.map_err(WebError::Certificate)?;
     let unheard = |source| WebError::Listen { address: config.listen, source };
     let listener = TcpListener::bind(config.listen).map_err(unheard)?;
     listener.set_nonblocking(true).map_err(unheard)?;

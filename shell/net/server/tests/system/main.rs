@@ -11,3 +11,4 @@ mod limits;
 mod places;
 mod sessions;
 mod udp;
+mod web;

@@ -1,0 +1,234 @@
+//! Web server for the speed tests of other programs: HTTP/1.1 and HTTP/2, on one port with TLS and
+//! without.
+mod client;
+mod content;
+mod place;
+mod respond;
+
+use crate::shared::{Shared, load_bytes};
+use crate::stats::Refusal;
+use crate::sync::Slot;
+use client::Clients;
+use fathom_os::poll::{self, PollFd};
+use hyper::Request;
+use hyper::body::{Bytes, Incoming};
+use hyper::rt::Executor;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use place::{Activity, Place, Places};
+use respond::respond;
+use rustls::ServerConfig;
+use socket2::{SockRef, Socket};
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::{interval, sleep};
+use tokio_rustls::TlsAcceptor;
+
+/// Pause after accept(2) failed for lack of descriptors or memory.
+const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
+/// Interval of checks whether a connection is idle.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// First byte of a TLS handshake (RFC 8446, section 5.1).
+const HANDSHAKE: u8 = 22;
+/// Time for sessions to end at a stop: two of their ticks.
+const STOP_WAIT: Duration = Duration::from_millis(200);
+/// Largest window of HTTP/2 (RFC 9113, section 6.9.1), so that TCP alone limits an upload. What
+/// arrives is discarded at once, so it needs no memory.
+const WINDOW_BYTES: u32 = (1 << 31) - 1;
+/// Bytes of a response that wait within the server.
+const SEND_BUFFER_BYTES: usize = 256 * 1024;
+/// Unsent bytes that the kernel holds, at most: a small response must not wait behind those of
+/// another stream of its connection.
+const UNSENT_BYTES: u32 = 128 * 1024;
+/// Maximum size of the head of a request. A browser sends less than 2 kB.
+const MAX_HEAD_BYTES: usize = 16 * 1024;
+
+/// The web server before it serves.
+pub(crate) struct Web {
+    runtime: Runtime,
+    listeners: Vec<Socket>,
+    acceptor: TlsAcceptor,
+}
+
+impl Web {
+    pub(crate) fn new(listeners: Vec<Socket>, tls: Arc<ServerConfig>) -> io::Result<Web> {
+        let runtime = Builder::new_multi_thread().thread_name("fathom-web").enable_all().build()?;
+        Ok(Web { runtime, listeners, acceptor: TlsAcceptor::from(tls) })
+    }
+    /// Serves until the server stops.
+    pub(crate) fn run(self, shared: &Arc<Shared>) {
+        let Web { runtime, listeners, acceptor } = self;
+        let common = Arc::new(Common {
+            shared: Arc::clone(shared),
+            places: Arc::new(Places::new(shared.config.max_connections)),
+            clients: Arc::new(Clients::new(shared)),
+            acceptor,
+            load: Bytes::from(load_bytes()),
+        });
+        for listener in listeners {
+            let _guard = runtime.enter();
+            // It is already non-blocking. Fails if the runtime has stopped.
+            let Ok(listener) = TcpListener::from_std(listener.into()) else { continue };
+            spawn(shared, accept(listener, Arc::clone(&common)));
+        }
+        while !shared.stop.is_set() {
+            let _ = poll::wait(&mut [PollFd::readable(shared.stop.fd())], None);
+        }
+        std::thread::sleep(STOP_WAIT);
+        runtime.shutdown_timeout(STOP_WAIT);
+    }
+}
+
+/// What all connections share.
+struct Common {
+    shared: Arc<Shared>,
+    places: Arc<Places>,
+    clients: Arc<Clients>,
+    acceptor: TlsAcceptor,
+    load: Bytes,
+}
+
+/// An accepted connection.
+struct Connection {
+    common: Arc<Common>,
+    client: SocketAddr,
+    local: SocketAddr,
+    is_secure: bool,
+    activity: Arc<Activity>,
+    _place: Place,
+    _slot: Slot,
+}
+
+impl Connection {
+    fn is_idle(&self) -> bool {
+        let shared = &self.common.shared;
+        self.activity.since_progress(shared.clock.now()) >= shared.config.patience
+    }
+    fn progress(&self) {
+        self.activity.set_progress(self.common.shared.clock.now());
+    }
+}
+
+async fn accept(listener: TcpListener, common: Arc<Common>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, client)) => admit(stream, client, &common),
+            Err(_) => {
+                common.shared.counters.refuse(Refusal::Descriptors, None);
+                sleep(ACCEPT_BACK_OFF).await;
+            }
+        }
+    }
+}
+
+fn admit(stream: TcpStream, client: SocketAddr, common: &Arc<Common>) {
+    let shared = &common.shared;
+    let (activity, now) = (Arc::new(Activity::default()), shared.clock.now());
+    activity.set_progress(now);
+    let place = match common.places.take(client.ip(), &activity, now) {
+        Ok((place, replaced)) => {
+            if let Some(other) = replaced {
+                shared.counters.refuse(Refusal::ConnectionReplaced, Some(other));
+            }
+            place
+        }
+        Err(reason) => return shared.counters.refuse(reason, Some(client.ip())),
+    };
+    // Without it, small responses only arrive later.
+    let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
+    let Ok(local) = stream.local_addr() else { return };
+    let (close, slot) = (Arc::clone(&place.close), shared.take_slot());
+    let connection = Connection {
+        common: Arc::clone(common),
+        client,
+        local,
+        is_secure: false,
+        activity,
+        _place: place,
+        _slot: slot,
+    };
+    spawn(shared, async move {
+        tokio::select! {
+            () = serve(stream, connection) => {}
+            () = close.notified() => {}
+        }
+    });
+}
+
+async fn serve(stream: TcpStream, mut connection: Connection) {
+    let acceptor = connection.common.acceptor.clone();
+    let patience = Duration::from_nanos(connection.common.shared.config.patience.as_nanos());
+    let start = async {
+        let mut first = [0];
+        let is_tls = matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == HANDSHAKE;
+        Some(if is_tls { Err(acceptor.accept(stream).await.ok()?) } else { Ok(stream) })
+    };
+    match tokio::time::timeout(patience, start).await {
+        Ok(Some(Ok(plain))) => answer(plain, connection).await,
+        Ok(Some(Err(encrypted))) => {
+            connection.is_secure = true;
+            answer(encrypted, connection).await;
+        }
+        // An error of the client only ends its own connection.
+        Ok(None) => {}
+        Err(_) => {
+            let client = connection.client.ip();
+            connection.common.shared.counters.refuse(Refusal::Silent, Some(client));
+        }
+    }
+}
+
+async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, connection: Connection) {
+    let connection = Arc::new(connection);
+    let own = Arc::clone(&connection);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let of_request = Arc::clone(&own);
+        async move { Ok::<_, Infallible>(respond(request, of_request).await) }
+    });
+    let mut builder = auto::Builder::new(Guarded(Arc::clone(&connection.common.shared)));
+    builder.http1().timer(TokioTimer::new()).max_buf_size(MAX_HEAD_BYTES);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES)
+        .max_send_buf_size(SEND_BUFFER_BYTES)
+        .max_header_list_size(MAX_HEAD_BYTES as u32);
+    let serving = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(serving);
+    let mut look = interval(LOOK_EVERY);
+    loop {
+        tokio::select! {
+            // As above.
+            _ = &mut serving => return,
+            _ = look.tick() => if connection.is_idle() { return },
+        }
+    }
+}
+
+/// Runs tasks, and counts those that panic.
+#[derive(Clone)]
+struct Guarded(Arc<Shared>);
+
+impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Guarded {
+    fn execute(&self, task: F) {
+        spawn(&self.0, task);
+    }
+}
+
+fn spawn(shared: &Arc<Shared>, task: impl Future<Output: Send> + Send + 'static) {
+    let (shared, running) = (Arc::clone(shared), tokio::spawn(async { drop(task.await) }));
+    tokio::spawn(async move {
+        if running.await.is_err_and(|error| error.is_panic()) {
+            shared.counters.panicked();
+        }
+    });
+}

@@ -1,0 +1,134 @@
+//! Requests and their responses.
+use super::Connection;
+use super::content::{Content, Load};
+use crate::stats::Refusal;
+use fathom_protocol::network_quality;
+use fathom_protocol::speed_test::{Resource, resource};
+use fathom_units::Direction;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Bodies up to this size are probes rather than load, and need no session.
+const PROBE_BYTES: u64 = 1024;
+/// When a client that is over a limit may try again, in seconds.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("60");
+
+/// For pages of other servers, which may test against this one and read precise times.
+const HEADERS: [(&str, &str); 5] = [
+    ("access-control-allow-origin", "*"),
+    ("access-control-allow-headers", "*"),
+    ("access-control-expose-headers", "*"),
+    ("timing-allow-origin", "*"),
+    ("cache-control", "no-store, no-transform"),
+];
+
+/// Answers a request.
+pub(super) async fn respond(request: Request<Incoming>, connection: Arc<Connection>) -> Response<Content> {
+    connection.progress();
+    let counters = &connection.common.shared.counters;
+    let address = connection.client.ip();
+    let mut response = match answer(request, Arc::clone(&connection)).await {
+        Ok(response) => {
+            counters.http_answered.fetch_add(1, Relaxed);
+            response
+        }
+        Err((reason, message)) => {
+            counters.refuse(reason, Some(address));
+            refusal(reason, message)
+        }
+    };
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    connection: Arc<Connection>,
+) -> Result<Response<Content>, (Refusal, String)> {
+    let (path, query) = (request.uri().path(), request.uri().query().unwrap_or(""));
+    let found =
+        resource(path, query).ok_or_else(|| (Refusal::Http, "this server has no such resource".to_owned()));
+    match (found?, request.method()) {
+        (_, &Method::OPTIONS) => Ok(text("text/plain", String::new())),
+        (Resource::Configuration, &Method::GET) => {
+            Ok(text("application/json", network_quality::configuration(&base(&request, &connection)?)))
+        }
+        (Resource::Download(bytes), &Method::GET) => download(bytes, connection),
+        (Resource::Upload, &Method::GET) => Ok(text("text/plain", String::new())),
+        (Resource::Upload, &Method::POST | &Method::PUT) => upload(request, &connection).await,
+        (Resource::Address, &Method::GET) => {
+            let address = connection.client.ip();
+            Ok(text("application/json", format!("{{\"processedString\":\"{address}\",\"rawIspInfo\":\"\"}}")))
+        }
+        (_, method) => Err((Refusal::Http, format!("{path} does not take {method}"))),
+    }
+}
+
+fn download(bytes: u64, connection: Arc<Connection>) -> Result<Response<Content>, (Refusal, String)> {
+    let client = (connection.client.ip(), connection.local);
+    let begin = || connection.common.clients.transfer(client, Direction::Down);
+    let transfer = (bytes > PROBE_BYTES).then(begin).transpose()?;
+    let _running = connection.activity.run();
+    let load = Load { connection, transfer, _running, left_bytes: bytes, offset: 0 };
+    Ok(with_type("application/octet-stream", Content::Load(load)))
+}
+
+async fn upload(
+    request: Request<Incoming>,
+    connection: &Connection,
+) -> Result<Response<Content>, (Refusal, String)> {
+    let mut body = request.into_body();
+    let client = (connection.client.ip(), connection.local);
+    let is_probe = body.size_hint().exact().is_some_and(|bytes| bytes <= PROBE_BYTES);
+    let begin = || connection.common.clients.transfer(client, Direction::Up);
+    let _running = connection.activity.run();
+    let transfer = (!is_probe).then(begin).transpose()?;
+    // An error is the end of the connection.
+    while let Some(Ok(frame)) = body.frame().await {
+        connection.progress();
+        let length = frame.data_ref().map_or(0, Bytes::len);
+        if transfer.as_ref().is_some_and(|transfer| !transfer.count(length)) {
+            return Err((Refusal::Limit, "a limit of the session is reached".to_owned()));
+        }
+    }
+    Ok(text("text/plain", String::new()))
+}
+
+/// What the URLs of this server start with, as the client calls it.
+fn base(request: &Request<Incoming>, connection: &Connection) -> Result<String, (Refusal, String)> {
+    let of_header = || request.headers().get(header::HOST)?.to_str().ok();
+    let host = request.uri().authority().map(hyper::http::uri::Authority::as_str).or_else(of_header);
+    // Only a name and a port: the text becomes part of a URL.
+    let is_name = |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.:[]_".contains(&b));
+    let host = host.filter(|name| !name.is_empty()).filter(is_name);
+    let host = host.ok_or_else(|| (Refusal::Http, "no valid host in the request".to_owned()))?;
+    Ok(format!("{}://{host}", if connection.is_secure { "https" } else { "http" }))
+}
+
+fn refusal(reason: Refusal, message: String) -> Response<Content> {
+    let mut response = text("text/plain; charset=utf-8", message + "\n");
+    *response.status_mut() = match reason {
+        Refusal::Http => StatusCode::NOT_FOUND,
+        _ => StatusCode::TOO_MANY_REQUESTS,
+    };
+    if reason != Refusal::Http {
+        response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
+    }
+    response
+}
+
+fn text(kind: &'static str, text: String) -> Response<Content> {
+    with_type(kind, Content::Text((!text.is_empty()).then(|| text.into())))
+}
+
+fn with_type(kind: &'static str, content: Content) -> Response<Content> {
+    let mut response = Response::new(content);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}

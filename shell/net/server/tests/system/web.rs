@@ -1,0 +1,154 @@
+//! The web server: with curl, over TLS and HTTP/2, and with clients that mean no good.
+use crate::client::{PATIENCE, TestServer, connect, exchange, serve};
+use fathom_server::{Config, Refusal, WebConfig};
+use fathom_test_support::unused_port;
+use fathom_units::{Bytes, Duration};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::process::Command;
+
+/// A server with a web server at this address.
+fn with_web(change: impl FnOnce(&mut Config)) -> (TestServer, SocketAddr) {
+    let port = unused_port();
+    let server = serve(|config| {
+        config.web = Some(WebConfig { port, certificate: None, names: vec!["host.test".to_owned()] });
+        change(config);
+    });
+    let address = SocketAddr::new(server.v4().ip(), port);
+    (server, address)
+}
+
+/// Status, version of HTTP and bytes of the body that curl reports.
+fn curl(url: &str, arguments: &[&str]) -> (u16, String, u64) {
+    let format = "%{http_code} %{http_version} %{size_download}";
+    let fixed = ["-sk", "--max-time", "30", "-o", "/dev/null", "-w", format, url];
+    let ran = Command::new("curl").args(fixed).args(arguments).output();
+    let output = String::from_utf8(ran.expect("curl is not installed: run ./setup test").stdout).unwrap();
+    let fields: Vec<&str> = output.split(' ').collect();
+    (fields[0].parse().unwrap(), fields[1].to_owned(), fields[2].parse().unwrap())
+}
+
+/// The response to a request in clear text.
+fn get(address: SocketAddr, target: &str) -> String {
+    let request = format!("GET {target} HTTP/1.1\r\nHost: h.test:1\r\nConnection: close\r\n\r\n");
+    String::from_utf8_lossy(&exchange(address, request.as_bytes())).into_owned()
+}
+
+#[test]
+fn each_speed_test_is_served_by_both_versions_of_http() {
+    let (server, address) = with_web(|_| ());
+    let file = std::env::temp_dir().join(format!("fathom-upload-{}", std::process::id()));
+    std::fs::write(&file, vec![7; 3_000_000]).unwrap();
+    let upload = format!("@{}", file.display());
+    for (scheme, version, flag) in
+        [("https", "2", "--http2"), ("https", "1.1", "--http1.1"), ("http", "1.1", "--http1.1")]
+    {
+        for (path, bytes) in [
+            ("/nq/small", 1),
+            ("/__down?bytes=5000000", 5_000_000),
+            ("/__down?bytes=0", 0),
+            ("/backend/garbage.php?ckSize=3", 3 << 20),
+            ("/backend/empty.php", 0),
+        ] {
+            let got = curl(&format!("{scheme}://{address}{path}"), &[flag]);
+            assert_eq!(got, (200, version.to_owned(), bytes), "{scheme} {path}");
+        }
+        for path in ["/nq/upload", "/__up", "/backend/empty.php"] {
+            let got = curl(&format!("{scheme}://{address}{path}"), &[flag, "--data-binary", &upload]);
+            assert_eq!(got, (200, version.to_owned(), 0), "{scheme} {path}");
+        }
+    }
+    std::fs::remove_file(&file).unwrap();
+    let stats = server.stats();
+    // Small transfers are probes, which do not count.
+    assert_eq!(stats.up_bytes, 9 * 3_000_000);
+    assert_eq!(stats.down_bytes, 3 * (5_000_000 + (3 << 20)));
+    assert_eq!((stats.sessions, stats.http_answered), (1, 24), "one session for all: {stats:?}");
+}
+
+#[test]
+fn the_configuration_names_the_server_as_the_client_does() {
+    let (server, address) = with_web(|_| ());
+    let response = get(address, "/.well-known/nq");
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains("content-type: application/json"), "{head}");
+    assert!(head.contains("access-control-allow-origin: *"), "{head}");
+    let document: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(document["urls"]["large_download_url"], "http://h.test:1/nq/large");
+    let hostile = b"GET /.well-known/nq HTTP/1.1\r\nHost: \"},evil\r\nConnection: close\r\n\r\n";
+    let refused = exchange(address, hostile);
+    assert!(refused.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&refused));
+    assert!(get(address, "/backend/getIP.php").contains("{\"processedString\":\"127.0.0.1\""));
+    assert!(get(address, "/etc/passwd").starts_with("HTTP/1.1 404"));
+    assert_eq!(server.refused(Refusal::Http), 2);
+}
+
+#[test]
+fn the_limits_of_sessions_apply() {
+    let (server, address) = with_web(|config| {
+        config.max_bytes = Bytes(20_000_000);
+        config.max_hourly_bytes = Bytes(30_000_000);
+    });
+    let url = format!("https://{address}/__down?bytes=100000000");
+    let (status, _, bytes) = curl(&url, &[]);
+    assert!(status == 200 && (19_000_000..25_000_000).contains(&bytes), "{status}, {bytes} bytes");
+    server.until("the session ends at its bytes", |stats| stats.open_sessions == 0);
+    let (_, _, more) = curl(&url, &[]);
+    assert!((8_000_000..15_000_000).contains(&more), "the rest of the hour: {more} bytes");
+    server.until("the session ends at the quota", |stats| stats.open_sessions == 0);
+    let response = get(address, "/nq/large");
+    assert!(response.starts_with("HTTP/1.1 429") && response.contains("retry-after: 60"), "{response}");
+    assert!(response.contains("has used its data of this hour"), "{response}");
+    // Probes are still answered.
+    assert_eq!(curl(&format!("https://{address}/nq/small"), &[]).0, 200);
+    assert_eq!([Refusal::Limit, Refusal::Quota].map(|reason| server.refused(reason)), [1, 2]);
+}
+
+#[test]
+fn a_client_has_a_number_of_transfers() {
+    let (server, address) = with_web(|config| config.max_flows = 2);
+    let request = b"GET /nq/large HTTP/1.1\r\nHost: h\r\n\r\n";
+    let mut flows: Vec<_> = (0..2).map(|_| connect(address)).collect();
+    for flow in &mut flows {
+        flow.write_all(request).unwrap();
+        flow.read_exact(&mut [0; 4096]).unwrap();
+    }
+    assert!(get(address, "/nq/large").starts_with("HTTP/1.1 429"));
+    assert_eq!(server.refused(Refusal::Flows), 1);
+    drop(flows);
+    server.until("the session rests", |stats| stats.open_sessions == 0);
+}
+
+#[test]
+fn silent_connections_are_closed() {
+    let (server, address) = with_web(|config| config.patience = Duration::from_secs(2));
+    for words in [&b""[..], b"\x16\x03\x01\x00\x05", b"GET /nq/sm", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"] {
+        let start = std::time::Instant::now();
+        exchange(address, words);
+        assert!(start.elapsed() < PATIENCE, "{words:?}: {:?}", start.elapsed());
+    }
+    server.until("all are closed", |stats| stats.open_connections == 0);
+}
+
+#[test]
+fn idle_connections_make_room_for_others_of_their_host() {
+    let (server, address) = with_web(|config| config.max_connections = 8);
+    let request = b"GET /nq/small HTTP/1.1\r\nHost: h\r\n\r\n";
+    let open = |count| -> Vec<_> {
+        let mut streams: Vec<_> = (0..count).map(|_| connect(address)).collect();
+        for stream in &mut streams {
+            stream.write_all(request).unwrap();
+            assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+        }
+        streams
+    };
+    let idle = open(2);
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let new = open(2);
+    assert_eq!(server.refused(Refusal::ConnectionReplaced), 2);
+    // These made requests just now.
+    assert!(exchange(address, request).is_empty());
+    assert_eq!(server.refused(Refusal::ConnectionShare), 1);
+    drop((idle, new));
+}
