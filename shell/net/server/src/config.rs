@@ -1,4 +1,5 @@
 //! Settings of a server, and errors when it starts.
+#[cfg(feature = "web")]
 use fathom_certificate::CertificateError;
 use fathom_os::error::without_code;
 use fathom_probe::protocol::DEFAULT_PORT;
@@ -6,6 +7,7 @@ use fathom_units::{Bytes, Duration};
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+#[cfg(feature = "web")]
 use std::path::PathBuf;
 
 /// Addresses and limits of a server.
@@ -17,6 +19,7 @@ pub struct Config {
     pub port: u16,
     /// TCP port for iperf3 clients, which do not know the token; `None` serves none.
     pub iperf3_port: Option<u16>,
+    #[cfg(feature = "web")]
     /// For web clients, which do not know the token; `None` serves none.
     pub web: Option<WebConfig>,
     /// Token that clients must know: 1 to 128 visible ASCII characters.
@@ -46,6 +49,7 @@ pub struct Config {
     pub patience: Duration,
 }
 
+#[cfg(feature = "web")]
 /// Settings of the web server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebConfig {
@@ -63,6 +67,7 @@ impl Default for Config {
             listen: Vec::new(),
             port: DEFAULT_PORT,
             iperf3_port: None,
+            #[cfg(feature = "web")]
             web: None,
             token: None,
             is_silent: false,
@@ -98,6 +103,7 @@ pub enum ServerError {
         /// The system's error.
         error: io::Error,
     },
+    #[cfg(feature = "web")]
     /// The certificate cannot be used.
     Certificate(CertificateError),
     /// The host has neither IPv4 nor IPv6.
@@ -125,6 +131,7 @@ impl fmt::Display for ServerError {
                     advice(error.kind(), address.port())
                 )
             }
+            #[cfg(feature = "web")]
             ServerError::Certificate(error) => write!(f, "certificate: {error}"),
             ServerError::NoFamily => write!(f, "this host has neither IPv4 nor IPv6"),
             ServerError::Host { what, error } => write!(f, "no {what}: {}", without_code(error)),

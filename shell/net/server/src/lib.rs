@@ -34,9 +34,12 @@ mod shared;
 mod shares;
 mod stats;
 mod sync;
+#[cfg(feature = "web")]
 mod web;
 
-pub use config::{Config, ServerError, WebConfig};
+#[cfg(feature = "web")]
+pub use config::WebConfig;
+pub use config::{Config, ServerError};
 pub use event::{Event, SessionEnd};
 pub use fathom_protocol::iperf3::DEFAULT_PORT as IPERF3_PORT;
 pub use server::Server;

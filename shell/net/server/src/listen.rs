@@ -16,6 +16,7 @@ pub(crate) struct Listening {
     pub(crate) tcp: Vec<Socket>,
     /// Of iperf3.
     pub(crate) iperf3: Vec<Socket>,
+    #[cfg(feature = "web")]
     /// Of the web server.
     pub(crate) web: Vec<Socket>,
     pub(crate) udp: Vec<Socket>,
@@ -42,6 +43,7 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
     let mut listening = Listening {
         tcp: Vec::new(),
         iperf3: Vec::new(),
+        #[cfg(feature = "web")]
         web: Vec::new(),
         udp: Vec::new(),
         port: config.port,
@@ -57,12 +59,12 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
         let udp_refused = |error| ServerError::Listen { address: same_port, transport: "UDP", error };
         listening.udp.push(udp_socket(same_port).map_err(udp_refused)?);
         listening.tcp.push(tcp);
-        let web_port = config.web.as_ref().map(|web| web.port);
-        for (port, sockets) in [(config.iperf3_port, &mut listening.iperf3), (web_port, &mut listening.web)] {
-            let Some(port) = port else { continue };
-            let other = SocketAddr::new(*ip, port);
-            let of_other = |error| ServerError::Listen { address: other, transport: "TCP", error };
-            sockets.push(tcp_listener(other, config).map_err(of_other)?);
+        if let Some(port) = config.iperf3_port {
+            listening.iperf3.push(other_listener(*ip, port, config)?);
+        }
+        #[cfg(feature = "web")]
+        if let Some(web) = &config.web {
+            listening.web.push(other_listener(*ip, web.port, config)?);
         }
         listening.addresses.extend(reachable(*ip));
     }
@@ -73,6 +75,12 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
         listening.addresses.push(Ipv4Addr::LOCALHOST.into());
     }
     Ok(listening)
+}
+
+fn other_listener(ip: IpAddr, port: u16, config: &Config) -> Result<Socket, ServerError> {
+    let address = SocketAddr::new(ip, port);
+    let refused = |error| ServerError::Listen { address, transport: "TCP", error };
+    tcp_listener(address, config).map_err(refused)
 }
 
 /// A kernel without IPv6 (or IPv4) refuses the socket.

@@ -1,12 +1,10 @@
 //! A running server.
-use crate::config::{Config, ServerError, WebConfig};
+use crate::config::{Config, ServerError};
 use crate::event::Event;
 use crate::listen::{self, Listening};
 use crate::shared::Shared;
 use crate::stats::Stats;
-use crate::web::Web;
 use crate::{echo, front};
-use fathom_certificate::{Certificate, Tls};
 use fathom_units::Duration;
 use std::io;
 use std::net::IpAddr;
@@ -34,20 +32,27 @@ impl Server {
     /// # Errors
     /// If it cannot listen as `config` demands, or if the host lacks memory or threads.
     pub fn start(config: Config) -> Result<Server, ServerError> {
-        let Listening { tcp, iperf3, web, udp, port, addresses } = listen::listen(&config)?;
-        let tls = config.web.as_ref().map(|settings| certificate(settings, &addresses)).transpose()?;
-        let fingerprint = tls.as_ref().and_then(|tls| tls.fingerprint.clone());
+        let listening = listen::listen(&config)?;
+        let Listening { tcp, iperf3, udp, port, addresses, .. } = listening;
         let shared = Arc::new(Shared::new(config)?);
         let (for_front, for_echo) = (Arc::clone(&shared), Arc::clone(&shared));
-        let mut server = Server { shared, port, addresses, fingerprint, threads: Vec::new() };
-        if let Some(tls) = tls {
-            let error = |error| ServerError::Host { what: "thread", error };
-            let (web, for_web) = (Web::new(web, tls.config).map_err(error)?, Arc::clone(&server.shared));
-            server.threads.push(start("fathom-web-stop", move || web.run(&for_web))?);
-        }
+        let mut server = Server { shared, port, addresses, fingerprint: None, threads: Vec::new() };
+        #[cfg(feature = "web")]
+        server.start_web(listening.web)?;
         server.threads.push(start("fathom-front", move || front::run(&for_front, &tcp, &iperf3))?);
         server.threads.push(start("fathom-echo", move || echo::run(&for_echo, &udp))?);
         Ok(server)
+    }
+    #[cfg(feature = "web")]
+    fn start_web(&mut self, listeners: Vec<socket2::Socket>) -> Result<(), ServerError> {
+        let Some(config) = &self.shared.config.web else { return Ok(()) };
+        let tls = crate::web::certificate(config, &self.addresses)?;
+        self.fingerprint = tls.fingerprint;
+        let web = crate::web::Web::new(listeners, tls.config);
+        let web = web.map_err(|error| ServerError::Host { what: "thread", error })?;
+        let shared = Arc::clone(&self.shared);
+        self.threads.push(start("fathom-web-stop", move || web.run(&shared))?);
+        Ok(())
     }
     /// The TCP and UDP port.
     #[must_use]
@@ -94,18 +99,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-fn certificate(web: &WebConfig, addresses: &[IpAddr]) -> Result<Tls, ServerError> {
-    let certificate = match web.certificate.clone() {
-        Some((chain, key)) => Certificate::Files { chain, key },
-        None => {
-            let addresses = addresses.iter().map(IpAddr::to_string);
-            let names = web.names.iter().cloned().chain(["localhost".to_owned()]).chain(addresses).collect();
-            Certificate::Temporary { names }
-        }
-    };
-    Tls::new(&certificate, &[b"h2", b"http/1.1"]).map_err(ServerError::Certificate)
 }
 
 fn start(name: &'static str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, ServerError> {

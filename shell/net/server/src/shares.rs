@@ -29,9 +29,6 @@ impl Prefix {
     pub(crate) fn network(client: IpAddr) -> Prefix {
         Prefix::new(client, 24, 56)
     }
-    pub(crate) fn contains(self, client: IpAddr) -> bool {
-        self == Prefix::host(client) || self == Prefix::network(client)
-    }
     fn new(client: IpAddr, v4_bits: u8, v6_bits: u8) -> Prefix {
         match client {
             IpAddr::V4(v4) => {

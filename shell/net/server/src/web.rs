@@ -5,10 +5,12 @@ mod content;
 mod place;
 mod respond;
 
+use crate::config::{ServerError, WebConfig};
 use crate::shared::{Shared, load_bytes};
 use crate::stats::Refusal;
 use crate::sync::Slot;
 use client::Clients;
+use fathom_certificate::{Certificate, Tls};
 use fathom_os::poll::{self, PollFd};
 use hyper::Request;
 use hyper::body::{Bytes, Incoming};
@@ -23,7 +25,7 @@ use socket2::{SockRef, Socket};
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -50,6 +52,18 @@ const SEND_BUFFER_BYTES: usize = 256 * 1024;
 const UNSENT_BYTES: u32 = 128 * 1024;
 /// Maximum size of the head of a request. A browser sends less than 2 kB.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
+
+pub(crate) fn certificate(web: &WebConfig, addresses: &[IpAddr]) -> Result<Tls, ServerError> {
+    let certificate = match web.certificate.clone() {
+        Some((chain, key)) => Certificate::Files { chain, key },
+        None => {
+            let addresses = addresses.iter().map(IpAddr::to_string);
+            let names = web.names.iter().cloned().chain(["localhost".to_owned()]).chain(addresses).collect();
+            Certificate::Temporary { names }
+        }
+    };
+    Tls::new(&certificate, &[b"h2", b"http/1.1"]).map_err(ServerError::Certificate)
+}
 
 /// The web server before it serves.
 pub(crate) struct Web {

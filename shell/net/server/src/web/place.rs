@@ -122,10 +122,9 @@ impl Open {
     /// Frees the place of the oldest idle connection of a host or network. Clients of
     /// networkQuality open connections faster than they close them.
     fn replace_idle(&mut self, prefix: Prefix, now: Time) -> Option<IpAddr> {
-        let own = self
-            .held
-            .iter()
-            .filter(|(_, holder)| prefix.contains(holder.client) && holder.activity.is_idle(now));
+        let is_within = |client| [Prefix::host(client), Prefix::network(client)].contains(&prefix);
+        let own =
+            self.held.iter().filter(|(_, holder)| is_within(holder.client) && holder.activity.is_idle(now));
         let number = own.min_by_key(|(_, holder)| holder.since).map(|(number, _)| *number)?;
         self.free(number)
     }
