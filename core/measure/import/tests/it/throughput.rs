@@ -2,7 +2,7 @@
 use crate::samples::{assert_near, content, directed, kinds, lacks, median, run, run_of, series, span};
 use fathom_diagnose::{Health, diagnose};
 use fathom_import::{detect, import};
-use fathom_run::{Fact, FindingKind, Metric, PhaseKind, Reason, Run, SeriesKey, Unrecorded};
+use fathom_run::{Fact, FindingKind, Metric, Missing, PhaseKind, Reason, Run, SeriesKey, Unrecorded};
 use fathom_units::Direction;
 
 fn of_flow(run: &Run, metric: Metric, direction: Direction, flow: u32) -> Vec<f64> {
@@ -29,6 +29,13 @@ fn an_upload_of_iperf3() {
     assert_eq!(of_flow(&run, Metric::FlowRetransmits, Direction::Up, 0).last(), Some(&630.0));
     assert_eq!(lacks(&run), [Unrecorded::Probes, Unrecorded::ReceivedRates]);
     assert_eq!(run.started, "2026-11-26T08:12:54.000Z");
+    // 100 * 2,880,072 / (2,880,072 + 630 * 1,448); without an idle phase there is no baseline.
+    let scores = diagnose(&run).scores;
+    let of = |name: &str| scores.iter().find(|score| score.name == name).map(|s| (s.value, s.missing));
+    assert_near(of("tcp_efficiency_percent").unwrap().0.unwrap(), 75.945_0, 1e-3);
+    assert_eq!(of("buffer_delay_percent"), Some((None, Some(Missing::IdleLatency))));
+    assert_eq!(of("aim_rtc_points"), Some((None, Some(Missing::IdleLatency))));
+    assert_eq!(of("qoo_game_percent"), Some((None, Some(Missing::Probes))));
     let diagnosis = diagnose(&run);
     assert_eq!((diagnosis.health, diagnosis.reason), (Health::Inconclusive, Some(Reason::NoIdleLatency)));
 }
@@ -263,6 +270,10 @@ fn cloudflare_has_the_latency_of_its_largest_transfers() {
     );
     let diagnosis = diagnose(&run);
     assert_eq!(diagnosis.health, Health::Bloated);
+    // Points and classes of the tool itself.
+    let aim = diagnosis.scores.iter().filter(|score| score.phase.is_none());
+    let aim: Vec<_> = aim.map(|score| (score.value, score.class)).collect();
+    assert_eq!(aim, [(15.0, "poor"), (0.0, "bad"), (5.0, "poor")].map(|(v, c)| (Some(v), Some(c))));
     let summary = content("cloudflare-summary.json");
     let error = import(detect(&summary).unwrap(), &summary).unwrap_err().to_string();
     assert!(error.contains("engine.results.raw"), "{error}");
