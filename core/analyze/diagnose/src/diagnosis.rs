@@ -1,6 +1,6 @@
 //! Data structures of a diagnosis.
 use alloc::vec::Vec;
-use fathom_run::{Call, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Rpm};
+use fathom_run::{Call, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Rpm, Score};
 use fathom_stats::{Bounded, Summary};
 use fathom_units::Direction;
 use serde::Serialize;
@@ -115,6 +115,8 @@ pub struct Diagnosis {
     pub phases: Vec<PhaseSummary>,
     /// Each kind of probe of a test.
     pub probes: Vec<ProbeStatistics>,
+    /// Scores of a test by other documents and tools.
+    pub scores: Vec<Score>,
     /// All findings, the most important first.
     pub findings: Vec<Finding>,
 }

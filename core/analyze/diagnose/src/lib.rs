@@ -21,6 +21,7 @@ mod probes;
 mod recent;
 mod rules;
 mod sample;
+mod scores;
 mod summarize;
 mod verdict;
 mod view;
@@ -44,15 +45,19 @@ pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
     let view = view::View::new(run);
     let judgment = health::judge(&view);
     let findings = rules::findings(&view);
+    let probes = probes::statistics(run);
+    let latency_source = view.source.map(|s| s.key.metric);
+    let judged = probes.iter().find(|one| Some(one.metric) == latency_source);
     Diagnosis {
+        scores: scores::of_test(run, &view.phases, judged),
         health: judgment.health,
         reason: judgment.reason,
         headline_phase: verdict::worst(&view).map(|rise| rise.phase.kind),
         advice: verdict::advice(judgment.health, &findings),
-        latency_source: view.source.map(|s| s.key.metric),
+        latency_source,
         grade: view.phases.iter().filter_map(|p| p.grade).max(),
         phases: view.phases,
-        probes: probes::statistics(run),
+        probes,
         findings,
     }
 }

@@ -1,6 +1,8 @@
 //! The formats, and how a file shows its own.
 use crate::error::Problem;
-use crate::{crusader, flent, fping, iperf3, irtt, mtr, ndt7, network_quality, ping};
+use crate::{
+    cloudflare, crusader, flent, fping, goresponsiveness, iperf3, irtt, mtr, ndt7, network_quality, ping,
+};
 use alloc::string::{String, ToString};
 use core::str::Utf8Error;
 use fathom_run::Run;
@@ -14,12 +16,18 @@ const SEARCHED_LINES: usize = 50;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Format {
+    /// `results.raw` of `@cloudflare/speedtest`.
+    Cloudflare,
+    /// `results.getSummary()` of `@cloudflare/speedtest`, which has medians only.
+    CloudflareSummary,
     /// A raw result file of Crusader, unpacked.
     Crusader,
     /// A data file of Flent.
     Flent,
     /// Output of `fping`.
     Fping,
+    /// Logs of goresponsiveness, one after the other.
+    Goresponsiveness,
     /// Output of `iperf3 --json`.
     Iperf3,
     /// Output of `iperf3 --json-stream`.
@@ -52,6 +60,16 @@ struct Keys {
     os_version: Option<IgnoredAny>,
     dl_throughput: Option<IgnoredAny>,
     error_domain: Option<IgnoredAny>,
+    latency: Option<Latency>,
+    jitter: Option<IgnoredAny>,
+}
+
+/// `latency` of `@cloudflare/speedtest`: an object in its `raw`, a number in its summary.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Latency {
+    Raw { results: IgnoredAny, finished: IgnoredAny },
+    Other(IgnoredAny),
 }
 
 #[derive(Deserialize)]
@@ -87,11 +105,15 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
 
 fn of_keys(keys: &Keys) -> Option<Format> {
     let Keys { x_values, results, intervals, start, round_trips, stats, config, report, .. } = keys;
-    let Keys { os_version, dl_throughput, error_domain, .. } = keys;
+    let Keys { os_version, dl_throughput, error_domain, latency, jitter, .. } = keys;
     match () {
         () if dl_throughput.is_some() || os_version.is_some() && error_domain.is_some() => {
             Some(Format::NetworkQuality)
         }
+        () if matches!(latency, Some(Latency::Raw { results: IgnoredAny, finished: IgnoredAny })) => {
+            Some(Format::Cloudflare)
+        }
+        () if latency.is_some() && jitter.is_some() => Some(Format::CloudflareSummary),
         () if x_values.is_some() && results.is_some() => Some(Format::Flent),
         () if intervals.is_some() && start.is_some() => Some(Format::Iperf3),
         () if config.is_some() && (round_trips.is_some() || stats.is_some()) => Some(Format::Irtt),
@@ -113,8 +135,12 @@ fn of_line(line: &str) -> Option<Format> {
             return Some(if is_start { Format::Iperf3Stream } else { Format::Ndt7 });
         }
     }
-    let lines: [(Format, IsLine); 3] =
-        [(Format::Ping, ping::is_line), (Format::Fping, fping::is_line), (Format::Mtr, mtr::is_line)];
+    let lines: [(Format, IsLine); 4] = [
+        (Format::Goresponsiveness, goresponsiveness::is_line),
+        (Format::Ping, ping::is_line),
+        (Format::Fping, fping::is_line),
+        (Format::Mtr, mtr::is_line),
+    ];
     lines.into_iter().find(|(_, is_line)| is_line(line)).map(|(format, _)| format)
 }
 
@@ -125,15 +151,17 @@ fn text(bytes: &[u8]) -> Result<&str, Utf8Error> {
 
 impl Format {
     /// All tools, for messages.
-    pub const TOOLS: &'static str =
-        "crusader, flent, fping, iperf3, irtt, mtr, ndt7-client, networkQuality, ping";
+    pub const TOOLS: &'static str = "@cloudflare/speedtest, crusader, flent, fping, goresponsiveness, iperf3, irtt, mtr, ndt7-client, \
+         networkQuality, ping";
 
     /// Name of the tool.
     pub const fn name(self) -> &'static str {
         match self {
+            Format::Cloudflare | Format::CloudflareSummary => "@cloudflare/speedtest",
             Format::Crusader => "crusader",
             Format::Flent => "flent",
             Format::Fping => "fping",
+            Format::Goresponsiveness => "goresponsiveness",
             Format::Iperf3 | Format::Iperf3Stream => "iperf3",
             Format::Irtt => "irtt",
             Format::Mtr | Format::MtrReport => "mtr",
@@ -145,9 +173,15 @@ impl Format {
     pub(crate) fn read(self, bytes: &[u8]) -> Result<Run, Problem> {
         let text = || text(bytes).map_err(|error| Problem::Damaged(error.to_string()));
         match self {
+            Format::Cloudflare => cloudflare::read(bytes),
+            Format::CloudflareSummary => Err(Problem::Lacks {
+                what: "single round trips",
+                command: "JSON.stringify(engine.results.raw)",
+            }),
             Format::Crusader => crusader::read(bytes),
             Format::Flent => flent::read(bytes),
             Format::Fping => fping::read(text()?),
+            Format::Goresponsiveness => goresponsiveness::read(text()?),
             Format::Iperf3 => iperf3::read(bytes),
             Format::Iperf3Stream => iperf3::read_stream(text()?),
             Format::Irtt => irtt::read(bytes),

@@ -7,6 +7,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod cloudflare;
 mod crusader;
 mod draft;
 mod echoes;
@@ -14,6 +15,7 @@ mod error;
 mod flent;
 mod format;
 mod fping;
+mod goresponsiveness;
 mod iperf3;
 mod irtt;
 mod lines;

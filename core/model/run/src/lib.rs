@@ -36,6 +36,8 @@ pub use run::{
     SCHEMA_VERSION, Series, SeriesKey, UtcOffset, Value,
 };
 pub use score::{
-    Call, Game, Grade, PAGE_BYTES, PAGE_ROUND_TRIPS, Rpm, SCORES, ScoreInfo, page_load_s, reference_page,
+    Aim, BUFFER_DELAY, Call, Game, Grade, Missing, PAGE_BYTES, PAGE_ROUND_TRIPS, Requirement, Rpm, SCORES,
+    Score, ScoreInfo, TCP_EFFICIENCY, buffer_delay_percent, page_load_s, reference_page,
+    tcp_efficiency_percent,
 };
 pub use timing::Timings;

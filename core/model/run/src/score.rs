@@ -1,4 +1,8 @@
 //! Scores: commonly used numbers and grades, each by its published definition.
+mod other;
+
+pub use other::{Aim, Missing, Requirement, Score, buffer_delay_percent, tcp_efficiency_percent};
+
 use alloc::vec::Vec;
 use core::fmt;
 use fathom_stats::trimmed_mean;
@@ -17,6 +21,11 @@ pub struct ScoreInfo {
     pub source: &'static str,
 }
 
+/// Definition of the score `buffer_delay_percent`.
+pub const BUFFER_DELAY: &str = "RFC 6349 section 4.3";
+/// Definition of the score `tcp_efficiency_percent`.
+pub const TCP_EFFICIENCY: &str = "RFC 6349 section 4.2";
+
 /// All scores that Fathom reports.
 pub const SCORES: &[ScoreInfo] = &[
     ScoreInfo {
@@ -33,7 +42,8 @@ pub const SCORES: &[ScoreInfo] = &[
         unit: "1/min",
         definition: "Round trips per minute under load: the mean of Foreign = 60 / mean(TM(tcp_connect_s), TM(http_foreign_s)) \
             and Loaded = 60 / TM(flow_rtt_s), where TM is the mean of the lowest 95 %. With TLS, Foreign = 180 / \
-            (TM(tls_connect_s) + TM(http_foreign_s)). Computed over the whole phase. TCP's round-trip time replaces http_l, as the draft allows without HTTP/2 multiplexing. Poor below 300, fair \
+            (TM(tls_connect_s) + TM(http_foreign_s)). Computed over the whole phase. TCP's round-trip time replaces http_l, as the draft allows without HTTP/2 multiplexing. Confidence: high if the phase settled, \
+            else medium from 4 s (the draft's MAD of 4 intervals of 1 s), else low. Poor below 300, fair \
             below 1000, good below 6000, excellent above.",
         source: Rpm::DRAFT,
     },
@@ -59,6 +69,58 @@ pub const SCORES: &[ScoreInfo] = &[
         definition: "Kinds of games playable at the 95th percentile of round-trip latency: first person up to 100 ms, third \
             person up to 500 ms, overhead view up to 1000 ms.",
         source: "Claypool, Claypool, Latency and player actions in online games, CACM 49(11), 2006",
+    },
+    ScoreInfo {
+        name: "qoo_video_call_percent",
+        unit: "%",
+        definition: "Quality of Outcome: where the line is between unacceptable (0) and optimal (100), by the worst of latency, loss \
+            and rate. Optimal: p95 of the round trip at most 300 ms, no loss. Unacceptable: 800 ms, 1 % loss, or less than 384 kbit/s \
+            in a direction, of the test's load alone in it. G.1010 limits one-way delay; the percentile is ours. A lost probe counts \
+            with the latency around it, and as loss. Not computed with fewer than 20 probes, or of probes over TCP.",
+        source: Requirement::ALL[0].definition,
+    },
+    ScoreInfo {
+        name: "qoo_game_percent",
+        unit: "%",
+        definition: "Quality of Outcome, likewise, by round trips alone. Optimal: p50 30 ms, p95 65 ms, p99 100 ms. Unacceptable: 150, \
+            200, 250 ms. Not computed with fewer than 100 probes.",
+        source: Requirement::ALL[1].definition,
+    },
+    ScoreInfo {
+        name: "buffer_delay_percent",
+        unit: "%",
+        definition: "Buffer delay percentage of a phase with load: mean round trip of the answered probes, less the baseline, divided \
+            by the baseline: the minimum without load. Probes replace the round trips of the transfer.",
+        source: BUFFER_DELAY,
+    },
+    ScoreInfo {
+        name: "tcp_efficiency_percent",
+        unit: "%",
+        definition: "TCP efficiency of a phase with load: (transmitted - retransmitted) / transmitted bytes of its flows. Transmitted \
+            is what was delivered and what was retransmitted, in segments of 1448 bytes.",
+        source: TCP_EFFICIENCY,
+    },
+    ScoreInfo {
+        name: "aim_streaming_points",
+        unit: "points",
+        definition: "Sum of points for idle latency, loss, download rate and the increase under load; at least 0. Bad below 15, poor \
+            below 20, average below 40, good below 60, else great. Idle latency: median; loss: of the idle phase; increase: the larger \
+            median of the phases with a load in one direction, less the idle median. Unmeasured loss has 0 points. \
+            Cloudflare's own rate is the 90th percentile of its transfers.",
+        source: Aim::DEFINITION,
+    },
+    ScoreInfo {
+        name: "aim_gaming_points",
+        unit: "points",
+        definition: "Likewise for idle latency, loss and the increase under load. Limits of the classes: 5, 15, 25, 30.",
+        source: Aim::DEFINITION,
+    },
+    ScoreInfo {
+        name: "aim_rtc_points",
+        unit: "points",
+        definition: "Likewise for idle latency, idle jitter (mean difference of consecutive round trips), loss and the increase under \
+            load. Limits of the classes: 5, 15, 25, 40.",
+        source: Aim::DEFINITION,
     },
     ScoreInfo {
         name: "page_load_s",

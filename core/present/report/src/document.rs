@@ -6,7 +6,7 @@ use core::fmt;
 use fathom_diagnose::{Diagnosis, Health, PhaseProbes, PhaseSummary, ProbeStatistics};
 use fathom_prose::Level;
 use fathom_run::{
-    Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run, SCHEMA_VERSION,
+    Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run, SCHEMA_VERSION, Score,
 };
 use fathom_stats::{Bounded, Summary as Statistics};
 use fathom_units::Direction;
@@ -89,6 +89,9 @@ pub struct Summary {
     /// Each kind of probe of a test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<Probes>,
+    /// Scores of a test by other documents and tools, each with its definition.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scores: Vec<Score>,
 }
 
 /// One kind of probe, or one direction of it.
@@ -334,6 +337,7 @@ fn summary(diagnosis: &Diagnosis) -> Summary {
         capacity: capacity(&diagnosis.findings),
         phases: diagnosis.phases.iter().map(phase).collect(),
         probes: diagnosis.probes.iter().map(probes).collect(),
+        scores: diagnosis.scores.clone(),
     }
 }
 

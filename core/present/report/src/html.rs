@@ -5,8 +5,8 @@ use crate::compare::key_quantities;
 use crate::curve::{phase_name, source_name};
 use crate::quantity::Quantity;
 use crate::rows::{
-    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, comparison, phase_cells,
-    probe_cells,
+    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, comparison,
+    phase_cells, probe_cells, score_legend, score_rows,
 };
 use crate::svg::{
     CHART_STYLE, Extent, PALETTE, distribution_chart, escape, lateness_chart, one_way_chart, over_time,
@@ -228,7 +228,7 @@ fn tables(runs: &[Pair<'_>]) -> String {
         let name = name_above(runs, run);
         format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
     });
-    format!("<h2>Phases</h2>{tables}{}", probe_tables(runs))
+    format!("<h2>Phases</h2>{tables}{}{}", probe_tables(runs), score_tables(runs))
 }
 
 fn probe_tables(runs: &[Pair<'_>]) -> String {
@@ -244,6 +244,24 @@ fn probe_tables(runs: &[Pair<'_>]) -> String {
         format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
     });
     format!("<h2>Probes</h2>{tables}<p class=\"names\">{PROBE_LEGEND}</p>")
+}
+
+fn score_tables(runs: &[Pair<'_>]) -> String {
+    if runs.iter().all(|(_, diagnosis)| score_rows(diagnosis).is_empty()) {
+        return String::new();
+    }
+    let head = head_of(&SCORE_HEADINGS, &[""; SCORE_HEADINGS.len()]);
+    let tables = for_each(runs, |(run, diagnosis)| {
+        let row =
+            |cells: &[String; 6]| cells.iter().map(|text| format!("<td>{text}</td>")).collect::<String>();
+        let rows: String =
+            score_rows(diagnosis).iter().map(|cells| format!("<tr>{}</tr>", row(cells))).collect();
+        let (name, legend) = (name_above(runs, run), score_legend(diagnosis));
+        format!(
+            "<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div><p class=\"names\">{legend}</p></div>"
+        )
+    });
+    format!("<h2>Scores</h2>{tables}")
 }
 
 /// Cells of a table's head.

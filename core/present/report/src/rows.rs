@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseProbes, PhaseSummary, ProbeStatistics};
-use fathom_run::{Metric, PhaseKind, Run};
+use fathom_run::{Metric, PhaseKind, Run, Score};
 use fathom_stats::Bounded;
 use fathom_text::{milliseconds_bare, percent, thousands};
 
@@ -101,6 +101,61 @@ const fn probe_name(metric: Metric) -> &'static str {
         Metric::DnsRtt => "DNS",
         _ => "round trip",
     }
+}
+
+/// Headings of [`score_rows`].
+pub(crate) const SCORE_HEADINGS: [&str; 6] = ["score", "idle", "down", "up", "both", "test"];
+/// Scores with their names for people.
+const SCORE_NAMES: [(&str, &str); 8] = [
+    ("responsiveness_rpm", "RPM, confidence"),
+    ("qoo_video_call_percent", "video call (QoO), %"),
+    ("qoo_game_percent", "game (QoO), %"),
+    ("buffer_delay_percent", "buffer delay, %"),
+    ("tcp_efficiency_percent", "TCP efficiency, %"),
+    ("aim_streaming_points", "streaming (AIM)"),
+    ("aim_gaming_points", "gaming (AIM)"),
+    ("aim_rtc_points", "calls (AIM)"),
+];
+
+/// A row for each score that has a value in any phase or for the whole test.
+pub(crate) fn score_rows(diagnosis: &Diagnosis) -> Vec<[String; 6]> {
+    let row = |(name, text): &(&str, &str)| {
+        let of = |phase| diagnosis.scores.iter().find(|score| score.name == *name && score.phase == phase);
+        let cell = |phase| match of(phase) {
+            Some(&Score { value: Some(value), class: Some(class), .. }) => {
+                format!("{} {class}", thousands(value))
+            }
+            Some(&Score { value: Some(value), .. }) if value < 99.95 => format!("{value:.1}"),
+            Some(&Score { value: Some(value), .. }) => thousands(value),
+            _ => "-".into(),
+        };
+        let kinds = [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up, PhaseKind::Both].map(Some);
+        let [idle, down, up, both] = kinds.map(cell);
+        [text.to_string(), idle, down, up, both, cell(None)]
+    };
+    let is_known = |cells: &[String; 6]| cells[1..].iter().any(|cell| cell != "-");
+    SCORE_NAMES.iter().map(row).filter(is_known).collect()
+}
+
+/// The definitions of the scores, and why some have no value.
+pub(crate) fn score_legend(diagnosis: &Diagnosis) -> String {
+    let named =
+        |score: &Score| SCORE_NAMES.iter().find(|(name, _)| *name == score.name).map(|(_, text)| *text);
+    let mut definitions: Vec<&str> = diagnosis
+        .scores
+        .iter()
+        .filter(|s| named(s).is_some() && s.value.is_some())
+        .map(|s| s.definition)
+        .collect();
+    let reason = |score: &Score| Some(format!("{}: {}", named(score)?, score.missing?.words()));
+    let mut missing: Vec<String> = diagnosis.scores.iter().filter_map(reason).collect();
+    definitions.sort_unstable();
+    definitions.dedup();
+    missing.sort_unstable();
+    missing.dedup();
+    let unknown =
+        if missing.is_empty() { String::new() } else { format!("; not computed: {}", missing.join(", ")) };
+    format!("scores: {}{unknown}", definitions.join("; "))
 }
 
 type Pick = fn(&PhaseSummary) -> Option<f64>;

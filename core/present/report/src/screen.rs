@@ -4,7 +4,8 @@ use crate::captured;
 use crate::curve::source_name;
 use crate::quantity::at_least;
 use crate::rows::{
-    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, phase_cells, probe_cells,
+    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, phase_cells,
+    probe_cells, score_legend, score_rows,
 };
 use crate::sections::charts;
 use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
@@ -351,6 +352,7 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
                 wrap(&legend(diagnosis, style), screen.columns, 0).iter().map(|line| screen.dim(line)),
             );
             lines.extend(probe_lines(diagnosis, screen, columns));
+            lines.extend(score_lines(diagnosis, screen, columns));
         }
     }
     if columns >= NARROW {
@@ -387,6 +389,19 @@ fn probe_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<Str
     }
     let mut lines = block(table.lines(columns, style));
     lines.extend(wrap(PROBE_LEGEND, screen.columns, 0).iter().map(|line| screen.dim(line)));
+    lines
+}
+
+fn score_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {
+    let rows = score_rows(diagnosis);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new();
+    table.head(&SCORE_HEADINGS);
+    rows.into_iter().for_each(|row| table.row(row.map(|text| (text, None))));
+    let mut lines = block(table.lines(columns, screen.style));
+    lines.extend(wrap(&score_legend(diagnosis), screen.columns, 0).iter().map(|line| screen.dim(line)));
     lines
 }
 

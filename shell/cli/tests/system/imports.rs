@@ -19,6 +19,8 @@ fn each_tool_gets_the_verdict_that_its_data_allow() {
         ("ping-unreachable.txt", "no_result", "inconclusive", 5),
         ("fping-D.txt", "good", "healthy", 0),
         ("mtr-raw.txt", "good", "healthy", 0),
+        ("goresponsiveness.csv.gz", "no_result", "inconclusive", 5),
+        ("cloudflare-raw.json.gz", "bad", "bloated", 1),
     ];
     for (name, level, health, code) in samples {
         let ran = run(&["report", "--json", &sample(name)]);
@@ -74,6 +76,8 @@ fn files_without_a_result_are_refused() {
         assert_eq!(ran.code, Some(2), "{}", ran.describe());
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.describe());
     }
-    let ran = run(&["report", &sample("mtr-report.json")]);
-    assert!(ran.code == Some(2) && ran.err.contains("mtr --raw"), "{}", ran.describe());
+    for (name, advice) in [("mtr-report.json", "mtr --raw"), ("cloudflare-summary.json", "results.raw")] {
+        let ran = run(&["report", &sample(name)]);
+        assert!(ran.code == Some(2) && ran.err.contains(advice), "{}", ran.describe());
+    }
 }

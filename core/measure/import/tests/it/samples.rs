@@ -74,10 +74,13 @@ pub(crate) fn assert_near(got: f64, want: f64, tolerance: f64) {
 #[test]
 fn each_sample_is_recognized_by_its_content() {
     let samples = [
+        ("cloudflare-raw.json.gz", Format::Cloudflare),
+        ("cloudflare-summary.json", Format::CloudflareSummary),
         ("crusader.crr", Format::Crusader),
         ("fping-C-summary.txt", Format::Fping),
         ("fping-D.txt", Format::Fping),
         ("fping-c.txt", Format::Fping),
+        ("goresponsiveness.csv.gz", Format::Goresponsiveness),
         ("iperf3-bidir.json", Format::Iperf3),
         ("iperf3-error.json", Format::Iperf3),
         ("iperf3-stream.json", Format::Iperf3Stream),

@@ -2,7 +2,7 @@
 use crate::samples::{assert_near, content, directed, kinds, lacks, median, run, run_of, series, span};
 use fathom_diagnose::{Health, diagnose};
 use fathom_import::{detect, import};
-use fathom_run::{Fact, FindingKind, Metric, PhaseKind, Reason, Run, SeriesKey, Unrecorded};
+use fathom_run::{Fact, FindingKind, Metric, Missing, PhaseKind, Reason, Run, SeriesKey, Unrecorded};
 use fathom_units::Direction;
 
 fn of_flow(run: &Run, metric: Metric, direction: Direction, flow: u32) -> Vec<f64> {
@@ -29,6 +29,13 @@ fn an_upload_of_iperf3() {
     assert_eq!(of_flow(&run, Metric::FlowRetransmits, Direction::Up, 0).last(), Some(&630.0));
     assert_eq!(lacks(&run), [Unrecorded::Probes, Unrecorded::ReceivedRates]);
     assert_eq!(run.started, "2026-11-26T08:12:54.000Z");
+    // 100 * 2,880,072 / (2,880,072 + 630 * 1,448); without an idle phase there is no baseline.
+    let scores = diagnose(&run).scores;
+    let of = |name: &str| scores.iter().find(|score| score.name == name).map(|s| (s.value, s.missing));
+    assert_near(of("tcp_efficiency_percent").unwrap().0.unwrap(), 75.945_0, 1e-3);
+    assert_eq!(of("buffer_delay_percent"), Some((None, Some(Missing::IdleLatency))));
+    assert_eq!(of("aim_rtc_points"), Some((None, Some(Missing::IdleLatency))));
+    assert_eq!(of("qoo_game_percent"), Some((None, Some(Missing::Probes))));
     let diagnosis = diagnose(&run);
     assert_eq!((diagnosis.health, diagnosis.reason), (Health::Inconclusive, Some(Reason::NoIdleLatency)));
 }
@@ -197,4 +204,77 @@ fn crusader_loads_each_direction_and_both() {
     let idle = crate::samples::run("crusader-idle.crr");
     assert_eq!((kinds(&idle), lacks(&idle)), (vec![PhaseKind::Watch], &[Unrecorded::Load][..]));
     assert_eq!(series(&idle, Metric::UdpRtt).values.len(), 41);
+}
+
+#[test]
+fn tables_of_goresponsiveness_are_one_run() {
+    // Its own server, through a line of 100 and 10 Mbit/s; numbers by Python.
+    let run = run("goresponsiveness.csv.gz");
+    assert_eq!(kinds(&run), [PhaseKind::Down, PhaseKind::Up]);
+    let [[start, down], [up, end]] = [span(&run.phases[0]), span(&run.phases[1])];
+    assert_eq!(start, 0.0);
+    [(down, 39.013), (up, 39.013), (end, 54.018)].into_iter().for_each(|(got, s)| assert_near(got, s, 1e-3));
+    let load = run.phases[1].load.as_ref().unwrap();
+    assert_eq!((load.flows_up, load.flows_down), (4, 0));
+    assert_near(load.delivered_up_bytes as f64, 17_934_266.0, 20_000.0);
+    assert_near(of_flow(&run, Metric::Goodput, Direction::Down, 0)[0], 82_836_682.507, 1.0);
+    let probes = series(&run, Metric::HttpForeign);
+    assert_eq!((probes.values.len(), lacks(&run).len()), (236, 2));
+    assert_near(median(probes), 0.244_647_602, 1e-9);
+    assert_near(probes.at_ns[0] as f64 / 1e9, 16.053, 1e-3);
+    let diagnosis = diagnose(&run);
+    assert_eq!((diagnosis.health, diagnosis.reason), (Health::Inconclusive, Some(Reason::NoIdleLatency)));
+}
+
+#[test]
+fn one_table_of_goresponsiveness_and_a_damaged_one() {
+    let whole = String::from_utf8(content("goresponsiveness.csv.gz")).unwrap();
+    let foreign: String = whole.lines().take(237).map(|line| format!("{line}\n")).collect();
+    assert_eq!(kinds(&run_of(foreign.as_bytes())), [PhaseKind::Watch]);
+    let refused =
+        |text: &str| import(detect(text.as_bytes()).unwrap(), text.as_bytes()).unwrap_err().to_string();
+    assert!(refused(&format!("{foreign}11-26-2026-11-28-44.093, 3\n")).contains("2 columns, not 8"));
+    assert!(refused(&foreign.replace("11-26-2026", "13-26-2026")).contains("invalid time"));
+    assert!(refused(&foreign.replace("0.290618104", "-1")).contains("invalid value \"-1\""));
+    assert!(refused(whole.lines().next().unwrap()).contains("cat log-*.csv"));
+}
+
+#[test]
+fn cloudflare_has_the_latency_of_its_largest_transfers() {
+    // Of version 1.14.1 in Chromium, through a line of 100 and 10 Mbit/s; numbers by Python.
+    let run = run("cloudflare-raw.json.gz");
+    assert_eq!(kinds(&run), [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up]);
+    let [idle, down, up] = [0, 1, 2].map(|phase| span(&run.phases[phase]));
+    assert_near(idle[1], 7.890_2, 1e-4);
+    assert_near(down[1], 13.227_4, 1e-4);
+    assert_near(up[1], 47.382_4, 1e-4);
+    let rates = directed(&run, Metric::Goodput, Direction::Up);
+    assert_eq!(
+        (rates.values.len(), run.phases[2].load.as_ref().unwrap().delivered_up_bytes),
+        (4, 40_000_000)
+    );
+    assert_near(rates.values[0], 9_525_283.7, 1.0);
+    let pings = series(&run, Metric::HttpKept);
+    assert_eq!(pings.values.len(), 21 + 12 + 50);
+    let during = |phase: usize| {
+        let mut part = fathom_run::Series::new(SeriesKey::of(Metric::HttpKept));
+        pings.within(&run.phases[phase]).for_each(|one| part.push(one));
+        part
+    };
+    // The tool says 20.1 ms, and 279.95 ms of the last 20 of these.
+    assert_near(median(&during(0)), 0.020_1, 1e-6);
+    assert_near(median(&during(2)), 0.279_95, 0.002);
+    assert_eq!(
+        (run.started.as_str(), lacks(&run)),
+        ("2026-11-26T11:29:36.633Z", &[Unrecorded::OneWayDelays][..])
+    );
+    let diagnosis = diagnose(&run);
+    assert_eq!(diagnosis.health, Health::Bloated);
+    // Points and classes of the tool itself.
+    let aim = diagnosis.scores.iter().filter(|score| score.phase.is_none());
+    let aim: Vec<_> = aim.map(|score| (score.value, score.class)).collect();
+    assert_eq!(aim, [(15.0, "poor"), (0.0, "bad"), (5.0, "poor")].map(|(v, c)| (Some(v), Some(c))));
+    let summary = content("cloudflare-summary.json");
+    let error = import(detect(&summary).unwrap(), &summary).unwrap_err().to_string();
+    assert!(error.contains("engine.results.raw"), "{error}");
 }

@@ -86,3 +86,58 @@ fn games_and_pages() {
     // Ten round trips of 50 ms, and 16 Mbit at 16 Mbit/s.
     close(page_load_s(0.05, 16e6), 1.5, 1e-9);
 }
+
+#[test]
+fn quality_of_outcome_of_the_draft() {
+    // Section "Example" of draft-ietf-ippm-qoo-11: latency 50, loss 75, rate 100.
+    let requirement = Requirement {
+        name: "example",
+        latency_s: &[(0.99, 0.2, 0.5), (0.999, 0.3, 0.6)],
+        loss_ratio: Some((0.01, 0.05)),
+        bits_per_second: 4e6,
+        definition: "",
+    };
+    let latency_s = |share: f64| if share < 0.995 { 0.350 } else { 0.375 };
+    close(requirement.percent(latency_s, 0.02, 28e6), 50.0, 1e-9);
+    close(requirement.percent(|_| 0.1, 0.02, 28e6), 75.0, 1e-9);
+    close(requirement.percent(|_| 0.1, 0.0, 28e6), 100.0, 0.0);
+    close(requirement.percent(|_| 0.1, 0.0, 3.9e6), 0.0, 0.0);
+    close(requirement.percent(|_| 0.7, 0.02, 28e6), 0.0, 0.0);
+}
+
+#[test]
+fn percentages_of_rfc_6349() {
+    // Its own examples: 25 and 32 ms; 2,000 of 102,000 bytes.
+    close(buffer_delay_percent(0.032, 0.025), 28.0, 1e-9);
+    close(tcp_efficiency_percent(102_000.0, 2_000.0), 98.039_215_686, 1e-6);
+}
+
+#[test]
+fn aim_of_a_real_test() {
+    // What @cloudflare/speedtest 1.14.1 said of testdata/import/cloudflare-raw.json.gz.
+    let aim = Aim {
+        latency_s: 0.020_1,
+        jitter_s: 0.000_17,
+        increase_s: 0.279_95 - 0.020_1,
+        loss_ratio: None,
+        down_bits_per_second: 93.332e6,
+    };
+    let want = [
+        ("aim_streaming_points", 15.0, "poor"),
+        ("aim_gaming_points", 0.0, "bad"),
+        ("aim_rtc_points", 5.0, "poor"),
+    ];
+    assert_eq!(aim.scores(), want);
+    // A limit belongs to the range above it.
+    let best = Aim {
+        latency_s: 0.0099,
+        jitter_s: 0.0,
+        increase_s: 0.010,
+        loss_ratio: Some(0.0),
+        down_bits_per_second: 1e8,
+    };
+    assert_eq!(
+        best.scores().map(|(_, points, class)| (points, class)),
+        [(70.0, "great"), (40.0, "great"), (50.0, "great")]
+    );
+}
