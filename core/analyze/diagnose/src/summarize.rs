@@ -119,9 +119,10 @@ fn rpm(run: &Run, phase: &Phase) -> Option<Rpm> {
         let series = run.series.iter().filter(|s| s.key.metric == metric && s.key.scope.is_none());
         series.flat_map(|s| s.within(phase)).map(|o| pair(o.value).0).collect()
     };
-    let [tcp, tls, http, flows] =
-        [Metric::TcpConnect, Metric::TlsConnect, Metric::HttpForeign, Metric::FlowRtt].map(of);
-    Rpm::new(&tcp, &tls, &http, &flows)
+    let [tcp, tls, http, loaded, flows] =
+        [Metric::TcpConnect, Metric::TlsConnect, Metric::HttpForeign, Metric::HttpLoaded, Metric::FlowRtt]
+            .map(of);
+    Rpm::new([&tcp, &tls, &http], &loaded, &flows)
 }
 
 /// Uses answered probes; loss is considered separately.

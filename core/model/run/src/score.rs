@@ -41,8 +41,8 @@ pub const SCORES: &[ScoreInfo] = &[
         name: "responsiveness_rpm",
         unit: "1/min",
         definition: "Round trips per minute under load: the mean of Foreign = 60 / mean(TM(tcp_connect_s), TM(http_foreign_s)) \
-            and Loaded = 60 / TM(flow_rtt_s), where TM is the mean of the lowest 95 %. With TLS, Foreign = 180 / \
-            (TM(tls_connect_s) + TM(http_foreign_s)). Computed over the whole phase. TCP's round-trip time replaces http_l, as the draft allows without HTTP/2 multiplexing. Confidence: high if the phase settled, \
+            and Loaded = 60 / TM(http_loaded_s), where TM is the mean of the lowest 95 %. With TLS, Foreign = 180 / \
+            (TM(tls_connect_s) + TM(http_foreign_s)). Computed over the whole phase. Without HTTP/2, flow_rtt_s replaces http_loaded_s, as the draft allows. Confidence: high if the phase settled, \
             else medium from 4 s (the draft's MAD of 4 intervals of 1 s), else low. Poor below 300, fair \
             below 1000, good below 6000, excellent above.",
         source: Rpm::DRAFT,
@@ -153,41 +153,34 @@ impl Rpm {
     /// Share of the smallest values that the trimmed mean of the draft (TMP) keeps.
     const KEEP: f64 = 0.95;
 
-    /// Computes the score from delays of one phase in seconds; `None` without any delay. Those of
-    /// `tls_connect` include the handshake of TCP.
-    pub fn new(
-        tcp_connect: &[f64],
-        tls_connect: &[f64],
-        http_foreign: &[f64],
-        flow_rtt: &[f64],
-    ) -> Option<Rpm> {
+    /// Computes the score from delays of one phase in seconds; `None` without any delay. `foreign`
+    /// has those of `tcp_connect`, of `tls_connect`, which include the handshake of TCP, and of
+    /// `http_foreign`. Without those of `http_loaded`, those of `flow_rtt` count.
+    pub fn new(foreign: [&[f64]; 3], http_loaded: &[f64], flow_rtt: &[f64]) -> Option<Rpm> {
         let mean = |values: &[f64]| trimmed_mean(values.iter().copied(), Rpm::KEEP).filter(|s| *s > 0.0);
-        let tls = mean(tls_connect);
-        let foreign = mean(tcp_connect).zip(mean(http_foreign)).map(|(tcp, http)| match tls {
+        let [tcp, tls, http] = foreign.map(mean);
+        let of_new = tcp.zip(http).map(|(tcp, http)| match tls {
             // tcp_f, tls_f and http_f.
             Some(tls) => 60.0 / ((tls.max(tcp) + http) / 3.0),
             None => 60.0 / ((tcp + http) / 2.0),
         });
-        let loaded = mean(flow_rtt).map(|rtt| 60.0 / rtt);
-        let (per_minute, method) = match (foreign, loaded) {
-            (Some(f), Some(l)) => (
-                (f + l) / 2.0,
-                match tls {
-                    Some(_) => "draft-09 with tcp_f, tls_f, http_f and TCP's RTT for http_l",
-                    None => "draft-09 with tcp_f, http_f and TCP's RTT for http_l, no TLS",
-                },
-            ),
-            (Some(f), None) => (
-                f,
-                match tls {
-                    Some(_) => "draft-09, foreign part alone with tcp_f, tls_f and http_f",
-                    None => "draft-09, foreign part alone with tcp_f and http_f, no TLS",
-                },
-            ),
-            (None, Some(l)) => (l, "draft-09, loaded part alone with TCP's RTT for http_l"),
-            (None, None) => return None,
+        let multiplexed = mean(http_loaded);
+        let loaded = multiplexed.or(mean(flow_rtt)).map(|seconds| 60.0 / seconds);
+        let per_minute = match (of_new, loaded) {
+            (Some(new), Some(loaded)) => (new + loaded) / 2.0,
+            (one, other) => one.or(other)?,
         };
-        Some(Rpm { per_minute, foreign_per_minute: foreign, loaded_per_minute: loaded, method })
+        let method = match (of_new.map(|_| tls.is_some()), loaded.map(|_| multiplexed.is_some())) {
+            (Some(true), Some(true)) => "draft-09 with tcp_f, tls_f, http_f and http_l",
+            (Some(true), Some(false)) => "draft-09 with tcp_f, tls_f, http_f and TCP's RTT for http_l",
+            (Some(true), None) => "draft-09, foreign part alone with tcp_f, tls_f and http_f",
+            (Some(false), Some(true)) => "draft-09 with tcp_f, http_f and http_l, no TLS",
+            (Some(false), Some(false)) => "draft-09 with tcp_f, http_f and TCP's RTT for http_l, no TLS",
+            (Some(false), None) => "draft-09, foreign part alone with tcp_f and http_f, no TLS",
+            (None, Some(true)) => "draft-09, loaded part alone with http_l",
+            (None, _) => "draft-09, loaded part alone with TCP's RTT for http_l",
+        };
+        Some(Rpm { per_minute, foreign_per_minute: of_new, loaded_per_minute: loaded, method })
     }
     /// Name that the draft gives to this range of values.
     pub fn band(&self) -> &'static str {

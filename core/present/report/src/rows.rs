@@ -96,6 +96,7 @@ const fn probe_name(metric: Metric) -> &'static str {
         Metric::TcpConnect => "TCP",
         Metric::TlsConnect => "TCP and TLS",
         Metric::HttpForeign => "HTTP, new",
+        Metric::HttpLoaded => "HTTP, loaded",
         Metric::HttpKept => "HTTP, kept",
         Metric::HttpFirstByte => "first byte",
         Metric::DnsRtt => "DNS",

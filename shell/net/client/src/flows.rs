@@ -7,6 +7,7 @@ use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::socket::{discard, memory_file};
 use fathom_os::tcp_info::{TcpInfo, tcp_info};
+use fathom_run::Observation;
 use fathom_units::{Direction, Duration, Rng};
 use socket2::Socket;
 use std::fs::File;
@@ -115,6 +116,10 @@ impl Flow {
     pub(crate) fn take_congestion_control(&self) -> Option<String> {
         self.shared.meter.take_congestion_control()
     }
+    /// The requests on the connection of the load since the last call.
+    pub(crate) fn take_probes(&self) -> Vec<Observation> {
+        self.shared.meter.take_probes()
+    }
     /// The sender's TCP_INFO, for an up flow that has started. Its acknowledged bytes are those of
     /// all connections of the flow.
     pub(crate) fn tcp_info(&self) -> Option<TcpInfo> {
@@ -129,9 +134,10 @@ impl Flow {
         self.shared.socket().map(|s| s.shutdown(Shutdown::Both));
     }
     /// Waits for the thread to end and resets the connection, so that no buffered data remains as
-    /// load.
-    pub(crate) fn join(self) {
+    /// load. Returns the last requests on the connection of the load.
+    pub(crate) fn join(self) -> Vec<Observation> {
         drop(self.thread.join());
+        self.shared.meter.take_probes()
     }
 }
 

@@ -32,7 +32,7 @@ use fathom_os::clock::wall_now;
 use fathom_probe::one_way_series;
 use fathom_probe::protocol::{SessionId, Ticket};
 use fathom_probe::session::Hello;
-use fathom_run::{Fact, Interruption, Note, Run, SCHEMA_VERSION};
+use fathom_run::{Fact, Interruption, Metric, Note, Run, SCHEMA_VERSION, Series, SeriesKey};
 use fathom_units::{Direction, Duration, WallTime};
 use flows::FathomPeer;
 use probes::{ProbeResult, ProbeSettings};
@@ -193,6 +193,10 @@ fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Opt
     if test.most_others > 0 {
         test.record.note(Note::ServerShared { sessions: test.most_others });
     }
+    let mut load_probes = Series::new(SeriesKey::of(Metric::HttpLoaded));
+    test.load_probes.sort_by_key(|probe| probe.at);
+    test.load_probes.iter().for_each(|probe| load_probes.push(*probe));
+    test.record.add([load_probes]);
     let fit = test.final_fit();
     let mut instrument = fathom_run::Instrument::default();
     if let Some(gathered) = gathered {

@@ -2,7 +2,8 @@
 use crate::resolve::Limits;
 use fathom_os::socket::set_congestion_control;
 use fathom_probe::ProbeKind;
-use fathom_units::{Direction, Duration};
+use fathom_run::{Observation, Value};
+use fathom_units::{Direction, Duration, Time};
 use socket2::Socket;
 use std::io;
 use std::net::SocketAddr;
@@ -102,6 +103,7 @@ pub type Transfer = Box<dyn FnOnce(&Meter) -> Result<(), String> + Send>;
 #[derive(Debug, Default)]
 pub struct Meter {
     received_bytes: AtomicU64,
+    probes: Mutex<Vec<Observation>>,
     congestion_control: Mutex<Option<String>>,
 }
 
@@ -114,6 +116,21 @@ impl Meter {
     #[must_use]
     pub fn received_bytes(&self) -> u64 {
         self.received_bytes.load(Ordering::Relaxed)
+    }
+    /// Adds the delay of a request on the connection of the load, which was made at `sent`.
+    pub fn add_answered(&self, sent: Time, delay: Duration) {
+        self.add_probe(sent, Value::Observed(delay.as_secs_f64()));
+    }
+    /// Adds such a request that was not answered in the time `waited`.
+    pub fn add_unanswered(&self, sent: Time, waited: Duration) {
+        self.add_probe(sent, Value::Censored { at_least: waited.as_secs_f64() });
+    }
+    fn add_probe(&self, at: Time, value: Value) {
+        self.probes.lock().unwrap_or_else(PoisonError::into_inner).push(Observation { at, value });
+    }
+    /// The requests that were added since the last call.
+    pub(crate) fn take_probes(&self) -> Vec<Observation> {
+        std::mem::take(&mut *self.probes.lock().unwrap_or_else(PoisonError::into_inner))
     }
     /// Reports the congestion control that the server sends with, if it became known only during
     /// the transfer.

@@ -13,7 +13,9 @@ use fathom_probe::session::SessionEvent;
 use fathom_probe::{
     ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, Step, Train, one_way_observations,
 };
-use fathom_run::{Interruption, Load, Metric, Note, Phase, PhaseEnd, PhaseKind, SeriesKey, Value};
+use fathom_run::{
+    Interruption, Load, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, SeriesKey, Value,
+};
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -85,6 +87,8 @@ pub(crate) struct Test<'a> {
     pub(crate) control: Option<Control>,
     /// The server's final count of received UDP probes.
     pub(crate) udp_received: Option<u64>,
+    /// Requests on the connections of the load.
+    pub(crate) load_probes: Vec<Observation>,
     /// Most sessions of others that had load at the server at the same time.
     pub(crate) most_others: u32,
     /// Payload bytes after which the load ends.
@@ -141,6 +145,7 @@ impl<'a> Test<'a> {
             peer,
             control,
             udp_received: None,
+            load_probes: Vec::new(),
             most_others: 0,
             byte_limit,
         }
@@ -265,7 +270,7 @@ impl<'a> Test<'a> {
             self.peer.end();
         }
         running.iter().for_each(Flow::stop);
-        running.into_iter().for_each(Flow::join);
+        running.into_iter().for_each(|flow| self.take_load_probes(flow.join()));
     }
 
     /// Waits briefly for messages, processes them, and does what is due.
@@ -441,10 +446,18 @@ impl<'a> Test<'a> {
         self.count(Direction::Down, |flow| Some(flow.received_bytes()));
         let used: Vec<String> = self.flows.running.iter().filter_map(Flow::take_congestion_control).collect();
         used.into_iter().for_each(|used| self.take_congestion_control(used));
+        let probes: Vec<Observation> = self.flows.running.iter().flat_map(Flow::take_probes).collect();
+        self.take_load_probes(probes);
         if self.control.is_none() {
             self.count(Direction::Up, |flow| flow.tcp_info()?.bytes_acked);
         }
         self.learn_capacity();
+    }
+    fn take_load_probes(&mut self, probes: Vec<Observation>) {
+        for probe in &probes {
+            self.record.show(SeriesKey::of(Metric::HttpLoaded), *probe);
+        }
+        self.load_probes.extend(probes);
     }
     fn count(&mut self, direction: Direction, bytes: impl Fn(&Flow) -> Option<u64>) {
         let now = self.clock.now();

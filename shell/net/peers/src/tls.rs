@@ -59,6 +59,18 @@ impl Tls {
             .map_err(|e| TestError::Server { server: host.to_owned(), problem: format!("TLS: {e}") })?;
         Ok(Tls { config, name })
     }
+    /// The same with another protocol above it (ALPN).
+    pub(crate) fn with_protocol(&self, name: &[u8]) -> Tls {
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = vec![name.to_vec()];
+        Tls { config: Arc::new(config), name: self.name.clone() }
+    }
+    pub(crate) fn config(&self) -> Arc<ClientConfig> {
+        self.config.clone()
+    }
+    pub(crate) fn name(&self) -> ServerName<'static> {
+        self.name.clone()
+    }
     /// Starts a connection.
     pub(crate) fn start(&self) -> Result<ClientConnection, String> {
         ClientConnection::new(self.config.clone(), self.name.clone()).map_err(|e| format!("TLS: {e}"))

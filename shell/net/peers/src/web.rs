@@ -1,10 +1,11 @@
-//! Servers of HTTP/1.1: any file, and the speed tests of networkQuality, Cloudflare and LibreSpeed.
+//! Web servers: any file, and the speed tests of networkQuality, Cloudflare and LibreSpeed.
 mod detect;
+mod multiplexed;
 mod stream;
 mod transfer;
 
 use crate::Connector;
-use crate::tls::{Tls, TlsProbe};
+use crate::tls::{Tls, TlsProbe, cause};
 pub(crate) use detect::fetch;
 use fathom_client::{
     Encrypted, Encryption, FlowPlan, Limits, OpenFlow, Peer, TestError, WebProbe, payload_bytes,
@@ -35,6 +36,8 @@ pub(crate) struct Endpoints {
     pub(crate) upload: Option<Upload>,
     /// An object of a few bytes.
     pub(crate) small: Option<String>,
+    /// Whether the draft of responsiveness applies, which demands HTTP/2.
+    pub(crate) is_responsiveness: bool,
 }
 
 /// Where uploads go.
@@ -49,13 +52,17 @@ pub(crate) struct Upload {
 pub(crate) struct WebPeer {
     origin: Origin,
     endpoints: Endpoints,
+    /// TLS with which the server speaks HTTP/2, for downloads with probes. Uploads use HTTP/1.1,
+    /// because the windows of a server's HTTP/2 may limit them.
+    multiplexed: Option<Tls>,
     payload: Arc<Vec<u8>>,
 }
 
 /// Finds out what is at a URL.
 pub(crate) fn connect(url: &Url, connector: &Connector<'_>) -> Result<WebPeer, TestError> {
     let (origin, endpoints) = detect::find(url, connector)?;
-    Ok(WebPeer { origin, endpoints, payload: Arc::new(payload_bytes()) })
+    let multiplexed = if endpoints.is_responsiveness { detect::http2(&origin, connector)? } else { None };
+    Ok(WebPeer { origin, endpoints, multiplexed, payload: Arc::new(payload_bytes()) })
 }
 
 impl Origin {
@@ -108,6 +115,20 @@ impl Peer for WebPeer {
     }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let socket = limits.connect(self.origin.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
+        if let (Direction::Down, Some(tls), Some(small)) =
+            (flow.direction, &self.multiplexed, &self.endpoints.small)
+        {
+            let download = multiplexed::Download {
+                socket: socket.try_clone().map_err(|e| cause(&e))?,
+                tls: tls.clone(),
+                host: self.origin.host.clone(),
+                large: self.endpoints.download.clone(),
+                small: small.clone(),
+                clock: limits.clock,
+            };
+            let transfer = Box::new(move |meter: &_| download.run(meter));
+            return Ok(OpenFlow { socket: Arc::new(socket), congestion_control: None, transfer });
+        }
         let socket = Arc::new(socket);
         let stream = Stream::new(socket.clone(), self.origin.tls.as_ref())?;
         let host = self.origin.host.clone();

@@ -49,7 +49,9 @@ const WINDOW_BYTES: u32 = (1 << 31) - 1;
 const SEND_BUFFER_BYTES: usize = 256 * 1024;
 /// Unsent bytes that the kernel holds, at most: a small response must not wait behind those of
 /// another stream of its connection.
-const UNSENT_BYTES: u32 = 128 * 1024;
+const UNSENT_BYTES: u32 = 32 * 1024;
+/// The same of TLS.
+const UNSENT_RECORDS_BYTES: usize = 16 * 1024;
 /// Maximum size of the head of a request. A browser sends less than 2 kB.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
 
@@ -183,7 +185,7 @@ async fn serve(stream: TcpStream, mut connection: Connection) {
     let start = async {
         let mut first = [0];
         let is_tls = matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == HANDSHAKE;
-        Some(if is_tls { Err(acceptor.accept(stream).await.ok()?) } else { Ok(stream) })
+        Some(if is_tls { Err(acceptor.accept_with(stream, limit_records).await.ok()?) } else { Ok(stream) })
     };
     match tokio::time::timeout(patience, start).await {
         Ok(Some(Ok(plain))) => answer(plain, connection).await,
@@ -198,6 +200,10 @@ async fn serve(stream: TcpStream, mut connection: Connection) {
             connection.common.shared.counters.refuse(Refusal::Silent, Some(client));
         }
     }
+}
+
+fn limit_records(connection: &mut rustls::ServerConnection) {
+    connection.set_buffer_limit(Some(UNSENT_RECORDS_BYTES));
 }
 
 async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, connection: Connection) {

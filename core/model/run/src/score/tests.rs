@@ -10,30 +10,36 @@ fn rpm_of_the_draft() {
     // Examples from the draft: 200 ms is 300, 60 ms is 1000, 10 ms is 6000 per minute.
     for (ms, per_minute) in [(200.0, 300.0), (60.0, 1000.0), (10.0, 6000.0)] {
         let delays = [ms / 1e3; 10];
-        let rpm = Rpm::new(&delays, &[], &delays, &delays).unwrap();
+        let rpm = Rpm::new([&delays, &[], &delays], &[], &delays).unwrap();
         close(rpm.per_minute, per_minute, 1e-9);
     }
     // Foreign part 60 / 0.2 = 300; loaded part 60 / 0.6 = 100. Their mean, not 60 / mean delay.
-    let rpm = Rpm::new(&[0.1], &[], &[0.3], &[0.6]).unwrap();
+    let rpm = Rpm::new([&[0.1], &[], &[0.3]], &[], &[0.6]).unwrap();
     close(rpm.per_minute, 200.0, 1e-9);
     assert_eq!((rpm.foreign_per_minute, rpm.band()), (Some(300.0), "poor"));
     // With TLS, whose handshake follows that of TCP: three parts of 0.1, 0.1 and 0.4 s.
-    let encrypted = Rpm::new(&[0.1], &[0.2], &[0.4], &[]).unwrap();
+    let encrypted = Rpm::new([&[0.1], &[0.2], &[0.4]], &[], &[]).unwrap();
     close(encrypted.per_minute, 300.0, 1e-9);
     assert!(encrypted.method.contains("tls_f"), "{}", encrypted.method);
     // One outlier among 20 values is trimmed.
     let mut delays = [0.06; 20];
     delays[3] = 9.0;
-    close(Rpm::new(&delays, &[], &delays, &delays).unwrap().per_minute, 1000.0, 1e-9);
+    close(Rpm::new([&delays, &[], &delays], &[], &delays).unwrap().per_minute, 1000.0, 1e-9);
 }
 
 #[test]
 fn rpm_names_its_parts() {
-    assert_eq!(Rpm::new(&[], &[], &[], &[]), None);
-    assert_eq!(Rpm::new(&[0.1], &[], &[], &[]), None, "foreign needs both of its terms");
-    let loaded = Rpm::new(&[0.1], &[], &[], &[0.06]).unwrap();
+    assert_eq!(Rpm::new([&[], &[], &[]], &[], &[]), None);
+    assert_eq!(Rpm::new([&[0.1], &[], &[]], &[], &[]), None, "foreign needs both of its terms");
+    let loaded = Rpm::new([&[0.1], &[], &[]], &[], &[0.06]).unwrap();
     assert_eq!((loaded.per_minute, loaded.foreign_per_minute), (1000.0, None));
     assert!(loaded.method.contains("loaded part alone"));
+    // Requests on the loaded connection take precedence over TCP's round trips.
+    let multiplexed = Rpm::new([&[], &[], &[]], &[0.2], &[0.06]).unwrap();
+    assert_eq!(
+        (multiplexed.per_minute, multiplexed.method),
+        (300.0, "draft-09, loaded part alone with http_l")
+    );
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Finds out what a web server offers.
+use super::multiplexed::ALPN;
 use super::stream::LimitedStream;
 use super::{Endpoints, Origin, Upload};
 use crate::Connector;
-use crate::tls::cause;
+use crate::tls::{Tls, cause};
 use fathom_client::TestError;
 use fathom_probe::protocol::get_request;
 use fathom_probe::{ResponseError, Responses};
@@ -75,6 +76,18 @@ pub(crate) fn fetch(url: &Url, connector: &Connector<'_>) -> Result<Vec<u8>, Tes
     }
 }
 
+/// TLS with which `origin` speaks HTTP/2; `None` if it does not.
+pub(crate) fn http2(origin: &Origin, connector: &Connector<'_>) -> Result<Option<Tls>, TestError> {
+    let Some(tls) = origin.tls.as_ref().map(|tls| tls.with_protocol(ALPN)) else { return Ok(None) };
+    let socket = connector.limits.connect(origin.address, |_| Ok(()))?;
+    let stream = LimitedStream::new(socket, origin.address, &connector.limits);
+    let fail = |problem| TestError::Server { server: origin.host.clone(), problem };
+    let mut stream = StreamOwned::new(tls.start().map_err(fail)?, stream);
+    // A server may also refuse a handshake without a protocol that it knows.
+    let is_complete = stream.conn.complete_io(&mut stream.sock).is_ok();
+    Ok((is_complete && stream.conn.alpn_protocol() == Some(ALPN)).then_some(tls))
+}
+
 struct Detector<'a>(&'a Connector<'a>);
 
 impl Detector<'_> {
@@ -92,7 +105,10 @@ impl Detector<'_> {
             return Err(fail(format!("the file has {size} bytes (at least {MIN_FILE_BYTES})")));
         }
         let download = path_of(&answer.url);
-        Ok((answer.origin, Endpoints { protocol: "HTTP", download, upload: None, small: None }))
+        Ok((
+            answer.origin,
+            Endpoints { protocol: "HTTP", download, upload: None, small: None, is_responsiveness: false },
+        ))
     }
     fn speed_test(&self, url: &Url) -> Result<(Origin, Endpoints), TestError> {
         let detectors = [Self::network_quality, Self::cloudflare, Self::librespeed];
@@ -136,6 +152,7 @@ impl Detector<'_> {
             download: path_of(&large),
             upload: path(&upload)?.map(|path| Upload { path, body_bytes: NQ_UP_BYTES }),
             small: path(&small)?,
+            is_responsiveness: true,
         };
         Ok((origin, endpoints))
     }
@@ -154,6 +171,7 @@ impl Detector<'_> {
             download: format!("/__down?bytes={CLOUDFLARE_DOWN_BYTES}"),
             upload: Some(Upload { path: "/__up".to_owned(), body_bytes: CLOUDFLARE_UP_BYTES }),
             small: Some("/__down?bytes=0".to_owned()),
+            is_responsiveness: false,
         };
         Ok(Some((answer.origin, endpoints)))
     }
@@ -175,6 +193,7 @@ impl Detector<'_> {
                 download: small.replace("empty.php", LIBRESPEED_DOWN),
                 upload: Some(Upload { path: small.clone(), body_bytes: LIBRESPEED_UP_BYTES }),
                 small: Some(small),
+                is_responsiveness: false,
             };
             return Ok(Some((answer.origin, endpoints)));
         }
