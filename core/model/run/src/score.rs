@@ -173,18 +173,29 @@ impl Rpm {
             (Some(f), Some(l)) => (
                 (f + l) / 2.0,
                 match tls {
-                    Some(_) => "draft-09 with tcp_f, tls_f, http_f and TCP's RTT for http_l",
-                    None => "draft-09 with tcp_f, http_f and TCP's RTT for http_l, no TLS",
+                    Some(_) => {
+                        "draft-ietf-ippm-responsiveness-09 (TMP 95 %) with tcp_f, tls_f, http_f and TCP's RTT for http_l"
+                    }
+                    None => {
+                        "draft-ietf-ippm-responsiveness-09 (TMP 95 %) with tcp_f, http_f and TCP's RTT for http_l, no TLS"
+                    }
                 },
             ),
             (Some(f), None) => (
                 f,
                 match tls {
-                    Some(_) => "draft-09, foreign part alone with tcp_f, tls_f and http_f",
-                    None => "draft-09, foreign part alone with tcp_f and http_f, no TLS",
+                    Some(_) => {
+                        "draft-ietf-ippm-responsiveness-09 (TMP 95 %), foreign part alone with tcp_f, tls_f and http_f"
+                    }
+                    None => {
+                        "draft-ietf-ippm-responsiveness-09 (TMP 95 %), foreign part alone with tcp_f and http_f, no TLS"
+                    }
                 },
             ),
-            (None, Some(l)) => (l, "draft-09, loaded part alone with TCP's RTT for http_l"),
+            (None, Some(l)) => (
+                l,
+                "draft-ietf-ippm-responsiveness-09 (TMP 95 %), loaded part alone with TCP's RTT for http_l",
+            ),
             (None, None) => return None,
         };
         Some(Rpm { per_minute, foreign_per_minute: foreign, loaded_per_minute: loaded, method })

@@ -137,25 +137,23 @@ pub(crate) fn score_rows(diagnosis: &Diagnosis) -> Vec<[String; 6]> {
     SCORE_NAMES.iter().map(row).filter(is_known).collect()
 }
 
-/// The definitions of the scores, and why some have no value.
+/// The definitions of the scores, and why some have no value. That of RPM is below the phases.
 pub(crate) fn score_legend(diagnosis: &Diagnosis) -> String {
     let named =
         |score: &Score| SCORE_NAMES.iter().find(|(name, _)| *name == score.name).map(|(_, text)| *text);
-    let mut definitions: Vec<&str> = diagnosis
-        .scores
-        .iter()
-        .filter(|s| named(s).is_some() && s.value.is_some())
-        .map(|s| s.definition)
-        .collect();
+    let is_below = |score: &&Score| score.name != "responsiveness_rpm" && score.value.is_some();
+    let mut parts: Vec<String> =
+        diagnosis.scores.iter().filter(is_below).map(|score| score.definition.to_string()).collect();
     let reason = |score: &Score| Some(format!("{}: {}", named(score)?, missing_name(score.missing?)));
     let mut missing: Vec<String> = diagnosis.scores.iter().filter_map(reason).collect();
-    definitions.sort_unstable();
-    definitions.dedup();
-    missing.sort_unstable();
-    missing.dedup();
-    let unknown =
-        if missing.is_empty() { String::new() } else { format!(". Not computed: {}", missing.join("; ")) };
-    format!("scores: {}{unknown}", definitions.join("; "))
+    for list in [&mut parts, &mut missing] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    if !missing.is_empty() {
+        parts.push(format!("not computed: {}", missing.join(", ")));
+    }
+    format!("scores: {}", parts.join("; "))
 }
 
 /// What a score lacks.
