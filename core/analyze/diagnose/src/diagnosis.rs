@@ -50,6 +50,9 @@ pub struct PhaseSummary {
     pub fairness_index: Option<f64>,
     /// Round-trip latency in seconds, from [`Diagnosis::latency_source`].
     pub latency: Option<Summary>,
+    /// 95 % confidence intervals of the median and the 90th percentile of the answered probes, in
+    /// seconds. Without an upper end, it lies beyond all of them.
+    pub intervals_s: Option<[(f64, Option<f64>); 2]>,
     /// Median minus the idle median, in seconds.
     pub increase_p50_s: Option<Bounded>,
     /// Median one-way delay on the uplink minus that of the idle phase, in seconds.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use fathom_run::{
     Call, Fact, Game, Grade, Metric, Phase, PhaseKind, Rpm, Run, Series, SeriesKey, Span, page_load_s,
 };
-use fathom_stats::{Bounded, Sample, Summary, jain_index};
+use fathom_stats::{Bounded, Sample, Summary, jain_index, percentile_interval};
 use fathom_units::Direction;
 
 /// Summaries of the phases of `run` in time order, with the latency of `source`.
@@ -32,6 +32,7 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
         goodput_down_bits_per_second: goodput(run, Direction::Down, phase),
         fairness_index: fairness(run, phase),
         latency,
+        intervals_s: source.and_then(|source| intervals(source, phase)),
         increase_p50_s: with_idle.map(|(l, i)| Bounded { value: l.p50.value - i.p50.value, ..l.p50 }),
         increase_up_s: one_way_rise(Direction::Up),
         increase_down_s: one_way_rise(Direction::Down),
@@ -45,6 +46,11 @@ fn summarize(run: &Run, source: Option<&Series>, phase: &Phase, idle: Option<&Ph
 
 fn latency(source: Option<&Series>, phase: &Phase) -> Option<Summary> {
     answered(source?, Span::of(phase))
+}
+
+fn intervals(source: &Series, phase: &Phase) -> Option<[(f64, Option<f64>); 2]> {
+    let delays: Vec<f64> = source.within(phase).filter_map(|o| o.value.observed()).collect();
+    Some([percentile_interval(&delays, 0.5)?, percentile_interval(&delays, 0.9)?])
 }
 
 /// `None` if the outcome of no probe is known.

@@ -6,10 +6,12 @@ extern crate alloc;
 
 pub mod bins;
 mod histogram;
+mod interval;
 mod order;
 mod sample;
 
 pub use histogram::DelayHistogram;
+pub use interval::percentile_interval;
 pub use order::{
     median, midpoint_median, percentile, percentile_bin, percentile_of_sorted, rank, sorted, upper_median,
 };

@@ -40,7 +40,7 @@ impl Log {
         let number = |name| {
             let text = cell(name).unwrap_or("");
             let value = text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
-            value.ok_or_else(|| Problem::Damaged(format!("invalid value \"{text}\" of \"{name}\"")))
+            value.ok_or_else(|| Problem::Damaged(format!("invalid value \"{text}\"")))
         };
         if row.contains(&FOREIGN) {
             let rtt_s = number(DURATION)? / number(ROUND_TRIPS)?.max(1.0);
@@ -86,7 +86,7 @@ pub(crate) fn read(text: &str) -> Result<Run, Problem> {
         } else if row.len() == headings.len() {
             log.add(&headings, &row)?;
         } else {
-            return Err(Problem::Damaged(format!("{} columns, not {}", row.len(), headings.len())));
+            return Err(Problem::Truncated);
         }
     }
     let Some(start_ns) = log.start_ns() else {

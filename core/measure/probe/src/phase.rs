@@ -6,6 +6,9 @@
 //!   sum of their windows has reached no new maximum for as long. A loss-based sender without
 //!   losses has not filled the buffer yet, and CUBIC that left slow start early stays on a plateau
 //!   before it continues to grow.
+//!   A narrow confidence interval does not end a load before its minimum duration, even while these
+//!   rules hold: on 150 random paths that saved 9.7 % of the bytes, but cost one verdict, and moved
+//!   the median of 2 of the 75 shorter phases by more than 5 %.
 //! - **Idle** settles when both halves have the same median (within 10 % and 1 ms) and the minimum
 //!   is not at the end.
 //! - **Drain** settles when the last five responses are close to the idle latency; if that is

@@ -134,6 +134,12 @@ pub const SCORES: &[ScoreInfo] = &[
     },
 ];
 
+macro_rules! draft {
+    ($terms:literal) => {
+        concat!("draft-ietf-ippm-responsiveness-09 (TMP 95 %)", $terms)
+    };
+}
+
 /// Responsiveness under working conditions, in round trips per minute.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rpm {
@@ -171,14 +177,14 @@ impl Rpm {
             (one, other) => one.or(other)?,
         };
         let method = match (of_new.map(|_| tls.is_some()), loaded.map(|_| multiplexed.is_some())) {
-            (Some(true), Some(true)) => "draft-09 with tcp_f, tls_f, http_f and http_l",
-            (Some(true), Some(false)) => "draft-09 with tcp_f, tls_f, http_f and TCP's RTT for http_l",
-            (Some(true), None) => "draft-09, foreign part alone with tcp_f, tls_f and http_f",
-            (Some(false), Some(true)) => "draft-09 with tcp_f, http_f and http_l, no TLS",
-            (Some(false), Some(false)) => "draft-09 with tcp_f, http_f and TCP's RTT for http_l, no TLS",
-            (Some(false), None) => "draft-09, foreign part alone with tcp_f and http_f, no TLS",
-            (None, Some(true)) => "draft-09, loaded part alone with http_l",
-            (None, _) => "draft-09, loaded part alone with TCP's RTT for http_l",
+            (Some(true), Some(true)) => draft!(" with tcp_f, tls_f, http_f and http_l"),
+            (Some(true), Some(false)) => draft!(" with tcp_f, tls_f, http_f and TCP's RTT for http_l"),
+            (Some(true), None) => draft!(", foreign part alone with tcp_f, tls_f and http_f"),
+            (Some(false), Some(true)) => draft!(" with tcp_f, http_f and http_l, no TLS"),
+            (Some(false), Some(false)) => draft!(" with tcp_f, http_f and TCP's RTT for http_l, no TLS"),
+            (Some(false), None) => draft!(", foreign part alone with tcp_f and http_f, no TLS"),
+            (None, Some(true)) => draft!(", loaded part alone with http_l"),
+            (None, _) => draft!(", loaded part alone with TCP's RTT for http_l"),
         };
         Some(Rpm { per_minute, foreign_per_minute: of_new, loaded_per_minute: loaded, method })
     }

@@ -154,6 +154,12 @@ pub struct Phase {
     /// Round-trip latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
+    /// 95 % confidence interval of the median; `null` above if it has no upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_p50_interval_s: Option<(f64, Option<f64>)>,
+    /// Likewise of the 90th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_p90_interval_s: Option<(f64, Option<f64>)>,
     /// Median less the idle median.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub increase_p50_s: Option<f64>,
@@ -368,6 +374,8 @@ pub(crate) fn phase(phase: &PhaseSummary) -> Phase {
         duration_s: phase.duration_s,
         end: phase.end,
         latency: phase.latency.as_ref().map(|l| latency(l, phase.loss_ratio.unwrap_or(0.0))),
+        latency_p50_interval_s: phase.intervals_s.map(|[p50, _]| p50),
+        latency_p90_interval_s: phase.intervals_s.map(|[_, p90]| p90),
         increase_p50_s: phase.increase_p50_s.map(|increase| increase.value),
         increase_up_p50_s: phase.increase_up_s,
         increase_down_p50_s: phase.increase_down_s,

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseProbes, PhaseSummary, ProbeStatistics};
-use fathom_run::{Metric, PhaseKind, Run, Score};
+use fathom_run::{Metric, Missing, PhaseKind, Run, Score};
 use fathom_stats::Bounded;
 use fathom_text::{milliseconds_bare, percent, thousands};
 
@@ -109,10 +109,10 @@ pub(crate) const SCORE_HEADINGS: [&str; 6] = ["score", "idle", "down", "up", "bo
 /// Scores with their names for people.
 const SCORE_NAMES: [(&str, &str); 8] = [
     ("responsiveness_rpm", "RPM, confidence"),
-    ("qoo_video_call_percent", "video call (QoO), %"),
-    ("qoo_game_percent", "game (QoO), %"),
-    ("buffer_delay_percent", "buffer delay, %"),
-    ("tcp_efficiency_percent", "TCP efficiency, %"),
+    ("qoo_video_call_percent", "video call (QoO)"),
+    ("qoo_game_percent", "game (QoO)"),
+    ("buffer_delay_percent", "buffer delay"),
+    ("tcp_efficiency_percent", "TCP efficiency"),
     ("aim_streaming_points", "streaming (AIM)"),
     ("aim_gaming_points", "gaming (AIM)"),
     ("aim_rtc_points", "calls (AIM)"),
@@ -126,8 +126,8 @@ pub(crate) fn score_rows(diagnosis: &Diagnosis) -> Vec<[String; 6]> {
             Some(&Score { value: Some(value), class: Some(class), .. }) => {
                 format!("{} {class}", thousands(value))
             }
-            Some(&Score { value: Some(value), .. }) if value < 99.95 => format!("{value:.1}"),
-            Some(&Score { value: Some(value), .. }) => thousands(value),
+            Some(&Score { value: Some(percent), .. }) if percent < 99.95 => format!("{percent:.1} %"),
+            Some(&Score { value: Some(percent), .. }) => format!("{} %", thousands(percent)),
             _ => "-".into(),
         };
         let kinds = [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up, PhaseKind::Both].map(Some);
@@ -138,25 +138,35 @@ pub(crate) fn score_rows(diagnosis: &Diagnosis) -> Vec<[String; 6]> {
     SCORE_NAMES.iter().map(row).filter(is_known).collect()
 }
 
-/// The definitions of the scores, and why some have no value.
+/// The definitions of the scores, and why some have no value. That of RPM is below the phases.
 pub(crate) fn score_legend(diagnosis: &Diagnosis) -> String {
     let named =
         |score: &Score| SCORE_NAMES.iter().find(|(name, _)| *name == score.name).map(|(_, text)| *text);
-    let mut definitions: Vec<&str> = diagnosis
-        .scores
-        .iter()
-        .filter(|s| named(s).is_some() && s.value.is_some())
-        .map(|s| s.definition)
-        .collect();
-    let reason = |score: &Score| Some(format!("{}: {}", named(score)?, score.missing?.words()));
+    let is_below = |score: &&Score| score.name != "responsiveness_rpm" && score.value.is_some();
+    let mut parts: Vec<String> =
+        diagnosis.scores.iter().filter(is_below).map(|score| score.definition.to_string()).collect();
+    let reason = |score: &Score| Some(format!("{}: {}", named(score)?, missing_name(score.missing?)));
     let mut missing: Vec<String> = diagnosis.scores.iter().filter_map(reason).collect();
-    definitions.sort_unstable();
-    definitions.dedup();
-    missing.sort_unstable();
-    missing.dedup();
-    let unknown =
-        if missing.is_empty() { String::new() } else { format!("; not computed: {}", missing.join(", ")) };
-    format!("scores: {}{unknown}", definitions.join("; "))
+    for list in [&mut parts, &mut missing] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    if !missing.is_empty() {
+        parts.push(format!("not computed: {}", missing.join(", ")));
+    }
+    format!("scores: {}", parts.join("; "))
+}
+
+/// What a score lacks.
+const fn missing_name(missing: Missing) -> &'static str {
+    match missing {
+        Missing::IdleLatency => "no idle latency",
+        Missing::Probes => "too few probes",
+        Missing::Responses => "last probes not answered",
+        Missing::Loss => "packet loss unknown",
+        Missing::Rates => "no load in one direction",
+        Missing::Retransmissions => "retransmissions unknown",
+    }
 }
 
 type Pick = fn(&PhaseSummary) -> Option<f64>;

@@ -1,7 +1,7 @@
 //! A result on a terminal, for three readers: a headline for the household, three numbers for the
 //! enthusiast, findings for the engineer; then what to do. Tables and charts follow on request.
 use crate::captured;
-use crate::curve::source_name;
+use crate::curve::{phase_name, source_name};
 use crate::quantity::at_least;
 use crate::rows::{
     PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, phase_cells,
@@ -13,9 +13,10 @@ use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_diagnose::Diagnosis;
+use fathom_diagnose::{Diagnosis, PhaseSummary};
 use fathom_prose::{Action, Level, Number, Origin, Reason, Verdict, certainty_name};
 use fathom_run::{Certainty, Fact, FindingKind, Grade, Run};
+use fathom_text::milliseconds_bare;
 
 /// Wider text is hard to read.
 const WIDEST_TEXT: usize = 100;
@@ -405,6 +406,24 @@ fn score_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<Str
     lines
 }
 
+/// How precisely the percentiles under load are known, in ms.
+fn intervals(diagnosis: &Diagnosis) -> String {
+    let ends = |(low, high): (f64, Option<f64>)| {
+        let low = milliseconds_bare(low);
+        high.map_or_else(|| format!("{low} or more"), |high| format!("{low} to {}", milliseconds_bare(high)))
+    };
+    let of = |phase: &PhaseSummary| {
+        let [p50, p90] = phase.intervals_s?.map(ends);
+        Some(format!("{} {p50}, {p90}", phase_name(phase.kind)))
+    };
+    let all: Vec<String> = diagnosis.loaded().filter_map(of).collect();
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!("; 95 % intervals of p50 and p90, ms: {}", all.join("; "))
+    }
+}
+
 fn legend(diagnosis: &Diagnosis, style: Style) -> String {
     let any_bound = diagnosis.phases.iter().filter_map(|p| p.latency).any(|l| l.p99.at_least);
     let bound = if any_bound {
@@ -417,8 +436,9 @@ fn legend(diagnosis: &Diagnosis, style: Style) -> String {
         .find_map(|p| p.rpm.as_ref())
         .map_or_else(String::new, |r| format!("; RPM: {}", r.method));
     let source = source_name(diagnosis.latency_source);
+    let intervals = intervals(diagnosis);
     format!(
         "lag when busy: latency under load (p90) less idle latency (median); latency: {source}{bound}; grade: DSLReports' bands of \
-         the mean increase{rpm}"
+         the mean increase{rpm}{intervals}"
     )
 }

@@ -41,20 +41,6 @@ pub enum Missing {
     Retransmissions,
 }
 
-impl Missing {
-    /// What is missing, for people.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Missing::IdleLatency => "no idle latency",
-            Missing::Probes => "too few probes",
-            Missing::Responses => "last probes not answered",
-            Missing::Loss => "packet loss unknown",
-            Missing::Rates => "no load in one direction",
-            Missing::Retransmissions => "retransmissions unknown",
-        }
-    }
-}
-
 /// Requirements of an application for Quality of Outcome (QoO).
 #[derive(Clone, Copy, Debug)]
 pub struct Requirement {

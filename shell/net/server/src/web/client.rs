@@ -1,5 +1,6 @@
 //! Sessions of web clients: one per address, from its first transfer until it has made none for a
 //! while.
+use super::respond::refused;
 use crate::limited::{End, Limited, OpenSession, TICK, report_end};
 use crate::shared::Shared;
 use crate::stats::Refusal;
@@ -61,7 +62,7 @@ impl Clients {
             }
         };
         if client.transfers.load(Relaxed) >= most {
-            return Err((Refusal::Flows, format!("{address} has {most} transfers, the limit")));
+            return Err(refused(Refusal::Flows));
         }
         client.transfers.fetch_add(1, Relaxed);
         Ok(Transfer { client, direction })

@@ -36,7 +36,7 @@ impl Load {
         }
         self.connection.progress();
         if self.transfer.as_ref().is_some_and(|transfer| !transfer.count(length)) {
-            return Some(Err(io::Error::other("a limit of the session is reached")));
+            return Some(Err(io::ErrorKind::QuotaExceeded.into()));
         }
         let piece = load.slice(self.offset..self.offset + length);
         self.offset = (self.offset + length) % load.len();

@@ -52,8 +52,7 @@ async fn answer(
     connection: Arc<Connection>,
 ) -> Result<Response<Content>, (Refusal, String)> {
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or(""));
-    let found =
-        resource(path, query).ok_or_else(|| (Refusal::Http, "this server has no such resource".to_owned()));
+    let found = resource(path, query).ok_or_else(|| refused(Refusal::Http));
     match (found?, request.method()) {
         (_, &Method::OPTIONS) => Ok(text("text/plain", String::new())),
         (Resource::Configuration, &Method::GET) => {
@@ -66,7 +65,7 @@ async fn answer(
             let address = connection.client.ip();
             Ok(text("application/json", format!("{{\"processedString\":\"{address}\",\"rawIspInfo\":\"\"}}")))
         }
-        (_, method) => Err((Refusal::Http, format!("{path} does not take {method}"))),
+        _ => Err(refused(Refusal::Http)),
     }
 }
 
@@ -94,7 +93,7 @@ async fn upload(
         connection.progress();
         let length = frame.data_ref().map_or(0, Bytes::len);
         if transfer.as_ref().is_some_and(|transfer| !transfer.count(length)) {
-            return Err((Refusal::Limit, "a limit of the session is reached".to_owned()));
+            return Err(refused(Refusal::Limit));
         }
     }
     Ok(text("text/plain", String::new()))
@@ -107,8 +106,13 @@ fn base(request: &Request<Incoming>, connection: &Connection) -> Result<String, 
     // Only a name and a port: the text becomes part of a URL.
     let is_name = |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.:[]_".contains(&b));
     let host = host.filter(|name| !name.is_empty()).filter(is_name);
-    let host = host.ok_or_else(|| (Refusal::Http, "no valid host in the request".to_owned()))?;
+    let host = host.ok_or_else(|| refused(Refusal::Http))?;
     Ok(format!("{}://{host}", if connection.is_secure { "https" } else { "http" }))
+}
+
+/// A refusal in the words of the counters.
+pub(super) fn refused(reason: Refusal) -> (Refusal, String) {
+    (reason, reason.to_string())
 }
 
 fn refusal(reason: Refusal, message: String) -> Response<Content> {
