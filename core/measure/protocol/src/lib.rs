@@ -5,5 +5,7 @@
 extern crate alloc;
 
 pub mod iperf3;
+pub mod irtt;
 pub mod measurement_lab;
 pub mod network_quality;
+pub mod stamp;
