@@ -4,7 +4,7 @@ use fathom_discovery::announce;
 use fathom_os::confine::drop_rights;
 use fathom_os::files::raise_limit;
 use fathom_os::process::host_name;
-pub use fathom_server::{Config, Event, IPERF3_PORT, Server, SessionEnd, Stats};
+pub use fathom_server::{Config, Event, IPERF3_PORT, IRTT_PORT, STAMP_PORT, Server, SessionEnd, Stats};
 use std::io;
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ mod server;
 
 pub use client::{Asked, Reply, Session};
 pub use params::{Layout, Params};
-pub use server::{Request, Stamps, Tokens, echo_reply, open_reply, request};
+pub use server::{Request, Stamps, Tokens, Window, echo_reply, open_reply, request};
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -19,7 +19,7 @@ use md5::Md5;
 /// Default port of UDP.
 pub const DEFAULT_PORT: u16 = 2112;
 /// Version of the protocol.
-const VERSION: i64 = 1;
+pub const VERSION: i64 = 1;
 const MAGIC: [u8; 3] = [0x14, 0xa7, 0x5b];
 /// Magic and flags.
 const START_BYTES: usize = 4;

@@ -62,6 +62,13 @@ pub fn note(note: &Note) -> String {
             "No one-way delays: the server speaks {protocol}{}.",
             if *takes_uploads { "" } else { ", and takes no uploads" }
         ),
+        Note::NoLoad { protocol } => {
+            format!("No load was made: {protocol} carries none. Add one with --load URL.")
+        }
+        Note::NoUploads => "The server of the load takes no uploads.".to_string(),
+        Note::ServerInterval { interval_s } => {
+            format!("The server allows one probe per {}.", seconds(*interval_s))
+        }
         Note::SecondHello => "Protocol error: second Hello from the server.".to_string(),
         Note::CongestionControlUnavailable { requested } => {
             format!("The server's kernel does not offer congestion control {requested}.")

@@ -91,7 +91,7 @@ const PROXIES: [&str; 5] = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_pro
 
 /// Whether a proxy could lead to a server.
 fn is_web(server: &str) -> bool {
-    server.contains("://") && !server.starts_with("iperf3:")
+    server.contains("://") && !["iperf3:", "irtt:", "stamp:"].iter().any(|scheme| server.starts_with(scheme))
 }
 
 /// Names the proxy that was not used, if a web server could not be reached.
@@ -121,6 +121,7 @@ fn save(run: &Run, path: &Path, console: Console) {
 
 fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
     Ok(TestConfig {
+        load: args.load.clone(),
         family: family(args),
         token: args.token.read()?,
         flows: args.flows,

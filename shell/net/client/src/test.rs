@@ -2,7 +2,7 @@
 use crate::control::{Control, ControlInput};
 use crate::flows::{Flow, FlowEvent, FlowSettings};
 use crate::ledger::{Ledger, Sender};
-use crate::peer::Peer;
+use crate::peer::{Peer, takes_train};
 use crate::probes::{self, ProbeEvent};
 use crate::record::Record;
 use crate::resolve::Limits;
@@ -160,8 +160,7 @@ impl<'a> Test<'a> {
     /// carry.
     fn await_train(&mut self) -> Result<(), Interruption> {
         let until = self.clock.now() + TRAIN_WAIT.min(self.config.patience / 2);
-        let is_sent =
-            self.config.probes.contains(&ProbeKind::Udp) && self.peer.probes().contains(&ProbeKind::Udp);
+        let is_sent = self.config.probes.contains(&ProbeKind::Udp) && takes_train(self.peer.as_ref());
         while is_sent && !self.train.is_complete() && self.clock.now() < until {
             self.turn()?;
         }
@@ -441,10 +440,14 @@ impl<'a> Test<'a> {
         self.count(Direction::Down, |flow| Some(flow.received_bytes()));
         let used: Vec<String> = self.flows.running.iter().filter_map(Flow::take_congestion_control).collect();
         used.into_iter().for_each(|used| self.take_congestion_control(used));
-        if self.control.is_none() {
+        if !self.has_reports() {
             self.count(Direction::Up, |flow| flow.tcp_info()?.bytes_acked);
         }
         self.learn_capacity();
+    }
+    /// Whether the server reports the load.
+    fn has_reports(&self) -> bool {
+        self.control.is_some() && self.config.load.is_none()
     }
     fn count(&mut self, direction: Direction, bytes: impl Fn(&Flow) -> Option<u64>) {
         let now = self.clock.now();
@@ -496,7 +499,7 @@ impl<'a> Test<'a> {
         let up = self.flows.running.iter().any(|f| f.direction == Direction::Up);
         // Reports may wait in the queue being measured.
         let late = patience + Duration::from_secs_f64(2.0 * self.course.longest_s());
-        if up && self.control.is_some() && now.saturating_since(self.reported) > late {
+        if up && self.has_reports() && now.saturating_since(self.reported) > late {
             let waited_s = late.as_secs_f64();
             return Err(Interruption::NoReports { server: address.to_string(), waited_s });
         }

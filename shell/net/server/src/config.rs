@@ -15,6 +15,10 @@ pub struct Config {
     pub port: u16,
     /// TCP port for iperf3 clients, which do not know the token; `None` serves none.
     pub iperf3_port: Option<u16>,
+    /// UDP port for irtt clients, which do not know the token; `None` serves none.
+    pub irtt_port: Option<u16>,
+    /// UDP port for STAMP clients, which do not know the token; `None` serves none.
+    pub stamp_port: Option<u16>,
     /// Token that clients must know: 1 to 128 visible ASCII characters.
     pub token: Option<String>,
     /// Whether to answer nothing to clients that do not know the token.
@@ -48,6 +52,8 @@ impl Default for Config {
             listen: Vec::new(),
             port: DEFAULT_PORT,
             iperf3_port: None,
+            irtt_port: None,
+            stamp_port: None,
             token: None,
             is_silent: false,
             max_sessions: 16,
@@ -120,7 +126,9 @@ fn advice(kind: io::ErrorKind, port: u16) -> String {
             format!("port {port} is already in use; choose another with --port")
         }
         io::ErrorKind::AddrNotAvailable => "no interface has this address; see `ip address`".into(),
-        io::ErrorKind::PermissionDenied => "ports below 1024 need root; choose another with --port".into(),
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 need root; choose another with --port, or serve without stamp".into()
+        }
         _ => "check --listen and --port".into(),
     }
 }

@@ -5,7 +5,7 @@
 //!  front thread    accepts; first lines and HTTP of all connections, non-blocking, in one loop
 //!    |-- session thread, one a session: control connection (Fathom or iperf3), reports, limits
 //!    `-- flow thread, one a load flow: blocking sendfile or discarding recv
-//!  echo thread     UDP probes, at high priority
+//!  echo threads    UDP probes, at high priority: of Fathom, irtt and STAMP, one thread each
 //! ```
 //! Anything that strangers can do (connect, send a first line, HTTP) uses no thread; whatever uses
 //! a thread needs a session. Connections of strangers, sessions, and the flows of each session are
@@ -20,8 +20,10 @@ mod echo;
 mod event;
 mod flow;
 mod front;
+mod host_rate;
 mod http;
 mod iperf3;
+mod irtt;
 mod limited;
 mod listen;
 mod load;
@@ -31,11 +33,14 @@ mod server;
 mod session;
 mod shared;
 mod shares;
+mod stamp;
 mod stats;
 mod sync;
 
 pub use config::{Config, ServerError};
 pub use event::{Event, SessionEnd};
 pub use fathom_protocol::iperf3::DEFAULT_PORT as IPERF3_PORT;
+pub use fathom_protocol::irtt::DEFAULT_PORT as IRTT_PORT;
+pub use fathom_protocol::stamp::DEFAULT_PORT as STAMP_PORT;
 pub use server::Server;
 pub use stats::{Refusal, Stats};

@@ -8,7 +8,7 @@ use fathom_probe::protocol::{ErrorCode, SessionId, SessionKey, Ticket};
 use fathom_units::{Duration, Time};
 use socket2::Socket;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -43,9 +43,18 @@ impl OpenSession {
         (client, key): (IpAddr, Option<SessionKey>),
         may_move: u64,
     ) -> io::Result<Result<OpenSession, NoPlace>> {
+        let local = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::InvalidInput)?;
+        Self::begin_at(shared, local, (client, key), may_move)
+    }
+    /// Opens a session for a client of this address of the server.
+    pub(crate) fn begin_at(
+        shared: &Arc<Shared>,
+        local: SocketAddr,
+        (client, key): (IpAddr, Option<SessionKey>),
+        may_move: u64,
+    ) -> io::Result<Result<OpenSession, NoPlace>> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|e| io::Error::other(e.to_string()))?;
-        let local = socket.local_addr()?.as_socket().ok_or(io::ErrorKind::InvalidInput)?;
         let now = shared.clock.now();
         let session = Arc::new(Session::new(Ticket { id: SessionId(id), key }, client, local, now));
         session.set_may_move(may_move);
@@ -99,21 +108,22 @@ struct Usage {
 }
 
 /// Keeps a session within its limits.
-pub(crate) struct Limited<'a> {
-    shared: &'a Shared,
-    session: &'a Session,
+pub(crate) struct Limited {
+    shared: Arc<Shared>,
+    session: Arc<Session>,
     usage: Usage,
 }
 
-impl<'a> Limited<'a> {
-    pub(crate) fn new(shared: &'a Shared, session: &'a Session) -> Self {
+impl Limited {
+    pub(crate) fn new(shared: &Arc<Shared>, session: &Arc<Session>) -> Self {
         let usage = Usage { checked: session.since, moved_bytes: 0, probes: 0 };
-        Limited { shared, session, usage }
+        Limited { shared: Arc::clone(shared), session: Arc::clone(session), usage }
     }
     /// Why the session must end, if it must. Called every [`TICK`].
     pub(crate) fn keep(&mut self, now: Time) -> Result<(), End> {
-        let config = &self.shared.config;
-        if self.shared.stop.is_set() {
+        let shared = Arc::clone(&self.shared);
+        let config = &shared.config;
+        if shared.stop.is_set() {
             return Err(End::Gone);
         }
         if now.saturating_since(self.usage.checked) >= TICK {

@@ -20,6 +20,8 @@ pub enum Request {
     Echo {
         /// Token of the session.
         token: u64,
+        /// Its sequence number.
+        sequence: u32,
     },
     /// The session is over.
     Close {
@@ -53,7 +55,8 @@ pub fn request(datagram: &[u8]) -> Result<Request, IrttError> {
     if flags & flag::CLOSE != 0 {
         return Ok(Request::Close { token: token(content)?.0 });
     }
-    Ok(Request::Echo { token: echo(content)?.0 })
+    let (token, sequence, _) = echo(content)?;
+    Ok(Request::Echo { token, sequence })
 }
 
 /// The reply to a request to open a session. With `is_closed`, there is none.
@@ -61,6 +64,29 @@ pub fn request(datagram: &[u8]) -> Result<Request, IrttError> {
 pub fn open_reply(token: u64, granted: &Params, is_closed: bool) -> Vec<u8> {
     let content = [&token.to_le_bytes()[..], &granted.encode()].concat();
     Sealer(None).seal(flag::OPEN | flag::REPLY | if is_closed { flag::CLOSE } else { 0 }, &content)
+}
+
+/// The last 64 probes of a session that the server received.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Window {
+    /// The highest sequence number, and bits for it and those before it.
+    newest: Option<(u32, u64)>,
+}
+
+impl Window {
+    /// Adds a probe. Returns a bit for it and each of the 63 before it, the lowest for itself; 0 for
+    /// one that arrived late, as irtt does.
+    pub fn add(&mut self, sequence: u32) -> u64 {
+        let (newest, bits) = self.newest.unwrap_or((sequence, 0));
+        let (ahead, behind) = (sequence.wrapping_sub(newest), newest.wrapping_sub(sequence));
+        if (ahead as i32) < 0 {
+            self.newest = Some((newest, bits | 1_u64.checked_shl(behind).unwrap_or(0)));
+            return 0;
+        }
+        let moved = bits.checked_shl(ahead).unwrap_or(0) | 1;
+        self.newest = Some((sequence, moved));
+        moved
+    }
 }
 
 /// Turns a probe into its reply of the same length. `received` is the number of received probes,

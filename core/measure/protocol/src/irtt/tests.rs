@@ -135,9 +135,16 @@ fn a_server_answers_with_the_fields_of_the_session_in_the_length_of_the_probe() 
     let token = u64::from_le_bytes(TOKEN);
     assert_eq!(open_reply(token, &asked(), false), granted(3, &PARAMS));
     assert_eq!(open_reply(token, &asked(), true), granted(7, &PARAMS));
-    assert_eq!(request(&session().probe(1)), Ok(Request::Echo { token }));
+    assert_eq!(request(&session().probe(1)), Ok(Request::Echo { token, sequence: 1 }));
     assert_eq!(request(&session().close()), Ok(Request::Close { token }));
     assert_eq!(request(&granted(3, &PARAMS)), Err(IrttError::Form), "a reply");
+}
+
+#[test]
+fn the_window_has_a_bit_for_each_received_probe() {
+    let mut window = Window::default();
+    let seen = [5, 6, 8, 7, 9, 9, 200, 100, u32::MAX / 2].map(|sequence| window.add(sequence));
+    assert_eq!(seen, [0b1, 0b11, 0b1101, 0, 0b1_1111, 0b1_1111, 1, 0, 1]);
 }
 
 #[test]
