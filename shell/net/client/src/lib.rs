@@ -103,7 +103,11 @@ pub fn run_test_with(
     let mut record = Record::new(on_event);
     let terms = peer.terms();
     note_terms(config, terms, &mut record);
-    let config = &config.within(terms);
+    let mut config = config.within(terms);
+    if !carries_load(peer.as_ref()) {
+        config.flows = 0;
+    }
+    let config = &config;
     record.event(Event::Connected(peer.address()));
     describe(config, peer.address(), &mut record);
     record.fact(Fact::Protocol, peer.protocol());
@@ -119,12 +123,16 @@ pub fn run_test_with(
     measure(Test::new(config, stop, peer, None, record), Ticket { id, key: None })
 }
 
+fn carries_load(peer: &dyn Peer) -> bool {
+    [Direction::Down, Direction::Up].iter().any(|direction| peer.carries(*direction))
+}
+
 /// Notes which load is missing.
 fn note_load(peer: &dyn Peer, record: &mut Record<'_>) {
-    match (peer.carries(Direction::Down), peer.carries(Direction::Up)) {
-        (false, false) => record.note(Note::NoLoad { protocol: peer.protocol().to_owned() }),
-        (_, false) => record.note(Note::NoUploads),
-        (_, true) => {}
+    if !carries_load(peer) {
+        record.note(Note::NoLoad { protocol: peer.protocol().to_owned() });
+    } else if !peer.carries(Direction::Up) {
+        record.note(Note::NoUploads);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::peer::{Peer, takes_train};
 use crate::probes::{self, ProbeEvent};
 use crate::record::Record;
 use crate::resolve::Limits;
-use crate::{Event, TestConfig, estimate_cost};
+use crate::{Event, TestConfig, carries_load, estimate_cost};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
 use fathom_probe::session::SessionEvent;
@@ -114,7 +114,12 @@ impl<'a> Test<'a> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let allowed = control.as_ref().map(|c| c.hello.limits.bytes / 100 * SERVER_BYTES_PERCENT);
         let byte_limit = config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed.unwrap_or(u64::MAX));
-        let carried = |kind: PhaseKind| kind.loads().iter().all(|direction| peer.carries(*direction));
+        // Without load, nothing has to drain.
+        let carries_load = carries_load(peer.as_ref());
+        let carried = |kind: PhaseKind| match kind {
+            PhaseKind::Drain => carries_load,
+            _ => kind.loads().iter().all(|direction| peer.carries(*direction)),
+        };
         let phases = config.phases.iter().filter(|phase| carried(phase.kind)).copied().collect();
         let now = clock.now();
         Test {

@@ -3,6 +3,7 @@ use crate::client::{PATIENCE, SILENCE, serve};
 use fathom_server::Refusal;
 use fathom_test_support::unused_port;
 use std::net::{SocketAddr, UdpSocket};
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Sequence number 7, a timestamp, an error estimate, a session identifier, and zeros.
@@ -42,6 +43,37 @@ fn a_probe_is_reflected_over_both_families_from_the_address_that_was_asked() {
         assert_eq!(reply[44..], [0, 1, 0, 2, 0, 0, 0x80, 200, 0, 0]);
     }
     assert_eq!(server.stats().udp_answered, 3);
+}
+
+/// Probes made of scapy's messages.
+const SENDER: &str = r#"
+import socket, sys, time
+from scapy.contrib.stamp import *
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(10)
+for seq in range(20):
+    before = time.time() + 2208988800
+    probe = STAMPSessionSenderTestUnauthenticated(seq=seq, ssid=0xabcd, ts=before)
+    s.sendto(bytes(probe), ("127.0.0.1", int(sys.argv[1])))
+    data = s.recv(2048)
+    reply = STAMPSessionReflectorTestUnauthenticated(data)
+    assert len(data) == len(bytes(probe)), data.hex()
+    assert (reply.seq, reply.seq_sender, reply.ssid, reply.mbz1, reply.mbz2) == (seq, seq, 0xabcd, 0, 0)
+    assert reply.err_estimate.multiplier > 0 and reply.err_estimate.Z == 0
+    assert abs(float(reply.ts_sender) - before) < 1e-3, reply
+    assert before - 0.01 < float(reply.ts_rx) <= float(reply.ts) < before + 10, reply
+print("done")
+"#;
+
+#[test]
+fn a_sender_of_scapy_understands_the_replies() {
+    let port = unused_port();
+    let _server = serve(|config| config.stamp_port = Some(port));
+    let ran = Command::new("/usr/bin/python3").args(["-c", SENDER, &port.to_string()]).output();
+    let output = ran.expect("python3 is not installed: run ./setup test");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!errors.contains("No module"), "python3-scapy is not installed: run ./setup test");
+    assert_eq!((output.stdout.as_slice(), &*errors), (&b"done\n"[..], ""));
 }
 
 #[test]
