@@ -61,15 +61,11 @@ pub enum IrttError {
 impl fmt::Display for IrttError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            IrttError::Form => write!(f, "not a datagram of irtt"),
-            IrttError::Hmac => write!(f, "the HMAC key is another one"),
-            IrttError::Params => write!(f, "malformed parameters"),
-            IrttError::Token => write!(f, "a datagram of another session"),
-            IrttError::Version(theirs) => {
-                write!(f, "it speaks version {theirs} of the protocol (expected {VERSION})")
-            }
-            IrttError::Unstamped => write!(f, "it gives no timestamps (see its option --tstamp)"),
-            IrttError::Closed => write!(f, "it refused or ended the session"),
+            IrttError::Form | IrttError::Params | IrttError::Token => write!(f, "malformed header"),
+            IrttError::Hmac => write!(f, "missing or wrong token"),
+            IrttError::Version(version) => write!(f, "version {version} (expected {VERSION})"),
+            IrttError::Unstamped => write!(f, "no timestamps"),
+            IrttError::Closed => write!(f, "closed the connection"),
         }
     }
 }

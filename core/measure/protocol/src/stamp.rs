@@ -1,5 +1,5 @@
-//! STAMP, the Simple Two-Way Active Measurement Protocol (RFC 8762) in unauthenticated mode, with the
-//! TLVs of RFC 8972: UDP probes with timestamps of the reflector, at both ends.
+//! STAMP, the Simple Two-Way Active Measurement Protocol (RFC 8762) in unauthenticated mode, with
+//! the TLVs of RFC 8972: UDP probes with timestamps of the reflector, at both ends.
 use alloc::vec::Vec;
 use fathom_units::WallTime;
 

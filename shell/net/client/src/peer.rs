@@ -27,12 +27,12 @@ pub trait Peer: Send + Sync {
     fn web_probe(&self) -> Option<WebProbe> {
         None
     }
-    /// UDP probes, if it answers them.
+    /// UDP probes. Called only if it answers them.
     ///
     /// # Errors
     /// The reason why none can be sent.
     fn udp_probes(&self) -> Result<UdpProbes, String> {
-        Err("the server answers no UDP probes".to_owned())
+        Err(String::new())
     }
     /// Prepares load in these directions, with as many flows like `_plan` in each.
     ///

@@ -23,6 +23,9 @@ pub use tls::Trust;
 /// Schemes of URLs, for people.
 const SCHEMES: &str = "http, https, iperf3, irtt, stamp, ndt7, ndt7+ws, msak or msak+ws";
 
+/// Why a server cannot be that of the load.
+const NO_LOAD: &str = "it carries no load";
+
 /// Whether a server is given as a URL. Otherwise it runs `fathom serve`.
 #[must_use]
 pub fn is_url(server: &str) -> bool {
@@ -53,8 +56,7 @@ pub fn connect_load(
     let Some(server) = &config.load else { return Ok(None) };
     let load = connect_to(server, config, trust, stop)?;
     if ![Direction::Down, Direction::Up].iter().any(|direction| load.carries(*direction)) {
-        let problem = format!("{} carries no load", load.protocol());
-        return Err(TestError::Server { server: server.clone(), problem });
+        return Err(TestError::Server { server: server.clone(), problem: NO_LOAD.to_owned() });
     }
     Ok(Some(load))
 }

@@ -1,5 +1,5 @@
 //! Servers of irtt and STAMP: they answer UDP probes and carry no load.
-use crate::Connector;
+use crate::{Connector, NO_LOAD};
 use fathom_client::{
     FlowPlan, Limits, OpenFlow, Peer, Terms, TestConfig, TestError, UdpEncoding, UdpProbes, UdpReply,
     resolve_server, udp_socket,
@@ -24,6 +24,22 @@ const REPEAT_AFTER: Duration = Duration::from_secs(1);
 const LENGTH_BYTES: u64 = fathom_probe::protocol::UDP_PROBE_BYTES as u64;
 /// Longer than any reply.
 const BUFFER_BYTES: usize = 2_048;
+
+/// A protocol without load.
+struct Protocol {
+    name: &'static str,
+    default_port: u16,
+    /// What to try if there is no answer.
+    advice: &'static str,
+}
+
+const IRTT: Protocol = Protocol {
+    name: "irtt",
+    default_port: irtt::DEFAULT_PORT,
+    advice: "is `irtt server` running there? With --hmac: --token-file FILE",
+};
+const STAMP: Protocol =
+    Protocol { name: "STAMP", default_port: stamp::DEFAULT_PORT, advice: "is a reflector running there?" };
 
 /// A server that answered.
 pub(crate) struct UdpPeer {
@@ -70,8 +86,7 @@ pub(crate) fn irtt(url: &Url, config: &TestConfig, connector: &Connector<'_>) ->
         ..Params::default()
     };
     let asked = Asked::new(params, config.token.as_deref().map(str::as_bytes));
-    let advice = "is `irtt server` running there? With an HMAC: --token-file FILE";
-    let (address, socket, session) = first_answer(url, irtt::DEFAULT_PORT, advice, connector, |socket| {
+    let (address, socket, session) = first_answer(url, &IRTT, connector, |socket| {
         exchange(socket, &asked.request(), &connector.limits, |datagram| match asked.opened(datagram) {
             Err(IrttError::Form) => Ok(None),
             opened => opened.map(Some),
@@ -83,7 +98,7 @@ pub(crate) fn irtt(url: &Url, config: &TestConfig, connector: &Connector<'_>) ->
         shortest_interval: Some(granted.interval),
         ..Terms::default()
     };
-    Ok(UdpPeer { protocol: "irtt", address, socket, encoding: Encoding::Irtt(session), terms })
+    Ok(UdpPeer { protocol: IRTT.name, address, socket, encoding: Encoding::Irtt(session), terms })
 }
 
 /// Finds a STAMP reflector.
@@ -91,24 +106,22 @@ pub(crate) fn stamp(url: &Url, connector: &Connector<'_>) -> Result<UdpPeer, Tes
     let mut random = [0; 2];
     getrandom::fill(&mut random).map_err(|e| TestError::Host(format!("random numbers: {e}")))?;
     let session = u16::from_be_bytes(random).max(1);
-    let advice = "is a STAMP reflector running there?";
-    let (address, ..) = first_answer(url, stamp::DEFAULT_PORT, advice, connector, |socket| {
+    let (address, ..) = first_answer(url, &STAMP, connector, |socket| {
         exchange(socket, &stamp::probe(0, wall_now(), session), &connector.limits, |datagram| {
             Ok(stamp::reply(datagram, session))
         })
     })?;
-    // Another socket, so that late replies to the first probes are not taken for others.
+    // Another socket, so that late replies to the first probes are not treated as others.
     let socket = udp_socket(address).map_err(|e| TestError::Host(format!("UDP socket: {e}")))?;
     let encoding = Encoding::Stamp { session, counts: false };
-    Ok(UdpPeer { protocol: "STAMP", address, socket, encoding, terms: Terms::default() })
+    Ok(UdpPeer { protocol: STAMP.name, address, socket, encoding, terms: Terms::default() })
 }
 
 /// The first address of the host of `url` from which `ask` gets an answer; otherwise the first
 /// error.
 fn first_answer<T>(
     url: &Url,
-    default_port: u16,
-    advice: &str,
+    &Protocol { name, default_port, advice }: &Protocol,
     connector: &Connector<'_>,
     ask: impl Fn(&UdpSocket) -> Result<T, Problem>,
 ) -> Result<(SocketAddr, UdpSocket, T), TestError> {
@@ -129,13 +142,12 @@ fn first_answer<T>(
             Err(Problem::System(error)) => without_code(&error),
             Err(Problem::Server(error)) => error.to_string(),
             Err(Problem::Silent) => {
-                let (port, waited) = (address.port(), connector.limits.patience);
-                format!("no answer from UDP port {port} within {waited} ({advice})")
+                format!("no answer from {name} within {} ({advice})", connector.limits.patience)
             }
         };
         first_problem.get_or_insert(problem);
     }
-    Err(fail(first_problem.unwrap_or_else(|| "no address".to_owned())))
+    Err(fail(first_problem.unwrap_or_else(|| "no address to connect to".to_owned())))
 }
 
 /// Sends `request`, repeatedly, until `read` accepts a datagram.
@@ -186,7 +198,7 @@ impl Peer for UdpPeer {
         Ok(UdpProbes { socket, encoding: Box::new(self.encoding.clone()) })
     }
     fn open(&self, _flow: &FlowPlan, _limits: &Limits<'_>) -> Result<OpenFlow, String> {
-        Err("the server carries no load".to_owned())
+        Err(NO_LOAD.to_owned())
     }
 }
 

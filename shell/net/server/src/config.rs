@@ -123,12 +123,10 @@ impl std::error::Error for ServerError {}
 fn advice(kind: io::ErrorKind, port: u16) -> String {
     match kind {
         io::ErrorKind::AddrInUse => {
-            format!("port {port} is already in use; choose another with --port")
+            format!("port {port} is already in use; see --port and --with")
         }
         io::ErrorKind::AddrNotAvailable => "no interface has this address; see `ip address`".into(),
-        io::ErrorKind::PermissionDenied => {
-            "ports below 1024 need root; choose another with --port, or serve without stamp".into()
-        }
+        io::ErrorKind::PermissionDenied => "ports below 1024 need root; see --port and --with".into(),
         _ => "check --listen and --port".into(),
     }
 }

@@ -1,5 +1,5 @@
-//! Reflects the probes of STAMP clients. There are no sessions: whoever sends a probe gets a reply of
-//! the same size.
+//! Reflects the probes of STAMP clients. There are no sessions: each probe has a reply of the same
+//! size.
 use crate::echo::{Request, Responder};
 use crate::host_rate::HostRate;
 use crate::shared::Shared;

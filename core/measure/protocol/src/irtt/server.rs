@@ -74,8 +74,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// Adds a probe. Returns a bit for it and each of the 63 before it, the lowest for itself; 0 for
-    /// one that arrived late, as irtt does.
+    /// Adds a probe. Returns a bit for it and each of the 63 before it, the lowest for itself; 0
+    /// if it arrived late, as irtt does.
     pub fn add(&mut self, sequence: u32) -> u64 {
         let (newest, bits) = self.newest.unwrap_or((sequence, 0));
         let (ahead, behind) = (sequence.wrapping_sub(newest), newest.wrapping_sub(sequence));

@@ -21,7 +21,8 @@ fn the_transcript_of_a_server_gives_its_results() {
     assert!(results.streams.len() == 2 && results.streams.iter().all(|s| s.bytes > 1_000_000), "{results:?}");
 }
 
-/// Recorded from stamp-suite 1.0.0, a stateful reflector: its first reply, to a probe with number 9.
+/// Recorded from stamp-suite 1.0.0, a stateful reflector: its first reply, to a probe with the
+/// number 9.
 #[test]
 fn the_reply_of_a_reflector_gives_its_times() {
     let reply = stamp::reply(&std::fs::read(corpus().join("stamp_reflected")).unwrap(), 0xabcd).unwrap();
