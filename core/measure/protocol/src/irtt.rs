@@ -14,7 +14,7 @@ pub use server::{Request, Stamps, Tokens, Window, echo_reply, open_reply, reques
 use alloc::vec::Vec;
 use core::fmt;
 use hmac::{Hmac, KeyInit, Mac};
-use md5::Md5;
+use md_5::Md5;
 
 /// Default port of UDP.
 pub const DEFAULT_PORT: u16 = 2112;

@@ -62,13 +62,6 @@ pub fn note(note: &Note) -> String {
             "No one-way delays: the server speaks {protocol}{}.",
             if *takes_uploads { "" } else { ", and takes no uploads" }
         ),
-        Note::NoLoad { protocol } => {
-            format!("{protocol} carries no load: add one with --load URL.")
-        }
-        Note::NoUploads => "The load's server takes no uploads.".to_string(),
-        Note::ServerInterval { interval_s } => {
-            format!("The server allows one probe per {}.", seconds(*interval_s))
-        }
         Note::SecondHello => "Protocol error: second Hello.".to_string(),
         Note::CongestionControlUnavailable { requested } => {
             format!("The server's kernel lacks congestion control {requested}.")
@@ -91,6 +84,20 @@ pub fn note(note: &Note) -> String {
             format!("{tool} recorded no {but_last}{last}.")
         }
         Note::Text { text } => text.clone(),
+        of_server => server_note(of_server),
+    }
+}
+
+/// A note of a server without load, or of that of the load.
+fn server_note(note: &Note) -> String {
+    match note {
+        Note::NoLoad { protocol } => {
+            format!("{protocol} carries no load: add one with --load URL.")
+        }
+        Note::NoUploads => "The load's server takes no uploads.".to_string(),
+        Note::ServerInterval { interval_s } => {
+            format!("The server allows one probe per {}.", seconds(*interval_s))
+        }
         of_line => lab_note(of_line),
     }
 }

@@ -74,8 +74,8 @@ fn check_one_way(run: &Run, at_least: usize) {
         .map(|direction| values(run, SeriesKey::directed(Metric::OneWayDelay, direction)));
     assert!(round_trips.len() >= at_least, "{} probes; {:?}", round_trips.len(), run.notes);
     assert_eq!((up.len(), down.len()), (round_trips.len(), round_trips.len()));
-    for ((up, down), whole) in up.iter().zip(down).zip(round_trips) {
-        assert!((up + down - whole).abs() < 1e-5, "{up} + {down} is not {whole}");
+    for ((out, back), whole) in up.iter().zip(down).zip(round_trips) {
+        assert!((out + back - whole).abs() < 1e-5, "{out} + {back} is not {whole}");
     }
 }
 

@@ -70,8 +70,8 @@ fn the_real_client_gets_every_field_that_it_asks_for() {
         &["--tstamp=receive", "--stats=count"],
         &["--tstamp=none"],
     ] {
-        let results = results(port, &[&quick, more].concat());
-        let stats = &results["stats"];
+        let measured = results(port, &[&quick, more].concat());
+        let stats = &measured["stats"];
         let sent = stats["packets_sent"].as_u64().unwrap();
         assert!(sent >= 30 && stats["packets_received"] == sent, "{more:?}: {stats}");
         assert!(stats["duplicates"] == 0 && stats["late_packets"] == 0, "{more:?}: {stats}");
@@ -82,9 +82,9 @@ fn the_real_client_gets_every_field_that_it_asks_for() {
             let mean = |name: &str| stats[name]["mean"].as_f64().unwrap();
             let sum = mean("send_delay") + mean("receive_delay");
             assert!((sum / mean("rtt") - 1.0).abs() < 0.5, "{stats}");
-            assert!(results["round_trips"].as_array().unwrap().iter().all(|one| one["lost"] == "false"));
+            assert!(measured["round_trips"].as_array().unwrap().iter().all(|one| one["lost"] == "false"));
         }
-        server.until("the client has closed the session", |stats| stats.open_sessions == 0);
+        server.until("the client has closed the session", |now| now.open_sessions == 0);
     }
     assert_eq!(server.stats().sessions, 4);
     let ends = server.events();
@@ -99,8 +99,8 @@ fn the_real_client_learns_what_is_restricted() {
         String::from_utf8_lossy(&refused.stderr).into_owned() + &String::from_utf8_lossy(&refused.stdout);
     assert!(text.contains("reduced duration from 1m0s to 700ms"), "{text}");
     // With --loose, it goes on; the server ends the session.
-    let results = results(port, &["-d", "1m", "-i", "10ms", "-l", "64", "--loose"]);
-    let sent = results["stats"]["packets_sent"].as_u64().unwrap();
+    let measured = results(port, &["-d", "1m", "-i", "10ms", "-l", "64", "--loose"]);
+    let sent = measured["stats"]["packets_sent"].as_u64().unwrap();
     assert!((40..=120).contains(&sent), "{sent}");
     server.until("it is over", |stats| stats.open_sessions == 0);
     // With an HMAC, the server does not answer at all.
@@ -133,8 +133,8 @@ fn a_token_is_of_the_socket_that_asked_for_it() {
     server.until("all is counted", |_| server.refused(Refusal::DatagramAddress) == 4);
     assert_eq!((server.refused(Refusal::DatagramSession), server.refused(Refusal::DatagramForm)), (1, 5));
     // The late probe is counted, but has no reply that is longer than itself.
-    let reply = session.reply(&ask(&here, &session.probe(2), PATIENCE).unwrap()).unwrap();
-    assert_eq!(reply.received, Some(3));
+    let later = session.reply(&ask(&here, &session.probe(2), PATIENCE).unwrap()).unwrap();
+    assert_eq!(later.received, Some(3));
     here.send(&session.close()).unwrap();
     server.until("it is closed", |stats| stats.open_sessions == 0);
     let after = ask(&here, &session.probe(3), PATIENCE).unwrap();
