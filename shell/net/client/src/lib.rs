@@ -168,7 +168,10 @@ fn measure(mut test: Test<'_>, session: Ticket) -> Result<Run, TestError> {
 
     let mut run = assemble(&mut test, gathered, partial);
     run.started = started.to_string();
-    run.title = format!("{} ({address})", config.server);
+    run.title = match &config.load {
+        Some(load) => format!("{} ({address}), load: {load}", config.server),
+        None => format!("{} ({address})", config.server),
+    };
     match run.partial {
         Some(_) if test.stop.load(Ordering::Relaxed) && !holds_something(&run.series) => {
             Err(TestError::Stopped)

@@ -76,6 +76,7 @@ impl Irtt {
         token: u64,
         layout: Layout,
     ) -> Option<()> {
+        // Each reply has the address of its request.
         let local = request.to.unwrap_or(request.from);
         let refused = match OpenSession::begin_at(shared, local, (request.from.ip(), None), 0) {
             Ok(Ok(session)) => {

@@ -221,6 +221,7 @@ fn another_server_carries_the_load() {
     assert_eq!(run.notes, [Note::NoUploads], "{:?}", run.notes);
     assert_eq!((protocol(&run), &run.facts[&Fact::LoadServer]), ("irtt", &load));
     assert_eq!(run.facts[&Fact::Address], format!("127.0.0.1:{}", server.port));
+    assert!(run.title.ends_with(&format!("({}), load: {load}", run.facts[&Fact::Address])), "{}", run.title);
     let loaded = run.phases.iter().find_map(|phase| phase.load.as_ref()).unwrap();
     assert!(loaded.delivered_down_bytes > 1_000_000, "{loaded:?}");
     let none = test_with(&server.url(), |config| config.load = Some(server.url())).unwrap_err();
@@ -259,7 +260,8 @@ fn a_reflector_of_scapy_gives_one_way_delays() {
     let run = test(&format!("stamp://127.0.0.1:{}", port.trim()), &Trust::Host);
     process.kill().unwrap();
     process.wait().unwrap();
-    check_one_way(&run.unwrap(), 20);
+    // It is slow, so the probes that are sent at once make the line look slow too.
+    check_one_way(&run.unwrap(), 8);
 }
 
 /// The reply of a reflector: RFC 8762 section 4.3.1. It received at 1 s, and sends at 1.25 s.
