@@ -4,7 +4,9 @@ use fathom_discovery::announce;
 use fathom_os::confine::drop_rights;
 use fathom_os::files::raise_limit;
 pub use fathom_os::process::host_name;
-pub use fathom_server::{Config, Event, IPERF3_PORT, Server, SessionEnd, Stats, WebConfig};
+pub use fathom_server::{
+    Config, Event, IPERF3_PORT, IRTT_PORT, STAMP_PORT, Server, SessionEnd, Stats, WebConfig,
+};
 use std::io;
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ mod server;
 
 use crate::{AppError, CancelToken, MeasureEvent};
 pub use fathom_client::DEFAULT_PORT;
-use fathom_client::{Cost, TestConfig, estimate_cost, run_test, run_test_with};
+use fathom_client::{Cost, TestConfig, estimate_cost, run_test_loaded_by, run_test_with};
 pub use fathom_discovery::Found;
 use fathom_peers::Trust;
 use fathom_run::Run;
@@ -66,7 +66,8 @@ pub fn run(
         let peer = fathom_peers::connect(config, &Trust::Host, cancel.flag());
         peer.and_then(|peer| run_test_with(config, peer, cancel.flag(), &mut on_event))
     } else {
-        run_test(config, cancel.flag(), &mut on_event)
+        let load = fathom_peers::connect_load(config, &Trust::Host, cancel.flag());
+        load.and_then(|load| run_test_loaded_by(config, load, cancel.flag(), &mut on_event))
     };
     progress(MeasureEvent::Ended);
     Ok(measured?)

@@ -120,6 +120,32 @@ pub struct Received {
     pub from: Option<SocketAddr>,
     /// Kernel timestamp of arrival; for a stream, of the last byte.
     pub stamp: Option<WallTime>,
+    /// Address of this host to which it was sent, with port 0, after [`enable_headers`].
+    pub to: Option<SocketAddr>,
+    /// Its TTL or hop limit, after [`enable_headers`].
+    pub hop_limit: Option<u8>,
+}
+
+impl Received {
+    fn new(length: usize, from: Option<SocketAddr>, header: &libc::msghdr) -> Self {
+        let hops = [(libc::IPPROTO_IP, libc::IP_TTL), (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT)];
+        let hop_limit = control::<libc::c_int>(header, &hops).and_then(|hops| hops.try_into().ok());
+        Received { length, from, stamp: software_stamp(header), to: destination(header), hop_limit }
+    }
+}
+
+/// Reports the destination and the hop limit of arriving datagrams.
+///
+/// # Errors
+/// See `setsockopt(2)`.
+pub fn enable_headers(socket: BorrowedFd<'_>, is_ipv6: bool) -> io::Result<()> {
+    let options = if is_ipv6 {
+        [libc::IPV6_RECVPKTINFO, libc::IPV6_RECVHOPLIMIT]
+    } else {
+        [libc::IP_PKTINFO, libc::IP_RECVTTL]
+    };
+    let level = if is_ipv6 { libc::IPPROTO_IPV6 } else { libc::IPPROTO_IP };
+    options.into_iter().try_for_each(|name| option::set(socket, level, name, 1 as libc::c_int))
 }
 
 /// Receives one datagram, or available stream data. Does not block.
@@ -134,7 +160,7 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received
     // call.
     let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT) };
     let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
-    Ok(Received { length, from: address(&slot.address), stamp: software_stamp(&header) })
+    Ok(Received::new(length, address(&slot.address), &header))
 }
 
 /// The moment of a departure timestamp.
@@ -234,6 +260,18 @@ pub(crate) fn software_stamp(header: &libc::msghdr) -> Option<WallTime> {
     Some(WallTime(seconds * 1_000_000_000 + u64::try_from(stamps[0].tv_nsec).ok()?))
 }
 
+/// The address in the header of a datagram. That of a link (fe80::/10) has the interface.
+fn destination(header: &libc::msghdr) -> Option<SocketAddr> {
+    if let Some(v4) = control::<libc::in_pktinfo>(header, &[(libc::IPPROTO_IP, libc::IP_PKTINFO)]) {
+        let ip = Ipv4Addr::from(u32::from_be(v4.ipi_spec_dst.s_addr));
+        return Some(SocketAddrV4::new(ip, 0).into());
+    }
+    let v6: libc::in6_pktinfo = control(header, &[(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO)])?;
+    let ip = Ipv6Addr::from(v6.ipi6_addr.s6_addr);
+    let scope = if ip.is_unicast_link_local() { v6.ipi6_ifindex } else { 0 };
+    Some(SocketAddrV6::new(ip, 0, 0, scope as _).into())
+}
+
 fn departure(header: &libc::msghdr) -> Option<(u32, Departure)> {
     // linux/errqueue.h: SO_EE_ORIGIN_TIMESTAMPING; linux/net_tstamp.h: SCM_TSTAMP_SND,
     // SCM_TSTAMP_SCHED.
@@ -323,8 +361,8 @@ impl Batch {
         };
         let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
         for (header, slot) in headers.iter().zip(&self.slots).take(count) {
-            let (from, stamp) = (address(&slot.address), software_stamp(&header.msg_hdr));
-            self.received.push(Received { length: header.msg_len as usize, from, stamp });
+            let from = address(&slot.address);
+            self.received.push(Received::new(header.msg_len as usize, from, &header.msg_hdr));
         }
         Ok(count)
     }
@@ -401,6 +439,25 @@ mod tests {
         let from = sender.local_addr().ok();
         // The third datagram had 90 bytes and was truncated.
         assert_eq!(seen, [(30, 1, from), (60, 2, from), (64, 3, from)]);
+    }
+
+    #[test]
+    fn headers_tell_the_destination_and_the_hop_limit() {
+        for (any, to, hops) in [("0.0.0.0:0", "127.0.0.5", 17), ("[::]:0", "::1", 18)] {
+            let socket = UdpSocket::bind(any).unwrap();
+            let to: std::net::IpAddr = to.parse().unwrap();
+            enable_headers(socket.as_fd(), to.is_ipv6()).unwrap();
+            let sender = UdpSocket::bind(any).unwrap();
+            if to.is_ipv6() {
+                socket2::SockRef::from(&sender).set_unicast_hops_v6(hops).unwrap();
+            } else {
+                sender.set_ttl(hops).unwrap();
+            }
+            sender.send_to(b"x", SocketAddr::new(to, socket.local_addr().unwrap().port())).unwrap();
+            poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(Duration::from_secs(5))).unwrap();
+            let got = receive(socket.as_fd(), &mut [0; 8]).unwrap();
+            assert_eq!((got.to, got.hop_limit), (Some(SocketAddr::new(to, 0)), Some(hops as u8)));
+        }
     }
 
     #[test]

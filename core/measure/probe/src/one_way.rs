@@ -11,8 +11,9 @@ pub struct UdpAnswer {
     pub sequence: u32,
     /// Its timestamps.
     pub stamps: FourStamps,
-    /// Number of probes that the server had received when it responded, including this one.
-    pub received: u64,
+    /// Number of probes that the server had received when it responded, including this one; `None`
+    /// if it does not count them.
+    pub received: Option<u64>,
 }
 
 /// The UDP probes of a test.
@@ -86,9 +87,12 @@ fn losses(by_number: &[Option<&UdpAnswer>], total: Option<u64>) -> Vec<Loss> {
             gap += 1;
             continue;
         };
-        fill(&mut losses, gap, answer.received.saturating_sub(counted + 1));
+        match answer.received {
+            Some(received) => fill(&mut losses, gap, received.saturating_sub(counted + 1)),
+            None => losses.resize(losses.len() + gap, Loss::Unknown),
+        }
         losses.push(Loss::Unknown);
-        (gap, counted) = (0, counted.max(answer.received));
+        (gap, counted) = (0, counted.max(answer.received.unwrap_or(0)));
     }
     match total {
         Some(total) => fill(&mut losses, gap, total.saturating_sub(counted)),
@@ -114,7 +118,7 @@ mod tests {
                 server_sent_ns: sent.as_nanos() + 1_000_000 + 12,
                 received: sent + Duration::from_nanos(32),
             },
-            received,
+            received: Some(received),
         }
     }
 
@@ -130,6 +134,14 @@ mod tests {
         assert_eq!((up.values[0], down.values[0]), (10e-9, 20e-9));
         let without_total = one_way_series(&FIT, &record, None).up;
         assert_eq!(censored(&without_total), vec![1.0, 6.0]);
+    }
+
+    #[test]
+    fn losses_of_a_server_that_does_not_count_have_no_direction() {
+        let sent = vec![(Time::ZERO, Duration::from_secs(1)); 4];
+        let answers = [0, 3].map(|sequence| UdpAnswer { received: None, ..answer(sequence, 1) }).to_vec();
+        let PerDirection { up, down } = one_way_series(&FIT, &UdpRecord { sent, answers }, None);
+        assert_eq!((up.values.len(), down.values.len(), up.censored.len() + down.censored.len()), (2, 2, 0));
     }
 
     #[test]

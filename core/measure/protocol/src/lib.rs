@@ -5,6 +5,8 @@
 extern crate alloc;
 
 pub mod iperf3;
+pub mod irtt;
 pub mod measurement_lab;
 pub mod network_quality;
 pub mod speed_test;
+pub mod stamp;

@@ -87,6 +87,18 @@ pub enum Note {
         /// Whether the protocol carries uploads.
         takes_uploads: bool,
     },
+    /// The server carries no load.
+    NoLoad {
+        /// Its protocol.
+        protocol: String,
+    },
+    /// The server of the load takes no uploads.
+    NoUploads,
+    /// The server allows probes less often than requested.
+    ServerInterval {
+        /// The shortest interval that it allows.
+        interval_s: f64,
+    },
     /// The server sent a second Hello.
     SecondHello,
     /// The server's kernel lacks a congestion control.
@@ -387,6 +399,7 @@ named! {
     Fact, Other, "A fact of another version, with its name.", {
         Server = "server", "The server, as requested.";
         Address = "address", "Address and port of the server.";
+        LoadServer = "load_server", "The server of the load, as requested, if it is another one.";
         SeenAs = "seen_as" | "seen as", "Address of this host, as the server sees it.";
         Protocol = "protocol", "Protocol of a server that does not run `fathom serve`.";
         ServerVersion = "server_version" | "server version", "Version of the server.";

@@ -31,10 +31,10 @@ pub fn note(note: &Note) -> String {
             probes(*metric)
         ),
         Note::ProbeConnectionFailed { message } => {
-            format!("A new TCP connection of a probe failed: {message}. Further failures are only counted.")
+            format!("A new TCP connection of a probe failed: {message}. Further failures are not reported.")
         }
         Note::PersistentConnectionBroke { message } => format!(
-            "The persistent HTTP connection broke and was reopened: {message}. Further breaks are not reported."
+            "The persistent HTTP connection broke and was reopened: {message}. Further failures are not reported."
         ),
         Note::PhaseLeftOut { phase } => {
             format!("The phase \"{}\" was skipped: the data cap was reached.", phase.name())
@@ -50,7 +50,7 @@ pub fn note(note: &Note) -> String {
             bytes(*payload_bytes as f64)
         ),
         Note::ServerTimeLimit { limit_s, needed_s } => format!(
-            "The server ends sessions after {}, but this test may need {}.",
+            "The server ends sessions after {}; this test may need {}.",
             seconds(*limit_s),
             seconds(*needed_s)
         ),
@@ -62,9 +62,9 @@ pub fn note(note: &Note) -> String {
             "No one-way delays: the server speaks {protocol}{}.",
             if *takes_uploads { "" } else { ", and takes no uploads" }
         ),
-        Note::SecondHello => "Protocol error: second Hello from the server.".to_string(),
+        Note::SecondHello => "Protocol error: second Hello.".to_string(),
         Note::CongestionControlUnavailable { requested } => {
-            format!("The server's kernel does not offer congestion control {requested}.")
+            format!("The server's kernel lacks congestion control {requested}.")
         }
         Note::CongestionControlReplaced { requested, used } => format!(
             "A sender uses {used} instead of {requested}: its host lacks {requested} or does not permit it (sysctl \
@@ -75,7 +75,7 @@ pub fn note(note: &Note) -> String {
         }
         Note::FlowFailed { direction, message } => format!("A load flow ({direction}) failed: {message}."),
         Note::ClockStepped { step_s } => {
-            format!("The wall clock was set by {step_s:+.3} s during the test, without effect on results.")
+            format!("The wall clock was set by {step_s:+.3} s, without effect on results.")
         }
         Note::NotRecorded { tool, what } => {
             let mut all: Vec<&str> = what.iter().copied().map(unrecorded).collect();
@@ -84,6 +84,20 @@ pub fn note(note: &Note) -> String {
             format!("{tool} recorded no {but_last}{last}.")
         }
         Note::Text { text } => text.clone(),
+        of_server => server_note(of_server),
+    }
+}
+
+/// A note of a server without load, or of that of the load.
+fn server_note(note: &Note) -> String {
+    match note {
+        Note::NoLoad { protocol } => {
+            format!("{protocol} carries no load: add one with --load URL.")
+        }
+        Note::NoUploads => "The load's server takes no uploads.".to_string(),
+        Note::ServerInterval { interval_s } => {
+            format!("The server allows one probe per {}.", seconds(*interval_s))
+        }
         of_line => lab_note(of_line),
     }
 }
@@ -111,15 +125,14 @@ fn lab_note(note: &Note) -> String {
         Note::DroppedBeforeLine { packets } => {
             format!("{} dropped before the line: its thread was too slow.", were(*packets))
         }
-        Note::LineBursts { paced_bits_per_second } => format!(
-            "Above {} packets leave the line in small bursts: waking a thread takes longer.",
-            rate(*paced_bits_per_second as f64)
-        ),
+        Note::LineBursts { paced_bits_per_second } => {
+            format!("Above {} packets leave the line in small bursts.", rate(*paced_bits_per_second as f64))
+        }
         Note::LinePriority { priority } => format!(
-            "The line's thread runs with priority \"{priority}\" (real-time priority needs root): other programs can delay it."
+            "The line's thread has priority \"{priority}\" (real time needs root): other programs can delay it."
         ),
         Note::NoIpv6 { message } => {
-            format!("The lab has no IPv6: this kernel refuses an IPv6 address ({message}).")
+            format!("The lab has no IPv6: this kernel refuses it ({message}).")
         }
         Note::SettingRefused { setting, value, message } => {
             format!("{setting} could not be set to {value} in the lab: {message}.")

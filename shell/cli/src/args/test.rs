@@ -31,7 +31,8 @@ pub(crate) struct TestArgs {
     /// A URL is that of a speed test (networkQuality, Cloudflare, LibreSpeed), of a large file, or
     /// of a server of iperf3, ndt7 or msak: `https://HOST/`, `https://HOST/large.iso`,
     /// `iperf3://HOST`, `ndt7://HOST`. `ndt7://` alone is Measurement Lab's nearest server. Such a
-    /// server measures nothing itself, so one-way delays are missing.
+    /// server measures nothing itself, so one-way delays are missing. A server of irtt or STAMP
+    /// (`irtt://HOST`, `stamp://HOST`) has one-way delays and no load: see --load.
     #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: Option<String>,
     /// Accept the policy of a public server
@@ -40,6 +41,11 @@ pub(crate) struct TestArgs {
     /// `https://www.apple.com/legal/privacy/`, mlab: `https://www.measurementlab.net/privacy/`
     #[arg(long, value_name = "NAME", value_parser = public_names(), help_heading = "Connection options")]
     pub(crate) accept_policy: Option<String>,
+    /// Load from another server
+    ///
+    /// SERVER is probed while the server at URL carries the load. URL is as for SERVER.
+    #[arg(long, value_name = "URL", requires = "server", help_heading = "Connection options")]
+    pub(crate) load: Option<String>,
     /// TCP flows in each direction
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
     pub(crate) flows: u32,
@@ -104,7 +110,10 @@ pub(crate) struct TestArgs {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum OtherProtocol {
     Iperf3,
+    Irtt,
+    Stamp,
     Web,
+    All,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -153,9 +162,10 @@ pub(crate) struct ServeArgs {
     pub(crate) token: TokenArgs,
     /// Also serve clients of another program
     ///
-    /// iperf3: TCP port 5201, with TCP tests of any direction. web: clients of networkQuality,
-    /// Cloudflare's and LibreSpeed's speed tests, with and without TLS. None of them can know a
-    /// token.
+    /// iperf3: TCP port 5201, with TCP tests of any direction. irtt: UDP port 2112. stamp: UDP port
+    /// 862 (RFC 8762), which needs root. web: clients of networkQuality, Cloudflare's and
+    /// LibreSpeed's speed tests, with and without TLS. all: each of them. Their clients cannot know
+    /// a token.
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["token", "token_file"],
         help_heading = "Connection options")]
     pub(crate) with: Vec<OtherProtocol>,

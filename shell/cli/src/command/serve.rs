@@ -3,7 +3,9 @@ use crate::args::{OtherProtocol, ServeArgs};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::signal;
 use crate::terminal::{Console, warn};
-use fathom_app::serve::{self, Config, Event, IPERF3_PORT, Progress, Server, SessionEnd, WebConfig};
+use fathom_app::serve::{
+    self, Config, Event, IPERF3_PORT, IRTT_PORT, Progress, STAMP_PORT, Server, SessionEnd, WebConfig,
+};
 use fathom_text::{bytes, counted, seconds, thousands};
 use std::net::{IpAddr, SocketAddr};
 
@@ -32,11 +34,14 @@ fn config(args: &ServeArgs) -> Result<Config, Failure> {
         let text = "--silent needs a token, without which nobody could be answered\n  try: --token-file FILE";
         return Err(Failure::input(text));
     }
+    let port_of = |protocol, port| serves(args, protocol).then_some(port);
     Ok(Config {
         listen: args.listen.clone(),
         port: args.port,
-        iperf3_port: args.with.contains(&OtherProtocol::Iperf3).then_some(IPERF3_PORT),
-        web: args.with.contains(&OtherProtocol::Web).then(|| WebConfig {
+        iperf3_port: port_of(OtherProtocol::Iperf3, IPERF3_PORT),
+        irtt_port: port_of(OtherProtocol::Irtt, IRTT_PORT),
+        stamp_port: port_of(OtherProtocol::Stamp, STAMP_PORT),
+        web: serves(args, OtherProtocol::Web).then(|| WebConfig {
             port: args.web_port,
             certificate: args.certificate.clone().zip(args.key.clone()),
             names: vec![serve::host_name()],
@@ -49,6 +54,11 @@ fn config(args: &ServeArgs) -> Result<Config, Failure> {
         max_hourly_bytes: args.max_hourly_bytes,
         ..Config::default()
     })
+}
+
+/// Whether clients of this program are served.
+fn serves(args: &ServeArgs, protocol: OtherProtocol) -> bool {
+    args.with.iter().any(|with| [protocol, OtherProtocol::All].contains(with))
 }
 
 /// An event as a line of a log. The system's log adds the time.
@@ -93,12 +103,19 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
     for address in server.local_addresses() {
         text += &format!("\n  fathom test {}{token}", target(*address, port));
     }
-    if args.with.contains(&OtherProtocol::Iperf3) {
-        for address in server.local_addresses() {
-            text += &format!("\n  iperf3 -c {address}");
+    for (protocol, command) in [
+        (OtherProtocol::Iperf3, "iperf3 -c "),
+        (OtherProtocol::Irtt, "irtt client "),
+        (OtherProtocol::Stamp, "fathom test stamp://"),
+    ] {
+        for address in server.local_addresses().iter().filter(|_| serves(args, protocol)) {
+            text += &match (protocol, address) {
+                (OtherProtocol::Stamp, IpAddr::V6(v6)) => format!("\n  {command}[{v6}]"),
+                _ => format!("\n  {command}{address}"),
+            };
         }
     }
-    if args.with.contains(&OtherProtocol::Web) {
+    if serves(args, OtherProtocol::Web) {
         for address in server.local_addresses() {
             text += &format!("\n  fathom test https://{}/", SocketAddr::new(*address, args.web_port));
         }

@@ -25,7 +25,9 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     let run = first_reached(&servers, &cancel, |server| {
         let config = config(args, server)?;
         test::check(&config)?;
-        console.progress(&cost(&config));
+        if args.load.is_some() || !carries_no_load(server) {
+            console.progress(&cost(&config));
+        }
         let ran = match args.json_lines {
             true => test::run(&config, &cancel, &mut print_lines(&cancel)),
             false => test::run(&config, &cancel, &mut follow(console)),
@@ -91,7 +93,12 @@ const PROXIES: [&str; 5] = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_pro
 
 /// Whether a proxy could lead to a server.
 fn is_web(server: &str) -> bool {
-    server.contains("://") && !server.starts_with("iperf3:")
+    server.contains("://") && !server.starts_with("iperf3:") && !carries_no_load(server)
+}
+
+/// Whether the protocol of a server has probes only.
+fn carries_no_load(server: &str) -> bool {
+    server.starts_with("irtt:") || server.starts_with("stamp:")
 }
 
 /// Names the proxy that was not used, if a web server could not be reached.
@@ -121,6 +128,7 @@ fn save(run: &Run, path: &Path, console: Console) {
 
 fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
     Ok(TestConfig {
+        load: args.load.clone(),
         family: family(args),
         token: args.token.read()?,
         flows: args.flows,

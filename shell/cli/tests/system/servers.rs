@@ -151,6 +151,32 @@ fn iperf3_clients_exclude_a_token_and_need_their_port() {
 }
 
 #[test]
+fn a_server_without_its_rights_answers_irtt_and_stamp_and_load_may_come_from_elsewhere() {
+    let quick = ["--no-save", "--color", "never", "--phases", "idle,down", "--max-bytes", "1gb"];
+    fathom_test_support::in_new_namespace(|| {
+        let server = Serve::start(&["--with", "all"]);
+        let irtt = Command::new("irtt").args(["client", "-d", "500ms", "-i", "10ms", "127.0.0.1"]).output();
+        let irtt = irtt.expect("irtt is not installed: run ./setup test");
+        assert!(String::from_utf8_lossy(&irtt.stdout).contains("0.00% loss"), "{irtt:?}");
+        let idle = run(&[&["test", "stamp://127.0.0.1"], &quick[..]].concat());
+        assert!(idle.out.starts_with("NO RESULT"), "without load there is no verdict: {}", idle.describe());
+        assert!(idle.out.contains("STAMP carries no load: add one with --load URL."), "{}", idle.out);
+        let witness = format!("127.0.0.1:{}", server.port);
+        for probed in ["irtt://127.0.0.1", "stamp://127.0.0.1", &witness] {
+            let args = ["test", probed, "--load", "iperf3://127.0.0.1", "--json"];
+            let ran = run(&[&args, &quick[..]].concat());
+            let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+            let facts = &document["facts"];
+            assert_eq!(facts["load_server"], "iperf3://127.0.0.1", "{probed}: {facts}");
+            let load = &document["phases"][1]["load"];
+            assert!(load["delivered_down_bytes"].as_u64().unwrap() > 1_000_000, "{probed}: {load}");
+        }
+    });
+    let no_server = run(&["test", "--load", "https://example.net/"]);
+    assert_eq!(no_server.code, Some(2), "{}", no_server.describe());
+}
+
+#[test]
 fn settings_that_cannot_be_read_are_named() {
     let home = home("unreadable");
     std::fs::create_dir_all(home.join("fathom/servers")).unwrap();

@@ -27,6 +27,8 @@ pub struct TestConfig {
     pub clock: Clock,
     /// `host`, `host:port`, or `[v6]:port`; the default port is [`DEFAULT_PORT`].
     pub server: String,
+    /// URL of another server that carries the load.
+    pub load: Option<String>,
     /// Restricts the address family; `None` takes the first address that answers.
     pub family: Option<Family>,
     /// Authentication token, if the server requires one.
@@ -59,6 +61,7 @@ impl TestConfig {
         TestConfig {
             clock: Clock::start(),
             server: server.to_owned(),
+            load: None,
             family: None,
             token: None,
             flows: 4,
@@ -88,7 +91,20 @@ impl TestConfig {
             phase.max = terms.longest_load.map_or(phase.max, |longest| longest.min(phase.max));
             phase.min = phase.min.min(phase.max);
         }
+        let mut left = terms.longest_test.unwrap_or(Duration::MAX);
+        config.phases.retain_mut(|phase| {
+            phase.max = phase.max.min(left);
+            let has_time = phase.max >= phase.min;
+            left = left.saturating_sub(if has_time { phase.max } else { Duration::ZERO });
+            has_time
+        });
+        config.sample_every = config.sample_every.max(terms.shortest_interval.unwrap_or_default());
         config
+    }
+    /// Longest duration of all phases.
+    #[must_use]
+    pub fn longest(&self) -> Duration {
+        self.phases.iter().fold(Duration::ZERO, |sum, phase| sum + phase.max)
     }
     /// Checks the settings for contradictions.
     pub(crate) fn check(&self) -> Result<(), TestError> {
@@ -141,7 +157,7 @@ pub fn estimate_cost(config: &TestConfig, up: Rate, down: Rate) -> Cost {
     let limit = config.max_bytes.unwrap_or(Bytes(u64::MAX));
     let load_up = up.bytes_in(seconds(&[PhaseKind::Up, PhaseKind::Both]));
     let load_down = down.bytes_in(seconds(&[PhaseKind::Down, PhaseKind::Both]));
-    let all = config.phases.iter().fold(Duration::ZERO, |sum, p| sum + p.max);
+    let all = config.longest();
     let sent = |kind: &ProbeKind| {
         let interval = config.sample_every.max(kind.spec().shortest);
         all.as_nanos() / interval.as_nanos().max(1)
@@ -164,16 +180,29 @@ mod tests {
         let config = TestConfig::new("x");
         assert_eq!(config.within(Terms::default()), config);
         let ten = Duration::from_secs(10);
-        let limited = config.within(Terms { one_flow: true, longest_load: Some(ten) });
+        let limited = config.within(Terms { one_flow: true, longest_load: Some(ten), ..Terms::default() });
         let phases: Vec<_> = limited.phases.iter().map(|phase| (phase.kind, phase.max)).collect();
         let [idle, drain] = [PhaseKind::Idle, PhaseKind::Drain].map(PhasePlan::of);
         let loaded = [(PhaseKind::Down, ten), (PhaseKind::Up, ten)];
         assert_eq!(phases, [&[(idle.kind, idle.max)], &loaded[..], &[(drain.kind, drain.max)]].concat());
         assert_eq!(limited.flows, 1);
         assert_eq!(
-            TestConfig { flows: 0, ..config }.within(Terms { one_flow: true, longest_load: None }).flows,
+            TestConfig { flows: 0, ..config }.within(Terms { one_flow: true, ..Terms::default() }).flows,
             0
         );
+    }
+
+    #[test]
+    fn a_test_ends_within_the_time_of_the_server_and_keeps_its_interval() {
+        let config = TestConfig::new("x");
+        let (longest_test, shortest_interval) =
+            (Some(Duration::from_secs(40)), Some(Duration::from_millis(80)));
+        let limited = config.within(Terms { longest_test, shortest_interval, ..Terms::default() });
+        let seconds: Vec<u64> =
+            limited.phases.iter().map(|phase| phase.max.as_nanos() / 1_000_000_000).collect();
+        // Idle, then the download; the upload has 5 of at least 6 s left; draining takes 1 s.
+        assert_eq!((seconds, limited.sample_every), (vec![5, 30, 5], Duration::from_millis(80)));
+        assert_eq!(limited.phases[2].kind, PhaseKind::Drain);
     }
 
     #[test]

@@ -87,10 +87,7 @@ impl fmt::Display for TestError {
             }
             TestError::Server { server, problem } => write!(f, "{server}: {problem}"),
             TestError::Lost(a, _) => {
-                write!(
-                    f,
-                    "lost the connection to server {a} before anything was measured (see the server's log)"
-                )
+                write!(f, "lost the connection to server {a} before anything was measured (see its log)")
             }
             TestError::Host(problem) => write!(f, "{problem}"),
             TestError::Stopped => write!(f, "stopped before anything was measured"),

@@ -22,7 +22,10 @@ pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::{PhasePlan, ProbeKind};
 pub use flows::{payload_bytes, receive_load};
-pub use peer::{Encrypted, Encryption, FlowPlan, Meter, OpenFlow, Peer, Terms, Transfer, WebProbe};
+pub use peer::{
+    Encrypted, Encryption, FlowPlan, LoadedBy, Meter, OpenFlow, Peer, Terms, Transfer, UdpEncoding,
+    UdpProbes, UdpReply, WebProbe, udp_socket,
+};
 pub use record::host;
 pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
 pub use resolve::{Limits, resolve_server};
@@ -55,7 +58,21 @@ pub fn run_test(
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Run, TestError> {
+    run_test_loaded_by(config, None, stop, on_event)
+}
+
+/// As [`run_test`], with the load from another server if there is one.
+///
+/// # Errors
+/// As [`run_test`].
+pub fn run_test_loaded_by(
+    config: &TestConfig,
+    load: Option<Arc<dyn Peer>>,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<Run, TestError> {
     config.check()?;
+    let config = &config.within(load.as_ref().map(|load| load.terms()).unwrap_or_default());
     let limits = Limits { stop, clock: config.clock, patience: config.patience };
     let addresses = resolve_server(&config.server, DEFAULT_PORT, config.family)?;
     let control = Control::open(config, &addresses, &limits)?;
@@ -64,7 +81,12 @@ pub fn run_test(
     let peer = FathomPeer::new(control.address, control.hello.session)
         .map_err(|e| TestError::Host(format!("memory for load: {e}")))?;
     let session = control.hello.session;
-    measure(Test::new(config, stop, Arc::new(peer), Some(control), record), session)
+    let mut peer: Arc<dyn Peer> = Arc::new(peer);
+    if let Some(load) = load {
+        note_load(load.as_ref(), &mut record);
+        peer = Arc::new(LoadedBy { probed: peer, load });
+    }
+    measure(Test::new(config, stop, peer, Some(control), record), session)
 }
 
 /// Runs the test against a server with another protocol. Setting `stop` ends it early.
@@ -78,17 +100,55 @@ pub fn run_test_with(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Run, TestError> {
     config.check()?;
-    let config = &config.within(peer.terms());
     let mut record = Record::new(on_event);
+    let terms = peer.terms();
+    note_terms(config, terms, &mut record);
+    let mut config = config.within(terms);
+    if !carries_load(peer.as_ref()) {
+        config.flows = 0;
+    }
+    let config = &config;
     record.event(Event::Connected(peer.address()));
     describe(config, peer.address(), &mut record);
     record.fact(Fact::Protocol, peer.protocol());
-    let takes_uploads = peer.carries(Direction::Up);
-    record.note(Note::OtherServer { protocol: peer.protocol().to_owned(), takes_uploads });
+    if peer.probes().contains(&ProbeKind::Udp) {
+        note_load(peer.as_ref(), &mut record);
+    } else {
+        let (protocol, takes_uploads) = (peer.protocol().to_owned(), peer.carries(Direction::Up));
+        record.note(Note::OtherServer { protocol, takes_uploads });
+    }
     // Identifies the ICMP probes of this test.
     let mut id = SessionId([0; 16]);
     getrandom::fill(&mut id.0).map_err(|e| TestError::Host(format!("random numbers: {e}")))?;
     measure(Test::new(config, stop, peer, None, record), Ticket { id, key: None })
+}
+
+fn carries_load(peer: &dyn Peer) -> bool {
+    [Direction::Down, Direction::Up].iter().any(|direction| peer.carries(*direction))
+}
+
+/// Notes which load is missing.
+fn note_load(peer: &dyn Peer, record: &mut Record<'_>) {
+    if !carries_load(peer) {
+        record.note(Note::NoLoad { protocol: peer.protocol().to_owned() });
+    } else if !peer.carries(Direction::Up) {
+        record.note(Note::NoUploads);
+    }
+}
+
+/// Notes the limits of a server for probes.
+fn note_terms(config: &TestConfig, terms: Terms, record: &mut Record<'_>) {
+    if let Some(interval) = terms.shortest_interval.filter(|shortest| *shortest > config.sample_every) {
+        record.note(Note::ServerInterval { interval_s: interval.as_secs_f64() });
+    }
+    note_time_limit(config, terms.longest_test.unwrap_or(Duration::MAX), record);
+}
+
+fn note_time_limit(config: &TestConfig, limit: Duration, record: &mut Record<'_>) {
+    if config.longest() > limit {
+        let (limit_s, needed_s) = (limit.as_secs_f64(), config.longest().as_secs_f64());
+        record.note(Note::ServerTimeLimit { limit_s, needed_s });
+    }
 }
 
 fn measure(mut test: Test<'_>, session: Ticket) -> Result<Run, TestError> {
@@ -108,7 +168,10 @@ fn measure(mut test: Test<'_>, session: Ticket) -> Result<Run, TestError> {
 
     let mut run = assemble(&mut test, gathered, partial);
     run.started = started.to_string();
-    run.title = format!("{} ({address})", config.server);
+    run.title = match &config.load {
+        Some(load) => format!("{} ({address}), load: {load}", config.server),
+        None => format!("{} ({address})", config.server),
+    };
     match run.partial {
         Some(_) if test.stop.load(Ordering::Relaxed) && !holds_something(&run.series) => {
             Err(TestError::Stopped)
@@ -121,6 +184,9 @@ fn measure(mut test: Test<'_>, session: Ticket) -> Result<Run, TestError> {
 fn describe(config: &TestConfig, address: SocketAddr, record: &mut Record<'_>) {
     record.fact(Fact::Server, &config.server);
     record.fact(Fact::Address, address);
+    if let Some(load) = &config.load {
+        record.fact(Fact::LoadServer, load);
+    }
     // Without its own flows, the test does not describe the load.
     if config.flows > 0 {
         record.fact(Fact::FlowsPerDirection, config.flows);
@@ -135,13 +201,9 @@ fn describe_session(config: &TestConfig, control: &Control, record: &mut Record<
     describe(config, control.address, record);
     record.fact(Fact::SeenAs, seen_as);
     record.fact(Fact::ServerVersion, version);
-    let longest = config.phases.iter().fold(Duration::ZERO, |sum, p| sum + p.max);
-    if longest > Duration::from_secs(limits.seconds) {
-        let (limit_s, needed_s) = (limits.seconds as f64, longest.as_secs_f64());
-        record.note(Note::ServerTimeLimit { limit_s, needed_s });
-    }
+    note_time_limit(config, Duration::from_secs(limits.seconds), record);
     let wanted = &config.congestion_control;
-    if wanted != "-" && !congestion_controls.contains(wanted) {
+    if config.load.is_none() && wanted != "-" && !congestion_controls.contains(wanted) {
         record.note(Note::CongestionControlUnavailable { requested: wanted.clone() });
     }
 }
@@ -150,10 +212,9 @@ fn start_probes(test: &Test<'_>, session: Ticket) -> JoinHandle<ProbeResult> {
     let answered = test.peer.probes();
     let kinds = test.config.probes.iter().filter(|kind| answered.contains(kind));
     let settings = ProbeSettings {
-        address: test.peer.address(),
+        peer: test.peer.clone(),
         session,
         kinds: kinds.copied().collect(),
-        web: test.peer.web_probe(),
         interval: test.config.sample_every,
         clock: test.clock,
     };

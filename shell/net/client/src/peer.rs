@@ -6,15 +6,15 @@ use fathom_run::{Observation, Value};
 use fathom_units::{Direction, Duration, Time};
 use socket2::Socket;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A server with a protocol that carries load.
+/// A server with a protocol that carries load, or answers probes, or both.
 pub trait Peer: Send + Sync {
     /// Name of the protocol, for people.
     fn protocol(&self) -> &'static str;
-    /// The address that is loaded and probed.
+    /// The address that is probed.
     fn address(&self) -> SocketAddr;
     /// Whether the protocol carries load in this direction.
     fn carries(&self, direction: Direction) -> bool;
@@ -25,7 +25,16 @@ pub trait Peer: Send + Sync {
     /// The probes that it answers.
     fn probes(&self) -> Vec<ProbeKind>;
     /// Requests of probes, if it answers HTTP.
-    fn web_probe(&self) -> Option<WebProbe>;
+    fn web_probe(&self) -> Option<WebProbe> {
+        None
+    }
+    /// UDP probes. Called only if it answers them.
+    ///
+    /// # Errors
+    /// The reason why none can be sent.
+    fn udp_probes(&self) -> Result<UdpProbes, String> {
+        Err(String::new())
+    }
     /// Prepares load in these directions, with as many flows like `_plan` in each.
     ///
     /// # Errors
@@ -55,6 +64,59 @@ pub struct Terms {
     pub one_flow: bool,
     /// Longest load in one direction.
     pub longest_load: Option<Duration>,
+    /// Longest test.
+    pub longest_test: Option<Duration>,
+    /// Shortest interval of UDP probes. Then none are sent at once.
+    pub shortest_interval: Option<Duration>,
+}
+
+/// Whether a server answers UDP probes that are sent at once.
+pub(crate) fn takes_train(peer: &dyn Peer) -> bool {
+    peer.probes().contains(&ProbeKind::Udp) && peer.terms().shortest_interval.is_none()
+}
+
+/// What sends and reads UDP probes.
+pub struct UdpProbes {
+    /// A socket that is connected to the server.
+    pub socket: UdpSocket,
+    /// How they are written.
+    pub encoding: Box<dyn UdpEncoding>,
+}
+
+/// How UDP probes and their replies are written.
+pub trait UdpEncoding: Send {
+    /// A probe that is sent at this time.
+    fn probe(&self, sequence: u32, now: Time) -> Vec<u8>;
+    /// Reads the reply to a probe; `None` if it is none.
+    fn reply(&mut self, datagram: &[u8]) -> Option<UdpReply>;
+    /// Whether the replies so far show that the server counts probes.
+    fn counts(&self) -> bool {
+        true
+    }
+}
+
+/// What a server reports about a UDP probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UdpReply {
+    /// Sequence number of the probe.
+    pub sequence: u32,
+    /// Arrival at the server, in ns on the server's clock.
+    pub server_received_ns: u64,
+    /// Send time of the reply, in ns on the same clock.
+    pub server_sent_ns: u64,
+    /// Number of probes that the server has received, including this one, if it counts them.
+    pub received: u64,
+}
+
+/// A UDP socket of any port that is connected to a server.
+///
+/// # Errors
+/// See `connect(2)`.
+pub fn udp_socket(to: SocketAddr) -> io::Result<UdpSocket> {
+    let any: SocketAddr = if to.is_ipv6() { ([0_u16; 8], 0).into() } else { ([0_u8; 4], 0).into() };
+    let socket = UdpSocket::bind(any)?;
+    socket.connect(to)?;
+    Ok(socket)
 }
 
 /// Properties of a flow.
@@ -82,6 +144,54 @@ impl FlowPlan {
             drop(set_congestion_control(socket, &self.congestion_control));
         }
         Ok(())
+    }
+}
+
+/// A server that is probed while another one carries the load.
+pub struct LoadedBy {
+    /// The server that is probed.
+    pub probed: Arc<dyn Peer>,
+    /// The server of the load.
+    pub load: Arc<dyn Peer>,
+}
+
+impl Peer for LoadedBy {
+    fn protocol(&self) -> &'static str {
+        self.probed.protocol()
+    }
+    fn address(&self) -> SocketAddr {
+        self.probed.address()
+    }
+    fn carries(&self, direction: Direction) -> bool {
+        self.load.carries(direction)
+    }
+    fn terms(&self) -> Terms {
+        let Terms { longest_test, shortest_interval, .. } = self.probed.terms();
+        Terms { longest_test, shortest_interval, ..self.load.terms() }
+    }
+    fn probes(&self) -> Vec<ProbeKind> {
+        self.probed.probes()
+    }
+    fn web_probe(&self) -> Option<WebProbe> {
+        self.probed.web_probe()
+    }
+    fn udp_probes(&self) -> Result<UdpProbes, String> {
+        self.probed.udp_probes()
+    }
+    fn begin(
+        &self,
+        loads: &[Direction],
+        plan: &FlowPlan,
+        flows: u32,
+        limits: &Limits<'_>,
+    ) -> Result<(), String> {
+        self.load.begin(loads, plan, flows, limits)
+    }
+    fn end(&self) {
+        self.load.end();
+    }
+    fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
+        self.load.open(flow, limits)
     }
 }
 

@@ -7,7 +7,7 @@ mod icmp;
 mod persistent;
 mod udp;
 
-use crate::peer::WebProbe;
+use crate::peer::{Peer, takes_train};
 use connect::ConnectProber;
 use dns::DnsProber;
 use fathom_os::clock::Clock;
@@ -23,7 +23,6 @@ use fathom_run::{Metric, NotSent, Note, Observation, Series, SeriesKey};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time, WallTime};
 use icmp::IcmpProber;
 use persistent::PersistentProber;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -39,10 +38,9 @@ const NONE: u64 = u64::MAX;
 
 /// Settings of the thread.
 pub(crate) struct ProbeSettings {
-    pub(crate) address: SocketAddr,
+    pub(crate) peer: Arc<dyn Peer>,
     pub(crate) session: Ticket,
     pub(crate) kinds: Vec<ProbeKind>,
-    pub(crate) web: Option<WebProbe>,
     pub(crate) interval: Duration,
     pub(crate) clock: Clock,
 }
@@ -143,11 +141,11 @@ fn open(
     settings: &ProbeSettings,
     context: &Context,
 ) -> Result<Box<dyn ProbeMachine>, String> {
-    let ProbeSettings { address, session, .. } = *settings;
-    let web = settings.web.clone();
+    let ProbeSettings { peer, session, .. } = settings;
+    let (address, web) = (peer.address(), peer.web_probe());
     Ok(match kind {
         ProbeKind::Icmp => Box::new(IcmpProber::open(address.ip(), session.id)?),
-        ProbeKind::Udp => Box::new(UdpProber::open(address, session)?),
+        ProbeKind::Udp => Box::new(UdpProber::new(peer.udp_probes()?)?),
         ProbeKind::Connect => Box::new(ConnectProber::tcp(address, web)),
         ProbeKind::Persistent => Box::new(PersistentProber::new(address, web, context.now())?),
         ProbeKind::Tls => Box::new(ConnectProber::tls(address, web)?),
@@ -202,6 +200,9 @@ pub(crate) fn start(
         let mut prober = Prober::new(&settings, shared, Box::new(report));
         if let Err(error) = precise {
             prober.context.note(Note::CoarseTimers { message: error.to_string() });
+        }
+        if takes_train(settings.peer.as_ref()) {
+            prober.send_train();
         }
         prober.run();
         prober.result(priority)
@@ -288,7 +289,6 @@ impl Prober {
 
     fn run(&mut self) {
         let mut deadline = None;
-        self.send_train();
         loop {
             let now = self.context.now();
             self.begin(now);

@@ -2,11 +2,11 @@
 use crate::control::{Control, ControlInput};
 use crate::flows::{Flow, FlowEvent, FlowSettings};
 use crate::ledger::{Ledger, Sender};
-use crate::peer::Peer;
+use crate::peer::{Peer, takes_train};
 use crate::probes::{self, ProbeEvent};
 use crate::record::Record;
 use crate::resolve::Limits;
-use crate::{Event, TestConfig, estimate_cost};
+use crate::{Event, TestConfig, carries_load, estimate_cost};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
 use fathom_probe::session::SessionEvent;
@@ -118,7 +118,12 @@ impl<'a> Test<'a> {
         let (outbox, inbox) = std::sync::mpsc::channel();
         let allowed = control.as_ref().map(|c| c.hello.limits.bytes / 100 * SERVER_BYTES_PERCENT);
         let byte_limit = config.max_bytes.map_or(u64::MAX, Bytes::get).min(allowed.unwrap_or(u64::MAX));
-        let carried = |kind: PhaseKind| kind.loads().iter().all(|direction| peer.carries(*direction));
+        // Without load, nothing has to drain.
+        let carries_load = carries_load(peer.as_ref());
+        let carried = |kind: PhaseKind| match kind {
+            PhaseKind::Drain => carries_load,
+            _ => kind.loads().iter().all(|direction| peer.carries(*direction)),
+        };
         let phases = config.phases.iter().filter(|phase| carried(phase.kind)).copied().collect();
         let now = clock.now();
         Test {
@@ -165,8 +170,7 @@ impl<'a> Test<'a> {
     /// carry.
     fn await_train(&mut self) -> Result<(), Interruption> {
         let until = self.clock.now() + TRAIN_WAIT.min(self.config.patience / 2);
-        let is_sent =
-            self.config.probes.contains(&ProbeKind::Udp) && self.peer.probes().contains(&ProbeKind::Udp);
+        let is_sent = self.config.probes.contains(&ProbeKind::Udp) && takes_train(self.peer.as_ref());
         while is_sent && !self.train.is_complete() && self.clock.now() < until {
             self.turn()?;
         }
@@ -448,7 +452,7 @@ impl<'a> Test<'a> {
         used.into_iter().for_each(|used| self.take_congestion_control(used));
         let probes: Vec<Observation> = self.flows.running.iter().flat_map(Flow::take_probes).collect();
         self.take_load_probes(probes);
-        if self.control.is_none() {
+        if !self.has_reports() {
             self.count(Direction::Up, |flow| flow.tcp_info()?.bytes_acked);
         }
         self.learn_capacity();
@@ -458,6 +462,10 @@ impl<'a> Test<'a> {
             self.record.show(SeriesKey::of(Metric::HttpLoaded), *probe);
         }
         self.load_probes.extend(probes);
+    }
+    /// Whether the server reports the load.
+    fn has_reports(&self) -> bool {
+        self.control.is_some() && self.config.load.is_none()
     }
     fn count(&mut self, direction: Direction, bytes: impl Fn(&Flow) -> Option<u64>) {
         let now = self.clock.now();
@@ -509,7 +517,7 @@ impl<'a> Test<'a> {
         let up = self.flows.running.iter().any(|f| f.direction == Direction::Up);
         // Reports may wait in the queue being measured.
         let late = patience + Duration::from_secs_f64(2.0 * self.course.longest_s());
-        if up && self.control.is_some() && now.saturating_since(self.reported) > late {
+        if up && self.has_reports() && now.saturating_since(self.reported) > late {
             let waited_s = late.as_secs_f64();
             return Err(Interruption::NoReports { server: address.to_string(), waited_s });
         }

@@ -1,6 +1,6 @@
 //! Load with an iperf3 server: one of its tests for each phase with load.
 use crate::Connector;
-use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, WebProbe, payload_bytes, receive_load};
+use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, payload_bytes, receive_load};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
@@ -79,9 +79,6 @@ impl Peer for Iperf3Peer {
     /// A connection to its port would count as a stream, or as another test.
     fn probes(&self) -> Vec<ProbeKind> {
         vec![ProbeKind::Icmp, ProbeKind::Dns]
-    }
-    fn web_probe(&self) -> Option<WebProbe> {
-        None
     }
     fn begin(
         &self,

@@ -5,10 +5,12 @@
 mod iperf3;
 mod measurement_lab;
 mod tls;
+mod udp;
 mod web;
 
-use fathom_client::{Family, Limits, Peer, TestConfig, TestError, resolve_server};
+use fathom_client::{Family, Limits, LoadedBy, Peer, TestConfig, TestError, resolve_server};
 use fathom_protocol::measurement_lab::SpeedTest;
+use fathom_units::Direction;
 use rustls::ClientConfig;
 use std::cell::OnceCell;
 use std::net::SocketAddr;
@@ -19,7 +21,10 @@ use url::Url;
 pub use tls::Trust;
 
 /// Schemes of URLs, for people.
-const SCHEMES: &str = "http, https, iperf3, ndt7, ndt7+ws, msak or msak+ws";
+const SCHEMES: &str = "http, https, iperf3, irtt, stamp, ndt7, ndt7+ws, msak or msak+ws";
+
+/// Why a server cannot be that of the load.
+const NO_LOAD: &str = "it carries no load";
 
 /// Whether a server is given as a URL. Otherwise it runs `fathom serve`.
 #[must_use]
@@ -27,18 +32,50 @@ pub fn is_url(server: &str) -> bool {
     server.contains("://")
 }
 
-/// Finds out what the server at a URL offers.
+/// Finds out what the server at a URL offers, and the server of the load if it is another one.
+///
+/// # Errors
+/// If one of them cannot be reached, or cannot be used.
+pub fn connect(config: &TestConfig, trust: &Trust, stop: &AtomicBool) -> Result<Arc<dyn Peer>, TestError> {
+    let probed = connect_to(&config.server, config, trust, stop)?;
+    Ok(match connect_load(config, trust, stop)? {
+        Some(load) => Arc::new(LoadedBy { probed, load }),
+        None => probed,
+    })
+}
+
+/// Finds out what the server of the load offers, if it is another one.
 ///
 /// # Errors
 /// If it cannot be reached or carries no load.
-pub fn connect(config: &TestConfig, trust: &Trust, stop: &AtomicBool) -> Result<Arc<dyn Peer>, TestError> {
-    let fail = |problem: String| TestError::Server { server: config.server.clone(), problem };
-    let url = Url::parse(&config.server).map_err(|e| fail(format!("invalid URL: {e}")))?;
+pub fn connect_load(
+    config: &TestConfig,
+    trust: &Trust,
+    stop: &AtomicBool,
+) -> Result<Option<Arc<dyn Peer>>, TestError> {
+    let Some(server) = &config.load else { return Ok(None) };
+    let load = connect_to(server, config, trust, stop)?;
+    if ![Direction::Down, Direction::Up].iter().any(|direction| load.carries(*direction)) {
+        return Err(TestError::Server { server: server.clone(), problem: NO_LOAD.to_owned() });
+    }
+    Ok(Some(load))
+}
+
+fn connect_to(
+    server: &str,
+    config: &TestConfig,
+    trust: &Trust,
+    stop: &AtomicBool,
+) -> Result<Arc<dyn Peer>, TestError> {
+    let fail = |problem: String| TestError::Server { server: server.to_owned(), problem };
+    let url = Url::parse(server).map_err(|e| fail(format!("invalid URL: {e}")))?;
     let limits = Limits { stop, clock: config.clock, patience: config.patience };
     let connector = Connector { family: config.family, trust, limits, tls: OnceCell::new() };
     match url.scheme() {
         "http" | "https" => Ok(Arc::new(web::connect(&url, &connector)?)),
         "iperf3" => Ok(Arc::new(iperf3::connect(&url, &connector)?)),
+        "irtt" => Ok(Arc::new(udp::irtt(&url, config, &connector)?)),
+        "stamp" => Ok(Arc::new(udp::stamp(&url, &connector)?)),
         "ndt7" => Ok(Arc::new(measurement_lab::connect(SpeedTest::Ndt7, &url, true, &connector)?)),
         "ndt7+ws" => Ok(Arc::new(measurement_lab::connect(SpeedTest::Ndt7, &url, false, &connector)?)),
         "msak" => Ok(Arc::new(measurement_lab::connect(SpeedTest::Msak, &url, true, &connector)?)),

@@ -19,7 +19,12 @@ const MESSAGE_BYTES: usize = 1 << 16;
 const CLIENT: &str = concat!("client_name=fathom&client_version=", env!("CARGO_PKG_VERSION"));
 /// Terms of Measurement Lab's own servers: a test has one flow per direction and lasts 10 s (ndt7,
 /// sections 2 and 3).
-const PUBLIC_TERMS: Terms = Terms { one_flow: true, longest_load: Some(Duration::from_secs(10)) };
+const PUBLIC_TERMS: Terms = Terms {
+    one_flow: true,
+    longest_load: Some(Duration::from_secs(10)),
+    longest_test: None,
+    shortest_interval: None,
+};
 
 /// A server of one of the tests.
 pub(crate) struct LabPeer {

@@ -22,6 +22,10 @@ pub struct Config {
     #[cfg(feature = "web")]
     /// For web clients, which do not know the token; `None` serves none.
     pub web: Option<WebConfig>,
+    /// UDP port for irtt clients, which do not know the token; `None` serves none.
+    pub irtt_port: Option<u16>,
+    /// UDP port for STAMP clients, which do not know the token; `None` serves none.
+    pub stamp_port: Option<u16>,
     /// Token that clients must know: 1 to 128 visible ASCII characters.
     pub token: Option<String>,
     /// Whether to answer nothing to clients that do not know the token.
@@ -69,6 +73,8 @@ impl Default for Config {
             iperf3_port: None,
             #[cfg(feature = "web")]
             web: None,
+            irtt_port: None,
+            stamp_port: None,
             token: None,
             is_silent: false,
             max_sessions: 16,
@@ -143,10 +149,10 @@ impl std::error::Error for ServerError {}
 fn advice(kind: io::ErrorKind, port: u16) -> String {
     match kind {
         io::ErrorKind::AddrInUse => {
-            format!("port {port} is already in use; choose another with --port")
+            format!("port {port} is already in use; see --port and --with")
         }
         io::ErrorKind::AddrNotAvailable => "no interface has this address; see `ip address`".into(),
-        io::ErrorKind::PermissionDenied => "ports below 1024 need root; choose another with --port".into(),
+        io::ErrorKind::PermissionDenied => "ports below 1024 need root; see --port and --with".into(),
         _ => "check --listen and --port".into(),
     }
 }

@@ -71,7 +71,7 @@ struct Control<'a> {
     /// Output that the socket did not accept yet.
     outbox: Vec<u8>,
     report: Option<Reports>,
-    limits: Limited<'a>,
+    limits: Limited,
 }
 
 impl Control<'_> {

@@ -1,15 +1,17 @@
-//! The echo thread, which answers UDP probes.
+//! The echo threads, which answer UDP probes.
+use crate::limited::TICK;
 use crate::session::Session;
 use crate::shared::Shared;
 use crate::stats::Refusal;
 use fathom_os::datagram::send_from;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
-use fathom_os::timestamp::{Batch, Received, both_clocks};
+use fathom_os::timestamp::{Batch, both_clocks};
 use fathom_probe::StampConverter;
 use fathom_probe::protocol::{AUTHENTIC_PROBE_BYTES, UDP_PROBE_BYTES, UdpKind, UdpProbe};
 use fathom_units::Time;
 use socket2::Socket;
+use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,26 +21,66 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Datagrams received per call.
 const BATCH: usize = 16;
 
-/// Runs until the server stops. A panic loses the current datagrams but does not end the thread.
-pub(crate) fn run(shared: &Shared, sockets: &[Socket]) {
+/// A received datagram.
+pub(crate) struct Request<'a> {
+    socket: &'a Socket,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) from: SocketAddr,
+    /// Address of this host to which it was sent, if the kernel says so.
+    pub(crate) to: Option<SocketAddr>,
+    pub(crate) hop_limit: Option<u8>,
+    pub(crate) at: Time,
+}
+
+impl Request<'_> {
+    /// Answers from the address to which the request was sent.
+    pub(crate) fn reply(&self, bytes: &[u8]) -> Result<(), Refusal> {
+        self.reply_from(self.to, bytes)
+    }
+    fn reply_from(&self, local: Option<SocketAddr>, bytes: &[u8]) -> Result<(), Refusal> {
+        let sent: io::Result<usize> = match local {
+            Some(local) => send_from(self.socket.as_fd(), bytes, local, self.from),
+            None => self.socket.send_to(bytes, &self.from.into()),
+        };
+        sent.map(drop).map_err(|_| Refusal::DatagramUnsent)
+    }
+}
+
+/// Answers the datagrams of one protocol.
+pub(crate) trait Responder {
+    /// Longest request.
+    const LONGEST_BYTES: usize;
+    fn answer(&mut self, shared: &Arc<Shared>, request: &Request<'_>) -> Result<(), Refusal>;
+    /// Whether it has sessions with limits to check.
+    fn has_sessions(&self) -> bool {
+        false
+    }
+    /// Checks the limits of sessions. Called every [`TICK`] while there are some, and at the end.
+    fn tick(&mut self, _now: Time) {}
+}
+
+/// Runs until the server stops. A panic loses the current datagrams and the state of the responder,
+/// but does not end the thread.
+pub(crate) fn run<R: Responder>(shared: &Arc<Shared>, sockets: &[Socket], responder: impl Fn() -> R) {
     // Without the privilege it answers slightly later; the timestamps tell the client when.
     let _ = raise_priority();
     while !shared.stop.is_set() {
-        let served = catch_unwind(AssertUnwindSafe(|| serve(shared, sockets)));
+        let served = catch_unwind(AssertUnwindSafe(|| serve(shared, sockets, responder())));
         if served.is_err() {
             shared.counters.panicked();
         }
     }
 }
 
-fn serve(shared: &Shared, sockets: &[Socket]) {
-    // One byte more than a probe, to detect longer datagrams.
-    let mut batch = Batch::new(BATCH, AUTHENTIC_PROBE_BYTES + 1);
+fn serve<R: Responder>(shared: &Arc<Shared>, sockets: &[Socket], mut responder: R) {
+    // One byte more than a request, to detect longer datagrams.
+    let mut batch = Batch::new(BATCH, R::LONGEST_BYTES + 1);
     let mut stamps = StampConverter::default();
+    let mut ticked = shared.clock.now();
     while !shared.stop.is_set() {
         let mut fds = vec![PollFd::readable(shared.stop.fd())];
         fds.extend(sockets.iter().map(|s| PollFd::readable(s.as_fd())));
-        if poll::wait(&mut fds, None).is_err() {
+        if poll::wait(&mut fds, responder.has_sessions().then_some(TICK)).is_err() {
             continue;
         }
         for (socket, _) in sockets.iter().zip(&fds[1..]).filter(|(_, fd)| fd.is_ready()) {
@@ -49,39 +91,50 @@ fn serve(shared: &Shared, sockets: &[Socket]) {
             let (wall, now) = both_clocks(shared.clock);
             for (bytes, datagram) in batch.iter() {
                 let at = stamps.convert(datagram.stamp, wall, now).unwrap_or(now);
-                if let Err(reason) = answer(shared, socket, bytes, &datagram, at) {
+                let answered = match datagram.from.filter(|_| bytes.len() <= R::LONGEST_BYTES) {
+                    Some(from) => {
+                        let (to, hop_limit) = (datagram.to, datagram.hop_limit);
+                        responder.answer(shared, &Request { socket, bytes, from, to, hop_limit, at })
+                    }
+                    None => Err(Refusal::DatagramForm),
+                };
+                if let Err(reason) = answered {
                     shared.counters.refuse(reason, datagram.from.map(|from| from.ip()));
                 }
             }
         }
+        let now = shared.clock.now();
+        if now.saturating_since(ticked) >= TICK {
+            responder.tick(now);
+            ticked = now;
+        }
     }
+    responder.tick(shared.clock.now());
 }
 
-fn answer(
-    shared: &Shared,
-    socket: &Socket,
-    bytes: &[u8],
-    datagram: &Received,
-    at: Time,
-) -> Result<(), Refusal> {
-    let probe = bytes.get(..UDP_PROBE_BYTES).and_then(|probe| UdpProbe::decode(probe).ok());
-    let unproven = probe.filter(|probe| probe.kind == UdpKind::Request);
-    let (Some(named), Some(from)) = (unproven, datagram.from) else {
-        return Err(Refusal::DatagramForm);
-    };
-    let session = session_of(shared, &named, from)?;
-    let ticket = session.ticket();
-    let request = ticket.open(bytes).ok_or(Refusal::DatagramForm)?;
-    if !session.probes.admit(at) {
-        return Err(Refusal::DatagramRate);
+/// Fathom's own probes.
+pub(crate) struct OwnProbes;
+
+impl Responder for OwnProbes {
+    const LONGEST_BYTES: usize = AUTHENTIC_PROBE_BYTES;
+
+    fn answer(&mut self, shared: &Arc<Shared>, datagram: &Request<'_>) -> Result<(), Refusal> {
+        let probe = datagram.bytes.get(..UDP_PROBE_BYTES).and_then(|probe| UdpProbe::decode(probe).ok());
+        let named = probe.filter(|probe| probe.kind == UdpKind::Request).ok_or(Refusal::DatagramForm)?;
+        let session = session_of(shared, &named, datagram.from)?;
+        let ticket = session.ticket();
+        let request = ticket.open(datagram.bytes).ok_or(Refusal::DatagramForm)?;
+        if !session.probes.admit(datagram.at) {
+            return Err(Refusal::DatagramRate);
+        }
+        let received = session.udp_received.fetch_add(1, Relaxed) + 1;
+        let server_receive_ns = datagram.at.as_nanos();
+        let mut reply = UdpProbe { kind: UdpKind::Reply, server_receive_ns, received, ..request };
+        reply.server_send_ns = shared.clock.now().as_nanos();
+        datagram.reply_from(Some(session.local), ticket.seal(&reply).bytes())?;
+        shared.counters.udp_answered.fetch_add(1, Relaxed);
+        Ok(())
     }
-    let received = session.udp_received.fetch_add(1, Relaxed) + 1;
-    let mut reply = UdpProbe { kind: UdpKind::Reply, server_receive_ns: at.as_nanos(), received, ..request };
-    reply.server_send_ns = shared.clock.now().as_nanos();
-    let sent = send_from(socket.as_fd(), ticket.seal(&reply).bytes(), session.local, from);
-    sent.map_err(|_| Refusal::DatagramUnsent)?;
-    shared.counters.udp_answered.fetch_add(1, Relaxed);
-    Ok(())
 }
 
 /// The open session named in `request`, if the probe came from that session's client.

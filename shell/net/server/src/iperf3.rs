@@ -102,7 +102,7 @@ struct Test<'a> {
     socket: &'a Socket,
     cookie: Cookie,
     machine: Server,
-    limits: Limited<'a>,
+    limits: Limited,
     /// Output that the socket did not accept yet.
     outbox: Vec<u8>,
     streams: Vec<Stream>,

@@ -5,7 +5,7 @@
 //!  front thread    accepts; first lines and HTTP of all connections, non-blocking, in one loop
 //!    |-- session thread, one a session: control connection (Fathom or iperf3), reports, limits
 //!    `-- flow thread, one a load flow: blocking sendfile or discarding recv
-//!  echo thread     UDP probes, at high priority
+//!  echo threads    UDP probes, at high priority: of Fathom, irtt and STAMP, one thread each
 //!  web threads     clients of web servers (`web.rs`): asynchronous, one task a connection or stream
 //! ```
 //! Anything that strangers can do (connect, send a first line, HTTP) uses no thread; whatever uses
@@ -21,8 +21,10 @@ mod echo;
 mod event;
 mod flow;
 mod front;
+mod host_rate;
 mod http;
 mod iperf3;
+mod irtt;
 mod limited;
 mod listen;
 mod load;
@@ -32,6 +34,7 @@ mod server;
 mod session;
 mod shared;
 mod shares;
+mod stamp;
 mod stats;
 mod sync;
 #[cfg(feature = "web")]
@@ -42,5 +45,7 @@ pub use config::WebConfig;
 pub use config::{Config, ServerError};
 pub use event::{Event, SessionEnd};
 pub use fathom_protocol::iperf3::DEFAULT_PORT as IPERF3_PORT;
+pub use fathom_protocol::irtt::DEFAULT_PORT as IRTT_PORT;
+pub use fathom_protocol::stamp::DEFAULT_PORT as STAMP_PORT;
 pub use server::Server;
 pub use stats::{Refusal, Stats};

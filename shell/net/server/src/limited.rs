@@ -109,21 +109,22 @@ struct Usage {
 }
 
 /// Keeps a session within its limits.
-pub(crate) struct Limited<'a> {
-    shared: &'a Shared,
-    session: &'a Session,
+pub(crate) struct Limited {
+    shared: Arc<Shared>,
+    session: Arc<Session>,
     usage: Usage,
 }
 
-impl<'a> Limited<'a> {
-    pub(crate) fn new(shared: &'a Shared, session: &'a Session) -> Self {
+impl Limited {
+    pub(crate) fn new(shared: &Arc<Shared>, session: &Arc<Session>) -> Self {
         let usage = Usage { checked: session.since, moved_bytes: 0, probes: 0 };
-        Limited { shared, session, usage }
+        Limited { shared: Arc::clone(shared), session: Arc::clone(session), usage }
     }
     /// Why the session must end, if it must. Called every [`TICK`].
     pub(crate) fn keep(&mut self, now: Time) -> Result<(), End> {
-        let config = &self.shared.config;
-        if self.shared.stop.is_set() {
+        let shared = Arc::clone(&self.shared);
+        let config = &shared.config;
+        if shared.stop.is_set() {
             return Err(End::Gone);
         }
         if now.saturating_since(self.usage.checked) >= TICK {

@@ -1,6 +1,6 @@
 //! Opens the TCP and UDP listeners.
 use crate::config::{Config, ServerError};
-use fathom_os::timestamp::{Stamping, enable};
+use fathom_os::timestamp::{Stamping, enable, enable_headers};
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -20,6 +20,8 @@ pub(crate) struct Listening {
     /// Of the web server.
     pub(crate) web: Vec<Socket>,
     pub(crate) udp: Vec<Socket>,
+    pub(crate) irtt: Vec<Socket>,
+    pub(crate) stamp: Vec<Socket>,
     pub(crate) port: u16,
     pub(crate) addresses: Vec<IpAddr>,
 }
@@ -46,6 +48,8 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
         #[cfg(feature = "web")]
         web: Vec::new(),
         udp: Vec::new(),
+        irtt: Vec::new(),
+        stamp: Vec::new(),
         port: config.port,
         addresses: Vec::new(),
     };
@@ -65,6 +69,14 @@ fn listen_once(config: &Config) -> Result<Listening, ServerError> {
         #[cfg(feature = "web")]
         if let Some(web) = &config.web {
             listening.web.push(other_listener(*ip, web.port, config)?);
+        }
+        for (port, sockets) in
+            [(config.irtt_port, &mut listening.irtt), (config.stamp_port, &mut listening.stamp)]
+        {
+            let Some(port) = port else { continue };
+            let other = SocketAddr::new(*ip, port);
+            let of_other = |error| ServerError::Listen { address: other, transport: "UDP", error };
+            sockets.push(udp_socket(other).map_err(of_other)?);
         }
         listening.addresses.extend(reachable(*ip));
     }
@@ -122,6 +134,8 @@ fn udp_socket(address: SocketAddr) -> io::Result<Socket> {
     socket.bind(&address.into())?;
     // If the kernel refuses, the time of reading is used instead.
     let _ = enable(socket.as_fd(), Stamping::Arrivals);
+    // Otherwise the kernel chooses the source of replies.
+    let _ = enable_headers(socket.as_fd(), address.is_ipv6());
     Ok(socket)
 }
 

@@ -1,10 +1,14 @@
 //! A running server.
 use crate::config::{Config, ServerError};
+use crate::echo::{self, OwnProbes};
 use crate::event::Event;
+use crate::front;
+use crate::irtt::Irtt;
 use crate::listen::{self, Listening};
 use crate::shared::Shared;
+use crate::stamp::Stamp;
 use crate::stats::Stats;
-use crate::{echo, front};
+use fathom_protocol::irtt::Tokens;
 use fathom_units::Duration;
 use std::io;
 use std::net::IpAddr;
@@ -33,14 +37,22 @@ impl Server {
     /// If it cannot listen as `config` demands, or if the host lacks memory or threads.
     pub fn start(config: Config) -> Result<Server, ServerError> {
         let listening = listen::listen(&config)?;
-        let Listening { tcp, iperf3, udp, port, addresses, .. } = listening;
+        let Listening { tcp, iperf3, udp, irtt, stamp, port, addresses, .. } = listening;
         let shared = Arc::new(Shared::new(config)?);
-        let (for_front, for_echo) = (Arc::clone(&shared), Arc::clone(&shared));
+        let [for_front, for_echo, for_irtt, for_stamp] = [(); 4].map(|()| Arc::clone(&shared));
+        let tokens = new_tokens()?;
         let mut server = Server { shared, port, addresses, fingerprint: None, threads: Vec::new() };
         #[cfg(feature = "web")]
         server.start_web(listening.web)?;
         server.threads.push(start("fathom-front", move || front::run(&for_front, &tcp, &iperf3))?);
-        server.threads.push(start("fathom-echo", move || echo::run(&for_echo, &udp))?);
+        server.threads.push(start("fathom-echo", move || echo::run(&for_echo, &udp, || OwnProbes))?);
+        if !irtt.is_empty() {
+            let run = move || echo::run(&for_irtt, &irtt, || Irtt::new(tokens.clone()));
+            server.threads.push(start("fathom-irtt", run)?);
+        }
+        if !stamp.is_empty() {
+            server.threads.push(start("fathom-stamp", move || echo::run(&for_stamp, &stamp, Stamp::new))?);
+        }
         Ok(server)
     }
     #[cfg(feature = "web")]
@@ -99,6 +111,16 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// The tokens of irtt sessions.
+fn new_tokens() -> Result<Tokens, ServerError> {
+    let mut secret = [0; 64];
+    getrandom::fill(&mut secret).map_err(|error| ServerError::Host {
+        what: "random numbers",
+        error: io::Error::other(error.to_string()),
+    })?;
+    Ok(Tokens::new(secret))
 }
 
 fn start(name: &'static str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, ServerError> {

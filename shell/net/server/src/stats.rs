@@ -68,7 +68,7 @@ refusals! {
     DatagramForm = "datagram that is not a probe request";
     DatagramSession = "UDP probe of a session that is not open";
     DatagramAddress = "UDP probe from an address other than its session's";
-    DatagramRate = "UDP probe over the rate limit of its session";
+    DatagramRate = "UDP probe over the rate limit of its session or host";
     DatagramUnsent = "reply to a UDP probe that the kernel did not accept";
 }
 

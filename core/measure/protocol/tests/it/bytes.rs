@@ -1,7 +1,9 @@
 //! Properties of arbitrary bytes; the fuzz target `other_protocols` runs the same function.
 use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan, server};
+use fathom_protocol::irtt::{self, Asked, Layout, Params, Request};
 use fathom_protocol::measurement_lab::{SpeedTest, congestion_control, locate};
-use fathom_protocol::network_quality;
+use fathom_protocol::{network_quality, stamp};
+use fathom_units::WallTime;
 
 /// # Panics
 /// If a property is violated.
@@ -9,6 +11,7 @@ pub(crate) fn check(bytes: &[u8]) {
     let _ = network_quality::parse(bytes);
     let _ = core::str::from_utf8(bytes).map(congestion_control);
     let _ = locate(bytes, SpeedTest::Ndt7);
+    datagram(bytes);
     let served = serve(&[bytes]);
     let whole = follow(&[bytes]);
     for at in [1, bytes.len() / 2] {
@@ -18,6 +21,30 @@ pub(crate) fn check(bytes: &[u8]) {
     }
     let ends = whole.iter().filter(|o| matches!(o, Output::Results(_) | Output::Failed(_)));
     assert_eq!(ends.count(), 1, "a test ends once: {whole:?}");
+}
+
+/// What both ends of irtt and STAMP make of a datagram: nothing, or a reply of the same length.
+fn datagram(bytes: &[u8]) {
+    if let Ok(params) = Params::decode(bytes) {
+        assert_eq!(Params::decode(&params.encode()), Ok(Params { version: 1, ..params }));
+    }
+    let replies = [Layout::default(), Layout::FATHOM, Layout { received_stats: 3, stamp_at: 4, clock: 3 }]
+        .map(|layout| irtt::echo_reply(bytes, layout, (1, 1), Default::default(), false));
+    if let Ok(Request::Echo { .. }) = irtt::request(bytes) {
+        assert!(replies[0].is_ok(), "a probe without fields has a reply");
+    }
+    let reflected = stamp::reflect(bytes, 64, WallTime(1), WallTime(2));
+    for reply in replies.into_iter().flatten().chain(reflected.clone()) {
+        assert_eq!(reply.len(), bytes.len());
+    }
+    assert!(reflected.is_none_or(|reply| stamp::reply(&reply, 0).is_some() || bytes[14..16] != [0, 0]));
+    let _ = stamp::reply(bytes, 1);
+    for key in [None, Some(&b"key"[..])] {
+        let asked = Asked::new(Params { layout: Layout::FATHOM, ..Params::default() }, key);
+        let Ok(session) = asked.opened(bytes) else { continue };
+        let _ = session.reply(bytes);
+        assert!(session.probe(0).len() <= 1_500);
+    }
 }
 
 /// What a server does if a client sends these parts and closes the connection.

@@ -2,6 +2,7 @@
 mod bytes;
 
 use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan};
+use fathom_protocol::stamp;
 use std::path::PathBuf;
 
 fn corpus() -> PathBuf {
@@ -20,6 +21,14 @@ fn the_transcript_of_a_server_gives_its_results() {
     assert!(results.streams.len() == 2 && results.streams.iter().all(|s| s.bytes > 1_000_000), "{results:?}");
 }
 
+/// Recorded from stamp-suite 1.0.0, a stateful reflector: its first reply, to a probe with the
+/// number 9.
+#[test]
+fn the_reply_of_a_reflector_gives_its_times() {
+    let reply = stamp::reply(&std::fs::read(corpus().join("stamp_reflected")).unwrap(), 0xabcd).unwrap();
+    assert_eq!((reply.sequence, reply.own_sequence, reply.sent_ns - reply.received_ns), (9, 0, 56_023));
+}
+
 #[test]
 fn the_corpus_of_the_fuzz_target_holds() {
     let mut count = 0;
@@ -28,5 +37,5 @@ fn the_corpus_of_the_fuzz_target_holds() {
         (0..=whole.len()).for_each(|cut| bytes::check(&whole[..cut]));
         count += 1;
     }
-    assert!(count >= 7, "{count} files");
+    assert!(count >= 12, "{count} files");
 }

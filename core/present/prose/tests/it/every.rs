@@ -210,6 +210,9 @@ every! {
                 Unrecorded::ReceivedRates,
             ]),
         };
+        Note::NoLoad { .. } => Note::NoLoad { protocol: "irtt".into() };
+        Note::NoUploads => Note::NoUploads;
+        Note::ServerInterval { .. } => Note::ServerInterval { interval_s: 0.1 };
         Note::SecondHello => Note::SecondHello;
         Note::CongestionControlUnavailable { .. } =>
             Note::CongestionControlUnavailable { requested: "bbr".into() };

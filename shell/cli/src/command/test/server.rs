@@ -23,6 +23,9 @@ struct Consent<'a> {
 pub(super) fn choose(args: &TestArgs) -> Result<Vec<Choice>, Failure> {
     let settings = Settings::of_user();
     let consent = Consent::remember(settings.as_ref(), args.accept_policy.as_deref())?;
+    if let Some(load) = &args.load {
+        consent.check(load)?;
+    }
     match &args.server {
         Some(server) => consent.check(server),
         None => consent.all(args.token.is_given()),

@@ -1,14 +1,15 @@
 //! Load flows of the protocol of `fathom serve`.
 use super::{payload, receive_load};
-use crate::peer::{FlowPlan, OpenFlow, Peer, WebProbe};
+use crate::peer::{FlowPlan, OpenFlow, Peer, UdpEncoding, UdpProbes, UdpReply, WebProbe, udp_socket};
 use crate::resolve::{Limits, host_field};
 use fathom_os::error::without_code;
 use fathom_os::socket::{congestion_control, send_file};
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::{
-    CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowRequest, Ticket, probe_request,
+    CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowRequest, Ticket, UdpKind, UdpProbe,
+    probe_request,
 };
-use fathom_units::Direction;
+use fathom_units::{Direction, Time};
 use socket2::Socket;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -46,6 +47,10 @@ impl Peer for FathomPeer {
     fn web_probe(&self) -> Option<WebProbe> {
         Some(WebProbe { request: Some(probe_request(&host_field(self.address))), encryption: None })
     }
+    fn udp_probes(&self) -> Result<UdpProbes, String> {
+        let socket = udp_socket(self.address).map_err(|e| without_code(&e))?;
+        Ok(UdpProbes { socket, encoding: Box::new(TicketEncoding(self.session)) })
+    }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let socket = limits.connect(self.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
         let request = request(flow, self.session)?;
@@ -70,6 +75,25 @@ impl Peer for FathomPeer {
                 transfer: Box::new(move |meter| receive_load(&on, meter)),
                 socket,
             },
+        })
+    }
+}
+
+/// UDP probes of a session.
+struct TicketEncoding(Ticket);
+
+impl UdpEncoding for TicketEncoding {
+    fn probe(&self, sequence: u32, now: Time) -> Vec<u8> {
+        let request = UdpProbe::request(self.0.id, sequence.into(), now.as_nanos());
+        self.0.seal(&request).bytes().to_vec()
+    }
+    fn reply(&mut self, datagram: &[u8]) -> Option<UdpReply> {
+        let probe = self.0.open(datagram).filter(|probe| probe.kind == UdpKind::Reply)?;
+        Some(UdpReply {
+            sequence: probe.sequence.try_into().ok()?,
+            server_received_ns: probe.server_receive_ns,
+            server_sent_ns: probe.server_send_ns,
+            received: probe.received,
         })
     }
 }

@@ -6,3 +6,4 @@ mod iperf3;
 mod measurement_lab;
 mod speed_tests;
 mod stand_in;
+mod udp;
