@@ -26,24 +26,37 @@ TOLERANCE = 0.05
 URL = f"https://{truth.SERVER}:{PORT}"
 
 
-def certificate(folder):
-    """An authority, and a certificate that it signed for the server."""
+def certificate(folder, address):
+    """An authority, and a certificate that it signed for the server at an address."""
     at = lambda name: os.path.join(folder, name)
     key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
     truth.run(f"openssl req -x509 {key} -keyout {at('ca.key')} -out {at('ca.pem')} -days 2 -subj /CN=bench "
               "-addext basicConstraints=critical,CA:TRUE")
     truth.run(f"openssl req {key} -keyout {at('key.pem')} -out {at('csr')} -subj /CN=bench")
     with open(at("names"), "w", encoding="ascii") as names:
-        names.write(f"subjectAltName=IP:{truth.SERVER}\n")
+        names.write(f"subjectAltName=IP:{address}\n")
     truth.run(f"openssl x509 -req -in {at('csr')} -CA {at('ca.pem')} -CAkey {at('ca.key')} -CAcreateserial "
               f"-out {at('chain.pem')} -days 2 -extfile {at('names')}")
     return at("ca.pem"), at("chain.pem"), at("key.pem")
 
 
+def trimmed_mean(delays):
+    kept = sorted(delays)[: max(1, int(len(delays) * 0.95))]
+    return sum(kept) / len(kept)
+
+
 def expected(delays):
     """RPM of these delays, in s."""
-    kept = sorted(delays)[: max(1, int(len(delays) * 0.95))]
-    return 60 / (sum(kept) / len(kept))
+    return 60 / trimmed_mean(delays)
+
+
+def foreign(run, phase):
+    """The part of new connections; `tls_connect_s` includes the handshake of TCP."""
+    def mean(metric):
+        series = next(s for s in run["series"] if s["metric"] == metric)
+        return trimmed_mean([value for at, value in zip(series["at_ns"], series["values"])
+                             if phase["start_ns"] <= at < phase["end_ns"]])
+    return 60 / ((mean("tls_connect_s") + mean("http_foreign_s")) / 3)
 
 
 def fathom(seen, authority):
@@ -61,8 +74,7 @@ def fathom(seen, authority):
         if phase["kind"] in ("down", "up"):
             first, last = (start + phase[key] / 1e9 for key in ("start_ns", "end_ns"))
             delays = [up + down for at, up, down in seen.rows if first <= at < last]
-            rpm = summary["rpm"]
-            found[phase["kind"]] = (rpm["per_minute"], rpm["foreign_per_minute"], expected(delays))
+            found[phase["kind"]] = (summary["responsiveness_rpm"], foreign(run, phase), expected(delays))
     return found
 
 
@@ -76,7 +88,7 @@ def mach(seen, _authority):
         # The other direction carries ACKs only.
         used = [row for row in seen.rows if row[column] > 0.002 and row[column] > row[other]]
         delays = [row[1] + row[2] for row in used]
-        found[direction] = (report[f"{direction}load"]["rpm"], None, expected(delays))
+        found[direction] = (report["download" if direction == "down" else "upload"]["rpm"], None, expected(delays))
     return found
 
 
@@ -88,16 +100,16 @@ def main():
     print(f"{'tool':10}{'direction':>10}{'RPM':>8}{'expected':>10}{'error':>8}{'foreign part':>14}{'error':>8}")
     try:
         with tempfile.TemporaryDirectory() as folder:
-            authority, chain, key = certificate(folder)
+            authority, chain, key = certificate(folder, truth.SERVER)
             server = truth.serve(f"{FATHOM} serve --with web --web-port {PORT} --certificate {chain} --key {key}")
             for name, tool in (("fathom", fathom), ("cf-mach", mach)):
                 seen = truth.Truth()
                 seen.start()
                 results = tool(seen, authority)
                 seen.stop()
-                for direction, (rpm, foreign, right) in results.items():
+                for direction, (rpm, new, right) in results.items():
                     error = lambda value: f"{value / right - 1:>+8.1%}"
-                    part = f"{foreign:>14.0f}{error(foreign)}" if foreign else f"{'-':>14}{'-':>8}"
+                    part = f"{new:>14.0f}{error(new)}" if new else f"{'-':>14}{'-':>8}"
                     print(f"{name:10}{direction:>10}{rpm:>8.0f}{right:>10.0f}{error(rpm)}{part}", flush=True)
                     wrong += name == "fathom" and abs(rpm / right - 1) > TOLERANCE
                 truth.quiet_line()

@@ -94,6 +94,23 @@ impl Netlink {
         self.request(message)
     }
 
+    /// The gateway of the route to `destination`, with the interface that leads to it; `None` if the
+    /// route has none.
+    ///
+    /// # Errors
+    /// The kernel's error; `ENETUNREACH` without a route.
+    pub fn gateway(&mut self, destination: IpAddr) -> io::Result<Option<(IpAddr, u32)>> {
+        let octets = octets(destination);
+        let mut message = Message::new(libc::RTM_GETROUTE, 0);
+        message.bytes(&[family(destination), 8 * octets.len() as u8, 0, 0, 0, 0, 0, 0]);
+        message.bytes(&0_u32.to_ne_bytes()).attribute(libc::RTA_DST, &octets);
+        self.sequence += 1;
+        send(&self.fd, &message.finish(self.sequence), SendFlags::empty())?;
+        let mut answer = [0_u8; 4096];
+        let (got, _) = recv(&self.fd, &mut answer, RecvFlags::empty())?;
+        route(&answer[..got])
+    }
+
     fn request(&mut self, message: Message) -> io::Result<()> {
         self.sequence += 1;
         let bytes = message.finish(self.sequence);
@@ -105,12 +122,47 @@ impl Netlink {
     fn acknowledgement(&self) -> io::Result<()> {
         let mut answer = [0_u8; 4096];
         let (got, _) = recv(&self.fd, &mut answer, RecvFlags::empty())?;
-        match answer[..got].get(HEADER_BYTES..HEADER_BYTES + 4).and_then(|b| b.try_into().ok()) {
-            Some(code) if i32::from_ne_bytes(code) == 0 => Ok(()),
-            Some(code) => Err(io::Error::from_raw_os_error(-i32::from_ne_bytes(code))),
-            None => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
-        }
+        error_of(&answer[..got])
     }
+}
+
+/// The error in an NLMSG_ERROR, whose first int is 0 or a negated errno.
+fn error_of(answer: &[u8]) -> io::Result<()> {
+    match answer.get(HEADER_BYTES..HEADER_BYTES + 4).and_then(|b| b.try_into().ok()) {
+        Some(code) if i32::from_ne_bytes(code) == 0 => Ok(()),
+        Some(code) => Err(io::Error::from_raw_os_error(-i32::from_ne_bytes(code))),
+        None => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+    }
+}
+
+/// The gateway and the interface in an RTM_NEWROUTE.
+fn route(answer: &[u8]) -> io::Result<Option<(IpAddr, u32)>> {
+    let of_kind = |kind: u16| answer.get(4..6) == Some(&kind.to_ne_bytes());
+    if !of_kind(libc::RTM_NEWROUTE) {
+        return error_of(answer).map(|()| None);
+    }
+    let length = answer.get(..4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_ne_bytes) as usize;
+    let mut rest = answer.get(HEADER_BYTES + ROUTE_BYTES..length).unwrap_or_default();
+    let (mut gateway, mut interface) = (None, 0);
+    while let Some((size, kind)) = attribute_header(rest) {
+        let value = rest.get(4..size).unwrap_or_default();
+        match kind {
+            libc::RTA_GATEWAY => {
+                let v4 = <[u8; 4]>::try_from(value).map(IpAddr::from);
+                gateway = v4.or_else(|_| <[u8; 16]>::try_from(value).map(IpAddr::from)).ok();
+            }
+            libc::RTA_OIF => interface = value.try_into().map_or(0, u32::from_ne_bytes),
+            _ => {}
+        }
+        rest = rest.get(size.next_multiple_of(4)..).unwrap_or_default();
+    }
+    Ok(gateway.map(|gateway| (gateway, interface)))
+}
+
+/// Length, at least that of the header, and kind of the attribute at the start.
+fn attribute_header(bytes: &[u8]) -> Option<(usize, u16)> {
+    let half = |at| Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
+    Some((usize::from(half(0)?), half(2)?)).filter(|(length, _)| *length >= 4)
 }
 
 /// Index of interface `name` in the network namespace of the calling thread.
@@ -133,6 +185,8 @@ pub(crate) fn route_socket() -> io::Result<OwnedFd> {
 
 /// Bytes of `struct nlmsghdr`.
 const HEADER_BYTES: usize = 16;
+/// Bytes of `struct rtmsg`.
+const ROUTE_BYTES: usize = 12;
 /// Attribute type of the congestion control's name in RTA_METRICS. Source: linux/rtnetlink.h.
 const RTAX_CC_ALGO: u16 = 16;
 
@@ -192,6 +246,25 @@ mod tests {
         assert_eq!(message.0.len(), 12 + 8);
         assert_eq!(message.0[0..2], 10_u16.to_ne_bytes());
         assert_eq!(&message.0[4..12], b"cubic\0\0\0");
+    }
+    #[test]
+    fn the_gateway_of_a_route_is_read_and_nothing_else() {
+        let mut message = Message::new(libc::RTM_NEWROUTE, 0);
+        message.bytes(&[0; ROUTE_BYTES]).attribute(libc::RTA_DST, &[192, 0, 2, 1]);
+        message.attribute(libc::RTA_OIF, &7_u32.to_ne_bytes());
+        let direct = Message(message.0.clone()).finish(1);
+        assert_eq!(route(&direct).unwrap(), None);
+        message.attribute(libc::RTA_GATEWAY, &[198, 51, 100, 1]);
+        let routed = message.finish(1);
+        assert_eq!(route(&routed).unwrap(), Some((IpAddr::from([198, 51, 100, 1]), 7)));
+        for length in 0..routed.len() {
+            // What is cut off is missing, or an error.
+            let _ = route(&routed[..length]);
+        }
+        let mut refused = vec![0; HEADER_BYTES];
+        refused[4..6].copy_from_slice(&(libc::NLMSG_ERROR as u16).to_ne_bytes());
+        refused.extend((-libc::ENETUNREACH).to_ne_bytes());
+        assert_eq!(route(&refused).unwrap_err().raw_os_error(), Some(libc::ENETUNREACH));
     }
     #[test]
     fn length_and_sequence_are_in_the_header() {

@@ -40,6 +40,21 @@ struct Raw {
     pacing_rate: u64,
     max_pacing_rate: u64,
     bytes_acked: u64,
+    bytes_received: u64,
+    segs_out: u32,
+    segs_in: u32,
+    notsent_bytes: u32,
+    min_rtt_us: u32,
+    data_segs_in: u32,
+    data_segs_out: u32,
+    delivery_rate: u64,
+    busy_us: u64,
+    rwnd_limited_us: u64,
+    sndbuf_limited_us: u64,
+    delivered: u32,
+    delivered_ce: u32,
+    bytes_sent: u64,
+    bytes_retrans: u64,
 }
 
 /// The fields of `tcp_info` that Fathom uses.
@@ -57,6 +72,12 @@ pub struct TcpInfo {
     pub bytes_acked: Option<u64>,
     /// Payload bytes in selectively acknowledged segments behind a lost one.
     pub bytes_sacked: u64,
+    /// Smallest round-trip time, in microseconds; 0 before Linux 4.6.
+    pub min_rtt_us: u32,
+    /// Payload bytes sent, with those sent again; 0 before Linux 4.19.
+    pub bytes_sent: u64,
+    /// Payload bytes sent again; 0 before Linux 4.19.
+    pub bytes_retransmitted: u64,
 }
 
 /// Reads the statistics of a socket.
@@ -81,6 +102,9 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
         retransmits: raw.total_retrans,
         bytes_acked: known.then_some(raw.bytes_acked),
         bytes_sacked: u64::from(raw.sacked) * u64::from(raw.snd_mss),
+        min_rtt_us: raw.min_rtt_us,
+        bytes_sent: raw.bytes_sent,
+        bytes_retransmitted: raw.bytes_retrans,
     })
 }
 

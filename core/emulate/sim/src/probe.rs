@@ -91,7 +91,11 @@ impl Probes {
         let number = match kind {
             ProbeKind::Udp => 0,
             ProbeKind::Icmp => 1,
-            ProbeKind::Connect | ProbeKind::Persistent | ProbeKind::Tls | ProbeKind::Dns => return None,
+            ProbeKind::Connect
+            | ProbeKind::Persistent
+            | ProbeKind::Tls
+            | ProbeKind::Dns
+            | ProbeKind::Gateway => return None,
         };
         self.kinds[number].round_trips.oldest_outstanding()
     }

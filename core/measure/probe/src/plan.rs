@@ -22,6 +22,8 @@ pub enum ProbeKind {
     Tls,
     /// A DNS query to the resolver of this host, which does not carry the load.
     Dns,
+    /// ICMP echo to the gateway toward the server, which answers before the line.
+    Gateway,
 }
 
 /// Properties of a kind of probe.
@@ -44,13 +46,14 @@ pub struct ProbeSpec {
 
 impl ProbeKind {
     /// All kinds, in the order of [`ProbeKind::SPECS`].
-    pub const ALL: [ProbeKind; 6] = [
+    pub const ALL: [ProbeKind; 7] = [
         ProbeKind::Icmp,
         ProbeKind::Udp,
         ProbeKind::Connect,
         ProbeKind::Persistent,
         ProbeKind::Tls,
         ProbeKind::Dns,
+        ProbeKind::Gateway,
     ];
 
     /// Properties of all kinds.
@@ -113,11 +116,21 @@ impl ProbeKind {
             // A resolver serves many. A web page needs tens of queries at once.
             shortest: Duration::from_millis(500),
         },
+        ProbeSpec {
+            kind: ProbeKind::Gateway,
+            series: &[Metric::GatewayRtt],
+            // As ICMP.
+            up: Bytes(118),
+            down: Bytes(118),
+            rank: 6,
+            // A router may limit its replies.
+            shortest: Duration::from_millis(500),
+        },
     ];
 
     /// Whether the server of the test answers it.
     pub const fn is_of_server(self) -> bool {
-        !matches!(self, ProbeKind::Dns)
+        !matches!(self, ProbeKind::Dns | ProbeKind::Gateway)
     }
     /// Whether its interval is longer than that of others.
     pub const fn is_slow(self) -> bool {

@@ -4,8 +4,9 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::net::SocketAddr;
 use fathom_units::Direction;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Largest message that a server may send (ndt7, section 2.2).
 pub const MAX_MESSAGE_BYTES: usize = 1 << 24;
@@ -88,6 +89,62 @@ pub fn congestion_control(measurement: &str) -> Option<String> {
     cc.filter(|name| !name.is_empty()).or_else(|| bbr.filter(|info| !info.is_null()).map(|_| "bbr".into()))
 }
 
+/// A measurement of a server of ndt7.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Measured {
+    /// Direction of the load.
+    pub direction: Direction,
+    /// Time since the start, in microseconds.
+    pub elapsed_us: u64,
+    /// Bytes that the server has sent or received.
+    pub bytes: u64,
+    /// Address of the client.
+    pub client: SocketAddr,
+    /// Address of the server.
+    pub server: SocketAddr,
+    /// What the server's TCP reports.
+    pub tcp: Option<Sender>,
+}
+
+/// What the TCP of a sender reports (Linux TCP_INFO).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Sender {
+    /// Smoothed round-trip time, in microseconds.
+    #[serde(rename = "RTT")]
+    pub rtt_us: u32,
+    /// Smallest round-trip time, in microseconds.
+    #[serde(rename = "MinRTT")]
+    pub min_rtt_us: u32,
+    /// Bytes that the receiver has acknowledged.
+    pub bytes_acked: Option<u64>,
+    /// Bytes sent, with those sent again.
+    pub bytes_sent: u64,
+    /// Bytes sent again.
+    pub bytes_retrans: u64,
+}
+
+/// The message of a measurement (ndt7, section 2.3).
+#[must_use]
+pub fn measurement(measured: &Measured) -> String {
+    let Measured { direction, elapsed_us, bytes, client, server, tcp } = measured;
+    let mut tcp = serde_json::to_value(tcp).unwrap_or_default();
+    if let Some(tcp) = tcp.as_object_mut() {
+        tcp.insert("ElapsedTime".into(), (*elapsed_us).into());
+        if *direction == Direction::Up {
+            tcp.insert("BytesReceived".into(), (*bytes).into());
+        }
+    }
+    serde_json::json!({
+        "AppInfo": { "ElapsedTime": elapsed_us, "NumBytes": bytes },
+        "ConnectionInfo": { "Client": client.to_string(), "Server": server.to_string() },
+        "Origin": "server",
+        "Test": if *direction == Direction::Up { "upload" } else { "download" },
+        "TCPInfo": tcp,
+    })
+    .to_string()
+}
+
 /// A server that Locate names: the URL of each direction with a token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Located {
@@ -151,6 +208,19 @@ mod tests {
         assert_eq!(locate(answer.as_bytes(), SpeedTest::Msak), Err("no server for msak now".into()));
         assert!(locate(b"<html>", SpeedTest::Ndt7).is_err());
         assert!(locate(br#"{"error":{"title":"busy"}}"#, SpeedTest::Ndt7).is_err());
+    }
+
+    #[test]
+    fn a_measurement_has_the_names_of_the_specification() {
+        let tcp =
+            Sender { rtt_us: 20, min_rtt_us: 10, bytes_acked: Some(3), bytes_sent: 5, bytes_retrans: 1 };
+        let (client, server) = ("192.0.2.1:1".parse().unwrap(), "[2001:db8::1]:443".parse().unwrap());
+        let up =
+            Measured { direction: Direction::Up, elapsed_us: 7, bytes: 9, client, server, tcp: Some(tcp) };
+        let text = r#"{"AppInfo":{"ElapsedTime":7,"NumBytes":9},"ConnectionInfo":{"Client":"192.0.2.1:1","Server":"[2001:db8::1]:443"},"Origin":"server","TCPInfo":{"BytesAcked":3,"BytesReceived":9,"BytesRetrans":1,"BytesSent":5,"ElapsedTime":7,"MinRTT":10,"RTT":20},"Test":"upload"}"#;
+        assert_eq!(measurement(&up), text);
+        let down = measurement(&Measured { direction: Direction::Down, tcp: None, ..up });
+        assert!(down.contains(r#""TCPInfo":null,"Test":"download""#), "{down}");
     }
 
     #[test]

@@ -100,6 +100,7 @@ const fn probe_name(metric: Metric) -> &'static str {
         Metric::HttpKept => "HTTP, kept",
         Metric::HttpFirstByte => "first byte",
         Metric::DnsRtt => "DNS",
+        Metric::GatewayRtt => "gateway",
         _ => "round trip",
     }
 }

@@ -210,7 +210,8 @@ fn describe_session(config: &TestConfig, control: &Control, record: &mut Record<
 
 fn start_probes(test: &Test<'_>, session: Ticket) -> JoinHandle<ProbeResult> {
     let answered = test.peer.probes();
-    let kinds = test.config.probes.iter().filter(|kind| answered.contains(kind));
+    let is_sent = |kind: &&ProbeKind| answered.contains(kind) || !kind.is_of_server();
+    let kinds = test.config.probes.iter().filter(is_sent);
     let settings = ProbeSettings {
         peer: test.peer.clone(),
         session,

@@ -21,7 +21,7 @@ use fathom_probe::{
 };
 use fathom_run::{Metric, NotSent, Note, Observation, Series, SeriesKey};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time, WallTime};
-use icmp::IcmpProber;
+use icmp::{IcmpProber, gateway};
 use persistent::PersistentProber;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -144,7 +144,8 @@ fn open(
     let ProbeSettings { peer, session, .. } = settings;
     let (address, web) = (peer.address(), peer.web_probe());
     Ok(match kind {
-        ProbeKind::Icmp => Box::new(IcmpProber::open(address.ip(), session.id)?),
+        ProbeKind::Icmp => Box::new(IcmpProber::open(kind, (address.ip(), 0).into(), session.id)?),
+        ProbeKind::Gateway => Box::new(IcmpProber::open(kind, gateway(address.ip())?, session.id)?),
         ProbeKind::Udp => Box::new(UdpProber::new(peer.udp_probes()?)?),
         ProbeKind::Connect => Box::new(ConnectProber::tcp(address, web)),
         ProbeKind::Persistent => Box::new(PersistentProber::new(address, web, context.now())?),
@@ -266,8 +267,8 @@ impl Prober {
         for kind in by_rank {
             match open(kind, settings, &context) {
                 Ok(machine) => running.push(Running { kind, machine }),
-                // A host without another resolver lacks nothing that the test is about.
-                Err(_) if kind == ProbeKind::Dns => {}
+                // A host without a gateway or another resolver lacks nothing that the test is about.
+                Err(_) if !kind.is_of_server() => {}
                 Err(message) => {
                     context.note(Note::ProbesUnavailable { metric: kind.spec().series[0], message })
                 }
@@ -385,7 +386,7 @@ impl Prober {
                 let sent = series.next_sequence();
                 // A server that answers no HTTP, or a host that cannot reach its resolver, as in
                 // an emulated line.
-                if sent == 0 || (*kind == ProbeKind::Dns && !series.has_replies()) {
+                if sent == 0 || (!kind.is_of_server() && !series.has_replies()) {
                     continue;
                 }
                 if !series.has_replies() {

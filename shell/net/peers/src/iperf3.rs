@@ -78,7 +78,7 @@ impl Peer for Iperf3Peer {
     }
     /// A connection to its port would count as a stream, or as another test.
     fn probes(&self) -> Vec<ProbeKind> {
-        vec![ProbeKind::Icmp, ProbeKind::Dns]
+        vec![ProbeKind::Icmp]
     }
     fn begin(
         &self,

@@ -116,7 +116,7 @@ impl Peer for LabPeer {
         self.terms
     }
     fn probes(&self) -> Vec<ProbeKind> {
-        vec![ProbeKind::Icmp, ProbeKind::Connect, ProbeKind::Dns]
+        vec![ProbeKind::Icmp, ProbeKind::Connect]
     }
     fn web_probe(&self) -> Option<WebProbe> {
         Some(WebProbe { request: None, encryption: None })

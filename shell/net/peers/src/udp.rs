@@ -191,7 +191,7 @@ impl Peer for UdpPeer {
         self.terms
     }
     fn probes(&self) -> Vec<ProbeKind> {
-        vec![ProbeKind::Icmp, ProbeKind::Udp, ProbeKind::Dns]
+        vec![ProbeKind::Icmp, ProbeKind::Udp]
     }
     fn udp_probes(&self) -> Result<UdpProbes, String> {
         let socket = self.socket.try_clone().map_err(|error| without_code(&error))?;

@@ -101,7 +101,7 @@ impl Peer for WebPeer {
         direction == Direction::Down || self.endpoints.upload.is_some()
     }
     fn probes(&self) -> Vec<ProbeKind> {
-        let mut kinds = vec![ProbeKind::Icmp, ProbeKind::Connect, ProbeKind::Dns];
+        let mut kinds = vec![ProbeKind::Icmp, ProbeKind::Connect];
         kinds.extend(self.endpoints.small.is_some().then_some(ProbeKind::Persistent));
         kinds.extend(self.origin.tls.is_some().then_some(ProbeKind::Tls));
         kinds

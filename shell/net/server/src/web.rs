@@ -2,6 +2,7 @@
 //! without.
 mod client;
 mod content;
+mod ndt7;
 mod place;
 mod respond;
 
@@ -222,7 +223,7 @@ async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, co
         .initial_connection_window_size(WINDOW_BYTES)
         .max_send_buf_size(SEND_BUFFER_BYTES)
         .max_header_list_size(MAX_HEAD_BYTES as u32);
-    let serving = builder.serve_connection(TokioIo::new(stream), service);
+    let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::pin!(serving);
     let mut look = interval(LOOK_EVERY);
     loop {

@@ -2,33 +2,48 @@
 use super::departures::Departures;
 use super::{Context, ProbeMachine, series_of};
 use fathom_os::error::without_code;
+use fathom_os::netlink::Netlink;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{EchoSocket, echo_socket};
 use fathom_os::timestamp::{Stamping, both_clocks, enable, receive};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{EchoCodec, EchoPayload, IcmpVersion, Probe, ProbeKind, ProbeSeries};
-use fathom_run::{Metric, NotSent};
+use fathom_run::NotSent;
 use fathom_units::Time;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::os::fd::AsFd;
 
 pub(crate) struct IcmpProber {
     socket: EchoSocket,
     codec: EchoCodec,
+    kind: ProbeKind,
     series: [ProbeSeries; 1],
     departures: Departures,
 }
 
 impl IcmpProber {
-    pub(crate) fn open(to: IpAddr, session: SessionId) -> Result<Self, String> {
+    /// A port of `to` does not matter.
+    pub(crate) fn open(kind: ProbeKind, to: SocketAddr, session: SessionId) -> Result<Self, String> {
         let version = if to.is_ipv6() { IcmpVersion::V6 } else { IcmpVersion::V4 };
         let socket = echo_socket(to.is_ipv6()).map_err(|e| e.to_string())?;
         // Connected, so that only packets from this address arrive.
-        socket.socket.connect(&SocketAddr::new(to, 0).into()).map_err(|e| without_code(&e))?;
+        socket.socket.connect(&to.into()).map_err(|e| without_code(&e))?;
         enable(socket.socket.as_fd(), Stamping::Both).map_err(|e| without_code(&e))?;
-        let token = session.0[..8].iter().fold(0, |token, byte| token << 8 | u64::from(*byte));
-        let (codec, series) = (EchoCodec::new(version, token), series_of(ProbeKind::Icmp));
-        Ok(IcmpProber { socket, codec, series, departures: Departures::default() })
+        // The probes of the gateway have another token than those of the server.
+        let first = kind as usize;
+        let token = session.0[first..first + 8].iter().fold(0, |token, byte| token << 8 | u64::from(*byte));
+        let (codec, series) = (EchoCodec::new(version, token), series_of(kind));
+        Ok(IcmpProber { socket, codec, kind, series, departures: Departures::default() })
+    }
+}
+
+/// The gateway of the route to `server`.
+pub(crate) fn gateway(server: IpAddr) -> Result<SocketAddr, String> {
+    let found = Netlink::open().and_then(|mut netlink| netlink.gateway(server));
+    match found.map_err(|error| without_code(&error))?.ok_or("none")? {
+        // A link-local address needs its interface.
+        (IpAddr::V6(address), interface) => Ok(SocketAddrV6::new(address, 0, 0, interface).into()),
+        (address, _) => Ok((address, 0).into()),
     }
 }
 
@@ -61,8 +76,36 @@ impl ProbeMachine for IcmpProber {
             };
             let arrival = context.arrival(got.stamp);
             if let Some(observation) = series.reply(payload.probe.sequence, arrival) {
-                context.answered(ProbeKind::Icmp, Metric::IcmpRtt, observation);
+                context.answered(self.kind, self.kind.spec().series[0], observation);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn the_gateway_is_that_of_the_route_to_the_server() {
+        fathom_test_support::in_new_namespace(|| {
+            let ip = |arguments: &str| {
+                let ran = Command::new("ip").args(arguments.split(' ')).status();
+                assert!(ran.expect("ip is not installed: run ./setup test").success(), "ip {arguments}");
+            };
+            let of = |server: &str| gateway(server.parse().unwrap());
+            assert!(of("203.0.113.1").unwrap_err().contains("unreachable"));
+            ip("link add v0 type veth peer name v1");
+            ip("address add 192.0.2.2/24 dev v0");
+            ip("link set v1 up");
+            ip("link set v0 up");
+            ip("route add default via 192.0.2.1");
+            ip("-6 route add default via fe80::1 dev v0");
+            assert_eq!(of("203.0.113.1").unwrap().to_string(), "192.0.2.1:0");
+            assert_eq!(of("192.0.2.9").unwrap_err(), "none");
+            let SocketAddr::V6(v6) = of("2001:db8::1").unwrap() else { panic!("not IPv6") };
+            assert!(v6.ip().to_string() == "fe80::1" && v6.scope_id() > 1, "{v6}");
+        });
     }
 }

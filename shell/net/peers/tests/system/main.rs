@@ -1,9 +1,10 @@
 //! Tests of this crate on real sockets.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod hostile;
-mod http2;
+
 mod iperf3;
 mod measurement_lab;
+mod own_server;
 mod speed_tests;
 mod stand_in;
 mod udp;

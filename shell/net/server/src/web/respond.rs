@@ -1,6 +1,6 @@
 //! Requests and their responses.
-use super::Connection;
 use super::content::{Content, Load};
+use super::{Connection, ndt7};
 use crate::stats::Refusal;
 use fathom_protocol::network_quality;
 use fathom_protocol::speed_test::{Resource, resource};
@@ -51,6 +51,9 @@ async fn answer(
     request: Request<Incoming>,
     connection: Arc<Connection>,
 ) -> Result<Response<Content>, (Refusal, String)> {
+    if let Some(direction) = ndt7::direction(request.uri().path()) {
+        return ndt7::accept(request, connection, direction);
+    }
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or(""));
     let found = resource(path, query).ok_or_else(|| refused(Refusal::Http));
     match (found?, request.method()) {

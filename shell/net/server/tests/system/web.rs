@@ -152,3 +152,40 @@ fn idle_connections_make_room_for_others_of_their_host() {
     assert_eq!(server.refused(Refusal::ConnectionShare), 1);
     drop((idle, new));
 }
+
+/// The request for a WebSocket of ndt7.
+fn ndt7(direction: &str, protocol: &str) -> Vec<u8> {
+    format!(
+        "GET /ndt/v7/{direction} HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+         Sec-WebSocket-Protocol: {protocol}\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+#[test]
+fn clients_of_ndt7_that_break_its_rules_only_end_their_own_connection() {
+    const PROTOCOL: &str = "net.measurementlab.ndt.v7";
+    let (server, address) = with_web(|_| ());
+    for request in [ndt7("download", "other"), b"GET /ndt/v7/download HTTP/1.1\r\nHost: h\r\n\r\n".to_vec()] {
+        let mut stream = connect(address);
+        stream.write_all(&request).unwrap();
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).unwrap();
+        assert_eq!(&head, b"HTTP/1.1 404");
+    }
+    assert_eq!((server.refused(Refusal::Http), server.stats().sessions), (2, 0));
+    // A frame without a mask, and one that claims 2^62 bytes (RFC 6455, sections 5.1 and 5.2).
+    let huge = [&[0x82, 0xff][..], &(1_u64 << 62).to_be_bytes(), &[0; 4]].concat();
+    for frame in [&[0x82, 0x01, 0x00][..], &huge] {
+        let answer = exchange(address, &[&ndt7("upload", PROTOCOL)[..], frame].concat());
+        let text = String::from_utf8_lossy(&answer);
+        assert!(text.starts_with("HTTP/1.1 101") && text.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), "{text}");
+    }
+    // A client that leaves.
+    let mut leaving = connect(address);
+    leaving.write_all(&ndt7("download", PROTOCOL)).unwrap();
+    leaving.read_exact(&mut [0; 100_000]).unwrap();
+    drop(leaving);
+    server.until("the session rests", |stats| stats.open_sessions == 0 && stats.open_connections == 0);
+}

@@ -1,4 +1,4 @@
-//! networkQuality over HTTP/2, with the web server of `fathom serve`.
+//! The web server of `fathom serve`: networkQuality over HTTP/2, and ndt7.
 use crate::stand_in::{check_load, protocol, test};
 use fathom_peers::Trust;
 use fathom_run::{Interruption, Metric, PhaseKind, Run, SeriesKey};
@@ -49,4 +49,18 @@ fn the_end_of_a_stream_is_reported_and_what_was_measured_is_kept() {
     assert!(matches!(run.partial, Some(Interruption::NoFlowLeft { .. })), "{:?}", run.partial);
     assert!(format!("{:?}", run.notes).contains("HTTP/2: "), "{:?}", run.notes);
     assert!(run.phase(PhaseKind::Idle).is_some());
+}
+
+#[test]
+fn ndt7_carries_every_phase_with_tls_and_without() {
+    let (server, url, trust) = serve(|_| ());
+    let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
+    for scheme in ["ndt7", "ndt7+ws"] {
+        let run = test(&format!("{scheme}://localhost:{port}"), &trust).unwrap();
+        assert_eq!((protocol(&run), &run.partial), ("ndt7", &None), "{:?}", run.notes);
+        check_load(&run);
+    }
+    let stats = server.stats();
+    assert!(stats.up_bytes > 1_000_000 && stats.down_bytes > 1_000_000, "{stats:?}");
+    assert_eq!(stats.panics, 0);
 }
