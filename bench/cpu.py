@@ -35,7 +35,8 @@ def measure(server, command, moved_gb, env=None):
     before_server, before = cpu_s(server.pid), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **(env or {})})
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode not in (0, 1):
+    # On loopback the processor limits the load, so fathom gives no verdict (4).
+    if done.returncode not in (0, 1, 4):
         sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
     used = (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
     gigabytes = moved_gb(done.stdout)

@@ -2,12 +2,12 @@
 """Tests the same emulated lines against servers of other protocols, and compares the latency under
 load with that of a test against `fathom serve`.
 
-Servers: iperf3 (Debian), a web server with a file (Python's http.server), and one with the URLs of
-LibreSpeed (in this file). `again` repeats the test against `fathom serve`: the spread of equal tests.
+Servers: iperf3 and irtt (Debian), a web server with a file (Python's http.server), one with the URLs
+of LibreSpeed (in this file), and `fathom serve --with web` as a networkQuality server. `again` repeats the test against `fathom serve`: the spread of equal tests.
 A difference of at most 2 % or 2 ms is equal. Of a download, the web servers choose the congestion
 control; in the lab it is the same.
 
-  bench/interop.py [LINE ...]     as root; needs iperf3; exit code 1 if a median differs by more
+  bench/interop.py [LINE ...]     as root; needs iperf3 and irtt; exit code 1 if a median differs by more
 """
 import http.server
 import json
@@ -22,7 +22,7 @@ import urllib.parse
 from common import FATHOM
 
 LINES = ["dsl", "cable", "fiber", "satellite", "gettys-2010", "seifried-2011"]
-FAR, WEB_PORT, SPEED_PORT = "198.19.0.2", 8000, 8001
+FAR, WEB_PORT, SPEED_PORT, OWN_PORT = "198.19.0.2", 8000, 8001, 8002
 FILE_BYTES = 100_000_000
 SERVERS = {
     "fathom serve": FAR,
@@ -30,6 +30,8 @@ SERVERS = {
     "iperf3": f"iperf3://{FAR}",
     "HTTP file": f"http://{FAR}:{WEB_PORT}/file",
     "LibreSpeed": f"http://{FAR}:{SPEED_PORT}/",
+    "networkQuality": f"http://{FAR}:{OWN_PORT}/",
+    "irtt + iperf3": f"irtt://{FAR} --load iperf3://{FAR}",
 }
 RATIO, DIFFERENCE_S = 0.02, 0.002
 
@@ -74,7 +76,7 @@ def serve():
 def wait():
     """Waits until the web servers listen, at most 10 s."""
     until = time.monotonic() + 10
-    for port in (WEB_PORT, SPEED_PORT):
+    for port in (WEB_PORT, SPEED_PORT, OWN_PORT):
         while time.monotonic() < until:
             try:
                 socket.create_connection((FAR, port), 1).close()
@@ -86,7 +88,8 @@ def wait():
 def test(line, server, folder):
     """The summary of a test on a line."""
     far = (
-        f"iperf3 -s >/dev/null 2>&1 & exec 2>/dev/null; python3 -m http.server -d {folder} {WEB_PORT} >/dev/null & "
+        f"iperf3 -s >/dev/null 2>&1 & irtt server >/dev/null 2>&1 & "
+        f"{FATHOM} serve --port 0 --with web --web-port {OWN_PORT} >/dev/null 2>&1 & exec 2>/dev/null; python3 -m http.server -d {folder} {WEB_PORT} >/dev/null & "
         f"exec python3 {os.path.abspath(__file__)} --serve"
     )
     test = f"{FATHOM} test {server} --json --no-save --phases idle,down,up,drain --max-phase 20s"
@@ -106,7 +109,7 @@ def latency(summary, phase):
 
 def main():
     lines, differs = sys.argv[1:] or LINES, 0
-    print(f"{'line':14}{'server':14}{'download: p50':>14}{'p90':>8}{'upload: p50':>14}{'p90':>8}   ms; * differs from fathom serve")
+    print(f"{'line':14}{'server':16}{'download: p50':>14}{'p90':>8}{'upload: p50':>14}{'p90':>8}   ms; * differs from fathom serve")
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         with open(f"{folder}/file", "wb") as file:
@@ -114,7 +117,7 @@ def main():
         for line in lines:
             reference = {}
             for name, server in SERVERS.items():
-                summary, text = test(line, server, folder), f"{line:14}{name:14}"
+                summary, text = test(line, server, folder), f"{line:14}{name:16}"
                 for phase in ("down", "up"):
                     seen = latency(summary, phase)
                     own = reference.setdefault(phase, seen)

@@ -94,8 +94,8 @@ impl Netlink {
         self.request(message)
     }
 
-    /// The gateway of the route to `destination`, with the interface that leads to it; `None` if the
-    /// route has none.
+    /// The gateway of the route to `destination`, with the interface that leads to it; `None` if
+    /// the route has none.
     ///
     /// # Errors
     /// The kernel's error; `ENETUNREACH` without a route.

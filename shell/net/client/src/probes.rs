@@ -267,7 +267,8 @@ impl Prober {
         for kind in by_rank {
             match open(kind, settings, &context) {
                 Ok(machine) => running.push(Running { kind, machine }),
-                // A host without a gateway or another resolver lacks nothing that the test is about.
+                // A host without a gateway or another resolver lacks nothing that the test is
+                // about.
                 Err(_) if !kind.is_of_server() => {}
                 Err(message) => {
                     context.note(Note::ProbesUnavailable { metric: kind.spec().series[0], message })

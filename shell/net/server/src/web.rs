@@ -48,9 +48,9 @@ const STOP_WAIT: Duration = Duration::from_millis(200);
 const WINDOW_BYTES: u32 = (1 << 31) - 1;
 /// Bytes of a response that wait within the server.
 const SEND_BUFFER_BYTES: usize = 256 * 1024;
-/// Unsent bytes that the kernel holds, at most: a small response must not wait behind those of
-/// another stream of its connection.
-const UNSENT_BYTES: u32 = 32 * 1024;
+/// Unsent bytes from which the kernel takes no more: a small response should not wait long behind
+/// those of another stream of its connection. Linux fills a packet of up to 64 kB in any case.
+const UNSENT_BYTES: u32 = 16 * 1024;
 /// The same of TLS.
 const UNSENT_RECORDS_BYTES: usize = 16 * 1024;
 /// Maximum size of the head of a request. A browser sends less than 2 kB.
