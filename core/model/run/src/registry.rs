@@ -58,7 +58,7 @@ metrics! {
     DnsRtt = "dns_rtt_s", "s",
         "Time from a DNS query over UDP to its response.", "RFC 1035";
     GatewayRtt = "gateway_rtt_s", "s",
-        "Round-trip delay of an ICMP echo request to the gateway toward the server, which is before the line to the provider: a queue in the local network, such as Wi-Fi, delays it too.", "RFC 2681, RFC 792";
+        "Round-trip delay of an ICMP echo request to the gateway toward the server, which is before the line to the provider: a queue in the local network, such as Wi-Fi, delays it too, and one where the gateway sends to it.", "RFC 2681, RFC 792";
     HopRtt = "hop_rtt_s", "s",
         "Round-trip delay to one router of a path, from ICMP echoes with a hop limit that expires there. Scope: number of the router.", "RFC 792";
     FlowRtt = "flow_rtt_s", "s",

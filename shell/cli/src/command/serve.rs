@@ -116,8 +116,10 @@ fn welcome(args: &ServeArgs, server: &Server) -> String {
         }
     }
     if serves(args, OtherProtocol::Web) {
+        // Nobody trusts a self-signed certificate.
+        let scheme = if server.fingerprint().is_some() { "http" } else { "https" };
         for address in server.local_addresses() {
-            text += &format!("\n  fathom test https://{}/", SocketAddr::new(*address, args.web_port));
+            text += &format!("\n  fathom test {scheme}://{}/", SocketAddr::new(*address, args.web_port));
         }
     }
     if let Some(fingerprint) = server.fingerprint() {

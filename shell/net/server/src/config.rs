@@ -149,10 +149,10 @@ impl std::error::Error for ServerError {}
 fn advice(kind: io::ErrorKind, port: u16) -> String {
     match kind {
         io::ErrorKind::AddrInUse => {
-            format!("port {port} is already in use; see --port and --with")
+            format!("port {port} is already in use; see --port, --web-port")
         }
         io::ErrorKind::AddrNotAvailable => "no interface has this address; see `ip address`".into(),
-        io::ErrorKind::PermissionDenied => "ports below 1024 need root; see --port and --with".into(),
+        io::ErrorKind::PermissionDenied => "ports below 1024 need root; see --port, --web-port".into(),
         _ => "check --listen and --port".into(),
     }
 }
