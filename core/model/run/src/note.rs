@@ -399,6 +399,7 @@ named! {
     Fact, Other, "A fact of another version, with its name.", {
         Server = "server", "The server, as requested.";
         Address = "address", "Address and port of the server.";
+        Dscp = "dscp", "DSCP of what this host sends, if any: of probes and of the load.";
         LoadServer = "load_server", "The server of the load, as requested, if it is another one.";
         SeenAs = "seen_as" | "seen as", "Address of this host, as the server sees it.";
         Protocol = "protocol", "Protocol of a server that does not run `fathom serve`.";

@@ -3,7 +3,7 @@ use super::{OutputArgs, TokenArgs};
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use fathom_app::test::PUBLIC_SERVERS;
-use fathom_units::{Bytes, Duration};
+use fathom_units::{Bytes, Duration, dscp_of_name};
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -86,6 +86,15 @@ pub(crate) struct TestArgs {
     /// Both directions together, as in 500mb. Use it on a metered line.
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_bytes: Option<Bytes>,
+    /// DSCP of probes: 0 to 63, or a name such as ef
+    ///
+    /// Of those that this computer sends. It shows whether a class of traffic waits less than the
+    /// load does.
+    #[arg(long, default_value = "0", value_parser = dscp, value_name = "CLASS", hide_default_value = true)]
+    pub(crate) dscp: u8,
+    /// DSCP of the load that this computer sends
+    #[arg(long, default_value = "0", value_parser = dscp, value_name = "CLASS", hide_default_value = true)]
+    pub(crate) load_dscp: u8,
     /// Use IPv4 only
     #[arg(short = '4', long, conflicts_with = "ipv6", help_heading = "Connection options")]
     pub(crate) ipv4: bool,
@@ -130,6 +139,14 @@ fn public_names() -> PossibleValuesParser {
 }
 
 /// Parses `--max-clients`.
+/// A DSCP by its number or name.
+fn dscp(text: &str) -> Result<u8, String> {
+    let number = text.parse().ok().filter(|number| *number < 64);
+    number
+        .or_else(|| dscp_of_name(text))
+        .ok_or_else(|| "expected 0 to 63, ef, le, cs0 to cs7, af11 to af43".to_owned())
+}
+
 fn client_limit(text: &str) -> Result<u32, String> {
     let limit = text.parse().map_err(|error| format!("{error} (expected 1 to {})", u32::MAX))?;
     if limit == 0 { Err("expected at least 1; leave the flag out for 16".to_owned()) } else { Ok(limit) }

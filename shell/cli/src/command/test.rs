@@ -135,6 +135,8 @@ fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
         congestion_control: args.congestion_control.clone(),
         phases: phases(args),
         sample_every: args.sample_every,
+        probe_dscp: args.dscp,
+        load_dscp: args.load_dscp,
         max_bytes: args.max_bytes,
         ..TestConfig::new(server)
     })

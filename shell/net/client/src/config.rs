@@ -40,6 +40,10 @@ pub struct TestConfig {
     /// Maximum segment size of the load in both directions, as announced by TCP: payload and TCP
     /// options. `None` leaves it to the path.
     pub segment_bytes: Option<u16>,
+    /// DSCP of the probes that this host sends, six bits.
+    pub probe_dscp: u8,
+    /// DSCP of the load that this host sends.
+    pub load_dscp: u8,
     /// The phases, in order.
     pub phases: Vec<PhasePlan>,
     /// Interval of each probe type. It is increased if the probes would use more than 5 % of the
@@ -69,6 +73,8 @@ impl TestConfig {
             // tenth of its depth.
             congestion_control: "cubic".to_owned(),
             segment_bytes: None,
+            probe_dscp: 0,
+            load_dscp: 0,
             phases: PhasePlan::default_sequence(),
             sample_every: Duration::from_millis(50),
             max_bytes: None,

@@ -43,6 +43,7 @@ pub(crate) struct FlowSettings {
     pub(crate) peer: Arc<dyn Peer>,
     pub(crate) congestion_control: String,
     pub(crate) segment_bytes: Option<u16>,
+    pub(crate) dscp: u8,
     pub(crate) clock: Clock,
     pub(crate) patience: Duration,
 }
@@ -50,7 +51,7 @@ pub(crate) struct FlowSettings {
 impl FlowSettings {
     pub(crate) fn plan(&self, number: u32, direction: Direction) -> FlowPlan {
         let (congestion_control, segment_bytes) = (self.congestion_control.clone(), self.segment_bytes);
-        FlowPlan { number, direction, congestion_control, segment_bytes }
+        FlowPlan { number, direction, congestion_control, segment_bytes, dscp: self.dscp }
     }
 }
 

@@ -187,6 +187,10 @@ fn describe(config: &TestConfig, address: SocketAddr, record: &mut Record<'_>) {
     if let Some(load) = &config.load {
         record.fact(Fact::LoadServer, load);
     }
+    if config.probe_dscp > 0 || config.load_dscp > 0 {
+        let (probes, load) = (config.probe_dscp, config.load_dscp);
+        record.fact(Fact::Dscp, format!("{probes} (probes), {load} (load)"));
+    }
     // Without its own flows, the test does not describe the load.
     if config.flows > 0 {
         record.fact(Fact::FlowsPerDirection, config.flows);
@@ -217,6 +221,7 @@ fn start_probes(test: &Test<'_>, session: Ticket) -> JoinHandle<ProbeResult> {
         session,
         kinds: kinds.copied().collect(),
         interval: test.config.sample_every,
+        dscp: test.config.probe_dscp,
         clock: test.clock,
     };
     let outbox = test.outbox.clone();

@@ -1,10 +1,10 @@
 //! The server of a test: how it carries load, and which probes it answers.
 use crate::resolve::Limits;
-use fathom_os::socket::set_congestion_control;
+use fathom_os::socket::{set_congestion_control, set_dscp};
 use fathom_probe::ProbeKind;
 use fathom_run::{Observation, Value};
 use fathom_units::{Direction, Duration, Time};
-use socket2::Socket;
+use socket2::{Domain, Socket};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -130,6 +130,8 @@ pub struct FlowPlan {
     pub congestion_control: String,
     /// Maximum segment size, as announced by TCP.
     pub segment_bytes: Option<u16>,
+    /// DSCP of what this host sends.
+    pub dscp: u8,
 }
 
 impl FlowPlan {
@@ -137,9 +139,10 @@ impl FlowPlan {
     /// or not permitted, the flow uses the default, and the record says what the kernel reports.
     ///
     /// # Errors
-    /// If the kernel refuses the segment size.
+    /// If the kernel refuses the segment size or the DSCP.
     pub fn prepare(&self, socket: &Socket) -> io::Result<()> {
         self.segment_bytes.map_or(Ok(()), |bytes| socket.set_tcp_mss(u32::from(bytes)))?;
+        set_dscp(socket, socket.domain()? == Domain::IPV6, self.dscp)?;
         if self.direction == Direction::Up && self.congestion_control != "-" {
             drop(set_congestion_control(socket, &self.congestion_control));
         }

@@ -8,6 +8,7 @@ mod persistent;
 mod udp;
 
 use crate::peer::{Peer, takes_train};
+use channel::Target;
 use connect::ConnectProber;
 use dns::DnsProber;
 use fathom_os::clock::Clock;
@@ -42,6 +43,7 @@ pub(crate) struct ProbeSettings {
     pub(crate) session: Ticket,
     pub(crate) kinds: Vec<ProbeKind>,
     pub(crate) interval: Duration,
+    pub(crate) dscp: u8,
     pub(crate) clock: Clock,
 }
 
@@ -143,13 +145,20 @@ fn open(
 ) -> Result<Box<dyn ProbeMachine>, String> {
     let ProbeSettings { peer, session, .. } = settings;
     let (address, web) = (peer.address(), peer.web_probe());
+    let target = Target { address, dscp: settings.dscp };
     Ok(match kind {
-        ProbeKind::Icmp => Box::new(IcmpProber::open(kind, (address.ip(), 0).into(), session.id)?),
-        ProbeKind::Gateway => Box::new(IcmpProber::open(kind, gateway(address.ip())?, session.id)?),
-        ProbeKind::Udp => Box::new(UdpProber::new(peer.udp_probes()?)?),
-        ProbeKind::Connect => Box::new(ConnectProber::tcp(address, web)),
-        ProbeKind::Persistent => Box::new(PersistentProber::new(address, web, context.now())?),
-        ProbeKind::Tls => Box::new(ConnectProber::tls(address, web)?),
+        ProbeKind::Icmp => {
+            let to = Target { address: (address.ip(), 0).into(), dscp: target.dscp };
+            Box::new(IcmpProber::open(kind, to, session.id)?)
+        }
+        ProbeKind::Gateway => {
+            let to = Target { address: gateway(address.ip())?, dscp: target.dscp };
+            Box::new(IcmpProber::open(kind, to, session.id)?)
+        }
+        ProbeKind::Udp => Box::new(UdpProber::new(peer.udp_probes()?, target.dscp)?),
+        ProbeKind::Connect => Box::new(ConnectProber::tcp(target, web)),
+        ProbeKind::Persistent => Box::new(PersistentProber::new(target, web, context.now())?),
+        ProbeKind::Tls => Box::new(ConnectProber::tls(target, web)?),
         ProbeKind::Dns => Box::new(DnsProber::open(session.id)?),
     })
 }

@@ -112,6 +112,7 @@ impl<'a> Test<'a> {
             peer: peer.clone(),
             congestion_control: config.congestion_control.clone(),
             segment_bytes: config.segment_bytes,
+            dscp: config.load_dscp,
             clock,
             patience: config.patience,
         };

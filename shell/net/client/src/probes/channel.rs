@@ -1,12 +1,20 @@
 //! A connection without blocking, encrypted or not.
 use crate::peer::Encrypted;
 use crate::resolve::tcp_socket;
-use fathom_os::socket::start_connect;
+use fathom_os::socket::{set_dscp, start_connect};
 use fathom_os::timestamp::{Stamping, enable};
 use socket2::Socket;
 use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
+
+/// Where connections of probes lead.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    pub(crate) address: SocketAddr,
+    /// DSCP of what is sent.
+    pub(crate) dscp: u8,
+}
 
 pub(super) struct Channel {
     pub(super) socket: Socket,
@@ -17,8 +25,10 @@ pub(super) struct Channel {
 
 impl Channel {
     /// Starts to connect.
-    pub(super) fn start(address: SocketAddr, encrypted: Option<Box<dyn Encrypted>>) -> io::Result<Self> {
+    pub(super) fn start(target: Target, encrypted: Option<Box<dyn Encrypted>>) -> io::Result<Self> {
+        let Target { address, dscp } = target;
         let socket = tcp_socket(address)?;
+        set_dscp(&socket, address.is_ipv6(), dscp)?;
         socket.set_tcp_nodelay(true)?;
         enable(socket.as_fd(), Stamping::Arrivals)?;
         start_connect(&socket, address)?;
@@ -62,5 +72,20 @@ impl Channel {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_marked_from_the_first_packet_on() {
+        let listener = std::net::TcpListener::bind("[::1]:0").unwrap();
+        let target = Target { address: listener.local_addr().unwrap(), dscp: 46 };
+        assert_eq!(Channel::start(target, None).unwrap().socket.tclass_v6().unwrap(), 46 << 2);
+        let v4 = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let other = Target { address: v4.local_addr().unwrap(), dscp: 8 };
+        assert_eq!(Channel::start(other, None).unwrap().socket.tos_v4().unwrap(), 8 << 2);
     }
 }

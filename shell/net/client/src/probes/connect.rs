@@ -1,5 +1,5 @@
 //! Probes with new connections, one request on each.
-use super::channel::Channel;
+use super::channel::{Channel, Target};
 use super::{Context, ProbeMachine, series_of};
 use crate::peer::{Encryption, WebProbe};
 use fathom_os::error::without_code;
@@ -10,7 +10,6 @@ use fathom_probe::{ProbeKind, ProbeSeries, Responses};
 use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
 use std::io::ErrorKind;
-use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
 /// Maximum concurrent connections: at 20 per second, enough for delays of 4 s; below the quarter of
@@ -22,7 +21,7 @@ const CONNECTS: usize = 0;
 const REQUESTS: usize = 1;
 
 pub(crate) struct ConnectProber {
-    address: SocketAddr,
+    target: Target,
     kind: ProbeKind,
     encryption: Option<Encryption>,
     /// Sent on each connection; without one, a probe ends with the handshake.
@@ -60,24 +59,24 @@ enum Progress {
 
 impl ConnectProber {
     /// Without TLS: if the server requires it, only the handshake of TCP.
-    pub(crate) fn tcp(address: SocketAddr, web: Option<WebProbe>) -> Self {
+    pub(crate) fn tcp(target: Target, web: Option<WebProbe>) -> Self {
         let request = web.filter(|web| web.encryption.is_none()).and_then(|web| web.request);
-        Self::new(address, ProbeKind::Connect, None, request)
+        Self::new(target, ProbeKind::Connect, None, request)
     }
     /// With TLS.
-    pub(crate) fn tls(address: SocketAddr, web: Option<WebProbe>) -> Result<Self, String> {
+    pub(crate) fn tls(target: Target, web: Option<WebProbe>) -> Result<Self, String> {
         let web = web.and_then(|web| Some((web.encryption?, web.request)));
         let (encryption, request) = web.ok_or("no TLS")?;
-        Ok(Self::new(address, ProbeKind::Tls, Some(encryption), request))
+        Ok(Self::new(target, ProbeKind::Tls, Some(encryption), request))
     }
     fn new(
-        address: SocketAddr,
+        target: Target,
         kind: ProbeKind,
         encryption: Option<Encryption>,
         request: Option<Vec<u8>>,
     ) -> Self {
         let series = series_of(kind);
-        ConnectProber { address, kind, encryption, request, series, flying: Vec::new(), has_noted: false }
+        ConnectProber { target, kind, encryption, request, series, flying: Vec::new(), has_noted: false }
     }
     fn advance(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
         match flying.stage {
@@ -167,7 +166,7 @@ impl ProbeMachine for ConnectProber {
         let encrypted = self.encryption.as_ref().map(|start| start()).transpose();
         let encrypted = encrypted.map_err(NotSent::System)?;
         let started = context.now();
-        let channel = Channel::start(self.address, encrypted);
+        let channel = Channel::start(self.target, encrypted);
         let channel = channel.map_err(|e| NotSent::System(without_code(&e)))?;
         let connect = self.series[CONNECTS].sent(started);
         let (stage, responses) = (Stage::Tcp, Responses::to_probes());

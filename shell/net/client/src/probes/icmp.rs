@@ -1,10 +1,11 @@
 //! ICMP echo.
+use super::channel::Target;
 use super::departures::Departures;
 use super::{Context, ProbeMachine, series_of};
 use fathom_os::error::without_code;
 use fathom_os::netlink::Netlink;
 use fathom_os::poll::PollFd;
-use fathom_os::socket::{EchoSocket, echo_socket};
+use fathom_os::socket::{EchoSocket, echo_socket, set_dscp};
 use fathom_os::timestamp::{Stamping, both_clocks, enable, receive};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{EchoCodec, EchoPayload, IcmpVersion, Probe, ProbeKind, ProbeSeries};
@@ -22,12 +23,14 @@ pub(crate) struct IcmpProber {
 }
 
 impl IcmpProber {
-    /// A port of `to` does not matter.
-    pub(crate) fn open(kind: ProbeKind, to: SocketAddr, session: SessionId) -> Result<Self, String> {
+    /// The port of the target does not matter.
+    pub(crate) fn open(kind: ProbeKind, target: Target, session: SessionId) -> Result<Self, String> {
+        let Target { address: to, dscp } = target;
         let version = if to.is_ipv6() { IcmpVersion::V6 } else { IcmpVersion::V4 };
         let socket = echo_socket(to.is_ipv6()).map_err(|e| e.to_string())?;
         // Connected, so that only packets from this address arrive.
         socket.socket.connect(&to.into()).map_err(|e| without_code(&e))?;
+        set_dscp(&socket.socket, to.is_ipv6(), dscp).map_err(|e| without_code(&e))?;
         enable(socket.socket.as_fd(), Stamping::Both).map_err(|e| without_code(&e))?;
         // The probes of the gateway have another token than those of the server.
         let first = kind as usize;

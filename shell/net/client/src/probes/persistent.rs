@@ -1,5 +1,5 @@
 //! Pipelined requests on one persistent connection.
-use super::channel::Channel;
+use super::channel::{Channel, Target};
 use super::{Context, ProbeMachine, series_of};
 use crate::peer::{Encrypted, Encryption, WebProbe};
 use fathom_os::error::without_code;
@@ -10,14 +10,13 @@ use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
 /// Delay before reconnecting after a failure.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 pub(crate) struct PersistentProber {
-    address: SocketAddr,
+    target: Target,
     request: Vec<u8>,
     encryption: Option<Encryption>,
     series: [ProbeSeries; 1],
@@ -34,11 +33,11 @@ struct Connection {
 }
 
 impl PersistentProber {
-    pub(crate) fn new(address: SocketAddr, web: Option<WebProbe>, now: Time) -> Result<Self, String> {
+    pub(crate) fn new(target: Target, web: Option<WebProbe>, now: Time) -> Result<Self, String> {
         let web = web.and_then(|web| Some((web.request?, web.encryption)));
         let (request, encryption) = web.ok_or("no small object to request")?;
         let mut prober = PersistentProber {
-            address,
+            target,
             request,
             encryption,
             series: series_of(ProbeKind::Persistent),
@@ -55,7 +54,7 @@ impl PersistentProber {
         if self.connection.is_none() && now >= self.next_try {
             self.next_try = now + RETRY_AFTER;
             let encrypted = self.encryption.as_ref().map(|start| start()).transpose()?;
-            let connection = Connection::start(self.address, encrypted);
+            let connection = Connection::start(self.target, encrypted);
             self.connection = Some(connection.map_err(|e| without_code(&e))?);
         }
         Ok(())
@@ -145,9 +144,9 @@ impl ProbeMachine for PersistentProber {
 }
 
 impl Connection {
-    fn start(address: SocketAddr, encrypted: Option<Box<dyn Encrypted>>) -> io::Result<Self> {
+    fn start(target: Target, encrypted: Option<Box<dyn Encrypted>>) -> io::Result<Self> {
         Ok(Connection {
-            channel: Channel::start(address, encrypted)?,
+            channel: Channel::start(target, encrypted)?,
             established: false,
             pending: VecDeque::new(),
             responses: Responses::to_probes(),

@@ -4,10 +4,12 @@ use super::{Context, ProbeEvent, ProbeMachine, series_of};
 use crate::peer::{UdpProbes, UdpReply};
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
+use fathom_os::socket::set_dscp;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::{FourStamps, ProbeKind, ProbeSeries, UdpAnswer, UdpRecord};
 use fathom_run::{Metric, NotSent};
 use fathom_units::Time;
+use socket2::SockRef;
 use std::os::fd::AsFd;
 
 /// Longer than any reply that is read.
@@ -21,8 +23,10 @@ pub(crate) struct UdpProber {
 }
 
 impl UdpProber {
-    pub(crate) fn new(probes: UdpProbes) -> Result<Self, String> {
+    pub(crate) fn new(probes: UdpProbes, dscp: u8) -> Result<Self, String> {
         let socket = &probes.socket;
+        let is_v6 = socket.local_addr().is_ok_and(|address| address.is_ipv6());
+        set_dscp(&SockRef::from(socket), is_v6, dscp).map_err(|e| without_code(&e))?;
         let ready = socket.set_nonblocking(true).and_then(|()| enable(socket.as_fd(), Stamping::Both));
         ready.map_err(|e| without_code(&e))?;
         let (series, departures) = (series_of(ProbeKind::Udp), Departures::default());
