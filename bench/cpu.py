@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 
 from common import FATHOM
 from rpm import certificate
@@ -43,6 +43,16 @@ def measure(server, command, moved_gb, env=None):
     return (cpu_s(server.pid) - before_server) / gigabytes, used / gigabytes, gigabytes
 
 
+def start(ready, command):
+    """Starts a server and waits until it prints a word. Its further output is discarded."""
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    for line in server.stdout:
+        if ready in line:
+            threading.Thread(target=server.stdout.read, daemon=True).start()
+            return server
+    sys.exit(f"{' '.join(command)}: ended with {server.wait()}")
+
+
 def delivered(output):
     return sum(p["load"]["delivered_down_bytes"] for p in json.loads(output)["phases"] if p.get("load")) / 1e9
 
@@ -61,11 +71,9 @@ def limit():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         authority, chain, key = certificate(folder, "127.0.0.1")
-        start = lambda command: subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        own = start([FATHOM, "serve", "--port", str(OWN), "--with", "web", "--web-port", str(WEB),
+        own = start("Ctrl-C", [FATHOM, "serve", "--port", str(OWN), "--with", "web", "--web-port", str(WEB),
                      "--certificate", chain, "--key", key])
-        iperf3 = start(["iperf3", "-s", "-p", str(IPERF)])
-        time.sleep(1)
+        iperf3 = start("listening", ["iperf3", "-s", "-p", str(IPERF), "--forceflush"])
         trust = {"SSL_CERT_FILE": authority}
         curl = lambda url, *flags: ["curl", "-s", "--cacert", authority, "-o", "/dev/null", "-w", "%{size_download}", *flags,
                                     f"{url}/__down?bytes={BYTES}"]

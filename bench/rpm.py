@@ -104,18 +104,20 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             authority, chain, key = certificate(folder, truth.SERVER)
             server = truth.serve(f"{FATHOM} serve --with web --web-port {PORT} --certificate {chain} --key {key}")
-            for name, tool in (("fathom", fathom), ("cf-mach", mach)):
-                seen = truth.Truth()
-                seen.start()
-                results = tool(seen, authority)
-                seen.stop()
-                for direction, (rpm, new, right) in results.items():
-                    error = lambda value: f"{value / right - 1:>+8.1%}"
-                    part = f"{new:>14.0f}{error(new)}" if new else f"{'-':>14}{'-':>8}"
-                    print(f"{name:10}{direction:>10}{rpm:>8.0f}{right:>10.0f}{error(rpm)}{part}", flush=True)
-                    wrong += new is not None and abs(new / right - 1) > TOLERANCE
-                truth.quiet_line()
-            truth.stop(server)
+            try:
+                for name, tool in (("fathom", fathom), ("cf-mach", mach)):
+                    seen = truth.Truth()
+                    seen.start()
+                    results = tool(seen, authority)
+                    seen.stop()
+                    for direction, (rpm, new, right) in results.items():
+                        error = lambda value: f"{value / right - 1:>+8.1%}"
+                        part = f"{new:>14.0f}{error(new)}" if new else f"{'-':>14}{'-':>8}"
+                        print(f"{name:10}{direction:>10}{rpm:>8.0f}{right:>10.0f}{error(rpm)}{part}", flush=True)
+                        wrong += new is not None and abs(new / right - 1) > TOLERANCE
+                    truth.quiet_line()
+            finally:
+                truth.stop(server)
     finally:
         truth.destroy_line()
     return 1 if wrong else 0

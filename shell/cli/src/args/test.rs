@@ -187,10 +187,16 @@ pub(crate) struct ServeArgs {
         help_heading = "Connection options")]
     pub(crate) with: Vec<OtherProtocol>,
     /// TCP port of web clients
-    #[arg(long, default_value_t = 443, value_name = "PORT", help_heading = "Connection options")]
+    #[arg(
+        long,
+        default_value_t = 443,
+        value_name = "PORT",
+        requires = "with",
+        help_heading = "Connection options"
+    )]
     pub(crate) web_port: u16,
     /// PEM file of a certificate [default: self-signed]
-    #[arg(long, value_name = "FILE", requires = "key", help_heading = "Connection options")]
+    #[arg(long, value_name = "FILE", requires_all = ["key", "with"], help_heading = "Connection options")]
     pub(crate) certificate: Option<PathBuf>,
     /// PEM file of its private key
     #[arg(long, value_name = "FILE", requires = "certificate", help_heading = "Connection options")]

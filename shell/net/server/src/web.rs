@@ -7,6 +7,7 @@ mod place;
 mod respond;
 
 use crate::config::{ServerError, WebConfig};
+use crate::limited::TICK;
 use crate::shared::{Shared, load_bytes};
 use crate::stats::Refusal;
 use crate::sync::Slot;
@@ -41,7 +42,7 @@ const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// First byte of a TLS handshake (RFC 8446, section 5.1).
 const HANDSHAKE: u8 = 22;
-/// Time for sessions to end at a stop: two of their ticks.
+/// Time for tasks to end at a stop.
 const STOP_WAIT: Duration = Duration::from_millis(200);
 /// Largest window of HTTP/2 (RFC 9113, section 6.9.1), so that TCP alone limits an upload. What
 /// arrives is discarded at once, so it needs no memory.
@@ -99,7 +100,8 @@ impl Web {
         while !shared.stop.is_set() {
             let _ = poll::wait(&mut [PollFd::readable(shared.stop.fd())], None);
         }
-        std::thread::sleep(STOP_WAIT);
+        // A session ends at its next tick, unless a transfer does not move.
+        shared.sessions.wait_until_empty(TICK * 2);
         runtime.shutdown_timeout(STOP_WAIT);
     }
 }

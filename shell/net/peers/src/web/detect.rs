@@ -242,34 +242,51 @@ impl Detector<'_> {
             }
         };
         stream.write_all(&get_request(&origin.host, &path_of(url))).map_err(|e| fatal(url, cause(&e)))?;
-        let mut responses = Responses::new(limit_bytes.unwrap_or(u64::MAX));
-        let (mut body, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
-        loop {
-            let length = match stream.read(&mut buffer) {
-                Ok(length) => length,
-                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => 0,
-                Err(error) => return Err(fatal(url, cause(&error))),
-            };
-            if length == 0 && responses.ends_with_connection() {
-                return Ok(Answer { url: url.clone(), origin, total_bytes: Some(body.len() as u64), body });
-            }
-            if length == 0 {
-                return Err(fatal(url, "closed the connection".to_owned()));
-            }
-            let progress = responses.push(&buffer[..length], &mut |part| body.extend_from_slice(part));
-            let progress = progress.map_err(|error| match error {
-                // Also what is not HTTP: another service on the port.
-                ResponseError::Http(_) => fatal(url, error.to_string()),
-                other => Problem::Status(other),
-            })?;
-            let total_bytes = (progress.complete > 0).then_some(body.len() as u64);
-            let left = responses.expected_bytes();
-            let known = total_bytes.or((left > 0).then(|| left.saturating_add(body.len() as u64)));
-            // A smaller body is read whole: it may be a configuration, and arrive in parts.
-            let is_start = known.unwrap_or(body.len() as u64) >= MIN_FILE_BYTES;
-            if progress.complete > 0 || (limit_bytes.is_none() && is_start) {
-                return Ok(Answer { url: url.clone(), origin, total_bytes: known, body });
-            }
+        let received = receive(&mut stream, limit_bytes).map_err(|problem| match problem {
+            Ended::Connection(reason) => fatal(url, reason),
+            // Also what is not HTTP: another service on the port.
+            Ended::Response(error @ ResponseError::Http(_)) => fatal(url, error.to_string()),
+            Ended::Response(error) => Problem::Status(error),
+        });
+        let (body, total_bytes) = received?;
+        Ok(Answer { url: url.clone(), origin, body, total_bytes })
+    }
+}
+
+/// Why no response was received.
+#[derive(Debug)]
+enum Ended {
+    Connection(String),
+    Response(ResponseError),
+}
+
+/// Receives the body of a response, and its size if that is known. Without a limit, of a large body
+/// only the start.
+fn receive(stream: &mut dyn Read, limit_bytes: Option<u64>) -> Result<(Vec<u8>, Option<u64>), Ended> {
+    let mut responses = Responses::new(limit_bytes.unwrap_or(u64::MAX));
+    let (mut body, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
+    loop {
+        let length = match stream.read(&mut buffer) {
+            Ok(length) => length,
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => 0,
+            Err(error) => return Err(Ended::Connection(cause(&error))),
+        };
+        if length == 0 && responses.ends_with_connection() {
+            let size = body.len() as u64;
+            return Ok((body, Some(size)));
+        }
+        if length == 0 {
+            return Err(Ended::Connection("closed the connection".to_owned()));
+        }
+        let progress = responses.push(&buffer[..length], &mut |part| body.extend_from_slice(part));
+        let is_complete = progress.map_err(Ended::Response)?.complete > 0;
+        let size = is_complete.then_some(body.len() as u64);
+        let left = responses.expected_bytes();
+        let known = size.or((left > 0).then(|| left.saturating_add(body.len() as u64)));
+        // A smaller body is read whole: it may be a configuration, and arrive in parts.
+        let is_start = known.unwrap_or(body.len() as u64) >= MIN_FILE_BYTES;
+        if is_complete || (limit_bytes.is_none() && is_start) {
+            return Ok((body, known));
         }
     }
 }
@@ -283,4 +300,34 @@ fn fatal(url: &Url, problem: String) -> Problem {
 
 fn path_of(url: &Url) -> String {
     url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    /// Returns one part per call.
+    struct Parts(Vec<Vec<u8>>);
+
+    impl Read for Parts {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let part = if self.0.is_empty() { Vec::new() } else { self.0.remove(0) };
+            buffer[..part.len()].copy_from_slice(&part);
+            Ok(part.len())
+        }
+    }
+
+    #[test]
+    fn a_small_body_is_read_whole_and_of_a_large_one_the_start() {
+        let parts = |texts: &[&str]| Parts(texts.iter().map(|text| text.as_bytes().to_vec()).collect());
+        let head = |length: u64| format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+        let body = |received: (Vec<u8>, Option<u64>)| (String::from_utf8(received.0).unwrap(), received.1);
+        let small = receive(&mut parts(&[&head(4), "ab", "cd"]), None).unwrap();
+        assert_eq!(body(small), ("abcd".to_owned(), Some(4)));
+        let large = receive(&mut parts(&[&head(8_000_000_000), "ab", "cd"]), None).unwrap();
+        assert_eq!(body(large), (String::new(), Some(8_000_000_000)));
+        let broken = receive(&mut parts(&[&head(4), "ab"]), None);
+        assert!(matches!(broken, Err(Ended::Connection(reason)) if reason == "closed the connection"));
+    }
 }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Weak};
+use tokio::time::interval;
 
 /// A session without transfers ends after this time: longer than the pause between two parts of a
 /// speed test.
@@ -74,8 +75,9 @@ async fn keep(client: Arc<Client>, clients: Arc<Clients>) {
     let (shared, session) = (Arc::clone(&clients.shared), Arc::clone(&client.session.session));
     let mut limits = Limited::new(&shared, &session);
     let mut busy = session.since;
+    let mut ticks = interval(std::time::Duration::from_nanos(TICK.as_nanos()));
     let end = loop {
-        tokio::time::sleep(std::time::Duration::from_nanos(TICK.as_nanos())).await;
+        ticks.tick().await;
         let now = shared.clock.now();
         if client.transfers.load(Relaxed) > 0 {
             busy = now;
