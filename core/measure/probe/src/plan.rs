@@ -20,6 +20,8 @@ pub enum ProbeKind {
     Persistent,
     /// A new connection with TLS, and one request.
     Tls,
+    /// A new connection with QUIC, and one request by HTTP/3.
+    Http3,
     /// A DNS query to the resolver of this host, which does not carry the load.
     Dns,
     /// ICMP echo to the gateway toward the server, which answers before the line.
@@ -46,12 +48,13 @@ pub struct ProbeSpec {
 
 impl ProbeKind {
     /// All kinds, in the order of [`ProbeKind::SPECS`].
-    pub const ALL: [ProbeKind; 7] = [
+    pub const ALL: [ProbeKind; 8] = [
         ProbeKind::Icmp,
         ProbeKind::Udp,
         ProbeKind::Connect,
         ProbeKind::Persistent,
         ProbeKind::Tls,
+        ProbeKind::Http3,
         ProbeKind::Dns,
         ProbeKind::Gateway,
     ];
@@ -107,12 +110,23 @@ impl ProbeKind {
             shortest: Duration::from_millis(500),
         },
         ProbeSpec {
+            kind: ProbeKind::Http3,
+            series: &[Metric::QuicHandshake, Metric::Http3Foreign],
+            // Two datagrams of the handshake, 14 + 40 + 8 UDP + 1200; request 62 + 150, ACK and
+            // close 62 + 60 each.
+            up: Bytes(2_980),
+            // As with TLS: in three datagrams of 62 + 1200. Response and the end of the handshake.
+            down: Bytes(5_500),
+            rank: 5,
+            shortest: Duration::from_millis(500),
+        },
+        ProbeSpec {
             kind: ProbeKind::Dns,
             series: &[Metric::DnsRtt],
             // 14 + 40 + 8 UDP + 12 DNS + a name.
             up: Bytes(100),
             down: Bytes(200),
-            rank: 5,
+            rank: 6,
             // A resolver serves many. A web page needs tens of queries at once.
             shortest: Duration::from_millis(500),
         },
@@ -122,7 +136,7 @@ impl ProbeKind {
             // As ICMP.
             up: Bytes(118),
             down: Bytes(118),
-            rank: 6,
+            rank: 7,
             // A router may limit its replies.
             shortest: Duration::from_millis(500),
         },

@@ -53,6 +53,10 @@ metrics! {
         "Time from request to complete response on a persistent connection. Requests are pipelined, so a late response delays the next.", "RFC 9112 section 9.3.2";
     TlsConnect = "tls_connect_s", "s",
         "Time from SYN to the end of the TLS handshake on a new connection.", "RFC 8446";
+    QuicHandshake = "quic_handshake_s", "s",
+        "Time from the first datagram to the end of the handshake on a new connection with QUIC, including lost datagrams.", "RFC 9000, RFC 9001";
+    Http3Foreign = "http3_foreign_s", "s",
+        "Time from request to response header on a new connection with HTTP/3.", "RFC 9114";
     HttpFirstByte = "http_first_byte_s", "s",
         "Time from the start of a new connection to the first byte of the response, including the TLS handshake for HTTPS.", "RFC 9112";
     DnsRtt = "dns_rtt_s", "s",

@@ -13,6 +13,8 @@ const fn probes(metric: Metric) -> &'static str {
         Metric::UdpRtt => "UDP probes",
         Metric::TcpConnect => "TCP connections",
         Metric::HttpForeign => "HTTP requests on new connections",
+        Metric::QuicHandshake => "QUIC connections",
+        Metric::Http3Foreign => "HTTP/3 requests",
         Metric::HttpKept => "HTTP requests on the persistent connection",
         other => other.info().name,
     }
@@ -31,7 +33,7 @@ pub fn note(note: &Note) -> String {
             probes(*metric)
         ),
         Note::ProbeConnectionFailed { message } => {
-            format!("A new TCP connection of a probe failed: {message}. Further failures are not reported.")
+            format!("A new connection of a probe failed: {message}. Further failures are not reported.")
         }
         Note::PersistentConnectionBroke { message } => format!(
             "The persistent HTTP connection broke and was reopened: {message}. Further failures are not reported."

@@ -28,6 +28,10 @@ pub trait Peer: Send + Sync {
     fn web_probe(&self) -> Option<WebProbe> {
         None
     }
+    /// Requests of probes by HTTP/3, if it offers that.
+    fn http3_probe(&self) -> Option<Http3Probe> {
+        None
+    }
     /// UDP probes. Called only if it answers them.
     ///
     /// # Errors
@@ -178,6 +182,9 @@ impl Peer for LoadedBy {
     fn web_probe(&self) -> Option<WebProbe> {
         self.probed.web_probe()
     }
+    fn http3_probe(&self) -> Option<Http3Probe> {
+        self.probed.http3_probe()
+    }
     fn udp_probes(&self) -> Result<UdpProbes, String> {
         self.probed.udp_probes()
     }
@@ -267,6 +274,36 @@ pub struct WebProbe {
 
 /// Starts the encryption of a connection, or says why it cannot.
 pub type Encryption = Arc<dyn Fn() -> Result<Box<dyn Encrypted>, String> + Send + Sync>;
+
+/// Probes by HTTP/3.
+pub struct Http3Probe {
+    /// Where the server offers it.
+    pub address: SocketAddr,
+    /// Starts a connection, or says why it cannot.
+    pub start: Box<dyn Fn() -> Result<Box<dyn Exchange>, String> + Send>,
+}
+
+/// A request on a new connection with QUIC, without I/O.
+pub trait Exchange: Send {
+    /// Takes a received datagram, if there is one, and notices which timers have expired.
+    ///
+    /// # Errors
+    /// The reason why there is no response.
+    fn advance(&mut self, datagram: Option<&[u8]>) -> Result<ExchangeStage, String>;
+    /// A datagram to send now.
+    fn take_output(&mut self) -> Option<Vec<u8>>;
+}
+
+/// What an exchange waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ExchangeStage {
+    /// The end of the handshake.
+    Handshake,
+    /// The header of the response.
+    Response,
+    /// Nothing.
+    Answered,
+}
 
 /// The client's end of an encrypted connection, without I/O.
 pub trait Encrypted: Send {

@@ -3,6 +3,7 @@ mod channel;
 mod connect;
 mod departures;
 mod dns;
+mod http3;
 mod icmp;
 mod persistent;
 mod udp;
@@ -22,6 +23,7 @@ use fathom_probe::{
 };
 use fathom_run::{Metric, NotSent, Note, Observation, Series, SeriesKey};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time, WallTime};
+use http3::Http3Prober;
 use icmp::{IcmpProber, gateway};
 use persistent::PersistentProber;
 use std::sync::Arc;
@@ -159,6 +161,7 @@ fn open(
         ProbeKind::Connect => Box::new(ConnectProber::tcp(target, web)),
         ProbeKind::Persistent => Box::new(PersistentProber::new(target, web, context.now())?),
         ProbeKind::Tls => Box::new(ConnectProber::tls(target, web)?),
+        ProbeKind::Http3 => Box::new(Http3Prober::new(peer.http3_probe().ok_or("no HTTP/3")?, settings.dscp)),
         ProbeKind::Dns => Box::new(DnsProber::open(session.id)?),
     })
 }

@@ -1,5 +1,6 @@
 //! Web servers: any file, and the speed tests of networkQuality, Cloudflare and LibreSpeed.
 mod detect;
+mod http3;
 mod multiplexed;
 mod stream;
 mod transfer;
@@ -8,7 +9,7 @@ use crate::Connector;
 use crate::tls::{Tls, TlsProbe, cause};
 pub(crate) use detect::fetch;
 use fathom_client::{
-    Encrypted, Encryption, FlowPlan, Limits, OpenFlow, Peer, TestError, WebProbe, payload_bytes,
+    Encrypted, Encryption, FlowPlan, Http3Probe, Limits, OpenFlow, Peer, TestError, WebProbe, payload_bytes,
 };
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::get_request;
@@ -55,6 +56,8 @@ pub(crate) struct WebPeer {
     /// TLS with which the server speaks HTTP/2, for downloads with probes. Uploads use HTTP/1.1,
     /// because the windows of a server's HTTP/2 may limit them.
     multiplexed: Option<Tls>,
+    /// Port of HTTP/3, if the server offers it.
+    http3_port: Option<u16>,
     payload: Arc<Vec<u8>>,
 }
 
@@ -62,7 +65,8 @@ pub(crate) struct WebPeer {
 pub(crate) fn connect(url: &Url, connector: &Connector<'_>) -> Result<WebPeer, TestError> {
     let (origin, endpoints) = detect::find(url, connector)?;
     let multiplexed = if endpoints.is_responsiveness { detect::http2(&origin, connector)? } else { None };
-    Ok(WebPeer { origin, endpoints, multiplexed, payload: Arc::new(payload_bytes()) })
+    let http3_port = endpoints.small.as_ref().and_then(|path| detect::http3_port(&origin, path, connector));
+    Ok(WebPeer { origin, endpoints, multiplexed, http3_port, payload: Arc::new(payload_bytes()) })
 }
 
 impl Origin {
@@ -104,7 +108,11 @@ impl Peer for WebPeer {
         let mut kinds = vec![ProbeKind::Icmp, ProbeKind::Connect];
         kinds.extend(self.endpoints.small.is_some().then_some(ProbeKind::Persistent));
         kinds.extend(self.origin.tls.is_some().then_some(ProbeKind::Tls));
+        kinds.extend(self.http3_port.map(|_| ProbeKind::Http3));
         kinds
+    }
+    fn http3_probe(&self) -> Option<Http3Probe> {
+        http3::probe(&self.origin, self.http3_port?, self.endpoints.small.as_ref()?)
     }
     fn web_probe(&self) -> Option<WebProbe> {
         let request = self.endpoints.small.as_ref().map(|path| get_request(&self.origin.host, path));

@@ -193,7 +193,10 @@ fn http_heads() {
     let answer = http_response(200, "text/plain", b"hello");
     let (response, head) = parse_response(&answer).unwrap().unwrap();
     let body = HttpBody::Bytes(5);
-    assert_eq!(response, HttpResponse { status: 200, body, close: false, location: None, retry_after: None });
+    assert_eq!(
+        response,
+        HttpResponse { status: 200, body, close: false, location: None, retry_after: None, http3_port: None }
+    );
     assert_eq!(&answer[head..], b"hello");
     let request_error = |text: &str| parse_request(text.as_bytes()).unwrap_err();
     assert_eq!(request_error("POST / HTTP/1.1\r\n\r\n"), HttpError::Method);
