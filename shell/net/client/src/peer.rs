@@ -28,10 +28,6 @@ pub trait Peer: Send + Sync {
     fn web_probe(&self) -> Option<WebProbe> {
         None
     }
-    /// Requests of probes by HTTP/3, if it offers that.
-    fn http3_probe(&self) -> Option<Http3Probe> {
-        None
-    }
     /// UDP probes. Called only if it answers them.
     ///
     /// # Errors
@@ -182,9 +178,6 @@ impl Peer for LoadedBy {
     fn web_probe(&self) -> Option<WebProbe> {
         self.probed.web_probe()
     }
-    fn http3_probe(&self) -> Option<Http3Probe> {
-        self.probed.http3_probe()
-    }
     fn udp_probes(&self) -> Result<UdpProbes, String> {
         self.probed.udp_probes()
     }
@@ -264,33 +257,34 @@ impl Meter {
 }
 
 /// HTTP requests of probes.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct WebProbe {
     /// The request for a small object on an existing connection; `None` if the server has none.
     pub request: Option<Vec<u8>>,
     /// Encrypts a connection, if the server requires it.
     pub encryption: Option<Encryption>,
+    /// A request on a new connection with TLS, if the server has it; ends with the handshake if it
+    /// has no small object.
+    pub tls: Option<StartExchange>,
+    /// A request on a new connection with QUIC, and where the server offers that.
+    pub http3: Option<(SocketAddr, StartExchange)>,
 }
 
 /// Starts the encryption of a connection, or says why it cannot.
 pub type Encryption = Arc<dyn Fn() -> Result<Box<dyn Encrypted>, String> + Send + Sync>;
 
-/// Probes by HTTP/3.
-pub struct Http3Probe {
-    /// Where the server offers it.
-    pub address: SocketAddr,
-    /// Starts a connection, or says why it cannot.
-    pub start: Box<dyn Fn() -> Result<Box<dyn Exchange>, String> + Send>,
-}
+/// Starts an exchange, or says why it cannot.
+pub type StartExchange = Arc<dyn Fn() -> Result<Box<dyn Exchange>, String> + Send + Sync>;
 
-/// A request on a new connection with QUIC, without I/O.
+/// A request on a new connection, without I/O.
 pub trait Exchange: Send {
-    /// Takes a received datagram, if there is one, and notices which timers have expired.
+    /// Takes received bytes of a stream, or a datagram, if there are any, and notices which timers
+    /// have expired.
     ///
     /// # Errors
     /// The reason why there is no response.
-    fn advance(&mut self, datagram: Option<&[u8]>) -> Result<ExchangeStage, String>;
-    /// A datagram to send now.
+    fn advance(&mut self, received: Option<&[u8]>) -> Result<ExchangeStage, String>;
+    /// The next bytes of a stream to send, or a datagram.
     fn take_output(&mut self) -> Option<Vec<u8>>;
 }
 
@@ -299,7 +293,7 @@ pub trait Exchange: Send {
 pub enum ExchangeStage {
     /// The end of the handshake.
     Handshake,
-    /// The header of the response.
+    /// The response, which was requested.
     Response,
     /// Nothing.
     Answered,

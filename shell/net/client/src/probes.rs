@@ -11,6 +11,7 @@ mod udp;
 use crate::peer::{Peer, takes_train};
 use channel::Target;
 use connect::ConnectProber;
+pub use connect::HttpExchange;
 use dns::DnsProber;
 use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
@@ -161,7 +162,7 @@ fn open(
         ProbeKind::Connect => Box::new(ConnectProber::tcp(target, web)),
         ProbeKind::Persistent => Box::new(PersistentProber::new(target, web, context.now())?),
         ProbeKind::Tls => Box::new(ConnectProber::tls(target, web)?),
-        ProbeKind::Http3 => Box::new(Http3Prober::new(peer.http3_probe().ok_or("no HTTP/3")?, settings.dscp)),
+        ProbeKind::Http3 => Box::new(Http3Prober::new(web, settings.dscp)?),
         ProbeKind::Dns => Box::new(DnsProber::open(session.id)?),
     })
 }

@@ -46,7 +46,7 @@ impl Peer for FathomPeer {
         ProbeKind::ALL.into_iter().filter(is_answered).collect()
     }
     fn web_probe(&self) -> Option<WebProbe> {
-        Some(WebProbe { request: Some(probe_request(&host_field(self.address))), encryption: None })
+        Some(WebProbe { request: Some(probe_request(&host_field(self.address))), ..WebProbe::default() })
     }
     fn udp_probes(&self) -> Result<UdpProbes, String> {
         let socket = udp_socket(self.address).map_err(|e| without_code(&e))?;

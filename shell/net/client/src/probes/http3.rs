@@ -1,6 +1,6 @@
 //! Probes with new connections of QUIC, one request by HTTP/3 on each.
 use super::{Context, ProbeMachine, series_of};
-use crate::peer::{Exchange, ExchangeStage, Http3Probe, udp_socket};
+use crate::peer::{Exchange, ExchangeStage, StartExchange, WebProbe, udp_socket};
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::set_dscp;
@@ -10,7 +10,7 @@ use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
 use socket2::SockRef;
 use std::io::{self, ErrorKind};
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 
 /// After this time without a response, a connection ends: longer than the largest delay of buffers
@@ -24,7 +24,8 @@ const HANDSHAKES: usize = 0;
 const REQUESTS: usize = 1;
 
 pub(crate) struct Http3Prober {
-    probe: Http3Probe,
+    address: SocketAddr,
+    start: StartExchange,
     dscp: u8,
     series: [ProbeSeries; 2],
     flying: Vec<Flying>,
@@ -40,13 +41,14 @@ struct Flying {
 }
 
 impl Http3Prober {
-    pub(crate) fn new(probe: Http3Probe, dscp: u8) -> Self {
+    pub(crate) fn new(web: Option<WebProbe>, dscp: u8) -> Result<Self, String> {
+        let (address, start) = web.and_then(|web| web.http3).ok_or("no HTTP/3")?;
         let series = series_of(ProbeKind::Http3);
-        Http3Prober { probe, dscp, series, flying: Vec::new(), has_noted: false }
+        Ok(Http3Prober { address, start, dscp, series, flying: Vec::new(), has_noted: false })
     }
     fn open(&self) -> io::Result<UdpSocket> {
-        let socket = udp_socket(self.probe.address)?;
-        set_dscp(&SockRef::from(&socket), self.probe.address.is_ipv6(), self.dscp)?;
+        let socket = udp_socket(self.address)?;
+        set_dscp(&SockRef::from(&socket), self.address.is_ipv6(), self.dscp)?;
         socket.set_nonblocking(true)?;
         enable(socket.as_fd(), Stamping::Arrivals)?;
         Ok(socket)
@@ -99,7 +101,7 @@ impl ProbeMachine for Http3Prober {
     }
     fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
         let socket = self.open().map_err(|e| NotSent::System(without_code(&e)))?;
-        let exchange = (self.probe.start)().map_err(NotSent::System)?;
+        let exchange = (self.start)().map_err(NotSent::System)?;
         let started = context.now();
         let handshake = self.series[HANDSHAKES].sent(started);
         let mut flying = Flying { socket, exchange, started, handshake, request: None };

@@ -1,6 +1,6 @@
 //! Probes by HTTP/3: one request on a new connection, over QUIC without I/O.
 use super::Origin;
-use fathom_client::{Exchange, ExchangeStage, Http3Probe};
+use fathom_client::{Exchange, ExchangeStage, StartExchange};
 use fathom_probe::protocol::AGENT;
 use fathom_protocol::http3;
 use quinn_proto::crypto::rustls::QuicClientConfig;
@@ -16,7 +16,7 @@ use std::time::Instant;
 const ALPN: &[u8] = b"h3";
 
 /// Requests of `path` at the port of `origin` that offers HTTP/3.
-pub(super) fn probe(origin: &Origin, port: u16, path: &str) -> Option<Http3Probe> {
+pub(super) fn probe(origin: &Origin, port: u16, path: &str) -> Option<(SocketAddr, StartExchange)> {
     let tls = origin.tls.as_ref()?.with_protocol(ALPN);
     let crypto = QuicClientConfig::try_from(tls.config()).ok()?;
     let mut transport = TransportConfig::default();
@@ -26,11 +26,9 @@ pub(super) fn probe(origin: &Origin, port: u16, path: &str) -> Option<Http3Probe
     config.transport_config(Arc::new(transport));
     let address = SocketAddr::new(origin.address.ip(), port);
     let (name, request) = (tls.name(), http3::get(&origin.host, path, AGENT));
-    let start = Box::new(move || {
-        let get = Get::start(config.clone(), address, &name.to_str(), request.clone());
-        get.map(|get| Box::new(get) as Box<dyn Exchange>)
-    });
-    Some(Http3Probe { address, start })
+    let start: StartExchange =
+        Arc::new(move || Ok(Box::new(Get::start(config.clone(), address, &name.to_str(), request.clone())?)));
+    Some((address, start))
 }
 
 /// A request and its connection.

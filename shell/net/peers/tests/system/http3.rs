@@ -60,8 +60,8 @@ impl Quic {
                 match self.endpoint.accept(incoming, now, &mut out, None) {
                     Ok((handle, connection)) => drop(self.connections.insert(handle, (from, connection))),
                     Err(refused) => {
-                        let length = refused.response.map_or(0, |response| response.size);
-                        self.socket.send_to(&out[..length], from).unwrap();
+                        let size = refused.response.map_or(0, |response| response.size);
+                        self.socket.send_to(&out[..size], from).unwrap();
                     }
                 }
             }
