@@ -37,7 +37,7 @@ pub struct Malformed;
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "malformed HTTP/3 response")
+        write!(f, "malformed HTTP header")
     }
 }
 impl core::error::Error for Malformed {}
@@ -45,7 +45,7 @@ impl core::error::Error for Malformed {}
 /// A GET request for `path`, which ends its stream.
 #[must_use]
 pub fn get(authority: &str, path: &str, agent: &str) -> Vec<u8> {
-    // No dynamic table; :method GET and :scheme https have indices of their own.
+    // No dynamic table; :method GET and :scheme https are in the static table.
     let mut fields = Vec::from([0x00, 0x00, 0xc0 | 17, 0xc0 | 23]);
     for (index, value) in [(0, authority), (1, path), (95, agent)] {
         let value: String = value.chars().filter(char::is_ascii_graphic).collect();

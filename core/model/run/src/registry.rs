@@ -46,7 +46,7 @@ metrics! {
     TcpConnect = "tcp_connect_s", "s",
         "Time from SYN to established on a new connection, including lost SYNs.", "draft-ietf-ippm-responsiveness (tcp_f)";
     HttpForeign = "http_foreign_s", "s",
-        "Time from request to complete response on a new connection.", "draft-ietf-ippm-responsiveness (http_f)";
+        "Time from request to complete response on a new connection, by HTTP/2 if TLS negotiates it.", "draft-ietf-ippm-responsiveness (http_f)";
     HttpLoaded = "http_loaded_s", "s",
         "Time from request to complete response on a connection that carries load, by HTTP/2. It includes what waits in the server's socket.", "draft-ietf-ippm-responsiveness (http_l)";
     HttpKept = "http_kept_s", "s",

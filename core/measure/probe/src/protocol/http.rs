@@ -220,11 +220,16 @@ impl<'a> Fields<'a> {
         } else if is("retry-after") {
             self.retry_after = Some(value);
         } else if is("alt-svc") {
-            let port = |entry: &str| entry.trim().strip_prefix("h3=\":")?.split('"').next()?.parse().ok();
-            self.http3_port = self.http3_port.or_else(|| value.split(',').find_map(port));
+            self.http3_port = self.http3_port.or_else(|| value.split(',').find_map(http3_port));
         }
         Ok(())
     }
+}
+
+/// The port of an alternative such as `h3=":443"; ma=86400`, if it is HTTP/3 on the same host.
+fn http3_port(alternative: &str) -> Option<u16> {
+    let port = alternative.trim().strip_prefix("h3=\":")?.split('"').next()?.parse().ok();
+    port.filter(|port| *port > 0)
 }
 
 /// A probe request to `fathom serve`. `host` is the server name that the user gave.

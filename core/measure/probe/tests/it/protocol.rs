@@ -217,6 +217,21 @@ fn http_heads() {
 }
 
 #[test]
+fn http3_is_offered_by_alternatives_on_the_same_host() {
+    for (fields, expected) in [
+        ("Alt-Svc: h3=\":443\"; ma=86400, h3-29=\":444\"\r\n", Some(443)),
+        ("alt-svc: h2=\":1\",h3=\":8443\"\r\n", Some(8443)),
+        ("Alt-Svc: clear\r\nAlt-Svc: h3=\":443\"\r\n", Some(443)),
+        ("Alt-Svc: h3=\"other.example:443\"\r\n", None),
+        ("Alt-Svc: h3=\":0\", h3=\":99999\", h3=\":\r\n", None),
+        ("", None),
+    ] {
+        let head = format!("HTTP/1.1 200 OK\r\n{fields}\r\n");
+        assert_eq!(parse_response(head.as_bytes()).unwrap().unwrap().0.http3_port, expected, "{fields}");
+    }
+}
+
+#[test]
 fn a_host_cannot_smuggle_a_request() {
     let request = probe_request("evil\r\n\r\nGET / HTTP/1.1");
     let (_, length) = parse_request(&request).unwrap().unwrap();

@@ -42,7 +42,7 @@ struct Flying {
 
 impl Http3Prober {
     pub(crate) fn new(web: Option<WebProbe>, dscp: u8) -> Result<Self, String> {
-        let (address, start) = web.and_then(|web| web.http3).ok_or("no HTTP/3")?;
+        let (address, start) = web.and_then(|web| web.http3).ok_or_else(String::new)?;
         let series = series_of(ProbeKind::Http3);
         Ok(Http3Prober { address, start, dscp, series, flying: Vec::new(), has_noted: false })
     }

@@ -15,6 +15,9 @@ use std::time::Instant;
 /// Name of HTTP/3 in TLS (RFC 9114, section 3.1).
 const ALPN: &[u8] = b"h3";
 
+/// Why no request was sent: the server opens no stream or no window for it.
+const NOT_ALLOWED: &str = "the server allows no request";
+
 /// Requests of `path` at the port of `origin` that offers HTTP/3.
 pub(super) fn probe(origin: &Origin, port: u16, path: &str) -> Option<(SocketAddr, StartExchange)> {
     let tls = origin.tls.as_ref()?.with_protocol(ALPN);
@@ -66,10 +69,10 @@ impl Get {
     fn send_request(&mut self) -> Result<(), String> {
         for (direction, content) in [(Dir::Uni, &http3::CONTROL[..]), (Dir::Bi, &self.request)] {
             let opened = self.connection.streams().open(direction);
-            let stream = opened.ok_or_else(|| reason("the server allows no request"))?;
+            let stream = opened.ok_or_else(|| reason(NOT_ALLOWED))?;
             let mut sender = self.connection.send_stream(stream);
             if sender.write(content).map_err(reason)? < content.len() {
-                return Err(reason("the server allows no request of this length"));
+                return Err(reason(NOT_ALLOWED));
             }
             if direction == Dir::Bi {
                 sender.finish().map_err(reason)?;
@@ -98,7 +101,7 @@ impl Get {
             }
             Some(status) => Err(format!("HTTP status {status}")),
             None if is_over || self.response.len() > 2 * http3::HEAD_LIMIT_BYTES => {
-                Err(reason("no response header"))
+                Err(reason(http3::Malformed))
             }
             None => Ok(ExchangeStage::Response),
         }

@@ -180,7 +180,7 @@ fn another_status_is_no_answer() {
 #[test]
 fn other_bytes_are_no_answer() {
     let (port, certificate) = Quic::start("h3", Some(b"\x00\x01x"));
-    check_failure(&run_with(port, Some(certificate)), true, "malformed HTTP/3 response");
+    check_failure(&run_with(port, Some(certificate)), true, "HTTP/3: malformed HTTP header");
 }
 
 #[test]
