@@ -1,15 +1,19 @@
 //! Probes by HTTP/3: real servers, and ones that do not answer as they should.
-use crate::stand_in::{StandIn, cloudflare, send};
+use crate::stand_in::{StandIn, cloudflare, send, test};
 use fathom_peers::Trust;
 use fathom_run::{Metric, Note, Run, SeriesKey};
+use fathom_test_support::unused_port;
 use quinn_proto::crypto::rustls::QuicServerConfig;
 use quinn_proto::{Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event};
 use quinn_proto::{ServerConfig, StreamEvent};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use std::collections::HashMap;
-use std::net::{SocketAddr, UdpSocket};
+use std::fs::File;
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// HEADERS with the status 200, and DATA with one byte.
 const OK: &[u8] = &[1, 3, 0, 0, 0xd9, 0, 1, b'x'];
@@ -139,6 +143,69 @@ fn check_failure(run: &Run, is_complete: bool, expected: &str) {
     let failed =
         |note: &Note| matches!(note, Note::ProbeConnectionFailed { message } if message.contains(expected));
     assert_eq!(run.notes.iter().filter(|note| failed(note)).count(), 1, "{:?}", run.notes);
+}
+
+/// Caddy as a networkQuality server. Dropping it ends it.
+struct Caddy {
+    child: Child,
+    port: u16,
+    trust: Trust,
+    _folder: TempDir,
+}
+
+impl Caddy {
+    fn start() -> Self {
+        let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let (folder, port) = (tempfile::tempdir().unwrap(), unused_port());
+        let root = folder.path().display();
+        let urls = r#""small_download_url":"/small","large_download_url":"/large","upload_url":"/up""#;
+        for (name, content) in [
+            ("cert.pem", signed.cert.pem()),
+            ("key.pem", signed.signing_key.serialize_pem()),
+            ("nq.json", format!(r#"{{"version":1,"urls":{{{urls}}}}}"#)),
+            ("small", "x".to_owned()),
+            (
+                "Caddyfile",
+                format!(
+                    "{{\n admin off\n auto_https off\n}}\nhttps://localhost:{port} {{\n bind 127.0.0.1\n \
+                     tls {root}/cert.pem {root}/key.pem\n root * {root}\n rewrite /.well-known/nq /nq.json\n \
+                     file_server\n}}\n"
+                ),
+            ),
+        ] {
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        File::create(folder.path().join("large")).unwrap().set_len(8 << 30).unwrap();
+        let mut command = Command::new("caddy");
+        command.args(["run", "--adapter", "caddyfile", "--config"]).arg(folder.path().join("Caddyfile"));
+        command.env("XDG_CONFIG_HOME", folder.path()).env("XDG_DATA_HOME", folder.path());
+        let mut child =
+            command.stderr(Stdio::null()).spawn().expect("caddy is not installed: run ./setup test");
+        let trust = Trust::These(vec![signed.cert.der().clone()]);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(child.try_wait().unwrap().is_none(), "caddy ended");
+            std::thread::yield_now();
+        }
+        Caddy { child, port, trust, _folder: folder }
+    }
+}
+
+impl Drop for Caddy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn caddy_answers_by_each_version_of_http() {
+    let caddy = Caddy::start();
+    let run = test(&format!("https://localhost:{}/", caddy.port), &caddy.trust).unwrap();
+    for metric in [Metric::QuicHandshake, Metric::Http3Foreign, Metric::TlsConnect, Metric::HttpForeign] {
+        let (answered, unanswered) = counts(&run, metric);
+        // Twice per second, at least while idle and during the download.
+        assert!(answered >= 2 && unanswered == 0, "{metric:?}: {answered}, {unanswered}; {:?}", run.notes);
+    }
 }
 
 #[test]
