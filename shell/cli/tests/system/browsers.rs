@@ -26,7 +26,7 @@ fn check(client: &str, scheme: &str, up_s: RangeInclusive<f64>) {
     let mut lab = fathom(&["lab", "-q", "--line", line.to_str().unwrap(), "--far", &far]);
     let output = lab.args(["--", "sh", "-c", &near]).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let found = out.lines().find_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let found = out.lines().find_map(|text| serde_json::from_str::<serde_json::Value>(text).ok());
     let result = found.unwrap_or_else(|| panic!("no result of {client} (try ui/verify): {out}\n{err}"));
     for (name, expected) in [
         ("download", 14e6..=20.1e6),

@@ -3,9 +3,11 @@
 use crate::tls::{Tls, cause};
 use fathom_client::Meter;
 use fathom_os::clock::Clock;
+use fathom_probe::protocol::AGENT;
 use fathom_units::{Duration, Time};
 use h2::RecvStream;
 use h2::client::{Builder, Connection, SendRequest};
+use http::header::USER_AGENT;
 use http::{Request, Uri};
 use socket2::Socket;
 use std::collections::VecDeque;
@@ -96,8 +98,9 @@ pub(super) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
 /// Requests an object and returns its body.
 pub(super) async fn receive(sender: &mut Sender, uri: &Uri) -> Result<RecvStream, String> {
     poll_fn(|context| sender.poll_ready(context)).await.map_err(reason)?;
-    let (response, _) =
-        sender.send_request(Request::get(uri).body(()).map_err(reason)?, true).map_err(reason)?;
+    let (response, _) = sender
+        .send_request(Request::get(uri).header(USER_AGENT, AGENT).body(()).map_err(reason)?, true)
+        .map_err(reason)?;
     let response = response.await.map_err(reason)?;
     if !response.status().is_success() {
         return Err(format!("the server responds with status {}", response.status().as_u16()));

@@ -11,8 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, duplex};
 
-/// Size of the pipe to the state machine of HTTP/2, which reads all that it is given.
-const PIPE_BYTES: usize = 16 * 1024;
+/// Size of the pipe to the state machine of HTTP/2, which reads all that it is given: more than a
+/// record of TLS (RFC 8446, section 5.1) and what is received at once.
+const PIPE_BYTES: usize = 64 * 1024;
+const ENDED: &str = "the connection ended";
 
 /// A connection with TLS, then what `request` starts on it, if there is a request.
 pub(super) fn over_tls(tls: Tls, request: Option<StartExchange>) -> StartExchange {
@@ -83,7 +85,7 @@ async fn get(stream: DuplexStream, uri: Uri) -> Result<(), String> {
     };
     tokio::select! {
         done = response => done,
-        ended = connection => Err(ended.map_or_else(reason, |()| reason("the connection ended"))),
+        ended = connection => Err(ended.map_or_else(reason, |()| reason(ENDED))),
     }
 }
 
@@ -91,14 +93,14 @@ impl Exchange for Http2 {
     fn advance(&mut self, received: Option<&[u8]>) -> Result<ExchangeStage, String> {
         let waker = Waker::from(Arc::clone(&self.woken));
         let mut context = Context::from_waker(&waker);
-        let mut rest = received.unwrap_or_default();
+        if let Some(bytes) = received.filter(|bytes| !bytes.is_empty()) {
+            match Pin::new(&mut self.pipe).poll_write(&mut context, bytes) {
+                Poll::Ready(Ok(written)) if written == bytes.len() => {}
+                _ => return Err(reason(ENDED)),
+            }
+        }
         loop {
             self.woken.0.store(false, Relaxed);
-            if !rest.is_empty()
-                && let Poll::Ready(written) = Pin::new(&mut self.pipe).poll_write(&mut context, rest)
-            {
-                rest = &rest[written.map_err(reason)?..];
-            }
             if let Poll::Ready(outcome) = self.exchange.as_mut().poll(&mut context) {
                 return outcome.map(|()| ExchangeStage::Answered);
             }
@@ -130,6 +132,7 @@ mod tests {
             let mut connection = h2::server::handshake(far).await.unwrap();
             let (request, mut respond) = connection.accept().await.unwrap().unwrap();
             assert_eq!(request.uri(), "https://localhost/small?x=1");
+            assert!(request.headers()["user-agent"].as_bytes().starts_with(b"fathom/"));
             let Some((status, bytes)) = answer else { return };
             let head = Response::builder().status(status).body(()).unwrap();
             let mut body = respond.send_response(head, false).unwrap();
