@@ -117,7 +117,7 @@ impl ProbeKind {
             up: Bytes(2_980),
             // As with TLS: in three datagrams of 62 + 1200. Response and the end of the handshake.
             down: Bytes(5_500),
-            rank: 5,
+            rank: 7,
             shortest: Duration::from_millis(500),
         },
         ProbeSpec {
@@ -126,7 +126,7 @@ impl ProbeKind {
             // 14 + 40 + 8 UDP + 12 DNS + a name.
             up: Bytes(100),
             down: Bytes(200),
-            rank: 6,
+            rank: 5,
             // A resolver serves many. A web page needs tens of queries at once.
             shortest: Duration::from_millis(500),
         },
@@ -136,7 +136,7 @@ impl ProbeKind {
             // As ICMP.
             up: Bytes(118),
             down: Bytes(118),
-            rank: 7,
+            rank: 6,
             // A router may limit its replies.
             shortest: Duration::from_millis(500),
         },

@@ -232,7 +232,7 @@ struct Group {
 
 impl Group {
     /// The groups of these kinds from `start` on. No two send at the same time.
-    fn all(kinds: &[ProbeKind], interval: Duration, start: Time) -> [Group; 3] {
+    fn all(kinds: &[ProbeKind], interval: Duration, start: Time) -> [Group; 4] {
         let groups = ProbeBudget::groups(kinds, interval);
         let quick = groups[1].0.len().max(1) as u64;
         let (mut number, mut offset) = (0, Duration::ZERO);
@@ -256,7 +256,7 @@ struct Running {
 struct Prober {
     context: Context,
     shared: Arc<Shared>,
-    groups: [Group; 3],
+    groups: [Group; 4],
     interval: Duration,
     has_begun: bool,
     due: Vec<Due>,
@@ -274,7 +274,7 @@ impl Prober {
             report,
         };
         let mut by_rank = settings.kinds.clone();
-        // The order of the groups: all slow kinds are last.
+        // The order of the groups: all slow kinds are last, and QUIC after them.
         by_rank.sort_by_key(|kind| kind.spec().rank);
         let mut running = Vec::new();
         for kind in by_rank {
