@@ -23,15 +23,16 @@ export class Browser {
   #events = [];
   #id = 0;
 
-  static async open() {
+  /** Starts it with these flags in addition. */
+  static async open(...flags) {
     const browser = new Browser();
-    await browser.#start();
+    await browser.#start(flags);
     return browser;
   }
 
-  async #start() {
+  async #start(more) {
     this.folder = mkdtempSync(join(tmpdir(), "fathom-page-"));
-    const flags = [...FLAGS, `--user-data-dir=${this.folder}`, "about:blank"];
+    const flags = [...FLAGS, ...more, `--user-data-dir=${this.folder}`, "about:blank"];
     const name = process.env.CHROMIUM ?? "chromium";
     this.process = spawn(name, flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
     this.process.on("error", (error) => {

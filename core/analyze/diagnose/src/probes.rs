@@ -7,7 +7,9 @@ use fathom_run::{Metric, Phase, Run, Series, Span, Value};
 
 /// Statistics of all round-trip and one-way delays of the run, in the order of preference.
 pub(crate) fn statistics(run: &Run) -> Vec<ProbeStatistics> {
-    let metrics = SOURCES.into_iter().chain([Metric::HttpLoaded, Metric::GatewayRtt, Metric::OneWayDelay]);
+    use Metric::{GatewayRtt, Http3Foreign, HttpLoaded, OneWayDelay, QuicHandshake};
+    let others = [QuicHandshake, Http3Foreign, HttpLoaded, GatewayRtt, OneWayDelay];
+    let metrics = SOURCES.into_iter().chain(others);
     let of = |metric| run.series.iter().filter(move |series| series.key.metric == metric);
     let measured = |series: &&Series| series.key.scope.is_none() && series.key.flow.is_none();
     metrics

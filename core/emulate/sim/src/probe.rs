@@ -94,6 +94,7 @@ impl Probes {
             ProbeKind::Connect
             | ProbeKind::Persistent
             | ProbeKind::Tls
+            | ProbeKind::Http3
             | ProbeKind::Dns
             | ProbeKind::Gateway => return None,
         };

@@ -112,7 +112,7 @@ impl Test {
         sim.probe_from = Time::MAX;
         (sim.course.load, sim.course.drain, sim.course.end) = (Time::MAX, Time::MAX, Time::MAX);
         let kinds = [ProbeKind::Udp, ProbeKind::Icmp];
-        let [(_, udp), (_, icmp), _] = ProbeBudget::groups(&kinds, plan.run.sample_every);
+        let [(_, udp), (_, icmp), ..] = ProbeBudget::groups(&kinds, plan.run.sample_every);
         Test {
             sim,
             train: Train::default(),

@@ -6,11 +6,11 @@ use fathom_units::{Bytes, Duration, Rate};
 /// Share of the capacity for probes in each direction, in per mille: 5 %
 /// (draft-ietf-ippm-responsiveness, PTC) minus 1 % for the server's load reports.
 const PER_MILLE: u64 = 40;
-/// The half for the first kind, which determines latency, and the shares of the other quick kinds
-/// and of the slow ones, if there are both.
+/// The half for the first kind, which determines latency, and the shares of the slow ones and of
+/// QUIC, if there are any. The other quick kinds have the rest.
 const FIRST_PER_MILLE: u64 = 20;
-const QUICK_PER_MILLE: u64 = 15;
 const SLOW_PER_MILLE: u64 = 5;
+const QUIC_PER_MILLE: u64 = 2;
 
 /// Bytes on the wire in each direction.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -42,27 +42,31 @@ impl ProbeBudget {
     pub fn new(kinds: &[ProbeKind], requested: Duration) -> Self {
         ProbeBudget { round: round_bytes(kinds), requested, per_mille: PER_MILLE }
     }
-    /// Divides the budget by interval: the first of `kinds`, the other quick kinds, and the slow
-    /// ones. On a slow line the others are much larger than the first, which determines latency, so
-    /// it gets half of the budget and is sent more often than they.
-    pub fn groups(kinds: &[ProbeKind], requested: Duration) -> [(Vec<ProbeKind>, Self); 3] {
+    /// Divides the budget by interval: the first of `kinds`, the other quick kinds, the slow ones,
+    /// and QUIC, whose handshake takes two full packets up. On a slow line the others are much
+    /// larger than the first, which determines latency, so it gets half of the budget and is sent
+    /// more often than they.
+    pub fn groups(kinds: &[ProbeKind], requested: Duration) -> [(Vec<ProbeKind>, Self); 4] {
         let first: Vec<ProbeKind> = kinds.iter().take(1).copied().collect();
         let rest = || kinds.iter().skip(1).copied();
         let quick: Vec<ProbeKind> = rest().filter(|kind| !kind.is_slow()).collect();
-        let slow: Vec<ProbeKind> = rest().filter(|kind| kind.is_slow()).collect();
-        let others = PER_MILLE - FIRST_PER_MILLE;
+        let is_quic = |kind: &ProbeKind| *kind == ProbeKind::Http3;
+        let slow: Vec<ProbeKind> = rest().filter(|kind| kind.is_slow() && !is_quic(kind)).collect();
+        let quic: Vec<ProbeKind> = rest().filter(is_quic).collect();
+        let of_quic = if quic.is_empty() { 0 } else { QUIC_PER_MILLE };
+        let others = PER_MILLE - FIRST_PER_MILLE - of_quic;
         let shares = match (quick.is_empty(), slow.is_empty()) {
-            (true, true) => [PER_MILLE, 0, 0],
+            (true, true) => [PER_MILLE - of_quic, 0, 0],
             (false, true) => [FIRST_PER_MILLE, others, 0],
             (true, false) => [FIRST_PER_MILLE, 0, others],
-            (false, false) => [FIRST_PER_MILLE, QUICK_PER_MILLE, SLOW_PER_MILLE],
+            (false, false) => [FIRST_PER_MILLE, others - SLOW_PER_MILLE, SLOW_PER_MILLE],
         };
         let group = |part: Vec<ProbeKind>, per_mille| {
             let longest = part.iter().map(|kind| kind.spec().shortest).max().unwrap_or_default();
             let budget = ProbeBudget { per_mille, ..Self::new(&part, requested.max(longest)) };
             (part, budget)
         };
-        [group(first, shares[0]), group(quick, shares[1]), group(slow, shares[2])]
+        [group(first, shares[0]), group(quick, shares[1]), group(slow, shares[2]), group(quic, of_quic)]
     }
     /// The requested interval.
     pub const fn requested(&self) -> Duration {
@@ -105,18 +109,25 @@ mod tests {
 
     #[test]
     fn on_a_slow_line_the_first_kind_is_sent_more_often_and_all_within_the_budget() {
-        let kinds =
-            [ProbeKind::Udp, ProbeKind::Icmp, ProbeKind::Connect, ProbeKind::Persistent, ProbeKind::Tls];
+        let kinds = [
+            ProbeKind::Udp,
+            ProbeKind::Icmp,
+            ProbeKind::Connect,
+            ProbeKind::Persistent,
+            ProbeKind::Tls,
+            ProbeKind::Http3,
+        ];
         let slow = Rate::from_bits_per_second(100_000);
         let groups = ProbeBudget::groups(&kinds, Duration::from_millis(50));
-        let [first, others, slow] = groups.clone().map(|(_, budget)| budget.interval(Some(slow), Some(slow)));
-        assert!(first * 4 < others && first * 4 < slow, "{first} {others} {slow}");
+        let [first, others, slow, quic] =
+            groups.clone().map(|(_, budget)| budget.interval(Some(slow), Some(slow)));
+        assert!(first * 4 < others && first * 4 < slow && slow < quic, "{first} {others} {slow} {quic}");
         let rates = groups.map(|(part, budget)| {
             let interval = budget.interval(Some(Rate::from_bits_per_second(100_000)), None);
             Rate::from_bytes_per(round_bytes(&part).up, interval).as_bits_per_second()
         });
         assert!(rates.iter().sum::<u64>() <= 4_000, "{rates:?}");
-        let [(_, alone), (none, idle), _] = ProbeBudget::groups(&kinds[..1], Duration::from_millis(50));
+        let [(_, alone), (none, idle), ..] = ProbeBudget::groups(&kinds[..1], Duration::from_millis(50));
         assert!(
             alone.interval(Some(Rate::from_bits_per_second(100_000)), None) * 2
                 < first + Duration::from_millis(1)

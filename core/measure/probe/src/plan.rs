@@ -20,6 +20,8 @@ pub enum ProbeKind {
     Persistent,
     /// A new connection with TLS, and one request.
     Tls,
+    /// A new connection with QUIC, and one request by HTTP/3.
+    Http3,
     /// A DNS query to the resolver of this host, which does not carry the load.
     Dns,
     /// ICMP echo to the gateway toward the server, which answers before the line.
@@ -46,12 +48,13 @@ pub struct ProbeSpec {
 
 impl ProbeKind {
     /// All kinds, in the order of [`ProbeKind::SPECS`].
-    pub const ALL: [ProbeKind; 7] = [
+    pub const ALL: [ProbeKind; 8] = [
         ProbeKind::Icmp,
         ProbeKind::Udp,
         ProbeKind::Connect,
         ProbeKind::Persistent,
         ProbeKind::Tls,
+        ProbeKind::Http3,
         ProbeKind::Dns,
         ProbeKind::Gateway,
     ];
@@ -104,6 +107,17 @@ impl ProbeKind {
             // A chain of two certificates has 3 to 5 kB.
             down: Bytes(5_500),
             rank: 4,
+            shortest: Duration::from_millis(500),
+        },
+        ProbeSpec {
+            kind: ProbeKind::Http3,
+            series: &[Metric::QuicHandshake, Metric::Http3Foreign],
+            // Two datagrams of the handshake, 14 + 40 + 8 UDP + 1200; request 62 + 150, ACK and
+            // close 62 + 60 each.
+            up: Bytes(2_980),
+            // As with TLS: in three datagrams of 62 + 1200. Response and the end of the handshake.
+            down: Bytes(5_500),
+            rank: 7,
             shortest: Duration::from_millis(500),
         },
         ProbeSpec {

@@ -13,7 +13,7 @@ mod udp;
 pub use auth::{AUTHENTIC_PROBE_BYTES, ControlProof, Datagram, SessionKey, Ticket};
 pub use first_line::{CongestionControl, FirstLine, FirstLineError, FlowAnswer, FlowRequest, Token};
 pub use http::{
-    HTTP_HEAD_LIMIT_BYTES, HttpBody, HttpError, HttpRequest, HttpResponse, PROBE_PATH,
+    AGENT, HTTP_HEAD_LIMIT_BYTES, HttpBody, HttpError, HttpRequest, HttpResponse, PROBE_PATH,
     RESPONSE_HEAD_LIMIT_BYTES, get_request, http_response, parse_request, parse_response, post_request,
     probe_request,
 };

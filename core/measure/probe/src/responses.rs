@@ -83,13 +83,21 @@ pub struct Responses {
     limit_bytes: u64,
     received_bytes: u64,
     is_last: bool,
+    http3_port: Option<u16>,
 }
 
 impl Responses {
     /// Follows responses with bodies of at most `limit_bytes` each.
     #[must_use]
     pub const fn new(limit_bytes: u64) -> Self {
-        Responses { held: Vec::new(), stage: Stage::Head, limit_bytes, received_bytes: 0, is_last: false }
+        Responses {
+            held: Vec::new(),
+            stage: Stage::Head,
+            limit_bytes,
+            received_bytes: 0,
+            is_last: false,
+            http3_port: None,
+        }
     }
     /// Follows the responses to probes, which are small.
     #[must_use]
@@ -139,6 +147,11 @@ impl Responses {
     #[must_use]
     pub const fn is_last(&self) -> bool {
         self.is_last
+    }
+    /// Where the last response offers HTTP/3; see [`HttpResponse::http3_port`].
+    #[must_use]
+    pub const fn http3_port(&self) -> Option<u16> {
+        self.http3_port
     }
 
     /// Takes the next part of `bytes` and returns its size; `None` if it is incomplete.
@@ -211,6 +224,7 @@ impl Responses {
         }
         self.received_bytes = 0;
         self.is_last |= head.close;
+        self.http3_port = head.http3_port;
         match head.body {
             HttpBody::Bytes(length) if length > self.limit_bytes => {
                 return Err(ResponseError::TooLong(self.limit_bytes));

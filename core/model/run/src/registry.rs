@@ -46,13 +46,17 @@ metrics! {
     TcpConnect = "tcp_connect_s", "s",
         "Time from SYN to established on a new connection, including lost SYNs.", "draft-ietf-ippm-responsiveness (tcp_f)";
     HttpForeign = "http_foreign_s", "s",
-        "Time from request to complete response on a new connection.", "draft-ietf-ippm-responsiveness (http_f)";
+        "Time from request to complete response on a new connection, by HTTP/2 if TLS negotiates it.", "draft-ietf-ippm-responsiveness (http_f)";
     HttpLoaded = "http_loaded_s", "s",
         "Time from request to complete response on a connection that carries load, by HTTP/2. It includes what waits in the server's socket.", "draft-ietf-ippm-responsiveness (http_l)";
     HttpKept = "http_kept_s", "s",
         "Time from request to complete response on a persistent connection. Requests are pipelined, so a late response delays the next.", "RFC 9112 section 9.3.2";
     TlsConnect = "tls_connect_s", "s",
         "Time from SYN to the end of the TLS handshake on a new connection.", "RFC 8446";
+    QuicHandshake = "quic_handshake_s", "s",
+        "Time from the first datagram to the end of the handshake on a new connection with QUIC, including lost datagrams.", "RFC 9000, RFC 9001";
+    Http3Foreign = "http3_foreign_s", "s",
+        "Time from request to response header on a new connection with HTTP/3.", "RFC 9114";
     HttpFirstByte = "http_first_byte_s", "s",
         "Time from the start of a new connection to the first byte of the response, including the TLS handshake for HTTPS.", "RFC 9112";
     DnsRtt = "dns_rtt_s", "s",

@@ -13,6 +13,7 @@ const fn probes(metric: Metric) -> &'static str {
         Metric::UdpRtt => "UDP probes",
         Metric::TcpConnect => "TCP connections",
         Metric::HttpForeign => "HTTP requests on new connections",
+        Metric::QuicHandshake | Metric::Http3Foreign => "HTTP/3 probes",
         Metric::HttpKept => "HTTP requests on the persistent connection",
         other => other.info().name,
     }
@@ -31,10 +32,10 @@ pub fn note(note: &Note) -> String {
             probes(*metric)
         ),
         Note::ProbeConnectionFailed { message } => {
-            format!("A new TCP connection of a probe failed: {message}. Further failures are not reported.")
+            format!("A new connection of a probe failed: {message}. Further failures are not reported.")
         }
         Note::PersistentConnectionBroke { message } => format!(
-            "The persistent HTTP connection broke and was reopened: {message}. Further failures are not reported."
+            "The persistent HTTP connection was reopened: {message}. Further failures are not reported."
         ),
         Note::PhaseLeftOut { phase } => {
             format!("The phase \"{}\" was skipped: the data cap was reached.", phase.name())

@@ -95,6 +95,8 @@ const fn probe_name(metric: Metric) -> &'static str {
         Metric::IcmpRtt => "ICMP",
         Metric::TcpConnect => "TCP",
         Metric::TlsConnect => "TCP and TLS",
+        Metric::QuicHandshake => "QUIC",
+        Metric::Http3Foreign => "HTTP/3, new",
         Metric::HttpForeign => "HTTP, new",
         Metric::HttpLoaded => "HTTP, loaded",
         Metric::HttpKept => "HTTP, kept",

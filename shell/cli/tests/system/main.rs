@@ -4,6 +4,7 @@
 mod alerts;
 mod architecture;
 mod audit;
+mod browsers;
 mod faults;
 mod fix;
 mod fix_kernel;

@@ -23,9 +23,10 @@ pub use event::Event;
 pub use fathom_probe::{PhasePlan, ProbeKind};
 pub use flows::{payload_bytes, receive_load};
 pub use peer::{
-    Encrypted, Encryption, FlowPlan, LoadedBy, Meter, OpenFlow, Peer, Terms, Transfer, UdpEncoding,
-    UdpProbes, UdpReply, WebProbe, udp_socket,
+    Encrypted, Encryption, Exchange, ExchangeStage, FlowPlan, LoadedBy, Meter, OpenFlow, Peer, StartExchange,
+    Terms, Transfer, UdpEncoding, UdpProbes, UdpReply, WebProbe, udp_socket,
 };
+pub use probes::HttpExchange;
 pub use record::host;
 pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
 pub use resolve::{Limits, resolve_server};

@@ -257,16 +257,47 @@ impl Meter {
 }
 
 /// HTTP requests of probes.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct WebProbe {
     /// The request for a small object on an existing connection; `None` if the server has none.
     pub request: Option<Vec<u8>>,
     /// Encrypts a connection, if the server requires it.
     pub encryption: Option<Encryption>,
+    /// A request on a new connection with TLS, if the server has it; ends with the handshake if it
+    /// has no small object.
+    pub tls: Option<StartExchange>,
+    /// A request on a new connection with QUIC, and where the server offers that.
+    pub http3: Option<(SocketAddr, StartExchange)>,
 }
 
 /// Starts the encryption of a connection, or says why it cannot.
 pub type Encryption = Arc<dyn Fn() -> Result<Box<dyn Encrypted>, String> + Send + Sync>;
+
+/// Starts an exchange, or says why it cannot.
+pub type StartExchange = Arc<dyn Fn() -> Result<Box<dyn Exchange>, String> + Send + Sync>;
+
+/// A request on a new connection, without I/O.
+pub trait Exchange: Send {
+    /// Takes received bytes of a stream, or a datagram, if there are any, and notices which timers
+    /// have expired.
+    ///
+    /// # Errors
+    /// The reason why there is no response.
+    fn advance(&mut self, received: Option<&[u8]>) -> Result<ExchangeStage, String>;
+    /// The next bytes of a stream to send, or a datagram.
+    fn take_output(&mut self) -> Option<Vec<u8>>;
+}
+
+/// What an exchange waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ExchangeStage {
+    /// The end of the handshake.
+    Handshake,
+    /// The response, which was requested.
+    Response,
+    /// Nothing.
+    Answered,
+}
 
 /// The client's end of an encrypted connection, without I/O.
 pub trait Encrypted: Send {

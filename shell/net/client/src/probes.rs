@@ -3,6 +3,7 @@ mod channel;
 mod connect;
 mod departures;
 mod dns;
+mod http3;
 mod icmp;
 mod persistent;
 mod udp;
@@ -10,6 +11,7 @@ mod udp;
 use crate::peer::{Peer, takes_train};
 use channel::Target;
 use connect::ConnectProber;
+pub use connect::HttpExchange;
 use dns::DnsProber;
 use fathom_os::clock::Clock;
 use fathom_os::poll::{self, PollFd};
@@ -22,6 +24,7 @@ use fathom_probe::{
 };
 use fathom_run::{Metric, NotSent, Note, Observation, Series, SeriesKey};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time, WallTime};
+use http3::Http3Prober;
 use icmp::{IcmpProber, gateway};
 use persistent::PersistentProber;
 use std::sync::Arc;
@@ -159,6 +162,7 @@ fn open(
         ProbeKind::Connect => Box::new(ConnectProber::tcp(target, web)),
         ProbeKind::Persistent => Box::new(PersistentProber::new(target, web, context.now())?),
         ProbeKind::Tls => Box::new(ConnectProber::tls(target, web)?),
+        ProbeKind::Http3 => Box::new(Http3Prober::new(web, settings.dscp)?),
         ProbeKind::Dns => Box::new(DnsProber::open(session.id)?),
     })
 }
@@ -228,7 +232,7 @@ struct Group {
 
 impl Group {
     /// The groups of these kinds from `start` on. No two send at the same time.
-    fn all(kinds: &[ProbeKind], interval: Duration, start: Time) -> [Group; 3] {
+    fn all(kinds: &[ProbeKind], interval: Duration, start: Time) -> [Group; 4] {
         let groups = ProbeBudget::groups(kinds, interval);
         let quick = groups[1].0.len().max(1) as u64;
         let (mut number, mut offset) = (0, Duration::ZERO);
@@ -252,7 +256,7 @@ struct Running {
 struct Prober {
     context: Context,
     shared: Arc<Shared>,
-    groups: [Group; 3],
+    groups: [Group; 4],
     interval: Duration,
     has_begun: bool,
     due: Vec<Due>,
@@ -270,7 +274,7 @@ impl Prober {
             report,
         };
         let mut by_rank = settings.kinds.clone();
-        // The order of the groups: all slow kinds are last.
+        // The order of the groups: all slow kinds are last, and QUIC after them.
         by_rank.sort_by_key(|kind| kind.spec().rank);
         let mut running = Vec::new();
         for kind in by_rank {

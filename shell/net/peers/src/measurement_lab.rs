@@ -119,7 +119,7 @@ impl Peer for LabPeer {
         vec![ProbeKind::Icmp, ProbeKind::Connect]
     }
     fn web_probe(&self) -> Option<WebProbe> {
-        Some(WebProbe { request: None, encryption: None })
+        Some(WebProbe::default())
     }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let socket = limits.connect(self.origin.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;

@@ -1,6 +1,8 @@
 //! Web servers: any file, and the speed tests of networkQuality, Cloudflare and LibreSpeed.
 mod detect;
+mod http3;
 mod multiplexed;
+mod request;
 mod stream;
 mod transfer;
 
@@ -8,7 +10,8 @@ use crate::Connector;
 use crate::tls::{Tls, TlsProbe, cause};
 pub(crate) use detect::fetch;
 use fathom_client::{
-    Encrypted, Encryption, FlowPlan, Limits, OpenFlow, Peer, TestError, WebProbe, payload_bytes,
+    Encrypted, Encryption, FlowPlan, HttpExchange, Limits, OpenFlow, Peer, StartExchange, TestError,
+    WebProbe, payload_bytes,
 };
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::get_request;
@@ -52,17 +55,21 @@ pub(crate) struct Upload {
 pub(crate) struct WebPeer {
     origin: Origin,
     endpoints: Endpoints,
-    /// TLS with which the server speaks HTTP/2, for downloads with probes. Uploads use HTTP/1.1,
-    /// because the windows of a server's HTTP/2 may limit them.
-    multiplexed: Option<Tls>,
+    /// TLS with which the server speaks HTTP/2, for probes on new connections and, where the draft
+    /// applies, for downloads with probes. Uploads use HTTP/1.1, because the windows of a server's
+    /// HTTP/2 may limit them.
+    http2: Option<Tls>,
+    /// Port of HTTP/3, if the server offers it.
+    http3_port: Option<u16>,
     payload: Arc<Vec<u8>>,
 }
 
 /// Finds out what is at a URL.
 pub(crate) fn connect(url: &Url, connector: &Connector<'_>) -> Result<WebPeer, TestError> {
     let (origin, endpoints) = detect::find(url, connector)?;
-    let multiplexed = if endpoints.is_responsiveness { detect::http2(&origin, connector)? } else { None };
-    Ok(WebPeer { origin, endpoints, multiplexed, payload: Arc::new(payload_bytes()) })
+    let http2 = if endpoints.small.is_some() { detect::http2(&origin, connector)? } else { None };
+    let http3_port = endpoints.small.as_ref().and_then(|path| detect::http3_port(&origin, path, connector));
+    Ok(WebPeer { origin, endpoints, http2, http3_port, payload: Arc::new(payload_bytes()) })
 }
 
 impl Origin {
@@ -90,6 +97,21 @@ impl Origin {
     }
 }
 
+impl WebPeer {
+    /// A request on a new connection with TLS, by HTTP/2 if the server speaks it.
+    fn tls_probe(&self, request: Option<Vec<u8>>) -> Option<StartExchange> {
+        let (host, small) = (&self.origin.host, self.endpoints.small.as_ref());
+        let uri = small.and_then(|path| multiplexed::uri(host, path).ok());
+        if let Some((tls, uri)) = self.http2.clone().zip(uri) {
+            return Some(request::over_tls(tls, Some(request::http2(uri))));
+        }
+        let request = request.map(|bytes| -> StartExchange {
+            Arc::new(move || Ok(Box::new(HttpExchange::new(bytes.clone()))))
+        });
+        Some(request::over_tls(self.origin.tls.clone()?, request))
+    }
+}
+
 impl Peer for WebPeer {
     fn protocol(&self) -> &'static str {
         self.endpoints.protocol
@@ -104,6 +126,7 @@ impl Peer for WebPeer {
         let mut kinds = vec![ProbeKind::Icmp, ProbeKind::Connect];
         kinds.extend(self.endpoints.small.is_some().then_some(ProbeKind::Persistent));
         kinds.extend(self.origin.tls.is_some().then_some(ProbeKind::Tls));
+        kinds.extend(self.http3_port.map(|_| ProbeKind::Http3));
         kinds
     }
     fn web_probe(&self) -> Option<WebProbe> {
@@ -111,12 +134,15 @@ impl Peer for WebPeer {
         let encryption = self.origin.tls.clone().map(|tls| -> Encryption {
             Arc::new(move || Ok(Box::new(TlsProbe(tls.start()?)) as Box<dyn Encrypted>))
         });
-        Some(WebProbe { request, encryption })
+        let http3 = self.http3_port.zip(self.endpoints.small.as_ref());
+        let http3 = http3.and_then(|(port, path)| http3::probe(&self.origin, port, path));
+        Some(WebProbe { tls: self.tls_probe(request.clone()), request, encryption, http3 })
     }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let socket = limits.connect(self.origin.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
         if let (Direction::Down, Some(tls), Some(small)) =
-            (flow.direction, &self.multiplexed, &self.endpoints.small)
+            (flow.direction, &self.http2, &self.endpoints.small)
+            && self.endpoints.is_responsiveness
         {
             let download = multiplexed::Download {
                 socket: socket.try_clone().map_err(|e| cause(&e))?,

@@ -13,7 +13,7 @@ use core::fmt;
 pub const PROBE_PATH: &str = "/probe";
 
 /// Name of this program in requests.
-const AGENT: &str = concat!("fathom/", env!("CARGO_PKG_VERSION"));
+pub const AGENT: &str = concat!("fathom/", env!("CARGO_PKG_VERSION"));
 
 /// Maximum size of a request header in bytes, including its empty line.
 pub const HTTP_HEAD_LIMIT_BYTES: usize = 4096;
@@ -44,6 +44,8 @@ pub struct HttpResponse<'a> {
     pub location: Option<&'a str>,
     /// `Retry-After`: when the client may ask again, in seconds or as a date.
     pub retry_after: Option<&'a str>,
+    /// UDP port of the same host at which the server offers HTTP/3 (`Alt-Svc`; RFC 7838, RFC 9114).
+    pub http3_port: Option<u16>,
 }
 
 /// End of the body of a response.
@@ -140,7 +142,8 @@ pub fn parse_response(bytes: &[u8]) -> Result<Option<(HttpResponse<'_>, usize)>,
     };
     let is_status = status.len() == 3 && status.bytes().all(|b| b.is_ascii_digit());
     let status = status.parse().ok().filter(|_| is_status).ok_or(HttpError::Malformed)?;
-    let Fields { content_length, chunked, close, location, retry_after } = Fields::parse(fields, version)?;
+    let Fields { content_length, chunked, close, location, retry_after, http3_port } =
+        Fields::parse(fields, version)?;
     // RFC 9112 section 6.3.
     let body = match content_length {
         _ if matches!(status, 100..=199 | 204 | 304) => HttpBody::Bytes(0),
@@ -148,7 +151,7 @@ pub fn parse_response(bytes: &[u8]) -> Result<Option<(HttpResponse<'_>, usize)>,
         Some(size) => HttpBody::Bytes(size),
         None => HttpBody::UntilClose,
     };
-    Ok(Some((HttpResponse { status, body, close, location, retry_after }, length)))
+    Ok(Some((HttpResponse { status, body, close, location, retry_after, http3_port }, length)))
 }
 
 /// Text of the header without its empty line, and the size including it.
@@ -177,6 +180,7 @@ struct Fields<'a> {
     close: bool,
     location: Option<&'a str>,
     retry_after: Option<&'a str>,
+    http3_port: Option<u16>,
 }
 
 impl<'a> Fields<'a> {
@@ -186,8 +190,14 @@ impl<'a> Fields<'a> {
             "HTTP/1.0" => true,
             _ => return Err(HttpError::Version),
         };
-        let mut fields =
-            Fields { content_length: None, chunked: false, close, location: None, retry_after: None };
+        let mut fields = Fields {
+            content_length: None,
+            chunked: false,
+            close,
+            location: None,
+            retry_after: None,
+            http3_port: None,
+        };
         text.lines().try_for_each(|line| fields.take(line))?;
         Ok(fields)
     }
@@ -209,9 +219,17 @@ impl<'a> Fields<'a> {
             self.location = Some(value);
         } else if is("retry-after") {
             self.retry_after = Some(value);
+        } else if is("alt-svc") {
+            self.http3_port = self.http3_port.or_else(|| value.split(',').find_map(http3_port));
         }
         Ok(())
     }
+}
+
+/// The port of an alternative such as `h3=":443"; ma=86400`, if it is HTTP/3 on the same host.
+fn http3_port(alternative: &str) -> Option<u16> {
+    let port = alternative.trim().strip_prefix("h3=\":")?.split('"').next()?.parse().ok();
+    port.filter(|port| *port > 0)
 }
 
 /// A probe request to `fathom serve`. `host` is the server name that the user gave.

@@ -193,7 +193,10 @@ fn http_heads() {
     let answer = http_response(200, "text/plain", b"hello");
     let (response, head) = parse_response(&answer).unwrap().unwrap();
     let body = HttpBody::Bytes(5);
-    assert_eq!(response, HttpResponse { status: 200, body, close: false, location: None, retry_after: None });
+    assert_eq!(
+        response,
+        HttpResponse { status: 200, body, close: false, location: None, retry_after: None, http3_port: None }
+    );
     assert_eq!(&answer[head..], b"hello");
     let request_error = |text: &str| parse_request(text.as_bytes()).unwrap_err();
     assert_eq!(request_error("POST / HTTP/1.1\r\n\r\n"), HttpError::Method);
@@ -211,6 +214,21 @@ fn http_heads() {
     assert_eq!(response_error("HTTP/1.1 2x0 OK\r\n\r\n"), HttpError::Malformed);
     let two = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
     assert_eq!(response_error(two), HttpError::Malformed);
+}
+
+#[test]
+fn http3_is_offered_by_alternatives_on_the_same_host() {
+    for (fields, expected) in [
+        ("Alt-Svc: h3=\":443\"; ma=86400, h3-29=\":444\"\r\n", Some(443)),
+        ("alt-svc: h2=\":1\",h3=\":8443\"\r\n", Some(8443)),
+        ("Alt-Svc: clear\r\nAlt-Svc: h3=\":443\"\r\n", Some(443)),
+        ("Alt-Svc: h3=\"other.example:443\"\r\n", None),
+        ("Alt-Svc: h3=\":0\", h3=\":99999\", h3=\":\r\n", None),
+        ("", None),
+    ] {
+        let head = format!("HTTP/1.1 200 OK\r\n{fields}\r\n");
+        assert_eq!(parse_response(head.as_bytes()).unwrap().unwrap().0.http3_port, expected, "{fields}");
+    }
 }
 
 #[test]

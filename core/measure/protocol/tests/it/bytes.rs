@@ -2,7 +2,7 @@
 use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan, server};
 use fathom_protocol::irtt::{self, Asked, Layout, Params, Request};
 use fathom_protocol::measurement_lab::{SpeedTest, congestion_control, locate};
-use fathom_protocol::{network_quality, stamp};
+use fathom_protocol::{http3, network_quality, stamp};
 use fathom_units::WallTime;
 
 /// # Panics
@@ -11,6 +11,12 @@ pub(crate) fn check(bytes: &[u8]) {
     let _ = network_quality::parse(bytes);
     let _ = core::str::from_utf8(bytes).map(congestion_control);
     let _ = locate(bytes, SpeedTest::Ndt7);
+    if let Ok(Some(status)) = http3::status(bytes) {
+        assert!(
+            http3::status(&[bytes, &[0xff; 9]].concat()) == Ok(Some(status)),
+            "later bytes change nothing"
+        );
+    }
     datagram(bytes);
     let served = serve(&[bytes]);
     let whole = follow(&[bytes]);

@@ -42,10 +42,11 @@ impl Peer for FathomPeer {
         true
     }
     fn probes(&self) -> Vec<ProbeKind> {
-        ProbeKind::ALL.into_iter().filter(|kind| *kind != ProbeKind::Tls).collect()
+        let is_answered = |kind: &ProbeKind| !matches!(kind, ProbeKind::Tls | ProbeKind::Http3);
+        ProbeKind::ALL.into_iter().filter(is_answered).collect()
     }
     fn web_probe(&self) -> Option<WebProbe> {
-        Some(WebProbe { request: Some(probe_request(&host_field(self.address))), encryption: None })
+        Some(WebProbe { request: Some(probe_request(&host_field(self.address))), ..WebProbe::default() })
     }
     fn udp_probes(&self) -> Result<UdpProbes, String> {
         let socket = udp_socket(self.address).map_err(|e| without_code(&e))?;

@@ -26,13 +26,7 @@ pub(super) struct Channel {
 impl Channel {
     /// Starts to connect.
     pub(super) fn start(target: Target, encrypted: Option<Box<dyn Encrypted>>) -> io::Result<Self> {
-        let Target { address, dscp } = target;
-        let socket = tcp_socket(address)?;
-        set_dscp(&socket, address.is_ipv6(), dscp)?;
-        socket.set_tcp_nodelay(true)?;
-        enable(socket.as_fd(), Stamping::Arrivals)?;
-        start_connect(&socket, address)?;
-        Ok(Channel { socket, encrypted, unsent: Vec::new() })
+        Ok(Channel { socket: start(target)?, encrypted, unsent: Vec::new() })
     }
     /// Whether a handshake of the encryption is complete or not needed.
     pub(super) fn is_ready(&self) -> bool {
@@ -73,6 +67,16 @@ impl Channel {
         }
         Ok(())
     }
+}
+
+/// Starts a connection of a probe.
+pub(super) fn start(Target { address, dscp }: Target) -> io::Result<Socket> {
+    let socket = tcp_socket(address)?;
+    set_dscp(&socket, address.is_ipv6(), dscp)?;
+    socket.set_tcp_nodelay(true)?;
+    enable(socket.as_fd(), Stamping::Arrivals)?;
+    start_connect(&socket, address)?;
+    Ok(socket)
 }
 
 #[cfg(test)]

@@ -1,16 +1,18 @@
 //! Probes with new connections, one request on each.
-use super::channel::{Channel, Target};
+use super::channel::{Target, start};
 use super::{Context, ProbeMachine, series_of};
-use crate::peer::{Encryption, WebProbe};
+use crate::peer::{Exchange, ExchangeStage, StartExchange, WebProbe};
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::tcp_info::tcp_info;
 use fathom_os::timestamp::receive;
 use fathom_probe::{ProbeKind, ProbeSeries, Responses};
-use fathom_run::{Metric, NotSent, Note};
+use fathom_run::{NotSent, Note};
 use fathom_units::{Duration, Time};
-use std::io::ErrorKind;
+use socket2::Socket;
+use std::io::{ErrorKind, Write};
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 /// Maximum concurrent connections: at 20 per second, enough for delays of 4 s; below the quarter of
 /// 1024 that a server accepts from one address.
@@ -23,9 +25,8 @@ const REQUESTS: usize = 1;
 pub(crate) struct ConnectProber {
     target: Target,
     kind: ProbeKind,
-    encryption: Option<Encryption>,
-    /// Sent on each connection; without one, a probe ends with the handshake.
-    request: Option<Vec<u8>>,
+    /// What is exchanged on each connection; without it, a probe ends with the handshake of TCP.
+    start: Option<StartExchange>,
     /// Series of the handshakes and of the requests after them.
     series: [ProbeSeries; 2],
     flying: Vec<Flying>,
@@ -33,121 +34,79 @@ pub(crate) struct ConnectProber {
 }
 
 struct Flying {
-    channel: Channel,
-    connect: u32,
+    socket: Socket,
+    exchange: Option<Box<dyn Exchange>>,
+    /// What the kernel did not accept yet.
+    unsent: Vec<u8>,
     started: Time,
-    stage: Stage,
-    responses: Responses,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// Until the connection is established.
-    Tcp,
-    /// Until its encryption is.
-    Tls,
-    /// Until the response to this request.
-    Http(u32),
-}
-
-/// The state of a connection.
-enum Progress {
-    Waiting,
-    Done,
-    Broken(String),
+    is_established: bool,
+    connect: u32,
+    request: Option<u32>,
 }
 
 impl ConnectProber {
     /// Without TLS: if the server requires it, only the handshake of TCP.
     pub(crate) fn tcp(target: Target, web: Option<WebProbe>) -> Self {
         let request = web.filter(|web| web.encryption.is_none()).and_then(|web| web.request);
-        Self::new(target, ProbeKind::Connect, None, request)
+        let start = request.map(|request| -> StartExchange {
+            Arc::new(move || Ok(Box::new(HttpExchange::new(request.clone()))))
+        });
+        Self::new(target, ProbeKind::Connect, start)
     }
     /// With TLS.
     pub(crate) fn tls(target: Target, web: Option<WebProbe>) -> Result<Self, String> {
-        let web = web.and_then(|web| Some((web.encryption?, web.request)));
-        let (encryption, request) = web.ok_or("no TLS")?;
-        Ok(Self::new(target, ProbeKind::Tls, Some(encryption), request))
+        let start = web.and_then(|web| web.tls).ok_or("no TLS")?;
+        Ok(Self::new(target, ProbeKind::Tls, Some(start)))
     }
-    fn new(
-        target: Target,
-        kind: ProbeKind,
-        encryption: Option<Encryption>,
-        request: Option<Vec<u8>>,
-    ) -> Self {
+    fn new(target: Target, kind: ProbeKind, start: Option<StartExchange>) -> Self {
         let series = series_of(kind);
-        ConnectProber { target, kind, encryption, request, series, flying: Vec::new(), has_noted: false }
+        ConnectProber { target, kind, start, series, flying: Vec::new(), has_noted: false }
     }
-    fn advance(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
-        match flying.stage {
-            Stage::Tcp => self.connected(flying, context),
-            Stage::Tls => self.encrypted(flying, context),
-            Stage::Http(request) => self.answered(flying, request, context),
-        }
-    }
-    fn connected(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
-        let now = context.now();
-        if let Some(error) = flying.channel.socket.take_error().unwrap_or_else(Some) {
-            return Progress::Broken(without_code(&error));
-        }
-        if self.encryption.is_some() {
-            flying.stage = Stage::Tls;
-            return flushed(&mut flying.channel);
-        }
-        let established = flying.started + flying.handshake(now);
-        self.ready(flying, established, context)
-    }
-    fn encrypted(&mut self, flying: &mut Flying, context: &mut Context) -> Progress {
-        let (content, arrival) = match flying.receive(context) {
-            Ok(Some(received)) => received,
-            Ok(None) => return Progress::Waiting,
-            Err(reason) => return Progress::Broken(reason),
-        };
-        if !content.is_empty() {
-            return Progress::Broken("unexpected data from the server".to_owned());
-        }
-        if flying.channel.is_ready() {
-            // The last part of the handshake leaves with the request, or now.
-            return self.ready(flying, arrival, context);
-        }
-        flushed(&mut flying.channel)
-    }
-    /// Requests can be sent since `at`.
-    fn ready(&mut self, flying: &mut Flying, at: Time, context: &mut Context) -> Progress {
-        if let Some(observation) = self.series[CONNECTS].reply(flying.connect, at) {
-            context.answered(self.kind, self.kind.spec().series[CONNECTS], observation);
-        }
-        let Some(request) = &self.request else { return Progress::Done };
-        if let Err(reason) = flying.channel.queue(request) {
-            return Progress::Broken(reason);
-        }
-        flying.stage = Stage::Http(self.series[REQUESTS].sent(context.now()));
-        flushed(&mut flying.channel)
-    }
-    fn answered(&mut self, flying: &mut Flying, request: u32, context: &mut Context) -> Progress {
-        let (content, arrival) = match flying.receive(context) {
-            Ok(Some(received)) => received,
-            Ok(None) => return Progress::Waiting,
-            Err(reason) => return Progress::Broken(reason),
-        };
-        match flying.responses.push(&content, &mut |_| ()).map(|progress| progress.complete) {
-            Ok(0) => Progress::Waiting,
-            Ok(_) => {
-                if let Some(observation) = self.series[REQUESTS].reply(request, arrival) {
-                    context.answered(self.kind, Metric::HttpForeign, observation);
-                }
-                Progress::Done
+    /// Takes what happened. Whether the connection is still needed.
+    fn advance(&mut self, flying: &mut Flying, context: &mut Context) -> Result<bool, String> {
+        let mut buffer = [0; 8192];
+        let (stage, at) = if flying.is_established {
+            let got = match receive(flying.socket.as_fd(), &mut buffer) {
+                Ok(got) if got.length == 0 => return Err("the server closed the connection".to_owned()),
+                Ok(got) => got,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
+                Err(error) => return Err(without_code(&error)),
+            };
+            (flying.stage(Some(&buffer[..got.length]))?, context.arrival(got.stamp))
+        } else {
+            let now = context.now();
+            if let Some(error) = flying.socket.take_error().unwrap_or_else(Some) {
+                return Err(without_code(&error));
             }
-            Err(error) => Progress::Broken(error.to_string()),
+            flying.is_established = true;
+            (flying.stage(None)?, flying.started + flying.handshake(now))
+        };
+        if stage > ExchangeStage::Handshake {
+            self.answered(CONNECTS, flying.connect, at, context);
+        }
+        if stage == ExchangeStage::Response && flying.request.is_none() {
+            flying.request = Some(self.series[REQUESTS].sent(context.now()));
+        }
+        flying.flush()?;
+        if let (ExchangeStage::Answered, Some(request)) = (stage, flying.request) {
+            self.answered(REQUESTS, request, at, context);
+        }
+        Ok(stage < ExchangeStage::Answered)
+    }
+    /// Records the end of a handshake or of a request, once.
+    fn answered(&mut self, series: usize, sequence: u32, at: Time, context: &Context) {
+        let is_outstanding = self.series[series].departure_of(sequence).is_some();
+        if let Some(observation) = is_outstanding.then(|| self.series[series].reply(sequence, at)).flatten() {
+            context.answered(self.kind, self.kind.spec().series[series], observation);
         }
     }
-    fn give_up(&mut self, flying: &Flying, reason: &str, context: &Context) {
+    fn give_up(&mut self, flying: &Flying, message: String, context: &Context) {
         self.series[CONNECTS].give_up(flying.connect, context.now());
-        if let Stage::Http(request) = flying.stage {
+        if let Some(request) = flying.request {
             self.series[REQUESTS].give_up(request, context.now());
         }
         if !std::mem::replace(&mut self.has_noted, true) {
-            context.note(Note::ProbeConnectionFailed { message: reason.to_owned() });
+            context.note(Note::ProbeConnectionFailed { message });
         }
     }
 }
@@ -163,14 +122,20 @@ impl ProbeMachine for ConnectProber {
         if self.flying.len() >= IN_FLIGHT_LIMIT {
             return Err(NotSent::TooManyConnections);
         }
-        let encrypted = self.encryption.as_ref().map(|start| start()).transpose();
-        let encrypted = encrypted.map_err(NotSent::System)?;
+        let exchange = self.start.as_ref().map(|start| start()).transpose();
+        let exchange = exchange.map_err(NotSent::System)?;
         let started = context.now();
-        let channel = Channel::start(self.target, encrypted);
-        let channel = channel.map_err(|e| NotSent::System(without_code(&e)))?;
+        let socket = start(self.target).map_err(|e| NotSent::System(without_code(&e)))?;
         let connect = self.series[CONNECTS].sent(started);
-        let (stage, responses) = (Stage::Tcp, Responses::to_probes());
-        self.flying.push(Flying { channel, connect, started, stage, responses });
+        self.flying.push(Flying {
+            socket,
+            exchange,
+            unsent: Vec::new(),
+            started,
+            is_established: false,
+            connect,
+            request: None,
+        });
         Ok(started)
     }
     fn receive(&mut self, context: &mut Context) {
@@ -181,11 +146,10 @@ impl ProbeMachine for ConnectProber {
         let ready: Vec<bool> = fds.iter().map(PollFd::is_ready).collect();
         let mut keep = Vec::with_capacity(self.flying.len());
         for (mut flying, is_ready) in std::mem::take(&mut self.flying).into_iter().zip(ready) {
-            let progress = if is_ready { self.advance(&mut flying, context) } else { Progress::Waiting };
-            match progress {
-                Progress::Waiting => keep.push(flying),
-                Progress::Done => {}
-                Progress::Broken(reason) => self.give_up(&flying, &reason, context),
+            match if is_ready { self.advance(&mut flying, context) } else { Ok(true) } {
+                Ok(true) => keep.push(flying),
+                Ok(false) => {}
+                Err(reason) => self.give_up(&flying, reason, context),
             }
         }
         self.flying = keep;
@@ -194,35 +158,56 @@ impl ProbeMachine for ConnectProber {
 
 impl Flying {
     fn interest(&self) -> PollFd<'_> {
-        let socket = self.channel.socket.as_fd();
-        if self.stage == Stage::Tcp { PollFd::writable(socket) } else { PollFd::readable(socket) }
+        let socket = self.socket.as_fd();
+        if self.is_established { PollFd::readable(socket) } else { PollFd::writable(socket) }
     }
-    /// The content of received bytes and their arrival; `None` if there are none.
-    fn receive(&mut self, context: &mut Context) -> Result<Option<(Vec<u8>, Time)>, String> {
-        let mut buffer = [0; 8192];
-        match receive(self.channel.socket.as_fd(), &mut buffer) {
-            Ok(got) if got.length == 0 => Err("the server closed the connection".to_owned()),
-            Ok(got) => {
-                let arrival = context.arrival(got.stamp);
-                Ok(Some((self.channel.open(&buffer[..got.length])?, arrival)))
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
-            Err(error) => Err(without_code(&error)),
+    fn stage(&mut self, received: Option<&[u8]>) -> Result<ExchangeStage, String> {
+        self.exchange.as_mut().map_or(Ok(ExchangeStage::Answered), |exchange| exchange.advance(received))
+    }
+    /// Sends what the kernel accepts.
+    fn flush(&mut self) -> Result<(), String> {
+        while let Some(more) = self.exchange.as_mut().and_then(|exchange| exchange.take_output()) {
+            self.unsent.extend(more);
         }
+        while !self.unsent.is_empty() {
+            match (&self.socket).write(&self.unsent) {
+                Ok(length) => drop(self.unsent.drain(..length)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(without_code(&error)),
+            }
+        }
+        Ok(())
     }
     /// The handshake time measured by the kernel; after a lost SYN, the total time.
     fn handshake(&self, now: Time) -> Duration {
         let by_clock = now.saturating_since(self.started);
-        let info = tcp_info(self.channel.socket.as_fd()).ok();
+        let info = tcp_info(self.socket.as_fd()).ok();
         let kernel = info.filter(|i| i.retransmits == 0 && i.rtt_us > 0);
         kernel.map_or(by_clock, |i| Duration::from_micros(u64::from(i.rtt_us)).min(by_clock))
     }
 }
 
-/// Sends what waits.
-fn flushed(channel: &mut Channel) -> Progress {
-    match channel.flush() {
-        Ok(()) => Progress::Waiting,
-        Err(error) => Progress::Broken(without_code(&error)),
+/// A request by HTTP/1.1.
+pub struct HttpExchange {
+    unsent: Vec<u8>,
+    responses: Responses,
+}
+
+impl HttpExchange {
+    /// An exchange of this request.
+    #[must_use]
+    pub const fn new(request: Vec<u8>) -> Self {
+        HttpExchange { unsent: request, responses: Responses::to_probes() }
+    }
+}
+
+impl Exchange for HttpExchange {
+    fn advance(&mut self, received: Option<&[u8]>) -> Result<ExchangeStage, String> {
+        let progress = self.responses.push(received.unwrap_or_default(), &mut |_| ());
+        let is_over = progress.map_err(|error| error.to_string())?.complete > 0;
+        Ok(if is_over { ExchangeStage::Answered } else { ExchangeStage::Response })
+    }
+    fn take_output(&mut self) -> Option<Vec<u8>> {
+        (!self.unsent.is_empty()).then(|| std::mem::take(&mut self.unsent))
     }
 }

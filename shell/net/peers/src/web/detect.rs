@@ -38,6 +38,8 @@ struct Answer {
     body: Vec<u8>,
     /// Size of the body, if it is known.
     total_bytes: Option<u64>,
+    /// Where the server offers HTTP/3.
+    http3_port: Option<u16>,
 }
 
 /// Why there is no response.
@@ -86,6 +88,14 @@ pub(crate) fn http2(origin: &Origin, connector: &Connector<'_>) -> Result<Option
     // A server may also refuse a handshake without a protocol that it knows.
     let is_complete = stream.conn.complete_io(&mut stream.sock).is_ok();
     Ok((is_complete && stream.conn.alpn_protocol() == Some(ALPN)).then_some(tls))
+}
+
+/// Port at which `origin` offers HTTP/3 in its response for `path`.
+pub(crate) fn http3_port(origin: &Origin, path: &str, connector: &Connector<'_>) -> Option<u16> {
+    origin.tls.as_ref()?;
+    let url = Url::parse(&format!("https://{}{path}", origin.host)).ok()?;
+    let answer = Detector(connector).get_once(&url, origin.clone(), Some(ANSWER_LIMIT_BYTES));
+    answer.ok()?.http3_port
 }
 
 struct Detector<'a>(&'a Connector<'a>);
@@ -248,9 +258,17 @@ impl Detector<'_> {
             Ended::Response(error @ ResponseError::Http(_)) => fatal(url, error.to_string()),
             Ended::Response(error) => Problem::Status(error),
         });
-        let (body, total_bytes) = received?;
-        Ok(Answer { url: url.clone(), origin, body, total_bytes })
+        let Received { body, total_bytes, http3_port } = received?;
+        Ok(Answer { url: url.clone(), origin, body, total_bytes, http3_port })
     }
+}
+
+/// A response, or the start of one.
+#[derive(Debug)]
+struct Received {
+    body: Vec<u8>,
+    total_bytes: Option<u64>,
+    http3_port: Option<u16>,
 }
 
 /// Why no response was received.
@@ -262,7 +280,7 @@ enum Ended {
 
 /// Receives the body of a response, and its size if that is known. Without a limit, of a large body
 /// only the start.
-fn receive(stream: &mut dyn Read, limit_bytes: Option<u64>) -> Result<(Vec<u8>, Option<u64>), Ended> {
+fn receive(stream: &mut dyn Read, limit_bytes: Option<u64>) -> Result<Received, Ended> {
     let mut responses = Responses::new(limit_bytes.unwrap_or(u64::MAX));
     let (mut body, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
     loop {
@@ -272,8 +290,8 @@ fn receive(stream: &mut dyn Read, limit_bytes: Option<u64>) -> Result<(Vec<u8>, 
             Err(error) => return Err(Ended::Connection(cause(&error))),
         };
         if length == 0 && responses.ends_with_connection() {
-            let size = body.len() as u64;
-            return Ok((body, Some(size)));
+            let total_bytes = Some(body.len() as u64);
+            return Ok(Received { body, total_bytes, http3_port: responses.http3_port() });
         }
         if length == 0 {
             return Err(Ended::Connection("closed the connection".to_owned()));
@@ -286,7 +304,7 @@ fn receive(stream: &mut dyn Read, limit_bytes: Option<u64>) -> Result<(Vec<u8>, 
         // A smaller body is read whole: it may be a configuration, and arrive in parts.
         let is_start = known.unwrap_or(body.len() as u64) >= MIN_FILE_BYTES;
         if is_complete || (limit_bytes.is_none() && is_start) {
-            return Ok((body, known));
+            return Ok(Received { body, total_bytes: known, http3_port: responses.http3_port() });
         }
     }
 }
@@ -322,7 +340,7 @@ mod tests {
     fn a_small_body_is_read_whole_and_of_a_large_one_the_start() {
         let parts = |texts: &[&str]| Parts(texts.iter().map(|text| text.as_bytes().to_vec()).collect());
         let head = |length: u64| format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
-        let body = |received: (Vec<u8>, Option<u64>)| (String::from_utf8(received.0).unwrap(), received.1);
+        let body = |received: Received| (String::from_utf8(received.body).unwrap(), received.total_bytes);
         let small = receive(&mut parts(&[&head(4), "ab", "cd"]), None).unwrap();
         assert_eq!(body(small), ("abcd".to_owned(), Some(4)));
         let large = receive(&mut parts(&[&head(8_000_000_000), "ab", "cd"]), None).unwrap();

@@ -3,8 +3,11 @@
 use crate::tls::{Tls, cause};
 use fathom_client::Meter;
 use fathom_os::clock::Clock;
+use fathom_probe::protocol::AGENT;
 use fathom_units::{Duration, Time};
-use h2::client::{Builder, SendRequest};
+use h2::RecvStream;
+use h2::client::{Builder, Connection, SendRequest};
+use http::header::USER_AGENT;
 use http::{Request, Uri};
 use socket2::Socket;
 use std::collections::VecDeque;
@@ -13,6 +16,7 @@ use std::io;
 use std::net::TcpStream as StdStream;
 use std::pin::Pin;
 use std::task::Poll;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
@@ -27,7 +31,8 @@ const PROBE_EVERY: Duration = Duration::from_millis(200);
 /// Most probes that wait on a connection. More only fill its queue.
 const WAITING: usize = 16;
 
-type Sender = SendRequest<&'static [u8]>;
+/// What sends requests.
+pub(super) type Sender = SendRequest<&'static [u8]>;
 
 /// A download with probes.
 pub(crate) struct Download {
@@ -50,19 +55,15 @@ impl Download {
     }
     async fn transfer(self, meter: &Meter) -> Result<(), String> {
         let io_error = |error: io::Error| cause(&error);
-        let (large, small) = (self.uri(&self.large)?, self.uri(&self.small)?);
+        let (large, small) = (uri(&self.host, &self.large)?, uri(&self.host, &self.small)?);
         let stream = StdStream::from(self.socket);
         stream.set_nonblocking(true).map_err(io_error)?;
         let stream = TcpStream::from_std(stream).map_err(io_error)?;
         let connector = TlsConnector::from(self.tls.config());
         let stream = connector.connect(self.tls.name(), stream).await.map_err(io_error)?;
-        let (sender, connection) = Builder::new()
-            .initial_window_size(WINDOW_BYTES)
-            .initial_connection_window_size(WINDOW_BYTES)
-            .enable_push(false)
-            .handshake(stream)
-            .await
-            .map_err(reason)?;
+        let mut builder = Builder::new();
+        builder.initial_window_size(WINDOW_BYTES).initial_connection_window_size(WINDOW_BYTES);
+        let (sender, connection) = connect(&mut builder, stream).await?;
         tokio::select! {
             ended = connection => match ended {
                 Ok(()) => Err("the connection ended during a download".to_owned()),
@@ -72,9 +73,11 @@ impl Download {
             () = probe(sender, small, meter, self.clock) => Ok(()),
         }
     }
-    fn uri(&self, path: &str) -> Result<Uri, String> {
-        format!("https://{}{path}", self.host).parse().map_err(|error| format!("invalid URL: {error}"))
-    }
+}
+
+/// The URL of a path on a host.
+pub(super) fn uri(host: &str, path: &str) -> Result<Uri, String> {
+    format!("https://{host}{path}").parse().map_err(|error| format!("invalid URL: {error}"))
 }
 
 /// Requests the large object again and again. Ends with the first error.
@@ -84,16 +87,30 @@ async fn load(mut sender: Sender, uri: Uri, meter: &Meter) -> Result<(), String>
     }
 }
 
-/// Requests an object and receives it.
-async fn request(sender: &mut Sender, uri: &Uri, received: &mut impl FnMut(u64)) -> Result<(), String> {
+/// Starts HTTP/2 on a stream.
+pub(super) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
+    builder: &mut Builder,
+    stream: S,
+) -> Result<(Sender, Connection<S, &'static [u8]>), String> {
+    builder.enable_push(false).handshake(stream).await.map_err(reason)
+}
+
+/// Requests an object and returns its body.
+pub(super) async fn receive(sender: &mut Sender, uri: &Uri) -> Result<RecvStream, String> {
     poll_fn(|context| sender.poll_ready(context)).await.map_err(reason)?;
-    let (response, _) =
-        sender.send_request(Request::get(uri).body(()).map_err(reason)?, true).map_err(reason)?;
+    let (response, _) = sender
+        .send_request(Request::get(uri).header(USER_AGENT, AGENT).body(()).map_err(reason)?, true)
+        .map_err(reason)?;
     let response = response.await.map_err(reason)?;
     if !response.status().is_success() {
         return Err(format!("the server responds with status {}", response.status().as_u16()));
     }
-    let mut body = response.into_body();
+    Ok(response.into_body())
+}
+
+/// Requests an object and receives it.
+async fn request(sender: &mut Sender, uri: &Uri, received: &mut impl FnMut(u64)) -> Result<(), String> {
+    let mut body = receive(sender, uri).await?;
     while let Some(data) = body.data().await {
         let length = data.map_err(reason)?.len();
         received(length as u64);
@@ -150,6 +167,6 @@ async fn probe(sender: Sender, uri: Uri, meter: &Meter, clock: Clock) {
     }
 }
 
-fn reason(error: impl std::fmt::Display) -> String {
+pub(super) fn reason(error: impl std::fmt::Display) -> String {
     format!("HTTP/2: {error}")
 }

@@ -1,6 +1,7 @@
 //! Tests of this crate on real sockets.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod hostile;
+mod http3;
 
 mod iperf3;
 mod measurement_lab;

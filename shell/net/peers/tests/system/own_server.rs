@@ -39,6 +39,9 @@ fn downloads_carry_probes() {
     assert_eq!(answered(&run, PhaseKind::Up), 0, "uploads use HTTP/1.1");
     let delays = &run.series(&SeriesKey::of(Metric::HttpLoaded)).unwrap().values;
     assert!(delays.iter().all(|delay| *delay < 0.4), "{delays:?}");
+    // By HTTP/2 too.
+    let foreign = run.series(&SeriesKey::of(Metric::HttpForeign)).unwrap();
+    assert!(foreign.values.len() >= 3 && foreign.censored.is_empty(), "{foreign:?}, {:?}", run.notes);
     assert_eq!(server.stats().panics, 0);
 }
 

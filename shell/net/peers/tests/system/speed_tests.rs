@@ -1,24 +1,14 @@
 //! Each kind of server, found by its URL.
-use crate::stand_in::{StandIn, check_load, kinds, protocol, reply, send};
+use crate::stand_in::{StandIn, check_load, cloudflare, kinds, protocol, reply, send};
 use fathom_client::TestError;
 use fathom_run::{Fact, Metric, Note, PhaseKind, Run, SeriesKey};
 use fathom_units::Direction;
-use std::io::{self, Write};
 
 fn check_probes(run: &Run, metrics: &[Metric]) {
     for metric in metrics {
         let series = run.series(&SeriesKey::of(*metric));
         let count = series.map_or(0, |s| s.values.len() - s.censored.len());
         assert!(count >= 40, "{metric:?}: {count} answers; notes {:?}", run.notes);
-    }
-}
-
-/// Cloudflare's URLs.
-fn cloudflare(line: &str, out: &mut dyn Write) -> io::Result<bool> {
-    match line.split_once("bytes=") {
-        Some((_, bytes)) => send(out, &format!("Content-Length: {bytes}\r\n"), bytes.parse().unwrap()),
-        None if line == "POST /__up" => reply(out, "200 OK", "", "OK"),
-        None => reply(out, "404 Not Found", "", "nothing"),
     }
 }
 

@@ -157,6 +157,15 @@ pub(crate) fn send(out: &mut dyn Write, head: &str, bytes: usize) -> io::Result<
     Ok(true)
 }
 
+/// Cloudflare's URLs.
+pub(crate) fn cloudflare(line: &str, out: &mut dyn Write) -> io::Result<bool> {
+    match line.split_once("bytes=") {
+        Some((_, bytes)) => send(out, &format!("Content-Length: {bytes}\r\n"), bytes.parse().unwrap()),
+        None if line == "POST /__up" => reply(out, "200 OK", "", "OK"),
+        None => reply(out, "404 Not Found", "", "nothing"),
+    }
+}
+
 /// Answers the first `count` requests with `true`.
 pub(crate) fn first(count: usize) -> impl Fn() -> bool + Send + Sync {
     let seen = std::sync::atomic::AtomicUsize::new(0);
