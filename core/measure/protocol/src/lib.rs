@@ -4,6 +4,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+pub mod crusader;
 pub mod iperf3;
 pub mod irtt;
 pub mod measurement_lab;
