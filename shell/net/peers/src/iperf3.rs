@@ -1,6 +1,6 @@
 //! Load with an iperf3 server: one of its tests for each phase with load.
 use crate::Connector;
-use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, payload_bytes, receive_load};
+use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, payload_bytes, receive_load, send_load};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
@@ -133,7 +133,7 @@ impl Peer for Iperf3Peer {
         Ok(match flow.direction {
             Direction::Up => OpenFlow {
                 congestion_control: congestion_control(&socket).ok(),
-                transfer: Box::new(move |_| send(&on, &payload)),
+                transfer: Box::new(move |_| send_load(&on, &payload)),
                 socket,
             },
             Direction::Down => OpenFlow {
@@ -294,11 +294,5 @@ impl State {
 impl Drop for Iperf3Peer {
     fn drop(&mut self) {
         std::mem::take(self.test.get_mut().unwrap_or_else(PoisonError::into_inner)).wait();
-    }
-}
-
-fn send(mut socket: &Socket, payload: &[u8]) -> Result<(), String> {
-    loop {
-        socket.write_all(payload).map_err(|e| without_code(&e))?;
     }
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod crusader;
 mod iperf3;
 mod measurement_lab;
 mod tls;
@@ -21,7 +22,7 @@ use url::Url;
 pub use tls::Trust;
 
 /// Schemes of URLs, for people.
-const SCHEMES: &str = "http, https, iperf3, irtt, stamp, ndt7, ndt7+ws, msak or msak+ws";
+const SCHEMES: &str = "http, https, crusader, iperf3, irtt, stamp, ndt7, ndt7+ws, msak or msak+ws";
 
 /// Why a server cannot be that of the load.
 const NO_LOAD: &str = "it carries no load";
@@ -73,6 +74,7 @@ fn connect_to(
     let connector = Connector { family: config.family, trust, limits, tls: OnceCell::new() };
     match url.scheme() {
         "http" | "https" => Ok(Arc::new(web::connect(&url, &connector)?)),
+        "crusader" => Ok(Arc::new(crusader::connect(&url, config, &connector)?)),
         "iperf3" => Ok(Arc::new(iperf3::connect(&url, &connector)?)),
         "irtt" => Ok(Arc::new(udp::irtt(&url, config, &connector)?)),
         "stamp" => Ok(Arc::new(udp::stamp(&url, &connector)?)),

@@ -48,8 +48,8 @@ fn a_stream_is_ready_once_the_server_waits() {
     assert_eq!(all(&mut down), [Output::Ready]);
 
     let mut up = Connection::new(Some(stream(Direction::Up)));
-    let Some(Output::Send(request)) = up.poll_output() else { panic!("no request") };
-    assert!(request.ends_with(&1_000_000_u64.to_le_bytes()), "{request:?}");
+    let Some(Output::Send(upload)) = up.poll_output() else { panic!("no request") };
+    assert!(upload.ends_with(&1_000_000_u64.to_le_bytes()), "{upload:?}");
     up.handle_input(&[hello(3), message(tell::WAITING_FOR_LOAD, &[])].concat());
     assert_eq!(all(&mut up), [Output::Send(message(ask::SEND_BYTE, &[]))]);
     up.handle_input(&[1]);

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod hostile;
 
+mod crusader;
 mod iperf3;
 mod measurement_lab;
 mod own_server;
