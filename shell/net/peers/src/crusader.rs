@@ -79,14 +79,15 @@ pub(crate) fn connect(
     let host = url.host_str().filter(|host| !host.is_empty());
     let host = host.ok_or_else(|| fail("no host in the URL".to_owned()))?;
     let server = format!("{host}:{}", url.port().unwrap_or(DEFAULT_PORT));
-    let address = connector.reach(&server, DEFAULT_PORT).map_err(|error| match error {
+    let (address, control) = connector.reach(&server, DEFAULT_PORT).map_err(|error| match error {
         TestError::Refused(_) => {
             fail("refused the connection (is `crusader serve` running there?)".to_owned())
         }
         other => other,
     })?;
     let limits = &connector.limits;
-    let control = Arc::new(limits.connect(address, |s| s.set_tcp_nodelay(true))?);
+    control.set_tcp_nodelay(true).map_err(|e| TestError::Host(format!("TCP socket: {e}")))?;
+    let control = Arc::new(control);
     let mut machine = Connection::new(None);
     let client = loop {
         match next_output(&control, &mut machine, limits) {

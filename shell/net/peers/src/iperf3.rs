@@ -58,7 +58,7 @@ pub(crate) fn connect(url: &Url, connector: &Connector<'_>) -> Result<Iperf3Peer
     let fail = |problem: &str| TestError::Server { server: url.to_string(), problem: problem.to_owned() };
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| fail("no host in the URL"))?;
     let server = format!("{host}:{}", url.port().unwrap_or(DEFAULT_PORT));
-    let address = connector.reach(&server, DEFAULT_PORT).map_err(|error| match error {
+    let (address, _) = connector.reach(&server, DEFAULT_PORT).map_err(|error| match error {
         TestError::Refused(_) => fail("refused the connection (is `iperf3 -s` running there?)"),
         other => other,
     })?;

@@ -13,6 +13,7 @@ use fathom_client::{Family, Limits, LoadedBy, Peer, TestConfig, TestError, resol
 use fathom_protocol::measurement_lab::SpeedTest;
 use fathom_units::Direction;
 use rustls::ClientConfig;
+use socket2::Socket;
 use std::cell::OnceCell;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -103,12 +104,12 @@ impl Connector<'_> {
         let config = tls::client_config(self.trust)?;
         Ok(self.tls.get_or_init(|| config).clone())
     }
-    /// The first address of `server` that accepts a connection; otherwise the first error.
-    fn reach(&self, server: &str, default_port: u16) -> Result<SocketAddr, TestError> {
+    /// The first address of `server` that accepts a connection, and that; otherwise the first error.
+    fn reach(&self, server: &str, default_port: u16) -> Result<(SocketAddr, Socket), TestError> {
         let mut first_error = None;
         for address in resolve_server(server, default_port, self.family)? {
             match self.limits.connect(address, |_| Ok(())) {
-                Ok(_) => return Ok(address),
+                Ok(socket) => return Ok((address, socket)),
                 Err(error) => drop(first_error.get_or_insert(error)),
             }
         }
