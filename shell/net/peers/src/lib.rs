@@ -104,7 +104,8 @@ impl Connector<'_> {
         let config = tls::client_config(self.trust)?;
         Ok(self.tls.get_or_init(|| config).clone())
     }
-    /// The first address of `server` that accepts a connection, and that; otherwise the first error.
+    /// The first address of `server` that accepts a connection, and that one; otherwise the first
+    /// error.
     fn reach(&self, server: &str, default_port: u16) -> Result<(SocketAddr, Socket), TestError> {
         let mut first_error = None;
         for address in resolve_server(server, default_port, self.family)? {
