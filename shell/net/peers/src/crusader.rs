@@ -5,6 +5,7 @@ use fathom_client::{
     FlowPlan, Limits, OpenFlow, Peer, Terms, TestConfig, TestError, UdpEncoding, UdpProbes, UdpReply,
     payload_bytes, receive_load, send_load, udp_socket,
 };
+use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::socket::congestion_control;
@@ -20,22 +21,23 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use url::Url;
 
-/// Time that the server has to wait for a start after it has announced that it will, as crusader's
-/// own client gives it: a stream that waits later misses the start.
-const START_AFTER: std::time::Duration = std::time::Duration::from_millis(50);
+/// Time that the server has to prepare an upload after its last message: a stream that is not
+/// waiting yet misses the start.
+const START_AFTER: std::time::Duration = std::time::Duration::from_millis(200);
 /// Wait for the server to close the connection after the test.
-const END_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
+const END_WAIT: Duration = Duration::from_secs(1);
 
 pub(crate) struct CrusaderPeer {
     address: SocketAddr,
     payload: Arc<Vec<u8>>,
     /// Longest load of a stream.
     duration: Duration,
+    clock: Clock,
     /// Number of this client.
     client: u64,
     control: Arc<Socket>,
@@ -99,7 +101,7 @@ pub(crate) fn connect(
         }
     };
     let (is_over, seen) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Seen>>::default());
-    let (starter, starts) = std::sync::mpsc::channel();
+    let (starter, starts) = std::sync::mpsc::sync_channel(1);
     let (socket, over, theirs) = (control.clone(), is_over.clone(), seen.clone());
     let (clock, patience) = (limits.clock, limits.patience);
     let reader = std::thread::spawn(move || {
@@ -110,6 +112,7 @@ pub(crate) fn connect(
         address,
         payload: Arc::new(payload_bytes()),
         duration: config.longest(),
+        clock,
         client,
         control,
         starts: Mutex::new(starts),
@@ -128,7 +131,7 @@ fn listen(
     mut machine: Connection,
     limits: &Limits<'_>,
     seen: &Mutex<Seen>,
-    starter: &Sender<Result<(), CrusaderError>>,
+    starter: &SyncSender<Result<(), CrusaderError>>,
 ) {
     while !limits.stop.load(Ordering::Relaxed) {
         match next_output(socket, &mut machine, limits) {
@@ -136,9 +139,9 @@ fn listen(
                 let mut known = seen.lock().unwrap_or_else(PoisonError::into_inner);
                 arrivals.into_iter().for_each(|arrival| known.add(arrival));
             }
-            // The receiver lives as long as the test.
-            Ok(Output::Scheduled) => drop(starter.send(Ok(()))),
-            Ok(Output::Failed(error)) => return drop(starter.send(Err(error))),
+            // At most one start is awaited.
+            Ok(Output::Scheduled) => drop(starter.try_send(Ok(()))),
+            Ok(Output::Failed(error)) => return drop(starter.try_send(Err(error))),
             Ok(_) | Err(_) => {}
         }
     }
@@ -266,11 +269,16 @@ impl Drop for CrusaderPeer {
     fn drop(&mut self) {
         drop((&*self.control).write_all(&farewell()));
         drop(self.control.shutdown(Shutdown::Write));
-        let starts = self.starts.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some(reader) = self.reader.take() else { return };
+        let limits = Limits { stop: &self.is_over, clock: self.clock, patience: END_WAIT };
+        let is_closed = |turn: Duration| {
+            std::thread::sleep(std::time::Duration::from_nanos(turn.as_nanos()));
+            Ok(reader.is_finished())
+        };
         // A reset could overtake the messages, so the server ends the connection.
-        while starts.recv_timeout(END_WAIT).is_ok() {}
+        drop(limits.wait(is_closed, self.clock.now()));
         self.is_over.store(true, Ordering::Relaxed);
-        drop(self.reader.take().map(JoinHandle::join));
+        drop(reader.join());
     }
 }
 
