@@ -264,7 +264,7 @@ impl CrusaderPeer {
     }
 }
 
-/// A server that is not told of the end measures for this client until it is restarted.
+/// Without these messages, the server measures for this client until it is restarted.
 impl Drop for CrusaderPeer {
     fn drop(&mut self) {
         drop((&*self.control).write_all(&farewell()));
