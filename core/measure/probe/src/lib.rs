@@ -35,7 +35,7 @@ pub use course::{Course, Step};
 pub use echo::{ECHO_BYTES, ECHO_HEADER_BYTES, ECHO_MIN_PAYLOAD_BYTES, EchoCodec, EchoPayload, IcmpVersion};
 pub use highest_rate::HighestRate;
 pub use icmp_timestamp::{TIMESTAMP_BYTES, TimestampCodec, TimestampReply};
-pub use one_way::{UdpAnswer, UdpRecord, one_way_observations, one_way_series};
+pub use one_way::{Arrivals, UdpAnswer, UdpRecord, one_way_observations, one_way_series};
 pub use phase::{Baseline, PhaseControl};
 pub use plan::{PhasePlan, ProbeKind, ProbeSpec};
 pub use responses::{Progress, ResponseError, Responses};

@@ -1,5 +1,6 @@
 //! One-way delays of UDP probes, and the direction in which lost probes were lost.
 use crate::{ClockFit, FourStamps};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Duration, PerDirection, Time};
@@ -23,6 +24,30 @@ pub struct UdpRecord {
     pub sent: Vec<(Time, Duration)>,
     /// The first response to each probe.
     pub answers: Vec<UdpAnswer>,
+}
+
+/// Arrivals of probes at a server that reports them apart from its replies: by sequence number, how
+/// many had arrived, including this one, and the time in ns on the server's clock.
+pub type Arrivals = BTreeMap<u32, (u64, u64)>;
+
+impl UdpRecord {
+    /// Adds the times and counts of such a server to its answers, and returns its final count. If
+    /// an answered probe is not among the arrivals, others may be missing too, so nothing is
+    /// counted.
+    pub fn add_arrivals(&mut self, arrivals: &Arrivals) -> Option<u64> {
+        let before = self.answers.len();
+        self.answers.retain_mut(|answer| {
+            let Some((count, at_ns)) = arrivals.get(&answer.sequence) else { return false };
+            answer.received = Some(*count);
+            (answer.stamps.server_received_ns, answer.stamps.server_sent_ns) = (*at_ns, *at_ns);
+            true
+        });
+        if self.answers.len() < before {
+            self.answers.iter_mut().for_each(|answer| answer.received = None);
+            return None;
+        }
+        Some(arrivals.len() as u64)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,6 +167,32 @@ mod tests {
         let answers = [0, 3].map(|sequence| UdpAnswer { received: None, ..answer(sequence, 1) }).to_vec();
         let PerDirection { up, down } = one_way_series(&FIT, &UdpRecord { sent, answers }, None);
         assert_eq!((up.values.len(), down.values.len(), up.censored.len() + down.censored.len()), (2, 2, 0));
+    }
+
+    #[test]
+    fn arrivals_that_are_reported_apart_show_delays_and_losses() {
+        let bare = |sequence| {
+            let FourStamps { sent, received, .. } = answer(sequence, 1).stamps;
+            let stamps = FourStamps { sent, server_received_ns: 0, server_sent_ns: 0, received };
+            UdpAnswer { sequence, stamps, received: None }
+        };
+        let sent = (0..5).map(|n| (Time::from_nanos(n * 50), Duration::from_secs(n))).collect();
+        // 1 is lost up, 3 down.
+        let record = UdpRecord { sent, answers: [0, 2, 4].map(bare).to_vec() };
+        let at = |sequence: u32| 1_000_010 + u64::from(sequence) * 50;
+        let all = Arrivals::from([0, 2, 3, 4].map(|n| (n, (u64::from(n.max(1)), at(n)))));
+        let mut complete = record.clone();
+        assert_eq!(complete.add_arrivals(&all), Some(4));
+        let series = one_way_series(&FIT, &complete, Some(4));
+        assert_eq!(
+            (&series.up.values[..], &series.up.censored[..]),
+            (&[10e-9, 1.0, 10e-9, 10e-9][..], &[1][..])
+        );
+        assert_eq!(series.down.values, [22e-9, 22e-9, 3.0, 22e-9]);
+        let mut partial = record;
+        assert_eq!(partial.add_arrivals(&Arrivals::from([(4, (4, at(4)))])), None);
+        let partly = one_way_series(&FIT, &partial, None).map(|s| (s.values.len(), s.censored.len()));
+        assert_eq!(partly, PerDirection { up: (1, 0), down: (1, 0) });
     }
 
     #[test]

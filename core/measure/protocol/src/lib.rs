@@ -4,6 +4,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+pub mod crusader;
 pub mod http3;
 pub mod iperf3;
 pub mod irtt;

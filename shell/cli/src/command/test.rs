@@ -93,7 +93,8 @@ const PROXIES: [&str; 5] = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_pro
 
 /// Whether a proxy could lead to a server.
 fn is_web(server: &str) -> bool {
-    server.contains("://") && !server.starts_with("iperf3:") && !carries_no_load(server)
+    let is_other = ["crusader:", "iperf3:"].iter().any(|scheme| server.starts_with(scheme));
+    server.contains("://") && !is_other && !carries_no_load(server)
 }
 
 /// Whether the protocol of a server has probes only.

@@ -11,7 +11,7 @@ use fathom_run::Observation;
 use fathom_units::{Direction, Duration, Rng};
 use socket2::Socket;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -177,6 +177,16 @@ fn run(
         // In this order, no reader counts the connection twice.
         *shared.socket.lock().unwrap_or_else(PoisonError::into_inner) = None;
         shared.earlier_bytes.fetch_add(acknowledged, Ordering::Relaxed);
+    }
+}
+
+/// Sends load until the connection ends.
+///
+/// # Errors
+/// Always: the reason of the end.
+pub fn send_load(mut socket: &Socket, payload: &[u8]) -> Result<(), String> {
+    loop {
+        socket.write_all(payload).map_err(|e| without_code(&e))?;
     }
 }
 

@@ -21,7 +21,7 @@ pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
 pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::{PhasePlan, ProbeKind};
-pub use flows::{payload_bytes, receive_load};
+pub use flows::{payload_bytes, receive_load, send_load};
 pub use peer::{
     Encrypted, Encryption, Exchange, ExchangeStage, FlowPlan, LoadedBy, Meter, OpenFlow, Peer, StartExchange,
     Terms, Transfer, UdpEncoding, UdpProbes, UdpReply, WebProbe, udp_socket,
@@ -256,7 +256,11 @@ fn end(test: &mut Test<'_>, prober: JoinHandle<ProbeResult>) -> Option<ProbeResu
     prober.join().ok()
 }
 
-fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Option<Interruption>) -> Run {
+fn assemble(
+    test: &mut Test<'_>,
+    mut gathered: Option<ProbeResult>,
+    mut partial: Option<Interruption>,
+) -> Run {
     test.settle_accounts();
     if test.most_others > 0 {
         test.record.note(Note::ServerShared { sessions: test.most_others });
@@ -265,6 +269,7 @@ fn assemble(test: &mut Test<'_>, gathered: Option<ProbeResult>, mut partial: Opt
     test.load_probes.sort_by_key(|probe| probe.at);
     test.load_probes.iter().for_each(|probe| load_probes.push(*probe));
     test.record.add([load_probes]);
+    gathered.iter_mut().for_each(|gathered| test.add_arrivals(&mut gathered.udp));
     let fit = test.final_fit();
     let mut instrument = fathom_run::Instrument::default();
     if let Some(gathered) = gathered {

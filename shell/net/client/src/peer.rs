@@ -1,7 +1,7 @@
 //! The server of a test: how it carries load, and which probes it answers.
 use crate::resolve::Limits;
 use fathom_os::socket::{set_congestion_control, set_dscp};
-use fathom_probe::ProbeKind;
+use fathom_probe::{Arrivals, ProbeKind};
 use fathom_run::{Observation, Value};
 use fathom_units::{Direction, Duration, Time};
 use socket2::{Domain, Socket};
@@ -34,6 +34,10 @@ pub trait Peer: Send + Sync {
     /// The reason why none can be sent.
     fn udp_probes(&self) -> Result<UdpProbes, String> {
         Err(String::new())
+    }
+    /// The UDP probes that arrived at the server so far, if it reports them apart from its replies.
+    fn arrivals(&self) -> Option<Arrivals> {
+        None
     }
     /// Prepares load in these directions, with as many flows like `_plan` in each.
     ///
@@ -100,7 +104,7 @@ pub trait UdpEncoding: Send {
 pub struct UdpReply {
     /// Sequence number of the probe.
     pub sequence: u32,
-    /// Arrival at the server, in ns on the server's clock.
+    /// Arrival at the server, in ns on the server's clock; 0 if it is among [`Peer::arrivals`].
     pub server_received_ns: u64,
     /// Send time of the reply, in ns on the same clock.
     pub server_sent_ns: u64,
@@ -180,6 +184,9 @@ impl Peer for LoadedBy {
     }
     fn udp_probes(&self) -> Result<UdpProbes, String> {
         self.probed.udp_probes()
+    }
+    fn arrivals(&self) -> Option<Arrivals> {
+        self.probed.arrivals()
     }
     fn begin(
         &self,

@@ -11,7 +11,8 @@ use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
 use fathom_probe::session::SessionEvent;
 use fathom_probe::{
-    ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, Step, Train, one_way_observations,
+    ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, Step, Train, UdpRecord,
+    one_way_observations,
 };
 use fathom_run::{
     Interruption, Load, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, SeriesKey, Value,
@@ -317,6 +318,8 @@ impl<'a> Test<'a> {
     fn take_probe(&mut self, event: ProbeEvent) {
         match event {
             ProbeEvent::Note(note) => self.record.note(note),
+            // The server reports its times apart from its replies: see `add_arrivals`.
+            ProbeEvent::Stamps(stamps) if stamps.server_received_ns == 0 => {}
             ProbeEvent::Stamps(stamps) if self.has_begun => self.take_stamps(&stamps),
             ProbeEvent::Stamps(stamps) => self.train.add(&stamps),
             // The probes of the train waited for each other.
@@ -341,6 +344,14 @@ impl<'a> Test<'a> {
         let observations = one_way_observations(&fit, stamps.sent, stamps);
         for (direction, observation) in observations {
             self.record.show(SeriesKey::directed(Metric::OneWayDelay, direction), observation);
+        }
+    }
+    /// Completes the UDP probes if the server reports their arrivals apart from its replies.
+    pub(crate) fn add_arrivals(&mut self, udp: &mut UdpRecord) {
+        let Some(arrivals) = self.peer.arrivals() else { return };
+        self.udp_received = udp.add_arrivals(&arrivals);
+        for answer in &udp.answers {
+            self.server_clock.add(&answer.stamps);
         }
     }
     /// The fit of the server's clock over all samples.

@@ -1,6 +1,6 @@
 //! Load with an iperf3 server: one of its tests for each phase with load.
 use crate::Connector;
-use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, payload_bytes, receive_load};
+use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, payload_bytes, receive_load, send_load};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
@@ -58,7 +58,7 @@ pub(crate) fn connect(url: &Url, connector: &Connector<'_>) -> Result<Iperf3Peer
     let fail = |problem: &str| TestError::Server { server: url.to_string(), problem: problem.to_owned() };
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| fail("no host in the URL"))?;
     let server = format!("{host}:{}", url.port().unwrap_or(DEFAULT_PORT));
-    let address = connector.reach(&server, DEFAULT_PORT).map_err(|error| match error {
+    let (address, _) = connector.reach(&server, DEFAULT_PORT).map_err(|error| match error {
         TestError::Refused(_) => fail("refused the connection (is `iperf3 -s` running there?)"),
         other => other,
     })?;
@@ -133,7 +133,7 @@ impl Peer for Iperf3Peer {
         Ok(match flow.direction {
             Direction::Up => OpenFlow {
                 congestion_control: congestion_control(&socket).ok(),
-                transfer: Box::new(move |_| send(&on, &payload)),
+                transfer: Box::new(move |_| send_load(&on, &payload)),
                 socket,
             },
             Direction::Down => OpenFlow {
@@ -294,11 +294,5 @@ impl State {
 impl Drop for Iperf3Peer {
     fn drop(&mut self) {
         std::mem::take(self.test.get_mut().unwrap_or_else(PoisonError::into_inner)).wait();
-    }
-}
-
-fn send(mut socket: &Socket, payload: &[u8]) -> Result<(), String> {
-    loop {
-        socket.write_all(payload).map_err(|e| without_code(&e))?;
     }
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod crusader;
 mod iperf3;
 mod measurement_lab;
 mod tls;
@@ -12,6 +13,7 @@ use fathom_client::{Family, Limits, LoadedBy, Peer, TestConfig, TestError, resol
 use fathom_protocol::measurement_lab::SpeedTest;
 use fathom_units::Direction;
 use rustls::ClientConfig;
+use socket2::Socket;
 use std::cell::OnceCell;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +23,7 @@ use url::Url;
 pub use tls::Trust;
 
 /// Schemes of URLs, for people.
-const SCHEMES: &str = "http, https, iperf3, irtt, stamp, ndt7, ndt7+ws, msak or msak+ws";
+const SCHEMES: &str = "http, https, crusader, iperf3, irtt, stamp, ndt7, ndt7+ws, msak or msak+ws";
 
 /// Why a server cannot be that of the load.
 const NO_LOAD: &str = "it carries no load";
@@ -73,6 +75,7 @@ fn connect_to(
     let connector = Connector { family: config.family, trust, limits, tls: OnceCell::new() };
     match url.scheme() {
         "http" | "https" => Ok(Arc::new(web::connect(&url, &connector)?)),
+        "crusader" => Ok(Arc::new(crusader::connect(&url, config, &connector)?)),
         "iperf3" => Ok(Arc::new(iperf3::connect(&url, &connector)?)),
         "irtt" => Ok(Arc::new(udp::irtt(&url, config, &connector)?)),
         "stamp" => Ok(Arc::new(udp::stamp(&url, &connector)?)),
@@ -101,12 +104,13 @@ impl Connector<'_> {
         let config = tls::client_config(self.trust)?;
         Ok(self.tls.get_or_init(|| config).clone())
     }
-    /// The first address of `server` that accepts a connection; otherwise the first error.
-    fn reach(&self, server: &str, default_port: u16) -> Result<SocketAddr, TestError> {
+    /// The first address of `server` that accepts a connection, and that one; otherwise the first
+    /// error.
+    fn reach(&self, server: &str, default_port: u16) -> Result<(SocketAddr, Socket), TestError> {
         let mut first_error = None;
         for address in resolve_server(server, default_port, self.family)? {
             match self.limits.connect(address, |_| Ok(())) {
-                Ok(_) => return Ok(address),
+                Ok(socket) => return Ok((address, socket)),
                 Err(error) => drop(first_error.get_or_insert(error)),
             }
         }

@@ -89,7 +89,7 @@ impl Origin {
             .then(|| Tls::to(name, connector.tls_config()?))
             .transpose()?;
         let endpoint = endpoint.map_or_else(|| format!("{name}:{port}"), ToOwned::to_owned);
-        let address = connector.reach(&endpoint, port).map_err(|error| match error {
+        let (address, _) = connector.reach(&endpoint, port).map_err(|error| match error {
             TestError::Refused(address) => fail(format!("{address} refused the connection")),
             other => other,
         })?;

@@ -1,9 +1,10 @@
 //! Properties of arbitrary bytes; the fuzz target `other_protocols` runs the same function.
+use fathom_protocol::crusader::{self, Connection, Stream};
 use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan, server};
 use fathom_protocol::irtt::{self, Asked, Layout, Params, Request};
 use fathom_protocol::measurement_lab::{SpeedTest, congestion_control, locate};
 use fathom_protocol::{http3, network_quality, stamp};
-use fathom_units::WallTime;
+use fathom_units::{Direction, Duration, WallTime};
 
 /// # Panics
 /// If a property is violated.
@@ -24,6 +25,9 @@ pub(crate) fn check(bytes: &[u8]) {
         let (first, second) = bytes.split_at(at.min(bytes.len()));
         assert_eq!(follow(&[first, second]), whole, "split at {at}");
         assert_eq!(serve(&[first, second]), served, "split at {at}");
+        for direction in [None, Some(Direction::Up), Some(Direction::Down)] {
+            assert_eq!(join(direction, &[first, second]), join(direction, &[bytes]), "split at {at}");
+        }
     }
     let ends = whole.iter().filter(|o| matches!(o, Output::Results(_) | Output::Failed(_)));
     assert_eq!(ends.count(), 1, "a test ends once: {whole:?}");
@@ -45,6 +49,7 @@ fn datagram(bytes: &[u8]) {
     }
     assert!(reflected.is_none_or(|reply| stamp::reply(&reply, 0).is_some() || bytes[14..16] != [0, 0]));
     let _ = stamp::reply(bytes, 1);
+    let _ = crusader::reply(bytes, 0);
     for key in [None, Some(&b"key"[..])] {
         let asked = Asked::new(Params { layout: Layout::FATHOM, ..Params::default() }, key);
         let Ok(session) = asked.opened(bytes) else { continue };
@@ -72,6 +77,19 @@ fn serve(parts: &[&[u8]]) -> Vec<server::Output> {
     outputs.extend(std::iter::from_fn(|| server.poll_output()));
     let ends = |output: &&server::Output| matches!(output, server::Output::Done | server::Output::Failed(_));
     assert_eq!(outputs.iter().filter(ends).count(), 1, "a test ends once: {outputs:?}");
+    outputs
+}
+
+/// What a connection to crusader does if the server sends these parts and closes it.
+fn join(direction: Option<Direction>, parts: &[&[u8]]) -> Vec<crusader::Output> {
+    let duration = Duration::from_secs(1);
+    let stream = direction.map(|direction| Stream { client: 0, group: 0, number: 0, direction, duration });
+    let mut connection = Connection::new(stream);
+    parts.iter().for_each(|part| connection.handle_input(part));
+    connection.handle_close();
+    let outputs: Vec<_> = std::iter::from_fn(|| connection.poll_output()).collect();
+    let ends = |o: &&crusader::Output| matches!(o, crusader::Output::Ready | crusader::Output::Failed(_));
+    assert_eq!(outputs.iter().filter(ends).count(), 1, "a connection ends once: {outputs:?}");
     outputs
 }
 

@@ -1,6 +1,7 @@
 //! Recorded and arbitrary bytes.
 mod bytes;
 
+use fathom_protocol::crusader::{self, Arrival, Connection};
 use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan};
 use fathom_protocol::stamp;
 use std::path::PathBuf;
@@ -21,6 +22,20 @@ fn the_transcript_of_a_server_gives_its_results() {
     assert!(results.streams.len() == 2 && results.streams.iter().all(|s| s.bytes > 1_000_000), "{results:?}");
 }
 
+/// Recorded from crusader after 0.3.2: three probes, the start of a load, the end of the test.
+#[test]
+fn the_transcript_of_a_control_connection_gives_arrivals() {
+    let mut control = Connection::new(None);
+    control.handle_input(&std::fs::read(corpus().join("crusader_control")).unwrap());
+    let outputs: Vec<_> = std::iter::from_fn(|| control.poll_output()).skip(1).collect();
+    let arrivals = [(0, 1_582_915), (1, 1_583_464), (2, 1_583_537)];
+    let arrivals = arrivals.map(|(index, at_us)| Arrival { index, at_us }).to_vec();
+    use crusader::Output::{Arrived, Joined, Scheduled, Send};
+    let get = vec![4, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0];
+    let none = || Arrived(Vec::new());
+    assert_eq!(outputs, [Joined(0), Send(get), Arrived(arrivals), none(), Scheduled, none()]);
+}
+
 /// Recorded from stamp-suite 1.0.0, a stateful reflector: its first reply, to a probe with the
 /// number 9.
 #[test]
@@ -37,5 +52,5 @@ fn the_corpus_of_the_fuzz_target_holds() {
         (0..=whole.len()).for_each(|cut| bytes::check(&whole[..cut]));
         count += 1;
     }
-    assert!(count >= 12, "{count} files");
+    assert!(count >= 15, "{count} files");
 }

@@ -3,6 +3,7 @@
 mod hostile;
 mod http3;
 
+mod crusader;
 mod iperf3;
 mod measurement_lab;
 mod own_server;
