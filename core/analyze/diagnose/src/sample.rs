@@ -25,10 +25,17 @@ pub(crate) const fn pair(value: Value) -> (f64, bool) {
     }
 }
 
-/// Whether retransmissions of the load in this direction were recorded. Most servers do not report
+/// Whether losses of the load in this direction were recorded. Most servers do not report
 /// those of downloads.
 pub(crate) fn records_losses(run: &Run, direction: Direction) -> bool {
-    of_flows(run, Metric::FlowRetransmits, direction).next().is_some()
+    lost_counts(run, direction).next().is_some()
+}
+
+/// Counts of lost packets of the load's flows in a direction: retransmissions, or lost datagrams.
+fn lost_counts(run: &Run, direction: Direction) -> impl Iterator<Item = &Series> {
+    [Metric::FlowRetransmits, Metric::FlowLost]
+        .into_iter()
+        .flat_map(move |metric| of_flows(run, metric, direction))
 }
 
 /// The series of a metric of the load's flows in a direction.
@@ -36,10 +43,10 @@ pub(crate) fn of_flows(run: &Run, metric: Metric, direction: Direction) -> impl 
     run.series.iter().filter(move |s| s.key.metric == metric && s.key.direction == Some(direction))
 }
 
-/// Times at which the retransmission counter of a flow in this direction increased.
+/// Times at which the count of lost packets of a flow in this direction increased.
 pub(crate) fn loss_events(run: &Run, direction: Direction, phase: &Phase) -> Vec<Time> {
     let mut times = Vec::new();
-    for series in of_flows(run, Metric::FlowRetransmits, direction) {
+    for series in lost_counts(run, direction) {
         let mut before = None;
         for o in series.within(phase) {
             if let Value::Observed(count) = o.value {

@@ -108,6 +108,7 @@ pub(crate) fn reason(reason: &Reason) -> String {
         Reason::NotMeasured => "Nothing was measured.".to_string(),
         Reason::NoIdleLatency => "The latency of the idle line was not measured.".to_string(),
         Reason::NotLoaded => "The line was not loaded while latency was measured.".to_string(),
+        Reason::BelowCapacity => "The load did not fill the line: choose a higher rate.".to_string(),
         Reason::NothingDelivered => "The load delivered no data.".to_string(),
         Reason::ConnectionBroken { phase, loss_ratio } => {
             format!("Too many probes were lost {}: {}.", while_doing(*phase), percent(*loss_ratio))

@@ -44,16 +44,26 @@ fn growing(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     Some(finding)
 }
 
+/// Whether a load at a chosen rate did not fill the line.
+pub(crate) fn is_below_capacity(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    view.has_chosen_rate() && is_unfilled(view, rise)
+}
+
+fn is_unfilled(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    rise.p90() < NO_QUEUE_S && view.shows_no_loss(rise.phase)
+}
+
 /// Without an increase or losses, nothing shows that the load reached the capacity of the line.
 fn unfilled(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
-    if rise.p90() >= NO_QUEUE_S || !view.shows_no_loss(rise.phase) {
+    if !is_unfilled(view, rise) {
         return None;
     }
     let cause = BoundCause::NotReached { increase_p90_s: rise.p90() };
     let bound = LowerBound { phase: rise.phase.kind, cause };
-    let finding = Finding::new(Conclusion::LowerBound(bound), None, Certainty::Possible)
+    let is_chosen = view.has_chosen_rate();
+    let certainty = if is_chosen { Certainty::Likely } else { Certainty::Possible };
+    let finding = Finding::new(Conclusion::LowerBound(bound), None, certainty)
         .with_evidence(view.latency_evidence(rise.phase, Statistic::Percentile(0.9)))
-        .or(Alternative::EcnMarking)
-        .or(Alternative::LoadLimitedElsewhere);
-    Some(finding)
+        .or(Alternative::EcnMarking);
+    Some(if is_chosen { finding } else { finding.or(Alternative::LoadLimitedElsewhere) })
 }
