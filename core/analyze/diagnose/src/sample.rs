@@ -4,6 +4,9 @@ use fathom_run::{Metric, Phase, PhaseKind, Run, Series, SeriesKey, Value};
 use fathom_stats::Sample;
 use fathom_units::{Direction, Time};
 
+/// Share of lost datagrams of a load from which its loss is reported as that of probes is.
+const EXCESS_RATIO: f64 = 0.01;
+
 /// The phase in which only this direction is loaded.
 pub(crate) const fn alone(direction: Direction) -> PhaseKind {
     match direction {
@@ -36,6 +39,17 @@ fn lost_counts(run: &Run, direction: Direction) -> impl Iterator<Item = &Series>
     [Metric::FlowRetransmits, Metric::FlowLost]
         .into_iter()
         .flat_map(move |metric| of_flows(run, metric, direction))
+}
+
+/// Mean share of the datagrams of a UDP load that were lost in a direction during a phase; `None`
+/// without such a load.
+pub fn load_loss_ratio(run: &Run, direction: Direction, phase: &Phase) -> Option<f64> {
+    sample(run, &SeriesKey::directed(Metric::LoadLoss, direction), phase).mean_of_observed()
+}
+
+/// Whether a UDP load lost so much that it probably exceeded the capacity of the line.
+pub(crate) fn exceeds_capacity(run: &Run, direction: Direction, phase: &Phase) -> bool {
+    load_loss_ratio(run, direction, phase).is_some_and(|ratio| ratio >= EXCESS_RATIO)
 }
 
 /// The series of a metric of the load's flows in a direction.

@@ -123,6 +123,10 @@ impl<'a> View<'a> {
     pub(crate) fn has_chosen_rate(&self) -> bool {
         [Fact::Pace, Fact::Udp].iter().any(|fact| self.run.facts.contains_key(fact))
     }
+    /// Whether the load consisted of datagrams: it has no acknowledgments, and does not yield.
+    pub(crate) fn has_datagrams(&self) -> bool {
+        self.run.facts.contains_key(&Fact::Udp)
+    }
     /// Whether it is known when the probes were sent: otherwise nothing is said about changes.
     pub(crate) fn has_times(&self) -> bool {
         let lacks = |what: &Vec<Unrecorded>| what.contains(&Unrecorded::SendTimes);

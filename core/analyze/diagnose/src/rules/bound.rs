@@ -1,11 +1,13 @@
 //! Detects results that are only lower bounds, because the load ended before the queue was full, or
 //! never reached the capacity of the line.
 use crate::rules::growth;
+use crate::sample::exceeds_capacity;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
     Alternative, BoundCause, Certainty, Conclusion, Finding, LowerBound, PhaseEnd, Remedy, Statistic,
 };
+use fathom_units::Direction;
 
 /// Growth from the middle to the last third that exceeds that of a sawtooth: 10 % and 5 ms.
 const GROWTH_RATIO: f64 = 1.10;
@@ -49,8 +51,14 @@ pub(crate) fn is_below_capacity(view: &View<'_>, rise: &Rise<'_>) -> bool {
     view.has_chosen_rate() && is_unfilled(view, rise)
 }
 
+/// With a chosen rate, a lossy line is not a full one.
 fn is_unfilled(view: &View<'_>, rise: &Rise<'_>) -> bool {
-    rise.p90() < NO_QUEUE_S && view.shows_no_loss(rise.phase)
+    let exceeds = |direction: &Direction| exceeds_capacity(view.run, *direction, rise.phase);
+    let is_lossless = match view.has_chosen_rate() {
+        true => !rise.phase.kind.loads().iter().any(exceeds),
+        false => view.shows_no_loss(rise.phase),
+    };
+    rise.p90() < NO_QUEUE_S && is_lossless
 }
 
 /// Without an increase or losses, nothing shows that the load reached the capacity of the line.
