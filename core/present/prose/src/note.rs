@@ -194,8 +194,6 @@ pub fn fact_name(fact: &Fact) -> &str {
         Fact::SeenAs => "seen as",
         Fact::ServerVersion => "server version",
         Fact::FlowsPerDirection => "flows per direction",
-        Fact::Pace => "load paced to",
-        Fact::Udp => "load of UDP at",
         Fact::CongestionControl => "congestion control",
         Fact::ProbeInterval => "probe interval",
         Fact::Priority => "priority of the probing thread",
