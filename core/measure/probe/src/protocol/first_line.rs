@@ -175,14 +175,15 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
 }
 
 fn parse_load((name, rate): (&str, &str)) -> Result<FlowLoad, FirstLineError> {
+    let wrong = FirstLineError::Malformed("invalid load");
     let digits = rate.bytes().all(|b| b.is_ascii_digit());
     let rate = rate.parse().ok().filter(|rate| digits && (1..=RATE_LIMIT_BITS_PER_SECOND).contains(rate));
-    let rate = rate.ok_or(FirstLineError::Malformed("invalid rate (expected 1 to 10000000000 bit/s)"))?;
+    let rate = rate.ok_or(wrong)?;
     FlowLoad::NAMES
         .into_iter()
         .position(|known| known == name)
         .map(|at| [FlowLoad::Paced, FlowLoad::Datagrams][at](Rate::from_bits_per_second(rate)))
-        .ok_or(FirstLineError::Malformed("unknown load (expected pace=RATE or udp=RATE)"))
+        .ok_or(wrong)
 }
 
 /// Accepts digits only: `u32::from_str` would also accept a sign.
@@ -270,7 +271,7 @@ impl FlowAnswer {
 
 fn parse_token(word: &str) -> Result<FlowAnswer, FirstLineError> {
     let token = u64::from_str_radix(word, 16).ok().filter(|token| format!("{token:016x}") == word);
-    let wrong = FirstLineError::Malformed("invalid token of a UDP flow (expected 16 hexadecimal digits)");
+    let wrong = FirstLineError::Malformed("invalid answer to FLOW (expected OK or ERR)");
     token.map(|token| FlowAnswer::Udp { token }).ok_or(wrong)
 }
 

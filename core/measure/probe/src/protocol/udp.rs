@@ -56,10 +56,7 @@ impl fmt::Display for UdpProbeError {
             }
             UdpProbeError::Magic => write!(f, "UDP probe does not start with FTH1"),
             UdpProbeError::Kind(kind) => {
-                write!(
-                    f,
-                    "unknown UDP probe kind {kind} (expected 1 for a request, 2 for a reply or 3 for a proof)"
-                )
+                write!(f, "unknown UDP probe kind {kind} (expected 1, 2 or 3)")
             }
         }
     }

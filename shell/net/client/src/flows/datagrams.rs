@@ -38,8 +38,7 @@ pub(super) fn open(
         Ok(poll::wait(&mut [PollFd::readable(tcp.as_fd())], Some(turn))? > 0)
     };
     if !limits.wait(ready, limits.clock.now()).map_err(|e| without_code(&e))? {
-        let port = server.port();
-        return Err(format!("no datagram reached the server (does a firewall drop UDP to port {port}?)"));
+        return Err(format!("no datagram reached port {}", server.port()));
     }
     if super::fathom::read_answer(&tcp, server, limits)? != b"READY" {
         return Err("unexpected response from the server".to_owned());
@@ -87,7 +86,7 @@ fn send(tcp: &Socket, udp: &Socket, rate: Rate, clock: Clock) -> String {
         let pause = if pause > Duration::ZERO { pause.max(PAUSE) } else { pause };
         match poll::wait(&mut [PollFd::readable(tcp.as_fd())], Some(pause)) {
             Ok(0) => {}
-            Ok(_) => return "the server ended the flow".to_owned(),
+            Ok(_) => return "the server closed the connection".to_owned(),
             Err(error) => return without_code(&error),
         }
     }
@@ -116,7 +115,7 @@ fn receive(tcp: &Socket, udp: &Socket, meter: &Meter) -> String {
             meter.set_datagrams(receiver.counts());
         }
         if fds[0].is_ready() {
-            return "the server ended the flow".to_owned();
+            return "the server closed the connection".to_owned();
         }
     }
 }
