@@ -166,7 +166,9 @@ fn load_rate(text: &str) -> Result<Rate, String> {
 /// A DSCP by its number or name.
 fn dscp(text: &str) -> Result<u8, String> {
     let number = text.parse().ok().filter(|number| *number < 64);
-    number.or_else(|| dscp_of_name(text)).ok_or_else(|| "expected 0 to 63 or a class".to_owned())
+    number
+        .or_else(|| dscp_of_name(text))
+        .ok_or_else(|| "expected 0 to 63, ef, le, cs0 to cs7, af11 to af43".to_owned())
 }
 
 fn client_limit(text: &str) -> Result<u32, String> {

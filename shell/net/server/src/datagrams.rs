@@ -77,7 +77,7 @@ pub(crate) fn serve(
 }
 
 /// A socket with the port of the probes, so that firewalls and NAT let the load pass. The kernel
-/// prefers it to the listener for what comes from `client`. A probe of others that arrives between
+/// prefers it to the listener for datagrams from `client`. A probe of others that arrives between
 /// the two calls is lost.
 fn connected(local: SocketAddr, client: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;

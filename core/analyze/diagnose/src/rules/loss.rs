@@ -21,7 +21,8 @@ pub(crate) fn is_reported(lost_packets: u64, sent_packets: u64) -> bool {
     lost_packets >= MIN_LOST && lost_packets as f64 >= REPORTED_RATIO * sent_packets as f64
 }
 
-/// Where a load of datagrams exceeds the capacity, probes are lost with them: no defect of the line.
+/// Where a load of datagrams exceeds the capacity, probes are lost with them, which is no defect of
+/// the line.
 fn in_phase(view: &View<'_>, phase: &Phase) -> Vec<Finding> {
     let is_expected = |direction: &Direction| exceeds_capacity(view.run, *direction, phase);
     let directed = Direction::BOTH.into_iter().filter_map(|direction| {

@@ -190,7 +190,7 @@ fn parse_load((name, rate): (&str, &str)) -> Result<FlowLoad, FirstLineError> {
 fn parse_number(word: &str) -> Result<u32, FirstLineError> {
     let digits = word.bytes().all(|b| b.is_ascii_digit());
     let number = word.parse().ok().filter(|_| digits);
-    number.ok_or(FirstLineError::Malformed("invalid flow number (expected a decimal number below 2^32)"))
+    number.ok_or(FirstLineError::Malformed("invalid flow number (expected a number)"))
 }
 
 impl fmt::Display for FirstLine {
@@ -333,8 +333,6 @@ impl FromStr for CongestionControl {
         if known && text != "-" && (1..=CONGESTION_CONTROL_LIMIT_BYTES).contains(&text.len()) {
             return Ok(CongestionControl(text.to_string()));
         }
-        Err(FirstLineError::Malformed(
-            "invalid congestion control name (expected 1 to 15 letters, digits, _ or -)",
-        ))
+        Err(FirstLineError::Malformed("invalid congestion control name (expected letters, digits, _ or -)"))
     }
 }

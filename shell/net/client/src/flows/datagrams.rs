@@ -38,7 +38,7 @@ pub(super) fn open(
         Ok(poll::wait(&mut [PollFd::readable(tcp.as_fd())], Some(turn))? > 0)
     };
     if !limits.wait(ready, limits.clock.now()).map_err(|e| without_code(&e))? {
-        return Err(format!("no datagram reached port {}", server.port()));
+        return Err("the server closed the connection".to_owned());
     }
     if super::fathom::read_answer(&tcp, server, limits)? != b"READY" {
         return Err("unexpected response from the server".to_owned());
