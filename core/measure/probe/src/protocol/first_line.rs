@@ -100,7 +100,7 @@ impl fmt::Display for FirstLineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FirstLineError::NotALine => {
-                write!(f, "the first line is not ASCII, or longer than {FIRST_LINE_LIMIT_BYTES} bytes")
+                write!(f, "the first line is not ASCII, or too long")
             }
             FirstLineError::Version => write!(f, "unsupported protocol version (expected 1)"),
             FirstLineError::Malformed(what) => write!(f, "{what}"),
