@@ -206,8 +206,8 @@ mod tests {
         // Far ahead, the window holds nothing of what was before.
         receiver.add(5_000);
         assert!(!receiver.add(3) && receiver.add(4_999) && !receiver.add(5_000));
-        let counts = Reception { received: 7, lost: 4_994, duplicate: 3, reordered: 2 };
-        assert_eq!(receiver.counts(), counts);
+        let all = Reception { received: 7, lost: 4_994, duplicate: 3, reordered: 2 };
+        assert_eq!(receiver.counts(), all);
         assert!(receiver.add(u64::MAX) && !receiver.add(u64::MAX));
     }
 }

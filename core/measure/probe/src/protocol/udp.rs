@@ -54,9 +54,9 @@ impl fmt::Display for UdpProbeError {
             UdpProbeError::Length(bytes) => {
                 write!(f, "UDP probe of {bytes} bytes (expected {UDP_PROBE_BYTES})")
             }
-            UdpProbeError::Magic => write!(f, "UDP probe does not start with FTH1"),
+            UdpProbeError::Magic => write!(f, "UDP probe without FTH1"),
             UdpProbeError::Kind(kind) => {
-                write!(f, "unknown UDP probe kind {kind} (expected 1, 2 or 3)")
+                write!(f, "UDP probe of kind {kind}")
             }
         }
     }

@@ -23,8 +23,8 @@ fn first_lines_equal_the_specification() {
     };
     let mac: Mac = "f".repeat(32).parse().unwrap();
     let proof = ControlProof { nonce: id.parse().unwrap(), mac };
-    let at_rate = |load: FlowLoad, mac| {
-        let FirstLine::Flow(flow) = flow(Direction::Down, None, mac) else { panic!("no flow") };
+    let at_rate = |load: FlowLoad, code| {
+        let FirstLine::Flow(flow) = flow(Direction::Down, None, code) else { panic!("no flow") };
         FirstLine::Flow(FlowRequest { load: Some(load), ..flow })
     };
     let rate = Rate::from_bits_per_second(5_000_000);
