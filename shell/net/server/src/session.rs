@@ -224,7 +224,7 @@ impl Session {
         let flows = lock(&self.flows);
         let flow = u32::try_from(number).ok().and_then(|number| flows.open.get(&number));
         let datagrams = flow.and_then(|flow| flow.datagrams.as_ref()).filter(|flow| flow.token == token);
-        datagrams.is_some_and(|flow| *lock(&flow.client).get_or_insert(from) == from)
+        datagrams.is_some_and(|proven| *lock(&proven.client).get_or_insert(from) == from)
     }
     /// Open flows in order of number.
     pub(crate) fn report(&self) -> Vec<FlowReport> {
