@@ -1,4 +1,5 @@
 //! Judges whether a line is healthy, bloated, or cannot be judged.
+use crate::rules::bound;
 use crate::view::{MOSTLY_LOST, Rise, View};
 use crate::{Health, PhaseSummary};
 use alloc::vec::Vec;
@@ -60,7 +61,10 @@ pub(crate) fn judge(view: &View<'_>) -> Judgment {
     let bloated: Vec<Rise<'_>> = view.rises().filter(is_bloated).collect();
     if bloated.is_empty() {
         let spoilt = || unprobed(view).or_else(|| view.rises().find_map(|rise| unloaded(view, &rise)));
-        return match broken(view).or_else(|| lossy(view)).or_else(|| other_traffic(view)) {
+        let below = || {
+            view.rises().any(|rise| bound::is_below_capacity(view, &rise)).then_some(Reason::BelowCapacity)
+        };
+        return match broken(view).or_else(|| lossy(view)).or_else(|| other_traffic(view)).or_else(below) {
             Some(reason) => Judgment::inconclusive(reason),
             None => spoilt().map_or(Judgment::certain(Health::Healthy), Judgment::invalid),
         };

@@ -33,6 +33,7 @@ pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 pub use fix::{FixEvidence, diagnose_fix, shaper_checks, shaper_conflicts};
 pub use months::{CHANCE, MIN_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};
 pub use recent::{RecentSeries, diagnose_recent};
+pub use sample::load_loss_ratio;
 
 /// Diagnoses a run. It never fails: missing data makes the result inconclusive.
 pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {

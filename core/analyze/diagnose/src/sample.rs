@@ -4,6 +4,9 @@ use fathom_run::{Metric, Phase, PhaseKind, Run, Series, SeriesKey, Value};
 use fathom_stats::Sample;
 use fathom_units::{Direction, Time};
 
+/// Share of lost datagrams of a load from which its loss is reported as that of probes is.
+const EXCESS_RATIO: f64 = 0.01;
+
 /// The phase in which only this direction is loaded.
 pub(crate) const fn alone(direction: Direction) -> PhaseKind {
     match direction {
@@ -25,10 +28,28 @@ pub(crate) const fn pair(value: Value) -> (f64, bool) {
     }
 }
 
-/// Whether retransmissions of the load in this direction were recorded. Most servers do not report
+/// Whether losses of the load in this direction were recorded. Most servers do not report
 /// those of downloads.
 pub(crate) fn records_losses(run: &Run, direction: Direction) -> bool {
-    of_flows(run, Metric::FlowRetransmits, direction).next().is_some()
+    lost_counts(run, direction).next().is_some()
+}
+
+/// Counts of lost packets of the load's flows in a direction: retransmissions, or lost datagrams.
+fn lost_counts(run: &Run, direction: Direction) -> impl Iterator<Item = &Series> {
+    [Metric::FlowRetransmits, Metric::FlowLost]
+        .into_iter()
+        .flat_map(move |metric| of_flows(run, metric, direction))
+}
+
+/// Mean share of the datagrams of a UDP load that were lost in a direction during a phase; `None`
+/// without such a load.
+pub fn load_loss_ratio(run: &Run, direction: Direction, phase: &Phase) -> Option<f64> {
+    sample(run, &SeriesKey::directed(Metric::LoadLoss, direction), phase).mean_of_observed()
+}
+
+/// Whether a UDP load lost so much that it probably exceeded the capacity of the line.
+pub(crate) fn exceeds_capacity(run: &Run, direction: Direction, phase: &Phase) -> bool {
+    load_loss_ratio(run, direction, phase).is_some_and(|ratio| ratio >= EXCESS_RATIO)
 }
 
 /// The series of a metric of the load's flows in a direction.
@@ -36,10 +57,10 @@ pub(crate) fn of_flows(run: &Run, metric: Metric, direction: Direction) -> impl 
     run.series.iter().filter(move |s| s.key.metric == metric && s.key.direction == Some(direction))
 }
 
-/// Times at which the retransmission counter of a flow in this direction increased.
+/// Times at which the count of lost packets of a flow in this direction increased.
 pub(crate) fn loss_events(run: &Run, direction: Direction, phase: &Phase) -> Vec<Time> {
     let mut times = Vec::new();
-    for series in of_flows(run, Metric::FlowRetransmits, direction) {
+    for series in lost_counts(run, direction) {
         let mut before = None;
         for o in series.within(phase) {
             if let Value::Observed(count) = o.value {

@@ -4,7 +4,7 @@ use crate::sample::{alone, loss_events, records_losses, sample};
 use crate::{PhaseSummary, summarize};
 use alloc::vec::Vec;
 use fathom_run::{
-    Evidence, Metric, Note, Observation, OtherTraffic, Phase, PhaseKind, Run, Series, SeriesKey, Span,
+    Evidence, Fact, Metric, Note, Observation, OtherTraffic, Phase, PhaseKind, Run, Series, SeriesKey, Span,
     Statistic, Unrecorded, Value, threshold,
 };
 use fathom_stats::{Sample, Summary};
@@ -118,6 +118,14 @@ impl<'a> View<'a> {
         let loaded = answered(self.source?, steady)?;
         let has_other_traffic = self.other_traffic.is_some();
         Some(Rise { phase, summary, start_up, idle, loaded, has_other_traffic })
+    }
+    /// Whether the load was paced, or consisted of datagrams at a chosen rate.
+    pub(crate) fn has_chosen_rate(&self) -> bool {
+        [Fact::Pace, Fact::Udp].iter().any(|fact| self.run.facts.contains_key(fact))
+    }
+    /// Whether the load consisted of datagrams: it has no acknowledgments, and does not yield.
+    pub(crate) fn has_datagrams(&self) -> bool {
+        self.run.facts.contains_key(&Fact::Udp)
     }
     /// Whether it is known when the probes were sent: otherwise nothing is said about changes.
     pub(crate) fn has_times(&self) -> bool {

@@ -3,6 +3,7 @@
 //! Conversion between values and text or bytes, with a limit for each. Arbitrary input causes
 //! neither panics nor unbounded memory use.
 mod auth;
+mod datagrams;
 mod first_line;
 mod http;
 mod lines;
@@ -11,7 +12,10 @@ mod session;
 mod udp;
 
 pub use auth::{AUTHENTIC_PROBE_BYTES, ControlProof, Datagram, SessionKey, Ticket};
-pub use first_line::{CongestionControl, FirstLine, FirstLineError, FlowAnswer, FlowRequest, Token};
+pub use datagrams::{DATAGRAM_HEADER_BYTES, LoadHeader, LoadSender, Receiver, Reception};
+pub use first_line::{
+    CongestionControl, FirstLine, FirstLineError, FlowAnswer, FlowLoad, FlowRequest, Token,
+};
 pub use http::{
     AGENT, HTTP_HEAD_LIMIT_BYTES, HttpBody, HttpError, HttpRequest, HttpResponse, PROBE_PATH,
     RESPONSE_HEAD_LIMIT_BYTES, get_request, http_response, parse_request, parse_response, post_request,

@@ -37,6 +37,8 @@ pub struct Hello {
     pub congestion_controls: Vec<String>,
     /// Limits of the session.
     pub limits: Limits,
+    /// Loads at a chosen rate that the server knows, by name.
+    pub loads: Vec<String>,
 }
 
 /// Why a session was not opened, or ended. Server texts contain no control characters.
@@ -253,7 +255,8 @@ impl Session {
             self.key = Some(key);
             return self.send(&ClientMessage::Response { mac: key.of_client() });
         }
-        let ServerMessage::Hello { session, address, version, congestion_controls, limits, mac } = message
+        let ServerMessage::Hello { session, address, version, congestion_controls, limits, loads, mac } =
+            message
         else {
             return self.violated("its first message is not Hello".to_owned());
         };
@@ -271,6 +274,7 @@ impl Session {
             seen_as: address,
             version,
             congestion_controls,
+            loads,
             limits,
         }));
     }

@@ -408,7 +408,9 @@ named! {
         Line = "line", "The emulated line.";
         Program = "program", "The program that ran behind the emulated line.";
         Workloads = "workloads" | "works", "The workloads.";
-        FlowsPerDirection = "flows_per_direction" | "flows per direction", "TCP flows in each direction.";
+        FlowsPerDirection = "flows_per_direction" | "flows per direction", "Flows in each direction.";
+        Pace = "pace", "Rate to which the load of each direction was paced, as payload.";
+        Udp = "udp", "Rate of a load of UDP datagrams in each direction, as payload.";
         CongestionControl = "congestion_control" | "congestion control" | "congestion control asked for", "Congestion control, as requested.";
         ProbeInterval = "probe_interval" | "probe interval", "Time between two probes of the same kind.";
         Priority = "priority" | "priority of the probing thread", "Priority of the probing thread.";

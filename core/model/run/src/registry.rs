@@ -71,6 +71,10 @@ metrics! {
         "Congestion window of a load flow at its sender.", "RFC 5681; Linux TCP_INFO";
     FlowRetransmits = "flow_retransmits_packets", "packets",
         "Segments retransmitted by a load flow since its start.", "Linux TCP_INFO (tcpi_total_retrans)";
+    FlowLost = "flow_lost_packets", "packets",
+        "Datagrams of a UDP load flow that were lost since its start: missing before the latest one that arrived.", "RFC 7680";
+    LoadLoss = "load_loss_ratio", "ratio",
+        "Share of the datagrams of a UDP load that were lost during the interval that ends at the observation's time; all flows of the direction. A load above the capacity of the line loses what exceeds it.", "RFC 7680";
     Goodput = "goodput_bits_per_second", "bit/s",
         "Payload delivered to the receiving application during the interval that ends at the observation's time, divided by that interval; sum of all load flows of the direction, or a single flow. In captures: payload of one flow acknowledged for the first time, cumulatively or selectively. Scope: sending and receiving end.", "RFC 7928 section 2.5";
     DeliveryRate = "delivery_rate_bits_per_second", "bit/s",

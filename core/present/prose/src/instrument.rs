@@ -108,7 +108,8 @@ pub(crate) fn reason(reason: &Reason) -> String {
         Reason::NotMeasured => "Nothing was measured.".to_string(),
         Reason::NoIdleLatency => "The latency of the idle line was not measured.".to_string(),
         Reason::NotLoaded => "The line was not loaded while latency was measured.".to_string(),
-        Reason::NothingDelivered => "The load delivered no data.".to_string(),
+        Reason::BelowCapacity => "The load never filled the line.".to_string(),
+        Reason::NothingDelivered => "The load delivered nothing.".to_string(),
         Reason::ConnectionBroken { phase, loss_ratio } => {
             format!("Too many probes were lost {}: {}.", while_doing(*phase), percent(*loss_ratio))
         }
@@ -140,7 +141,7 @@ pub(crate) fn reason(reason: &Reason) -> String {
             milliseconds(*increase_p90_s)
         ),
         Reason::OtherTraffic { increase_p50_s, increase_p90_s } => format!(
-            "Before the load, other traffic already added {} (median), {} (p90). Stop it and test again.",
+            "Before the load, other traffic added {} (median), {} (p90). Stop it and test again.",
             milliseconds(*increase_p50_s),
             milliseconds(*increase_p90_s)
         ),
@@ -149,13 +150,13 @@ pub(crate) fn reason(reason: &Reason) -> String {
             let host = host(to);
             format!(
                 "This capture contains UDP ({} from {from} to {to}), but no round trips that show its delay. Capture again \
-                 while a ping runs, from before the load starts: ping {host}",
+                 with a ping, from before the load: ping {host}",
                 rate(*bits_per_second)
             )
         }
         Reason::NeverIdle { from, to, rtt_p50_s } => format!(
-            "The latency to {to} was {} (median) throughout, and {from} sent UDP throughout: a queue that was always full \
-             does not show. Capture again from before the load starts.",
+            "The latency to {to} was {} (median), and {from} sent UDP throughout: a queue that was always full \
+             does not show. Capture again from before the load.",
             milliseconds(*rtt_p50_s)
         ),
         Reason::NoQueueSeen { flows: 1 } => "The only TCP flow in this capture shows no queue.".to_string(),

@@ -13,10 +13,11 @@ use crate::{Detail, Style};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_diagnose::{Diagnosis, PhaseSummary};
+use fathom_diagnose::{Diagnosis, PhaseSummary, load_loss_ratio};
 use fathom_prose::{Action, Level, Number, Origin, Reason, Verdict, certainty_name};
-use fathom_run::{Certainty, Fact, FindingKind, Grade, Run};
-use fathom_text::milliseconds_bare;
+use fathom_run::{Certainty, Fact, FindingKind, Grade, Phase, Run};
+use fathom_text::{milliseconds_bare, percent};
+use fathom_units::Direction;
 
 /// Wider text is hard to read.
 const WIDEST_TEXT: usize = 100;
@@ -352,6 +353,7 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
             lines.extend(
                 wrap(&legend(diagnosis, style), screen.columns, 0).iter().map(|line| screen.dim(line)),
             );
+            lines.extend(load_losses(run).iter().map(|line| screen.dim(line)));
             lines.extend(probe_lines(diagnosis, screen, columns));
             lines.extend(score_lines(diagnosis, screen, columns));
         }
@@ -360,6 +362,17 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
         lines.extend(block(charts(run, diagnosis, screen.columns, style)));
     }
     lines
+}
+
+/// The share of a load of datagrams that was lost, by phase and direction.
+fn load_losses(run: &Run) -> Option<String> {
+    let of = |(phase, direction): (&Phase, &Direction)| {
+        let lost = load_loss_ratio(run, *direction, phase)?;
+        Some(format!("{} {direction} {}", phase_name(phase.kind), percent(lost)))
+    };
+    let all = run.phases.iter().flat_map(|phase| phase.kind.loads().iter().map(move |d| (phase, d)));
+    let all: Vec<String> = all.filter_map(of).collect();
+    (!all.is_empty()).then(|| format!("datagrams of the load that were lost: {}", all.join(", ")))
 }
 
 fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {

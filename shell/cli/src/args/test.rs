@@ -3,7 +3,7 @@ use super::{OutputArgs, TokenArgs};
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use fathom_app::test::PUBLIC_SERVERS;
-use fathom_units::{Bytes, Duration, dscp_of_name};
+use fathom_units::{Bytes, Duration, Rate, dscp_of_name};
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -50,6 +50,19 @@ pub(crate) struct TestArgs {
     /// TCP flows in each direction
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
     pub(crate) flows: u32,
+    /// Pace the TCP load to this rate
+    ///
+    /// Payload of each direction, all flows together, as in 20mbit. The server runs `fathom serve`.
+    /// A load below the rate of the line shows what such a load does, not how large the queue is.
+    #[arg(long, value_name = "RATE", value_parser = load_rate)]
+    pub(crate) pace: Option<Rate>,
+    /// Load of UDP datagrams at this rate, instead of TCP
+    ///
+    /// Payload of each direction, all flows together, as in 110mbit. The server runs `fathom
+    /// serve`. Above the rate of the line, the queue fills and what exceeds the rate is lost: this
+    /// is no defect of the line.
+    #[arg(long, value_name = "RATE", value_parser = load_rate, conflicts_with_all = ["pace", "congestion_control"])]
+    pub(crate) udp: Option<Rate>,
     /// Congestion control
     ///
     /// Congestion control of the load at both ends. The kernels of both machines must have it.
@@ -116,6 +129,10 @@ pub(crate) struct TestArgs {
     pub(crate) no_save: bool,
 }
 
+/// Rates of a load: at least that of a slow modem, at most what the protocol allows a flow.
+const MIN_LOAD: Rate = Rate::from_bits_per_second(50_000);
+const MAX_LOAD: Rate = Rate::from_bits_per_second(10_000_000_000);
+
 /// A program whose clients `fathom serve` can serve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum OtherProtocol {
@@ -140,6 +157,13 @@ fn public_names() -> PossibleValuesParser {
 }
 
 /// Parses `--max-clients`.
+/// Rate of a load.
+fn load_rate(text: &str) -> Result<Rate, String> {
+    let rate = text.parse::<Rate>().map_err(|error| error.to_string())?;
+    let is_possible = (MIN_LOAD..=MAX_LOAD).contains(&rate);
+    is_possible.then_some(rate).ok_or_else(|| format!("expected {MIN_LOAD} to {MAX_LOAD}"))
+}
+
 /// A DSCP by its number or name.
 fn dscp(text: &str) -> Result<u8, String> {
     let number = text.parse().ok().filter(|number| *number < 64);

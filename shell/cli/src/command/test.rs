@@ -9,7 +9,7 @@ use crate::{result, signal};
 use fathom_app::output::{check_names, exit_class, write};
 use fathom_app::test::lines::{line, result_line};
 use fathom_app::{CancelToken, MeasureEvent, test};
-use fathom_client::{Family, PhasePlan, TestConfig};
+use fathom_client::{Family, FlowLoad, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
 use fathom_units::Duration;
@@ -138,6 +138,7 @@ fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
         sample_every: args.sample_every,
         probe_dscp: args.dscp,
         load_dscp: args.load_dscp,
+        load_rate: args.udp.map(FlowLoad::Datagrams).or(args.pace.map(FlowLoad::Paced)),
         max_bytes: args.max_bytes,
         ..TestConfig::new(server)
     })

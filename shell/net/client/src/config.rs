@@ -1,6 +1,7 @@
 //! Settings of a test, and an estimate of its traffic.
 use crate::{Terms, TestError};
 use fathom_os::clock::Clock;
+use fathom_probe::protocol::FlowLoad;
 use fathom_probe::{PhasePlan, ProbeKind, ProbeSpec};
 use fathom_run::PhaseKind;
 use fathom_units::{Bytes, Duration, Rate};
@@ -44,6 +45,9 @@ pub struct TestConfig {
     pub probe_dscp: u8,
     /// DSCP of the load that this host sends.
     pub load_dscp: u8,
+    /// Load of each direction at a chosen rate, all flows together; `None`: TCP, as fast as
+    /// possible.
+    pub load_rate: Option<FlowLoad>,
     /// The phases, in order.
     pub phases: Vec<PhasePlan>,
     /// Interval of each probe type. It is increased if the probes would use more than 5 % of the
@@ -75,6 +79,7 @@ impl TestConfig {
             segment_bytes: None,
             probe_dscp: 0,
             load_dscp: 0,
+            load_rate: None,
             phases: PhasePlan::default_sequence(),
             sample_every: Duration::from_millis(50),
             max_bytes: None,
@@ -130,6 +135,9 @@ impl TestConfig {
         }
         if self.flows > FLOWS_LIMIT {
             return fail(format!("{} flows exceed the limit of {FLOWS_LIMIT}", self.flows));
+        }
+        if self.load_rate.is_some() && self.flows == 0 {
+            return fail("no flows (give at least one)".to_owned());
         }
         for (name, value) in [
             ("probe interval", self.sample_every),

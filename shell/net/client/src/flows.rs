@@ -1,4 +1,5 @@
 //! Load flows: one thread each, which only transfers bytes.
+mod datagrams;
 mod fathom;
 
 use crate::peer::{FlowPlan, Meter, OpenFlow, Peer};
@@ -7,6 +8,7 @@ use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::socket::{discard, memory_file};
 use fathom_os::tcp_info::{TcpInfo, tcp_info};
+use fathom_probe::protocol::{FlowLoad, Reception};
 use fathom_run::Observation;
 use fathom_units::{Direction, Duration, Rng};
 use socket2::Socket;
@@ -44,6 +46,8 @@ pub(crate) struct FlowSettings {
     pub(crate) congestion_control: String,
     pub(crate) segment_bytes: Option<u16>,
     pub(crate) dscp: u8,
+    /// Of each flow.
+    pub(crate) load: Option<FlowLoad>,
     pub(crate) clock: Clock,
     pub(crate) patience: Duration,
 }
@@ -51,7 +55,7 @@ pub(crate) struct FlowSettings {
 impl FlowSettings {
     pub(crate) fn plan(&self, number: u32, direction: Direction) -> FlowPlan {
         let (congestion_control, segment_bytes) = (self.congestion_control.clone(), self.segment_bytes);
-        FlowPlan { number, direction, congestion_control, segment_bytes, dscp: self.dscp }
+        FlowPlan { number, direction, congestion_control, segment_bytes, dscp: self.dscp, load: self.load }
     }
 }
 
@@ -120,6 +124,10 @@ impl Flow {
     /// The requests on the connection of the load since the last call.
     pub(crate) fn take_probes(&self) -> Vec<Observation> {
         self.shared.meter.take_probes()
+    }
+    /// What has arrived of a down flow of datagrams.
+    pub(crate) fn datagrams(&self) -> Reception {
+        self.shared.meter.datagrams()
     }
     /// The sender's TCP_INFO, for an up flow that has started. Its acknowledged bytes are those of
     /// all connections of the flow.

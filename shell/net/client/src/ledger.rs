@@ -1,7 +1,7 @@
 //! Accounting of load flows: delivered bytes and sender state.
 use crate::record::Record;
 use fathom_probe::HighestRate;
-use fathom_probe::protocol::FlowReport;
+use fathom_probe::protocol::{FlowReport, Reception};
 use fathom_run::{Metric, SeriesKey};
 use fathom_units::{Direction, PerDirection, Rate, Time};
 use std::collections::BTreeMap;
@@ -31,6 +31,7 @@ struct Entry {
     /// Time of the last byte count, in ns on the clock of the end that counted.
     counted_ns: Option<u64>,
     sender: Sender,
+    datagrams: Reception,
 }
 
 /// All flows of the test, by number.
@@ -46,7 +47,8 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn open(&mut self, number: u32, direction: Direction, phase: usize) {
-        let entry = Entry { direction, phase, bytes: 0, counted_ns: None, sender: Sender::default() };
+        let (sender, datagrams) = (Sender::default(), Reception::default());
+        let entry = Entry { direction, phase, bytes: 0, counted_ns: None, sender, datagrams };
         self.entries.insert(number, entry);
     }
     /// The highest rate over a second in a direction so far.
@@ -118,6 +120,32 @@ impl Ledger {
             );
         }
     }
+    /// Records what has arrived of the datagrams of flows of a direction, and the share that was
+    /// lost since the last call.
+    pub(crate) fn note_datagrams(
+        &mut self,
+        direction: Direction,
+        flows: impl Iterator<Item = (u32, Reception)>,
+        at: Time,
+        record: &mut Record<'_>,
+    ) {
+        let (mut lost, mut received) = (0_u64, 0_u64);
+        for (number, counts) in flows {
+            let Some(entry) = self.entries.get_mut(&number).filter(|e| e.direction == direction) else {
+                continue;
+            };
+            let before = std::mem::replace(&mut entry.datagrams, counts);
+            // Late datagrams are no longer lost.
+            lost = lost.saturating_add(counts.lost.saturating_sub(before.lost));
+            received = received.saturating_add(counts.received.saturating_sub(before.received));
+            let key = SeriesKey { flow: Some(number), ..SeriesKey::directed(Metric::FlowLost, direction) };
+            record.observe(key, at, counts.lost as f64);
+        }
+        if received > 0 {
+            let ratio = lost as f64 / lost.saturating_add(received) as f64;
+            record.observe(SeriesKey::directed(Metric::LoadLoss, direction), at, ratio);
+        }
+    }
     /// Records the rate at which the receivers acknowledge the load of a direction, from the state
     /// of its senders at `counted_ns` on their clock, which is `at` on ours.
     pub(crate) fn count_acknowledged(
@@ -158,6 +186,8 @@ impl Ledger {
             self.up_counted_ns = counted_ns;
             let up = flows.iter().map(|f| (f.number, f.bytes));
             self.count(Direction::Up, up, counted_ns, at, record);
+            let arrived = flows.iter().filter_map(|f| Some((f.number, f.datagrams?)));
+            self.note_datagrams(Direction::Up, arrived, at, record);
         }
         for flow in flows {
             if let (Some(rtt_us), Some(cwnd_bytes), Some(retransmits)) =
@@ -190,7 +220,15 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn report(number: u32, bytes: u64) -> FlowReport {
-        FlowReport { number, bytes, rtt_us: None, cwnd_bytes: None, retransmits: None, delivered_bytes: None }
+        FlowReport {
+            number,
+            bytes,
+            rtt_us: None,
+            cwnd_bytes: None,
+            retransmits: None,
+            delivered_bytes: None,
+            datagrams: None,
+        }
     }
 
     #[test]
@@ -237,6 +275,28 @@ mod tests {
         let key = SeriesKey::directed(Metric::DeliveryRate, Direction::Up);
         let rates = record.take_series().into_iter().find(|s| s.key == key).unwrap();
         assert_eq!((rates.at_ns, rates.values), (vec![100 * MS, 200 * MS], vec![2e6, 2e6]));
+    }
+
+    #[test]
+    fn the_loss_of_datagrams_is_that_of_an_interval() {
+        let mut silent = |_| ();
+        let mut record = Record::new(&mut silent);
+        let mut ledger = Ledger::default();
+        ledger.open(1, Direction::Up, 0);
+        ledger.open(2, Direction::Up, 0);
+        for (ms, [first, second]) in [(100, [(90, 10), (100, 0)]), (200, [(130, 70), (200, 0)])] {
+            let of = |number, (received, lost)| FlowReport {
+                datagrams: Some(Reception { received, lost, ..Reception::default() }),
+                ..report(number, 0)
+            };
+            let at = Time::from_nanos(ms * MS);
+            ledger.take_report(&[of(1, first), of(2, second)], ms * MS, at, &mut record);
+        }
+        let series = record.take_series();
+        let values = |key: SeriesKey| series.iter().find(|s| s.key == key).map(|s| s.values.clone()).unwrap();
+        assert_eq!(values(SeriesKey::directed(Metric::LoadLoss, Direction::Up)), [0.05, 0.3]);
+        let first = SeriesKey { flow: Some(1), ..SeriesKey::directed(Metric::FlowLost, Direction::Up) };
+        assert_eq!(values(first), [10.0, 70.0]);
     }
 
     #[test]

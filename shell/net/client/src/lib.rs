@@ -20,6 +20,7 @@ mod test;
 pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
 pub use error::TestError;
 pub use event::Event;
+pub use fathom_probe::protocol::FlowLoad;
 pub use fathom_probe::{PhasePlan, ProbeKind};
 pub use flows::{payload_bytes, receive_load, send_load};
 pub use peer::{
@@ -79,7 +80,7 @@ pub fn run_test_loaded_by(
     let control = Control::open(config, &addresses, &limits)?;
     let mut record = Record::new(on_event);
     describe_session(config, &control, &mut record);
-    let peer = FathomPeer::new(control.address, control.hello.session)
+    let peer = FathomPeer::new(control.address, &control.hello)
         .map_err(|e| TestError::Host(format!("memory for load: {e}")))?;
     let session = control.hello.session;
     let mut peer: Arc<dyn Peer> = Arc::new(peer);
@@ -87,6 +88,7 @@ pub fn run_test_loaded_by(
         note_load(load.as_ref(), &mut record);
         peer = Arc::new(LoadedBy { probed: peer, load });
     }
+    check_load(config, peer.as_ref())?;
     measure(Test::new(config, stop, peer, Some(control), record), session)
 }
 
@@ -101,6 +103,7 @@ pub fn run_test_with(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Run, TestError> {
     config.check()?;
+    check_load(config, peer.as_ref())?;
     let mut record = Record::new(on_event);
     let terms = peer.terms();
     note_terms(config, terms, &mut record);
@@ -122,6 +125,16 @@ pub fn run_test_with(
     let mut id = SessionId([0; 16]);
     getrandom::fill(&mut id.0).map_err(|e| TestError::Host(format!("random numbers: {e}")))?;
     measure(Test::new(config, stop, peer, None, record), Ticket { id, key: None })
+}
+
+/// Refuses a load that the server would not carry as requested.
+fn check_load(config: &TestConfig, peer: &dyn Peer) -> Result<(), TestError> {
+    if config.load_rate.is_none_or(|load| peer.takes(load)) {
+        return Ok(());
+    }
+    let server = config.load.as_ref().unwrap_or(&config.server).clone();
+    let problem = "it carries no such load";
+    Err(TestError::Server { server, problem: problem.to_owned() })
 }
 
 fn carries_load(peer: &dyn Peer) -> bool {
@@ -195,7 +208,14 @@ fn describe(config: &TestConfig, address: SocketAddr, record: &mut Record<'_>) {
     // Without its own flows, the test does not describe the load.
     if config.flows > 0 {
         record.fact(Fact::FlowsPerDirection, config.flows);
-        record.fact(Fact::CongestionControl, &config.congestion_control);
+        match config.load_rate {
+            Some(FlowLoad::Datagrams(rate)) => record.fact(Fact::Udp, rate),
+            Some(FlowLoad::Paced(rate)) => record.fact(Fact::Pace, rate),
+            None => {}
+        }
+        if !matches!(config.load_rate, Some(FlowLoad::Datagrams(_))) {
+            record.fact(Fact::CongestionControl, &config.congestion_control);
+        }
     }
     record.fact(Fact::ProbeInterval, config.sample_every);
 }

@@ -1,6 +1,7 @@
 //! The server of a test: how it carries load, and which probes it answers.
 use crate::resolve::Limits;
-use fathom_os::socket::{set_congestion_control, set_dscp};
+use fathom_os::socket::{set_congestion_control, set_dscp, set_pacing_rate};
+use fathom_probe::protocol::{FlowLoad, Reception};
 use fathom_probe::{Arrivals, ProbeKind};
 use fathom_run::{Observation, Value};
 use fathom_units::{Direction, Duration, Time};
@@ -18,6 +19,10 @@ pub trait Peer: Send + Sync {
     fn address(&self) -> SocketAddr;
     /// Whether the protocol carries load in this direction.
     fn carries(&self, direction: Direction) -> bool;
+    /// Whether it carries a load of this kind at a chosen rate, in all its directions.
+    fn takes(&self, _load: FlowLoad) -> bool {
+        false
+    }
     /// What its provider allows.
     fn terms(&self) -> Terms {
         Terms::default()
@@ -136,6 +141,8 @@ pub struct FlowPlan {
     pub segment_bytes: Option<u16>,
     /// DSCP of what this host sends.
     pub dscp: u8,
+    /// What this flow carries; `None`: TCP, as fast as possible.
+    pub load: Option<FlowLoad>,
 }
 
 impl FlowPlan {
@@ -143,12 +150,15 @@ impl FlowPlan {
     /// or not permitted, the flow uses the default, and the record says what the kernel reports.
     ///
     /// # Errors
-    /// If the kernel refuses the segment size or the DSCP.
+    /// If the kernel refuses the segment size, the DSCP or the pacing.
     pub fn prepare(&self, socket: &Socket) -> io::Result<()> {
         self.segment_bytes.map_or(Ok(()), |bytes| socket.set_tcp_mss(u32::from(bytes)))?;
         set_dscp(socket, socket.domain()? == Domain::IPV6, self.dscp)?;
         if self.direction == Direction::Up && self.congestion_control != "-" {
             drop(set_congestion_control(socket, &self.congestion_control));
+        }
+        if let (Direction::Up, Some(FlowLoad::Paced(rate))) = (self.direction, self.load) {
+            set_pacing_rate(socket, rate)?;
         }
         Ok(())
     }
@@ -171,6 +181,9 @@ impl Peer for LoadedBy {
     }
     fn carries(&self, direction: Direction) -> bool {
         self.load.carries(direction)
+    }
+    fn takes(&self, load: FlowLoad) -> bool {
+        self.load.takes(load)
     }
     fn terms(&self) -> Terms {
         let Terms { longest_test, shortest_interval, .. } = self.probed.terms();
@@ -225,6 +238,7 @@ pub struct Meter {
     received_bytes: AtomicU64,
     probes: Mutex<Vec<Observation>>,
     congestion_control: Mutex<Option<String>>,
+    datagrams: Mutex<Reception>,
 }
 
 impl Meter {
@@ -236,6 +250,14 @@ impl Meter {
     #[must_use]
     pub fn received_bytes(&self) -> u64 {
         self.received_bytes.load(Ordering::Relaxed)
+    }
+    /// Reports what has arrived of the datagrams of a flow.
+    pub(crate) fn set_datagrams(&self, counts: Reception) {
+        *self.datagrams.lock().unwrap_or_else(PoisonError::into_inner) = counts;
+    }
+    /// What has arrived.
+    pub(crate) fn datagrams(&self) -> Reception {
+        *self.datagrams.lock().unwrap_or_else(PoisonError::into_inner)
     }
     /// Adds the delay of a request on the connection of the load, which was made at `sent`.
     pub fn add_answered(&self, sent: Time, delay: Duration) {

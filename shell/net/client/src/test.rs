@@ -9,6 +9,7 @@ use crate::resolve::Limits;
 use crate::{Event, TestConfig, carries_load, estimate_cost};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
+use fathom_probe::protocol::FlowLoad;
 use fathom_probe::session::SessionEvent;
 use fathom_probe::{
     ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, Step, Train, UdpRecord,
@@ -114,6 +115,7 @@ impl<'a> Test<'a> {
             congestion_control: config.congestion_control.clone(),
             segment_bytes: config.segment_bytes,
             dscp: config.load_dscp,
+            load: config.load_rate.map(|load| load.divided(config.flows)),
             clock,
             patience: config.patience,
         };
@@ -440,6 +442,10 @@ impl<'a> Test<'a> {
         }
     }
     fn sample_senders(&mut self) {
+        // The TCP connection of a flow of datagrams carries no load.
+        if self.sends_datagrams() {
+            return;
+        }
         let mut is_counted = false;
         for flow in self.flows.running.iter().filter(|f| f.direction == Direction::Up) {
             let Some(info) = flow.tcp_info() else { continue };
@@ -462,6 +468,9 @@ impl<'a> Test<'a> {
     /// reports none, those that its TCP acknowledged.
     fn count_load(&mut self) {
         self.count(Direction::Down, |flow| Some(flow.received_bytes()));
+        if self.sends_datagrams() {
+            self.count_datagrams();
+        }
         let used: Vec<String> = self.flows.running.iter().filter_map(Flow::take_congestion_control).collect();
         used.into_iter().for_each(|used| self.take_congestion_control(used));
         let probes: Vec<Observation> = self.flows.running.iter().flat_map(Flow::take_probes).collect();
@@ -476,6 +485,16 @@ impl<'a> Test<'a> {
             self.record.show(SeriesKey::of(Metric::HttpLoaded), *probe);
         }
         self.load_probes.extend(probes);
+    }
+    fn sends_datagrams(&self) -> bool {
+        matches!(self.config.load_rate, Some(FlowLoad::Datagrams(_)))
+    }
+    fn count_datagrams(&mut self) {
+        let down = self.flows.running.iter().filter(|f| f.direction == Direction::Down);
+        let arrived: Vec<_> =
+            down.map(|f| (f.number, f.datagrams())).filter(|(_, c)| c.received > 0).collect();
+        let now = self.clock.now();
+        self.ledger.note_datagrams(Direction::Down, arrived.into_iter(), now, &mut self.record);
     }
     /// Whether the server reports the load.
     fn has_reports(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::stats::Refusal;
 use crate::sync::Slot;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{
-    CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, Limits, LineReader, REPORT_EVERY_MAX_MS,
+    CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FlowLoad, Limits, LineReader, REPORT_EVERY_MAX_MS,
     REPORT_EVERY_MIN_MS, ServerMessage,
 };
 use fathom_units::{Duration, Time};
@@ -105,6 +105,7 @@ impl Control<'_> {
                 bytes: config.max_bytes.get(),
                 flows: config.max_flows,
             },
+            loads: FlowLoad::NAMES.map(str::to_owned).into(),
             mac: self.session.key.map(|key| key.of_server(self.session.id)),
         }
     }

@@ -1,4 +1,5 @@
 //! The echo threads, which answer UDP probes.
+use crate::datagrams;
 use crate::limited::TICK;
 use crate::session::Session;
 use crate::shared::Shared;
@@ -8,7 +9,7 @@ use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
 use fathom_os::timestamp::{Batch, both_clocks};
 use fathom_probe::StampConverter;
-use fathom_probe::protocol::{AUTHENTIC_PROBE_BYTES, UDP_PROBE_BYTES, UdpKind, UdpProbe};
+use fathom_probe::protocol::{LoadHeader, UDP_PROBE_BYTES, UdpKind, UdpProbe};
 use fathom_units::Time;
 use socket2::Socket;
 use std::io;
@@ -116,16 +117,24 @@ fn serve<R: Responder>(shared: &Arc<Shared>, sockets: &[Socket], mut responder: 
 pub(crate) struct OwnProbes;
 
 impl Responder for OwnProbes {
-    const LONGEST_BYTES: usize = AUTHENTIC_PROBE_BYTES;
+    const LONGEST_BYTES: usize = datagrams::LONGEST_BYTES;
 
     fn answer(&mut self, shared: &Arc<Shared>, datagram: &Request<'_>) -> Result<(), Refusal> {
+        // Load that was in a queue when its flow ended.
+        if LoadHeader::decode(datagram.bytes).is_some() && shared.sessions.has(datagram.from.ip()) {
+            return Ok(());
+        }
         let probe = datagram.bytes.get(..UDP_PROBE_BYTES).and_then(|probe| UdpProbe::decode(probe).ok());
-        let named = probe.filter(|probe| probe.kind == UdpKind::Request).ok_or(Refusal::DatagramForm)?;
+        let named = probe.filter(|probe| probe.kind != UdpKind::Reply).ok_or(Refusal::DatagramForm)?;
         let session = session_of(shared, &named, datagram.from)?;
         let ticket = session.ticket();
         let request = ticket.open(datagram.bytes).ok_or(Refusal::DatagramForm)?;
         if !session.probes.admit(datagram.at) {
             return Err(Refusal::DatagramRate);
+        }
+        if request.kind == UdpKind::Proof {
+            let is_valid = session.prove(request.sequence, request.received, datagram.from);
+            return if is_valid { Ok(()) } else { Err(Refusal::DatagramSession) };
         }
         let received = session.udp_received.fetch_add(1, Relaxed) + 1;
         let server_receive_ns = datagram.at.as_nanos();

@@ -1,5 +1,6 @@
 //! Open load flows and their counters.
-use crate::sync::Slot;
+use crate::datagrams::Datagrams;
+use crate::sync::{Slot, lock};
 use fathom_os::tcp_info::tcp_info;
 use fathom_probe::protocol::{FlowReport, FlowRequest};
 use fathom_units::Direction;
@@ -14,8 +15,10 @@ pub(crate) struct Flow {
     pub(crate) number: u32,
     pub(crate) direction: Direction,
     pub(crate) socket: Socket,
-    /// For an up flow: bytes received.
+    /// For an up flow: bytes received. For a down flow of datagrams: bytes sent.
     pub(crate) received: AtomicU64,
+    /// State of a flow of datagrams.
+    pub(crate) datagrams: Option<Datagrams>,
     /// For a down flow: bytes of the response that precedes the load.
     pub(crate) answer_bytes: AtomicU64,
     pub(crate) interrupted: AtomicBool,
@@ -30,6 +33,7 @@ impl Flow {
             direction: request.direction,
             socket,
             received: AtomicU64::new(received),
+            datagrams: None,
             answer_bytes: AtomicU64::new(0),
             interrupted: AtomicBool::new(false),
             _slot: slot,
@@ -47,10 +51,12 @@ impl Flow {
     pub(crate) fn report(&self) -> FlowReport {
         let info = match self.direction {
             Direction::Up => None,
+            Direction::Down if self.datagrams.is_some() => None,
             Direction::Down => tcp_info(self.socket.as_fd()).ok(),
         };
         let acknowledged = info.and_then(|i| i.bytes_acked);
         let acknowledged = acknowledged.map(|b| b.saturating_sub(self.answer_bytes.load(Relaxed)));
+        let received = self.datagrams.as_ref().filter(|_| self.direction == Direction::Up);
         FlowReport {
             number: self.number,
             bytes: acknowledged.unwrap_or_else(|| self.received.load(Relaxed)),
@@ -58,6 +64,7 @@ impl Flow {
             cwnd_bytes: info.map(|i| i.cwnd_bytes),
             retransmits: info.map(|i| i.retransmits),
             delivered_bytes: acknowledged.zip(info).map(|(bytes, i)| bytes.saturating_add(i.bytes_sacked)),
+            datagrams: received.map(|datagrams| *lock(&datagrams.counts)),
         }
     }
 }

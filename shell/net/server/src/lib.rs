@@ -17,6 +17,7 @@
 mod config;
 mod connection;
 mod control;
+mod datagrams;
 mod echo;
 mod event;
 mod flow;

@@ -131,6 +131,8 @@ fn tcp_listener(address: SocketAddr, config: &Config) -> io::Result<Socket> {
 
 fn udp_socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
+    // For the sockets of flows, see `datagrams::connected`.
+    socket.set_reuse_port(true)?;
     socket.bind(&address.into())?;
     // If the kernel refuses, the time of reading is used instead.
     let _ = enable(socket.as_fd(), Stamping::Arrivals);

@@ -1,11 +1,12 @@
 //! Load flows: one blocking thread each.
+use crate::datagrams::{self, Datagrams};
 use crate::flow::Flow;
 use crate::session::Session;
 use crate::shared::{LOAD_BYTES, Shared};
 use crate::stats::Refusal;
 use crate::sync::Slot;
-use fathom_os::socket::{congestion_control, discard, send_file, set_congestion_control};
-use fathom_probe::protocol::{CongestionControl, ErrorCode, FlowAnswer, FlowRequest};
+use fathom_os::socket::{congestion_control, discard, send_file, set_congestion_control, set_pacing_rate};
+use fathom_probe::protocol::{CongestionControl, ErrorCode, FlowAnswer, FlowLoad, FlowRequest};
 use fathom_units::Direction;
 use socket2::Socket;
 use std::io::{self, Write};
@@ -60,7 +61,12 @@ pub(crate) struct Start {
 /// Main function of a flow thread.
 pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
     let Start { request, socket, early, slot } = start;
-    let flow = Arc::new(Flow::new(&request, socket, early.len() as u64, slot));
+    let mut flow = Flow::new(&request, socket, early.len() as u64, slot);
+    if let Some(FlowLoad::Datagrams(_)) = request.load {
+        let Ok(datagrams) = Datagrams::new() else { return };
+        flow.datagrams = Some(datagrams);
+    }
+    let flow = Arc::new(flow);
     if let Err(code) = session.add(&flow, shared.config.max_flows) {
         let reason = match code {
             ErrorCode::Number => Refusal::Number,
@@ -112,6 +118,12 @@ fn refusal(code: ErrorCode, request: &FlowRequest, shared: &Shared) -> String {
 
 fn serve(shared: &Shared, session: &Session, flow: &Flow, request: &FlowRequest) -> io::Result<()> {
     prepare(flow, request.congestion_control.as_ref())?;
+    if let (Some(datagrams), Some(FlowLoad::Datagrams(rate))) = (&flow.datagrams, request.load) {
+        return datagrams::serve(shared, session, flow, (datagrams, rate));
+    }
+    if let (Direction::Down, Some(FlowLoad::Paced(rate))) = (flow.direction, request.load) {
+        set_pacing_rate(&flow.socket, rate)?;
+    }
     let name = congestion_control(&flow.socket)?;
     let congestion_control = name.parse().map_err(|_| io::ErrorKind::InvalidData)?;
     let answer = format!("{}\n", FlowAnswer::Ok { congestion_control });

@@ -218,6 +218,14 @@ impl Session {
         lock(&self.flows).open.remove(&flow.number);
         self.flow_ended.notify_all();
     }
+    /// Takes the proof that the address `from` is that of a flow of datagrams. Returns whether it
+    /// is valid.
+    pub(crate) fn prove(&self, number: u64, token: u64, from: SocketAddr) -> bool {
+        let flows = lock(&self.flows);
+        let flow = u32::try_from(number).ok().and_then(|number| flows.open.get(&number));
+        let datagrams = flow.and_then(|flow| flow.datagrams.as_ref()).filter(|flow| flow.token == token);
+        datagrams.is_some_and(|proven| *lock(&proven.client).get_or_insert(from) == from)
+    }
     /// Open flows in order of number.
     pub(crate) fn report(&self) -> Vec<FlowReport> {
         lock(&self.flows).open.values().map(|flow| flow.report()).collect()

@@ -1,11 +1,13 @@
 //! Detects results that are only lower bounds, because the load ended before the queue was full, or
 //! never reached the capacity of the line.
 use crate::rules::growth;
+use crate::sample::exceeds_capacity;
 use crate::view::{Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
     Alternative, BoundCause, Certainty, Conclusion, Finding, LowerBound, PhaseEnd, Remedy, Statistic,
 };
+use fathom_units::Direction;
 
 /// Growth from the middle to the last third that exceeds that of a sawtooth: 10 % and 5 ms.
 const GROWTH_RATIO: f64 = 1.10;
@@ -44,16 +46,32 @@ fn growing(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
     Some(finding)
 }
 
+/// Whether a load at a chosen rate did not fill the line.
+pub(crate) fn is_below_capacity(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    view.has_chosen_rate() && is_unfilled(view, rise)
+}
+
+/// With a chosen rate, a lossy line is not a full one.
+fn is_unfilled(view: &View<'_>, rise: &Rise<'_>) -> bool {
+    let exceeds = |direction: &Direction| exceeds_capacity(view.run, *direction, rise.phase);
+    let is_lossless = match view.has_chosen_rate() {
+        true => !rise.phase.kind.loads().iter().any(exceeds),
+        false => view.shows_no_loss(rise.phase),
+    };
+    rise.p90() < NO_QUEUE_S && is_lossless
+}
+
 /// Without an increase or losses, nothing shows that the load reached the capacity of the line.
 fn unfilled(view: &View<'_>, rise: &Rise<'_>) -> Option<Finding> {
-    if rise.p90() >= NO_QUEUE_S || !view.shows_no_loss(rise.phase) {
+    if !is_unfilled(view, rise) {
         return None;
     }
     let cause = BoundCause::NotReached { increase_p90_s: rise.p90() };
     let bound = LowerBound { phase: rise.phase.kind, cause };
-    let finding = Finding::new(Conclusion::LowerBound(bound), None, Certainty::Possible)
+    let is_chosen = view.has_chosen_rate();
+    let certainty = if is_chosen { Certainty::Likely } else { Certainty::Possible };
+    let finding = Finding::new(Conclusion::LowerBound(bound), None, certainty)
         .with_evidence(view.latency_evidence(rise.phase, Statistic::Percentile(0.9)))
-        .or(Alternative::EcnMarking)
-        .or(Alternative::LoadLimitedElsewhere);
-    Some(finding)
+        .or(Alternative::EcnMarking);
+    Some(if is_chosen { finding } else { finding.or(Alternative::LoadLimitedElsewhere) })
 }

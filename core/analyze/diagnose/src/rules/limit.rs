@@ -25,6 +25,9 @@ const MIN_LOSSES: usize = 3;
 /// `delay_s` is the longest delay with load in this direction alone, of a buffer that was full.
 pub(super) fn limit(view: &View<'_>, direction: Direction, delay_s: f64) -> Option<BufferLimit> {
     let both = view.rises().find(|rise| rise.phase.kind == PhaseKind::Both)?;
+    if view.has_datagrams() {
+        return None;
+    }
     if loss_events(view.run, direction, both.phase).len() < MIN_LOSSES {
         return None;
     }

@@ -1,5 +1,6 @@
 //! Lost probes, by direction if that is known.
 use crate::latency::losses;
+use crate::sample::exceeds_capacity;
 use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::{Certainty, Conclusion, Finding, Metric, Phase, ProbeLoss, Series, SeriesKey, Span};
@@ -20,14 +21,20 @@ pub(crate) fn is_reported(lost_packets: u64, sent_packets: u64) -> bool {
     lost_packets >= MIN_LOST && lost_packets as f64 >= REPORTED_RATIO * sent_packets as f64
 }
 
+/// Where a load of datagrams exceeds the capacity, probes are lost with them, which is no defect of
+/// the line.
 fn in_phase(view: &View<'_>, phase: &Phase) -> Vec<Finding> {
+    let is_expected = |direction: &Direction| exceeds_capacity(view.run, *direction, phase);
     let directed = Direction::BOTH.into_iter().filter_map(|direction| {
         let series = view.run.series(&SeriesKey::directed(Metric::OneWayDelay, direction))?;
         finding(Some(direction), series, phase)
     });
     let by_direction: Vec<Finding> = directed.collect();
     if !by_direction.is_empty() {
-        return by_direction;
+        return by_direction.into_iter().filter(|f| !f.direction.as_ref().is_some_and(is_expected)).collect();
+    }
+    if Direction::BOTH.iter().any(is_expected) {
+        return Vec::new();
     }
     view.source.and_then(|source| finding(None, source, phase)).into_iter().collect()
 }

@@ -39,7 +39,10 @@ pub(super) fn remedies(view: &View<'_>, rise: &Rise<'_>, place: Option<Direction
 
 fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Remedy> {
     let capacity = capacity(view, direction, rise)?;
-    if let Some(cause) = limit(rise, direction, &capacity) {
+    // Datagrams have no windows; other loads do, but how many flows they have is unknown.
+    let flows =
+        rise.phase.load.as_ref().map_or(0, |load| if view.has_datagrams() { 0 } else { load.flows_down });
+    if let Some(cause) = limit(rise, direction, &capacity, flows) {
         return Some(Remedy::DoNotShape { direction, cause });
     }
     let [min, max] = threshold::shaper_rates(capacity.lowest_ip_bits_per_second());
@@ -50,7 +53,7 @@ fn remedy(view: &View<'_>, rise: &Rise<'_>, direction: Direction) -> Option<Reme
     })
 }
 
-fn limit(rise: &Rise<'_>, direction: Direction, capacity: &Capacity) -> Option<ShaperLimit> {
+fn limit(rise: &Rise<'_>, direction: Direction, capacity: &Capacity, flows_down: u32) -> Option<ShaperLimit> {
     let rate_bits_per_second = capacity.ip_bits_per_second();
     let packet_s = PACKET_BITS / rate_bits_per_second;
     match direction {
@@ -62,7 +65,7 @@ fn limit(rise: &Rise<'_>, direction: Direction, capacity: &Capacity) -> Option<S
         Direction::Down => {
             let load = rise.phase.load.as_ref()?;
             let window = if load.congestion_control.starts_with("bbr") { MIN_WINDOW_BBR } else { MIN_WINDOW };
-            let windows_s = f64::from(load.flows_down) * window * packet_s;
+            let windows_s = f64::from(flows_down) * window * packet_s;
             let waits_s = DOWN_WAIT_PACKETS * packet_s;
             let left_s = (windows_s - rise.idle.p50.value).max(0.0) + waits_s;
             match () {
@@ -70,11 +73,9 @@ fn limit(rise: &Rise<'_>, direction: Direction, capacity: &Capacity) -> Option<S
                 () if waits_s >= threshold::BLOATED_P50_S => {
                     Some(ShaperLimit::SlowLink { rate_bits_per_second, packet_s })
                 }
-                () => Some(ShaperLimit::ManyFlows {
-                    flow_count: load.flows_down,
-                    rate_bits_per_second,
-                    windows_s,
-                }),
+                () => {
+                    Some(ShaperLimit::ManyFlows { flow_count: flows_down, rate_bits_per_second, windows_s })
+                }
             }
         }
     }

@@ -15,7 +15,8 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
 fn finding(view: &View<'_>) -> Option<Finding> {
     let goodput = |kind| view.phases.iter().find(|p| p.kind == kind)?.goodput_down_bits_per_second;
     let (alone, both) = (goodput(PhaseKind::Down)?, goodput(PhaseKind::Both)?);
-    let rise = view.rises().find(|r| r.phase.kind == PhaseKind::Both)?;
+    let mut rises = view.rises().filter(|_| !view.has_datagrams());
+    let rise = rises.find(|r| r.phase.kind == PhaseKind::Both)?;
     let up = rise.summary.increase_up_s;
     let delayed = up.unwrap_or(rise.p50());
     if both >= STARVED * alone || delayed < BLOATED_P50_S {

@@ -2,8 +2,8 @@
 use crate::line::{BLOATED, Line, MANAGED};
 use fathom_diagnose::{Diagnosis, Health, diagnose};
 use fathom_run::{
-    Alternative, Certainty, Conclusion, CpuCause, Finding, FindingKind, Grade, ManagementRule, Metric, Note,
-    Observation, PhaseEnd, PhaseKind, Reason, Remedy, Run, SeriesKey, Span, Value,
+    Alternative, Certainty, Conclusion, CpuCause, Fact, Finding, FindingKind, Grade, ManagementRule, Metric,
+    Note, Observation, PhaseEnd, PhaseKind, Reason, Remedy, Run, Series, SeriesKey, Span, Value,
 };
 use fathom_units::{Direction, Duration, Time};
 
@@ -450,4 +450,52 @@ fn a_line_is_estimated_without_samples_of_goodput() {
     }
     let up = fathom_diagnose::estimate_line(&run).unwrap().up.unwrap();
     within(up.bits_per_second, 2.9e6, 3.15e6);
+}
+
+/// A line whose queue never fills, with a load at a chosen rate.
+fn at_chosen_rate(fact: Fact, loss: f64) -> Run {
+    let mut run = Line { full_up_s: 0.0, full_down_s: 0.0, ..BLOATED }.run();
+    run.facts.insert(fact, "2Mbit".into());
+    run.series.retain(|s| s.key.metric != Metric::FlowRetransmits);
+    for direction in Direction::BOTH {
+        let mut losses = Series::new(SeriesKey::directed(Metric::LoadLoss, direction));
+        for phase in run.phases.iter().filter(|phase| phase.kind.loads().contains(&direction)) {
+            let at = Time::from_nanos((phase.start_ns + phase.end_ns) / 2);
+            losses.push(Observation { at, value: Value::Observed(loss) });
+        }
+        run.series.push(losses);
+    }
+    run
+}
+
+#[test]
+fn a_load_below_the_capacity_says_nothing_about_the_line() {
+    for fact in [Fact::Pace, Fact::Udp] {
+        let d = diagnose(&at_chosen_rate(fact, 0.001));
+        assert_eq!((d.health, d.reason), (Health::Inconclusive, Some(Reason::BelowCapacity)));
+        let bound = d.findings.iter().find(|f| f.kind() == FindingKind::LowerBound).unwrap();
+        assert_eq!(
+            (bound.certainty, &bound.alternatives[..]),
+            (Certainty::Likely, &[Alternative::EcnMarking][..])
+        );
+    }
+    // A load that exceeds the capacity of a line with a short queue.
+    assert_eq!(diagnose(&at_chosen_rate(Fact::Udp, 0.1)).health, Health::Healthy);
+}
+
+#[test]
+fn an_overload_of_datagrams_is_no_loss_of_the_line_and_has_no_acknowledgments() {
+    let lossy = Line { loss_ratio: 0.1, ..BLOATED }.run();
+    let has = |run: &Run, kind| diagnose(run).findings.iter().any(|f| f.kind() == kind);
+    assert!(has(&lossy, FindingKind::ProbeLoss));
+    let mut overloaded = at_chosen_rate(Fact::Udp, 0.1);
+    let losses = overloaded.series.iter().filter(|s| s.key.metric == Metric::LoadLoss).cloned();
+    let mut run = lossy;
+    run.series.extend(losses.collect::<Vec<_>>());
+    run.facts.append(&mut overloaded.facts);
+    let in_load = diagnose(&run).findings.into_iter().filter(|f| {
+        matches!(&f.conclusion, Conclusion::ProbeLoss(loss) if loss.phase.is_loaded() && f.direction.is_some_and(|d| loss.phase.loads().contains(&d)))
+    });
+    assert_eq!(in_load.count(), 0);
+    assert!(!has(&run, FindingKind::AckStarvation));
 }

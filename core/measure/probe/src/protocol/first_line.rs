@@ -3,10 +3,14 @@ use super::{
     CONGESTION_CONTROL_LIMIT_BYTES, ControlProof, ErrorCode, FIRST_LINE_LIMIT_BYTES, Mac, SessionId,
     TOKEN_LIMIT_BYTES,
 };
+use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
-use fathom_units::{Direction, NoDirection};
+use fathom_units::{Direction, NoDirection, Rate};
+
+/// Highest rate of a flow with [`FlowLoad`], in bit/s: more is not sent by one thread.
+const RATE_LIMIT_BITS_PER_SECOND: u64 = 10_000_000_000;
 
 /// Purpose of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,8 +37,19 @@ pub struct FlowRequest {
     pub direction: Direction,
     /// Congestion control of the sender; `None` for its default.
     pub congestion_control: Option<CongestionControl>,
+    /// What the flow carries; `None`: TCP, as fast as possible.
+    pub load: Option<FlowLoad>,
     /// Shows that the client knows the key of the session, if it has one.
     pub mac: Option<Mac>,
+}
+
+/// Load at a chosen rate of payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlowLoad {
+    /// TCP that sends at most at this rate.
+    Paced(Rate),
+    /// UDP datagrams at this rate.
+    Datagrams(Rate),
 }
 
 /// The server's answer to a [`FlowRequest`], one line.
@@ -44,6 +59,11 @@ pub enum FlowAnswer {
     Ok {
         /// Congestion control that the server's kernel reports for this connection.
         congestion_control: CongestionControl,
+    },
+    /// A flow of datagrams starts when the client has proven its UDP address.
+    Udp {
+        /// What the proof contains.
+        token: u64,
     },
     /// The server closes the connection.
     Err {
@@ -80,7 +100,7 @@ impl fmt::Display for FirstLineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FirstLineError::NotALine => {
-                write!(f, "the first line is not ASCII, or longer than {FIRST_LINE_LIMIT_BYTES} bytes")
+                write!(f, "the first line is not ASCII, or too long")
             }
             FirstLineError::Version => write!(f, "unsupported protocol version (expected 1)"),
             FirstLineError::Malformed(what) => write!(f, "{what}"),
@@ -144,16 +164,33 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
         "-" => None,
         name => Some(name.parse()?),
     };
-    let mac = words.next().map(str::parse).transpose();
+    let mut word = words.next();
+    let load = word.and_then(|word| word.split_once('=')).map(parse_load).transpose()?;
+    if load.is_some() {
+        word = words.next();
+    }
+    let mac = word.map(str::parse).transpose();
     let mac = mac.map_err(|_| FirstLineError::Malformed("invalid code (expected 32 hexadecimal digits)"))?;
-    Ok(FlowRequest { session, number, direction, congestion_control, mac })
+    Ok(FlowRequest { session, number, direction, congestion_control, load, mac })
+}
+
+fn parse_load((name, rate): (&str, &str)) -> Result<FlowLoad, FirstLineError> {
+    let wrong = FirstLineError::Malformed("invalid load");
+    let digits = rate.bytes().all(|b| b.is_ascii_digit());
+    let rate = rate.parse().ok().filter(|rate| digits && (1..=RATE_LIMIT_BITS_PER_SECOND).contains(rate));
+    let rate = rate.ok_or(wrong)?;
+    FlowLoad::NAMES
+        .into_iter()
+        .position(|known| known == name)
+        .map(|at| [FlowLoad::Paced, FlowLoad::Datagrams][at](Rate::from_bits_per_second(rate)))
+        .ok_or(wrong)
 }
 
 /// Accepts digits only: `u32::from_str` would also accept a sign.
 fn parse_number(word: &str) -> Result<u32, FirstLineError> {
     let digits = word.bytes().all(|b| b.is_ascii_digit());
     let number = word.parse().ok().filter(|_| digits);
-    number.ok_or(FirstLineError::Malformed("invalid flow number (expected a decimal number below 2^32)"))
+    number.ok_or(FirstLineError::Malformed("invalid flow number (expected a number)"))
 }
 
 impl fmt::Display for FirstLine {
@@ -175,7 +212,41 @@ impl fmt::Display for FlowRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cc = self.congestion_control.as_ref().map_or("-", CongestionControl::as_str);
         write!(f, "FATHOM/1 FLOW {} {} {} {cc}", self.session, self.number, self.direction)?;
+        if let Some(load) = &self.load {
+            write!(f, " {}={}", load.name(), load.rate().as_bits_per_second())?;
+        }
         self.mac.map_or(Ok(()), |mac| write!(f, " {mac}"))
+    }
+}
+
+impl FlowLoad {
+    /// The names of all loads in the protocol.
+    pub const NAMES: [&'static str; 2] = ["pace", "udp"];
+
+    /// Its name in the protocol.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            FlowLoad::Paced(_) => FlowLoad::NAMES[0],
+            FlowLoad::Datagrams(_) => FlowLoad::NAMES[1],
+        }
+    }
+    /// Its rate.
+    #[must_use]
+    pub const fn rate(self) -> Rate {
+        match self {
+            FlowLoad::Paced(rate) | FlowLoad::Datagrams(rate) => rate,
+        }
+    }
+    /// The load of one of `flows` that carry this together, at least 1 bit/s.
+    #[must_use]
+    pub fn divided(self, flows: u32) -> Self {
+        let rate =
+            Rate::from_bits_per_second((self.rate().as_bits_per_second() / u64::from(flows.max(1))).max(1));
+        match self {
+            FlowLoad::Paced(_) => FlowLoad::Paced(rate),
+            FlowLoad::Datagrams(_) => FlowLoad::Datagrams(rate),
+        }
     }
 }
 
@@ -187,6 +258,7 @@ impl FlowAnswer {
     pub fn parse(line: &[u8]) -> Result<Self, FirstLineError> {
         let text = core::str::from_utf8(line).map_err(|_| FirstLineError::NotALine)?;
         match text.split_once(' ') {
+            Some(("OK", word)) if word.starts_with("udp ") => parse_token(&word["udp ".len()..]),
             Some(("OK", name)) => Ok(FlowAnswer::Ok { congestion_control: name.parse()? }),
             Some(("ERR", rest)) => {
                 let (code, message) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -197,11 +269,18 @@ impl FlowAnswer {
     }
 }
 
+fn parse_token(word: &str) -> Result<FlowAnswer, FirstLineError> {
+    let token = u64::from_str_radix(word, 16).ok().filter(|token| format!("{token:016x}") == word);
+    let wrong = FirstLineError::Malformed("invalid answer to FLOW (expected OK or ERR)");
+    token.map(|token| FlowAnswer::Udp { token }).ok_or(wrong)
+}
+
 impl fmt::Display for FlowAnswer {
     /// Writes the line without its `\n`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FlowAnswer::Ok { congestion_control } => write!(f, "OK {}", congestion_control.as_str()),
+            FlowAnswer::Udp { token } => write!(f, "OK udp {token:016x}"),
             FlowAnswer::Err { code, message } => write!(f, "ERR {code} {message}"),
         }
     }
@@ -254,8 +333,6 @@ impl FromStr for CongestionControl {
         if known && text != "-" && (1..=CONGESTION_CONTROL_LIMIT_BYTES).contains(&text.len()) {
             return Ok(CongestionControl(text.to_string()));
         }
-        Err(FirstLineError::Malformed(
-            "invalid congestion control name (expected 1 to 15 letters, digits, _ or -)",
-        ))
+        Err(FirstLineError::Malformed("invalid congestion control name (expected letters, digits, _ or -)"))
     }
 }

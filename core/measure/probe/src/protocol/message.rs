@@ -1,5 +1,5 @@
 //! Messages of the control connection.
-use super::{Mac, Nonce, SessionId};
+use super::{Mac, Nonce, Reception, SessionId};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -45,6 +45,9 @@ pub enum ServerMessage {
         congestion_controls: Vec<String>,
         /// Limits of the session.
         limits: Limits,
+        /// Loads at a chosen rate that flows may carry: of [`super::FlowLoad::NAMES`].
+        #[serde(default)]
+        loads: Vec<String>,
         /// Shows that the server knows the token, if it requires one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mac: Option<Mac>,
@@ -110,6 +113,9 @@ pub struct FlowReport {
     /// Download: payload bytes acknowledged since the start, cumulatively or selectively.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_bytes: Option<u64>,
+    /// Upload of datagrams: those that the server received.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<Reception>,
 }
 
 /// Why a session or flow is rejected or ended.

@@ -14,6 +14,8 @@ pub enum UdpKind {
     Request,
     /// Sent by the server.
     Reply,
+    /// Sent by the client from the UDP address of a flow of datagrams.
+    Proof,
 }
 
 /// A UDP probe message. In a request the last three fields are 0.
@@ -52,9 +54,9 @@ impl fmt::Display for UdpProbeError {
             UdpProbeError::Length(bytes) => {
                 write!(f, "UDP probe of {bytes} bytes (expected {UDP_PROBE_BYTES})")
             }
-            UdpProbeError::Magic => write!(f, "UDP probe does not start with FTH1"),
+            UdpProbeError::Magic => write!(f, "UDP probe without FTH1"),
             UdpProbeError::Kind(kind) => {
-                write!(f, "unknown UDP probe kind {kind} (expected 1 for a request or 2 for a reply)")
+                write!(f, "UDP probe of kind {kind}")
             }
         }
     }
@@ -75,6 +77,13 @@ impl UdpProbe {
             received: 0,
         }
     }
+    /// Creates the proof that a UDP address is that of a flow: the number of the flow is the
+    /// sequence number, and the last field the token.
+    #[must_use]
+    pub const fn proof(session: SessionId, number: u32, token: u64) -> Self {
+        let proof = UdpProbe::request(session, number as u64, 0);
+        UdpProbe { kind: UdpKind::Proof, received: token, ..proof }
+    }
     /// Encodes the message as a datagram.
     #[must_use]
     pub fn encode(&self) -> [u8; UDP_PROBE_BYTES] {
@@ -83,6 +92,7 @@ impl UdpProbe {
         bytes[4] = match self.kind {
             UdpKind::Request => 1,
             UdpKind::Reply => 2,
+            UdpKind::Proof => 3,
         };
         bytes[8..24].copy_from_slice(&self.session.0);
         let numbers =
@@ -105,6 +115,7 @@ impl UdpProbe {
         let kind = match bytes[4] {
             1 => UdpKind::Request,
             2 => UdpKind::Reply,
+            3 => UdpKind::Proof,
             other => return Err(UdpProbeError::Kind(other)),
         };
         let number = |at: usize| u64::from_be_bytes(core::array::from_fn(|i| bytes[at + i]));

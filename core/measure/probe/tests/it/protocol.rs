@@ -1,7 +1,7 @@
 //! The protocol: its document, its messages, its limits.
 use crate::protocol_bytes::check;
 use fathom_probe::protocol::*;
-use fathom_units::{Direction, Rng};
+use fathom_units::{Direction, Rate, Rng};
 use std::path::PathBuf;
 
 fn root() -> PathBuf {
@@ -17,17 +17,28 @@ fn first_lines_equal_the_specification() {
             number: 7,
             direction,
             congestion_control: cc.map(|c| c.parse().unwrap()),
+            load: None,
             mac,
         })
     };
     let mac: Mac = "f".repeat(32).parse().unwrap();
     let proof = ControlProof { nonce: id.parse().unwrap(), mac };
+    let at_rate = |load: FlowLoad, code| {
+        let FirstLine::Flow(flow) = flow(Direction::Down, None, code) else { panic!("no flow") };
+        FirstLine::Flow(FlowRequest { load: Some(load), ..flow })
+    };
+    let rate = Rate::from_bits_per_second(5_000_000);
     let cases = [
         ("FATHOM/1 CONTROL".into(), FirstLine::Control { proof: None }),
         (format!("FATHOM/1 CONTROL {id} {mac}"), FirstLine::Control { proof: Some(proof) }),
         (format!("FATHOM/1 FLOW {id} 7 up cubic"), flow(Direction::Up, Some("cubic"), None)),
         (format!("FATHOM/1 FLOW {id} 7 down -"), flow(Direction::Down, None, None)),
         (format!("FATHOM/1 FLOW {id} 7 down - {mac}"), flow(Direction::Down, None, Some(mac))),
+        (format!("FATHOM/1 FLOW {id} 7 down - pace=5000000"), at_rate(FlowLoad::Paced(rate), None)),
+        (
+            format!("FATHOM/1 FLOW {id} 7 down - udp=5000000 {mac}"),
+            at_rate(FlowLoad::Datagrams(rate), Some(mac)),
+        ),
         ("GET /probe HTTP/1.1".into(), FirstLine::Http),
     ];
     for (text, value) in cases {
@@ -66,6 +77,11 @@ fn invalid_first_lines_are_rejected() {
         format!("FATHOM/1 FLOW {id} 7 up sixteen_letters_"),
         format!("FATHOM/1 FLOW {id} 7 up a/b"),
         format!("FATHOM/1 FLOW {} 7 up -", &id[1..]),
+        format!("FATHOM/1 FLOW {id} 7 up - pace=0"),
+        format!("FATHOM/1 FLOW {id} 7 up - udp=+5"),
+        format!("FATHOM/1 FLOW {id} 7 up - udp=10000000001"),
+        format!("FATHOM/1 FLOW {id} 7 up - sctp=5"),
+        format!("FATHOM/1 FLOW {id} 7 up - pace=5 udp=5"),
         format!("FATHOM/1 FLOW +{} 7 up -", &id[1..]),
     ];
     for text in malformed {
@@ -77,10 +93,15 @@ fn invalid_first_lines_are_rejected() {
 fn answers_to_flows() {
     let ok = FlowAnswer::Ok { congestion_control: "bbr".parse().unwrap() };
     assert_eq!(FlowAnswer::parse(b"OK bbr"), Ok(ok));
+    let udp = FlowAnswer::Udp { token: 0xab };
+    assert_eq!(udp.to_string(), "OK udp 00000000000000ab");
+    assert_eq!(FlowAnswer::parse(b"OK udp 00000000000000ab"), Ok(udp));
     let err = |code, message: &str| Ok(FlowAnswer::Err { code, message: message.into() });
     assert_eq!(FlowAnswer::parse(b"ERR full 64 flows are open"), err(ErrorCode::Full, "64 flows are open"));
     assert_eq!(FlowAnswer::parse(b"ERR of_tomorrow"), err(ErrorCode::Other, ""));
-    for bad in [&b"OK"[..], b"OK ", b"NO", b"", b"\xff\xfe"] {
+    for bad in
+        [&b"OK"[..], b"OK ", b"OK udp ", b"OK udp ab", b"OK udp +0000000000000ab", b"NO", b"", b"\xff\xfe"]
+    {
         assert!(FlowAnswer::parse(bad).is_err(), "{bad:?}");
     }
 }
@@ -94,13 +115,14 @@ fn control_lines_equal_the_specification() {
         version: "0.1.0".into(),
         congestion_controls: vec!["cubic".into()],
         limits: Limits { seconds: 600, bytes: 5, flows: 64 },
+        loads: vec!["udp".into()],
         mac: None,
     };
     assert_eq!(
         line(&hello),
         "{\"hello\":{\"session\":\"abababababababababababababababab\",\"address\":\"2001:db8::1\",\
          \"version\":\"0.1.0\",\"congestion_controls\":[\"cubic\"],\
-         \"limits\":{\"seconds\":600,\"bytes\":5,\"flows\":64}}}\n"
+         \"limits\":{\"seconds\":600,\"bytes\":5,\"flows\":64},\"loads\":[\"udp\"]}}\n"
     );
     let up = FlowReport {
         number: 1,
@@ -109,6 +131,7 @@ fn control_lines_equal_the_specification() {
         cwnd_bytes: None,
         retransmits: None,
         delivered_bytes: None,
+        datagrams: None,
     };
     let down = FlowReport {
         number: 3,
@@ -117,6 +140,7 @@ fn control_lines_equal_the_specification() {
         cwnd_bytes: Some(6),
         retransmits: Some(7),
         delivered_bytes: Some(8),
+        datagrams: None,
     };
     assert_eq!(
         line(&ServerMessage::Report { at_ns: 9, flows: vec![up, down], others: 0 }),
@@ -177,8 +201,8 @@ fn a_udp_probe_has_the_specified_offsets() {
     assert_eq!(UdpProbe::decode(&bytes[..63]), Err(UdpProbeError::Length(63)));
     assert_eq!(UdpProbe::decode(&[0; 64]), Err(UdpProbeError::Magic));
     let mut odd = bytes;
-    odd[4] = 3;
-    assert_eq!(UdpProbe::decode(&odd), Err(UdpProbeError::Kind(3)));
+    odd[4] = 4;
+    assert_eq!(UdpProbe::decode(&odd), Err(UdpProbeError::Kind(4)));
     assert_eq!(UdpProbe::request(probe.session, 1, 2).encode()[40..], [0; 24]);
 }
 
@@ -257,8 +281,9 @@ fn codes_equal_the_specification() {
     let (client, server) = (Nonce([1; 16]), Nonce([2; 16]));
     let id = SessionId([3; 16]);
     let key = token.session_key(client, server);
+    let (direction, congestion_control) = (Direction::Up, None);
     let request =
-        FlowRequest { session: id, number: 7, direction: Direction::Up, congestion_control: None, mac: None };
+        FlowRequest { session: id, number: 7, direction, congestion_control, load: None, mac: None };
     assert_eq!(token.prove(client).mac.to_string(), "5794973b325397391b02ab356452a5a3");
     assert_eq!(key.of_client().to_string(), "15fde5cb5d92699ddd712d3f05b587a0");
     assert_eq!(key.of_server(id).to_string(), "fde490dcc297bfcd7fb218297819e24c");

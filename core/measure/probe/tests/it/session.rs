@@ -20,6 +20,7 @@ fn hello(seconds: u64) -> Vec<u8> {
         version: "0.9\x1b[2J".into(),
         congestion_controls: vec!["cubic".into()],
         limits: Limits { seconds, bytes: 1, flows: 1 },
+        loads: vec![],
         mac: None,
     };
     message.to_line()
@@ -78,6 +79,7 @@ fn a_session_with_a_token_is_proven_by_both_sides() {
             version: "1".into(),
             congestion_controls: vec![],
             limits: Limits { seconds: 1, bytes: 1, flows: 1 },
+            loads: vec![],
             mac,
         }
         .to_line()

@@ -37,6 +37,8 @@ pub enum Reason {
     NoIdleLatency,
     /// The line carried no load while latency was measured.
     NotLoaded,
+    /// A load at a chosen rate was below the capacity of the line.
+    BelowCapacity,
     /// The load delivered no data.
     NothingDelivered,
     /// So many probes of a phase were lost that the others show too little.

@@ -54,6 +54,7 @@ every! {
         Reason::NotMeasured => Reason::NotMeasured;
         Reason::NoIdleLatency => Reason::NoIdleLatency;
         Reason::NotLoaded => Reason::NotLoaded;
+        Reason::BelowCapacity => Reason::BelowCapacity;
         Reason::NothingDelivered => Reason::NothingDelivered;
         Reason::ConnectionBroken { .. } => Reason::ConnectionBroken { phase: PhaseKind::Down, loss_ratio: 0.62 };
         Reason::Late { .. } =>

@@ -1,14 +1,15 @@
 //! Load flows of the protocol of `fathom serve`.
-use super::{payload, receive_load};
+use super::{datagrams, payload, receive_load};
 use crate::peer::{FlowPlan, OpenFlow, Peer, UdpEncoding, UdpProbes, UdpReply, WebProbe, udp_socket};
 use crate::resolve::{Limits, host_field};
 use fathom_os::error::without_code;
 use fathom_os::socket::{congestion_control, send_file};
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::{
-    CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowRequest, Ticket, UdpKind, UdpProbe,
+    CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowLoad, FlowRequest, Ticket, UdpKind, UdpProbe,
     probe_request,
 };
+use fathom_probe::session::Hello;
 use fathom_units::{Direction, Time};
 use socket2::Socket;
 use std::fs::File;
@@ -21,13 +22,16 @@ use std::sync::Arc;
 pub(crate) struct FathomPeer {
     address: SocketAddr,
     session: Ticket,
+    /// Loads at a chosen rate that the server knows, by name.
+    loads: Vec<String>,
     /// Payload of up flows.
     payload: Arc<File>,
 }
 
 impl FathomPeer {
-    pub(crate) fn new(address: SocketAddr, session: Ticket) -> io::Result<Self> {
-        Ok(FathomPeer { address, session, payload: Arc::new(payload()?) })
+    pub(crate) fn new(address: SocketAddr, hello: &Hello) -> io::Result<Self> {
+        let (session, loads) = (hello.session, hello.loads.clone());
+        Ok(FathomPeer { address, session, loads, payload: Arc::new(payload()?) })
     }
 }
 
@@ -40,6 +44,9 @@ impl Peer for FathomPeer {
     }
     fn carries(&self, _direction: Direction) -> bool {
         true
+    }
+    fn takes(&self, load: FlowLoad) -> bool {
+        self.loads.iter().any(|known| known == load.name())
     }
     fn probes(&self) -> Vec<ProbeKind> {
         let is_answered = |kind: &ProbeKind| !matches!(kind, ProbeKind::Tls | ProbeKind::Http3);
@@ -58,6 +65,12 @@ impl Peer for FathomPeer {
         (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
         let theirs = match FlowAnswer::parse(&read_answer(&socket, self.address, limits)?) {
             Ok(FlowAnswer::Ok { congestion_control }) => congestion_control,
+            Ok(FlowAnswer::Udp { token }) => {
+                let Some(FlowLoad::Datagrams(rate)) = flow.load else {
+                    return Err("unexpected response from the server".to_owned());
+                };
+                return datagrams::open(flow, rate, (socket, self.address), (self.session, token), limits);
+            }
             Ok(FlowAnswer::Err { code, message }) => {
                 return Err(format!("the server refused the flow: {code}: {message}"));
             }
@@ -106,14 +119,18 @@ fn request(flow: &FlowPlan, session: Ticket) -> Result<FlowRequest, String> {
     } else {
         Some(wanted.parse().map_err(|_| format!("invalid congestion control \"{wanted}\""))?)
     };
-    let FlowPlan { number, direction, .. } = *flow;
-    let request = FlowRequest { session: session.id, number, direction, congestion_control, mac: None };
+    let FlowPlan { number, direction, load, .. } = *flow;
+    let request = FlowRequest { session: session.id, number, direction, congestion_control, load, mac: None };
     let mac = session.key.map(|key| key.of_flow(&request));
     Ok(FlowRequest { mac, ..request })
 }
 
 /// Reads byte by byte, because the load follows immediately.
-fn read_answer(mut socket: &Socket, address: SocketAddr, limits: &Limits<'_>) -> Result<Vec<u8>, String> {
+pub(super) fn read_answer(
+    mut socket: &Socket,
+    address: SocketAddr,
+    limits: &Limits<'_>,
+) -> Result<Vec<u8>, String> {
     let mut line = Vec::new();
     let mut byte = [0];
     while line.len() < FIRST_LINE_LIMIT_BYTES {

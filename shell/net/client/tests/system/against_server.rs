@@ -1,9 +1,9 @@
 //! Tests against `fathom-server`.
 use crate::support::{UNPRIVILEGED, directed, median, phase, quick, run, run_with_events, series, server};
-use fathom_client::{Event, TestConfig, TestError, run_test};
-use fathom_run::{Interruption, Metric, Note, PhaseEnd, PhaseKind, SeriesKey};
+use fathom_client::{Event, FlowLoad, TestConfig, TestError, run_test};
+use fathom_run::{Fact, Interruption, Metric, Note, PhaseEnd, PhaseKind, Run, SeriesKey};
 use fathom_server::Config;
-use fathom_units::{Bytes, Direction, Duration};
+use fathom_units::{Bytes, Direction, Duration, Rate};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
@@ -205,4 +205,45 @@ fn idle_settles_before_its_limit() {
     let run = run(&config).unwrap();
     assert_eq!(run.phases[0].end, PhaseEnd::Settled);
     assert!(run.phases[0].seconds() < 15.0);
+}
+
+/// A load of 20 Mbit/s in each direction, with two flows.
+fn at_20_mbit(port: u16, load: fn(Rate) -> FlowLoad) -> Run {
+    let load_rate = Some(load(Rate::from_bits_per_second(20_000_000)));
+    run(&TestConfig { load_rate, probes: UNPRIVILEGED.to_vec(), ..quick(port) }).unwrap()
+}
+
+#[test]
+fn a_paced_load_has_its_rate_in_both_directions() {
+    let server = server(Config::default());
+    let run = at_20_mbit(server.local_port(), FlowLoad::Paced);
+    assert_eq!(run.facts[&Fact::Pace], "20Mbit");
+    for direction in Direction::BOTH {
+        let goodput = median(directed(&run, Metric::Goodput, direction).values.iter().copied());
+        // The kernel starts with a burst, and sends by its timer.
+        assert!((10e6..30e6).contains(&goodput), "{direction}: {goodput} bit/s");
+    }
+}
+
+#[test]
+fn a_load_of_datagrams_has_its_rate_and_no_metric_of_tcp() {
+    let server = server(Config::default());
+    let run = at_20_mbit(server.local_port(), FlowLoad::Datagrams);
+    assert_eq!(run.partial, None, "{:?}", run.notes);
+    assert_eq!(run.facts[&Fact::Udp], "20Mbit");
+    assert!(!run.facts.contains_key(&Fact::CongestionControl));
+    for direction in Direction::BOTH {
+        let goodput = median(directed(&run, Metric::Goodput, direction).values.iter().copied());
+        assert!((15e6..25e6).contains(&goodput), "{direction}: {goodput} bit/s");
+        assert!(directed(&run, Metric::LoadLoss, direction).values.iter().all(|ratio| *ratio < 0.5));
+    }
+    let of_tcp = [Metric::FlowRtt, Metric::FlowCwnd, Metric::FlowRetransmits, Metric::DeliveryRate];
+    assert!(run.series.iter().all(|s| !of_tcp.contains(&s.key.metric)), "{:?}", run.notes);
+}
+
+#[test]
+fn a_load_at_a_chosen_rate_needs_a_flow() {
+    let load_rate = Some(FlowLoad::Datagrams(Rate::from_bits_per_second(1_000_000)));
+    let error = run(&TestConfig { load_rate, flows: 0, ..quick(1) }).unwrap_err();
+    assert!(matches!(error, TestError::Config(_)), "{error:?}");
 }

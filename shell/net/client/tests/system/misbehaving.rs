@@ -1,10 +1,10 @@
 //! Tests against services that are not a server, or a bad one. Each must fail with a message, in
 //! bounded time.
 use crate::support::{UNPRIVILEGED, phase, quick, run, series};
-use fathom_client::{Family, ProbeKind, TestConfig, TestError};
+use fathom_client::{Family, FlowLoad, ProbeKind, TestConfig, TestError};
 use fathom_probe::protocol::http_response;
 use fathom_run::{Interruption, Metric, Note, PhaseEnd, PhaseKind, Run};
-use fathom_units::Duration;
+use fathom_units::{Duration, Rate};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Instant;
@@ -256,4 +256,16 @@ fn its_kept_connection_breaks_and_is_opened_again() {
     assert!(kept.values.len() - kept.censored.len() >= 2, "{kept:?}");
     assert!(run.notes.iter().any(|n| matches!(n, Note::PersistentConnectionBroke { .. })), "{:?}", run.notes);
     assert!(series(&run, Metric::HttpForeign).values.len() > 20);
+}
+
+#[test]
+fn an_older_server_is_told_apart_before_the_test() {
+    let port = fake(|_, stream| greet(stream));
+    for load in [FlowLoad::Paced, FlowLoad::Datagrams] {
+        let load_rate = Some(load(Rate::from_bits_per_second(1_000_000)));
+        let error = run(&TestConfig { load_rate, ..quick(port) }).unwrap_err();
+        let TestError::Server { server, problem } = &error else { panic!("{error:?}") };
+        assert_eq!(*server, format!("127.0.0.1:{port}"));
+        assert_eq!(problem, "it carries no such load");
+    }
 }

@@ -67,6 +67,7 @@ fn flows_and_probes_must_know_the_key() {
         number,
         direction: Direction::Up,
         congestion_control: None,
+        load: None,
         mac,
     };
     let flow = |line: &FlowRequest| {

@@ -1,0 +1,121 @@
+//! Flows of UDP datagrams at a chosen rate. A TCP connection opens a flow and ends it.
+use crate::peer::{FlowPlan, Meter, OpenFlow};
+use crate::resolve::Limits;
+use fathom_os::clock::Clock;
+use fathom_os::error::without_code;
+use fathom_os::mmsg::Inbox;
+use fathom_os::poll::{self, PollFd, set_precise_timers};
+use fathom_os::socket::{set_dscp, set_receive_buffer};
+use fathom_probe::protocol::{DATAGRAM_HEADER_BYTES, LoadHeader, LoadSender, Receiver, Ticket, UdpProbe};
+use fathom_units::{Bytes, Direction, Duration, FULL_TCP_PAYLOAD, Rate};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+/// Datagrams sent without a look at the connection, or received per call.
+const BATCH: usize = 64;
+/// Shortest pause of a sender: what is due meanwhile departs together.
+const PAUSE: Duration = Duration::from_micros(200);
+/// Space for what arrives while the thread does not run.
+const RECEIVE_BUFFER_BYTES: u32 = 8 << 20;
+const LONGEST_BYTES: usize = DATAGRAM_HEADER_BYTES + FULL_TCP_PAYLOAD.get() as usize;
+
+/// Proves the address of a UDP socket to the server, which then is ready for the load.
+pub(super) fn open(
+    flow: &FlowPlan,
+    rate: Rate,
+    (tcp, server): (Socket, SocketAddr),
+    (session, token): (Ticket, u64),
+    limits: &Limits<'_>,
+) -> Result<OpenFlow, String> {
+    let udp = udp_socket(&tcp, server, flow.dscp).map_err(|e| without_code(&e))?;
+    let proof = session.seal(&UdpProbe::proof(session.id, flow.number, token));
+    let ready = |turn| {
+        // The next one may arrive.
+        drop(udp.send(proof.bytes()));
+        Ok(poll::wait(&mut [PollFd::readable(tcp.as_fd())], Some(turn))? > 0)
+    };
+    if !limits.wait(ready, limits.clock.now()).map_err(|e| without_code(&e))? {
+        return Err("the server closed the connection".to_owned());
+    }
+    if super::fathom::read_answer(&tcp, server, limits)? != b"READY" {
+        return Err("unexpected response from the server".to_owned());
+    }
+    let socket = Arc::new(tcp);
+    let (tcp, clock) = (socket.clone(), limits.clock);
+    let transfer: crate::peer::Transfer = match flow.direction {
+        Direction::Up => Box::new(move |_| Err(send(&tcp, &udp, rate, clock))),
+        Direction::Down => Box::new(move |meter| Err(receive(&tcp, &udp, meter))),
+    };
+    Ok(OpenFlow { socket, congestion_control: None, transfer })
+}
+
+/// A socket with the local address of a connection.
+fn udp_socket(tcp: &Socket, server: SocketAddr, dscp: u8) -> io::Result<Socket> {
+    let udp = Socket::new(Domain::for_address(server), Type::DGRAM, Some(Protocol::UDP))?;
+    let mut local = tcp.local_addr()?.as_socket().ok_or(io::ErrorKind::InvalidInput)?;
+    local.set_port(0);
+    udp.bind(&local.into())?;
+    udp.connect(&server.into())?;
+    set_dscp(&udp, server.is_ipv6(), dscp)?;
+    // A smaller one loses datagrams only while this thread does not run.
+    drop(set_receive_buffer(&udp, RECEIVE_BUFFER_BYTES));
+    Ok(udp)
+}
+
+/// Sends until the connection ends. Returns the reason.
+fn send(tcp: &Socket, udp: &Socket, rate: Rate, clock: Clock) -> String {
+    // Without it, datagrams leave 50 us later.
+    drop(set_precise_timers());
+    // As long as a segment, whose length fits the path.
+    let segment = tcp.tcp_mss().map_or(FULL_TCP_PAYLOAD, |bytes| Bytes(bytes.into()));
+    let mut sender = LoadSender::new(rate, segment.min(FULL_TCP_PAYLOAD), clock.now());
+    loop {
+        for _ in 0..BATCH {
+            let Some(datagram) = sender.take(clock.now()) else { break };
+            match udp.send(datagram) {
+                // An error of an earlier datagram, or a full queue of this host: it is lost.
+                Err(error) if !is_of_one(&error) => return without_code(&error),
+                _ => {}
+            }
+        }
+        let now = clock.now();
+        let pause = sender.due().saturating_since(now);
+        let pause = if pause > Duration::ZERO { pause.max(PAUSE) } else { pause };
+        match poll::wait(&mut [PollFd::readable(tcp.as_fd())], Some(pause)) {
+            Ok(0) => {}
+            Ok(_) => return "the server closed the connection".to_owned(),
+            Err(error) => return without_code(&error),
+        }
+    }
+}
+
+fn is_of_one(error: &io::Error) -> bool {
+    const NO_BUFFER: i32 = 105;
+    error.kind() == io::ErrorKind::ConnectionRefused || error.raw_os_error() == Some(NO_BUFFER)
+}
+
+/// Receives until the connection ends. Returns the reason.
+fn receive(tcp: &Socket, udp: &Socket, meter: &Meter) -> String {
+    let (mut inbox, mut receiver) = (Inbox::new(BATCH, LONGEST_BYTES), Receiver::default());
+    loop {
+        let mut fds = [PollFd::readable(tcp.as_fd()), PollFd::readable(udp.as_fd())];
+        if let Err(error) = poll::wait(&mut fds, None) {
+            return without_code(&error);
+        }
+        // An error belongs to an earlier datagram; reading it clears it.
+        if fds[1].is_ready() && inbox.receive(udp.as_fd()).is_ok() {
+            for message in inbox.iter() {
+                if LoadHeader::decode(message.bytes).is_some_and(|header| receiver.add(header.sequence)) {
+                    meter.add_received((message.bytes.len() - DATAGRAM_HEADER_BYTES) as u64);
+                }
+            }
+            meter.set_datagrams(receiver.counts());
+        }
+        if fds[0].is_ready() {
+            return "the server closed the connection".to_owned();
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Load flows of UDP datagrams at the rate that the client chose. A TCP connection opens a flow and
+//! ends it. Datagrams are sent to an address only after a proof came from there.
+use crate::flow::Flow;
+use crate::session::Session;
+use crate::shared::Shared;
+use crate::sync::lock;
+use fathom_os::mmsg::Inbox;
+use fathom_os::poll::{self, PollFd, set_precise_timers};
+use fathom_os::socket::set_receive_buffer;
+use fathom_probe::protocol::{
+    DATAGRAM_HEADER_BYTES, FIRST_LINE_TIMEOUT, FlowAnswer, LoadHeader, LoadSender, Receiver, Reception,
+};
+use fathom_units::{Bytes, Direction, Duration, FULL_TCP_PAYLOAD, Rate};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Datagrams sent without a look at the connection, or received per call.
+const BATCH: usize = 64;
+/// Shortest pause of a sender: what is due meanwhile departs together.
+const PAUSE: Duration = Duration::from_micros(200);
+/// Interval of looks for a proof.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Space for what arrives while the thread does not run.
+const RECEIVE_BUFFER_BYTES: u32 = 8 << 20;
+/// Longest datagram of load.
+pub(crate) const LONGEST_BYTES: usize = DATAGRAM_HEADER_BYTES + FULL_TCP_PAYLOAD.get() as usize;
+
+/// State of a flow of datagrams.
+#[derive(Debug)]
+pub(crate) struct Datagrams {
+    /// What a proof must contain.
+    pub(crate) token: u64,
+    /// The address that a proof came from.
+    pub(crate) client: Mutex<Option<SocketAddr>>,
+    /// What has arrived.
+    pub(crate) counts: Mutex<Reception>,
+}
+
+impl Datagrams {
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut token = [0; 8];
+        getrandom::fill(&mut token).map_err(|error| io::Error::other(error.to_string()))?;
+        let (client, counts) = (Mutex::default(), Mutex::default());
+        Ok(Datagrams { token: u64::from_be_bytes(token), client, counts })
+    }
+}
+
+/// Carries the load once the client has proven its address, until the connection or the session
+/// ends.
+pub(crate) fn serve(
+    shared: &Shared,
+    session: &Session,
+    flow: &Flow,
+    (datagrams, rate): (&Datagrams, Rate),
+) -> io::Result<()> {
+    let say = |line: &str| (&flow.socket).write_all(format!("{line}\n").as_bytes());
+    say(&FlowAnswer::Udp { token: datagrams.token }.to_string())?;
+    let until = shared.clock.now() + FIRST_LINE_TIMEOUT;
+    let client = loop {
+        if let Some(client) = *lock(&datagrams.client) {
+            break client;
+        }
+        if shared.clock.now() >= until || has_ended(flow, LOOK_EVERY)? {
+            return Ok(());
+        }
+    };
+    let udp = connected(session.local, client)?;
+    say("READY")?;
+    match flow.direction {
+        Direction::Up => receive(session, flow, &udp, &datagrams.counts),
+        Direction::Down => send(shared, session, flow, &udp, rate),
+    }
+}
+
+/// A socket with the port of the probes, so that firewalls and NAT let the load pass. The kernel
+/// prefers it to the listener for datagrams from `client`. A probe of others that arrives between
+/// the two calls is lost.
+fn connected(local: SocketAddr, client: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_reuse_port(true)?;
+    socket.bind(&local.into())?;
+    socket.connect(&client.into())?;
+    // A smaller one loses datagrams only while this thread does not run.
+    let _ = set_receive_buffer(&socket, RECEIVE_BUFFER_BYTES);
+    Ok(socket)
+}
+
+/// Waits; returns whether the flow was interrupted, or the client closed its connection.
+fn has_ended(flow: &Flow, wait: Duration) -> io::Result<bool> {
+    let found = poll::wait(&mut [PollFd::readable(flow.socket.as_fd())], Some(wait))?;
+    Ok(found > 0 || flow.interrupted.load(Relaxed))
+}
+
+fn send(shared: &Shared, session: &Session, flow: &Flow, udp: &Socket, rate: Rate) -> io::Result<()> {
+    // Without it, datagrams leave 50 us later.
+    let _ = set_precise_timers();
+    let clock = shared.clock;
+    // As long as a segment, whose length fits the path.
+    let segment = flow.socket.tcp_mss().map_or(FULL_TCP_PAYLOAD, |bytes| Bytes(bytes.into()));
+    let mut sender = LoadSender::new(rate, segment.min(FULL_TCP_PAYLOAD), clock.now());
+    loop {
+        for _ in 0..BATCH {
+            let payload = sender.payload_bytes();
+            let Some(datagram) = sender.take(clock.now()) else { break };
+            // An error belongs to an earlier datagram, or the queue of this host is full: it is
+            // lost.
+            let _ = udp.send(datagram);
+            flow.received.fetch_add(payload as u64, Relaxed);
+            if !session.count(payload) {
+                return Ok(());
+            }
+        }
+        let pause = sender.due().saturating_since(clock.now());
+        let pause = if pause > Duration::ZERO { pause.max(PAUSE) } else { pause };
+        if has_ended(flow, pause)? {
+            return Ok(());
+        }
+    }
+}
+
+fn receive(session: &Session, flow: &Flow, udp: &Socket, counts: &Mutex<Reception>) -> io::Result<()> {
+    let (mut inbox, mut receiver) = (Inbox::new(BATCH, LONGEST_BYTES), Receiver::default());
+    loop {
+        let mut fds = [PollFd::readable(flow.socket.as_fd()), PollFd::readable(udp.as_fd())];
+        poll::wait(&mut fds, None)?;
+        // An error belongs to an earlier datagram; reading it clears it.
+        if fds[1].is_ready() && inbox.receive(udp.as_fd()).is_ok() {
+            for message in inbox.iter() {
+                let header = LoadHeader::decode(message.bytes);
+                let payload = message.bytes.len().saturating_sub(DATAGRAM_HEADER_BYTES);
+                if header.is_some_and(|header| receiver.add(header.sequence)) {
+                    flow.received.fetch_add(payload as u64, Relaxed);
+                }
+                if !session.count(payload) {
+                    return Ok(());
+                }
+            }
+            *lock(counts) = receiver.counts();
+        }
+        if fds[0].is_ready() || flow.interrupted.load(Relaxed) {
+            return Ok(());
+        }
+    }
+}
