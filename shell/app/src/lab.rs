@@ -158,6 +158,7 @@ fn run_of(request: &LabRequest, started: String, report: LabReport) -> Run {
         instrument: Instrument::default(),
         partial: None,
         capture: None,
+        path: None,
         history: None,
         notes: Vec::new(),
     };

@@ -2,7 +2,7 @@
 //! buffers are reused.
 //!
 //! Written by hand because rustix lacks recvmmsg(2).
-use crate::timestamp::{CONTROL_WORDS, address, control, software_stamp};
+use crate::timestamp::{CONTROL_WORDS, address, control, hop_limit, software_stamp};
 use fathom_units::WallTime;
 use std::io;
 use std::mem;
@@ -38,6 +38,9 @@ pub struct ReceivedMessage<'b> {
     pub stamp: Option<WallTime>,
     /// Meaning of the error queue entry.
     pub notice: Option<Notice>,
+    /// TTL or hop limit on arrival, after [`crate::timestamp::enable_headers`]; for an error queue
+    /// entry, that of the ICMP error.
+    pub hop_limit: Option<u8>,
 }
 
 #[derive(Clone, Copy)]
@@ -157,6 +160,7 @@ impl Inbox {
                 from: if has_name { address(&slot.address) } else { None },
                 stamp: software_stamp(&header.msg_hdr),
                 notice: notice(&header.msg_hdr),
+                hop_limit: hop_limit(&header.msg_hdr),
             }
         })
     }

@@ -128,9 +128,8 @@ pub struct Received {
 
 impl Received {
     fn new(length: usize, from: Option<SocketAddr>, header: &libc::msghdr) -> Self {
-        let hops = [(libc::IPPROTO_IP, libc::IP_TTL), (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT)];
-        let hop_limit = control::<libc::c_int>(header, &hops).and_then(|hops| hops.try_into().ok());
-        Received { length, from, stamp: software_stamp(header), to: destination(header), hop_limit }
+        let (stamp, to) = (software_stamp(header), destination(header));
+        Received { length, from, stamp, to, hop_limit: hop_limit(header) }
     }
 }
 
@@ -251,6 +250,12 @@ pub(crate) fn control<T: Copy>(header: &libc::msghdr, wanted: &[(libc::c_int, li
         next = unsafe { libc::CMSG_NXTHDR(header, next) };
     }
     None
+}
+
+/// The TTL or hop limit in the header of a datagram.
+pub(crate) fn hop_limit(header: &libc::msghdr) -> Option<u8> {
+    let levels = [(libc::IPPROTO_IP, libc::IP_TTL), (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT)];
+    control::<libc::c_int>(header, &levels)?.try_into().ok()
 }
 
 /// The software timestamp: the first of the three times of `struct scm_timestamping`.

@@ -42,6 +42,7 @@ pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
         instrument: Instrument::default(),
         partial: None,
         capture: Some(Box::new(capture(sources, flows, queues))),
+        path: None,
         history: None,
         notes: Vec::new(),
     }

@@ -9,6 +9,7 @@ mod flow_queues;
 mod growth;
 mod instrument;
 mod limit;
+mod location;
 mod loss;
 mod management;
 mod other_traffic;
@@ -29,6 +30,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
         bloat::findings,
         other_traffic::findings,
         outage::findings,
+        location::findings,
         buffer::findings,
         rate::findings,
         management::findings,

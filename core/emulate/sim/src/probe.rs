@@ -96,7 +96,8 @@ impl Probes {
             | ProbeKind::Tls
             | ProbeKind::Http3
             | ProbeKind::Dns
-            | ProbeKind::Gateway => return None,
+            | ProbeKind::Gateway
+            | ProbeKind::Hop => return None,
         };
         self.kinds[number].round_trips.oldest_outstanding()
     }

@@ -181,6 +181,7 @@ fn run(
         instrument: Instrument { kernel_timestamp_ratio: 1.0, ..Instrument::default() },
         partial: None,
         capture: None,
+        path: None,
         history: None,
         notes,
     }

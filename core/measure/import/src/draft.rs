@@ -68,6 +68,7 @@ impl Draft {
             instrument: Instrument::default(),
             partial: None,
             capture: None,
+            path: None,
             history: None,
             notes: Vec::new(),
         };

@@ -6,11 +6,14 @@ use fathom_units::{Bytes, Duration, Rate};
 /// Share of the capacity for probes in each direction, in per mille: 5 %
 /// (draft-ietf-ippm-responsiveness, PTC) minus 1 % for the server's load reports.
 const PER_MILLE: u64 = 40;
-/// The half for the first kind, which determines latency, and the shares of the slow ones and of
-/// QUIC, if there are any. The other quick kinds have the rest.
+/// The half for the first kind, which determines latency, and the shares of the slow kinds, of
+/// QUIC and of the hops, if there are any. The other quick kinds have the rest.
 const FIRST_PER_MILLE: u64 = 20;
 const SLOW_PER_MILLE: u64 = 5;
 const QUIC_PER_MILLE: u64 = 2;
+const HOPS_PER_MILLE: u64 = 5;
+/// Probes of hops in the time of one of another kind: they are divided among the hops.
+const HOPS_PER_INTERVAL: u64 = 5;
 
 /// Bytes on the wire in each direction.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -43,30 +46,37 @@ impl ProbeBudget {
         ProbeBudget { round: round_bytes(kinds), requested, per_mille: PER_MILLE }
     }
     /// Divides the budget by interval: the first of `kinds`, the other quick kinds, the slow ones,
-    /// and QUIC, whose handshake takes two full packets up. On a slow line the others are much
-    /// larger than the first, which determines latency, so it gets half of the budget and is sent
-    /// more often than they.
-    pub fn groups(kinds: &[ProbeKind], requested: Duration) -> [(Vec<ProbeKind>, Self); 4] {
-        let first: Vec<ProbeKind> = kinds.iter().take(1).copied().collect();
-        let rest = || kinds.iter().skip(1).copied();
-        let quick: Vec<ProbeKind> = rest().filter(|kind| !kind.is_slow()).collect();
-        let is_quic = |kind: &ProbeKind| *kind == ProbeKind::Http3;
-        let slow: Vec<ProbeKind> = rest().filter(|kind| kind.is_slow() && !is_quic(kind)).collect();
-        let quic: Vec<ProbeKind> = rest().filter(is_quic).collect();
-        let of_quic = if quic.is_empty() { 0 } else { QUIC_PER_MILLE };
-        let others = PER_MILLE - FIRST_PER_MILLE - of_quic;
-        let shares = match (quick.is_empty(), slow.is_empty()) {
-            (true, true) => [PER_MILLE - of_quic, 0, 0],
-            (false, true) => [FIRST_PER_MILLE, others, 0],
-            (true, false) => [FIRST_PER_MILLE, 0, others],
-            (false, false) => [FIRST_PER_MILLE, others - SLOW_PER_MILLE, SLOW_PER_MILLE],
-        };
+    /// QUIC, whose handshake takes two full packets up, and the hops. On a slow line the others are
+    /// much larger than the first, which determines latency, so it gets half of the budget and is
+    /// sent more often than they.
+    pub fn groups(kinds: &[ProbeKind], requested: Duration) -> [(Vec<ProbeKind>, Self); 5] {
+        let only = |wanted: fn(&ProbeKind) -> bool| kinds.iter().copied().filter(wanted).collect::<Vec<_>>();
+        let hops = only(|kind| *kind == ProbeKind::Hop);
+        let mut quic = only(|kind| *kind == ProbeKind::Http3);
+        let mut slow = only(|kind| kind.is_slow() && *kind != ProbeKind::Http3);
+        let mut quick = only(|kind| !kind.is_slow() && *kind != ProbeKind::Hop);
+        let non_empty = [&mut quick, &mut slow, &mut quic].into_iter().find(|part| !part.is_empty());
+        let first: Vec<ProbeKind> = non_empty.map(|part| part.remove(0)).into_iter().collect();
+        let share = |part: &[ProbeKind], per_mille| if part.is_empty() { 0 } else { per_mille };
+        let (of_quic, of_hops) = (share(&quic, QUIC_PER_MILLE), share(&hops, HOPS_PER_MILLE));
+        let others = PER_MILLE - FIRST_PER_MILLE - of_quic - of_hops;
+        let of_slow = share(&slow, if quick.is_empty() { others } else { SLOW_PER_MILLE });
+        let of_quick = share(&quick, others - of_slow);
+        let of_first = PER_MILLE - of_quic - of_hops - of_slow - of_quick;
         let group = |part: Vec<ProbeKind>, per_mille| {
             let longest = part.iter().map(|kind| kind.spec().shortest).max().unwrap_or_default();
-            let budget = ProbeBudget { per_mille, ..Self::new(&part, requested.max(longest)) };
+            let is_hops = part.contains(&ProbeKind::Hop);
+            let wanted = if is_hops { requested / HOPS_PER_INTERVAL } else { requested };
+            let budget = ProbeBudget { per_mille, ..Self::new(&part, wanted.max(longest)) };
             (part, budget)
         };
-        [group(first, shares[0]), group(quick, shares[1]), group(slow, shares[2]), group(quic, of_quic)]
+        [
+            group(first, of_first),
+            group(quick, of_quick),
+            group(slow, of_slow),
+            group(quic, of_quic),
+            group(hops, of_hops),
+        ]
     }
     /// The requested interval.
     pub const fn requested(&self) -> Duration {
@@ -116,10 +126,11 @@ mod tests {
             ProbeKind::Persistent,
             ProbeKind::Tls,
             ProbeKind::Http3,
+            ProbeKind::Hop,
         ];
         let slow = Rate::from_bits_per_second(100_000);
         let groups = ProbeBudget::groups(&kinds, Duration::from_millis(50));
-        let [first, others, slow, quic] =
+        let [first, others, slow, quic, _] =
             groups.clone().map(|(_, budget)| budget.interval(Some(slow), Some(slow)));
         assert!(first * 4 < others && first * 4 < slow && slow < quic, "{first} {others} {slow} {quic}");
         let rates = groups.map(|(part, budget)| {

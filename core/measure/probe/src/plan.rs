@@ -26,6 +26,8 @@ pub enum ProbeKind {
     Dns,
     /// ICMP echo to the gateway toward the server, which answers before the line.
     Gateway,
+    /// ICMP echoes to all routers of the path to the server.
+    Hop,
 }
 
 /// Properties of a kind of probe.
@@ -48,7 +50,7 @@ pub struct ProbeSpec {
 
 impl ProbeKind {
     /// All kinds, in the order of [`ProbeKind::SPECS`].
-    pub const ALL: [ProbeKind; 8] = [
+    pub const ALL: [ProbeKind; 9] = [
         ProbeKind::Icmp,
         ProbeKind::Udp,
         ProbeKind::Connect,
@@ -57,6 +59,7 @@ impl ProbeKind {
         ProbeKind::Http3,
         ProbeKind::Dns,
         ProbeKind::Gateway,
+        ProbeKind::Hop,
     ];
 
     /// Properties of all kinds.
@@ -140,11 +143,21 @@ impl ProbeKind {
             // A router may limit its replies.
             shortest: Duration::from_millis(500),
         },
+        ProbeSpec {
+            kind: ProbeKind::Hop,
+            series: &[Metric::HopRtt, Metric::HopEcho],
+            // As ICMP. A router quotes the request.
+            up: Bytes(118),
+            down: Bytes(146),
+            rank: 7,
+            // Of all hops together; see ProbeBudget::groups.
+            shortest: Duration::ZERO,
+        },
     ];
 
     /// Whether the server of the test answers it.
     pub const fn is_of_server(self) -> bool {
-        !matches!(self, ProbeKind::Dns | ProbeKind::Gateway)
+        !matches!(self, ProbeKind::Dns | ProbeKind::Gateway | ProbeKind::Hop)
     }
     /// Whether its interval is longer than that of others.
     pub const fn is_slow(self) -> bool {

@@ -127,6 +127,10 @@ findings! {
         "The rate of the link changed under load.";
     OtherTraffic(OtherTraffic) = "other_traffic",
         "Packets waited in a queue before the load of the test.";
+    QueueLocation(QueueLocation) = "queue_location",
+        "Between which two hops of the path packets wait.";
+    UnknownLocation(UnknownLocation) = "unknown_location",
+        "Why the hops of the path do not show where packets wait.";
     StartUp(StartUp) = "start_up",
         "The start of the load raised latency for a short time.";
     DatagramLoss(DatagramLoss) = "datagram_loss",

@@ -12,6 +12,7 @@ mod datagrams;
 mod finding;
 mod measure;
 mod note;
+mod path;
 mod registry;
 mod run;
 mod score;
@@ -30,6 +31,7 @@ pub use datagrams::DatagramLog;
 pub use finding::*;
 pub use measure::{Measure, MeasureError, Statistic};
 pub use note::{Fact, Interruption, NotSent, Note, Unrecorded};
+pub use path::{FirstLink, Hop, Path};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
     History, Host, Instrument, Load, OLDEST_SCHEMA_VERSION, Observation, Phase, PhaseEnd, PhaseKind, Run,

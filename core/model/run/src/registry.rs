@@ -65,6 +65,10 @@ metrics! {
         "Round-trip delay of an ICMP echo request to the gateway toward the server, which is before the line to the provider: a queue in the local network, such as Wi-Fi, delays it too, and one where the gateway sends to it.", "RFC 2681, RFC 792";
     HopRtt = "hop_rtt_s", "s",
         "Round-trip delay to one router of a path, from ICMP echoes with a hop limit that expires there. Scope: number of the router.", "RFC 792";
+    HopEcho = "hop_echo_s", "s",
+        "Round-trip delay of an ICMP echo request to the address of one router of a path. Routers answer it more often than they report an expired hop limit. Scope: number of the router.", "RFC 792";
+    HostQueue = "host_queue_s", "s",
+        "Time of a probe in the queue of this host's interface: from entering it to the device driver, from kernel timestamps.", "Linux SO_TIMESTAMPING";
     FlowRtt = "flow_rtt_s", "s",
         "Smoothed round-trip time of a load flow at its sender (tcpi_rtt).", "RFC 6298; Linux TCP_INFO";
     FlowCwnd = "flow_cwnd_bytes", "bytes",

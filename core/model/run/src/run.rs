@@ -5,7 +5,7 @@
 //! separate.
 use crate::bounded::bounded;
 use crate::note::{self, Fact, Interruption, NotSent, Note};
-use crate::{Capture, Metric};
+use crate::{Capture, Metric, Path};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -248,6 +248,8 @@ pub struct Instrument {
 
 /// Maximum size of [`Run::facts`] in a file, in bytes. They have less than 2,000.
 const MAX_FACTS_BYTES: usize = 64 << 10;
+/// Maximum size of [`Run::path`] in a file, in bytes. A path has at most 30 hops of 100 bytes.
+const MAX_PATH_BYTES: usize = 64 << 10;
 /// Maximum size of [`Run::capture`] in a file, in bytes. It lists only the largest flows: that of a
 /// capture of 100,000 flows has less than 1 MB. Formats of version 1 are found by trial, for which
 /// serde buffers up to 16 times the text.
@@ -287,6 +289,13 @@ pub struct Run {
         skip_serializing_if = "Option::is_none"
     )]
     pub capture: Option<Box<Capture>>,
+    /// The path to the server, if its routers were probed.
+    #[serde(
+        default,
+        deserialize_with = "bounded::<MAX_PATH_BYTES, _, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub path: Option<Path>,
     /// Data of a watch period in addition to its series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,

@@ -1,7 +1,7 @@
 //! One or two sentences for each kind of finding.
 use crate::phase::{doing, noun, while_doing};
 use crate::verdict::limit;
-use crate::{audit, fix, history, instrument, queue};
+use crate::{audit, fix, history, instrument, location, queue};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
@@ -35,6 +35,8 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         Conclusion::DatagramLoss(loss) => datagram_loss(loss, direction),
         Conclusion::RateChange(change) => rate_change(change, direction),
         Conclusion::OtherTraffic(traffic) => other_traffic(traffic, direction),
+        Conclusion::QueueLocation(found) => location::known(found, direction),
+        Conclusion::UnknownLocation(unknown) => location::unknown(unknown),
         Conclusion::StartUp(start) => start_up(start),
         Conclusion::PathLoss(loss) => queue::path_loss(loss),
         Conclusion::Reordering(order) => queue::reordering(order),

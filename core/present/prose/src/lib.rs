@@ -17,6 +17,7 @@ mod history;
 mod impact;
 mod instrument;
 mod kind;
+mod location;
 mod note;
 mod numbers;
 mod patterns;

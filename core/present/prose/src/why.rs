@@ -155,6 +155,9 @@ fn rank(finding: &Finding, diagnosis: &Diagnosis) -> u8 {
         Conclusion::Bufferbloat(increase) | Conclusion::LowLatency(increase) => {
             if is_headline(increase.phase) { 1 } else { 12 }
         }
+        Conclusion::QueueLocation(location) if is_headline(location.phase) => 2,
+        Conclusion::QueueLocation(_) => 7,
+        Conclusion::UnknownLocation(_) => 10,
         Conclusion::QueueDelay(_)
         | Conclusion::OwnLoad(_)
         | Conclusion::RecurringDelay(_)

@@ -3,6 +3,7 @@ mod capture;
 
 use crate::compare::key_quantities;
 use crate::curve::{phase_name, source_name};
+use crate::path::{HOP_HEADINGS, HOP_LEGEND, HOP_UNITS, hop_rows};
 use crate::quantity::Quantity;
 use crate::rows::{
     PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, comparison,
@@ -228,7 +229,7 @@ fn tables(runs: &[Pair<'_>]) -> String {
         let name = name_above(runs, run);
         format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
     });
-    format!("<h2>Phases</h2>{tables}{}{}", probe_tables(runs), score_tables(runs))
+    format!("<h2>Phases</h2>{tables}{}{}{}", probe_tables(runs), hop_tables(runs), score_tables(runs))
 }
 
 fn probe_tables(runs: &[Pair<'_>]) -> String {
@@ -244,6 +245,21 @@ fn probe_tables(runs: &[Pair<'_>]) -> String {
         format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
     });
     format!("<h2>Probes</h2>{tables}<p class=\"names\">{PROBE_LEGEND}</p>")
+}
+
+fn hop_tables(runs: &[Pair<'_>]) -> String {
+    if runs.iter().all(|(run, _)| run.path.is_none()) {
+        return String::new();
+    }
+    let head = head_of(&HOP_HEADINGS, &HOP_UNITS);
+    let tables = for_each(runs, |(run, diagnosis)| {
+        let row = |cells: [String; 8]| cells.map(|text| format!("<td>{}</td>", escape(&text))).concat();
+        let rows: String =
+            hop_rows(run, diagnosis).into_iter().map(|cells| format!("<tr>{}</tr>", row(cells))).collect();
+        let name = name_above(runs, run);
+        format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
+    });
+    format!("<h2>Path</h2>{tables}<p class=\"names\">{HOP_LEGEND}</p>")
 }
 
 fn score_tables(runs: &[Pair<'_>]) -> String {

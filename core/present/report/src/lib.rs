@@ -19,6 +19,7 @@ mod gallery;
 mod html;
 mod live;
 pub mod look;
+mod path;
 mod quantity;
 mod rows;
 mod screen;

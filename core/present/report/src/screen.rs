@@ -2,6 +2,7 @@
 //! enthusiast, findings for the engineer; then what to do. Tables and charts follow on request.
 use crate::captured;
 use crate::curve::{phase_name, source_name};
+use crate::path::{HOP_HEADINGS, HOP_LEGEND, HOP_UNITS, hop_rows};
 use crate::quantity::at_least;
 use crate::rows::{
     PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, phase_cells,
@@ -355,6 +356,7 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
             );
             lines.extend(load_losses(run).iter().map(|line| screen.dim(line)));
             lines.extend(probe_lines(diagnosis, screen, columns));
+            lines.extend(hop_lines(run, diagnosis, screen, columns));
             lines.extend(score_lines(diagnosis, screen, columns));
         }
     }
@@ -403,6 +405,22 @@ fn probe_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<Str
     }
     let mut lines = block(table.lines(columns, style));
     lines.extend(wrap(PROBE_LEGEND, screen.columns, 0).iter().map(|line| screen.dim(line)));
+    lines
+}
+
+fn hop_lines(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {
+    let rows = hop_rows(run, diagnosis);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new();
+    table.head(&HOP_HEADINGS);
+    table.head(&HOP_UNITS);
+    for row in rows {
+        table.row(row.map(|text| (text, None)));
+    }
+    let mut lines = block(table.lines(columns, screen.style));
+    lines.extend(wrap(HOP_LEGEND, screen.columns, 0).iter().map(|line| screen.dim(line)));
     lines
 }
 

@@ -25,6 +25,7 @@ fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
         instrument: fathom_run::Instrument::default(),
         partial: None,
         capture: None,
+        path: None,
         history: None,
         notes: Vec::new(),
     };

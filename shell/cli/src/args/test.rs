@@ -56,7 +56,7 @@ pub(crate) struct TestArgs {
     /// A load below the rate of the line shows what such a load does, not how large the queue is.
     #[arg(long, value_name = "RATE", value_parser = load_rate)]
     pub(crate) pace: Option<Rate>,
-    /// Load of UDP datagrams at this rate, instead of TCP
+    /// Load of UDP at this rate, not TCP
     ///
     /// Payload of each direction, all flows together, as in 110mbit. The server runs `fathom
     /// serve`. Above the rate of the line, the queue fills and what exceeds the rate is lost: this

@@ -13,6 +13,7 @@ mod hostile;
 mod imports;
 mod kernel;
 mod lab;
+mod location;
 mod mail;
 mod pipeline;
 mod program;

@@ -291,13 +291,14 @@ fn assemble(
     test.record.add([load_probes]);
     gathered.iter_mut().for_each(|gathered| test.add_arrivals(&mut gathered.udp));
     let fit = test.final_fit();
-    let mut instrument = fathom_run::Instrument::default();
+    let (mut instrument, mut path) = (fathom_run::Instrument::default(), None);
     if let Some(gathered) = gathered {
         if let Some(fit) = fit {
             let one_way = one_way_series(&fit, &gathered.udp, test.udp_received);
             test.record.add(one_way.into_iter().map(|(_, series)| series));
         }
         test.record.add(gathered.series);
+        path = gathered.path;
         test.record.fact(Fact::Priority, gathered.priority);
         instrument = gathered.watch.into_instrument();
         instrument.clock_steps_s = gathered.clock_steps_s;
@@ -323,6 +324,7 @@ fn assemble(
         instrument,
         partial,
         capture: None,
+        path,
         history: None,
         notes: std::mem::take(&mut test.record.notes),
     }

@@ -3,6 +3,7 @@ mod channel;
 mod connect;
 mod departures;
 mod dns;
+mod hops;
 mod http3;
 mod icmp;
 mod persistent;
@@ -22,8 +23,9 @@ use fathom_probe::{
     Due, FourStamps, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch, StampConverter, TRAIN_PROBES,
     UdpRecord,
 };
-use fathom_run::{Metric, NotSent, Note, Observation, Series, SeriesKey};
+use fathom_run::{Metric, NotSent, Note, Observation, Path, Series, SeriesKey};
 use fathom_units::{Direction, Duration, PerDirection, Rate, Time, WallTime};
+use hops::HopProber;
 use http3::Http3Prober;
 use icmp::{IcmpProber, gateway};
 use persistent::PersistentProber;
@@ -115,6 +117,7 @@ pub(crate) enum ProbeEvent {
 /// Results of the thread.
 pub(crate) struct ProbeResult {
     pub(crate) series: Vec<Series>,
+    pub(crate) path: Option<Path>,
     pub(crate) udp: UdpRecord,
     pub(crate) watch: SelfWatch,
     pub(crate) clock_steps_s: Vec<f64>,
@@ -134,6 +137,14 @@ trait ProbeMachine {
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>);
     /// Processes received packets.
     fn receive(&mut self, context: &mut Context);
+    /// The path and the series of its routers, if it probes them.
+    fn take_hops(&mut self) -> Option<(Path, Vec<ProbeSeries>)> {
+        None
+    }
+    /// Times of its probes in the host's queue, if the kernel reports them.
+    fn take_waits(&mut self) -> Option<Series> {
+        None
+    }
     /// The timestamps of UDP probes until `end`, if it records them.
     fn take_record(&mut self, _end: Time) -> Option<UdpRecord> {
         None
@@ -164,6 +175,7 @@ fn open(
         ProbeKind::Tls => Box::new(ConnectProber::tls(target, web)?),
         ProbeKind::Http3 => Box::new(Http3Prober::new(web, settings.dscp)?),
         ProbeKind::Dns => Box::new(DnsProber::open(session.id)?),
+        ProbeKind::Hop => Box::new(HopProber::open(address.ip(), session.id)?),
     })
 }
 
@@ -232,7 +244,7 @@ struct Group {
 
 impl Group {
     /// The groups of these kinds from `start` on. No two send at the same time.
-    fn all(kinds: &[ProbeKind], interval: Duration, start: Time) -> [Group; 4] {
+    fn all(kinds: &[ProbeKind], interval: Duration, start: Time) -> [Group; 5] {
         let groups = ProbeBudget::groups(kinds, interval);
         let quick = groups[1].0.len().max(1) as u64;
         let (mut number, mut offset) = (0, Duration::ZERO);
@@ -256,7 +268,7 @@ struct Running {
 struct Prober {
     context: Context,
     shared: Arc<Shared>,
-    groups: [Group; 4],
+    groups: [Group; 5],
     interval: Duration,
     has_begun: bool,
     due: Vec<Due>,
@@ -393,9 +405,17 @@ impl Prober {
     }
     fn result(mut self, priority: Priority) -> ProbeResult {
         let end = self.context.now();
-        let (mut udp, mut all) = (UdpRecord::default(), Vec::new());
+        let (mut udp, mut path) = (UdpRecord::default(), None);
+        let mut all: Vec<Series> = Vec::new();
         for Running { kind, machine } in &mut self.running {
             udp = machine.take_record(end).unwrap_or(udp);
+            // The kinds are in the order of preference.
+            let is_wanted = kind.is_of_server() && all.iter().all(|s| s.key.metric != Metric::HostQueue);
+            all.extend(machine.take_waits().filter(|waits| is_wanted && !waits.values.is_empty()));
+            if let Some((found, hops)) = machine.take_hops() {
+                path = Some(found);
+                all.extend(hops.into_iter().map(|series| series.close(end)));
+            }
             for (series, metric) in machine.series().iter().zip(kind.spec().series) {
                 let sent = series.next_sequence();
                 // A server that answers no HTTP, or a host that cannot reach its resolver, as in
@@ -412,6 +432,7 @@ impl Prober {
         }
         ProbeResult {
             series: all,
+            path,
             udp,
             watch: self.watch,
             clock_steps_s: self.context.arrivals.steps_s().to_vec(),

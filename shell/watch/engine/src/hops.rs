@@ -1,9 +1,7 @@
 //! The routers of a path, each as a series, found with echo requests with increasing hop limits.
 //!
-//! All requests of a path have the same checksum and identifier, so that load-balancing routers
-//! keep them on one path (Augustin et al., Avoiding traceroute anomalies with Paris traceroute, IMC
-//! 2006). A router that has never answered has no series: many never do, and that is not a loss on
-//! the path.
+//! A router that has never answered has no series: many never do, and that is not a loss on the
+//! path.
 use crate::history::Event;
 use crate::report::{Report, Reporter, SeriesSlot};
 use crate::target::ProbedTarget;
@@ -13,10 +11,9 @@ use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, queue_errors, set_dscp, set_hop_limit};
 use fathom_os::timestamp::{Stamping, both_clocks, enable};
-use fathom_probe::{RETENTION, StampConverter};
+use fathom_probe::{HopCodec, HopReply, IcmpVersion, RETENTION, StampConverter};
 use fathom_units::{Duration, Time, WallTime};
 use fathom_watch_samples::{Outcome, Sample};
-use fathom_wire::checksum;
 use socket2::{SockAddr, Socket};
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -32,7 +29,6 @@ const SURE_AFTER: u32 = 3;
 const BEYOND: u8 = 2;
 /// ... and all hops once per this many rounds.
 const ALL_EVERY: u32 = 20;
-const REQUEST_BYTES: usize = 64;
 const BATCH: usize = 32;
 
 #[derive(Clone, Copy, Default)]
@@ -51,6 +47,9 @@ struct Probe {
     is_answered: bool,
 }
 
+/// A reply, its sender and the kernel's timestamp.
+type Answer = (HopReply, IpAddr, Option<WallTime>);
+
 /// A probed path.
 pub(crate) struct HopProber {
     pub(crate) number: u32,
@@ -60,10 +59,7 @@ pub(crate) struct HopProber {
     to: SockAddr,
     end: IpAddr,
     v6: bool,
-    identifier: u16,
-    /// Whether the kernel delivers only our packets.
-    kernel_matches: bool,
-    token: u64,
+    codec: HopCodec,
     next: u16,
     probes: VecDeque<Probe>,
     routers: Vec<Router>,
@@ -98,9 +94,12 @@ impl HopProber {
             to: SocketAddr::new(end, 0).into(),
             end,
             v6,
-            identifier: (token as u16).wrapping_add(probed.number as u16),
-            kernel_matches: opened.kernel_matches,
-            token,
+            codec: HopCodec {
+                version: if v6 { IcmpVersion::V6 } else { IcmpVersion::V4 },
+                identifier: (token as u16).wrapping_add(probed.number as u16),
+                token,
+                kernel_matches: opened.kernel_matches,
+            },
             next: 0,
             probes: VecDeque::new(),
             routers: vec![Router::default(); usize::from(form.max_hops)],
@@ -149,7 +148,7 @@ impl HopProber {
         set_hop_limit(&self.socket, self.v6, hops).map_err(|e| without_code(&e))?;
         let sequence = self.next;
         self.next = self.next.wrapping_add(1);
-        let request = request(self.v6, self.identifier, sequence, self.token);
+        let request = self.codec.request(sequence);
         // The next call reports an ICMP error about an earlier request and then sends nothing.
         let sent =
             self.socket.send_to(&request, &self.to).or_else(|_| self.socket.send_to(&request, &self.to));
@@ -159,36 +158,26 @@ impl HopProber {
     }
     /// Processes answers of routers and of the destination.
     pub(crate) fn receive(&mut self, clock: Clock, stamps: &mut StampConverter, reporter: &mut Reporter) {
-        let mut answers: Vec<(u16, IpAddr, bool, Option<WallTime>)> = Vec::new();
+        let mut answers: Vec<Answer> = Vec::new();
         while self.inbox.receive_errors(self.socket.as_fd()).is_ok_and(|count| count > 0) {
             answers.extend(self.inbox.iter().filter_map(|message| self.refused(&message)));
         }
         while self.inbox.receive(self.socket.as_fd()).is_ok_and(|count| count > 0) {
             answers.extend(self.inbox.iter().filter_map(|message| self.replied(&message)));
         }
-        for (sequence, from, is_end, stamp) in answers {
+        for (HopReply { sequence, is_end }, from, stamp) in answers {
             let (wall, now) = both_clocks(clock);
             let received = stamps.convert(stamp, wall, now).unwrap_or(now);
             self.answered(sequence, from, is_end, received, reporter);
         }
     }
-    /// Parses an error queue entry: the request as quoted by the router, from its ICMP header on.
-    fn refused(&self, message: &ReceivedMessage<'_>) -> Option<(u16, IpAddr, bool, Option<WallTime>)> {
+    fn refused(&self, message: &ReceivedMessage<'_>) -> Option<Answer> {
         let Some(Notice::Refused { by: Some(by), icmp_type, .. }) = message.notice else { return None };
-        // Time exceeded (RFC 792, RFC 4443); everything else is the end of the path, or of the
-        // reachable part.
-        let is_end = icmp_type != if self.v6 { 3 } else { 11 };
-        let ours = self.kernel_matches || word(message.bytes, 4)? == self.identifier;
-        ours.then_some((word(message.bytes, 6)?, by, is_end, message.stamp))
+        Some((self.codec.read_error(message.bytes, icmp_type)?, by, message.stamp))
     }
-    fn replied(&self, message: &ReceivedMessage<'_>) -> Option<(u16, IpAddr, bool, Option<WallTime>)> {
-        let from = message.from?.ip();
-        let first = *message.bytes.first()?;
-        let header = if !self.v6 && first >> 4 == 4 { usize::from(first & 0xf) * 4 } else { 0 };
-        let icmp = message.bytes.get(header..)?;
-        let is_reply = *icmp.first()? == if self.v6 { 129 } else { 0 };
-        let ours = icmp.get(8..16)? == self.token.to_be_bytes() && from == self.end;
-        (is_reply && ours).then_some((word(icmp, 6)?, from, true, message.stamp))
+    fn replied(&self, message: &ReceivedMessage<'_>) -> Option<Answer> {
+        let from = message.from.map(|from| from.ip()).filter(|from| *from == self.end)?;
+        Some((self.codec.read_reply(message.bytes)?, from, message.stamp))
     }
     fn answered(
         &mut self,
@@ -274,38 +263,5 @@ impl HopProber {
     }
     fn slot_of(&self, hops: u8) -> SeriesSlot {
         self.slot + SeriesSlot::from(hops.max(1)) - 1
-    }
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-
-/// The payload contains the complement of the sequence number, so that the checksum is constant.
-fn request(v6: bool, identifier: u16, sequence: u16, token: u64) -> [u8; REQUEST_BYTES] {
-    let mut bytes = [0; REQUEST_BYTES];
-    bytes[0] = if v6 { 128 } else { 8 };
-    bytes[4..6].copy_from_slice(&identifier.to_be_bytes());
-    bytes[6..8].copy_from_slice(&sequence.to_be_bytes());
-    bytes[8..16].copy_from_slice(&token.to_be_bytes());
-    bytes[16..18].copy_from_slice(&(!sequence).to_be_bytes());
-    // The kernel sets the checksum for ICMPv6 and for unprivileged IPv4 sockets.
-    if !v6 {
-        let sum = checksum::of(&bytes);
-        bytes[2..4].copy_from_slice(&sum.to_be_bytes());
-    }
-    bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_requests_of_a_path_have_one_checksum() {
-        let sum = |sequence| request(false, 77, sequence, 0x0123_4567_89ab_cdef)[2..4].to_vec();
-        let first = sum(0);
-        assert!((0..=u16::MAX).step_by(997).all(|n| sum(n) == first));
-        assert_ne!(first, [0, 0]);
     }
 }

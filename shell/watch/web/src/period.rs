@@ -127,6 +127,7 @@ fn run_of(period: &Period, series: Vec<Series>, history: History) -> Run {
         instrument: Instrument::default(),
         partial: None,
         capture: None,
+        path: None,
         history: Some(history),
         notes: Vec::new(),
     }

@@ -64,6 +64,11 @@ fn without_remedies(view: &View<'_>, rise: &Rise<'_>) -> Finding {
     }
 }
 
+/// The direction in which packets wait in a phase, if it is one.
+pub(super) fn direction_of(rise: &Rise<'_>) -> Option<Direction> {
+    place(rise).direction
+}
+
 /// The direction in which packets wait.
 struct Place {
     direction: Option<Direction>,

@@ -146,6 +146,7 @@ impl Line {
             instrument,
             partial: None,
             capture: None,
+            path: None,
             history: None,
             notes: Vec::new(),
         }

@@ -3,6 +3,7 @@ mod captured;
 mod excluded;
 mod hops;
 mod line;
+mod location;
 mod months;
 mod probes;
 mod upload;

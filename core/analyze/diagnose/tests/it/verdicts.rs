@@ -92,7 +92,7 @@ fn losses_without_probes_nearby_count() {
     assert!(!lost.is_empty());
     for series in run.series.iter_mut().filter(|s| s.key.metric == Metric::UdpRtt) {
         let all: Vec<Observation> = series.between(Time::ZERO, Time::MAX).collect();
-        *series = fathom_run::Series::new(series.key.clone());
+        *series = Series::new(series.key.clone());
         let blind = |at: Time| lost.iter().any(|l| at <= *l && *l < at + Duration::from_millis(300));
         all.into_iter().filter(|o| !blind(o.at)).for_each(|o| series.push(o));
     }
@@ -110,7 +110,7 @@ fn losses_that_nobody_records_are_not_absent() {
     assert!(!has(&d, FindingKind::QueueManagement), "{:#?}", d.findings);
     // Of uploads alone, this end sees them.
     let mut uploads = BLOATED.run();
-    let is_up = |s: &fathom_run::Series| s.key.direction == Some(Direction::Up);
+    let is_up = |s: &Series| s.key.direction == Some(Direction::Up);
     uploads.series.retain(|s| s.key.metric != Metric::FlowRetransmits || is_up(s));
     let of_uploads = diagnose(&uploads);
     let managed = of_uploads.findings.iter().filter(|f| f.kind() == FindingKind::QueueManagement);
@@ -154,7 +154,7 @@ fn many_lost_probes_leave_the_verdict_open() {
         let up = Span::of(run.phase(PhaseKind::Up).unwrap());
         let series = run.series.iter_mut().find(|s| s.key.metric == Metric::UdpRtt).unwrap();
         let all: Vec<Observation> = series.iter().collect();
-        *series = fathom_run::Series::new(series.key.clone());
+        *series = Series::new(series.key.clone());
         for (number, o) in all.into_iter().enumerate() {
             let is_up = (up.start_ns..up.end_ns).contains(&o.at.as_nanos());
             let value = match o.value {
@@ -196,7 +196,7 @@ fn a_phase_on_a_queue_leaves_the_verdict_open() {
 fn ground_truth_series_are_not_used() {
     let mut run = MANAGED.run();
     let before = diagnose(&run);
-    let mut sojourn = fathom_run::Series::new(SeriesKey::directed(Metric::Sojourn, Direction::Up));
+    let mut sojourn = Series::new(SeriesKey::directed(Metric::Sojourn, Direction::Up));
     sojourn.push(Observation { at: Time::from_nanos(15_000_000_000), value: Value::Observed(30.0) });
     run.series.push(sojourn);
     assert_eq!(diagnose(&run), before);

@@ -38,6 +38,7 @@ fn period(days: u64, truth: impl Fn(u64, &mut Rng) -> Option<f64>) -> Run {
         instrument: Instrument { kernel_timestamp_ratio: 1.0, ..Instrument::default() },
         partial: None,
         capture: None,
+        path: None,
         history: Some(History { target: "home".into(), ..History::default() }),
         notes: Vec::new(),
     }

@@ -148,6 +148,34 @@ data! {
         /// 90th percentile of latency before the load.
         p90_s: f64,
     }
+    /// A queue between two hops of the path.
+    struct QueueLocation {
+        /// The phase with load.
+        phase: PhaseKind,
+        /// What this part of the path is to a household, if it is one thing.
+        place?: Place,
+        /// Number of the last hop before the queue, seen from this host; 0 is this host.
+        near_hop: u8,
+        /// Its address; absent for this host.
+        near_address?: String,
+        /// Number of the first hop beyond the queue.
+        far_hop: u8,
+        /// Its address; absent for the server.
+        far_address?: String,
+        /// Median delay added by the queue.
+        delay_s: f64,
+        /// Its share of the delay added on the whole path.
+        delay_ratio: f64,
+        /// Probability of this part of the path, given the replies of both hops.
+        probability_ratio: f64,
+    }
+    /// A queue somewhere on the path.
+    struct UnknownLocation {
+        /// The phase with load.
+        phase: PhaseKind,
+        /// Why its place is unknown.
+        reason: LocationProblem,
+    }
     /// The start of a load, compared with the rest of its phase.
     struct StartUp {
         /// The phase.
@@ -756,4 +784,32 @@ pub enum Caution {
     LinkGoesDown,
     /// Only suitable for a host with a single link to all its destinations.
     OnlyLinkOfHost,
+}
+
+/// A part of a path, as a household knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// The queue of this host's interface.
+    ThisComputer,
+    /// The Wi-Fi between this host and the router.
+    Wifi,
+    /// The local network.
+    LocalNetwork,
+    /// The line between the household's router and its provider.
+    AccessLine,
+    /// The provider's network, or beyond.
+    Internet,
+}
+
+/// Why the place of a queue is unknown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LocationProblem {
+    /// No hop answered enough probes.
+    SilentHops,
+    /// The path changed during the test.
+    PathChanged,
+    /// The delays of the hops contradict each other, or replies take another path.
+    Inconsistent,
 }

@@ -48,6 +48,7 @@ fn run() -> Run {
         instrument: fathom_run::Instrument::default(),
         partial: None,
         capture: None,
+        path: None,
         history: None,
         notes: vec![],
     }

@@ -1,10 +1,10 @@
 //! Examples of every variant of the types that prose puts into words.
 use fathom_run::{
     Alternative, BoundCause, CaptureDefect, Caution, ConflictCause, CpuCause, Criterion, DayGroup,
-    DelayedParty, Game, InstrumentEffect, InstrumentPart, Interruption, LinkUse, ManagementRule, Metric,
-    NotSent, Note, PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, QueueAlternative,
-    QueueManagement, QueuePlace, Reason, Remedy, ShaperBypass, ShaperLimit, UnknownQueue, UnknownReason,
-    Unrecorded,
+    DelayedParty, Game, InstrumentEffect, InstrumentPart, Interruption, LinkUse, LocationProblem,
+    ManagementRule, Metric, NotSent, Note, PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind,
+    QueueAlternative, QueueManagement, QueuePlace, Reason, Remedy, ShaperBypass, ShaperLimit, UnknownQueue,
+    UnknownReason, Unrecorded,
 };
 use fathom_units::Direction;
 
@@ -42,6 +42,11 @@ every! {
         PhaseKind::Both => PhaseKind::Both;
         PhaseKind::Drain => PhaseKind::Drain;
         PhaseKind::Watch => PhaseKind::Watch;
+    }
+    location_problems: LocationProblem {
+        LocationProblem::SilentHops => LocationProblem::SilentHops;
+        LocationProblem::PathChanged => LocationProblem::PathChanged;
+        LocationProblem::Inconsistent => LocationProblem::Inconsistent;
     }
     games: Game {
         Game::All => Game::All;

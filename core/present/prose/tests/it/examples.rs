@@ -6,8 +6,8 @@ use fathom_run::{
     AckStarvation, Bottleneck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss, DelayedFlows,
     DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect,
     LatencyIncrease, LowerBound, Management, ManagementRule, OtherTraffic, Outage, PathLoss, PathRemarking,
-    PhaseKind, ProbeLoss, QueueVictims, RateChange, RecurringDelay, Remarking, Reordering, Retransmissions,
-    ShaperCheck, ShaperConflict, StartUp,
+    PhaseKind, Place, ProbeLoss, QueueLocation, QueueVictims, RateChange, RecurringDelay, Remarking,
+    Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp, UnknownLocation,
 };
 use fathom_units::Direction;
 
@@ -65,6 +65,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         | FindingKind::RateChange
         | FindingKind::OtherTraffic
         | FindingKind::StartUp => of_load(kind),
+        FindingKind::QueueLocation | FindingKind::UnknownLocation => locations(kind),
         FindingKind::LowerBound => every::bounds()
             .into_iter()
             .map(|cause| (None, Conclusion::LowerBound(LowerBound { phase: up, cause })))
@@ -372,4 +373,38 @@ pub(crate) fn capture() -> Capture {
     capture.queues =
         places().into_iter().map(|place| fathom_run::CapturedQueue { place, ..queue.clone() }).collect();
     capture
+}
+
+fn locations(kind: FindingKind) -> Vec<Found> {
+    let (up, down) = (Some(Direction::Up), Some(Direction::Down));
+    if kind == FindingKind::UnknownLocation {
+        let unknown = |reason| UnknownLocation { phase: PhaseKind::Up, reason };
+        let all = every::location_problems().into_iter();
+        return all.map(|reason| (up, Conclusion::UnknownLocation(unknown(reason)))).collect();
+    }
+    let router = (1, Some("192.168.1.1".to_string()));
+    let provider = (2, Some("198.51.100.1".to_string()));
+    let found = |direction, place, near: &(u8, Option<String>), far: &(u8, Option<String>)| {
+        let location = QueueLocation {
+            phase: PhaseKind::Up,
+            place,
+            near_hop: near.0,
+            near_address: near.1.clone(),
+            far_hop: far.0,
+            far_address: far.1.clone(),
+            delay_s: 0.98,
+            delay_ratio: 0.97,
+            probability_ratio: 0.99,
+        };
+        (direction, Conclusion::QueueLocation(location))
+    };
+    vec![
+        found(up, Some(Place::ThisComputer), &(0, None), &router),
+        found(down, Some(Place::Wifi), &(0, None), &router),
+        found(up, Some(Place::LocalNetwork), &(0, None), &router),
+        found(up, Some(Place::AccessLine), &router, &provider),
+        found(down, Some(Place::AccessLine), &router, &provider),
+        found(down, Some(Place::Internet), &provider, &(9, None)),
+        found(up, None, &router, &(9, None)),
+    ]
 }

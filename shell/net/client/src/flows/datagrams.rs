@@ -44,10 +44,10 @@ pub(super) fn open(
         return Err("unexpected response from the server".to_owned());
     }
     let socket = Arc::new(tcp);
-    let (tcp, clock) = (socket.clone(), limits.clock);
+    let (open, clock) = (socket.clone(), limits.clock);
     let transfer: crate::peer::Transfer = match flow.direction {
-        Direction::Up => Box::new(move |_| Err(send(&tcp, &udp, rate, clock))),
-        Direction::Down => Box::new(move |meter| Err(receive(&tcp, &udp, meter))),
+        Direction::Up => Box::new(move |_| Err(send(&open, &udp, rate, clock))),
+        Direction::Down => Box::new(move |meter| Err(receive(&open, &udp, meter))),
     };
     Ok(OpenFlow { socket, congestion_control: None, transfer })
 }

@@ -9,7 +9,7 @@ use fathom_os::socket::{EchoSocket, echo_socket, set_dscp};
 use fathom_os::timestamp::{Stamping, both_clocks, enable, receive};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{EchoCodec, EchoPayload, IcmpVersion, Probe, ProbeKind, ProbeSeries};
-use fathom_run::NotSent;
+use fathom_run::{NotSent, Series};
 use fathom_units::Time;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::os::fd::AsFd;
@@ -68,6 +68,9 @@ impl ProbeMachine for IcmpProber {
         }
         series.sent(now);
         Ok(now)
+    }
+    fn take_waits(&mut self) -> Option<Series> {
+        Some(self.departures.take_waits())
     }
     fn receive(&mut self, context: &mut Context) {
         let [series] = &mut self.series;

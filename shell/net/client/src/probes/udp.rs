@@ -7,7 +7,7 @@ use fathom_os::poll::PollFd;
 use fathom_os::socket::set_dscp;
 use fathom_os::timestamp::{Stamping, enable, receive};
 use fathom_probe::{FourStamps, ProbeKind, ProbeSeries, UdpAnswer, UdpRecord};
-use fathom_run::{Metric, NotSent};
+use fathom_run::{Metric, NotSent, Series};
 use fathom_units::Time;
 use socket2::SockRef;
 use std::os::fd::AsFd;
@@ -82,6 +82,9 @@ impl ProbeMachine for UdpProber {
                 self.take(&reply, arrival, context);
             }
         }
+    }
+    fn take_waits(&mut self) -> Option<Series> {
+        Some(self.departures.take_waits())
     }
     fn take_record(&mut self, end: Time) -> Option<UdpRecord> {
         let [series] = &self.series;

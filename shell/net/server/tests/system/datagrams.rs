@@ -25,7 +25,7 @@ fn load_goes_only_to_an_address_that_proved_that_it_receives_it() {
     let control = Control::open(server.v4());
     let (mut flow, token) = open(&control, 5, "down - udp=2000000");
     let (own, other) = (control.udp(), udp(Ipv4Addr::new(127, 0, 0, 9).into(), server.v4()));
-    let proof = |number, token| UdpProbe::proof(control.session, number, token).encode();
+    let proof = |number, of| UdpProbe::proof(control.session, number, of).encode();
     for (socket, datagram, reason) in [
         (&own, proof(5, token ^ 1), Refusal::DatagramSession),
         (&own, proof(6, token), Refusal::DatagramSession),

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Whether fathom finds the queue: paths of 3 to 8 Linux routers in network namespaces, with tbf at
+one or two of their interfaces, and the default limits of ICMP errors (icmp_ratelimit).
+
+For each path, `fathom test` runs over it, and its findings are compared with where the queues are.
+A claim is right if it has the right direction and its two hops enclose the queue; the table says
+how many of the hops it leaves open. Needs root and iproute2.
+
+Usage: bench/paths.py [--fathom target/release/fathom] [--seed 1] [--paths 60] [--only KIND] [--jobs 2]
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import random
+import signal
+import subprocess
+import tempfile
+import time
+
+# Kinds of paths, in turn.
+KINDS = ("one", "slow", "two", "silent", "no echo", "rare", "balanced", "asymmetric", "idle", "one")
+TEST = "--phases idle,down,up,drain --no-progress"
+
+
+def run(command, **options):
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, **options)
+    if done.returncode:
+        raise RuntimeError(f"{command}: {done.stderr.strip()}")
+    return done.stdout
+
+
+class Path:
+    """client -- router 1 -- ... -- router N -- server. Link i leads from node i to node i + 1; node
+    0 is the client, node N + 1 the server.
+    """
+
+    def __init__(self, number, kind, dice):
+        self.kind, self.dice = kind, dice
+        self.routers = dice.randint(3, 8)
+        self.tag = f"fp{os.getpid() % 10000}-{number}"
+        self.names = [f"{self.tag}-{node}" for node in range(self.routers + 2)]
+        self.extra = []
+        self.rate_bps = int(2_000_000 * 10 ** dice.uniform(0, 1))
+        self.queues = self.draw_queues()
+
+    def draw_queues(self):
+        """(direction, link, rate, limit in bytes) of each queue."""
+        if self.kind == "idle":
+            return []
+        draw = lambda rate: int(rate / 8 * self.dice.uniform(0.1, 1.0))
+        direction = self.dice.choice(("up", "down"))
+        # The first link of an upload is the client's own interface.
+        links = list(range(1, self.routers + 1)) if self.kind == "asymmetric" else list(range(self.routers + 1))
+        if self.kind != "two":
+            return [(direction, self.dice.choice(links), self.rate_bps, draw(self.rate_bps))]
+        # One in each direction. In the same direction, the queue of the slower link would hold all.
+        near, far = sorted(self.dice.sample(links, 2))
+        other = "up" if direction == "down" else "down"
+        return [(way, link, self.rate_bps, draw(self.rate_bps)) for way, link in ((direction, near), (other, far))]
+
+    def address(self, link, end):
+        """Of the near (0) or far (1) end of a link."""
+        net = "192.168.1" if link == 0 else f"100.64.{link}" if link == 1 else f"198.51.{link}"
+        return f"{net}.{1 + (end if link else 1 - end)}"
+
+    def build(self):
+        for name in self.names:
+            run(f"ip netns add {name}; ip -n {name} link set lo up")
+        for link in range(self.routers + 1):
+            near, far = self.names[link], self.names[link + 1]
+            run(f"ip -n {near} link add far type veth peer name near netns {far}")
+            for name, device, end in ((near, "far", 0), (far, "near", 1)):
+                run(f"ip -n {name} addr add {self.address(link, end)}/24 dev {device}; ip -n {name} link set {device} up")
+        for node, name in enumerate(self.names):
+            if node <= self.routers:
+                congestion = " congctl cubic" if node == 0 else ""
+                run(f"ip -n {name} route add default via {self.address(node, 1)}{congestion}")
+            for link in range(node - 1):
+                net = self.address(link, 0).rsplit(".", 1)[0]
+                congestion = " congctl cubic" if node == self.routers + 1 else ""
+                run(f"ip -n {name} route add {net}.0/24 via {self.address(node - 1, 0)}{congestion}")
+            run(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
+        for direction, link, rate, limit in self.queues:
+            name, device = (self.names[link], "far") if direction == "up" else (self.names[link + 1], "near")
+            run(f"tc -n {name} qdisc replace dev {device} root tbf rate {rate}bit burst 3200 limit {limit}")
+        self.disturb()
+
+    def disturb(self):
+        routers = self.names[1:-1]
+        if self.kind == "silent":
+            # What a router sends itself is dropped; what it forwards is not.
+            for node in self.dice.sample(range(1, self.routers + 1), self.dice.randint(1, max(1, self.routers // 2))):
+                run(f"ip -n {self.names[node]} rule add iif lo priority 10 blackhole; "
+                    f"ip -n {self.names[node]} rule add priority 20 lookup local; ip -n {self.names[node]} rule del priority 0")
+        elif self.kind == "no echo":
+            for name in routers:
+                run(f"ip netns exec {name} sysctl -qw net.ipv4.icmp_echo_ignore_all=1")
+        elif self.kind == "rare":
+            for name in self.dice.sample(routers, 2):
+                run(f"ip netns exec {name} sysctl -qw net.ipv4.icmp_ratelimit=3000 net.ipv4.icmp_echo_ignore_all=1")
+        elif self.kind == "slow":
+            self.slow_replies(self.dice.randint(1, self.routers))
+        elif self.kind == "balanced":
+            self.second_way(self.dice.randint(1, self.routers - 1), balanced=True)
+        elif self.kind == "asymmetric":
+            self.second_way(self.dice.randint(1, self.routers - 1), balanced=False)
+
+    def slow_replies(self, node):
+        """What router `node` sends itself takes a detour that carries 16 kbit/s."""
+        name, router = f"{self.tag}-y", self.names[node]
+        self.extra.append(name)
+        run(f"ip netns add {name}; ip -n {name} link set lo up")
+        run(f"ip -n {router} link add out type veth peer name in netns {name}")
+        run(f"ip -n {name} link add back type veth peer name inback netns {router}")
+        for owner, device, address in ((router, "out", "203.0.113.1"), (name, "in", "203.0.113.2"),
+                                       (name, "back", "203.0.112.1"), (router, "inback", "203.0.112.2")):
+            run(f"ip -n {owner} addr add {address}/24 dev {device}; ip -n {owner} link set {device} up")
+        run(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.in.rp_filter=0")
+        run(f"ip -n {name} route add default via 203.0.112.2")
+        run(f"ip -n {router} route add default via 203.0.113.2 src {self.address(node - 1, 1)} table 100")
+        run(f"ip -n {router} rule add iif lo priority 10 lookup 100")
+        run(f"tc -n {router} qdisc add dev out root tbf rate 16kbit burst 1600 limit 4000")
+
+    def second_way(self, node, balanced):
+        """A second router next to router `node` + 1: for half of the flows, or for the way back."""
+        name, near, far = f"{self.tag}-x", self.names[node], self.names[node + 2]
+        self.extra.append(name)
+        run(f"ip netns add {name}; ip -n {name} link set lo up")
+        run(f"ip -n {near} link add xfar type veth peer name near netns {name}")
+        run(f"ip -n {name} link add far type veth peer name xnear netns {far}")
+        for owner, device, address in ((near, "xfar", "203.0.113.1"), (name, "near", "203.0.113.2"),
+                                       (name, "far", "203.0.112.1"), (far, "xnear", "203.0.112.2")):
+            run(f"ip -n {owner} addr add {address}/24 dev {device}; ip -n {owner} link set {device} up")
+        run(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0")
+        run(f"ip -n {name} route add default via 203.0.112.2")
+        for link in range(node):
+            net = self.address(link, 0).rsplit(".", 1)[0]
+            run(f"ip -n {name} route add {net}.0/24 via 203.0.113.1")
+        if balanced:
+            run(f"ip netns exec {near} sysctl -qw net.ipv4.fib_multipath_hash_policy=1")
+            run(f"ip -n {near} route replace default nexthop via {self.address(node, 1)} nexthop via 203.0.113.2")
+        else:
+            for link in range(node):
+                net = self.address(link, 0).rsplit(".", 1)[0]
+                run(f"ip -n {far} route replace {net}.0/24 via 203.0.112.1")
+
+    def destroy(self):
+        for name in self.names + self.extra:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+    def test(self, fathom):
+        server = subprocess.Popen(
+            ["ip", "netns", "exec", self.names[-1], fathom, "serve"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            time.sleep(0.5)
+            with tempfile.TemporaryDirectory() as folder:
+                file = os.path.join(folder, "run.json")
+                address = self.address(self.routers, 1)
+                # Its exit code says whether the line is bloated.
+                command = f"ip netns exec {self.names[0]} {fathom} test {address} {TEST} -o {file}"
+                done = subprocess.run(command.split(), capture_output=True, text=True, timeout=180)
+                if not os.path.exists(file):
+                    raise RuntimeError(done.stderr.strip())
+                report = subprocess.run([fathom, "report", file, "--json"], capture_output=True, text=True)
+                return json.loads(report.stdout)
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(10)
+
+    def truth(self):
+        return [{"direction": direction, "link": link} for direction, link, _, _ in self.queues]
+
+
+def judge(path, result):
+    """(claims, right, unclaimed queues) as lists of text."""
+    located = [f for f in result["findings"] if f["kind"] == "queue_location"]
+    queues, right, wrong = path.truth(), [], []
+    for finding in located:
+        parameters = finding["parameters"]
+        near, far = parameters["near_hop"], parameters["far_hop"]
+        text = f"{finding['direction']} {near}-{far} {parameters.get('place', '-')}"
+        fits = [q for q in queues if q["direction"] == finding["direction"] and near <= q["link"] and q["link"] + 1 <= far]
+        if fits:
+            queues.remove(fits[0])
+        (right if fits else wrong).append(text)
+    return right, wrong, [f"{q['direction']} {q['link']}-{q['link'] + 1}" for q in queues]
+
+
+def one(number, kind, seed, fathom, keep):
+    path = Path(number, kind, random.Random(f"{seed}:{number}"))
+    try:
+        path.build()
+        result = path.test(fathom)
+    finally:
+        path.destroy()
+    if keep:
+        with open(os.path.join(keep, f"{seed}-{number}.json"), "w") as file:
+            json.dump(result, file)
+    return path, judge(path, result)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--fathom", default="target/release/fathom")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--paths", type=int, default=60)
+    parser.add_argument("--only")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", help="folder for the result files")
+    options = parser.parse_args()
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
+    kinds = [(n, KINDS[n % len(KINDS)]) for n in range(options.paths)]
+    kinds = [(n, kind) for n, kind in kinds if options.only in (None, kind, str(n))]
+    print(f"{'path':4}  {'kind':10}  routers  {'queues':20}  {'right':38}  {'wrong':20}  not claimed")
+    totals = [0, 0, 0]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        jobs = [pool.submit(one, n, kind, options.seed, os.path.abspath(options.fathom), options.keep) for n, kind in kinds]
+        for (number, kind), job in zip(kinds, jobs):
+            try:
+                path, (right, wrong, missing) = job.result()
+            except (RuntimeError, subprocess.TimeoutExpired) as error:
+                print(f"{number:4}  {kind:10}  {error}")
+                continue
+            queues = ", ".join(f"{d} {l}-{l + 1}" for d, l, _, _ in path.queues)
+            print(f"{number:4}  {kind:10}  {path.routers:7}  {queues:20}  {', '.join(right):38}  {', '.join(wrong):20}  {', '.join(missing)}".rstrip(), flush=True)
+            totals = [t + len(x) for t, x in zip(totals, (right, wrong, missing))]
+    right, wrong, missing = totals
+    print(f"claims right: {right} of {right + wrong}; queues found: {right} of {right + missing}")
+
+
+if __name__ == "__main__":
+    main()

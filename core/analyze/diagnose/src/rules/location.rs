@@ -1,0 +1,271 @@
+//! Where on the path packets wait, from probes to every router while one direction is loaded.
+//!
+//! A probe to a hop beyond the queue waits in it, whichever direction is loaded: the probe in that
+//! of an upload, its reply in that of a download. The delay added at each hop is compared with the
+//! delay that probes to the server had at the same time, so a queue that fills and drains is no
+//! noise. What a hop loses means nothing: routers limit their replies.
+use crate::rules::bloat::direction_of;
+use crate::sample::sample;
+use crate::view::{REPORTED_INCREASE_S, Rise, View};
+use alloc::string::String;
+use alloc::vec::Vec;
+use fathom_run::{
+    Certainty, Conclusion, Evidence, Finding, Hop, LocationProblem, Metric, Path, PhaseKind, QueueLocation,
+    Series, SeriesKey, Span, Statistic, UnknownLocation,
+};
+use fathom_stats::{Sample, median};
+use fathom_units::{Direction, Time};
+
+mod place;
+
+/// Minimum number of replies of a hop while packets wait.
+const MIN_REPLIES: usize = 3;
+/// Only times are compared at which the queue was at least this high, relative to its height ...
+const HIGH: f64 = 0.4;
+/// ... and in seconds.
+const HIGH_S: f64 = 0.010;
+/// Probes to the server further apart than this do not tell the delay between them, ns.
+const NEAR_NS: u64 = 2_000_000_000;
+/// A hop whose middle half of replies varies by more than this share of the delay of the path is
+/// itself too slow to tell.
+const MOST_SPREAD: f64 = 0.5;
+/// Least share of the added delay of a queue that is reported.
+const LEAST_SHARE: f64 = 0.2;
+/// Least share that all reported queues must explain together.
+const LEAST_EXPLAINED: f64 = 0.7;
+/// Largest difference between the two kinds of probes of one hop, and decrease from a hop to a
+/// later one, which is the noise of the measurement.
+const TOLERANCE: f64 = 0.25;
+/// Share of replies that are wrong, for the probability: those of a router that was busy.
+const ERROR_RATIO: f64 = 0.1;
+/// A queue whose place is less probable is not reported.
+const LEAST_PROBABLE: f64 = 0.8;
+/// No probability is higher: the path of the probes may differ from that of the load.
+const MOST_PROBABLE: f64 = 0.99;
+
+pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
+    let Some(path) = &view.run.path else { return Vec::new() };
+    let is_clear = |rise: &Rise<'_>| {
+        rise.phase.kind.loads().len() == 1 && rise.height() >= REPORTED_INCREASE_S && !rise.has_other_traffic
+    };
+    let mut findings: Vec<Finding> = Vec::new();
+    for finding in view.rises().filter(is_clear).flat_map(|rise| of_phase(view, path, &rise)) {
+        // The ACKs of a download wait in the queue of uploads, which is then found twice.
+        if !findings.iter().any(|known| is_same(known, &finding)) {
+            findings.push(finding);
+        }
+    }
+    findings
+}
+
+/// Whether both are of one queue.
+fn is_same(one: &Finding, other: &Finding) -> bool {
+    let ends = |finding: &Finding| match &finding.conclusion {
+        Conclusion::QueueLocation(location) => Some((location.near_hop, location.far_hop)),
+        _ => None,
+    };
+    one.direction == other.direction && ends(one).is_some() && ends(one) == ends(other)
+}
+
+fn of_phase(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> {
+    let Some(direction) = direction_of(rise) else { return Vec::new() };
+    match locate(view, path, rise, direction) {
+        Ok(found) => found,
+        Err(reason) => {
+            let unknown = UnknownLocation { phase: rise.phase.kind, reason };
+            let conclusion = Conclusion::UnknownLocation(unknown);
+            Vec::from([Finding::new(conclusion, Some(direction), Certainty::Certain)])
+        }
+    }
+}
+
+fn locate(
+    view: &View<'_>,
+    path: &Path,
+    rise: &Rise<'_>,
+    direction: Direction,
+) -> Result<Vec<Finding>, LocationProblem> {
+    let end_ns = rise.phase.end_ns;
+    if path.changes_ns.iter().any(|at| *at < end_ns) {
+        return Err(LocationProblem::PathChanged);
+    }
+    let added = Added::new(view, rise).ok_or(LocationProblem::SilentHops)?;
+    let is_usable = |hop: &&Hop| {
+        let returns_elsewhere = hop.return_hops.is_some_and(|hops| hops != hop.number);
+        direction == Direction::Up || !returns_elsewhere
+    };
+    let hops = path.hops.iter().filter(is_usable);
+    let points: Vec<Point<'_>> = hops.filter_map(|hop| point(view, rise, &added, hop)).collect();
+    // Without a router, the queue is between this host and the server.
+    let is_direct = path.server_hop == Some(1);
+    if points.is_empty() && !is_direct {
+        return Err(LocationProblem::SilentHops);
+    }
+    let points = between_ends(points, path, direction)?;
+    let queues: Vec<[&Point<'_>; 2]> = points
+        .windows(2)
+        .map(|p| [&p[0], &p[1]])
+        .filter(|p| p[1].share - p[0].share >= LEAST_SHARE)
+        .collect();
+    let explained: f64 = queues.iter().map(|[near, far]| far.share - near.share).sum();
+    // A path on which nothing answers between its ends has one queue, somewhere.
+    let is_whole = |[near, far]: &[&Point<'_>; 2]| !is_direct && near.hop.is_none() && far.hop.is_none();
+    let is_doubtful = |[near, far]: &[&Point<'_>; 2]| probability(near, far) < LEAST_PROBABLE;
+    if explained < LEAST_EXPLAINED || queues.iter().any(|ends| is_whole(ends) || is_doubtful(ends)) {
+        return Err(LocationProblem::Inconsistent);
+    }
+    Ok(queues.into_iter().map(|ends| finding(view, path, rise, direction, ends)).collect())
+}
+
+/// The delay added at the server over time, in seconds.
+struct Added {
+    values: Vec<(u64, f64)>,
+    least_s: f64,
+}
+
+impl Added {
+    fn new(view: &View<'_>, rise: &Rise<'_>) -> Option<Self> {
+        let observed = view.source?.iter().filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
+        let values = observed.map(|(at, value)| (at, value - rise.idle.p50.value)).collect();
+        Some(Added { values, least_s: (HIGH * rise.height()).max(HIGH_S) })
+    }
+    /// The delay at a time, if the queue was high.
+    fn at(&self, at_ns: u64) -> Option<f64> {
+        let next = self.values.partition_point(|(at, _)| *at < at_ns);
+        let (after, before) = (self.values.get(next)?, self.values.get(next.checked_sub(1)?)?);
+        let apart = after.0 - before.0;
+        let part = (at_ns - before.0) as f64 / apart.max(1) as f64;
+        let added = before.1 + part * (after.1 - before.1);
+        (apart <= NEAR_NS && added >= self.least_s).then_some(added)
+    }
+}
+
+/// A hop, and which share of the delay of the path its probes had.
+struct Point<'a> {
+    /// `None` for this host and the server.
+    hop: Option<&'a Hop>,
+    number: u8,
+    share: f64,
+    shares: Vec<f64>,
+}
+
+fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> Option<Point<'a>> {
+    let of = |metric| shares(view, rise, added, &key(metric, hop)).filter(|shares| is_steady(shares));
+    let middle = |shares: &[f64]| median(shares.iter().copied()).unwrap_or(0.0);
+    let shares = match (of(Metric::HopRtt), of(Metric::HopEcho)) {
+        // Requests to the address of a router may take another path.
+        (Some(expired), Some(echoed)) if (middle(&expired) - middle(&echoed)).abs() > TOLERANCE => expired,
+        (Some(expired), Some(echoed)) => [expired, echoed].concat(),
+        (expired, echoed) => expired.or(echoed)?,
+    };
+    Some(Point { hop: Some(hop), number: hop.number, share: middle(&shares).clamp(0.0, 1.0), shares })
+}
+
+/// Delays of a hop above those without load, relative to the delay of the path at the same time.
+fn shares(view: &View<'_>, rise: &Rise<'_>, added: &Added, key: &SeriesKey) -> Option<Vec<f64>> {
+    let series = view.run.series(key)?;
+    let base_s = base(view, series)?;
+    let steady =
+        Span { start_ns: rise.start_up.map_or(rise.phase.start_ns, |s| s.end_ns), ..Span::of(rise.phase) };
+    let (start, end) = (Time::from_nanos(steady.start_ns), Time::from_nanos(steady.end_ns));
+    let observed = series.between(start, end).filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?)));
+    Some(observed.filter_map(|(at, value)| Some((value - base_s) / added.at(at)?)).collect())
+}
+
+/// Median delay of a hop without load, or the shortest if there was no reply.
+fn base(view: &View<'_>, series: &Series) -> Option<f64> {
+    let idle = view.run.phase(PhaseKind::Idle)?;
+    let middle = sample(view.run, &series.key, idle).percentile(0.5).filter(|p| !p.at_least);
+    middle.map(|p| p.value).or_else(|| crate::latency::shortest(series))
+}
+
+fn is_steady(shares: &[f64]) -> bool {
+    let all = Sample::new(shares.iter().map(|share| (*share, false)));
+    let [low, high] = [0.25, 0.75].map(|p| all.percentile(p).map_or(0.0, |value| value.value));
+    shares.len() >= MIN_REPLIES && high - low <= MOST_SPREAD
+}
+
+/// All points with this host and the server, at shares that do not decrease along the path.
+fn between_ends<'a>(
+    mut points: Vec<Point<'a>>,
+    path: &Path,
+    direction: Direction,
+) -> Result<Vec<Point<'a>>, LocationProblem> {
+    let far =
+        path.server_hop.unwrap_or_else(|| points.last().map_or(1, |point| point.number.saturating_add(1)));
+    let last = points.iter().map(|point| point.share).fold(0.0, f64::max);
+    if direction == Direction::Down {
+        let returns_elsewhere = path.server_return_hops.zip(path.server_hop).is_some_and(|(b, f)| b != f);
+        let decreases = points.windows(2).any(|p| p[0].share - p[1].share > TOLERANCE);
+        // The queue may be on a part of the way back that no reply of a hop takes.
+        if decreases || (returns_elsewhere && last < LEAST_EXPLAINED) {
+            return Err(LocationProblem::Inconsistent);
+        }
+    }
+    // A hop is not blamed for a delay that later hops do not share.
+    let mut least = 1.0_f64;
+    for point in points.iter_mut().rev() {
+        least = least.min(point.share);
+        point.share = least;
+    }
+    let end = |number, share| Point { hop: None, number, share, shares: Vec::new() };
+    points.insert(0, end(0, 0.0));
+    points.push(end(far, 1.0));
+    Ok(points)
+}
+
+fn finding(
+    view: &View<'_>,
+    path: &Path,
+    rise: &Rise<'_>,
+    direction: Direction,
+    [near, far]: [&Point<'_>; 2],
+) -> Finding {
+    let probability = probability(near, far);
+    let address = |point: &Point<'_>| point.hop.map(|hop| hop.address.clone());
+    let location = QueueLocation {
+        phase: rise.phase.kind,
+        place: place::of(view, path, rise, direction, near.number..far.number),
+        near_hop: near.number,
+        near_address: address(near),
+        far_hop: far.number,
+        far_address: address(far),
+        delay_s: (far.share - near.share) * rise.p50(),
+        delay_ratio: far.share - near.share,
+        probability_ratio: probability,
+    };
+    let is_sure = probability >= 0.95 && direction == Direction::Up;
+    let certainty = if is_sure { Certainty::Certain } else { Certainty::Likely };
+    Finding::new(Conclusion::QueueLocation(location), Some(direction), certainty)
+        .with_evidence([near, far].into_iter().flat_map(|point| evidence(view, rise, point)))
+}
+
+/// Probability that the queue is between two points: each reply votes for one side of it.
+fn probability(near: &Point<'_>, far: &Point<'_>) -> f64 {
+    let middle = f64::midpoint(near.share, far.share);
+    let side = |point: &Point<'_>, is_beyond: bool| {
+        if point.hop.is_none() {
+            return 1.0;
+        }
+        let right = point.shares.iter().filter(|share| (**share > middle) == is_beyond).count() as f64;
+        let votes = 2.0 * right - point.shares.len() as f64;
+        1.0 / (1.0 + libm::pow(ERROR_RATIO / (1.0 - ERROR_RATIO), votes))
+    };
+    (side(near, false) * side(far, true)).min(MOST_PROBABLE)
+}
+
+fn evidence(view: &View<'_>, rise: &Rise<'_>, point: &Point<'_>) -> Vec<Evidence> {
+    let Some(hop) = point.hop else { return Vec::new() };
+    let middle = Statistic::Percentile(0.5);
+    let idle = view.run.phase(PhaseKind::Idle);
+    let of = |phase| {
+        let metrics = [Metric::HopRtt, Metric::HopEcho];
+        metrics.into_iter().find_map(|metric| view.evidence(&key(metric, hop), phase, middle))
+    };
+    idle.into_iter().chain([rise.phase]).filter_map(of).collect()
+}
+
+fn key(metric: Metric, hop: &Hop) -> SeriesKey {
+    let scope: String = alloc::format!("{}", hop.number);
+    SeriesKey { scope: Some(scope), ..SeriesKey::of(metric) }
+}

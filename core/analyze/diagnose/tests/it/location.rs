@@ -1,0 +1,250 @@
+//! Where the queue is, on paths of five routers whose replies are known.
+use crate::line::{BLOATED, Line, MANAGED};
+use fathom_diagnose::diagnose;
+use fathom_run::{
+    Certainty, Conclusion, FirstLink, Hop, LocationProblem, Metric, Observation, Path, Place, QueueLocation,
+    Run, Series, SeriesKey, Value,
+};
+use fathom_units::Direction;
+
+const ROUTERS: u8 = 5;
+
+/// Which share of the added delay of each direction a reply of hop `n` has, at index `n - 1`.
+struct Shares {
+    up: [f64; ROUTERS as usize],
+    down: [f64; ROUTERS as usize],
+}
+
+/// The queue of both directions is on this link: link 0 leads from this host to hop 1.
+fn at_link(link: usize) -> Shares {
+    let shares = std::array::from_fn(|n| if n < link { 0.0 } else { 1.0 });
+    Shares { up: shares, down: shares }
+}
+
+/// A run with a path whose hops answer once a second, and echo requests five times a second.
+fn run(line: &Line, shares: &Shares) -> Run {
+    let mut run = line.run();
+    let address = |n: u8| if n == 1 { "192.168.1.1".into() } else { format!("198.51.100.{n}") };
+    let hop = |number| Hop { number, address: address(number), return_hops: Some(number) };
+    run.path = Some(Path {
+        hops: (1..=ROUTERS).map(hop).collect(),
+        server_hop: Some(ROUTERS + 1),
+        server_return_hops: Some(ROUTERS + 1),
+        ..Path::default()
+    });
+    for number in 1..=ROUTERS {
+        for (metric, every) in [(Metric::HopRtt, 50), (Metric::HopEcho, 10)] {
+            let series = replies(&run, &key(metric, number), every, shares);
+            run.series.push(series);
+        }
+    }
+    run
+}
+
+fn key(metric: Metric, number: u8) -> SeriesKey {
+    SeriesKey { scope: Some(number.to_string()), ..SeriesKey::of(metric) }
+}
+
+/// Every so many one-way delays of the run, as seen at a hop.
+fn replies(run: &Run, key: &SeriesKey, every: usize, shares: &Shares) -> Series {
+    let hop: usize = key.scope.as_ref().and_then(|scope| scope.parse().ok()).expect("the number of a hop");
+    let of =
+        |direction| run.series(&SeriesKey::directed(Metric::OneWayDelay, direction)).expect("one-way delays");
+    let half = BLOATED.base_rtt_s / 2.0;
+    let both = of(Direction::Up).iter().zip(of(Direction::Down).iter());
+    let mut series = Series::new(key.clone());
+    for (up, down) in both.skip(hop * 3).step_by(every) {
+        let added = |o: Observation| o.value.observed().expect("no loss") - half;
+        let base = 0.004 * hop as f64;
+        let delay = base + shares.up[hop - 1] * added(up) + shares.down[hop - 1] * added(down);
+        series.push(Observation { at: up.at, value: Value::Observed(delay) });
+    }
+    series
+}
+
+fn queues(run: &Run, direction: Direction) -> Vec<(QueueLocation, Certainty)> {
+    let of = |finding: &fathom_run::Finding| match &finding.conclusion {
+        Conclusion::QueueLocation(found) if finding.direction == Some(direction) => {
+            Some((found.clone(), finding.certainty))
+        }
+        _ => None,
+    };
+    diagnose(run).findings.iter().filter_map(of).collect()
+}
+
+#[track_caller]
+fn one(run: &Run, direction: Direction) -> QueueLocation {
+    let found = queues(run, direction);
+    assert_eq!(found.len(), 1, "{found:#?} {:?}", problem(run, direction));
+    found[0].0.clone()
+}
+
+fn problem(run: &Run, direction: Direction) -> Option<LocationProblem> {
+    diagnose(run).findings.iter().filter(|f| f.direction == Some(direction)).find_map(|f| {
+        match &f.conclusion {
+            Conclusion::UnknownLocation(unknown) => Some(unknown.reason),
+            _ => None,
+        }
+    })
+}
+
+/// Changes the delays of one hop.
+fn change(run: &mut Run, number: u8, metric: Metric, to: impl Fn(usize, f64) -> f64) {
+    let series = run.series.iter_mut().find(|s| s.key == key(metric, number)).expect("a hop");
+    series.values.iter_mut().enumerate().for_each(|(n, value)| *value = to(n, *value));
+}
+
+#[test]
+fn a_queue_on_each_link_in_turn() {
+    for link in 0..=ROUTERS {
+        let run = run(&BLOATED, &at_link(usize::from(link)));
+        for direction in Direction::BOTH {
+            let found = one(&run, direction);
+            assert_eq!((found.near_hop, found.far_hop), (link, link + 1), "{direction:?}");
+            let place = match link {
+                0 => Place::LocalNetwork,
+                1 => Place::AccessLine,
+                _ => Place::Internet,
+            };
+            assert_eq!(found.place, Some(place));
+            assert_eq!(found.near_address.is_none(), link == 0);
+            assert_eq!(found.far_address.is_none(), link == ROUTERS);
+            assert!(found.probability_ratio > 0.95 && found.delay_ratio > 0.9, "{found:?}");
+        }
+        assert_eq!(queues(&run, Direction::Up)[0].1, Certainty::Certain);
+        // The way back of a reply may not be that of the load.
+        assert_eq!(queues(&run, Direction::Down)[0].1, Certainty::Likely);
+    }
+}
+
+#[test]
+fn two_queues_in_one_direction() {
+    let up = [0.0, 0.4, 0.4, 0.4, 1.0];
+    let run = run(&BLOATED, &Shares { up, down: at_link(2).down });
+    let found = queues(&run, Direction::Up);
+    let ends: Vec<_> =
+        found.iter().map(|(q, _)| (q.near_hop, q.far_hop, (10.0 * q.delay_ratio).round())).collect();
+    assert_eq!(ends, [(1, 2, 4.0), (4, 5, 6.0)]);
+    let total: f64 = found.iter().map(|(q, _)| q.delay_s).sum();
+    assert!((0.5..1.1).contains(&total), "{total}");
+}
+
+#[test]
+fn hops_without_replies_widen_the_claim_and_without_any_there_is_none() {
+    let mut run = run(&BLOATED, &at_link(3));
+    let path = run.path.as_mut().unwrap();
+    path.hops.retain(|hop| ![3, 4].contains(&hop.number));
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop, found.place), (2, 5, Some(Place::Internet)));
+    run.path.as_mut().unwrap().hops.clear();
+    assert_eq!(problem(&run, Direction::Up), Some(LocationProblem::SilentHops));
+    assert!(queues(&run, Direction::Up).is_empty());
+    // A server in the local network.
+    run.path.as_mut().unwrap().server_hop = Some(1);
+    let direct = one(&run, Direction::Up);
+    assert_eq!((direct.near_hop, direct.far_hop, direct.place), (0, 1, Some(Place::LocalNetwork)));
+}
+
+#[test]
+fn a_hop_that_answers_slowly_is_not_blamed() {
+    let mut run = run(&BLOATED, &at_link(4));
+    for metric in [Metric::HopRtt, Metric::HopEcho] {
+        // As slow under load as the queue behind it, and one that is always slow.
+        change(&mut run, 2, metric, |_, value| value + if value > 0.0 { 0.9 } else { 0.0 });
+        let up = run.phases.iter().find(|p| p.kind == fathom_run::PhaseKind::Up).unwrap().clone();
+        let series = run.series.iter_mut().find(|s| s.key == key(metric, 3)).unwrap();
+        for (at, value) in series.at_ns.iter().zip(&mut series.values) {
+            *value += if (up.start_ns..up.end_ns).contains(at) { 0.7 } else { 0.0 };
+        }
+    }
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (4, 5));
+}
+
+#[test]
+fn a_hop_whose_replies_vary_by_themselves_says_nothing() {
+    let mut run = run(&BLOATED, &at_link(3));
+    for metric in [Metric::HopRtt, Metric::HopEcho] {
+        change(&mut run, 3, metric, |n, value| value + [0.0, 1.3, 0.2, 2.1][n % 4]);
+    }
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (2, 4));
+}
+
+#[test]
+fn echo_requests_may_take_another_path_than_the_load() {
+    let mut run = run(&BLOATED, &at_link(1));
+    for number in 2..=ROUTERS {
+        change(&mut run, number, Metric::HopEcho, |_, _| 0.004 * f64::from(number));
+    }
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (1, 2));
+}
+
+#[test]
+fn replies_that_return_on_another_path_say_nothing_about_downloads() {
+    let down = [0.0, 0.0, 0.0, 1.0, 0.0];
+    let mut run = run(&BLOATED, &Shares { up: at_link(3).up, down });
+    assert_eq!(problem(&run, Direction::Down), Some(LocationProblem::Inconsistent));
+    assert_eq!(one(&run, Direction::Up).near_hop, 3);
+    // The hop limit of its replies shows that hop 5 answers on another path.
+    run.path.as_mut().unwrap().hops[4].return_hops = Some(9);
+    let found = one(&run, Direction::Down);
+    assert_eq!((found.near_hop, found.far_hop), (3, 4));
+    // Nothing shows a queue on the server's own way back.
+    let mut hidden = self::run(&BLOATED, &Shares { up: at_link(3).up, down: [0.0; 5] });
+    hidden.path.as_mut().unwrap().server_return_hops = Some(9);
+    assert_eq!(problem(&hidden, Direction::Down), Some(LocationProblem::Inconsistent));
+}
+
+#[test]
+fn a_path_that_changes_is_not_compared() {
+    let mut run = run(&BLOATED, &at_link(2));
+    let up = run.phases.iter().find(|p| p.kind == fathom_run::PhaseKind::Up).unwrap().clone();
+    run.path.as_mut().unwrap().changes_ns = vec![up.start_ns + 1];
+    assert_eq!(problem(&run, Direction::Up), Some(LocationProblem::PathChanged));
+    // The download was before it.
+    assert_eq!(one(&run, Direction::Down).near_hop, 2);
+}
+
+#[test]
+fn the_place_is_told_in_terms_of_a_household() {
+    let place = |change: &dyn Fn(&mut Run), link| {
+        let mut run = run(&BLOATED, &at_link(link));
+        change(&mut run);
+        one(&run, Direction::Up).place
+    };
+    let with = |edit: fn(&mut Path)| move |run: &mut Run| edit(run.path.as_mut().unwrap());
+    let wifi = with(|path| path.first_link = Some(FirstLink::Wifi));
+    assert_eq!(place(&wifi, 0), Some(Place::Wifi));
+    // A modem or a rented server: the first router is the provider's.
+    assert_eq!(place(&with(|path| path.hops[0].address = "100.64.0.1".into()), 0), Some(Place::AccessLine));
+    // A second private address 4 ms away is the provider's; 0.2 ms away it is a second router.
+    let private = |run: &mut Run| run.path.as_mut().unwrap().hops[1].address = "10.0.0.1".into();
+    assert_eq!(place(&private, 1), Some(Place::AccessLine));
+    let second = |run: &mut Run| {
+        private(run);
+        [Metric::HopRtt, Metric::HopEcho].into_iter().for_each(|m| change(run, 2, m, |_, v| v - 0.0038));
+    };
+    assert_eq!(place(&second, 1), Some(Place::LocalNetwork));
+    assert_eq!(place(&second, 2), Some(Place::AccessLine));
+    // The kernel's timestamps show that probes wait before they leave this host.
+    let own = |run: &mut Run| {
+        let mut waits = run.series(&SeriesKey::directed(Metric::OneWayDelay, Direction::Up)).unwrap().clone();
+        waits.key = SeriesKey::of(Metric::HostQueue);
+        run.series.push(waits);
+    };
+    assert_eq!(place(&own, 0), Some(Place::ThisComputer));
+    // Links of two kinds.
+    assert_eq!(place(&with(|path| drop(path.hops.remove(0))), 1), None);
+}
+
+#[test]
+fn without_a_queue_there_is_no_place() {
+    let run = run(&MANAGED, &at_link(2));
+    assert!(Direction::BOTH.iter().all(|d| queues(&run, *d).is_empty() && problem(&run, *d).is_none()));
+    // Times out of range do no harm.
+    let mut odd = self::run(&BLOATED, &at_link(2));
+    odd.series.iter_mut().for_each(|s| s.at_ns.iter_mut().for_each(|at| *at = at.saturating_mul(1 << 40)));
+    diagnose(&odd);
+}

@@ -1,0 +1,359 @@
+//! The routers of the path to a server: which one to probe next, and what the replies show.
+//!
+//! Each router is probed in two ways. An echo request toward the server that expires at the router
+//! takes the path of the load, but Linux routers answer at most one a second (`icmp_ratelimit`). An
+//! echo request to the router's own address is answered more often, if at all.
+use crate::ProbeSeries;
+use alloc::collections::VecDeque;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use fathom_run::{Metric, SeriesKey};
+use fathom_units::{Duration, Time};
+
+/// Longest path. The diameter of the Internet is below (traceroute(8) has the same limit).
+const MAX_HOPS: u8 = 30;
+/// Interval of the probes that expire at a hop: Linux sends one ICMP error a second to a host.
+/// Source: `icmp_ratelimit`, icmp(7).
+const EXPIRING_EVERY: Duration = Duration::from_secs(1);
+/// ... at a hop that has not answered the first [`TRIES`].
+const SILENT_EVERY: Duration = Duration::from_secs(5);
+const TRIES: u32 = 4;
+/// Hops beyond the last router that answered which are tried while the server does not answer.
+const BEYOND: u8 = 2;
+/// Interval of echo requests to the address of a router.
+const ECHO_EVERY: Duration = Duration::from_millis(60);
+/// A router that answers none of so many echo requests is not sent more.
+const ECHO_TRIES: u32 = 20;
+/// A different router is a change of the path after so many consecutive answers. Single answers
+/// from elsewhere are common: load-balancing, several addresses of one router.
+const SURE_AFTER: u32 = 3;
+/// Requests whose replies are recognized.
+const MOST_OUTSTANDING: usize = 4096;
+
+/// A probe of a hop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HopProbe {
+    /// An echo request to the server that expires at this hop, with this sequence number.
+    Expiring {
+        /// Number of the hop, from 1.
+        hop: u8,
+        /// Sequence number of the request.
+        sequence: u16,
+    },
+    /// An echo request to the address of a router.
+    Echo {
+        /// Number of the hop.
+        hop: u8,
+        /// Sequence number within the series of the hop.
+        sequence: u32,
+        /// Where to send it.
+        to: IpAddr,
+    },
+}
+
+/// What is known of a hop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hop {
+    /// Number from 1: the hop limit that expires there.
+    pub number: u8,
+    /// The router.
+    pub address: IpAddr,
+    /// Number of hops from the router back to this host, inferred from the hop limit of its
+    /// replies.
+    pub return_hops: Option<u8>,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    router: Option<Hop>,
+    /// A different router that answered, and the number of consecutive answers.
+    other: Option<(IpAddr, u32)>,
+    expiring: ProbeSeries,
+    echo: ProbeSeries,
+    expired_at: Option<Time>,
+    echoed_at: Option<Time>,
+}
+
+/// Probes of all hops of a path.
+#[derive(Clone, Debug)]
+pub struct Hops {
+    states: Vec<State>,
+    /// Number of the hop that is the server.
+    length: Option<u8>,
+    server_return_hops: Option<u8>,
+    next: u16,
+    /// Outstanding expiring requests: sequence number, hop, and sequence number within its series.
+    sent: VecDeque<(u16, u8, u32)>,
+    changed: Vec<Time>,
+}
+
+impl Default for Hops {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Hops {
+    /// Creates a path of unknown length.
+    #[must_use]
+    pub fn new() -> Self {
+        let series = |metric, hop: u8| {
+            ProbeSeries::new(SeriesKey { scope: Some(hop.to_string()), ..SeriesKey::of(metric) })
+        };
+        let state = |hop| State {
+            router: None,
+            other: None,
+            expiring: series(Metric::HopRtt, hop),
+            echo: series(Metric::HopEcho, hop),
+            expired_at: None,
+            echoed_at: None,
+        };
+        let states = (1..=MAX_HOPS).map(state).collect();
+        let (sent, changed) = (VecDeque::new(), Vec::new());
+        Hops { states, length: None, server_return_hops: None, next: 0, sent, changed }
+    }
+    /// The probe to send now, if any is due. It counts as sent.
+    pub fn next(&mut self, now: Time) -> Option<HopProbe> {
+        self.next_expiring(now).or_else(|| self.next_echo(now))
+    }
+    fn next_expiring(&mut self, now: Time) -> Option<HopProbe> {
+        // The server itself too: its answer shows that the path did not become longer.
+        let last = usize::from(self.length.unwrap_or_else(|| self.known()));
+        let is_due = |state: &State| {
+            let is_silent = state.router.is_none() && state.expiring.next_sequence() >= TRIES;
+            let interval = if is_silent { SILENT_EVERY } else { EXPIRING_EVERY };
+            state.expired_at.is_none_or(|at| now.saturating_since(at) >= interval)
+        };
+        let hop = self.states.iter().take(last).position(is_due)?;
+        let state = &mut self.states[hop];
+        state.expired_at = Some(now);
+        let (sequence, number) = (self.next, hop as u8 + 1);
+        self.next = self.next.wrapping_add(1);
+        self.sent.push_back((sequence, number, state.expiring.sent(now)));
+        if self.sent.len() > MOST_OUTSTANDING {
+            self.sent.pop_front();
+        }
+        Some(HopProbe::Expiring { hop: number, sequence })
+    }
+    /// Number of hops to try while the server does not answer.
+    fn known(&self) -> u8 {
+        let is_first = self.states.iter().any(|state| state.expired_at.is_none());
+        let last = self.states.iter().rposition(|state| state.router.is_some());
+        match last {
+            Some(last) if !is_first => (last as u8 + 1 + BEYOND).min(MAX_HOPS),
+            _ => MAX_HOPS,
+        }
+    }
+    fn next_echo(&mut self, now: Time) -> Option<HopProbe> {
+        let is_due = |state: &&mut State| {
+            let echo = &state.echo;
+            state.router.is_some()
+                && (echo.has_replies() || echo.next_sequence() < ECHO_TRIES)
+                && state.echoed_at.is_none_or(|at| now.saturating_since(at) >= ECHO_EVERY)
+        };
+        let state = self.states.iter_mut().filter(is_due).min_by_key(|state| state.echoed_at)?;
+        let Hop { number, address, .. } = state.router?;
+        state.echoed_at = Some(now);
+        Some(HopProbe::Echo { hop: number, sequence: state.echo.sent(now), to: address })
+    }
+    /// Takes the reply of `from` to an expiring request, which `is_end` if it ended the path. The
+    /// reply arrived with `hop_limit`.
+    pub fn expired(&mut self, reply: crate::HopReply, from: IpAddr, hop_limit: Option<u8>, at: Time) {
+        let Some((_, hop, sequence)) = self.sent.iter().rev().find(|sent| sent.0 == reply.sequence).copied()
+        else {
+            return;
+        };
+        if reply.is_end {
+            self.server_return_hops = hop_limit.map(return_hops);
+            self.length = Some(self.length.map_or(hop, |length| length.min(hop)));
+            return;
+        }
+        if self.length.is_some_and(|length| hop >= length) {
+            self.length = None;
+        }
+        let Some(state) = self.states.get_mut(usize::from(hop) - 1) else { return };
+        state.expiring.reply(sequence, at);
+        if state.learn(Hop { number: hop, address: from, return_hops: hop_limit.map(return_hops) }) {
+            self.changed.push(at);
+        }
+    }
+    /// Takes the reply of `from` to an echo request to its own address.
+    pub fn echoed(&mut self, hop: u8, sequence: u32, from: IpAddr, at: Time) {
+        let state = usize::from(hop).checked_sub(1).and_then(|hop| self.states.get_mut(hop));
+        if let Some(state) = state.filter(|s| s.router.is_some_and(|router| router.address == from)) {
+            state.echo.reply(sequence, at);
+        }
+    }
+    /// The routers that answered, in the order of the path.
+    pub fn routers(&self) -> impl Iterator<Item = Hop> + '_ {
+        let last = self.length.map_or(self.states.len(), |length| usize::from(length) - 1);
+        self.states.iter().take(last).filter_map(|state| state.router)
+    }
+    /// Number of the hop that is the server, if it answered.
+    #[must_use]
+    pub const fn length(&self) -> Option<u8> {
+        self.length
+    }
+    /// Number of hops from the server back to this host, by the hop limit of its replies.
+    #[must_use]
+    pub const fn server_return_hops(&self) -> Option<u8> {
+        self.server_return_hops
+    }
+    /// Times at which the path changed.
+    #[must_use]
+    pub fn changed(&self) -> &[Time] {
+        &self.changed
+    }
+    /// The series of the routers that answered. Without replies to echo requests, a router has only
+    /// one series.
+    pub fn into_series(self) -> impl Iterator<Item = ProbeSeries> {
+        let all = self.states.into_iter().filter(|state| state.router.is_some());
+        all.flat_map(|state| [state.expiring, state.echo]).filter(ProbeSeries::has_replies)
+    }
+}
+
+impl State {
+    /// Takes the router of an answer; true if the path changed.
+    fn learn(&mut self, hop: Hop) -> bool {
+        let Some(known) = &mut self.router else {
+            self.router = Some(hop);
+            return false;
+        };
+        if known.address == hop.address {
+            *known = hop;
+            self.other = None;
+            return false;
+        }
+        let times = self.other.filter(|(other, _)| *other == hop.address).map_or(1, |(_, times)| times + 1);
+        self.other = Some((hop.address, times));
+        let is_sure = times >= SURE_AFTER;
+        if is_sure {
+            (self.router, self.other) = (Some(hop), None);
+        }
+        is_sure
+    }
+}
+
+/// Number of hops that a packet took, from the hop limit with which it arrived: hosts and routers
+/// send with 64, 128 or 255.
+fn return_hops(hop_limit: u8) -> u8 {
+    let initial = [64, 128, 255].into_iter().find(|initial| hop_limit <= *initial).unwrap_or(255);
+    initial - hop_limit + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HopReply;
+    use alloc::vec;
+    use core::net::Ipv4Addr;
+
+    const MS: fn(u64) -> Time = |ms| Time::from_nanos(ms * 1_000_000);
+
+    fn router(hop: u8) -> IpAddr {
+        Ipv4Addr::new(192, 0, 2, hop).into()
+    }
+
+    /// Polls every 10 ms for `ms`; hops of `silent` never answer, the others answer expiring
+    /// requests at once and the server is hop `length`. Returns the probes with their times.
+    fn run(hops: &mut Hops, from: u64, ms: u64, length: u8, silent: &[u8]) -> Vec<(u64, HopProbe)> {
+        let mut all = Vec::new();
+        for at in (from..from + ms).step_by(10) {
+            let Some(probe) = hops.next(MS(at)) else { continue };
+            all.push((at, probe));
+            match probe {
+                HopProbe::Expiring { hop, sequence } if !silent.contains(&hop) => {
+                    let is_end = hop >= length;
+                    let by = router(hop.min(length));
+                    hops.expired(HopReply { sequence, is_end }, by, Some(65 - hop), MS(at + 1));
+                }
+                HopProbe::Echo { hop, sequence, to } if hop != 2 => {
+                    hops.echoed(hop, sequence, to, MS(at + 1))
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn each_hop_gets_one_expiring_probe_a_second_and_more_echoes() {
+        let mut hops = Hops::new();
+        let all = run(&mut hops, 0, 5_000, 4, &[]);
+        assert_eq!((hops.length(), hops.server_return_hops()), (Some(4), Some(4)));
+        let routers: Vec<_> = hops.routers().map(|hop| (hop.number, hop.address, hop.return_hops)).collect();
+        assert_eq!(routers, [1, 2, 3].map(|n| (n, router(n), Some(n))));
+        for hop in 1..=3 {
+            let expiring =
+                |p: &&(u64, HopProbe)| matches!(p.1, HopProbe::Expiring { hop: h, .. } if h == hop);
+            let times: Vec<u64> = all.iter().filter(expiring).map(|(at, _)| *at).collect();
+            assert_eq!(times.len(), 5, "{times:?}");
+            assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 1_000), "{times:?}");
+            let echoes =
+                all.iter().filter(|p| matches!(p.1, HopProbe::Echo { hop: h, .. } if h == hop)).count();
+            // Hop 2 does not answer echo requests to its address.
+            assert!(if hop == 2 { echoes == 20 } else { (60..=84).contains(&echoes) }, "{hop}: {echoes}");
+        }
+        let keys: Vec<_> = hops.into_series().map(|s| (s.key().metric, s.key().scope.clone())).collect();
+        let expected = [("1", 2), ("2", 1), ("3", 2)].into_iter().flat_map(|(hop, count)| {
+            [Metric::HopRtt, Metric::HopEcho].into_iter().take(count).map(|m| (m, Some(hop.into())))
+        });
+        assert_eq!(keys, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn silent_hops_are_tried_less_often() {
+        let mut hops = Hops::new();
+        let all = run(&mut hops, 0, 20_000, 5, &[2]);
+        let to_silent = all.iter().filter(|p| matches!(p.1, HopProbe::Expiring { hop: 2, .. })).count();
+        assert!((6..=8).contains(&to_silent), "{to_silent}");
+        assert_eq!(hops.routers().map(|hop| hop.number).collect::<Vec<_>>(), [1, 3, 4]);
+    }
+
+    #[test]
+    fn while_the_server_is_silent_two_hops_beyond_the_last_router_are_tried() {
+        let mut hops = Hops::new();
+        let silent: Vec<u8> = (4..=30).collect();
+        run(&mut hops, 0, 1_000, 40, &silent);
+        let later = run(&mut hops, 1_000, 5_000, 40, &silent);
+        let farthest = later.iter().filter_map(|(_, probe)| match probe {
+            HopProbe::Expiring { hop, .. } => Some(*hop),
+            HopProbe::Echo { .. } => None,
+        });
+        assert_eq!((farthest.max(), hops.length()), (Some(5), None));
+    }
+
+    #[test]
+    fn a_path_that_changes_is_reported_and_single_answers_from_elsewhere_are_not() {
+        let mut hops = Hops::new();
+        run(&mut hops, 0, 2_000, 3, &[]);
+        let mut other = |from: u64, by: IpAddr| {
+            let probe = (from..).step_by(10).find_map(|at| match hops.next(MS(at)) {
+                Some(HopProbe::Expiring { hop: 2, sequence }) => Some((at, sequence)),
+                _ => None,
+            });
+            let (sent, sequence) = probe.unwrap();
+            hops.expired(HopReply { sequence, is_end: false }, by, None, MS(sent));
+            (sent, hops.changed().len())
+        };
+        let (mut at, mut changes) = (2_000, vec![]);
+        for by in [9, 2, 9, 9, 9].map(router) {
+            let changed;
+            (at, changed) = other(at + 10, by);
+            changes.push(changed);
+        }
+        assert_eq!(changes, [0, 0, 0, 0, 1]);
+        assert_eq!(hops.routers().nth(1).unwrap().address, router(9));
+    }
+
+    #[test]
+    fn replies_to_nothing_do_no_harm() {
+        let mut hops = Hops::new();
+        hops.expired(HopReply { sequence: 7, is_end: true }, router(1), Some(0), MS(1));
+        hops.echoed(0, 0, router(1), MS(1));
+        hops.echoed(255, u32::MAX, router(1), MS(1));
+        assert_eq!((hops.length(), hops.routers().count()), (None, 0));
+        assert_eq!([0, 64, 65, 128, 129, 255].map(return_hops), [65, 1, 64, 1, 127, 1]);
+    }
+}

@@ -1,0 +1,47 @@
+//! The routers between a host and a server.
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// The path to a server, as found by probes that expire on it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Path {
+    /// Routers that answered, in the order of the path.
+    pub hops: Vec<Hop>,
+    /// Number of the hop that is the server, if it answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_hop: Option<u8>,
+    /// Number of hops from the server back to this host. If it differs from `server_hop`, downloads
+    /// take another path than uploads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_return_hops: Option<u8>,
+    /// Link of this host to the first router, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_link: Option<FirstLink>,
+    /// Times at which a router was replaced by another, in nanoseconds of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes_ns: Vec<u64>,
+}
+
+/// A router of a path.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Hop {
+    /// Number from 1: the hop limit (TTL) that expires there. The scope of its series.
+    pub number: u8,
+    /// Its address.
+    pub address: String,
+    /// Number of hops from it back to this host, inferred from the hop limit of its replies. If it
+    /// differs from `number`, its replies take another path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub return_hops: Option<u8>,
+}
+
+/// Kind of link between this host and the first router.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FirstLink {
+    /// Ethernet or anything else with a cable.
+    Wired,
+    /// Wi-Fi.
+    Wifi,
+}

@@ -1,0 +1,188 @@
+//! ICMP echoes to all routers of the path.
+use super::{Context, ProbeMachine};
+use fathom_os::error::without_code;
+use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
+use fathom_os::netlink::Netlink;
+use fathom_os::poll::PollFd;
+use fathom_os::socket::{EchoSocket, echo_socket, queue_errors, set_hop_limit};
+use fathom_os::timestamp::{Stamping, both_clocks, enable, enable_headers};
+use fathom_probe::protocol::SessionId;
+use fathom_probe::{
+    EchoCodec, EchoPayload, HopCodec, HopProbe, HopReply, Hops, IcmpVersion, Probe, ProbeSeries,
+};
+use fathom_run::{FirstLink, Hop, NotSent, Path};
+use fathom_units::{Time, WallTime};
+use socket2::{SockAddr, Socket};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::os::fd::AsFd;
+
+const BATCH: usize = 32;
+/// Longest message: an ICMP error quotes a request after its IP header.
+const MESSAGE_BYTES: usize = 256;
+
+pub(crate) struct HopProber {
+    server: IpAddr,
+    hops: Hops,
+    expiring: Socket,
+    expiring_codec: HopCodec,
+    echo: Socket,
+    echo_codec: EchoCodec,
+    /// Interface of the first router; a link-local address needs it.
+    interface: u32,
+    first_link: Option<FirstLink>,
+    inbox: Inbox,
+}
+
+impl HopProber {
+    pub(crate) fn open(server: IpAddr, session: SessionId) -> Result<Self, String> {
+        // A tunnel has no gateway, and may have routers behind it.
+        let gateway = Netlink::open().and_then(|mut netlink| netlink.gateway(server));
+        let interface = gateway.map_err(|error| without_code(&error))?.map_or(0, |(_, interface)| interface);
+        let is_ipv6 = server.is_ipv6();
+        let version = if is_ipv6 { IcmpVersion::V6 } else { IcmpVersion::V4 };
+        let word = |from: usize| u64::from_be_bytes(std::array::from_fn(|n| session.0[from + n]));
+        let EchoSocket { socket: expiring, kernel_matches } = open_socket(is_ipv6)?;
+        let token = word(8);
+        let echo_codec = EchoCodec::new(version, word(0).rotate_left(32));
+        Ok(HopProber {
+            server,
+            hops: Hops::new(),
+            expiring,
+            expiring_codec: HopCodec { version, identifier: token as u16, token, kernel_matches },
+            echo: open_socket(is_ipv6)?.socket,
+            echo_codec,
+            interface,
+            first_link: first_link(interface),
+            inbox: Inbox::new(BATCH, MESSAGE_BYTES),
+        })
+    }
+    fn transmit(&self, probe: HopProbe, now: Time, wall: WallTime) -> std::io::Result<usize> {
+        match probe {
+            HopProbe::Expiring { hop, sequence } => {
+                set_hop_limit(&self.expiring, self.server.is_ipv6(), hop)?;
+                let request = self.expiring_codec.request(sequence);
+                self.expiring.send_to(&request, &self.address_of(self.server))
+            }
+            HopProbe::Echo { hop, sequence, to } => {
+                let (target, sent) = (u32::from(hop), Probe { sequence, at: wall, sent: now });
+                let request = self.echo_codec.request(&EchoPayload { target, probe: sent });
+                self.echo.send_to(&request, &self.address_of(to))
+            }
+        }
+    }
+    fn address_of(&self, ip: IpAddr) -> SockAddr {
+        match ip {
+            IpAddr::V6(v6) if v6.is_unicast_link_local() => {
+                SocketAddr::V6(SocketAddrV6::new(v6, 0, 0, self.interface)).into()
+            }
+            _ => SocketAddr::new(ip, 0).into(),
+        }
+    }
+    fn receive_expired(&mut self, context: &mut Context) {
+        let mut replies = Vec::new();
+        while self.inbox.receive_errors(self.expiring.as_fd()).is_ok_and(|count| count > 0) {
+            replies.extend(self.inbox.iter().filter_map(|message| self.error(&message)));
+        }
+        while self.inbox.receive(self.expiring.as_fd()).is_ok_and(|count| count > 0) {
+            replies.extend(self.inbox.iter().filter_map(|message| self.answer(&message)));
+        }
+        for Reply { reply, from, hop_limit, stamp } in replies {
+            self.hops.expired(reply, from, hop_limit, context.arrival(stamp));
+        }
+    }
+    fn error(&self, message: &ReceivedMessage<'_>) -> Option<Reply> {
+        let Some(Notice::Refused { by: Some(from), icmp_type, .. }) = message.notice else { return None };
+        // Some routers reply from the unspecified address, which names nothing.
+        let reply = self.expiring_codec.read_error(message.bytes, icmp_type)?;
+        (!from.is_unspecified()).then_some(Reply::new(reply, from, message))
+    }
+    fn answer(&self, message: &ReceivedMessage<'_>) -> Option<Reply> {
+        let from = message.from?.ip();
+        Some(Reply::new(self.expiring_codec.read_reply(message.bytes)?, from, message))
+    }
+    fn receive_echoes(&mut self, context: &mut Context) {
+        while self.inbox.receive(self.echo.as_fd()).is_ok_and(|count| count > 0) {
+            for message in self.inbox.iter() {
+                let Some(payload) = self.echo_codec.read_reply(message.bytes) else { continue };
+                let (Some(from), Ok(hop)) = (message.from, u8::try_from(payload.target)) else { continue };
+                let at = context.arrival(message.stamp);
+                self.hops.echoed(hop, payload.probe.sequence, from.ip(), at);
+            }
+        }
+        // Errors are discarded: an unreachable router has no replies.
+        while self.inbox.receive_errors(self.echo.as_fd()).is_ok_and(|count| count > 0) {}
+    }
+}
+
+/// A reply to an expiring request.
+struct Reply {
+    reply: HopReply,
+    from: IpAddr,
+    hop_limit: Option<u8>,
+    stamp: Option<WallTime>,
+}
+
+impl Reply {
+    const fn new(reply: HopReply, from: IpAddr, message: &ReceivedMessage<'_>) -> Self {
+        Reply { reply, from, hop_limit: message.hop_limit, stamp: message.stamp }
+    }
+}
+
+fn open_socket(is_ipv6: bool) -> Result<EchoSocket, String> {
+    let opened = echo_socket(is_ipv6).map_err(|error| error.to_string())?;
+    let prepared = queue_errors(&opened.socket, is_ipv6)
+        .and_then(|()| enable_headers(opened.socket.as_fd(), is_ipv6))
+        .and_then(|()| enable(opened.socket.as_fd(), Stamping::Arrivals));
+    prepared.map(|()| opened).map_err(|error| without_code(&error))
+}
+
+/// Kind of the link of an interface.
+fn first_link(interface: u32) -> Option<FirstLink> {
+    let number = interface.to_string();
+    let is_it = |folder: &std::path::PathBuf| {
+        std::fs::read_to_string(folder.join("ifindex")).is_ok_and(|text| text.trim() == number)
+    };
+    let folders = std::fs::read_dir("/sys/class/net").ok()?;
+    let folder = folders.filter_map(Result::ok).map(|entry| entry.path()).find(is_it)?;
+    let is_wifi = ["wireless", "phy80211"].iter().any(|name| folder.join(name).exists());
+    Some(if is_wifi { FirstLink::Wifi } else { FirstLink::Wired })
+}
+
+impl ProbeMachine for HopProber {
+    /// None: its probes determine nothing about the phases, and no late reply is waited for.
+    fn series(&mut self) -> &mut [ProbeSeries] {
+        &mut []
+    }
+    fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
+        fds.extend([&self.expiring, &self.echo].map(|socket| PollFd::readable(socket.as_fd())));
+    }
+    fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
+        let (wall, now) = both_clocks(context.clock);
+        if let Some(probe) = self.hops.next(now) {
+            // The first call reports an ICMP error about an earlier request and then sends nothing.
+            // A request that cannot be sent has no reply, like one that the path loses.
+            let _ = self.transmit(probe, now, wall).or_else(|_| self.transmit(probe, now, wall));
+        }
+        Ok(now)
+    }
+    fn receive(&mut self, context: &mut Context) {
+        self.receive_expired(context);
+        self.receive_echoes(context);
+    }
+    fn take_hops(&mut self) -> Option<(Path, Vec<ProbeSeries>)> {
+        let hops = std::mem::take(&mut self.hops);
+        let hop = |hop: fathom_probe::Hop| Hop {
+            number: hop.number,
+            address: hop.address.to_string(),
+            return_hops: hop.return_hops,
+        };
+        let path = Path {
+            hops: hops.routers().map(hop).collect(),
+            server_hop: hops.length(),
+            server_return_hops: hops.server_return_hops(),
+            first_link: self.first_link,
+            changes_ns: hops.changed().iter().map(|at| at.as_nanos()).collect(),
+        };
+        Some((path, hops.into_series().collect()))
+    }
+}
