@@ -7,12 +7,17 @@ use fathom_os::socket::start_connect;
 use fathom_units::{Duration, Time};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Interval at which waiting code checks for a stop.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A name with these IPv4 addresses only. Where there is NAT64, the resolver adds IPv6 addresses that
+/// contain them (RFC 7050, section 2.2 and 3).
+const IPV4_ONLY: &str = "ipv4only.arpa";
+const ITS_ADDRESSES: [[u8; 4]; 2] = [[192, 0, 0, 170], [192, 0, 0, 171]];
 
 /// Host and port of `host`, `host:port`, `[v6]:port`, `[v6]` or a bare IPv6 address.
 fn split(server: &str, default_port: u16) -> Result<(String, u16), String> {
@@ -48,8 +53,44 @@ fn is_remote(host: &str) -> bool {
     host.parse::<IpAddr>().is_err() && !is_local
 }
 
+/// Whether this host has no route to an address.
+fn is_unreachable(address: Ipv4Addr) -> bool {
+    let probe = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| socket.connect((address, 9)));
+    probe.is_err_and(|e| e.kind() == ErrorKind::NetworkUnreachable)
+}
+
+/// The addresses with which NAT64 reaches `target`, given those of [`IPV4_ONLY`]. Without NAT64,
+/// `target` itself.
+fn through_nat64(
+    target: Ipv4Addr,
+    port: u16,
+    known: io::Result<Vec<SocketAddr>>,
+) -> io::Result<Vec<SocketAddr>> {
+    let translated = |known: SocketAddr| match known.ip() {
+        IpAddr::V6(known) => Some((translate(known, target)?, port).into()),
+        IpAddr::V4(_) => None,
+    };
+    let found: Vec<SocketAddr> = known.unwrap_or_default().into_iter().filter_map(translated).collect();
+    Ok(if found.is_empty() { Vec::from([(target, port).into()]) } else { found })
+}
+
+/// `known`, which contains an address of [`IPV4_ONLY`], with `target` in its place. It follows a
+/// prefix of 96 to 32 bits, and omits bits 64 to 71 (RFC 6052, section 2.2).
+fn translate(known: Ipv6Addr, target: Ipv4Addr) -> Option<Ipv6Addr> {
+    let known = known.octets();
+    [12, 8, 7, 6, 5, 4].into_iter().find_map(|start| {
+        let mut places = (start..16).filter(|place| *place != 8);
+        let places: [usize; 4] = std::array::from_fn(|_| places.next().unwrap_or(15));
+        ITS_ADDRESSES.contains(&places.map(|place| known[place])).then(|| {
+            let mut octets = known;
+            places.iter().zip(target.octets()).for_each(|(place, octet)| octets[*place] = octet);
+            Ipv6Addr::from(octets)
+        })
+    })
+}
+
 /// All addresses of `server` (`host`, `host:port`, `[v6]:port`) in the requested family, in the
-/// resolver's order.
+/// resolver's order. Where an IPv4 address cannot be reached, its translations by NAT64.
 ///
 /// # Errors
 /// If there is none.
@@ -63,8 +104,14 @@ pub fn resolve_server(
     if host.is_empty() {
         return Err(fail("empty hostname".to_owned()));
     }
-    let all: Vec<SocketAddr> =
-        (host.as_str(), port).to_socket_addrs().map_err(|e| fail(e.to_string()))?.collect();
+    let look_up = |name: &str| Ok((name, port).to_socket_addrs()?.collect());
+    let all: Vec<SocketAddr> = match host.parse() {
+        Ok(literal) if family != Some(Family::V4) && is_unreachable(literal) => {
+            through_nat64(literal, port, look_up(IPV4_ONLY))
+        }
+        _ => look_up(&host),
+    }
+    .map_err(|e: io::Error| fail(e.to_string()))?;
     let wanted = |a: &SocketAddr| match family {
         None => true,
         Some(Family::V4) => a.is_ipv4(),
@@ -220,6 +267,30 @@ mod tests {
         ] {
             assert_eq!(is_remote(host), expected, "{host}");
         }
+    }
+
+    #[test]
+    fn ipv4_addresses_are_translated_with_the_prefix_that_the_resolver_reveals() {
+        // The examples of RFC 6052, section 2.4, and its well-known prefix.
+        let target = Ipv4Addr::new(192, 0, 2, 33);
+        for (known, expected) in [
+            ("2001:db8:c000:aa::", "2001:db8:c000:221::"),
+            ("2001:db8:1c0:0:aa::", "2001:db8:1c0:2:21::"),
+            ("2001:db8:122:c000:0:aa00::", "2001:db8:122:c000:2:2100::"),
+            ("2001:db8:122:3c0:0:aa::", "2001:db8:122:3c0:0:221::"),
+            ("2001:db8:122:344:c0:0:aa00::", "2001:db8:122:344:c0:2:2100::"),
+            ("2001:db8:122:344::c000:ab", "2001:db8:122:344::c000:221"),
+            ("64:ff9b::c000:aa", "64:ff9b::c000:221"),
+        ] {
+            let answer = Vec::from([known, "::ffff:1.2.3.4"].map(|a| SocketAddr::new(a.parse().unwrap(), 1)));
+            let expected: SocketAddr = SocketAddr::new(expected.parse().unwrap(), 80);
+            assert_eq!(through_nat64(target, 80, Ok(answer)).unwrap(), [expected], "{known}");
+        }
+        let itself = [SocketAddr::new(target.into(), 80)];
+        let plain = Vec::from([SocketAddr::new(Ipv4Addr::new(192, 0, 0, 170).into(), 1)]);
+        assert_eq!(through_nat64(target, 80, Ok(plain)).unwrap(), itself, "without NAT64");
+        assert_eq!(through_nat64(target, 80, Err(ErrorKind::TimedOut.into())).unwrap(), itself);
+        assert!(!is_unreachable(Ipv4Addr::LOCALHOST));
     }
 
     #[test]
