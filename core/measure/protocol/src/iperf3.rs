@@ -147,7 +147,7 @@ impl fmt::Display for Iperf3Error {
             }
             Iperf3Error::Terminated => write!(f, "the server was stopped"),
             Iperf3Error::Closed => write!(f, "the server closed the connection"),
-            Iperf3Error::Protocol(seen) => write!(f, "the server does not speak iperf3: {seen}"),
+            Iperf3Error::Protocol(seen) => write!(f, "not iperf3: {seen}"),
         }
     }
 }
@@ -389,9 +389,9 @@ mod tests {
             (&[255], "serves another client"),
             (&[9, 254, 0, 0, 0, 133, 0, 0, 0, 2], "iperf3 error 133 (errno 2)"),
             (&[11], "was stopped"),
-            (b"SSH-2.0", "does not speak iperf3: state 83"),
+            (b"SSH-2.0", "not iperf3: state 83"),
             (&endless, "results of"),
-            (&[9, 10, 2, 13, 0, 0, 0, 1, b'x'], "does not speak iperf3: expected value"),
+            (&[9, 10, 2, 13, 0, 0, 0, 1, b'x'], "not iperf3: expected value"),
         ];
         for (bytes, expected) in cases {
             let mut client = Client::new(plan(Mode::Forward), &Cookie::new([0; 36]));

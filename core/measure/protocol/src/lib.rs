@@ -9,6 +9,7 @@ pub mod http3;
 pub mod iperf3;
 pub mod irtt;
 pub mod measurement_lab;
+pub mod netperf;
 pub mod network_quality;
 pub mod speed_test;
 pub mod stamp;

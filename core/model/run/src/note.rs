@@ -94,6 +94,8 @@ pub enum Note {
     },
     /// The server of the load takes no uploads.
     NoUploads,
+    /// The server's IPv4 address is reached through NAT64, because this host has no IPv4.
+    ThroughNat64,
     /// The server allows probes less often than requested.
     ServerInterval {
         /// The shortest interval that it allows.

@@ -76,7 +76,7 @@ pub fn note(note: &Note) -> String {
         }
         Note::FlowFailed { direction, message } => format!("A load flow ({direction}) failed: {message}."),
         Note::ClockStepped { step_s } => {
-            format!("The wall clock was set by {step_s:+.3} s, without effect on results.")
+            format!("The wall clock was set by {step_s:+.3} s, without effect.")
         }
         Note::NotRecorded { tool, what } => {
             let mut all: Vec<&str> = what.iter().copied().map(unrecorded).collect();
@@ -96,6 +96,7 @@ fn server_note(note: &Note) -> String {
             format!("{protocol} carries no load: add one with --load URL.")
         }
         Note::NoUploads => "The load's server takes no uploads.".to_string(),
+        Note::ThroughNat64 => "The test passes NAT64.".to_string(),
         Note::ServerInterval { interval_s } => {
             format!("The server allows one probe per {}.", seconds(*interval_s))
         }
@@ -124,7 +125,7 @@ fn lab_note(note: &Note) -> String {
         Note::RefusedPackets { packets } => format!("{} refused by the receiving kernel.", were(*packets)),
         Note::LostWhileDown { packets } => format!("{} lost while the line was down.", were(*packets)),
         Note::DroppedBeforeLine { packets } => {
-            format!("{} dropped before the line: its thread was too slow.", were(*packets))
+            format!("{} dropped before the line: its thread was slow.", were(*packets))
         }
         Note::LineBursts { paced_bits_per_second } => {
             format!("Above {} packets leave the line in small bursts.", rate(*paced_bits_per_second as f64))

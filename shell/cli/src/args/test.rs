@@ -29,7 +29,7 @@ pub(crate) struct TestArgs {
     /// brackets if a port follows it: `[2001:db8::1]:3280`.
     ///
     /// A URL is that of a speed test (networkQuality, Cloudflare, LibreSpeed), of a large file, or
-    /// of a server of iperf3, ndt7 or msak: `https://HOST/`, `https://HOST/large.iso`,
+    /// of a server of iperf3, netperf, ndt7 or msak: `https://HOST/`, `https://HOST/large.iso`,
     /// `iperf3://HOST`, `ndt7://HOST`. `ndt7://` alone is Measurement Lab's nearest server. Such a
     /// server measures nothing itself, so one-way delays are missing; one of crusader
     /// (`crusader://HOST`) has them. A server of irtt or STAMP (`irtt://HOST`, `stamp://HOST`) has

@@ -30,6 +30,7 @@ pub use peer::{
 pub use probes::HttpExchange;
 pub use record::host;
 pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
+use resolve::is_translated;
 pub use resolve::{Limits, resolve_server};
 
 use control::Control;
@@ -198,6 +199,9 @@ fn measure(mut test: Test<'_>, session: Ticket) -> Result<Run, TestError> {
 fn describe(config: &TestConfig, address: SocketAddr, record: &mut Record<'_>) {
     record.fact(Fact::Server, &config.server);
     record.fact(Fact::Address, address);
+    if is_translated(&config.server, address) {
+        record.note(Note::ThroughNat64);
+    }
     if let Some(load) = &config.load {
         record.fact(Fact::LoadServer, load);
     }

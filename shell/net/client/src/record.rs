@@ -55,10 +55,22 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Whether any delay or rate was observed. CPU load alone is not a measurement.
+/// Whether any delay or rate was observed of the server or the line. CPU load, the resolver and the
+/// routers before the server are no measurement of them.
 pub(crate) fn holds_something(series: &[Series]) -> bool {
-    let host_only = |m: Metric| matches!(m, Metric::CpuBusy | Metric::CpuSteal);
-    series.iter().any(|s| !host_only(s.key.metric) && s.values.len() > s.censored.len())
+    let is_other = |m: Metric| {
+        matches!(
+            m,
+            Metric::CpuBusy
+                | Metric::CpuSteal
+                | Metric::DnsRtt
+                | Metric::GatewayRtt
+                | Metric::HopRtt
+                | Metric::HopEcho
+                | Metric::HostQueue
+        )
+    };
+    series.iter().any(|s| !is_other(s.key.metric) && s.values.len() > s.censored.len())
 }
 
 /// This host, for the record of a run.
@@ -67,4 +79,20 @@ pub fn host() -> Host {
     let kernel = format!("{} {}", read("ostype").trim(), read("osrelease").trim());
     let cpus = std::thread::available_parallelism().map_or(0, |n| u32::try_from(n.get()).unwrap_or(u32::MAX));
     Host { kernel, cpus }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_of_routers_alone_are_no_measurement() {
+        let with = |metric| {
+            let mut series = Series::new(SeriesKey::of(metric));
+            series.push(Observation { at: Time::ZERO, value: Value::Observed(0.01) });
+            series
+        };
+        assert!(!holds_something(&[with(Metric::HopRtt), with(Metric::GatewayRtt), with(Metric::CpuBusy)]));
+        assert!(holds_something(&[with(Metric::HopRtt), with(Metric::UdpRtt)]));
+    }
 }

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Interval at which waiting code checks for a stop.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A name with these IPv4 addresses only. Where there is NAT64, the resolver adds IPv6 addresses that
-/// contain them (RFC 7050, section 2.2 and 3).
+/// A name with these IPv4 addresses only. Where there is NAT64, the resolver adds IPv6 addresses
+/// that contain them (RFC 7050, sections 2 and 3).
 const IPV4_ONLY: &str = "ipv4only.arpa";
 const ITS_ADDRESSES: [[u8; 4]; 2] = [[192, 0, 0, 170], [192, 0, 0, 171]];
 
@@ -83,6 +83,13 @@ fn translate(known: Ipv6Addr, target: Ipv4Addr) -> Option<Ipv6Addr> {
             Ipv6Addr::from(octets)
         })
     })
+}
+
+/// Whether `address` of `server`, which may be a URL, is a translation by NAT64.
+pub(crate) fn is_translated(server: &str, address: SocketAddr) -> bool {
+    let after_scheme = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let place = after_scheme.split('/').next().unwrap_or_default();
+    address.is_ipv6() && split(place, 1).is_ok_and(|(host, _)| host.parse::<Ipv4Addr>().is_ok())
 }
 
 /// All addresses of `server` (`host`, `host:port`, `[v6]:port`) in the requested family, in the
@@ -286,6 +293,11 @@ mod tests {
         assert_eq!(through_nat64(target, 80, &plain), itself, "without NAT64");
         assert_eq!(through_nat64(target, 80, &[]), itself, "without an answer");
         assert!(!is_unreachable(Ipv4Addr::LOCALHOST));
+        let translation = "[64:ff9b::c000:221]:80".parse().unwrap();
+        for server in ["192.0.2.33", "192.0.2.33:80", "https://192.0.2.33/x", "iperf3://192.0.2.33:80"] {
+            assert!(is_translated(server, translation) && !is_translated(server, itself[0]), "{server}");
+        }
+        assert!(!is_translated("http://host/192.0.2.33", translation));
     }
 
     #[test]

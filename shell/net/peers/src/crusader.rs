@@ -78,15 +78,7 @@ pub(crate) fn connect(
     connector: &Connector<'_>,
 ) -> Result<CrusaderPeer, TestError> {
     let fail = |problem: String| TestError::Server { server: url.to_string(), problem };
-    let host = url.host_str().filter(|host| !host.is_empty());
-    let host = host.ok_or_else(|| fail("no host in the URL".to_owned()))?;
-    let server = format!("{host}:{}", url.port().unwrap_or(DEFAULT_PORT));
-    let (address, control) = connector.reach(&server, DEFAULT_PORT).map_err(|error| match error {
-        TestError::Refused(_) => {
-            fail("refused the connection (is `crusader serve` running there?)".to_owned())
-        }
-        other => other,
-    })?;
+    let (address, control) = connector.reach_host(url, DEFAULT_PORT, "crusader serve")?;
     let limits = &connector.limits;
     control.set_tcp_nodelay(true).map_err(|e| TestError::Host(format!("TCP socket: {e}")))?;
     let control = Arc::new(control);

@@ -55,13 +55,7 @@ struct Running {
 
 /// Finds the server, without a test.
 pub(crate) fn connect(url: &Url, connector: &Connector<'_>) -> Result<Iperf3Peer, TestError> {
-    let fail = |problem: &str| TestError::Server { server: url.to_string(), problem: problem.to_owned() };
-    let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| fail("no host in the URL"))?;
-    let server = format!("{host}:{}", url.port().unwrap_or(DEFAULT_PORT));
-    let (address, _) = connector.reach(&server, DEFAULT_PORT).map_err(|error| match error {
-        TestError::Refused(_) => fail("refused the connection (is `iperf3 -s` running there?)"),
-        other => other,
-    })?;
+    let (address, _) = connector.reach_host(url, DEFAULT_PORT, "iperf3 -s")?;
     let Limits { clock, patience, .. } = connector.limits;
     Ok(Iperf3Peer { address, payload: Arc::new(payload_bytes()), clock, patience, test: Mutex::default() })
 }

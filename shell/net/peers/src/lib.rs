@@ -5,6 +5,7 @@
 mod crusader;
 mod iperf3;
 mod measurement_lab;
+mod netperf;
 mod tls;
 mod udp;
 mod web;
@@ -23,7 +24,7 @@ use url::Url;
 pub use tls::Trust;
 
 /// Schemes of URLs, for people.
-const SCHEMES: &str = "http, https, crusader, iperf3, irtt, stamp, ndt7, ndt7+ws, msak or msak+ws";
+const SCHEMES: &str = "http, https, crusader, iperf3, netperf, irtt, stamp, ndt7, ndt7+ws, msak or msak+ws";
 
 /// Why a server cannot be that of the load.
 const NO_LOAD: &str = "it carries no load";
@@ -77,6 +78,7 @@ fn connect_to(
         "http" | "https" => Ok(Arc::new(web::connect(&url, &connector)?)),
         "crusader" => Ok(Arc::new(crusader::connect(&url, config, &connector)?)),
         "iperf3" => Ok(Arc::new(iperf3::connect(&url, &connector)?)),
+        "netperf" => Ok(Arc::new(netperf::connect(&url, config, &connector)?)),
         "irtt" => Ok(Arc::new(udp::irtt(&url, config, &connector)?)),
         "stamp" => Ok(Arc::new(udp::stamp(&url, &connector)?)),
         "ndt7" => Ok(Arc::new(measurement_lab::connect(SpeedTest::Ndt7, &url, true, &connector)?)),
@@ -103,6 +105,22 @@ impl Connector<'_> {
         }
         let config = tls::client_config(self.trust)?;
         Ok(self.tls.get_or_init(|| config).clone())
+    }
+    /// A connection to the host of `url`. `program` is what should run there.
+    fn reach_host(
+        &self,
+        url: &Url,
+        default_port: u16,
+        program: &str,
+    ) -> Result<(SocketAddr, Socket), TestError> {
+        let fail = |problem: String| TestError::Server { server: url.to_string(), problem };
+        let host = url.host_str().filter(|host| !host.is_empty());
+        let host = host.ok_or_else(|| fail("no host in the URL".to_owned()))?;
+        let server = format!("{host}:{}", url.port().unwrap_or(default_port));
+        self.reach(&server, default_port).map_err(|error| match error {
+            TestError::Refused(_) => fail(format!("refused the connection (is `{program}` running there?)")),
+            other => other,
+        })
     }
     /// The first address of `server` that accepts a connection, and that one; otherwise the first
     /// error.

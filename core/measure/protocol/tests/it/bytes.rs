@@ -3,7 +3,7 @@ use fathom_protocol::crusader::{self, Connection, Stream};
 use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan, server};
 use fathom_protocol::irtt::{self, Asked, Layout, Params, Request};
 use fathom_protocol::measurement_lab::{SpeedTest, congestion_control, locate};
-use fathom_protocol::{http3, network_quality, stamp};
+use fathom_protocol::{http3, netperf, network_quality, stamp};
 use fathom_units::{Direction, Duration, WallTime};
 
 /// # Panics
@@ -19,6 +19,10 @@ pub(crate) fn check(bytes: &[u8]) {
         );
     }
     datagram(bytes);
+    if let Some(response) = bytes.first_chunk() {
+        assert_ne!(netperf::data_port(response), Ok(0));
+        assert!(netperf::greeted(response).is_err() || bytes[3] == 3);
+    }
     let served = serve(&[bytes]);
     let whole = follow(&[bytes]);
     for at in [1, bytes.len() / 2] {

@@ -3,7 +3,9 @@ mod bytes;
 
 use fathom_protocol::crusader::{self, Arrival, Connection};
 use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan};
+use fathom_protocol::netperf::{self, NetperfError};
 use fathom_protocol::stamp;
+use fathom_units::Direction;
 use std::path::PathBuf;
 
 fn corpus() -> PathBuf {
@@ -34,6 +36,34 @@ fn the_transcript_of_a_control_connection_gives_arrivals() {
     let get = vec![4, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0];
     let none = || Arrived(Vec::new());
     assert_eq!(outputs, [Joined(0), Send(get), Arrived(arrivals), none(), Scheduled, none()]);
+}
+
+/// Recorded from netserver 2.7.1, whose own client sends these fields with other widths and flags.
+#[test]
+fn the_responses_of_a_netserver_give_its_port() {
+    let message = |name: &str| *std::fs::read(corpus().join(name)).unwrap().first_chunk().unwrap();
+    let (response, greeted) = (message("netperf_response"), message("netperf_greeted"));
+    assert_eq!((netperf::data_port(&response), netperf::greeted(&greeted)), (Ok(46_853), Ok(())));
+    let plan = netperf::Plan {
+        direction: Direction::Up,
+        is_v6: false,
+        seconds: 1,
+        congestion_control: Some("a name of 20 letters"),
+    };
+    let request = netperf::omni(&plan);
+    let words: Vec<i32> = request.as_chunks().0.iter().map(|word| i32::from_be_bytes(*word)).collect();
+    let fields = [97, -1, -1, -1, 8, 0, 0, -1, -1, -1, 8, 0, 0, -1, 0, 0, 1, 0, 0, -1, -1, -1, 0, 4, 1, 6, 4];
+    assert_eq!(words[..27], fields);
+    assert_eq!(&request[160..], [b"a name of 20 le\0".as_slice(), &[0; 480]].concat());
+    assert_eq!(netperf::passphrase(&"x".repeat(700))[655], 0);
+    let changed = |place: usize, value: u8| {
+        let mut changed = response;
+        changed[place] = value;
+        netperf::data_port(&changed)
+    };
+    assert_eq!(changed(7, 13), Err(NetperfError::Server(13)));
+    assert_eq!(changed(53, 1), Err(NetperfError::Port(65_536 + 46_853)));
+    assert_eq!(netperf::data_port(&greeted), Err(NetperfError::Kind(3)));
 }
 
 /// Recorded from stamp-suite 1.0.0, a stateful reflector: its first reply, to a probe with the

@@ -218,6 +218,7 @@ every! {
         };
         Note::NoLoad { .. } => Note::NoLoad { protocol: "irtt".into() };
         Note::NoUploads => Note::NoUploads;
+        Note::ThroughNat64 => Note::ThroughNat64;
         Note::ServerInterval { .. } => Note::ServerInterval { interval_s: 0.1 };
         Note::SecondHello => Note::SecondHello;
         Note::CongestionControlUnavailable { .. } =>

@@ -6,6 +6,7 @@ mod http3;
 mod crusader;
 mod iperf3;
 mod measurement_lab;
+mod netperf;
 mod own_server;
 mod speed_tests;
 mod stand_in;
