@@ -12,8 +12,6 @@ const FIRST_PER_MILLE: u64 = 20;
 const SLOW_PER_MILLE: u64 = 5;
 const QUIC_PER_MILLE: u64 = 2;
 const HOPS_PER_MILLE: u64 = 5;
-/// Probes of hops in the time of one of another kind: they are divided among the hops.
-const HOPS_PER_INTERVAL: u64 = 5;
 
 /// Bytes on the wire in each direction.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -64,10 +62,8 @@ impl ProbeBudget {
         let of_quick = share(&quick, others - of_slow);
         let of_first = PER_MILLE - of_quic - of_hops - of_slow - of_quick;
         let group = |part: Vec<ProbeKind>, per_mille| {
-            let longest = part.iter().map(|kind| kind.spec().shortest).max().unwrap_or_default();
-            let is_hops = part.contains(&ProbeKind::Hop);
-            let wanted = if is_hops { requested / HOPS_PER_INTERVAL } else { requested };
-            let budget = ProbeBudget { per_mille, ..Self::new(&part, wanted.max(longest)) };
+            let longest = part.iter().map(|kind| kind.interval(requested)).max().unwrap_or(requested);
+            let budget = ProbeBudget { per_mille, ..Self::new(&part, longest) };
             (part, budget)
         };
         [

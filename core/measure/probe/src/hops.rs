@@ -121,7 +121,7 @@ impl Hops {
         // The server itself too: its answer shows that the path did not become longer.
         let last = usize::from(self.length.unwrap_or_else(|| self.known()));
         let is_due = |state: &State| {
-            let is_silent = state.router.is_none() && state.expiring.next_sequence() >= TRIES;
+            let is_silent = !state.expiring.has_replies() && state.expiring.next_sequence() >= TRIES;
             let interval = if is_silent { SILENT_EVERY } else { EXPIRING_EVERY };
             state.expired_at.is_none_or(|at| now.saturating_since(at) >= interval)
         };
@@ -166,7 +166,12 @@ impl Hops {
         };
         if reply.is_end {
             self.server_return_hops = hop_limit.map(return_hops);
-            self.length = Some(self.length.map_or(hop, |length| length.min(hop)));
+            let length = self.length.map_or(hop, |length| length.min(hop));
+            self.length = Some(length);
+            // The server as the last hop shows whether these probes share the delay of the load.
+            if let Some(state) = self.states.get_mut(usize::from(hop) - 1).filter(|_| hop == length) {
+                state.expiring.reply(sequence, at);
+            }
             return;
         }
         if self.length.is_some_and(|length| hop >= length) {
@@ -205,10 +210,11 @@ impl Hops {
     pub fn changed(&self) -> &[Time] {
         &self.changed
     }
-    /// The series of the routers that answered. Without replies to echo requests, a router has only
-    /// one series.
+    /// The series of the routers that answered, and of the server. Without replies to echo
+    /// requests, a router has only one series.
     pub fn into_series(self) -> impl Iterator<Item = ProbeSeries> {
-        let all = self.states.into_iter().filter(|state| state.router.is_some());
+        let last = self.length.map_or(self.states.len(), usize::from);
+        let all = self.states.into_iter().take(last);
         all.flat_map(|state| [state.expiring, state.echo]).filter(ProbeSeries::has_replies)
     }
 }
@@ -296,7 +302,7 @@ mod tests {
             assert!(if hop == 2 { echoes == 20 } else { (60..=84).contains(&echoes) }, "{hop}: {echoes}");
         }
         let keys: Vec<_> = hops.into_series().map(|s| (s.key().metric, s.key().scope.clone())).collect();
-        let expected = [("1", 2), ("2", 1), ("3", 2)].into_iter().flat_map(|(hop, count)| {
+        let expected = [("1", 2), ("2", 1), ("3", 2), ("4", 1)].into_iter().flat_map(|(hop, count)| {
             [Metric::HopRtt, Metric::HopEcho].into_iter().take(count).map(|m| (m, Some(hop.into())))
         });
         assert_eq!(keys, expected.collect::<Vec<_>>());

@@ -48,6 +48,9 @@ pub struct ProbeSpec {
     pub shortest: Duration,
 }
 
+/// Probes of hops in the interval of other kinds: they are divided among the hops.
+const HOPS_PER_INTERVAL: u64 = 5;
+
 impl ProbeKind {
     /// All kinds, in the order of [`ProbeKind::SPECS`].
     pub const ALL: [ProbeKind; 9] = [
@@ -150,7 +153,6 @@ impl ProbeKind {
             up: Bytes(118),
             down: Bytes(146),
             rank: 7,
-            // Of all hops together; see ProbeBudget::groups.
             shortest: Duration::ZERO,
         },
     ];
@@ -158,6 +160,13 @@ impl ProbeKind {
     /// Whether the server of the test answers it.
     pub const fn is_of_server(self) -> bool {
         !matches!(self, ProbeKind::Dns | ProbeKind::Gateway | ProbeKind::Hop)
+    }
+    /// Its interval if that of most kinds is `requested`.
+    pub fn interval(self, requested: Duration) -> Duration {
+        match self {
+            ProbeKind::Hop => requested / HOPS_PER_INTERVAL,
+            _ => requested.max(self.spec().shortest),
+        }
     }
     /// Whether its interval is longer than that of others.
     pub const fn is_slow(self) -> bool {

@@ -172,10 +172,7 @@ pub fn estimate_cost(config: &TestConfig, up: Rate, down: Rate) -> Cost {
     let load_up = up.bytes_in(seconds(&[PhaseKind::Up, PhaseKind::Both]));
     let load_down = down.bytes_in(seconds(&[PhaseKind::Down, PhaseKind::Both]));
     let all = config.longest();
-    let sent = |kind: &ProbeKind| {
-        let interval = config.sample_every.max(kind.spec().shortest);
-        all.as_nanos() / interval.as_nanos().max(1)
-    };
+    let sent = |kind: &ProbeKind| all.as_nanos() / kind.interval(config.sample_every).as_nanos().max(1);
     let probes = |bytes: fn(&ProbeSpec) -> Bytes| {
         Bytes(config.probes.iter().map(|kind| sent(kind) * bytes(kind.spec()).get()).sum())
     };

@@ -7,7 +7,7 @@
 use crate::rules::bloat::direction_of;
 use crate::sample::sample;
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
-use alloc::string::String;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use fathom_run::{
     Certainty, Conclusion, Evidence, Finding, Hop, LocationProblem, Metric, Path, PhaseKind, QueueLocation,
@@ -101,6 +101,9 @@ fn locate(
     if points.is_empty() && !is_direct {
         return Err(LocationProblem::SilentHops);
     }
+    if !is_direct && !is_shared(view, path, rise, &added, &points) {
+        return Err(LocationProblem::Inconsistent);
+    }
     let points = between_ends(points, path, direction)?;
     let queues: Vec<[&Point<'_>; 2]> = points
         .windows(2)
@@ -115,6 +118,16 @@ fn locate(
         return Err(LocationProblem::Inconsistent);
     }
     Ok(queues.into_iter().map(|ends| finding(view, path, rise, direction, ends)).collect())
+}
+
+/// Whether probes of hops take the path of the load: those that reach the server, or at least one
+/// hop, have its delay. A router that divides flows among several paths may separate them.
+fn is_shared(view: &View<'_>, path: &Path, rise: &Rise<'_>, added: &Added, points: &[Point<'_>]) -> bool {
+    let of_server = path.server_hop.and_then(|hop| shares(view, rise, added, &key(Metric::HopRtt, hop)));
+    match of_server.filter(|shares| shares.len() >= MIN_REPLIES) {
+        Some(shares) => median(shares).is_some_and(|share| share >= LEAST_EXPLAINED),
+        None => points.iter().any(|point| point.share >= LEAST_EXPLAINED),
+    }
 }
 
 /// The delay added at the server over time, in seconds.
@@ -150,7 +163,7 @@ struct Point<'a> {
 }
 
 fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> Option<Point<'a>> {
-    let of = |metric| shares(view, rise, added, &key(metric, hop)).filter(|shares| is_steady(shares));
+    let of = |metric| shares(view, rise, added, &key(metric, hop.number)).filter(|shares| is_steady(shares));
     let middle = |shares: &[f64]| median(shares.iter().copied()).unwrap_or(0.0);
     let shares = match (of(Metric::HopRtt), of(Metric::HopEcho)) {
         // Requests to the address of a router may take another path.
@@ -260,12 +273,11 @@ fn evidence(view: &View<'_>, rise: &Rise<'_>, point: &Point<'_>) -> Vec<Evidence
     let idle = view.run.phase(PhaseKind::Idle);
     let of = |phase| {
         let metrics = [Metric::HopRtt, Metric::HopEcho];
-        metrics.into_iter().find_map(|metric| view.evidence(&key(metric, hop), phase, middle))
+        metrics.into_iter().find_map(|metric| view.evidence(&key(metric, hop.number), phase, middle))
     };
     idle.into_iter().chain([rise.phase]).filter_map(of).collect()
 }
 
-fn key(metric: Metric, hop: &Hop) -> SeriesKey {
-    let scope: String = alloc::format!("{}", hop.number);
-    SeriesKey { scope: Some(scope), ..SeriesKey::of(metric) }
+fn key(metric: Metric, hop: u8) -> SeriesKey {
+    SeriesKey { scope: Some(hop.to_string()), ..SeriesKey::of(metric) }
 }

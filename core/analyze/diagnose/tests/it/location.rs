@@ -32,7 +32,7 @@ fn run(line: &Line, shares: &Shares) -> Run {
         server_return_hops: Some(ROUTERS + 1),
         ..Path::default()
     });
-    for number in 1..=ROUTERS {
+    for number in 1..=ROUTERS + 1 {
         for (metric, every) in [(Metric::HopRtt, 50), (Metric::HopEcho, 10)] {
             let series = replies(&run, &key(metric, number), every, shares);
             run.series.push(series);
@@ -56,7 +56,9 @@ fn replies(run: &Run, key: &SeriesKey, every: usize, shares: &Shares) -> Series 
     for (up, down) in both.skip(hop * 3).step_by(every) {
         let added = |o: Observation| o.value.observed().expect("no loss") - half;
         let base = 0.004 * hop as f64;
-        let delay = base + shares.up[hop - 1] * added(up) + shares.down[hop - 1] * added(down);
+        // The server has the whole delay.
+        let [of_up, of_down] = [&shares.up, &shares.down].map(|all| all.get(hop - 1).copied().unwrap_or(1.0));
+        let delay = base + of_up * added(up) + of_down * added(down);
         series.push(Observation { at: up.at, value: Value::Observed(delay) });
     }
     series
@@ -195,6 +197,18 @@ fn replies_that_return_on_another_path_say_nothing_about_downloads() {
     let mut hidden = self::run(&BLOATED, &Shares { up: at_link(3).up, down: [0.0; 5] });
     hidden.path.as_mut().unwrap().server_return_hops = Some(9);
     assert_eq!(problem(&hidden, Direction::Down), Some(LocationProblem::Inconsistent));
+}
+
+#[test]
+fn probes_that_take_another_path_than_the_load_say_nothing() {
+    let mut run = run(&BLOATED, &Shares { up: [0.0; 5], down: [0.0; 5] });
+    assert_eq!(one(&run, Direction::Up).near_hop, ROUTERS);
+    // Requests of the same flow reach the server without the delay.
+    change(&mut run, ROUTERS + 1, Metric::HopRtt, |_, _| 0.02);
+    assert_eq!(problem(&run, Direction::Up), Some(LocationProblem::Inconsistent));
+    // The server does not answer them, and no hop has the delay.
+    run.series.retain(|s| s.key != key(Metric::HopRtt, ROUTERS + 1));
+    assert_eq!(problem(&run, Direction::Up), Some(LocationProblem::Inconsistent));
 }
 
 #[test]

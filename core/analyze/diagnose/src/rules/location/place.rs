@@ -37,7 +37,8 @@ pub(super) fn of(
 /// Number of routers before the line to the provider. A host at the line itself has none.
 fn household_routers(view: &View<'_>, path: &Path) -> u8 {
     let base_s = |hop: &Hop| {
-        let series = [Metric::HopRtt, Metric::HopEcho].map(|metric| view.run.series(&key(metric, hop)));
+        let series =
+            [Metric::HopRtt, Metric::HopEcho].map(|metric| view.run.series(&key(metric, hop.number)));
         series.into_iter().flatten().filter_map(shortest).min_by(f64::total_cmp)
     };
     let Some(first) = path.hops.first().filter(|hop| hop.number == 1) else { return 1 };
