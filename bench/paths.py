@@ -16,7 +16,6 @@ import random
 import signal
 import subprocess
 import tempfile
-import time
 
 # Kinds of paths, in turn.
 KINDS = ("one", "slow", "two", "silent", "no echo", "rare", "balanced", "asymmetric", "idle", "one")
@@ -106,44 +105,40 @@ class Path:
         elif self.kind == "asymmetric":
             self.second_way(self.dice.randint(1, self.routers - 1), balanced=False)
 
-    def slow_replies(self, node):
-        """What router `node` sends itself takes a detour that carries 16 kbit/s."""
-        name, router = f"{self.tag}-y", self.names[node]
+    def add_router(self, suffix, first, second):
+        """A router between two (namespace, device) ends; its devices are near and far."""
+        name = f"{self.tag}-{suffix}"
         self.extra.append(name)
         run(f"ip netns add {name}; ip -n {name} link set lo up")
-        run(f"ip -n {router} link add out type veth peer name in netns {name}")
-        run(f"ip -n {name} link add back type veth peer name inback netns {router}")
-        for owner, device, address in ((router, "out", "203.0.113.1"), (name, "in", "203.0.113.2"),
-                                       (name, "back", "203.0.112.1"), (router, "inback", "203.0.112.2")):
-            run(f"ip -n {owner} addr add {address}/24 dev {device}; ip -n {owner} link set {device} up")
-        run(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.in.rp_filter=0")
-        run(f"ip -n {name} route add default via 203.0.112.2")
+        for (owner, device), own, net in ((first, "near", "203.0.113"), (second, "far", "203.0.112")):
+            run(f"ip -n {owner} link add {device} type veth peer name {own} netns {name}")
+            for at, link, last in ((owner, device, 1), (name, own, 2)):
+                run(f"ip -n {at} addr add {net}.{last}/24 dev {link}; ip -n {at} link set {link} up")
+        run(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.near.rp_filter=0")
+        run(f"ip -n {name} route add default via 203.0.112.1")
+        return name
+
+    def slow_replies(self, node):
+        """What router `node` sends itself takes a detour that carries 16 kbit/s."""
+        router = self.names[node]
+        self.add_router("y", (router, "out"), (router, "back"))
         run(f"ip -n {router} route add default via 203.0.113.2 src {self.address(node - 1, 1)} table 100")
         run(f"ip -n {router} rule add iif lo priority 10 lookup 100")
         run(f"tc -n {router} qdisc add dev out root tbf rate 16kbit burst 1600 limit 4000")
 
     def second_way(self, node, balanced):
         """A second router next to router `node` + 1: for half of the flows, or for the way back."""
-        name, near, far = f"{self.tag}-x", self.names[node], self.names[node + 2]
-        self.extra.append(name)
-        run(f"ip netns add {name}; ip -n {name} link set lo up")
-        run(f"ip -n {near} link add xfar type veth peer name near netns {name}")
-        run(f"ip -n {name} link add far type veth peer name xnear netns {far}")
-        for owner, device, address in ((near, "xfar", "203.0.113.1"), (name, "near", "203.0.113.2"),
-                                       (name, "far", "203.0.112.1"), (far, "xnear", "203.0.112.2")):
-            run(f"ip -n {owner} addr add {address}/24 dev {device}; ip -n {owner} link set {device} up")
-        run(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0")
-        run(f"ip -n {name} route add default via 203.0.112.2")
-        for link in range(node):
-            net = self.address(link, 0).rsplit(".", 1)[0]
+        near, far = self.names[node], self.names[node + 2]
+        name = self.add_router("x", (near, "xfar"), (far, "xnear"))
+        nets = [self.address(link, 0).rsplit(".", 1)[0] for link in range(node)]
+        for net in nets:
             run(f"ip -n {name} route add {net}.0/24 via 203.0.113.1")
         if balanced:
             run(f"ip netns exec {near} sysctl -qw net.ipv4.fib_multipath_hash_policy=1")
             run(f"ip -n {near} route replace default nexthop via {self.address(node, 1)} nexthop via 203.0.113.2")
         else:
-            for link in range(node):
-                net = self.address(link, 0).rsplit(".", 1)[0]
-                run(f"ip -n {far} route replace {net}.0/24 via 203.0.112.1")
+            for net in nets:
+                run(f"ip -n {far} route replace {net}.0/24 via 203.0.112.2")
 
     def destroy(self):
         for name in self.names + self.extra:
@@ -151,9 +146,10 @@ class Path:
 
     def test(self, fathom):
         server = subprocess.Popen(
-            ["ip", "netns", "exec", self.names[-1], fathom, "serve"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            ["ip", "netns", "exec", self.names[-1], fathom, "serve"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
-            time.sleep(0.5)
+            # It listens before it prints its first line.
+            server.stderr.readline()
             with tempfile.TemporaryDirectory() as folder:
                 file = os.path.join(folder, "run.json")
                 address = self.address(self.routers, 1)

@@ -7,6 +7,10 @@
 
 #![expect(unsafe_code, reason = "a function that runs before main is a static in a section of the linker")]
 
+mod row;
+
+pub use row::NamespaceRow;
+
 use fathom_os::netlink::{LOOPBACK, Netlink};
 use fathom_os::netns::NetNs;
 use fathom_os::userns::{self, Refusal};

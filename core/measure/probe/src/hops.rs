@@ -8,7 +8,7 @@ use alloc::collections::VecDeque;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use fathom_run::{Metric, SeriesKey};
+use fathom_run::{Hop, Metric, Path, SeriesKey};
 use fathom_units::{Duration, Time};
 
 /// Longest path. The diameter of the Internet is below (traceroute(8) has the same limit).
@@ -52,21 +52,17 @@ pub enum HopProbe {
     },
 }
 
-/// What is known of a hop.
+/// A router, and the number of hops from it back to this host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Hop {
-    /// Number from 1: the hop limit that expires there.
-    pub number: u8,
-    /// The router.
-    pub address: IpAddr,
-    /// Number of hops from the router back to this host, inferred from the hop limit of its
-    /// replies.
-    pub return_hops: Option<u8>,
+struct Router {
+    address: IpAddr,
+    return_hops: Option<u8>,
 }
 
 #[derive(Clone, Debug)]
 struct State {
-    router: Option<Hop>,
+    number: u8,
+    router: Option<Router>,
     /// A different router that answered, and the number of consecutive answers.
     other: Option<(IpAddr, u32)>,
     expiring: ProbeSeries,
@@ -102,6 +98,7 @@ impl Hops {
             ProbeSeries::new(SeriesKey { scope: Some(hop.to_string()), ..SeriesKey::of(metric) })
         };
         let state = |hop| State {
+            number: hop,
             router: None,
             other: None,
             expiring: series(Metric::HopRtt, hop),
@@ -153,9 +150,9 @@ impl Hops {
                 && state.echoed_at.is_none_or(|at| now.saturating_since(at) >= ECHO_EVERY)
         };
         let state = self.states.iter_mut().filter(is_due).min_by_key(|state| state.echoed_at)?;
-        let Hop { number, address, .. } = state.router?;
+        let to = state.router?.address;
         state.echoed_at = Some(now);
-        Some(HopProbe::Echo { hop: number, sequence: state.echo.sent(now), to: address })
+        Some(HopProbe::Echo { hop: state.number, sequence: state.echo.sent(now), to })
     }
     /// Takes the reply of `from` to an expiring request, which `is_end` if it ended the path. The
     /// reply arrived with `hop_limit`.
@@ -179,7 +176,7 @@ impl Hops {
         }
         let Some(state) = self.states.get_mut(usize::from(hop) - 1) else { return };
         state.expiring.reply(sequence, at);
-        if state.learn(Hop { number: hop, address: from, return_hops: hop_limit.map(return_hops) }) {
+        if state.learn(Router { address: from, return_hops: hop_limit.map(return_hops) }) {
             self.changed.push(at);
         }
     }
@@ -190,25 +187,21 @@ impl Hops {
             state.echo.reply(sequence, at);
         }
     }
-    /// The routers that answered, in the order of the path.
-    pub fn routers(&self) -> impl Iterator<Item = Hop> + '_ {
+    /// The path as far as it is known, without the link to the first router.
+    #[must_use]
+    pub fn path(&self) -> Path {
         let last = self.length.map_or(self.states.len(), |length| usize::from(length) - 1);
-        self.states.iter().take(last).filter_map(|state| state.router)
-    }
-    /// Number of the hop that is the server, if it answered.
-    #[must_use]
-    pub const fn length(&self) -> Option<u8> {
-        self.length
-    }
-    /// Number of hops from the server back to this host, by the hop limit of its replies.
-    #[must_use]
-    pub const fn server_return_hops(&self) -> Option<u8> {
-        self.server_return_hops
-    }
-    /// Times at which the path changed.
-    #[must_use]
-    pub fn changed(&self) -> &[Time] {
-        &self.changed
+        let hop = |state: &State| {
+            let Router { address, return_hops } = state.router?;
+            Some(Hop { number: state.number, address: address.to_string(), return_hops })
+        };
+        Path {
+            hops: self.states.iter().take(last).filter_map(hop).collect(),
+            server_hop: self.length,
+            server_return_hops: self.server_return_hops,
+            first_link: None,
+            changes_ns: self.changed.iter().map(|at| at.as_nanos()).collect(),
+        }
     }
     /// The series of the routers that answered, and of the server. Without replies to echo
     /// requests, a router has only one series.
@@ -221,21 +214,21 @@ impl Hops {
 
 impl State {
     /// Takes the router of an answer; true if the path changed.
-    fn learn(&mut self, hop: Hop) -> bool {
+    fn learn(&mut self, found: Router) -> bool {
         let Some(known) = &mut self.router else {
-            self.router = Some(hop);
+            self.router = Some(found);
             return false;
         };
-        if known.address == hop.address {
-            *known = hop;
+        if known.address == found.address {
+            *known = found;
             self.other = None;
             return false;
         }
-        let times = self.other.filter(|(other, _)| *other == hop.address).map_or(1, |(_, times)| times + 1);
-        self.other = Some((hop.address, times));
+        let times = self.other.filter(|(other, _)| *other == found.address).map_or(1, |(_, times)| times + 1);
+        self.other = Some((found.address, times));
         let is_sure = times >= SURE_AFTER;
         if is_sure {
-            (self.router, self.other) = (Some(hop), None);
+            (self.router, self.other) = (Some(found), None);
         }
         is_sure
     }
@@ -287,9 +280,11 @@ mod tests {
     fn each_hop_gets_one_expiring_probe_a_second_and_more_echoes() {
         let mut hops = Hops::new();
         let all = run(&mut hops, 0, 5_000, 4, &[]);
-        assert_eq!((hops.length(), hops.server_return_hops()), (Some(4), Some(4)));
-        let routers: Vec<_> = hops.routers().map(|hop| (hop.number, hop.address, hop.return_hops)).collect();
-        assert_eq!(routers, [1, 2, 3].map(|n| (n, router(n), Some(n))));
+        let found = |number| Hop { number, address: router(number).to_string(), return_hops: Some(number) };
+        let (server_hop, server_return_hops) = (Some(4), Some(4));
+        let expected =
+            Path { hops: [1, 2, 3].map(found).into(), server_hop, server_return_hops, ..Path::default() };
+        assert_eq!(hops.path(), expected);
         for hop in 1..=3 {
             let expiring =
                 |p: &&(u64, HopProbe)| matches!(p.1, HopProbe::Expiring { hop: h, .. } if h == hop);
@@ -302,10 +297,10 @@ mod tests {
             assert!(if hop == 2 { echoes == 20 } else { (60..=84).contains(&echoes) }, "{hop}: {echoes}");
         }
         let keys: Vec<_> = hops.into_series().map(|s| (s.key().metric, s.key().scope.clone())).collect();
-        let expected = [("1", 2), ("2", 1), ("3", 2), ("4", 1)].into_iter().flat_map(|(hop, count)| {
+        let with_server = [("1", 2), ("2", 1), ("3", 2), ("4", 1)].into_iter().flat_map(|(hop, count)| {
             [Metric::HopRtt, Metric::HopEcho].into_iter().take(count).map(|m| (m, Some(hop.into())))
         });
-        assert_eq!(keys, expected.collect::<Vec<_>>());
+        assert_eq!(keys, with_server.collect::<Vec<_>>());
     }
 
     #[test]
@@ -314,7 +309,7 @@ mod tests {
         let all = run(&mut hops, 0, 20_000, 5, &[2]);
         let to_silent = all.iter().filter(|p| matches!(p.1, HopProbe::Expiring { hop: 2, .. })).count();
         assert!((6..=8).contains(&to_silent), "{to_silent}");
-        assert_eq!(hops.routers().map(|hop| hop.number).collect::<Vec<_>>(), [1, 3, 4]);
+        assert_eq!(hops.path().hops.iter().map(|hop| hop.number).collect::<Vec<_>>(), [1, 3, 4]);
     }
 
     #[test]
@@ -327,7 +322,7 @@ mod tests {
             HopProbe::Expiring { hop, .. } => Some(*hop),
             HopProbe::Echo { .. } => None,
         });
-        assert_eq!((farthest.max(), hops.length()), (Some(5), None));
+        assert_eq!((farthest.max(), hops.path().server_hop), (Some(5), None));
     }
 
     #[test]
@@ -341,7 +336,7 @@ mod tests {
             });
             let (sent, sequence) = probe.unwrap();
             hops.expired(HopReply { sequence, is_end: false }, by, None, MS(sent));
-            (sent, hops.changed().len())
+            (sent, hops.path().changes_ns.len())
         };
         let (mut at, mut changes) = (2_000, vec![]);
         for by in [9, 2, 9, 9, 9].map(router) {
@@ -350,7 +345,7 @@ mod tests {
             changes.push(changed);
         }
         assert_eq!(changes, [0, 0, 0, 0, 1]);
-        assert_eq!(hops.routers().nth(1).unwrap().address, router(9));
+        assert_eq!(hops.path().hops[1].address, router(9).to_string());
     }
 
     #[test]
@@ -359,7 +354,7 @@ mod tests {
         hops.expired(HopReply { sequence: 7, is_end: true }, router(1), Some(0), MS(1));
         hops.echoed(0, 0, router(1), MS(1));
         hops.echoed(255, u32::MAX, router(1), MS(1));
-        assert_eq!((hops.length(), hops.routers().count()), (None, 0));
+        assert_eq!(hops.path(), Path::default());
         assert_eq!([0, 64, 65, 128, 129, 255].map(return_hops), [65, 1, 64, 1, 127, 1]);
     }
 }

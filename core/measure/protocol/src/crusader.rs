@@ -25,7 +25,7 @@ const MESSAGE_LIMIT_BYTES: usize = 1 << 16;
 const COUNT_EVERY: Duration = Duration::from_secs(1);
 
 /// Numbers of the client's messages.
-mod ask {
+mod to_server {
     pub(super) const NEW_CLIENT: u32 = 0;
     pub(super) const ASSOCIATE: u32 = 1;
     pub(super) const DONE: u32 = 2;
@@ -38,7 +38,7 @@ mod ask {
 }
 
 /// Numbers of the server's messages.
-mod tell {
+mod to_client {
     pub(super) const NEW_CLIENT: u32 = 0;
     pub(super) const LATENCY_MEASURES: u32 = 1;
     pub(super) const MEASURE: u32 = 2;
@@ -144,7 +144,7 @@ impl Connection {
     #[must_use]
     pub fn new(stream: Option<Stream>) -> Self {
         let hello = framed(&[&MAGIC.to_le_bytes(), &VERSION.to_le_bytes()]);
-        let request = stream.as_ref().map_or_else(|| message(ask::NEW_CLIENT, &[]), load_request);
+        let request = stream.as_ref().map_or_else(|| message(to_server::NEW_CLIENT, &[]), load_request);
         let output = VecDeque::from([Output::Send([hello, request].concat())]);
         Connection { stream, awaited: Awaited::Hello, held: Vec::new(), output }
     }
@@ -215,14 +215,14 @@ impl Connection {
         let kind = u32::from_le_bytes(take(&mut content)?);
         let direction = self.stream.map(|stream| stream.direction);
         match (kind, direction) {
-            (tell::NEW_CLIENT, None) => match take(&mut content)? {
+            (to_client::NEW_CLIENT, None) => match take(&mut content)? {
                 [0] => self.end(Output::Failed(CrusaderError::Full)),
                 [_] => {
                     self.output.push_back(Output::Joined(number(&mut content)?));
-                    self.output.push_back(Output::Send(message(ask::GET_MEASUREMENTS, &[])));
+                    self.output.push_back(Output::Send(message(to_server::GET_MEASUREMENTS, &[])));
                 }
             },
-            (tell::LATENCY_MEASURES, None) => {
+            (to_client::LATENCY_MEASURES, None) => {
                 let count = number(&mut content)?;
                 let arrivals = content.chunks_exact(16);
                 if count != arrivals.len() as u64 {
@@ -236,14 +236,14 @@ impl Connection {
                 self.output.push_back(Output::Arrived(arrivals?));
             }
             // Counts, which this end has too.
-            (tell::MEASURE..=tell::LOAD_COMPLETE, None) => {}
-            (tell::SCHEDULED_LOADS, None) => self.output.push_back(Output::Scheduled),
-            (tell::WAITING_FOR_BYTE, Some(Direction::Down)) => {
+            (to_client::MEASURE..=to_client::LOAD_COMPLETE, None) => {}
+            (to_client::SCHEDULED_LOADS, None) => self.output.push_back(Output::Scheduled),
+            (to_client::WAITING_FOR_BYTE, Some(Direction::Down)) => {
                 self.output.push_back(Output::Send(Vec::from([1])));
             }
-            (tell::WAITING_FOR_LOAD, Some(Direction::Down)) => self.end(Output::Ready),
-            (tell::WAITING_FOR_LOAD, Some(Direction::Up)) => {
-                self.output.push_back(Output::Send(message(ask::SEND_BYTE, &[])));
+            (to_client::WAITING_FOR_LOAD, Some(Direction::Down)) => self.end(Output::Ready),
+            (to_client::WAITING_FOR_LOAD, Some(Direction::Up)) => {
+                self.output.push_back(Output::Send(message(to_server::SEND_BYTE, &[])));
                 self.awaited = Awaited::Byte;
             }
             _ => return None,
@@ -256,13 +256,13 @@ impl Connection {
 #[must_use]
 pub fn schedule(group: u32) -> Vec<u8> {
     // One group, and no delay.
-    message(ask::SCHEDULE_LOADS, &[&1_u64.to_le_bytes(), &group.to_le_bytes(), &[0; 8]])
+    message(to_server::SCHEDULE_LOADS, &[&1_u64.to_le_bytes(), &group.to_le_bytes(), &[0; 8]])
 }
 
 /// The messages that end the test, for the control connection. The server then closes it.
 #[must_use]
-pub fn farewell() -> Vec<u8> {
-    [message(ask::STOP_MEASUREMENTS, &[]), message(ask::DONE, &[])].concat()
+pub fn end_of_test() -> Vec<u8> {
+    [message(to_server::STOP_MEASUREMENTS, &[]), message(to_server::DONE, &[])].concat()
 }
 
 /// A UDP probe, padded to `length` bytes.
@@ -284,10 +284,10 @@ fn load_request(stream: &Stream) -> Vec<u8> {
     let Stream { client, group, number, direction, duration } = stream;
     let [duration, every] = [*duration, COUNT_EVERY].map(|time| (time.as_nanos() / 1_000).to_le_bytes());
     let (group, number, delay) = (group.to_le_bytes(), number.to_le_bytes(), [0; 8]);
-    let associate = message(ask::ASSOCIATE, &[&client.to_le_bytes()]);
+    let associate = message(to_server::ASSOCIATE, &[&client.to_le_bytes()]);
     let request = match direction {
-        Direction::Up => message(ask::LOAD_FROM_CLIENT, &[&group, &number, &duration, &delay, &every]),
-        Direction::Down => message(ask::LOAD_FROM_SERVER, &[&group, &number, &duration, &delay]),
+        Direction::Up => message(to_server::LOAD_FROM_CLIENT, &[&group, &number, &duration, &delay, &every]),
+        Direction::Down => message(to_server::LOAD_FROM_SERVER, &[&group, &number, &duration, &delay]),
     };
     [associate, request].concat()
 }

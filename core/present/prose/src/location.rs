@@ -12,31 +12,36 @@ pub(crate) fn known(location: &QueueLocation, direction: Option<Direction>) -> S
         None => String::from(end),
     };
     format!(
-        "The queue is {}: +{} (median) between {} and {}{} (probability {}).",
+        "{}, between {} and {}: +{} (median), probability {}.",
         place(location.place, direction),
-        milliseconds(location.delay_s),
         hop(location.near_hop, &location.near_address, "this computer"),
         hop(location.far_hop, &location.far_address, "the server"),
-        match direction {
-            Some(Direction::Up) => ", upload",
-            Some(Direction::Down) => ", download",
-            None => "",
-        },
+        milliseconds(location.delay_s),
         percent(location.probability_ratio),
     )
 }
 
-fn place(place: Option<Place>, direction: Option<Direction>) -> &'static str {
-    match (place, direction) {
-        (Some(Place::ThisComputer), _) => "in this computer",
-        (Some(Place::Wifi), _) => "in your Wi-Fi",
-        (Some(Place::LocalNetwork), _) => "in your local network",
-        (Some(Place::AccessLine), Some(Direction::Up)) => "in your router's upload",
-        (Some(Place::AccessLine), Some(Direction::Down)) => "in your provider's download",
-        (Some(Place::AccessLine), None) => "on your line",
-        (Some(Place::Internet), _) => "beyond your line",
-        (None, _) => "between two hops",
-    }
+fn place(place: Option<Place>, direction: Option<Direction>) -> String {
+    let place = match (place, direction) {
+        (Some(Place::AccessLine), Some(Direction::Up)) => {
+            return "The queue is in your router's upload".into();
+        }
+        (Some(Place::AccessLine), Some(Direction::Down)) => {
+            return "The queue is in your provider's download".into();
+        }
+        (Some(Place::AccessLine), None) => " is on your line",
+        (Some(Place::ThisComputer), _) => " is in this computer",
+        (Some(Place::Wifi), _) => " is in your Wi-Fi",
+        (Some(Place::LocalNetwork), _) => " is in your local network",
+        (Some(Place::Internet), _) => " is beyond your line",
+        (None, _) => " is on the path",
+    };
+    let queue = match direction {
+        Some(Direction::Up) => "upload queue",
+        Some(Direction::Down) => "download queue",
+        None => "queue",
+    };
+    format!("The {queue}{place}")
 }
 
 /// Why the place of a queue is unknown.

@@ -1,18 +1,16 @@
 //! Load and UDP probes with a crusader server: one client of it for the whole test, and streams for
 //! each phase with load.
-use crate::Connector;
+use crate::{Connector, load_of};
 use fathom_client::{
     FlowPlan, Limits, OpenFlow, Peer, Terms, TestConfig, TestError, UdpEncoding, UdpProbes, UdpReply,
-    payload_bytes, receive_load, send_load, udp_socket,
+    payload_bytes, udp_socket,
 };
-use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
-use fathom_os::socket::congestion_control;
 use fathom_probe::protocol::UDP_PROBE_BYTES;
 use fathom_probe::{Arrivals, ProbeKind};
 use fathom_protocol::crusader::{
-    self, Arrival, Connection, CrusaderError, DEFAULT_PORT, Output, Stream, farewell, schedule,
+    self, Arrival, Connection, CrusaderError, DEFAULT_PORT, Output, Stream, end_of_test, schedule,
 };
 use fathom_units::{Direction, Duration, PerDirection, Time};
 use socket2::Socket;
@@ -30,14 +28,13 @@ use url::Url;
 /// waiting yet misses the start.
 const START_AFTER: std::time::Duration = std::time::Duration::from_millis(200);
 /// Wait for the server to close the connection after the test.
-const END_WAIT: Duration = Duration::from_secs(1);
+const END_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
 
 pub(crate) struct CrusaderPeer {
     address: SocketAddr,
     payload: Arc<Vec<u8>>,
     /// Longest load of a stream.
     duration: Duration,
-    clock: Clock,
     /// Number of this client.
     client: u64,
     control: Arc<Socket>,
@@ -104,7 +101,6 @@ pub(crate) fn connect(
         address,
         payload: Arc::new(payload_bytes()),
         duration: config.longest(),
-        clock,
         client,
         control,
         starts: Mutex::new(starts),
@@ -223,20 +219,8 @@ impl Peer for CrusaderPeer {
     }
     fn open(&self, flow: &FlowPlan, _limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        let socket = Arc::new(streams[flow.direction].pop_front().ok_or("no stream of crusader")?);
-        let (on, payload) = (socket.clone(), self.payload.clone());
-        Ok(match flow.direction {
-            Direction::Up => OpenFlow {
-                congestion_control: congestion_control(&socket).ok(),
-                transfer: Box::new(move |_| send_load(&on, &payload)),
-                socket,
-            },
-            Direction::Down => OpenFlow {
-                congestion_control: None,
-                transfer: Box::new(move |meter| receive_load(&on, meter)),
-                socket,
-            },
-        })
+        let socket = streams[flow.direction].pop_front().ok_or("no stream of crusader")?;
+        Ok(load_of(flow.direction, socket, &self.payload, None))
     }
 }
 
@@ -259,18 +243,14 @@ impl CrusaderPeer {
 /// Without these messages, the server measures for this client until it is restarted.
 impl Drop for CrusaderPeer {
     fn drop(&mut self) {
-        drop((&*self.control).write_all(&farewell()));
+        drop((&*self.control).write_all(&end_of_test()));
         drop(self.control.shutdown(Shutdown::Write));
-        let Some(reader) = self.reader.take() else { return };
-        let limits = Limits { stop: &self.is_over, clock: self.clock, patience: END_WAIT };
-        let is_closed = |turn: Duration| {
-            std::thread::sleep(std::time::Duration::from_nanos(turn.as_nanos()));
-            Ok(reader.is_finished())
-        };
-        // A reset could overtake the messages, so the server ends the connection.
-        drop(limits.wait(is_closed, self.clock.now()));
+        // A reset could overtake the messages, so the server ends the connection. Then the reader
+        // ends, and nothing more can start.
+        let starts = self.starts.get_mut().unwrap_or_else(PoisonError::into_inner);
+        while starts.recv_timeout(END_WAIT).is_ok() {}
         self.is_over.store(true, Ordering::Relaxed);
-        drop(reader.join());
+        drop(self.reader.take().map(JoinHandle::join));
     }
 }
 

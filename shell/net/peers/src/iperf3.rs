@@ -1,10 +1,9 @@
 //! Load with an iperf3 server: one of its tests for each phase with load.
-use crate::Connector;
-use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, payload_bytes, receive_load, send_load};
+use crate::{Connector, load_of};
+use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, payload_bytes};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
-use fathom_os::socket::congestion_control;
 use fathom_probe::ProbeKind;
 use fathom_protocol::iperf3::{COOKIE_BYTES, Client, Cookie, DEFAULT_PORT, Iperf3Error, Mode, Output, Plan};
 use fathom_units::{Direction, Duration, PerDirection, Time};
@@ -122,20 +121,7 @@ impl Peer for Iperf3Peer {
         let mut test = self.test.lock().unwrap_or_else(PoisonError::into_inner);
         let State::Running(running) = &mut *test else { return Err("no iperf3 test".to_owned()) };
         let socket = running.streams[flow.direction].pop_front().ok_or("no iperf3 test")?;
-        let socket = Arc::new(socket);
-        let (on, payload) = (socket.clone(), self.payload.clone());
-        Ok(match flow.direction {
-            Direction::Up => OpenFlow {
-                congestion_control: congestion_control(&socket).ok(),
-                transfer: Box::new(move |_| send_load(&on, &payload)),
-                socket,
-            },
-            Direction::Down => OpenFlow {
-                congestion_control: running.congestion_control.clone(),
-                transfer: Box::new(move |meter| receive_load(&on, meter)),
-                socket,
-            },
-        })
+        Ok(load_of(flow.direction, socket, &self.payload, running.congestion_control.clone()))
     }
 }
 

@@ -10,7 +10,10 @@ mod tls;
 mod udp;
 mod web;
 
-use fathom_client::{Family, Limits, LoadedBy, Peer, TestConfig, TestError, resolve_server};
+use fathom_client::{
+    Family, Limits, LoadedBy, OpenFlow, Peer, TestConfig, TestError, receive_load, resolve_server, send_load,
+};
+use fathom_os::socket::congestion_control;
 use fathom_protocol::measurement_lab::SpeedTest;
 use fathom_units::Direction;
 use rustls::ClientConfig;
@@ -133,5 +136,24 @@ impl Connector<'_> {
             }
         }
         Err(first_error.unwrap_or_else(|| TestError::Host("no address to connect to".to_owned())))
+    }
+}
+
+/// Load without a format on a connection. The server sends with the congestion control `theirs`,
+/// if it is known.
+fn load_of(direction: Direction, socket: Socket, payload: &Arc<Vec<u8>>, theirs: Option<String>) -> OpenFlow {
+    let socket = Arc::new(socket);
+    let (on, payload) = (socket.clone(), payload.clone());
+    match direction {
+        Direction::Up => OpenFlow {
+            congestion_control: congestion_control(&socket).ok(),
+            transfer: Box::new(move |_| send_load(&on, &payload)),
+            socket,
+        },
+        Direction::Down => OpenFlow {
+            congestion_control: theirs,
+            transfer: Box::new(move |meter| receive_load(&on, meter)),
+            socket,
+        },
     }
 }

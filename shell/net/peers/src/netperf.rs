@@ -1,10 +1,7 @@
 //! Load with a netserver of netperf: one of its tests for each flow.
-use crate::Connector;
-use fathom_client::{
-    FlowPlan, Limits, OpenFlow, Peer, TestConfig, TestError, payload_bytes, receive_load, send_load,
-};
+use crate::{Connector, load_of};
+use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestConfig, TestError, payload_bytes};
 use fathom_os::error::without_code;
-use fathom_os::socket::congestion_control;
 use fathom_probe::ProbeKind;
 use fathom_protocol::netperf::{
     DEFAULT_PORT, MESSAGE_BYTES, Message, Plan, data_port, greeted, greeting, omni, passphrase,
@@ -107,19 +104,14 @@ impl Peer for NetperfPeer {
         let mut address = self.address;
         address.set_port(port);
         let socket = limits.connect(address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
-        let (direction, payload, socket) = (flow.direction, self.payload.clone(), Arc::new(socket));
-        let on = socket.clone();
+        let OpenFlow { socket, congestion_control, transfer } =
+            load_of(flow.direction, socket, &self.payload, None);
         let transfer = Box::new(move |meter: &_| {
-            let ended = match direction {
-                Direction::Up => send_load(&on, &payload),
-                Direction::Down => receive_load(&on, meter),
-            };
+            let ended = transfer(meter);
             // Its end would end the test.
             drop(control);
             ended
         });
-        let own = || congestion_control(&socket).ok();
-        let congestion_control = if direction == Direction::Up { own() } else { None };
         Ok(OpenFlow { socket, congestion_control, transfer })
     }
 }

@@ -222,7 +222,7 @@ fn a_path_that_changes_is_not_compared() {
 }
 
 #[test]
-fn the_place_is_told_in_terms_of_a_household() {
+fn the_place_is_that_of_a_household() {
     let place = |change: &dyn Fn(&mut Run), link| {
         let mut run = run(&BLOATED, &at_link(link));
         change(&mut run);

@@ -10,7 +10,7 @@ use fathom_probe::protocol::SessionId;
 use fathom_probe::{
     EchoCodec, EchoPayload, HopCodec, HopProbe, HopReply, Hops, IcmpVersion, Probe, ProbeSeries,
 };
-use fathom_run::{FirstLink, Hop, NotSent, Path};
+use fathom_run::{FirstLink, NotSent, Path};
 use fathom_units::{Time, WallTime};
 use socket2::{SockAddr, Socket};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
@@ -171,18 +171,7 @@ impl ProbeMachine for HopProber {
     }
     fn take_hops(&mut self) -> Option<(Path, Vec<ProbeSeries>)> {
         let hops = std::mem::take(&mut self.hops);
-        let hop = |hop: fathom_probe::Hop| Hop {
-            number: hop.number,
-            address: hop.address.to_string(),
-            return_hops: hop.return_hops,
-        };
-        let path = Path {
-            hops: hops.routers().map(hop).collect(),
-            server_hop: hops.length(),
-            server_return_hops: hops.server_return_hops(),
-            first_link: self.first_link,
-            changes_ns: hops.changed().iter().map(|at| at.as_nanos()).collect(),
-        };
+        let path = Path { first_link: self.first_link, ..hops.path() };
         Some((path, hops.into_series().collect()))
     }
 }
