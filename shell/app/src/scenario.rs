@@ -46,8 +46,7 @@ impl ScenarioText {
                 closest: nearest(name, BUILTIN_NAMES),
             });
         }
-        let read = read_text_at_most(Path::new(name), MAX_SCENARIO_BYTES);
-        read.map(found).map_err(|source| AppError::Unreadable { name: name.to_owned(), source })
+        read_scenario(name).map(found)
     }
     /// The plan with changes.
     ///
@@ -75,6 +74,12 @@ impl ScenarioText {
     pub fn error(&self, what: &str) -> ScenarioError {
         ScenarioError { file: self.name.clone(), line: 1, what: what.to_owned() }
     }
+}
+
+/// The text of a file that people write by hand.
+pub(crate) fn read_scenario(name: &str) -> Result<String, AppError> {
+    let read = read_text_at_most(Path::new(name), MAX_SCENARIO_BYTES);
+    read.map_err(|source| AppError::Unreadable { name: name.to_owned(), source })
 }
 
 /// Loads a plan with changes.

@@ -1,4 +1,5 @@
 //! Tests the line to a server: one that runs `fathom serve`, or a URL.
+pub mod applications;
 pub mod lines;
 mod server;
 

@@ -1,14 +1,16 @@
 //! Converts the workloads of a plan to units.
 use crate::net::{Edge, Net};
 use crate::packet::{END, Part};
-use crate::unit::{Incast, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transfer, Unit};
+use crate::unit::{Incast, Me, Page, Peer, Purpose, Rpc, Segments, Source, Transfer, Unit, Viewer};
 use crate::world::Profile;
 use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fathom_run::DatagramLog;
 use fathom_run::Note;
-use fathom_scenario::{CALL_EVERY, LoadPlan, Plan, START_WITHIN, Timetable, WorkloadKind, WorkloadPlan};
+use fathom_scenario::{
+    CALL_EVERY, LoadPlan, PageLoad, Plan, Playback, START_WITHIN, Timetable, WorkloadKind, WorkloadPlan,
+};
 use fathom_tcp::{ControlKind, ReceiverConfig, SenderConfig};
 use fathom_units::{Bytes, Direction, Duration, Rng, Time};
 
@@ -94,8 +96,8 @@ impl WorkloadUnits<'_> {
             }
             WorkloadKind::Swarm { churn } => Unit::Peer(Peer { profile, direction, churn, flow: None }),
             WorkloadKind::Web(plan) => {
-                let (channels, left, began) = (Vec::new(), Vec::new(), Time::ZERO);
-                Unit::Page(Page { profile, plan, channels, left, began, timing: 0 })
+                let (channels, load, began) = (Vec::new(), PageLoad::new(&plan), Time::ZERO);
+                Unit::Page(Page { profile, plan, channels, load, began, timing: 0 })
             }
             WorkloadKind::Rpc { request, response, interval } => {
                 let (request, response) = (request.get(), response.get());
@@ -117,6 +119,13 @@ impl WorkloadUnits<'_> {
                 flow: None,
                 under_way: VecDeque::new(),
             }),
+            WorkloadKind::Adaptive(plan) => Unit::Viewer(Viewer {
+                profile,
+                playback: Playback::new(plan),
+                channel: None,
+                segment_bytes: 0,
+                nth,
+            }),
             WorkloadKind::Camera { .. } => {
                 return self.source(profile, direction, (nth, Purpose::Camera), Time::ZERO);
             }
@@ -124,8 +133,8 @@ impl WorkloadUnits<'_> {
                 return self.source(profile, direction, (nth, Purpose::Fill), Time::ZERO);
             }
             WorkloadKind::Call => return self.both_ways(&profile, CALL_EVERY, (nth, Purpose::Call)),
-            WorkloadKind::Game { interval, .. } => {
-                return self.both_ways(&profile, interval, (nth, Purpose::Game));
+            WorkloadKind::Game { interval, deadline, .. } => {
+                return self.both_ways(&profile, interval, (nth, Purpose::Game(deadline)));
             }
             WorkloadKind::Incast { .. } => return Vec::new(),
         };

@@ -26,6 +26,7 @@ impl Sim {
         let mut series = self.world.probes.series(end);
         series.extend(self.world.timings.series(&names, end));
         series.extend(self.datagram_series(&names));
+        series.extend(self.video_series(&names, end));
         let mut digest = self.world.digest;
         let facts = facts(plan, &self.workloads);
         let (notes, packets, is_stopped) = (self.notes, self.world.delivered, self.is_stopped);
@@ -117,6 +118,23 @@ impl Sim {
             delivered_down_bytes: delivered(Direction::Down),
         }
     }
+    /// Bitrates and stalls of adaptive videos.
+    fn video_series(&self, names: &[String], end: Time) -> Vec<Series> {
+        let mut all = Vec::new();
+        for living in &self.units {
+            let Unit::Viewer(viewer) = &living.unit else { continue };
+            let (scope, flow) = (names.get(living.me.workload as usize).cloned(), Some(viewer.nth + 1));
+            let key = |metric| SeriesKey {
+                flow,
+                scope: scope.clone(),
+                ..SeriesKey::directed(metric, Direction::Down)
+            };
+            all.extend(
+                viewer.playback.series(key, end).into_iter().filter(|series| !series.values.is_empty()),
+            );
+        }
+        all
+    }
     /// Delays of cameras, calls and games, and the metrics derived from them.
     fn datagram_series(&self, names: &[String]) -> Vec<Series> {
         let mut all = Vec::new();
@@ -131,8 +149,11 @@ impl Sim {
             }
             all.push(source.log.delays(key(Metric::PacketDelay), self.world.now()));
             match source.purpose {
-                Purpose::Call => all.push(source.log.quality(key(Metric::CallMos))),
-                Purpose::Game => all.push(source.log.lateness(key(Metric::UpdateLateness))),
+                Purpose::Call => all.push(source.log.quality(key(Metric::CallMos), &[])),
+                Purpose::Game(deadline) => {
+                    all.push(source.log.lateness(key(Metric::UpdateLateness)));
+                    all.push(source.log.misses(key(Metric::DeadlineMisses), deadline));
+                }
                 Purpose::Camera | Purpose::Fill => {}
             }
         }

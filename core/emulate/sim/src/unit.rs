@@ -6,6 +6,7 @@ mod page;
 mod rpc;
 mod segments;
 mod source;
+mod viewer;
 
 pub(crate) use bulk::{Peer, Transfer};
 pub(crate) use channel::Channel;
@@ -14,6 +15,7 @@ pub(crate) use page::Page;
 pub(crate) use rpc::Rpc;
 pub(crate) use segments::Segments;
 pub(crate) use source::{Purpose, Source};
+pub(crate) use viewer::Viewer;
 
 use crate::agenda::Wake;
 use crate::world::{Notice, World};
@@ -43,6 +45,7 @@ pub(crate) enum Unit {
     Rpc(Rpc),
     Incast(Incast),
     Segments(Segments),
+    Viewer(Viewer),
     Source(Source),
 }
 
@@ -55,6 +58,7 @@ impl Unit {
             Unit::Rpc(unit) => unit.wake(me, world),
             Unit::Incast(unit) => unit.wake(me, world),
             Unit::Segments(unit) => unit.wake(me, world),
+            Unit::Viewer(unit) => unit.wake(me, world),
             Unit::Source(unit) => unit.wake(me, world),
         }
     }
@@ -65,6 +69,7 @@ impl Unit {
             (Unit::Rpc(unit), Notice::Reached { flow }) => unit.reached(flow, me, world),
             (Unit::Incast(unit), Notice::Reached { .. }) => unit.reached(me, world),
             (Unit::Segments(unit), Notice::Reached { flow }) => unit.reached(flow, world),
+            (Unit::Viewer(unit), Notice::Reached { flow }) => unit.reached(flow, me, world),
             (Unit::Source(unit), Notice::Arrived { number, delay, .. }) => unit.arrived(number, delay),
             _ => {}
         }
@@ -78,6 +83,7 @@ impl Unit {
             Unit::Rpc(unit) => unit.stop(world),
             Unit::Incast(unit) => unit.stop(world),
             Unit::Segments(unit) => unit.stop(world),
+            Unit::Viewer(unit) => unit.stop(world),
             // Datagrams in flight still arrive.
             Unit::Source(_) => {}
         }

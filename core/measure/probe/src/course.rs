@@ -187,7 +187,10 @@ impl Course {
     fn finish(&mut self, plan: PhasePlan) {
         if plan.kind == PhaseKind::Idle {
             let learned = self.controls.iter().filter_map(|(kind, c)| Some((*kind, c.baseline()?)));
-            self.baselines.extend(learned);
+            // A second idle phase has applications.
+            for (kind, baseline) in learned {
+                self.baselines.entry(kind).or_insert(baseline);
+            }
         }
         self.after_load = plan.kind.is_loaded();
         self.stage = Stage::Between;

@@ -39,7 +39,7 @@ pub use highest_rate::HighestRate;
 pub use hop_codec::{HOP_REQUEST_BYTES, HopCodec, HopReply};
 pub use hops::{HopProbe, Hops};
 pub use icmp_timestamp::{TIMESTAMP_BYTES, TimestampCodec, TimestampReply};
-pub use one_way::{Arrivals, UdpAnswer, UdpRecord, one_way_observations, one_way_series};
+pub use one_way::{Arrivals, UdpAnswer, UdpRecord, one_way_observations, one_way_series, one_way_values};
 pub use phase::{Baseline, PhaseControl};
 pub use plan::{PhasePlan, ProbeKind, ProbeSpec};
 pub use responses::{Progress, ResponseError, Responses};

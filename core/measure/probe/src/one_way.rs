@@ -68,31 +68,38 @@ pub fn one_way_observations(fit: &ClockFit, at: Time, stamps: &FourStamps) -> Pe
 /// that the server did not receive has no download delay. The series of that direction omits it. If
 /// a gap contains losses in both directions, only their numbers are known; the first ones are then
 /// attributed to the upload.
-pub fn one_way_series(
+pub fn one_way_series(fit: &ClockFit, record: &UdpRecord, total: Option<u64>) -> PerDirection<Series> {
+    let mut series = PerDirection::from_fn(|d| Series::new(SeriesKey::directed(Metric::OneWayDelay, d)));
+    for ((at, _), values) in record.sent.iter().zip(one_way_values(fit, record, total)) {
+        for (direction, value) in values {
+            value.into_iter().for_each(|value| series[direction].push(Observation { at: *at, value }));
+        }
+    }
+    series
+}
+
+/// As [`one_way_series`], for each probe; `None` is unknown.
+pub fn one_way_values(
     fit: &ClockFit,
     UdpRecord { sent, answers }: &UdpRecord,
     total: Option<u64>,
-) -> PerDirection<Series> {
-    let mut series = PerDirection::from_fn(|d| Series::new(SeriesKey::directed(Metric::OneWayDelay, d)));
+) -> Vec<PerDirection<Option<Value>>> {
     let mut by_number: Vec<Option<&UdpAnswer>> = alloc::vec![None; sent.len()];
     for answer in answers {
         let place = by_number.get_mut(answer.sequence as usize);
         place.into_iter().for_each(|p| *p = Some(answer));
     }
     let losses = losses(&by_number, total);
-    for (((at, waited), answer), loss) in sent.iter().zip(&by_number).zip(losses) {
-        let censored = Observation { at: *at, value: Value::Censored { at_least: waited.as_secs_f64() } };
+    let of = |(((at, waited), answer), loss): ((&(Time, Duration), &Option<&UdpAnswer>), Loss)| {
+        let censored = Some(Value::Censored { at_least: waited.as_secs_f64() });
         match (answer, loss) {
-            (Some(answer), _) => {
-                let observations = one_way_observations(fit, *at, &answer.stamps);
-                observations.into_iter().for_each(|(direction, one)| series[direction].push(one));
-            }
-            (None, Loss::Up) => series.up.push(censored),
-            (None, Loss::Down) => series.down.push(censored),
-            (None, Loss::Unknown) => {}
+            (Some(answer), _) => one_way_observations(fit, *at, &answer.stamps).map(|one| Some(one.value)),
+            (None, Loss::Up) => PerDirection { up: censored, down: None },
+            (None, Loss::Down) => PerDirection { up: None, down: censored },
+            (None, Loss::Unknown) => PerDirection::default(),
         }
-    }
-    series
+    };
+    sent.iter().zip(&by_number).zip(losses).map(of).collect()
 }
 
 /// Appends the losses of a gap of `gap` probes, `arrived` of which the server received.

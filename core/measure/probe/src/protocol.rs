@@ -8,6 +8,7 @@ mod first_line;
 mod http;
 mod lines;
 mod message;
+mod objects;
 mod session;
 mod udp;
 
@@ -23,8 +24,9 @@ pub use http::{
 };
 pub use lines::{LineReader, LineTooLong};
 pub use message::{ClientMessage, ErrorCode, FlowReport, Limits, MessageError, ServerMessage};
+pub use objects::{OBJECT_REQUEST_LIMIT_BYTES, object_request, requested_object};
 pub use session::{HexError, Mac, Nonce, SessionId};
-pub use udp::{UDP_PROBE_BYTES, UdpKind, UdpProbe, UdpProbeError};
+pub use udp::{APPLICATION_LIMIT_BYTES, UDP_PROBE_BYTES, UdpKind, UdpProbe, UdpProbeError};
 
 use fathom_units::Duration;
 

@@ -98,15 +98,21 @@ metrics! {
     FlowCompletion = "flow_completion_s", "s",
         "Time from the start of a transfer of known size, including its handshake, to the delivery of its last byte. Scope: workload. Lab and simulator only.", "RFC 6077 section 3.2; Dukkipati, McKeown, Why flow-completion time is the right metric for congestion control, 2006";
     PageLoad = "page_load_s", "s",
-        "Time from the start of a page's first connection to the delivery of its last object. Scope: workload. Lab and simulator only.", "Navigation Timing, W3C; the simulator's model in docs/scenarios.md";
+        "Time from the start of a page's first connection to the delivery of its last object. Scope: workload.", "Navigation Timing, W3C; the simulator's model in docs/scenarios.md";
     Request = "request_s", "s",
         "Time from a request to the delivery of the last byte of its response: a response, the slowest block of an incast round, or a video segment. Scope: workload. Lab and simulator only.", "RFC 9112; Phanishayee et al., Measurement and analysis of TCP throughput collapse, FAST 2008";
     PacketDelay = "packet_delay_s", "s",
-        "One-way delay of a datagram of a call, game or camera in the direction of the series. Scope: workload. Lab and simulator only.", "RFC 7679";
+        "One-way delay of a datagram of a call, game or camera in the direction of the series. Scope: workload. In a test, between this host and the server, as one_way_delay_s.", "RFC 7679";
     CallMos = "call_mos", "mos",
-        "Predicted mean opinion score of 5 s of a call at the receiver in the direction of the series: the score mos from the 95th percentile of packet delay and from packet loss. Lab and simulator only.", "ITU-T G.107; ITU-T G.113";
+        "Predicted mean opinion score of 5 s of a call at the receiver in the direction of the series: the score mos from the 95th percentile of packet delay and from packet loss.", "ITU-T G.107; ITU-T G.113";
     UpdateLateness = "update_lateness_s", "s",
-        "Delay of a game update above the minimum of its flow, without lost updates. Lab and simulator only.", "RFC 3393 section 4.5";
+        "Delay of a game update above the minimum of its flow, without lost updates.", "RFC 3393 section 4.5";
+    DeadlineMisses = "deadline_misses_ratio", "ratio",
+        "Share of the updates of 1 s of a game, by send time, that were lost or arrived later than the deadline after the minimum delay of their flow. Scope: workload.", "RFC 3393 section 4.5; RFC 7680";
+    VideoRate = "video_rate_bits_per_second", "bit/s",
+        "Bitrate that the player of an adaptive video chose for a segment, when it requested it. Scope: workload.", "Yin et al., A control-theoretic approach for dynamic adaptive video streaming over HTTP, SIGCOMM 2015";
+    VideoStall = "video_stall_s", "s",
+        "Duration of one pause of an adaptive video because nothing was left to play; censored if it lasted to the end. Scope: workload.", "ITU-T P.1203.3";
     QueueDelay = "queue_delay_s", "s",
         "Delay of one part of the path above its minimum, from TCP timestamps; maximum of a time bin. Scope: part of the path. Captures only.", "Chirichella et al., Remotely gauging upstream bufferbloat delays, PAM 2013; RFC 7323";
     PassiveRtt = "passive_rtt_s", "s",

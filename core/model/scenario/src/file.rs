@@ -15,6 +15,7 @@ use core::ops::Range;
 use fathom_link::{TransmitterParams, WifiParams};
 use fathom_units::Duration;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 /// Scenarios are written by hand; a larger file is something else.
@@ -44,6 +45,12 @@ struct File {
     expect: Expected,
     #[serde(default)]
     claim: Vec<ClaimFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Workloads {
+    workload: Vec<WorkloadFile>,
 }
 
 #[derive(Deserialize)]
@@ -94,17 +101,26 @@ pub fn parse(text: &str, file: &str) -> Result<Plan, ScenarioError> {
 /// # Errors
 /// The first problem, with its line. Problems in a trace have the trace's name and line.
 pub fn parse_with_files(text: &str, file: &str, files: Files<'_>) -> Result<Plan, ScenarioError> {
+    plan(read(text, file)?, files).map_err(|refusal| match refusal {
+        Refusal::Here(span, what) => ScenarioError::at(file, text, span.start, what),
+        Refusal::InTrace(error) => error,
+    })
+}
+
+/// The workloads of a file that has nothing else.
+pub(crate) fn parse_workloads(text: &str, file: &str) -> Result<Vec<WorkloadPlan>, ScenarioError> {
+    let Workloads { workload } = read(text, file)?;
+    workloads(workload, &[]).map_err(|Fault(span, what)| ScenarioError::at(file, text, span.start, what))
+}
+
+fn read<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, ScenarioError> {
     if text.len() > MAX_FILE_BYTES {
         let what = format!("the scenario has {} bytes, more than the limit of {MAX_FILE_BYTES}", text.len());
         return Err(ScenarioError::at(file, text, 0, what));
     }
-    let parsed: File = toml::from_str(text).map_err(|error| {
+    toml::from_str(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         ScenarioError::at(file, text, span.start, describe(text, span.start, error.message()))
-    })?;
-    plan(parsed, files).map_err(|refusal| match refusal {
-        Refusal::Here(span, what) => ScenarioError::at(file, text, span.start, what),
-        Refusal::InTrace(error) => error,
     })
 }
 

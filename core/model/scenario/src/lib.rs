@@ -30,6 +30,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod application;
 mod axis;
 mod builtin;
 mod claim;
@@ -37,7 +38,9 @@ mod error;
 mod field;
 mod file;
 mod grid;
+mod page_load;
 mod plan;
+mod playback;
 mod queue_series;
 mod radio_file;
 mod run;
@@ -48,18 +51,21 @@ mod trace_file;
 mod workload;
 mod workload_file;
 
+pub use application::{APPLICATIONS, Role, applications, refusal};
 pub use axis::{Axis, AxisError};
 pub use builtin::{BUILTIN_NAMES, builtin, builtin_plan, gallery_names};
 pub use claim::{Arithmetic, Check, Claim};
 pub use error::ScenarioError;
 pub use file::{parse, parse_with_files};
 pub use grid::Grid;
+pub use page_load::{PageLoad, PageStep};
 pub use plan::{Expect, HopPlan, LatencyRange, LinePlan, MAX_HOPS, Plan};
+pub use playback::Playback;
 pub use queue_series::QueueSeries;
 pub use settings::{Setting, with_settings};
 pub use timetable::{Departure, Timetable, UDP_HEADERS};
 pub use trace_file::{Files, TRACE_NAMES};
 pub use workload::{
-    CALL_EVERY, CALL_PACKET, CONGESTION_CONTROLS, EdgePlan, LoadPlan, PAGE_REQUEST, PagePlan, RunPlan,
-    START_WITHIN, Spacing, TransportPlan, WorkloadKind, WorkloadPlan, load_kind, loads,
+    CALL_EVERY, CALL_PACKET, CONGESTION_CONTROLS, EdgePlan, LoadPlan, MAX_RATES, PAGE_REQUEST, PagePlan,
+    RunPlan, START_WITHIN, Spacing, TransportPlan, VideoPlan, WorkloadKind, WorkloadPlan, load_kind, loads,
 };

@@ -47,7 +47,7 @@ impl Timetable {
     pub fn new(kind: WorkloadKind, first: Time) -> Option<Timetable> {
         let (beat, size) = match kind {
             WorkloadKind::Call => (Beat::Every(CALL_EVERY), CALL_PACKET),
-            WorkloadKind::Game { size, interval } => (Beat::Every(interval), size),
+            WorkloadKind::Game { size, interval, .. } => (Beat::Every(interval), size),
             WorkloadKind::Camera { rate, size, .. }
             | WorkloadKind::Datagrams { rate, size, spacing: Spacing::Even, .. } => {
                 (Beat::Rate(Serializer::new(Some(rate))), size)

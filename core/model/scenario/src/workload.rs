@@ -92,6 +92,8 @@ pub enum WorkloadKind {
         /// Duration of a segment.
         every: Duration,
     },
+    /// Video over TCP in segments that the player requests, each at a bitrate of its choice.
+    Adaptive(VideoPlan),
     /// Video in evenly spaced datagrams, with key frames sent as bursts.
     Camera {
         /// Bitrate without key frames.
@@ -111,6 +113,8 @@ pub enum WorkloadKind {
         size: u16,
         /// Time between updates.
         interval: Duration,
+        /// Delay above the minimum at which an update is too late to be shown.
+        deadline: Duration,
     },
     /// Unresponsive datagrams.
     Datagrams {
@@ -149,6 +153,20 @@ pub struct PagePlan {
     pub interval: Option<Duration>,
 }
 
+/// Most bitrates of an adaptive video.
+pub const MAX_RATES: usize = 8;
+
+/// A video and how it is fetched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VideoPlan {
+    /// Its bitrates in ascending order; zero is none.
+    pub rates: [Rate; MAX_RATES],
+    /// Duration of a segment.
+    pub every: Duration,
+    /// Duration of video that the player holds at most.
+    pub buffer: Duration,
+}
+
 /// TCP settings of a workload.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TransportPlan {
@@ -185,6 +203,17 @@ pub struct EdgePlan {
 }
 
 impl WorkloadPlan {
+    /// Connections and flows of datagrams of a user, all its flows together.
+    #[must_use]
+    pub fn connections(&self) -> u32 {
+        match self.kind {
+            WorkloadKind::Web(page) => {
+                self.flows.saturating_mul(page.connections).saturating_mul(page.shards)
+            }
+            WorkloadKind::Call | WorkloadKind::Game { .. } => self.flows.saturating_mul(2),
+            _ => self.flows,
+        }
+    }
     /// Whether it sends as fast as possible or fills a line, so that it names the phase.
     pub const fn is_load(&self) -> bool {
         !matches!(self.kind, WorkloadKind::Rpc { .. } | WorkloadKind::Call | WorkloadKind::Game { .. })

@@ -2,7 +2,8 @@
 use crate::field::{Amount, OneOrMore, Quantity, check_word, dscp};
 use crate::plan::HopPlan;
 use crate::workload::{
-    CONGESTION_CONTROLS, EdgePlan, PagePlan, Spacing, TransportPlan, WorkloadKind, WorkloadPlan,
+    CONGESTION_CONTROLS, EdgePlan, MAX_RATES, PagePlan, Spacing, TransportPlan, VideoPlan, WorkloadKind,
+    WorkloadPlan,
 };
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -80,6 +81,9 @@ workload_file! {
     sizes: String,
     key_frame: Quantity<Amount>,
     every: Quantity<Duration>,
+    rates: OneOrMore<Rate>,
+    buffer: Quantity<Duration>,
+    deadline: Quantity<Duration>,
 }
 
 const ALWAYS: &[&str] = &[
@@ -105,9 +109,9 @@ fn keys(kind: &str) -> Option<(&'static [&'static str], bool)> {
         "web" => (&["connections", "shards", "objects", "bytes", "interval"], true),
         "rpc" => (&["request", "response", "interval"], true),
         "incast" => (&["direction", "bytes", "interval", "spread"], true),
-        "video" => (&["direction", "rate", "every", "key_frame", "size"], true),
+        "video" => (&["direction", "rate", "rates", "every", "buffer", "key_frame", "size"], true),
         "call" => (&[], false),
-        "game" => (&["size", "interval"], false),
+        "game" => (&["size", "interval", "deadline"], false),
         "cbr" => (&["direction", "rate", "size"], false),
         "poisson" => (&["direction", "rate", "size", "sizes"], false),
         _ => return None,
@@ -186,6 +190,9 @@ impl WorkloadFile {
             "game" => WorkloadKind::Game {
                 size: self.size(200)?,
                 interval: self.lasting("interval", &self.interval, ms(20))?,
+                // Clients show the world this much later, so that two updates of 50 ms fit: Valve
+                // Developer Community, Source Multiplayer Networking (cl_interp).
+                deadline: self.lasting("deadline", &self.deadline, ms(100))?,
             },
             "cbr" => self.datagrams(Spacing::Even)?,
             "poisson" => self.datagrams(Spacing::Poisson)?,
@@ -217,6 +224,12 @@ impl WorkloadFile {
     }
 
     fn video(&self) -> Result<WorkloadKind, Fault> {
+        if let Some(rates) = &self.rates {
+            return self.adaptive(rates).map(WorkloadKind::Adaptive);
+        }
+        if let Some(buffer) = &self.buffer {
+            return Err((buffer.span(), "buffer: used with rates only (set rates, or omit it)".to_owned()));
+        }
         let rate = self.required("rate", &self.rate)?;
         let every = self.lasting("every", &self.every, Duration::from_secs(2))?;
         match &self.key_frame {
@@ -235,6 +248,28 @@ impl WorkloadFile {
             }
             None => Ok(WorkloadKind::Segments { rate, every }),
         }
+    }
+
+    fn adaptive(&self, given: &Spanned<OneOrMore<Rate>>) -> Result<VideoPlan, Fault> {
+        let other = [("rate", self.rate.is_some()), ("key_frame", self.key_frame.is_some())];
+        let other = other.into_iter().chain([("size", self.size.is_some())]).find(|(_, is_given)| *is_given);
+        if let Some((key, _)) = other {
+            return Err((given.span(), format!("rates: not used together with {key} (omit one of them)")));
+        }
+        let listed = &given.get_ref().0;
+        let ascends = listed.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascends || !(1..=MAX_RATES).contains(&listed.len()) || listed[0] == Rate::default() {
+            let what = format!("rates: expected 1 to {MAX_RATES} rates above 0 in ascending order");
+            return Err((given.span(), what));
+        }
+        let every = self.lasting("every", &self.every, Duration::from_secs(2))?;
+        let buffer = self.lasting("buffer", &self.buffer, Duration::from_secs(30))?;
+        if buffer < every {
+            return Err((given.span(), format!("buffer: {buffer} holds no segment of every = {every}")));
+        }
+        let mut rates = [Rate::default(); MAX_RATES];
+        rates.iter_mut().zip(listed).for_each(|(place, rate)| *place = *rate);
+        Ok(VideoPlan { rates, every, buffer })
     }
 
     fn datagrams(&self, spacing: Spacing) -> Result<WorkloadKind, Fault> {

@@ -68,6 +68,19 @@ pub(crate) struct TestArgs {
     /// Congestion control of the load at both ends. The kernels of both machines must have it.
     #[arg(long, default_value = "cubic", value_name = "NAME")]
     pub(crate) congestion_control: String,
+    /// Measure applications, too
+    ///
+    /// web, web-sharded, video, call or game, and files of your own with the same tables
+    /// (docs/scenarios.md). They run against `fathom serve` without load, for 15 s more, and next to
+    /// the load: how long pages take, how a call sounds, where a video stops. -v shows the table.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) app: Vec<String>,
+    /// Use an application as the load
+    ///
+    /// backup, swarm, web, web-sharded, video, or a file with one. Phases that load another
+    /// direction are left out.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["load", "pace", "udp", "load_dscp"])]
+    pub(crate) load_app: Option<String>,
     /// Phases of the test, in order
     ///
     /// Default: idle,down,up,both,drain.

@@ -7,11 +7,13 @@ use crate::live::follow;
 use crate::terminal::{self, Console, warn};
 use crate::{result, signal};
 use fathom_app::output::{check_names, exit_class, write};
+use fathom_app::test::applications;
 use fathom_app::test::lines::{line, result_line};
 use fathom_app::{CancelToken, MeasureEvent, test};
 use fathom_client::{Family, FlowLoad, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
+use fathom_scenario::Role;
 use fathom_units::Duration;
 use server::Choice;
 use std::io::{self, Write};
@@ -128,7 +130,7 @@ fn save(run: &Run, path: &Path, console: Console) {
 }
 
 fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
-    Ok(TestConfig {
+    let config = TestConfig {
         load: args.load.clone(),
         family: family(args),
         token: args.token.read()?,
@@ -141,7 +143,10 @@ fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
         load_rate: args.udp.map(FlowLoad::Datagrams).or(args.pace.map(FlowLoad::Paced)),
         max_bytes: args.max_bytes,
         ..TestConfig::new(server)
-    })
+    };
+    let loads = applications::load(args.load_app.as_slice(), Role::Load)?;
+    let config = loads.into_iter().next().map_or(config.clone(), |load| config.loaded_by(load));
+    Ok(config.with_applications(applications::load(&args.app, Role::Victim)?))
 }
 
 /// The data that the test can transfer. The rate of the line is not known before the test, so this

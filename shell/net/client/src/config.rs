@@ -4,6 +4,7 @@ use fathom_os::clock::Clock;
 use fathom_probe::protocol::FlowLoad;
 use fathom_probe::{PhasePlan, ProbeKind, ProbeSpec};
 use fathom_run::PhaseKind;
+use fathom_scenario::{WorkloadKind, WorkloadPlan};
 use fathom_units::{Bytes, Duration, Rate};
 
 /// The port of `fathom serve`, TCP and UDP.
@@ -11,6 +12,10 @@ pub const DEFAULT_PORT: u16 = fathom_probe::protocol::DEFAULT_PORT;
 
 /// Maximum number of flows; more would measure the host instead of the link.
 const FLOWS_LIMIT: u32 = 128;
+
+/// Time that applications need in a phase: seven pages, seven segments of video, three ratings of a
+/// call.
+const APPLICATIONS_FOR: Duration = Duration::from_secs(15);
 
 /// Address family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +53,10 @@ pub struct TestConfig {
     /// Load of each direction at a chosen rate, all flows together; `None`: TCP, as fast as
     /// possible.
     pub load_rate: Option<FlowLoad>,
+    /// Applications that are measured, next to the load and without it.
+    pub applications: Vec<WorkloadPlan>,
+    /// An application that is the load; see [`TestConfig::loaded_by`].
+    pub load_application: Option<WorkloadPlan>,
     /// The phases, in order.
     pub phases: Vec<PhasePlan>,
     /// Interval of each probe type. It is increased if the probes would use more than 5 % of the
@@ -80,6 +89,8 @@ impl TestConfig {
             probe_dscp: 0,
             load_dscp: 0,
             load_rate: None,
+            applications: Vec::new(),
+            load_application: None,
             phases: PhasePlan::default_sequence(),
             sample_every: Duration::from_millis(50),
             max_bytes: None,
@@ -91,6 +102,42 @@ impl TestConfig {
 }
 
 impl TestConfig {
+    /// These settings with applications. They run for [`APPLICATIONS_FOR`] without load, after the
+    /// idle phase, whose latency they would change, and at least as long with each load.
+    #[must_use]
+    pub fn with_applications(mut self, applications: Vec<WorkloadPlan>) -> Self {
+        if applications.is_empty() {
+            return self;
+        }
+        self.applications = applications;
+        let both = |phase: PhasePlan| {
+            let min = phase.min.max(APPLICATIONS_FOR);
+            let again = PhasePlan { min, max: min, ..phase };
+            match phase.kind {
+                PhaseKind::Idle => Vec::from([phase, again]),
+                kind if kind.is_loaded() => Vec::from([PhasePlan { min: min.min(phase.max), ..phase }]),
+                _ => Vec::from([phase]),
+            }
+        };
+        self.phases = self.phases.into_iter().flat_map(both).collect();
+        self
+    }
+    /// These settings with an application as the load: its flows if they are transfers without end,
+    /// otherwise the application itself. Phases with another load are left out.
+    #[must_use]
+    pub fn loaded_by(mut self, application: WorkloadPlan) -> Self {
+        let direction = application.direction;
+        self.phases.retain(|phase| phase.kind.loads().is_empty() || phase.kind.loads() == [direction]);
+        self.load_dscp = application.edge.dscp;
+        if matches!(application.kind, WorkloadKind::Bulk { .. } | WorkloadKind::Swarm { .. }) {
+            self.flows = application.flows;
+            self.congestion_control = application.transport.congestion_control;
+        } else {
+            self.flows = 0;
+            self.load_application = Some(application);
+        }
+        self
+    }
     /// These settings, as far as a server's terms allow them.
     pub(crate) fn within(&self, terms: Terms) -> Self {
         let mut config = self.clone();

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-pub(crate) use fathom::FathomPeer;
+pub(crate) use fathom::{FathomPeer, flow_request};
 
 /// Bytes per send call, and size of the payload file.
 const LOAD_FILE_BYTES: usize = 1 << 20;

@@ -43,6 +43,9 @@ pub(crate) struct Ledger {
     up_counted_ns: u64,
     /// Time of the last count at the senders, in ns on the clock of that end, and the total.
     acknowledged: PerDirection<Option<(u64, u64)>>,
+    /// Payload of applications next to the load, and how much of it was counted.
+    beside: PerDirection<u64>,
+    beside_counted: PerDirection<u64>,
 }
 
 impl Ledger {
@@ -50,6 +53,11 @@ impl Ledger {
         let (sender, datagrams) = (Sender::default(), Reception::default());
         let entry = Entry { direction, phase, bytes: 0, counted_ns: None, sender, datagrams };
         self.entries.insert(number, entry);
+    }
+    /// Sets what applications next to the load have received in a direction: the rate of the line
+    /// includes it.
+    pub(crate) fn set_beside(&mut self, bytes: PerDirection<u64>) {
+        self.beside = bytes;
     }
     /// The highest rate over a second in a direction so far.
     pub(crate) fn capacity(&self, direction: Direction) -> Option<Rate> {
@@ -95,10 +103,12 @@ impl Ledger {
             let key = SeriesKey { flow: Some(number), ..SeriesKey::directed(Metric::Goodput, direction) };
             record.observe(key, at, bits_per_second(more, since));
         }
+        let counted = std::mem::replace(&mut self.beside_counted[direction], self.beside[direction]);
+        together = together.saturating_add(self.beside[direction].saturating_sub(counted));
         if interval > 0 {
             let rate = bits_per_second(together, interval);
             record.observe(SeriesKey::directed(Metric::Goodput, direction), at, rate);
-            let total = self.delivered(direction, None);
+            let total = self.delivered(direction, None).saturating_add(self.beside[direction]);
             self.capacity[direction].add(at, total);
         }
     }
@@ -156,7 +166,7 @@ impl Ledger {
         record: &mut Record<'_>,
     ) {
         let flows = self.entries.values().filter(|e| e.direction == direction);
-        let total = sum(flows.map(|e| e.sender.delivered_bytes));
+        let total = sum(flows.map(|e| e.sender.delivered_bytes)).saturating_add(self.beside[direction]);
         let Some((then_ns, before)) = self.acknowledged[direction] else {
             self.acknowledged[direction] = Some((counted_ns, total));
             return;

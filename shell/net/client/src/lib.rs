@@ -4,6 +4,7 @@
 //! caller's thread does the accounting, decides when phases end, and reports events.
 #![deny(missing_docs)]
 
+mod applications;
 mod config;
 mod control;
 mod error;
@@ -33,12 +34,14 @@ pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
 use resolve::is_translated;
 pub use resolve::{Limits, resolve_server};
 
+use applications::{ApplicationSettings, Played};
 use control::Control;
 use fathom_os::clock::wall_now;
 use fathom_probe::one_way_series;
 use fathom_probe::protocol::{SessionId, Ticket};
 use fathom_probe::session::Hello;
 use fathom_run::{Fact, Interruption, Metric, Note, Run, SCHEMA_VERSION, Series, SeriesKey};
+use fathom_scenario::WorkloadPlan;
 use fathom_units::{Direction, Duration, WallTime};
 use flows::FathomPeer;
 use probes::{ProbeResult, ProbeSettings};
@@ -90,6 +93,8 @@ pub fn run_test_loaded_by(
         peer = Arc::new(LoadedBy { probed: peer, load });
     }
     check_load(config, peer.as_ref())?;
+    let serves_applications = control.hello.loads.iter().any(|known| known == FlowLoad::Objects.name());
+    check_applications(config, serves_applications)?;
     measure(Test::new(config, stop, peer, Some(control), record), session)
 }
 
@@ -105,6 +110,7 @@ pub fn run_test_with(
 ) -> Result<Run, TestError> {
     config.check()?;
     check_load(config, peer.as_ref())?;
+    check_applications(config, false)?;
     let mut record = Record::new(on_event);
     let terms = peer.terms();
     note_terms(config, terms, &mut record);
@@ -136,6 +142,15 @@ fn check_load(config: &TestConfig, peer: &dyn Peer) -> Result<(), TestError> {
     let server = config.load.as_ref().unwrap_or(&config.server).clone();
     let problem = "it carries no such load";
     Err(TestError::Server { server, problem: problem.to_owned() })
+}
+
+/// Refuses applications that the server does not answer.
+fn check_applications(config: &TestConfig, are_served: bool) -> Result<(), TestError> {
+    if are_served || (config.applications.is_empty() && config.load_application.is_none()) {
+        return Ok(());
+    }
+    let problem = "it serves no applications (a current fathom serve does)";
+    Err(TestError::Server { server: config.server.clone(), problem: problem.to_owned() })
 }
 
 fn carries_load(peer: &dyn Peer) -> bool {
@@ -176,12 +191,14 @@ fn measure(mut test: Test<'_>, session: Ticket) -> Result<Run, TestError> {
         control.listen(finish.clone(), move |input| drop(outbox.send(Message::Control(input))))
     });
     let prober = start_probes(&test, session);
+    let [applications, load] = start_applications(&test, session);
     let partial = test.run().err();
     let gathered = end(&mut test, prober);
+    let played = end_applications(&test, [applications, load]);
     finish.store(true, Ordering::Relaxed);
     drop(reader.map(JoinHandle::join));
 
-    let mut run = assemble(&mut test, gathered, partial);
+    let mut run = assemble(&mut test, (gathered, played), partial);
     run.started = started.to_string();
     run.title = match &config.load {
         Some(load) => format!("{} ({address}), load: {load}", config.server),
@@ -215,13 +232,19 @@ fn describe(config: &TestConfig, address: SocketAddr, record: &mut Record<'_>) {
         match config.load_rate {
             Some(FlowLoad::Datagrams(rate)) => record.fact(Fact::Udp, rate),
             Some(FlowLoad::Paced(rate)) => record.fact(Fact::Pace, rate),
-            None => {}
+            Some(FlowLoad::Objects) | None => {}
         }
         if !matches!(config.load_rate, Some(FlowLoad::Datagrams(_))) {
             record.fact(Fact::CongestionControl, &config.congestion_control);
         }
     }
     record.fact(Fact::ProbeInterval, config.sample_every);
+    let applications = config.applications.iter().map(|plan| plan.name.clone());
+    let load = config.load_application.iter().map(|plan| format!("{} (load)", plan.name));
+    let names: Vec<String> = applications.chain(load).collect();
+    if !names.is_empty() {
+        record.fact(Fact::Workloads, names.join(", "));
+    }
 }
 
 fn describe_session(config: &TestConfig, control: &Control, record: &mut Record<'_>) {
@@ -253,6 +276,31 @@ fn start_probes(test: &Test<'_>, session: Ticket) -> JoinHandle<ProbeResult> {
     probes::start(settings, test.probes.clone(), move |event| drop(outbox.send(Message::Probe(event))))
 }
 
+/// Number of the first connection of an application, beyond those of all flows of a test.
+const FIRST_APPLICATION_NUMBERS: [u32; 2] = [1 << 30, 1 << 31];
+
+/// Starts the applications that are measured, and the one that is the load.
+fn start_applications(test: &Test<'_>, session: Ticket) -> [Option<JoinHandle<Played>>; 2] {
+    let start = |plans: Vec<WorkloadPlan>, first_number, shared: &Arc<applications::Shared>| {
+        let (address, clock) = (test.peer.address(), test.clock);
+        let settings = ApplicationSettings { address, session, plans, clock, first_number };
+        (!settings.plans.is_empty()).then(|| applications::start(settings, shared.clone()))
+    };
+    let [first, second] = FIRST_APPLICATION_NUMBERS;
+    let load = test.config.load_application.iter().cloned().collect();
+    [
+        start(test.config.applications.clone(), first, &test.applications),
+        start(load, second, &test.load_application),
+    ]
+}
+
+fn end_applications(test: &Test<'_>, threads: [Option<JoinHandle<Played>>; 2]) -> Vec<Played> {
+    for shared in [&test.applications, &test.load_application] {
+        shared.finish.store(true, Ordering::Relaxed);
+    }
+    threads.into_iter().flatten().filter_map(|thread| thread.join().ok()).collect()
+}
+
 /// Waits for late replies, then for the server's final counts. Failures here do not affect what was
 /// measured.
 fn end(test: &mut Test<'_>, prober: JoinHandle<ProbeResult>) -> Option<ProbeResult> {
@@ -282,7 +330,7 @@ fn end(test: &mut Test<'_>, prober: JoinHandle<ProbeResult>) -> Option<ProbeResu
 
 fn assemble(
     test: &mut Test<'_>,
-    mut gathered: Option<ProbeResult>,
+    (mut gathered, played): (Option<ProbeResult>, Vec<Played>),
     mut partial: Option<Interruption>,
 ) -> Run {
     test.settle_accounts();
@@ -295,6 +343,11 @@ fn assemble(
     test.record.add([load_probes]);
     gathered.iter_mut().for_each(|gathered| test.add_arrivals(&mut gathered.udp));
     let fit = test.final_fit();
+    for mut played in played {
+        std::mem::take(&mut played.notes).into_iter().for_each(|note| test.record.note(note));
+        let series = played.into_series(fit.as_ref(), &test.record.phases);
+        test.record.add(series);
+    }
     let (mut instrument, mut path) = (fathom_run::Instrument::default(), None);
     if let Some(gathered) = gathered {
         if let Some(fit) = fit {

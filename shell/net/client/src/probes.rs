@@ -10,7 +10,7 @@ mod persistent;
 mod udp;
 
 use crate::peer::{Peer, takes_train};
-use channel::Target;
+pub(crate) use channel::{Target, start as start_connection};
 use connect::ConnectProber;
 pub use connect::HttpExchange;
 use dns::DnsProber;

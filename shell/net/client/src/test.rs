@@ -6,7 +6,7 @@ use crate::peer::{Peer, takes_train};
 use crate::probes::{self, ProbeEvent};
 use crate::record::Record;
 use crate::resolve::Limits;
-use crate::{Event, TestConfig, carries_load, estimate_cost};
+use crate::{Event, TestConfig, applications, carries_load, estimate_cost};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
 use fathom_probe::protocol::FlowLoad;
@@ -95,6 +95,12 @@ pub(crate) struct Test<'a> {
     pub(crate) most_others: u32,
     /// Payload bytes after which the load ends.
     byte_limit: u64,
+    /// Applications that are measured, and one that is the load.
+    pub(crate) applications: Arc<applications::Shared>,
+    pub(crate) load_application: Arc<applications::Shared>,
+    /// Number of the load application among the flows of the phase, and what it had received before.
+    load_number: Option<u32>,
+    load_before: u64,
 }
 
 /// Share of the server's byte limit that a test uses, because the server ends a session that
@@ -157,6 +163,10 @@ impl<'a> Test<'a> {
             load_probes: Vec::new(),
             most_others: 0,
             byte_limit,
+            applications: Arc::default(),
+            load_application: Arc::default(),
+            load_number: None,
+            load_before: 0,
         }
     }
 
@@ -220,7 +230,22 @@ impl<'a> Test<'a> {
         (self.phase_start, self.reported, self.heard) = (now, now, now);
         self.record.event(Event::PhaseStarted { kind, at: now });
         self.start_flows(loads);
+        self.start_applications(kind);
         Ok(())
+    }
+    /// The first idle phase has no applications, so that it shows the latency of the line alone.
+    fn start_applications(&mut self, kind: PhaseKind) {
+        let is_second = || self.record.phases.iter().any(|phase| phase.kind == PhaseKind::Idle);
+        let runs = kind.is_loaded() || (kind == PhaseKind::Idle && is_second());
+        self.applications.runs.store(runs, Ordering::Relaxed);
+        if self.config.load_application.is_some() && kind.is_loaded() {
+            self.load_application.runs.store(true, Ordering::Relaxed);
+            let number = self.next_number;
+            self.next_number += 1;
+            self.ledger.open(number, Direction::Down, self.record.phases.len());
+            self.flows.began.insert(number, Direction::Down);
+            (self.load_number, self.load_before) = (Some(number), self.load_application.moved().down);
+        }
     }
     fn end_phase(&mut self, kind: PhaseKind, end: PhaseEnd) {
         if end == PhaseEnd::ByteLimit {
@@ -273,6 +298,8 @@ impl<'a> Test<'a> {
     }
     fn stop_flows(&mut self) {
         self.count_load();
+        self.load_application.runs.store(false, Ordering::Relaxed);
+        self.load_number = None;
         let running = std::mem::take(&mut self.flows.running);
         if !running.is_empty() {
             self.peer.end();
@@ -467,6 +494,7 @@ impl<'a> Test<'a> {
     /// Counts the bytes that this end knows to be delivered: those received, and, if the server
     /// reports none, those that its TCP acknowledged.
     fn count_load(&mut self) {
+        self.ledger.set_beside(self.applications.moved());
         self.count(Direction::Down, |flow| Some(flow.received_bytes()));
         if self.sends_datagrams() {
             self.count_datagrams();
@@ -504,7 +532,10 @@ impl<'a> Test<'a> {
         let now = self.clock.now();
         let began = |f: &&Flow| f.direction == direction && self.flows.began.contains_key(&f.number);
         let of_flow = |f: &Flow| Some((f.number, bytes(f)?));
-        let counts: Vec<(u32, u64)> = self.flows.running.iter().filter(began).filter_map(of_flow).collect();
+        let of_application = self.load_number.filter(|_| direction == Direction::Down);
+        let of_application = of_application.map(|number| (number, self.load_bytes()));
+        let flows = self.flows.running.iter().filter(began).filter_map(of_flow);
+        let counts: Vec<(u32, u64)> = flows.chain(of_application).collect();
         let before = self.ledger.delivered(direction, None);
         self.ledger.count(direction, counts.into_iter(), now.as_nanos(), now, &mut self.record);
         let total = self.ledger.delivered(direction, None);
@@ -512,6 +543,10 @@ impl<'a> Test<'a> {
             self.heard = now;
         }
         self.course.delivered(direction, now, total);
+    }
+    /// Payload of the load application in this phase.
+    fn load_bytes(&self) -> u64 {
+        self.load_application.moved().down - self.load_before
     }
     fn sample_cpu(&mut self, now: Time) {
         let Ok(times) = cpu_times() else { return };

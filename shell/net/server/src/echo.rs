@@ -9,7 +9,7 @@ use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
 use fathom_os::timestamp::{Batch, both_clocks};
 use fathom_probe::StampConverter;
-use fathom_probe::protocol::{LoadHeader, UDP_PROBE_BYTES, UdpKind, UdpProbe};
+use fathom_probe::protocol::{APPLICATION_LIMIT_BYTES, LoadHeader, UDP_PROBE_BYTES, UdpKind, UdpProbe};
 use fathom_units::Time;
 use socket2::Socket;
 use std::io;
@@ -128,7 +128,10 @@ impl Responder for OwnProbes {
         let named = probe.filter(|probe| probe.kind != UdpKind::Reply).ok_or(Refusal::DatagramForm)?;
         let session = session_of(shared, &named, datagram.from)?;
         let ticket = session.ticket();
-        let request = ticket.open(datagram.bytes).ok_or(Refusal::DatagramForm)?;
+        let is_application = named.kind == UdpKind::Application;
+        let length = if is_application { ticket.probe_bytes() } else { datagram.bytes.len() };
+        let whole = datagram.bytes.get(..length).and_then(|bytes| ticket.open(bytes));
+        let request = whole.ok_or(Refusal::DatagramForm)?;
         if !session.probes.admit(datagram.at) {
             return Err(Refusal::DatagramRate);
         }
@@ -136,11 +139,15 @@ impl Responder for OwnProbes {
             let is_valid = session.prove(request.sequence, request.received, datagram.from);
             return if is_valid { Ok(()) } else { Err(Refusal::DatagramSession) };
         }
-        let received = session.udp_received.fetch_add(1, Relaxed) + 1;
+        let counter = if is_application { &session.application_received } else { &session.udp_received };
+        let received = counter.fetch_add(1, Relaxed) + 1;
         let server_receive_ns = datagram.at.as_nanos();
         let mut reply = UdpProbe { kind: UdpKind::Reply, server_receive_ns, received, ..request };
         reply.server_send_ns = shared.clock.now().as_nanos();
-        datagram.reply_from(Some(session.local), ticket.seal(&reply).bytes())?;
+        let (sealed, mut padded) = (ticket.seal(&reply), [0; APPLICATION_LIMIT_BYTES]);
+        padded[..length].copy_from_slice(sealed.bytes());
+        let bytes = padded.get(..datagram.bytes.len()).ok_or(Refusal::DatagramForm)?;
+        datagram.reply_from(Some(session.local), bytes)?;
         shared.counters.udp_answered.fetch_add(1, Relaxed);
         Ok(())
     }

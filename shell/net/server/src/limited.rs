@@ -154,7 +154,7 @@ impl Limited {
     }
     /// Records what the session used since the last call: load, probes, and its quota.
     fn record_usage(&mut self, now: Time) -> Result<(), End> {
-        let (moved, probes) = (self.session.moved(), self.session.udp_received.load(Relaxed));
+        let (moved, probes) = (self.session.moved(), self.session.datagrams());
         let new_bytes = moved - self.usage.moved_bytes;
         self.session.has_load.store(new_bytes > 0, Relaxed);
         if new_bytes > 0 || probes > self.usage.probes {

@@ -6,10 +6,13 @@ use crate::shared::{LOAD_BYTES, Shared};
 use crate::stats::Refusal;
 use crate::sync::Slot;
 use fathom_os::socket::{congestion_control, discard, send_file, set_congestion_control, set_pacing_rate};
-use fathom_probe::protocol::{CongestionControl, ErrorCode, FlowAnswer, FlowLoad, FlowRequest};
+use fathom_probe::protocol::{
+    CongestionControl, ErrorCode, FlowAnswer, FlowLoad, FlowRequest, LineReader, OBJECT_REQUEST_LIMIT_BYTES,
+    requested_object,
+};
 use fathom_units::Direction;
 use socket2::Socket;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -53,7 +56,7 @@ impl Drop for Ended<'_> {
 pub(crate) struct Start {
     pub(crate) request: FlowRequest,
     pub(crate) socket: Socket,
-    /// Load that followed the first line.
+    /// Load or requests that followed the first line.
     pub(crate) early: Vec<u8>,
     pub(crate) slot: Slot,
 }
@@ -81,7 +84,7 @@ pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
     }
     let _ended = Ended { shared, session, flow: &flow };
     // An error means that the connection ended: closed by the client, by `interrupt`, or lost.
-    let _ = serve(shared, session, &flow, &request);
+    let _ = serve(shared, session, &flow, (&request, &early));
 }
 
 /// Main function of the thread of a flow that another protocol has opened: carries the load until
@@ -116,7 +119,12 @@ fn refusal(code: ErrorCode, request: &FlowRequest, shared: &Shared) -> String {
     }
 }
 
-fn serve(shared: &Shared, session: &Session, flow: &Flow, request: &FlowRequest) -> io::Result<()> {
+fn serve(
+    shared: &Shared,
+    session: &Session,
+    flow: &Flow,
+    (request, early): (&FlowRequest, &[u8]),
+) -> io::Result<()> {
     prepare(flow, request.congestion_control.as_ref())?;
     if let (Some(datagrams), Some(FlowLoad::Datagrams(rate))) = (&flow.datagrams, request.load) {
         return datagrams::serve(shared, session, flow, (datagrams, rate));
@@ -129,7 +137,38 @@ fn serve(shared: &Shared, session: &Session, flow: &Flow, request: &FlowRequest)
     let answer = format!("{}\n", FlowAnswer::Ok { congestion_control });
     flow.answer_bytes.store(answer.len() as u64, Relaxed);
     (&flow.socket).write_all(answer.as_bytes())?;
-    transfer(shared, session, flow)
+    match request.load {
+        Some(FlowLoad::Objects) => answer_requests(shared, session, flow, early),
+        _ => transfer(shared, session, flow),
+    }
+}
+
+/// Sends the objects that the client requests.
+fn answer_requests(shared: &Shared, session: &Session, flow: &Flow, early: &[u8]) -> io::Result<()> {
+    // The end of an object does not wait for an acknowledgment.
+    flow.socket.set_tcp_nodelay(true)?;
+    let mut lines = LineReader::new(OBJECT_REQUEST_LIMIT_BYTES);
+    lines.push(early);
+    let mut buffer = [0; OBJECT_REQUEST_LIMIT_BYTES];
+    let invalid = || io::Error::from(io::ErrorKind::InvalidData);
+    loop {
+        while let Some(line) = lines.next_line().map_err(|_| invalid())? {
+            let mut left = requested_object(&line).ok_or_else(invalid)?.get();
+            while left > 0 {
+                let length = usize::try_from(left).unwrap_or(CALL_BYTES).min(CALL_BYTES);
+                let load = || send_file(flow.socket.as_fd(), shared.load.as_fd(), 0, length);
+                let sent = unless_interrupted(flow, load)?;
+                if sent == 0 || !session.count(sent) {
+                    return Ok(());
+                }
+                left -= sent as u64;
+            }
+        }
+        match unless_interrupted(flow, || (&flow.socket).read(&mut buffer))? {
+            0 => return Ok(()),
+            got => lines.push(&buffer[..got]),
+        }
+    }
 }
 
 fn prepare(flow: &Flow, wanted: Option<&CongestionControl>) -> io::Result<()> {

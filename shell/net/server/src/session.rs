@@ -122,6 +122,8 @@ pub(crate) struct Session {
     pub(crate) up_bytes: AtomicU64,
     pub(crate) down_bytes: AtomicU64,
     pub(crate) udp_received: AtomicU64,
+    /// Datagrams of applications.
+    pub(crate) application_received: AtomicU64,
     pub(crate) udp_refused: AtomicU64,
 }
 
@@ -172,11 +174,16 @@ impl Session {
             up_bytes: AtomicU64::new(0),
             down_bytes: AtomicU64::new(0),
             udp_received: AtomicU64::new(0),
+            application_received: AtomicU64::new(0),
             udp_refused: AtomicU64::new(0),
         }
     }
     pub(crate) const fn ticket(&self) -> Ticket {
         Ticket { id: self.id, key: self.key }
+    }
+    /// UDP probes and datagrams of applications that arrived.
+    pub(crate) fn datagrams(&self) -> u64 {
+        self.udp_received.load(Relaxed) + self.application_received.load(Relaxed)
     }
     /// When the client last did something.
     pub(crate) fn active(&self) -> Time {

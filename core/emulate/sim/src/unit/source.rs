@@ -14,8 +14,8 @@ pub(crate) enum Purpose {
     Camera,
     /// Delays and call quality.
     Call,
-    /// Delays and lateness.
-    Game,
+    /// Delays, lateness, and updates later than this.
+    Game(Duration),
 }
 
 /// One sender.

@@ -12,6 +12,11 @@ use fathom_units::{Direction, NoDirection, Rate};
 /// Highest rate of a flow with [`FlowLoad`], in bit/s: more is not sent by one thread.
 const RATE_LIMIT_BITS_PER_SECOND: u64 = 10_000_000_000;
 
+/// Names of [`FlowLoad`].
+const PACE: &str = "pace";
+const UDP: &str = "udp";
+const OBJECTS: &str = "objects";
+
 /// Purpose of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FirstLine {
@@ -43,13 +48,16 @@ pub struct FlowRequest {
     pub mac: Option<Mac>,
 }
 
-/// Load at a chosen rate of payload.
+/// Load other than TCP as fast as possible; rates are of payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlowLoad {
     /// TCP that sends at most at this rate.
     Paced(Rate),
     /// UDP datagrams at this rate.
     Datagrams(Rate),
+    /// In a down flow: an object of each size that the client requests, see
+    /// [`super::object_request`].
+    Objects,
 }
 
 /// The server's answer to a [`FlowRequest`], one line.
@@ -165,7 +173,10 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
         name => Some(name.parse()?),
     };
     let mut word = words.next();
-    let load = word.and_then(|word| word.split_once('=')).map(parse_load).transpose()?;
+    let load = match word {
+        Some(OBJECTS) if direction == Direction::Down => Some(FlowLoad::Objects),
+        other => other.and_then(|word| word.split_once('=')).map(parse_load).transpose()?,
+    };
     if load.is_some() {
         word = words.next();
     }
@@ -179,11 +190,12 @@ fn parse_load((name, rate): (&str, &str)) -> Result<FlowLoad, FirstLineError> {
     let digits = rate.bytes().all(|b| b.is_ascii_digit());
     let rate = rate.parse().ok().filter(|rate| digits && (1..=RATE_LIMIT_BITS_PER_SECOND).contains(rate));
     let rate = rate.ok_or(wrong)?;
-    FlowLoad::NAMES
-        .into_iter()
-        .position(|known| known == name)
-        .map(|at| [FlowLoad::Paced, FlowLoad::Datagrams][at](Rate::from_bits_per_second(rate)))
-        .ok_or(wrong)
+    let rate = Rate::from_bits_per_second(rate);
+    match name {
+        PACE => Ok(FlowLoad::Paced(rate)),
+        UDP => Ok(FlowLoad::Datagrams(rate)),
+        _ => Err(wrong),
+    }
 }
 
 /// Accepts digits only: `u32::from_str` would also accept a sign.
@@ -213,7 +225,8 @@ impl fmt::Display for FlowRequest {
         let cc = self.congestion_control.as_ref().map_or("-", CongestionControl::as_str);
         write!(f, "FATHOM/1 FLOW {} {} {} {cc}", self.session, self.number, self.direction)?;
         if let Some(load) = &self.load {
-            write!(f, " {}={}", load.name(), load.rate().as_bits_per_second())?;
+            write!(f, " {}", load.name())?;
+            load.rate().map_or(Ok(()), |rate| write!(f, "={}", rate.as_bits_per_second()))?;
         }
         self.mac.map_or(Ok(()), |mac| write!(f, " {mac}"))
     }
@@ -221,31 +234,35 @@ impl fmt::Display for FlowRequest {
 
 impl FlowLoad {
     /// The names of all loads in the protocol.
-    pub const NAMES: [&'static str; 2] = ["pace", "udp"];
+    pub const NAMES: [&'static str; 3] = [PACE, UDP, OBJECTS];
 
     /// Its name in the protocol.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            FlowLoad::Paced(_) => FlowLoad::NAMES[0],
-            FlowLoad::Datagrams(_) => FlowLoad::NAMES[1],
+            FlowLoad::Paced(_) => PACE,
+            FlowLoad::Datagrams(_) => UDP,
+            FlowLoad::Objects => OBJECTS,
         }
     }
-    /// Its rate.
+    /// Its rate, if it has one.
     #[must_use]
-    pub const fn rate(self) -> Rate {
+    pub const fn rate(self) -> Option<Rate> {
         match self {
-            FlowLoad::Paced(rate) | FlowLoad::Datagrams(rate) => rate,
+            FlowLoad::Paced(rate) | FlowLoad::Datagrams(rate) => Some(rate),
+            FlowLoad::Objects => None,
         }
     }
     /// The load of one of `flows` that carry this together, at least 1 bit/s.
     #[must_use]
     pub fn divided(self, flows: u32) -> Self {
-        let rate =
-            Rate::from_bits_per_second((self.rate().as_bits_per_second() / u64::from(flows.max(1))).max(1));
+        let part = |whole: Rate| {
+            Rate::from_bits_per_second((whole.as_bits_per_second() / u64::from(flows.max(1))).max(1))
+        };
         match self {
-            FlowLoad::Paced(_) => FlowLoad::Paced(rate),
-            FlowLoad::Datagrams(_) => FlowLoad::Datagrams(rate),
+            FlowLoad::Paced(rate) => FlowLoad::Paced(part(rate)),
+            FlowLoad::Datagrams(rate) => FlowLoad::Datagrams(part(rate)),
+            FlowLoad::Objects => FlowLoad::Objects,
         }
     }
 }

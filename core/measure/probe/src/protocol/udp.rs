@@ -5,6 +5,9 @@ use core::fmt;
 /// Size of a UDP probe in bytes, both request and reply.
 pub const UDP_PROBE_BYTES: usize = 64;
 
+/// Maximum size of a datagram of an application: what Ethernet carries with IPv4.
+pub const APPLICATION_LIMIT_BYTES: usize = 1472;
+
 const MAGIC: [u8; 4] = *b"FTH1";
 
 /// Type of a UDP probe message.
@@ -16,6 +19,9 @@ pub enum UdpKind {
     Reply,
     /// Sent by the client from the UDP address of a flow of datagrams.
     Proof,
+    /// Sent by the client: a request of an application, which any bytes may follow. The reply is as
+    /// long, and counts these requests only.
+    Application,
 }
 
 /// A UDP probe message. In a request the last three fields are 0.
@@ -77,6 +83,11 @@ impl UdpProbe {
             received: 0,
         }
     }
+    /// Creates a request of an application.
+    #[must_use]
+    pub const fn application(session: SessionId, sequence: u64, client_send_ns: u64) -> Self {
+        UdpProbe { kind: UdpKind::Application, ..UdpProbe::request(session, sequence, client_send_ns) }
+    }
     /// Creates the proof that a UDP address is that of a flow: the number of the flow is the
     /// sequence number, and the last field the token.
     #[must_use]
@@ -93,6 +104,7 @@ impl UdpProbe {
             UdpKind::Request => 1,
             UdpKind::Reply => 2,
             UdpKind::Proof => 3,
+            UdpKind::Application => 4,
         };
         bytes[8..24].copy_from_slice(&self.session.0);
         let numbers =
@@ -116,6 +128,7 @@ impl UdpProbe {
             1 => UdpKind::Request,
             2 => UdpKind::Reply,
             3 => UdpKind::Proof,
+            4 => UdpKind::Application,
             other => return Err(UdpProbeError::Kind(other)),
         };
         let number = |at: usize| u64::from_be_bytes(core::array::from_fn(|i| bytes[at + i]));

@@ -33,6 +33,8 @@ impl Player<'_> {
             WorkloadKind::Rpc { request, response, interval } => self.rpc(request, response, interval),
             WorkloadKind::Incast { block, interval, spread } => self.incast(block, interval, spread),
             WorkloadKind::Segments { rate, every } => self.segments(rate.bytes_in(every), every),
+            // Refused before: the other end answers requests of one size.
+            WorkloadKind::Adaptive(_) => Ok(()),
             WorkloadKind::Call
             | WorkloadKind::Game { .. }
             | WorkloadKind::Camera { .. }

@@ -112,9 +112,12 @@ pub(crate) fn series(stage: &Stage, end: Time) -> Vec<Series> {
             ..SeriesKey::directed(metric, unit.way)
         };
         let more = match workload.kind {
-            WorkloadKind::Call => Some(log.quality(key(Metric::CallMos))),
-            WorkloadKind::Game { .. } => Some(log.lateness(key(Metric::UpdateLateness))),
-            _ => None,
+            WorkloadKind::Call => Vec::from([log.quality(key(Metric::CallMos), &[])]),
+            WorkloadKind::Game { deadline, .. } => Vec::from([
+                log.lateness(key(Metric::UpdateLateness)),
+                log.misses(key(Metric::DeadlineMisses), deadline),
+            ]),
+            _ => Vec::new(),
         };
         [log.delays(key(Metric::PacketDelay), end)].into_iter().chain(more)
     };

@@ -39,6 +39,9 @@ fn key(workload: &WorkloadPlan) -> Option<String> {
 
 fn size(workload: &WorkloadPlan) -> Option<String> {
     let (size, least) = match workload.kind {
+        WorkloadKind::Adaptive(_) => {
+            return Some("rates: not supported in the lab (use fathom sim, or fathom test --app)".to_owned());
+        }
         WorkloadKind::Datagrams { exponential_sizes: true, .. } => {
             return Some("sizes = \"exponential\": not supported in the lab (omit it)".to_owned());
         }
@@ -69,18 +72,8 @@ fn together(workloads: &[WorkloadPlan]) -> Option<String> {
     if ecn(true) && ecn(false) {
         return Some("ecn: in the lab, all TCP workloads must have the same setting".to_owned());
     }
-    let count = workloads.iter().map(connections).fold(0, u32::saturating_add);
+    let count = workloads.iter().map(WorkloadPlan::connections).fold(0, u32::saturating_add);
     (count > MAX_CONNECTIONS).then(|| {
         format!("{count} concurrent connections exceed the lab's limit of {MAX_CONNECTIONS} (use fathom sim)")
     })
-}
-
-fn connections(workload: &WorkloadPlan) -> u32 {
-    match workload.kind {
-        WorkloadKind::Web(page) => {
-            workload.flows.saturating_mul(page.connections).saturating_mul(page.shards)
-        }
-        WorkloadKind::Call | WorkloadKind::Game { .. } => workload.flows.saturating_mul(2),
-        _ => workload.flows,
-    }
 }

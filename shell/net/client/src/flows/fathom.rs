@@ -61,7 +61,7 @@ impl Peer for FathomPeer {
     }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let socket = limits.connect(self.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
-        let request = request(flow, self.session)?;
+        let request = flow_request(flow, self.session)?;
         (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
         let theirs = match FlowAnswer::parse(&read_answer(&socket, self.address, limits)?) {
             Ok(FlowAnswer::Ok { congestion_control }) => congestion_control,
@@ -112,7 +112,8 @@ impl UdpEncoding for TicketEncoding {
     }
 }
 
-fn request(flow: &FlowPlan, session: Ticket) -> Result<FlowRequest, String> {
+/// The first line of a flow.
+pub(crate) fn flow_request(flow: &FlowPlan, session: Ticket) -> Result<FlowRequest, String> {
     let wanted = flow.congestion_control.as_str();
     let congestion_control: Option<CongestionControl> = if wanted == "-" {
         None

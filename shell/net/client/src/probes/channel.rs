@@ -70,7 +70,7 @@ impl Channel {
 }
 
 /// Starts a connection of a probe.
-pub(super) fn start(Target { address, dscp }: Target) -> io::Result<Socket> {
+pub(crate) fn start(Target { address, dscp }: Target) -> io::Result<Socket> {
     let socket = tcp_socket(address)?;
     set_dscp(&socket, address.is_ipv6(), dscp)?;
     socket.set_tcp_nodelay(true)?;
