@@ -1,4 +1,5 @@
 //! Data structures of a diagnosis.
+use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::{Call, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Rpm, Score};
 use fathom_stats::{Bounded, Summary};
@@ -99,6 +100,77 @@ pub struct PhaseProbes {
     pub jitter_s: Option<f64>,
 }
 
+/// One measure of an application of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ApplicationStatistics {
+    /// Name of the application.
+    pub application: String,
+    /// What is measured.
+    pub measure: ApplicationMeasure,
+    /// Its value in each kind of phase, in time order.
+    pub phases: Vec<PhaseMeasure>,
+}
+
+/// A value of a kind of phase.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct PhaseMeasure {
+    /// Kind of load.
+    pub phase: PhaseKind,
+    /// The value, in the unit of its measure.
+    #[serde(flatten)]
+    pub measured: Bounded,
+}
+
+/// What is measured of an application.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub enum ApplicationMeasure {
+    /// Median load time of a page.
+    #[serde(rename = "page_load_p50_s")]
+    PageLoadP50,
+    /// 95th percentile of the load time of a page.
+    #[serde(rename = "page_load_p95_s")]
+    PageLoadP95,
+    /// Mean bitrate of the segments of a video.
+    #[serde(rename = "video_rate_bits_per_second")]
+    VideoRate,
+    /// Number of stalls of a video.
+    #[serde(rename = "video_stalls")]
+    VideoStalls,
+    /// Time that a video stood still.
+    #[serde(rename = "video_stalled_s")]
+    VideoStalled,
+    /// Median rating of a call in the worse direction.
+    #[serde(rename = "call_mos")]
+    CallMos,
+    /// Mean share of a game's updates that missed their deadline in the worse direction.
+    #[serde(rename = "deadline_misses_ratio")]
+    DeadlineMisses,
+}
+
+impl ApplicationMeasure {
+    /// All measures.
+    pub const ALL: [ApplicationMeasure; 7] = [
+        ApplicationMeasure::PageLoadP50,
+        ApplicationMeasure::PageLoadP95,
+        ApplicationMeasure::VideoRate,
+        ApplicationMeasure::VideoStalls,
+        ApplicationMeasure::VideoStalled,
+        ApplicationMeasure::CallMos,
+        ApplicationMeasure::DeadlineMisses,
+    ];
+
+    /// The metric that it is computed from.
+    pub const fn metric(self) -> Metric {
+        match self {
+            ApplicationMeasure::PageLoadP50 | ApplicationMeasure::PageLoadP95 => Metric::PageLoad,
+            ApplicationMeasure::VideoRate => Metric::VideoRate,
+            ApplicationMeasure::VideoStalls | ApplicationMeasure::VideoStalled => Metric::VideoStall,
+            ApplicationMeasure::CallMos => Metric::CallMos,
+            ApplicationMeasure::DeadlineMisses => Metric::DeadlineMisses,
+        }
+    }
+}
+
 /// Diagnosis of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Diagnosis {
@@ -118,6 +190,8 @@ pub struct Diagnosis {
     pub phases: Vec<PhaseSummary>,
     /// Each kind of probe of a test.
     pub probes: Vec<ProbeStatistics>,
+    /// Each measure of the applications of a run.
+    pub applications: Vec<ApplicationStatistics>,
     /// Scores of a test by other documents and tools.
     pub scores: Vec<Score>,
     /// All findings, the most important first.

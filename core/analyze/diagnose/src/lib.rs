@@ -8,6 +8,7 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod applications;
 mod audit;
 mod captured;
 mod delivery;
@@ -28,7 +29,10 @@ mod view;
 mod watched;
 
 pub use audit::diagnose_audit;
-pub use diagnosis::{Diagnosis, Health, Impact, PhaseProbes, PhaseSummary, ProbeStatistics};
+pub use diagnosis::{
+    ApplicationMeasure, ApplicationStatistics, Diagnosis, Health, Impact, PhaseMeasure, PhaseProbes,
+    PhaseSummary, ProbeStatistics,
+};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 pub use fix::{FixEvidence, diagnose_fix, shaper_checks, shaper_conflicts};
 pub use months::{CHANCE, MIN_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};
@@ -59,6 +63,7 @@ pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
         grade: view.phases.iter().filter_map(|p| p.grade).max(),
         phases: view.phases,
         probes,
+        applications: applications::statistics(run),
         findings,
     }
 }

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use fathom_diagnose::{Diagnosis, Health, PhaseProbes, PhaseSummary, ProbeStatistics};
+use fathom_diagnose::{ApplicationStatistics, Diagnosis, Health, PhaseProbes, PhaseSummary, ProbeStatistics};
 use fathom_prose::Level;
 use fathom_run::{
     Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run, SCHEMA_VERSION, Score,
@@ -89,6 +89,9 @@ pub struct Summary {
     /// Each kind of probe of a test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<Probes>,
+    /// Each measure of the applications.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub applications: Vec<ApplicationStatistics>,
     /// Scores of a test by other documents and tools, each with its definition.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<Score>,
@@ -343,6 +346,7 @@ fn summary(diagnosis: &Diagnosis) -> Summary {
         capacity: capacity(&diagnosis.findings),
         phases: diagnosis.phases.iter().map(phase).collect(),
         probes: diagnosis.probes.iter().map(probes).collect(),
+        applications: diagnosis.applications.clone(),
         scores: diagnosis.scores.clone(),
     }
 }

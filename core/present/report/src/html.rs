@@ -6,8 +6,9 @@ use crate::curve::{phase_name, source_name};
 use crate::path::{HOP_HEADINGS, HOP_LEGEND, HOP_UNITS, hop_rows};
 use crate::quantity::Quantity;
 use crate::rows::{
-    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, comparison,
-    phase_cells, probe_cells, score_legend, score_rows,
+    APPLICATION_HEADINGS, APPLICATION_LEGEND, PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND,
+    PROBE_UNITS, SCORE_HEADINGS, application_cells, comparison, phase_cells, probe_cells, score_legend,
+    score_rows,
 };
 use crate::svg::{
     CHART_STYLE, Extent, PALETTE, distribution_chart, escape, lateness_chart, one_way_chart, over_time,
@@ -229,7 +230,8 @@ fn tables(runs: &[Pair<'_>]) -> String {
         let name = name_above(runs, run);
         format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
     });
-    format!("<h2>Phases</h2>{tables}{}{}{}", probe_tables(runs), hop_tables(runs), score_tables(runs))
+    let (probes, applications) = (probe_tables(runs), application_tables(runs));
+    format!("<h2>Phases</h2>{tables}{probes}{applications}{}{}", hop_tables(runs), score_tables(runs))
 }
 
 fn probe_tables(runs: &[Pair<'_>]) -> String {
@@ -245,6 +247,23 @@ fn probe_tables(runs: &[Pair<'_>]) -> String {
         format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
     });
     format!("<h2>Probes</h2>{tables}<p class=\"names\">{PROBE_LEGEND}</p>")
+}
+
+fn application_tables(runs: &[Pair<'_>]) -> String {
+    if runs.iter().all(|(_, diagnosis)| diagnosis.applications.is_empty()) {
+        return String::new();
+    }
+    let head = head_of(&APPLICATION_HEADINGS, &[""; APPLICATION_HEADINGS.len()]);
+    let tables = for_each(runs, |(run, diagnosis)| {
+        let row = |row| {
+            let cells = application_cells(row, UNICODE).map(|text| format!("<td>{}</td>", escape(&text)));
+            format!("<tr>{}</tr>", cells.concat())
+        };
+        let rows: String = diagnosis.applications.iter().map(row).collect();
+        let name = name_above(runs, run);
+        format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
+    });
+    format!("<h2>Applications</h2>{tables}<p class=\"names\">{APPLICATION_LEGEND}</p>")
 }
 
 fn hop_tables(runs: &[Pair<'_>]) -> String {

@@ -5,7 +5,9 @@ use crate::quantity::{Quantity, Unit, at_least};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_diagnose::{Diagnosis, PhaseProbes, PhaseSummary, ProbeStatistics};
+use fathom_diagnose::{
+    ApplicationMeasure, ApplicationStatistics, Diagnosis, PhaseProbes, PhaseSummary, ProbeStatistics,
+};
 use fathom_run::{Metric, Missing, PhaseKind, Run, Score};
 use fathom_stats::Bounded;
 use fathom_text::{milliseconds_bare, percent, thousands};
@@ -106,6 +108,40 @@ const fn probe_name(metric: Metric) -> &'static str {
         _ => "round trip",
     }
 }
+
+/// Headings of [`application_cells`].
+pub(crate) const APPLICATION_HEADINGS: [&str; 5] = ["application", "idle", "down", "up", "both"];
+
+/// One row of the table of applications.
+pub(crate) fn application_cells(row: &ApplicationStatistics, style: Style) -> [String; 5] {
+    let (name, number): (&str, fn(f64) -> String) = match row.measure {
+        ApplicationMeasure::PageLoadP50 => ("page, p50, s", |s| format!("{s:.2}")),
+        ApplicationMeasure::PageLoadP95 => ("page, p95, s", |s| format!("{s:.2}")),
+        ApplicationMeasure::VideoRate => ("bitrate, Mbit/s", |bits| three_digits(bits / 1e6)),
+        ApplicationMeasure::VideoStalls => ("stalls", |count| format!("{count:.0}")),
+        ApplicationMeasure::VideoStalled => ("stalled, s", |s| format!("{s:.1}")),
+        ApplicationMeasure::CallMos => ("MOS", |mos| format!("{mos:.1}")),
+        ApplicationMeasure::DeadlineMisses => ("too late", percent),
+    };
+    let cell = |kind| {
+        let found = row.phases.iter().find(|of| of.phase == kind);
+        found.map_or_else(
+            || "-".into(),
+            |of| {
+                format!(
+                    "{}{}",
+                    if of.measured.at_least { at_least(style) } else { "" },
+                    number(of.measured.value)
+                )
+            },
+        )
+    };
+    let [idle, down, up, both] = [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up, PhaseKind::Both].map(cell);
+    [format!("{}: {name}", row.application), idle, down, up, both]
+}
+
+/// What the table of applications shows.
+pub(crate) const APPLICATION_LEGEND: &str = "applications: MOS of a call from 1 (bad) to 4.4, in the worse direction; too late: updates of a game that were lost or missed their deadline; of two idle phases, the second has the applications";
 
 /// Headings of [`score_rows`].
 pub(crate) const SCORE_HEADINGS: [&str; 6] = ["score", "idle", "down", "up", "both", "test"];

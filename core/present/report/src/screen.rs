@@ -5,8 +5,8 @@ use crate::curve::{phase_name, source_name};
 use crate::path::{HOP_HEADINGS, HOP_LEGEND, HOP_UNITS, hop_rows};
 use crate::quantity::at_least;
 use crate::rows::{
-    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, phase_cells,
-    probe_cells, score_legend, score_rows,
+    APPLICATION_HEADINGS, APPLICATION_LEGEND, PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND,
+    PROBE_UNITS, SCORE_HEADINGS, application_cells, phase_cells, probe_cells, score_legend, score_rows,
 };
 use crate::sections::charts;
 use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
@@ -356,6 +356,7 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
             );
             lines.extend(load_losses(run).iter().map(|line| screen.dim(line)));
             lines.extend(probe_lines(diagnosis, screen, columns));
+            lines.extend(application_lines(diagnosis, screen, columns));
             lines.extend(hop_lines(run, diagnosis, screen, columns));
             lines.extend(score_lines(diagnosis, screen, columns));
         }
@@ -405,6 +406,20 @@ fn probe_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<Str
     }
     let mut lines = block(table.lines(columns, style));
     lines.extend(wrap(PROBE_LEGEND, screen.columns, 0).iter().map(|line| screen.dim(line)));
+    lines
+}
+
+fn application_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {
+    if diagnosis.applications.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new();
+    table.head(&APPLICATION_HEADINGS);
+    for row in &diagnosis.applications {
+        table.row(application_cells(row, screen.style).map(|text| (clean(&text), None)));
+    }
+    let mut lines = block(table.lines(columns, screen.style));
+    lines.extend(wrap(APPLICATION_LEGEND, screen.columns, 0).iter().map(|line| screen.dim(line)));
     lines
 }
 
