@@ -65,7 +65,7 @@ impl ApplicationMeasure {
                 }
                 Some(exact(match self {
                     ApplicationMeasure::VideoStalls => paused.len() as f64,
-                    _ => paused.iter().sum(),
+                    _ => paused.iter().fold(0.0, |sum, lasted| sum + lasted),
                 }))
             }
         }

@@ -35,23 +35,23 @@ pub fn applications(text: &str, file: &str) -> Result<Vec<WorkloadPlan>, Scenari
 /// Why a test cannot run an application in this role; `None` if it can.
 #[must_use]
 pub fn refusal(plan: &WorkloadPlan, role: Role) -> Option<String> {
-    let why = kind_refusal(plan.kind, role).or_else(|| key_refusal(plan))?;
-    Some(format!("application {}: {why}", plan.name))
+    kind_refusal(plan.kind, role).or_else(|| key_refusal(plan))
 }
 
 fn kind_refusal(kind: WorkloadKind, role: Role) -> Option<String> {
     use WorkloadKind::{Adaptive, Bulk, Call, Game, Swarm, Web};
-    let (fits, known) = match role {
-        Role::Victim => {
-            (matches!(kind, Web(_) | Adaptive(_) | Call | Game { .. }), "web, video with rates, call, game")
-        }
+    let (fits, why) = match role {
+        Role::Victim => (
+            matches!(kind, Web(_) | Adaptive(_) | Call | Game { .. }),
+            "cannot be measured (expected a web, a video with rates, a call or a game)",
+        ),
         Role::Load => (
             matches!(kind, Web(_) | Adaptive(_) | Bulk { bytes: None } | Swarm { churn: None }),
-            "web, video with rates, bulk, backup or swarm without end",
+            "cannot be the load (expected a web, a video with rates, or a bulk, backup or swarm without end)",
         ),
     };
     if !fits {
-        return Some(format!("a test runs no workload of this kind so (expected {known})"));
+        return Some(why.into());
     }
     match kind {
         Game { size, .. } if !(SMALLEST_PACKET..=LARGEST_PACKET).contains(&size) => {

@@ -90,6 +90,10 @@ impl Playback {
         self.stalls.extend(self.stall(now));
         self.plays_until = Some(self.plays_until.map_or(now, |until| until.max(now)) + self.plan.every);
     }
+    /// Gives up the request under way.
+    pub const fn abandon(&mut self) {
+        self.request = None;
+    }
     /// The stall under way, if playback stands still now.
     fn stall(&self, now: Time) -> Option<Stall> {
         let at = self.plays_until.filter(|until| *until < now)?;

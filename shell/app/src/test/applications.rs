@@ -20,7 +20,9 @@ pub fn load(given: &[String], role: Role) -> Result<Vec<WorkloadPlan>, AppError>
         };
         for plan in found {
             if let Some(why) = refusal(&plan, role) {
-                return Err(AppError::Unplayable { scenario: name.clone(), why });
+                let scenario =
+                    if plan.name == *name { name.clone() } else { format!("{name}: {}", plan.name) };
+                return Err(AppError::Unplayable { scenario, why });
             }
             if !chosen.iter().any(|other| other.name == plan.name) {
                 chosen.push(plan);

@@ -28,6 +28,8 @@ pub(crate) struct ApplicationSettings {
     pub(crate) session: Ticket,
     pub(crate) plans: Vec<WorkloadPlan>,
     pub(crate) clock: Clock,
+    /// They are the load: their requests end with its phase.
+    pub(crate) is_load: bool,
     /// Number of the first connection; no other flow of the session has it or a later one.
     pub(crate) first_number: u32,
 }
@@ -56,7 +58,6 @@ struct Page {
     load: PageLoad,
     connections: Vec<Connection>,
     began: Time,
-    timing: usize,
 }
 
 /// A viewer of a video.
@@ -124,7 +125,6 @@ impl Player {
                 load: PageLoad::new(&page),
                 connections: Vec::new(),
                 began: Time::ZERO,
-                timing: 0,
             })),
             WorkloadKind::Adaptive(video) => {
                 let playback = Playback::new(video);
@@ -145,11 +145,16 @@ impl Player {
         while !self.shared.finish.load(Ordering::Relaxed) {
             if self.shared.runs.load(Ordering::Relaxed) {
                 self.begin_due();
+            } else if self.settings.is_load {
+                self.abandon();
             }
             self.wait();
             let moved = self.echoes.receive(self.settings.clock);
             Direction::BOTH.into_iter().for_each(|way| self.count(way, moved));
             self.serve();
+        }
+        for page in self.pages.iter().flatten().filter(|page| !page.connections.is_empty()) {
+            self.timings.begin(Metric::PageLoad, page.workload as u32, Direction::Down, page.began);
         }
         let end = self.settings.clock.now();
         let names: Vec<String> = self.settings.plans.iter().map(|plan| plan.name.clone()).collect();
@@ -161,6 +166,14 @@ impl Player {
             videos.chain(self.timings.series(&names, end)).filter(|series| !series.values.is_empty());
         let series = series.collect();
         Played { plans: self.settings.plans, series, echoes: self.echoes, end, notes: self.notes }
+    }
+    /// Ends all requests at once, like the flows of a load.
+    fn abandon(&mut self) {
+        self.pages.iter_mut().flatten().for_each(|page| page.connections.clear());
+        for viewer in self.viewers.iter_mut().flatten().filter(|viewer| viewer.connection.is_some()) {
+            viewer.connection = None;
+            viewer.playback.abandon();
+        }
     }
     fn count(&self, way: Direction, bytes: u64) {
         self.shared.moved[way].fetch_add(bytes, Ordering::Relaxed);
@@ -184,7 +197,6 @@ impl Player {
     fn begin_page(&mut self, number: usize, now: Time) {
         let Some(mut page) = self.pages[number].take() else { return };
         (page.load, page.began) = (PageLoad::new(&page.plan), now);
-        page.timing = self.timings.begin(Metric::PageLoad, page.workload as u32, Direction::Down, now);
         for _ in 0..page.plan.connections * page.plan.shards {
             match self.open(page.workload, page.plan.bytes) {
                 Ok(connection) => page.connections.push(connection),
@@ -235,7 +247,15 @@ impl Player {
         for slot in &mut self.pages {
             let Some(page) = slot else { continue };
             match page.serve(moved) {
-                Ok(true) => self.timings.finish(page.timing, clock.now()),
+                Ok(true) => {
+                    let timing = self.timings.begin(
+                        Metric::PageLoad,
+                        page.workload as u32,
+                        Direction::Down,
+                        page.began,
+                    );
+                    self.timings.finish(timing, clock.now());
+                }
                 Ok(false) => {}
                 Err(message) => {
                     failures.push((page.workload, message));

@@ -208,7 +208,9 @@ impl Ledger {
                 self.note_sender(flow.number, sender, at, record);
             }
         }
-        if flows.iter().any(|flow| flow.delivered_bytes.is_some()) {
+        // Connections of applications are no load.
+        let is_load = |flow: &FlowReport| self.entries.contains_key(&flow.number);
+        if flows.iter().any(|flow| flow.delivered_bytes.is_some() && is_load(flow)) {
             self.count_acknowledged(Direction::Down, counted_ns, at, record);
         }
     }

@@ -281,17 +281,15 @@ const FIRST_APPLICATION_NUMBERS: [u32; 2] = [1 << 30, 1 << 31];
 
 /// Starts the applications that are measured, and the one that is the load.
 fn start_applications(test: &Test<'_>, session: Ticket) -> [Option<JoinHandle<Played>>; 2] {
-    let start = |plans: Vec<WorkloadPlan>, first_number, shared: &Arc<applications::Shared>| {
+    let start = |plans: Vec<WorkloadPlan>, is_load, first_number| {
         let (address, clock) = (test.peer.address(), test.clock);
-        let settings = ApplicationSettings { address, session, plans, clock, first_number };
+        let shared = if is_load { &test.load_application } else { &test.applications };
+        let settings = ApplicationSettings { address, session, plans, clock, is_load, first_number };
         (!settings.plans.is_empty()).then(|| applications::start(settings, shared.clone()))
     };
     let [first, second] = FIRST_APPLICATION_NUMBERS;
     let load = test.config.load_application.iter().cloned().collect();
-    [
-        start(test.config.applications.clone(), first, &test.applications),
-        start(load, second, &test.load_application),
-    ]
+    [start(test.config.applications.clone(), false, first), start(load, true, second)]
 }
 
 fn end_applications(test: &Test<'_>, threads: [Option<JoinHandle<Played>>; 2]) -> Vec<Played> {
