@@ -8,13 +8,16 @@ use fathom_stats::Sample;
 use fathom_units::Direction;
 
 /// Metric, how it is called, its unit.
-const MEASURES: [(Metric, &str, Unit); 6] = [
+const MEASURES: [(Metric, &str, Unit); 9] = [
     (Metric::PageLoad, "page", Unit::Seconds),
     (Metric::FlowCompletion, "transfer", Unit::Seconds),
     (Metric::Request, "request", Unit::Milliseconds),
     (Metric::PacketDelay, "packet delay", Unit::Milliseconds),
     (Metric::UpdateLateness, "lateness", Unit::Milliseconds),
     (Metric::CallMos, "call quality", Unit::Score),
+    (Metric::DeadlineMisses, "too late", Unit::Ratio),
+    (Metric::VideoRate, "bitrate", Unit::Rate),
+    (Metric::VideoStall, "stall", Unit::Seconds),
 ];
 
 /// Median and bad end of everything that at least one of the runs has, by workload.
@@ -29,7 +32,7 @@ pub(crate) fn quantities(runs: &[&Run]) -> Vec<Quantity> {
 }
 
 fn of_measure(runs: &[&Run], scope: &str, (metric, called, unit): (Metric, &str, Unit)) -> Vec<Quantity> {
-    let less_is_better = metric != Metric::CallMos;
+    let less_is_better = !matches!(metric, Metric::CallMos | Metric::VideoRate);
     let bad_end = if less_is_better { (0.95, "p95") } else { (0.05, "p5") };
     let mut rows = Vec::new();
     for direction in Direction::BOTH {
@@ -38,7 +41,10 @@ fn of_measure(runs: &[&Run], scope: &str, (metric, called, unit): (Metric, &str,
             continue;
         }
         // The others have but one direction.
-        let both_ways = matches!(metric, Metric::PacketDelay | Metric::UpdateLateness | Metric::CallMos);
+        let both_ways = matches!(
+            metric,
+            Metric::PacketDelay | Metric::UpdateLateness | Metric::CallMos | Metric::DeadlineMisses
+        );
         let way = match direction {
             Direction::Up if both_ways => " up",
             Direction::Down if both_ways => " down",

@@ -2,6 +2,7 @@
 //! fail without root.
 #![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 mod alerts;
+mod applications;
 mod architecture;
 mod audit;
 mod browsers;

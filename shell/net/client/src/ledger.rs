@@ -68,6 +68,10 @@ impl Ledger {
         let counts = |e: &&Entry| e.direction == direction && phase.is_none_or(|p| e.phase == p);
         sum(self.entries.values().filter(counts).map(|e| e.bytes))
     }
+    /// Bytes delivered in a direction, with those of applications next to the load.
+    pub(crate) fn moved(&self, direction: Direction) -> u64 {
+        self.delivered(direction, None).saturating_add(self.beside[direction])
+    }
     /// Total congestion window of the phase's senders, and the retransmissions of the direction
     /// with fewer.
     pub(crate) fn senders(&self, phase: usize) -> (u64, u64) {
@@ -108,7 +112,7 @@ impl Ledger {
         if interval > 0 {
             let rate = bits_per_second(together, interval);
             record.observe(SeriesKey::directed(Metric::Goodput, direction), at, rate);
-            let total = self.delivered(direction, None).saturating_add(self.beside[direction]);
+            let total = self.moved(direction);
             self.capacity[direction].add(at, total);
         }
     }

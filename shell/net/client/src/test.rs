@@ -401,7 +401,7 @@ impl<'a> Test<'a> {
                 self.reported = now;
                 let at = self.server_clock.fit().map_or(now, |fit| fit.local(at_ns).min(now));
                 self.ledger.take_report(&flows, at_ns, at, &mut self.record);
-                self.course.delivered(Direction::Up, at, self.ledger.delivered(Direction::Up, None));
+                self.course.delivered(Direction::Up, at, self.ledger.moved(Direction::Up));
                 self.report_senders(now);
                 self.learn_capacity();
             }
@@ -542,7 +542,7 @@ impl<'a> Test<'a> {
         if total > before {
             self.heard = now;
         }
-        self.course.delivered(direction, now, total);
+        self.course.delivered(direction, now, self.ledger.moved(direction));
     }
     /// Payload of the load application in this phase.
     fn load_bytes(&self) -> u64 {

@@ -1,4 +1,5 @@
 //! Integration tests of `fathom-diagnose`.
+mod applications;
 mod captured;
 mod excluded;
 mod hops;

@@ -1,6 +1,6 @@
 //! Each kind of workload, on lines with known results.
 use crate::common::{number, plan, run, within};
-use fathom_run::PhaseKind;
+use fathom_run::{Metric, PhaseKind};
 use fathom_sim::Outcome;
 use fathom_units::Direction;
 
@@ -61,6 +61,37 @@ fn incast_is_as_quick_as_the_line_until_the_buffer_is_too_short() {
     // One timeout adds 200 ms.
     let worst = number(&narrow, "request_s scope incast max");
     assert!(worst > 0.229 + 0.2, "{worst}");
+}
+
+#[test]
+fn adaptive_video_follows_the_line_and_stalls_when_it_is_too_slow() {
+    let video = "[[workload]]\nkind = \"video\"\nrates = [\"1mbit\", \"4mbit\", \"16mbit\"]\nbuffer = \"8s\"\n[run]\nduration = \"20s\"";
+    // 0.7 of 20 Mbit/s: 4 Mbit/s, after the first segment. A segment of 2 s each 2 s, and four
+    // ahead.
+    let wide = over("fifo limit 1000p", video).run;
+    within(number(&wide, "video_rate_bits_per_second first"), 1e6, 1e6);
+    within(number(&wide, "video_rate_bits_per_second last"), 4e6, 4e6);
+    within(number(&wide, "video_rate_bits_per_second count"), 12.0, 14.0);
+    assert!(!wide.series.iter().any(|series| series.key.metric == Metric::VideoStall));
+    // 2 Mbit at 0.5 x 1448/1514 Mbit/s take 4.2 s, of which 2 s are played meanwhile.
+    let side = "rate = \"500kbit\", delay = \"10ms\"";
+    let narrow = run(&plan(side, side, video)).run;
+    within(number(&narrow, "video_stall_s min"), 2.1, 2.4);
+    within(number(&narrow, "video_stall_s count"), 3.0, 4.0);
+}
+
+#[test]
+fn a_game_misses_its_deadline_behind_a_queue_that_is_longer() {
+    let game = |deadline| {
+        let game = format!("[[workload]]\nkind = \"game\"\ndeadline = \"{deadline}\"\n");
+        let bulk = "[[workload]]\nkind = \"bulk\"\ndirection = \"down\"\nflows = 4\n";
+        over("fifo limit 250kb", &format!("{game}{bulk}")).run
+    };
+    // The queue holds 102 ms, and 51 ms or more while four CUBIC flows fill it.
+    let misses = |deadline| number(&game(deadline), "deadline_misses_ratio down p50 from 5s");
+    within(misses("30ms"), 0.9, 1.0);
+    within(misses("200ms"), 0.0, 0.05);
+    within(number(&game("30ms"), "deadline_misses_ratio up max"), 0.0, 0.0);
 }
 
 #[test]

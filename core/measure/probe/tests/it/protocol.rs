@@ -1,7 +1,7 @@
 //! The protocol: its document, its messages, its limits.
 use crate::protocol_bytes::check;
 use fathom_probe::protocol::*;
-use fathom_units::{Direction, Rate, Rng};
+use fathom_units::{Bytes, Direction, Rate, Rng};
 use std::path::PathBuf;
 
 fn root() -> PathBuf {
@@ -39,6 +39,7 @@ fn first_lines_equal_the_specification() {
             format!("FATHOM/1 FLOW {id} 7 down - udp=5000000 {mac}"),
             at_rate(FlowLoad::Datagrams(rate), Some(mac)),
         ),
+        (format!("FATHOM/1 FLOW {id} 7 down - objects {mac}"), at_rate(FlowLoad::Objects, Some(mac))),
         ("GET /probe HTTP/1.1".into(), FirstLine::Http),
     ];
     for (text, value) in cases {
@@ -81,11 +82,25 @@ fn invalid_first_lines_are_rejected() {
         format!("FATHOM/1 FLOW {id} 7 up - udp=+5"),
         format!("FATHOM/1 FLOW {id} 7 up - udp=10000000001"),
         format!("FATHOM/1 FLOW {id} 7 up - sctp=5"),
+        format!("FATHOM/1 FLOW {id} 7 up - objects"),
+        format!("FATHOM/1 FLOW {id} 7 down - objects=5"),
         format!("FATHOM/1 FLOW {id} 7 up - pace=5 udp=5"),
         format!("FATHOM/1 FLOW +{} 7 up -", &id[1..]),
     ];
     for text in malformed {
         assert!(matches!(of(&text), E::Malformed(_)), "{text}: {:?}", of(&text));
+    }
+}
+
+#[test]
+fn requests_for_objects() {
+    assert_eq!(object_request(Bytes(30_000), 10), b"30000    \n");
+    assert_eq!(object_request(Bytes(30_000), 3), b"30000\n");
+    for (line, object) in [(&b"30000    "[..], Some(Bytes(30_000))), (b"1", Some(Bytes(1)))] {
+        assert_eq!(requested_object(line), object);
+    }
+    for bad in [&b""[..], b" 1", b"0", b"+1", b"1 1", b"18446744073709551616", b"\xff"] {
+        assert_eq!(requested_object(bad), None, "{bad:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Properties of arbitrary bytes; the fuzz target `protocol` runs the same function.
 use fathom_probe::protocol::{
-    ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe, parse_request, parse_response,
+    ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe, object_request, parse_request,
+    parse_response, requested_object,
 };
 use fathom_probe::{EchoCodec, IcmpVersion, Progress, ResponseError, Responses, TimestampCodec, dns};
 
@@ -25,6 +26,10 @@ fn check_line(line: &[u8]) {
     }
     if let Ok(answer) = FlowAnswer::parse(line) {
         assert_eq!(FlowAnswer::parse(answer.to_string().as_bytes()), Ok(answer));
+    }
+    if let Some(object) = requested_object(line) {
+        let again = object_request(object, line.len() + 1);
+        assert_eq!(again.strip_suffix(b"\n").and_then(requested_object), Some(object));
     }
     if let Ok(message) = ClientMessage::parse(line) {
         assert_eq!(ClientMessage::parse(&message.to_line()), Ok(message));

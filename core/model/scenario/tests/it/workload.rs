@@ -1,5 +1,8 @@
 //! `[[workload]]` and `[run]`.
-use fathom_scenario::{Plan, ScenarioError, Spacing, WorkloadKind, WorkloadPlan, parse};
+use fathom_scenario::{
+    APPLICATIONS, Plan, Role, ScenarioError, Spacing, WorkloadKind, WorkloadPlan, applications, parse,
+    refusal,
+};
 use fathom_units::{Bytes, Direction, Duration};
 
 const LINE: &str = "name = \"x\"\nabout = \"x\"\nsource = \"x\"\n[[hop]]\nname = \"a\"\nup = { delay = \"1ms\" }\n\
@@ -69,8 +72,62 @@ fn every_key_is_parsed() {
 }
 
 #[test]
+fn adaptive_video_and_games_have_their_keys() {
+    let video =
+        workload("kind = \"video\"\nrates = [\"1mbit\", \"4mbit\"]\nevery = \"4s\"\nbuffer = \"20s\"");
+    let WorkloadKind::Adaptive(plan) = video.kind else { panic!("{video:?}") };
+    let rates: Vec<u64> = plan.rates.iter().map(|rate| rate.as_bits_per_second()).collect();
+    assert_eq!(rates, [1_000_000, 4_000_000, 0, 0, 0, 0, 0, 0]);
+    assert_eq!((plan.every, plan.buffer), (Duration::from_secs(4), Duration::from_secs(20)));
+    let game = workload("kind = \"game\"\ndeadline = \"50ms\"");
+    let WorkloadKind::Game { size: 200, deadline, .. } = game.kind else { panic!("{game:?}") };
+    assert_eq!(deadline, Duration::from_millis(50));
+}
+
+#[test]
+fn built_in_applications_run_in_a_test_and_others_are_refused() {
+    let roles = [Role::Victim, Role::Load].map(|role| {
+        let fits = |plan: &WorkloadPlan| refusal(plan, role).is_none();
+        let all = applications(APPLICATIONS, "applications").unwrap();
+        all.into_iter().filter(fits).map(|plan| plan.name).collect::<Vec<_>>().join(" ")
+    });
+    assert_eq!(roles, ["web web-sharded video call game", "web web-sharded video backup swarm"]);
+    let page = &applications(APPLICATIONS, "applications").unwrap()[0];
+    let WorkloadKind::Web(plan) = page.kind else { panic!("{page:?}") };
+    assert_eq!(plan.connections * plan.shards * plan.objects, 60);
+    for (keys, role, why) in [
+        ("kind = \"rpc\"", Role::Victim, "cannot be measured (expected a web"),
+        ("kind = \"call\"", Role::Load, "cannot be the load (expected a web"),
+        ("kind = \"bulk\"\nbytes = \"1mb\"", Role::Load, "cannot be the load"),
+        ("kind = \"video\"\nrate = \"1mbit\"", Role::Victim, "a video with rates"),
+        ("kind = \"game\"\nsize = 60", Role::Victim, "size: invalid value 60 (expected 108 to 1500)"),
+        ("kind = \"web\"\nwindow = \"64kb\"", Role::Victim, "window: not supported in a test"),
+        ("kind = \"call\"\nstart = \"1s\"", Role::Victim, "start: not supported in a test"),
+    ] {
+        let refused = refusal(&workload(keys), role).unwrap_or_default();
+        assert!(refused.contains(why), "{keys}: {refused}");
+    }
+    let error = applications("[[workload]]\nkind = \"call\"\n[run]\n", "a.toml").unwrap_err();
+    assert!(error.to_string().starts_with("a.toml:3: unknown field `run`"), "{error}");
+}
+
+#[test]
 fn errors_give_line_and_key() {
     let table = [
+        (
+            "kind = \"video\"\nrates = []",
+            "x.toml:12: rates: expected 1 to 8 rates above 0 in ascending order",
+        ),
+        ("kind = \"video\"\nrates = [\"2mbit\", \"1mbit\"]", "x.toml:12: rates: expected 1 to 8"),
+        (
+            "kind = \"video\"\nrates = \"1mbit\"\nrate = \"1mbit\"",
+            "x.toml:12: rates: not used together with rate",
+        ),
+        (
+            "kind = \"video\"\nrates = \"1mbit\"\nbuffer = \"1s\"",
+            "x.toml:12: buffer: 1s holds no segment of every = 2s",
+        ),
+        ("kind = \"video\"\nrate = \"1mbit\"\nbuffer = \"9s\"", "x.toml:13: buffer: used with rates only"),
         ("kind = \"torrent\"", "x.toml:11: kind: unknown workload \"torrent\" (known: bulk, swarm"),
         (
             "kind = \"bulk\"\nrate = \"1mbit\"",

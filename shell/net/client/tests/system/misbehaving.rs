@@ -1,6 +1,6 @@
 //! Tests against services that are not a server, or a bad one. Each must fail with a message, in
 //! bounded time.
-use crate::support::{UNPRIVILEGED, phase, quick, run, series};
+use crate::support::{UNPRIVILEGED, application, phase, quick, run, series};
 use fathom_client::{Family, FlowLoad, ProbeKind, TestConfig, TestError};
 use fathom_probe::protocol::http_response;
 use fathom_run::{Interruption, Metric, Note, PhaseEnd, PhaseKind, Run};
@@ -267,5 +267,14 @@ fn an_older_server_is_told_apart_before_the_test() {
         let TestError::Server { server, problem } = &error else { panic!("{error:?}") };
         assert_eq!(*server, format!("127.0.0.1:{port}"));
         assert_eq!(problem, "it carries no such load");
+    }
+    let config = quick(port);
+    for config in [
+        config.clone().with_applications(application("call")),
+        config.loaded_by(application("web").remove(0)),
+    ] {
+        let error = run(&config).unwrap_err();
+        let TestError::Server { problem, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(problem, "it serves no applications (a current fathom serve does)");
     }
 }

@@ -1,6 +1,7 @@
 //! A server, a short plan, and helpers to examine a run.
 use fathom_client::{Event, PhasePlan, ProbeKind, TestConfig, TestError, run_test};
 use fathom_run::{Metric, PhaseKind, Run, Series, SeriesKey};
+use fathom_scenario::{APPLICATIONS, WorkloadPlan, applications};
 use fathom_server::{Config, Server};
 use fathom_units::{Direction, Duration};
 use std::sync::atomic::AtomicBool;
@@ -34,6 +35,13 @@ pub(crate) fn run_with_events(config: &TestConfig) -> (Result<Run, TestError>, V
     let mut events = Vec::new();
     let run = run_test(config, &AtomicBool::new(false), &mut |e| events.push(e));
     (run, events)
+}
+
+/// A built-in application.
+pub(crate) fn application(name: &str) -> Vec<WorkloadPlan> {
+    let mut all = applications(APPLICATIONS, "applications").unwrap();
+    all.retain(|plan| plan.name == name);
+    all
 }
 
 /// Probe types that need no privilege.

@@ -10,6 +10,7 @@ mod http;
 mod iperf3;
 mod irtt;
 mod limits;
+mod objects;
 mod places;
 mod sessions;
 mod stamp;
