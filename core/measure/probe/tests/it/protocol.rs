@@ -216,8 +216,8 @@ fn a_udp_probe_has_the_specified_offsets() {
     assert_eq!(UdpProbe::decode(&bytes[..63]), Err(UdpProbeError::Length(63)));
     assert_eq!(UdpProbe::decode(&[0; 64]), Err(UdpProbeError::Magic));
     let mut odd = bytes;
-    odd[4] = 4;
-    assert_eq!(UdpProbe::decode(&odd), Err(UdpProbeError::Kind(4)));
+    odd[4] = 5;
+    assert_eq!(UdpProbe::decode(&odd), Err(UdpProbeError::Kind(5)));
     assert_eq!(UdpProbe::request(probe.session, 1, 2).encode()[40..], [0; 24]);
 }
 
