@@ -80,7 +80,7 @@ fn phases(run: &Run, kind: PhaseKind) -> impl Iterator<Item = &Phase> {
     run.phases.iter().filter(move |phase| phase.kind == kind)
 }
 
-/// Of all flows of an application in all phases of a kind; a user of two idle phases has the second.
+/// Of all flows of an application, in all phases of a kind.
 fn observations(
     run: &Run,
     (metric, name): (Metric, &str),

@@ -136,7 +136,7 @@ pub enum ApplicationMeasure {
     /// Number of stalls of a video.
     #[serde(rename = "video_stalls")]
     VideoStalls,
-    /// Time that a video stood still.
+    /// Time that a video was stalled.
     #[serde(rename = "video_stalled_s")]
     VideoStalled,
     /// Median rating of a call in the worse direction.

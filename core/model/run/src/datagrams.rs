@@ -46,8 +46,8 @@ impl DatagramLog {
         }
         series
     }
-    /// Mean opinion score of each window of the call; missing datagrams count as lost. Windows begin
-    /// anew at each of the times `cuts`, which ascend.
+    /// Mean opinion score of each window of the call; missing datagrams count as lost. A window
+    /// starts at the first datagram, and at each of the ascending times `cuts`.
     pub fn quality(&self, key: SeriesKey, cuts: &[Time]) -> Series {
         let mut series = Series::new(key);
         for packets in self.windows(CALL_WINDOW, cuts) {
@@ -102,8 +102,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A datagram every 100 ms for 3 s; from 1 s to 2 s, every other one is lost, and from 2 s on, each
-    /// is 150 ms later.
+    /// A datagram every 100 ms for 3 s. From 1 s to 2 s, every other one is lost; later, each takes
+    /// 150 ms more.
     fn log() -> DatagramLog {
         let mut log = DatagramLog::default();
         for number in 0..30 {

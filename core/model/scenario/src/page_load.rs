@@ -50,8 +50,8 @@ mod tests {
     use core::cmp::Reverse;
     use fathom_units::Bytes;
 
-    /// Time of the last object in ms, if connection `n` needs `each_ms[n]` for its handshake and for
-    /// each object.
+    /// Time of the last object in ms, if connection `n` needs `each_ms[n]` for its handshake and
+    /// for each object.
     fn loaded_after_ms(objects: u32, each_ms: &[u64]) -> (u64, u32) {
         let connections = each_ms.len() as u32;
         let plan = PagePlan { connections, shards: 1, objects, bytes: Bytes(1), interval: None };

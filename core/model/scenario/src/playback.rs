@@ -90,11 +90,11 @@ impl Playback {
         self.stalls.extend(self.stall(now));
         self.plays_until = Some(self.plays_until.map_or(now, |until| until.max(now)) + self.plan.every);
     }
-    /// Gives up the request under way.
+    /// Drops the request under way.
     pub const fn abandon(&mut self) {
         self.request = None;
     }
-    /// The stall under way, if playback stands still now.
+    /// The stall under way, if playback is stalled now.
     fn stall(&self, now: Time) -> Option<Stall> {
         let at = self.plays_until.filter(|until| *until < now)?;
         Some(Stall { at, lasted: now.saturating_since(at) })
@@ -153,8 +153,8 @@ mod tests {
     #[test]
     fn the_bitrate_follows_the_line_and_the_buffer_fills() {
         // 10 Mbit/s: the first segment of 2 Mbit takes 0.2 s, those of 8 Mbit 0.8 s. The fourth
-        // arrives at 2.6 s, with 8.2 - 2.6 = 5.6 s to play; after the fifth at 3.4 s, 6.8 s are left,
-        // and the next is due when 6 are.
+        // arrives at 2.6 s, with 8.2 - 2.6 = 5.6 s to play; after the fifth at 3.4 s, 6.8 s are
+        // left, and the next is due when 6 are.
         assert_eq!(play(8, |_| 10), (alloc::vec![1, 4, 4, 4, 4, 4, 4], alloc::vec![]));
     }
 

@@ -70,14 +70,15 @@ pub(crate) struct TestArgs {
     pub(crate) congestion_control: String,
     /// Measure applications, too
     ///
-    /// web, web-sharded, video, call or game, and files of your own with the same tables
-    /// (docs/scenarios.md). They run against `fathom serve` without load, for 15 s more, and next to
-    /// the load: how long pages take, how a call sounds, where a video stops. -v shows the table.
+    /// How long pages take, whether a video stalls, how a call sounds, and which updates of a game
+    /// are late, without load and next to it: web, web-sharded, video, call, game, or a file with
+    /// your own (docs/scenarios.md). The server runs `fathom serve`. -v shows the table. The test
+    /// takes 15 s more, and at least 15 s for each load.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) app: Vec<String>,
     /// Use an application as the load
     ///
-    /// backup, swarm, web, web-sharded, video, or a file with one. Phases that load another
+    /// backup, swarm, web, web-sharded, video, or a file with your own. Phases that load another
     /// direction are left out.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["load", "pace", "udp", "load_dscp"])]
     pub(crate) load_app: Option<String>,

@@ -98,7 +98,7 @@ pub(crate) struct Test<'a> {
     /// Applications that are measured, and one that is the load.
     pub(crate) applications: Arc<applications::Shared>,
     pub(crate) load_application: Arc<applications::Shared>,
-    /// Number of the load application among the flows of the phase, and what it had received before.
+    /// Number of the load application among the flows of the phase, and its bytes before that.
     load_number: Option<u32>,
     load_before: u64,
 }
