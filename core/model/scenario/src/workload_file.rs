@@ -251,9 +251,13 @@ impl WorkloadFile {
     }
 
     fn adaptive(&self, given: &Spanned<OneOrMore<Rate>>) -> Result<VideoPlan, Fault> {
-        let other = [("rate", self.rate.is_some()), ("key_frame", self.key_frame.is_some())];
-        let other = other.into_iter().chain([("size", self.size.is_some())]).find(|(_, is_given)| *is_given);
-        if let Some((key, _)) = other {
+        let others = [
+            ("rate", self.rate.is_some()),
+            ("key_frame", self.key_frame.is_some()),
+            ("size", self.size.is_some()),
+            ("direction", self.direction.is_some()),
+        ];
+        if let Some((key, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
             return Err((given.span(), format!("rates: not used together with {key} (omit one of them)")));
         }
         let listed = &given.get_ref().0;

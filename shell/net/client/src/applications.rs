@@ -169,10 +169,14 @@ impl Player {
     }
     /// Ends all requests at once, like the flows of a load.
     fn abandon(&mut self) {
-        self.pages.iter_mut().flatten().for_each(|page| page.connections.clear());
-        for viewer in self.viewers.iter_mut().flatten().filter(|viewer| viewer.connection.is_some()) {
-            viewer.connection = None;
-            viewer.playback.abandon();
+        for page in self.pages.iter_mut().flatten() {
+            page.connections.drain(..).for_each(Connection::reset);
+        }
+        for viewer in self.viewers.iter_mut().flatten() {
+            if let Some(connection) = viewer.connection.take() {
+                connection.reset();
+                viewer.playback.abandon();
+            }
         }
     }
     fn count(&self, way: Direction, bytes: u64) {

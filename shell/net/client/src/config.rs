@@ -217,7 +217,10 @@ pub fn estimate_cost(config: &TestConfig, up: Rate, down: Rate) -> Cost {
     };
     let limit = config.max_bytes.unwrap_or(Bytes(u64::MAX));
     let load_up = up.bytes_in(seconds(&[PhaseKind::Up, PhaseKind::Both]));
-    let load_down = down.bytes_in(seconds(&[PhaseKind::Down, PhaseKind::Both]));
+    // Applications may use the whole line in the second idle phase.
+    let is_used = |p: &&PhasePlan| p.kind == PhaseKind::Idle && !config.applications.is_empty();
+    let used = config.phases.iter().filter(is_used).skip(1).fold(Duration::ZERO, |sum, p| sum + p.max);
+    let load_down = down.bytes_in(seconds(&[PhaseKind::Down, PhaseKind::Both]) + used);
     let all = config.longest();
     let sent = |kind: &ProbeKind| all.as_nanos() / kind.interval(config.sample_every).as_nanos().max(1);
     let probes = |bytes: fn(&ProbeSpec) -> Bytes| {

@@ -139,6 +139,10 @@ impl Responder for OwnProbes {
             let is_valid = session.prove(request.sequence, request.received, datagram.from);
             return if is_valid { Ok(()) } else { Err(Refusal::DatagramSession) };
         }
+        // Requests and replies of applications are traffic, unlike the few bytes of probes.
+        if is_application && !session.count(2 * datagram.bytes.len()) {
+            return Err(Refusal::Limit);
+        }
         let counter = if is_application { &session.application_received } else { &session.udp_received };
         let received = counter.fetch_add(1, Relaxed) + 1;
         let server_receive_ns = datagram.at.as_nanos();

@@ -4,7 +4,7 @@ use crate::workload::stage::Stage;
 use crate::workload::unit::Unit;
 use crate::workload::wire::Wire;
 use fathom_run::{Metric, Note};
-use fathom_scenario::{PAGE_REQUEST, PagePlan, WorkloadKind};
+use fathom_scenario::{PAGE_REQUEST, PagePlan, Playback, WorkloadKind};
 use fathom_units::{Bytes, Direction, Duration, Rng, Time};
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -33,8 +33,12 @@ impl Player<'_> {
             WorkloadKind::Rpc { request, response, interval } => self.rpc(request, response, interval),
             WorkloadKind::Incast { block, interval, spread } => self.incast(block, interval, spread),
             WorkloadKind::Segments { rate, every } => self.segments(rate.bytes_in(every), every),
-            // Refused before: the other end answers requests of one size.
-            WorkloadKind::Adaptive(_) => Ok(()),
+            WorkloadKind::Adaptive(video) => {
+                let mut playback = Playback::new(video);
+                let watched = self.watch(&mut playback);
+                lock(&self.stage.videos).push((self.unit.clone(), playback));
+                watched
+            }
             WorkloadKind::Call
             | WorkloadKind::Game { .. }
             | WorkloadKind::Camera { .. }
@@ -139,6 +143,28 @@ impl Player<'_> {
             channel.write(PAGE_REQUEST.get())?;
             channel.take_all(page.bytes.get())
         })
+    }
+    /// Plays a video; the other end learns the size of each segment inside this process.
+    fn watch(&self, playback: &mut Playback) -> io::Result<()> {
+        let (tell, told) = mpsc::channel::<Bytes>();
+        let channel = Wire::open(self.stage, self.unit, Direction::Up, move |far| {
+            let mut segments = told.iter();
+            while far.take_all(PAGE_REQUEST.get()).is_ok() {
+                let Some(segment) = segments.next() else { return };
+                if far.write(segment.get()).is_err() {
+                    return;
+                }
+            }
+        })?;
+        while self.unit.life.sleep_until(playback.due()) {
+            let segment = playback.request(self.now());
+            // If the other end is gone, writing fails too.
+            drop(tell.send(segment));
+            channel.write(PAGE_REQUEST.get())?;
+            channel.take_all(segment.get())?;
+            playback.arrived(self.now());
+        }
+        Ok(())
     }
     fn segments(&self, bytes: Bytes, every: Duration) -> io::Result<()> {
         let bytes = bytes.get().max(1);

@@ -95,6 +95,7 @@ impl Player {
         let goodput = goodput.filter(|series| !series.values.is_empty());
         let senders = stage.senders.take_series();
         let workloads = stage.timed(end).into_iter().chain(datagrams::series(stage, end));
+        let workloads = workloads.chain(stage.watched(end));
         let series = workloads.chain(goodput).chain(senders);
         let flows = |way| stage.load_workloads().map(|workload| workload.concurrent(way)).sum();
         let delivered = stage.delivered();

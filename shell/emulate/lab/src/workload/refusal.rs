@@ -39,9 +39,6 @@ fn key(workload: &WorkloadPlan) -> Option<String> {
 
 fn size(workload: &WorkloadPlan) -> Option<String> {
     let (size, least) = match workload.kind {
-        WorkloadKind::Adaptive(_) => {
-            return Some("rates: not supported in the lab (use fathom sim, or fathom test --app)".to_owned());
-        }
         WorkloadKind::Datagrams { exponential_sizes: true, .. } => {
             return Some("sizes = \"exponential\": not supported in the lab (omit it)".to_owned());
         }

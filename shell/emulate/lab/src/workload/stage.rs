@@ -4,8 +4,8 @@ use crate::workload::senders::Senders;
 use crate::workload::unit::Unit;
 use fathom_os::clock::Clock;
 use fathom_os::socket::memory_file;
-use fathom_run::{DatagramLog, Metric, Note, Timings};
-use fathom_scenario::{WorkloadPlan, loads};
+use fathom_run::{DatagramLog, Metric, Note, Series, SeriesKey, Timings};
+use fathom_scenario::{Playback, WorkloadPlan, loads};
 use fathom_units::{Direction, PerDirection, Rng, Time};
 use socket2::Socket;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +47,8 @@ pub(crate) struct Stage {
     pub(crate) far: Mutex<Vec<thread::JoinHandle<()>>>,
     pub(crate) payload: File,
     timings: Mutex<Timings>,
+    /// Players of adaptive video that have ended.
+    pub(crate) videos: Mutex<Vec<(Arc<Unit>, Playback)>>,
     /// One log per unit that sends datagrams.
     pub(crate) logs: Vec<(Arc<Unit>, Mutex<DatagramLog>)>,
     /// Payload bytes of the load that arrived.
@@ -72,6 +74,7 @@ impl Stage {
             far: Mutex::default(),
             payload: memory_file(&bytes)?,
             timings: Mutex::default(),
+            videos: Mutex::default(),
             logs: sources.map(|unit| (unit.clone(), Mutex::default())).collect(),
             delivered: Default::default(),
             controls: Mutex::default(),
@@ -93,9 +96,22 @@ impl Stage {
         lock(&self.timings).finish(timing, now);
     }
     /// Series of all timings.
-    pub(crate) fn timed(&self, end: Time) -> Vec<fathom_run::Series> {
+    pub(crate) fn timed(&self, end: Time) -> Vec<Series> {
         let names: Vec<String> = self.workloads.iter().map(|workload| workload.name.clone()).collect();
         lock(&self.timings).series(&names, end)
+    }
+    /// Bitrates and stalls of the videos.
+    pub(crate) fn watched(&self, end: Time) -> Vec<Series> {
+        let of = |(unit, playback): &(Arc<Unit>, Playback)| {
+            let key = |metric| SeriesKey {
+                flow: Some(unit.flow + 1),
+                scope: Some(self.plan(unit).name.clone()),
+                ..SeriesKey::directed(metric, Direction::Down)
+            };
+            playback.series(key, end)
+        };
+        let all = lock(&self.videos);
+        all.iter().flat_map(of).filter(|series| !series.values.is_empty()).collect()
     }
     /// Counts payload that arrived in `direction`.
     pub(crate) fn count(&self, unit: &Unit, direction: Direction, bytes: u64) {

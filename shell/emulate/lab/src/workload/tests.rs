@@ -93,6 +93,18 @@ fn requests_and_segments_go_on() {
 }
 
 #[test]
+fn a_player_requests_segments_as_it_plays_them() {
+    let workloads = "[[workload]]\nkind = \"rpc\"\ninterval = \"5ms\"\ncongestion_control = \"reno\"\n\
+                 [[workload]]\nkind = \"video\"\nrates = [\"1mbit\", \"8mbit\"]\nevery = \"10ms\"\nbuffer = \"20ms\"\n\
+                 congestion_control = \"reno\"";
+    let played = play(workloads, |player| player.timed(Metric::Request) >= 40);
+    let rates = series(&played, Metric::VideoRate);
+    assert_eq!((rates.values[0], rates.key.scope.as_deref()), (1e6, Some("video")));
+    assert!(rates.values.len() >= 3 && rates.values.contains(&8e6), "{rates:?}");
+    assert_eq!(played.notes, []);
+}
+
+#[test]
 fn every_datagram_is_logged() {
     let workloads = "[[workload]]\nkind = \"call\"\n[[workload]]\nkind = \"game\"\ninterval = \"5ms\"\n[[workload]]\nkind = \"video\"\n\
                  name = \"camera\"\nrate = \"1mbit\"\nkey_frame = \"20000b\"\n[[workload]]\nkind = \"poisson\"\n\

@@ -61,7 +61,9 @@ fn ways(workload: &WorkloadPlan) -> Vec<Direction> {
     let flows = workload.flows as usize;
     match workload.kind {
         WorkloadKind::Incast { .. } => vec![workload.direction],
-        WorkloadKind::Web(_) | WorkloadKind::Rpc { .. } => vec![Direction::Up; flows],
+        WorkloadKind::Web(_) | WorkloadKind::Rpc { .. } | WorkloadKind::Adaptive(_) => {
+            vec![Direction::Up; flows]
+        }
         _ if both_ways(workload) => [Direction::Up, Direction::Down].repeat(flows),
         _ => vec![workload.direction; flows],
     }

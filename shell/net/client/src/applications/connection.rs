@@ -4,7 +4,7 @@ use crate::peer::FlowPlan;
 use crate::probes::{Target, start_connection};
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
-use fathom_os::socket::discard;
+use fathom_os::socket::{discard, reset};
 use fathom_probe::protocol::{
     FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowLoad, LineReader, Ticket, object_request,
 };
@@ -48,6 +48,11 @@ impl Connection {
         };
         connection.request(object);
         Ok(connection)
+    }
+    /// Ends it at once, so that nothing that was sent remains as load.
+    pub(super) fn reset(self) {
+        // Fails only if the connection has ended.
+        drop(reset(self.socket));
     }
     /// Requests an object of this size.
     pub(super) fn request(&mut self, object: Bytes) {

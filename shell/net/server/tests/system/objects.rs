@@ -88,6 +88,24 @@ fn a_datagram_of_an_application_comes_back_with_its_length_and_its_own_count() {
 }
 
 #[test]
+fn datagrams_of_applications_count_for_the_limits_of_the_session() {
+    let server = serve(|c| c.max_bytes = Bytes(30_000));
+    let mut control = Control::open(server.v4());
+    let socket = control.udp();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut datagram = UdpProbe::application(control.session, 1, 5).encode().to_vec();
+    datagram.resize(1472, 0);
+    // Ten requests and replies are 29,440 bytes.
+    for _ in 0..10 {
+        socket.send(&datagram).unwrap();
+        socket.recv(&mut [0; 2048]).unwrap();
+    }
+    socket.send(&datagram).unwrap();
+    let ended = control.last();
+    assert!(matches!(ended, Some(ServerMessage::Error { code: ErrorCode::Limit, .. })), "{ended:?}");
+}
+
+#[test]
 fn with_a_token_the_datagram_of_an_application_needs_its_code() {
     let server = serve(|c| c.token = Some("s3cret".parse().unwrap()));
     let session = Authentic::open(server.v4(), &"s3cret".parse().unwrap());
