@@ -185,8 +185,8 @@ mod tests {
         assert_eq!(player.due(), Time::MAX);
         player.arrived(at(1));
         assert_eq!(player.stall(at(3)), None);
-        let [rates, stalls] = player.series(SeriesKey::of, at(5));
-        assert_eq!((rates.values, rates.at_ns), (alloc::vec![1e6], alloc::vec![0]));
+        let [requested, stalls] = player.series(SeriesKey::of, at(5));
+        assert_eq!((requested.values, requested.at_ns), (alloc::vec![1e6], alloc::vec![0]));
         assert_eq!((stalls.values, stalls.censored), (alloc::vec![2.0], alloc::vec![0]));
     }
 }

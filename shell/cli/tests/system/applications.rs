@@ -77,8 +77,8 @@ fn a_page_waits_a_queue_for_each_of_its_round_trips_and_not_beside_it() {
     assert!(call_idle > 4.2 && call_loaded < call_idle, "{call_idle} {call_loaded}");
 
     let managed = summary(&line, &["--queue", "fq_codel"]);
-    let [idle, loaded] = measure(&managed, "page_load_p50_s");
-    assert!(loaded - idle < 0.3 * expected, "{idle} {loaded}, of a page that would wait {expected}");
+    let [before, beside] = measure(&managed, "page_load_p50_s");
+    assert!(beside - before < 0.3 * expected, "{before} {beside}, of a page that would wait {expected}");
 }
 
 #[test]

@@ -191,10 +191,10 @@ fn measure(mut test: Test<'_>, session: Ticket) -> Result<Run, TestError> {
         control.listen(finish.clone(), move |input| drop(outbox.send(Message::Control(input))))
     });
     let prober = start_probes(&test, session);
-    let [applications, load] = start_applications(&test, session);
+    let players = start_applications(&test, session);
     let partial = test.run().err();
     let gathered = end(&mut test, prober);
-    let played = end_applications(&test, [applications, load]);
+    let played = end_applications(&test, players);
     finish.store(true, Ordering::Relaxed);
     drop(reader.map(JoinHandle::join));
 
@@ -341,9 +341,9 @@ fn assemble(
     test.record.add([load_probes]);
     gathered.iter_mut().for_each(|gathered| test.add_arrivals(&mut gathered.udp));
     let fit = test.final_fit();
-    for mut played in played {
-        std::mem::take(&mut played.notes).into_iter().for_each(|note| test.record.note(note));
-        let series = played.into_series(fit.as_ref(), &test.record.phases);
+    for mut one in played {
+        std::mem::take(&mut one.notes).into_iter().for_each(|note| test.record.note(note));
+        let series = one.into_series(fit.as_ref(), &test.record.phases);
         test.record.add(series);
     }
     let (mut instrument, mut path) = (fathom_run::Instrument::default(), None);

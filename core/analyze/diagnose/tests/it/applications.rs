@@ -3,8 +3,11 @@ use fathom_diagnose::{ApplicationMeasure, diagnose};
 use fathom_run::{Metric, Observation, PhaseKind, Run, Series, SeriesKey, Value};
 use fathom_units::{Direction, Time};
 
+type Values<'a> = &'a [(u64, Value)];
+type Measured = (String, ApplicationMeasure, Vec<(PhaseKind, f64, bool)>);
+
 /// Phases: idle until 10 s, down until 20 s, idle again until 30 s.
-fn with(series: &[(Metric, Direction, &str, &[(u64, Value)])]) -> Run {
+fn with(all: &[(Metric, Direction, &str, Values<'_>)]) -> Run {
     let mut run = crate::line::BLOATED.run();
     run.series.clear();
     run.phases.truncate(2);
@@ -13,7 +16,7 @@ fn with(series: &[(Metric, Direction, &str, &[(u64, Value)])]) -> Run {
     for (phase, end_s) in run.phases.iter_mut().zip([10, 20, 30]) {
         (phase.start_ns, phase.end_ns) = ((end_s - 10) * 1_000_000_000, end_s * 1_000_000_000);
     }
-    for (metric, direction, scope, values) in series {
+    for (metric, direction, scope, values) in all {
         let key = SeriesKey { scope: Some((*scope).into()), ..SeriesKey::directed(*metric, *direction) };
         let mut series = Series::new(key);
         for (at_s, value) in *values {
@@ -24,7 +27,7 @@ fn with(series: &[(Metric, Direction, &str, &[(u64, Value)])]) -> Run {
     run
 }
 
-fn values(run: &Run) -> Vec<(String, ApplicationMeasure, Vec<(PhaseKind, f64, bool)>)> {
+fn values(run: &Run) -> Vec<Measured> {
     let all = diagnose(run).applications.into_iter();
     let of = |of: &fathom_diagnose::PhaseMeasure| (of.phase, of.measured.value, of.measured.at_least);
     all.map(|one| (one.application, one.measure, one.phases.iter().map(of).collect())).collect()

@@ -175,7 +175,7 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
     let mut word = words.next();
     let load = match word {
         Some(OBJECTS) if direction == Direction::Down => Some(FlowLoad::Objects),
-        other => other.and_then(|word| word.split_once('=')).map(parse_load).transpose()?,
+        other => other.and_then(|load| load.split_once('=')).map(parse_load).transpose()?,
     };
     if load.is_some() {
         word = words.next();

@@ -159,7 +159,7 @@ impl Player<'_> {
         while self.unit.life.sleep_until(playback.due()) {
             let segment = playback.request(self.now());
             // If the other end is gone, writing fails too.
-            drop(tell.send(segment));
+            let _ = tell.send(segment);
             channel.write(PAGE_REQUEST.get())?;
             channel.take_all(segment.get())?;
             playback.arrived(self.now());

@@ -268,11 +268,10 @@ fn an_older_server_is_told_apart_before_the_test() {
         assert_eq!(*server, format!("127.0.0.1:{port}"));
         assert_eq!(problem, "it carries no such load");
     }
-    let config = quick(port);
-    for config in [
-        config.clone().with_applications(application("call")),
-        config.loaded_by(application("web").remove(0)),
-    ] {
+    let plain = quick(port);
+    for config in
+        [plain.clone().with_applications(application("call")), plain.loaded_by(application("web").remove(0))]
+    {
         let error = run(&config).unwrap_err();
         let TestError::Server { problem, .. } = &error else { panic!("{error:?}") };
         assert_eq!(problem, "it serves no applications (a current fathom serve does)");
