@@ -183,6 +183,7 @@ fn run(
         capture: None,
         path: None,
         history: None,
+        bursts: Vec::new(),
         notes,
     }
 }

@@ -5,6 +5,7 @@ mod alerts;
 mod architecture;
 mod audit;
 mod browsers;
+mod buffer;
 mod faults;
 mod fix;
 mod fix_kernel;

@@ -1,12 +1,13 @@
 //! The first line of a connection, and the server's answer to the first line of a load flow.
 use super::{
     CONGESTION_CONTROL_LIMIT_BYTES, ControlProof, ErrorCode, FIRST_LINE_LIMIT_BYTES, Mac, SessionId,
-    TOKEN_LIMIT_BYTES,
+    TOKEN_LIMIT_BYTES, bursts,
 };
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
+use fathom_burst::BurstPlan;
 use fathom_units::{Direction, NoDirection, Rate};
 
 /// Highest rate of a flow with [`FlowLoad`], in bit/s: more is not sent by one thread.
@@ -43,13 +44,15 @@ pub struct FlowRequest {
     pub mac: Option<Mac>,
 }
 
-/// Load at a chosen rate of payload.
+/// Load at a chosen rate of payload, or of a chosen number of datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlowLoad {
     /// TCP that sends at most at this rate.
     Paced(Rate),
     /// UDP datagrams at this rate.
     Datagrams(Rate),
+    /// A burst of UDP datagrams.
+    Burst(BurstPlan),
 }
 
 /// The server's answer to a [`FlowRequest`], one line.
@@ -174,16 +177,20 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
     Ok(FlowRequest { session, number, direction, congestion_control, load, mac })
 }
 
-fn parse_load((name, rate): (&str, &str)) -> Result<FlowLoad, FirstLineError> {
-    let wrong = FirstLineError::Malformed("invalid load");
+fn parse_load((name, value): (&str, &str)) -> Result<FlowLoad, FirstLineError> {
+    let load = match name {
+        FlowLoad::PACE => parse_rate(value).map(FlowLoad::Paced),
+        FlowLoad::UDP => parse_rate(value).map(FlowLoad::Datagrams),
+        FlowLoad::BURST => bursts::parse(value).map(FlowLoad::Burst),
+        _ => None,
+    };
+    load.ok_or(FirstLineError::Malformed("invalid load"))
+}
+
+fn parse_rate(rate: &str) -> Option<Rate> {
     let digits = rate.bytes().all(|b| b.is_ascii_digit());
     let rate = rate.parse().ok().filter(|rate| digits && (1..=RATE_LIMIT_BITS_PER_SECOND).contains(rate));
-    let rate = rate.ok_or(wrong)?;
-    FlowLoad::NAMES
-        .into_iter()
-        .position(|known| known == name)
-        .map(|at| [FlowLoad::Paced, FlowLoad::Datagrams][at](Rate::from_bits_per_second(rate)))
-        .ok_or(wrong)
+    rate.map(Rate::from_bits_per_second)
 }
 
 /// Accepts digits only: `u32::from_str` would also accept a sign.
@@ -213,39 +220,48 @@ impl fmt::Display for FlowRequest {
         let cc = self.congestion_control.as_ref().map_or("-", CongestionControl::as_str);
         write!(f, "FATHOM/1 FLOW {} {} {} {cc}", self.session, self.number, self.direction)?;
         if let Some(load) = &self.load {
-            write!(f, " {}={}", load.name(), load.rate().as_bits_per_second())?;
+            write!(f, " {load}")?;
         }
         self.mac.map_or(Ok(()), |mac| write!(f, " {mac}"))
     }
 }
 
 impl FlowLoad {
+    const PACE: &'static str = "pace";
+    const UDP: &'static str = "udp";
+    const BURST: &'static str = "burst";
     /// The names of all loads in the protocol.
-    pub const NAMES: [&'static str; 2] = ["pace", "udp"];
+    pub const NAMES: [&'static str; 3] = [Self::PACE, Self::UDP, Self::BURST];
 
     /// Its name in the protocol.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            FlowLoad::Paced(_) => FlowLoad::NAMES[0],
-            FlowLoad::Datagrams(_) => FlowLoad::NAMES[1],
-        }
-    }
-    /// Its rate.
-    #[must_use]
-    pub const fn rate(self) -> Rate {
-        match self {
-            FlowLoad::Paced(rate) | FlowLoad::Datagrams(rate) => rate,
+            FlowLoad::Paced(_) => Self::PACE,
+            FlowLoad::Datagrams(_) => Self::UDP,
+            FlowLoad::Burst(_) => Self::BURST,
         }
     }
     /// The load of one of `flows` that carry this together, at least 1 bit/s.
     #[must_use]
     pub fn divided(self, flows: u32) -> Self {
-        let rate =
-            Rate::from_bits_per_second((self.rate().as_bits_per_second() / u64::from(flows.max(1))).max(1));
+        let part = |rate: Rate| {
+            Rate::from_bits_per_second((rate.as_bits_per_second() / u64::from(flows.max(1))).max(1))
+        };
         match self {
-            FlowLoad::Paced(_) => FlowLoad::Paced(rate),
-            FlowLoad::Datagrams(_) => FlowLoad::Datagrams(rate),
+            FlowLoad::Paced(rate) => FlowLoad::Paced(part(rate)),
+            FlowLoad::Datagrams(rate) => FlowLoad::Datagrams(part(rate)),
+            FlowLoad::Burst(plan) => FlowLoad::Burst(plan),
+        }
+    }
+}
+
+impl fmt::Display for FlowLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}=", self.name())?;
+        match self {
+            FlowLoad::Paced(rate) | FlowLoad::Datagrams(rate) => write!(f, "{}", rate.as_bits_per_second()),
+            FlowLoad::Burst(plan) => write!(f, "{}", bursts::text(plan)),
         }
     }
 }
