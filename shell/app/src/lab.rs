@@ -160,6 +160,7 @@ fn run_of(request: &LabRequest, started: String, report: LabReport) -> Run {
         capture: None,
         path: None,
         history: None,
+        bursts: Vec::new(),
         notes: Vec::new(),
     };
     add_report(&mut run, report);

@@ -10,6 +10,8 @@
 
 #[cfg(feature = "full")]
 pub mod audit;
+#[cfg(feature = "full")]
+pub mod buffer;
 mod cancel;
 #[cfg(feature = "full")]
 pub mod counterfactual;

@@ -4,6 +4,7 @@
 //! `--help` and in the man page.
 mod alerts;
 mod audit;
+mod buffer;
 mod diagnose;
 mod export;
 mod fix;
@@ -19,10 +20,14 @@ mod watch;
 use crate::terminal::Console;
 pub(crate) use alerts::{WatchAlertsArgs, WatchTestAlertArgs};
 pub(crate) use audit::AuditArgs;
+pub(crate) use buffer::BufferArgs;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
 pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
+use fathom_client::Family;
 use fathom_report::Detail;
+use fathom_units::Direction;
 pub(crate) use fix::FixArgs;
 pub(crate) use lab::{CaptureArgs, DemoArgs, LabArgs};
 pub(crate) use report::{CompareArgs, ReportArgs};
@@ -92,6 +97,31 @@ impl ConsoleArgs {
     }
 }
 
+/// How to reach a server that runs `fathom serve`.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Connection options")]
+pub(crate) struct ConnectionArgs {
+    /// Use IPv4 only
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    ipv4: bool,
+    /// Use IPv6 only
+    #[arg(short = '6', long)]
+    ipv6: bool,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
+}
+
+impl ConnectionArgs {
+    /// The address family, if one is given.
+    pub(crate) const fn family(&self) -> Option<Family> {
+        match (self.ipv4, self.ipv6) {
+            (true, _) => Some(Family::V4),
+            (_, true) => Some(Family::V6),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Test(TestArgs),
@@ -100,6 +130,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     Compare(CompareArgs),
     Trace(TraceArgs),
+    Buffer(BufferArgs),
     Audit(AuditArgs),
     Fix(Box<FixArgs>),
     Sim(Box<SimArgs>),
@@ -122,6 +153,7 @@ impl Command {
             Command::Sim(_) => "sim",
             Command::Watch(_) => "watch",
             Command::Trace(_) => "trace",
+            Command::Buffer(_) => "buffer",
             Command::Audit(_) => "audit",
             Command::Size(_) => "size",
             Command::Fix(_) => "fix",
@@ -195,4 +227,9 @@ fn output_help() -> String {
     format!(
         "Also write the result to FILE (repeatable)\n\nThe extension of FILE selects the format: {extensions}"
     )
+}
+
+/// Parses a direction, and lists both.
+pub(crate) fn direction() -> impl TypedValueParser<Value = Direction> {
+    PossibleValuesParser::new(Direction::BOTH.map(Direction::name)).try_map(|name| name.parse::<Direction>())
 }

@@ -1,5 +1,6 @@
 //! One module per command.
 pub(crate) mod audit;
+pub(crate) mod buffer;
 pub(crate) mod counterfactual;
 pub(crate) mod demo;
 pub(crate) mod fix;

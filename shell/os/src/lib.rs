@@ -17,6 +17,7 @@ pub mod mmsg;
 pub mod netlink;
 pub mod netns;
 mod option;
+pub mod pace;
 pub mod poll;
 pub mod process;
 pub mod ring;

@@ -215,6 +215,16 @@ pub fn set_receive_buffer(socket: &Socket, bytes: u32) -> io::Result<()> {
         .or_else(|_| option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes))
 }
 
+/// Sets the send buffer to `bytes`: above the host's limit if permitted, otherwise up to the limit.
+///
+/// # Errors
+/// See `setsockopt(2)`.
+pub fn set_send_buffer(socket: &Socket, bytes: u32) -> io::Result<()> {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    option::set(socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, bytes)
+        .or_else(|_| option::set(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, bytes))
+}
+
 /// Sets the IPv4 option `v4_name` or the IPv6 option `v6_name`.
 fn set_of_family(
     socket: &Socket,

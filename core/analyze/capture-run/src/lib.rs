@@ -44,6 +44,7 @@ pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
         capture: Some(Box::new(capture(sources, flows, queues))),
         path: None,
         history: None,
+        bursts: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -10,6 +10,7 @@ extern crate alloc;
 
 mod applications;
 mod audit;
+mod bursts;
 mod captured;
 mod delivery;
 mod diagnosis;
@@ -46,6 +47,9 @@ pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
     }
     if let Some(history) = &run.history {
         return watched::diagnose(run, history);
+    }
+    if !run.bursts.is_empty() {
+        return bursts::diagnose(run);
     }
     let view = view::View::new(run);
     let judgment = health::judge(&view);

@@ -22,7 +22,9 @@ pub(crate) fn advice(health: Health, findings: &[Finding]) -> Vec<Remedy> {
         Health::Healthy | Health::Inconclusive => Vec::new(),
         Health::Invalid => Vec::from([Remedy::UseQuietMachine]),
         Health::Bloated => {
-            let bloated = findings.iter().filter(|f| f.kind() == FindingKind::Bufferbloat);
+            let is_bloated =
+                |f: &&Finding| matches!(f.kind(), FindingKind::Bufferbloat | FindingKind::MeasuredBuffer);
+            let bloated = findings.iter().filter(is_bloated);
             let mut shapers: Vec<Remedy> = bloated.flat_map(|f| f.remedies.iter().cloned()).collect();
             shapers.sort_by_key(|remedy| remedy.direction().map(Direction::index));
             if shapers.is_empty() { Vec::from([Remedy::shape_at_unknown_rate(None)]) } else { shapers }

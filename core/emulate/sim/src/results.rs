@@ -204,6 +204,7 @@ fn run(
         capture: None,
         path: None,
         history: None,
+        bursts: Vec::new(),
         notes,
     }
 }

@@ -70,6 +70,7 @@ impl Draft {
             capture: None,
             path: None,
             history: None,
+            bursts: Vec::new(),
             notes: Vec::new(),
         };
         Draft { run, start_s: None, unrecorded: BTreeSet::new(), tool }

@@ -3,6 +3,7 @@
 //! Conversion between values and text or bytes, with a limit for each. Arbitrary input causes
 //! neither panics nor unbounded memory use.
 mod auth;
+mod bursts;
 mod datagrams;
 mod first_line;
 mod http;
@@ -13,6 +14,7 @@ mod session;
 mod udp;
 
 pub use auth::{AUTHENTIC_PROBE_BYTES, ControlProof, Datagram, SessionKey, Ticket};
+pub use bursts::{AFTER_BURST, ARRIVAL_BYTES, BurstArrival, BurstSender, MOST_BURST_PAYLOAD_BYTES};
 pub use datagrams::{DATAGRAM_HEADER_BYTES, LoadHeader, LoadSender, Receiver, Reception};
 pub use first_line::{
     CongestionControl, FirstLine, FirstLineError, FlowAnswer, FlowLoad, FlowRequest, Token,

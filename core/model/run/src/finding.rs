@@ -119,6 +119,8 @@ findings! {
         "The link delivered nothing for a while.";
     BufferSize(BufferSize) = "buffer_size",
         "Largest queue of a direction, in bytes.";
+    MeasuredBuffer(MeasuredBuffer) = "measured_buffer",
+        "Buffer of a direction, its limit and its management, from bursts of datagrams.";
     Bottleneck(Bottleneck) = "bottleneck",
         "Rate of the link that drains a captured queue, and the size of the buffer.";
     QueueManagement(Management) = "queue_management",

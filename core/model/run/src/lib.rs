@@ -6,6 +6,7 @@
 extern crate alloc;
 
 mod bounded;
+mod burst;
 mod capture;
 mod check;
 mod datagrams;
@@ -19,6 +20,7 @@ mod score;
 pub mod threshold;
 mod timing;
 
+pub use burst::Burst;
 pub use capture::{
     Capture, CaptureDefect, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes,
     CapturedQueue, CapturedSide, DatagramFlow, DatagramLoad, DelayAtLoss, DelayPercentiles, DelayedFlows,

@@ -5,7 +5,7 @@
 //! separate.
 use crate::bounded::bounded;
 use crate::note::{self, Fact, Interruption, NotSent, Note};
-use crate::{Capture, Metric, Path};
+use crate::{Burst, Capture, Metric, Path};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -250,6 +250,9 @@ pub struct Instrument {
 const MAX_FACTS_BYTES: usize = 64 << 10;
 /// Maximum size of [`Run::path`] in a file, in bytes. A path has at most 30 hops of 100 bytes.
 const MAX_PATH_BYTES: usize = 64 << 10;
+/// Maximum size of [`Run::bursts`] in a file, in bytes. Two directions have at most 20 bursts each,
+/// and as many datagrams as their budget allows: 100,000 of 30 bytes.
+const MAX_BURSTS_BYTES: usize = 16_000_000;
 /// Maximum size of [`Run::capture`] in a file, in bytes. It lists only the largest flows: that of a
 /// capture of 100,000 flows has less than 1 MB. Formats of version 1 are found by trial, for which
 /// serde buffers up to 16 times the text.
@@ -299,6 +302,13 @@ pub struct Run {
     /// Data of a watch period in addition to its series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
+    /// Bursts that measured the buffers of the line, in the order of sending.
+    #[serde(
+        default,
+        deserialize_with = "bounded::<MAX_BURSTS_BYTES, _, _>",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub bursts: Vec<Burst>,
     /// What could not be measured, and why.
     #[serde(default, deserialize_with = "note::list")]
     pub notes: Vec<Note>,

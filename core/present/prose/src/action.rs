@@ -48,7 +48,7 @@ fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, again: Option<&
     if diagnosis.health != Health::Bloated {
         return Vec::new();
     }
-    let is_emulated = run.command != "test";
+    let is_emulated = !matches!(run.command.as_str(), "test" | "buffer");
     let can_shape = diagnosis.advice.iter().any(|remedy| matches!(remedy, Remedy::Shape { .. }));
     let mut all = Vec::new();
     if can_shape {
@@ -64,7 +64,11 @@ fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, again: Option<&
         let managed = origin.command.map(|command| format!("{command} --queue fq_codel"));
         all.extend(managed.map(|command| action("With a managed queue:", Some(command))));
     }
-    let trial = origin.file.map(|file| format!("fathom sim --from {file} --with cake@95%"));
+    // Bursts do not show what a simulation needs.
+    let trial = origin
+        .file
+        .filter(|_| run.bursts.is_empty())
+        .map(|file| format!("fathom sim --from {file} --with cake@95%"));
     all.extend(trial.filter(|_| can_shape).map(|command| action("This line with CAKE:", Some(command))));
     all
 }

@@ -1,7 +1,7 @@
 //! One or two sentences for each kind of finding.
 use crate::phase::{doing, noun, while_doing};
 use crate::verdict::limit;
-use crate::{audit, fix, history, instrument, location, queue};
+use crate::{audit, burst, fix, history, instrument, location, queue};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
@@ -22,6 +22,7 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         Conclusion::QueueDelay(delay) => queue::delay(delay, capture),
         Conclusion::Outage(found) => outage(found),
         Conclusion::BufferSize(size) => buffer(size, direction),
+        Conclusion::MeasuredBuffer(measured) => burst::buffer(measured, direction),
         Conclusion::Bottleneck(link) => queue::bottleneck(link),
         Conclusion::QueueManagement(management) => queue::management(management, direction),
         Conclusion::FillTime(fill) => fill_time(fill),

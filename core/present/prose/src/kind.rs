@@ -9,7 +9,7 @@ pub const fn kind_name(kind: FindingKind) -> &'static str {
         FindingKind::LatencyVariation => "latency",
         FindingKind::QueueDelay => "queueing delay",
         FindingKind::Outage => "outage",
-        FindingKind::BufferSize => "buffer size",
+        FindingKind::BufferSize | FindingKind::MeasuredBuffer => "buffer size",
         FindingKind::RateChange => "rate change",
         FindingKind::Bottleneck => "bottleneck",
         FindingKind::QueueManagement => "queue management",

@@ -9,6 +9,7 @@ mod action;
 mod alternative;
 mod audit;
 mod autorate;
+mod burst;
 mod defect;
 mod evidence;
 mod finding;

@@ -6,9 +6,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary};
 use fathom_run::{
-    Capture, CapturedFlow, CapturedQueue, Conclusion, Grade, LatencyIncrease, PhaseKind, Run, threshold,
+    Capture, CapturedFlow, CapturedQueue, Conclusion, Grade, LatencyIncrease, MeasuredBuffer, PhaseKind, Run,
+    threshold,
 };
 use fathom_text::{bytes, counted, milliseconds, percent, rate, seconds, thousands};
+use fathom_units::Direction;
 
 /// A row of numbers of one kind.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,6 +41,7 @@ pub fn numbers(run: &Run, diagnosis: &Diagnosis) -> Vec<Number> {
     let all = match &run.capture {
         Some(capture) => captured(capture),
         None if run.history.is_some() => watched(diagnosis),
+        None if !run.bursts.is_empty() => buffers(diagnosis),
         None => loaded(diagnosis),
     };
     all.into_iter().filter(|number| !number.values.is_empty()).collect()
@@ -88,6 +91,31 @@ fn loaded(diagnosis: &Diagnosis) -> Vec<Number> {
         Number { label: "Lag when busy", values: lags.chain(idle).collect() },
         Number { label: "Throughput", values: goodputs.into_iter().flatten().collect() },
         Number { label: "Responsiveness", values: rpm.collect() },
+    ])
+}
+
+/// What bursts found in each direction. Their delay in a managed queue says nothing about others.
+fn buffers(diagnosis: &Diagnosis) -> Vec<Number> {
+    let of = |written: fn(&MeasuredBuffer) -> Option<String>| {
+        let each = diagnosis.findings.iter().filter_map(move |finding| match &finding.conclusion {
+            Conclusion::MeasuredBuffer(buffer) => {
+                Some(value(written(buffer)?, finding.direction.map_or("", Direction::name)))
+            }
+            _ => None,
+        });
+        each.collect::<Vec<Value>>()
+    };
+    let delay = |buffer: &MeasuredBuffer| {
+        let managed = crate::burst::management(buffer).map(ToString::to_string);
+        Some(managed.unwrap_or_else(|| milliseconds(buffer.delay_s)))
+    };
+    let size = |buffer: &MeasuredBuffer| {
+        crate::burst::management(buffer).is_none().then(|| bytes(buffer.bytes.value))
+    };
+    Vec::from([
+        Number { label: "Full buffer", values: of(delay) },
+        Number { label: "Size", values: of(size) },
+        Number { label: "Link rate", values: of(|buffer| Some(rate(buffer.rate_bits_per_second.value))) },
     ])
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn size(queue: &CapturedQueue) -> String {
 }
 
 /// `1.25 MB (within 2.0 %)`.
-fn with_error(estimate: Estimate, written: fn(f64) -> String) -> String {
+pub(crate) fn with_error(estimate: Estimate, written: fn(f64) -> String) -> String {
     let value = written(estimate.value);
     if estimate.value <= 0.0 || estimate.error <= 0.0 {
         return value;
@@ -227,19 +227,28 @@ fn measured_management(management: &Management, direction: Direction, height_s: 
     }
 }
 
-/// By the fingerprint of a captured queue.
-fn captured_management(management: &Management) -> String {
-    let what = match management.rule {
+/// How a queue drops, in a sentence.
+pub(crate) const fn measured_rule(rule: ManagementRule) -> &'static str {
+    match rule {
         ManagementRule::TailDrop => "Packets are dropped only when the buffer is full: tail drop, no AQM.",
+        ManagementRule::HeadDrop => {
+            "The oldest packets are dropped when the buffer is full: head drop, no AQM."
+        }
         ManagementRule::Red => "Packets are dropped at random as the queue grows: RED.",
         ManagementRule::Codel => "The queue is kept at a target delay: CoDel.",
+        ManagementRule::Pie => "Packets are dropped at random while they wait too long: PIE.",
         ManagementRule::FairQueueing => "Each flow has a queue: others did not wait behind the largest one.",
         ManagementRule::Policer => "A policer drops excess packets.",
         ManagementRule::KeptShort => "The queue is kept short.",
         ManagementRule::NeverDropped | ManagementRule::NoneSeen => {
             "No drops or marks were seen: queue management cannot be determined."
         }
-    };
+    }
+}
+
+/// By the fingerprint of a captured queue.
+fn captured_management(management: &Management) -> String {
+    let what = measured_rule(management.rule);
     let losses = match (management.loss_count, management.mark_packets) {
         (0, 0) => String::new(),
         // These say that there were none.

@@ -172,7 +172,10 @@ fn rank(finding: &Finding, diagnosis: &Diagnosis) -> u8 {
                 7
             }
         }
-        Conclusion::Bottleneck(_) | Conclusion::RateChange(_) | Conclusion::OtherTraffic(_) => 3,
+        Conclusion::Bottleneck(_)
+        | Conclusion::MeasuredBuffer(_)
+        | Conclusion::RateChange(_)
+        | Conclusion::OtherTraffic(_) => 3,
         // They are the headline of a line without a queue.
         Conclusion::Outage(_) | Conclusion::ProbeLoss(_) | Conclusion::DatagramLoss(_) if !is_bloated => 0,
         Conclusion::Outage(_)

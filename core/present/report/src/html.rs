@@ -1,6 +1,7 @@
 //! A self-contained page: no script, style, font or picture is loaded.
 mod capture;
 
+use crate::bursts::{BURST_HEADINGS, BURST_UNITS, burst_rows};
 use crate::compare::key_quantities;
 use crate::curve::{phase_name, source_name};
 use crate::path::{HOP_HEADINGS, HOP_LEGEND, HOP_UNITS, hop_rows};
@@ -191,6 +192,9 @@ fn changes(runs: &[Pair<'_>], heading: &str, quantities: &[Quantity]) -> String 
 }
 
 fn charts(runs: &[Pair<'_>]) -> String {
+    if runs.iter().all(|(run, _)| !run.bursts.is_empty()) {
+        return String::new();
+    }
     let extents = runs.iter().map(|(run, diagnosis)| Extent::of(run, diagnosis));
     let Some(extent) = extents.reduce(Extent::union) else { return String::new() };
     let charts = for_each(runs, |(run, diagnosis)| {
@@ -220,9 +224,24 @@ fn have_no_phases(runs: &[Pair<'_>]) -> bool {
     runs.iter().all(|(_, diagnosis)| diagnosis.phases.is_empty())
 }
 
+fn burst_tables(runs: &[Pair<'_>]) -> String {
+    if runs.iter().all(|(run, _)| run.bursts.is_empty()) {
+        return String::new();
+    }
+    let head = head_of(&BURST_HEADINGS, &BURST_UNITS);
+    let tables = for_each(runs, |(run, _)| {
+        let row = |cells: [String; 6]| cells.map(|text| format!("<td>{text}</td>")).concat();
+        let rows: String =
+            burst_rows(run).into_iter().map(|cells| format!("<tr>{}</tr>", row(cells))).collect();
+        let name = name_above(runs, run);
+        format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
+    });
+    format!("<h2>Bursts</h2>{tables}")
+}
+
 fn tables(runs: &[Pair<'_>]) -> String {
     if have_no_phases(runs) {
-        return String::new();
+        return burst_tables(runs);
     }
     let head = head_of(&PHASE_HEADINGS, &PHASE_UNITS);
     let tables = for_each(runs, |(run, diagnosis)| {

@@ -6,6 +6,7 @@ extern crate alloc;
 
 mod audit;
 mod axis;
+mod bursts;
 mod captured;
 mod chart;
 mod compare;

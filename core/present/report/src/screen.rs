@@ -1,5 +1,6 @@
 //! A result on a terminal, for three readers: a headline for the household, three numbers for the
 //! enthusiast, findings for the engineer; then what to do. Tables and charts follow on request.
+use crate::bursts::{BURST_HEADINGS, BURST_UNITS, burst_rows};
 use crate::captured;
 use crate::curve::{phase_name, source_name};
 use crate::path::{HOP_HEADINGS, HOP_LEGEND, HOP_UNITS, hop_rows};
@@ -349,6 +350,13 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
     let mut lines = block(Vec::from([screen.heading(&clean(&run.title))]));
     match &run.capture {
         Some(capture) => lines.extend(captured::tables(capture, columns, screen.columns, style)),
+        None if !run.bursts.is_empty() => {
+            let mut table = Table::new();
+            table.head(&BURST_HEADINGS);
+            table.head(&BURST_UNITS);
+            burst_rows(run).into_iter().for_each(|row| table.row(row.map(|text| (text, None))));
+            lines.extend(table.lines(columns, style));
+        }
         None => {
             lines.extend(phase_table(diagnosis, style).lines(columns, style));
             lines.extend(

@@ -27,6 +27,7 @@ fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
         capture: None,
         path: None,
         history: None,
+        bursts: Vec::new(),
         notes: Vec::new(),
     };
     let mut series = Series::new(SeriesKey::of(Metric::UdpRtt));

@@ -1,6 +1,6 @@
 //! Flags of `fathom fix`.
-use super::TokenArgs;
-use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
+use super::{TokenArgs, direction};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
 use fathom_shaper::{Place, ShaperKind};
 use fathom_units::{Direction, Duration, Rate};
@@ -173,10 +173,6 @@ pub(crate) struct AutoArgs {
     /// Stop after this time
     #[arg(long, value_name = "TIME", requires = "auto")]
     pub(crate) duration: Option<Duration>,
-}
-
-fn direction() -> impl TypedValueParser<Value = Direction> {
-    PossibleValuesParser::new(Direction::BOTH.map(Direction::name)).try_map(|name| name.parse::<Direction>())
 }
 
 fn interface(text: &str) -> Result<String, String> {

@@ -1,5 +1,5 @@
 //! Flags of `fathom test` and `fathom serve`.
-use super::{OutputArgs, TokenArgs};
+use super::{ConnectionArgs, OutputArgs, TokenArgs};
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use fathom_app::test::PUBLIC_SERVERS;
@@ -123,14 +123,8 @@ pub(crate) struct TestArgs {
     /// DSCP of the load that this computer sends
     #[arg(long, default_value = "0", value_parser = dscp, value_name = "CLASS", hide_default_value = true)]
     pub(crate) load_dscp: u8,
-    /// Use IPv4 only
-    #[arg(short = '4', long, conflicts_with = "ipv6", help_heading = "Connection options")]
-    pub(crate) ipv4: bool,
-    /// Use IPv6 only
-    #[arg(short = '6', long, help_heading = "Connection options")]
-    pub(crate) ipv6: bool,
     #[command(flatten)]
-    pub(crate) token: TokenArgs,
+    pub(crate) connection: ConnectionArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Print events as JSON, one per line, while the test runs

@@ -10,7 +10,7 @@ use fathom_app::output::{check_names, exit_class, write};
 use fathom_app::test::applications;
 use fathom_app::test::lines::{line, result_line};
 use fathom_app::{CancelToken, MeasureEvent, test};
-use fathom_client::{Family, FlowLoad, PhasePlan, TestConfig};
+use fathom_client::{FlowLoad, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
 use fathom_scenario::Role;
@@ -132,8 +132,8 @@ fn save(run: &Run, path: &Path, console: Console) {
 fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
     let config = TestConfig {
         load: args.load.clone(),
-        family: family(args),
-        token: args.token.read()?,
+        family: args.connection.family(),
+        token: args.connection.token.read()?,
         flows: args.flows,
         congestion_control: args.congestion_control.clone(),
         phases: phases(args),
@@ -159,14 +159,6 @@ fn cost(config: &TestConfig) -> String {
     format!(
         "fathom test: transfers at most {up} up and {down} down per Mbit/s of the line ({limit}; Ctrl-C stops)"
     )
-}
-
-const fn family(args: &TestArgs) -> Option<Family> {
-    match (args.ipv4, args.ipv6) {
-        (true, _) => Some(Family::V4),
-        (_, true) => Some(Family::V6),
-        _ => None,
-    }
 }
 
 /// Longest load of a phase with `--quick`, as in most speed tests. It fills the buffers of the

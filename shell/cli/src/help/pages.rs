@@ -16,7 +16,7 @@ const fn page(command: &'static str, examples: &'static [(&'static str, &'static
 }
 
 /// One page for each command; a test checks that none is missing and that each example parses.
-pub(crate) const PAGES: [Page; 29] = [
+pub(crate) const PAGES: [Page; 30] = [
     page(
         "",
         &[
@@ -58,6 +58,14 @@ pub(crate) const PAGES: [Page; 29] = [
             ("fathom report result.json.gz", "Show a saved result again"),
             ("fathom report result.json.gz -o page.html", "Convert it to a page"),
             ("fathom report --watch router --since 7d", "Show a week of a watch"),
+        ],
+    ),
+    page(
+        "buffer",
+        &[
+            ("fathom buffer server.example.net", "Measure both buffers of the line"),
+            ("fathom buffer 192.0.2.1 --only up", "Only that of the upload"),
+            ("fathom buffer 192.0.2.1 --max-bytes 5mb", "Limit the data on a metered line"),
         ],
     ),
     page(

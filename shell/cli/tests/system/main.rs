@@ -6,6 +6,7 @@ mod applications;
 mod architecture;
 mod audit;
 mod browsers;
+mod buffer;
 mod faults;
 mod fix;
 mod fix_kernel;

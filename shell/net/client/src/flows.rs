@@ -1,4 +1,5 @@
 //! Load flows: one thread each, which only transfers bytes.
+mod bursts;
 mod datagrams;
 mod fathom;
 
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+pub(crate) use bursts::run as run_burst;
 pub(crate) use fathom::{FathomPeer, flow_request};
 
 /// Bytes per send call, and size of the payload file.

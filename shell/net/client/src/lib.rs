@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 
 mod applications;
+mod bursts;
 mod config;
 mod control;
 mod error;
@@ -18,6 +19,7 @@ mod reflect;
 mod resolve;
 mod test;
 
+pub use bursts::{DEFAULT_BUDGET, measure_buffers};
 pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
 pub use error::TestError;
 pub use event::Event;
@@ -40,7 +42,7 @@ use fathom_os::clock::wall_now;
 use fathom_probe::one_way_series;
 use fathom_probe::protocol::{SessionId, Ticket};
 use fathom_probe::session::Hello;
-use fathom_run::{Fact, Interruption, Metric, Note, Run, SCHEMA_VERSION, Series, SeriesKey};
+use fathom_run::{Fact, Instrument, Interruption, Metric, Note, Run, SCHEMA_VERSION, Series, SeriesKey};
 use fathom_scenario::WorkloadPlan;
 use fathom_units::{Direction, Duration, WallTime};
 use flows::FathomPeer;
@@ -232,7 +234,7 @@ fn describe(config: &TestConfig, address: SocketAddr, record: &mut Record<'_>) {
         match config.load_rate {
             Some(FlowLoad::Datagrams(rate)) => record.fact(Fact::Udp, rate),
             Some(FlowLoad::Paced(rate)) => record.fact(Fact::Pace, rate),
-            Some(FlowLoad::Objects) | None => {}
+            Some(FlowLoad::Objects | FlowLoad::Burst(_)) | None => {}
         }
         if !matches!(config.load_rate, Some(FlowLoad::Datagrams(_))) {
             record.fact(Fact::CongestionControl, &config.congestion_control);
@@ -346,26 +348,19 @@ fn assemble(
         let series = one.into_series(fit.as_ref(), &test.record.phases);
         test.record.add(series);
     }
-    let (mut instrument, mut path) = (fathom_run::Instrument::default(), None);
-    if let Some(gathered) = gathered {
+    let (mut instrument, mut path) = (Instrument::default(), None);
+    if let Some(mut gathered) = gathered {
         if let Some(fit) = fit {
             let one_way = one_way_series(&fit, &gathered.udp, test.udp_received);
             test.record.add(one_way.into_iter().map(|(_, series)| series));
         }
-        test.record.add(gathered.series);
-        path = gathered.path;
-        test.record.fact(Fact::Priority, gathered.priority);
-        instrument = gathered.watch.into_instrument();
-        instrument.clock_steps_s = gathered.clock_steps_s;
-        instrument.kernel_timestamp_ratio = gathered.kernel_timestamp_ratio;
+        path = gathered.path.take();
+        instrument = assemble_instrument(gathered, &mut test.record);
     } else {
         partial.get_or_insert(Interruption::ProbingFailed);
     }
     instrument.clock_offset_s = fit.map(|f| [f.offset_ns as f64 / 1e9, f.uncertainty.as_secs_f64()]);
     instrument.clock_drift_ratio = fit.map(|f| f.drift_ratio);
-    for step in &instrument.clock_steps_s {
-        test.record.note(Note::ClockStepped { step_s: *step });
-    }
     Run {
         schema_version: SCHEMA_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -381,6 +376,21 @@ fn assemble(
         capture: None,
         path,
         history: None,
+        bursts: Vec::new(),
         notes: std::mem::take(&mut test.record.notes),
+    }
+}
+
+/// Adds the series of the probes, and returns the quality of their measurement.
+fn assemble_instrument(gathered: ProbeResult, record: &mut Record<'_>) -> Instrument {
+    record.add(gathered.series);
+    record.fact(Fact::Priority, gathered.priority);
+    for step in &gathered.clock_steps_s {
+        record.note(Note::ClockStepped { step_s: *step });
+    }
+    Instrument {
+        clock_steps_s: gathered.clock_steps_s,
+        kernel_timestamp_ratio: gathered.kernel_timestamp_ratio,
+        ..gathered.watch.into_instrument()
     }
 }

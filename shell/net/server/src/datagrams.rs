@@ -1,14 +1,16 @@
 //! Load flows of UDP datagrams at the rate that the client chose. A TCP connection opens a flow and
 //! ends it. Datagrams are sent to an address only after a proof came from there.
+use crate::bursts;
 use crate::flow::Flow;
 use crate::session::Session;
 use crate::shared::Shared;
 use crate::sync::lock;
 use fathom_os::mmsg::Inbox;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
-use fathom_os::socket::set_receive_buffer;
+use fathom_os::socket::{set_receive_buffer, set_send_buffer};
 use fathom_probe::protocol::{
-    DATAGRAM_HEADER_BYTES, FIRST_LINE_TIMEOUT, FlowAnswer, LoadHeader, LoadSender, Receiver, Reception,
+    DATAGRAM_HEADER_BYTES, FIRST_LINE_TIMEOUT, FlowAnswer, FlowLoad, LoadHeader, LoadSender, Receiver,
+    Reception,
 };
 use fathom_units::{Bytes, Direction, Duration, FULL_TCP_PAYLOAD, Rate};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -55,7 +57,7 @@ pub(crate) fn serve(
     shared: &Shared,
     session: &Session,
     flow: &Flow,
-    (datagrams, rate): (&Datagrams, Rate),
+    (datagrams, load): (&Datagrams, FlowLoad),
 ) -> io::Result<()> {
     let say = |line: &str| (&flow.socket).write_all(format!("{line}\n").as_bytes());
     say(&FlowAnswer::Udp { token: datagrams.token }.to_string())?;
@@ -70,9 +72,13 @@ pub(crate) fn serve(
     };
     let udp = connected(session.local, client)?;
     say("READY")?;
-    match flow.direction {
-        Direction::Up => receive(session, flow, &udp, &datagrams.counts),
-        Direction::Down => send(shared, session, flow, &udp, rate),
+    match (flow.direction, load) {
+        (Direction::Up, FlowLoad::Burst(_)) => bursts::receive(shared, session, flow, &udp),
+        (Direction::Down, FlowLoad::Burst(plan)) => bursts::send(shared, session, flow, &udp, plan),
+        (Direction::Up, _) => receive(session, flow, &udp, &datagrams.counts),
+        (Direction::Down, FlowLoad::Datagrams(rate)) => send(shared, session, flow, &udp, rate),
+        // These are TCP.
+        (Direction::Down, FlowLoad::Paced(_) | FlowLoad::Objects) => Ok(()),
     }
 }
 
@@ -84,13 +90,14 @@ fn connected(local: SocketAddr, client: SocketAddr) -> io::Result<Socket> {
     socket.set_reuse_port(true)?;
     socket.bind(&local.into())?;
     socket.connect(&client.into())?;
-    // A smaller one loses datagrams only while this thread does not run.
+    // Smaller ones lose datagrams only while this thread does not run, or delay it.
     let _ = set_receive_buffer(&socket, RECEIVE_BUFFER_BYTES);
+    let _ = set_send_buffer(&socket, RECEIVE_BUFFER_BYTES);
     Ok(socket)
 }
 
 /// Waits; returns whether the flow was interrupted, or the client closed its connection.
-fn has_ended(flow: &Flow, wait: Duration) -> io::Result<bool> {
+pub(crate) fn has_ended(flow: &Flow, wait: Duration) -> io::Result<bool> {
     let found = poll::wait(&mut [PollFd::readable(flow.socket.as_fd())], Some(wait))?;
     Ok(found > 0 || flow.interrupted.load(Relaxed))
 }

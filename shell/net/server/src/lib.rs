@@ -14,6 +14,7 @@
 //! how many.
 #![deny(missing_docs)]
 
+mod bursts;
 mod config;
 mod connection;
 mod control;

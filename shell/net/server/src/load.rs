@@ -65,7 +65,7 @@ pub(crate) struct Start {
 pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
     let Start { request, socket, early, slot } = start;
     let mut flow = Flow::new(&request, socket, early.len() as u64, slot);
-    if let Some(FlowLoad::Datagrams(_)) = request.load {
+    if let Some(FlowLoad::Datagrams(_) | FlowLoad::Burst(_)) = request.load {
         let Ok(datagrams) = Datagrams::new() else { return };
         flow.datagrams = Some(datagrams);
     }
@@ -126,8 +126,8 @@ fn serve(
     (request, early): (&FlowRequest, &[u8]),
 ) -> io::Result<()> {
     prepare(flow, request.congestion_control.as_ref())?;
-    if let (Some(datagrams), Some(FlowLoad::Datagrams(rate))) = (&flow.datagrams, request.load) {
-        return datagrams::serve(shared, session, flow, (datagrams, rate));
+    if let (Some(datagrams), Some(load)) = (&flow.datagrams, request.load) {
+        return datagrams::serve(shared, session, flow, (datagrams, load));
     }
     if let (Direction::Down, Some(FlowLoad::Paced(rate))) = (flow.direction, request.load) {
         set_pacing_rate(&flow.socket, rate)?;

@@ -129,6 +129,7 @@ fn run_of(period: &Period, series: Vec<Series>, history: History) -> Run {
         capture: None,
         path: None,
         history: Some(history),
+        bursts: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -148,6 +148,7 @@ impl Line {
             capture: None,
             path: None,
             history: None,
+            bursts: Vec::new(),
             notes: Vec::new(),
         }
     }

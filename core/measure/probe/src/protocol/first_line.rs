@@ -1,21 +1,17 @@
 //! The first line of a connection, and the server's answer to the first line of a load flow.
 use super::{
     CONGESTION_CONTROL_LIMIT_BYTES, ControlProof, ErrorCode, FIRST_LINE_LIMIT_BYTES, Mac, SessionId,
-    TOKEN_LIMIT_BYTES,
+    TOKEN_LIMIT_BYTES, bursts,
 };
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
+use fathom_burst::BurstPlan;
 use fathom_units::{Direction, NoDirection, Rate};
 
 /// Highest rate of a flow with [`FlowLoad`], in bit/s: more is not sent by one thread.
 const RATE_LIMIT_BITS_PER_SECOND: u64 = 10_000_000_000;
-
-/// Names of [`FlowLoad`].
-const PACE: &str = "pace";
-const UDP: &str = "udp";
-const OBJECTS: &str = "objects";
 
 /// Purpose of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,6 +54,8 @@ pub enum FlowLoad {
     /// In a down flow: an object of each size that the client requests, see
     /// [`super::object_request`].
     Objects,
+    /// A burst of UDP datagrams.
+    Burst(BurstPlan),
 }
 
 /// The server's answer to a [`FlowRequest`], one line.
@@ -174,7 +172,7 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
     };
     let mut word = words.next();
     let load = match word {
-        Some(OBJECTS) if direction == Direction::Down => Some(FlowLoad::Objects),
+        Some(FlowLoad::OBJECTS) if direction == Direction::Down => Some(FlowLoad::Objects),
         other => other.and_then(|load| load.split_once('=')).map(parse_load).transpose()?,
     };
     if load.is_some() {
@@ -185,17 +183,20 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
     Ok(FlowRequest { session, number, direction, congestion_control, load, mac })
 }
 
-fn parse_load((name, rate): (&str, &str)) -> Result<FlowLoad, FirstLineError> {
-    let wrong = FirstLineError::Malformed("invalid load");
+fn parse_load((name, value): (&str, &str)) -> Result<FlowLoad, FirstLineError> {
+    let load = match name {
+        FlowLoad::PACE => parse_rate(value).map(FlowLoad::Paced),
+        FlowLoad::UDP => parse_rate(value).map(FlowLoad::Datagrams),
+        FlowLoad::BURST => bursts::parse(value).map(FlowLoad::Burst),
+        _ => None,
+    };
+    load.ok_or(FirstLineError::Malformed("invalid load"))
+}
+
+fn parse_rate(rate: &str) -> Option<Rate> {
     let digits = rate.bytes().all(|b| b.is_ascii_digit());
     let rate = rate.parse().ok().filter(|rate| digits && (1..=RATE_LIMIT_BITS_PER_SECOND).contains(rate));
-    let rate = rate.ok_or(wrong)?;
-    let rate = Rate::from_bits_per_second(rate);
-    match name {
-        PACE => Ok(FlowLoad::Paced(rate)),
-        UDP => Ok(FlowLoad::Datagrams(rate)),
-        _ => Err(wrong),
-    }
+    rate.map(Rate::from_bits_per_second)
 }
 
 /// Accepts digits only: `u32::from_str` would also accept a sign.
@@ -225,32 +226,28 @@ impl fmt::Display for FlowRequest {
         let cc = self.congestion_control.as_ref().map_or("-", CongestionControl::as_str);
         write!(f, "FATHOM/1 FLOW {} {} {} {cc}", self.session, self.number, self.direction)?;
         if let Some(load) = &self.load {
-            write!(f, " {}", load.name())?;
-            load.rate().map_or(Ok(()), |rate| write!(f, "={}", rate.as_bits_per_second()))?;
+            write!(f, " {load}")?;
         }
         self.mac.map_or(Ok(()), |mac| write!(f, " {mac}"))
     }
 }
 
 impl FlowLoad {
+    const PACE: &'static str = "pace";
+    const UDP: &'static str = "udp";
+    const OBJECTS: &'static str = "objects";
+    const BURST: &'static str = "burst";
     /// The names of all loads in the protocol.
-    pub const NAMES: [&'static str; 3] = [PACE, UDP, OBJECTS];
+    pub const NAMES: [&'static str; 4] = [Self::PACE, Self::UDP, Self::OBJECTS, Self::BURST];
 
     /// Its name in the protocol.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            FlowLoad::Paced(_) => PACE,
-            FlowLoad::Datagrams(_) => UDP,
-            FlowLoad::Objects => OBJECTS,
-        }
-    }
-    /// Its rate, if it has one.
-    #[must_use]
-    pub const fn rate(self) -> Option<Rate> {
-        match self {
-            FlowLoad::Paced(rate) | FlowLoad::Datagrams(rate) => Some(rate),
-            FlowLoad::Objects => None,
+            FlowLoad::Paced(_) => Self::PACE,
+            FlowLoad::Datagrams(_) => Self::UDP,
+            FlowLoad::Objects => Self::OBJECTS,
+            FlowLoad::Burst(_) => Self::BURST,
         }
     }
     /// The load of one of `flows` that carry this together, at least 1 bit/s.
@@ -263,6 +260,18 @@ impl FlowLoad {
             FlowLoad::Paced(rate) => FlowLoad::Paced(part(rate)),
             FlowLoad::Datagrams(rate) => FlowLoad::Datagrams(part(rate)),
             FlowLoad::Objects => FlowLoad::Objects,
+            FlowLoad::Burst(plan) => FlowLoad::Burst(plan),
+        }
+    }
+}
+
+impl fmt::Display for FlowLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name())?;
+        match self {
+            FlowLoad::Paced(rate) | FlowLoad::Datagrams(rate) => write!(f, "={}", rate.as_bits_per_second()),
+            FlowLoad::Objects => Ok(()),
+            FlowLoad::Burst(plan) => write!(f, "={}", bursts::text(plan)),
         }
     }
 }

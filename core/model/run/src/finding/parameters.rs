@@ -122,6 +122,31 @@ data! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<BufferLimit>,
     }
+    /// The buffer in front of a link, as bursts of datagrams found it.
+    struct MeasuredBuffer {
+        /// Rate of the link, with its own headers.
+        rate_bits_per_second: Estimate,
+        /// Bytes that the link adds to each IP packet.
+        overhead_bytes: f64,
+        /// Longest wait.
+        delay_s: f64,
+        /// Bytes in the full buffer with the link's headers, or those seen.
+        bytes: Estimate,
+        /// Packets in the full buffer, if it counts packets.
+        packets?: Estimate,
+        /// The buffer was not full, so it may be larger.
+        is_lower_bound: bool,
+        /// What it counts, if that showed.
+        limit?: BufferLimit,
+        /// How it drops, if that showed.
+        rule?: ManagementRule,
+        /// Other flows did not wait behind the bursts.
+        is_per_flow: bool,
+        /// Bytes that pass at once after a pause: the bucket of a shaper or a policer.
+        bucket_bytes?: f64,
+        /// The line is bloated in this direction.
+        is_bloated: bool,
+    }
     /// Rates of a link under load, payload of the load.
     struct RateChange {
         /// The phase.
@@ -509,10 +534,14 @@ pub enum BoundCause {
 pub enum ManagementRule {
     /// Drops only when the buffer is full: no AQM.
     TailDrop,
+    /// Drops the oldest packets when the buffer is full.
+    HeadDrop,
     /// Drops at random, with a probability that grows with the queue.
     Red,
     /// Keeps its standing delay at a target.
     Codel,
+    /// Drops at random, with a probability that grows while packets wait longer than a target.
+    Pie,
     /// Other flows do not wait behind the flow that fills the queue.
     FairQueueing,
     /// Drops what exceeds a rate, and delays nothing.

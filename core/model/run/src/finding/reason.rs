@@ -41,6 +41,8 @@ pub enum Reason {
     BelowCapacity,
     /// The load delivered no data.
     NothingDelivered,
+    /// No burst was faster than the line.
+    NoQueueFilled,
     /// So many probes of a phase were lost that the others show too little.
     ConnectionBroken {
         /// The phase.

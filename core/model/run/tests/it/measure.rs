@@ -50,6 +50,7 @@ fn run() -> Run {
         capture: None,
         path: None,
         history: None,
+        bursts: Vec::new(),
         notes: vec![],
     }
 }

@@ -61,6 +61,7 @@ every! {
         Reason::NotLoaded => Reason::NotLoaded;
         Reason::BelowCapacity => Reason::BelowCapacity;
         Reason::NothingDelivered => Reason::NothingDelivered;
+        Reason::NoQueueFilled => Reason::NoQueueFilled;
         Reason::ConnectionBroken { .. } => Reason::ConnectionBroken { phase: PhaseKind::Down, loss_ratio: 0.62 };
         Reason::Late { .. } =>
             Reason::Late { part: InstrumentPart::ProbeTimer, lateness_p95_s: 0.06, increase_s: 0.08 },
@@ -277,8 +278,10 @@ every! {
     }
     rules: ManagementRule {
         ManagementRule::TailDrop => ManagementRule::TailDrop;
+        ManagementRule::HeadDrop => ManagementRule::HeadDrop;
         ManagementRule::Red => ManagementRule::Red;
         ManagementRule::Codel => ManagementRule::Codel;
+        ManagementRule::Pie => ManagementRule::Pie;
         ManagementRule::FairQueueing => ManagementRule::FairQueueing;
         ManagementRule::Policer => ManagementRule::Policer;
         ManagementRule::KeptShort => ManagementRule::KeptShort;

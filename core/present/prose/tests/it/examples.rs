@@ -5,9 +5,9 @@ use crate::upload::upload;
 use fathom_run::{
     AckStarvation, Bottleneck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss, DelayedFlows,
     DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect,
-    LatencyIncrease, LowerBound, Management, ManagementRule, OtherTraffic, Outage, PathLoss, PathRemarking,
-    PhaseKind, Place, ProbeLoss, QueueLocation, QueueVictims, RateChange, RecurringDelay, Remarking,
-    Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp, UnknownLocation,
+    LatencyIncrease, LowerBound, Management, ManagementRule, MeasuredBuffer, OtherTraffic, Outage, PathLoss,
+    PathRemarking, PhaseKind, Place, ProbeLoss, QueueLocation, QueueVictims, RateChange, RecurringDelay,
+    Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp, UnknownLocation,
 };
 use fathom_units::Direction;
 
@@ -54,7 +54,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
             .filter(|phase| phase.is_loaded())
             .map(|phase| (None, Conclusion::LowLatency(increase(phase, None))))
             .collect(),
-        FindingKind::BufferSize => buffers(),
+        FindingKind::BufferSize | FindingKind::MeasuredBuffer => sizes(kind),
         FindingKind::QueueManagement => every::rules().into_iter().flat_map(managements).collect(),
         FindingKind::Outage
         | FindingKind::FillTime
@@ -122,6 +122,8 @@ fn managements(rule: ManagementRule) -> Vec<Found> {
             vec![measured()]
         }
         ManagementRule::Red | ManagementRule::Codel | ManagementRule::NoneSeen => vec![captured()],
+        // Only bursts show them.
+        ManagementRule::HeadDrop | ManagementRule::Pie => Vec::new(),
     }
 }
 
@@ -373,6 +375,41 @@ pub(crate) fn capture() -> Capture {
     capture.queues =
         places().into_iter().map(|place| fathom_run::CapturedQueue { place, ..queue.clone() }).collect();
     capture
+}
+
+fn sizes(kind: FindingKind) -> Vec<Found> {
+    if kind == FindingKind::BufferSize { buffers() } else { measured_buffers() }
+}
+
+/// Buffers that count packets, bytes, or nothing that shows; one of each rule; a bucket.
+fn measured_buffers() -> Vec<Found> {
+    let value = |value: f64| Estimate { value, error: value / 100.0 };
+    let by = |rule| MeasuredBuffer {
+        rate_bits_per_second: value(5e6),
+        overhead_bytes: 14.0,
+        delay_s: 0.41,
+        bytes: value(256_000.0),
+        packets: None,
+        is_lower_bound: false,
+        limit: Some(BufferLimit::Bytes),
+        rule,
+        is_per_flow: false,
+        bucket_bytes: None,
+        is_bloated: true,
+    };
+    let plain = by(Some(ManagementRule::TailDrop));
+    let packets = Some(value(100.0));
+    let reached = |rule| MeasuredBuffer { is_lower_bound: true, limit: None, ..by(rule) };
+    let all = vec![
+        plain.clone(),
+        MeasuredBuffer { packets, limit: Some(BufferLimit::Packets), ..by(Some(ManagementRule::HeadDrop)) },
+        MeasuredBuffer { limit: None, bucket_bytes: Some(16_000.0), ..plain.clone() },
+        MeasuredBuffer { is_per_flow: true, ..plain },
+        reached(None),
+        reached(Some(ManagementRule::Pie)),
+        MeasuredBuffer { bucket_bytes: Some(30_000.0), ..reached(Some(ManagementRule::Policer)) },
+    ];
+    all.into_iter().map(|one| (Some(Direction::Up), Conclusion::MeasuredBuffer(one))).collect()
 }
 
 fn locations(kind: FindingKind) -> Vec<Found> {

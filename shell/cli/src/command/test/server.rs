@@ -28,7 +28,7 @@ pub(super) fn choose(args: &TestArgs) -> Result<Vec<Choice>, Failure> {
     }
     match &args.server {
         Some(server) => consent.check(server),
-        None => consent.all(args.token.is_given()),
+        None => consent.all(args.connection.token.is_given()),
     }
 }
 

@@ -5,7 +5,7 @@ use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::mmsg::Inbox;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
-use fathom_os::socket::{set_dscp, set_receive_buffer};
+use fathom_os::socket::{set_dscp, set_receive_buffer, set_send_buffer};
 use fathom_probe::protocol::{DATAGRAM_HEADER_BYTES, LoadHeader, LoadSender, Receiver, Ticket, UdpProbe};
 use fathom_units::{Bytes, Direction, Duration, FULL_TCP_PAYLOAD, Rate};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -22,15 +22,31 @@ const PAUSE: Duration = Duration::from_micros(200);
 const RECEIVE_BUFFER_BYTES: u32 = 8 << 20;
 const LONGEST_BYTES: usize = DATAGRAM_HEADER_BYTES + FULL_TCP_PAYLOAD.get() as usize;
 
-/// Proves the address of a UDP socket to the server, which then is ready for the load.
 pub(super) fn open(
     flow: &FlowPlan,
     rate: Rate,
     (tcp, server): (Socket, SocketAddr),
-    (session, token): (Ticket, u64),
+    ticket: (Ticket, u64),
     limits: &Limits<'_>,
 ) -> Result<OpenFlow, String> {
-    let udp = udp_socket(&tcp, server, flow.dscp).map_err(|e| without_code(&e))?;
+    let udp = prove(flow, (&tcp, server), ticket, limits)?;
+    let socket = Arc::new(tcp);
+    let (open, clock) = (socket.clone(), limits.clock);
+    let transfer: crate::peer::Transfer = match flow.direction {
+        Direction::Up => Box::new(move |_| Err(send(&open, &udp, rate, clock))),
+        Direction::Down => Box::new(move |meter| Err(receive(&open, &udp, meter))),
+    };
+    Ok(OpenFlow { socket, congestion_control: None, transfer })
+}
+
+/// A UDP socket whose address is proven to the server, which then is ready for the load.
+pub(super) fn prove(
+    flow: &FlowPlan,
+    (tcp, server): (&Socket, SocketAddr),
+    (session, token): (Ticket, u64),
+    limits: &Limits<'_>,
+) -> Result<Socket, String> {
+    let udp = udp_socket(tcp, server, flow.dscp).map_err(|e| without_code(&e))?;
     let proof = session.seal(&UdpProbe::proof(session.id, flow.number, token));
     let ready = |turn| {
         // The next one may arrive.
@@ -40,16 +56,10 @@ pub(super) fn open(
     if !limits.wait(ready, limits.clock.now()).map_err(|e| without_code(&e))? {
         return Err("the server closed the connection".to_owned());
     }
-    if super::fathom::read_answer(&tcp, server, limits)? != b"READY" {
+    if super::fathom::read_answer(tcp, server, limits)? != b"READY" {
         return Err("unexpected response from the server".to_owned());
     }
-    let socket = Arc::new(tcp);
-    let (open, clock) = (socket.clone(), limits.clock);
-    let transfer: crate::peer::Transfer = match flow.direction {
-        Direction::Up => Box::new(move |_| Err(send(&open, &udp, rate, clock))),
-        Direction::Down => Box::new(move |meter| Err(receive(&open, &udp, meter))),
-    };
-    Ok(OpenFlow { socket, congestion_control: None, transfer })
+    Ok(udp)
 }
 
 /// A socket with the local address of a connection.
@@ -60,8 +70,9 @@ fn udp_socket(tcp: &Socket, server: SocketAddr, dscp: u8) -> io::Result<Socket> 
     udp.bind(&local.into())?;
     udp.connect(&server.into())?;
     set_dscp(&udp, server.is_ipv6(), dscp)?;
-    // A smaller one loses datagrams only while this thread does not run.
+    // Smaller ones lose datagrams only while this thread does not run, or delay it.
     drop(set_receive_buffer(&udp, RECEIVE_BUFFER_BYTES));
+    drop(set_send_buffer(&udp, RECEIVE_BUFFER_BYTES));
     Ok(udp)
 }
 

@@ -60,21 +60,13 @@ impl Peer for FathomPeer {
         Ok(UdpProbes { socket, encoding: Box::new(TicketEncoding(self.session)) })
     }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
-        let socket = limits.connect(self.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
-        let request = flow_request(flow, self.session)?;
-        (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
-        let theirs = match FlowAnswer::parse(&read_answer(&socket, self.address, limits)?) {
-            Ok(FlowAnswer::Ok { congestion_control }) => congestion_control,
-            Ok(FlowAnswer::Udp { token }) => {
-                let Some(FlowLoad::Datagrams(rate)) = flow.load else {
-                    return Err("unexpected response from the server".to_owned());
-                };
+        let (socket, answer) = self.request(flow, limits)?;
+        let theirs = match (answer, flow.load) {
+            (Answer::Tcp(congestion_control), _) => congestion_control,
+            (Answer::Udp(token), Some(FlowLoad::Datagrams(rate))) => {
                 return datagrams::open(flow, rate, (socket, self.address), (self.session, token), limits);
             }
-            Ok(FlowAnswer::Err { code, message }) => {
-                return Err(format!("the server refused the flow: {code}: {message}"));
-            }
-            Err(error) => return Err(error.to_string()),
+            (Answer::Udp(_), _) => return Err(UNEXPECTED.to_owned()),
         };
         let socket = Arc::new(socket);
         let (on, payload) = (socket.clone(), self.payload.clone());
@@ -90,6 +82,48 @@ impl Peer for FathomPeer {
                 socket,
             },
         })
+    }
+}
+
+const UNEXPECTED: &str = "unexpected response from the server";
+
+/// The server's answer to a flow that it accepts.
+enum Answer {
+    /// The congestion control of its end.
+    Tcp(CongestionControl),
+    /// What the proof of a UDP address contains.
+    Udp(u64),
+}
+
+impl FathomPeer {
+    /// Requests a flow on a new connection.
+    fn request(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<(Socket, Answer), String> {
+        let socket = limits.connect(self.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
+        let request = flow_request(flow, self.session)?;
+        (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
+        match FlowAnswer::parse(&read_answer(&socket, self.address, limits)?) {
+            Ok(FlowAnswer::Ok { congestion_control }) => Ok((socket, Answer::Tcp(congestion_control))),
+            Ok(FlowAnswer::Udp { token }) => Ok((socket, Answer::Udp(token))),
+            Ok(FlowAnswer::Err { code, message }) => {
+                Err(format!("the server refused the flow: {code}: {message}"))
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    }
+    /// Opens the sockets of a flow of datagrams: the connection, and the UDP socket whose address
+    /// the server knows.
+    pub(crate) fn open_datagrams(
+        &self,
+        flow: &FlowPlan,
+        limits: &Limits<'_>,
+    ) -> Result<(Socket, Socket), String> {
+        match self.request(flow, limits)? {
+            (tcp, Answer::Udp(token)) => {
+                let udp = datagrams::prove(flow, (&tcp, self.address), (self.session, token), limits)?;
+                Ok((tcp, udp))
+            }
+            _ => Err(UNEXPECTED.to_owned()),
+        }
     }
 }
 
@@ -143,7 +177,7 @@ pub(super) fn read_answer(
             Err(error) => return Err(without_code(&error)),
         }
     }
-    Err("unexpected response from the server".to_owned())
+    Err(UNEXPECTED.to_owned())
 }
 
 fn send(socket: &Socket, payload: &File) -> Result<(), String> {

@@ -1,0 +1,103 @@
+//! Diagnosis of bursts that filled the buffers of a line.
+use crate::{Diagnosis, Health, verdict};
+use alloc::vec::Vec;
+use fathom_burst::{Buffer, Response, estimate};
+use fathom_run::{
+    Burst, Certainty, Conclusion, Finding, ManagementRule, MeasuredBuffer, Metric, Reason, Remedy, Run,
+    SeriesKey, threshold,
+};
+use fathom_stats::median;
+use fathom_units::Direction;
+
+/// Probes are compared with a burst where it waited for this share of its longest wait ...
+const HIGH: f64 = 0.4;
+/// ... and this time.
+const HIGH_S: f64 = 0.010;
+/// Datagrams of the burst further apart than this do not show the queue between them, ns.
+const NEAR_NS: u64 = 100_000_000;
+/// Least number of such probes.
+const MIN_PROBES: usize = 3;
+/// Probes that wait for less than this share of it have another queue.
+const OTHER_QUEUE: f64 = 0.3;
+
+pub(crate) fn diagnose(run: &Run) -> Diagnosis {
+    let findings: Vec<Finding> = Direction::BOTH.into_iter().filter_map(|d| finding(run, d)).collect();
+    let measured = || {
+        findings.iter().filter_map(|finding| match &finding.conclusion {
+            Conclusion::MeasuredBuffer(buffer) => Some(buffer),
+            _ => None,
+        })
+    };
+    let (health, reason) = if measured().any(|buffer| buffer.is_bloated) {
+        (Health::Bloated, None)
+    } else if measured().next().is_none() || measured().any(|b| b.is_lower_bound && b.rule.is_none()) {
+        let arrived = run.bursts.iter().flat_map(|burst| &burst.received_ns).any(Option::is_some);
+        let reason = if arrived { Reason::NoQueueFilled } else { Reason::NothingDelivered };
+        (Health::Inconclusive, Some(reason))
+    } else {
+        (Health::Healthy, None)
+    };
+    let advice = verdict::advice(health, &findings);
+    Diagnosis { health, reason, advice, findings, ..Diagnosis::default() }
+}
+
+fn finding(run: &Run, direction: Direction) -> Option<Finding> {
+    let bursts = || run.bursts.iter().filter(|burst| burst.direction == direction);
+    let responses: Vec<Response> = bursts().filter_map(Response::of).collect();
+    let buffer = estimate(&responses)?;
+    let waits: Vec<f64> = bursts().flat_map(|burst| relative_waits(run, burst)).collect();
+    let is_per_flow = waits.len() >= MIN_PROBES && median(waits).is_some_and(|ratio| ratio < OTHER_QUEUE);
+    let measured = measured(buffer, is_per_flow);
+    let is_certain = !measured.is_lower_bound && measured.rule.is_some();
+    let certainty = if is_certain { Certainty::Certain } else { Certainty::Likely };
+    let [min, max] = threshold::shaper_rates(measured.rate_bits_per_second.value).map(Some);
+    let shape =
+        Remedy::Shape { direction: Some(direction), min_bits_per_second: min, max_bits_per_second: max };
+    let remedies = Vec::from_iter(measured.is_bloated.then_some(shape));
+    Some(Finding {
+        remedies,
+        ..Finding::new(Conclusion::MeasuredBuffer(measured), Some(direction), certainty)
+    })
+}
+
+fn measured(buffer: Buffer, is_per_flow: bool) -> MeasuredBuffer {
+    let is_unmanaged =
+        matches!(buffer.rule, None | Some(ManagementRule::TailDrop | ManagementRule::HeadDrop))
+            && !is_per_flow;
+    MeasuredBuffer {
+        rate_bits_per_second: buffer.rate_bits_per_second,
+        overhead_bytes: buffer.overhead_bytes,
+        delay_s: buffer.delay_s,
+        bytes: buffer.bytes,
+        packets: buffer.packets,
+        is_lower_bound: buffer.is_lower_bound,
+        limit: buffer.limit,
+        rule: buffer.rule,
+        is_per_flow,
+        bucket_bytes: buffer.bucket_bytes,
+        is_bloated: is_unmanaged && buffer.delay_s >= threshold::BLOATED_P50_S,
+    }
+}
+
+/// How long probes of another flow waited, relative to the datagrams of the burst at that time.
+fn relative_waits(run: &Run, burst: &Burst) -> Vec<f64> {
+    let Some(series) = run.series(&SeriesKey::of(Metric::UdpRtt)) else { return Vec::new() };
+    let rtts: Vec<(u64, f64)> =
+        series.iter().filter_map(|o| Some((o.at.as_nanos(), o.value.observed()?))).collect();
+    let Some(base_s) = rtts.iter().map(|(_, rtt_s)| *rtt_s).min_by(f64::total_cmp) else { return Vec::new() };
+    let waits = fathom_burst::waits(burst);
+    let longest_s = waits.iter().map(|(_, wait_s)| *wait_s).fold(0.0, f64::max);
+    let ratio = |(sent_ns, rtt_s): &(u64, f64)| {
+        // A reply meets the queue of the download when it arrives.
+        let at_ns = match burst.direction {
+            Direction::Up => *sent_ns,
+            Direction::Down => sent_ns + (rtt_s * 1e9) as u64,
+        };
+        let next = waits.partition_point(|(ns, _)| *ns < at_ns);
+        let (after, before) = (waits.get(next)?, waits.get(next.checked_sub(1)?)?);
+        let wait_s = before.1.min(after.1);
+        let is_high = wait_s >= (HIGH * longest_s).max(HIGH_S) && after.0 - before.0 <= NEAR_NS;
+        is_high.then(|| (rtt_s - base_s) / wait_s)
+    };
+    rtts.iter().filter_map(ratio).collect()
+}

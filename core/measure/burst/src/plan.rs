@@ -1,0 +1,207 @@
+//! Which bursts to send, from the responses to those before.
+use crate::Response;
+use crate::rule::follows_codel;
+use alloc::vec::Vec;
+use fathom_run::Burst;
+use fathom_units::{Bytes, Duration, Rate};
+
+/// Payloads of the bursts that fill the buffer: they differ by a factor of seven, which
+/// distinguishes a buffer that counts packets from one that counts bytes. The largest fits most
+/// tunnels.
+pub const PAYLOAD_BYTES: [u32; 3] = [1400, 700, 200];
+/// Datagrams in the first burst, which measures the rate of the link.
+const FIRST_COUNT: u32 = 32;
+/// Datagrams in the first burst that is to fill the buffer.
+const FILL_COUNT: u32 = 64;
+/// Most datagrams in a burst.
+pub const MOST_DATAGRAMS: u32 = 16_384;
+/// Datagrams far apart before a burst: the shortest of their delays is that of an empty queue.
+const BEFORE: u32 = 5;
+/// Interval of datagrams far apart: shorter than most timers, and for a slow link ten times what it
+/// needs for one.
+const APART: Duration = Duration::from_millis(20);
+const APART_PACKETS: f64 = 10.0;
+/// A burst is sent this many times as fast as the link takes it, so that hardly anything leaves the
+/// buffer while it fills.
+const PACE: f64 = 10.0;
+/// Nor slower than this: RED drops before a slow line has sent much, PIE only after 150 ms.
+const FILL_RATE: Rate = Rate::from_bits_per_second(20_000_000);
+/// Longest time in which a burst is sent: it fills a buffer of 36 s.
+const LONGEST_S: f64 = 4.0;
+/// Duration of a burst that shows the rate of a policer, and its highest rate relative to
+/// [`FILL_RATE`]: that of gigabit Ethernet.
+const POLICED_S: f64 = 0.3;
+const MOST_TIMES: u32 = 64;
+/// A burst occupies the link for at most this time.
+const LONGEST_WAIT_S: f64 = 60.0;
+/// Duration of the last burst, which is hardly faster than the link: an AQM needs 100 to 200 ms.
+const SUSTAINED_S: f64 = 0.5;
+/// Time in which it fills the buffer, and its limits relative to the rate of the link.
+const FILL_S: f64 = 0.4;
+const SUSTAINED_PACE: [f64; 2] = [1.05, 1.5];
+/// Room for what the limit of a buffer differs between sizes.
+const MARGIN: f64 = 1.3;
+
+/// A burst to send.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct BurstPlan {
+    /// Size of each datagram without the headers of UDP and IP.
+    pub payload_bytes: u32,
+    /// Number of datagrams before those of the burst.
+    pub before: u32,
+    /// Number of datagrams of the burst.
+    pub count: u32,
+    /// Time between two datagrams before and after it.
+    pub apart: Duration,
+    /// Time between two datagrams of the burst; zero: as fast as possible.
+    pub interval: Duration,
+}
+
+impl BurstPlan {
+    /// When a datagram is sent, after the first. Those after the burst have no end.
+    #[must_use]
+    pub fn offset(&self, number: u32) -> Duration {
+        let times = |interval: Duration, n: u32| Duration::from_nanos(interval.as_nanos() * u64::from(n));
+        let dense = number.saturating_sub(self.before).min(self.count.saturating_sub(1));
+        let after = (number + 1).saturating_sub(self.before + self.count);
+        times(self.apart, number.min(self.before) + after) + times(self.interval, dense)
+    }
+    /// Bytes of all datagrams but those after the burst.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        Bytes(u64::from(self.payload_bytes) * u64::from(self.before + self.count))
+    }
+}
+
+/// Plans the bursts of one direction.
+#[derive(Clone, Debug)]
+pub struct BurstPlanner {
+    left: Bytes,
+    stage: Stage,
+    /// Number of datagrams of the last plan before it was limited.
+    planned: u32,
+    responses: Vec<Response>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Stage {
+    /// Measures the rate.
+    First {
+        size: usize,
+        count: u32,
+    },
+    /// Fills the buffer with datagrams of one size.
+    Fill {
+        size: usize,
+        count: u32,
+    },
+    /// Shows the rate of a policer: at most this many times as fast as [`FILL_RATE`].
+    Police {
+        times: u32,
+    },
+    /// Shows an AQM.
+    Sustained,
+    Done,
+}
+
+impl BurstPlanner {
+    /// Bursts of at most so many bytes together.
+    #[must_use]
+    pub const fn new(budget: Bytes) -> Self {
+        let stage = Stage::First { size: 0, count: FIRST_COUNT };
+        BurstPlanner { left: budget, stage, planned: 0, responses: Vec::new() }
+    }
+    /// The next burst; `None` at the end.
+    pub fn next_burst(&mut self) -> Option<BurstPlan> {
+        let mut plan = self.plan()?;
+        let affordable = self.left.get() / u64::from(plan.payload_bytes);
+        let patient = self.packet_s(plan.payload_bytes).map_or(f64::INFINITY, |s| LONGEST_WAIT_S / s) as u64;
+        let limit = affordable.saturating_sub(u64::from(BEFORE)).min(u64::from(MOST_DATAGRAMS));
+        let limit = limit.min(patient) as u32;
+        if limit < FIRST_COUNT {
+            return None;
+        }
+        self.planned = plan.count;
+        plan.count = plan.count.min(limit);
+        self.left = self.left.saturating_sub(plan.bytes());
+        Some(plan)
+    }
+    fn plan(&self) -> Option<BurstPlan> {
+        let [large, ..] = PAYLOAD_BYTES;
+        let of = |payload_bytes: u32, count: u32, pace: f64| {
+            let packet_s = self.packet_s(payload_bytes);
+            let interval = packet_s.map_or(Duration::ZERO, |s| Duration::from_secs_f64(s / pace));
+            let interval = if pace >= PACE {
+                interval.min(FILL_RATE.serialization_time(Bytes(payload_bytes.into())))
+            } else {
+                interval
+            };
+            let apart = packet_s.map_or(APART, |s| APART.max(Duration::from_secs_f64(APART_PACKETS * s)));
+            BurstPlan { payload_bytes, before: BEFORE, count, apart, interval }
+        };
+        match self.stage {
+            Stage::First { size, count } => Some(of(*PAYLOAD_BYTES.get(size)?, count, 1.0)),
+            Stage::Fill { size, count } => Some(of(*PAYLOAD_BYTES.get(size)?, count, PACE)),
+            Stage::Police { times } => {
+                let interval = FILL_RATE.serialization_time(Bytes(u64::from(large))) / u64::from(times);
+                let count = (POLICED_S / interval.as_secs_f64()).min(f64::from(MOST_DATAGRAMS)) as u32;
+                Some(BurstPlan { interval, ..of(large, count, 1.0) })
+            }
+            Stage::Sustained => {
+                let longest_s = self.responses.iter().map(|r| r.longest_s).fold(0.0, f64::max);
+                let [least, most] = SUSTAINED_PACE;
+                let pace = (1.0 + longest_s / FILL_S).clamp(least, most);
+                let count = SUSTAINED_S * pace / self.packet_s(large)?;
+                Some(of(large, count.clamp(FIRST_COUNT.into(), MOST_DATAGRAMS.into()) as u32, pace))
+            }
+            Stage::Done => None,
+        }
+    }
+    /// Time of the link for a datagram, from the last burst whose size was nearest.
+    fn packet_s(&self, payload_bytes: u32) -> Option<f64> {
+        let queued = self.responses.iter().filter(|response| response.has_queue());
+        let wanted = f64::from(payload_bytes);
+        let apart = |r: &&Response| libm::fabs(r.ip_bytes - wanted) as u64;
+        let nearest = queued.rev().min_by_key(apart)?;
+        Some(nearest.packet_s * wanted.min(nearest.ip_bytes) / nearest.ip_bytes)
+    }
+    /// Takes the burst of the last plan.
+    pub fn add(&mut self, burst: &Burst) {
+        let response = Response::of(burst);
+        let has_queue = response.as_ref().is_some_and(Response::has_queue);
+        let is_policed = response.as_ref().is_some_and(Response::is_policed);
+        let is_full = response.as_ref().is_some_and(|r| r.was_full() || r.is_managed() || follows_codel(&r));
+        let is_short = response.as_ref().is_none_or(|response| response.sending_s() < LONGEST_S / 2.0);
+        let can_grow = burst.count < MOST_DATAGRAMS && is_short && burst.count == self.planned;
+        self.stage = match self.stage {
+            Stage::First { .. } if has_queue => Stage::Fill { size: 0, count: FILL_COUNT },
+            Stage::First { .. } if is_policed => Stage::Police { times: 1 },
+            Stage::Police { times } if !is_policed && times < MOST_TIMES => {
+                Stage::Police { times: 4 * times }
+            }
+            // A slow line drops most of them.
+            Stage::First { size, count } if response.is_none() => Stage::First { size: size + 1, count },
+            Stage::First { size, count } if can_grow && !is_full => Stage::First { size, count: 2 * count },
+            Stage::Fill { size, count } if !is_full && can_grow => Stage::Fill { size, count: 2 * count },
+            Stage::Fill { size, .. } if size + 1 < PAYLOAD_BYTES.len() => {
+                let ratio = f64::from(PAYLOAD_BYTES[size]) / f64::from(PAYLOAD_BYTES[size + 1]);
+                let count = (f64::from(burst.count) * ratio.min(MARGIN)) as u32;
+                Stage::Fill { size: size + 1, count: count.min(MOST_DATAGRAMS) }
+            }
+            Stage::Fill { .. } => Stage::Sustained,
+            Stage::First { .. } | Stage::Police { .. } | Stage::Sustained | Stage::Done => Stage::Done,
+        };
+        self.responses.extend(response);
+    }
+    /// The responses so far.
+    #[must_use]
+    pub fn responses(&self) -> &[Response] {
+        &self.responses
+    }
+    /// Rate of the link for IP packets, as far as it is known.
+    #[must_use]
+    pub fn rate(&self) -> Option<Rate> {
+        let last = self.responses.iter().rfind(|response| response.has_queue())?;
+        Some(Rate::from_bits_per_second((8.0 * last.ip_bytes / last.packet_s) as u64))
+    }
+}

@@ -1,0 +1,207 @@
+//! What one burst shows: delays behind the queue, the rate of the link, and what was lost when.
+use alloc::vec::Vec;
+use core::ops::Range;
+use fathom_run::Burst;
+use fathom_stats::{median, percentile, sorted};
+use fathom_units::Direction;
+
+/// Least number of datagrams that waited, for the rate of the link.
+const MIN_WAITED: usize = 6;
+/// A datagram that waited for this share of the longest wait found packets in the queue.
+const WAITED: f64 = 0.2;
+/// A wait of fewer packets is that of the hosts, not of a queue.
+const MIN_QUEUE_PACKETS: f64 = 3.0;
+/// Largest difference between the waits of two packets in a row, relative to the longest wait.
+const SMOOTH: f64 = 0.15;
+/// A policer loses at least this share of a burst that it does not delay.
+const POLICED: f64 = 0.1;
+/// A datagram was lost at a full queue if it would have waited for this share of the longest wait.
+pub(crate) const FULL: f64 = 0.85;
+/// A full queue accepts at most this many times the packets that leave it meanwhile ...
+const MORE: f64 = 1.5;
+/// ... and this number.
+const MORE_PACKETS: f64 = 4.0;
+/// Fewer losses at a full queue may be chance.
+const MIN_FULL_LOSSES: usize = 3;
+
+/// A datagram that arrived.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Passed {
+    /// Number in the burst, from 0.
+    pub(crate) index: usize,
+    /// Arrival in seconds after the first arrival of the burst.
+    pub(crate) at_s: f64,
+    /// Delay above the shortest of all datagrams, in seconds.
+    pub(crate) wait_s: f64,
+}
+
+/// A datagram that was lost.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Lost {
+    /// Number in the burst, from 0.
+    pub(crate) index: usize,
+    /// Wait of the datagrams before and after it, in seconds.
+    pub(crate) wait_s: f64,
+    /// Arrival of the next one, in seconds after the first arrival of the burst.
+    pub(crate) at_s: f64,
+}
+
+/// How a link responded to a burst.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Response {
+    /// Size of the IP packets.
+    pub(crate) ip_bytes: f64,
+    /// When each datagram was sent, in seconds since the first: a busy host sends them in clumps.
+    pub(crate) sent_s: Vec<f64>,
+    pub(crate) passed: Vec<Passed>,
+    pub(crate) lost: Vec<Lost>,
+    /// Longest wait in seconds.
+    pub(crate) longest_s: f64,
+    /// Time between two packets that waited, in seconds.
+    pub(crate) packet_s: f64,
+}
+
+impl Response {
+    /// `None` if too few datagrams arrived.
+    #[must_use]
+    pub fn of(burst: &Burst) -> Option<Self> {
+        let from = burst.before as usize;
+        let sent = burst.sent_ns.get(from..from + burst.count as usize)?;
+        let received = burst.received_ns.get(from..from + sent.len())?;
+        let base_ns = shortest_ns(burst)?;
+        let first_ns = received.iter().copied().flatten().next()? as f64;
+        let arrival = |(index, (sent_ns, received_ns)): (usize, (&u64, &Option<u64>))| {
+            let at_ns = (*received_ns)? as f64;
+            let wait_s = (at_ns - *sent_ns as f64 - base_ns) / 1e9;
+            Some(Passed { index, at_s: (at_ns - first_ns) / 1e9, wait_s })
+        };
+        let passed: Vec<Passed> = sent.iter().zip(received).enumerate().filter_map(arrival).collect();
+        let longest_s = percentile(&mut passed.iter().map(|p| p.wait_s).collect::<Vec<f64>>(), 0.98)?;
+        let packet_s = packet_time(&passed, longest_s)?;
+        Some(Response {
+            ip_bytes: f64::from(burst.payload_bytes + burst.header_bytes),
+            sent_s: sent.iter().map(|at| at.saturating_sub(sent[0]) as f64 / 1e9).collect(),
+            lost: losses(&passed, sent.len()),
+            passed,
+            longest_s,
+            packet_s,
+        })
+    }
+    /// Whether packets waited for the link. Then a packet waits nearly as long as the one before.
+    #[must_use]
+    pub fn has_queue(&self) -> bool {
+        let steps = self.passed.windows(2).map(|pair| libm::fabs(pair[1].wait_s - pair[0].wait_s));
+        let is_smooth = median(steps).is_some_and(|step| step <= SMOOTH * self.longest_s);
+        self.longest_s >= MIN_QUEUE_PACKETS * self.packet_s && is_smooth
+    }
+    /// Whether the datagrams came faster than the link takes them.
+    pub(crate) fn exceeded_link(&self) -> bool {
+        self.has_queue() || !self.lost.is_empty()
+    }
+    /// Whether a burst lost packets that had no queue to wait in.
+    pub(crate) fn is_policed(&self) -> bool {
+        !self.has_queue() && self.lost.len() as f64 >= POLICED * self.count() as f64
+    }
+    /// Seconds between the packets that a policer lets pass, and the packets that it let pass at
+    /// once.
+    pub(crate) fn policing(&self) -> Option<(f64, f64)> {
+        let first = self.lost.first()?.index;
+        let after = self.passed.iter().filter(|p| p.index > first).count();
+        let packet_s = (self.sending_s() - self.sent_s[first]) / after.max(1) as f64;
+        Some((packet_s, first as f64 - self.sent_s[first] / packet_s)).filter(|_| after >= MIN_WAITED)
+    }
+    /// Losses while the queue had room.
+    pub(crate) fn early_losses(&self) -> impl Iterator<Item = &Lost> {
+        self.lost.iter().filter(|lost| lost.wait_s < FULL * self.longest_s)
+    }
+    /// Whether the buffer was full: from then on, a packet is accepted each time one leaves.
+    #[must_use]
+    pub fn was_full(&self) -> bool {
+        let mut at_top = self.lost.iter().filter(|lost| lost.wait_s >= FULL * self.longest_s);
+        let Some(first) = at_top.next() else { return false };
+        let left = self.left_during(first.index..self.count());
+        let accepted = self.passed.iter().filter(|p| p.index > first.index).count() as f64;
+        let is_consistent = accepted <= MORE * left + MORE_PACKETS;
+        self.has_queue() && is_consistent && at_top.count() >= MIN_FULL_LOSSES - 1
+    }
+    /// Most packets in the queue.
+    pub(crate) fn packets(&self) -> f64 {
+        self.longest_s / self.packet_s
+    }
+    /// Packets that passed before the link's rate limited them: one, or those of a token bucket.
+    pub(crate) fn bucket_packets(&self) -> f64 {
+        let waited = self.passed.iter().enumerate().filter(|(_, p)| p.wait_s >= WAITED * self.longest_s);
+        1.0 + median(waited.map(|(order, p)| order as f64 - p.at_s / self.packet_s)).unwrap_or(0.0).max(0.0)
+    }
+    /// Packets that were sent in the time that the link takes for one.
+    pub(crate) fn pace(&self) -> f64 {
+        self.packet_s * self.count() as f64 / self.sending_s().max(f64::MIN_POSITIVE)
+    }
+    /// Datagrams that were lost in a row.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let runs = self.lost.chunk_by(|a, b| a.index + 1 == b.index);
+        runs.map(|run| run[0].index..run[0].index + run.len())
+    }
+    /// Number of datagrams.
+    pub(crate) fn count(&self) -> usize {
+        self.sent_s.len()
+    }
+    /// Duration in which the burst was sent, in seconds.
+    pub(crate) fn sending_s(&self) -> f64 {
+        self.sent_s.last().copied().unwrap_or(0.0)
+    }
+    /// Packets that left the queue while these datagrams were sent: none while the link pauses.
+    pub(crate) fn left_during(&self, sent: Range<usize>) -> f64 {
+        let of = |index: usize| self.sent_s.get(index).copied().unwrap_or(0.0);
+        let before = |at_s: f64| self.passed.partition_point(|passed| passed.at_s < at_s);
+        before(of(sent.end.saturating_sub(1))).saturating_sub(before(of(sent.start))) as f64
+    }
+    /// Datagrams at the end of the burst that all arrived.
+    pub(crate) fn passed_at_end(&self) -> Range<usize> {
+        self.lost.last().map_or(0, |lost| lost.index + 1)..self.count()
+    }
+}
+
+/// Delay of each datagram above the shortest in seconds, and when it left or reached this host in
+/// ns, in the order of time.
+#[must_use]
+pub fn waits(burst: &Burst) -> Vec<(u64, f64)> {
+    let Some(base_ns) = shortest_ns(burst) else { return Vec::new() };
+    let wait = |(sent, received): (&u64, &Option<u64>)| {
+        let received = (*received)?;
+        let at = if burst.direction == Direction::Up { *sent } else { received };
+        Some((at, (received as f64 - *sent as f64 - base_ns) / 1e9))
+    };
+    let mut waits: Vec<(u64, f64)> = burst.sent_ns.iter().zip(&burst.received_ns).filter_map(wait).collect();
+    waits.sort_by_key(|(at, _)| *at);
+    waits
+}
+
+/// Shortest delay of all datagrams in ns, which includes the offset of the clocks.
+fn shortest_ns(burst: &Burst) -> Option<f64> {
+    let both = burst.sent_ns.iter().zip(&burst.received_ns);
+    both.filter_map(|(sent, received)| Some((*received)? as f64 - *sent as f64)).min_by(f64::total_cmp)
+}
+
+/// Time that the link takes for a packet, from the later two thirds of those that waited: a token
+/// bucket lets the first ones pass.
+fn packet_time(passed: &[Passed], longest_s: f64) -> Option<f64> {
+    let waited = sorted(passed.iter().filter(|p| p.wait_s >= WAITED * longest_s).map(|p| p.at_s));
+    let later = waited.get(waited.len() / 3..).filter(|later| later.len() >= MIN_WAITED)?;
+    Some((later.last()? - later.first()?) / (later.len() - 1) as f64)
+}
+
+fn losses(passed: &[Passed], count: usize) -> Vec<Lost> {
+    let mut next = 0;
+    let missing = (0..count).filter_map(|index| {
+        if passed.get(next).is_some_and(|p| p.index == index) {
+            next += 1;
+            return None;
+        }
+        let (before, after) = (next.checked_sub(1).and_then(|i| passed.get(i)), passed.get(next));
+        let known = || before.into_iter().chain(after);
+        let wait_s = known().map(|p| p.wait_s).sum::<f64>() / known().count().max(1) as f64;
+        Some(Lost { index, wait_s, at_s: after.or(before).map_or(0.0, |p| p.at_s) })
+    });
+    missing.collect()
+}

@@ -1,0 +1,151 @@
+//! Sends bursts through an emulated link.
+use fathom_burst::{Buffer, BurstPlan, BurstPlanner, estimate};
+use fathom_link::{Bottleneck, BottleneckParams, Event, ImpairmentParams, Observer, TransmitterParams};
+use fathom_qdisc::{Ecn, Packet};
+use fathom_run::Burst;
+use fathom_units::{Bytes, Direction, Duration, Rate, Rng, Time};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Datagram {
+    /// `None`: of another flow.
+    number: Option<usize>,
+    len: u64,
+}
+
+impl Packet for Datagram {
+    fn len(&self) -> Bytes {
+        Bytes(self.len)
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+    fn set_ce(&mut self) {}
+    fn flow_hash(&self, salt: u64) -> u64 {
+        u64::from(self.number.is_some()) ^ salt
+    }
+}
+
+struct Nobody;
+impl Observer<Datagram> for Nobody {
+    fn event(&mut self, _: Event<'_, Datagram>, _: Time) {}
+}
+
+/// Offset of the receiver's clock.
+const OFFSET_NS: u64 = 5_000_000_000;
+
+/// A link whose packets have 14 more bytes than those of IP, and 10 ms of delay.
+pub(crate) struct Path {
+    link: Bottleneck<Datagram>,
+    rate: Rate,
+    /// The sender pauses for 10 ms this often, and then sends what is due at once, ns.
+    pub(crate) stalls_every: u64,
+    now: u64,
+    pub(crate) sent_bytes: u64,
+}
+
+impl Path {
+    pub(crate) fn new(queue: &str, rate: &str) -> Self {
+        Self::lossy(queue, rate, "0%", 7)
+    }
+    /// As `new`, behind which a share of all packets is lost.
+    pub(crate) fn lossy(queue: &str, rate: &str, loss: &str, seed: u64) -> Self {
+        let rate: Rate = rate.parse().unwrap();
+        let params = BottleneckParams {
+            transmitter: TransmitterParams::Fixed(Some(rate)),
+            delay: Duration::from_millis(10),
+            queue: queue.parse().unwrap(),
+            overhead: Bytes(14),
+            impairment: ImpairmentParams { loss: loss.parse().unwrap(), ..ImpairmentParams::default() },
+        };
+        Path { link: Bottleneck::new(&params, seed), rate, stalls_every: u64::MAX, now: 0, sent_bytes: 0 }
+    }
+    /// Sends a burst; probes of another flow use 1 % of the link.
+    pub(crate) fn send(&mut self, plan: &BurstPlan) -> Burst {
+        let sent_ns = departures(plan, self.now, self.stalls_every);
+        let at = *sent_ns.last().unwrap();
+        let every = (30.0 * 1442.0 * 8e9 / self.rate.as_bits_per_second() as f64).max(20e6) as u64;
+        let mut all: Vec<(u64, Option<usize>)> =
+            sent_ns.iter().enumerate().map(|(i, at)| (*at, Some(i))).collect();
+        all.extend((self.now..at).step_by(every as usize).map(|at| (at, None)));
+        all.sort_unstable();
+        let mut received_ns = vec![None; sent_ns.len()];
+        let mut out = |p: Datagram, t: Time| {
+            if let Some(number) = p.number {
+                received_ns[number] = Some(t.as_nanos() + OFFSET_NS);
+            }
+        };
+        for (at, number) in all {
+            let now = Time::from_nanos(at);
+            self.link.advance(now, &mut Nobody, &mut out);
+            let len = if number.is_some() { u64::from(plan.payload_bytes) + 28 } else { 92 };
+            self.link.arrive(Datagram { number, len }, now, &mut Nobody);
+        }
+        self.now = at + 60_000_000_000;
+        self.link.advance(Time::from_nanos(self.now), &mut Nobody, &mut out);
+        self.sent_bytes += plan.bytes().get();
+        burst(plan, sent_ns, received_ns)
+    }
+    /// What `budget` bytes in one direction show.
+    pub(crate) fn measure(&mut self, budget: u64) -> Option<Buffer> {
+        measure(budget, |plan| self.send(plan))
+    }
+}
+
+fn measure(budget: u64, mut send: impl FnMut(&BurstPlan) -> Burst) -> Option<Buffer> {
+    let mut planner = BurstPlanner::new(Bytes(budget));
+    while let Some(plan) = planner.next_burst() {
+        let burst = send(&plan);
+        planner.add(&burst);
+    }
+    estimate(planner.responses())
+}
+
+/// When a host sends the datagrams that starts at `start` and needs 2 us for each.
+fn departures(plan: &BurstPlan, start: u64, stalls_every: u64) -> Vec<u64> {
+    let after = (30_000_000_000 / plan.apart.as_nanos()).min(500) as u32;
+    let mut at = start;
+    let numbers = 0..plan.before + plan.count + after;
+    let send = |number| {
+        at = (start + plan.offset(number).as_nanos()).max(at + 2_000);
+        let (stall, since) = (at / stalls_every, at % stalls_every);
+        if stall > 0 && since < 10_000_000 {
+            at = stall * stalls_every + 10_000_000;
+        }
+        at
+    };
+    numbers.map(send).collect()
+}
+
+fn burst(plan: &BurstPlan, sent_ns: Vec<u64>, received_ns: Vec<Option<u64>>) -> Burst {
+    Burst {
+        direction: Direction::Up,
+        payload_bytes: plan.payload_bytes,
+        header_bytes: 28,
+        before: plan.before,
+        count: plan.count,
+        sent_ns,
+        received_ns,
+        is_complete: true,
+    }
+}
+
+/// What bursts through a policer show: a token bucket of frames, without a queue, and 0.1 ms of
+/// noise.
+pub(crate) fn policed(bits_per_second: f64, bucket: f64, budget: u64) -> Option<Buffer> {
+    let (mut tokens, mut last, mut now) = (bucket, 0, 0);
+    let mut rng = Rng::new(1);
+    measure(budget, |plan| {
+        let sent_ns = departures(plan, now, u64::MAX);
+        let frame = f64::from(plan.payload_bytes + 42);
+        let received_ns = sent_ns.iter().map(|at| {
+            tokens = (tokens + (at - last) as f64 * bits_per_second / 8e9).min(bucket);
+            last = *at;
+            let passes = tokens >= frame;
+            tokens -= if passes { frame } else { 0.0 };
+            passes.then(|| at + OFFSET_NS + rng.below(100_000))
+        });
+        let received_ns = received_ns.collect();
+        now = last + 60_000_000_000;
+        burst(plan, sent_ns, received_ns)
+    })
+}

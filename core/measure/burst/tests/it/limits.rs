@@ -1,0 +1,77 @@
+//! Rate, size and kind of limit of buffers that drop at their end.
+use crate::common::Path;
+use fathom_burst::Buffer;
+use fathom_run::{BufferLimit, ManagementRule};
+use fathom_units::Rng;
+
+const BUDGET: u64 = 40_000_000;
+
+fn close(name: &str, measured: f64, truth: f64, tolerance: f64) {
+    assert!((measured / truth - 1.0).abs() <= tolerance, "{name}: {measured} instead of {truth}");
+}
+
+/// A rate of 0.2 to 300 Mbit/s and a buffer of 20 to 2,000 packets, of at most 20 s.
+fn draw(rng: &mut Rng) -> (f64, f64) {
+    let log = |rng: &mut Rng, low: f64, high: f64| low * (high / low).powf(rng.next_f64());
+    let rate = log(rng, 2e5, 3e8);
+    (rate, log(rng, 20.0, (20.0 * rate / 8.0 / 1442.0).clamp(21.0, 2_000.0)))
+}
+
+/// The rate is found within 1 %, the buffer within 3 % and one packet, and what it counts.
+#[test]
+fn random_buffers_of_bytes_and_packets() {
+    for seed in 0..60 {
+        let mut rng = Rng::new(seed);
+        let (rate, packets) = draw(&mut rng);
+        let counts_packets = seed % 2 == 0;
+        let (text, truth, limit) = if counts_packets {
+            (format!("fifo limit {packets:.0}p"), packets.round(), BufferLimit::Packets)
+        } else {
+            let bytes = (packets * 1442.0).round();
+            (format!("fifo limit {bytes:.0}b"), bytes, BufferLimit::Bytes)
+        };
+        let name = format!("seed {seed}: {text} at {:.2} Mbit/s", rate / 1e6);
+        let buffer = Path::new(&text, &format!("{rate:.0}bit")).measure(BUDGET).expect(&name);
+        close(&name, buffer.rate_bits_per_second.value, rate, 0.01);
+        close(&name, buffer.overhead_bytes, 14.0, 0.3);
+        assert_eq!((buffer.limit, buffer.is_lower_bound), (Some(limit), false), "{name}: {buffer:?}");
+        assert_eq!(buffer.rule, Some(ManagementRule::TailDrop), "{name}");
+        if counts_packets {
+            let measured = buffer.packets.expect(&name);
+            close(&name, measured.value, truth, 0.03 + 1.0 / truth);
+            assert!((measured.value - truth).abs() <= measured.error.max(0.03 * truth) + 1.0, "{name}");
+        } else {
+            close(&name, buffer.bytes.value, truth, 0.03 + 242.0 / truth);
+        }
+    }
+}
+
+#[test]
+fn a_token_bucket_lets_its_burst_pass() {
+    let buffer = Path::new("tbf rate 4mbit burst 16kb limit 100kb", "100mbit").measure(BUDGET).unwrap();
+    close("rate", buffer.rate_bits_per_second.value, 4e6, 0.01);
+    close("bucket", buffer.bucket_bytes.unwrap(), 16_384.0, 0.03);
+    close("buffer", buffer.bytes.value, 102_400.0, 0.03);
+    assert_eq!(buffer.limit, Some(BufferLimit::Bytes));
+    // The one packet that passes any link is no bucket.
+    assert_eq!(Path::new("fifo limit 100p", "10mbit").measure(BUDGET).unwrap().bucket_bytes, None);
+}
+
+/// A buffer larger than the budget gives a bound, and no more is sent.
+#[test]
+fn a_budget_is_enforced_and_gives_a_bound() {
+    let mut path = Path::new("fifo limit 10mb", "8mbit");
+    let Buffer { bytes, is_lower_bound, limit, rule, .. } = path.measure(2_000_000).unwrap();
+    assert!(path.sent_bytes <= 2_000_000, "{}", path.sent_bytes);
+    assert_eq!((is_lower_bound, limit, rule), (true, None, None));
+    assert!((300_000.0..2_000_000.0).contains(&bytes.value), "{}", bytes.value);
+    // Too little for a burst.
+    let mut poor = Path::new("fifo limit 100p", "8mbit");
+    assert_eq!((poor.measure(40_000), poor.sent_bytes), (None, 0));
+}
+
+/// A link as fast as the host shows no queue.
+#[test]
+fn a_link_that_the_host_cannot_fill_gives_nothing() {
+    assert_eq!(Path::new("fifo limit 100p", "20gbit").measure(BUDGET), None);
+}

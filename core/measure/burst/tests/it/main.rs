@@ -1,0 +1,4 @@
+//! Bursts through the queue disciplines of the emulation.
+mod common;
+mod limits;
+mod rules;

@@ -1,0 +1,80 @@
+//! Buffers as bursts of datagrams found them.
+use crate::phase::noun;
+use crate::queue::{measured_rule, with_error};
+use crate::verdict::{Level, Verdict};
+use alloc::format;
+use alloc::string::{String, ToString};
+use fathom_diagnose::Diagnosis;
+use fathom_run::{BufferLimit, Conclusion, ManagementRule, MeasuredBuffer};
+use fathom_text::{bytes, milliseconds, rate, thousands};
+use fathom_units::Direction;
+
+/// A buffer, in sentences.
+pub(crate) fn buffer(buffer: &MeasuredBuffer, direction: Option<Direction>) -> String {
+    let name = direction.map_or("line", noun);
+    let link = rate(buffer.rate_bits_per_second.value);
+    let bucket = buffer.bucket_bytes.map(bytes);
+    if buffer.rule == Some(ManagementRule::Policer) {
+        let bucket = bucket.unwrap_or_default();
+        return format!("A policer on the {name} drops what exceeds {link} and {bucket} at once.");
+    }
+    let held = size(buffer);
+    let shown = match buffer.is_lower_bound {
+        true => format!("The {name} queue reached {held}: {} at {link}.", milliseconds(buffer.delay_s)),
+        false => format!("The {name} buffer holds {held}: {} at {link}.", milliseconds(buffer.delay_s)),
+    };
+    let rule = match (buffer.is_per_flow, buffer.rule) {
+        (true, _) => Some(ManagementRule::FairQueueing),
+        (false, rule) => rule,
+    };
+    let rule = rule.map_or_else(String::new, |rule| format!(" {}", measured_rule(rule)));
+    let bucket = bucket.filter(|_| management(buffer).is_none());
+    let bucket = bucket.map_or_else(String::new, |bytes| format!(" A shaper lets {bytes} pass at once."));
+    format!("{shown}{rule}{bucket}")
+}
+
+/// What keeps the queue short, or drops without one; `None` if packets wait in a plain buffer.
+pub(crate) const fn management(buffer: &MeasuredBuffer) -> Option<&'static str> {
+    match (buffer.is_per_flow, buffer.rule) {
+        (true, _) => Some("fair queueing"),
+        (_, Some(ManagementRule::Red)) => Some("RED"),
+        (_, Some(ManagementRule::Codel)) => Some("CoDel"),
+        (_, Some(ManagementRule::Pie)) => Some("PIE"),
+        (_, Some(ManagementRule::Policer)) => Some("policer"),
+        _ => None,
+    }
+}
+
+/// `100 packets (within 1 %), 144 kB of full ones`.
+fn size(buffer: &MeasuredBuffer) -> String {
+    match (buffer.packets, buffer.limit) {
+        (Some(packets), _) => {
+            let count = with_error(packets, |count| format!("{} packets", thousands(count)));
+            format!("{count}, {} of full ones", bytes(buffer.bytes.value))
+        }
+        (None, Some(BufferLimit::Bytes)) => {
+            format!("{}, whatever the packets", with_error(buffer.bytes, bytes))
+        }
+        (None, _) => bytes(buffer.bytes.value),
+    }
+}
+
+/// The verdict on the larger buffer.
+pub(crate) fn verdict(diagnosis: &Diagnosis) -> Verdict {
+    let measured = diagnosis.findings.iter().filter_map(|finding| match &finding.conclusion {
+        Conclusion::MeasuredBuffer(buffer) => Some((finding.direction, buffer)),
+        _ => None,
+    });
+    let rank = |(_, buffer): &(_, &MeasuredBuffer)| if buffer.is_bloated { buffer.delay_s } else { 0.0 };
+    let worst = measured.max_by(|a, b| rank(a).total_cmp(&rank(b)));
+    let level = Level::of(diagnosis.health);
+    let headline = match worst {
+        Some((direction, buffer)) if buffer.is_bloated => {
+            let least = if buffer.is_lower_bound { "at least " } else { "" };
+            let name = direction.map_or("line", noun);
+            format!("The {name} buffer is too large: {least}{} when full.", milliseconds(buffer.delay_s))
+        }
+        _ => "No buffer of this line delays packets for long.".to_string(),
+    };
+    Verdict { level, headline, consequence: None }
+}

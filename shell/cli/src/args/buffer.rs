@@ -1,0 +1,31 @@
+//! Flags of `fathom buffer`.
+use super::{ConnectionArgs, OutputArgs, direction};
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use fathom_units::{Bytes, Direction};
+
+/// Measure the buffers of a line: size, kind of limit, AQM
+///
+/// Sends short bursts of UDP in three packet sizes to a machine that runs `fathom serve`, and from
+/// it. Each overfills the buffer in front of the slowest link. Where packets are lost, and how long
+/// the others wait, shows the rate of the link, the size of the buffer in bytes or packets, and how
+/// it drops: tail drop, an AQM, or a policer. Each direction takes a few seconds; the line is slow
+/// for others meanwhile.
+#[derive(Args, Debug)]
+pub(crate) struct BufferArgs {
+    /// Server that runs `fathom serve`: HOST or HOST:PORT
+    #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Measure only this direction
+    #[arg(long, value_name = "DIRECTION", value_parser = direction())]
+    pub(crate) only: Option<Direction>,
+    /// Data cap: send at most this much in each direction
+    ///
+    /// A buffer that it does not fill is reported as at least what was in it.
+    #[arg(long, value_name = "SIZE", default_value = "40mb")]
+    pub(crate) max_bytes: Bytes,
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}

@@ -1,0 +1,46 @@
+//! `fathom buffer`: measures the buffers of a line.
+use crate::args::BufferArgs;
+use crate::failure::Outcome;
+use crate::terminal::Console;
+use crate::{result, signal};
+use fathom_app::buffer;
+use fathom_app::output::check_names;
+use fathom_client::TestConfig;
+use fathom_run::Burst;
+use fathom_units::{Direction, Duration};
+
+/// Interval of the probes that show whether others wait behind the bursts: ten during the last
+/// burst of each direction, and few next to the datagrams in a buffer that counts packets.
+const PROBE_EVERY: Duration = Duration::from_millis(50);
+
+/// Measures the buffers and delivers the result.
+pub(crate) fn run(args: &BufferArgs, console: Console) -> Outcome {
+    check_names(&args.output.output)?;
+    let config = TestConfig {
+        family: args.connection.family(),
+        token: args.connection.token.read()?,
+        flows: 0,
+        congestion_control: "-".to_owned(),
+        sample_every: PROBE_EVERY,
+        max_bytes: Some(args.max_bytes),
+        ..TestConfig::new(&args.server)
+    };
+    console.progress(&format!(
+        "fathom buffer: sends at most {} in each direction (Ctrl-C stops)",
+        fathom_text::bytes(args.max_bytes.get() as f64)
+    ));
+    let cancel = signal::cancel_token()?;
+    let directions = args.only.map_or_else(|| Direction::BOTH.to_vec(), |one| vec![one]);
+    let run = buffer::run(&config, &directions, &cancel, &mut |burst| console.progress(&line(burst)))?;
+    result::warn_if_partial("buffer", &run);
+    result::deliver(&run, &args.output, console)
+}
+
+/// A burst in a line of progress.
+fn line(burst: &Burst) -> String {
+    let from = burst.before as usize;
+    let of_burst = burst.received_ns.iter().skip(from).take(burst.count as usize);
+    let arrived = of_burst.filter(|received| received.is_some()).count();
+    let Burst { direction, count, payload_bytes, .. } = burst;
+    format!("{direction:<5}{count:6} datagrams of {payload_bytes:4} bytes, {arrived} arrived")
+}

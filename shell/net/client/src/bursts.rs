@@ -1,0 +1,149 @@
+//! Measures the buffers of a line with bursts of datagrams, while probes of another flow show
+//! whether they wait behind them.
+use crate::control::Control;
+use crate::flows::{FathomPeer, run_burst};
+use crate::peer::Peer;
+use crate::probes::{self, ProbeEvent, ProbeResult, ProbeSettings};
+use crate::record::Record;
+use crate::resolve::{Limits, resolve_server};
+use crate::{DEFAULT_PORT, TestConfig, TestError, assemble_instrument, describe_session, host};
+use fathom_burst::{BurstPlan, BurstPlanner};
+use fathom_os::clock::wall_now;
+use fathom_probe::ProbeKind;
+use fathom_probe::protocol::FlowLoad;
+use fathom_run::{Burst, Interruption, Run, SCHEMA_VERSION};
+use fathom_units::{Bytes, Direction, Duration, PerDirection, WallTime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+
+/// Interval of reports of the server, which are not used: the longest.
+const REPORT_EVERY: Duration = Duration::from_secs(10);
+
+/// Measures the buffers in these directions with at most `config.max_bytes` in each. Setting `stop`
+/// ends it early. `on_burst` gets each burst.
+///
+/// # Errors
+/// Only if nothing was measured. Later problems are reported in `partial` of the returned run.
+pub fn measure_buffers(
+    config: &TestConfig,
+    directions: &[Direction],
+    stop: &AtomicBool,
+    on_burst: &mut dyn FnMut(&Burst),
+) -> Result<Run, TestError> {
+    let limits = Limits { stop, clock: config.clock, patience: config.patience };
+    let addresses = resolve_server(&config.server, DEFAULT_PORT, config.family)?;
+    let mut control = Control::open(config, &addresses, &limits)?;
+    control.report_every(REPORT_EVERY);
+    let mut ignore = |_| ();
+    let mut record = Record::new(&mut ignore);
+    describe_session(config, &control, &mut record);
+    let peer = FathomPeer::new(control.address, &control.hello)
+        .map_err(|e| TestError::Host(format!("memory for load: {e}")))?;
+    let peer = Arc::new(peer);
+    if !peer.takes(FlowLoad::Burst(BurstPlan::default())) {
+        let problem = "its version of `fathom serve` has no bursts (update it)".to_owned();
+        return Err(TestError::Server { server: config.server.clone(), problem });
+    }
+    let started = WallTime(wall_now().0.saturating_sub(config.clock.now().as_nanos()));
+    let shared = Arc::new(probes::Shared::default());
+    let (report, notes) = channel();
+    let settings = ProbeSettings {
+        peer: peer.clone(),
+        session: control.hello.session,
+        kinds: vec![ProbeKind::Udp],
+        interval: config.sample_every,
+        dscp: config.probe_dscp,
+        clock: config.clock,
+    };
+    // Nobody needs events after the end.
+    let prober = probes::start(settings, shared.clone(), move |event| drop(report.send(event)));
+    shared.begin(PerDirection::default());
+    let mut all = Vec::new();
+    let mut partial = None;
+    for direction in directions {
+        let sent = send_all(config, &peer, *direction, &shared, &limits, &mut |burst| {
+            on_burst(&burst);
+            all.push(burst);
+        });
+        partial = partial.or(sent.err());
+    }
+    shared.finish();
+    let gathered = prober.join().ok();
+    control.say_bye();
+    for event in notes.try_iter() {
+        if let ProbeEvent::Note(note) = event {
+            record.note(note);
+        }
+    }
+    if all.is_empty() {
+        let reason = partial.unwrap_or(Interruption::Stopped);
+        let is_stopped = stop.load(Ordering::Relaxed);
+        return Err(if is_stopped { TestError::Stopped } else { TestError::Lost(control.address, reason) });
+    }
+    let mut run = assemble(config, record, gathered, all);
+    run.title = format!("{} ({})", config.server, control.address);
+    run.started = started.to_string();
+    run.partial = partial;
+    Ok(run)
+}
+
+/// Sends the bursts of one direction.
+fn send_all(
+    config: &TestConfig,
+    peer: &FathomPeer,
+    direction: Direction,
+    shared: &probes::Shared,
+    limits: &Limits<'_>,
+    add: &mut dyn FnMut(Burst),
+) -> Result<(), Interruption> {
+    let mut planner = BurstPlanner::new(config.max_bytes.unwrap_or(DEFAULT_BUDGET));
+    let mut number = 0;
+    while let Some(plan) = planner.next_burst() {
+        // Of a session, so that a server that ends flows late knows both.
+        number += 1;
+        let id = 2 * number + direction.index() as u32;
+        let burst = run_burst(peer, (plan, direction), (id, config.load_dscp), limits)
+            .map_err(|message| Interruption::NoFlowLeft { direction, message })?;
+        planner.add(&burst);
+        if let Some(rate) = planner.rate() {
+            shared.set_capacity(direction, rate);
+        }
+        add(burst);
+        if limits.stop.load(Ordering::Relaxed) {
+            return Err(Interruption::Stopped);
+        }
+    }
+    Ok(())
+}
+
+/// Data of the bursts in each direction if no limit is given: half a second of 300 Mbit/s, and the
+/// bursts that fill a buffer of 4 MB three times.
+pub const DEFAULT_BUDGET: Bytes = Bytes(40_000_000);
+
+fn assemble(
+    config: &TestConfig,
+    mut record: Record<'_>,
+    gathered: Option<ProbeResult>,
+    bursts: Vec<Burst>,
+) -> Run {
+    let instrument = gathered.map(|gathered| assemble_instrument(gathered, &mut record)).unwrap_or_default();
+    Run {
+        schema_version: SCHEMA_VERSION,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: "buffer".to_owned(),
+        started: String::new(),
+        title: config.server.clone(),
+        host: host(),
+        facts: std::mem::take(&mut record.facts),
+        phases: Vec::new(),
+        series: record.take_series(),
+        instrument,
+        partial: None,
+        capture: None,
+        path: None,
+        history: None,
+        bursts,
+        notes: std::mem::take(&mut record.notes),
+    }
+}

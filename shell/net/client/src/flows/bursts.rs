@@ -1,0 +1,211 @@
+//! One burst of datagrams to or from `fathom serve`.
+use super::FathomPeer;
+use crate::peer::FlowPlan;
+use crate::resolve::{LOOK_EVERY, Limits};
+use fathom_burst::BurstPlan;
+use fathom_os::error::without_code;
+use fathom_os::pace::Pacer;
+use fathom_os::poll::{self, PollFd, set_precise_timers};
+use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
+use fathom_probe::StampConverter;
+use fathom_probe::protocol::{
+    AFTER_BURST, BurstArrival, BurstSender, FlowLoad, LoadHeader, MOST_BURST_PAYLOAD_BYTES,
+};
+use fathom_run::Burst;
+use fathom_units::{Direction, Duration, Time};
+use socket2::Socket;
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::sync::atomic::Ordering;
+
+/// Datagrams received per call.
+const BATCH: usize = 64;
+/// The queue is empty again when a datagram waits for at most this share of the longest wait, or
+/// this time, in ns.
+const EMPTY: u64 = 10;
+const EMPTY_NS: u64 = 2_000_000;
+const IPV4_HEADER_BYTES: u32 = 28;
+const IPV6_HEADER_BYTES: u32 = 48;
+const CLOSED: &str = "the server closed the connection";
+
+/// Sends or receives a burst.
+///
+/// # Errors
+/// The reason why there is none.
+pub(crate) fn run(
+    peer: &FathomPeer,
+    (plan, direction): (BurstPlan, Direction),
+    (number, dscp): (u32, u8),
+    limits: &Limits<'_>,
+) -> Result<Burst, String> {
+    let (congestion_control, segment_bytes) = ("-".to_owned(), None);
+    let load = Some(FlowLoad::Burst(plan));
+    let flow = FlowPlan { number, direction, congestion_control, segment_bytes, dscp, load };
+    let (tcp, udp) = peer.open_datagrams(&flow, limits)?;
+    let is_v6 = udp.local_addr().is_ok_and(|address| address.is_ipv6());
+    let mut seen = Seen::new(plan, direction, if is_v6 { IPV6_HEADER_BYTES } else { IPV4_HEADER_BYTES });
+    match direction {
+        Direction::Up => send(&tcp, &udp, &mut seen, limits)?,
+        Direction::Down => receive(&tcp, &udp, &mut seen, limits)?,
+    }
+    Ok(seen.into_burst())
+}
+
+/// What was sent and what arrived so far.
+struct Seen {
+    plan: BurstPlan,
+    burst: Burst,
+    least_ns: i128,
+    most_ns: i128,
+    heard: Option<Time>,
+}
+
+impl Seen {
+    fn new(plan: BurstPlan, direction: Direction, header_bytes: u32) -> Self {
+        let BurstPlan { payload_bytes, before, count, .. } = plan;
+        let (sent_ns, received_ns, is_complete) = (Vec::new(), Vec::new(), false);
+        let burst = Burst {
+            direction,
+            payload_bytes,
+            header_bytes,
+            before,
+            count,
+            sent_ns,
+            received_ns,
+            is_complete,
+        };
+        Seen { plan, burst, least_ns: i128::MAX, most_ns: i128::MIN, heard: None }
+    }
+    /// Grows the record to hold a datagram; false if no such datagram was asked for.
+    fn holds(&mut self, number: u32) -> bool {
+        let (at, most) = (number as usize, self.longest());
+        if at >= most {
+            return false;
+        }
+        let length = self.burst.sent_ns.len().max(at + 1);
+        self.burst.sent_ns.resize(length, 0);
+        self.burst.received_ns.resize(length, None);
+        true
+    }
+    /// Number of all datagrams.
+    fn longest(&self) -> usize {
+        let after = AFTER_BURST.as_nanos() / self.plan.apart.as_nanos();
+        (self.plan.before + self.plan.count) as usize + after as usize
+    }
+    fn sent(&mut self, number: u32, at: Time) {
+        if self.holds(number) {
+            self.burst.sent_ns[number as usize] = at.as_nanos();
+        }
+    }
+    /// A datagram arrived; its send time is known.
+    fn arrived(&mut self, number: u32, received_ns: u64, now: Time) {
+        let at = number as usize;
+        let Some(received) = self.burst.received_ns.get_mut(at).filter(|received| received.is_none()) else {
+            return;
+        };
+        *received = Some(received_ns);
+        let delay_ns = i128::from(received_ns) - i128::from(self.burst.sent_ns[at]);
+        (self.least_ns, self.most_ns) = (self.least_ns.min(delay_ns), self.most_ns.max(delay_ns));
+        self.heard = Some(now);
+        let is_after = number >= self.plan.before + self.plan.count;
+        let wait_ns = delay_ns - self.least_ns;
+        let longest_ns = self.most_ns - self.least_ns;
+        self.burst.is_complete |=
+            is_after && wait_ns <= (longest_ns / i128::from(EMPTY)).max(i128::from(EMPTY_NS));
+    }
+    /// Whether the burst is over: the queue is empty, or nothing arrives any more.
+    fn is_over(&self, since: Time, limits: &Limits<'_>) -> bool {
+        let last = self.heard.unwrap_or(since).max(since);
+        self.burst.is_complete || limits.clock.now().saturating_since(last) > limits.patience
+    }
+    /// The record. Those of which no time is known left when planned, relative to the one before.
+    fn into_burst(mut self) -> Burst {
+        let mut shift: Option<(u32, u64)> = None;
+        for (number, sent) in (0..).zip(&mut self.burst.sent_ns) {
+            if *sent == 0 {
+                let apart = |from: u32| self.plan.offset(number) - self.plan.offset(from);
+                *sent = shift.map_or(0, |(from, at)| at + apart(from).as_nanos());
+            } else {
+                shift = Some((number, *sent));
+            }
+        }
+        self.burst
+    }
+}
+
+fn send(tcp: &Socket, udp: &Socket, seen: &mut Seen, limits: &Limits<'_>) -> Result<(), String> {
+    // Without it, datagrams leave 50 us later.
+    drop(set_precise_timers());
+    let clock = limits.clock;
+    let mut sender = BurstSender::new(seen.plan, clock.now());
+    let (mut pacer, mut records) = (Pacer::new(clock), Vec::new());
+    let end = seen.plan.before + seen.plan.count;
+    let mut sent_all = Time::MAX;
+    while let Some(due) = sender.due() {
+        if let Some(wait) = pacer.next_wait(due) {
+            let found = poll::wait(&mut [PollFd::readable(tcp.as_fd())], Some(wait.min(LOOK_EVERY)));
+            if found.map_err(|e| without_code(&e))? > 0 {
+                read_records(tcp, &mut records)?;
+                let now = clock.now();
+                for arrival in BurstArrival::take_all(&mut records) {
+                    seen.arrived(arrival.number, arrival.received_ns, now);
+                }
+            }
+            if limits.stop.load(Ordering::Relaxed)
+                || (sender.next_number() >= end && seen.is_over(sent_all, limits))
+            {
+                return Ok(());
+            }
+            if wait > Duration::ZERO {
+                continue;
+            }
+        }
+        let number = sender.next_number();
+        let _ = udp.send(sender.take(pacer.spin_until(due)));
+        // After a call that waited for room in this host's queue.
+        let now = clock.now();
+        seen.sent(number, now);
+        sent_all = if number + 1 == end { now } else { sent_all };
+    }
+    Ok(())
+}
+
+fn read_records(mut tcp: &Socket, records: &mut Vec<u8>) -> Result<(), String> {
+    let mut buffer = [0; 16 << 10];
+    match tcp.read(&mut buffer) {
+        Ok(0) => Err(CLOSED.to_owned()),
+        Ok(length) => {
+            records.extend(&buffer[..length]);
+            Ok(())
+        }
+        Err(error) => Err(without_code(&error)),
+    }
+}
+
+fn receive(tcp: &Socket, udp: &Socket, seen: &mut Seen, limits: &Limits<'_>) -> Result<(), String> {
+    // Without timestamps, the time of reading counts.
+    drop(enable(udp.as_fd(), Stamping::Arrivals));
+    let mut batch = Batch::new(BATCH, MOST_BURST_PAYLOAD_BYTES as usize);
+    let (mut stamps, start) = (StampConverter::default(), limits.clock.now());
+    while !limits.stop.load(Ordering::Relaxed) && !seen.is_over(start, limits) {
+        let mut fds = [PollFd::readable(tcp.as_fd()), PollFd::readable(udp.as_fd())];
+        poll::wait(&mut fds, Some(LOOK_EVERY)).map_err(|e| without_code(&e))?;
+        // An error belongs to an earlier datagram; reading it clears it.
+        if fds[1].is_ready() && batch.receive(udp.as_fd()).is_ok() {
+            let (wall, now) = both_clocks(limits.clock);
+            for (bytes, received) in batch.iter() {
+                let Some(header) = LoadHeader::decode(bytes) else { continue };
+                let at = stamps.convert(received.stamp, wall, now).unwrap_or(now);
+                let Ok(number) = u32::try_from(header.sequence) else { continue };
+                if seen.holds(number) {
+                    seen.sent(number, Time::from_nanos(header.sent_ns));
+                    seen.arrived(number, at.as_nanos(), now);
+                }
+            }
+        }
+        if fds[0].is_ready() {
+            return if seen.heard.is_some() { Ok(()) } else { Err(CLOSED.to_owned()) };
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Flows of a burst of datagrams: one that this server sends, or one whose arrivals it records.
+use crate::datagrams::{LONGEST_BYTES, has_ended};
+use crate::flow::Flow;
+use crate::session::Session;
+use crate::shared::Shared;
+use fathom_burst::BurstPlan;
+use fathom_os::pace::Pacer;
+use fathom_os::poll::{self, PollFd, set_precise_timers};
+use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
+use fathom_probe::StampConverter;
+use fathom_probe::protocol::{BurstArrival, BurstSender, LoadHeader};
+use socket2::Socket;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Datagrams received per call.
+const BATCH: usize = 64;
+
+pub(crate) fn send(
+    shared: &Shared,
+    session: &Session,
+    flow: &Flow,
+    udp: &Socket,
+    plan: BurstPlan,
+) -> io::Result<()> {
+    // Without it, datagrams leave 50 us later.
+    let _ = set_precise_timers();
+    let mut sender = BurstSender::new(plan, shared.clock.now());
+    let mut pacer = Pacer::new(shared.clock);
+    while let Some(due) = sender.due() {
+        if let Some(wait) = pacer.next_wait(due)
+            && has_ended(flow, wait)?
+        {
+            return Ok(());
+        }
+        let datagram = sender.take(pacer.spin_until(due));
+        flow.received.fetch_add(datagram.len() as u64, Relaxed);
+        // An error belongs to an earlier datagram, or the queue of this host is full: it is lost.
+        let _ = udp.send(datagram);
+        if !session.count(datagram.len()) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Sends a record of each arrival on the connection of the flow.
+pub(crate) fn receive(shared: &Shared, session: &Session, flow: &Flow, udp: &Socket) -> io::Result<()> {
+    // Without timestamps, the time of reading counts.
+    let _ = enable(udp.as_fd(), Stamping::Arrivals);
+    let (mut batch, mut stamps) = (Batch::new(BATCH, LONGEST_BYTES), StampConverter::default());
+    loop {
+        let mut fds = [PollFd::readable(flow.socket.as_fd()), PollFd::readable(udp.as_fd())];
+        poll::wait(&mut fds, None)?;
+        // An error belongs to an earlier datagram; reading it clears it.
+        if fds[1].is_ready() && batch.receive(udp.as_fd()).is_ok() {
+            let (wall, now) = both_clocks(shared.clock);
+            let mut records = Vec::new();
+            for (bytes, received) in batch.iter() {
+                let Some(header) = LoadHeader::decode(bytes) else { continue };
+                let at = stamps.convert(received.stamp, wall, now).unwrap_or(now);
+                let number = header.sequence as u32;
+                records.extend(BurstArrival { number, received_ns: at.as_nanos() }.encode());
+                flow.received.fetch_add(bytes.len() as u64, Relaxed);
+                if !session.count(bytes.len()) {
+                    return Ok(());
+                }
+            }
+            (&flow.socket).write_all(&records)?;
+        }
+        if fds[0].is_ready() || flow.interrupted.load(Relaxed) {
+            return Ok(());
+        }
+    }
+}
