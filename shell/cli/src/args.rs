@@ -8,6 +8,7 @@ mod diagnose;
 mod export;
 mod fix;
 mod lab;
+mod ping;
 mod report;
 mod sim;
 mod size;
@@ -25,6 +26,7 @@ pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
 use fathom_report::Detail;
 pub(crate) use fix::FixArgs;
 pub(crate) use lab::{CaptureArgs, DemoArgs, LabArgs};
+pub(crate) use ping::PingArgs;
 pub(crate) use report::{CompareArgs, ReportArgs};
 pub(crate) use sim::{ChangeArgs, GalleryArgs, SimAction, SimArgs, SweepArgs};
 pub(crate) use size::SizeArgs;
@@ -95,6 +97,7 @@ impl ConsoleArgs {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Test(TestArgs),
+    Ping(PingArgs),
     Serve(ServeArgs),
     Demo(DemoArgs),
     Report(ReportArgs),
@@ -117,6 +120,7 @@ impl Command {
         match self {
             Command::Demo(_) => "demo",
             Command::Test(_) => "test",
+            Command::Ping(_) => "ping",
             Command::Serve(_) => "serve",
             Command::Lab(_) => "lab",
             Command::Sim(_) => "sim",
