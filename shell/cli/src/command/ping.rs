@@ -13,6 +13,7 @@ use fathom_app::{CancelToken, output};
 use fathom_client::{Family, PingConfig, PingEvent, PingTally, PingTarget};
 use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_os::clock::{Clock, wall_now};
+use fathom_run::FindingKind;
 use fathom_units::Duration;
 use live::Live;
 use std::collections::BTreeSet;
@@ -107,7 +108,8 @@ impl Shown<'_> {
                 let screen = has_table.then(|| Screen::open(self.console)).flatten();
                 self.live = screen.map(|screen| Live::new(screen, &self.names, config));
                 if self.live.is_none() && self.rows.len() == 1 {
-                    self.print(self.rows.first().map(text::header));
+                    let header = self.rows.first().map(|row| text::header(row) + "\n").unwrap_or_default();
+                    let _ = terminal::print(&header);
                 }
             }
             Progress::Event { event, is_late, tallies } => self.event(event, *is_late, tallies),
@@ -181,5 +183,6 @@ fn print_summary(
         let lines: Vec<String> = pinged.targets.iter().map(line).collect();
         warn(&format!("\n{}", lines.join("\n")));
     }
-    Ok(())
+    let falling = diagnosis.findings.iter().find(|found| found.kind() == FindingKind::QueueEmptied);
+    falling.map_or(Ok(()), |found| terminal::print(&(fathom_prose::finding(found, None) + "\n")))
 }
