@@ -14,7 +14,6 @@ use fathom_client::{Family, PingConfig, PingEvent, PingTally, PingTarget};
 use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_run::FindingKind;
-use fathom_units::Duration;
 use live::Live;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -50,7 +49,7 @@ fn pinged(args: &PingArgs, console: Console) -> Outcome {
     if args.json_lines {
         terminal::print(&(result_line(&result.run, &diagnosis) + "\n"))?;
     } else {
-        print_summary(&result, sent, config.timeout, &diagnosis)?;
+        print_summary(args, &result, sent, &diagnosis)?;
     }
     result::write_all(&args.output, &[(&result.run, &diagnosis)], console)?;
     Ok(match (result.failed, result.all_answered) {
@@ -69,6 +68,11 @@ fn config(args: &PingArgs) -> PingConfig {
         timeout: args.timeout,
         dscp: args.dscp,
     }
+}
+
+/// Whether the text is that of ping(8); otherwise it is that of fping(8).
+const fn is_single(args: &PingArgs) -> bool {
+    args.hosts.len() == 1
 }
 
 const fn family(args: &PingArgs) -> Option<Family> {
@@ -104,10 +108,10 @@ impl Shown<'_> {
             Progress::Failed(_, error) => warn(&format!("fathom ping: {error}")),
             Progress::Started(targets, config) => {
                 self.rows = targets.iter().map(Row::of).collect();
-                let has_table = !self.console.is_quiet() && (self.args.live || self.rows.len() > 1);
+                let has_table = !self.console.is_quiet() && (self.args.live || !is_single(self.args));
                 let screen = has_table.then(|| Screen::open(self.console)).flatten();
                 self.live = screen.map(|screen| Live::new(screen, &self.names, config));
-                if self.live.is_none() && self.rows.len() == 1 {
+                if self.live.is_none() && is_single(self.args) {
                     let header = self.rows.first().map(|row| text::header(row) + "\n").unwrap_or_default();
                     let _ = terminal::print(&header);
                 }
@@ -131,7 +135,7 @@ impl Shown<'_> {
                 if self.live.is_none() && !self.console.is_quiet() =>
             {
                 let shown = self.rows.get(*target).zip(tallies.get(*target));
-                let is_single = self.rows.len() == 1;
+                let is_single = is_single(self.args);
                 self.print(shown.map(|(row, tally)| match is_single {
                     true => text::reply(row, reply, is_late, *one_way),
                     false => text::fping_reply(row, reply, is_late, tally),
@@ -167,18 +171,13 @@ impl Shown<'_> {
 
 /// Prints the counts: of one host to stdout, as ping(8), of several to stderr, as fping(8). Then
 /// what the delays show.
-fn print_summary(
-    pinged: &Pinged,
-    sent: Sent,
-    timeout: Duration,
-    diagnosis: &Diagnosis,
-) -> Result<(), Failure> {
-    if let [(target, tally)] = &*pinged.targets {
-        terminal::print(&text::summary(&target.name, tally, sent, timeout))?;
+fn print_summary(args: &PingArgs, pinged: &Pinged, sent: Sent, diagnosis: &Diagnosis) -> Result<(), Failure> {
+    if let ([(target, tally)], true) = (&*pinged.targets, is_single(args)) {
+        terminal::print(&text::summary(&target.name, tally, sent, args.timeout))?;
     } else {
         let width = pinged.targets.iter().map(|(target, _)| target.name.len()).max().unwrap_or_default();
         let line = |(target, tally): &(PingTarget, PingTally)| {
-            text::fping_summary(&target.name, width, tally, timeout)
+            text::fping_summary(&target.name, width, tally, args.timeout)
         };
         let lines: Vec<String> = pinged.targets.iter().map(line).collect();
         warn(&format!("\n{}", lines.join("\n")));

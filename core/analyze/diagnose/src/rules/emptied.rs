@@ -7,8 +7,14 @@ use fathom_run::{Alternative, Certainty, Conclusion, Finding, Metric, QueueEmpti
 use fathom_units::Time;
 
 /// Round trips to a host.
-const ROUND_TRIPS: [Metric; 5] =
-    [Metric::UdpRtt, Metric::IcmpRtt, Metric::TcpConnect, Metric::TlsConnect, Metric::HttpKept];
+const ROUND_TRIPS: [Metric; 6] = [
+    Metric::UdpRtt,
+    Metric::IcmpRtt,
+    Metric::TcpConnect,
+    Metric::TlsConnect,
+    Metric::HttpKept,
+    Metric::DnsRtt,
+];
 /// Fewer may arrive together by chance. Four falling pings were the first sign of bufferbloat on
 /// many lines.
 const LEAST_PROBES: usize = 4;

@@ -10,13 +10,14 @@ use super::{Context, LOOK_EVERY, ProbeEvent, ProbeMachine};
 use crate::ping::{PingConfig, PingEvent, PingProbe, PingTarget};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
+use fathom_os::socket::{EchoSocketError, echo_socket};
 use fathom_os::timestamp::both_clocks;
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{
     ClockTracker, Due, FourStamps, PingEnd, ProbeKind, ProbeSeries, Schedule, SelfWatch, StampConverter,
     UdpRecord, one_way_series,
 };
-use fathom_run::{Instrument, NotSent, Series};
+use fathom_run::{Instrument, NotSent, Series, SeriesKey};
 use fathom_units::{Duration, Time};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,6 +61,35 @@ fn sender(
     })
 }
 
+/// A target to which no socket could be opened. Its probes cannot be sent.
+struct Refused {
+    series: [ProbeSeries; 1],
+    reason: String,
+}
+
+impl ProbeMachine for Refused {
+    fn series(&mut self) -> &mut [ProbeSeries] {
+        &mut self.series
+    }
+    fn send(&mut self, _context: &mut Context) -> Result<Time, NotSent> {
+        Err(NotSent::System(self.reason.clone()))
+    }
+    fn add_interests<'m>(&'m self, _fds: &mut Vec<PollFd<'m>>) {}
+    fn receive(&mut self, _context: &mut Context) {}
+}
+
+/// Checks that this process may send ICMP, if any target needs it.
+fn check_permission(targets: &[PingTarget]) -> Result<(), String> {
+    let needs_it = |target: &&PingTarget| matches!(target.probe, PingProbe::Icmp);
+    let Some(first) = targets.iter().find(needs_it) else { return Ok(()) };
+    match echo_socket(first.address.is_ipv6()) {
+        Err(error @ EchoSocketError::NotPermitted) => {
+            Err(format!("{error}\n  try: fathom ping tcp://{}, which needs no permission", first.name))
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(crate) struct Pinger {
     config: PingConfig,
     context: Context,
@@ -75,7 +105,7 @@ pub(crate) struct Pinger {
 }
 
 impl Pinger {
-    /// Opens the sockets.
+    /// Opens the sockets. The error is that of the first target if none can be opened.
     pub(crate) fn open(
         config: PingConfig,
         targets: &[PingTarget],
@@ -88,14 +118,22 @@ impl Pinger {
             departures: StampConverter::default(),
             report: Box::new(move |event| drop(tell.send(event))),
         };
-        let running = targets.iter().map(|target| {
-            let mut machine = sender(target, &config, &context)?;
+        check_permission(targets)?;
+        let senders: Vec<_> = targets.iter().map(|target| sender(target, &config, &context)).collect();
+        if let Some(Err(error)) = senders.iter().all(Result::is_err).then(|| senders.first()).flatten() {
+            return Err(error.clone());
+        }
+        let running = senders.into_iter().zip(targets).map(|(sender, target)| {
+            let mut machine = sender.unwrap_or_else(|reason| {
+                let series = [ProbeSeries::new(SeriesKey::of(target.probe.metric()))];
+                Box::new(Refused { series, reason })
+            });
             machine.series().iter_mut().take(1).for_each(ProbeSeries::log_replies);
             let server_clock = ClockTracker::new(FIT_EVERY);
-            Ok(Running { machine, attempts: 0, last: Time::ZERO, server_clock })
+            Running { machine, attempts: 0, last: Time::ZERO, server_clock }
         });
         Ok(Pinger {
-            running: running.collect::<Result<_, String>>()?,
+            running: running.collect(),
             config,
             context,
             told,
