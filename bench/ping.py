@@ -131,7 +131,7 @@ def errors_of(name, command, folder):
     """Absolute errors in us, and the true median."""
     capture = os.path.join(folder, "capture")
     tap = start(NEAR, "tcpdump", "-i", "v0", "-w", capture, "-s", "128", "-U", "--time-stamp-precision=nano", "icmp or udp port 2112", stderr=subprocess.PIPE, text=True)
-    tap.stderr.readline()
+    # It listens.
     tap.stderr.readline()
     with open(os.path.join(folder, "out"), "w+") as out:
         run(command, out)
@@ -164,7 +164,7 @@ def main():
                 print(f"{name:<20} {len(errors):>6} {true:>9.1f} {medians[name]:>9.2f} {percentile(errors, 0.99):>9.2f} {errors[-1]:>9.1f}", flush=True)
             print(f"\nCPU per probe, us\n{'':<20}  every 10 ms   every 1 ms")
             for name in commands(1, 1, folder):
-                for interval_s, count in ((0.01, PROBES), (0.001, 5 * PROBES)):
+                for interval_s, count in ((0.01, PROBES), (0.001, 3 * PROBES)):
                     used = run(commands(interval_s, count, folder)[name], subprocess.DEVNULL)
                     cpu[(name, interval_s)] = used / count * 1e6
                 print(f"{name:<20} {cpu[(name, 0.01)]:>12.1f} {cpu[(name, 0.001)]:>12.1f}", flush=True)

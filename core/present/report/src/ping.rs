@@ -114,9 +114,13 @@ impl PingView {
         let mut lines = vec![style.ink(Ink::Bold, &clip(&heading, columns))];
         let room = rows.saturating_sub(3);
         let shown = self.hosts.iter().zip(counts).take(room);
-        lines.extend(shown.map(|(host, counts)| {
-            let numbers = host.numbers(counts);
-            format!("{}{numbers} {}", left(&host.name, name), host.chart(self.number(now), chart, style))
+        lines.extend(shown.map(|(host, of_host)| {
+            let shown_numbers = host.numbers(of_host);
+            format!(
+                "{}{shown_numbers} {}",
+                left(&host.name, name),
+                host.chart(self.number(now), chart, style)
+            )
         }));
         let hidden = self.hosts.len().saturating_sub(room);
         let span = format!("{} ago", self.cell * chart as u64);

@@ -68,8 +68,7 @@ pub fn ping_target(
                 "stamp" => udp::stamp(&url, &connector)?,
                 _ => udp::irtt(&url, &irtt_config(request, config), &connector)?,
             };
-            let address = fathom_client::Peer::address(&peer);
-            plain(target, address, PingProbe::Udp(Arc::new(peer)))
+            plain(target, fathom_client::Peer::address(&peer), PingProbe::Udp(Arc::new(peer)))
         }
         "dns" => {
             let name = match url.path().trim_matches('/') {
@@ -88,8 +87,8 @@ pub fn ping_target(
             let encryption = (url.scheme() == "https").then(tls).transpose()?.map(|tls| -> Encryption {
                 Arc::new(move || Ok(Box::new(TlsProbe(tls.start()?)) as Box<dyn Encrypted>))
             });
-            let request = Some(head_request(&authority, &path));
-            let web = WebProbe { request, is_head: true, encryption, ..WebProbe::default() };
+            let head = Some(head_request(&authority, &path));
+            let web = WebProbe { request: head, is_head: true, encryption, ..WebProbe::default() };
             plain(target, address(80)?, PingProbe::Web(ProbeKind::Persistent, web))
         }
         "h2" | "h3" => {

@@ -180,8 +180,8 @@ impl Pinger {
         let mut due = std::mem::take(&mut self.due);
         self.schedule.take_due(self.context.now(), &mut due);
         let mut has_finished = false;
-        for due in due.drain(..) {
-            has_finished |= self.send(due);
+        for one in due.drain(..) {
+            has_finished |= self.send(one);
         }
         self.due = due;
         if has_finished {
@@ -199,7 +199,8 @@ impl Pinger {
         }
         let sent = one.machine.send(&mut self.context);
         one.attempts += 1;
-        let series = one.machine.series().first_mut();
+        let Some(series) = one.machine.series().first_mut() else { return false };
+        series.not_sent(NotSent::NotRunInTime, due.missed);
         match sent {
             Ok(at) => {
                 self.watch.sent(at.saturating_since(due.slot));
@@ -207,12 +208,9 @@ impl Pinger {
                 self.events.push(PingEvent::Sent { target, at });
             }
             Err(reason) => {
-                series.into_iter().for_each(|series| series.not_sent(reason.clone(), 1));
+                series.not_sent(reason.clone(), 1);
                 self.events.push(PingEvent::NotSent { target, reason });
             }
-        }
-        if let Some(series) = one.machine.series().first_mut() {
-            series.not_sent(NotSent::NotRunInTime, due.missed);
         }
         self.config.count == Some(one.attempts)
     }
@@ -248,7 +246,9 @@ impl Pinger {
                 self.receive(target);
             }
         }
-        if !self.events.is_empty() {
+        // Each handover wakes a thread. That a probe was sent is no news by itself.
+        let is_news = |event: &PingEvent| !matches!(event, PingEvent::Sent { .. });
+        if !self.events.is_empty() && (is_due || self.events.iter().any(is_news)) {
             // Nobody reads them any more after the end.
             let _ = self.outbox.send(std::mem::take(&mut self.events));
         }
@@ -268,8 +268,7 @@ impl Pinger {
         for reply in replies {
             // The stamps are those of the first replies, in the same order.
             let four = reply.reply.is_first().then(|| stamps.pop_front()).flatten();
-            let fit = four.and_then(|four| Some((one.server_clock.add(&four)?, four)));
-            let one_way = fit.map(|(fit, four)| fit.one_way(&four));
+            let one_way = four.and_then(|times| Some(one.server_clock.add(&times)?.one_way(&times)));
             self.events.push(PingEvent::Reply { target, reply, one_way });
         }
     }
@@ -286,7 +285,7 @@ impl Pinger {
             let mut series: Vec<Series> = one.machine.series().iter().map(|s| s.clone().close(end)).collect();
             let record: Option<UdpRecord> = one.machine.take_record(end);
             if let Some((fit, record)) = one.server_clock.refit().zip(record) {
-                series.extend(one_way_series(&fit, &record, None).into_iter().map(|(_, series)| series));
+                series.extend(one_way_series(&fit, &record, None).into_iter().map(|(_, delays)| delays));
             }
             series.extend(one.machine.take_waits());
             series.retain(|s| !s.values.is_empty() || !s.not_sent.is_empty());

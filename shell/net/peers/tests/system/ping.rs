@@ -24,9 +24,10 @@ fn pinged(url: &str, trust: &Trust) -> (Run, Vec<Note>) {
     let request = PingRequest { target: url.to_owned(), family: None, token: None };
     let target = ping_target(&request, &config, trust, &stop).unwrap();
     let mut notes = Vec::new();
-    let mut keep = |event| match event {
-        PingEvent::Note { note, .. } => notes.push(note),
-        _ => {}
+    let mut keep = |event| {
+        if let PingEvent::Note { note, .. } = event {
+            notes.push(note);
+        }
     };
     let run = ping(&config, &[target], &stop, &mut keep).unwrap();
     (run, notes)
