@@ -20,16 +20,16 @@ pub(crate) struct PingArgs {
     /// Stop after N probes to each host
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: Option<u32>,
-    /// Time between two probes to a host, from 1ms
+    /// Time between probes to a host
     ///
-    /// A number without a unit is in seconds, as for ping(8).
+    /// At least 1ms. A number without a unit is in seconds, as for ping(8).
     #[arg(short, long, default_value = "1", value_name = "TIME", value_parser = seconds)]
     pub(crate) interval: Duration,
     /// Time to wait for the last replies
     ///
     /// After -c probes, the longest wait for replies: as with ping(8), once a host has answered,
-    /// twice its longest delay is enough. A reply that took longer than this time is marked as late.
-    /// A number without a unit is in seconds.
+    /// twice its longest delay is enough. A reply that took longer than this time is marked as
+    /// late. A number without a unit is in seconds.
     #[arg(short = 'W', long, default_value = "10", value_name = "TIME", value_parser = seconds)]
     pub(crate) timeout: Duration,
     /// Stop after this time

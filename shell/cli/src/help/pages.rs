@@ -41,10 +41,10 @@ pub(crate) const PAGES: [Page; 30] = [
         command: "ping",
         examples: &[
             ("fathom ping 192.0.2.1", "ICMP, as ping(8)"),
-            ("fathom ping -c 100 -i 0.01 192.0.2.1", "A hundred probes in a second"),
+            ("fathom ping -c 100 -i 0.01 192.0.2.1", "100 probes in a second"),
             ("fathom ping router.lan 192.0.2.1 https://example.org/", "Several at once, live"),
-            ("fathom ping udp://server.example.net", "One-way delays, to `fathom serve`"),
-            ("fathom ping h3://example.org/ -o line.json.gz", "Requests by HTTP/3, and a result"),
+            ("fathom ping udp://server.example.net", "One-way delays"),
+            ("fathom ping h3://example.org/ -o line.json.gz", "HTTP/3, and a result"),
         ],
         notes: "URLs:
   udp://SERVER[:3279]      `fathom serve`, with one-way delays

@@ -1,7 +1,8 @@
 //! Probes to many hosts on one time axis, without load.
 //!
 //! The probes are those of a test, and not those of a watch, which sends to 100,000 hosts in ticks
-//! of 1 to 16 ms, reports every half second, and has no persistent connections, QUIC, STAMP or irtt.
+//! of 1 to 16 ms, reports every half second, and has no persistent connections, QUIC, STAMP or
+//! irtt.
 use crate::control::{Control, ControlInput};
 use crate::flows::FathomPeer;
 use crate::peer::{Peer, PersistentRequests, WebProbe};
@@ -140,7 +141,8 @@ pub enum PingEvent {
 /// Longest time between two events.
 const IDLE_AFTER: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// Pings `targets` until all probes are sent and answered or given up. Setting `stop` ends it early.
+/// Pings `targets` until all probes are sent and answered or given up. Setting `stop` ends it
+/// early.
 ///
 /// # Errors
 /// If a socket cannot be opened.

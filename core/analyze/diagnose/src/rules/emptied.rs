@@ -1,6 +1,6 @@
-//! Falling pings: probes in a row whose replies arrive together, because they waited in a queue that
-//! emptied. Where nothing joins a queue any more, whatever waits in it leaves at about the same
-//! time, so each probe waits less than the one before it by the time between them.
+//! Falling pings: probes in a row whose replies arrive together, because they waited in a queue
+//! that emptied. Where nothing joins a queue any more, whatever waits in it leaves at about the
+//! same time, so each probe waits less than the one before it by the time between them.
 use crate::view::View;
 use alloc::vec::Vec;
 use fathom_run::{Alternative, Certainty, Conclusion, Finding, Metric, QueueEmptied, Series, Span};

@@ -93,7 +93,7 @@ fn check_permission(targets: &[PingTarget]) -> Result<(), String> {
 pub(crate) struct Pinger {
     config: PingConfig,
     context: Context,
-    /// What the probes say besides their replies.
+    /// Notes and times of servers from the probes.
     told: Receiver<ProbeEvent>,
     running: Vec<Running>,
     schedule: Schedule,
