@@ -27,6 +27,8 @@ mod ground_truth;
 #[cfg(feature = "full")]
 pub mod lab;
 pub mod output;
+#[cfg(feature = "full")]
+pub mod ping;
 mod progress;
 pub mod results;
 pub mod scenario;

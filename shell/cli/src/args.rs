@@ -9,6 +9,7 @@ mod diagnose;
 mod export;
 mod fix;
 mod lab;
+mod ping;
 mod report;
 mod sim;
 mod size;
@@ -30,6 +31,7 @@ use fathom_report::Detail;
 use fathom_units::Direction;
 pub(crate) use fix::FixArgs;
 pub(crate) use lab::{CaptureArgs, DemoArgs, LabArgs};
+pub(crate) use ping::PingArgs;
 pub(crate) use report::{CompareArgs, ReportArgs};
 pub(crate) use sim::{ChangeArgs, GalleryArgs, SimAction, SimArgs, SweepArgs};
 pub(crate) use size::SizeArgs;
@@ -125,6 +127,7 @@ impl ConnectionArgs {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Test(TestArgs),
+    Ping(PingArgs),
     Serve(ServeArgs),
     Demo(DemoArgs),
     Report(ReportArgs),
@@ -148,6 +151,7 @@ impl Command {
         match self {
             Command::Demo(_) => "demo",
             Command::Test(_) => "test",
+            Command::Ping(_) => "ping",
             Command::Serve(_) => "serve",
             Command::Lab(_) => "lab",
             Command::Sim(_) => "sim",

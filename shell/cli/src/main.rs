@@ -58,6 +58,7 @@ fn run(cli: Cli) -> Outcome {
     let console = cli.console.console();
     match cli.command {
         Command::Test(args) => command::test::run(&args, console),
+        Command::Ping(args) => command::ping::run(&args, console),
         Command::Serve(args) => command::serve::run(&args, console),
         Command::Demo(args) => command::demo::run(&args, console),
         Command::Report(args) => command::report::run(&args, console),

@@ -4,6 +4,7 @@ pub(crate) mod bound;
 pub(crate) mod buffer;
 mod datagram_loss;
 mod drain;
+mod emptied;
 mod excluded;
 mod flow_queues;
 mod growth;
@@ -48,6 +49,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Finding> {
     findings
 }
 
+pub(crate) use emptied::findings as emptied;
 pub(crate) use loss::is_reported as is_loss_reported;
 
 pub(crate) fn losses(view: &View<'_>) -> Vec<Finding> {

@@ -50,6 +50,7 @@ pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
         Some((all.percentile(BASE)?.value, all.summary()?))
     });
     findings.extend(variation.as_ref().map(|(base, summary)| varies(&view, *base, summary)));
+    findings.extend(rules::emptied(&view));
     findings.extend(rules::losses(&view));
     let (health, reason) = judge(&findings, variation.as_ref());
     Diagnosis {

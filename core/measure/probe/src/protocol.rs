@@ -21,8 +21,8 @@ pub use first_line::{
 };
 pub use http::{
     AGENT, HTTP_HEAD_LIMIT_BYTES, HttpBody, HttpError, HttpRequest, HttpResponse, PROBE_PATH,
-    RESPONSE_HEAD_LIMIT_BYTES, get_request, http_response, parse_request, parse_response, post_request,
-    probe_request,
+    RESPONSE_HEAD_LIMIT_BYTES, get_request, head_request, http_response, parse_request, parse_response,
+    post_request, probe_request,
 };
 pub use lines::{LineReader, LineTooLong};
 pub use message::{ClientMessage, ErrorCode, FlowReport, Limits, MessageError, ServerMessage};

@@ -74,9 +74,12 @@ enum Stage {
     UntilClose,
 }
 
-/// Responses with status 200 on one connection; interim ones (1xx) are skipped.
+/// Responses on one connection; interim ones (1xx) are skipped.
 #[derive(Clone, Debug)]
 pub struct Responses {
+    /// They answer HEAD: whatever the status, none has a body (RFC 9110, section 9.3.2). Otherwise
+    /// the status is 200.
+    to_heads: bool,
     /// An incomplete header or line.
     held: Vec<u8>,
     stage: Stage,
@@ -91,6 +94,7 @@ impl Responses {
     #[must_use]
     pub const fn new(limit_bytes: u64) -> Self {
         Responses {
+            to_heads: false,
             held: Vec::new(),
             stage: Stage::Head,
             limit_bytes,
@@ -103,6 +107,13 @@ impl Responses {
     #[must_use]
     pub const fn to_probes() -> Self {
         Responses::new(64 * 1024)
+    }
+    /// Follows the responses to HEAD requests, of any status.
+    #[must_use]
+    pub const fn to_heads() -> Self {
+        let mut responses = Responses::new(0);
+        responses.to_heads = true;
+        responses
     }
     /// Takes received bytes, and passes those of bodies to `body`.
     ///
@@ -218,6 +229,10 @@ impl Responses {
         if matches!(head.status, 100..=199) {
             return Ok(0);
         }
+        if self.to_heads {
+            self.is_last |= head.close;
+            return Ok(1);
+        }
         if head.status != 200 {
             let (location, retry_after) = (head.location.map(Into::into), head.retry_after.map(Into::into));
             return Err(ResponseError::Status { status: head.status, location, retry_after });
@@ -319,6 +334,18 @@ mod tests {
         assert_eq!(progress, Progress { body_bytes: 3, complete: 0 });
         assert!(responses.ends_with_connection() && responses.is_last());
         assert_eq!(responses.push(&[0; 70_000], &mut |_| ()), Err(ResponseError::TooLong(65_536)));
+    }
+
+    #[test]
+    fn a_response_to_head_is_a_header_of_any_status() {
+        let mut responses = Responses::to_heads();
+        let two =
+            b"HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\nHTTP/1.1 301 Moved\r\nLocation: /\r\n\r\n";
+        assert_eq!(responses.push(two, &mut |_| ()).unwrap(), Progress { body_bytes: 0, complete: 2 });
+        assert!(!responses.is_last());
+        let last = b"HTTP/1.1 404 No\r\nConnection: close\r\n\r\n";
+        assert_eq!(responses.push(last, &mut |_| ()).unwrap().complete, 1);
+        assert!(responses.is_last());
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Series of observations from one kind of probe, with the outcome of every probe.
-use crate::{Book, LossPolicy, Probe};
+use crate::{Book, LossPolicy, Probe, Reply};
 use alloc::vec::Vec;
 use fathom_run::{NotSent, Observation, Series, SeriesKey, Value};
 use fathom_units::{Duration, Time};
@@ -18,6 +18,19 @@ struct Entry {
     outcome: Outcome,
 }
 
+/// A reply to a probe of a series.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SeriesReply {
+    /// Sequence number of the probe.
+    pub sequence: u32,
+    /// Send time of the probe.
+    pub sent: Time,
+    /// What kind of reply it is, and its delay.
+    pub reply: Reply,
+    /// TTL or hop limit of the reply, if the kernel reports it.
+    pub hop_limit: Option<u8>,
+}
+
 /// A [`Book`] that stores every probe and becomes a [`Series`]. Late replies count too.
 #[derive(Clone, Debug)]
 pub struct ProbeSeries {
@@ -26,13 +39,24 @@ pub struct ProbeSeries {
     entries: Vec<Entry>,
     largest: Duration,
     series: Series,
+    /// All replies since they were last taken, if anybody takes them.
+    log: Option<Vec<SeriesReply>>,
 }
 
 impl ProbeSeries {
     /// Creates an empty series with this key.
     pub const fn new(key: SeriesKey) -> Self {
         let book = Book::new(LossPolicy::NEVER);
-        ProbeSeries { book, entries: Vec::new(), largest: Duration::ZERO, series: Series::new(key) }
+        let series = Series::new(key);
+        ProbeSeries { book, entries: Vec::new(), largest: Duration::ZERO, series, log: None }
+    }
+    /// Keeps the replies from now on, also duplicate ones, until [`ProbeSeries::take_replies`].
+    pub fn log_replies(&mut self) {
+        self.log = Some(Vec::new());
+    }
+    /// The replies since the last call, in the order of their arrival.
+    pub fn take_replies(&mut self) -> Vec<SeriesReply> {
+        self.log.as_mut().map(core::mem::take).unwrap_or_default()
     }
     /// Key of the series.
     pub const fn key(&self) -> &SeriesKey {
@@ -64,8 +88,21 @@ impl ProbeSeries {
     }
     /// Records a reply to probe `sequence`; returns the observation if it is the first one.
     pub fn reply(&mut self, sequence: u32, received: Time) -> Option<Observation> {
+        self.reply_with(sequence, received, None)
+    }
+    /// As [`ProbeSeries::reply`], with the TTL or hop limit of the reply.
+    pub fn reply_with(
+        &mut self,
+        sequence: u32,
+        received: Time,
+        hop_limit: Option<u8>,
+    ) -> Option<Observation> {
         let entry = self.entries.get_mut(sequence as usize)?;
-        let reply = self.book.reply(&Probe { sequence, at: (), sent: entry.sent }, received);
+        let sent = entry.sent;
+        let reply = self.book.reply(&Probe { sequence, at: (), sent }, received);
+        if let Some(log) = &mut self.log {
+            log.push(SeriesReply { sequence, sent, reply, hop_limit });
+        }
         if !reply.is_first() {
             self.series.duplicates += 1;
             return None;

@@ -42,11 +42,26 @@ impl fmt::Display for Malformed {
 }
 impl core::error::Error for Malformed {}
 
+/// `:method GET`, `:method HEAD` and `:scheme https` in the static table of QPACK.
+const GET: u8 = 17;
+const HEAD: u8 = 18;
+const HTTPS: u8 = 23;
+
 /// A GET request for `path`, which ends its stream.
 #[must_use]
 pub fn get(authority: &str, path: &str, agent: &str) -> Vec<u8> {
-    // No dynamic table; :method GET and :scheme https are in the static table.
-    let mut fields = Vec::from([0x00, 0x00, 0xc0 | 17, 0xc0 | 23]);
+    request(GET, authority, path, agent)
+}
+
+/// A HEAD request for `path`, which ends its stream.
+#[must_use]
+pub fn head(authority: &str, path: &str, agent: &str) -> Vec<u8> {
+    request(HEAD, authority, path, agent)
+}
+
+fn request(method: u8, authority: &str, path: &str, agent: &str) -> Vec<u8> {
+    // No dynamic table.
+    let mut fields = Vec::from([0x00, 0x00, 0xc0 | method, 0xc0 | HTTPS]);
     for (index, value) in [(0, authority), (1, path), (95, agent)] {
         let value: String = value.chars().filter(char::is_ascii_graphic).collect();
         push_integer(&mut fields, 0x50, 4, index);
@@ -212,6 +227,7 @@ mod tests {
         let request = get("a.example", "/x y", "me");
         let fields = b"\x00\x00\xd1\xd7\x50\x09a.example\x51\x03/xy\x5f\x50\x02me";
         assert_eq!(request, [b"\x01\xc0\x00\x00\x00\x00\x00\x00\x19", &fields[..]].concat());
+        assert_eq!(head("a.example", "/x y", "me")[11], 0xd2);
         let path = "/".repeat(300);
         let long = get("a", &path, "me");
         // 127 + 0x2d + (1 << 7) = 300.

@@ -141,6 +141,8 @@ findings! {
         "Time in which the queue filled.";
     DrainTime(DrainTime) = "drain_time",
         "Time in which the queue drained after the load.";
+    QueueEmptied(QueueEmptied) = "queue_emptied",
+        "A queue emptied: replies to probes in a row arrived together.";
     AckStarvation(AckStarvation) = "ack_starvation",
         "The download is slow because its acknowledgments wait in the upload's queue.";
     Oscillation(Oscillation) = "oscillation",

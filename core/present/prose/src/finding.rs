@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use fathom_run::{
     AckStarvation, BoundCause, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss, DrainTime,
     FillTime, Finding, LatencyIncrease, LatencyVariation, LowerBound, OtherTraffic, Outage, PhaseKind,
-    ProbeLoss, RateChange, StartUp,
+    ProbeLoss, QueueEmptied, RateChange, StartUp,
 };
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::{Direction, FULL_IP_PACKET};
@@ -27,6 +27,7 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         Conclusion::QueueManagement(management) => queue::management(management, direction),
         Conclusion::FillTime(fill) => fill_time(fill),
         Conclusion::DrainTime(drain) => drain_time(drain),
+        Conclusion::QueueEmptied(found) => emptied(found),
         Conclusion::AckStarvation(starvation) => starved(starvation),
         Conclusion::Oscillation(oscillation) => queue::oscillation(oscillation),
         Conclusion::DelayedFlows(flows) => queue::delayed_flows(flows),
@@ -173,6 +174,17 @@ fn drain_time(drain: &DrainTime) -> String {
     } else {
         format!("The queue was still not empty {time} after the load stopped.")
     }
+}
+
+fn emptied(found: &QueueEmptied) -> String {
+    format!(
+        "A queue emptied {}: {} replies in a row arrived together after {}, with delays falling from {} to {}.",
+        if found.count == 1 { "once".into() } else { format!("{} times", found.count) },
+        found.answered_packets,
+        seconds(found.at_s + found.first_s),
+        milliseconds(found.first_s),
+        milliseconds(found.last_s)
+    )
 }
 
 fn starved(starvation: &AckStarvation) -> String {

@@ -18,6 +18,7 @@ pub const fn kind_name(kind: FindingKind) -> &'static str {
         FindingKind::StartUp => "start-up",
         FindingKind::FillTime => "fill time",
         FindingKind::DrainTime => "drain time",
+        FindingKind::QueueEmptied => "falling delays",
         FindingKind::AckStarvation => "ACK starvation",
         FindingKind::Oscillation => "oscillation",
         FindingKind::DelayedFlows => "delayed flows",

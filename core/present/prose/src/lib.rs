@@ -41,7 +41,7 @@ pub use finding::finding;
 pub use fix::{conflict_advice, fix_headline, fix_step};
 pub use history::refuted_by;
 pub use kind::{certainty_name, kind_name};
-pub use note::{fact_name, interruption, note};
+pub use note::{fact_name, interruption, not_sent, note};
 pub use numbers::{Number, Value, numbers};
 pub use patterns::{pattern_actions, pattern_numbers, pattern_reasons, pattern_verdict};
 pub use queue::unknown;

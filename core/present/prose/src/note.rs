@@ -179,7 +179,7 @@ pub fn interruption(why: &Interruption) -> String {
 }
 
 /// Why probes were not sent, to follow "because".
-pub(crate) fn not_sent(why: &NotSent) -> &str {
+pub fn not_sent(why: &NotSent) -> &str {
     match why {
         NotSent::NotRunInTime => "the probing thread did not run in time",
         NotSent::TooManyConnections => "too many connections were open",

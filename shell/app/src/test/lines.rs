@@ -7,7 +7,7 @@ use fathom_run::{Phase, Run, Value};
 use serde_json::{Value as Json, json};
 
 /// Incremented when a reader of the previous version would misread a line.
-const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// The event as a line, without its end; `None` if the line of another event says the same.
 #[must_use]

@@ -173,7 +173,7 @@ fn load_rate(text: &str) -> Result<Rate, String> {
 }
 
 /// A DSCP by its number or name.
-fn dscp(text: &str) -> Result<u8, String> {
+pub(super) fn dscp(text: &str) -> Result<u8, String> {
     let number = text.parse().ok().filter(|number| *number < 64);
     number
         .or_else(|| dscp_of_name(text))

@@ -16,7 +16,7 @@ const fn page(command: &'static str, examples: &'static [(&'static str, &'static
 }
 
 /// One page for each command; a test checks that none is missing and that each example parses.
-pub(crate) const PAGES: [Page; 30] = [
+pub(crate) const PAGES: [Page; 31] = [
     page(
         "",
         &[
@@ -37,6 +37,26 @@ pub(crate) const PAGES: [Page; 30] = [
             ("fathom test 192.0.2.1 --phases idle,up", "Test only the upload"),
         ],
     ),
+    Page {
+        command: "ping",
+        examples: &[
+            ("fathom ping 192.0.2.1", "ICMP, as ping(8)"),
+            ("fathom ping -c 100 -i 0.01 192.0.2.1", "100 probes in a second"),
+            ("fathom ping router.lan 192.0.2.1 https://example.org/", "Several at once, live"),
+            ("fathom ping udp://server.example.net", "One-way delays"),
+            ("fathom ping h3://example.org/ -o line.json.gz", "HTTP/3, and a result"),
+        ],
+        notes: "URLs:
+  udp://SERVER[:3279]      `fathom serve`, with one-way delays
+  stamp:// irtt://         reflectors of STAMP and irtt, with one-way delays
+  tcp://HOST[:80]          new TCP connections
+  tls://HOST[:443]         new connections, up to the end of the TLS handshake
+  http:// https://         HEAD requests by HTTP/1.1 on one connection
+  h2:// h3://              the same by HTTP/2 and HTTP/3
+  dns://SERVER[/NAME]      DNS queries
+
+Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors.",
+    },
     page(
         "serve",
         &[

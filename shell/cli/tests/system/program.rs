@@ -47,6 +47,30 @@ impl Ran {
     }
 }
 
+impl Ran {
+    /// The lines of `--json-lines`, which must match the published schema.
+    #[track_caller]
+    pub(crate) fn events(&self) -> Vec<serde_json::Value> {
+        let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
+        let read = |name: &str| std::fs::read_to_string(schemas.join(name)).unwrap();
+        // Both in one document, so that no reference leads to another file.
+        let text = read("event.schema.json").replace("\"result.schema.json\"", "\"#/$defs/document\"");
+        let mut schema: serde_json::Value =
+            serde_json::from_str(&text.replace("result.schema.json#", "#")).unwrap();
+        let mut document: serde_json::Value = serde_json::from_str(&read("result.schema.json")).unwrap();
+        schema["$defs"] = document.as_object_mut().unwrap().remove("$defs").unwrap();
+        schema["$defs"]["document"] = document;
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        let lines: Vec<serde_json::Value> =
+            self.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for line in &lines {
+            let errors: Vec<String> = validator.iter_errors(line).map(|e| e.to_string()).collect();
+            assert!(errors.is_empty(), "{errors:#?}");
+        }
+        lines
+    }
+}
+
 /// The text of the program: exit code, stdout and stderr of several runs, as in a file of
 /// `golden/text`. Other tests assert exit codes, files and the numbers of `--json`. The wording is
 /// asserted only here, so that `make golden` updates it. Dropping this value compares it with the

@@ -13,6 +13,7 @@ mod event;
 mod flows;
 mod ledger;
 mod peer;
+mod ping;
 mod probes;
 mod record;
 mod reflect;
@@ -24,12 +25,14 @@ pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
 pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::protocol::FlowLoad;
-pub use fathom_probe::{PhasePlan, ProbeKind};
+pub use fathom_probe::{PhasePlan, PingTally, ProbeKind, ReplyKind, SeriesReply};
 pub use flows::{payload_bytes, receive_load, send_load};
 pub use peer::{
-    Encrypted, Encryption, Exchange, ExchangeStage, FlowPlan, LoadedBy, Meter, OpenFlow, Peer, StartExchange,
-    Terms, Transfer, UdpEncoding, UdpProbes, UdpReply, WebProbe, udp_socket,
+    Encrypted, Encryption, Exchange, ExchangeStage, FlowPlan, LoadedBy, Meter, OpenFlow, Peer,
+    PersistentRequests, Requests, StartExchange, StartRequests, Terms, Transfer, UdpEncoding, UdpProbes,
+    UdpReply, WebProbe, udp_socket,
 };
+pub use ping::{PingConfig, PingEvent, PingProbe, PingSession, PingTarget, ping, ping_session};
 pub use probes::HttpExchange;
 pub use record::host;
 pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};

@@ -290,6 +290,8 @@ impl Meter {
 pub struct WebProbe {
     /// The request for a small object on an existing connection; `None` if the server has none.
     pub request: Option<Vec<u8>>,
+    /// Whether the request is HEAD, which a response of any status answers.
+    pub is_head: bool,
     /// Encrypts a connection, if the server requires it.
     pub encryption: Option<Encryption>,
     /// A request on a new connection with TLS, if the server has it; ends with the handshake if it
@@ -326,6 +328,39 @@ pub enum ExchangeStage {
     Response,
     /// Nothing.
     Answered,
+}
+
+/// Where requests on one persistent connection go, by a protocol that keeps them apart.
+#[derive(Clone)]
+pub struct PersistentRequests {
+    /// The server.
+    pub address: SocketAddr,
+    /// Whether the connection is one of QUIC, and not of TCP.
+    pub is_datagram: bool,
+    /// Starts a connection.
+    pub start: StartRequests,
+}
+
+/// Starts a connection for requests, or says why it cannot.
+pub type StartRequests = Arc<dyn Fn() -> Result<Box<dyn Requests>, String> + Send + Sync>;
+
+/// Requests on one connection, without I/O.
+pub trait Requests: Send {
+    /// Whether requests can be sent.
+    fn is_ready(&self) -> bool;
+    /// Sends a request with this number.
+    ///
+    /// # Errors
+    /// The reason why none can be sent now.
+    fn request(&mut self, number: u32) -> Result<(), String>;
+    /// Takes received bytes of a stream, or a datagram, if there are any, notices which timers have
+    /// expired, and returns the numbers of the requests that were answered.
+    ///
+    /// # Errors
+    /// The reason why the connection cannot be used any more.
+    fn advance(&mut self, received: Option<&[u8]>) -> Result<Vec<u32>, String>;
+    /// The next bytes of a stream to send, or a datagram.
+    fn take_output(&mut self) -> Option<Vec<u8>>;
 }
 
 /// The client's end of an encrypted connection, without I/O.

@@ -7,6 +7,8 @@ mod hops;
 mod http3;
 mod icmp;
 mod persistent;
+mod ping;
+mod requests;
 mod udp;
 
 use crate::peer::{Peer, takes_train};
@@ -29,6 +31,7 @@ use hops::HopProber;
 use http3::Http3Prober;
 use icmp::{IcmpProber, gateway};
 use persistent::PersistentProber;
+pub(crate) use ping::{Pinged, Pinger};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -131,6 +134,10 @@ type Report = Box<dyn Fn(ProbeEvent) + Send>;
 trait ProbeMachine {
     /// Its series, in the order of its [`fathom_probe::ProbeSpec`].
     fn series(&mut self) -> &mut [ProbeSeries];
+    /// Whether it can send now: a persistent connection may not be established yet.
+    fn is_connected(&self) -> bool {
+        true
+    }
     /// Sends a probe and returns the time. The error says why it was not sent.
     fn send(&mut self, context: &mut Context) -> Result<Time, NotSent>;
     /// Adds the descriptors it waits for.

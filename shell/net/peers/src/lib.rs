@@ -6,6 +6,7 @@ mod crusader;
 mod iperf3;
 mod measurement_lab;
 mod netperf;
+mod ping;
 mod tls;
 mod udp;
 mod web;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use url::Url;
 
+pub use ping::{PingRequest, ping_target};
 pub use tls::Trust;
 
 /// Schemes of URLs, for people.

@@ -8,18 +8,29 @@ mod transfer;
 
 use crate::Connector;
 use crate::tls::{Tls, TlsProbe, cause};
-pub(crate) use detect::fetch;
+pub(crate) use detect::{fetch, path_of};
 use fathom_client::{
-    Encrypted, Encryption, FlowPlan, HttpExchange, Limits, OpenFlow, Peer, StartExchange, TestError,
-    WebProbe, payload_bytes,
+    Encrypted, Encryption, FlowPlan, HttpExchange, Limits, OpenFlow, Peer, StartExchange, StartRequests,
+    TestError, WebProbe, payload_bytes,
 };
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::get_request;
 use fathom_units::Direction;
+pub(crate) use http3::requests as http3_requests;
 use std::net::SocketAddr;
 use std::sync::Arc;
 pub(crate) use stream::Stream;
 use url::Url;
+
+/// A handshake on a new connection.
+pub(crate) fn tls_handshake(tls: Tls) -> StartExchange {
+    request::over_tls(tls, None)
+}
+
+/// Requests of a path of a host by HTTP/2 on one connection.
+pub(crate) fn http2_requests(tls: &Tls, host: &str, path: &str) -> Result<StartRequests, String> {
+    Ok(request::requests(tls, multiplexed::uri(host, path)?))
+}
 
 /// A host with its address and port, and whether it requires TLS.
 #[derive(Clone)]
@@ -136,7 +147,8 @@ impl Peer for WebPeer {
         });
         let http3 = self.http3_port.zip(self.endpoints.small.as_ref());
         let http3 = http3.and_then(|(port, path)| http3::probe(&self.origin, port, path));
-        Some(WebProbe { tls: self.tls_probe(request.clone()), request, encryption, http3 })
+        let tls = self.tls_probe(request.clone());
+        Some(WebProbe { tls, request, is_head: false, encryption, http3 })
     }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let socket = limits.connect(self.origin.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;

@@ -2,7 +2,7 @@
 use fathom_diagnose::{Diagnosis, Health, diagnose};
 use fathom_run::{
     Conclusion, Fact, FindingKind, History, Instrument, Metric, Observation, Phase, PhaseEnd, PhaseKind,
-    Reason, Run, SCHEMA_VERSION, Series, SeriesKey, UtcOffset, Value,
+    QueueEmptied, Reason, Run, SCHEMA_VERSION, Series, SeriesKey, UtcOffset, Value,
 };
 use fathom_units::{Direction, Rng, Time};
 
@@ -148,4 +148,37 @@ fn a_period_of_292_years_with_many_series_is_bounded() {
     }
     let d = diagnose(&run);
     assert_eq!((d.health, d.findings[0].kind()), (Health::Healthy, FindingKind::LatencyVariation));
+}
+
+/// The round trips of four pings of a real line: 4857, 3854, 2851, 1844 ms, a second apart.
+#[test]
+fn four_falling_pings_are_a_queue_that_emptied() {
+    let falling = |s: u64| match s / STEP_S {
+        100 => 4.857,
+        101 => 3.854,
+        102 => 2.851,
+        103 => 1.844,
+        _ => 0.05,
+    };
+    let at_a_second = |mut run: Run, step_s: f64| {
+        for series in &mut run.series {
+            (0..).zip(&mut series.at_ns).for_each(|(n, at)| *at = (f64::from(n) * step_s * 1e9) as u64);
+        }
+        run.phases[0].end_ns = DAY_S * 1_000_000_000;
+        run
+    };
+    let d = diagnose(&at_a_second(period(1, |s, _| Some(falling(s))), 1.0));
+    let found: Vec<&Conclusion> = d.findings.iter().map(|one| &one.conclusion).collect();
+    let [Conclusion::LatencyVariation(_), Conclusion::QueueEmptied(emptied)] = found[..] else {
+        panic!("{found:?}")
+    };
+    let expected = QueueEmptied { count: 1, answered_packets: 4, at_s: 100.0, first_s: 4.857, last_s: 1.844 };
+    assert_eq!(*emptied, expected);
+    // The same delays with two seconds between them did not arrive together.
+    let d = diagnose(&at_a_second(period(1, |s, _| Some(falling(s))), 2.0));
+    assert_eq!(kinds(&d), [FindingKind::LatencyVariation]);
+    // Three are too few.
+    let three = |s: u64| if s / STEP_S == 103 { 0.05 } else { falling(s) };
+    let d = diagnose(&at_a_second(period(1, |s, _| Some(three(s))), 1.0));
+    assert_eq!(kinds(&d), [FindingKind::LatencyVariation]);
 }

@@ -245,6 +245,13 @@ pub fn get_request(host: &str, path: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {AGENT}\r\n\r\n").into_bytes()
 }
 
+/// A HEAD request for `path`.
+#[must_use]
+pub fn head_request(host: &str, path: &str) -> Vec<u8> {
+    let get = get_request(host, path);
+    [b"HEAD", get.strip_prefix(b"GET").unwrap_or(&get)].concat()
+}
+
 /// The header of a POST request with a body of this size to any server.
 #[must_use]
 pub fn post_request(host: &str, path: &str, body_bytes: u64) -> Vec<u8> {

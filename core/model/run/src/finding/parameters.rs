@@ -288,6 +288,19 @@ data! {
         /// Latency below which the queue counts as empty.
         threshold_s: f64,
     }
+    /// Probes in a row that waited in a queue that emptied: the largest fall of their delays.
+    struct QueueEmptied {
+        /// Number of such falls.
+        count: u64,
+        /// Probes of the largest fall.
+        answered_packets: u64,
+        /// Send time of the first one, since the start of the run.
+        at_s: f64,
+        /// Delay of the first one.
+        first_s: f64,
+        /// Delay of the last one.
+        last_s: f64,
+    }
     /// A download slowed by the delay of its acknowledgments.
     struct AckStarvation {
         /// Download goodput without upload.

@@ -96,6 +96,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         | FindingKind::Reordering
         | FindingKind::Retransmission => captured(kind).into_iter().map(|one| (None, one)).collect(),
         FindingKind::LatencyVariation
+        | FindingKind::QueueEmptied
         | FindingKind::RecurringDelay
         | FindingKind::RecurringLoss
         | FindingKind::OwnLoad

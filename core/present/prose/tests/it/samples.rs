@@ -6,8 +6,9 @@ use fathom_run::{
     BaseChange, Capture, Certainty, Conclusion, CpuCause, DayGroup, DelayPercentiles, DelayedFlows,
     DelayedParty, Estimate, Finding, FlowShare, HistorySeries, InstrumentEffect, InstrumentPart,
     LatencyVariation, LinkUse, Management, ManagementEstimate, ManagementRule, Metric, Outage, OwnLoad,
-    PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, ProbeLoss, QueueDelay, QueueManagement,
-    QueueVictims, RecurringDelay, RecurringHours, RecurringLoss, Run, UnknownQueue, UnknownReason,
+    PartDirection, PathPart, PhaseEnd, PhaseKind, ProbeKind, ProbeLoss, QueueDelay, QueueEmptied,
+    QueueManagement, QueueVictims, RecurringDelay, RecurringHours, RecurringLoss, Run, UnknownQueue,
+    UnknownReason,
 };
 use fathom_units::Direction;
 
@@ -180,6 +181,11 @@ fn base_change(change_s: f64, path_changed: bool) -> Conclusion {
     })
 }
 
+fn emptied(count: u64) -> Conclusion {
+    let (at_s, first_s, last_s) = (12.0, 4.857, 1.844);
+    Conclusion::QueueEmptied(QueueEmptied { count, answered_packets: 4, at_s, first_s, last_s })
+}
+
 /// Findings of a watch.
 pub(crate) fn histories() -> Vec<Conclusion> {
     let slow = |days, from, to, own_link| {
@@ -197,6 +203,8 @@ pub(crate) fn histories() -> Vec<Conclusion> {
     };
     vec![
         Conclusion::LatencyVariation(variation),
+        emptied(1),
+        emptied(3),
         slow(DayGroup::All, 19, 23, LinkUse::Idle),
         slow(DayGroup::Working, 8, 17, LinkUse::Unknown),
         slow(DayGroup::Weekend, 0, 6, LinkUse::Busy),

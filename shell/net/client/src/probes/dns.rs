@@ -26,6 +26,8 @@ const MOST_OUTSTANDING: usize = 256;
 
 pub(crate) struct DnsProber {
     socket: Socket,
+    /// Name that is asked for.
+    name: String,
     series: [ProbeSeries; 1],
     /// Queries without a response, by number.
     outstanding: VecDeque<(u32, Vec<u8>)>,
@@ -36,9 +38,10 @@ pub(crate) struct DnsProber {
 impl DnsProber {
     pub(crate) fn open(session: SessionId) -> Result<Self, String> {
         let resolver = resolver().ok_or("no resolver")?;
-        Self::to(SocketAddr::new(resolver, PORT), session)
+        Self::to(SocketAddr::new(resolver, PORT), NAME, session)
     }
-    fn to(address: SocketAddr, session: SessionId) -> Result<Self, String> {
+    /// Asks the server at `address` for the name servers of `name`.
+    pub(crate) fn to(address: SocketAddr, name: &str, session: SessionId) -> Result<Self, String> {
         let open = || {
             let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
             socket.set_nonblocking(true)?;
@@ -49,7 +52,8 @@ impl DnsProber {
         };
         let socket = open().map_err(|e: std::io::Error| without_code(&e))?;
         let secret = u16::from_le_bytes([session.0[0], session.0[1]]);
-        Ok(DnsProber { socket, series: series_of(ProbeKind::Dns), outstanding: VecDeque::new(), secret })
+        let (name, series) = (name.to_owned(), series_of(ProbeKind::Dns));
+        Ok(DnsProber { socket, name, series, outstanding: VecDeque::new(), secret })
     }
 }
 
@@ -78,7 +82,7 @@ impl ProbeMachine for DnsProber {
         let [series] = &mut self.series;
         // Consecutive numbers differ, so that a late response is not mistaken for another.
         let id = self.secret.wrapping_add((series.next_sequence() as u16).wrapping_mul(40_503));
-        let bytes = query(id, NAME, TYPE_NS);
+        let bytes = query(id, &self.name, TYPE_NS);
         let now = context.now();
         self.socket.send(&bytes).map_err(|error| NotSent::System(without_code(&error)))?;
         self.outstanding.push_back((series.sent(now), bytes));
@@ -110,7 +114,7 @@ mod tests {
     #[test]
     fn only_responses_to_its_queries_count() {
         let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        let mut prober = DnsProber::to(server.local_addr().unwrap(), SessionId([7; 16])).unwrap();
+        let mut prober = DnsProber::to(server.local_addr().unwrap(), NAME, SessionId([7; 16])).unwrap();
         let (sent, answered) = std::sync::mpsc::channel();
         let mut context = Context {
             clock: fathom_os::clock::Clock::start(),

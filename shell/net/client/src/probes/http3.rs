@@ -1,4 +1,5 @@
 //! Probes with new connections of QUIC, one request by HTTP/3 on each.
+use super::channel::Target;
 use super::{Context, ProbeMachine, series_of};
 use crate::peer::{Exchange, ExchangeStage, StartExchange, WebProbe, udp_socket};
 use fathom_os::error::without_code;
@@ -10,7 +11,7 @@ use fathom_run::{Metric, NotSent, Note};
 use fathom_units::{Duration, Time};
 use socket2::SockRef;
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsFd;
 
 /// After this time without a response, a connection ends: longer than the largest delay of buffers
@@ -24,9 +25,8 @@ const HANDSHAKES: usize = 0;
 const REQUESTS: usize = 1;
 
 pub(crate) struct Http3Prober {
-    address: SocketAddr,
+    target: Target,
     start: StartExchange,
-    dscp: u8,
     series: [ProbeSeries; 2],
     flying: Vec<Flying>,
     has_noted: bool,
@@ -44,14 +44,8 @@ impl Http3Prober {
     pub(crate) fn new(web: Option<WebProbe>, dscp: u8) -> Result<Self, String> {
         let (address, start) = web.and_then(|web| web.http3).ok_or_else(String::new)?;
         let series = series_of(ProbeKind::Http3);
-        Ok(Http3Prober { address, start, dscp, series, flying: Vec::new(), has_noted: false })
-    }
-    fn open(&self) -> io::Result<UdpSocket> {
-        let socket = udp_socket(self.address)?;
-        set_dscp(&SockRef::from(&socket), self.address.is_ipv6(), self.dscp)?;
-        socket.set_nonblocking(true)?;
-        enable(socket.as_fd(), Stamping::Arrivals)?;
-        Ok(socket)
+        let target = Target { address, dscp };
+        Ok(Http3Prober { target, start, series, flying: Vec::new(), has_noted: false })
     }
     /// Takes what arrived. Whether the connection is still needed.
     fn advance(&mut self, flying: &mut Flying, context: &mut Context) -> Result<bool, String> {
@@ -92,6 +86,15 @@ impl Http3Prober {
     }
 }
 
+/// A socket for the datagrams of a connection.
+pub(super) fn open_socket(Target { address, dscp }: Target) -> io::Result<UdpSocket> {
+    let socket = udp_socket(address)?;
+    set_dscp(&SockRef::from(&socket), address.is_ipv6(), dscp)?;
+    socket.set_nonblocking(true)?;
+    enable(socket.as_fd(), Stamping::Arrivals)?;
+    Ok(socket)
+}
+
 impl ProbeMachine for Http3Prober {
     fn series(&mut self) -> &mut [ProbeSeries] {
         &mut self.series
@@ -100,7 +103,7 @@ impl ProbeMachine for Http3Prober {
         fds.extend(self.flying.iter().map(|flying| PollFd::readable(flying.socket.as_fd())));
     }
     fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
-        let socket = self.open().map_err(|e| NotSent::System(without_code(&e)))?;
+        let socket = open_socket(self.target).map_err(|e| NotSent::System(without_code(&e)))?;
         let exchange = (self.start)().map_err(NotSent::System)?;
         let started = context.now();
         let handshake = self.series[HANDSHAKES].sent(started);

@@ -6,7 +6,7 @@ use fathom_os::error::without_code;
 use fathom_os::netlink::Netlink;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{EchoSocket, echo_socket, set_dscp};
-use fathom_os::timestamp::{Stamping, both_clocks, enable, receive};
+use fathom_os::timestamp::{Stamping, both_clocks, enable, enable_headers, receive};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{EchoCodec, EchoPayload, IcmpVersion, Probe, ProbeKind, ProbeSeries};
 use fathom_run::{NotSent, Series};
@@ -31,7 +31,9 @@ impl IcmpProber {
         // Connected, so that only packets from this address arrive.
         socket.socket.connect(&to.into()).map_err(|e| without_code(&e))?;
         set_dscp(&socket.socket, to.is_ipv6(), dscp).map_err(|e| without_code(&e))?;
-        enable(socket.socket.as_fd(), Stamping::Both).map_err(|e| without_code(&e))?;
+        let enabled = enable(socket.socket.as_fd(), Stamping::Both)
+            .and_then(|()| enable_headers(socket.socket.as_fd(), to.is_ipv6()));
+        enabled.map_err(|e| without_code(&e))?;
         // The probes of the gateway have another token than those of the server.
         let first = kind as usize;
         let token = session.0[first..first + 8].iter().fold(0, |token, byte| token << 8 | u64::from(*byte));
@@ -81,7 +83,7 @@ impl ProbeMachine for IcmpProber {
                 continue;
             };
             let arrival = context.arrival(got.stamp);
-            if let Some(observation) = series.reply(payload.probe.sequence, arrival) {
+            if let Some(observation) = series.reply_with(payload.probe.sequence, arrival, got.hop_limit) {
                 context.answered(self.kind, self.kind.spec().series[0], observation);
             }
         }

@@ -13,12 +13,14 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 
 /// Delay before reconnecting after a failure.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
+pub(super) const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 pub(crate) struct PersistentProber {
     target: Target,
     request: Vec<u8>,
     encryption: Option<Encryption>,
+    /// Follows the responses of a new connection.
+    responses: Responses,
     series: [ProbeSeries; 1],
     connection: Option<Connection>,
     next_try: Time,
@@ -34,12 +36,14 @@ struct Connection {
 
 impl PersistentProber {
     pub(crate) fn new(target: Target, web: Option<WebProbe>, now: Time) -> Result<Self, String> {
-        let web = web.and_then(|web| Some((web.request?, web.encryption)));
-        let (request, encryption) = web.ok_or("no small object to request")?;
+        let web = web.and_then(|web| Some((web.request?, web.encryption, web.is_head)));
+        let (request, encryption, is_head) = web.ok_or("no small object to request")?;
+        let responses = if is_head { Responses::to_heads() } else { Responses::to_probes() };
         let mut prober = PersistentProber {
             target,
             request,
             encryption,
+            responses,
             series: series_of(ProbeKind::Persistent),
             connection: None,
             next_try: Time::ZERO,
@@ -54,7 +58,7 @@ impl PersistentProber {
         if self.connection.is_none() && now >= self.next_try {
             self.next_try = now + RETRY_AFTER;
             let encrypted = self.encryption.as_ref().map(|start| start()).transpose()?;
-            let connection = Connection::start(self.target, encrypted);
+            let connection = Connection::start(self.target, encrypted, self.responses.clone());
             self.connection = Some(connection.map_err(|e| without_code(&e))?);
         }
         Ok(())
@@ -104,6 +108,9 @@ impl ProbeMachine for PersistentProber {
     fn series(&mut self) -> &mut [ProbeSeries] {
         &mut self.series
     }
+    fn is_connected(&self) -> bool {
+        self.connection.as_ref().is_some_and(Connection::is_ready)
+    }
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
         fds.extend(self.connection.as_ref().map(Connection::interest));
     }
@@ -144,12 +151,16 @@ impl ProbeMachine for PersistentProber {
 }
 
 impl Connection {
-    fn start(target: Target, encrypted: Option<Box<dyn Encrypted>>) -> io::Result<Self> {
+    fn start(
+        target: Target,
+        encrypted: Option<Box<dyn Encrypted>>,
+        responses: Responses,
+    ) -> io::Result<Self> {
         Ok(Connection {
             channel: Channel::start(target, encrypted)?,
             established: false,
             pending: VecDeque::new(),
-            responses: Responses::to_probes(),
+            responses,
         })
     }
     fn interest(&self) -> PollFd<'_> {

@@ -316,7 +316,8 @@ fn fatal(url: &Url, problem: String) -> Problem {
     Problem::Fatal(TestError::Server { server: url.to_string(), problem })
 }
 
-fn path_of(url: &Url) -> String {
+/// Path and query.
+pub(crate) fn path_of(url: &Url) -> String {
     url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()))
 }
 

@@ -1,6 +1,7 @@
-//! Probes by HTTP/3: one request on a new connection, over QUIC without I/O.
+//! Probes by HTTP/3, over QUIC without I/O: one request on a new connection, or many on one.
 use super::Origin;
-use fathom_client::{Exchange, ExchangeStage, StartExchange};
+use crate::tls::Tls;
+use fathom_client::{Exchange, ExchangeStage, Requests, StartExchange, StartRequests};
 use fathom_probe::protocol::AGENT;
 use fathom_protocol::http3;
 use quinn_proto::crypto::rustls::QuicClientConfig;
@@ -8,6 +9,7 @@ use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event,
     ReadError, StreamId, TransportConfig,
 };
+use rustls::pki_types::ServerName;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,96 +22,70 @@ const NOT_ALLOWED: &str = "the server allows no request";
 
 /// Requests of `path` at the port of `origin` that offers HTTP/3.
 pub(super) fn probe(origin: &Origin, port: u16, path: &str) -> Option<(SocketAddr, StartExchange)> {
-    let tls = origin.tls.as_ref()?.with_protocol(ALPN);
-    let crypto = QuicClientConfig::try_from(tls.config()).ok()?;
-    let mut transport = TransportConfig::default();
-    // The prober ends connections. A short exchange does not search for larger datagrams.
-    transport.max_idle_timeout(None).mtu_discovery_config(None);
-    let mut config = ClientConfig::new(Arc::new(crypto));
-    config.transport_config(Arc::new(transport));
     let address = SocketAddr::new(origin.address.ip(), port);
-    let (name, request) = (tls.name(), http3::get(&origin.host, path, AGENT));
-    let start: StartExchange =
-        Arc::new(move || Ok(Box::new(Get::start(config.clone(), address, &name.to_str(), request.clone())?)));
+    let quic = QuicPlan::new(origin.tls.as_ref()?, address).ok()?;
+    let request = http3::get(&origin.host, path, AGENT);
+    let start: StartExchange = Arc::new(move || {
+        let (quic, request) = (quic.start()?, request.clone());
+        Ok(Box::new(Get { quic, request, stream: None, response: Vec::new() }))
+    });
     Some((address, start))
 }
 
-/// A request and its connection.
-struct Get {
+/// HEAD requests of `path` of `host` on one connection to `address`.
+pub(crate) fn requests(
+    tls: &Tls,
+    address: SocketAddr,
+    host: &str,
+    path: &str,
+) -> Result<StartRequests, String> {
+    let (quic, request) = (QuicPlan::new(tls, address)?, http3::head(host, path, AGENT));
+    Ok(Arc::new(move || {
+        let (quic, request) = (quic.start()?, request.clone());
+        Ok(Box::new(Heads { quic, request, has_control: false, waiting: Vec::new() }))
+    }))
+}
+
+/// What is needed to connect to a server.
+#[derive(Clone)]
+struct QuicPlan {
+    config: ClientConfig,
+    name: ServerName<'static>,
+    address: SocketAddr,
+}
+
+impl QuicPlan {
+    fn new(tls: &Tls, address: SocketAddr) -> Result<Self, String> {
+        let tls = tls.with_protocol(ALPN);
+        let crypto = QuicClientConfig::try_from(tls.config()).map_err(reason)?;
+        let mut transport = TransportConfig::default();
+        // The prober ends connections. A short exchange does not search for larger datagrams.
+        transport.max_idle_timeout(None).mtu_discovery_config(None);
+        let mut config = ClientConfig::new(Arc::new(crypto));
+        config.transport_config(Arc::new(transport));
+        Ok(QuicPlan { config, name: tls.name(), address })
+    }
+    fn start(&self) -> Result<Quic, String> {
+        let mut endpoint = Endpoint::new(Arc::new(EndpointConfig::default()), None, true, None);
+        let QuicPlan { config, name, address } = self.clone();
+        let connected = endpoint.connect(Instant::now(), config, address, &name.to_str());
+        let (handle, connection) = connected.map_err(reason)?;
+        Ok(Quic { endpoint, handle, connection, address, is_connected: false })
+    }
+}
+
+/// A connection.
+struct Quic {
     endpoint: Endpoint,
     handle: ConnectionHandle,
     connection: Connection,
     address: SocketAddr,
-    request: Vec<u8>,
-    /// Of the request, once it is sent.
-    stream: Option<StreamId>,
-    response: Vec<u8>,
+    is_connected: bool,
 }
 
-impl Get {
-    fn start(
-        config: ClientConfig,
-        address: SocketAddr,
-        name: &str,
-        request: Vec<u8>,
-    ) -> Result<Self, String> {
-        let mut endpoint = Endpoint::new(Arc::new(EndpointConfig::default()), None, true, None);
-        let connected = endpoint.connect(Instant::now(), config, address, name);
-        let (handle, connection) = connected.map_err(reason)?;
-        Ok(Get { endpoint, handle, connection, address, request, stream: None, response: Vec::new() })
-    }
-    /// Exchanges events of the connection and of its endpoint.
-    fn settle(&mut self) {
-        while let Some(event) = self.connection.poll_endpoint_events() {
-            if let Some(other) = self.endpoint.handle_event(self.handle, event) {
-                self.connection.handle_event(other);
-            }
-        }
-    }
-    fn send_request(&mut self) -> Result<(), String> {
-        for (direction, content) in [(Dir::Uni, &http3::CONTROL[..]), (Dir::Bi, &self.request)] {
-            let opened = self.connection.streams().open(direction);
-            let stream = opened.ok_or_else(|| reason(NOT_ALLOWED))?;
-            let mut sender = self.connection.send_stream(stream);
-            if sender.write(content).map_err(reason)? < content.len() {
-                return Err(reason(NOT_ALLOWED));
-            }
-            if direction == Dir::Bi {
-                sender.finish().map_err(reason)?;
-                self.stream = Some(stream);
-            }
-        }
-        Ok(())
-    }
-    /// Reads what arrived of the response, and ends the connection after its header.
-    fn read(&mut self, stream: StreamId) -> Result<ExchangeStage, String> {
-        let mut receiver = self.connection.recv_stream(stream);
-        let mut chunks = receiver.read(true).map_err(reason)?;
-        let is_over = loop {
-            match chunks.next(http3::HEAD_LIMIT_BYTES) {
-                Ok(Some(chunk)) => self.response.extend_from_slice(&chunk.bytes),
-                Ok(None) => break true,
-                Err(ReadError::Blocked) => break false,
-                Err(error) => return Err(reason(error)),
-            }
-        };
-        let _ = chunks.finalize();
-        match http3::status(&self.response).map_err(reason)? {
-            Some(200) => {
-                self.connection.close(Instant::now(), http3::NO_ERROR.into(), Default::default());
-                Ok(ExchangeStage::Answered)
-            }
-            Some(status) => Err(format!("HTTP status {status}")),
-            None if is_over || self.response.len() > 2 * http3::HEAD_LIMIT_BYTES => {
-                Err(reason(http3::Malformed))
-            }
-            None => Ok(ExchangeStage::Response),
-        }
-    }
-}
-
-impl Exchange for Get {
-    fn advance(&mut self, datagram: Option<&[u8]>) -> Result<ExchangeStage, String> {
+impl Quic {
+    /// Takes a datagram, if there is one, and notices which timers have expired.
+    fn advance(&mut self, datagram: Option<&[u8]>) -> Result<(), String> {
         let now = Instant::now();
         if let Some(bytes) = datagram {
             // A reply without a connection, which is a server's part, is not sent.
@@ -121,19 +97,121 @@ impl Exchange for Get {
         if self.connection.poll_timeout().is_some_and(|due| due <= now) {
             self.connection.handle_timeout(now);
         }
-        self.settle();
+        while let Some(event) = self.connection.poll_endpoint_events() {
+            if let Some(other) = self.endpoint.handle_event(self.handle, event) {
+                self.connection.handle_event(other);
+            }
+        }
         while let Some(event) = self.connection.poll() {
             match event {
-                Event::Connected => self.send_request()?,
+                Event::Connected => self.is_connected = true,
                 Event::ConnectionLost { reason: error } => return Err(reason(error)),
                 _ => {}
             }
         }
-        self.stream.map_or(Ok(ExchangeStage::Handshake), |stream| self.read(stream))
+        Ok(())
+    }
+    /// Opens a stream with this content. One in both directions ends with it.
+    fn open(&mut self, direction: Dir, content: &[u8]) -> Result<StreamId, String> {
+        let opened = self.connection.streams().open(direction);
+        let stream = opened.ok_or_else(|| reason(NOT_ALLOWED))?;
+        let mut sender = self.connection.send_stream(stream);
+        if sender.write(content).map_err(reason)? < content.len() {
+            return Err(reason(NOT_ALLOWED));
+        }
+        if direction == Dir::Bi {
+            sender.finish().map_err(reason)?;
+        }
+        Ok(stream)
+    }
+    /// Reads what arrived of a response. Returns its status once it is known.
+    fn read(&mut self, stream: StreamId, response: &mut Vec<u8>) -> Result<Option<u16>, String> {
+        let mut receiver = self.connection.recv_stream(stream);
+        let mut chunks = receiver.read(true).map_err(reason)?;
+        let is_over = loop {
+            match chunks.next(http3::HEAD_LIMIT_BYTES) {
+                Ok(Some(chunk)) => response.extend_from_slice(&chunk.bytes),
+                Ok(None) => break true,
+                Err(ReadError::Blocked) => break false,
+                Err(error) => return Err(reason(error)),
+            }
+        };
+        let _ = chunks.finalize();
+        match http3::status(response).map_err(reason)? {
+            None if is_over || response.len() > 2 * http3::HEAD_LIMIT_BYTES => Err(reason(http3::Malformed)),
+            status => Ok(status),
+        }
     }
     fn take_output(&mut self) -> Option<Vec<u8>> {
         let mut datagram = Vec::new();
         self.connection.poll_transmit(Instant::now(), 1, &mut datagram).map(|_| datagram)
+    }
+}
+
+/// A request and its connection.
+struct Get {
+    quic: Quic,
+    request: Vec<u8>,
+    /// Of the request, once it is sent.
+    stream: Option<StreamId>,
+    response: Vec<u8>,
+}
+
+impl Exchange for Get {
+    fn advance(&mut self, datagram: Option<&[u8]>) -> Result<ExchangeStage, String> {
+        self.quic.advance(datagram)?;
+        if self.quic.is_connected && self.stream.is_none() {
+            self.quic.open(Dir::Uni, &http3::CONTROL)?;
+            self.stream = Some(self.quic.open(Dir::Bi, &self.request)?);
+        }
+        let Some(stream) = self.stream else { return Ok(ExchangeStage::Handshake) };
+        match self.quic.read(stream, &mut self.response)? {
+            Some(200) => {
+                self.quic.connection.close(Instant::now(), http3::NO_ERROR.into(), Default::default());
+                Ok(ExchangeStage::Answered)
+            }
+            Some(status) => Err(format!("HTTP status {status}")),
+            None => Ok(ExchangeStage::Response),
+        }
+    }
+    fn take_output(&mut self) -> Option<Vec<u8>> {
+        self.quic.take_output()
+    }
+}
+
+/// HEAD requests on one connection; a response of any status is one.
+struct Heads {
+    quic: Quic,
+    request: Vec<u8>,
+    has_control: bool,
+    /// The requests without a response: number, stream, and what arrived of the response.
+    waiting: Vec<(u32, StreamId, Vec<u8>)>,
+}
+
+impl Requests for Heads {
+    fn is_ready(&self) -> bool {
+        self.quic.is_connected
+    }
+    fn request(&mut self, number: u32) -> Result<(), String> {
+        if !std::mem::replace(&mut self.has_control, true) {
+            self.quic.open(Dir::Uni, &http3::CONTROL)?;
+        }
+        self.waiting.push((number, self.quic.open(Dir::Bi, &self.request)?, Vec::new()));
+        Ok(())
+    }
+    fn advance(&mut self, received: Option<&[u8]>) -> Result<Vec<u32>, String> {
+        self.quic.advance(received)?;
+        let mut answered = Vec::new();
+        for (number, stream, mut response) in std::mem::take(&mut self.waiting) {
+            match self.quic.read(stream, &mut response)? {
+                Some(_) => answered.push(number),
+                None => self.waiting.push((number, stream, response)),
+            }
+        }
+        Ok(answered)
+    }
+    fn take_output(&mut self) -> Option<Vec<u8>> {
+        self.quic.take_output()
     }
 }
 

@@ -1,13 +1,16 @@
-//! A request on a new connection with TLS, by HTTP/1.1 or HTTP/2, without I/O.
-use super::multiplexed::{connect, reason, receive};
+//! Requests with TLS, without I/O: one on a new connection by HTTP/1.1 or HTTP/2, or many on one by
+//! HTTP/2.
+use super::multiplexed::{ALPN, Sender, connect, reason, receive};
 use crate::tls::{Tls, TlsProbe};
-use fathom_client::{Encrypted, Exchange, ExchangeStage, StartExchange};
+use fathom_client::{Encrypted, Exchange, ExchangeStage, Requests, StartExchange, StartRequests};
+use fathom_probe::protocol::AGENT;
 use h2::client::Builder;
-use http::Uri;
-use std::future::Future;
+use http::header::USER_AGENT;
+use http::{Request, Uri};
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, duplex};
 
@@ -91,30 +94,135 @@ async fn get(stream: DuplexStream, uri: Uri) -> Result<(), String> {
 
 impl Exchange for Http2 {
     fn advance(&mut self, received: Option<&[u8]>) -> Result<ExchangeStage, String> {
-        let waker = Waker::from(Arc::clone(&self.woken));
-        let mut context = Context::from_waker(&waker);
-        if let Some(bytes) = received.filter(|bytes| !bytes.is_empty()) {
-            match Pin::new(&mut self.pipe).poll_write(&mut context, bytes) {
-                Poll::Ready(Ok(written)) if written == bytes.len() => {}
-                _ => return Err(reason(ENDED)),
-            }
-        }
-        loop {
-            self.woken.0.store(false, Relaxed);
-            if let Poll::Ready(outcome) = self.exchange.as_mut().poll(&mut context) {
-                return outcome.map(|()| ExchangeStage::Answered);
-            }
-            if !self.woken.0.load(Relaxed) {
-                return Ok(ExchangeStage::Response);
-            }
+        push(&mut self.pipe, received.unwrap_or_default())?;
+        let done = poll_while_woken(&self.woken, |context| self.exchange.as_mut().poll(context));
+        match done {
+            Poll::Ready(outcome) => outcome.map(|()| ExchangeStage::Answered),
+            Poll::Pending => Ok(ExchangeStage::Response),
         }
     }
     fn take_output(&mut self) -> Option<Vec<u8>> {
-        let mut bytes = [0; 4096];
-        let mut buffer = ReadBuf::new(&mut bytes);
-        let mut context = Context::from_waker(Waker::noop());
-        let _ = Pin::new(&mut self.pipe).poll_read(&mut context, &mut buffer);
-        (!buffer.filled().is_empty()).then(|| buffer.filled().to_vec())
+        pull(&mut self.pipe)
+    }
+}
+
+/// Hands received bytes to the state machine at the other end of a pipe.
+fn push(pipe: &mut DuplexStream, bytes: &[u8]) -> Result<(), String> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    match Pin::new(pipe).poll_write(&mut Context::from_waker(Waker::noop()), bytes) {
+        Poll::Ready(Ok(written)) if written == bytes.len() => Ok(()),
+        _ => Err(reason(ENDED)),
+    }
+}
+
+/// What the state machine at the other end of a pipe sends.
+fn pull(pipe: &mut DuplexStream) -> Option<Vec<u8>> {
+    let mut bytes = [0; 4096];
+    let mut buffer = ReadBuf::new(&mut bytes);
+    let _ = Pin::new(pipe).poll_read(&mut Context::from_waker(Waker::noop()), &mut buffer);
+    (!buffer.filled().is_empty()).then(|| buffer.filled().to_vec())
+}
+
+/// Polls until the result is ready, or nothing can go on.
+fn poll_while_woken<T>(woken: &Arc<Woken>, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
+    let waker = Waker::from(Arc::clone(woken));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        woken.0.store(false, Relaxed);
+        let polled = poll(&mut context);
+        if polled.is_ready() || !woken.0.load(Relaxed) {
+            return polled;
+        }
+    }
+}
+
+/// HEAD requests of `uri` by HTTP/2 on one connection with TLS.
+pub(crate) fn requests(tls: &Tls, uri: Uri) -> StartRequests {
+    let tls = tls.with_protocol(ALPN);
+    Arc::new(move || {
+        let (pipe, end) = duplex(PIPE_BYTES);
+        let open = Arc::new(OnceLock::new());
+        let sender = Arc::clone(&open);
+        let connection = Box::pin(async move {
+            let (own, connection) = connect(&mut Builder::new(), end).await?;
+            drop(sender.set(own));
+            connection.await.map_or_else(|error| Err(reason(error)), |()| Err(reason(ENDED)))
+        });
+        let (tls, waiting, woken) = (TlsProbe(tls.start()?), Vec::new(), Arc::default());
+        Ok(Box::new(Heads { tls, pipe, connection, open, uri: uri.clone(), waiting, woken }))
+    })
+}
+
+/// A response that is waited for.
+type Response = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+
+/// HEAD requests on one connection; a response of any status is one.
+struct Heads {
+    tls: TlsProbe,
+    pipe: DuplexStream,
+    connection: Response,
+    /// Sends requests, once HTTP/2 is open.
+    open: Arc<OnceLock<Sender>>,
+    uri: Uri,
+    waiting: Vec<(u32, Response)>,
+    woken: Arc<Woken>,
+}
+
+async fn head(mut sender: Sender, uri: Uri) -> Result<(), String> {
+    poll_fn(|context| sender.poll_ready(context)).await.map_err(reason)?;
+    let request = Request::head(uri).header(USER_AGENT, AGENT).body(()).map_err(reason)?;
+    let (response, _) = sender.send_request(request, true).map_err(reason)?;
+    response.await.map(drop).map_err(reason)
+}
+
+impl Heads {
+    /// Goes on as far as possible without more bytes. Returns the numbers of answered requests.
+    fn go_on(&mut self) -> Result<Vec<u32>, String> {
+        let (connection, waiting) = (&mut self.connection, &mut self.waiting);
+        let mut answered = Vec::new();
+        let ended = poll_while_woken(&self.woken, |context| {
+            waiting.retain_mut(|(number, response)| match response.as_mut().poll(context) {
+                Poll::Pending => true,
+                Poll::Ready(outcome) => {
+                    // A failure is that of the connection, or the server refused one request.
+                    answered.extend(outcome.is_ok().then_some(*number));
+                    false
+                }
+            });
+            connection.as_mut().poll(context)
+        });
+        match ended {
+            Poll::Ready(outcome) => outcome.map(|()| answered),
+            Poll::Pending => Ok(answered),
+        }
+    }
+}
+
+impl Requests for Heads {
+    fn is_ready(&self) -> bool {
+        self.open.get().is_some()
+    }
+    fn request(&mut self, number: u32) -> Result<(), String> {
+        let sender = self.open.get().ok_or_else(|| reason(ENDED))?.clone();
+        self.waiting.push((number, Box::pin(head(sender, self.uri.clone()))));
+        // No response can have arrived yet.
+        self.go_on().map(drop)
+    }
+    fn advance(&mut self, received: Option<&[u8]>) -> Result<Vec<u32>, String> {
+        let content = self.tls.receive(received.unwrap_or_default())?;
+        if !self.tls.is_ready() {
+            return Ok(Vec::new());
+        }
+        push(&mut self.pipe, &content)?;
+        self.go_on()
+    }
+    fn take_output(&mut self) -> Option<Vec<u8>> {
+        while let Some(bytes) = pull(&mut self.pipe) {
+            self.tls.encrypt(&bytes).ok()?;
+        }
+        Some(self.tls.take_output()).filter(|bytes| !bytes.is_empty())
     }
 }
 

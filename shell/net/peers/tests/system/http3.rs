@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// HEADERS with the status 200, and DATA with one byte.
-const OK: &[u8] = &[1, 3, 0, 0, 0xd9, 0, 1, b'x'];
-const NOT_FOUND: &[u8] = &[1, 3, 0, 0, 0xdb];
+pub(crate) const OK: &[u8] = &[1, 3, 0, 0, 0xd9, 0, 1, b'x'];
+pub(crate) const NOT_FOUND: &[u8] = &[1, 3, 0, 0, 0xdb];
 
 /// A server of QUIC on loopback. It ends with the test process.
-struct Quic {
+pub(crate) struct Quic {
     socket: UdpSocket,
     endpoint: Endpoint,
     connections: HashMap<ConnectionHandle, (SocketAddr, Connection)>,
@@ -30,7 +30,7 @@ struct Quic {
 
 impl Quic {
     /// Starts a server that speaks `protocol`, and returns its port and its certificate.
-    fn start(protocol: &str, response: Option<&'static [u8]>) -> (u16, CertificateDer<'static>) {
+    pub(crate) fn start(protocol: &str, response: Option<&'static [u8]>) -> (u16, CertificateDer<'static>) {
         let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let certificate: CertificateDer<'static> = signed.cert.der().clone();
         let key = PrivatePkcs8KeyDer::from(signed.signing_key.serialize_der());

@@ -8,6 +8,7 @@ mod iperf3;
 mod measurement_lab;
 mod netperf;
 mod own_server;
+mod ping;
 mod speed_tests;
 mod stand_in;
 mod udp;

@@ -8,7 +8,7 @@ use fathom_units::Bytes;
 use std::net::Ipv4Addr;
 
 /// A server with a certificate for `localhost`, its URL, and that certificate.
-fn serve(change: impl FnOnce(&mut Config)) -> (Server, String, Trust) {
+pub(crate) fn serve(change: impl FnOnce(&mut Config)) -> (Server, String, Trust) {
     let signed = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (chain, key) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));
