@@ -95,8 +95,11 @@ pub struct PhaseProbes {
     pub loss_ratio: Option<f64>,
     /// Delay in seconds.
     pub delay: Option<Summary>,
-    /// Mean difference of consecutive delays, in seconds.
+    /// Variation of consecutive delays, in seconds: one way as in RFC 3550, otherwise the mean
+    /// difference.
     pub jitter_s: Option<f64>,
+    /// Packet delay variation (RFC 5481), in seconds.
+    pub delay_variation_s: Option<f64>,
 }
 
 /// Diagnosis of a run.

@@ -18,6 +18,7 @@ mod run;
 mod score;
 pub mod threshold;
 mod timing;
+mod variation;
 
 pub use capture::{
     Capture, CaptureDefect, CaptureSource, CapturedAnswers, CapturedFlow, CapturedHop, CapturedProbes,
@@ -43,3 +44,4 @@ pub use score::{
     tcp_efficiency_percent,
 };
 pub use timing::Timings;
+pub use variation::{delay_variation_s, interarrival_jitter_s, variation_series};

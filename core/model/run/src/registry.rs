@@ -43,6 +43,10 @@ metrics! {
         "Round-trip delay of a UDP probe, minus the time that the server held it.", "RFC 2681";
     OneWayDelay = "one_way_delay_s", "s",
         "One-way delay of a UDP probe in the direction of the series, corrected for clock offset and drift. The offset assumes a symmetric idle path.", "RFC 7679";
+    Jitter = "jitter_s", "s",
+        "Interarrival jitter of UDP probes in the direction of the series, at the end of the phase that starts at the observation's time.", "RFC 3550 section 6.4.1";
+    DelayVariation = "delay_variation_s", "s",
+        "Packet delay variation of UDP probes in the direction of the series: 99th percentile less minimum of the one-way delays of the phase that starts at the observation's time. Probes that did not arrive are left out.", "RFC 5481 section 4.2 (PDV)";
     TcpConnect = "tcp_connect_s", "s",
         "Time from SYN to established on a new connection, including lost SYNs.", "draft-ietf-ippm-responsiveness (tcp_f)";
     HttpForeign = "http_foreign_s", "s",

@@ -118,7 +118,7 @@ pub struct ProbesOfPhase {
     /// Delays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
-    /// Mean difference of consecutive delays.
+    /// Variation of consecutive delays: one way as in RFC 3550, otherwise the mean difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter_s: Option<f64>,
     /// Packet delay variation (RFC 5481): 99th percentile less minimum.
@@ -396,7 +396,7 @@ fn probes(statistics: &ProbeStatistics) -> Probes {
         phase: phase.kind,
         latency: phase.delay.as_ref().map(|delay| latency(delay, phase.loss_ratio.unwrap_or(0.0))),
         jitter_s: phase.jitter_s,
-        delay_variation_p99_s: phase.delay.map(|delay| delay.p99.value - delay.min.value),
+        delay_variation_p99_s: phase.delay_variation_s,
     };
     Probes {
         metric,

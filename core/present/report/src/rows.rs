@@ -52,15 +52,15 @@ pub(crate) fn phase_cells(phase: &PhaseSummary, style: Style) -> [String; 10] {
 }
 
 /// Headings of [`probe_cells`].
-pub(crate) const PROBE_HEADINGS: [&str; 10] =
-    ["probe", "sent", "lost", "dup.", "reord.", "idle", "down", "up", "both", "jitter"];
+pub(crate) const PROBE_HEADINGS: [&str; 11] =
+    ["probe", "sent", "lost", "dup.", "reord.", "idle", "down", "up", "both", "jitter", "PDV"];
 /// Their units.
-pub(crate) const PROBE_UNITS: [&str; 10] = ["", "", "", "", "", "ms", "ms", "ms", "ms", "ms"];
+pub(crate) const PROBE_UNITS: [&str; 11] = ["", "", "", "", "", "ms", "ms", "ms", "ms", "ms", "ms"];
 /// What the table of probes shows.
-pub(crate) const PROBE_LEGEND: &str = "probes: median delays; jitter: mean difference of consecutive delays (RFC 3550), of the phase with the most";
+pub(crate) const PROBE_LEGEND: &str = "probes: median delays; jitter: of consecutive delays, one way as in RFC 3550, otherwise their mean difference; PDV: 99th percentile less minimum (RFC 5481); both of the phase with the most";
 
-/// One row of the table of probes. Jitter is that of the phase with the most.
-pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 10] {
+/// One row of the table of probes. Jitter and PDV are those of the phase with the most.
+pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 11] {
     let dash = || String::from("-");
     let sent: usize = probes.phases.iter().map(|phase| phase.sent).sum();
     let lost_in = |phase: &PhaseProbes| phase.loss_ratio.unwrap_or(0.0) * phase.sent as f64;
@@ -69,7 +69,9 @@ pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 10
         let phase = probes.phases.iter().find(|phase| phase.kind == kind);
         phase.and_then(|phase| phase.delay).map_or_else(dash, |delay| bounded(delay.p50, style))
     };
-    let jitter = probes.phases.iter().filter_map(|phase| phase.jitter_s).max_by(f64::total_cmp);
+    let most = |of: fn(&PhaseProbes) -> Option<f64>| {
+        probes.phases.iter().filter_map(of).max_by(f64::total_cmp).map_or_else(dash, milliseconds_bare)
+    };
     let name = match probes.direction {
         Some(direction) => format!("one way, {}", direction.name()),
         None => probe_name(probes.metric).to_string(),
@@ -84,7 +86,8 @@ pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 10
         median(PhaseKind::Down),
         median(PhaseKind::Up),
         median(PhaseKind::Both),
-        jitter.map_or_else(dash, milliseconds_bare),
+        most(|phase| phase.jitter_s),
+        most(|phase| phase.delay_variation_s),
     ]
 }
 

@@ -38,7 +38,9 @@ use fathom_os::clock::wall_now;
 use fathom_probe::one_way_series;
 use fathom_probe::protocol::{SessionId, Ticket};
 use fathom_probe::session::Hello;
-use fathom_run::{Fact, Interruption, Metric, Note, Run, SCHEMA_VERSION, Series, SeriesKey};
+use fathom_run::{
+    Fact, Interruption, Metric, Note, Run, SCHEMA_VERSION, Series, SeriesKey, variation_series,
+};
 use fathom_units::{Direction, Duration, WallTime};
 use flows::FathomPeer;
 use probes::{ProbeResult, ProbeSettings};
@@ -299,7 +301,10 @@ fn assemble(
     if let Some(gathered) = gathered {
         if let Some(fit) = fit {
             let one_way = one_way_series(&fit, &gathered.udp, test.udp_received);
-            test.record.add(one_way.into_iter().map(|(_, series)| series));
+            for (_, series) in one_way {
+                test.record.add(variation_series(&series, &test.record.phases));
+                test.record.add([series]);
+            }
         }
         test.record.add(gathered.series);
         path = gathered.path;

@@ -45,6 +45,10 @@ fn each_kind_has_its_losses_jitter_and_order() {
     assert_eq!(idle.loss_ratio, Some(1.0 / 6.0));
     assert!((idle.jitter_s.expect("four differences") - 0.003).abs() < 1e-9, "{:?}", idle.jitter_s);
     assert_eq!(idle.delay.map(|delay| delay.max.value), Some(0.023));
+    let up = of(&run, Metric::OneWayDelay);
+    let variation = (up.phases[0].jitter_s, up.phases[0].delay_variation_s);
+    let near = |value: Option<f64>, expected: f64| value.is_some_and(|v| (v - expected).abs() < 1e-9);
+    assert!(near(variation.0, 0.000_125) && near(variation.1, 0.002), "{variation:?}");
     let dns = of(&run, Metric::DnsRtt);
     assert_eq!((dns.phases[0].jitter_s, dns.phases[0].sent), (None, 1));
 }

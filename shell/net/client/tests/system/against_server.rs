@@ -21,7 +21,13 @@ fn a_whole_test_measures_every_metric() {
         assert!((1e-7..0.2).contains(&middle), "{metric:?}: median {middle} s on loopback");
     }
     for direction in Direction::BOTH {
-        for metric in [Metric::Goodput, Metric::DeliveryRate, Metric::OneWayDelay] {
+        for metric in [
+            Metric::Goodput,
+            Metric::DeliveryRate,
+            Metric::OneWayDelay,
+            Metric::Jitter,
+            Metric::DelayVariation,
+        ] {
             assert!(directed(&run, metric, direction).values.len() >= 4, "{metric:?} {direction:?}");
         }
         let goodput = median(directed(&run, Metric::Goodput, direction).values.iter().copied());
