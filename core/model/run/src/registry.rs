@@ -83,6 +83,10 @@ metrics! {
         "Datagrams of a UDP load flow that were lost since its start: missing before the latest one that arrived.", "RFC 7680";
     LoadLoss = "load_loss_ratio", "ratio",
         "Share of the datagrams of a UDP load that were lost during the interval that ends at the observation's time; all flows of the direction. A load above the capacity of the line loses what exceeds it.", "RFC 7680";
+    EcnLoad = "ecn_load_packets", "packets",
+        "Datagrams of a UDP load that arrived with one ECN codepoint in the phase that starts at the observation's time; all flows of the direction. Those sent as ECT that arrive as not-ECT were cleared on the path. Scope: the codepoint (not-ect, ect1, ect0, ce).", "RFC 3168 section 5; RFC 9331";
+    EcnProbes = "ecn_probes_packets", "packets",
+        "Likewise of answered UDP probes that were sent in the phase.", "RFC 3168 section 5; RFC 9331";
     Goodput = "goodput_bits_per_second", "bit/s",
         "Payload delivered to the receiving application during the interval that ends at the observation's time, divided by that interval; sum of all load flows of the direction, or a single flow. In captures: payload of one flow acknowledged for the first time, cumulatively or selectively. Scope: sending and receiving end.", "RFC 7928 section 2.5";
     DeliveryRate = "delivery_rate_bits_per_second", "bit/s",

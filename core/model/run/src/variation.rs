@@ -63,9 +63,9 @@ mod tests {
     }
     fn series(probes: &[(u64, Option<f64>)]) -> Series {
         let mut series = Series::new(SeriesKey::directed(Metric::OneWayDelay, Direction::Down));
-        for (ms, delay_ms) in probes {
+        for (sent_ms, delay_ms) in probes {
             let value = delay_ms.map_or(Value::Censored { at_least: 9.0 }, |ms| Value::Observed(ms / 1e3));
-            series.push(Observation { at: Time::from_nanos(ms * MS), value });
+            series.push(Observation { at: Time::from_nanos(sent_ms * MS), value });
         }
         series
     }

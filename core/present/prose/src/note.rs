@@ -197,6 +197,7 @@ pub fn fact_name(fact: &Fact) -> &str {
         Fact::ServerVersion => "server version",
         Fact::FlowsPerDirection => "flows per direction",
         Fact::CongestionControl => "congestion control",
+        Fact::TcpEcn => "TCP with ECN",
         Fact::ProbeInterval => "probe interval",
         Fact::Priority => "priority of the probing thread",
         named => named.name(),

@@ -3,7 +3,7 @@ use super::{OutputArgs, TokenArgs};
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use fathom_app::test::PUBLIC_SERVERS;
-use fathom_units::{Bytes, Duration, Rate, dscp_of_name};
+use fathom_units::{Bytes, Duration, Ecn, Rate, dscp_of_name};
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub(crate) struct TestArgs {
     /// SERVER is probed while the server at URL carries the load. URL is as for SERVER.
     #[arg(long, value_name = "URL", requires = "server", help_heading = "Connection options")]
     pub(crate) load: Option<String>,
-    /// TCP flows in each direction
+    /// Flows of the load in each direction
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
     pub(crate) flows: u32,
     /// Pace the TCP load to this rate
@@ -109,6 +109,14 @@ pub(crate) struct TestArgs {
     /// DSCP of the load that this computer sends
     #[arg(long, default_value = "0", value_parser = dscp, value_name = "CLASS", hide_default_value = true)]
     pub(crate) load_dscp: u8,
+    /// ECN codepoint of UDP probes and of --udp
+    ///
+    /// In both directions. -v and JSON show with which codepoint packets arrived: ce was marked by
+    /// a queue, not-ect was cleared on the path. TCP has no such switch: sysctl net.ipv4.tcp_ecn=1
+    /// of this computer requests ECN, and -v shows how many flows use it. The server runs `fathom
+    /// serve`.
+    #[arg(long, value_name = "CODEPOINT")]
+    pub(crate) ecn: Option<Codepoint>,
     /// Use IPv4 only
     #[arg(short = '4', long, conflicts_with = "ipv6", help_heading = "Connection options")]
     pub(crate) ipv4: bool,
@@ -141,6 +149,24 @@ pub(crate) enum OtherProtocol {
     Stamp,
     Web,
     All,
+}
+
+/// ECN codepoints of senders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Codepoint {
+    NotEct,
+    Ect0,
+    Ect1,
+}
+
+impl From<Codepoint> for Ecn {
+    fn from(codepoint: Codepoint) -> Ecn {
+        match codepoint {
+            Codepoint::NotEct => Ecn::NotEct,
+            Codepoint::Ect0 => Ecn::Ect0,
+            Codepoint::Ect1 => Ecn::Ect1,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -138,6 +138,7 @@ fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
         sample_every: args.sample_every,
         probe_dscp: args.dscp,
         load_dscp: args.load_dscp,
+        ecn: args.ecn.map(Into::into),
         load_rate: args.udp.map(FlowLoad::Datagrams).or(args.pace.map(FlowLoad::Paced)),
         max_bytes: args.max_bytes,
         ..TestConfig::new(server)

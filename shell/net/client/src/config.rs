@@ -4,7 +4,7 @@ use fathom_os::clock::Clock;
 use fathom_probe::protocol::FlowLoad;
 use fathom_probe::{PhasePlan, ProbeKind, ProbeSpec};
 use fathom_run::PhaseKind;
-use fathom_units::{Bytes, Duration, Rate};
+use fathom_units::{Bytes, Duration, Ecn, Rate};
 
 /// The port of `fathom serve`, TCP and UDP.
 pub const DEFAULT_PORT: u16 = fathom_probe::protocol::DEFAULT_PORT;
@@ -45,6 +45,9 @@ pub struct TestConfig {
     pub probe_dscp: u8,
     /// DSCP of the load that this host sends.
     pub load_dscp: u8,
+    /// ECN codepoint of UDP probes and of a UDP load, in both directions. Then the codepoints with
+    /// which they arrive are recorded.
+    pub ecn: Option<Ecn>,
     /// Load of each direction at a chosen rate, all flows together; `None`: TCP, as fast as
     /// possible.
     pub load_rate: Option<FlowLoad>,
@@ -79,6 +82,7 @@ impl TestConfig {
             segment_bytes: None,
             probe_dscp: 0,
             load_dscp: 0,
+            ecn: None,
             load_rate: None,
             phases: PhasePlan::default_sequence(),
             sample_every: Duration::from_millis(50),

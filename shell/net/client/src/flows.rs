@@ -10,7 +10,7 @@ use fathom_os::socket::{discard, memory_file};
 use fathom_os::tcp_info::{TcpInfo, tcp_info};
 use fathom_probe::protocol::{FlowLoad, Reception};
 use fathom_run::Observation;
-use fathom_units::{Direction, Duration, Rng};
+use fathom_units::{Direction, Duration, Ecn, Rng};
 use socket2::Socket;
 use std::fs::File;
 use std::io::{self, Write};
@@ -46,6 +46,8 @@ pub(crate) struct FlowSettings {
     pub(crate) congestion_control: String,
     pub(crate) segment_bytes: Option<u16>,
     pub(crate) dscp: u8,
+    /// ECN codepoint of datagrams.
+    pub(crate) ecn: Ecn,
     /// Of each flow.
     pub(crate) load: Option<FlowLoad>,
     pub(crate) clock: Clock,
@@ -55,7 +57,17 @@ pub(crate) struct FlowSettings {
 impl FlowSettings {
     pub(crate) fn plan(&self, number: u32, direction: Direction) -> FlowPlan {
         let (congestion_control, segment_bytes) = (self.congestion_control.clone(), self.segment_bytes);
-        FlowPlan { number, direction, congestion_control, segment_bytes, dscp: self.dscp, load: self.load }
+        let is_udp = matches!(self.load, Some(FlowLoad::Datagrams(_)));
+        let reply_class = if is_udp { self.ecn.bits() } else { 0 };
+        FlowPlan {
+            number,
+            direction,
+            congestion_control,
+            segment_bytes,
+            class: self.dscp << 2 | reply_class,
+            reply_class,
+            load: self.load,
+        }
     }
 }
 

@@ -102,6 +102,11 @@ impl Ledger {
             self.capacity[direction].add(at, total);
         }
     }
+    /// Datagrams of a direction that arrived in a phase, by ECN codepoint.
+    pub(crate) fn codepoints(&self, direction: Direction, phase: usize) -> [u64; 4] {
+        let flows = || self.entries.values().filter(|e| e.direction == direction && e.phase == phase);
+        std::array::from_fn(|codepoint| sum(flows().map(|e| e.datagrams.ecn[codepoint])))
+    }
     /// Records the state of a flow's sender.
     pub(crate) fn note_sender(&mut self, number: u32, sender: Sender, at: Time, record: &mut Record<'_>) {
         let Some(entry) = self.entries.get_mut(&number) else { return };

@@ -130,14 +130,16 @@ pub fn run_test_with(
     measure(Test::new(config, stop, peer, None, record), Ticket { id, key: None })
 }
 
-/// Refuses a load that the server would not carry as requested.
+/// Refuses a load that the server would not carry as requested, and marks that it would not report.
 fn check_load(config: &TestConfig, peer: &dyn Peer) -> Result<(), TestError> {
-    if config.load_rate.is_none_or(|load| peer.takes(load)) {
+    let (server, problem) = if config.load_rate.is_some_and(|load| !peer.takes(load)) {
+        (config.load.as_ref().unwrap_or(&config.server), "it carries no such load")
+    } else if config.ecn.is_some() && !peer.marks() {
+        (&config.server, "it reports no ECN (a current `fathom serve` does)")
+    } else {
         return Ok(());
-    }
-    let server = config.load.as_ref().unwrap_or(&config.server).clone();
-    let problem = "it carries no such load";
-    Err(TestError::Server { server, problem: problem.to_owned() })
+    };
+    Err(TestError::Server { server: server.clone(), problem: problem.to_owned() })
 }
 
 fn carries_load(peer: &dyn Peer) -> bool {
@@ -249,6 +251,7 @@ fn start_probes(test: &Test<'_>, session: Ticket) -> JoinHandle<ProbeResult> {
         kinds: kinds.copied().collect(),
         interval: test.config.sample_every,
         dscp: test.config.probe_dscp,
+        ecn: test.config.ecn,
         clock: test.clock,
     };
     let outbox = test.outbox.clone();
@@ -296,6 +299,7 @@ fn assemble(
     test.load_probes.iter().for_each(|probe| load_probes.push(*probe));
     test.record.add([load_probes]);
     gathered.iter_mut().for_each(|gathered| test.add_arrivals(&mut gathered.udp));
+    test.add_ecn(gathered.as_ref().map(|gathered| &gathered.udp));
     let fit = test.final_fit();
     let (mut instrument, mut path) = (fathom_run::Instrument::default(), None);
     if let Some(gathered) = gathered {

@@ -24,7 +24,7 @@ use fathom_probe::{
     UdpRecord,
 };
 use fathom_run::{Metric, NotSent, Note, Observation, Path, Series, SeriesKey};
-use fathom_units::{Direction, Duration, PerDirection, Rate, Time, WallTime};
+use fathom_units::{Direction, Duration, Ecn, PerDirection, Rate, Time, WallTime};
 use hops::HopProber;
 use http3::Http3Prober;
 use icmp::{IcmpProber, gateway};
@@ -49,6 +49,8 @@ pub(crate) struct ProbeSettings {
     pub(crate) kinds: Vec<ProbeKind>,
     pub(crate) interval: Duration,
     pub(crate) dscp: u8,
+    /// ECN codepoint of UDP probes and their replies; `None`: not ECT, and not reported.
+    pub(crate) ecn: Option<Ecn>,
     pub(crate) clock: Clock,
 }
 
@@ -169,7 +171,10 @@ fn open(
             let to = Target { address: gateway(address.ip())?, dscp: target.dscp };
             Box::new(IcmpProber::open(kind, to, session.id)?)
         }
-        ProbeKind::Udp => Box::new(UdpProber::new(peer.udp_probes()?, target.dscp)?),
+        ProbeKind::Udp => {
+            let ecn = settings.ecn.map(Ecn::bits);
+            Box::new(UdpProber::new(peer.udp_probes(ecn)?, target.dscp << 2 | ecn.unwrap_or(0))?)
+        }
         ProbeKind::Connect => Box::new(ConnectProber::tcp(target, web)),
         ProbeKind::Persistent => Box::new(PersistentProber::new(target, web, context.now())?),
         ProbeKind::Tls => Box::new(ConnectProber::tls(target, web)?),

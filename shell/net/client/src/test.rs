@@ -13,10 +13,10 @@ use fathom_probe::protocol::FlowLoad;
 use fathom_probe::session::SessionEvent;
 use fathom_probe::{
     ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, Step, Train, UdpRecord,
-    one_way_observations,
+    codepoint_series, one_way_observations, probe_codepoints,
 };
 use fathom_run::{
-    Interruption, Load, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, SeriesKey, Value,
+    Fact, Interruption, Load, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, SeriesKey, Value,
 };
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,6 +95,8 @@ pub(crate) struct Test<'a> {
     pub(crate) most_others: u32,
     /// Payload bytes after which the load ends.
     byte_limit: u64,
+    /// TCP flows that ended: those that used ECN, and all.
+    pub(crate) tcp_ecn: (u32, u32),
 }
 
 /// Share of the server's byte limit that a test uses, because the server ends a session that
@@ -115,6 +117,7 @@ impl<'a> Test<'a> {
             congestion_control: config.congestion_control.clone(),
             segment_bytes: config.segment_bytes,
             dscp: config.load_dscp,
+            ecn: config.ecn.unwrap_or_default(),
             load: config.load_rate.map(|load| load.divided(config.flows)),
             clock,
             patience: config.patience,
@@ -157,6 +160,7 @@ impl<'a> Test<'a> {
             load_probes: Vec::new(),
             most_others: 0,
             byte_limit,
+            tcp_ecn: (0, 0),
         }
     }
 
@@ -274,6 +278,11 @@ impl<'a> Test<'a> {
     fn stop_flows(&mut self) {
         self.count_load();
         let running = std::mem::take(&mut self.flows.running);
+        let is_tcp = !self.sends_datagrams();
+        for info in running.iter().filter_map(Flow::tcp_info).filter(|_| is_tcp) {
+            self.tcp_ecn.0 += u32::from(info.has_ecn);
+            self.tcp_ecn.1 += 1;
+        }
         if !running.is_empty() {
             self.peer.end();
         }
@@ -354,6 +363,24 @@ impl<'a> Test<'a> {
         self.udp_received = udp.add_arrivals(&arrivals);
         for answer in &udp.answers {
             self.server_clock.add(&answer.stamps);
+        }
+    }
+    /// Records the ECN codepoints of what arrived, and the use of ECN by TCP, if asked for.
+    pub(crate) fn add_ecn(&mut self, udp: Option<&UdpRecord>) {
+        let Some(sent) = self.config.ecn else { return };
+        self.record.fact(Fact::Ecn, sent.name());
+        if let (used, all @ 1..) = self.tcp_ecn {
+            self.record.fact(Fact::TcpEcn, format!("{used} of {all} flows"));
+        }
+        for direction in Direction::BOTH {
+            let phases = || self.record.phases.iter().enumerate();
+            let loaded = phases().filter(|(_, p)| p.kind.loads().contains(&direction));
+            let load = loaded.map(|(n, p)| (p.start_ns, self.ledger.codepoints(direction, n)));
+            let probes = |of| phases().map(move |(_, p)| (p.start_ns, probe_codepoints(of, direction, p)));
+            let load: Vec<_> = load.filter(|_| self.sends_datagrams()).collect();
+            let probes: Vec<_> = udp.into_iter().flat_map(probes).collect();
+            self.record.add(codepoint_series(Metric::EcnLoad, direction, &load));
+            self.record.add(codepoint_series(Metric::EcnProbes, direction, &probes));
         }
     }
     /// The fit of the server's clock over all samples.

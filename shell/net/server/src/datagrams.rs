@@ -6,7 +6,8 @@ use crate::shared::Shared;
 use crate::sync::lock;
 use fathom_os::mmsg::Inbox;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
-use fathom_os::socket::set_receive_buffer;
+use fathom_os::socket::{set_class, set_receive_buffer};
+use fathom_os::timestamp::enable_class;
 use fathom_probe::protocol::{
     DATAGRAM_HEADER_BYTES, FIRST_LINE_TIMEOUT, FlowAnswer, LoadHeader, LoadSender, Receiver, Reception,
 };
@@ -38,14 +39,16 @@ pub(crate) struct Datagrams {
     pub(crate) client: Mutex<Option<SocketAddr>>,
     /// What has arrived.
     pub(crate) counts: Mutex<Reception>,
+    /// Traffic class of what is sent.
+    class: u8,
 }
 
 impl Datagrams {
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new(class: u8) -> io::Result<Self> {
         let mut token = [0; 8];
         getrandom::fill(&mut token).map_err(|error| io::Error::other(error.to_string()))?;
         let (client, counts) = (Mutex::default(), Mutex::default());
-        Ok(Datagrams { token: u64::from_be_bytes(token), client, counts })
+        Ok(Datagrams { token: u64::from_be_bytes(token), client, counts, class })
     }
 }
 
@@ -68,7 +71,7 @@ pub(crate) fn serve(
             return Ok(());
         }
     };
-    let udp = connected(session.local, client)?;
+    let udp = connected(session.local, client, datagrams.class)?;
     say("READY")?;
     match flow.direction {
         Direction::Up => receive(session, flow, &udp, &datagrams.counts),
@@ -79,11 +82,13 @@ pub(crate) fn serve(
 /// A socket with the port of the probes, so that firewalls and NAT let the load pass. The kernel
 /// prefers it to the listener for datagrams from `client`. A probe of others that arrives between
 /// the two calls is lost.
-fn connected(local: SocketAddr, client: SocketAddr) -> io::Result<Socket> {
+fn connected(local: SocketAddr, client: SocketAddr, class: u8) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_reuse_port(true)?;
     socket.bind(&local.into())?;
     socket.connect(&client.into())?;
+    set_class(&socket, local.is_ipv6(), class)?;
+    enable_class(socket.as_fd(), local.is_ipv6())?;
     // A smaller one loses datagrams only while this thread does not run.
     let _ = set_receive_buffer(&socket, RECEIVE_BUFFER_BYTES);
     Ok(socket)
@@ -132,7 +137,7 @@ fn receive(session: &Session, flow: &Flow, udp: &Socket, counts: &Mutex<Receptio
             for message in inbox.iter() {
                 let header = LoadHeader::decode(message.bytes);
                 let payload = message.bytes.len().saturating_sub(DATAGRAM_HEADER_BYTES);
-                if header.is_some_and(|header| receiver.add(header.sequence)) {
+                if header.is_some_and(|header| receiver.add(header.sequence, message.class)) {
                     flow.received.fetch_add(payload as u64, Relaxed);
                 }
                 if !session.count(payload) {

@@ -1,7 +1,7 @@
 //! Load of UDP datagrams: their header, when they depart, and what arrives.
 use alloc::vec;
 use alloc::vec::Vec;
-use fathom_units::{Bytes, Duration, Rate, Rng, Time};
+use fathom_units::{Bytes, Duration, Ecn, Rate, Rng, Time};
 use serde::{Deserialize, Serialize};
 
 /// Header of a datagram of load in bytes. With that of UDP it is as long as that of TCP with
@@ -105,6 +105,10 @@ pub struct Reception {
     pub duplicate: u64,
     /// Those that arrived after a later one (RFC 4737 section 3.3).
     pub reordered: u64,
+    /// Those of `received` that arrived with each ECN codepoint, in the order of [`Ecn::ALL`]; all
+    /// 0 if that is unknown.
+    #[serde(default)]
+    pub ecn: [u64; 4],
 }
 
 /// Counts what arrives of a flow of datagrams.
@@ -123,9 +127,9 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// Counts the arrival of a datagram. One that is older than the window is a duplicate. Returns
-    /// whether it is new.
-    pub fn add(&mut self, sequence: u64) -> bool {
+    /// Counts the arrival of a datagram, with its traffic class if that is known. One that is older
+    /// than the window is a duplicate. Returns whether it is new.
+    pub fn add(&mut self, sequence: u64, class: Option<u8>) -> bool {
         let age = self.highest.map_or(0, |highest| highest.saturating_sub(sequence));
         if self.highest.is_none_or(|highest| sequence > highest) {
             // Clears what the window moves over.
@@ -142,6 +146,7 @@ impl Receiver {
         }
         *self.word(sequence) |= bit(sequence);
         self.counts.received += 1;
+        class.into_iter().for_each(|class| self.counts.ecn[Ecn::of_class(class) as usize] += 1);
         true
     }
     /// The counts so far.
@@ -198,16 +203,18 @@ mod tests {
     #[test]
     fn what_is_missing_doubled_and_late_is_counted() {
         let mut receiver = Receiver::default();
-        for sequence in [0, 1, 4, 4, 2, 5] {
-            receiver.add(sequence);
+        for (sequence, class) in
+            [(0, Some(2)), (1, Some(0xbb)), (4, Some(3)), (4, Some(2)), (2, Some(0)), (5, None)]
+        {
+            receiver.add(sequence, class);
         }
-        let counts = Reception { received: 5, lost: 1, duplicate: 1, reordered: 1 };
+        let counts = Reception { received: 5, lost: 1, duplicate: 1, reordered: 1, ecn: [1, 0, 1, 2] };
         assert_eq!(receiver.counts(), counts);
         // Far ahead, the window holds nothing of what was before.
-        receiver.add(5_000);
-        assert!(!receiver.add(3) && receiver.add(4_999) && !receiver.add(5_000));
-        let all = Reception { received: 7, lost: 4_994, duplicate: 3, reordered: 2 };
+        receiver.add(5_000, None);
+        assert!(!receiver.add(3, None) && receiver.add(4_999, None) && !receiver.add(5_000, None));
+        let all = Reception { received: 7, lost: 4_994, duplicate: 3, reordered: 2, ..counts };
         assert_eq!(receiver.counts(), all);
-        assert!(receiver.add(u64::MAX) && !receiver.add(u64::MAX));
+        assert!(receiver.add(u64::MAX, None) && !receiver.add(u64::MAX, None));
     }
 }

@@ -5,7 +5,8 @@ use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::mmsg::Inbox;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
-use fathom_os::socket::{set_dscp, set_receive_buffer};
+use fathom_os::socket::{set_class, set_receive_buffer};
+use fathom_os::timestamp::enable_class;
 use fathom_probe::protocol::{DATAGRAM_HEADER_BYTES, LoadHeader, LoadSender, Receiver, Ticket, UdpProbe};
 use fathom_units::{Bytes, Direction, Duration, FULL_TCP_PAYLOAD, Rate};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -30,7 +31,7 @@ pub(super) fn open(
     (session, token): (Ticket, u64),
     limits: &Limits<'_>,
 ) -> Result<OpenFlow, String> {
-    let udp = udp_socket(&tcp, server, flow.dscp).map_err(|e| without_code(&e))?;
+    let udp = udp_socket(&tcp, server, flow.class).map_err(|e| without_code(&e))?;
     let proof = session.seal(&UdpProbe::proof(session.id, flow.number, token));
     let ready = |turn| {
         // The next one may arrive.
@@ -53,13 +54,14 @@ pub(super) fn open(
 }
 
 /// A socket with the local address of a connection.
-fn udp_socket(tcp: &Socket, server: SocketAddr, dscp: u8) -> io::Result<Socket> {
+fn udp_socket(tcp: &Socket, server: SocketAddr, class: u8) -> io::Result<Socket> {
     let udp = Socket::new(Domain::for_address(server), Type::DGRAM, Some(Protocol::UDP))?;
     let mut local = tcp.local_addr()?.as_socket().ok_or(io::ErrorKind::InvalidInput)?;
     local.set_port(0);
     udp.bind(&local.into())?;
     udp.connect(&server.into())?;
-    set_dscp(&udp, server.is_ipv6(), dscp)?;
+    set_class(&udp, server.is_ipv6(), class)?;
+    enable_class(udp.as_fd(), server.is_ipv6())?;
     // A smaller one loses datagrams only while this thread does not run.
     drop(set_receive_buffer(&udp, RECEIVE_BUFFER_BYTES));
     Ok(udp)
@@ -108,7 +110,8 @@ fn receive(tcp: &Socket, udp: &Socket, meter: &Meter) -> String {
         // An error belongs to an earlier datagram; reading it clears it.
         if fds[1].is_ready() && inbox.receive(udp.as_fd()).is_ok() {
             for message in inbox.iter() {
-                if LoadHeader::decode(message.bytes).is_some_and(|header| receiver.add(header.sequence)) {
+                let header = LoadHeader::decode(message.bytes);
+                if header.is_some_and(|header| receiver.add(header.sequence, message.class)) {
                     meter.add_received((message.bytes.len() - DATAGRAM_HEADER_BYTES) as u64);
                 }
             }

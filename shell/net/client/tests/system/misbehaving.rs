@@ -4,7 +4,7 @@ use crate::support::{UNPRIVILEGED, phase, quick, run, series};
 use fathom_client::{Family, FlowLoad, ProbeKind, TestConfig, TestError};
 use fathom_probe::protocol::http_response;
 use fathom_run::{Interruption, Metric, Note, PhaseEnd, PhaseKind, Run};
-use fathom_units::{Duration, Rate};
+use fathom_units::{Duration, Ecn, Rate};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Instant;
@@ -268,4 +268,6 @@ fn an_older_server_is_told_apart_before_the_test() {
         assert_eq!(*server, format!("127.0.0.1:{port}"));
         assert_eq!(problem, "it carries no such load");
     }
+    let error = run(&TestConfig { ecn: Some(Ecn::Ect0), ..quick(port) }).unwrap_err();
+    assert!(matches!(error, TestError::Server { .. }) && error.to_string().contains("ECN"), "{error}");
 }
