@@ -58,8 +58,8 @@ pub(crate) struct TestArgs {
     pub(crate) pace: Option<Rate>,
     /// Load of UDP at this rate, not TCP
     ///
-    /// Payload of each direction, all flows together, as in 110mbit. The server runs `fathom
-    /// serve`. Above the rate of the line, the queue fills and what exceeds the rate is lost: this
+    /// Payload of each direction, all flows together, as in 110mbit. The server runs `fathom serve`
+    /// or iperf3. Above the rate of the line, the queue fills and what exceeds the rate is lost: this
     /// is no defect of the line.
     #[arg(long, value_name = "RATE", value_parser = load_rate, conflicts_with_all = ["pace", "congestion_control"])]
     pub(crate) udp: Option<Rate>,

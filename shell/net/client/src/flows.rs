@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+pub use datagrams::{load_socket, receive_datagrams, send_datagrams};
 pub(crate) use fathom::FathomPeer;
 
 /// Bytes per send call, and size of the payload file.

@@ -51,6 +51,10 @@ impl Ledger {
         let entry = Entry { direction, phase, bytes: 0, counted_ns: None, sender, datagrams };
         self.entries.insert(number, entry);
     }
+    /// The phase of a flow.
+    pub(crate) fn phase_of(&self, number: u32) -> Option<usize> {
+        self.entries.get(&number).map(|entry| entry.phase)
+    }
     /// The highest rate over a second in a direction so far.
     pub(crate) fn capacity(&self, direction: Direction) -> Option<Rate> {
         self.capacity[direction].rate()

@@ -22,7 +22,7 @@ pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::protocol::FlowLoad;
 pub use fathom_probe::{PhasePlan, ProbeKind};
-pub use flows::{payload_bytes, receive_load, send_load};
+pub use flows::{load_socket, payload_bytes, receive_datagrams, receive_load, send_datagrams, send_load};
 pub use peer::{
     Encrypted, Encryption, Exchange, ExchangeStage, FlowPlan, LoadedBy, Meter, OpenFlow, Peer, StartExchange,
     Terms, Transfer, UdpEncoding, UdpProbes, UdpReply, WebProbe, udp_socket,

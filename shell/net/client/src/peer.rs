@@ -1,7 +1,7 @@
 //! The server of a test: how it carries load, and which probes it answers.
 use crate::resolve::Limits;
 use fathom_os::socket::{set_class, set_congestion_control, set_pacing_rate};
-use fathom_probe::protocol::{FlowLoad, Reception};
+use fathom_probe::protocol::{FlowLoad, FlowReport, Reception};
 use fathom_probe::{Arrivals, ProbeKind};
 use fathom_run::{Observation, Value};
 use fathom_units::{Direction, Duration, Time};
@@ -48,6 +48,10 @@ pub trait Peer: Send + Sync {
     /// The UDP probes that arrived at the server so far, if it reports them apart from its replies.
     fn arrivals(&self) -> Option<Arrivals> {
         None
+    }
+    /// What the server has reported of uploads of datagrams after the end of each load.
+    fn reports(&self) -> Vec<FlowReport> {
+        Vec::new()
     }
     /// Prepares load in these directions, with as many flows like `_plan` in each.
     ///
@@ -212,6 +216,9 @@ impl Peer for LoadedBy {
     }
     fn arrivals(&self) -> Option<Arrivals> {
         self.probed.arrivals()
+    }
+    fn reports(&self) -> Vec<FlowReport> {
+        self.load.reports()
     }
     fn begin(
         &self,

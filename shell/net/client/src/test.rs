@@ -9,7 +9,7 @@ use crate::resolve::Limits;
 use crate::{Event, TestConfig, carries_load, estimate_cost};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
-use fathom_probe::protocol::FlowLoad;
+use fathom_probe::protocol::{FlowLoad, FlowReport};
 use fathom_probe::session::SessionEvent;
 use fathom_probe::{
     ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, Step, Train, UdpRecord,
@@ -252,8 +252,18 @@ impl<'a> Test<'a> {
         self.record.phases.push(phase.clone());
         self.record.event(Event::PhaseEnded(phase));
     }
-    /// Counts bytes of reports that arrived after the end of the phase.
+    /// Counts what was reported after the end of the phase.
     pub(crate) fn settle_accounts(&mut self) {
+        let reports = self.peer.reports();
+        for number in 0..self.record.phases.len() {
+            // The last time within the phase.
+            let at = self.record.phases[number].end_ns.saturating_sub(1);
+            let of_phase = |report: &&FlowReport| self.ledger.phase_of(report.number) == Some(number);
+            let flows: Vec<FlowReport> = reports.iter().filter(of_phase).copied().collect();
+            if !flows.is_empty() {
+                self.ledger.take_report(&flows, at, Time::from_nanos(at), &mut self.record);
+            }
+        }
         for (number, phase) in self.record.phases.iter_mut().enumerate() {
             if let Some(load) = &mut phase.load {
                 load.delivered_up_bytes = self.ledger.delivered(Direction::Up, Some(number));

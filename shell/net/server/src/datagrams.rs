@@ -21,8 +21,6 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Datagrams sent without a look at the connection, or received per call.
 const BATCH: usize = 64;
-/// Shortest pause of a sender: what is due meanwhile departs together.
-const PAUSE: Duration = Duration::from_micros(200);
 /// Interval of looks for a proof.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Space for what arrives while the thread does not run.
@@ -119,9 +117,8 @@ fn send(shared: &Shared, session: &Session, flow: &Flow, udp: &Socket, rate: Rat
                 return Ok(());
             }
         }
-        let pause = sender.due().saturating_since(clock.now());
-        let pause = if pause > Duration::ZERO { pause.max(PAUSE) } else { pause };
-        if has_ended(flow, pause)? {
+        let now = clock.now();
+        if has_ended(flow, sender.wake(now).saturating_since(now))? {
             return Ok(());
         }
     }

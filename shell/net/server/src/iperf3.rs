@@ -221,7 +221,12 @@ impl Test<'_> {
         let result = |flow: &Arc<Flow>| {
             let report = flow.report();
             let retransmits = report.retransmits.map_or(-1, i64::from);
-            StreamResult { id: stream_id(report.number), bytes: report.bytes, retransmits }
+            StreamResult {
+                id: stream_id(report.number),
+                bytes: report.bytes,
+                retransmits,
+                ..Default::default()
+            }
         };
         let results: Vec<StreamResult> = self.flows.iter().map(result).collect();
         let used = self.flows.first().and_then(|flow| congestion_control(&flow.socket).ok());

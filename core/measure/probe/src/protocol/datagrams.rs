@@ -13,6 +13,9 @@ const MAGIC: [u8; 8] = *b"FTHLOAD1";
 /// Longest time that a late sender makes up for, so that it sends no long burst.
 const CATCH_UP: Duration = Duration::from_millis(10);
 
+/// Longest time whose datagrams depart together, unless the sender is late.
+const BURST: Duration = Duration::from_millis(1);
+
 /// Sequence numbers below the highest one for which it is known whether they arrived.
 const WINDOW: u64 = 1024;
 
@@ -35,6 +38,11 @@ impl LoadHeader {
         bytes[16..].copy_from_slice(&self.sent_ns.to_be_bytes());
         bytes
     }
+    /// Writes the header of datagram `sequence` over its first bytes, of which there are enough.
+    pub fn write(sequence: u64, now: Time, datagram: &mut [u8]) {
+        let header = LoadHeader { sequence, sent_ns: now.as_nanos() };
+        datagram[..DATAGRAM_HEADER_BYTES].copy_from_slice(&header.encode());
+    }
     /// The header of a datagram; `None` if it is not load.
     #[must_use]
     pub fn decode(datagram: &[u8]) -> Option<Self> {
@@ -53,6 +61,8 @@ pub struct LoadSender {
     sent: u64,
     sequence: u64,
     bytes: Vec<u8>,
+    /// Bytes of a datagram that count to the rate.
+    counted: usize,
     rng: Rng,
 }
 
@@ -61,12 +71,24 @@ impl LoadSender {
     #[must_use]
     pub fn new(rate: Rate, payload: Bytes, start: Time) -> Self {
         let length = DATAGRAM_HEADER_BYTES + payload.get() as usize;
-        LoadSender { rate, start, sent: 0, sequence: 0, bytes: vec![0; length], rng: Rng::new(1) }
+        LoadSender { counted: payload.get() as usize, ..LoadSender::whole(rate, length, start) }
     }
-    /// Payload of a datagram in bytes.
+    /// Datagrams of `length` bytes of another protocol, which count with their header.
     #[must_use]
-    pub fn payload_bytes(&self) -> usize {
-        self.bytes.len() - DATAGRAM_HEADER_BYTES
+    pub fn whole(rate: Rate, length: usize, start: Time) -> Self {
+        let bytes = vec![0; length];
+        LoadSender { rate, start, sent: 0, sequence: 0, bytes, counted: length, rng: Rng::new(1) }
+    }
+    /// Bytes of a datagram that count to the rate.
+    #[must_use]
+    pub const fn payload_bytes(&self) -> usize {
+        self.counted
+    }
+    /// When a sender that has nothing more to do at `now` wakes: what is due within a millisecond
+    /// departs together, so that it wakes seldom and its bursts stay short.
+    #[must_use]
+    pub fn wake(&self, now: Time) -> Time {
+        if self.due() <= now { now } else { self.due().max(now + BURST) }
     }
     /// When the next datagram departs.
     #[must_use]
@@ -76,19 +98,21 @@ impl LoadSender {
     }
     /// The datagram to send at `now`, if one is due. What is later than 10 ms is left out.
     pub fn take(&mut self, now: Time) -> Option<&[u8]> {
+        self.take_with(now, LoadHeader::write)
+    }
+    /// As [`LoadSender::take`], with a header that `head` writes over the first bytes.
+    pub fn take_with(&mut self, now: Time, head: impl FnOnce(u64, Time, &mut [u8])) -> Option<&[u8]> {
         let late = now.saturating_since(self.due());
         if late > CATCH_UP {
             (self.start, self.sent) = (now.saturating_sub(CATCH_UP), 0);
         } else if self.due() > now {
             return None;
         }
-        let header = LoadHeader { sequence: self.sequence, sent_ns: now.as_nanos() };
-        let (head, payload) = self.bytes.split_at_mut(DATAGRAM_HEADER_BYTES);
-        head.copy_from_slice(&header.encode());
         // Random, so that it cannot be compressed on the path.
-        payload.chunks_mut(8).for_each(|part| {
+        self.bytes.chunks_mut(8).for_each(|part| {
             part.copy_from_slice(&self.rng.next_u64().to_le_bytes()[..part.len()]);
         });
+        head(self.sequence, now, &mut self.bytes);
         (self.sent, self.sequence) = (self.sent + 1, self.sequence + 1);
         Some(&self.bytes)
     }
@@ -198,6 +222,10 @@ mod tests {
         assert_eq!(take(ms(1_009)), (11, ms(1_010)));
         let last = LoadHeader { sequence: 16, sent_ns: 1_020_000_000 };
         assert_eq!(sender.take(ms(1_020)).and_then(LoadHeader::decode), Some(last));
+        // It waits at least a millisecond, unless something is due.
+        let half = Duration::from_micros(500);
+        let wakes = [ms(1_015), ms(1_020) + half, ms(1_030)].map(|now| sender.wake(now));
+        assert_eq!(wakes, [ms(1_021), ms(1_021) + half, ms(1_030)]);
     }
 
     #[test]
