@@ -1,4 +1,5 @@
 //! Data structures of a diagnosis.
+use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_run::{Call, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Rpm, Score};
 use fathom_stats::{Bounded, Summary};
@@ -102,6 +103,19 @@ pub struct PhaseProbes {
     pub delay_variation_s: Option<f64>,
 }
 
+/// A class of traffic of RRUL, in the phase with load in both directions.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ClassSummary {
+    /// Its name: BE, BK, CS5 or EF.
+    pub name: String,
+    /// Mean upload goodput of its flow.
+    pub goodput_up_bits_per_second: Option<f64>,
+    /// Mean download goodput of its flow.
+    pub goodput_down_bits_per_second: Option<f64>,
+    /// Round trips of its UDP probes in seconds, if it has some.
+    pub latency: Option<Summary>,
+}
+
 /// Diagnosis of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Diagnosis {
@@ -121,6 +135,8 @@ pub struct Diagnosis {
     pub phases: Vec<PhaseSummary>,
     /// Each kind of probe of a test.
     pub probes: Vec<ProbeStatistics>,
+    /// Each class of traffic of RRUL.
+    pub classes: Vec<ClassSummary>,
     /// Scores of a test by other documents and tools.
     pub scores: Vec<Score>,
     /// All findings, the most important first.

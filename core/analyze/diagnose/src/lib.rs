@@ -10,6 +10,7 @@ extern crate alloc;
 
 mod audit;
 mod captured;
+mod classes;
 mod delivery;
 mod diagnosis;
 mod estimate;
@@ -28,7 +29,7 @@ mod view;
 mod watched;
 
 pub use audit::diagnose_audit;
-pub use diagnosis::{Diagnosis, Health, Impact, PhaseProbes, PhaseSummary, ProbeStatistics};
+pub use diagnosis::{ClassSummary, Diagnosis, Health, Impact, PhaseProbes, PhaseSummary, ProbeStatistics};
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 pub use fix::{FixEvidence, diagnose_fix, shaper_checks, shaper_conflicts};
 pub use months::{CHANCE, MIN_DAYS, Months, PastLoad, PastSeries, Zone, diagnose_months};
@@ -50,6 +51,7 @@ pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
     let latency_source = view.source.map(|s| s.key.metric);
     let judged = probes.iter().find(|one| Some(one.metric) == latency_source);
     Diagnosis {
+        classes: classes::summaries(run),
         scores: scores::of_test(run, &view.phases, judged),
         health: judgment.health,
         reason: judgment.reason,

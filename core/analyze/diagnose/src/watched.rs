@@ -62,6 +62,7 @@ pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
         phases: view.phases,
         // A watch has its own tables.
         probes: Vec::new(),
+        classes: Vec::new(),
         scores: Vec::new(),
         findings,
     }

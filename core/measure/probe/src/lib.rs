@@ -43,7 +43,7 @@ pub use hops::{HopProbe, Hops};
 pub use icmp_timestamp::{TIMESTAMP_BYTES, TimestampCodec, TimestampReply};
 pub use one_way::{Arrivals, UdpAnswer, UdpRecord, one_way_observations, one_way_series};
 pub use phase::{Baseline, PhaseControl};
-pub use plan::{PhasePlan, ProbeKind, ProbeSpec};
+pub use plan::{PhasePlan, ProbeKind, ProbeSpec, RRUL_CLASSES};
 pub use responses::{Progress, ResponseError, Responses};
 pub use schedule::{Due, LatePolicy, Pace, Schedule, tick};
 pub use series::ProbeSeries;

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use fathom_diagnose::{Diagnosis, Health, PhaseProbes, PhaseSummary, ProbeStatistics};
+use fathom_diagnose::{ClassSummary, Diagnosis, Health, PhaseProbes, PhaseSummary, ProbeStatistics};
 use fathom_prose::Level;
 use fathom_run::{
     Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run, SCHEMA_VERSION, Score,
@@ -89,6 +89,9 @@ pub struct Summary {
     /// Each kind of probe of a test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<Probes>,
+    /// Each class of traffic of RRUL.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Class>,
     /// Scores of a test by other documents and tools, each with its definition.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<Score>,
@@ -124,6 +127,25 @@ pub struct ProbesOfPhase {
     /// Packet delay variation (RFC 5481): 99th percentile less minimum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_variation_p99_s: Option<f64>,
+}
+
+/// A class of traffic of RRUL, in the phase with load in both directions.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Class {
+    /// Its name.
+    pub class: String,
+    /// Mean upload goodput of its flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_up_bits_per_second: Option<f64>,
+    /// Mean download goodput of its flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_down_bits_per_second: Option<f64>,
+    /// Median round trip of its UDP probes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_p50_s: Option<f64>,
+    /// 90th percentile of these round trips.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_p90_s: Option<f64>,
 }
 
 /// Rates of the line.
@@ -343,6 +365,7 @@ fn summary(diagnosis: &Diagnosis) -> Summary {
         capacity: capacity(&diagnosis.findings),
         phases: diagnosis.phases.iter().map(phase).collect(),
         probes: diagnosis.probes.iter().map(probes).collect(),
+        classes: diagnosis.classes.iter().map(class).collect(),
         scores: diagnosis.scores.clone(),
     }
 }
@@ -387,6 +410,16 @@ pub(crate) fn phase(phase: &PhaseSummary) -> Phase {
         call_mos: phase.impact.map(|impact| impact.call.mos),
         games: phase.impact.map(|impact| impact.game),
         page_load_s: phase.impact.and_then(|impact| impact.page_load_s),
+    }
+}
+
+fn class(class: &ClassSummary) -> Class {
+    Class {
+        class: class.name.clone(),
+        goodput_up_bits_per_second: class.goodput_up_bits_per_second,
+        goodput_down_bits_per_second: class.goodput_down_bits_per_second,
+        latency_p50_s: class.latency.map(|latency| latency.p50.value),
+        latency_p90_s: class.latency.map(|latency| latency.p90.value),
     }
 }
 

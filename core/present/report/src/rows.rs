@@ -5,7 +5,7 @@ use crate::quantity::{Quantity, Unit, at_least};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use fathom_diagnose::{Diagnosis, PhaseProbes, PhaseSummary, ProbeStatistics};
+use fathom_diagnose::{ClassSummary, Diagnosis, PhaseProbes, PhaseSummary, ProbeStatistics};
 use fathom_run::{Metric, Missing, PhaseKind, Run, Score};
 use fathom_stats::Bounded;
 use fathom_text::{milliseconds_bare, percent, thousands};
@@ -95,6 +95,8 @@ pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 11
 const fn probe_name(metric: Metric) -> &'static str {
     match metric {
         Metric::UdpRtt => "UDP",
+        Metric::UdpBackgroundRtt => "UDP, BK",
+        Metric::UdpExpeditedRtt => "UDP, EF",
         Metric::IcmpRtt => "ICMP",
         Metric::TcpConnect => "TCP",
         Metric::TlsConnect => "TCP and TLS",
@@ -108,6 +110,27 @@ const fn probe_name(metric: Metric) -> &'static str {
         Metric::GatewayRtt => "gateway",
         _ => "round trip",
     }
+}
+
+/// Headings of [`class_cells`].
+pub(crate) const CLASS_HEADINGS: [&str; 5] = ["class", "down", "up", "p50", "p90"];
+/// Their units.
+pub(crate) const CLASS_UNITS: [&str; 5] = ["", "Mbit/s", "Mbit/s", "ms", "ms"];
+
+/// One row of the table of classes of RRUL.
+pub(crate) fn class_cells(class: &ClassSummary, style: Style) -> [String; 5] {
+    let dash = || String::from("-");
+    let megabits = |g: Option<f64>| g.map_or_else(dash, |g| three_digits(g / 1e6));
+    let latency = |pick: fn(&fathom_stats::Summary) -> Bounded| {
+        class.latency.as_ref().map_or_else(dash, |l| bounded(pick(l), style))
+    };
+    [
+        class.name.clone(),
+        megabits(class.goodput_down_bits_per_second),
+        megabits(class.goodput_up_bits_per_second),
+        latency(|l| l.p50),
+        latency(|l| l.p90),
+    ]
 }
 
 /// Headings of [`score_rows`].

@@ -5,8 +5,8 @@ use crate::curve::{phase_name, source_name};
 use crate::path::{HOP_HEADINGS, HOP_LEGEND, HOP_UNITS, hop_rows};
 use crate::quantity::at_least;
 use crate::rows::{
-    PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, phase_cells,
-    probe_cells, score_legend, score_rows,
+    CLASS_HEADINGS, CLASS_UNITS, PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS,
+    SCORE_HEADINGS, class_cells, phase_cells, probe_cells, score_legend, score_rows,
 };
 use crate::sections::charts;
 use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
@@ -358,6 +358,7 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
             let ecn = ecn_line(run).map_or_else(Vec::new, |line| wrap(&line, screen.columns, 0));
             lines.extend(ecn.iter().map(|line| screen.dim(line)));
             lines.extend(probe_lines(diagnosis, screen, columns));
+            lines.extend(class_lines(diagnosis, screen, columns));
             lines.extend(hop_lines(run, diagnosis, screen, columns));
             lines.extend(score_lines(diagnosis, screen, columns));
         }
@@ -413,6 +414,19 @@ fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {
         table.row(cells);
     }
     table
+}
+
+fn class_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {
+    if diagnosis.classes.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new();
+    table.head(&CLASS_HEADINGS);
+    table.head(&CLASS_UNITS);
+    for class in &diagnosis.classes {
+        table.row(class_cells(class, screen.style).map(|text| (text, None)));
+    }
+    block(table.lines(columns, screen.style))
 }
 
 fn probe_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {

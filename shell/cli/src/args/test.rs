@@ -90,6 +90,13 @@ pub(crate) struct TestArgs {
     /// delay is a lower bound.
     #[arg(long, conflicts_with_all = ["phases", "max_phase"])]
     pub(crate) quick: bool,
+    /// Classes of traffic under load (flent's RRUL)
+    ///
+    /// Realtime Response Under Load: load in both directions with four flows each, of the classes
+    /// BE, BK (CS1), CS5 and EF, and UDP probes of BE, BK and EF. -v and JSON show the goodput and
+    /// latency of each class. The server runs `fathom serve`.
+    #[arg(long, conflicts_with_all = ["phases", "quick", "flows", "udp", "pace", "dscp", "load_dscp", "load"])]
+    pub(crate) rrul: bool,
     /// Interval of probes
     ///
     /// Time between two probes of the same kind.

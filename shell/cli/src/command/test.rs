@@ -128,7 +128,7 @@ fn save(run: &Run, path: &Path, console: Console) {
 }
 
 fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
-    Ok(TestConfig {
+    let config = TestConfig {
         load: args.load.clone(),
         family: family(args),
         token: args.token.read()?,
@@ -142,7 +142,8 @@ fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
         load_rate: args.udp.map(FlowLoad::Datagrams).or(args.pace.map(FlowLoad::Paced)),
         max_bytes: args.max_bytes,
         ..TestConfig::new(server)
-    })
+    };
+    Ok(if args.rrul { config.rrul(args.max_phase) } else { config })
 }
 
 /// The data that the test can transfer. The rate of the line is not known before the test, so this

@@ -47,6 +47,8 @@ pub(crate) struct FlowSettings {
     pub(crate) congestion_control: String,
     pub(crate) segment_bytes: Option<u16>,
     pub(crate) dscp: u8,
+    /// DSCP of what the server sends.
+    pub(crate) reply_dscp: u8,
     /// ECN codepoint of datagrams.
     pub(crate) ecn: Ecn,
     /// Of each flow.
@@ -59,14 +61,14 @@ impl FlowSettings {
     pub(crate) fn plan(&self, number: u32, direction: Direction) -> FlowPlan {
         let (congestion_control, segment_bytes) = (self.congestion_control.clone(), self.segment_bytes);
         let is_udp = matches!(self.load, Some(FlowLoad::Datagrams(_)));
-        let reply_class = if is_udp { self.ecn.bits() } else { 0 };
+        let ecn = if is_udp { self.ecn.bits() } else { 0 };
         FlowPlan {
             number,
             direction,
             congestion_control,
             segment_bytes,
-            class: self.dscp << 2 | reply_class,
-            reply_class,
+            class: self.dscp << 2 | ecn,
+            reply_class: self.reply_dscp << 2 | ecn,
             load: self.load,
         }
     }

@@ -35,9 +35,9 @@ pub use resolve::{Limits, resolve_server};
 
 use control::Control;
 use fathom_os::clock::wall_now;
-use fathom_probe::one_way_series;
 use fathom_probe::protocol::{SessionId, Ticket};
 use fathom_probe::session::Hello;
+use fathom_probe::{RRUL_CLASSES, one_way_series};
 use fathom_run::{
     Fact, Interruption, Metric, Note, Run, SCHEMA_VERSION, Series, SeriesKey, variation_series,
 };
@@ -136,6 +136,8 @@ fn check_load(config: &TestConfig, peer: &dyn Peer) -> Result<(), TestError> {
         (config.load.as_ref().unwrap_or(&config.server), "it carries no such load")
     } else if config.ecn.is_some() && !peer.marks() {
         (&config.server, "it reports no ECN (a current `fathom serve` does)")
+    } else if config.classes && (config.load.is_some() || !peer.marks()) {
+        (&config.server, "it marks no classes of traffic (a current `fathom serve` does)")
     } else {
         return Ok(());
     };
@@ -209,7 +211,9 @@ fn describe(config: &TestConfig, address: SocketAddr, record: &mut Record<'_>) {
     if let Some(load) = &config.load {
         record.fact(Fact::LoadServer, load);
     }
-    if config.probe_dscp > 0 || config.load_dscp > 0 {
+    if config.classes {
+        record.fact(Fact::Dscp, RRUL_CLASSES.map(|(name, _)| name).join(", "));
+    } else if config.probe_dscp > 0 || config.load_dscp > 0 {
         let (probes, load) = (config.probe_dscp, config.load_dscp);
         record.fact(Fact::Dscp, format!("{probes} (probes), {load} (load)"));
     }
@@ -252,6 +256,7 @@ fn start_probes(test: &Test<'_>, session: Ticket) -> JoinHandle<ProbeResult> {
         interval: test.config.sample_every,
         dscp: test.config.probe_dscp,
         ecn: test.config.ecn,
+        classes: test.config.classes,
         clock: test.clock,
     };
     let outbox = test.outbox.clone();

@@ -51,6 +51,8 @@ pub(crate) struct ProbeSettings {
     pub(crate) dscp: u8,
     /// ECN codepoint of UDP probes and their replies; `None`: not ECT, and not reported.
     pub(crate) ecn: Option<Ecn>,
+    /// Replies to UDP probes have the class of the probes.
+    pub(crate) classes: bool,
     pub(crate) clock: Clock,
 }
 
@@ -171,9 +173,12 @@ fn open(
             let to = Target { address: gateway(address.ip())?, dscp: target.dscp };
             Box::new(IcmpProber::open(kind, to, session.id)?)
         }
-        ProbeKind::Udp => {
-            let ecn = settings.ecn.map(Ecn::bits);
-            Box::new(UdpProber::new(peer.udp_probes(ecn)?, target.dscp << 2 | ecn.unwrap_or(0))?)
+        ProbeKind::Udp | ProbeKind::UdpBackground | ProbeKind::UdpExpedited => {
+            let ecn = settings.ecn.unwrap_or_default().bits();
+            let is_marked = settings.ecn.is_some() || settings.classes;
+            let reply = is_marked.then(|| kind.class().unwrap_or(0) << 2 | ecn);
+            let class = kind.class().unwrap_or(target.dscp) << 2 | ecn;
+            Box::new(UdpProber::new(kind, peer.udp_probes(reply)?, class)?)
         }
         ProbeKind::Connect => Box::new(ConnectProber::tcp(target, web)),
         ProbeKind::Persistent => Box::new(PersistentProber::new(target, web, context.now())?),

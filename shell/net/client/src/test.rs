@@ -12,7 +12,7 @@ use fathom_os::cpu::cpu_times;
 use fathom_probe::protocol::{FlowLoad, FlowReport};
 use fathom_probe::session::SessionEvent;
 use fathom_probe::{
-    ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, Step, Train, UdpRecord,
+    ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, RRUL_CLASSES, Step, Train, UdpRecord,
     codepoint_series, one_way_observations, probe_codepoints,
 };
 use fathom_run::{
@@ -117,6 +117,7 @@ impl<'a> Test<'a> {
             congestion_control: config.congestion_control.clone(),
             segment_bytes: config.segment_bytes,
             dscp: config.load_dscp,
+            reply_dscp: 0,
             ecn: config.ecn.unwrap_or_default(),
             load: config.load_rate.map(|load| load.divided(config.flows)),
             clock,
@@ -274,14 +275,19 @@ impl<'a> Test<'a> {
 
     fn start_flows(&mut self, loaded: &[Direction]) {
         let phase = self.record.phases.len();
-        for _ in 0..self.config.flows {
+        let classes = RRUL_CLASSES.into_iter().filter(|_| self.config.classes).map(Some);
+        for class in classes.chain(std::iter::repeat(None)).take(self.config.flows as usize) {
             for direction in loaded {
                 let (number, outbox) = (self.next_number, self.outbox.clone());
                 self.next_number += 1;
-                self.ledger.open(number, *direction, phase);
+                let mut settings = self.settings.clone();
+                if let Some((_, dscp)) = class {
+                    (settings.dscp, settings.reply_dscp) = (dscp, dscp);
+                }
+                self.ledger.open(number, *direction, phase, class.map(|(name, _)| name));
                 // The receiver lives as long as the test; afterwards events are not needed.
                 let report = move |event| drop(outbox.send(Message::Flow(event)));
-                self.flows.running.push(Flow::start(self.settings.clone(), number, *direction, report));
+                self.flows.running.push(Flow::start(settings, number, *direction, report));
             }
         }
     }

@@ -138,13 +138,15 @@ impl Responder for OwnProbes {
             let is_valid = session.prove(request.sequence, request.received, datagram.from);
             return if is_valid { Ok(()) } else { Err(Refusal::DatagramSession) };
         }
-        let received = session.udp_received.fetch_add(1, Relaxed) + 1;
+        session.udp_received.fetch_add(1, Relaxed);
+        let wanted = request.class.unwrap_or(0);
+        let received = session.received_in_class[usize::from(wanted)].fetch_add(1, Relaxed) + 1;
         let server_receive_ns = datagram.at.as_nanos();
         let class = request.class.and(datagram.class);
         let mut reply = UdpProbe { kind: UdpKind::Reply, server_receive_ns, received, class, ..request };
         reply.server_send_ns = shared.clock.now().as_nanos();
         let bytes = ticket.seal(&reply);
-        datagram.reply_from(Some(session.local), bytes.bytes(), request.class.unwrap_or(0))?;
+        datagram.reply_from(Some(session.local), bytes.bytes(), wanted)?;
         shared.counters.udp_answered.fetch_add(1, Relaxed);
         Ok(())
     }

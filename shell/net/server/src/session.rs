@@ -122,6 +122,8 @@ pub(crate) struct Session {
     pub(crate) up_bytes: AtomicU64,
     pub(crate) down_bytes: AtomicU64,
     pub(crate) udp_received: AtomicU64,
+    /// UDP probes by the class of their replies.
+    pub(crate) received_in_class: [AtomicU64; 256],
     pub(crate) udp_refused: AtomicU64,
 }
 
@@ -172,6 +174,7 @@ impl Session {
             up_bytes: AtomicU64::new(0),
             down_bytes: AtomicU64::new(0),
             udp_received: AtomicU64::new(0),
+            received_in_class: [const { AtomicU64::new(0) }; 256],
             udp_refused: AtomicU64::new(0),
         }
     }

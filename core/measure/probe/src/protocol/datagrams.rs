@@ -224,8 +224,8 @@ mod tests {
         assert_eq!(sender.take(ms(1_020)).and_then(LoadHeader::decode), Some(last));
         // It waits at least a millisecond, unless something is due.
         let half = Duration::from_micros(500);
-        let wakes = [ms(1_015), ms(1_020) + half, ms(1_030)].map(|now| sender.wake(now));
-        assert_eq!(wakes, [ms(1_021), ms(1_021) + half, ms(1_030)]);
+        let wakes = [ms(1_010), ms(1_010) + half, ms(1_030)].map(|now| sender.wake(now));
+        assert_eq!(wakes, [ms(1_011), ms(1_011) + half, ms(1_030)]);
     }
 
     #[test]

@@ -281,6 +281,43 @@ fn codepoints_of_probes_and_datagrams_arrive_on_a_clear_path() {
 }
 
 #[test]
+fn each_class_has_a_flow_in_each_direction_and_probes() {
+    let server = server(Config::default());
+    let config = TestConfig {
+        sample_every: Duration::from_millis(20),
+        patience: Duration::from_secs(2),
+        ..TestConfig::new(&format!("127.0.0.1:{}", server.local_port()))
+    };
+    let mut config = config.rrul(Duration::from_millis(500));
+    config.phases.iter_mut().for_each(|plan| *plan = phase(plan.kind, 500, 500));
+    let run = run(&config).unwrap();
+    let kinds: Vec<PhaseKind> = run.phases.iter().map(|phase| phase.kind).collect();
+    assert_eq!(
+        (run.partial.as_ref(), &kinds[..]),
+        (None, &[PhaseKind::Idle, PhaseKind::Both, PhaseKind::Drain][..])
+    );
+    for class in ["BE", "BK", "CS5", "EF"] {
+        for direction in Direction::BOTH {
+            let is_of = |s: &&fathom_run::Series| {
+                let key = &s.key;
+                key.metric == Metric::Goodput
+                    && key.direction == Some(direction)
+                    && key.scope.as_deref() == Some(class)
+            };
+            assert_eq!(run.series.iter().filter(is_of).count(), 1, "{class} {direction}");
+        }
+    }
+    for metric in [Metric::UdpRtt, Metric::UdpBackgroundRtt, Metric::UdpExpeditedRtt] {
+        let probes = series(&run, metric);
+        assert!(probes.values.len() >= 20 && probes.censored.is_empty(), "{metric:?}: {probes:?}");
+    }
+    // The server counts the probes of each class, so that no loss is found in the others.
+    for direction in Direction::BOTH {
+        assert!(directed(&run, Metric::OneWayDelay, direction).censored.is_empty());
+    }
+}
+
+#[test]
 fn a_load_at_a_chosen_rate_needs_a_flow() {
     let load_rate = Some(FlowLoad::Datagrams(Rate::from_bits_per_second(1_000_000)));
     let error = run(&TestConfig { load_rate, flows: 0, ..quick(1) }).unwrap_err();

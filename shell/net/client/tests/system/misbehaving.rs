@@ -270,4 +270,9 @@ fn an_older_server_is_told_apart_before_the_test() {
     }
     let error = run(&TestConfig { ecn: Some(Ecn::Ect0), ..quick(port) }).unwrap_err();
     assert!(matches!(error, TestError::Server { .. }) && error.to_string().contains("ECN"), "{error}");
+    let unmarked = run(&quick(port).rrul(Duration::from_secs(1))).unwrap_err();
+    assert!(
+        matches!(unmarked, TestError::Server { .. }) && unmarked.to_string().contains("classes"),
+        "{unmarked}"
+    );
 }
