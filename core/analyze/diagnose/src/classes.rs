@@ -8,7 +8,7 @@ use fathom_run::{Metric, Phase, PhaseKind, Run, SeriesKey, Span};
 use fathom_stats::Sample;
 use fathom_units::Direction;
 
-/// Classes with the metric of their latency; the flows of CS5 have no probes (`rrul.conf` of flent).
+/// Classes with the metric of their latency; CS5 has no probes (`rrul.conf` of flent).
 const CLASSES: [(&str, Option<Metric>); 4] = [
     ("BE", Some(Metric::UdpRtt)),
     ("BK", Some(Metric::UdpBackgroundRtt)),

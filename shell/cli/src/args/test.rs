@@ -59,8 +59,8 @@ pub(crate) struct TestArgs {
     /// Load of UDP at this rate, not TCP
     ///
     /// Payload of each direction, all flows together, as in 110mbit. The server runs `fathom serve`
-    /// or iperf3. Above the rate of the line, the queue fills and what exceeds the rate is lost: this
-    /// is no defect of the line.
+    /// or iperf3. Above the rate of the line, the queue fills and what exceeds the rate is lost:
+    /// this is no defect of the line.
     #[arg(long, value_name = "RATE", value_parser = load_rate, conflicts_with_all = ["pace", "congestion_control"])]
     pub(crate) udp: Option<Rate>,
     /// Congestion control
@@ -90,7 +90,7 @@ pub(crate) struct TestArgs {
     /// delay is a lower bound.
     #[arg(long, conflicts_with_all = ["phases", "max_phase"])]
     pub(crate) quick: bool,
-    /// Classes of traffic under load (flent's RRUL)
+    /// Four classes of traffic, as flent's rrul
     ///
     /// Realtime Response Under Load: load in both directions with four flows each, of the classes
     /// BE, BK (CS1), CS5 and EF, and UDP probes of BE, BK and EF. -v and JSON show the goodput and
@@ -118,11 +118,11 @@ pub(crate) struct TestArgs {
     pub(crate) load_dscp: u8,
     /// ECN codepoint of UDP probes and of --udp
     ///
-    /// In both directions. -v and JSON show with which codepoint packets arrived: ce was marked by
-    /// a queue, not-ect was cleared on the path. TCP has no such switch: sysctl net.ipv4.tcp_ecn=1
-    /// of this computer requests ECN, and -v shows how many flows use it. The server runs `fathom
-    /// serve`.
-    #[arg(long, value_name = "CODEPOINT")]
+    /// not-ect, ect0 or ect1, in both directions. -v and JSON show with which codepoint packets
+    /// arrived: ce was marked by a queue, not-ect was cleared on the path. TCP has no such switch:
+    /// sysctl net.ipv4.tcp_ecn=1 of this computer requests ECN, and -v shows how many flows use it.
+    /// The server runs `fathom serve`.
+    #[arg(long, value_name = "CODEPOINT", hide_possible_values = true)]
     pub(crate) ecn: Option<Codepoint>,
     /// Use IPv4 only
     #[arg(short = '4', long, conflicts_with = "ipv6", help_heading = "Connection options")]

@@ -84,8 +84,8 @@ impl LoadSender {
     pub const fn payload_bytes(&self) -> usize {
         self.counted
     }
-    /// When a sender that has nothing more to do at `now` wakes: what is due within a millisecond
-    /// departs together, so that it wakes seldom and its bursts stay short.
+    /// When a sender that waits from `now` on wakes: what is due within a millisecond departs
+    /// together, so that it wakes seldom and its bursts stay short.
     #[must_use]
     pub fn wake(&self, now: Time) -> Time {
         if self.due() <= now { now } else { self.due().max(now + BURST) }

@@ -113,8 +113,9 @@ fn is_of_one(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionRefused || error.raw_os_error() == Some(NO_BUFFER)
 }
 
-/// Receives datagrams until the connection or socket `control` ends, and counts their payload, which
-/// follows `header_bytes`. `sequence` tells how many were sent before one; `None` if it is no load.
+/// Receives datagrams until the connection or socket `control` ends, and counts their payload,
+/// which follows `header_bytes`. `sequence` returns how many were sent before one; `None` if it is
+/// no load.
 ///
 /// # Errors
 /// Always: the reason of the end.
