@@ -47,7 +47,7 @@ pub(crate) struct TestArgs {
     /// SERVER is probed while the server at URL carries the load. URL is as for SERVER.
     #[arg(long, value_name = "URL", requires = "server", help_heading = "Connection options")]
     pub(crate) load: Option<String>,
-    /// Flows of the load in each direction
+    /// Flows in each direction
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
     pub(crate) flows: u32,
     /// Pace the TCP load to this rate
