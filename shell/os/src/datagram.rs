@@ -4,12 +4,12 @@ use std::mem;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Space for the larger of the two control messages, in 8-byte words for alignment.
+/// Space for an IPv6 address and a traffic class, in 8-byte words for alignment.
 const CONTROL_WORDS: usize = 8;
 
-/// Sends a datagram to `to` from the address `from` (its port is ignored), on a UDP socket bound to
-/// all addresses. A host with several addresses must reply from the address of the request, but the
-/// routing table may choose another.
+/// Sends a datagram with a traffic class (DSCP and ECN field) to `to` from the address `from` (its
+/// port is ignored), on a UDP socket bound to all addresses. A host with several addresses must
+/// reply from the address of the request, but the routing table may choose another.
 ///
 /// # Errors
 /// See `sendmsg(2)`; `InvalidInput` if the address families differ.
@@ -18,20 +18,24 @@ pub fn send_from(
     bytes: &[u8],
     from: SocketAddr,
     to: SocketAddr,
+    class: u8,
 ) -> io::Result<usize> {
+    let class = libc::c_int::from(class);
     match (from, to) {
         (SocketAddr::V4(from), SocketAddr::V4(to)) => {
             // SAFETY: an in_pktinfo consists of integers; all zeros lets the kernel choose.
             let mut source: libc::in_pktinfo = unsafe { mem::zeroed() };
             source.ipi_spec_dst.s_addr = u32::from(*from.ip()).to_be();
-            send(socket, bytes, &mut v4(to), (libc::IPPROTO_IP, libc::IP_PKTINFO, source))
+            let class = (libc::IPPROTO_IP, libc::IP_TOS, class);
+            send(socket, bytes, &mut v4(to), (libc::IPPROTO_IP, libc::IP_PKTINFO, source), class)
         }
         (SocketAddr::V6(from), SocketAddr::V6(to)) => {
             let source = libc::in6_pktinfo {
                 ipi6_addr: libc::in6_addr { s6_addr: from.ip().octets() },
                 ipi6_ifindex: from.scope_id() as _,
             };
-            send(socket, bytes, &mut v6(to), (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, source))
+            let class = (libc::IPPROTO_IPV6, libc::IPV6_TCLASS, class);
+            send(socket, bytes, &mut v6(to), (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, source), class)
         }
         _ => Err(io::ErrorKind::InvalidInput.into()),
     }
@@ -56,13 +60,35 @@ fn v6(address: SocketAddrV6) -> libc::sockaddr_in6 {
     raw
 }
 
-/// Sends to `to`, a socket address of any family. `control` is the level, type and data of the
-/// control message.
+/// Level, type and data of a control message.
+type Control<T> = (libc::c_int, libc::c_int, T);
+
+/// Writes a control message to the start of `control` and returns what is left.
+fn put<T: Copy>(control: &mut [u64], (level, kind, data): Control<T>) -> &mut [u64] {
+    // SAFETY: CMSG_SPACE and CMSG_LEN only calculate.
+    let (space, length) = unsafe {
+        (libc::CMSG_SPACE(size_of::<T>() as u32) as usize, libc::CMSG_LEN(size_of::<T>() as u32) as usize)
+    };
+    let (room, rest) = control.split_at_mut(space.div_ceil(size_of::<u64>()));
+    let message = room.as_mut_ptr().cast::<libc::cmsghdr>();
+    // SAFETY: `room` is aligned, and large enough for one message of this length: `split_at_mut`
+    // panics otherwise.
+    unsafe {
+        (*message).cmsg_level = level;
+        (*message).cmsg_type = kind;
+        (*message).cmsg_len = length as _;
+        libc::CMSG_DATA(message).cast::<T>().write_unaligned(data);
+    }
+    rest
+}
+
+/// Sends to `to`, a socket address of any family.
 fn send<A, C: Copy>(
     socket: BorrowedFd<'_>,
     bytes: &[u8],
     to: &mut A,
-    (level, kind, data): (libc::c_int, libc::c_int, C),
+    source: Control<C>,
+    class: Control<libc::c_int>,
 ) -> io::Result<usize> {
     let mut control = [0_u64; CONTROL_WORDS];
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
@@ -72,22 +98,9 @@ fn send<A, C: Copy>(
     header.msg_namelen = size_of::<A>() as libc::socklen_t;
     header.msg_iov = &raw mut part;
     header.msg_iovlen = 1;
+    let left = put(put(&mut control, source), class).len();
     header.msg_control = control.as_mut_ptr().cast();
-    // SAFETY: CMSG_SPACE and CMSG_LEN only calculate.
-    let (space, length) = unsafe {
-        (libc::CMSG_SPACE(size_of::<C>() as u32) as usize, libc::CMSG_LEN(size_of::<C>() as u32) as usize)
-    };
-    assert!(space <= size_of_val(&control), "room for either control message");
-    header.msg_controllen = space as _;
-    // SAFETY: the control buffer is aligned and, as just checked, large enough for one message of
-    // this length.
-    unsafe {
-        let message = libc::CMSG_FIRSTHDR(&raw const header);
-        (*message).cmsg_level = level;
-        (*message).cmsg_type = kind;
-        (*message).cmsg_len = length as _;
-        libc::CMSG_DATA(message).cast::<C>().write_unaligned(data);
-    }
+    header.msg_controllen = ((CONTROL_WORDS - left) * size_of::<u64>()) as _;
     // SAFETY: `header` points to `to`, `part` (which points to `bytes`, only read) and `control`;
     // all outlive the call.
     let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const header, 0) };
@@ -97,6 +110,7 @@ fn send<A, C: Copy>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timestamp::{enable_class, receive};
     use std::net::UdpSocket;
     use std::os::fd::AsFd;
 
@@ -107,10 +121,13 @@ mod tests {
         {
             let (socket, other) = (UdpSocket::bind(any).unwrap(), UdpSocket::bind(here).unwrap());
             let near: SocketAddr = near.parse().unwrap();
-            let sent = send_from(socket.as_fd(), b"hello", near, other.local_addr().unwrap()).unwrap();
+            enable_class(other.as_fd(), near.is_ipv6()).unwrap();
+            let sent = send_from(socket.as_fd(), b"hello", near, other.local_addr().unwrap(), 0xb9).unwrap();
             let mut buffer = [0; 9];
-            let (got, from) = other.recv_from(&mut buffer).unwrap();
-            assert_eq!((sent, &buffer[..got], from.ip()), (5, &b"hello"[..], near.ip()));
+            let got = receive(other.as_fd(), &mut buffer).unwrap();
+            assert_eq!((sent, &buffer[..got.length]), (5, &b"hello"[..]));
+            // DSCP ef with ECT(1).
+            assert_eq!((got.from.map(|from| from.ip()), got.class), (Some(near.ip()), Some(0xb9)));
         }
     }
 
@@ -118,7 +135,7 @@ mod tests {
     fn refuses_two_families() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let (v4, v6) = ("127.0.0.1:1".parse().unwrap(), "[::1]:1".parse().unwrap());
-        let error = send_from(socket.as_fd(), b"x", v6, v4).unwrap_err();
+        let error = send_from(socket.as_fd(), b"x", v6, v4, 0).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     }
 }

@@ -2,7 +2,7 @@
 //! buffers are reused.
 //!
 //! Written by hand because rustix lacks recvmmsg(2).
-use crate::timestamp::{CONTROL_WORDS, address, control, hop_limit, software_stamp};
+use crate::timestamp::{CONTROL_WORDS, address, class, control, hop_limit, software_stamp};
 use fathom_units::WallTime;
 use std::io;
 use std::mem;
@@ -41,6 +41,8 @@ pub struct ReceivedMessage<'b> {
     /// TTL or hop limit on arrival, after [`crate::timestamp::enable_headers`]; for an error queue
     /// entry, that of the ICMP error.
     pub hop_limit: Option<u8>,
+    /// Traffic class (DSCP and ECN field), after [`crate::timestamp::enable_class`].
+    pub class: Option<u8>,
 }
 
 #[derive(Clone, Copy)]
@@ -161,6 +163,7 @@ impl Inbox {
                 stamp: software_stamp(&header.msg_hdr),
                 notice: notice(&header.msg_hdr),
                 hop_limit: hop_limit(&header.msg_hdr),
+                class: class(&header.msg_hdr),
             }
         })
     }

@@ -249,7 +249,15 @@ pub fn queue_errors(socket: &Socket, v6: bool) -> io::Result<()> {
 /// # Errors
 /// See `setsockopt(2)`.
 pub fn set_dscp(socket: &Socket, v6: bool, dscp: u8) -> io::Result<()> {
-    set_of_family(socket, v6, [libc::IP_TOS, libc::IPV6_TCLASS], libc::c_int::from(dscp) << 2)
+    set_class(socket, v6, dscp << 2)
+}
+
+/// Sets the traffic class of sent packets: DSCP and ECN field. TCP sets the latter itself.
+///
+/// # Errors
+/// See `setsockopt(2)`.
+pub fn set_class(socket: &Socket, v6: bool, class: u8) -> io::Result<()> {
+    set_of_family(socket, v6, [libc::IP_TOS, libc::IPV6_TCLASS], libc::c_int::from(class))
 }
 
 /// Disables fragmentation of sent IPv4 packets, whatever is known of the path MTU. This saves the

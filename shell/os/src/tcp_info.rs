@@ -78,7 +78,12 @@ pub struct TcpInfo {
     pub bytes_sent: u64,
     /// Payload bytes sent again; 0 before Linux 4.19.
     pub bytes_retransmitted: u64,
+    /// Whether both ends use ECN (RFC 3168).
+    pub has_ecn: bool,
 }
+
+/// linux/tcp.h: TCPI_OPT_ECN.
+const OPTION_ECN: u8 = 8;
 
 /// Reads the statistics of a socket.
 ///
@@ -105,6 +110,7 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
         min_rtt_us: raw.min_rtt_us,
         bytes_sent: raw.bytes_sent,
         bytes_retransmitted: raw.bytes_retrans,
+        has_ecn: raw.options & OPTION_ECN != 0,
     })
 }
 

@@ -124,16 +124,31 @@ pub struct Received {
     pub to: Option<SocketAddr>,
     /// Its TTL or hop limit, after [`enable_headers`].
     pub hop_limit: Option<u8>,
+    /// Its traffic class (DSCP and ECN field), after [`enable_headers`] or [`enable_class`].
+    pub class: Option<u8>,
 }
 
 impl Received {
     fn new(length: usize, from: Option<SocketAddr>, header: &libc::msghdr) -> Self {
         let (stamp, to) = (software_stamp(header), destination(header));
-        Received { length, from, stamp, to, hop_limit: hop_limit(header) }
+        Received { length, from, stamp, to, hop_limit: hop_limit(header), class: class(header) }
     }
 }
 
-/// Reports the destination and the hop limit of arriving datagrams.
+/// Reports the traffic class of arriving datagrams.
+///
+/// # Errors
+/// See `setsockopt(2)`.
+pub fn enable_class(socket: BorrowedFd<'_>, is_ipv6: bool) -> io::Result<()> {
+    let (level, name) = if is_ipv6 {
+        (libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS)
+    } else {
+        (libc::IPPROTO_IP, libc::IP_RECVTOS)
+    };
+    option::set(socket, level, name, 1 as libc::c_int)
+}
+
+/// Reports the destination, the hop limit and the traffic class of arriving datagrams.
 ///
 /// # Errors
 /// See `setsockopt(2)`.
@@ -144,7 +159,8 @@ pub fn enable_headers(socket: BorrowedFd<'_>, is_ipv6: bool) -> io::Result<()> {
         [libc::IP_PKTINFO, libc::IP_RECVTTL]
     };
     let level = if is_ipv6 { libc::IPPROTO_IPV6 } else { libc::IPPROTO_IP };
-    options.into_iter().try_for_each(|name| option::set(socket, level, name, 1 as libc::c_int))
+    options.into_iter().try_for_each(|name| option::set(socket, level, name, 1 as libc::c_int))?;
+    enable_class(socket, is_ipv6)
 }
 
 /// Receives one datagram, or available stream data. Does not block.
@@ -256,6 +272,12 @@ pub(crate) fn control<T: Copy>(header: &libc::msghdr, wanted: &[(libc::c_int, li
 pub(crate) fn hop_limit(header: &libc::msghdr) -> Option<u8> {
     let levels = [(libc::IPPROTO_IP, libc::IP_TTL), (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT)];
     control::<libc::c_int>(header, &levels)?.try_into().ok()
+}
+
+/// The traffic class in the header of a datagram.
+pub(crate) fn class(header: &libc::msghdr) -> Option<u8> {
+    let v6 = || control::<libc::c_int>(header, &[(libc::IPPROTO_IPV6, libc::IPV6_TCLASS)])?.try_into().ok();
+    control(header, &[(libc::IPPROTO_IP, libc::IP_TOS)]).or_else(v6)
 }
 
 /// The software timestamp: the first of the three times of `struct scm_timestamping`.

@@ -96,8 +96,24 @@ pub struct PhaseProbes {
     pub loss_ratio: Option<f64>,
     /// Delay in seconds.
     pub delay: Option<Summary>,
-    /// Mean difference of consecutive delays, in seconds.
+    /// Variation of consecutive delays, in seconds: one way as in RFC 3550, otherwise the mean
+    /// difference.
     pub jitter_s: Option<f64>,
+    /// Packet delay variation (RFC 5481), in seconds.
+    pub delay_variation_s: Option<f64>,
+}
+
+/// A class of traffic of RRUL, in the phase with load in both directions.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ClassSummary {
+    /// Its name: BE, BK, CS5 or EF.
+    pub name: String,
+    /// Mean upload goodput of its flow.
+    pub goodput_up_bits_per_second: Option<f64>,
+    /// Mean download goodput of its flow.
+    pub goodput_down_bits_per_second: Option<f64>,
+    /// Round trips of its UDP probes in seconds, if it has some.
+    pub latency: Option<Summary>,
 }
 
 /// One measure of an application of a run.
@@ -192,6 +208,8 @@ pub struct Diagnosis {
     pub probes: Vec<ProbeStatistics>,
     /// Each measure of the applications of a run.
     pub applications: Vec<ApplicationStatistics>,
+    /// Each class of traffic of RRUL.
+    pub classes: Vec<ClassSummary>,
     /// Scores of a test by other documents and tools.
     pub scores: Vec<Score>,
     /// All findings, the most important first.

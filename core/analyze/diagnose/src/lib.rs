@@ -12,6 +12,7 @@ mod applications;
 mod audit;
 mod bursts;
 mod captured;
+mod classes;
 mod delivery;
 mod diagnosis;
 mod estimate;
@@ -31,8 +32,8 @@ mod watched;
 
 pub use audit::diagnose_audit;
 pub use diagnosis::{
-    ApplicationMeasure, ApplicationStatistics, Diagnosis, Health, Impact, PhaseMeasure, PhaseProbes,
-    PhaseSummary, ProbeStatistics,
+    ApplicationMeasure, ApplicationStatistics, ClassSummary, Diagnosis, Health, Impact, PhaseMeasure,
+    PhaseProbes, PhaseSummary, ProbeStatistics,
 };
 pub use estimate::{LineEstimate, SideEstimate, estimate_line};
 pub use fix::{FixEvidence, diagnose_fix, shaper_checks, shaper_conflicts};
@@ -58,6 +59,7 @@ pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
     let latency_source = view.source.map(|s| s.key.metric);
     let judged = probes.iter().find(|one| Some(one.metric) == latency_source);
     Diagnosis {
+        classes: classes::summaries(run),
         scores: scores::of_test(run, &view.phases, judged),
         health: judgment.health,
         reason: judgment.reason,

@@ -64,6 +64,7 @@ pub(crate) fn diagnose(run: &Run, history: &History) -> Diagnosis {
         // A watch has its own tables.
         probes: Vec::new(),
         applications: Vec::new(),
+        classes: Vec::new(),
         scores: Vec::new(),
         findings,
     }

@@ -12,6 +12,7 @@ extern crate alloc;
 mod date;
 mod direction;
 mod dscp;
+mod ecn;
 mod frame;
 mod parse;
 mod quantity;
@@ -21,6 +22,7 @@ mod time;
 pub use date::Date;
 pub use direction::{Direction, NoDirection, PerDirection};
 pub use dscp::dscp_of_name;
+pub use ecn::Ecn;
 pub use frame::{
     ETHERNET_FULL_FRAME, ETHERNET_PER_PAYLOAD, FULL_IP_PACKET, FULL_TCP_PAYLOAD, IP_PER_PAYLOAD,
 };

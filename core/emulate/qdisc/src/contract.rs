@@ -1,19 +1,6 @@
 //! The interface between a queue discipline and its host.
+pub use fathom_units::Ecn;
 use fathom_units::{Bytes, Duration, Time};
-
-/// The two ECN bits of an IP header. Source: RFC 3168 section 5.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Ecn {
-    /// 00: not ECN-capable transport.
-    #[default]
-    NotEct,
-    /// 01: ECN-capable, L4S (RFC 9331).
-    Ect1,
-    /// 10: ECN-capable.
-    Ect0,
-    /// 11: congestion experienced.
-    Ce,
-}
 
 /// One of the two endpoints of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

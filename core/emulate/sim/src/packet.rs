@@ -259,12 +259,7 @@ impl Queueable for BoxedPacket {
         Bytes(u64::from(self.0.ip_len))
     }
     fn ecn(&self) -> Ecn {
-        match self.0.tos & 3 {
-            0 => Ecn::NotEct,
-            1 => Ecn::Ect1,
-            2 => Ecn::Ect0,
-            _ => Ecn::Ce,
-        }
+        Ecn::of_class(self.0.tos)
     }
     fn set_ce(&mut self) {
         self.0.tos |= CE;

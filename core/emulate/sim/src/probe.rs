@@ -97,7 +97,9 @@ impl Probes {
             | ProbeKind::Http3
             | ProbeKind::Dns
             | ProbeKind::Gateway
-            | ProbeKind::Hop => return None,
+            | ProbeKind::Hop
+            | ProbeKind::UdpBackground
+            | ProbeKind::UdpExpedited => return None,
         };
         self.kinds[number].round_trips.oldest_outstanding()
     }

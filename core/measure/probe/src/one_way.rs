@@ -15,6 +15,8 @@ pub struct UdpAnswer {
     /// Number of probes that the server had received when it responded, including this one; `None`
     /// if it does not count them.
     pub received: Option<u64>,
+    /// Traffic class with which the probe and its reply arrived, as far as it is known.
+    pub class: PerDirection<Option<u8>>,
 }
 
 /// The UDP probes of a test.
@@ -151,6 +153,7 @@ mod tests {
                 received: sent + Duration::from_nanos(32),
             },
             received: Some(received),
+            class: PerDirection::default(),
         }
     }
 
@@ -181,7 +184,7 @@ mod tests {
         let bare = |sequence| {
             let FourStamps { sent, received, .. } = answer(sequence, 1).stamps;
             let stamps = FourStamps { sent, server_received_ns: 0, server_sent_ns: 0, received };
-            UdpAnswer { sequence, stamps, received: None }
+            UdpAnswer { stamps, received: None, ..answer(sequence, 1) }
         };
         let sent = (0..5).map(|n| (Time::from_nanos(n * 50), Duration::from_secs(n))).collect();
         // 1 is lost up, 3 down.

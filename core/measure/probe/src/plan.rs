@@ -28,7 +28,15 @@ pub enum ProbeKind {
     Gateway,
     /// ICMP echoes to all routers of the path to the server.
     Hop,
+    /// As [`ProbeKind::Udp`], in the class of background traffic, for RRUL.
+    UdpBackground,
+    /// As [`ProbeKind::Udp`], in the class of expedited forwarding, for RRUL.
+    UdpExpedited,
 }
+
+/// Names and DSCPs of the flows of each direction of RRUL (`rrul.conf` of flent). Its UDP probes
+/// have all but CS5.
+pub const RRUL_CLASSES: [(&str, u8); 4] = [("BE", 0), ("BK", 8), ("CS5", 40), ("EF", 46)];
 
 /// Properties of a kind of probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +61,7 @@ const HOPS_PER_INTERVAL: u64 = 5;
 
 impl ProbeKind {
     /// All kinds, in the order of [`ProbeKind::SPECS`].
-    pub const ALL: [ProbeKind; 9] = [
+    pub const ALL: [ProbeKind; 11] = [
         ProbeKind::Icmp,
         ProbeKind::Udp,
         ProbeKind::Connect,
@@ -63,6 +71,8 @@ impl ProbeKind {
         ProbeKind::Dns,
         ProbeKind::Gateway,
         ProbeKind::Hop,
+        ProbeKind::UdpBackground,
+        ProbeKind::UdpExpedited,
     ];
 
     /// Properties of all kinds.
@@ -155,11 +165,35 @@ impl ProbeKind {
             rank: 7,
             shortest: Duration::ZERO,
         },
+        ProbeSpec {
+            kind: ProbeKind::UdpBackground,
+            series: &[Metric::UdpBackgroundRtt],
+            up: Bytes(126),
+            down: Bytes(126),
+            rank: 3,
+            shortest: Duration::ZERO,
+        },
+        ProbeSpec {
+            kind: ProbeKind::UdpExpedited,
+            series: &[Metric::UdpExpeditedRtt],
+            up: Bytes(126),
+            down: Bytes(126),
+            rank: 3,
+            shortest: Duration::ZERO,
+        },
     ];
 
     /// Whether the server of the test answers it.
     pub const fn is_of_server(self) -> bool {
         !matches!(self, ProbeKind::Dns | ProbeKind::Gateway | ProbeKind::Hop)
+    }
+    /// DSCP of the kinds of RRUL for one class.
+    pub const fn class(self) -> Option<u8> {
+        match self {
+            ProbeKind::UdpBackground => Some(RRUL_CLASSES[1].1),
+            ProbeKind::UdpExpedited => Some(RRUL_CLASSES[3].1),
+            _ => None,
+        }
     }
     /// Its interval if that of most kinds is `requested`.
     pub fn interval(self, requested: Duration) -> Duration {

@@ -17,7 +17,7 @@ pub use auth::{AUTHENTIC_PROBE_BYTES, ControlProof, Datagram, SessionKey, Ticket
 pub use bursts::{AFTER_BURST, ARRIVAL_BYTES, BurstArrival, BurstSender, MOST_BURST_PAYLOAD_BYTES};
 pub use datagrams::{DATAGRAM_HEADER_BYTES, LoadHeader, LoadSender, Receiver, Reception};
 pub use first_line::{
-    CongestionControl, FirstLine, FirstLineError, FlowAnswer, FlowLoad, FlowRequest, Token,
+    CLASSES, CongestionControl, FirstLine, FirstLineError, FlowAnswer, FlowLoad, FlowRequest, Token,
 };
 pub use http::{
     AGENT, HTTP_HEAD_LIMIT_BYTES, HttpBody, HttpError, HttpRequest, HttpResponse, PROBE_PATH,

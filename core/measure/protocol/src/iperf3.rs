@@ -1,9 +1,10 @@
-//! iperf3: the control connection of one TCP test (iperf 3.1 and later), at the client's end and in
-//! [`server`] at the server's.
+//! iperf3: the control connection of one test (iperf 3.1 and later), at the client's end and in
+//! [`server`] at the server's, which knows TCP only.
 //!
 //! The client sends a cookie, then the server leads through states of one byte each. The streams
 //! are connections to the same port that start with the same cookie. iperf3 has no specification;
 //! the source is `iperf_api.h`, `iperf_server_api.c` and `iperf_client_api.c` of esnet/iperf.
+pub mod datagrams;
 pub mod server;
 
 use alloc::borrow::ToOwned;
@@ -12,7 +13,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Default port.
 pub const DEFAULT_PORT: u16 = 5201;
@@ -61,6 +62,17 @@ pub struct Plan {
     pub streams: u32,
     /// Congestion control of both ends; `None` for the defaults.
     pub congestion_control: Option<String>,
+    /// UDP instead of TCP.
+    pub udp: Option<Udp>,
+}
+
+/// Datagrams of each stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Udp {
+    /// Rate of the whole datagrams, in bit/s.
+    pub bits_per_second: u64,
+    /// Length of a datagram, with the header, in bytes.
+    pub length: u32,
 }
 
 /// Random letters that identify a test.
@@ -120,7 +132,17 @@ pub struct StreamResult {
     /// Bytes sent or received.
     pub bytes: u64,
     /// Retransmissions of the server; -1 if it received.
+    #[serde(deserialize_with = "wrapping")]
     pub retransmits: i64,
+    /// Datagrams that the server received: the highest number.
+    pub packets: u64,
+    /// Those of them that were lost.
+    pub errors: u64,
+}
+
+/// In a test of UDP, the server writes -1 as a number of 64 bit without a sign.
+fn wrapping<'de, D: Deserializer<'de>>(number: D) -> Result<i64, D::Error> {
+    Ok(i128::deserialize(number)? as i64)
 }
 
 /// Why a test ended.
@@ -291,16 +313,25 @@ fn number(bytes: &[u8]) -> i32 {
     bytes.try_into().map_or(0, i32::from_be_bytes)
 }
 
-/// Parameters of a TCP test that the client ends.
+/// Parameters of a test that the client ends.
 #[derive(Serialize)]
 struct Parameters {
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
     tcp: bool,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    udp: bool,
     omit: u32,
     /// Seconds; 0 for no limit.
     time: u32,
     parallel: u32,
-    /// Bytes per system call, as iperf3's default.
+    /// Bytes per system call, as iperf3's default, or of a datagram.
     len: u32,
+    /// Of each stream, in bit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bandwidth: Option<u64>,
+    /// Numbers of datagrams have 64 bit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    udp_counters_64bit: Option<u8>,
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     reverse: bool,
     #[serde(skip_serializing_if = "core::ops::Not::not")]
@@ -313,11 +344,14 @@ struct Parameters {
 impl Parameters {
     fn of(plan: &Plan) -> Self {
         Parameters {
-            tcp: true,
+            tcp: plan.udp.is_none(),
+            udp: plan.udp.is_some(),
             omit: 0,
             time: 0,
             parallel: plan.streams,
-            len: 128 * 1024,
+            len: plan.udp.map_or(128 * 1024, |udp| udp.length),
+            bandwidth: plan.udp.map(|udp| udp.bits_per_second),
+            udp_counters_64bit: plan.udp.map(|_| 1),
             reverse: plan.mode == Mode::Reverse,
             bidirectional: plan.mode == Mode::Bidirectional,
             congestion: plan.congestion_control.clone(),
@@ -342,7 +376,7 @@ mod tests {
     use alloc::vec;
 
     fn plan(mode: Mode) -> Plan {
-        Plan { mode, streams: 4, congestion_control: Some("cubic".to_owned()) }
+        Plan { mode, streams: 4, congestion_control: Some("cubic".to_owned()), udp: None }
     }
     fn all(client: &mut Client) -> Vec<Output> {
         core::iter::from_fn(|| client.poll_output()).collect()
@@ -370,16 +404,31 @@ mod tests {
         assert_eq!(all(&mut client), [Output::Send(vec![4])]);
         client.handle_input(&[13]);
         assert!(matches!(&all(&mut client)[..], [Output::Send(_)]));
-        let framed_results =
-            framed(r#"{"congestion_used":"bbr","streams":[{"id":1,"bytes":7,"retransmits":-1,"new":0}]}"#);
+        let framed_results = framed(
+            r#"{"congestion_used":"bbr","streams":[{"id":1,"bytes":7,"retransmits":18446744073709551615,"packets":9,"errors":2,"new":0}]}"#,
+        );
         framed_results.iter().for_each(|byte| client.handle_input(&[*byte]));
         assert!(all(&mut client).is_empty() && !client.is_over());
         client.handle_input(&[14]);
-        let streams = vec![StreamResult { id: 1, bytes: 7, retransmits: -1 }];
+        let streams = vec![StreamResult { id: 1, bytes: 7, retransmits: -1, packets: 9, errors: 2 }];
         let results = Results { congestion_used: Some("bbr".to_owned()), streams };
         assert_eq!(all(&mut client), [Output::Send(vec![16]), Output::Results(results)]);
         client.handle_close();
         assert!(client.is_over() && all(&mut client).is_empty());
+    }
+
+    #[test]
+    fn a_test_of_udp_has_its_rate_and_length() {
+        let udp = Some(Udp { bits_per_second: 5_000_000, length: 1_448 });
+        let plan = Plan { udp, congestion_control: None, ..plan(Mode::Reverse) };
+        let mut client = Client::new(plan, &Cookie::new([33; 36]));
+        all(&mut client);
+        client.handle_input(&[9]);
+        let version = env!("CARGO_PKG_VERSION");
+        let parameters = format!(
+            r#"{{"udp":true,"omit":0,"time":0,"parallel":4,"len":1448,"bandwidth":5000000,"udp_counters_64bit":1,"reverse":true,"client_version":"fathom {version}"}}"#
+        );
+        assert_eq!(all(&mut client), [Output::Send(framed(&parameters))]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod run;
 mod score;
 pub mod threshold;
 mod timing;
+mod variation;
 
 pub use burst::Burst;
 pub use capture::{
@@ -45,3 +46,4 @@ pub use score::{
     tcp_efficiency_percent,
 };
 pub use timing::Timings;
+pub use variation::{delay_variation_s, interarrival_jitter_s, variation_series};

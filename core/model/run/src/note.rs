@@ -412,6 +412,8 @@ named! {
         Workloads = "workloads" | "works", "The workloads.";
         FlowsPerDirection = "flows_per_direction" | "flows per direction", "Flows in each direction.";
         Pace = "pace", "Rate to which the load of each direction was paced, as payload.";
+        Ecn = "ecn", "ECN codepoint of UDP probes and of a UDP load, as sent.";
+        TcpEcn = "tcp_ecn", "How many TCP flows of the load use ECN.";
         Udp = "udp", "Rate of a load of UDP datagrams in each direction, as payload.";
         CongestionControl = "congestion_control" | "congestion control" | "congestion control asked for", "Congestion control, as requested.";
         ProbeInterval = "probe_interval" | "probe interval", "Time between two probes of the same kind.";

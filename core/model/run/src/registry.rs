@@ -41,8 +41,16 @@ metrics! {
         "Round-trip delay of an ICMP echo request with 56 payload bytes, from kernel timestamps where available.", "RFC 2681, RFC 792";
     UdpRtt = "udp_rtt_s", "s",
         "Round-trip delay of a UDP probe, minus the time that the server held it.", "RFC 2681";
+    UdpBackgroundRtt = "udp_bk_rtt_s", "s",
+        "Likewise of a UDP probe whose request and reply have DSCP CS1 (--rrul).", "RFC 2681; rrul.conf of flent";
+    UdpExpeditedRtt = "udp_ef_rtt_s", "s",
+        "Likewise of one with DSCP EF (--rrul).", "RFC 2681; rrul.conf of flent";
     OneWayDelay = "one_way_delay_s", "s",
         "One-way delay of a UDP probe in the direction of the series, corrected for clock offset and drift. The offset assumes a symmetric idle path.", "RFC 7679";
+    Jitter = "jitter_s", "s",
+        "Interarrival jitter of UDP probes in the direction of the series, at the end of the phase that starts at the observation's time.", "RFC 3550 section 6.4.1";
+    DelayVariation = "delay_variation_s", "s",
+        "Packet delay variation of UDP probes in the direction of the series: 99th percentile less minimum of the one-way delays of the phase that starts at the observation's time. Probes that did not arrive are left out.", "RFC 5481 section 4.2 (PDV)";
     TcpConnect = "tcp_connect_s", "s",
         "Time from SYN to established on a new connection, including lost SYNs.", "draft-ietf-ippm-responsiveness (tcp_f)";
     HttpForeign = "http_foreign_s", "s",
@@ -79,8 +87,12 @@ metrics! {
         "Datagrams of a UDP load flow that were lost since its start: missing before the latest one that arrived.", "RFC 7680";
     LoadLoss = "load_loss_ratio", "ratio",
         "Share of the datagrams of a UDP load that were lost during the interval that ends at the observation's time; all flows of the direction. A load above the capacity of the line loses what exceeds it.", "RFC 7680";
+    EcnLoad = "ecn_load_packets", "packets",
+        "Datagrams of a UDP load that arrived with one ECN codepoint in the phase that starts at the observation's time; all flows of the direction. Those sent as ECT that arrive as not-ECT were cleared on the path. Scope: the codepoint (not-ect, ect1, ect0, ce).", "RFC 3168 section 5; RFC 9331";
+    EcnProbes = "ecn_probes_packets", "packets",
+        "Likewise of answered UDP probes that were sent in the phase.", "RFC 3168 section 5; RFC 9331";
     Goodput = "goodput_bits_per_second", "bit/s",
-        "Payload delivered to the receiving application during the interval that ends at the observation's time, divided by that interval; sum of all load flows of the direction, or a single flow. In captures: payload of one flow acknowledged for the first time, cumulatively or selectively. Scope: sending and receiving end.", "RFC 7928 section 2.5";
+        "Payload delivered to the receiving application during the interval that ends at the observation's time, divided by that interval; sum of all load flows of the direction, or a single flow. In captures: payload of one flow acknowledged for the first time, cumulatively or selectively. Scope: sending and receiving end; the class of a flow of --rrul.", "RFC 7928 section 2.5";
     DeliveryRate = "delivery_rate_bits_per_second", "bit/s",
         "Payload acknowledged for the first time, cumulatively or selectively, during the interval that ends at the observation's time, divided by that interval; sum of all load flows of the direction. Unlike goodput it counts data behind a lost segment when they arrive.", "RFC 2018; Linux TCP_INFO (tcpi_delivered); draft-cheng-iccrg-delivery-rate-estimation";
     Sojourn = "sojourn_s", "s",

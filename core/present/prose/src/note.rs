@@ -11,6 +11,8 @@ const fn probes(metric: Metric) -> &'static str {
     match metric {
         Metric::IcmpRtt => "ICMP echo requests",
         Metric::UdpRtt => "UDP probes",
+        Metric::UdpBackgroundRtt => "UDP probes (CS1)",
+        Metric::UdpExpeditedRtt => "UDP probes (EF)",
         Metric::TcpConnect => "TCP connections",
         Metric::HttpForeign => "HTTP requests on new connections",
         Metric::QuicHandshake | Metric::Http3Foreign => "HTTP/3 probes",
@@ -197,6 +199,7 @@ pub fn fact_name(fact: &Fact) -> &str {
         Fact::ServerVersion => "server version",
         Fact::FlowsPerDirection => "flows per direction",
         Fact::CongestionControl => "congestion control",
+        Fact::TcpEcn => "TCP with ECN",
         Fact::ProbeInterval => "probe interval",
         Fact::Priority => "priority of the probing thread",
         named => named.name(),

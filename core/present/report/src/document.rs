@@ -3,7 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use fathom_diagnose::{ApplicationStatistics, Diagnosis, Health, PhaseProbes, PhaseSummary, ProbeStatistics};
+use fathom_diagnose::{
+    ApplicationStatistics, ClassSummary, Diagnosis, Health, PhaseProbes, PhaseSummary, ProbeStatistics,
+};
 use fathom_prose::Level;
 use fathom_run::{
     Conclusion, Finding, Game, Grade, Metric, PhaseEnd, PhaseKind, Reason, Remedy, Run, SCHEMA_VERSION, Score,
@@ -92,6 +94,9 @@ pub struct Summary {
     /// Each measure of the applications.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub applications: Vec<ApplicationStatistics>,
+    /// Each class of traffic of RRUL.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Class>,
     /// Scores of a test by other documents and tools, each with its definition.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<Score>,
@@ -121,12 +126,31 @@ pub struct ProbesOfPhase {
     /// Delays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
-    /// Mean difference of consecutive delays.
+    /// Variation of consecutive delays: one way as in RFC 3550, otherwise the mean difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter_s: Option<f64>,
     /// Packet delay variation (RFC 5481): 99th percentile less minimum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_variation_p99_s: Option<f64>,
+}
+
+/// A class of traffic of RRUL, in the phase with load in both directions.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Class {
+    /// Its name.
+    pub class: String,
+    /// Mean upload goodput of its flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_up_bits_per_second: Option<f64>,
+    /// Mean download goodput of its flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_down_bits_per_second: Option<f64>,
+    /// Median round trip of its UDP probes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_p50_s: Option<f64>,
+    /// 90th percentile of these round trips.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_p90_s: Option<f64>,
 }
 
 /// Rates of the line.
@@ -347,6 +371,7 @@ fn summary(diagnosis: &Diagnosis) -> Summary {
         phases: diagnosis.phases.iter().map(phase).collect(),
         probes: diagnosis.probes.iter().map(probes).collect(),
         applications: diagnosis.applications.clone(),
+        classes: diagnosis.classes.iter().map(class).collect(),
         scores: diagnosis.scores.clone(),
     }
 }
@@ -394,13 +419,23 @@ pub(crate) fn phase(phase: &PhaseSummary) -> Phase {
     }
 }
 
+fn class(class: &ClassSummary) -> Class {
+    Class {
+        class: class.name.clone(),
+        goodput_up_bits_per_second: class.goodput_up_bits_per_second,
+        goodput_down_bits_per_second: class.goodput_down_bits_per_second,
+        latency_p50_s: class.latency.map(|latency| latency.p50.value),
+        latency_p90_s: class.latency.map(|latency| latency.p90.value),
+    }
+}
+
 fn probes(statistics: &ProbeStatistics) -> Probes {
     let ProbeStatistics { metric, direction, duplicates, reordered, .. } = *statistics;
     let of_phase = |phase: &PhaseProbes| ProbesOfPhase {
         phase: phase.kind,
         latency: phase.delay.as_ref().map(|delay| latency(delay, phase.loss_ratio.unwrap_or(0.0))),
         jitter_s: phase.jitter_s,
-        delay_variation_p99_s: phase.delay.map(|delay| delay.p99.value - delay.min.value),
+        delay_variation_p99_s: phase.delay_variation_s,
     };
     Probes {
         metric,

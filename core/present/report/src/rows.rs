@@ -6,7 +6,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{
-    ApplicationMeasure, ApplicationStatistics, Diagnosis, PhaseProbes, PhaseSummary, ProbeStatistics,
+    ApplicationMeasure, ApplicationStatistics, ClassSummary, Diagnosis, PhaseProbes, PhaseSummary,
+    ProbeStatistics,
 };
 use fathom_run::{Metric, Missing, PhaseKind, Run, Score};
 use fathom_stats::Bounded;
@@ -54,15 +55,15 @@ pub(crate) fn phase_cells(phase: &PhaseSummary, style: Style) -> [String; 10] {
 }
 
 /// Headings of [`probe_cells`].
-pub(crate) const PROBE_HEADINGS: [&str; 10] =
-    ["probe", "sent", "lost", "dup.", "reord.", "idle", "down", "up", "both", "jitter"];
+pub(crate) const PROBE_HEADINGS: [&str; 11] =
+    ["probe", "sent", "lost", "dup.", "reord.", "idle", "down", "up", "both", "jitter", "PDV"];
 /// Their units.
-pub(crate) const PROBE_UNITS: [&str; 10] = ["", "", "", "", "", "ms", "ms", "ms", "ms", "ms"];
+pub(crate) const PROBE_UNITS: [&str; 11] = ["", "", "", "", "", "ms", "ms", "ms", "ms", "ms", "ms"];
 /// What the table of probes shows.
-pub(crate) const PROBE_LEGEND: &str = "probes: median delays; jitter: mean difference of consecutive delays (RFC 3550), of the phase with the most";
+pub(crate) const PROBE_LEGEND: &str = "probes: median delays; jitter: of consecutive delays, one way as in RFC 3550, otherwise their mean difference; PDV: 99th percentile less minimum (RFC 5481); both of the phase with the most";
 
-/// One row of the table of probes. Jitter is that of the phase with the most.
-pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 10] {
+/// One row of the table of probes. Jitter and PDV are those of the phase with the most.
+pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 11] {
     let dash = || String::from("-");
     let sent: usize = probes.phases.iter().map(|phase| phase.sent).sum();
     let lost_in = |phase: &PhaseProbes| phase.loss_ratio.unwrap_or(0.0) * phase.sent as f64;
@@ -71,7 +72,9 @@ pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 10
         let phase = probes.phases.iter().find(|phase| phase.kind == kind);
         phase.and_then(|phase| phase.delay).map_or_else(dash, |delay| bounded(delay.p50, style))
     };
-    let jitter = probes.phases.iter().filter_map(|phase| phase.jitter_s).max_by(f64::total_cmp);
+    let most = |of: fn(&PhaseProbes) -> Option<f64>| {
+        probes.phases.iter().filter_map(of).max_by(f64::total_cmp).map_or_else(dash, milliseconds_bare)
+    };
     let name = match probes.direction {
         Some(direction) => format!("one way, {}", direction.name()),
         None => probe_name(probes.metric).to_string(),
@@ -86,7 +89,8 @@ pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 10
         median(PhaseKind::Down),
         median(PhaseKind::Up),
         median(PhaseKind::Both),
-        jitter.map_or_else(dash, milliseconds_bare),
+        most(|phase| phase.jitter_s),
+        most(|phase| phase.delay_variation_s),
     ]
 }
 
@@ -94,6 +98,8 @@ pub(crate) fn probe_cells(probes: &ProbeStatistics, style: Style) -> [String; 10
 const fn probe_name(metric: Metric) -> &'static str {
     match metric {
         Metric::UdpRtt => "UDP",
+        Metric::UdpBackgroundRtt => "UDP, BK",
+        Metric::UdpExpeditedRtt => "UDP, EF",
         Metric::IcmpRtt => "ICMP",
         Metric::TcpConnect => "TCP",
         Metric::TlsConnect => "TCP and TLS",
@@ -142,6 +148,27 @@ pub(crate) fn application_cells(row: &ApplicationStatistics, style: Style) -> [S
 
 /// What the table of applications shows.
 pub(crate) const APPLICATION_LEGEND: &str = "applications: MOS of a call from 1 (bad) to 4.4, in the worse direction; too late: updates of a game that were lost or missed their deadline; of two idle phases, the second has the applications";
+
+/// Headings of [`class_cells`].
+pub(crate) const CLASS_HEADINGS: [&str; 5] = ["class", "down", "up", "p50", "p90"];
+/// Their units.
+pub(crate) const CLASS_UNITS: [&str; 5] = ["", "Mbit/s", "Mbit/s", "ms", "ms"];
+
+/// One row of the table of classes of RRUL.
+pub(crate) fn class_cells(class: &ClassSummary, style: Style) -> [String; 5] {
+    let dash = || String::from("-");
+    let megabits = |g: Option<f64>| g.map_or_else(dash, |g| three_digits(g / 1e6));
+    let latency = |pick: fn(&fathom_stats::Summary) -> Bounded| {
+        class.latency.as_ref().map_or_else(dash, |l| bounded(pick(l), style))
+    };
+    [
+        class.name.clone(),
+        megabits(class.goodput_down_bits_per_second),
+        megabits(class.goodput_up_bits_per_second),
+        latency(|l| l.p50),
+        latency(|l| l.p90),
+    ]
+}
 
 /// Headings of [`score_rows`].
 pub(crate) const SCORE_HEADINGS: [&str; 6] = ["score", "idle", "down", "up", "both", "test"];

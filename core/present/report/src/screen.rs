@@ -6,8 +6,9 @@ use crate::curve::{phase_name, source_name};
 use crate::path::{HOP_HEADINGS, HOP_LEGEND, HOP_UNITS, hop_rows};
 use crate::quantity::at_least;
 use crate::rows::{
-    APPLICATION_HEADINGS, APPLICATION_LEGEND, PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND,
-    PROBE_UNITS, SCORE_HEADINGS, application_cells, phase_cells, probe_cells, score_legend, score_rows,
+    APPLICATION_HEADINGS, APPLICATION_LEGEND, CLASS_HEADINGS, CLASS_UNITS, PHASE_HEADINGS, PHASE_UNITS,
+    PROBE_HEADINGS, PROBE_LEGEND, PROBE_UNITS, SCORE_HEADINGS, application_cells, class_cells, phase_cells,
+    probe_cells, score_legend, score_rows,
 };
 use crate::sections::charts;
 use crate::terminal::{Ink, Table, cells, clean, finish, left, right, wrap};
@@ -17,9 +18,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::{Diagnosis, PhaseSummary, load_loss_ratio};
 use fathom_prose::{Action, Level, Number, Origin, Reason, Verdict, certainty_name};
-use fathom_run::{Certainty, Fact, FindingKind, Grade, Phase, Run};
-use fathom_text::{milliseconds_bare, percent};
-use fathom_units::Direction;
+use fathom_run::{Certainty, Fact, FindingKind, Grade, Metric, Phase, Run, SeriesKey};
+use fathom_text::{milliseconds_bare, percent, thousands};
+use fathom_units::{Direction, Ecn};
 
 /// Wider text is hard to read.
 const WIDEST_TEXT: usize = 100;
@@ -363,7 +364,10 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
                 wrap(&legend(diagnosis, style), screen.columns, 0).iter().map(|line| screen.dim(line)),
             );
             lines.extend(load_losses(run).iter().map(|line| screen.dim(line)));
+            let ecn = ecn_line(run).map_or_else(Vec::new, |line| wrap(&line, screen.columns, 0));
+            lines.extend(ecn.iter().map(|line| screen.dim(line)));
             lines.extend(probe_lines(diagnosis, screen, columns));
+            lines.extend(class_lines(diagnosis, screen, columns));
             lines.extend(application_lines(diagnosis, screen, columns));
             lines.extend(hop_lines(run, diagnosis, screen, columns));
             lines.extend(score_lines(diagnosis, screen, columns));
@@ -386,6 +390,27 @@ fn load_losses(run: &Run) -> Option<String> {
     (!all.is_empty()).then(|| format!("datagrams of the load that were lost: {}", all.join(", ")))
 }
 
+/// With which ECN codepoints packets were sent and arrived, if that was recorded.
+fn ecn_line(run: &Run) -> Option<String> {
+    let count = |metric, direction, codepoint: Ecn| {
+        let scope = Some(codepoint.name().to_string());
+        let series = run.series(&SeriesKey { scope, ..SeriesKey::directed(metric, direction) })?;
+        let sum: f64 = series.values.iter().sum();
+        (sum > 0.0).then(|| format!("{} {}", thousands(sum), codepoint.name()))
+    };
+    let of = |(name, metric): (&str, Metric), direction: Direction| {
+        let counts: Vec<String> =
+            Ecn::ALL.into_iter().filter_map(|codepoint| count(metric, direction, codepoint)).collect();
+        (!counts.is_empty()).then(|| format!("{name} {direction} {}", counts.join(", ")))
+    };
+    let arrived = [("probes", Metric::EcnProbes), ("load", Metric::EcnLoad)]
+        .into_iter()
+        .flat_map(|what| Direction::BOTH.into_iter().filter_map(move |direction| of(what, direction)));
+    let tcp = run.facts.get(&Fact::TcpEcn).map(|flows| format!("TCP uses ECN in {flows}"));
+    let parts: Vec<String> = arrived.chain(tcp).collect();
+    Some(format!("ECN, sent as {}, arrived: {}", run.facts.get(&Fact::Ecn)?, parts.join("; ")))
+}
+
 fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {
     let mut table = Table::new();
     table.head(&PHASE_HEADINGS);
@@ -399,6 +424,19 @@ fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {
         table.row(cells);
     }
     table
+}
+
+fn class_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {
+    if diagnosis.classes.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new();
+    table.head(&CLASS_HEADINGS);
+    table.head(&CLASS_UNITS);
+    for class in &diagnosis.classes {
+        table.row(class_cells(class, screen.style).map(|text| (text, None)));
+    }
+    block(table.lines(columns, screen.style))
 }
 
 fn probe_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {

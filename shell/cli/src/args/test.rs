@@ -3,7 +3,7 @@ use super::{ConnectionArgs, OutputArgs, TokenArgs};
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use fathom_app::test::PUBLIC_SERVERS;
-use fathom_units::{Bytes, Duration, Rate, dscp_of_name};
+use fathom_units::{Bytes, Duration, Ecn, Rate, dscp_of_name};
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub(crate) struct TestArgs {
     /// SERVER is probed while the server at URL carries the load. URL is as for SERVER.
     #[arg(long, value_name = "URL", requires = "server", help_heading = "Connection options")]
     pub(crate) load: Option<String>,
-    /// TCP flows in each direction
+    /// Flows in each direction
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64), value_name = "N")]
     pub(crate) flows: u32,
     /// Pace the TCP load to this rate
@@ -58,9 +58,9 @@ pub(crate) struct TestArgs {
     pub(crate) pace: Option<Rate>,
     /// Load of UDP at this rate, not TCP
     ///
-    /// Payload of each direction, all flows together, as in 110mbit. The server runs `fathom
-    /// serve`. Above the rate of the line, the queue fills and what exceeds the rate is lost: this
-    /// is no defect of the line.
+    /// Payload of each direction, all flows together, as in 110mbit. The server runs `fathom serve`
+    /// or iperf3. Above the rate of the line, the queue fills and what exceeds the rate is lost:
+    /// this is no defect of the line.
     #[arg(long, value_name = "RATE", value_parser = load_rate, conflicts_with_all = ["pace", "congestion_control"])]
     pub(crate) udp: Option<Rate>,
     /// Congestion control
@@ -104,6 +104,13 @@ pub(crate) struct TestArgs {
     /// delay is a lower bound.
     #[arg(long, conflicts_with_all = ["phases", "max_phase"])]
     pub(crate) quick: bool,
+    /// Four classes of traffic, as flent's rrul
+    ///
+    /// Realtime Response Under Load: load in both directions with four flows each, of the classes
+    /// BE, BK (CS1), CS5 and EF, and UDP probes of BE, BK and EF. -v and JSON show the goodput and
+    /// latency of each class. The server runs `fathom serve`.
+    #[arg(long, conflicts_with_all = ["phases", "quick", "flows", "udp", "pace", "dscp", "load_dscp", "load"])]
+    pub(crate) rrul: bool,
     /// Interval of probes
     ///
     /// Time between two probes of the same kind.
@@ -123,6 +130,14 @@ pub(crate) struct TestArgs {
     /// DSCP of the load that this computer sends
     #[arg(long, default_value = "0", value_parser = dscp, value_name = "CLASS", hide_default_value = true)]
     pub(crate) load_dscp: u8,
+    /// ECN codepoint of UDP probes and of --udp
+    ///
+    /// not-ect, ect0 or ect1, in both directions. -v and JSON show with which codepoint packets
+    /// arrived: ce was marked by a queue, not-ect was cleared on the path. TCP has no such switch:
+    /// sysctl net.ipv4.tcp_ecn=1 of this computer requests ECN, and -v shows how many flows use it.
+    /// The server runs `fathom serve`.
+    #[arg(long, value_name = "CODEPOINT", hide_possible_values = true)]
+    pub(crate) ecn: Option<Codepoint>,
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
     #[command(flatten)]
@@ -149,6 +164,24 @@ pub(crate) enum OtherProtocol {
     Stamp,
     Web,
     All,
+}
+
+/// ECN codepoints of senders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Codepoint {
+    NotEct,
+    Ect0,
+    Ect1,
+}
+
+impl From<Codepoint> for Ecn {
+    fn from(codepoint: Codepoint) -> Ecn {
+        match codepoint {
+            Codepoint::NotEct => Ecn::NotEct,
+            Codepoint::Ect0 => Ecn::Ect0,
+            Codepoint::Ect1 => Ecn::Ect1,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -140,10 +140,12 @@ fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
         sample_every: args.sample_every,
         probe_dscp: args.dscp,
         load_dscp: args.load_dscp,
+        ecn: args.ecn.map(Into::into),
         load_rate: args.udp.map(FlowLoad::Datagrams).or(args.pace.map(FlowLoad::Paced)),
         max_bytes: args.max_bytes,
         ..TestConfig::new(server)
     };
+    let config = if args.rrul { config.rrul(args.max_phase) } else { config };
     let loads = applications::load(args.load_app.as_slice(), Role::Load)?;
     let config = loads.into_iter().next().map_or(config.clone(), |load| config.loaded_by(load));
     Ok(config.with_applications(applications::load(&args.app, Role::Victim)?))

@@ -3,7 +3,7 @@ use crate::pure_ack::pure_ack;
 use fathom_qdisc::{Ecn, End, Packet, PureAck};
 use fathom_units::Bytes;
 use fathom_wire::{
-    CE, IpPacket, MAX_HEADER_BYTES, Rewrite, Run, SuperPacket, VnetHeader, WireError, address_hash, flow_of,
+    IpPacket, MAX_HEADER_BYTES, Rewrite, Run, SuperPacket, VnetHeader, WireError, address_hash, flow_of,
 };
 use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
@@ -172,13 +172,7 @@ impl Packet for Slice {
         Bytes(u64::from(self.len))
     }
     fn ecn(&self) -> Ecn {
-        match self.buffer.ecn {
-            _ if self.change.ce => Ecn::Ce,
-            0b00 => Ecn::NotEct,
-            0b01 => Ecn::Ect1,
-            CE => Ecn::Ce,
-            _ => Ecn::Ect0,
-        }
+        if self.change.ce { Ecn::Ce } else { Ecn::of_class(self.buffer.ecn) }
     }
     fn set_ce(&mut self) {
         self.change.ce = true;
@@ -210,6 +204,7 @@ const fn salted(hash: u64, salt: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_wire::CE;
     use fathom_wire::Ipv4Packet;
 
     /// UDP from 10.0.0.`source` port `port` to 10.0.1.1, DSCP 46, ECT(0), four bytes.

@@ -54,6 +54,8 @@ pub fn measure_buffers(
         kinds: vec![ProbeKind::Udp],
         interval: config.sample_every,
         dscp: config.probe_dscp,
+        ecn: None,
+        classes: false,
         clock: config.clock,
     };
     // Nobody needs events after the end.
@@ -103,7 +105,7 @@ fn send_all(
         // Of a session, so that a server that ends flows late knows both.
         number += 1;
         let id = 2 * number + direction.index() as u32;
-        let burst = run_burst(peer, (plan, direction), (id, config.load_dscp), limits)
+        let burst = run_burst(peer, (plan, direction), (id, config.load_dscp << 2), limits)
             .map_err(|message| Interruption::NoFlowLeft { direction, message })?;
         planner.add(&burst);
         if let Some(rate) = planner.rate() {

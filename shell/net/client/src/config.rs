@@ -2,10 +2,10 @@
 use crate::{Terms, TestError};
 use fathom_os::clock::Clock;
 use fathom_probe::protocol::FlowLoad;
-use fathom_probe::{PhasePlan, ProbeKind, ProbeSpec};
+use fathom_probe::{PhasePlan, ProbeKind, ProbeSpec, RRUL_CLASSES};
 use fathom_run::PhaseKind;
 use fathom_scenario::{WorkloadKind, WorkloadPlan};
-use fathom_units::{Bytes, Duration, Rate};
+use fathom_units::{Bytes, Duration, Ecn, Rate};
 
 /// The port of `fathom serve`, TCP and UDP.
 pub const DEFAULT_PORT: u16 = fathom_probe::protocol::DEFAULT_PORT;
@@ -50,6 +50,12 @@ pub struct TestConfig {
     pub probe_dscp: u8,
     /// DSCP of the load that this host sends.
     pub load_dscp: u8,
+    /// ECN codepoint of UDP probes and of a UDP load, in both directions. Then the codepoints with
+    /// which they arrive are recorded.
+    pub ecn: Option<Ecn>,
+    /// The flows of each direction have the classes of [`RRUL_CLASSES`], at both ends, and so have
+    /// UDP probes. See [`TestConfig::rrul`].
+    pub classes: bool,
     /// Load of each direction at a chosen rate, all flows together; `None`: TCP, as fast as
     /// possible.
     pub load_rate: Option<FlowLoad>,
@@ -88,13 +94,15 @@ impl TestConfig {
             segment_bytes: None,
             probe_dscp: 0,
             load_dscp: 0,
+            ecn: None,
+            classes: false,
             load_rate: None,
             applications: Vec::new(),
             load_application: None,
             phases: PhasePlan::default_sequence(),
             sample_every: Duration::from_millis(50),
             max_bytes: None,
-            probes: ProbeKind::ALL.to_vec(),
+            probes: ProbeKind::ALL.into_iter().filter(|kind| kind.class().is_none()).collect(),
             tcp_info_every: Duration::from_millis(50),
             patience: Duration::from_secs(10),
         }
@@ -137,6 +145,15 @@ impl TestConfig {
             self.load_application = Some(application);
         }
         self
+    }
+    /// These settings for Realtime Response Under Load, the test `rrul` of flent: load in both
+    /// directions, with a flow of each class, for `load`.
+    #[must_use]
+    pub fn rrul(self, load: Duration) -> Self {
+        let [idle, both, drain] = [PhaseKind::Idle, PhaseKind::Both, PhaseKind::Drain].map(PhasePlan::of);
+        let both = PhasePlan { min: both.min.min(load), max: load, ..both };
+        let (flows, probes) = (RRUL_CLASSES.len() as u32, ProbeKind::ALL.to_vec());
+        TestConfig { classes: true, flows, probes, phases: vec![idle, both, drain], ..self }
     }
     /// These settings, as far as a server's terms allow them.
     pub(crate) fn within(&self, terms: Terms) -> Self {

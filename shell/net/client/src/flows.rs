@@ -11,7 +11,7 @@ use fathom_os::socket::{discard, memory_file};
 use fathom_os::tcp_info::{TcpInfo, tcp_info};
 use fathom_probe::protocol::{FlowLoad, Reception};
 use fathom_run::Observation;
-use fathom_units::{Direction, Duration, Rng};
+use fathom_units::{Direction, Duration, Ecn, Rng};
 use socket2::Socket;
 use std::fs::File;
 use std::io::{self, Write};
@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 pub(crate) use bursts::run as run_burst;
+pub use datagrams::{load_socket, receive_datagrams, send_datagrams};
 pub(crate) use fathom::{FathomPeer, flow_request};
 
 /// Bytes per send call, and size of the payload file.
@@ -48,6 +49,10 @@ pub(crate) struct FlowSettings {
     pub(crate) congestion_control: String,
     pub(crate) segment_bytes: Option<u16>,
     pub(crate) dscp: u8,
+    /// DSCP of what the server sends.
+    pub(crate) reply_dscp: u8,
+    /// ECN codepoint of datagrams.
+    pub(crate) ecn: Ecn,
     /// Of each flow.
     pub(crate) load: Option<FlowLoad>,
     pub(crate) clock: Clock,
@@ -57,7 +62,17 @@ pub(crate) struct FlowSettings {
 impl FlowSettings {
     pub(crate) fn plan(&self, number: u32, direction: Direction) -> FlowPlan {
         let (congestion_control, segment_bytes) = (self.congestion_control.clone(), self.segment_bytes);
-        FlowPlan { number, direction, congestion_control, segment_bytes, dscp: self.dscp, load: self.load }
+        let is_udp = matches!(self.load, Some(FlowLoad::Datagrams(_)));
+        let ecn = if is_udp { self.ecn.bits() } else { 0 };
+        FlowPlan {
+            number,
+            direction,
+            congestion_control,
+            segment_bytes,
+            class: self.dscp << 2 | ecn,
+            reply_class: self.reply_dscp << 2 | ecn,
+            load: self.load,
+        }
     }
 }
 

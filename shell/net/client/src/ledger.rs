@@ -27,6 +27,8 @@ pub(crate) struct Sender {
 struct Entry {
     direction: Direction,
     phase: usize,
+    /// Its class of RRUL.
+    class: Option<&'static str>,
     bytes: u64,
     /// Time of the last byte count, in ns on the clock of the end that counted.
     counted_ns: Option<u64>,
@@ -49,15 +51,26 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn open(&mut self, number: u32, direction: Direction, phase: usize) {
+    /// Opens a flow, of a class of RRUL if it has one.
+    pub(crate) fn open(
+        &mut self,
+        number: u32,
+        direction: Direction,
+        phase: usize,
+        class: Option<&'static str>,
+    ) {
         let (sender, datagrams) = (Sender::default(), Reception::default());
-        let entry = Entry { direction, phase, bytes: 0, counted_ns: None, sender, datagrams };
+        let entry = Entry { direction, phase, class, bytes: 0, counted_ns: None, sender, datagrams };
         self.entries.insert(number, entry);
     }
     /// Sets what applications next to the load have received in a direction: the rate of the line
     /// includes it.
     pub(crate) fn set_beside(&mut self, bytes: PerDirection<u64>) {
         self.beside = bytes;
+    }
+    /// The phase of a flow.
+    pub(crate) fn phase_of(&self, number: u32) -> Option<usize> {
+        self.entries.get(&number).map(|entry| entry.phase)
     }
     /// The highest rate over a second in a direction so far.
     pub(crate) fn capacity(&self, direction: Direction) -> Option<Rate> {
@@ -104,7 +117,8 @@ impl Ledger {
             (entry.bytes, entry.counted_ns) = (entry.bytes.max(bytes), Some(counted_ns));
             let Some(since) = since.filter(|s| *s > 0) else { continue };
             (together, interval) = (together.saturating_add(more), interval.max(since));
-            let key = SeriesKey { flow: Some(number), ..SeriesKey::directed(Metric::Goodput, direction) };
+            let (flow, scope) = (Some(number), entry.class.map(str::to_owned));
+            let key = SeriesKey { flow, scope, ..SeriesKey::directed(Metric::Goodput, direction) };
             record.observe(key, at, bits_per_second(more, since));
         }
         let counted = std::mem::replace(&mut self.beside_counted[direction], self.beside[direction]);
@@ -115,6 +129,11 @@ impl Ledger {
             let total = self.moved(direction);
             self.capacity[direction].add(at, total);
         }
+    }
+    /// Datagrams of a direction that arrived in a phase, by ECN codepoint.
+    pub(crate) fn codepoints(&self, direction: Direction, phase: usize) -> [u64; 4] {
+        let flows = || self.entries.values().filter(|e| e.direction == direction && e.phase == phase);
+        std::array::from_fn(|codepoint| sum(flows().map(|e| e.datagrams.ecn[codepoint])))
     }
     /// Records the state of a flow's sender.
     pub(crate) fn note_sender(&mut self, number: u32, sender: Sender, at: Time, record: &mut Record<'_>) {
@@ -252,8 +271,8 @@ mod tests {
         let mut silent = |_| ();
         let mut record = Record::new(&mut silent);
         let mut ledger = Ledger::default();
-        ledger.open(1, Direction::Up, 0);
-        ledger.open(2, Direction::Up, 0);
+        ledger.open(1, Direction::Up, 0, None);
+        ledger.open(2, Direction::Up, 0, None);
         // The reports arrive irregularly, but the server counted every 100 ms of its clock.
         for (n, arrived) in [(0, 5), (1, 900), (2, 905)] {
             let flows = [report(1, n * 25_000), report(2, n * 12_500), report(99, 7)];
@@ -280,7 +299,7 @@ mod tests {
         let mut silent = |_| ();
         let mut record = Record::new(&mut silent);
         let mut ledger = Ledger::default();
-        ledger.open(1, Direction::Up, 0);
+        ledger.open(1, Direction::Up, 0, None);
         // The third interval follows a pause.
         for (ms, delivered_bytes) in [(0, 0), (50, 9_000), (100, 25_000), (200, 50_000), (5_000, 60_000)] {
             let at = Time::from_nanos(ms * MS);
@@ -298,8 +317,8 @@ mod tests {
         let mut silent = |_| ();
         let mut record = Record::new(&mut silent);
         let mut ledger = Ledger::default();
-        ledger.open(1, Direction::Up, 0);
-        ledger.open(2, Direction::Up, 0);
+        ledger.open(1, Direction::Up, 0, None);
+        ledger.open(2, Direction::Up, 0, None);
         for (ms, [first, second]) in [(100, [(90, 10), (100, 0)]), (200, [(130, 70), (200, 0)])] {
             let of = |number, (received, lost)| FlowReport {
                 datagrams: Some(Reception { received, lost, ..Reception::default() }),
@@ -320,7 +339,7 @@ mod tests {
         let mut silent = |_| ();
         let mut record = Record::new(&mut silent);
         let mut ledger = Ledger::default();
-        ledger.open(1, Direction::Up, 0);
+        ledger.open(1, Direction::Up, 0, None);
         for (bytes, ns) in [(1_000, 100), (500, 50), (500, 50), (u64::MAX, 200)] {
             ledger.take_report(&[report(1, bytes)], ns, Time::ZERO, &mut record);
         }

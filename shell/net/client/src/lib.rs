@@ -26,7 +26,7 @@ pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::protocol::FlowLoad;
 pub use fathom_probe::{PhasePlan, PingTally, ProbeKind, ReplyKind, SeriesReply};
-pub use flows::{payload_bytes, receive_load, send_load};
+pub use flows::{load_socket, payload_bytes, receive_datagrams, receive_load, send_datagrams, send_load};
 pub use peer::{
     Encrypted, Encryption, Exchange, ExchangeStage, FlowPlan, LoadedBy, Meter, OpenFlow, Peer,
     PersistentRequests, Requests, StartExchange, StartRequests, Terms, Transfer, UdpEncoding, UdpProbes,
@@ -42,10 +42,12 @@ pub use resolve::{Limits, resolve_server};
 use applications::{ApplicationSettings, Played};
 use control::Control;
 use fathom_os::clock::wall_now;
-use fathom_probe::one_way_series;
 use fathom_probe::protocol::{SessionId, Ticket};
 use fathom_probe::session::Hello;
-use fathom_run::{Fact, Instrument, Interruption, Metric, Note, Run, SCHEMA_VERSION, Series, SeriesKey};
+use fathom_probe::{RRUL_CLASSES, one_way_series};
+use fathom_run::{
+    Fact, Instrument, Interruption, Metric, Note, Run, SCHEMA_VERSION, Series, SeriesKey, variation_series,
+};
 use fathom_scenario::WorkloadPlan;
 use fathom_units::{Direction, Duration, WallTime};
 use flows::FathomPeer;
@@ -139,14 +141,18 @@ pub fn run_test_with(
     measure(Test::new(config, stop, peer, None, record), Ticket { id, key: None })
 }
 
-/// Refuses a load that the server would not carry as requested.
+/// Refuses a load that the server would not carry as requested, and marks that it would not report.
 fn check_load(config: &TestConfig, peer: &dyn Peer) -> Result<(), TestError> {
-    if config.load_rate.is_none_or(|load| peer.takes(load)) {
+    let (server, problem) = if config.load_rate.is_some_and(|load| !peer.takes(load)) {
+        (config.load.as_ref().unwrap_or(&config.server), "it carries no such load")
+    } else if config.ecn.is_some() && !peer.marks() {
+        (&config.server, "it reports no ECN (a current `fathom serve` does)")
+    } else if config.classes && (config.load.is_some() || !peer.marks()) {
+        (&config.server, "it marks no classes of traffic (a current `fathom serve` does)")
+    } else {
         return Ok(());
-    }
-    let server = config.load.as_ref().unwrap_or(&config.server).clone();
-    let problem = "it carries no such load";
-    Err(TestError::Server { server, problem: problem.to_owned() })
+    };
+    Err(TestError::Server { server: server.clone(), problem: problem.to_owned() })
 }
 
 /// Refuses applications that the server does not answer.
@@ -227,7 +233,9 @@ fn describe(config: &TestConfig, address: SocketAddr, record: &mut Record<'_>) {
     if let Some(load) = &config.load {
         record.fact(Fact::LoadServer, load);
     }
-    if config.probe_dscp > 0 || config.load_dscp > 0 {
+    if config.classes {
+        record.fact(Fact::Dscp, RRUL_CLASSES.map(|(name, _)| name).join(", "));
+    } else if config.probe_dscp > 0 || config.load_dscp > 0 {
         let (probes, load) = (config.probe_dscp, config.load_dscp);
         record.fact(Fact::Dscp, format!("{probes} (probes), {load} (load)"));
     }
@@ -275,6 +283,8 @@ fn start_probes(test: &Test<'_>, session: Ticket) -> JoinHandle<ProbeResult> {
         kinds: kinds.copied().collect(),
         interval: test.config.sample_every,
         dscp: test.config.probe_dscp,
+        ecn: test.config.ecn,
+        classes: test.config.classes,
         clock: test.clock,
     };
     let outbox = test.outbox.clone();
@@ -345,6 +355,7 @@ fn assemble(
     test.load_probes.iter().for_each(|probe| load_probes.push(*probe));
     test.record.add([load_probes]);
     gathered.iter_mut().for_each(|gathered| test.add_arrivals(&mut gathered.udp));
+    test.add_ecn(gathered.as_ref().map(|gathered| &gathered.udp));
     let fit = test.final_fit();
     for mut one in played {
         std::mem::take(&mut one.notes).into_iter().for_each(|note| test.record.note(note));
@@ -355,7 +366,10 @@ fn assemble(
     if let Some(mut gathered) = gathered {
         if let Some(fit) = fit {
             let one_way = one_way_series(&fit, &gathered.udp, test.udp_received);
-            test.record.add(one_way.into_iter().map(|(_, series)| series));
+            for (_, series) in one_way {
+                test.record.add(variation_series(&series, &test.record.phases));
+                test.record.add([series]);
+            }
         }
         path = gathered.path.take();
         instrument = assemble_instrument(gathered, &mut test.record);

@@ -1,7 +1,7 @@
 //! The server of a test: how it carries load, and which probes it answers.
 use crate::resolve::Limits;
-use fathom_os::socket::{set_congestion_control, set_dscp, set_pacing_rate};
-use fathom_probe::protocol::{FlowLoad, Reception};
+use fathom_os::socket::{set_class, set_congestion_control, set_pacing_rate};
+use fathom_probe::protocol::{FlowLoad, FlowReport, Reception};
 use fathom_probe::{Arrivals, ProbeKind};
 use fathom_run::{Observation, Value};
 use fathom_units::{Direction, Duration, Time};
@@ -33,16 +33,25 @@ pub trait Peer: Send + Sync {
     fn web_probe(&self) -> Option<WebProbe> {
         None
     }
-    /// UDP probes. Called only if it answers them.
+    /// Whether it marks what it sends as asked, and reports the marks of what arrives.
+    fn marks(&self) -> bool {
+        false
+    }
+    /// UDP probes, which ask for replies with this traffic class if the server marks them. Called
+    /// only if it answers them.
     ///
     /// # Errors
     /// The reason why none can be sent.
-    fn udp_probes(&self) -> Result<UdpProbes, String> {
+    fn udp_probes(&self, _class: Option<u8>) -> Result<UdpProbes, String> {
         Err(String::new())
     }
     /// The UDP probes that arrived at the server so far, if it reports them apart from its replies.
     fn arrivals(&self) -> Option<Arrivals> {
         None
+    }
+    /// What the server has reported of uploads of datagrams after the end of each load.
+    fn reports(&self) -> Vec<FlowReport> {
+        Vec::new()
     }
     /// Prepares load in these directions, with as many flows like `_plan` in each.
     ///
@@ -115,6 +124,8 @@ pub struct UdpReply {
     pub server_sent_ns: u64,
     /// Number of probes that the server has received, including this one, if it counts them.
     pub received: u64,
+    /// Traffic class with which the probe arrived, if the server says so.
+    pub class: Option<u8>,
 }
 
 /// A UDP socket of any port that is connected to a server.
@@ -139,8 +150,10 @@ pub struct FlowPlan {
     pub congestion_control: String,
     /// Maximum segment size, as announced by TCP.
     pub segment_bytes: Option<u16>,
-    /// DSCP of what this host sends.
-    pub dscp: u8,
+    /// Traffic class (DSCP and ECN field) of what this host sends. TCP sets the ECN field itself.
+    pub class: u8,
+    /// Traffic class of what the server sends, if it marks that.
+    pub reply_class: u8,
     /// What this flow carries; `None`: TCP, as fast as possible.
     pub load: Option<FlowLoad>,
 }
@@ -153,7 +166,7 @@ impl FlowPlan {
     /// If the kernel refuses the segment size, the DSCP or the pacing.
     pub fn prepare(&self, socket: &Socket) -> io::Result<()> {
         self.segment_bytes.map_or(Ok(()), |bytes| socket.set_tcp_mss(u32::from(bytes)))?;
-        set_dscp(socket, socket.domain()? == Domain::IPV6, self.dscp)?;
+        set_class(socket, socket.domain()? == Domain::IPV6, self.class)?;
         if self.direction == Direction::Up && self.congestion_control != "-" {
             drop(set_congestion_control(socket, &self.congestion_control));
         }
@@ -195,11 +208,17 @@ impl Peer for LoadedBy {
     fn web_probe(&self) -> Option<WebProbe> {
         self.probed.web_probe()
     }
-    fn udp_probes(&self) -> Result<UdpProbes, String> {
-        self.probed.udp_probes()
+    fn marks(&self) -> bool {
+        self.probed.marks()
+    }
+    fn udp_probes(&self, class: Option<u8>) -> Result<UdpProbes, String> {
+        self.probed.udp_probes(class)
     }
     fn arrivals(&self) -> Option<Arrivals> {
         self.probed.arrivals()
+    }
+    fn reports(&self) -> Vec<FlowReport> {
+        self.load.reports()
     }
     fn begin(
         &self,

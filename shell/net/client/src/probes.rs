@@ -26,7 +26,7 @@ use fathom_probe::{
     UdpRecord,
 };
 use fathom_run::{Metric, NotSent, Note, Observation, Path, Series, SeriesKey};
-use fathom_units::{Direction, Duration, PerDirection, Rate, Time, WallTime};
+use fathom_units::{Direction, Duration, Ecn, PerDirection, Rate, Time, WallTime};
 use hops::HopProber;
 use http3::Http3Prober;
 use icmp::{IcmpProber, gateway};
@@ -52,6 +52,10 @@ pub(crate) struct ProbeSettings {
     pub(crate) kinds: Vec<ProbeKind>,
     pub(crate) interval: Duration,
     pub(crate) dscp: u8,
+    /// ECN codepoint of UDP probes and their replies; `None`: not ECT, and not reported.
+    pub(crate) ecn: Option<Ecn>,
+    /// Replies to UDP probes have the class of the probes.
+    pub(crate) classes: bool,
     pub(crate) clock: Clock,
 }
 
@@ -176,7 +180,13 @@ fn open(
             let to = Target { address: gateway(address.ip())?, dscp: target.dscp };
             Box::new(IcmpProber::open(kind, to, session.id)?)
         }
-        ProbeKind::Udp => Box::new(UdpProber::new(peer.udp_probes()?, target.dscp)?),
+        ProbeKind::Udp | ProbeKind::UdpBackground | ProbeKind::UdpExpedited => {
+            let ecn = settings.ecn.unwrap_or_default().bits();
+            let is_marked = settings.ecn.is_some() || settings.classes;
+            let reply = is_marked.then(|| kind.class().unwrap_or(0) << 2 | ecn);
+            let class = kind.class().unwrap_or(target.dscp) << 2 | ecn;
+            Box::new(UdpProber::new(kind, peer.udp_probes(reply)?, class)?)
+        }
         ProbeKind::Connect => Box::new(ConnectProber::tcp(target, web)),
         ProbeKind::Persistent => Box::new(PersistentProber::new(target, web, context.now())?),
         ProbeKind::Tls => Box::new(ConnectProber::tls(target, web)?),

@@ -9,14 +9,14 @@ use crate::resolve::Limits;
 use crate::{Event, TestConfig, applications, carries_load, estimate_cost};
 use fathom_os::clock::Clock;
 use fathom_os::cpu::cpu_times;
-use fathom_probe::protocol::FlowLoad;
+use fathom_probe::protocol::{FlowLoad, FlowReport};
 use fathom_probe::session::SessionEvent;
 use fathom_probe::{
-    ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, Step, Train, UdpRecord,
-    one_way_observations,
+    ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, RRUL_CLASSES, Step, Train, UdpRecord,
+    codepoint_series, one_way_observations, probe_codepoints,
 };
 use fathom_run::{
-    Interruption, Load, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, SeriesKey, Value,
+    Fact, Interruption, Load, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, SeriesKey, Value,
 };
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,6 +101,8 @@ pub(crate) struct Test<'a> {
     /// Number of the load application among the flows of the phase, and its bytes before that.
     load_number: Option<u32>,
     load_before: u64,
+    /// TCP flows that ended: those that used ECN, and all.
+    pub(crate) tcp_ecn: (u32, u32),
 }
 
 /// Share of the server's byte limit that a test uses, because the server ends a session that
@@ -121,6 +123,8 @@ impl<'a> Test<'a> {
             congestion_control: config.congestion_control.clone(),
             segment_bytes: config.segment_bytes,
             dscp: config.load_dscp,
+            reply_dscp: 0,
+            ecn: config.ecn.unwrap_or_default(),
             load: config.load_rate.map(|load| load.divided(config.flows)),
             clock,
             patience: config.patience,
@@ -167,6 +171,7 @@ impl<'a> Test<'a> {
             load_application: Arc::default(),
             load_number: None,
             load_before: 0,
+            tcp_ecn: (0, 0),
         }
     }
 
@@ -242,7 +247,7 @@ impl<'a> Test<'a> {
             self.load_application.runs.store(true, Ordering::Relaxed);
             let number = self.next_number;
             self.next_number += 1;
-            self.ledger.open(number, Direction::Down, self.record.phases.len());
+            self.ledger.open(number, Direction::Down, self.record.phases.len(), None);
             self.flows.began.insert(number, Direction::Down);
             (self.load_number, self.load_before) = (Some(number), self.load_application.moved().down);
         }
@@ -273,8 +278,18 @@ impl<'a> Test<'a> {
         self.record.phases.push(phase.clone());
         self.record.event(Event::PhaseEnded(phase));
     }
-    /// Counts bytes of reports that arrived after the end of the phase.
+    /// Counts what was reported after the end of the phase.
     pub(crate) fn settle_accounts(&mut self) {
+        let reports = self.peer.reports();
+        for number in 0..self.record.phases.len() {
+            // The last time within the phase.
+            let at = self.record.phases[number].end_ns.saturating_sub(1);
+            let of_phase = |report: &&FlowReport| self.ledger.phase_of(report.number) == Some(number);
+            let flows: Vec<FlowReport> = reports.iter().filter(of_phase).copied().collect();
+            if !flows.is_empty() {
+                self.ledger.take_report(&flows, at, Time::from_nanos(at), &mut self.record);
+            }
+        }
         for (number, phase) in self.record.phases.iter_mut().enumerate() {
             if let Some(load) = &mut phase.load {
                 load.delivered_up_bytes = self.ledger.delivered(Direction::Up, Some(number));
@@ -285,14 +300,19 @@ impl<'a> Test<'a> {
 
     fn start_flows(&mut self, loaded: &[Direction]) {
         let phase = self.record.phases.len();
-        for _ in 0..self.config.flows {
+        let classes = RRUL_CLASSES.into_iter().filter(|_| self.config.classes).map(Some);
+        for class in classes.chain(std::iter::repeat(None)).take(self.config.flows as usize) {
             for direction in loaded {
                 let (number, outbox) = (self.next_number, self.outbox.clone());
                 self.next_number += 1;
-                self.ledger.open(number, *direction, phase);
+                let mut settings = self.settings.clone();
+                if let Some((_, dscp)) = class {
+                    (settings.dscp, settings.reply_dscp) = (dscp, dscp);
+                }
+                self.ledger.open(number, *direction, phase, class.map(|(name, _)| name));
                 // The receiver lives as long as the test; afterwards events are not needed.
                 let report = move |event| drop(outbox.send(Message::Flow(event)));
-                self.flows.running.push(Flow::start(self.settings.clone(), number, *direction, report));
+                self.flows.running.push(Flow::start(settings, number, *direction, report));
             }
         }
     }
@@ -301,6 +321,11 @@ impl<'a> Test<'a> {
         self.load_application.runs.store(false, Ordering::Relaxed);
         self.load_number = None;
         let running = std::mem::take(&mut self.flows.running);
+        let is_tcp = !self.sends_datagrams();
+        for info in running.iter().filter_map(Flow::tcp_info).filter(|_| is_tcp) {
+            self.tcp_ecn.0 += u32::from(info.has_ecn);
+            self.tcp_ecn.1 += 1;
+        }
         if !running.is_empty() {
             self.peer.end();
         }
@@ -381,6 +406,24 @@ impl<'a> Test<'a> {
         self.udp_received = udp.add_arrivals(&arrivals);
         for answer in &udp.answers {
             self.server_clock.add(&answer.stamps);
+        }
+    }
+    /// Records the ECN codepoints of what arrived, and the use of ECN by TCP, if asked for.
+    pub(crate) fn add_ecn(&mut self, udp: Option<&UdpRecord>) {
+        let Some(sent) = self.config.ecn else { return };
+        self.record.fact(Fact::Ecn, sent.name());
+        if let (used, all @ 1..) = self.tcp_ecn {
+            self.record.fact(Fact::TcpEcn, format!("{used} of {all} flows"));
+        }
+        for direction in Direction::BOTH {
+            let phases = || self.record.phases.iter().enumerate();
+            let loaded = phases().filter(|(_, p)| p.kind.loads().contains(&direction));
+            let load = loaded.map(|(n, p)| (p.start_ns, self.ledger.codepoints(direction, n)));
+            let probes = |of| phases().map(move |(_, p)| (p.start_ns, probe_codepoints(of, direction, p)));
+            let load: Vec<_> = load.filter(|_| self.sends_datagrams()).collect();
+            let probes: Vec<_> = udp.into_iter().flat_map(probes).collect();
+            self.record.add(codepoint_series(Metric::EcnLoad, direction, &load));
+            self.record.add(codepoint_series(Metric::EcnProbes, direction, &probes));
         }
     }
     /// The fit of the server's clock over all samples.

@@ -173,7 +173,7 @@ impl Peer for CrusaderPeer {
     fn probes(&self) -> Vec<ProbeKind> {
         vec![ProbeKind::Icmp, ProbeKind::Udp]
     }
-    fn udp_probes(&self) -> Result<UdpProbes, String> {
+    fn udp_probes(&self, _class: Option<u8>) -> Result<UdpProbes, String> {
         let socket = udp_socket(self.address).map_err(|e| without_code(&e))?;
         let encoding = Encoding { client: self.client, seen: self.seen.clone() };
         Ok(UdpProbes { socket, encoding: Box::new(encoding) })
@@ -266,6 +266,6 @@ impl UdpEncoding for Encoding {
     }
     fn reply(&mut self, datagram: &[u8]) -> Option<UdpReply> {
         let sequence = crusader::reply(datagram, self.client)?;
-        Some(UdpReply { sequence, server_received_ns: 0, server_sent_ns: 0, received: 0 })
+        Some(UdpReply { sequence, server_received_ns: 0, server_sent_ns: 0, received: 0, class: None })
     }
 }

@@ -1,19 +1,26 @@
 //! Load with an iperf3 server: one of its tests for each phase with load.
 use crate::{Connector, load_of};
-use fathom_client::{FlowPlan, Limits, OpenFlow, Peer, TestError, payload_bytes};
+use fathom_client::{
+    FlowLoad, FlowPlan, Limits, OpenFlow, Peer, TestError, Transfer, load_socket, payload_bytes,
+    receive_datagrams, send_datagrams,
+};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::ProbeKind;
-use fathom_protocol::iperf3::{COOKIE_BYTES, Client, Cookie, DEFAULT_PORT, Iperf3Error, Mode, Output, Plan};
-use fathom_units::{Direction, Duration, PerDirection, Time};
-use socket2::Socket;
+use fathom_probe::protocol::{FlowReport, LoadSender, Reception};
+use fathom_protocol::iperf3::datagrams::{HEADER_BYTES, OPENING, before, header, is_answer};
+use fathom_protocol::iperf3::{
+    COOKIE_BYTES, Client, Cookie, DEFAULT_PORT, Iperf3Error, Mode, Output, Plan, Results, StreamResult, Udp,
+};
+use fathom_units::{Direction, Duration, FULL_TCP_PAYLOAD, PerDirection, Rate, Time};
+use socket2::{Domain, Socket, Type};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use url::Url;
 
@@ -30,6 +37,8 @@ pub(crate) struct Iperf3Peer {
     clock: Clock,
     patience: Duration,
     test: Mutex<State>,
+    /// What the server received of uploads of datagrams.
+    reports: Arc<Mutex<Vec<FlowReport>>>,
 }
 
 #[derive(Default)]
@@ -49,6 +58,9 @@ struct Running {
     machine: Client,
     /// Streams that no flow uses yet.
     streams: PerDirection<VecDeque<Socket>>,
+    /// The flows that use its streams of uploads, in the order of the latter.
+    uploads: Vec<u32>,
+    udp: Option<Udp>,
     congestion_control: Option<String>,
 }
 
@@ -56,7 +68,8 @@ struct Running {
 pub(crate) fn connect(url: &Url, connector: &Connector<'_>) -> Result<Iperf3Peer, TestError> {
     let (address, _) = connector.reach_host(url, DEFAULT_PORT, "iperf3 -s")?;
     let Limits { clock, patience, .. } = connector.limits;
-    Ok(Iperf3Peer { address, payload: Arc::new(payload_bytes()), clock, patience, test: Mutex::default() })
+    let (payload, test, reports) = (Arc::new(payload_bytes()), Mutex::default(), Arc::default());
+    Ok(Iperf3Peer { address, payload, clock, patience, test, reports })
 }
 
 impl Peer for Iperf3Peer {
@@ -69,6 +82,13 @@ impl Peer for Iperf3Peer {
     fn carries(&self, _direction: Direction) -> bool {
         true
     }
+    fn takes(&self, load: FlowLoad) -> bool {
+        matches!(load, FlowLoad::Datagrams(_))
+    }
+    fn reports(&self) -> Vec<FlowReport> {
+        std::mem::take(&mut *lock(&self.test)).wait();
+        lock(&self.reports).clone()
+    }
     /// A connection to its port would count as a stream, or as another test.
     fn probes(&self) -> Vec<ProbeKind> {
         vec![ProbeKind::Icmp]
@@ -80,7 +100,7 @@ impl Peer for Iperf3Peer {
         flows: u32,
         limits: &Limits<'_>,
     ) -> Result<(), String> {
-        let mut test = self.test.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut test = lock(&self.test);
         let mode = match loads {
             [Direction::Up] => Mode::Forward,
             [Direction::Down] => Mode::Reverse,
@@ -109,18 +129,31 @@ impl Peer for Iperf3Peer {
         }
     }
     fn end(&self) {
-        let mut test = self.test.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut test = lock(&self.test);
         let State::Running(mut running) = std::mem::take(&mut *test) else { return };
         running.machine.finish();
         let (clock, patience) = (self.clock, self.patience);
-        running.complete(clock, END_WAIT);
+        let mut results = running.complete(clock, END_WAIT);
+        let reports = self.reports.clone();
         // The rest may have to wait for the queue to drain.
-        *test = State::Ending(std::thread::spawn(move || running.complete(clock, patience)));
+        *test = State::Ending(std::thread::spawn(move || {
+            results = running.complete(clock, patience).or(results);
+            if let (Some(results), Some(_)) = (results, running.udp) {
+                let received = running.uploads.iter().zip(&results.streams);
+                lock(&reports).extend(received.map(|(number, stream)| report(*number, stream)));
+            }
+        }));
     }
     fn open(&self, flow: &FlowPlan, _limits: &Limits<'_>) -> Result<OpenFlow, String> {
-        let mut test = self.test.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut test = lock(&self.test);
         let State::Running(running) = &mut *test else { return Err("no iperf3 test".to_owned()) };
         let socket = running.streams[flow.direction].pop_front().ok_or("no iperf3 test")?;
+        if flow.direction == Direction::Up {
+            running.uploads.push(flow.number);
+        }
+        if let Some(udp) = running.udp {
+            return datagrams(flow.direction, socket, udp, self.clock).map_err(|e| without_code(&e));
+        }
         Ok(load_of(flow.direction, socket, &self.payload, running.congestion_control.clone()))
     }
 }
@@ -168,13 +201,25 @@ impl Iperf3Peer {
         let cookie = Cookie::new(random);
         let control = limits.connect(self.address, |s| s.set_tcp_nodelay(true)).map_err(|e| e.to_string())?;
         let (mode, count) = (streams.mode, streams.count);
-        let plan = Plan { mode, streams: count, congestion_control: congestion_control.clone() };
-        let machine = Client::new(plan, &cookie);
-        let mut running = Running { control, machine, streams: PerDirection::default(), congestion_control };
+        let udp = match streams.plan.load {
+            // As long as a segment, whose length fits the path.
+            Some(FlowLoad::Datagrams(rate)) => Some(Udp {
+                bits_per_second: rate.as_bits_per_second(),
+                length: control.tcp_mss().map_or(u32::MAX, |mss| mss).min(FULL_TCP_PAYLOAD.get() as u32),
+            }),
+            _ => None,
+        };
+        let wanted = congestion_control.clone().filter(|_| udp.is_none());
+        let machine = Client::new(Plan { mode, streams: count, congestion_control: wanted, udp }, &cookie);
+        let (streams_of, uploads) = (PerDirection::default(), Vec::new());
+        let mut running = Running { control, machine, streams: streams_of, uploads, udp, congestion_control };
         let mut is_running = false;
         while !is_running {
             match running.next_output(limits, limits.clock.now())? {
-                Output::OpenStreams => running.streams = self.open_streams(streams, &cookie, limits)?,
+                Output::OpenStreams => {
+                    let of_udp = running.udp.is_some().then_some(&running.control);
+                    running.streams = self.open_streams(streams, &cookie, of_udp, limits)?;
+                }
                 Output::Running => is_running = true,
                 Output::Failed(error @ Iperf3Error::Server(..)) => return Err(Failure::Server(error)),
                 Output::Failed(error) => return Err(Failure::Other(error.to_string())),
@@ -183,11 +228,13 @@ impl Iperf3Peer {
         }
         Ok(running)
     }
-    /// The server takes the first streams for uploads, in the order in which they arrive.
+    /// The server takes the first streams for uploads, in the order in which they arrive. Those of
+    /// UDP have the address of the control connection.
     fn open_streams(
         &self,
         streams: &Streams<'_>,
         cookie: &Cookie,
+        control: Option<&Socket>,
         limits: &Limits<'_>,
     ) -> Result<PerDirection<VecDeque<Socket>>, String> {
         let directions: &[Direction] = match streams.mode {
@@ -199,8 +246,15 @@ impl Iperf3Peer {
         for direction in directions {
             for _ in 0..streams.count {
                 let plan = FlowPlan { direction: *direction, ..streams.plan.clone() };
-                let socket = limits.connect(self.address, |s| plan.prepare(s)).map_err(|e| e.to_string())?;
-                (&socket).write_all(cookie.bytes()).map_err(|e| without_code(&e))?;
+                let socket = match control {
+                    Some(control) => self.open_udp(control, plan.class, limits)?,
+                    None => {
+                        let connected = limits.connect(self.address, |s| plan.prepare(s));
+                        let socket = connected.map_err(|e| e.to_string())?;
+                        (&socket).write_all(cookie.bytes()).map_err(|e| without_code(&e))?;
+                        socket
+                    }
+                };
                 open[*direction].push_back(socket);
             }
         }
@@ -208,26 +262,95 @@ impl Iperf3Peer {
     }
 }
 
+impl Iperf3Peer {
+    /// Opens a stream of UDP. The server expects one after the other, and the first datagram only
+    /// once, so that a lost one cannot be repeated.
+    fn open_udp(&self, control: &Socket, class: u8, limits: &Limits<'_>) -> Result<Socket, String> {
+        let socket = load_socket(control, self.address, class).map_err(|e| without_code(&e))?;
+        socket.send(&OPENING).map_err(|e| without_code(&e))?;
+        let since = limits.clock.now();
+        let ready = |turn| Ok(poll::wait(&mut [PollFd::readable(socket.as_fd())], Some(turn))? > 0);
+        loop {
+            if !limits.wait(ready, since).map_err(|e| without_code(&e))? {
+                return Err(format!("no answer from iperf3 by UDP within {}", limits.patience));
+            }
+            let mut buffer = [0; 64];
+            let length = (&socket).read(&mut buffer).map_err(|e| without_code(&e))?;
+            if is_answer(&buffer[..length]) {
+                return Ok(socket);
+            }
+        }
+    }
+}
+
+/// A flow of datagrams. Its end is that of a socket next to it: that of UDP has none.
+fn datagrams(direction: Direction, udp: Socket, plan: Udp, clock: Clock) -> std::io::Result<OpenFlow> {
+    let (socket, other) = Socket::pair(Domain::UNIX, Type::STREAM, None)?;
+    let socket = Arc::new(socket);
+    let ends = (socket.clone(), other);
+    let transfer: Transfer = match direction {
+        Direction::Up => Box::new(move |_| {
+            // Both: the end of the other one would be that of the flow.
+            let (open, _other) = &ends;
+            let rate = Rate::from_bits_per_second(plan.bits_per_second);
+            let sender = LoadSender::whole(rate, plan.length as usize, clock.now());
+            send_datagrams((open, &udp), sender, clock, |number, now, bytes| {
+                bytes[..HEADER_BYTES].copy_from_slice(&header(number, now.as_nanos()));
+            })
+        }),
+        Direction::Down => Box::new(move |meter| {
+            let (open, _other) = &ends;
+            receive_datagrams((open, &udp), meter, 0, before)
+        }),
+    };
+    Ok(OpenFlow { socket, congestion_control: None, transfer })
+}
+
+/// What the server received of a flow.
+fn report(number: u32, stream: &StreamResult) -> FlowReport {
+    let lost = stream.errors.min(stream.packets);
+    let datagrams = Reception { received: stream.packets - lost, lost, ..Reception::default() };
+    FlowReport {
+        number,
+        bytes: stream.bytes,
+        rtt_us: None,
+        cwnd_bytes: None,
+        retransmits: None,
+        delivered_bytes: None,
+        datagrams: Some(datagrams),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Running {
     /// Exchanges results with the server, for at most `patience`, and waits until it has closed the
-    /// connection.
-    fn complete(&mut self, clock: Clock, patience: Duration) {
+    /// connection. Returns the results.
+    fn complete(&mut self, clock: Clock, patience: Duration) -> Option<Results> {
+        let mut results = None;
         let stop = AtomicBool::new(false);
         let limits = Limits { stop: &stop, clock, patience };
         let since = clock.now();
         while !self.machine.is_over() {
-            if self.next_output(&limits, since).is_err() {
-                return;
+            match self.next_output(&limits, since) {
+                Ok(Output::Results(all)) => results = Some(all),
+                Ok(_) => {}
+                Err(_) => return results,
             }
         }
         // The last message; then the end of the connection. A reset could overtake it.
         while let Some(output) = self.machine.poll_output() {
-            if let Output::Send(bytes) = output {
-                drop((&self.control).write_all(&bytes));
+            match output {
+                Output::Send(bytes) => drop((&self.control).write_all(&bytes)),
+                Output::Results(all) => results = Some(all),
+                _ => {}
             }
         }
         drop(self.control.shutdown(Shutdown::Write));
         while self.read(&limits, since).is_ok_and(|is_open| is_open) {}
+        results
     }
     /// Sends what the machine has to send, and waits for its next request.
     fn next_output(&mut self, limits: &Limits<'_>, since: Time) -> Result<Output, String> {

@@ -193,7 +193,7 @@ impl Peer for UdpPeer {
     fn probes(&self) -> Vec<ProbeKind> {
         vec![ProbeKind::Icmp, ProbeKind::Udp]
     }
-    fn udp_probes(&self) -> Result<UdpProbes, String> {
+    fn udp_probes(&self, _class: Option<u8>) -> Result<UdpProbes, String> {
         let socket = self.socket.try_clone().map_err(|error| without_code(&error))?;
         Ok(UdpProbes { socket, encoding: Box::new(self.encoding.clone()) })
     }
@@ -225,6 +225,7 @@ impl UdpEncoding for Encoding {
                 server_received_ns: reply.received_ns,
                 server_sent_ns: reply.sent_ns,
                 received: reply.received.unwrap_or_default().into(),
+                class: None,
             }),
             Encoding::Stamp { session, counts } => {
                 let reply = stamp::reply(datagram, *session)?;
@@ -234,6 +235,7 @@ impl UdpEncoding for Encoding {
                     server_received_ns: reply.received_ns,
                     server_sent_ns: reply.sent_ns,
                     received: u64::from(reply.own_sequence) + 1,
+                    class: None,
                 })
             }
         }

@@ -6,8 +6,8 @@ use crate::stats::Refusal;
 use crate::sync::Slot;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{
-    CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FlowLoad, Limits, LineReader, REPORT_EVERY_MAX_MS,
-    REPORT_EVERY_MIN_MS, ServerMessage,
+    CLASSES, CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FlowLoad, Limits, LineReader,
+    REPORT_EVERY_MAX_MS, REPORT_EVERY_MIN_MS, ServerMessage,
 };
 use fathom_units::{Duration, Time};
 use socket2::Socket;
@@ -105,7 +105,7 @@ impl Control<'_> {
                 bytes: config.max_bytes.get(),
                 flows: config.max_flows,
             },
-            loads: FlowLoad::NAMES.map(str::to_owned).into(),
+            loads: FlowLoad::NAMES.into_iter().chain([CLASSES]).map(str::to_owned).collect(),
             mac: self.session.key.map(|key| key.of_server(self.session.id)),
         }
     }

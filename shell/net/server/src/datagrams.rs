@@ -7,7 +7,8 @@ use crate::shared::Shared;
 use crate::sync::lock;
 use fathom_os::mmsg::Inbox;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
-use fathom_os::socket::{set_receive_buffer, set_send_buffer};
+use fathom_os::socket::{set_class, set_receive_buffer, set_send_buffer};
+use fathom_os::timestamp::enable_class;
 use fathom_probe::protocol::{
     DATAGRAM_HEADER_BYTES, FIRST_LINE_TIMEOUT, FlowAnswer, FlowLoad, LoadHeader, LoadSender, Receiver,
     Reception,
@@ -22,8 +23,6 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Datagrams sent without a look at the connection, or received per call.
 const BATCH: usize = 64;
-/// Shortest pause of a sender: what is due meanwhile departs together.
-const PAUSE: Duration = Duration::from_micros(200);
 /// Interval of looks for a proof.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Space for what arrives while the thread does not run.
@@ -40,14 +39,16 @@ pub(crate) struct Datagrams {
     pub(crate) client: Mutex<Option<SocketAddr>>,
     /// What has arrived.
     pub(crate) counts: Mutex<Reception>,
+    /// Traffic class of what is sent.
+    class: u8,
 }
 
 impl Datagrams {
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new(class: u8) -> io::Result<Self> {
         let mut token = [0; 8];
         getrandom::fill(&mut token).map_err(|error| io::Error::other(error.to_string()))?;
         let (client, counts) = (Mutex::default(), Mutex::default());
-        Ok(Datagrams { token: u64::from_be_bytes(token), client, counts })
+        Ok(Datagrams { token: u64::from_be_bytes(token), client, counts, class })
     }
 }
 
@@ -70,7 +71,7 @@ pub(crate) fn serve(
             return Ok(());
         }
     };
-    let udp = connected(session.local, client)?;
+    let udp = connected(session.local, client, datagrams.class)?;
     say("READY")?;
     match (flow.direction, load) {
         (Direction::Up, FlowLoad::Burst(_)) => bursts::receive(shared, session, flow, &udp),
@@ -85,11 +86,13 @@ pub(crate) fn serve(
 /// A socket with the port of the probes, so that firewalls and NAT let the load pass. The kernel
 /// prefers it to the listener for datagrams from `client`. A probe of others that arrives between
 /// the two calls is lost.
-fn connected(local: SocketAddr, client: SocketAddr) -> io::Result<Socket> {
+fn connected(local: SocketAddr, client: SocketAddr, class: u8) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_reuse_port(true)?;
     socket.bind(&local.into())?;
     socket.connect(&client.into())?;
+    set_class(&socket, local.is_ipv6(), class)?;
+    enable_class(socket.as_fd(), local.is_ipv6())?;
     // Smaller ones lose datagrams only while this thread does not run, or delay it.
     let _ = set_receive_buffer(&socket, RECEIVE_BUFFER_BYTES);
     let _ = set_send_buffer(&socket, RECEIVE_BUFFER_BYTES);
@@ -121,9 +124,8 @@ fn send(shared: &Shared, session: &Session, flow: &Flow, udp: &Socket, rate: Rat
                 return Ok(());
             }
         }
-        let pause = sender.due().saturating_since(clock.now());
-        let pause = if pause > Duration::ZERO { pause.max(PAUSE) } else { pause };
-        if has_ended(flow, pause)? {
+        let now = clock.now();
+        if has_ended(flow, sender.wake(now).saturating_since(now))? {
             return Ok(());
         }
     }
@@ -139,7 +141,7 @@ fn receive(session: &Session, flow: &Flow, udp: &Socket, counts: &Mutex<Receptio
             for message in inbox.iter() {
                 let header = LoadHeader::decode(message.bytes);
                 let payload = message.bytes.len().saturating_sub(DATAGRAM_HEADER_BYTES);
-                if header.is_some_and(|header| receiver.add(header.sequence)) {
+                if header.is_some_and(|header| receiver.add(header.sequence, message.class)) {
                     flow.received.fetch_add(payload as u64, Relaxed);
                 }
                 if !session.count(payload) {

@@ -7,7 +7,7 @@ use crate::stats::Refusal;
 use fathom_os::datagram::send_from;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
-use fathom_os::timestamp::{Batch, both_clocks};
+use fathom_os::timestamp::{Batch, Received, both_clocks};
 use fathom_probe::StampConverter;
 use fathom_probe::protocol::{APPLICATION_LIMIT_BYTES, LoadHeader, UDP_PROBE_BYTES, UdpKind, UdpProbe};
 use fathom_units::Time;
@@ -30,17 +30,19 @@ pub(crate) struct Request<'a> {
     /// Address of this host to which it was sent, if the kernel says so.
     pub(crate) to: Option<SocketAddr>,
     pub(crate) hop_limit: Option<u8>,
+    /// Traffic class on arrival, if the kernel says so.
+    pub(crate) class: Option<u8>,
     pub(crate) at: Time,
 }
 
 impl Request<'_> {
     /// Answers from the address to which the request was sent.
     pub(crate) fn reply(&self, bytes: &[u8]) -> Result<(), Refusal> {
-        self.reply_from(self.to, bytes)
+        self.reply_from(self.to, bytes, 0)
     }
-    fn reply_from(&self, local: Option<SocketAddr>, bytes: &[u8]) -> Result<(), Refusal> {
+    fn reply_from(&self, local: Option<SocketAddr>, bytes: &[u8], class: u8) -> Result<(), Refusal> {
         let sent: io::Result<usize> = match local {
-            Some(local) => send_from(self.socket.as_fd(), bytes, local, self.from),
+            Some(local) => send_from(self.socket.as_fd(), bytes, local, self.from, class),
             None => self.socket.send_to(bytes, &self.from.into()),
         };
         sent.map(drop).map_err(|_| Refusal::DatagramUnsent)
@@ -94,8 +96,8 @@ fn serve<R: Responder>(shared: &Arc<Shared>, sockets: &[Socket], mut responder: 
                 let at = stamps.convert(datagram.stamp, wall, now).unwrap_or(now);
                 let answered = match datagram.from.filter(|_| bytes.len() <= R::LONGEST_BYTES) {
                     Some(from) => {
-                        let (to, hop_limit) = (datagram.to, datagram.hop_limit);
-                        responder.answer(shared, &Request { socket, bytes, from, to, hop_limit, at })
+                        let Received { to, hop_limit, class, .. } = datagram;
+                        responder.answer(shared, &Request { socket, bytes, from, to, hop_limit, class, at })
                     }
                     None => Err(Refusal::DatagramForm),
                 };
@@ -143,15 +145,22 @@ impl Responder for OwnProbes {
         if is_application && !session.count(2 * datagram.bytes.len()) {
             return Err(Refusal::Limit);
         }
-        let counter = if is_application { &session.application_received } else { &session.udp_received };
+        let wanted = request.class.unwrap_or(0);
+        let counter = if is_application {
+            &session.application_received
+        } else {
+            session.udp_received.fetch_add(1, Relaxed);
+            &session.received_in_class[usize::from(wanted)]
+        };
         let received = counter.fetch_add(1, Relaxed) + 1;
         let server_receive_ns = datagram.at.as_nanos();
-        let mut reply = UdpProbe { kind: UdpKind::Reply, server_receive_ns, received, ..request };
+        let class = request.class.and(datagram.class);
+        let mut reply = UdpProbe { kind: UdpKind::Reply, server_receive_ns, received, class, ..request };
         reply.server_send_ns = shared.clock.now().as_nanos();
         let (sealed, mut padded) = (ticket.seal(&reply), [0; APPLICATION_LIMIT_BYTES]);
         padded[..length].copy_from_slice(sealed.bytes());
         let bytes = padded.get(..datagram.bytes.len()).ok_or(Refusal::DatagramForm)?;
-        datagram.reply_from(Some(session.local), bytes)?;
+        datagram.reply_from(Some(session.local), bytes, wanted)?;
         shared.counters.udp_answered.fetch_add(1, Relaxed);
         Ok(())
     }

@@ -185,8 +185,15 @@ impl Test<'_> {
         let congestion_control: Option<CongestionControl> =
             request.congestion_control.as_ref().and_then(|name| name.parse().ok());
         let id = self.session.id;
-        let plan =
-            FlowRequest { session: id, number: nth, direction, congestion_control, load: None, mac: None };
+        let plan = FlowRequest {
+            session: id,
+            number: nth,
+            direction,
+            congestion_control,
+            load: None,
+            class: 0,
+            mac: None,
+        };
         if let Some(rate) = request.bits_per_second.filter(|_| direction == Direction::Down) {
             // A kernel that refuses sends faster than the client asked for.
             let _ = set_pacing_rate(&socket, Rate::from_bits_per_second(rate));
@@ -214,7 +221,12 @@ impl Test<'_> {
         let result = |flow: &Arc<Flow>| {
             let report = flow.report();
             let retransmits = report.retransmits.map_or(-1, i64::from);
-            StreamResult { id: stream_id(report.number), bytes: report.bytes, retransmits }
+            StreamResult {
+                id: stream_id(report.number),
+                bytes: report.bytes,
+                retransmits,
+                ..Default::default()
+            }
         };
         let results: Vec<StreamResult> = self.flows.iter().map(result).collect();
         let used = self.flows.first().and_then(|flow| congestion_control(&flow.socket).ok());

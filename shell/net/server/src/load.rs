@@ -5,7 +5,9 @@ use crate::session::Session;
 use crate::shared::{LOAD_BYTES, Shared};
 use crate::stats::Refusal;
 use crate::sync::Slot;
-use fathom_os::socket::{congestion_control, discard, send_file, set_congestion_control, set_pacing_rate};
+use fathom_os::socket::{
+    congestion_control, discard, send_file, set_class, set_congestion_control, set_pacing_rate,
+};
 use fathom_probe::protocol::{
     CongestionControl, ErrorCode, FlowAnswer, FlowLoad, FlowRequest, LineReader, OBJECT_REQUEST_LIMIT_BYTES,
     requested_object,
@@ -66,7 +68,7 @@ pub(crate) fn run(shared: &Shared, session: &Session, start: Start) {
     let Start { request, socket, early, slot } = start;
     let mut flow = Flow::new(&request, socket, early.len() as u64, slot);
     if let Some(FlowLoad::Datagrams(_) | FlowLoad::Burst(_)) = request.load {
-        let Ok(datagrams) = Datagrams::new() else { return };
+        let Ok(datagrams) = Datagrams::new(request.class) else { return };
         flow.datagrams = Some(datagrams);
     }
     let flow = Arc::new(flow);
@@ -131,6 +133,9 @@ fn serve(
     }
     if let (Direction::Down, Some(FlowLoad::Paced(rate))) = (flow.direction, request.load) {
         set_pacing_rate(&flow.socket, rate)?;
+    }
+    if request.class > 0 {
+        set_class(&flow.socket, session.local.is_ipv6(), request.class)?;
     }
     let name = congestion_control(&flow.socket)?;
     let congestion_control = name.parse().map_err(|_| io::ErrorKind::InvalidData)?;

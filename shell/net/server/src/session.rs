@@ -124,6 +124,8 @@ pub(crate) struct Session {
     pub(crate) udp_received: AtomicU64,
     /// Datagrams of applications.
     pub(crate) application_received: AtomicU64,
+    /// UDP probes by the class of their replies.
+    pub(crate) received_in_class: [AtomicU64; 256],
     pub(crate) udp_refused: AtomicU64,
 }
 
@@ -175,6 +177,7 @@ impl Session {
             down_bytes: AtomicU64::new(0),
             udp_received: AtomicU64::new(0),
             application_received: AtomicU64::new(0),
+            received_in_class: [const { AtomicU64::new(0) }; 256],
             udp_refused: AtomicU64::new(0),
         }
     }

@@ -1,7 +1,7 @@
 //! Load of UDP datagrams: their header, when they depart, and what arrives.
 use alloc::vec;
 use alloc::vec::Vec;
-use fathom_units::{Bytes, Duration, Rate, Rng, Time};
+use fathom_units::{Bytes, Duration, Ecn, Rate, Rng, Time};
 use serde::{Deserialize, Serialize};
 
 /// Header of a datagram of load in bytes. With that of UDP it is as long as that of TCP with
@@ -12,6 +12,9 @@ const MAGIC: [u8; 8] = *b"FTHLOAD1";
 
 /// Longest time that a late sender makes up for, so that it sends no long burst.
 const CATCH_UP: Duration = Duration::from_millis(10);
+
+/// Longest time whose datagrams depart together, unless the sender is late.
+const BURST: Duration = Duration::from_millis(1);
 
 /// Sequence numbers below the highest one for which it is known whether they arrived.
 const WINDOW: u64 = 1024;
@@ -35,6 +38,11 @@ impl LoadHeader {
         bytes[16..].copy_from_slice(&self.sent_ns.to_be_bytes());
         bytes
     }
+    /// Writes the header of datagram `sequence` over its first bytes, of which there are enough.
+    pub fn write(sequence: u64, now: Time, datagram: &mut [u8]) {
+        let header = LoadHeader { sequence, sent_ns: now.as_nanos() };
+        datagram[..DATAGRAM_HEADER_BYTES].copy_from_slice(&header.encode());
+    }
     /// The header of a datagram; `None` if it is not load.
     #[must_use]
     pub fn decode(datagram: &[u8]) -> Option<Self> {
@@ -53,6 +61,8 @@ pub struct LoadSender {
     sent: u64,
     sequence: u64,
     bytes: Vec<u8>,
+    /// Bytes of a datagram that count to the rate.
+    counted: usize,
     rng: Rng,
 }
 
@@ -61,12 +71,24 @@ impl LoadSender {
     #[must_use]
     pub fn new(rate: Rate, payload: Bytes, start: Time) -> Self {
         let length = DATAGRAM_HEADER_BYTES + payload.get() as usize;
-        LoadSender { rate, start, sent: 0, sequence: 0, bytes: vec![0; length], rng: Rng::new(1) }
+        LoadSender { counted: payload.get() as usize, ..LoadSender::whole(rate, length, start) }
     }
-    /// Payload of a datagram in bytes.
+    /// Datagrams of `length` bytes of another protocol, which count with their header.
     #[must_use]
-    pub fn payload_bytes(&self) -> usize {
-        self.bytes.len() - DATAGRAM_HEADER_BYTES
+    pub fn whole(rate: Rate, length: usize, start: Time) -> Self {
+        let bytes = vec![0; length];
+        LoadSender { rate, start, sent: 0, sequence: 0, bytes, counted: length, rng: Rng::new(1) }
+    }
+    /// Bytes of a datagram that count to the rate.
+    #[must_use]
+    pub const fn payload_bytes(&self) -> usize {
+        self.counted
+    }
+    /// When a sender that waits from `now` on wakes: what is due within a millisecond departs
+    /// together, so that it wakes seldom and its bursts stay short.
+    #[must_use]
+    pub fn wake(&self, now: Time) -> Time {
+        if self.due() <= now { now } else { self.due().max(now + BURST) }
     }
     /// When the next datagram departs.
     #[must_use]
@@ -76,19 +98,21 @@ impl LoadSender {
     }
     /// The datagram to send at `now`, if one is due. What is later than 10 ms is left out.
     pub fn take(&mut self, now: Time) -> Option<&[u8]> {
+        self.take_with(now, LoadHeader::write)
+    }
+    /// As [`LoadSender::take`], with a header that `head` writes over the first bytes.
+    pub fn take_with(&mut self, now: Time, head: impl FnOnce(u64, Time, &mut [u8])) -> Option<&[u8]> {
         let late = now.saturating_since(self.due());
         if late > CATCH_UP {
             (self.start, self.sent) = (now.saturating_sub(CATCH_UP), 0);
         } else if self.due() > now {
             return None;
         }
-        let header = LoadHeader { sequence: self.sequence, sent_ns: now.as_nanos() };
-        let (head, payload) = self.bytes.split_at_mut(DATAGRAM_HEADER_BYTES);
-        head.copy_from_slice(&header.encode());
         // Random, so that it cannot be compressed on the path.
-        payload.chunks_mut(8).for_each(|part| {
+        self.bytes.chunks_mut(8).for_each(|part| {
             part.copy_from_slice(&self.rng.next_u64().to_le_bytes()[..part.len()]);
         });
+        head(self.sequence, now, &mut self.bytes);
         (self.sent, self.sequence) = (self.sent + 1, self.sequence + 1);
         Some(&self.bytes)
     }
@@ -105,6 +129,10 @@ pub struct Reception {
     pub duplicate: u64,
     /// Those that arrived after a later one (RFC 4737 section 3.3).
     pub reordered: u64,
+    /// Those of `received` that arrived with each ECN codepoint, in the order of [`Ecn::ALL`]; all
+    /// 0 if that is unknown.
+    #[serde(default)]
+    pub ecn: [u64; 4],
 }
 
 /// Counts what arrives of a flow of datagrams.
@@ -123,9 +151,9 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// Counts the arrival of a datagram. One that is older than the window is a duplicate. Returns
-    /// whether it is new.
-    pub fn add(&mut self, sequence: u64) -> bool {
+    /// Counts the arrival of a datagram, with its traffic class if that is known. One that is older
+    /// than the window is a duplicate. Returns whether it is new.
+    pub fn add(&mut self, sequence: u64, class: Option<u8>) -> bool {
         let age = self.highest.map_or(0, |highest| highest.saturating_sub(sequence));
         if self.highest.is_none_or(|highest| sequence > highest) {
             // Clears what the window moves over.
@@ -142,6 +170,7 @@ impl Receiver {
         }
         *self.word(sequence) |= bit(sequence);
         self.counts.received += 1;
+        class.into_iter().for_each(|class| self.counts.ecn[Ecn::of_class(class) as usize] += 1);
         true
     }
     /// The counts so far.
@@ -193,21 +222,27 @@ mod tests {
         assert_eq!(take(ms(1_009)), (11, ms(1_010)));
         let last = LoadHeader { sequence: 16, sent_ns: 1_020_000_000 };
         assert_eq!(sender.take(ms(1_020)).and_then(LoadHeader::decode), Some(last));
+        // It waits at least a millisecond, unless something is due.
+        let half = Duration::from_micros(500);
+        let wakes = [ms(1_010), ms(1_010) + half, ms(1_030)].map(|now| sender.wake(now));
+        assert_eq!(wakes, [ms(1_011), ms(1_011) + half, ms(1_030)]);
     }
 
     #[test]
     fn what_is_missing_doubled_and_late_is_counted() {
         let mut receiver = Receiver::default();
-        for sequence in [0, 1, 4, 4, 2, 5] {
-            receiver.add(sequence);
+        for (sequence, class) in
+            [(0, Some(2)), (1, Some(0xbb)), (4, Some(3)), (4, Some(2)), (2, Some(0)), (5, None)]
+        {
+            receiver.add(sequence, class);
         }
-        let counts = Reception { received: 5, lost: 1, duplicate: 1, reordered: 1 };
+        let counts = Reception { received: 5, lost: 1, duplicate: 1, reordered: 1, ecn: [1, 0, 1, 2] };
         assert_eq!(receiver.counts(), counts);
         // Far ahead, the window holds nothing of what was before.
-        receiver.add(5_000);
-        assert!(!receiver.add(3) && receiver.add(4_999) && !receiver.add(5_000));
-        let all = Reception { received: 7, lost: 4_994, duplicate: 3, reordered: 2 };
+        receiver.add(5_000, None);
+        assert!(!receiver.add(3, None) && receiver.add(4_999, None) && !receiver.add(5_000, None));
+        let all = Reception { received: 7, lost: 4_994, duplicate: 3, reordered: 2, ..counts };
         assert_eq!(receiver.counts(), all);
-        assert!(receiver.add(u64::MAX) && !receiver.add(u64::MAX));
+        assert!(receiver.add(u64::MAX, None) && !receiver.add(u64::MAX, None));
     }
 }

@@ -13,6 +13,13 @@ use fathom_units::{Direction, NoDirection, Rate};
 /// Highest rate of a flow with [`FlowLoad`], in bit/s: more is not sent by one thread.
 const RATE_LIMIT_BITS_PER_SECOND: u64 = 10_000_000_000;
 
+/// Start of the word with the class of a flow.
+const CLASS: &str = "class=";
+
+/// Name of the ability of a server to mark what it sends, and to report marks, in `loads` of its
+/// Hello.
+pub const CLASSES: &str = "class";
+
 /// Purpose of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FirstLine {
@@ -40,6 +47,8 @@ pub struct FlowRequest {
     pub congestion_control: Option<CongestionControl>,
     /// What the flow carries; `None`: TCP, as fast as possible.
     pub load: Option<FlowLoad>,
+    /// Traffic class (DSCP and ECN field) of what the server sends. TCP sets the ECN field itself.
+    pub class: u8,
     /// Shows that the client knows the key of the session, if it has one.
     pub mac: Option<Mac>,
 }
@@ -170,17 +179,25 @@ fn parse_flow<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<FlowReque
         "-" => None,
         name => Some(name.parse()?),
     };
-    let mut word = words.next();
-    let load = match word {
-        Some(FlowLoad::OBJECTS) if direction == Direction::Down => Some(FlowLoad::Objects),
-        other => other.and_then(|load| load.split_once('=')).map(parse_load).transpose()?,
+    let mut rest = words.peekable();
+    let load = rest.next_if(|word| *word == FlowLoad::OBJECTS && direction == Direction::Down);
+    let load = match load {
+        Some(_) => Some(FlowLoad::Objects),
+        None => {
+            let word = rest.next_if(|word| word.contains('=') && !word.starts_with(CLASS));
+            word.and_then(|word| word.split_once('=')).map(parse_load).transpose()?
+        }
     };
-    if load.is_some() {
-        word = words.next();
-    }
-    let mac = word.map(str::parse).transpose();
+    let class = rest.next_if(|word| word.starts_with(CLASS));
+    let class = class.map_or(Ok(0), |word| parse_class(&word[CLASS.len()..]))?;
+    let mac = rest.next().map(str::parse).transpose();
     let mac = mac.map_err(|_| FirstLineError::Malformed("invalid code (expected 32 hexadecimal digits)"))?;
-    Ok(FlowRequest { session, number, direction, congestion_control, load, mac })
+    Ok(FlowRequest { session, number, direction, congestion_control, load, class, mac })
+}
+
+fn parse_class(word: &str) -> Result<u8, FirstLineError> {
+    let class = word.parse().ok().filter(|class: &u8| *class > 0 && class.to_string() == word);
+    class.ok_or(FirstLineError::Malformed("invalid class (expected 1 to 255)"))
 }
 
 fn parse_load((name, value): (&str, &str)) -> Result<FlowLoad, FirstLineError> {
@@ -227,6 +244,9 @@ impl fmt::Display for FlowRequest {
         write!(f, "FATHOM/1 FLOW {} {} {} {cc}", self.session, self.number, self.direction)?;
         if let Some(load) = &self.load {
             write!(f, " {load}")?;
+        }
+        if self.class > 0 {
+            write!(f, " {CLASS}{}", self.class)?;
         }
         self.mac.map_or(Ok(()), |mac| write!(f, " {mac}"))
     }

@@ -41,6 +41,9 @@ pub struct UdpProbe {
     pub server_send_ns: u64,
     /// Number of requests of the session that the server has received, including this one.
     pub received: u64,
+    /// Traffic class (DSCP and ECN field): of a request, that of the reply which is asked for; of a
+    /// reply, that with which the request arrived.
+    pub class: Option<u8>,
 }
 
 /// Why a datagram is not a UDP probe.
@@ -81,6 +84,7 @@ impl UdpProbe {
             server_receive_ns: 0,
             server_send_ns: 0,
             received: 0,
+            class: None,
         }
     }
     /// Creates a request of an application.
@@ -106,6 +110,7 @@ impl UdpProbe {
             UdpKind::Proof => 3,
             UdpKind::Application => 4,
         };
+        (bytes[5], bytes[6]) = (u8::from(self.class.is_some()), self.class.unwrap_or(0));
         bytes[8..24].copy_from_slice(&self.session.0);
         let numbers =
             [self.sequence, self.client_send_ns, self.server_receive_ns, self.server_send_ns, self.received];
@@ -140,6 +145,7 @@ impl UdpProbe {
             server_receive_ns: number(40),
             server_send_ns: number(48),
             received: number(56),
+            class: (bytes[5] & 1 == 1).then_some(bytes[6]),
         })
     }
 }

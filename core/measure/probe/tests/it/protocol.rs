@@ -18,6 +18,7 @@ fn first_lines_equal_the_specification() {
             direction,
             congestion_control: cc.map(|c| c.parse().unwrap()),
             load: None,
+            class: 0,
             mac,
         })
     };
@@ -26,6 +27,10 @@ fn first_lines_equal_the_specification() {
     let at_rate = |load: FlowLoad, code| {
         let FirstLine::Flow(flow) = flow(Direction::Down, None, code) else { panic!("no flow") };
         FirstLine::Flow(FlowRequest { load: Some(load), ..flow })
+    };
+    let marked = |load, code| {
+        let FirstLine::Flow(flow) = flow(Direction::Down, None, code) else { panic!("no flow") };
+        FirstLine::Flow(FlowRequest { load, class: 184, ..flow })
     };
     let rate = Rate::from_bits_per_second(5_000_000);
     let cases = [
@@ -40,6 +45,11 @@ fn first_lines_equal_the_specification() {
             at_rate(FlowLoad::Datagrams(rate), Some(mac)),
         ),
         (format!("FATHOM/1 FLOW {id} 7 down - objects {mac}"), at_rate(FlowLoad::Objects, Some(mac))),
+        (format!("FATHOM/1 FLOW {id} 7 down - class=184"), marked(None, None)),
+        (
+            format!("FATHOM/1 FLOW {id} 7 down - udp=5000000 class=184 {mac}"),
+            marked(Some(FlowLoad::Datagrams(rate)), Some(mac)),
+        ),
         ("GET /probe HTTP/1.1".into(), FirstLine::Http),
     ];
     for (text, value) in cases {
@@ -207,9 +217,12 @@ fn a_udp_probe_has_the_specified_offsets() {
         server_receive_ns: 0x0303,
         server_send_ns: 0x0404,
         received: 0x0505,
+        class: Some(0xb9),
     };
     let bytes = probe.encode();
-    assert_eq!((&bytes[..4], bytes[4], &bytes[5..8]), (&b"FTH1"[..], 2, &[0; 3][..]));
+    assert_eq!((&bytes[..4], bytes[4], &bytes[5..8]), (&b"FTH1"[..], 2, &[1, 0xb9, 0][..]));
+    assert_eq!(UdpProbe::decode(&bytes), Ok(probe));
+    assert_eq!(UdpProbe::request(probe.session, 1, 2).encode()[5..8], [0; 3]);
     assert_eq!(bytes[8..24], probe.session.0);
     let fields: Vec<u64> = bytes[24..].chunks(8).map(|b| u64::from_be_bytes(b.try_into().unwrap())).collect();
     assert_eq!(fields, [0x0101, 0x0202, 0x0303, 0x0404, 0x0505]);
@@ -297,8 +310,15 @@ fn codes_equal_the_specification() {
     let id = SessionId([3; 16]);
     let key = token.session_key(client, server);
     let (direction, congestion_control) = (Direction::Up, None);
-    let request =
-        FlowRequest { session: id, number: 7, direction, congestion_control, load: None, mac: None };
+    let request = FlowRequest {
+        session: id,
+        number: 7,
+        direction,
+        congestion_control,
+        load: None,
+        class: 0,
+        mac: None,
+    };
     assert_eq!(token.prove(client).mac.to_string(), "5794973b325397391b02ab356452a5a3");
     assert_eq!(key.of_client().to_string(), "15fde5cb5d92699ddd712d3f05b587a0");
     assert_eq!(key.of_server(id).to_string(), "fde490dcc297bfcd7fb218297819e24c");

@@ -391,7 +391,12 @@ mod tests {
 
     #[test]
     fn both_ends_agree_on_a_whole_test() {
-        let plan = Plan { mode: Mode::Bidirectional, streams: 2, congestion_control: Some("reno".into()) };
+        let plan = Plan {
+            mode: Mode::Bidirectional,
+            streams: 2,
+            congestion_control: Some("reno".into()),
+            udp: None,
+        };
         let mut client = Client::new(plan, &Cookie::new([1; 36]));
         let mut server = Server::default();
         let (asked, offered) = converse(&mut client, &mut server);
@@ -413,6 +418,7 @@ mod tests {
             id: stream_id(nth),
             bytes: 9,
             retransmits,
+            ..StreamResult::default()
         });
         server.report(&streams, "reno", 1.5);
         let (ended, done) = converse(&mut client, &mut server);

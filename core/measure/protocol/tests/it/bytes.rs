@@ -1,6 +1,6 @@
 //! Properties of arbitrary bytes; the fuzz target `other_protocols` runs the same function.
 use fathom_protocol::crusader::{self, Connection, Stream};
-use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan, server};
+use fathom_protocol::iperf3::{Client, Cookie, Mode, Output, Plan, datagrams, server};
 use fathom_protocol::irtt::{self, Asked, Layout, Params, Request};
 use fathom_protocol::measurement_lab::{SpeedTest, congestion_control, locate};
 use fathom_protocol::{http3, netperf, network_quality, stamp};
@@ -19,6 +19,10 @@ pub(crate) fn check(bytes: &[u8]) {
         );
     }
     datagram(bytes);
+    assert!(!datagrams::is_answer(bytes) || bytes.len() == 4);
+    if let Some(before) = datagrams::before(bytes) {
+        assert_eq!(datagrams::before(&datagrams::header(before, 0)), Some(before));
+    }
     if let Some(response) = bytes.first_chunk() {
         assert_ne!(netperf::data_port(response), Ok(0));
         assert!(netperf::greeted(response).is_err() || bytes[3] == 3);
@@ -99,7 +103,7 @@ fn join(direction: Option<Direction>, parts: &[&[u8]]) -> Vec<crusader::Output> 
 
 /// What a client does if the server sends these parts and closes the connection.
 fn follow(parts: &[&[u8]]) -> Vec<Output> {
-    let plan = Plan { mode: Mode::Bidirectional, streams: 1, congestion_control: None };
+    let plan = Plan { mode: Mode::Bidirectional, streams: 1, congestion_control: None, udp: None };
     let mut client = Client::new(plan, &Cookie::new([7; 36]));
     parts.iter().for_each(|part| client.handle_input(part));
     client.handle_close();

@@ -15,7 +15,7 @@ fn corpus() -> PathBuf {
 /// Recorded from iperf3 3.12: two streams of downloads.
 #[test]
 fn the_transcript_of_a_server_gives_its_results() {
-    let plan = Plan { mode: Mode::Reverse, streams: 2, congestion_control: None };
+    let plan = Plan { mode: Mode::Reverse, streams: 2, congestion_control: None, udp: None };
     let mut client = Client::new(plan, &Cookie::new([1; 36]));
     client.handle_input(&std::fs::read(corpus().join("iperf3_reverse")).unwrap());
     let outputs: Vec<Output> = std::iter::from_fn(|| client.poll_output()).collect();

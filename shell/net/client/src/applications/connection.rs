@@ -36,7 +36,8 @@ impl Connection {
             direction: Direction::Down,
             congestion_control: "-".to_owned(),
             segment_bytes: None,
-            dscp: target.dscp,
+            class: target.dscp << 2,
+            reply_class: 0,
             load: Some(FlowLoad::Objects),
         };
         let line = flow_request(&flow, session)?;

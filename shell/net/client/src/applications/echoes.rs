@@ -92,7 +92,7 @@ impl Echoes {
             let mut buffer = [0; APPLICATION_LIMIT_BYTES];
             while let Ok(got) = receive(stream.socket.as_fd(), &mut buffer) {
                 let (wall, now) = both_clocks(clock);
-                let received = self.arrivals.convert(got.stamp, wall, now).unwrap_or(now);
+                let arrived = self.arrivals.convert(got.stamp, wall, now).unwrap_or(now);
                 let reply = buffer.get(..self.session.probe_bytes().min(got.length));
                 let reply = reply.and_then(|bytes| self.session.open(bytes));
                 let Some(reply) = reply.filter(|reply| reply.kind == UdpKind::Reply) else { continue };
@@ -102,9 +102,10 @@ impl Echoes {
                     sent,
                     server_received_ns: reply.server_receive_ns,
                     server_sent_ns: reply.server_send_ns,
-                    received,
+                    received: arrived,
                 };
-                self.record.answers.push(UdpAnswer { sequence, stamps, received: Some(reply.received) });
+                let (received, class) = (Some(reply.received), PerDirection::default());
+                self.record.answers.push(UdpAnswer { sequence, stamps, received, class });
                 moved += got.length as u64;
             }
         }

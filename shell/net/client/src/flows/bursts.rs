@@ -35,12 +35,12 @@ const CLOSED: &str = "the server closed the connection";
 pub(crate) fn run(
     peer: &FathomPeer,
     (plan, direction): (BurstPlan, Direction),
-    (number, dscp): (u32, u8),
+    (number, class): (u32, u8),
     limits: &Limits<'_>,
 ) -> Result<Burst, String> {
     let (congestion_control, segment_bytes) = ("-".to_owned(), None);
     let load = Some(FlowLoad::Burst(plan));
-    let flow = FlowPlan { number, direction, congestion_control, segment_bytes, dscp, load };
+    let flow = FlowPlan { number, direction, congestion_control, segment_bytes, class, reply_class: 0, load };
     let (tcp, udp) = peer.open_datagrams(&flow, limits)?;
     let is_v6 = udp.local_addr().is_ok_and(|address| address.is_ipv6());
     let mut seen = Seen::new(plan, direction, if is_v6 { IPV6_HEADER_BYTES } else { IPV4_HEADER_BYTES });

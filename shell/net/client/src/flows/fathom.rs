@@ -6,8 +6,8 @@ use fathom_os::error::without_code;
 use fathom_os::socket::{congestion_control, send_file};
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::{
-    CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowLoad, FlowRequest, Ticket, UdpKind, UdpProbe,
-    probe_request,
+    CLASSES, CongestionControl, FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowLoad, FlowRequest, Ticket, UdpKind,
+    UdpProbe, probe_request,
 };
 use fathom_probe::session::Hello;
 use fathom_units::{Direction, Time};
@@ -55,9 +55,12 @@ impl Peer for FathomPeer {
     fn web_probe(&self) -> Option<WebProbe> {
         Some(WebProbe { request: Some(probe_request(&host_field(self.address))), ..WebProbe::default() })
     }
-    fn udp_probes(&self) -> Result<UdpProbes, String> {
+    fn marks(&self) -> bool {
+        self.loads.iter().any(|known| known == CLASSES)
+    }
+    fn udp_probes(&self, class: Option<u8>) -> Result<UdpProbes, String> {
         let socket = udp_socket(self.address).map_err(|e| without_code(&e))?;
-        Ok(UdpProbes { socket, encoding: Box::new(TicketEncoding(self.session)) })
+        Ok(UdpProbes { socket, encoding: Box::new(TicketEncoding(self.session, class)) })
     }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let (socket, answer) = self.request(flow, limits)?;
@@ -127,13 +130,13 @@ impl FathomPeer {
     }
 }
 
-/// UDP probes of a session.
-struct TicketEncoding(Ticket);
+/// UDP probes of a session, and the traffic class that their replies should have.
+struct TicketEncoding(Ticket, Option<u8>);
 
 impl UdpEncoding for TicketEncoding {
     fn probe(&self, sequence: u32, now: Time) -> Vec<u8> {
         let request = UdpProbe::request(self.0.id, sequence.into(), now.as_nanos());
-        self.0.seal(&request).bytes().to_vec()
+        self.0.seal(&UdpProbe { class: self.1, ..request }).bytes().to_vec()
     }
     fn reply(&mut self, datagram: &[u8]) -> Option<UdpReply> {
         let probe = self.0.open(datagram).filter(|probe| probe.kind == UdpKind::Reply)?;
@@ -142,6 +145,7 @@ impl UdpEncoding for TicketEncoding {
             server_received_ns: probe.server_receive_ns,
             server_sent_ns: probe.server_send_ns,
             received: probe.received,
+            class: probe.class,
         })
     }
 }
@@ -154,8 +158,10 @@ pub(crate) fn flow_request(flow: &FlowPlan, session: Ticket) -> Result<FlowReque
     } else {
         Some(wanted.parse().map_err(|_| format!("invalid congestion control \"{wanted}\""))?)
     };
-    let FlowPlan { number, direction, load, .. } = *flow;
-    let request = FlowRequest { session: session.id, number, direction, congestion_control, load, mac: None };
+    let FlowPlan { number, direction, load, reply_class, .. } = *flow;
+    let class = if direction == Direction::Down { reply_class } else { 0 };
+    let request =
+        FlowRequest { session: session.id, number, direction, congestion_control, load, class, mac: None };
     let mac = session.key.map(|key| key.of_flow(&request));
     Ok(FlowRequest { mac, ..request })
 }

@@ -4,11 +4,11 @@ use super::{Context, ProbeEvent, ProbeMachine, series_of};
 use crate::peer::{UdpProbes, UdpReply};
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
-use fathom_os::socket::set_dscp;
-use fathom_os::timestamp::{Stamping, enable, receive};
+use fathom_os::socket::set_class;
+use fathom_os::timestamp::{Stamping, enable, enable_class, receive};
 use fathom_probe::{FourStamps, ProbeKind, ProbeSeries, UdpAnswer, UdpRecord};
-use fathom_run::{Metric, NotSent, Series};
-use fathom_units::Time;
+use fathom_run::{NotSent, Series};
+use fathom_units::{PerDirection, Time};
 use socket2::SockRef;
 use std::os::fd::AsFd;
 
@@ -16,6 +16,7 @@ use std::os::fd::AsFd;
 const BUFFER_BYTES: usize = 2_048;
 
 pub(crate) struct UdpProber {
+    kind: ProbeKind,
     probes: UdpProbes,
     series: [ProbeSeries; 1],
     departures: Departures,
@@ -23,16 +24,18 @@ pub(crate) struct UdpProber {
 }
 
 impl UdpProber {
-    pub(crate) fn new(probes: UdpProbes, dscp: u8) -> Result<Self, String> {
+    /// With this traffic class of the probes.
+    pub(crate) fn new(kind: ProbeKind, probes: UdpProbes, class: u8) -> Result<Self, String> {
         let socket = &probes.socket;
         let is_v6 = socket.local_addr().is_ok_and(|address| address.is_ipv6());
-        set_dscp(&SockRef::from(socket), is_v6, dscp).map_err(|e| without_code(&e))?;
+        set_class(&SockRef::from(socket), is_v6, class).map_err(|e| without_code(&e))?;
         let ready = socket.set_nonblocking(true).and_then(|()| enable(socket.as_fd(), Stamping::Both));
+        let ready = ready.and_then(|()| enable_class(socket.as_fd(), is_v6));
         ready.map_err(|e| without_code(&e))?;
-        let (series, departures) = (series_of(ProbeKind::Udp), Departures::default());
-        Ok(UdpProber { probes, series, departures, answers: Vec::new() })
+        let (series, departures) = (series_of(kind), Departures::default());
+        Ok(UdpProber { kind, probes, series, departures, answers: Vec::new() })
     }
-    fn take(&mut self, reply: &UdpReply, received: Time, context: &Context) {
+    fn take(&mut self, reply: &UdpReply, (received, class): (Time, Option<u8>), context: &Context) {
         let sequence = reply.sequence;
         let [series] = &mut self.series;
         let stamps = FourStamps {
@@ -44,9 +47,12 @@ impl UdpProber {
         };
         // The time that the server held the probe is not part of the path.
         if let Some(observation) = series.reply(sequence, received.saturating_sub(stamps.held())) {
-            self.answers.push(UdpAnswer { sequence, stamps, received: Some(reply.received) });
-            (context.report)(ProbeEvent::Stamps(stamps));
-            context.answered(ProbeKind::Udp, Metric::UdpRtt, observation);
+            let class = PerDirection { up: reply.class, down: class };
+            self.answers.push(UdpAnswer { sequence, stamps, received: Some(reply.received), class });
+            if self.kind == ProbeKind::Udp {
+                (context.report)(ProbeEvent::Stamps(stamps));
+            }
+            context.answered(self.kind, series.key().metric, observation);
         }
     }
 }
@@ -79,7 +85,7 @@ impl ProbeMachine for UdpProber {
         while let Ok(got) = receive(self.probes.socket.as_fd(), &mut buffer) {
             if let Some(reply) = self.probes.encoding.reply(&buffer[..got.length.min(buffer.len())]) {
                 let arrival = context.arrival(got.stamp);
-                self.take(&reply, arrival, context);
+                self.take(&reply, (arrival, got.class), context);
             }
         }
     }
@@ -87,6 +93,9 @@ impl ProbeMachine for UdpProber {
         Some(self.departures.take_waits())
     }
     fn take_record(&mut self, end: Time) -> Option<UdpRecord> {
+        if self.kind != ProbeKind::Udp {
+            return None;
+        }
         let [series] = &self.series;
         let sent = series.sent_times().map(|at| (at, end.saturating_since(at))).collect();
         let mut answers = std::mem::take(&mut self.answers);

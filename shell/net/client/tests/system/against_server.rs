@@ -1,9 +1,9 @@
 //! Tests against `fathom-server`.
 use crate::support::{UNPRIVILEGED, directed, median, phase, quick, run, run_with_events, series, server};
-use fathom_client::{Event, FlowLoad, TestConfig, TestError, run_test};
+use fathom_client::{Event, FlowLoad, ProbeKind, TestConfig, TestError, run_test};
 use fathom_run::{Fact, Interruption, Metric, Note, PhaseEnd, PhaseKind, Run, SeriesKey};
 use fathom_server::Config;
-use fathom_units::{Bytes, Direction, Duration, Rate};
+use fathom_units::{Bytes, Direction, Duration, Ecn, Rate};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
@@ -21,7 +21,13 @@ fn a_whole_test_measures_every_metric() {
         assert!((1e-7..0.2).contains(&middle), "{metric:?}: median {middle} s on loopback");
     }
     for direction in Direction::BOTH {
-        for metric in [Metric::Goodput, Metric::DeliveryRate, Metric::OneWayDelay] {
+        for metric in [
+            Metric::Goodput,
+            Metric::DeliveryRate,
+            Metric::OneWayDelay,
+            Metric::Jitter,
+            Metric::DelayVariation,
+        ] {
             assert!(directed(&run, metric, direction).values.len() >= 4, "{metric:?} {direction:?}");
         }
         let goodput = median(directed(&run, Metric::Goodput, direction).values.iter().copied());
@@ -239,6 +245,76 @@ fn a_load_of_datagrams_has_its_rate_and_no_metric_of_tcp() {
     }
     let of_tcp = [Metric::FlowRtt, Metric::FlowCwnd, Metric::FlowRetransmits, Metric::DeliveryRate];
     assert!(run.series.iter().all(|s| !of_tcp.contains(&s.key.metric)), "{:?}", run.notes);
+}
+
+#[test]
+fn codepoints_of_probes_and_datagrams_arrive_on_a_clear_path() {
+    let server = server(Config::default());
+    let datagrams = FlowLoad::Datagrams(Rate::from_bits_per_second(2_000_000));
+    for (ecn, load_rate) in [(Ecn::Ect1, Some(datagrams)), (Ecn::Ect0, None)] {
+        let probes = vec![ProbeKind::Udp];
+        let run =
+            run(&TestConfig { ecn: Some(ecn), load_rate, probes, ..quick(server.local_port()) }).unwrap();
+        assert_eq!(run.facts[&Fact::Ecn], ecn.name());
+        for direction in Direction::BOTH {
+            let count = |metric, codepoint: Ecn| {
+                let scope = Some(codepoint.name().to_owned());
+                let key = SeriesKey { scope, ..SeriesKey::directed(metric, direction) };
+                run.series(&key).map(|s| s.values.iter().sum::<f64>())
+            };
+            for metric in [Metric::EcnProbes, Metric::EcnLoad] {
+                let counts = Ecn::ALL.map(|codepoint| count(metric, codepoint));
+                let is_recorded = metric == Metric::EcnProbes || load_rate.is_some();
+                for (codepoint, arrived) in Ecn::ALL.into_iter().zip(counts) {
+                    assert_eq!(
+                        arrived.map(|n| n > 40.0),
+                        is_recorded.then_some(codepoint == ecn),
+                        "{counts:?}"
+                    );
+                }
+            }
+        }
+        // Two flows in two phases of each direction; the host decides whether they use ECN.
+        let tcp = run.facts.get(&Fact::TcpEcn).map(|flows| flows.ends_with(" of 8 flows"));
+        assert_eq!(tcp, load_rate.is_none().then_some(true), "{:?}", run.facts);
+    }
+}
+
+#[test]
+fn each_class_has_a_flow_in_each_direction_and_probes() {
+    let server = server(Config::default());
+    let config = TestConfig {
+        sample_every: Duration::from_millis(20),
+        patience: Duration::from_secs(2),
+        ..TestConfig::new(&format!("127.0.0.1:{}", server.local_port()))
+    };
+    let mut config = config.rrul(Duration::from_millis(500));
+    config.phases.iter_mut().for_each(|plan| *plan = phase(plan.kind, 500, 500));
+    let run = run(&config).unwrap();
+    let kinds: Vec<PhaseKind> = run.phases.iter().map(|phase| phase.kind).collect();
+    assert_eq!(
+        (run.partial.as_ref(), &kinds[..]),
+        (None, &[PhaseKind::Idle, PhaseKind::Both, PhaseKind::Drain][..])
+    );
+    for class in ["BE", "BK", "CS5", "EF"] {
+        for direction in Direction::BOTH {
+            let is_of = |s: &&fathom_run::Series| {
+                let key = &s.key;
+                key.metric == Metric::Goodput
+                    && key.direction == Some(direction)
+                    && key.scope.as_deref() == Some(class)
+            };
+            assert_eq!(run.series.iter().filter(is_of).count(), 1, "{class} {direction}");
+        }
+    }
+    for metric in [Metric::UdpRtt, Metric::UdpBackgroundRtt, Metric::UdpExpeditedRtt] {
+        let probes = series(&run, metric);
+        assert!(probes.values.len() >= 20 && probes.censored.is_empty(), "{metric:?}: {probes:?}");
+    }
+    // The server counts the probes of each class, so that no loss is found in the others.
+    for direction in Direction::BOTH {
+        assert!(directed(&run, Metric::OneWayDelay, direction).censored.is_empty());
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::support::{UNPRIVILEGED, application, phase, quick, run, series};
 use fathom_client::{Family, FlowLoad, ProbeKind, TestConfig, TestError};
 use fathom_probe::protocol::http_response;
 use fathom_run::{Interruption, Metric, Note, PhaseEnd, PhaseKind, Run};
-use fathom_units::{Duration, Rate};
+use fathom_units::{Duration, Ecn, Rate};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Instant;
@@ -276,4 +276,11 @@ fn an_older_server_is_told_apart_before_the_test() {
         let TestError::Server { problem, .. } = &error else { panic!("{error:?}") };
         assert_eq!(problem, "it serves no applications (a current fathom serve does)");
     }
+    let error = run(&TestConfig { ecn: Some(Ecn::Ect0), ..quick(port) }).unwrap_err();
+    assert!(matches!(error, TestError::Server { .. }) && error.to_string().contains("ECN"), "{error}");
+    let unmarked = run(&quick(port).rrul(Duration::from_secs(1))).unwrap_err();
+    assert!(
+        matches!(unmarked, TestError::Server { .. }) && unmarked.to_string().contains("classes"),
+        "{unmarked}"
+    );
 }

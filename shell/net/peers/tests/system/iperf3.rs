@@ -1,8 +1,9 @@
 //! Tests against the real iperf3.
-use crate::stand_in::{StandIn, check_load, kinds, protocol, test};
-use fathom_client::TestError;
+use crate::stand_in::{StandIn, check_load, kinds, protocol, test, test_with};
+use fathom_client::{FlowLoad, TestError};
 use fathom_peers::Trust;
 use fathom_run::{Interruption, Metric, Note, SeriesKey};
+use fathom_units::{Direction, Rate};
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -57,6 +58,31 @@ fn iperf3_carries_every_phase() {
     assert!(icmp.is_some_and(|s| s.values.len() >= 40), "{:?}", run.notes);
     // A second test finds the server ready.
     check_load(&test(&server.url(), &Trust::Host).unwrap());
+}
+
+#[test]
+fn iperf3_carries_datagrams_in_both_directions_and_reports_what_arrived() {
+    let server = Server::start();
+    let rate = FlowLoad::Datagrams(Rate::from_bits_per_second(8_000_000));
+    let run = test_with(&server.url(), &Trust::Host, Some(rate)).unwrap();
+    assert_eq!(run.partial, None, "{:?}", run.notes);
+    for phase in run.phases.iter().filter(|phase| phase.kind.is_loaded()) {
+        for direction in phase.kind.loads() {
+            let load = phase.load.as_ref().unwrap();
+            let bytes = match direction {
+                Direction::Up => load.delivered_up_bytes,
+                Direction::Down => load.delivered_down_bytes,
+            };
+            // Half a second of 8 Mbit/s; an upload lasts until the server has answered.
+            assert!((250_000..1_000_000).contains(&bytes), "{direction} in {:?}: {bytes}", phase.kind);
+            let lost = run.series(&SeriesKey::directed(Metric::LoadLoss, *direction)).unwrap();
+            let lost: Vec<f64> = lost.within(phase).filter_map(|o| o.value.observed()).collect();
+            assert!(!lost.is_empty() && lost.iter().all(|ratio| *ratio < 0.5), "{direction}: {lost:?}");
+        }
+    }
+    let paced = FlowLoad::Paced(Rate::from_bits_per_second(8_000_000));
+    let refused = test_with(&server.url(), &Trust::Host, Some(paced)).unwrap_err();
+    assert!(matches!(&refused, TestError::Server { .. }), "{refused}");
 }
 
 #[test]

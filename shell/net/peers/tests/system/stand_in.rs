@@ -1,5 +1,5 @@
 //! An HTTP server on loopback that answers as a test demands, and short tests against it.
-use fathom_client::{PhasePlan, TestConfig, TestError, run_test_with};
+use fathom_client::{FlowLoad, PhasePlan, TestConfig, TestError, run_test_with};
 use fathom_peers::{Trust, connect};
 use fathom_run::{Fact, PhaseKind, Run};
 use fathom_units::{Direction, Duration};
@@ -71,11 +71,17 @@ impl StandIn {
 
 /// A short test of a URL.
 pub(crate) fn test(url: &str, trust: &Trust) -> Result<Run, TestError> {
+    test_with(url, trust, None)
+}
+
+/// A short test of a URL, with a load at a chosen rate.
+pub(crate) fn test_with(url: &str, trust: &Trust, load_rate: Option<FlowLoad>) -> Result<Run, TestError> {
     use PhaseKind::{Both, Down, Drain, Idle, Up};
     let short = |kind| PhasePlan { kind, min: Duration::from_millis(500), max: Duration::from_millis(500) };
     let config = TestConfig {
         phases: [Idle, Down, Up, Both, Drain].map(short).to_vec(),
         flows: 2,
+        load_rate,
         sample_every: Duration::from_millis(20),
         patience: Duration::from_secs(2),
         ..TestConfig::new(url)

@@ -81,7 +81,7 @@ fn what_arrives_of_an_upload_is_counted_and_probes_are_answered_meanwhile() {
         }
     }
     control.say(&ClientMessage::ReportEvery { ms: 50 });
-    let expected = Reception { received: 9, lost: 1, duplicate: 1, reordered: 0 };
+    let expected = Reception { received: 9, lost: 1, duplicate: 1, reordered: 0, ecn: [9, 0, 0, 0] };
     loop {
         let Some(ServerMessage::Report { flows, .. }) = control.next() else { panic!("no report") };
         if flows[0].datagrams == Some(expected) {

@@ -68,6 +68,7 @@ fn flows_and_probes_must_know_the_key() {
         direction: Direction::Up,
         congestion_control: None,
         load: None,
+        class: 0,
         mac,
     };
     let flow = |line: &FlowRequest| {
