@@ -161,8 +161,8 @@ const fn is_full(queue: &Queue) -> bool {
 fn is_right(rule: ManagementRule, queue: &Queue, dropped: f64) -> Option<bool> {
     let truth = queue.management;
     match rule {
-        ManagementRule::TailDrop => Some(is_full(queue)),
-        ManagementRule::Red => Some(truth == Management::Aqm),
+        ManagementRule::TailDrop | ManagementRule::HeadDrop => Some(is_full(queue)),
+        ManagementRule::Red | ManagementRule::Pie => Some(truth == Management::Aqm),
         ManagementRule::Codel => Some(matches!(truth, Management::Aqm | Management::FairAqm)),
         ManagementRule::FairQueueing => Some(truth == Management::FairAqm),
         ManagementRule::Policer => Some(truth == Management::Policer),

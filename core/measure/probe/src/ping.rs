@@ -116,9 +116,8 @@ mod tests {
         let delays = replies.iter().map(|one| one.reply.delay.as_nanos() / 1_000_000);
         assert!(delays.eq([4_857, 3_858, 2_859, 1_860, 1_861, 100, 1_200]));
         tally.sent = 8;
-        let PingTally { received, duplicates, late, reordered, min, max, .. } = tally;
-        assert_eq!((received, duplicates, late, reordered), (6, 1, 2, 1));
-        assert_eq!((min, max, tally.lost_ratio()), (ms(100), ms(4_857), 0.25));
+        assert_eq!((tally.received, tally.duplicates, tally.late, tally.reordered), (6, 1, 2, 1));
+        assert_eq!((tally.min, tally.max, tally.lost_ratio()), (ms(100), ms(4_857), 0.25));
         // 14,734 / 6, and the root of 51,558,094 / 6 - 2,455.67^2.
         assert!((tally.mean_s() - 2.455_667).abs() < 1e-6, "{}", tally.mean_s());
         assert!((tally.deviation_s() - 1.600_849).abs() < 1e-5, "{}", tally.deviation_s());

@@ -40,6 +40,7 @@ fn period(days: u64, truth: impl Fn(u64, &mut Rng) -> Option<f64>) -> Run {
         capture: None,
         path: None,
         history: Some(History { target: "home".into(), ..History::default() }),
+        bursts: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -175,10 +176,10 @@ fn four_falling_pings_are_a_queue_that_emptied() {
     let expected = QueueEmptied { count: 1, answered_packets: 4, at_s: 100.0, first_s: 4.857, last_s: 1.844 };
     assert_eq!(*emptied, expected);
     // The same delays with two seconds between them did not arrive together.
-    let d = diagnose(&at_a_second(period(1, |s, _| Some(falling(s))), 2.0));
-    assert_eq!(kinds(&d), [FindingKind::LatencyVariation]);
+    let spread = diagnose(&at_a_second(period(1, |s, _| Some(falling(s))), 2.0));
+    assert_eq!(kinds(&spread), [FindingKind::LatencyVariation]);
     // Three are too few.
     let three = |s: u64| if s / STEP_S == 103 { 0.05 } else { falling(s) };
-    let d = diagnose(&at_a_second(period(1, |s, _| Some(three(s))), 1.0));
-    assert_eq!(kinds(&d), [FindingKind::LatencyVariation]);
+    let short = diagnose(&at_a_second(period(1, |s, _| Some(three(s))), 1.0));
+    assert_eq!(kinds(&short), [FindingKind::LatencyVariation]);
 }

@@ -62,11 +62,11 @@ impl Path {
     /// Sends a burst; probes of another flow use 1 % of the link.
     pub(crate) fn send(&mut self, plan: &BurstPlan) -> Burst {
         let sent_ns = departures(plan, self.now, self.stalls_every);
-        let at = *sent_ns.last().unwrap();
+        let end = *sent_ns.last().unwrap();
         let every = (30.0 * 1442.0 * 8e9 / self.rate.as_bits_per_second() as f64).max(20e6) as u64;
         let mut all: Vec<(u64, Option<usize>)> =
             sent_ns.iter().enumerate().map(|(i, at)| (*at, Some(i))).collect();
-        all.extend((self.now..at).step_by(every as usize).map(|at| (at, None)));
+        all.extend((self.now..end).step_by(every as usize).map(|at| (at, None)));
         all.sort_unstable();
         let mut received_ns = vec![None; sent_ns.len()];
         let mut out = |p: Datagram, t: Time| {
@@ -80,7 +80,7 @@ impl Path {
             let len = if number.is_some() { u64::from(plan.payload_bytes) + 28 } else { 92 };
             self.link.arrive(Datagram { number, len }, now, &mut Nobody);
         }
-        self.now = at + 60_000_000_000;
+        self.now = end + 60_000_000_000;
         self.link.advance(Time::from_nanos(self.now), &mut Nobody, &mut out);
         self.sent_bytes += plan.bytes().get();
         burst(plan, sent_ns, received_ns)

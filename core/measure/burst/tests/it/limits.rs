@@ -12,9 +12,9 @@ fn close(name: &str, measured: f64, truth: f64, tolerance: f64) {
 
 /// A rate of 0.2 to 300 Mbit/s and a buffer of 20 to 2,000 packets, of at most 20 s.
 fn draw(rng: &mut Rng) -> (f64, f64) {
-    let log = |rng: &mut Rng, low: f64, high: f64| low * (high / low).powf(rng.next_f64());
-    let rate = log(rng, 2e5, 3e8);
-    (rate, log(rng, 20.0, (20.0 * rate / 8.0 / 1442.0).clamp(21.0, 2_000.0)))
+    let mut log = |low: f64, high: f64| low * (high / low).powf(rng.next_f64());
+    let rate = log(2e5, 3e8);
+    (rate, log(20.0, (20.0 * rate / 8.0 / 1442.0).clamp(21.0, 2_000.0)))
 }
 
 /// The rate is found within 1 %, the buffer within 3 % and one packet, and what it counts.

@@ -66,20 +66,14 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         | FindingKind::OtherTraffic
         | FindingKind::StartUp => of_load(kind),
         FindingKind::QueueLocation | FindingKind::UnknownLocation => locations(kind),
-        FindingKind::LowerBound => every::bounds()
-            .into_iter()
-            .map(|cause| (None, Conclusion::LowerBound(LowerBound { phase: up, cause })))
-            .collect(),
+        FindingKind::LowerBound => {
+            let bound = |cause| (None, Conclusion::LowerBound(LowerBound { phase: up, cause }));
+            every::bounds().into_iter().map(bound).collect()
+        }
         FindingKind::Instrument => {
             instruments().into_iter().map(|one| (None, Conclusion::Instrument(one))).collect()
         }
-        FindingKind::ShaperCheck => every::criteria()
-            .into_iter()
-            .zip([true, false].into_iter().chain(std::iter::repeat(true)))
-            .map(|(criterion, passed)| {
-                (None, Conclusion::ShaperCheck(ShaperCheck { phase: up, passed, criterion }))
-            })
-            .collect(),
+        FindingKind::ShaperCheck => checks(),
         FindingKind::ShaperConflict => every::conflicts()
             .into_iter()
             .map(|cause| {
@@ -376,6 +370,15 @@ pub(crate) fn capture() -> Capture {
     capture.queues =
         places().into_iter().map(|place| fathom_run::CapturedQueue { place, ..queue.clone() }).collect();
     capture
+}
+
+/// The first passes, the second fails, all others pass.
+fn checks() -> Vec<Found> {
+    let check = |(number, criterion)| {
+        let phase = PhaseKind::Up;
+        (None, Conclusion::ShaperCheck(ShaperCheck { phase, passed: number != 1, criterion }))
+    };
+    every::criteria().into_iter().enumerate().map(check).collect()
 }
 
 fn sizes(kind: FindingKind) -> Vec<Found> {

@@ -57,7 +57,9 @@ fn sender(
         PingProbe::Requests(plan) => Box::new(RequestProber::new(plan.clone(), config.dscp, context.now())),
         PingProbe::Web(ProbeKind::Tls, web) => Box::new(ConnectProber::tls(to, Some(web.clone()))?),
         PingProbe::Web(_, web) => Box::new(PersistentProber::new(to, Some(web.clone()), context.now())?),
-        PingProbe::Udp(peer) => Box::new(UdpProber::new(ProbeKind::Udp, peer.udp_probes(None)?, config.dscp << 2)?),
+        PingProbe::Udp(peer) => {
+            Box::new(UdpProber::new(ProbeKind::Udp, peer.udp_probes(None)?, config.dscp << 2)?)
+        }
     })
 }
 
