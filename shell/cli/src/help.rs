@@ -49,7 +49,7 @@ pub(crate) fn welcome() -> String {
         }
     }
     let _ = writeln!(text, "\nExamples:\n{}", examples(find_page("").examples));
-    text + "\nMore: fathom COMMAND -h (short), fathom COMMAND --help (long), fathom --help\n"
+    text + "More: fathom COMMAND -h (short), fathom COMMAND --help (long), fathom --help\n"
 }
 
 /// The page of a command such as `watch alerts`.

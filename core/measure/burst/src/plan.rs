@@ -173,6 +173,8 @@ impl BurstPlanner {
         let is_full = response.as_ref().is_some_and(|r| r.was_full() || r.is_managed() || follows_codel(&r));
         let is_short = response.as_ref().is_none_or(|response| response.sending_s() < LONGEST_S / 2.0);
         let can_grow = burst.count < MOST_DATAGRAMS && is_short && burst.count == self.planned;
+        let of_burst = burst.received_ns.iter().skip(burst.before as usize).take(burst.count as usize);
+        let lost = of_burst.filter(|received| received.is_none()).count();
         self.stage = match self.stage {
             Stage::First { .. } if has_queue => Stage::Fill { size: 0, count: FILL_COUNT },
             Stage::First { .. } if is_policed => Stage::Police { times: 1 },
@@ -180,7 +182,9 @@ impl BurstPlanner {
                 Stage::Police { times: 4 * times }
             }
             // A slow line drops most of them.
-            Stage::First { size, count } if response.is_none() => Stage::First { size: size + 1, count },
+            Stage::First { size, count } if response.is_none() && lost > 0 => {
+                Stage::First { size: size + 1, count }
+            }
             Stage::First { size, count } if can_grow && !is_full => Stage::First { size, count: 2 * count },
             Stage::Fill { size, count } if !is_full && can_grow => Stage::Fill { size, count: 2 * count },
             Stage::Fill { size, .. } if size + 1 < PAYLOAD_BYTES.len() => {

@@ -19,7 +19,7 @@ pub(crate) struct BufferArgs {
     /// Measure only this direction
     #[arg(long, value_name = "DIRECTION", value_parser = direction())]
     pub(crate) only: Option<Direction>,
-    /// Data cap: send at most this much in each direction
+    /// Data cap of each direction
     ///
     /// A buffer that it does not fill is reported as at least what was in it.
     #[arg(long, value_name = "SIZE", default_value = "40mb")]

@@ -5,9 +5,10 @@ use serde_json::Value as Json;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
-/// A row of this host, a router and a server, whose port is returned.
-fn path() -> (NamespaceRow, Serve) {
+/// A row of this host, a router with these queues, and a server.
+fn path(queues: &[&str]) -> (NamespaceRow, Serve) {
     let row = NamespaceRow::new(3);
+    queues.iter().for_each(|queue| row.sh(1, &format!("tc {queue}")));
     row.enter(2);
     let server = Serve::start(&["--listen", "10.8.1.2"]);
     row.enter(0);
@@ -25,14 +26,15 @@ fn near(found: &Json, truth: f64, tolerance: f64) {
 fn both_buffers_are_measured() {
     let _alone = alone();
     in_new_namespace(|| {
-        let (row, server) = path();
-        row.sh(1, "tc qdisc add dev right root tbf rate 5mbit burst 6kb limit 100000");
-        row.sh(1, "tc qdisc add dev left root handle 1: htb default 1");
-        row.sh(1, "tc class add dev left parent 1: classid 1:1 htb rate 20mbit burst 1600 cburst 1600");
-        row.sh(1, "tc qdisc add dev left parent 1:1 pfifo limit 200");
+        let (_row, server) = path(&[
+            "qdisc add dev right root tbf rate 5mbit burst 6kb limit 100000",
+            "qdisc add dev left root handle 1: htb default 1",
+            "class add dev left parent 1: classid 1:1 htb rate 20mbit burst 1600 cburst 1600",
+            "qdisc add dev left parent 1:1 pfifo limit 200",
+        ]);
         let file = scratch().join("buffer.json");
         let file = file.to_str().unwrap();
-        let ran = run(&["buffer", &format!("10.8.1.2:{}", server.port), "-q", "-o", file]);
+        let ran = run(&["buffer", &format!("10.8.1.2:{}", server.port), "-v", "-o", file]);
         assert_eq!(ran.code, Some(1), "{}", ran.describe());
         assert!(ran.out.starts_with("BAD   The upload buffer is too large: "), "{}", ran.describe());
         assert!(!ran.err.contains("partial"), "{}", ran.describe());
@@ -40,7 +42,7 @@ fn both_buffers_are_measured() {
         let finding = |direction: &str| {
             let all = result["findings"].as_array().unwrap();
             let found = all.iter().find(|f| f["direction"] == direction && f["kind"] == "measured_buffer");
-            found.unwrap_or_else(|| panic!("{direction}: {all:#?}"))["parameters"].clone()
+            found.unwrap_or_else(|| panic!("{direction}: {}", ran.describe()))["parameters"].clone()
         };
         let (up, down) = (finding("up"), finding("down"));
         near(&up["rate_bits_per_second"]["value"], 5e6, 0.02);
@@ -59,9 +61,13 @@ fn both_buffers_are_measured() {
 fn the_buffers_found_before_the_server_is_gone_are_kept() {
     let _alone = alone();
     in_new_namespace(|| {
-        let (row, mut server) = path();
-        row.sh(1, "tc qdisc add dev right root tbf rate 5mbit burst 3200 limit 100000");
-        row.sh(1, "tc qdisc add dev left root tbf rate 5mbit burst 3200 limit 100000");
+        let queue = "root tbf rate 5mbit burst 3200 limit 100000";
+        let (_row, mut server) = path(
+            &["right", "left"]
+                .map(|side| format!("qdisc add dev {side} {queue}"))
+                .each_ref()
+                .map(String::as_str),
+        );
         let target = format!("10.8.1.2:{}", server.port);
         let mut command = fathom(&["buffer", &target, "--json", "-v"]);
         let mut measuring = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

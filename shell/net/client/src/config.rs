@@ -110,7 +110,7 @@ impl TestConfig {
 }
 
 impl TestConfig {
-    /// These settings with applications. They run for [`APPLICATIONS_FOR`] without load, after the
+    /// These settings with applications. They run for 15 s without load, after the
     /// idle phase, whose latency they would change, and at least as long with each load.
     #[must_use]
     pub fn with_applications(mut self, applications: Vec<WorkloadPlan>) -> Self {

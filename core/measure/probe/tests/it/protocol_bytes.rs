@@ -1,7 +1,7 @@
 //! Properties of arbitrary bytes; the fuzz target `protocol` runs the same function.
 use fathom_probe::protocol::{
-    ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe, object_request, parse_request,
-    parse_response, requested_object,
+    ARRIVAL_BYTES, BurstArrival, ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe,
+    object_request, parse_request, parse_response, requested_object,
 };
 use fathom_probe::{EchoCodec, IcmpVersion, Progress, ResponseError, Responses, TimestampCodec, dns};
 
@@ -13,6 +13,7 @@ pub(crate) fn check(bytes: &[u8]) {
     }
     check_line(bytes);
     check_udp(bytes);
+    check_bursts(bytes);
     check_icmp(bytes);
     check_cutting(bytes);
     check_http(bytes);
@@ -43,6 +44,15 @@ fn check_udp(bytes: &[u8]) {
     if let Ok(probe) = UdpProbe::decode(bytes) {
         assert_eq!(UdpProbe::decode(&probe.encode()), Ok(probe));
     }
+}
+
+/// Records of arrivals are read and written without a change; what is left is no whole record.
+fn check_bursts(bytes: &[u8]) {
+    let mut held = bytes.to_vec();
+    let records = BurstArrival::take_all(&mut held);
+    let mut written: Vec<u8> = records.iter().flat_map(BurstArrival::encode).collect();
+    written.extend(held);
+    assert!(written == bytes && records.len() == bytes.len() / ARRIVAL_BYTES);
 }
 
 /// Parsed times are within a day, and nothing is parsed from too few bytes.
