@@ -18,7 +18,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 
 from common import FATHOM, percentile
 
@@ -130,15 +129,13 @@ def reported_by(name, text, folder):
 def errors_of(name, command, folder):
     """Absolute errors in us, and the true median."""
     capture = os.path.join(folder, "capture")
-    tap = start(NEAR, "tcpdump", "-i", "v0", "-w", capture, "-s", "128", "-U", "--time-stamp-precision=nano", "icmp or udp port 2112", stderr=subprocess.PIPE, text=True)
+    tap = start(NEAR, "tcpdump", "-i", "v0", "-w", capture, "-s", "128", "-U", "--immediate-mode", "--time-stamp-precision=nano", "icmp or udp port 2112", stderr=subprocess.PIPE, text=True)
     # It listens.
     tap.stderr.readline()
     with open(os.path.join(folder, "out"), "w+") as out:
         run(command, out)
         out.seek(0)
         text = out.read()
-    # The kernel hands the last block of packets over within a second.
-    time.sleep(1.5)
     end(tap)
     truth, reported = truth_of(capture), reported_by(name, text, folder)
     both = truth.keys() & reported.keys()

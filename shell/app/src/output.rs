@@ -93,6 +93,29 @@ pub fn write(path: &Path, runs: &[(&Run, &Diagnosis)]) -> Result<(), AppError> {
     written.map_err(AppError::Save)
 }
 
+/// Draws rate against buffer size of these results. Returns the number of buffers; without any,
+/// nothing is written.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_scatter(path: &Path, diagnoses: &[&Diagnosis]) -> Result<usize, AppError> {
+    let points = fathom_report::buffer_points(diagnoses);
+    if let Some(picture) = fathom_report::scatter(&points) {
+        fathom_store::write(path, &picture).map_err(AppError::Save)?;
+    }
+    Ok(points.len())
+}
+
+/// Writes a page for the support of a provider. Without a bloated line, nothing is written: false.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_for_provider(path: &Path, run: &Run, diagnosis: &Diagnosis) -> Result<bool, AppError> {
+    let Some(page) = fathom_report::provider_page(run, diagnosis) else { return Ok(false) };
+    fathom_store::write(path, &page).map_err(AppError::Save)?;
+    Ok(true)
+}
+
 /// The exit class of a result.
 #[must_use]
 pub const fn exit_class(run: &Run, diagnosis: &Diagnosis) -> ExitClass {

@@ -23,6 +23,7 @@ mod note;
 mod numbers;
 mod patterns;
 mod phase;
+mod provider;
 mod queue;
 mod recent;
 mod verdict;
@@ -44,6 +45,7 @@ pub use kind::{certainty_name, kind_name};
 pub use note::{fact_name, interruption, not_sent, note};
 pub use numbers::{Number, Value, numbers};
 pub use patterns::{pattern_actions, pattern_numbers, pattern_reasons, pattern_verdict};
+pub use provider::{Evidence, evidence_for_provider};
 pub use queue::unknown;
 pub use recent::{
     HistoryOrigin, compare_recent, is_judged, recent_actions, recent_level, recent_reasons, recent_verdict,

@@ -68,6 +68,10 @@ impl Axis {
         };
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
+    /// The values at its ends.
+    pub(crate) const fn range(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
     /// Labeled values, ascending.
     pub(crate) fn ticks(&self) -> &[f64] {
         &self.ticks

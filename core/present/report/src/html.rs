@@ -32,7 +32,6 @@ const UNICODE: Style = Style { color: false, unicode: true, detail: Detail::Norm
 /// A page without external resources; two runs or more make a comparison with shared axes.
 pub fn html(runs: &[Pair<'_>]) -> String {
     let wide = if runs.len() > 1 { " class=\"wide\"" } else { "" };
-    let title = runs.first().map_or_else(String::new, |(run, _)| escape(&run.title));
     let body = [
         header(runs),
         verdicts(runs),
@@ -44,14 +43,23 @@ pub fn html(runs: &[Pair<'_>]) -> String {
         people(runs),
         findings(runs),
     ];
+    let body = format!("{}{}{}", body.concat(), instruments(runs), footer(runs));
+    let title = runs.first().map_or("", |(run, _)| &run.title);
+    page_of(title, wide, "", &body)
+}
+
+/// A page of one run, with more style.
+pub(crate) fn page(title: &str, style: &str, body: &str) -> String {
+    page_of(title, "", style, body)
+}
+
+fn page_of(title: &str, wide: &str, style: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{title} – Fathom</title>\
-         <style>{PALETTE}{}{CHART_STYLE}</style></head><body><main{wide}>{}{}{}</main><script>{}</script></body></html>\n",
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{} – Fathom</title>\
+         <style>{PALETTE}{}{CHART_STYLE}{style}</style></head><body><main{wide}>{body}</main><script>{}</script></body></html>\n",
+        escape(title),
         include_str!("html/page.css"),
-        body.concat(),
-        instruments(runs),
-        footer(runs),
         include_str!("html/theme.js"),
     )
 }
@@ -62,7 +70,7 @@ fn for_each(runs: &[Pair<'_>], cell: impl Fn(&Pair<'_>) -> String) -> String {
     format!("<div class=\"{class}\">{}</div>", runs.iter().map(cell).collect::<String>())
 }
 
-fn header(runs: &[Pair<'_>]) -> String {
+pub(crate) fn header(runs: &[Pair<'_>]) -> String {
     let started = runs.first().map_or("", |(run, _)| run.started.as_str());
     let command = runs.first().map_or("", |(run, _)| run.command.as_str());
     // Many files of other tools have no time of day.
@@ -83,7 +91,7 @@ fn verdicts(runs: &[Pair<'_>]) -> String {
     }
 }
 
-fn hero((run, diagnosis): &Pair<'_>) -> String {
+pub(crate) fn hero((run, diagnosis): &Pair<'_>) -> String {
     let verdict = fathom_prose::verdict(run, diagnosis);
     let more = verdict.consequence.map_or_else(String::new, |text| format!("<p>{}</p>", escape(&text)));
     format!(
@@ -96,7 +104,7 @@ fn hero((run, diagnosis): &Pair<'_>) -> String {
 }
 
 /// Text in which no line ends between a number and its unit.
-fn with_units(text: &str) -> String {
+pub(crate) fn with_units(text: &str) -> String {
     let mut before = ' ';
     let join = |c: char| {
         let joined = if c == ' ' && before.is_ascii_digit() { '\u{a0}' } else { c };
@@ -116,7 +124,7 @@ const fn level_class(level: Level) -> &'static str {
 }
 
 /// The numbers that a result is remembered by.
-fn figures((run, diagnosis): &Pair<'_>) -> String {
+pub(crate) fn figures((run, diagnosis): &Pair<'_>) -> String {
     let cards: String = fathom_prose::numbers(run, diagnosis).iter().map(number).collect();
     format!("<div class=\"numbers\">{cards}</div>")
 }
@@ -138,7 +146,7 @@ fn number(number: &Number) -> String {
 /// Entries above the charts; the list below has all.
 const MOST_REASONS: usize = 4;
 
-fn why(run: &Run, diagnosis: &Diagnosis) -> String {
+pub(crate) fn why(run: &Run, diagnosis: &Diagnosis) -> String {
     let reasons = fathom_prose::reasons(run, diagnosis);
     if reasons.is_empty() {
         return String::new();
@@ -285,7 +293,7 @@ fn application_tables(runs: &[Pair<'_>]) -> String {
     format!("<h2>Applications</h2>{tables}<p class=\"names\">{APPLICATION_LEGEND}</p>")
 }
 
-fn hop_tables(runs: &[Pair<'_>]) -> String {
+pub(crate) fn hop_tables(runs: &[Pair<'_>]) -> String {
     if runs.iter().all(|(run, _)| run.path.is_none()) {
         return String::new();
     }
@@ -506,7 +514,7 @@ fn loads(run: &Run, diagnosis: &Diagnosis) -> Vec<(String, String)> {
         .collect()
 }
 
-fn footer(runs: &[Pair<'_>]) -> String {
+pub(crate) fn footer(runs: &[Pair<'_>]) -> String {
     let version = runs.first().map_or("", |(run, _)| run.tool_version.as_str());
     if are_captures(runs) {
         let words = capture::FOOTER;

@@ -13,6 +13,8 @@ use fathom_units::Direction;
 /// Size of a chart in user units.
 pub(crate) const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 250.0;
+/// Width and height of a chart.
+pub(crate) const SIZE: [f64; 2] = [WIDTH, HEIGHT];
 /// Space around the plotted area: left, top, right, bottom.
 const MARGIN: [f64; 4] = [52.0, 46.0, 20.0, 28.0];
 /// Columns of values: one for each unit of width would show no more.
@@ -86,7 +88,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// A plotted area with its axes.
-struct Panel {
+pub(crate) struct Panel {
     x: Axis,
     y: Axis,
     body: String,
@@ -95,7 +97,7 @@ struct Panel {
 }
 
 impl Panel {
-    fn new(x: Axis, y: Axis) -> Self {
+    pub(crate) fn new(x: Axis, y: Axis) -> Self {
         Panel { x, y, body: String::new(), legend: Vec::new() }
     }
     fn px(&self, value: f64) -> f64 {
@@ -126,7 +128,7 @@ impl Panel {
             }
         }
     }
-    fn grid(&mut self, x_unit: &str) {
+    pub(crate) fn grid(&mut self, x_unit: &str) {
         let (left, right) = (MARGIN[0], WIDTH - MARGIN[2]);
         for tick in self.y.ticks().to_vec() {
             let y = self.py(tick);
@@ -214,13 +216,41 @@ impl Panel {
             &format!("<line class=\"reference\" x1=\"{left}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
         self.legend.push(("reference-key", name));
     }
+    /// The line on which y is `slope` times x, as far as it is within the axes; its name is at its
+    /// upper end.
+    pub(crate) fn diagonal(&mut self, slope: f64, name: &str) {
+        let (x, y) = (self.x.range(), self.y.range());
+        let (low, high) = (x.0.max(y.0 / slope), x.1.min(y.1 / slope));
+        if low >= high {
+            return;
+        }
+        let ends = [low, high].map(|at| (self.px(at), self.py(slope * at)));
+        self.path("reference", &ends);
+        let (at_x, at_y) = (ends[1].0 - 4.0, ends[1].1 + 12.0);
+        self.body += &format!(
+            "<text class=\"tick\" text-anchor=\"end\" x=\"{at_x:.1}\" y=\"{at_y:.1}\">{name}</text>"
+        );
+    }
+    /// A point, or a triangle for a lower bound.
+    pub(crate) fn mark(&mut self, class: &str, (x, y): (f64, f64), is_lower_bound: bool) {
+        let (x, y) = (self.px(x), self.py(y));
+        self.body += &if is_lower_bound {
+            format!("<path class=\"dot {class}\" d=\"M{x:.1} {:.1}l4 7h-8z\"/>", y - 4.0)
+        } else {
+            format!("<circle class=\"dot {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>")
+        };
+    }
+    /// Explains a class of marks.
+    pub(crate) fn key(&mut self, class: &'static str, name: String) {
+        self.legend.push((class, name));
+    }
     /// The upper corners of an octave's bar.
     fn bar(&self, (octave, share): (i32, f64)) -> [(f64, f64); 2] {
         let y = self.py(share * 100.0);
         [octave, octave + 1].map(|edge| (self.px(libm::exp2(f64::from(edge))), y))
     }
     /// The chart with its title and legend; `None` if nothing is drawn in it.
-    fn finish(self, title: &str) -> Option<String> {
+    pub(crate) fn finish(self, title: &str) -> Option<String> {
         if self.legend.is_empty() {
             return None;
         }

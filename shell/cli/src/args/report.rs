@@ -32,6 +32,23 @@ pub(crate) struct ReportArgs {
     /// End of the period [default: now]
     #[arg(long, value_name = "TIME", requires = "watch", help_heading = "History of a watch")]
     pub(crate) until: Option<Moment>,
+    /// Draw rate against buffer size of all results
+    ///
+    /// As an SVG picture with logarithmic axes and lines of equal delay. Shows nothing else. Only
+    /// results with a buffer size are drawn.
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["json", "output"], help_heading = "Output options")]
+    pub(crate) scatter: Option<PathBuf>,
+    /// Write a page for the provider of the line
+    ///
+    /// One page to print: when and where, the findings, what was excluded, how to see it without
+    /// this program, and what would help. Shows nothing else.
+    #[arg(
+        long,
+        value_name = "FILE.html",
+        conflicts_with_all = ["json", "output", "scatter"],
+        help_heading = "Output options"
+    )]
+    pub(crate) for_provider: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

@@ -3,14 +3,23 @@ use crate::args::{CompareArgs, ReportArgs, period};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::result;
 use crate::terminal::Console;
-use fathom_app::output::check_names;
+use fathom_app::output::{check_names, write_for_provider, write_scatter};
 use fathom_app::results::{borrowed, load, worst};
+use fathom_diagnose::Diagnosis;
 use fathom_prose::Origin;
+use fathom_run::Run;
+use std::path::Path;
 
 /// Shows each file, or a period of a watch. A page holds all of them.
 pub(crate) fn run(args: &ReportArgs, console: Console) -> Outcome {
     check_names(&args.output.output)?;
     let runs = load(&args.history.results(&args.files, vec![period(args.since, args.until)]))?;
+    if let Some(path) = &args.scatter {
+        return draw_scatter(path, &runs, console);
+    }
+    if let Some(path) = &args.for_provider {
+        return write_page(path, &runs, console);
+    }
     for (at, (run, diagnosis)) in runs.iter().enumerate() {
         if args.output.json {
             result::print_json(run, diagnosis)?;
@@ -22,6 +31,29 @@ pub(crate) fn run(args: &ReportArgs, console: Console) -> Outcome {
     }
     result::write_all(&args.output.output, &borrowed(&runs), console)?;
     Ok(worst(&runs))
+}
+
+fn draw_scatter(path: &Path, runs: &[(Run, Diagnosis)], console: Console) -> Outcome {
+    let diagnoses: Vec<&Diagnosis> = runs.iter().map(|(_, diagnosis)| diagnosis).collect();
+    let count = write_scatter(path, &diagnoses)?;
+    if count == 0 {
+        return Err(Failure::input(
+            "--scatter: no result has a buffer size (expected those of test or buffer)",
+        ));
+    }
+    console.note(&format!("wrote {}: {count} buffers of {} results", path.display(), runs.len()));
+    Ok(Exit::Healthy)
+}
+
+fn write_page(path: &Path, runs: &[(Run, Diagnosis)], console: Console) -> Outcome {
+    let [(run, diagnosis)] = runs else {
+        return Err(Failure::input(format_args!("--for-provider: {} results (expected 1)", runs.len())));
+    };
+    if !write_for_provider(path, run, diagnosis)? {
+        return Err(Failure::input("--for-provider: this result shows no bufferbloat"));
+    }
+    console.note(&format!("wrote {}", path.display()));
+    Ok(worst(runs))
 }
 
 /// Shows files, or periods of a watch, side by side.

@@ -78,6 +78,8 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom report result.json.gz", "Show a saved result again"),
             ("fathom report result.json.gz -o page.html", "Convert it to a page"),
             ("fathom report --watch router --since 7d", "Show a week of a watch"),
+            ("fathom report *.json.gz --scatter buffers.svg", "Draw rate against buffer size"),
+            ("fathom report r.json --for-provider page.html", "Write evidence to print"),
         ],
     ),
     page(

@@ -1,7 +1,7 @@
 //! Nothing that a file holds breaks out of the page, the terminal or the program.
 use crate::line::{BLOATED, Line};
 use fathom_diagnose::diagnose;
-use fathom_report::{Detail, Origin, Style, compare, csv, flent, html, summary, svg};
+use fathom_report::{Detail, Origin, Style, compare, csv, flent, html, provider_page, summary, svg};
 use fathom_run::{Fact, Interruption, NotSent, Note, Run};
 
 const EVIL: &str = "<script>alert(1)</script>\x1b[2J\"'&\u{202e}";
@@ -28,7 +28,8 @@ fn evil_run() -> Run {
 fn text_from_files_is_only_text() {
     let run = evil_run();
     let d = diagnose(&run);
-    for page in [html(&[(&run, &d)]), html(&[(&run, &d), (&run, &d)]), svg(&[(&run, &d)])] {
+    let provider = provider_page(&run, &d).unwrap_or_default();
+    for page in [html(&[(&run, &d)]), html(&[(&run, &d), (&run, &d)]), svg(&[(&run, &d)]), provider] {
         assert!(!page.contains("<script>alert"), "a tag came through");
         assert!(!page.contains('\x1b') && !page.contains('\u{202e}'));
     }
