@@ -40,7 +40,7 @@ pub(crate) struct Passed {
 pub(crate) struct Lost {
     /// Number in the burst, from 0.
     pub(crate) index: usize,
-    /// Wait of the datagrams before and after it, in seconds.
+    /// Longer wait of the datagrams before and after it, in seconds.
     pub(crate) wait_s: f64,
     /// Arrival of the next one, in seconds after the first arrival of the burst.
     pub(crate) at_s: f64,
@@ -199,8 +199,8 @@ fn losses(passed: &[Passed], count: usize) -> Vec<Lost> {
             return None;
         }
         let (before, after) = (next.checked_sub(1).and_then(|i| passed.get(i)), passed.get(next));
-        let known = || before.into_iter().chain(after);
-        let wait_s = known().map(|p| p.wait_s).sum::<f64>() / known().count().max(1) as f64;
+        // The last one before it may have found the buffer full, and the next one come after a pause.
+        let wait_s = before.into_iter().chain(after).map(|p| p.wait_s).fold(0.0, f64::max);
         Some(Lost { index, wait_s, at_s: after.or(before).map_or(0.0, |p| p.at_s) })
     });
     missing.collect()

@@ -67,7 +67,7 @@ fn steps(run: &Run, increase: &LatencyIncrease) -> Vec<String> {
     let load = doing(increase.phase);
     Vec::from([
         format!(
-            "On a computer connected by cable, while nothing else uses the line, run `ping {host}`: {} (median).",
+            "On a computer connected by cable, while nothing else uses the line, run ping {host}: {} (median).",
             milliseconds(increase.idle_p50_s)
         ),
         format!(

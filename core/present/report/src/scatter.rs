@@ -59,7 +59,7 @@ pub fn scatter(points: &[BufferPoint]) -> Option<String> {
     let (slow, fast) = range(|point| point.bits_per_second / 1e6)?;
     let (small, large) = range(|point| point.bytes / 1e3)?;
     let mut panel = Panel::new(Axis::log(slow, fast, TICKS), Axis::log(small, large, TICKS));
-    panel.grid(" Mbit/s");
+    panel.grid("");
     for (delay_s, name) in DELAYS {
         panel.diagonal(125.0 * delay_s, name);
     }
@@ -73,7 +73,8 @@ pub fn scatter(points: &[BufferPoint]) -> Option<String> {
             panel.key(direction.name(), format!("{} {}", of_it.len(), direction.name()));
         }
     }
-    let chart = panel.finish("Buffer size in kB by rate; triangles: at least; lines: delay when full")?;
+    let chart =
+        panel.finish("Buffer size in kB by rate in Mbit/s; triangles: at least; lines: delay when full")?;
     let [width, height] = SIZE;
     Some(format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\

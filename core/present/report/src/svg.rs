@@ -226,7 +226,7 @@ impl Panel {
         }
         let ends = [low, high].map(|at| (self.px(at), self.py(slope * at)));
         self.path("reference", &ends);
-        let (at_x, at_y) = (ends[1].0 - 4.0, ends[1].1 + 12.0);
+        let (at_x, at_y) = (ends[1].0, ends[1].1 - 4.0);
         self.body += &format!(
             "<text class=\"tick\" text-anchor=\"end\" x=\"{at_x:.1}\" y=\"{at_y:.1}\">{name}</text>"
         );

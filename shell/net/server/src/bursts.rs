@@ -9,6 +9,7 @@ use fathom_os::poll::{self, PollFd, set_precise_timers};
 use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
 use fathom_probe::StampConverter;
 use fathom_probe::protocol::{BurstArrival, BurstSender, LoadHeader};
+use fathom_units::Duration;
 use socket2::Socket;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -16,6 +17,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Datagrams received per call.
 const BATCH: usize = 64;
+/// Interval of records on the connection: its acknowledgments are in the queue that is measured.
+const RECORDS_EVERY: Duration = Duration::from_millis(50);
 
 pub(crate) fn send(
     shared: &Shared,
@@ -50,13 +53,14 @@ pub(crate) fn receive(shared: &Shared, session: &Session, flow: &Flow, udp: &Soc
     // Without timestamps, the time of reading counts.
     let _ = enable(udp.as_fd(), Stamping::Arrivals);
     let (mut batch, mut stamps) = (Batch::new(BATCH, LONGEST_BYTES), StampConverter::default());
+    let (mut records, mut due) = (Vec::new(), shared.clock.now());
     loop {
         let mut fds = [PollFd::readable(flow.socket.as_fd()), PollFd::readable(udp.as_fd())];
-        poll::wait(&mut fds, None)?;
+        let wait = due.saturating_since(shared.clock.now());
+        poll::wait(&mut fds, (!records.is_empty()).then_some(wait))?;
         // An error belongs to an earlier datagram; reading it clears it.
         if fds[1].is_ready() && batch.receive(udp.as_fd()).is_ok() {
             let (wall, now) = both_clocks(shared.clock);
-            let mut records = Vec::new();
             for (bytes, received) in batch.iter() {
                 let Some(header) = LoadHeader::decode(bytes) else { continue };
                 let at = stamps.convert(received.stamp, wall, now).unwrap_or(now);
@@ -67,7 +71,11 @@ pub(crate) fn receive(shared: &Shared, session: &Session, flow: &Flow, udp: &Soc
                     return Ok(());
                 }
             }
+        }
+        if !records.is_empty() && shared.clock.now() >= due {
             (&flow.socket).write_all(&records)?;
+            records.clear();
+            due = shared.clock.now() + RECORDS_EVERY;
         }
         if fds[0].is_ready() || flow.interrupted.load(Relaxed) {
             return Ok(());

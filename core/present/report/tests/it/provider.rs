@@ -20,7 +20,7 @@ fn a_bloated_line_has_conditions_steps_and_requests() {
     for expected in [
         "203.0.113.5",
         "Wi-Fi: the computer was connected by cable.",
-        "run `ping 198.51.100.7`: ",
+        "run ping 198.51.100.7: ",
         "Uploading at full speed for 30 s raises the same ping to ",
         "Reduce the upload buffer of the modem from ",
         "RFC 8034",
