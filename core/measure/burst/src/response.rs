@@ -199,7 +199,7 @@ fn losses(passed: &[Passed], count: usize) -> Vec<Lost> {
             return None;
         }
         let (before, after) = (next.checked_sub(1).and_then(|i| passed.get(i)), passed.get(next));
-        // The last one before it may have found the buffer full, and the next one come after a pause.
+        // The one before may have found the buffer full, and the next one come after a pause.
         let wait_s = before.into_iter().chain(after).map(|p| p.wait_s).fold(0.0, f64::max);
         Some(Lost { index, wait_s, at_s: after.or(before).map_or(0.0, |p| p.at_s) })
     });
