@@ -7,6 +7,8 @@ use fathom_stats::midpoint_median;
 
 /// Largest relative difference between sizes of what the buffer counts.
 const SAME: f64 = 0.12;
+/// A larger difference in packets and in bytes is not that of one limit.
+const DIFFERENT: f64 = 0.3;
 /// Most bytes that a link adds to a packet: those of ATM, in cells, for a packet of 230 bytes.
 const MOST_OVERHEAD_BYTES: f64 = 100.0;
 /// Assumed overhead where one size alone was seen: that of Ethernet.
@@ -101,6 +103,10 @@ fn sized(buffer: Buffer, full: &[&Held<'_>]) -> Buffer {
         return buffer;
     };
     let (in_packets, in_bytes) = (spread(full, |held| held.packets()), spread(full, |held| held.bytes()));
+    // A buffer that holds neither as many packets nor as many bytes was not full.
+    if in_packets.zip(in_bytes).is_some_and(|(packets, bytes)| packets.min(bytes) > DIFFERENT) {
+        return Buffer { rule: None, ..buffer };
+    }
     let limit = match (in_packets, in_bytes) {
         (Some(packets), Some(bytes)) if packets < SAME && bytes >= SAME => Some(BufferLimit::Packets),
         (Some(packets), Some(bytes)) if bytes < SAME && packets >= SAME => Some(BufferLimit::Bytes),

@@ -17,6 +17,10 @@ const FILL_COUNT: u32 = 64;
 pub const MOST_DATAGRAMS: u32 = 16_384;
 /// Datagrams far apart before a burst: the shortest of their delays is that of an empty queue.
 const BEFORE: u32 = 5;
+/// Time without a queue after which an AQM begins as at first: CoDel of Linux forgets its drops
+/// after 16 intervals of 100 ms; the drop probability of PIE decays by 2 % every 15 ms (RFC 8033
+/// section 4.2).
+const FORGET: Duration = Duration::from_millis(3_500);
 /// Interval of datagrams far apart: shorter than most timers, and for a slow link ten times what it
 /// needs for one.
 const APART: Duration = Duration::from_millis(20);
@@ -116,7 +120,7 @@ impl BurstPlanner {
         let mut plan = self.plan()?;
         let affordable = self.left.get() / u64::from(plan.payload_bytes);
         let patient = self.packet_s(plan.payload_bytes).map_or(f64::INFINITY, |s| LONGEST_WAIT_S / s) as u64;
-        let limit = affordable.saturating_sub(u64::from(BEFORE)).min(u64::from(MOST_DATAGRAMS));
+        let limit = affordable.saturating_sub(u64::from(plan.before)).min(u64::from(MOST_DATAGRAMS));
         let limit = limit.min(patient) as u32;
         if limit < FIRST_COUNT {
             return None;
@@ -137,7 +141,7 @@ impl BurstPlanner {
                 interval
             };
             let apart = packet_s.map_or(APART, |s| APART.max(Duration::from_secs_f64(APART_PACKETS * s)));
-            BurstPlan { payload_bytes, before: BEFORE, count, apart, interval }
+            BurstPlan { payload_bytes, before: self.before(apart), count, apart, interval }
         };
         match self.stage {
             Stage::First { size, count } => Some(of(*PAYLOAD_BYTES.get(size)?, count, 1.0)),
@@ -156,6 +160,12 @@ impl BurstPlanner {
             }
             Stage::Done => None,
         }
+    }
+    /// Number of datagrams before a burst: more if an AQM may still drop for what was before.
+    fn before(&self, apart: Duration) -> u32 {
+        let is_managed = self.responses.last().is_some_and(|last| last.early_losses().next().is_some());
+        let pause = if is_managed { FORGET.as_nanos() / apart.as_nanos() } else { 0 };
+        BEFORE + pause as u32
     }
     /// Time of the link for a datagram, from the last burst whose size was nearest.
     fn packet_s(&self, payload_bytes: u32) -> Option<f64> {

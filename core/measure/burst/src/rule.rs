@@ -22,7 +22,9 @@ const TOLERANCE: f64 = 0.12;
 const INTERVAL_S: core::ops::RangeInclusive<f64> = 0.01..=1.0;
 const DEFAULT_INTERVAL_S: f64 = 0.1;
 /// Number of packets in the shortest interval that is compared.
-const FINE: f64 = 8.0;
+const FINE: f64 = 4.0;
+/// Numbers of the first drop that is compared.
+const STARTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// PIE drops nothing in the first 150 ms of a burst (RFC 8033 section 5.4), here with a margin.
 const PIE_ALLOWANCE_S: f64 = 0.140;
 /// A full queue accepts a packet each time one leaves it. If so many left, it follows another rule.
@@ -144,23 +146,25 @@ impl Response {
 }
 
 /// Whether packets are much shorter than the last interval that is compared.
-fn resolves(response: &Response, interval_s: f64) -> bool {
-    interval_s >= FINE * response.packet_s * libm::sqrt(INTERVALS as f64)
+fn resolves(response: &Response, shortest_s: f64) -> bool {
+    shortest_s >= FINE * response.packet_s
 }
 
 fn resolves_codel(response: &&Response) -> bool {
-    resolves(response, DEFAULT_INTERVAL_S)
+    resolves(response, DEFAULT_INTERVAL_S / libm::sqrt(INTERVALS as f64))
 }
 
-/// Whether the intervals between drops shrink as 1/sqrt(number): CoDel's control law. It starts
-/// with the first or, in CAKE, with the second interval.
+/// Whether the intervals between drops shrink as 1/sqrt(number): CoDel's control law. The number
+/// is that of the drop, or a later one: CAKE starts with the second, and Linux goes on where it
+/// was if it dropped within the last 16 intervals.
 pub(crate) fn follows_codel(response: &&Response) -> bool {
     let early: Vec<&Lost> = response.early_losses().take(INTERVALS + 1).collect();
     let spacings: Vec<f64> = early.windows(2).map(|pair| pair[1].at_s - pair[0].at_s).collect();
-    if spacings.len() < MIN_EARLY - 1 {
+    let shortest_s = spacings.iter().copied().fold(f64::INFINITY, f64::min);
+    if spacings.len() < MIN_EARLY - 1 || !resolves(response, shortest_s) {
         return false;
     }
-    [1, 2].into_iter().any(|start| {
+    STARTS.into_iter().any(|start| {
         let roots = (start..).map(|number| libm::sqrt(f64::from(number)));
         let intervals: Vec<f64> = spacings.iter().zip(roots).map(|(s, root)| s * root).collect();
         let Some(interval) = midpoint_median(intervals.iter().copied()) else { return false };
@@ -168,8 +172,6 @@ pub(crate) fn follows_codel(response: &&Response) -> bool {
             let slack = TOLERANCE * interval + response.packet_s * **of / spacing.max(f64::MIN_POSITIVE);
             libm::fabs(**of - interval) <= slack
         });
-        resolves(response, interval)
-            && INTERVAL_S.contains(&interval)
-            && conforming.count() as f64 >= CONFORMING * spacings.len() as f64
+        INTERVAL_S.contains(&interval) && conforming.count() as f64 >= CONFORMING * spacings.len() as f64
     })
 }
