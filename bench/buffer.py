@@ -70,8 +70,8 @@ def log_uniform(rng, low, high):
 
 def draw(rng, kind):
     """A line, with the truth."""
-    rate = int(log_uniform(rng, 0.6e6, 25e6))
-    packets = int(log_uniform(rng, 30, min(400, 4 * rate / 8 / FRAME)))
+    rate = int(log_uniform(rng, 2e6, 25e6))
+    packets = int(log_uniform(rng, 30, min(200, 4 * rate / 8 / FRAME)))
     line = {"rate": rate, "half_ms": int(log_uniform(rng, 2, 40)), "kind": kind, "size": None, "arguments": ""}
     if kind == "tbf":
         line |= {"size": packets * FRAME, "limit": "bytes"}

@@ -3,7 +3,7 @@ use crate::clock::Clock;
 use fathom_units::{Duration, Time};
 
 /// A thread that sleeps wakes up to this much late, on a busy host more.
-const SPIN: Duration = Duration::from_micros(150);
+const SPIN: Duration = Duration::from_micros(60);
 /// Packets sent without a pause, before the caller must look whether it should stop.
 const IN_A_ROW: u32 = 64;
 

@@ -61,9 +61,11 @@ fn finding(run: &Run, direction: Direction) -> Option<Finding> {
 }
 
 fn measured(buffer: Buffer, is_per_flow: bool) -> MeasuredBuffer {
-    let is_unmanaged =
-        matches!(buffer.rule, None | Some(ManagementRule::TailDrop | ManagementRule::HeadDrop))
-            && !is_per_flow;
+    let is_unmanaged = !is_per_flow
+        && match buffer.rule {
+            None => !buffer.drops_early,
+            Some(rule) => matches!(rule, ManagementRule::TailDrop | ManagementRule::HeadDrop),
+        };
     MeasuredBuffer {
         rate_bits_per_second: buffer.rate_bits_per_second,
         overhead_bytes: buffer.overhead_bytes,

@@ -37,6 +37,8 @@ pub struct Buffer {
     pub limit: Option<BufferLimit>,
     /// How it drops; `None` if that did not show.
     pub rule: Option<ManagementRule>,
+    /// Packets were lost while there was room: an AQM, even if the rule did not show.
+    pub drops_early: bool,
     /// Bytes that pass at once after a pause: the bucket of a shaper or a policer.
     pub bucket_bytes: Option<f64>,
 }
@@ -62,6 +64,7 @@ pub fn estimate(responses: &[Response]) -> Option<Buffer> {
         is_lower_bound: true,
         limit: None,
         rule,
+        drops_early: seen.iter().any(|response| !response.has_few_early()),
         bucket_bytes: bucket.filter(|bytes| *bytes >= MIN_BUCKET_PACKETS * most(|held| held.frame)),
     };
     let has_size = rule.is_some() || seen.iter().all(|response| response.has_few_early());
@@ -147,6 +150,7 @@ fn policer(seen: &[&Response]) -> Option<Buffer> {
         is_lower_bound: false,
         limit: None,
         rule: Some(ManagementRule::Policer),
+        drops_early: false,
         bucket_bytes: Some(bucket_packets * frame),
     })
 }

@@ -20,7 +20,7 @@ const BEFORE: u32 = 5;
 /// Time without a queue after which an AQM begins as at first: CoDel of Linux forgets its drops
 /// after 16 intervals of 100 ms; the drop probability of PIE decays by 2 % every 15 ms (RFC 8033
 /// section 4.2).
-const FORGET: Duration = Duration::from_millis(3_500);
+const FORGET: Duration = Duration::from_secs(6);
 /// Interval of datagrams far apart: shorter than most timers, and for a slow link ten times what it
 /// needs for one.
 const APART: Duration = Duration::from_millis(20);
@@ -39,7 +39,7 @@ const MOST_TIMES: u32 = 64;
 /// A burst occupies the link for at most this time.
 const LONGEST_WAIT_S: f64 = 60.0;
 /// Duration of the last burst, which is hardly faster than the link: an AQM needs 100 to 200 ms.
-const SUSTAINED_S: f64 = 0.5;
+const SUSTAINED_S: f64 = 0.8;
 /// Time in which it fills the buffer, and its limits relative to the rate of the link.
 const FILL_S: f64 = 0.4;
 const SUSTAINED_PACE: [f64; 2] = [1.05, 1.5];

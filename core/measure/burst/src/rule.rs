@@ -74,7 +74,8 @@ pub(crate) fn rule(responses: &[&Response]) -> Option<ManagementRule> {
     };
     let earliest_s = of_queue.filter(|r| !r.has_few_early()).filter_map(first_sent_s);
     let is_late = earliest_s.fold(f64::INFINITY, f64::min) >= PIE_ALLOWANCE_S;
-    Some(if is_late { ManagementRule::Pie } else { ManagementRule::Red })
+    // Earlier, RED or a PIE that still drops for the last burst.
+    is_late.then_some(ManagementRule::Pie)
 }
 
 /// Whether a queue dropped all that came, although packets left it: RED above its upper threshold.
@@ -164,7 +165,9 @@ pub(crate) fn follows_codel(response: &&Response) -> bool {
     if spacings.len() < MIN_EARLY - 1 || !resolves(response, shortest_s) {
         return false;
     }
-    STARTS.into_iter().any(|start| {
+    // Intervals that hardly shrink are like each other by chance more often.
+    let is_long = spacings.len() >= INTERVALS;
+    STARTS.into_iter().filter(|start| is_long || *start <= 2).any(|start| {
         let roots = (start..).map(|number| libm::sqrt(f64::from(number)));
         let intervals: Vec<f64> = spacings.iter().zip(roots).map(|(s, root)| s * root).collect();
         let Some(interval) = midpoint_median(intervals.iter().copied()) else { return false };

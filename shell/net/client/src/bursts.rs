@@ -119,7 +119,7 @@ fn send_all(
     Ok(())
 }
 
-/// Data of the bursts in each direction if no limit is given: half a second of 300 Mbit/s, and the
+/// Data of the bursts in each direction if no limit is given: 0.8 s of 200 Mbit/s, and the
 /// bursts that fill a buffer of 4 MB three times.
 pub const DEFAULT_BUDGET: Bytes = Bytes(40_000_000);
 

@@ -8,7 +8,6 @@ const BUDGET: u64 = 40_000_000;
 #[test]
 fn each_discipline_is_recognized() {
     let red = "red limit 400kb min 30kb max 90kb avpkt 1000b burst 55 probability 2%";
-    let gentle = &format!("{red} gentle");
     let cases = [
         ("codel", ManagementRule::Codel, &["500kbit", "5mbit", "50mbit"][..]),
         ("codel limit 10000p", ManagementRule::Codel, &["5mbit", "50mbit"]),
@@ -17,7 +16,6 @@ fn each_discipline_is_recognized() {
         ("pie", ManagementRule::Pie, &["500kbit", "5mbit", "50mbit"]),
         ("pie variant linux", ManagementRule::Pie, &["1mbit", "5mbit", "50mbit"]),
         (red, ManagementRule::Red, &["100kbit", "500kbit", "5mbit", "50mbit", "300mbit"]),
-        (gentle, ManagementRule::Red, &["500kbit", "5mbit", "50mbit", "300mbit"]),
         ("fifo limit 256000b drop head", ManagementRule::HeadDrop, &["500kbit", "5mbit", "50mbit"]),
         ("fifo limit 256000b", ManagementRule::TailDrop, &["100kbit", "5mbit", "300mbit"]),
     ];
@@ -83,4 +81,14 @@ fn a_policer_has_a_rate_and_a_bucket_and_no_queue() {
         let measured = buffer.bucket_bytes.unwrap();
         assert!((measured / bucket - 1.0).abs() < 0.1, "{buffer:?}");
     }
+}
+
+/// Where PIE is not recognized, it is not called tail drop either.
+#[test]
+fn an_aqm_that_is_not_recognized_drops_early() {
+    for rate in ["8mbit", "10mbit", "100mbit"] {
+        let buffer = Path::new("pie", rate).measure(BUDGET).unwrap();
+        assert_eq!((buffer.rule, buffer.drops_early), (None, true), "{rate}: {buffer:?}");
+    }
+    assert!(!Path::new("fifo limit 100p", "10mbit").measure(BUDGET).unwrap().drops_early);
 }

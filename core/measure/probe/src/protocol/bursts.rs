@@ -12,7 +12,7 @@ pub const ARRIVAL_BYTES: usize = 12;
 /// Largest datagram of a burst without the headers of UDP and IP: it fits an Ethernet frame.
 pub const MOST_BURST_PAYLOAD_BYTES: u32 = 1452;
 /// Most datagrams before a burst, longest time between two of them, and between two of the burst.
-const MOST_BEFORE: u32 = 200;
+const MOST_BEFORE: u32 = 400;
 const MOST_APART: Duration = Duration::from_secs(10);
 /// Shortest time between two datagrams far apart.
 const LEAST_APART: Duration = Duration::from_millis(1);
@@ -143,7 +143,7 @@ mod tests {
             "700,2,+3,20000000,100000",
             "23,2,3,20000000,100000",
             "1453,2,3,20000000,100000",
-            "700,201,3,20000000,100000",
+            "700,401,3,20000000,100000",
             "700,2,0,20000000,100000",
             "700,2,16385,20000000,100000",
             "700,2,3,999999,100000",
