@@ -17,6 +17,19 @@ def compiled(source, folder, name):
     return program
 
 
+def sh(command):
+    subprocess.run(command, shell=True, check=True)
+
+
+def pair_of_hosts(near, far):
+    """Two network namespaces, connected by interface v0 of each, which has no address yet."""
+    for name in (near, far):
+        sh(f"ip netns add {name}; ip -n {name} link set lo up")
+    # Ping sockets for everyone, as in most distributions.
+    sh(f"ip netns exec {near} sysctl -qw net.ipv4.ping_group_range='0 2147483647'")
+    sh(f"ip -n {near} link add v0 type veth peer name v0 netns {far}")
+
+
 def lab(scenario, command, flags=(), timeout=300):
     """Runs `command` (a list) on `scenario` (a built-in name, or scenario text); returns its
     stdout.

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import FATHOM, percentile
+from common import FATHOM, pair_of_hosts, percentile, sh
 
 NEAR, FAR = [f"fathom-{who}-{os.getpid()}" for who in ("near", "far")]
 HOST = "10.98.0.2"
@@ -36,15 +36,8 @@ http.server.ThreadingHTTPServer(("", 80), Handler).serve_forever()
 """
 
 
-def sh(command):
-    subprocess.run(command, shell=True, check=True)
-
-
 def build():
-    for name in (NEAR, FAR):
-        sh(f"ip netns add {name}; ip -n {name} link set lo up")
-    sh(f"ip netns exec {NEAR} sysctl -qw net.ipv4.ping_group_range='0 2147483647'")
-    sh(f"ip -n {NEAR} link add v0 type veth peer name v0 netns {FAR}")
+    pair_of_hosts(NEAR, FAR)
     for name, last in ((NEAR, 1), (FAR, 2)):
         sh(f"ip -n {name} addr add 10.98.0.{last}/24 dev v0; ip -n {name} link set v0 up")
 

@@ -25,7 +25,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import bare
-from common import FATHOM, percentile
+from common import FATHOM, pair_of_hosts, percentile, sh
 
 PROBER = "/usr/bin/prometheus-smokeping-prober"
 NEAR, FAR = [f"fathom-{who}-{os.getpid()}" for who in ("near", "far")]
@@ -34,16 +34,8 @@ WARM_UP, SECONDS = 8, 20
 TICK = os.sysconf("SC_CLK_TCK")
 
 
-def sh(command):
-    subprocess.run(command, shell=True, check=True)
-
-
 def build():
-    for name in (NEAR, FAR):
-        sh(f"ip netns add {name}; ip -n {name} link set lo up")
-    # Ping sockets for everyone, as in most distributions.
-    sh(f"ip netns exec {NEAR} sysctl -qw net.ipv4.ping_group_range='0 2147483647'")
-    sh(f"ip -n {NEAR} link add v0 type veth peer name v0 netns {FAR}")
+    pair_of_hosts(NEAR, FAR)
     sh(f"ip -n {NEAR} addr add 10.98.255.1/16 dev v0; ip -n {NEAR} link set v0 up")
     # The whole network is local to the other end, so that it answers for each address.
     sh(f"ip -n {FAR} addr add 10.98.255.2/16 dev v0; ip -n {FAR} link set v0 up; ip -n {FAR} route add local 10.98.0.0/17 dev lo")

@@ -99,7 +99,7 @@ impl ConsoleArgs {
     }
 }
 
-/// How to reach a server that runs `fathom serve`.
+/// How to reach a host, and a token for one that runs `fathom serve`.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Connection options")]
 pub(crate) struct ConnectionArgs {

@@ -3,8 +3,7 @@ use crate::{Diagnosis, Health, verdict};
 use alloc::vec::Vec;
 use fathom_burst::{Buffer, Response, estimate};
 use fathom_run::{
-    Burst, Certainty, Conclusion, Finding, ManagementRule, MeasuredBuffer, Metric, Reason, Remedy, Run,
-    SeriesKey, threshold,
+    Burst, Certainty, Conclusion, Finding, MeasuredBuffer, Metric, Reason, Remedy, Run, SeriesKey, threshold,
 };
 use fathom_stats::median;
 use fathom_units::Direction;
@@ -61,12 +60,7 @@ fn finding(run: &Run, direction: Direction) -> Option<Finding> {
 }
 
 fn measured(buffer: Buffer, is_per_flow: bool) -> MeasuredBuffer {
-    let is_unmanaged = !is_per_flow
-        && match buffer.rule {
-            None => !buffer.drops_early,
-            Some(rule) => matches!(rule, ManagementRule::TailDrop | ManagementRule::HeadDrop),
-        };
-    MeasuredBuffer {
+    let measured = MeasuredBuffer {
         rate_bits_per_second: buffer.rate_bits_per_second,
         overhead_bytes: buffer.overhead_bytes,
         delay_s: buffer.delay_s,
@@ -75,10 +69,13 @@ fn measured(buffer: Buffer, is_per_flow: bool) -> MeasuredBuffer {
         is_lower_bound: buffer.is_lower_bound,
         limit: buffer.limit,
         rule: buffer.rule,
+        drops_early: buffer.drops_early,
         is_per_flow,
         bucket_bytes: buffer.bucket_bytes,
-        is_bloated: is_unmanaged && buffer.delay_s >= threshold::BLOATED_P50_S,
-    }
+        is_bloated: false,
+    };
+    let is_bloated = !measured.may_be_managed() && measured.delay_s >= threshold::BLOATED_P50_S;
+    MeasuredBuffer { is_bloated, ..measured }
 }
 
 /// How long probes of another flow waited, relative to the datagrams of the burst at that time.

@@ -37,7 +37,7 @@ pub struct Buffer {
     pub limit: Option<BufferLimit>,
     /// How it drops; `None` if that did not show.
     pub rule: Option<ManagementRule>,
-    /// Packets were lost while there was room: an AQM, even if the rule did not show.
+    /// Packets were lost while there was room: by an AQM whose rule may not show, or by the link.
     pub drops_early: bool,
     /// Bytes that pass at once after a pause: the bucket of a shaper or a policer.
     pub bucket_bytes: Option<f64>,

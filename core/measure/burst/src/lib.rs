@@ -13,5 +13,5 @@ mod response;
 mod rule;
 
 pub use estimate::{Buffer, estimate};
-pub use plan::{BurstPlan, BurstPlanner, MOST_DATAGRAMS, PAYLOAD_BYTES};
+pub use plan::{BurstPlan, BurstPlanner, LEAST_BUDGET, MOST_DATAGRAMS, PAYLOAD_BYTES};
 pub use response::{Response, waits};

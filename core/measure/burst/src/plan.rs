@@ -13,6 +13,8 @@ pub const PAYLOAD_BYTES: [u32; 3] = [1400, 700, 200];
 const FIRST_COUNT: u32 = 32;
 /// Datagrams in the first burst that is to fill the buffer.
 const FILL_COUNT: u32 = 64;
+/// Data of the first burst: with less, nothing is measured.
+pub const LEAST_BUDGET: Bytes = Bytes((PAYLOAD_BYTES[0] * (BEFORE + FIRST_COUNT)) as u64);
 /// Most datagrams in a burst.
 pub const MOST_DATAGRAMS: u32 = 16_384;
 /// Datagrams far apart before a burst: the shortest of their delays is that of an empty queue.
@@ -28,7 +30,8 @@ const APART_PACKETS: f64 = 10.0;
 /// A burst is sent this many times as fast as the link takes it, so that hardly anything leaves the
 /// buffer while it fills.
 const PACE: f64 = 10.0;
-/// Nor slower than this: RED drops before a slow line has sent much, PIE only after 150 ms.
+/// Least rate of a burst that fills the buffer: that of a slow line would take so long that an AQM
+/// begins to drop before the buffer is full.
 const FILL_RATE: Rate = Rate::from_bits_per_second(20_000_000);
 /// Longest time in which a burst is sent: it fills a buffer of 36 s.
 const LONGEST_S: f64 = 4.0;

@@ -17,7 +17,7 @@ const CONFORMING: f64 = 0.8;
 const INTERVALS: usize = 10;
 /// Relative error of an interval.
 const TOLERANCE: f64 = 0.12;
-/// Longest and shortest interval of CoDel that is set for some link, in seconds: 100 ms by default,
+/// Shortest and longest interval of CoDel that is set for some link, in seconds: 100 ms by default,
 /// the longest round trip otherwise (RFC 8289 section 4.3).
 const INTERVAL_S: core::ops::RangeInclusive<f64> = 0.01..=1.0;
 const DEFAULT_INTERVAL_S: f64 = 0.1;
@@ -25,7 +25,7 @@ const DEFAULT_INTERVAL_S: f64 = 0.1;
 const FINE: f64 = 4.0;
 /// Numbers of the first drop that is compared.
 const STARTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-/// PIE drops nothing in the first 150 ms of a burst (RFC 8033 section 5.4), here with a margin.
+/// PIE drops nothing in the first 150 ms of a burst (RFC 8033 section 4.4), here with a margin.
 const PIE_ALLOWANCE_S: f64 = 0.140;
 /// A full queue accepts a packet each time one leaves it. If so many left, it follows another rule.
 const LEFT_PACKETS: f64 = 8.0;

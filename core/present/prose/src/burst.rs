@@ -27,7 +27,11 @@ pub(crate) fn buffer(buffer: &MeasuredBuffer, direction: Option<Direction>) -> S
         (true, _) => Some(ManagementRule::FairQueueing),
         (false, rule) => rule,
     };
-    let rule = rule.map_or_else(String::new, |rule| format!(" {}", measured_rule(rule)));
+    let rule = match rule {
+        Some(rule) => format!(" {}", measured_rule(rule)),
+        None if buffer.drops_early => " Packets were lost before that.".to_string(),
+        None => String::new(),
+    };
     let bucket = bucket.filter(|_| management(buffer).is_none());
     let bucket = bucket.map_or_else(String::new, |bytes| format!(" A shaper lets {bytes} pass at once."));
     format!("{shown}{rule}{bucket}")

@@ -178,7 +178,7 @@ fn drain_time(drain: &DrainTime) -> String {
 
 fn emptied(found: &QueueEmptied) -> String {
     format!(
-        "A queue emptied {}: {} replies in a row arrived together after {}, with delays falling from {} to {}.",
+        "A queue emptied {}: {} replies arrived together after {}, with delays falling from {} to {}.",
         if found.count == 1 { "once".into() } else { format!("{} times", found.count) },
         found.answered_packets,
         seconds(found.at_s + found.first_s),

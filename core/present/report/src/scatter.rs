@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
-use fathom_run::{Conclusion, ManagementRule};
+use fathom_run::Conclusion;
 use fathom_units::Direction;
 
 /// Delays of the diagonals, and their names.
@@ -36,7 +36,7 @@ pub fn buffer_points(diagnoses: &[&Diagnosis]) -> Vec<BufferPoint> {
             Conclusion::BufferSize(size) => {
                 (size.rate_bits_per_second, size.ethernet_bytes, size.is_lower_bound)
             }
-            Conclusion::MeasuredBuffer(buffer) if is_plain(buffer.rule) && !buffer.is_per_flow => {
+            Conclusion::MeasuredBuffer(buffer) if !buffer.may_be_managed() => {
                 (buffer.rate_bits_per_second.value, buffer.bytes.value, buffer.is_lower_bound)
             }
             _ => return None,
@@ -44,10 +44,6 @@ pub fn buffer_points(diagnoses: &[&Diagnosis]) -> Vec<BufferPoint> {
         Some(BufferPoint { direction: finding.direction?, bits_per_second, bytes, is_lower_bound })
     });
     points.filter(|point| point.bits_per_second > 0.0 && point.bytes > 0.0).collect()
-}
-
-const fn is_plain(rule: Option<ManagementRule>) -> bool {
-    matches!(rule, None | Some(ManagementRule::TailDrop | ManagementRule::HeadDrop))
 }
 
 /// The plot as one self-contained picture; `None` without any point.

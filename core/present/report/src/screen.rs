@@ -408,7 +408,8 @@ fn ecn_line(run: &Run) -> Option<String> {
         .flat_map(|what| Direction::BOTH.into_iter().filter_map(move |direction| of(what, direction)));
     let tcp = run.facts.get(&Fact::TcpEcn).map(|flows| format!("TCP uses ECN in {flows}"));
     let parts: Vec<String> = arrived.chain(tcp).collect();
-    Some(format!("ECN, sent as {}, arrived: {}", run.facts.get(&Fact::Ecn)?, parts.join("; ")))
+    let sent = run.facts.get(&Fact::Ecn).filter(|_| !parts.is_empty())?;
+    Some(format!("ECN, sent as {sent}, arrived: {}", parts.join("; ")))
 }
 
 fn phase_table(diagnosis: &Diagnosis, style: Style) -> Table {

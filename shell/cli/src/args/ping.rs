@@ -1,5 +1,5 @@
 //! Flags of `fathom ping`.
-use super::TokenArgs;
+use super::ConnectionArgs;
 use clap::Args;
 use fathom_units::Duration;
 use std::path::PathBuf;
@@ -50,14 +50,8 @@ pub(crate) struct PingArgs {
     /// DSCP of the probes: 0 to 63, or a name such as ef
     #[arg(long, default_value = "0", value_parser = super::test::dscp, value_name = "CLASS", hide_default_value = true)]
     pub(crate) dscp: u8,
-    /// Use IPv4 only
-    #[arg(short = '4', long, conflicts_with = "ipv6", help_heading = "Connection options")]
-    pub(crate) ipv4: bool,
-    /// Use IPv6 only
-    #[arg(short = '6', long, help_heading = "Connection options")]
-    pub(crate) ipv6: bool,
     #[command(flatten)]
-    pub(crate) token: TokenArgs,
+    pub(crate) connection: ConnectionArgs,
     /// Print events as JSON, one per line
     ///
     /// The last line has the document of the result. Their schema is docs/schema/event.schema.json.

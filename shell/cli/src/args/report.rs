@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Show a result file, or convert it to HTML, CSV or Flent
 ///
-/// Shows results that `fathom test`, `demo`, `lab`, `sim` and `trace` have saved, and files of
+/// Shows results that `fathom test`, `ping`, `buffer`, `lab` and others have saved, and files of
 /// other tools, such as iperf3, irtt, flent and ping (docs/imports.md). With --watch, shows a
 /// period of the history of a target instead.
 #[derive(Args, Debug)]
@@ -36,7 +36,13 @@ pub(crate) struct ReportArgs {
     ///
     /// As an SVG picture with logarithmic axes and lines of equal delay. Shows nothing else. Only
     /// results with a buffer size are drawn.
-    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["json", "output"], help_heading = "Output options")]
+    #[arg(
+        long,
+        value_name = "FILE.svg",
+        value_parser = |name: &str| named(name, ".svg"),
+        conflicts_with_all = ["json", "output"],
+        help_heading = "Output options"
+    )]
     pub(crate) scatter: Option<PathBuf>,
     /// Write a page for the provider of the line
     ///
@@ -45,12 +51,19 @@ pub(crate) struct ReportArgs {
     #[arg(
         long,
         value_name = "FILE.html",
+        value_parser = |name: &str| named(name, ".html"),
         conflicts_with_all = ["json", "output", "scatter"],
         help_heading = "Output options"
     )]
     pub(crate) for_provider: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// The name of a file whose format is fixed.
+fn named(name: &str, ending: &str) -> Result<PathBuf, String> {
+    let fits = name.to_lowercase().ends_with(ending);
+    fits.then(|| name.into()).ok_or_else(|| format!("expected a name that ends in {ending}"))
 }
 
 /// A target of `fathom watch`, and the location of its history.

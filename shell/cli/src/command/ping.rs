@@ -10,7 +10,7 @@ use fathom_app::ping::lines::line;
 use fathom_app::ping::{PingRequest, Pinged, Progress, run as ping};
 use fathom_app::test::lines::result_line;
 use fathom_app::{CancelToken, output};
-use fathom_client::{Family, PingConfig, PingEvent, PingTally, PingTarget};
+use fathom_client::{PingConfig, PingEvent, PingTally, PingTarget};
 use fathom_diagnose::{Diagnosis, diagnose};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_run::FindingKind;
@@ -26,9 +26,8 @@ pub(crate) fn run(args: &PingArgs, console: Console) -> Outcome {
 
 fn pinged(args: &PingArgs, console: Console) -> Outcome {
     output::check_names(&args.output)?;
-    let (config, token) = (config(args), args.token.read()?);
-    let request =
-        |target: &String| PingRequest { target: target.clone(), family: family(args), token: token.clone() };
+    let (config, family, token) = (config(args), args.connection.family(), args.connection.token.read()?);
+    let request = |target: &String| PingRequest { target: target.clone(), family, token: token.clone() };
     let requests: Vec<PingRequest> = args.hosts.iter().map(request).collect();
     let cancel = signal::cancel_token()?;
     let mut shown = Shown {
@@ -73,14 +72,6 @@ fn config(args: &PingArgs) -> PingConfig {
 /// Whether the text is that of ping(8); otherwise it is that of fping(8).
 const fn is_single(args: &PingArgs) -> bool {
     args.hosts.len() == 1
-}
-
-const fn family(args: &PingArgs) -> Option<Family> {
-    match (args.ipv4, args.ipv6) {
-        (true, _) => Some(Family::V4),
-        (_, true) => Some(Family::V6),
-        _ => None,
-    }
 }
 
 /// Shows the events.

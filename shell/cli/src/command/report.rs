@@ -8,6 +8,7 @@ use fathom_app::results::{borrowed, load, worst};
 use fathom_diagnose::Diagnosis;
 use fathom_prose::Origin;
 use fathom_run::Run;
+use fathom_text::counted;
 use std::path::Path;
 
 /// Shows each file, or a period of a watch. A page holds all of them.
@@ -41,7 +42,9 @@ fn draw_scatter(path: &Path, runs: &[(Run, Diagnosis)], console: Console) -> Out
             "--scatter: no result has a buffer size (expected those of test or buffer)",
         ));
     }
-    console.note(&format!("wrote {}: {count} buffers of {} results", path.display(), runs.len()));
+    let [buffers, results] = [(count, "buffer"), (runs.len(), "result")]
+        .map(|(n, one)| counted(n as u64, one, &format!("{one}s")));
+    console.note(&format!("wrote {}: {buffers} of {results}", path.display()));
     Ok(Exit::Healthy)
 }
 

@@ -208,7 +208,7 @@ fn falling_pings_are_kept_and_explained() {
     assert_eq!((rows[0].2.as_str(), rows[3].2.as_str()), (" (late)", " (reordered)"), "{}", ran.out);
     assert!(rows[0].1 >= 890.0 && rows[0].1 - rows[1].1 > 250.0, "{}", ran.out);
     assert!(ran.out.contains("\n1 late (after more than 800ms), 1 reordered\n"), "{}", ran.out);
-    assert!(ran.out.contains("A queue emptied once: 4 replies in a row"), "{}", ran.out);
+    assert!(ran.out.contains("A queue emptied once: 4 replies arrived together"), "{}", ran.out);
     let document = run(&["report", "--json", file.to_str().unwrap()]).document();
     let kinds: Vec<&str> =
         document["findings"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();

@@ -7,6 +7,7 @@ use crate::probes::{self, ProbeEvent, ProbeResult, ProbeSettings};
 use crate::record::Record;
 use crate::resolve::{Limits, resolve_server};
 use crate::{DEFAULT_PORT, TestConfig, TestError, assemble_instrument, describe_session, host};
+pub use fathom_burst::LEAST_BUDGET;
 use fathom_burst::{BurstPlan, BurstPlanner};
 use fathom_os::clock::wall_now;
 use fathom_probe::ProbeKind;
@@ -20,6 +21,10 @@ use std::sync::mpsc::channel;
 /// Interval of reports of the server, which are not used: the longest.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
 
+/// Data of the bursts in each direction if no limit is given: 0.8 s of 200 Mbit/s, and the bursts
+/// that fill a buffer of 4 MB three times.
+pub const DEFAULT_BUDGET: Bytes = Bytes(40_000_000);
+
 /// Measures the buffers in these directions with at most `config.max_bytes` in each. Setting `stop`
 /// ends it early. `on_burst` gets each burst.
 ///
@@ -31,6 +36,10 @@ pub fn measure_buffers(
     stop: &AtomicBool,
     on_burst: &mut dyn FnMut(&Burst),
 ) -> Result<Run, TestError> {
+    let budget = config.max_bytes.unwrap_or(DEFAULT_BUDGET);
+    if budget < LEAST_BUDGET {
+        return Err(TestError::Config(format!("data cap of {budget} (expected at least {LEAST_BUDGET})")));
+    }
     let limits = Limits { stop, clock: config.clock, patience: config.patience };
     let addresses = resolve_server(&config.server, DEFAULT_PORT, config.family)?;
     let mut control = Control::open(config, &addresses, &limits)?;
@@ -42,7 +51,7 @@ pub fn measure_buffers(
         .map_err(|e| TestError::Host(format!("memory for load: {e}")))?;
     let peer = Arc::new(peer);
     if !peer.takes(FlowLoad::Burst(BurstPlan::default())) {
-        let problem = "its version of `fathom serve` has no bursts (update it)".to_owned();
+        let problem = "it sends no bursts (a current `fathom serve` does)".to_owned();
         return Err(TestError::Server { server: config.server.clone(), problem });
     }
     let started = WallTime(wall_now().0.saturating_sub(config.clock.now().as_nanos()));
@@ -64,7 +73,7 @@ pub fn measure_buffers(
     let mut all = Vec::new();
     let mut partial = None;
     for direction in directions {
-        let sent = send_all(config, &peer, *direction, &shared, &limits, &mut |burst| {
+        let sent = send_all(config, &peer, (*direction, budget), &shared, &limits, &mut |burst| {
             on_burst(&burst);
             all.push(burst);
         });
@@ -90,22 +99,22 @@ pub fn measure_buffers(
     Ok(run)
 }
 
-/// Sends the bursts of one direction.
+/// Sends the bursts of one direction, of at most `budget`.
 fn send_all(
     config: &TestConfig,
     peer: &FathomPeer,
-    direction: Direction,
+    (direction, budget): (Direction, Bytes),
     shared: &probes::Shared,
     limits: &Limits<'_>,
     add: &mut dyn FnMut(Burst),
 ) -> Result<(), Interruption> {
-    let mut planner = BurstPlanner::new(config.max_bytes.unwrap_or(DEFAULT_BUDGET));
-    let mut number = 0;
+    let mut planner = BurstPlanner::new(budget);
+    let mut bursts = 0;
     while let Some(plan) = planner.next_burst() {
-        // Of a session, so that a server that ends flows late knows both.
-        number += 1;
-        let id = 2 * number + direction.index() as u32;
-        let burst = run_burst(peer, (plan, direction), (id, config.load_dscp << 2), limits)
+        // The server may still hold the flow of an earlier burst, so no two have the same number.
+        bursts += 1;
+        let number = 2 * bursts + direction.index() as u32;
+        let burst = run_burst(peer, (plan, direction), (number, config.load_dscp << 2), limits)
             .map_err(|message| Interruption::NoFlowLeft { direction, message })?;
         planner.add(&burst);
         if let Some(rate) = planner.rate() {
@@ -118,10 +127,6 @@ fn send_all(
     }
     Ok(())
 }
-
-/// Data of the bursts in each direction if no limit is given: 0.8 s of 200 Mbit/s, and the
-/// bursts that fill a buffer of 4 MB three times.
-pub const DEFAULT_BUDGET: Bytes = Bytes(40_000_000);
 
 fn assemble(
     config: &TestConfig,

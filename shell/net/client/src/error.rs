@@ -4,6 +4,10 @@ use fathom_units::Duration;
 use std::fmt;
 use std::net::SocketAddr;
 
+/// Why a connection of a flow or a probe ended, or was of no use.
+pub(crate) const CLOSED: &str = "the server closed the connection";
+pub(crate) const UNEXPECTED: &str = "unexpected response from the server";
+
 /// Why there is no result. A test that measured anything returns a partial run instead.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TestError {

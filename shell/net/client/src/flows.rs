@@ -3,6 +3,7 @@ mod bursts;
 mod datagrams;
 mod fathom;
 
+use crate::error::CLOSED;
 use crate::peer::{FlowPlan, Meter, OpenFlow, Peer};
 use crate::resolve::Limits;
 use fathom_os::clock::Clock;
@@ -23,7 +24,7 @@ use std::thread::JoinHandle;
 
 pub(crate) use bursts::run as run_burst;
 pub use datagrams::{load_socket, receive_datagrams, send_datagrams};
-pub(crate) use fathom::{FathomPeer, flow_request};
+pub(crate) use fathom::{Answer, FathomPeer, accepted, flow_request};
 
 /// Bytes per send call, and size of the payload file.
 const LOAD_FILE_BYTES: usize = 1 << 20;
@@ -222,7 +223,7 @@ pub fn send_load(mut socket: &Socket, payload: &[u8]) -> Result<(), String> {
 pub fn receive_load(socket: &Socket, meter: &Meter) -> Result<(), String> {
     loop {
         match discard(socket.as_fd(), DISCARD_BYTES) {
-            Ok(0) => return Err("the server closed the connection".to_owned()),
+            Ok(0) => return Err(CLOSED.to_owned()),
             Ok(length) => meter.add_received(length as u64),
             Err(error) => return Err(without_code(&error)),
         }

@@ -20,7 +20,7 @@ mod reflect;
 mod resolve;
 mod test;
 
-pub use bursts::{DEFAULT_BUDGET, measure_buffers};
+pub use bursts::{DEFAULT_BUDGET, LEAST_BUDGET, measure_buffers};
 pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
 pub use error::TestError;
 pub use event::Event;
@@ -160,7 +160,7 @@ fn check_applications(config: &TestConfig, are_served: bool) -> Result<(), TestE
     if are_served || (config.applications.is_empty() && config.load_application.is_none()) {
         return Ok(());
     }
-    let problem = "it serves no applications (a current fathom serve does)";
+    let problem = "it serves no applications (a current `fathom serve` does)";
     Err(TestError::Server { server: config.server.clone(), problem: problem.to_owned() })
 }
 

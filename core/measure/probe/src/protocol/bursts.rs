@@ -82,8 +82,7 @@ impl BurstSender {
     }
     /// The next datagram, sent at `now`.
     pub fn take(&mut self, now: Time) -> &[u8] {
-        let header = LoadHeader { sequence: self.next.into(), sent_ns: now.as_nanos() };
-        self.bytes[..DATAGRAM_HEADER_BYTES].copy_from_slice(&header.encode());
+        LoadHeader::write(self.next.into(), now, &mut self.bytes);
         self.next += 1;
         &self.bytes
     }

@@ -140,6 +140,8 @@ data! {
         limit?: BufferLimit,
         /// How it drops, if that showed.
         rule?: ManagementRule,
+        /// Packets were lost while it had room: by an AQM whose rule may not show, or by the link.
+        drops_early: bool,
         /// Other flows did not wait behind the bursts.
         is_per_flow: bool,
         /// Bytes that pass at once after a pause: the bucket of a shaper or a policer.
@@ -854,4 +856,17 @@ pub enum LocationProblem {
     PathChanged,
     /// The delays of the hops contradict each other, or replies take another path.
     Inconsistent,
+}
+
+impl MeasuredBuffer {
+    /// Whether an AQM, fair queueing or a policer may act before the buffer is full: then its size
+    /// says nothing about the delay of others.
+    #[must_use]
+    pub const fn may_be_managed(&self) -> bool {
+        let has_aqm = match self.rule {
+            None => self.drops_early,
+            Some(rule) => !matches!(rule, ManagementRule::TailDrop | ManagementRule::HeadDrop),
+        };
+        has_aqm || self.is_per_flow
+    }
 }

@@ -397,6 +397,7 @@ fn measured_buffers() -> Vec<Found> {
         is_lower_bound: false,
         limit: Some(BufferLimit::Bytes),
         rule,
+        drops_early: false,
         is_per_flow: false,
         bucket_bytes: None,
         is_bloated: true,
@@ -410,6 +411,7 @@ fn measured_buffers() -> Vec<Found> {
         MeasuredBuffer { limit: None, bucket_bytes: Some(16_000.0), ..plain.clone() },
         MeasuredBuffer { is_per_flow: true, ..plain },
         reached(None),
+        MeasuredBuffer { drops_early: true, ..reached(None) },
         reached(Some(ManagementRule::Pie)),
         MeasuredBuffer { bucket_bytes: Some(30_000.0), ..reached(Some(ManagementRule::Policer)) },
     ];

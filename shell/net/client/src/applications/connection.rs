@@ -1,13 +1,12 @@
 //! A connection on which an application requests one object after the other.
-use crate::flows::flow_request;
+use crate::error::{CLOSED, UNEXPECTED};
+use crate::flows::{Answer, accepted, flow_request};
 use crate::peer::FlowPlan;
 use crate::probes::{Target, start_connection};
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{discard, reset};
-use fathom_probe::protocol::{
-    FIRST_LINE_LIMIT_BYTES, FlowAnswer, FlowLoad, LineReader, Ticket, object_request,
-};
+use fathom_probe::protocol::{FIRST_LINE_LIMIT_BYTES, FlowLoad, LineReader, Ticket, object_request};
 use fathom_scenario::PAGE_REQUEST;
 use fathom_units::{Bytes, Direction};
 use socket2::Socket;
@@ -85,7 +84,7 @@ impl Connection {
             let received = match &mut self.answer {
                 Some(_) => self.read_answer()?,
                 None => match discard(self.socket.as_fd(), self.left.min(RECEIVE_BYTES) as usize) {
-                    Ok(0) => return Err("the server closed the connection".to_owned()),
+                    Ok(0) => return Err(CLOSED.to_owned()),
                     Ok(length) => Some(length as u64),
                     Err(error) => return unless_would_block(&error),
                 },
@@ -102,17 +101,13 @@ impl Connection {
         let Some(lines) = &mut self.answer else { return Ok(None) };
         let mut buffer = [0; FIRST_LINE_LIMIT_BYTES];
         match (&self.socket).read(&mut buffer) {
-            Ok(0) => return Err("the server closed the connection".to_owned()),
+            Ok(0) => return Err(CLOSED.to_owned()),
             Ok(length) => lines.push(&buffer[..length]),
             Err(error) => return unless_would_block(&error).map(|_| None),
         }
         let Some(line) = lines.next_line().map_err(|e| e.to_string())? else { return Ok(None) };
-        match FlowAnswer::parse(&line) {
-            Ok(FlowAnswer::Ok { .. }) => {}
-            Ok(FlowAnswer::Err { code, message }) => {
-                return Err(format!("the server refused the flow: {code}: {message}"));
-            }
-            _ => return Err("unexpected response from the server".to_owned()),
+        if let Answer::Udp(_) = accepted(&line)? {
+            return Err(UNEXPECTED.to_owned());
         }
         let after = lines.held().len() as u64;
         self.answer = None;

@@ -1,5 +1,6 @@
 //! One burst of datagrams to or from `fathom serve`.
 use super::FathomPeer;
+use crate::error::CLOSED;
 use crate::peer::FlowPlan;
 use crate::resolve::{LOOK_EVERY, Limits};
 use fathom_burst::BurstPlan;
@@ -26,7 +27,6 @@ const EMPTY: u64 = 10;
 const EMPTY_NS: u64 = 2_000_000;
 const IPV4_HEADER_BYTES: u32 = 28;
 const IPV6_HEADER_BYTES: u32 = 48;
-const CLOSED: &str = "the server closed the connection";
 
 /// Sends or receives a burst.
 ///

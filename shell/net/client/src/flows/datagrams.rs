@@ -1,4 +1,5 @@
 //! Flows of UDP datagrams at a chosen rate. A TCP connection opens a flow and ends it.
+use crate::error::{CLOSED, UNEXPECTED};
 use crate::peer::{FlowPlan, Meter, OpenFlow};
 use crate::resolve::Limits;
 use fathom_os::clock::Clock;
@@ -19,7 +20,6 @@ use std::sync::Arc;
 const BATCH: usize = 64;
 /// Space for what arrives while the thread does not run.
 const RECEIVE_BUFFER_BYTES: u32 = 8 << 20;
-const CLOSED: &str = "the server closed the connection";
 const LONGEST_BYTES: usize = DATAGRAM_HEADER_BYTES + FULL_TCP_PAYLOAD.get() as usize;
 
 pub(super) fn open(
@@ -65,7 +65,7 @@ pub(super) fn prove(
         return Err(CLOSED.to_owned());
     }
     if super::fathom::read_answer(tcp, server, limits)? != b"READY" {
-        return Err("unexpected response from the server".to_owned());
+        return Err(UNEXPECTED.to_owned());
     }
     Ok(udp)
 }

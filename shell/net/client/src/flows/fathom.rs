@@ -1,5 +1,6 @@
 //! Load flows of the protocol of `fathom serve`.
 use super::{datagrams, payload, receive_load};
+use crate::error::{CLOSED, UNEXPECTED};
 use crate::peer::{FlowPlan, OpenFlow, Peer, UdpEncoding, UdpProbes, UdpReply, WebProbe, udp_socket};
 use crate::resolve::{Limits, host_field};
 use fathom_os::error::without_code;
@@ -88,10 +89,8 @@ impl Peer for FathomPeer {
     }
 }
 
-const UNEXPECTED: &str = "unexpected response from the server";
-
 /// The server's answer to a flow that it accepts.
-enum Answer {
+pub(crate) enum Answer {
     /// The congestion control of its end.
     Tcp(CongestionControl),
     /// What the proof of a UDP address contains.
@@ -104,14 +103,8 @@ impl FathomPeer {
         let socket = limits.connect(self.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
         let request = flow_request(flow, self.session)?;
         (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
-        match FlowAnswer::parse(&read_answer(&socket, self.address, limits)?) {
-            Ok(FlowAnswer::Ok { congestion_control }) => Ok((socket, Answer::Tcp(congestion_control))),
-            Ok(FlowAnswer::Udp { token }) => Ok((socket, Answer::Udp(token))),
-            Ok(FlowAnswer::Err { code, message }) => {
-                Err(format!("the server refused the flow: {code}: {message}"))
-            }
-            Err(error) => Err(error.to_string()),
-        }
+        let answer = accepted(&read_answer(&socket, self.address, limits)?)?;
+        Ok((socket, answer))
     }
     /// Opens the sockets of a flow of datagrams: the connection, and the UDP socket whose address
     /// the server knows.
@@ -150,6 +143,18 @@ impl UdpEncoding for TicketEncoding {
     }
 }
 
+/// Parses the server's answer to a flow. An error is why it refused it.
+pub(crate) fn accepted(line: &[u8]) -> Result<Answer, String> {
+    match FlowAnswer::parse(line) {
+        Ok(FlowAnswer::Ok { congestion_control }) => Ok(Answer::Tcp(congestion_control)),
+        Ok(FlowAnswer::Udp { token }) => Ok(Answer::Udp(token)),
+        Ok(FlowAnswer::Err { code, message }) => {
+            Err(format!("the server refused the flow: {code}: {message}"))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// The first line of a flow.
 pub(crate) fn flow_request(flow: &FlowPlan, session: Ticket) -> Result<FlowRequest, String> {
     let wanted = flow.congestion_control.as_str();
@@ -177,7 +182,7 @@ pub(super) fn read_answer(
     while line.len() < FIRST_LINE_LIMIT_BYTES {
         limits.readable(socket, address, "response to a load flow").map_err(|e| e.to_string())?;
         match socket.read(&mut byte) {
-            Ok(0) => return Err("the server closed the connection".to_owned()),
+            Ok(0) => return Err(CLOSED.to_owned()),
             Ok(_) if byte[0] == b'\n' => return Ok(line),
             Ok(_) => line.push(byte[0]),
             Err(error) => return Err(without_code(&error)),

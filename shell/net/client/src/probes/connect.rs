@@ -1,6 +1,7 @@
 //! Probes with new connections, one request on each.
 use super::channel::{Target, start};
 use super::{Context, ProbeMachine, series_of};
+use crate::error::CLOSED;
 use crate::peer::{Exchange, ExchangeStage, StartExchange, WebProbe};
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
@@ -67,7 +68,7 @@ impl ConnectProber {
         let mut buffer = [0; 8192];
         let (stage, at) = if flying.is_established {
             let got = match receive(flying.socket.as_fd(), &mut buffer) {
-                Ok(got) if got.length == 0 => return Err("the server closed the connection".to_owned()),
+                Ok(got) if got.length == 0 => return Err(CLOSED.to_owned()),
                 Ok(got) => got,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
                 Err(error) => return Err(without_code(&error)),

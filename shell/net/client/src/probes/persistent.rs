@@ -1,6 +1,7 @@
 //! Pipelined requests on one persistent connection.
 use super::channel::{Channel, Target};
 use super::{Context, ProbeMachine, series_of};
+use crate::error::{CLOSED, UNEXPECTED};
 use crate::peer::{Encrypted, Encryption, WebProbe};
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
@@ -68,7 +69,7 @@ impl PersistentProber {
         let mut buffer = [0; 8192];
         loop {
             let got = match receive(connection.channel.socket.as_fd(), &mut buffer) {
-                Ok(got) if got.length == 0 => return Err("the server closed the connection".to_owned()),
+                Ok(got) if got.length == 0 => return Err(CLOSED.to_owned()),
                 Ok(got) => got,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(without_code(&error)),
@@ -76,7 +77,7 @@ impl PersistentProber {
             let arrival = context.arrival(got.stamp);
             for _ in 0..connection.take(&buffer[..got.length])? {
                 let Some(sequence) = connection.pending.pop_front() else {
-                    return Err("unexpected response from the server".to_owned());
+                    return Err(UNEXPECTED.to_owned());
                 };
                 if let Some(observation) = self.series[0].reply(sequence, arrival) {
                     context.answered(ProbeKind::Persistent, Metric::HttpKept, observation);

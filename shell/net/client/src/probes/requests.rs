@@ -3,6 +3,7 @@ use super::channel::{Target, start};
 use super::http3::open_socket;
 use super::persistent::RETRY_AFTER;
 use super::{Context, ProbeMachine, series_of};
+use crate::error::CLOSED;
 use crate::peer::{PersistentRequests, Requests};
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
@@ -76,7 +77,7 @@ impl RequestProber {
         loop {
             let (received, at) = match receive(connection.socket.as_fd(), &mut buffer) {
                 Ok(got) if got.length == 0 && !self.plan.is_datagram => {
-                    return Err("the server closed the connection".to_owned());
+                    return Err(CLOSED.to_owned());
                 }
                 Ok(got) => (Some(&buffer[..got.length.min(BUFFER_BYTES)]), context.arrival(got.stamp)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => (None, context.now()),
