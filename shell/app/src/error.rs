@@ -142,6 +142,13 @@ pub enum AppError {
         /// The minimum.
         min: Duration,
     },
+    /// The interval of probes without load is too short.
+    ProbeInterval {
+        /// The interval.
+        interval: Duration,
+        /// The minimum.
+        min: Duration,
+    },
     /// The user's settings cannot be read or written.
     Settings {
         /// The file.
@@ -372,7 +379,7 @@ impl AppError {
                 write!(f, "unknown {object} {name:?} ({hint})")
             }
             AppError::Program { program, source } => write!(f, "{program:?}: {source}"),
-            AppError::SampleInterval { interval, min } => {
+            AppError::SampleInterval { interval, min } | AppError::ProbeInterval { interval, min } => {
                 write!(
                     f,
                     "{interval} is too short: at least {min} (closer probes would measure each other)"

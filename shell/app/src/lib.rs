@@ -28,6 +28,8 @@ mod ground_truth;
 pub mod lab;
 pub mod output;
 #[cfg(feature = "full")]
+pub mod path;
+#[cfg(feature = "full")]
 pub mod ping;
 mod progress;
 pub mod results;

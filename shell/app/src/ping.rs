@@ -53,7 +53,7 @@ pub fn run(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Pinged, AppError> {
     if config.interval < SHORTEST_INTERVAL {
-        return Err(AppError::SampleInterval { interval: config.interval, min: SHORTEST_INTERVAL });
+        return Err(AppError::ProbeInterval { interval: config.interval, min: SHORTEST_INTERVAL });
     }
     // Each target has its own sockets. If the limit cannot be raised, those beyond it fail.
     let _ = fathom_os::files::raise_limit();

@@ -9,6 +9,7 @@ mod diagnose;
 mod export;
 mod fix;
 mod lab;
+mod path;
 mod ping;
 mod report;
 mod sim;
@@ -28,9 +29,10 @@ pub(crate) use diagnose::WatchDiagnoseArgs;
 pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
 use fathom_client::Family;
 use fathom_report::Detail;
-use fathom_units::Direction;
+use fathom_units::{Direction, Duration, UnitError};
 pub(crate) use fix::FixArgs;
 pub(crate) use lab::{CaptureArgs, DemoArgs, LabArgs};
+pub(crate) use path::PathArgs;
 pub(crate) use ping::PingArgs;
 pub(crate) use report::{CompareArgs, ReportArgs};
 pub(crate) use sim::{ChangeArgs, GalleryArgs, SimAction, SimArgs, SweepArgs};
@@ -134,6 +136,7 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     Trace(TraceArgs),
     Buffer(BufferArgs),
+    Path(PathArgs),
     Audit(AuditArgs),
     Fix(Box<FixArgs>),
     Sim(Box<SimArgs>),
@@ -158,6 +161,7 @@ impl Command {
             Command::Watch(_) => "watch",
             Command::Trace(_) => "trace",
             Command::Buffer(_) => "buffer",
+            Command::Path(_) => "path",
             Command::Audit(_) => "audit",
             Command::Size(_) => "size",
             Command::Fix(_) => "fix",
@@ -236,4 +240,13 @@ fn output_help() -> String {
 /// Parses a direction, and lists both.
 pub(crate) fn direction() -> impl TypedValueParser<Value = Direction> {
     PossibleValuesParser::new(Direction::BOTH.map(Direction::name)).try_map(|name| name.parse::<Direction>())
+}
+
+/// A time: a number of seconds, or with a unit.
+fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        Ok(_) => Err("expected a positive number of seconds".to_owned()),
+        Err(_) => text.parse().map_err(|error: UnitError| error.to_string()),
+    }
 }

@@ -7,6 +7,7 @@ pub(crate) mod fix;
 pub(crate) mod gallery;
 pub(crate) mod lab;
 pub(crate) mod man;
+pub(crate) mod path;
 pub(crate) mod ping;
 pub(crate) mod report;
 pub(crate) mod serve;

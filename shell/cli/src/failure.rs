@@ -31,6 +31,7 @@ impl From<AppError> for Failure {
     fn from(error: AppError) -> Self {
         let flag = match &error {
             AppError::SampleInterval { .. } => "--sample-every ",
+            AppError::ProbeInterval { .. } => "--interval ",
             AppError::Trial { .. } => "--with ",
             _ => "",
         };

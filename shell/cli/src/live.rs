@@ -51,6 +51,7 @@ impl Live {
             }
             Event::PhaseStarted { kind, at } => self.view.phase_started(kind, at),
             Event::Observed { key, observation } => self.view.observe(&key, observation),
+            Event::Path(_) => {}
             Event::PhaseEnded(phase) => self.phase_ended(&phase),
             Event::Note(note) => {
                 let text = fathom_prose::note(&note);

@@ -8,21 +8,17 @@ use alloc::collections::VecDeque;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use fathom_run::{Hop, Metric, Path, SeriesKey};
+use fathom_run::{Hop, Metric, Observation, Path, SeriesKey};
 use fathom_units::{Duration, Time};
 
 /// Longest path. The diameter of the Internet is below (traceroute(8) has the same limit).
 const MAX_HOPS: u8 = 30;
-/// Interval of the probes that expire at a hop: Linux sends one ICMP error a second to a host.
-/// Source: `icmp_ratelimit`, icmp(7).
-const EXPIRING_EVERY: Duration = Duration::from_secs(1);
-/// ... at a hop that has not answered the first [`TRIES`].
-const SILENT_EVERY: Duration = Duration::from_secs(5);
+/// Expiring probes are sent so many times less often to a hop that has not answered the first
+/// [`TRIES`].
+const SILENT_SLOWER: u64 = 5;
 const TRIES: u32 = 4;
 /// Hops beyond the last router that answered which are tried while the server does not answer.
 const BEYOND: u8 = 2;
-/// Interval of echo requests to the address of a router.
-const ECHO_EVERY: Duration = Duration::from_millis(60);
 /// A router that answers none of so many echo requests is not sent more.
 const ECHO_TRIES: u32 = 20;
 /// A different router is a change of the path after so many consecutive answers. Single answers
@@ -30,6 +26,38 @@ const ECHO_TRIES: u32 = 20;
 const SURE_AFTER: u32 = 3;
 /// Requests whose replies are recognized.
 const MOST_OUTSTANDING: usize = 4096;
+/// Until a probe is this old, it is not counted as lost while probes are sent: as long as
+/// traceroute(8) waits. Its reply counts later, too.
+const LOST_AFTER: Duration = Duration::from_secs(5);
+
+/// How often a hop is probed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HopRates {
+    /// Interval of the requests that expire at it.
+    pub expiring_every: Duration,
+    /// Interval of the echo requests to its address.
+    pub echo_every: Duration,
+}
+
+impl HopRates {
+    /// Rates under load: Linux sends one ICMP error a second to a host (`icmp_ratelimit`, icmp(7)),
+    /// and a queue of a tenth of a second is seen by the echo requests.
+    pub const TEST: Self =
+        HopRates { expiring_every: Duration::from_secs(1), echo_every: Duration::from_millis(60) };
+}
+
+/// What is known of a hop while probes are sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HopStatus {
+    /// Number of the hop, from 1.
+    pub number: u8,
+    /// Who answered.
+    pub address: Option<IpAddr>,
+    /// Requests that expire there and were answered or are older than [`LOST_AFTER`].
+    pub sent: u32,
+    /// Those of them without a reply.
+    pub lost: u32,
+}
 
 /// A probe of a hop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +91,8 @@ struct Router {
 struct State {
     number: u8,
     router: Option<Router>,
+    /// The server, if it answered a request that expires here.
+    end: Option<IpAddr>,
     /// A different router that answered, and the number of consecutive answers.
     other: Option<(IpAddr, u32)>,
     expiring: ProbeSeries,
@@ -74,6 +104,7 @@ struct State {
 /// Probes of all hops of a path.
 #[derive(Clone, Debug)]
 pub struct Hops {
+    rates: HopRates,
     states: Vec<State>,
     /// Number of the hop that is the server.
     length: Option<u8>,
@@ -84,22 +115,17 @@ pub struct Hops {
     changed: Vec<Time>,
 }
 
-impl Default for Hops {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Hops {
-    /// Creates a path of unknown length.
+    /// Creates a path of unknown length, whose hops are probed at these rates.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(rates: HopRates) -> Self {
         let series = |metric, hop: u8| {
             ProbeSeries::new(SeriesKey { scope: Some(hop.to_string()), ..SeriesKey::of(metric) })
         };
         let state = |hop| State {
             number: hop,
             router: None,
+            end: None,
             other: None,
             expiring: series(Metric::HopRtt, hop),
             echo: series(Metric::HopEcho, hop),
@@ -108,7 +134,7 @@ impl Hops {
         };
         let states = (1..=MAX_HOPS).map(state).collect();
         let (sent, changed) = (VecDeque::new(), Vec::new());
-        Hops { states, length: None, server_return_hops: None, next: 0, sent, changed }
+        Hops { rates, states, length: None, server_return_hops: None, next: 0, sent, changed }
     }
     /// The probe to send now, if any is due. It counts as sent.
     pub fn next(&mut self, now: Time) -> Option<HopProbe> {
@@ -119,7 +145,7 @@ impl Hops {
         let last = usize::from(self.length.unwrap_or_else(|| self.known()));
         let is_due = |state: &State| {
             let is_silent = !state.expiring.has_replies() && state.expiring.next_sequence() >= TRIES;
-            let interval = if is_silent { SILENT_EVERY } else { EXPIRING_EVERY };
+            let interval = self.rates.expiring_every * if is_silent { SILENT_SLOWER } else { 1 };
             state.expired_at.is_none_or(|at| now.saturating_since(at) >= interval)
         };
         let hop = self.states.iter().take(last).position(is_due)?;
@@ -143,11 +169,12 @@ impl Hops {
         }
     }
     fn next_echo(&mut self, now: Time) -> Option<HopProbe> {
+        let every = self.rates.echo_every;
         let is_due = |state: &&mut State| {
             let echo = &state.echo;
             state.router.is_some()
                 && (echo.has_replies() || echo.next_sequence() < ECHO_TRIES)
-                && state.echoed_at.is_none_or(|at| now.saturating_since(at) >= ECHO_EVERY)
+                && state.echoed_at.is_none_or(|at| now.saturating_since(at) >= every)
         };
         let state = self.states.iter_mut().filter(is_due).min_by_key(|state| state.echoed_at)?;
         let to = state.router?.address;
@@ -155,37 +182,61 @@ impl Hops {
         Some(HopProbe::Echo { hop: state.number, sequence: state.echo.sent(now), to })
     }
     /// Takes the reply of `from` to an expiring request, which `is_end` if it ended the path. The
-    /// reply arrived with `hop_limit`.
-    pub fn expired(&mut self, reply: crate::HopReply, from: IpAddr, hop_limit: Option<u8>, at: Time) {
-        let Some((_, hop, sequence)) = self.sent.iter().rev().find(|sent| sent.0 == reply.sequence).copied()
-        else {
-            return;
-        };
+    /// reply arrived with `hop_limit`. Returns the observation if it is the first reply.
+    pub fn expired(
+        &mut self,
+        reply: crate::HopReply,
+        from: IpAddr,
+        hop_limit: Option<u8>,
+        at: Time,
+    ) -> Option<(&SeriesKey, Observation)> {
+        let (_, hop, sequence) = self.sent.iter().rev().find(|sent| sent.0 == reply.sequence).copied()?;
         if reply.is_end {
             self.server_return_hops = hop_limit.map(return_hops);
             let length = self.length.map_or(hop, |length| length.min(hop));
             self.length = Some(length);
             // The server as the last hop shows whether these probes share the delay of the load.
-            if let Some(state) = self.states.get_mut(usize::from(hop) - 1).filter(|_| hop == length) {
-                state.expiring.reply(sequence, at);
-            }
-            return;
+            let state = self.states.get_mut(usize::from(hop) - 1).filter(|_| hop == length)?;
+            state.end = Some(from);
+            return state.expire(sequence, at);
         }
         if self.length.is_some_and(|length| hop >= length) {
             self.length = None;
         }
-        let Some(state) = self.states.get_mut(usize::from(hop) - 1) else { return };
-        state.expiring.reply(sequence, at);
+        let state = self.states.get_mut(usize::from(hop) - 1)?;
         if state.learn(Router { address: from, return_hops: hop_limit.map(return_hops) }) {
             self.changed.push(at);
         }
+        state.expire(sequence, at)
     }
-    /// Takes the reply of `from` to an echo request to its own address.
-    pub fn echoed(&mut self, hop: u8, sequence: u32, from: IpAddr, at: Time) {
-        let state = usize::from(hop).checked_sub(1).and_then(|hop| self.states.get_mut(hop));
-        if let Some(state) = state.filter(|s| s.router.is_some_and(|router| router.address == from)) {
-            state.echo.reply(sequence, at);
+    /// Takes the reply of `from` to an echo request to its own address. Returns the observation if
+    /// it is the first reply.
+    pub fn echoed(
+        &mut self,
+        hop: u8,
+        sequence: u32,
+        from: IpAddr,
+        at: Time,
+    ) -> Option<(&SeriesKey, Observation)> {
+        let state = usize::from(hop).checked_sub(1).and_then(|hop| self.states.get_mut(hop))?;
+        if state.router.is_none_or(|router| router.address != from) {
+            return None;
         }
+        let observation = state.echo.reply(sequence, at)?;
+        Some((state.echo.key(), observation))
+    }
+    /// The hops so far: up to the server, or to the last one that answered.
+    #[must_use]
+    pub fn status(&self, now: Time) -> Vec<HopStatus> {
+        let answered = self.states.iter().rposition(|state| state.router.is_some());
+        let last = self.length.map_or(answered.map_or(0, |last| last + 1), usize::from);
+        self.states.iter().take(last).map(|state| state.status(now)).collect()
+    }
+    /// Whether a reply is outstanding from a hop that has answered before.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        let is_waited_for = |series: &ProbeSeries| series.has_replies() && series.outstanding() > 0;
+        self.states.iter().any(|state| is_waited_for(&state.expiring) || is_waited_for(&state.echo))
     }
     /// The path as far as it is known, without the link to the first router.
     #[must_use]
@@ -213,6 +264,21 @@ impl Hops {
 }
 
 impl State {
+    fn expire(&mut self, sequence: u32, at: Time) -> Option<(&SeriesKey, Observation)> {
+        let observation = self.expiring.reply(sequence, at)?;
+        Some((self.expiring.key(), observation))
+    }
+    fn status(&self, now: Time) -> HopStatus {
+        let series = &self.expiring;
+        let recent = now.saturating_since(Time::ZERO + LOST_AFTER);
+        let waiting = series.outstanding_since(Time::ZERO + recent);
+        HopStatus {
+            number: self.number,
+            address: self.router.map(|router| router.address).or(self.end),
+            sent: series.next_sequence() - waiting,
+            lost: series.outstanding() as u32 - waiting,
+        }
+    }
     /// Takes the router of an answer; true if the path changed.
     fn learn(&mut self, found: Router) -> bool {
         let Some(known) = &mut self.router else {
@@ -268,7 +334,7 @@ mod tests {
                     hops.expired(HopReply { sequence, is_end }, by, Some(65 - hop), MS(at + 1));
                 }
                 HopProbe::Echo { hop, sequence, to } if hop != 2 => {
-                    hops.echoed(hop, sequence, to, MS(at + 1))
+                    hops.echoed(hop, sequence, to, MS(at + 1));
                 }
                 _ => {}
             }
@@ -278,7 +344,7 @@ mod tests {
 
     #[test]
     fn each_hop_gets_one_expiring_probe_a_second_and_more_echoes() {
-        let mut hops = Hops::new();
+        let mut hops = Hops::new(HopRates::TEST);
         let all = run(&mut hops, 0, 5_000, 4, &[]);
         let found = |number| Hop { number, address: router(number).to_string(), return_hops: Some(number) };
         let (server_hop, server_return_hops) = (Some(4), Some(4));
@@ -304,8 +370,27 @@ mod tests {
     }
 
     #[test]
+    fn the_status_counts_probes_that_are_answered_or_old() {
+        let rates = HopRates { expiring_every: Duration::from_secs(2), echo_every: Duration::from_secs(2) };
+        let mut hops = Hops::new(rates);
+        run(&mut hops, 0, 19_000, 4, &[2]);
+        let status = hops.status(MS(19_000));
+        let counts = status.iter().map(|hop| (hop.number, hop.address, hop.sent, hop.lost));
+        // Ten probes each; the silent hop gets four at 0, 2, 4, 6 s and one every ten seconds then.
+        let expected = [
+            (1, Some(router(1)), 10, 0),
+            (2, None, 4, 4),
+            (3, Some(router(3)), 10, 0),
+            (4, Some(router(4)), 10, 0),
+        ];
+        assert!(counts.eq(expected), "{status:?}");
+        // The last one of the silent hop, at 16 s, is lost at 21 s.
+        assert_eq!((hops.status(MS(21_100))[1].sent, hops.is_waiting()), (5, false));
+    }
+
+    #[test]
     fn silent_hops_are_tried_less_often() {
-        let mut hops = Hops::new();
+        let mut hops = Hops::new(HopRates::TEST);
         let all = run(&mut hops, 0, 20_000, 5, &[2]);
         let to_silent = all.iter().filter(|p| matches!(p.1, HopProbe::Expiring { hop: 2, .. })).count();
         assert!((6..=8).contains(&to_silent), "{to_silent}");
@@ -314,7 +399,7 @@ mod tests {
 
     #[test]
     fn while_the_server_is_silent_two_hops_beyond_the_last_router_are_tried() {
-        let mut hops = Hops::new();
+        let mut hops = Hops::new(HopRates::TEST);
         let silent: Vec<u8> = (4..=30).collect();
         run(&mut hops, 0, 1_000, 40, &silent);
         let later = run(&mut hops, 1_000, 5_000, 40, &silent);
@@ -327,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_path_that_changes_is_reported_and_single_answers_from_elsewhere_are_not() {
-        let mut hops = Hops::new();
+        let mut hops = Hops::new(HopRates::TEST);
         run(&mut hops, 0, 2_000, 3, &[]);
         let mut other = |from: u64, by: IpAddr| {
             let probe = (from..).step_by(10).find_map(|at| match hops.next(MS(at)) {
@@ -350,7 +435,7 @@ mod tests {
 
     #[test]
     fn replies_to_nothing_do_no_harm() {
-        let mut hops = Hops::new();
+        let mut hops = Hops::new(HopRates::TEST);
         hops.expired(HopReply { sequence: 7, is_end: true }, router(1), Some(0), MS(1));
         hops.echoed(0, 0, router(1), MS(1));
         hops.echoed(255, u32::MAX, router(1), MS(1));

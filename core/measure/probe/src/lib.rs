@@ -40,7 +40,7 @@ pub use course::{Course, Step};
 pub use echo::{ECHO_BYTES, ECHO_HEADER_BYTES, ECHO_MIN_PAYLOAD_BYTES, EchoCodec, EchoPayload, IcmpVersion};
 pub use highest_rate::HighestRate;
 pub use hop_codec::{HOP_REQUEST_BYTES, HopCodec, HopReply};
-pub use hops::{HopProbe, Hops};
+pub use hops::{HopProbe, HopRates, HopStatus, Hops};
 pub use icmp_timestamp::{TIMESTAMP_BYTES, TimestampCodec, TimestampReply};
 pub use one_way::{Arrivals, UdpAnswer, UdpRecord, one_way_observations, one_way_series, one_way_values};
 pub use phase::{Baseline, PhaseControl};

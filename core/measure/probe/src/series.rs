@@ -123,6 +123,11 @@ impl ProbeSeries {
     pub fn outstanding(&self) -> usize {
         self.book.outstanding()
     }
+    /// Number of outstanding probes that were sent at `since` or later.
+    pub fn outstanding_since(&self, since: Time) -> u32 {
+        let recent = self.entries.iter().rev().take_while(|entry| entry.sent >= since);
+        recent.filter(|entry| entry.outcome == Outcome::Outstanding).count() as u32
+    }
     /// Departure time of the oldest outstanding probe.
     pub fn oldest_outstanding(&self) -> Option<Time> {
         self.book.oldest_outstanding()

@@ -104,7 +104,7 @@ const fn them(count: u64) -> &'static str {
 /// Why there is no result, in one or two sentences.
 pub(crate) fn reason(reason: &Reason) -> String {
     match reason {
-        Reason::NoAnswers => "Most probes were not answered.".to_string(),
+        Reason::NoAnswers => "Too few probes were answered.".to_string(),
         Reason::NotMeasured => "Nothing was measured.".to_string(),
         Reason::NoIdleLatency => "The latency of the idle line was not measured.".to_string(),
         Reason::NotLoaded => "The line was not loaded while latency was measured.".to_string(),

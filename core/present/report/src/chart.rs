@@ -135,7 +135,8 @@ impl Chart<'_> {
                 canvas.text(row, style)
             )
         }));
-        lines.push(style.ink(Ink::Dim, &self.time_line(width, style)));
+        let corner = format!("{}{}", " ".repeat(GUTTER - 1), style.pick("└", "+"));
+        lines.push(style.ink(Ink::Dim, &(corner + &time_line(self.time, width, style))));
         lines.push(style.ink(Ink::Dim, &self.phase_line(width, style)));
         lines
     }
@@ -150,20 +151,6 @@ impl Chart<'_> {
         let ranges = self.curves.iter().filter_map(|(c, _, _)| c.range());
         let (low, high) = ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0.0, 1.0));
         Axis::fitting(low, high, most)
-    }
-    /// The axis, with the seconds of its ticks in it.
-    fn time_line(&self, width: usize, style: Style) -> String {
-        let axis = Axis::exact(self.time.0, self.time.1, (width / 12).max(1));
-        let mut cells: Vec<char> = style.pick("─", "-").chars().cycle().take(width).collect();
-        for tick in axis.ticks() {
-            let text = format!("{}s", label(*tick));
-            let start = (axis.position(*tick) * width as f64) as usize;
-            if start + text.len() < width {
-                cells.splice(start..start + text.len(), text.chars());
-            }
-        }
-        let corner = style.pick("└", "+");
-        format!("{}{corner}{}", " ".repeat(GUTTER - 1), cells.into_iter().collect::<String>())
     }
     /// The names of the phases, each from where it starts.
     fn phase_line(&self, width: usize, style: Style) -> String {
@@ -182,6 +169,20 @@ impl Chart<'_> {
         }
         String::from(format!("{}{line}", " ".repeat(GUTTER)).trim_end())
     }
+}
+
+/// A time axis of `width` cells, with the seconds of its ticks in it.
+pub(crate) fn time_line((start, end): (f64, f64), width: usize, style: Style) -> String {
+    let axis = Axis::exact(start, end, (width / 12).max(1));
+    let mut cells: Vec<char> = style.pick("─", "-").chars().cycle().take(width).collect();
+    for tick in axis.ticks() {
+        let text = format!("{}s", label(*tick));
+        let at = (axis.position(*tick) * width as f64) as usize;
+        if at + text.len() < width {
+            cells.splice(at..at + text.len(), text.chars());
+        }
+    }
+    cells.into_iter().collect()
 }
 
 /// Rows of the ticks; of two on one row the first stays.

@@ -4,7 +4,8 @@ mod capture;
 use crate::bursts::{BURST_HEADINGS, BURST_UNITS, burst_rows};
 use crate::compare::key_quantities;
 use crate::curve::{phase_name, source_name};
-use crate::path::{HOP_HEADINGS, HOP_LEGEND, HOP_UNITS, hop_rows};
+use crate::path::{HOP_LEGEND, HopTable, hop_table};
+use crate::path_svg::path_chart;
 use crate::quantity::Quantity;
 use crate::rows::{
     APPLICATION_HEADINGS, APPLICATION_LEGEND, PHASE_HEADINGS, PHASE_UNITS, PROBE_HEADINGS, PROBE_LEGEND,
@@ -297,15 +298,22 @@ pub(crate) fn hop_tables(runs: &[Pair<'_>]) -> String {
     if runs.iter().all(|(run, _)| run.path.is_none()) {
         return String::new();
     }
-    let head = head_of(&HOP_HEADINGS, &HOP_UNITS);
     let tables = for_each(runs, |(run, diagnosis)| {
-        let row = |cells: [String; 8]| cells.map(|text| format!("<td>{}</td>", escape(&text))).concat();
-        let rows: String =
-            hop_rows(run, diagnosis).into_iter().map(|cells| format!("<tr>{}</tr>", row(cells))).collect();
-        let name = name_above(runs, run);
-        format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
+        let table = hop_table(run, diagnosis).map(hop_table_html).unwrap_or_default();
+        let chart = path_chart(run, diagnosis).map(|chart| format!("<div class=\"card\">{chart}</div>"));
+        format!("<div class=\"charts\">{}{}{table}</div>", name_above(runs, run), chart.unwrap_or_default())
     });
     format!("<h2>Path</h2>{tables}<p class=\"names\">{HOP_LEGEND}</p>")
+}
+
+fn hop_table_html(HopTable { headings, units, rows }: HopTable) -> String {
+    let head = head_of(&headings, &units);
+    let row = |cells: Vec<String>| {
+        let cells: String = cells.iter().map(|text| format!("<td>{}</td>", escape(text))).collect();
+        format!("<tr>{cells}</tr>")
+    };
+    let rows: String = rows.into_iter().map(row).collect();
+    format!("<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div>")
 }
 
 fn score_tables(runs: &[Pair<'_>]) -> String {

@@ -1,59 +1,112 @@
-//! The table of a path: the delay of each hop in each phase.
+//! The table of a path: the delay of each hop in each phase, or over the whole time.
 use crate::terminal::clean;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
-use fathom_run::{Hop, Metric, PhaseKind, Run, Series, SeriesKey};
-use fathom_stats::median;
+use fathom_run::{Fact, Hop, Metric, PhaseKind, Run, Series, SeriesKey};
+use fathom_stats::{median, percentile_of_sorted, sorted};
 use fathom_text::{milliseconds_bare, percent};
 
-/// Headings of [`hop_rows`].
-pub(crate) const HOP_HEADINGS: [&str; 8] = ["hop", "address", "replies", "idle", "down", "up", "both", "max"];
-/// Their units.
-pub(crate) const HOP_UNITS: [&str; 8] = ["", "", "", "ms", "ms", "ms", "ms", "ms"];
 /// What the table of the path shows.
 pub(crate) const HOP_LEGEND: &str = "path: median delays; replies: of a hop, to probes that expire there, which routers limit to one a second";
 
-/// A row for each hop, and for the server.
-pub(crate) fn hop_rows(run: &Run, diagnosis: &Diagnosis) -> Vec<[String; 8]> {
-    let Some(path) = &run.path else { return Vec::new() };
-    let mut rows: Vec<_> = path.hops.iter().map(|hop| hop_row(run, hop)).collect();
-    if let Some((number, metric)) = path.server_hop.zip(diagnosis.latency_source) {
-        let series: Vec<&Series> = run.series(&SeriesKey::of(metric)).into_iter().collect();
-        rows.push(row(run, number, "server".to_string(), &series));
-    }
-    rows
+/// Phases that may have a column.
+const PHASES: [(PhaseKind, &str); 4] =
+    [(PhaseKind::Idle, "idle"), (PhaseKind::Down, "down"), (PhaseKind::Up, "up"), (PhaseKind::Both, "both")];
+
+/// A table of hops.
+pub(crate) struct HopTable {
+    pub(crate) headings: Vec<&'static str>,
+    pub(crate) units: Vec<&'static str>,
+    /// A row for each hop, and for the server.
+    pub(crate) rows: Vec<Vec<String>>,
 }
 
-fn hop_row(run: &Run, hop: &Hop) -> [String; 8] {
-    let key = |metric| SeriesKey { scope: Some(hop.number.to_string()), ..SeriesKey::of(metric) };
-    let both = [Metric::HopRtt, Metric::HopEcho].map(|metric| run.series(&key(metric)));
-    let series: Vec<&Series> = both.into_iter().flatten().collect();
-    row(run, hop.number, hop.address.clone(), &series)
+/// The hops of a run, if it has any.
+pub(crate) fn hop_table(run: &Run, diagnosis: &Diagnosis) -> Option<HopTable> {
+    let path = run.path.as_ref()?;
+    let columns = columns(run);
+    let hop_row = |hop: &Hop| row(run, &columns, hop.number, &hop.address, &hop_series(run, hop));
+    let mut rows: Vec<_> = path.hops.iter().map(hop_row).collect();
+    if let Some((number, name, series)) = end_of(run, diagnosis) {
+        rows.push(row(run, &columns, number, name, &series));
+    }
+    let names = columns.iter().map(|column| column.name());
+    let headings: Vec<_> = ["hop", "address", "replies"].into_iter().chain(names).collect();
+    let units = ["", "", ""].into_iter().chain(columns.iter().map(|_| "ms")).collect();
+    (!rows.is_empty()).then_some(HopTable { headings, units, rows })
+}
+
+/// The series of a hop: of the requests that expire there, then of those to its address.
+pub(crate) fn hop_series<'a>(run: &'a Run, hop: &Hop) -> Vec<&'a Series> {
+    let of = |metric| run.series(&key(metric, hop.number));
+    [Metric::HopRtt, Metric::HopEcho].into_iter().filter_map(of).collect()
+}
+
+/// The hop that is the end of the path: its number, its name, and the series by which the run is
+/// judged, or that of the probes that reach it.
+pub(crate) fn end_of<'a>(run: &'a Run, diagnosis: &Diagnosis) -> Option<(u8, &'a str, Vec<&'a Series>)> {
+    let number = run.path.as_ref()?.server_hop?;
+    let of_probes = || run.series(&key(Metric::HopRtt, number));
+    let judged = diagnosis.latency_source.and_then(|metric| run.series(&SeriesKey::of(metric)));
+    // A test has probes of its server, whose name is in the headline.
+    let name = match run.command.as_str() {
+        "path" => run.facts.get(&Fact::Address).map_or("host", String::as_str),
+        _ => "server",
+    };
+    judged.or_else(of_probes).map(|series| (number, name, Vec::from([series])))
+}
+
+fn key(metric: Metric, hop: u8) -> SeriesKey {
+    SeriesKey { scope: Some(hop.to_string()), ..SeriesKey::of(metric) }
+}
+
+/// A column of delays.
+#[derive(Clone, Copy)]
+enum Column {
+    /// The median of a phase.
+    Phase(PhaseKind, &'static str),
+    /// A percentile of all.
+    Percentile(f64, &'static str),
+}
+
+impl Column {
+    const fn name(self) -> &'static str {
+        match self {
+            Column::Phase(_, name) | Column::Percentile(_, name) => name,
+        }
+    }
+}
+
+/// The phases of a test, or percentiles of a period without phases.
+fn columns(run: &Run) -> Vec<Column> {
+    let has = |kind| run.phases.iter().any(|phase| phase.kind == kind);
+    let phases = PHASES.into_iter().filter(|(kind, _)| has(*kind));
+    let mut columns: Vec<_> = phases.map(|(kind, name)| Column::Phase(kind, name)).collect();
+    if columns.is_empty() {
+        columns.extend([(0.0, "min"), (0.5, "median"), (0.95, "p95")].map(|(p, n)| Column::Percentile(p, n)));
+    }
+    columns.push(Column::Percentile(1.0, "max"));
+    columns
 }
 
 /// The replies are those of the first series, the delays those of all.
-fn row(run: &Run, number: u8, address: String, series: &[&Series]) -> [String; 8] {
+fn row(run: &Run, columns: &[Column], number: u8, address: &str, series: &[&Series]) -> Vec<String> {
     let dash = || String::from("-");
-    let delays = |kind| {
+    let of_phase = |kind| {
         let phase = run.phases.iter().find(|phase| phase.kind == kind)?;
         median(series.iter().flat_map(|s| s.within(phase)).filter_map(|o| o.value.observed()))
     };
-    let middle = |kind| delays(kind).map_or_else(dash, milliseconds_bare);
-    let all = series.iter().flat_map(|s| s.iter()).filter_map(|o| o.value.observed());
+    let all = sorted(series.iter().flat_map(|s| s.iter()).filter_map(|o| o.value.observed()));
+    let delay = |column: &Column| match *column {
+        Column::Phase(kind, _) => of_phase(kind),
+        Column::Percentile(p, _) => percentile_of_sorted(&all, p),
+    };
     let replies = series.first().filter(|s| !s.values.is_empty()).map_or_else(dash, |s| {
         let (sent, lost) = (s.values.len() as f64, s.censored.len() as f64);
         percent(1.0 - lost / sent)
     });
-    [
-        number.to_string(),
-        // Of a file that anyone may have written.
-        clean(&address),
-        replies,
-        middle(PhaseKind::Idle),
-        middle(PhaseKind::Down),
-        middle(PhaseKind::Up),
-        middle(PhaseKind::Both),
-        all.max_by(f64::total_cmp).map_or_else(dash, milliseconds_bare),
-    ]
+    let delays = columns.iter().map(|column| delay(column).map_or_else(dash, milliseconds_bare));
+    // Of a file that anyone may have written.
+    [number.to_string(), clean(address), replies].into_iter().chain(delays).collect()
 }

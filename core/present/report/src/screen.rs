@@ -3,7 +3,8 @@
 use crate::bursts::{BURST_HEADINGS, BURST_UNITS, burst_rows};
 use crate::captured;
 use crate::curve::{phase_name, source_name};
-use crate::path::{HOP_HEADINGS, HOP_LEGEND, HOP_UNITS, hop_rows};
+use crate::path::{HOP_LEGEND, hop_table};
+use crate::path_chart;
 use crate::quantity::at_least;
 use crate::rows::{
     APPLICATION_HEADINGS, APPLICATION_LEGEND, CLASS_HEADINGS, CLASS_UNITS, PHASE_HEADINGS, PHASE_UNITS,
@@ -470,19 +471,20 @@ fn application_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> V
     lines
 }
 
-fn hop_lines(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {
-    let rows = hop_rows(run, diagnosis);
-    if rows.is_empty() {
-        return Vec::new();
-    }
+pub(crate) fn hop_lines(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {
+    let Some(hops) = hop_table(run, diagnosis) else { return Vec::new() };
     let mut table = Table::new();
-    table.head(&HOP_HEADINGS);
-    table.head(&HOP_UNITS);
-    for row in rows {
-        table.row(row.map(|text| (text, None)));
+    table.head(&hops.headings);
+    table.head(&hops.units);
+    for row in hops.rows {
+        table.row(row.into_iter().map(|text| (text, None)));
     }
     let mut lines = block(table.lines(columns, screen.style));
     lines.extend(wrap(HOP_LEGEND, screen.columns, 0).iter().map(|line| screen.dim(line)));
+    let chart = path_chart::lines(run, diagnosis, screen.columns, screen.style);
+    if !chart.is_empty() && columns >= NARROW {
+        lines.extend(block(chart));
+    }
     lines
 }
 

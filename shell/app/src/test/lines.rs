@@ -1,6 +1,6 @@
 //! Events of a running test as JSON, one per line. Their schema is `docs/schema/event.schema.json`.
 use crate::MeasureEvent;
-use fathom_client::Event;
+use fathom_client::{Event, HopStatus};
 use fathom_diagnose::Diagnosis;
 use fathom_report::document;
 use fathom_run::{Phase, Run, Value};
@@ -47,6 +47,14 @@ fn of_test(event: &Event) -> Json {
                 json.extend(key);
             }
             json
+        }
+        Event::Path(hops) => {
+            let hop = |hop: &HopStatus| {
+                json!({
+                    "number": hop.number, "address": hop.address, "sent_packets": hop.sent, "lost_packets": hop.lost,
+                })
+            };
+            json!({ "event": "path", "hops": hops.iter().map(hop).collect::<Vec<_>>() })
         }
         Event::PhaseEnded(Phase { kind, start_ns, end_ns, end, load }) => json!({
             "event": "phase_ended", "phase": kind, "start_s": *start_ns as f64 / 1e9,

@@ -1,5 +1,5 @@
 //! Flags of `fathom ping`.
-use super::ConnectionArgs;
+use super::{ConnectionArgs, seconds};
 use clap::Args;
 use fathom_units::Duration;
 use std::path::PathBuf;
@@ -60,13 +60,4 @@ pub(crate) struct PingArgs {
     #[arg(short, long, value_name = "FILE", help = "Also write the result to FILE (repeatable)",
         long_help = super::output_help(), help_heading = "Output options")]
     pub(crate) output: Vec<PathBuf>,
-}
-
-/// A time: a number of seconds, or with a unit.
-fn seconds(text: &str) -> Result<Duration, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        Ok(_) => Err("expected a positive number of seconds".to_owned()),
-        Err(_) => text.parse().map_err(|error: fathom_units::UnitError| error.to_string()),
-    }
 }

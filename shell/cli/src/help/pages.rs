@@ -16,13 +16,12 @@ const fn page(command: &'static str, examples: &'static [(&'static str, &'static
 }
 
 /// One page for each command; a test checks that none is missing and that each example parses.
-pub(crate) const PAGES: [Page; 31] = [
+pub(crate) const PAGES: [Page; 32] = [
     page(
         "",
         &[
             ("fathom demo", "See bufferbloat on this machine in a minute"),
             ("fathom test server.example.net", "Test the line to a machine with `fathom serve`"),
-            ("fathom trace upload.pcap", "Explain a packet capture"),
         ],
     ),
     page(
@@ -80,6 +79,14 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom report --watch router --since 7d", "Show a week of a watch"),
             ("fathom report *.json.gz --scatter buffers.svg", "Draw rate against buffer size"),
             ("fathom report r.json --for-provider page.html", "Write evidence to print"),
+        ],
+    ),
+    page(
+        "path",
+        &[
+            ("fathom path example.org", "Every hop, live, until Ctrl-C"),
+            ("fathom path server.example.net --load", "Which hop has the queue"),
+            ("fathom path example.org -c 60 -o path.html", "A minute, as a page"),
         ],
     ),
     page(

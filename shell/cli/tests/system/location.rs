@@ -1,6 +1,6 @@
-//! `fathom test` over a path of Linux routers in this test's own namespaces, with the default limit
-//! of ICMP errors: which link holds the queue of each direction.
-use crate::program::{Serve, alone, fathom, run, scratch};
+//! `fathom path --load` over a path of Linux routers in this test's own namespaces, with the
+//! default limit of ICMP errors: which link holds the queue of each direction.
+use crate::program::{Serve, alone, run, scratch};
 use fathom_test_support::{NamespaceRow, in_new_namespace};
 
 #[test]
@@ -18,9 +18,9 @@ fn each_queue_is_found_on_its_link() {
         let file = scratch().join("location.json");
         let file = file.to_str().unwrap();
         let target = format!("10.8.3.2:{}", server.port);
-        let mut test = fathom(&["test", &target, "--phases", "idle,down,up", "-q", "-o", file]);
-        let ran = test.output().unwrap();
-        assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stderr));
+        let ran = run(&["path", &target, "--load", "-o", file]);
+        assert_eq!(ran.code, Some(1), "{}", ran.describe());
+        assert!(ran.out.contains("Where the queue is"), "{}", ran.describe());
         let result = run(&["report", file, "--json"]).document();
         let findings = result["findings"].as_array().unwrap();
         let is_place = |finding: &&serde_json::Value| finding["kind"] == "queue_location";

@@ -17,6 +17,7 @@ mod kernel;
 mod lab;
 mod location;
 mod mail;
+mod path;
 mod ping;
 mod pipeline;
 mod program;

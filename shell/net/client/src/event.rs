@@ -1,5 +1,6 @@
 //! Events of a running test.
 use crate::Cost;
+use fathom_probe::HopStatus;
 use fathom_run::{Note, Observation, Phase, PhaseKind, SeriesKey};
 use fathom_units::Time;
 use std::net::SocketAddr;
@@ -27,6 +28,8 @@ pub enum Event {
         /// The value with its time.
         observation: Observation,
     },
+    /// The hops so far, several times per second if they are probed.
+    Path(Vec<HopStatus>),
     /// A phase ended.
     PhaseEnded(Phase),
     /// Something could not be measured, or a problem that does not end the test.

@@ -12,6 +12,7 @@ mod error;
 mod event;
 mod flows;
 mod ledger;
+mod path;
 mod peer;
 mod ping;
 mod probes;
@@ -25,8 +26,9 @@ pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
 pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::protocol::FlowLoad;
-pub use fathom_probe::{PhasePlan, PingTally, ProbeKind, ReplyKind, SeriesReply};
+pub use fathom_probe::{HopStatus, PhasePlan, PingTally, ProbeKind, ReplyKind, SeriesReply};
 pub use flows::{load_socket, payload_bytes, receive_datagrams, receive_load, send_datagrams, send_load};
+pub use path::{PathConfig, probe_path};
 pub use peer::{
     Encrypted, Encryption, Exchange, ExchangeStage, FlowPlan, LoadedBy, Meter, OpenFlow, Peer,
     PersistentRequests, Requests, StartExchange, StartRequests, Terms, Transfer, UdpEncoding, UdpProbes,

@@ -7,16 +7,13 @@ use crate::control::{Control, ControlInput};
 use crate::flows::FathomPeer;
 use crate::peer::{Peer, PersistentRequests, WebProbe};
 use crate::probes::{Pinged, Pinger};
-use crate::record::host;
+use crate::record::Unloaded;
 use crate::resolve::{Limits, resolve_server};
 use crate::{DEFAULT_PORT, Family, ProbeKind, TestConfig, TestError};
-use fathom_os::clock::{Clock, utc_offset_s, wall_now};
+use fathom_os::clock::Clock;
 use fathom_probe::SeriesReply;
-use fathom_run::{
-    Fact, History, Metric, NotSent, Note, Phase, PhaseEnd, PhaseKind, Run, SCHEMA_VERSION, Series, UtcOffset,
-};
-use fathom_units::{Duration, PerDirection, Time, WallTime};
-use std::collections::BTreeMap;
+use fathom_run::{Metric, NotSent, Note, Run, Series};
+use fathom_units::{Duration, PerDirection, Time};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -183,36 +180,15 @@ fn run_of(config: &PingConfig, targets: &[PingTarget], Pinged { series, instrume
     };
     let series = series.into_iter().zip(targets).enumerate().flat_map(scoped).collect();
     let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
-    let (first, end) = (names.first().copied().unwrap_or_default().to_owned(), config.clock.now());
-    let started = WallTime(wall_now().0.saturating_sub(end.as_nanos()));
-    let mut facts = BTreeMap::from([(Fact::ProbeInterval, config.interval.to_string())]);
-    facts.insert(Fact::Server, first.clone());
-    facts.extend(targets.first().map(|target| (Fact::Address, target.address.to_string())));
-    let offset = UtcOffset { since_s: started.0 / 1_000_000_000, offset_s: utc_offset_s(started) };
-    Run {
-        schema_version: SCHEMA_VERSION,
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: "ping".to_owned(),
-        started: started.to_string(),
+    let what = Unloaded {
+        command: "ping",
         title: format!("ping {}", names.join(" ")),
-        host: host(),
-        facts,
-        phases: vec![Phase {
-            kind: PhaseKind::Watch,
-            start_ns: 0,
-            end_ns: end.as_nanos(),
-            end: PhaseEnd::TimeLimit,
-            load: None,
-        }],
-        series,
-        instrument,
-        partial: None,
-        capture: None,
-        path: None,
-        history: Some(History { target: first, utc_offsets: vec![offset], path_changes_ns: Vec::new() }),
-        bursts: Vec::new(),
-        notes: Vec::new(),
-    }
+        target: names.first().copied().unwrap_or_default().to_owned(),
+        address: targets.first().map(|target| target.address.to_string()),
+        clock: config.clock,
+        interval: config.interval,
+    };
+    Run { series, instrument, ..what.run() }
 }
 
 /// A target that runs `fathom serve`, for UDP probes.

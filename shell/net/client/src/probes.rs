@@ -6,6 +6,7 @@ mod dns;
 mod hops;
 mod http3;
 mod icmp;
+mod path;
 mod persistent;
 mod ping;
 mod requests;
@@ -22,14 +23,15 @@ use fathom_os::sched::{Priority, raise_priority};
 use fathom_os::timestamp::both_clocks;
 use fathom_probe::protocol::Ticket;
 use fathom_probe::{
-    Due, FourStamps, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch, StampConverter, TRAIN_PROBES,
-    UdpRecord,
+    Due, FourStamps, HopRates, HopStatus, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch,
+    StampConverter, TRAIN_PROBES, UdpRecord,
 };
 use fathom_run::{Metric, NotSent, Note, Observation, Path, Series, SeriesKey};
 use fathom_units::{Direction, Duration, Ecn, PerDirection, Rate, Time, WallTime};
 use hops::HopProber;
 use http3::Http3Prober;
 use icmp::{IcmpProber, gateway};
+pub(crate) use path::{PathProber, ProbedPath};
 use persistent::PersistentProber;
 pub(crate) use ping::{Pinged, Pinger};
 use std::sync::Arc;
@@ -115,6 +117,10 @@ impl Shared {
 pub(crate) enum ProbeEvent {
     /// A reply.
     Answered { kind: ProbeKind, metric: Metric, observation: Observation },
+    /// A reply to a probe of a hop.
+    HopAnswered { key: SeriesKey, observation: Observation },
+    /// The hops so far.
+    Path(Vec<HopStatus>),
     /// The timestamps of a UDP reply.
     Stamps(FourStamps),
     /// Something could not be measured.
@@ -192,7 +198,7 @@ fn open(
         ProbeKind::Tls => Box::new(ConnectProber::tls(target, web)?),
         ProbeKind::Http3 => Box::new(Http3Prober::new(web, settings.dscp)?),
         ProbeKind::Dns => Box::new(DnsProber::open(session.id)?),
-        ProbeKind::Hop => Box::new(HopProber::open(address.ip(), session.id)?),
+        ProbeKind::Hop => Box::new(HopProber::open(address.ip(), HopRates::TEST, session.id)?),
     })
 }
 
@@ -228,6 +234,12 @@ impl Context {
     }
     fn answered(&self, kind: ProbeKind, metric: Metric, observation: Observation) {
         (self.report)(ProbeEvent::Answered { kind, metric, observation });
+    }
+    fn hop_answered(&self, key: &SeriesKey, observation: Observation) {
+        (self.report)(ProbeEvent::HopAnswered { key: key.clone(), observation });
+    }
+    fn path(&self, hops: Vec<HopStatus>) {
+        (self.report)(ProbeEvent::Path(hops));
     }
 }
 

@@ -1,7 +1,11 @@
 //! Collects the data of the run.
 use crate::Event;
-use fathom_run::{Fact, Host, Metric, Note, Observation, Phase, Series, SeriesKey, Value};
-use fathom_units::Time;
+use fathom_os::clock::{Clock, utc_offset_s, wall_now};
+use fathom_run::{
+    Fact, History, Host, Instrument, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, Run,
+    SCHEMA_VERSION, Series, SeriesKey, UtcOffset, Value,
+};
+use fathom_units::{Duration, Time, WallTime};
 use std::collections::BTreeMap;
 
 /// Collects series, phases and notes, and reports them as events.
@@ -71,6 +75,56 @@ pub(crate) fn holds_something(series: &[Series]) -> bool {
         )
     };
     series.iter().any(|s| !is_other(s.key.metric) && s.values.len() > s.censored.len())
+}
+
+/// Probes without load of our own.
+pub(crate) struct Unloaded {
+    pub(crate) command: &'static str,
+    pub(crate) title: String,
+    pub(crate) target: String,
+    pub(crate) address: Option<String>,
+    pub(crate) clock: Clock,
+    pub(crate) interval: Duration,
+}
+
+impl Unloaded {
+    /// Their run until now, without series: a period with an unknown load.
+    pub(crate) fn run(self) -> Run {
+        let end = self.clock.now();
+        let started = WallTime(wall_now().0.saturating_sub(end.as_nanos()));
+        let mut facts = BTreeMap::from([(Fact::ProbeInterval, self.interval.to_string())]);
+        facts.insert(Fact::Server, self.target.clone());
+        facts.extend(self.address.map(|address| (Fact::Address, address)));
+        let offset = UtcOffset { since_s: started.0 / 1_000_000_000, offset_s: utc_offset_s(started) };
+        Run {
+            schema_version: SCHEMA_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: self.command.to_owned(),
+            started: started.to_string(),
+            title: self.title,
+            host: host(),
+            facts,
+            phases: vec![Phase {
+                kind: PhaseKind::Watch,
+                start_ns: 0,
+                end_ns: end.as_nanos(),
+                end: PhaseEnd::TimeLimit,
+                load: None,
+            }],
+            series: Vec::new(),
+            instrument: Instrument::default(),
+            partial: None,
+            capture: None,
+            path: None,
+            history: Some(History {
+                target: self.target,
+                utc_offsets: vec![offset],
+                path_changes_ns: Vec::new(),
+            }),
+            bursts: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// This host, for the record of a run.

@@ -372,6 +372,8 @@ impl<'a> Test<'a> {
     fn take_probe(&mut self, event: ProbeEvent) {
         match event {
             ProbeEvent::Note(note) => self.record.note(note),
+            ProbeEvent::HopAnswered { key, observation } => self.record.show(key, observation),
+            ProbeEvent::Path(hops) => self.record.event(Event::Path(hops)),
             // The server reports its times apart from its replies: see `add_arrivals`.
             ProbeEvent::Stamps(stamps) if stamps.server_received_ns == 0 => {}
             ProbeEvent::Stamps(stamps) if self.has_begun => self.take_stamps(&stamps),

@@ -11,6 +11,7 @@ mod hops;
 mod hostile;
 #[path = "../../../../analyze/diagnose/tests/it/line.rs"]
 mod line;
+mod path;
 mod provider;
 #[path = "../../../prose/tests/it/recent.rs"]
 #[allow(dead_code, reason = "shared with the tests of fathom-prose")]

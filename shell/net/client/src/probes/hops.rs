@@ -8,10 +8,10 @@ use fathom_os::socket::{EchoSocket, echo_socket, queue_errors, set_hop_limit};
 use fathom_os::timestamp::{Stamping, both_clocks, enable, enable_headers};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{
-    EchoCodec, EchoPayload, HopCodec, HopProbe, HopReply, Hops, IcmpVersion, Probe, ProbeSeries,
+    EchoCodec, EchoPayload, HopCodec, HopProbe, HopRates, HopReply, Hops, IcmpVersion, Probe, ProbeSeries,
 };
 use fathom_run::{FirstLink, NotSent, Path};
-use fathom_units::{Time, WallTime};
+use fathom_units::{Duration, Time, WallTime};
 use socket2::{SockAddr, Socket};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::os::fd::AsFd;
@@ -19,6 +19,8 @@ use std::os::fd::AsFd;
 const BATCH: usize = 32;
 /// Longest message: an ICMP error quotes a request after its IP header.
 const MESSAGE_BYTES: usize = 256;
+/// Interval of reports of the hops, for a live display.
+const REPORT_EVERY: Duration = Duration::from_millis(250);
 
 pub(crate) struct HopProber {
     server: IpAddr,
@@ -30,11 +32,12 @@ pub(crate) struct HopProber {
     /// Interface of the first router; a link-local address needs it.
     interface: u32,
     first_link: Option<FirstLink>,
+    reported: Time,
     inbox: Inbox,
 }
 
 impl HopProber {
-    pub(crate) fn open(server: IpAddr, session: SessionId) -> Result<Self, String> {
+    pub(crate) fn open(server: IpAddr, rates: HopRates, session: SessionId) -> Result<Self, String> {
         // A tunnel has no gateway, and may have routers behind it.
         let gateway = Netlink::open().and_then(|mut netlink| netlink.gateway(server));
         let interface = gateway.map_err(|error| without_code(&error))?.map_or(0, |(_, interface)| interface);
@@ -46,7 +49,8 @@ impl HopProber {
         let echo_codec = EchoCodec::new(version, word(0).rotate_left(32));
         Ok(HopProber {
             server,
-            hops: Hops::new(),
+            hops: Hops::new(rates),
+            reported: Time::ZERO,
             expiring,
             expiring_codec: HopCodec { version, identifier: token as u16, token, kernel_matches },
             echo: open_socket(is_ipv6)?.socket,
@@ -70,6 +74,10 @@ impl HopProber {
             }
         }
     }
+    /// The hops so far.
+    pub(crate) const fn hops(&self) -> &Hops {
+        &self.hops
+    }
     fn address_of(&self, ip: IpAddr) -> SockAddr {
         match ip {
             IpAddr::V6(v6) if v6.is_unicast_link_local() => {
@@ -87,7 +95,11 @@ impl HopProber {
             replies.extend(self.inbox.iter().filter_map(|message| self.answer(&message)));
         }
         for Reply { reply, from, hop_limit, stamp } in replies {
-            self.hops.expired(reply, from, hop_limit, context.arrival(stamp));
+            if let Some((key, observation)) =
+                self.hops.expired(reply, from, hop_limit, context.arrival(stamp))
+            {
+                context.hop_answered(key, observation);
+            }
         }
     }
     fn error(&self, message: &ReceivedMessage<'_>) -> Option<Reply> {
@@ -106,7 +118,10 @@ impl HopProber {
                 let Some(payload) = self.echo_codec.read_reply(message.bytes) else { continue };
                 let (Some(from), Ok(hop)) = (message.from, u8::try_from(payload.target)) else { continue };
                 let at = context.arrival(message.stamp);
-                self.hops.echoed(hop, payload.probe.sequence, from.ip(), at);
+                if let Some((key, observation)) = self.hops.echoed(hop, payload.probe.sequence, from.ip(), at)
+                {
+                    context.hop_answered(key, observation);
+                }
             }
         }
         // Errors are discarded: an unreachable router has no replies.
@@ -168,9 +183,14 @@ impl ProbeMachine for HopProber {
     fn receive(&mut self, context: &mut Context) {
         self.receive_expired(context);
         self.receive_echoes(context);
+        let now = context.now();
+        if now.saturating_since(self.reported) >= REPORT_EVERY {
+            self.reported = now;
+            context.path(self.hops.status(now));
+        }
     }
     fn take_hops(&mut self) -> Option<(Path, Vec<ProbeSeries>)> {
-        let hops = std::mem::take(&mut self.hops);
+        let hops = std::mem::replace(&mut self.hops, Hops::new(HopRates::TEST));
         let path = Path { first_link: self.first_link, ..hops.path() };
         Some((path, hops.into_series().collect()))
     }

@@ -263,7 +263,7 @@ impl Pinger {
             match event {
                 ProbeEvent::Stamps(four) => stamps.push_back(four),
                 ProbeEvent::Note(note) => self.events.push(PingEvent::Note { target, note }),
-                ProbeEvent::Answered { .. } => {}
+                ProbeEvent::Answered { .. } | ProbeEvent::HopAnswered { .. } | ProbeEvent::Path(_) => {}
             }
         }
         let replies = one.machine.series().first_mut().map(ProbeSeries::take_replies).unwrap_or_default();

@@ -1,0 +1,134 @@
+//! `fathom path`: shows every hop to a host over time.
+use crate::args::PathArgs;
+use crate::failure::{Exit, Outcome};
+use crate::terminal::{self, Console, Screen};
+use crate::{result, signal};
+use fathom_app::output::{check_names, exit_class};
+use fathom_app::{CancelToken, MeasureEvent, path, test};
+use fathom_client::{Event, HopStatus, PathConfig, PhasePlan, TestConfig};
+use fathom_diagnose::diagnose;
+use fathom_os::clock::Clock;
+use fathom_report::{PathHop, PathView};
+use fathom_run::{PhaseKind, Run};
+use fathom_units::{Duration, Time};
+
+/// Ten pictures per second look smooth and cost little.
+const REDRAW_EVERY: Duration = Duration::from_millis(100);
+/// Probes to each hop if nobody watches, as with mtr(8) and `--report`.
+const UNWATCHED: u32 = 10;
+/// Longest wait for the last replies.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// Probes the path and delivers the result.
+pub(crate) fn run(args: &PathArgs, console: Console) -> Outcome {
+    check_names(&args.output.output)?;
+    let cancel = signal::cancel_token()?;
+    let clock = Clock::start();
+    let mut live = Live::open(args, clock, console);
+    let run = match args.load {
+        true => loaded(args, clock, &cancel, &mut live)?,
+        false => unloaded(args, clock, &cancel, &mut live)?,
+    };
+    // The table leaves the screen.
+    drop(live);
+    result::warn_if_partial("path", &run);
+    let diagnosis = diagnose(&run);
+    if args.output.json {
+        result::print_json(&run, &diagnosis)?;
+    } else {
+        let (style, columns) = console.stdout_form();
+        terminal::print(&fathom_report::path_screen(&run, &diagnosis, columns, style))?;
+    }
+    result::write_all(&args.output.output, &[(&run, &diagnosis)], console)?;
+    Ok(if args.load { exit_class(&run, &diagnosis) } else { reached(&run) })
+}
+
+fn loaded(
+    args: &PathArgs,
+    clock: Clock,
+    cancel: &CancelToken,
+    live: &mut Live,
+) -> Result<Run, crate::failure::Failure> {
+    let phases = [PhaseKind::Idle, PhaseKind::Down, PhaseKind::Up, PhaseKind::Drain].map(PhasePlan::of);
+    let config = TestConfig {
+        clock,
+        family: args.connection.family(),
+        token: args.connection.token.read()?,
+        phases: phases.to_vec(),
+        ..TestConfig::new(&args.host)
+    };
+    let mut take = |event: MeasureEvent<'_>| {
+        if let MeasureEvent::Test(event) = event {
+            live.take(event);
+        }
+    };
+    Ok(test::run(&config, cancel, &mut take)?)
+}
+
+fn unloaded(
+    args: &PathArgs,
+    clock: Clock,
+    cancel: &CancelToken,
+    live: &mut Live,
+) -> Result<Run, crate::failure::Failure> {
+    let is_watched = live.screen.is_some() || args.deadline.is_some();
+    let config = PathConfig {
+        clock,
+        interval: args.interval,
+        count: args.count.or((!is_watched).then_some(UNWATCHED)),
+        deadline: args.deadline,
+        timeout: LAST_WAIT,
+    };
+    Ok(path::run(&args.host, args.connection.family(), &config, cancel, &mut |event| live.take(event))?)
+}
+
+/// Whether the host itself answered.
+fn reached(run: &Run) -> Exit {
+    let is_reached = run.path.as_ref().is_some_and(|path| path.server_hop.is_some());
+    if is_reached { Exit::Healthy } else { Exit::NoResult }
+}
+
+/// The picture, and lines of progress without one.
+struct Live {
+    clock: Clock,
+    console: Console,
+    screen: Option<Screen>,
+    view: PathView,
+    next_draw: Time,
+}
+
+impl Live {
+    fn open(args: &PathArgs, clock: Clock, console: Console) -> Self {
+        let is_quiet = console.is_quiet() || args.output.json;
+        let title = format!("path to {}", args.host);
+        let screen = (!is_quiet).then(|| Screen::open(console)).flatten();
+        if screen.is_none() {
+            console.progress(&format!("fathom path: probes the hops to {}", args.host));
+        }
+        Live { clock, console, screen, view: PathView::new(&title, args.interval), next_draw: Time::ZERO }
+    }
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Path(hops) => self.view.path(hops.iter().map(hop).collect()),
+            Event::Observed { key, observation } => self.view.observe(&key, observation),
+            Event::PhaseStarted { kind, at } => {
+                self.view.phase_started(kind, at);
+                if self.screen.is_none() {
+                    self.console.progress(&format!("fathom path: {}", kind.name()));
+                }
+            }
+            Event::Note(note) => self.view.note(&fathom_prose::note(&note)),
+            Event::Connected(_) | Event::Cost(_) | Event::PhaseEnded(_) => {}
+        }
+        let now = self.clock.now();
+        if let Some(screen) = self.screen.as_mut().filter(|_| now >= self.next_draw) {
+            self.next_draw = now + REDRAW_EVERY;
+            screen.draw(|columns, rows, style| self.view.render(now, (columns, rows), style));
+        }
+    }
+}
+
+fn hop(status: &HopStatus) -> PathHop {
+    let HopStatus { number, address, sent, lost } = *status;
+    PathHop { number, address: address.map(|address| address.to_string()), sent, lost }
+}
