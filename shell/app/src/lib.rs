@@ -25,6 +25,8 @@ pub mod gallery;
 #[cfg(feature = "full")]
 mod ground_truth;
 #[cfg(feature = "full")]
+pub mod hops;
+#[cfg(feature = "full")]
 pub mod lab;
 pub mod output;
 #[cfg(feature = "full")]

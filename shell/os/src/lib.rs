@@ -14,6 +14,7 @@ pub mod ethtool;
 pub mod files;
 pub mod memory;
 pub mod mmsg;
+pub mod names;
 pub mod netlink;
 pub mod netns;
 mod option;

@@ -53,7 +53,7 @@ pub struct HopStatus {
     pub number: u8,
     /// Who answered.
     pub address: Option<IpAddr>,
-    /// Requests that expire there and were answered or are older than [`LOST_AFTER`].
+    /// Requests that expire there and were answered or are older than five seconds.
     pub sent: u32,
     /// Those of them without a reply.
     pub lost: u32,
@@ -244,7 +244,8 @@ impl Hops {
         let last = self.length.map_or(self.states.len(), |length| usize::from(length) - 1);
         let hop = |state: &State| {
             let Router { address, return_hops } = state.router?;
-            Some(Hop { number: state.number, address: address.to_string(), return_hops })
+            let (number, address) = (state.number, address.to_string());
+            Some(Hop { number, address, name: None, autonomous_system: None, return_hops })
         };
         Path {
             hops: self.states.iter().take(last).filter_map(hop).collect(),
@@ -346,7 +347,13 @@ mod tests {
     fn each_hop_gets_one_expiring_probe_a_second_and_more_echoes() {
         let mut hops = Hops::new(HopRates::TEST);
         let all = run(&mut hops, 0, 5_000, 4, &[]);
-        let found = |number| Hop { number, address: router(number).to_string(), return_hops: Some(number) };
+        let found = |number| Hop {
+            number,
+            address: router(number).to_string(),
+            name: None,
+            autonomous_system: None,
+            return_hops: Some(number),
+        };
         let (server_hop, server_return_hops) = (Some(4), Some(4));
         let expected =
             Path { hops: [1, 2, 3].map(found).into(), server_hop, server_return_hops, ..Path::default() };

@@ -34,7 +34,7 @@ pub use datagrams::DatagramLog;
 pub use finding::*;
 pub use measure::{Measure, MeasureError, Statistic};
 pub use note::{Fact, Interruption, NotSent, Note, Unrecorded};
-pub use path::{FirstLink, Hop, Path};
+pub use path::{AutonomousSystem, FirstLink, Hop, Path};
 pub use registry::{Metric, MetricInfo};
 pub use run::{
     History, Host, Instrument, Load, OLDEST_SCHEMA_VERSION, Observation, Phase, PhaseEnd, PhaseKind, Run,

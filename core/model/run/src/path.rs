@@ -30,10 +30,31 @@ pub struct Hop {
     pub number: u8,
     /// Its address.
     pub address: String,
+    /// Its name, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Whose it is, if a local table says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autonomous_system: Option<AutonomousSystem>,
     /// Number of hops from it back to this host, inferred from the hop limit of its replies. If it
     /// differs from `number`, its replies take another path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_hops: Option<u8>,
+}
+
+/// Networks under one routing policy (RFC 4271).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AutonomousSystem {
+    /// Its number.
+    pub number: u32,
+    /// Whose it is.
+    pub name: String,
+}
+
+impl core::fmt::Display for AutonomousSystem {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "AS{} {}", self.number, self.name)
+    }
 }
 
 /// Kind of link between this host and the first router.

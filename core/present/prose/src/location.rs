@@ -7,15 +7,18 @@ use fathom_units::Direction;
 
 /// The place of a queue.
 pub(crate) fn known(location: &QueueLocation, direction: Option<Direction>) -> String {
-    let hop = |number: u8, address: &Option<String>, end: &str| match address {
-        Some(address) => format!("{address} (hop {number})"),
-        None => String::from(end),
+    let hop = |number: u8, name: Option<&String>, system: Option<u32>, end: &str| match (name, system) {
+        (Some(name), Some(system)) => format!("{name} (hop {number}, AS{system})"),
+        (Some(name), None) => format!("{name} (hop {number})"),
+        (None, _) => String::from(end),
     };
+    let near = location.near_name.as_ref().or(location.near_address.as_ref());
+    let far = location.far_name.as_ref().or(location.far_address.as_ref());
     format!(
         "{}, between {} and {}: +{} (median), probability {}.",
         place(location.place, direction),
-        hop(location.near_hop, &location.near_address, "this computer"),
-        hop(location.far_hop, &location.far_address, "the server"),
+        hop(location.near_hop, near, location.near_as_number, "this computer"),
+        hop(location.far_hop, far, location.far_as_number, "the server"),
         milliseconds(location.delay_s),
         percent(location.probability_ratio),
     )
@@ -47,9 +50,9 @@ fn place(place: Option<Place>, direction: Option<Direction>) -> String {
 /// Why the place of a queue is unknown.
 pub(crate) fn unknown(unknown: &UnknownLocation) -> String {
     let reason = match unknown.reason {
-        LocationProblem::SilentHops => "the hops do not answer probes",
+        LocationProblem::SilentHops => "the hops answer nothing",
         LocationProblem::PathChanged => "the path changed",
         LocationProblem::Inconsistent => "the delays of the hops contradict each other",
     };
-    format!("The place of the queue cannot be determined: {reason}.")
+    format!("The place of the queue is unknown: {reason}.")
 }

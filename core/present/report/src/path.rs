@@ -22,18 +22,32 @@ pub(crate) struct HopTable {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// The hops of a run, if it has any.
+/// The hops of a run, if it has any. Names are last, so that a narrow terminal leaves them out.
 pub(crate) fn hop_table(run: &Run, diagnosis: &Diagnosis) -> Option<HopTable> {
     let path = run.path.as_ref()?;
     let columns = columns(run);
-    let hop_row = |hop: &Hop| row(run, &columns, hop.number, &hop.address, &hop_series(run, hop));
-    let mut rows: Vec<_> = path.hops.iter().map(hop_row).collect();
+    let has_name = path.hops.iter().any(|hop| hop.name.is_some());
+    let has_system = path.hops.iter().any(|hop| hop.autonomous_system.is_some());
+    let named = |hop: Option<&Hop>| {
+        let name = hop.and_then(|one| one.name.as_ref());
+        let system = hop.and_then(|one| one.autonomous_system.as_ref()).map(ToString::to_string);
+        let cells = [(has_name, name.cloned()), (has_system, system)];
+        cells.into_iter().filter(|(is_shown, _)| *is_shown).map(|(_, text)| clean(&text.unwrap_or_default()))
+    };
+    let hop_row = |hop: &Hop| {
+        let figures = row(run, &columns, hop.number, &hop.address, &hop_series(run, hop));
+        figures.into_iter().chain(named(Some(hop))).collect()
+    };
+    let mut rows: Vec<Vec<String>> = path.hops.iter().map(hop_row).collect();
     if let Some((number, name, series)) = end_of(run, diagnosis) {
-        rows.push(row(run, &columns, number, name, &series));
+        rows.push(row(run, &columns, number, name, &series).into_iter().chain(named(None)).collect());
     }
-    let names = columns.iter().map(|column| column.name());
-    let headings: Vec<_> = ["hop", "address", "replies"].into_iter().chain(names).collect();
-    let units = ["", "", ""].into_iter().chain(columns.iter().map(|_| "ms")).collect();
+    let delays = columns.iter().map(|column| column.name());
+    let names = [(has_name, "name"), (has_system, "AS")].into_iter().filter(|(is_shown, _)| *is_shown);
+    let names: Vec<&str> = names.map(|(_, name)| name).collect();
+    let blank = names.iter().map(|_| "");
+    let units = ["", "", ""].into_iter().chain(columns.iter().map(|_| "ms")).chain(blank).collect();
+    let headings = ["hop", "address", "replies"].into_iter().chain(delays).chain(names.clone()).collect();
     (!rows.is_empty()).then_some(HopTable { headings, units, rows })
 }
 

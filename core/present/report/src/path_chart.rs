@@ -72,8 +72,9 @@ pub(crate) fn rows(run: &Run, diagnosis: &Diagnosis) -> Vec<HopRow> {
         curve.points.sort_by(|a, b| a.0.total_cmp(&b.0));
         HopRow::new(name, curve, idle)
     };
-    let hops =
-        path.hops.iter().map(|hop| row(format!("{:>2} {}", hop.number, hop.address), hop_series(run, hop)));
+    let hops = path.hops.iter().map(|hop| {
+        row(format!("{:>2} {}", hop.number, hop.name.as_ref().unwrap_or(&hop.address)), hop_series(run, hop))
+    });
     let end = end_of(run, diagnosis);
     let server = end.map(|(number, name, series)| row(format!("{number:>2} {name}"), series));
     hops.chain(server).filter(|one| !one.curve.is_empty()).collect()

@@ -17,10 +17,13 @@ use fathom_units::{Duration, Time};
 const COLUMN_S: f64 = 1.0;
 /// Columns that are remembered: the widest terminal.
 const MOST_COLUMNS: f64 = 400.0;
-/// Widths of the number of a hop, of its address, and of each figure.
+/// Widths of the number of a hop, of its name on terminals of 80 and of many columns, and of each
+/// figure.
 const NUMBER: usize = 3;
-const ADDRESS: usize = 18;
+const NAME: [usize; 2] = [18, 40];
 const FIGURE: usize = 7;
+/// Columns of the chart, from which a name has more room.
+const CHART: usize = 60;
 const HEADINGS: [&str; 5] = ["loss", "last", "min", "median", "max"];
 
 /// What is known of a hop.
@@ -28,8 +31,8 @@ const HEADINGS: [&str; 5] = ["loss", "last", "min", "median", "max"];
 pub struct PathHop {
     /// Number from 1.
     pub number: u8,
-    /// Who answered.
-    pub address: Option<String>,
+    /// Name or address of who answered.
+    pub name: Option<String>,
     /// Probes that expire there and were answered or can be considered lost.
     pub sent: u32,
     /// Those of them without a reply.
@@ -113,14 +116,15 @@ impl PathView {
     pub fn render(&self, now: Time, (columns, rows): (u16, u16), style: Style) -> String {
         let (columns, rows) = (usize::from(columns), usize::from(rows));
         let figures = HEADINGS.len() * FIGURE;
-        let address = ADDRESS.min(columns.saturating_sub(NUMBER + 1 + figures));
-        let before = NUMBER + 1 + address + figures + 1;
+        let fixed = NUMBER + 1 + figures + 1;
+        let name_width = columns.saturating_sub(fixed + CHART).clamp(NAME[0], NAME[1]);
+        let before = fixed + name_width;
         let width = columns.saturating_sub(before);
         let end = (libm::floor(now.as_secs_f64() / self.column_s) + 1.0) * self.column_s;
         let range = (end - width as f64 * self.column_s, end);
         let heading = HEADINGS
             .iter()
-            .fold(left("hop address", NUMBER + 1 + address), |text, one| text + &right(one, FIGURE));
+            .fold(left("hop", NUMBER + 1 + name_width), |text, one| text + &right(one, FIGURE));
         let mut lines =
             Vec::from([self.title_line(now, columns, style), style.ink(Ink::Bold, &clip(&heading, columns))]);
         let room = rows.saturating_sub(lines.len() + 3);
@@ -131,9 +135,9 @@ impl PathView {
         };
         let charts = cells(&self.hops.iter().map(row).collect::<Vec<_>>(), range, width);
         lines.extend(self.hops.iter().zip(charts).take(room).map(|(hop, chart)| {
-            let name = hop.address.as_ref().map_or_else(|| "no reply".to_string(), |text| clean(text));
+            let name = hop.name.as_ref().map_or_else(|| "no reply".to_string(), |text| clean(text));
             let number = right(&hop.number.to_string(), NUMBER);
-            format!("{number} {}{} {}", left(&name, address), self.figures(hop), text_of(&chart, style))
+            format!("{number} {}{} {}", left(&name, name_width), self.figures(hop), text_of(&chart, style))
         }));
         let hidden = self.hops.len().saturating_sub(room);
         let more = if hidden > 0 { format!("    and {hidden} more") } else { String::new() };

@@ -81,6 +81,11 @@ impl Settings {
     pub fn servers_file(&self) -> PathBuf {
         self.directory.join("servers")
     }
+    /// The user's table of autonomous systems, in the format of iptoasn.com.
+    #[must_use]
+    pub fn systems_file(&self) -> PathBuf {
+        self.directory.join("ip2asn-combined.tsv")
+    }
     /// The user's servers; none without the file.
     ///
     /// # Errors

@@ -39,6 +39,9 @@ pub(crate) struct PathArgs {
     /// A number without a unit is in seconds.
     #[arg(short = 'w', long, value_name = "TIME", value_parser = seconds)]
     pub(crate) deadline: Option<Duration>,
+    /// Do not look up the names of routers
+    #[arg(short, long)]
+    pub(crate) no_names: bool,
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
     #[command(flatten)]

@@ -1,8 +1,10 @@
 //! `fathom path`: shows every hop to a host over time.
 use crate::args::PathArgs;
+use crate::command::test::describe;
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{self, Console, Screen};
 use crate::{result, signal};
+use fathom_app::hops::HopNames;
 use fathom_app::output::{check_names, exit_class};
 use fathom_app::{CancelToken, MeasureEvent, path, test};
 use fathom_client::{Event, HopStatus, PathConfig, PhasePlan, TestConfig};
@@ -25,12 +27,16 @@ pub(crate) fn run(args: &PathArgs, console: Console) -> Outcome {
     let cancel = signal::cancel_token()?;
     let clock = Clock::start();
     let mut live = Live::open(args, clock, console);
-    let run = match args.load {
+    let mut run = match args.load {
         true => loaded(args, clock, &cancel, &mut live)?,
         false => unloaded(args, clock, &cancel, &mut live)?,
     };
     // The table leaves the screen.
-    drop(live);
+    let Live { screen, names, .. } = live;
+    drop(screen);
+    if let Some(mut names) = names {
+        describe(&mut run, &mut names, "path");
+    }
     result::warn_if_partial("path", &run);
     let diagnosis = diagnose(&run);
     if args.output.json {
@@ -94,6 +100,7 @@ struct Live {
     console: Console,
     screen: Option<Screen>,
     view: PathView,
+    names: Option<HopNames>,
     next_draw: Time,
 }
 
@@ -105,11 +112,16 @@ impl Live {
         if screen.is_none() {
             console.progress(&format!("fathom path: probes the hops to {}", args.host));
         }
-        Live { clock, console, screen, view: PathView::new(&title, args.interval), next_draw: Time::ZERO }
+        let view = PathView::new(&title, args.interval);
+        let names = (!args.no_names).then(HopNames::default);
+        Live { clock, console, screen, view, names, next_draw: Time::ZERO }
     }
     fn take(&mut self, event: Event) {
         match event {
-            Event::Path(hops) => self.view.path(hops.iter().map(hop).collect()),
+            Event::Path(hops) => {
+                let hops = hops.iter().map(|one| hop(one, self.names.as_mut())).collect();
+                self.view.path(hops);
+            }
             Event::Observed { key, observation } => self.view.observe(&key, observation),
             Event::PhaseStarted { kind, at } => {
                 self.view.phase_started(kind, at);
@@ -128,7 +140,8 @@ impl Live {
     }
 }
 
-fn hop(status: &HopStatus) -> PathHop {
+fn hop(status: &HopStatus, names: Option<&mut HopNames>) -> PathHop {
     let HopStatus { number, address, sent, lost } = *status;
-    PathHop { number, address: address.map(|address| address.to_string()), sent, lost }
+    let name = address.and_then(|one| names?.of(one).map(str::to_owned));
+    PathHop { number, name: name.or_else(|| address.map(|one| one.to_string())), sent, lost }
 }

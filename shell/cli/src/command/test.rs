@@ -6,6 +6,7 @@ use crate::failure::{Exit, Failure, Outcome};
 use crate::live::follow;
 use crate::terminal::{self, Console, warn};
 use crate::{result, signal};
+use fathom_app::hops::{self, HopNames};
 use fathom_app::output::{check_names, exit_class, write};
 use fathom_app::test::applications;
 use fathom_app::test::lines::{line, result_line};
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
     check_names(&args.output.output)?;
     let servers = server::choose(args)?;
     let cancel = signal::cancel_token()?;
-    let run = first_reached(&servers, &cancel, |server| {
+    let mut run = first_reached(&servers, &cancel, |server| {
         let config = config(args, server)?;
         test::check(&config)?;
         if args.load.is_some() || !carries_no_load(server) {
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
         };
         Ok(ran?)
     })?;
+    describe(&mut run, &mut HopNames::default(), "test");
     result::warn_if_partial("test", &run);
     let is_saved = !args.no_save && args.output.output.is_empty();
     let saved = is_saved.then(|| PathBuf::from(fathom_store::default_name("test", &run.started)));
@@ -51,6 +53,14 @@ pub(crate) fn run(args: &TestArgs, console: Console) -> Outcome {
         save(&run, &path, console);
     }
     Ok(exit)
+}
+
+/// Adds names to the hops of a run. A table that cannot be read is a warning.
+pub(crate) fn describe(run: &mut Run, names: &mut HopNames, command: &str) {
+    let Some(path) = &mut run.path else { return };
+    if let Err(error) = hops::describe(path, names, test::Settings::of_user().as_ref()) {
+        warn(&format!("fathom {command}: {error}"));
+    }
 }
 
 /// Prints each event as a line, and cancels the test if nobody reads them any more.

@@ -236,13 +236,19 @@ fn finding(
 ) -> Finding {
     let probability = probability(near, far);
     let address = |point: &Point<'_>| point.hop.map(|hop| hop.address.clone());
+    let name = |point: &Point<'_>| point.hop.and_then(|hop| hop.name.clone());
+    let as_number = |point: &Point<'_>| point.hop?.autonomous_system.as_ref().map(|system| system.number);
     let location = QueueLocation {
         phase: rise.phase.kind,
         place: place::of(view, path, rise, direction, near.number..far.number),
         near_hop: near.number,
         near_address: address(near),
+        near_name: name(near),
+        near_as_number: as_number(near),
         far_hop: far.number,
         far_address: address(far),
+        far_name: name(far),
+        far_as_number: as_number(far),
         delay_s: (far.share - near.share) * rise.p50(),
         delay_ratio: far.share - near.share,
         probability_ratio: probability,

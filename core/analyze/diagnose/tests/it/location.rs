@@ -25,7 +25,13 @@ fn at_link(link: usize) -> Shares {
 fn run(line: &Line, shares: &Shares) -> Run {
     let mut run = line.run();
     let address = |n: u8| if n == 1 { "192.168.1.1".into() } else { format!("198.51.100.{n}") };
-    let hop = |number| Hop { number, address: address(number), return_hops: Some(number) };
+    let hop = |number| Hop {
+        number,
+        address: address(number),
+        name: None,
+        autonomous_system: None,
+        return_hops: Some(number),
+    };
     run.path = Some(Path {
         hops: (1..=ROUTERS).map(hop).collect(),
         server_hop: Some(ROUTERS + 1),

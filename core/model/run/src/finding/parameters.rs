@@ -185,10 +185,18 @@ data! {
         near_hop: u8,
         /// Its address; absent for this host.
         near_address?: String,
+        /// Its name, if it has one.
+        near_name?: String,
+        /// Number of its autonomous system, if a local table has it.
+        near_as_number?: u32,
         /// Number of the first hop beyond the queue.
         far_hop: u8,
         /// Its address; absent for the server.
         far_address?: String,
+        /// Its name, if it has one.
+        far_name?: String,
+        /// Number of its autonomous system, if a local table has it.
+        far_as_number?: u32,
         /// Median delay added by the queue.
         delay_s: f64,
         /// Its share of the delay added on the whole path.

@@ -3,7 +3,9 @@ use crate::golden::{ASCII, UNICODE, golden};
 use crate::line::BLOATED;
 use fathom_diagnose::diagnose;
 use fathom_report::{Detail, PathHop, PathView, Style, html, path_screen};
-use fathom_run::{Hop, Metric, Observation, Path, PhaseKind, Run, Series, SeriesKey, Value};
+use fathom_run::{
+    AutonomousSystem, Hop, Metric, Observation, Path, PhaseKind, Run, Series, SeriesKey, Value,
+};
 use fathom_units::{Duration, Time};
 
 fn key(metric: Metric, hop: u8) -> SeriesKey {
@@ -28,12 +30,26 @@ fn run() -> Run {
     add(key(Metric::HopRtt, 1), &|_, _| Some(0.000_4));
     add(key(Metric::HopEcho, 1), &|n, _| Some(0.000_4 + 0.03 * (n % 4) as f64));
     add(key(Metric::HopRtt, 2), &|n, delay_s| (n % 3 == 0).then_some(delay_s));
-    let hop = |(number, address): (u8, &str)| Hop { number, address: address.into(), return_hops: None };
+    let hop = |(number, address): (u8, &str)| Hop {
+        number,
+        address: address.into(),
+        name: None,
+        autonomous_system: None,
+        return_hops: None,
+    };
     run.path = Some(Path {
         hops: [(1, "192.168.1.1"), (2, "2001:db8:1234:5678:9abc:def0:1234:5678")].map(hop).into(),
         server_hop: Some(3),
         ..Path::default()
     });
+    run
+}
+
+fn named(mut run: Run) -> Run {
+    for hop in run.path.iter_mut().flat_map(|path| path.hops.last_mut()) {
+        hop.name = Some("core1.isp.example".into());
+        hop.autonomous_system = Some(AutonomousSystem { number: 64_496, name: "EXAMPLE Networks".into() });
+    }
     run
 }
 
@@ -45,6 +61,7 @@ fn a_path_with_load() {
     let ascii = screen(80, ASCII);
     assert!(ascii.is_ascii(), "{ascii}");
     golden("path.txt", &format!("{}\n{ascii}\n{}", screen(80, UNICODE), screen(50, UNICODE)));
+    golden("path-names.txt", &path_screen(&named(run.clone()), &diagnosis, 120, UNICODE));
     let quiet = screen(80, Style { detail: Detail::Quiet, ..UNICODE });
     assert!(quiet.lines().count() <= 3, "{quiet}");
     // Slow replies of the first router are not a queue: later hops do not share them.
@@ -58,11 +75,11 @@ fn a_path_with_load() {
 fn the_live_picture() {
     const MS: fn(u64) -> Time = |ms| Time::from_nanos(ms * 1_000_000);
     let mut view = PathView::new("path to far", Duration::from_secs(1));
-    let hop = |number: u8, address: Option<&str>| PathHop {
+    let hop = |number: u8, name: Option<&str>| PathHop {
         number,
-        address: address.map(Into::into),
+        name: name.map(Into::into),
         sent: 20,
-        lost: if address.is_some() { u32::from(number) - 1 } else { 20 },
+        lost: if name.is_some() { u32::from(number) - 1 } else { 20 },
     };
     view.path(vec![
         hop(1, Some("192.168.1.1")),
