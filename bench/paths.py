@@ -16,9 +16,13 @@ import random
 import signal
 import subprocess
 import tempfile
+import threading
 
 # Kinds of paths, in turn.
-KINDS = ("one", "slow", "two", "silent", "no echo", "rare", "balanced", "asymmetric", "idle", "one")
+KINDS = ("one", "slow", "two", "silent", "no echo", "rare", "balanced", "asymmetric", "idle", "one", "ipv6", "wifi",
+         "icmp loss", "fair")
+# Interval at which the rate of a link like Wi-Fi changes, in seconds.
+WIFI_EVERY = 0.1
 TEST = "--phases idle,down,up,drain --no-progress"
 
 
@@ -60,6 +64,8 @@ class Path:
 
     def address(self, link, end):
         """Of the near (0) or far (1) end of a link."""
+        if self.kind == "ipv6":
+            return f"2001:db8:{link}::{1 + (end if link else 1 - end)}"
         net = "192.168.1" if link == 0 else f"100.64.{link}" if link == 1 else f"198.51.{link}"
         return f"{net}.{1 + (end if link else 1 - end)}"
 
@@ -70,19 +76,23 @@ class Path:
             near, far = self.names[link], self.names[link + 1]
             run(f"ip -n {near} link add far type veth peer name near netns {far}")
             for name, device, end in ((near, "far", 0), (far, "near", 1)):
-                run(f"ip -n {name} addr add {self.address(link, end)}/24 dev {device}; ip -n {name} link set {device} up")
+                length = "64 nodad" if self.kind == "ipv6" else 24
+                run(f"ip -n {name} addr add {self.address(link, end)}/{length} dev {device}; ip -n {name} link set {device} up")
         for node, name in enumerate(self.names):
             if node <= self.routers:
                 congestion = " congctl cubic" if node == 0 else ""
                 run(f"ip -n {name} route add default via {self.address(node, 1)}{congestion}")
             for link in range(node - 1):
-                net = self.address(link, 0).rsplit(".", 1)[0]
+                net = f"2001:db8:{link}::/64" if self.kind == "ipv6" else self.address(link, 0).rsplit(".", 1)[0] + ".0/24"
                 congestion = " congctl cubic" if node == self.routers + 1 else ""
-                run(f"ip -n {name} route add {net}.0/24 via {self.address(node - 1, 0)}{congestion}")
-            run(f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
+                run(f"ip -n {name} route add {net} via {self.address(node - 1, 0)}{congestion}")
+            run(f"ip netns exec {name} sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
         for direction, link, rate, limit in self.queues:
             name, device = (self.names[link], "far") if direction == "up" else (self.names[link + 1], "near")
-            run(f"tc -n {name} qdisc replace dev {device} root tbf rate {rate}bit burst 3200 limit {limit}")
+            if self.kind == "fair":
+                self.fair_queue(name, device, rate, limit)
+            else:
+                run(f"tc -n {name} qdisc replace dev {device} root tbf rate {rate}bit burst 3200 limit {limit}")
         self.disturb()
 
     def disturb(self):
@@ -100,10 +110,41 @@ class Path:
                 run(f"ip netns exec {name} sysctl -qw net.ipv4.icmp_ratelimit=3000 net.ipv4.icmp_echo_ignore_all=1")
         elif self.kind == "slow":
             self.slow_replies(self.dice.randint(1, self.routers))
+        elif self.kind == "icmp loss":
+            # Forwarded ICMP is lost at random, as by a router that limits it; TCP and UDP are not.
+            for name in self.dice.sample(routers, 2):
+                share = self.dice.randint(10, 50)
+                run(f"ip netns exec {name} nft add table ip bench; ip netns exec {name} nft add chain ip bench lossy "
+                    f"'{{ type filter hook forward priority 0; }}'; ip netns exec {name} nft add rule ip bench lossy "
+                    f"ip protocol icmp numgen random mod 100 '<' {share} drop")
         elif self.kind == "balanced":
             self.second_way(self.dice.randint(1, self.routers - 1), balanced=True)
         elif self.kind == "asymmetric":
             self.second_way(self.dice.randint(1, self.routers - 1), balanced=False)
+
+    def fair_queue(self, name, device, rate, limit):
+        """A FIFO for each of 16 groups of ports, and one for all else, with equal shares of the rate."""
+        run(f"tc -n {name} qdisc replace dev {device} root handle 1: htb default 100; "
+            f"tc -n {name} class add dev {device} parent 1: classid 1:1 htb rate {rate}bit burst 3200 cburst 3200")
+        for group in [*range(16), 256 - 16]:
+            minor = f"{16 + group:x}" if group < 16 else "100"
+            run(f"tc -n {name} class add dev {device} parent 1:1 classid 1:{minor} htb rate {rate // 17}bit ceil {rate}bit "
+                f"burst 1600 cburst 1600 quantum 1514; tc -n {name} qdisc add dev {device} parent 1:{minor} bfifo limit {limit}")
+        for group in range(16):
+            # The port of this host: of the source in uploads, of the destination in downloads.
+            offset = 20 if device == "far" else 22
+            run(f"tc -n {name} filter add dev {device} parent 1: protocol ip u32 match ip protocol 6 0xff "
+                f"match u16 0x{group:04x} 0x000f at {offset} flowid 1:{16 + group:x}")
+
+    def vary(self, stop):
+        """Changes the rate of the first link while the test runs: it is faster than the queue, or has it."""
+        has_queue = {direction for direction, link, _, _ in self.queues if link == 0}
+        while not stop.wait(WIFI_EVERY):
+            for direction, name, device in (("up", self.names[0], "far"), ("down", self.names[1], "near")):
+                low, high = (0.7, 1.3) if direction in has_queue else (1.5, 8.0)
+                rate = int(self.rate_bps * self.dice.uniform(low, high))
+                limit = self.queues[0][3] if direction in has_queue else 100_000
+                run(f"tc -n {name} qdisc replace dev {device} root tbf rate {rate}bit burst 3200 limit {limit}")
 
     def add_router(self, suffix, first, second):
         """A router between two (namespace, device) ends; its devices are near and far."""
@@ -155,7 +196,16 @@ class Path:
                 address = self.address(self.routers, 1)
                 # Its exit code says whether the line is bloated.
                 command = f"ip netns exec {self.names[0]} {fathom} test {address} {TEST} -o {file}"
-                done = subprocess.run(command.split(), capture_output=True, text=True, timeout=180)
+                stop = threading.Event()
+                changes = threading.Thread(target=self.vary, args=(stop,)) if self.kind == "wifi" else None
+                if changes:
+                    changes.start()
+                try:
+                    done = subprocess.run(command.split(), capture_output=True, text=True, timeout=180)
+                finally:
+                    stop.set()
+                    if changes:
+                        changes.join()
                 if not os.path.exists(file):
                     raise RuntimeError(done.stderr.strip())
                 report = subprocess.run([fathom, "report", file, "--json"], capture_output=True, text=True)
@@ -172,6 +222,8 @@ def judge(path, result):
     """(claims, right, unclaimed queues) as lists of text."""
     located = [f for f in result["findings"] if f["kind"] == "queue_location"]
     queues, right, wrong = path.truth(), [], []
+    # A direction without another queue waits at the link that is like Wi-Fi, but maybe not long.
+    others = {"up", "down"} - {q["direction"] for q in queues} if path.kind == "wifi" else set()
     for finding in located:
         parameters = finding["parameters"]
         near, far = parameters["near_hop"], parameters["far_hop"]
@@ -179,7 +231,8 @@ def judge(path, result):
         fits = [q for q in queues if q["direction"] == finding["direction"] and near <= q["link"] and q["link"] + 1 <= far]
         if fits:
             queues.remove(fits[0])
-        (right if fits else wrong).append(text)
+        is_wifi = finding["direction"] in others and near == 0
+        (right if fits or is_wifi else wrong).append(text)
     return right, wrong, [f"{q['direction']} {q['link']}-{q['link'] + 1}" for q in queues]
 
 
