@@ -122,6 +122,7 @@ mod tests {
         let hop = |number, address: &str| Hop {
             number,
             address: address.to_owned(),
+            flow_address: None,
             name: None,
             autonomous_system: None,
             return_hops: None,

@@ -21,6 +21,7 @@ mod option;
 pub mod pace;
 pub mod poll;
 pub mod process;
+pub mod raw;
 pub mod ring;
 pub mod route;
 pub mod sched;

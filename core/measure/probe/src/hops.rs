@@ -1,8 +1,10 @@
 //! The routers of the path to a server: which one to probe next, and what the replies show.
 //!
-//! Each router is probed in two ways. An echo request toward the server that expires at the router
-//! takes the path of the load, but Linux routers answer at most one a second (`icmp_ratelimit`). An
-//! echo request to the router's own address is answered more often, if at all.
+//! Each router is probed in up to three ways. An echo request toward the server that expires at the
+//! router takes the path of the load, but Linux routers answer at most one a second
+//! (`icmp_ratelimit`). During an upload, every second one is replaced by a segment of its flow,
+//! which shares a queue that only this flow has. An echo request to the router's own address is
+//! answered more often, if at all.
 use crate::ProbeSeries;
 use alloc::collections::VecDeque;
 use alloc::string::ToString;
@@ -69,6 +71,13 @@ pub enum HopProbe {
         /// Sequence number of the request.
         sequence: u16,
     },
+    /// A segment of an upload that expires at this hop, with this identification.
+    InFlow {
+        /// Number of the hop.
+        hop: u8,
+        /// Identification of the packet, not 0.
+        sequence: u16,
+    },
     /// An echo request to the address of a router.
     Echo {
         /// Number of the hop.
@@ -96,9 +105,23 @@ struct State {
     /// A different router that answered, and the number of consecutive answers.
     other: Option<(IpAddr, u32)>,
     expiring: ProbeSeries,
+    in_flow: ProbeSeries,
     echo: ProbeSeries,
+    /// Who answered segments of an upload, if that is another router.
+    flow_router: Option<IpAddr>,
+    was_in_flow: bool,
     expired_at: Option<Time>,
     echoed_at: Option<Time>,
+}
+
+/// An outstanding request that expires.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    number: u16,
+    is_in_flow: bool,
+    hop: u8,
+    /// Sequence number within its series.
+    sequence: u32,
 }
 
 /// Probes of all hops of a path.
@@ -110,8 +133,8 @@ pub struct Hops {
     length: Option<u8>,
     server_return_hops: Option<u8>,
     next: u16,
-    /// Outstanding expiring requests: sequence number, hop, and sequence number within its series.
-    sent: VecDeque<(u16, u8, u32)>,
+    /// Outstanding requests that expire.
+    sent: VecDeque<Sent>,
     changed: Vec<Time>,
 }
 
@@ -128,19 +151,23 @@ impl Hops {
             end: None,
             other: None,
             expiring: series(Metric::HopRtt, hop),
+            in_flow: series(Metric::HopFlowRtt, hop),
+            flow_router: None,
+            was_in_flow: false,
             echo: series(Metric::HopEcho, hop),
             expired_at: None,
             echoed_at: None,
         };
         let states = (1..=MAX_HOPS).map(state).collect();
         let (sent, changed) = (VecDeque::new(), Vec::new());
-        Hops { rates, states, length: None, server_return_hops: None, next: 0, sent, changed }
+        Hops { rates, states, length: None, server_return_hops: None, next: 1, sent, changed }
     }
-    /// The probe to send now, if any is due. It counts as sent.
-    pub fn next(&mut self, now: Time) -> Option<HopProbe> {
-        self.next_expiring(now).or_else(|| self.next_echo(now))
+    /// The probe to send now, if any is due. It counts as sent. `is_uploading`: there is a flow to
+    /// send it in.
+    pub fn next(&mut self, now: Time, is_uploading: bool) -> Option<HopProbe> {
+        self.next_expiring(now, is_uploading).or_else(|| self.next_echo(now))
     }
-    fn next_expiring(&mut self, now: Time) -> Option<HopProbe> {
+    fn next_expiring(&mut self, now: Time, is_uploading: bool) -> Option<HopProbe> {
         // The server itself too: its answer shows that the path did not become longer.
         let last = usize::from(self.length.unwrap_or_else(|| self.known()));
         let is_due = |state: &State| {
@@ -148,16 +175,22 @@ impl Hops {
             let interval = self.rates.expiring_every * if is_silent { SILENT_SLOWER } else { 1 };
             state.expired_at.is_none_or(|at| now.saturating_since(at) >= interval)
         };
-        let hop = self.states.iter().take(last).position(is_due)?;
-        let state = &mut self.states[hop];
+        let place = self.states.iter().take(last).position(is_due)?;
+        let state = &mut self.states[place];
         state.expired_at = Some(now);
-        let (sequence, number) = (self.next, hop as u8 + 1);
-        self.next = self.next.wrapping_add(1);
-        self.sent.push_back((sequence, number, state.expiring.sent(now)));
+        state.was_in_flow = is_uploading && state.router.is_some() && !state.was_in_flow;
+        let (sequence, hop, is_in_flow) = (self.next, state.number, state.was_in_flow);
+        // The kernel replaces the identification 0.
+        self.next = self.next.checked_add(1).unwrap_or(1);
+        let series = if is_in_flow { &mut state.in_flow } else { &mut state.expiring };
+        self.sent.push_back(Sent { number: sequence, is_in_flow, hop, sequence: series.sent(now) });
         if self.sent.len() > MOST_OUTSTANDING {
             self.sent.pop_front();
         }
-        Some(HopProbe::Expiring { hop: number, sequence })
+        Some(match is_in_flow {
+            true => HopProbe::InFlow { hop, sequence },
+            false => HopProbe::Expiring { hop, sequence },
+        })
     }
     /// Number of hops to try while the server does not answer.
     fn known(&self) -> u8 {
@@ -190,7 +223,7 @@ impl Hops {
         hop_limit: Option<u8>,
         at: Time,
     ) -> Option<(&SeriesKey, Observation)> {
-        let (_, hop, sequence) = self.sent.iter().rev().find(|sent| sent.0 == reply.sequence).copied()?;
+        let Sent { hop, sequence, .. } = self.find(reply.sequence, false)?;
         if reply.is_end {
             self.server_return_hops = hop_limit.map(return_hops);
             let length = self.length.map_or(hop, |length| length.min(hop));
@@ -208,6 +241,23 @@ impl Hops {
             self.changed.push(at);
         }
         state.expire(sequence, at)
+    }
+    fn find(&self, number: u16, is_in_flow: bool) -> Option<Sent> {
+        self.sent.iter().rev().find(|sent| sent.number == number && sent.is_in_flow == is_in_flow).copied()
+    }
+    /// Takes the reply of `from` to a segment of an upload. Returns the observation if it is the
+    /// first reply.
+    pub fn expired_in_flow(
+        &mut self,
+        number: u16,
+        from: IpAddr,
+        at: Time,
+    ) -> Option<(&SeriesKey, Observation)> {
+        let Sent { hop, sequence, .. } = self.find(number, true)?;
+        let state = self.states.get_mut(usize::from(hop).checked_sub(1)?)?;
+        state.flow_router = Some(from).filter(|from| state.router.is_none_or(|known| known.address != *from));
+        let observation = state.in_flow.reply(sequence, at)?;
+        Some((state.in_flow.key(), observation))
     }
     /// Takes the reply of `from` to an echo request to its own address. Returns the observation if
     /// it is the first reply.
@@ -236,7 +286,8 @@ impl Hops {
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         let is_waited_for = |series: &ProbeSeries| series.has_replies() && series.outstanding() > 0;
-        self.states.iter().any(|state| is_waited_for(&state.expiring) || is_waited_for(&state.echo))
+        let all = self.states.iter().flat_map(|state| [&state.expiring, &state.in_flow, &state.echo]);
+        all.into_iter().any(is_waited_for)
     }
     /// The path as far as it is known, without the link to the first router.
     #[must_use]
@@ -245,7 +296,8 @@ impl Hops {
         let hop = |state: &State| {
             let Router { address, return_hops } = state.router?;
             let (number, address) = (state.number, address.to_string());
-            Some(Hop { number, address, name: None, autonomous_system: None, return_hops })
+            let flow_address = state.flow_router.map(|router| router.to_string());
+            Some(Hop { number, address, flow_address, name: None, autonomous_system: None, return_hops })
         };
         Path {
             hops: self.states.iter().take(last).filter_map(hop).collect(),
@@ -260,7 +312,7 @@ impl Hops {
     pub fn into_series(self) -> impl Iterator<Item = ProbeSeries> {
         let last = self.length.map_or(self.states.len(), usize::from);
         let all = self.states.into_iter().take(last);
-        all.flat_map(|state| [state.expiring, state.echo]).filter(ProbeSeries::has_replies)
+        all.flat_map(|state| [state.expiring, state.in_flow, state.echo]).filter(ProbeSeries::has_replies)
     }
 }
 
@@ -314,6 +366,7 @@ mod tests {
     use crate::HopReply;
     use alloc::vec;
     use core::net::Ipv4Addr;
+    use fathom_run::Value;
 
     const MS: fn(u64) -> Time = |ms| Time::from_nanos(ms * 1_000_000);
 
@@ -326,7 +379,7 @@ mod tests {
     fn run(hops: &mut Hops, from: u64, ms: u64, length: u8, silent: &[u8]) -> Vec<(u64, HopProbe)> {
         let mut all = Vec::new();
         for at in (from..from + ms).step_by(10) {
-            let Some(probe) = hops.next(MS(at)) else { continue };
+            let Some(probe) = hops.next(MS(at), false) else { continue };
             all.push((at, probe));
             match probe {
                 HopProbe::Expiring { hop, sequence } if !silent.contains(&hop) => {
@@ -351,6 +404,7 @@ mod tests {
             number,
             address: router(number).to_string(),
             name: None,
+            flow_address: None,
             autonomous_system: None,
             return_hops: Some(number),
         };
@@ -395,6 +449,36 @@ mod tests {
         assert_eq!((hops.status(MS(21_100))[1].sent, hops.is_waiting()), (5, false));
     }
 
+    /// Every second request that expires is a segment of the upload, and its replies are apart.
+    #[test]
+    fn during_an_upload_every_second_request_is_in_its_flow() {
+        let mut hops = Hops::new(HopRates::TEST);
+        run(&mut hops, 0, 2_000, 3, &[]);
+        let (mut kinds, other) = (vec![], router(77));
+        for at in (2_000..8_000).step_by(10) {
+            match hops.next(MS(at), true) {
+                Some(HopProbe::InFlow { hop: 1, sequence }) => {
+                    kinds.push(true);
+                    let found =
+                        hops.expired_in_flow(sequence, other, MS(at + 3)).map(|(key, o)| (key.clone(), o));
+                    let (key, observation) = found.unwrap();
+                    assert_eq!((key.metric, observation.value), (Metric::HopFlowRtt, Value::Observed(0.003)));
+                    let reply = HopReply { sequence, is_end: false };
+                    assert_eq!(hops.expired(reply, other, None, MS(at + 3)), None, "of the other kind");
+                }
+                Some(HopProbe::Expiring { hop: 1, .. }) => kinds.push(false),
+                Some(HopProbe::InFlow { hop, .. }) => assert_eq!(hop, 2, "the server is not probed"),
+                _ => {}
+            }
+        }
+        assert_eq!(kinds, [true, false, true, false, true, false]);
+        let flow_address = |hop: &Hop| hop.flow_address.clone();
+        assert_eq!(
+            hops.path().hops.iter().map(flow_address).collect::<Vec<_>>(),
+            [Some(other.to_string()), None]
+        );
+    }
+
     #[test]
     fn silent_hops_are_tried_less_often() {
         let mut hops = Hops::new(HopRates::TEST);
@@ -412,7 +496,7 @@ mod tests {
         let later = run(&mut hops, 1_000, 5_000, 40, &silent);
         let farthest = later.iter().filter_map(|(_, probe)| match probe {
             HopProbe::Expiring { hop, .. } => Some(*hop),
-            HopProbe::Echo { .. } => None,
+            HopProbe::InFlow { .. } | HopProbe::Echo { .. } => None,
         });
         assert_eq!((farthest.max(), hops.path().server_hop), (Some(5), None));
     }
@@ -422,7 +506,7 @@ mod tests {
         let mut hops = Hops::new(HopRates::TEST);
         run(&mut hops, 0, 2_000, 3, &[]);
         let mut other = |from: u64, by: IpAddr| {
-            let probe = (from..).step_by(10).find_map(|at| match hops.next(MS(at)) {
+            let probe = (from..).step_by(10).find_map(|at| match hops.next(MS(at), false) {
                 Some(HopProbe::Expiring { hop: 2, sequence }) => Some((at, sequence)),
                 _ => None,
             });

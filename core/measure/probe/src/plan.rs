@@ -158,7 +158,7 @@ impl ProbeKind {
         },
         ProbeSpec {
             kind: ProbeKind::Hop,
-            series: &[Metric::HopRtt, Metric::HopEcho],
+            series: &[Metric::HopRtt, Metric::HopFlowRtt, Metric::HopEcho],
             // As ICMP. A router quotes the request.
             up: Bytes(118),
             down: Bytes(146),

@@ -30,6 +30,10 @@ pub struct Hop {
     pub number: u8,
     /// Its address.
     pub address: String,
+    /// Address of the router that answered segments of an upload instead, if that is another one:
+    /// routers divide flows among several paths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_address: Option<String>,
     /// Its name, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

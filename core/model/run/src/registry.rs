@@ -75,6 +75,8 @@ metrics! {
         "Round-trip delay to one router of a path, from ICMP echoes with a hop limit that expires there. Scope: number of the router.", "RFC 792";
     HopEcho = "hop_echo_s", "s",
         "Round-trip delay of an ICMP echo request to the address of one router of a path. Routers answer it more often than they report an expired hop limit. Scope: number of the router.", "RFC 792";
+    HopFlowRtt = "hop_flow_rtt_s", "s",
+        "Round-trip delay to one router of a path, from TCP segments without data, in the flow of an upload, with a hop limit that expires there: they share a queue that only this flow has, and the way of this flow. Scope: number of the router.", "RFC 792, RFC 9293";
     HostQueue = "host_queue_s", "s",
         "Time of a probe in the queue of this host's interface: from entering it to the device driver, from kernel timestamps.", "Linux SO_TIMESTAMPING";
     FlowRtt = "flow_rtt_s", "s",

@@ -34,3 +34,29 @@ fn each_queue_is_found_on_its_link() {
         assert_eq!(found, expected, "{findings:#?}");
     });
 }
+
+/// A queue for each flow, by the low bits of the port of this host: other probes do not wait, and
+/// those in the flow of the upload show where it waits.
+#[test]
+fn a_queue_of_its_flow_alone_is_found() {
+    let _alone = alone();
+    in_new_namespace(|| {
+        let row = NamespaceRow::new(5);
+        row.sh(2, "tc qdisc add dev right root handle 1: htb default 100; tc class add dev right parent 1: classid 1:1 htb rate 5mbit burst 3200 cburst 3200");
+        row.sh(2, "for n in 0 1 2 3 f0; do tc class add dev right parent 1:1 classid 1:1$n htb rate 1mbit ceil 5mbit burst 1600 cburst 1600 quantum 1514; tc qdisc add dev right parent 1:1$n bfifo limit 100k; done; tc class add dev right parent 1:1 classid 1:100 htb rate 1mbit ceil 5mbit");
+        row.sh(2, "for n in 0 1 2 3; do tc filter add dev right parent 1: protocol ip u32 match ip protocol 6 0xff match u16 $n 3 at 20 flowid 1:1$n; done");
+        row.enter(4);
+        let server = Serve::start(&["--listen", "10.8.3.2"]);
+        row.enter(0);
+        let target = format!("10.8.3.2:{}", server.port);
+        let ran = run(&["test", &target, "--phases", "idle,up", "--no-save", "--json"]);
+        let result = ran.document();
+        let findings = result["findings"].as_array().unwrap();
+        let places: Vec<String> = findings
+            .iter()
+            .filter(|finding| finding["kind"] == "queue_location")
+            .map(|finding| format!("{} {}", finding["direction"], finding["parameters"]["near_hop"]))
+            .collect();
+        assert_eq!(places, ["\"up\" 2"], "{findings:#?}");
+    });
+}

@@ -63,6 +63,7 @@ pub fn measure_buffers(
         kinds: vec![ProbeKind::Udp],
         interval: config.sample_every,
         dscp: config.probe_dscp,
+        load_dscp: None,
         ecn: None,
         classes: false,
         clock: config.clock,

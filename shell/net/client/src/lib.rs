@@ -285,6 +285,7 @@ fn start_probes(test: &Test<'_>, session: Ticket) -> JoinHandle<ProbeResult> {
         kinds: kinds.copied().collect(),
         interval: test.config.sample_every,
         dscp: test.config.probe_dscp,
+        load_dscp: (!test.config.classes).then_some(test.config.load_dscp),
         ecn: test.config.ecn,
         classes: test.config.classes,
         clock: test.clock,

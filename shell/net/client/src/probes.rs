@@ -54,6 +54,8 @@ pub(crate) struct ProbeSettings {
     pub(crate) kinds: Vec<ProbeKind>,
     pub(crate) interval: Duration,
     pub(crate) dscp: u8,
+    /// DSCP of the load; `None`: several, or no TCP.
+    pub(crate) load_dscp: Option<u8>,
     /// ECN codepoint of UDP probes and their replies; `None`: not ECT, and not reported.
     pub(crate) ecn: Option<Ecn>,
     /// Replies to UDP probes have the class of the probes.
@@ -198,7 +200,9 @@ fn open(
         ProbeKind::Tls => Box::new(ConnectProber::tls(target, web)?),
         ProbeKind::Http3 => Box::new(Http3Prober::new(web, settings.dscp)?),
         ProbeKind::Dns => Box::new(DnsProber::open(session.id)?),
-        ProbeKind::Hop => Box::new(HopProber::open(address.ip(), HopRates::TEST, session.id)?),
+        ProbeKind::Hop => {
+            Box::new(HopProber::open(address.ip(), HopRates::TEST, settings.load_dscp, session.id)?)
+        }
     })
 }
 

@@ -71,6 +71,7 @@ pub(crate) fn holds_something(series: &[Series]) -> bool {
                 | Metric::GatewayRtt
                 | Metric::HopRtt
                 | Metric::HopEcho
+                | Metric::HopFlowRtt
                 | Metric::HostQueue
         )
     };

@@ -4,7 +4,11 @@
 //! of an upload, its reply in that of a download. The delay added at each hop is compared with the
 //! delay that probes to the server had at the same time, so a queue that fills and drains is no
 //! noise. What a hop loses means nothing: routers limit their replies.
+//!
+//! Where each flow has a queue, or flows take several paths, only probes in the flow of an upload
+//! show its place.
 use crate::rules::bloat::direction_of;
+use crate::rules::flow_queues::delay_of_flows;
 use crate::sample::sample;
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::string::ToString;
@@ -36,6 +40,8 @@ const LEAST_EXPLAINED: f64 = 0.7;
 /// Largest difference between the two kinds of probes of one hop, and decrease from a hop to a
 /// later one, which is the noise of the measurement.
 const TOLERANCE: f64 = 0.25;
+/// Share of the median delay of all flows from which the delay of one is that of its queue.
+const SAME_QUEUE: f64 = 0.5;
 /// Share of replies that are wrong, for the probability: those of a router that was busy.
 const ERROR_RATIO: f64 = 0.1;
 /// A queue whose place is less probable is not reported.
@@ -48,6 +54,9 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     let is_clear = |rise: &Rise<'_>| {
         rise.phase.kind.loads().len() == 1 && rise.height() >= REPORTED_INCREASE_S && !rise.has_other_traffic
     };
+    let of_flows =
+        view.rises().filter(|rise| !is_clear(rise)).flat_map(|rise| of_flow_queue(view, path, &rise));
+    let of_flows: Vec<Finding> = of_flows.collect();
     let mut findings: Vec<Finding> = Vec::new();
     for finding in view.rises().filter(is_clear).flat_map(|rise| of_phase(view, path, &rise)) {
         // The ACKs of a download wait in the queue of uploads, which is then found twice.
@@ -55,7 +64,28 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
             findings.push(finding);
         }
     }
-    findings
+    findings.into_iter().chain(of_flows).collect()
+}
+
+/// The place of a queue that only the flows of an upload have. An unknown one is not reported: it
+/// delays nobody else.
+fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> {
+    let is_upload = rise.phase.kind.loads() == [Direction::Up];
+    let delay_s = Some(Direction::Up).filter(|_| is_upload).and_then(|up| delay_of_flows(view, up, rise));
+    let Some(delay_s) = delay_s.filter(|delay_s| *delay_s >= REPORTED_INCREASE_S) else { return Vec::new() };
+    let queue = Queue { direction: Direction::Up, delay_s, added: Added::constant(rise, delay_s) };
+    let mut points = points(view, path, rise, &queue, Probes::InFlow);
+    // The probes are in one of the flows, whose queue may be shorter or longer than the median one.
+    let most = points.iter().map(|point| point.share).fold(0.0, f64::max);
+    if most >= SAME_QUEUE {
+        for point in &mut points {
+            point.share = (point.share / most).min(1.0);
+            point.shares.iter_mut().for_each(|share| *share /= most);
+        }
+    } else if most >= LEAST_SHARE {
+        return Vec::new();
+    }
+    enclose(view, path, rise, &queue, points).unwrap_or_default()
 }
 
 /// Whether both are of one queue.
@@ -90,21 +120,72 @@ fn locate(
         return Err(LocationProblem::PathChanged);
     }
     let added = Added::new(view, rise).ok_or(LocationProblem::SilentHops)?;
-    let is_usable = |hop: &&Hop| {
-        let returns_elsewhere = hop.return_hops.is_some_and(|hops| hops != hop.number);
-        direction == Direction::Up || !returns_elsewhere
-    };
-    let hops = path.hops.iter().filter(is_usable);
-    let points: Vec<Point<'_>> = hops.filter_map(|hop| point(view, rise, &added, hop)).collect();
-    // Without a router, the queue is between this host and the server.
-    let is_direct = path.server_hop == Some(1);
-    if points.is_empty() && !is_direct {
+    let queue = Queue { direction, delay_s: rise.p50(), added };
+    let all = points(view, path, rise, &queue, Probes::All);
+    if all.is_empty() && !is_direct(path) {
         return Err(LocationProblem::SilentHops);
     }
-    if !is_direct && !is_shared(view, path, rise, &added, &points) {
+    if is_direct(path) || is_shared(view, path, rise, &queue.added, &all) {
+        return enclose(view, path, rise, &queue, all);
+    }
+    // A router divides flows among several paths.
+    let in_flow = points(view, path, rise, &queue, Probes::InFlow);
+    if !in_flow.iter().any(|point| point.share >= LEAST_EXPLAINED) {
         return Err(LocationProblem::Inconsistent);
     }
-    let points = between_ends(points, path, direction)?;
+    enclose(view, path, rise, &queue, in_flow)
+}
+
+/// Without a router, the queue is between this host and the server.
+fn is_direct(path: &Path) -> bool {
+    path.server_hop == Some(1)
+}
+
+/// A queue whose place is looked for.
+struct Queue {
+    direction: Direction,
+    /// Its median delay.
+    delay_s: f64,
+    added: Added,
+}
+
+/// Which probes of hops are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Probes {
+    /// All.
+    All,
+    /// Those in the flow of an upload.
+    InFlow,
+}
+
+/// The hops with enough replies.
+fn points<'a>(
+    view: &View<'_>,
+    path: &'a Path,
+    rise: &Rise<'_>,
+    queue: &Queue,
+    probes: Probes,
+) -> Vec<Point<'a>> {
+    let is_usable = |hop: &&Hop| {
+        let returns_elsewhere = hop.return_hops.is_some_and(|hops| hops != hop.number);
+        queue.direction == Direction::Up || !returns_elsewhere
+    };
+    let hops = path.hops.iter().filter(is_usable);
+    match probes {
+        Probes::All => hops.filter_map(|hop| point(view, rise, &queue.added, hop)).collect(),
+        Probes::InFlow => hops.filter_map(|hop| point_in_flow(view, rise, &queue.added, hop)).collect(),
+    }
+}
+
+/// The queues between these hops.
+fn enclose(
+    view: &View<'_>,
+    path: &Path,
+    rise: &Rise<'_>,
+    queue: &Queue,
+    points: Vec<Point<'_>>,
+) -> Result<Vec<Finding>, LocationProblem> {
+    let points = between_ends(points, path, queue.direction)?;
     let queues: Vec<[&Point<'_>; 2]> = points
         .windows(2)
         .map(|p| [&p[0], &p[1]])
@@ -112,12 +193,13 @@ fn locate(
         .collect();
     let explained: f64 = queues.iter().map(|[near, far]| far.share - near.share).sum();
     // A path on which nothing answers between its ends has one queue, somewhere.
-    let is_whole = |[near, far]: &[&Point<'_>; 2]| !is_direct && near.hop.is_none() && far.hop.is_none();
+    let is_whole =
+        |[near, far]: &[&Point<'_>; 2]| !is_direct(path) && near.hop.is_none() && far.hop.is_none();
     let is_doubtful = |[near, far]: &[&Point<'_>; 2]| probability(near, far) < LEAST_PROBABLE;
     if explained < LEAST_EXPLAINED || queues.iter().any(|ends| is_whole(ends) || is_doubtful(ends)) {
         return Err(LocationProblem::Inconsistent);
     }
-    Ok(queues.into_iter().map(|ends| finding(view, path, rise, direction, ends)).collect())
+    Ok(queues.into_iter().map(|ends| finding(view, path, rise, queue, ends)).collect())
 }
 
 /// Whether probes of hops take the path of the load: those that reach the server, or at least one
@@ -142,6 +224,11 @@ impl Added {
         let values = observed.map(|(at, value)| (at, value - rise.idle.p50.value)).collect();
         Some(Added { values, least_s: (HIGH * rise.height()).max(HIGH_S) })
     }
+    /// The same delay during the whole phase.
+    fn constant(rise: &Rise<'_>, delay_s: f64) -> Self {
+        let times = (rise.phase.start_ns..=rise.phase.end_ns).step_by(NEAR_NS as usize / 2);
+        Added { values: times.map(|at| (at, delay_s)).collect(), least_s: 0.0 }
+    }
     /// The delay at a time, if the queue was high.
     fn at(&self, at_ns: u64) -> Option<f64> {
         let next = self.values.partition_point(|(at, _)| *at < at_ns);
@@ -160,6 +247,7 @@ struct Point<'a> {
     number: u8,
     share: f64,
     shares: Vec<f64>,
+    is_in_flow: bool,
 }
 
 fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> Option<Point<'a>> {
@@ -171,13 +259,21 @@ fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> O
         (Some(expired), Some(echoed)) => [expired, echoed].concat(),
         (expired, echoed) => expired.or(echoed)?,
     };
-    Some(Point { hop: Some(hop), number: hop.number, share: middle(&shares).clamp(0.0, 1.0), shares })
+    let share = middle(&shares).clamp(0.0, 1.0);
+    Some(Point { hop: Some(hop), number: hop.number, share, is_in_flow: false, shares })
+}
+
+/// As [`point`], from the probes in the flow of an upload.
+fn point_in_flow<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> Option<Point<'a>> {
+    let shares = shares(view, rise, added, &key(Metric::HopFlowRtt, hop.number)).filter(|s| is_steady(s))?;
+    let share = median(shares.iter().copied()).unwrap_or(0.0).clamp(0.0, 1.0);
+    Some(Point { hop: Some(hop), number: hop.number, share, is_in_flow: true, shares })
 }
 
 /// Delays of a hop above those without load, relative to the delay of the path at the same time.
 fn shares(view: &View<'_>, rise: &Rise<'_>, added: &Added, key: &SeriesKey) -> Option<Vec<f64>> {
     let series = view.run.series(key)?;
-    let base_s = base(view, series)?;
+    let base_s = base(view, series, key)?;
     let steady =
         Span { start_ns: rise.start_up.map_or(rise.phase.start_ns, |s| s.end_ns), ..Span::of(rise.phase) };
     let (start, end) = (Time::from_nanos(steady.start_ns), Time::from_nanos(steady.end_ns));
@@ -185,11 +281,21 @@ fn shares(view: &View<'_>, rise: &Rise<'_>, added: &Added, key: &SeriesKey) -> O
     Some(observed.filter_map(|(at, value)| Some((value - base_s) / added.at(at)?)).collect())
 }
 
-/// Median delay of a hop without load, or the shortest if there was no reply.
-fn base(view: &View<'_>, series: &Series) -> Option<f64> {
+/// Median delay of a hop without load, or the shortest if there was no reply. Without load there is
+/// no flow for probes: those of the other kinds show it.
+fn base(view: &View<'_>, series: &Series, key: &SeriesKey) -> Option<f64> {
     let idle = view.run.phase(PhaseKind::Idle)?;
-    let middle = sample(view.run, &series.key, idle).percentile(0.5).filter(|p| !p.at_least);
-    middle.map(|p| p.value).or_else(|| crate::latency::shortest(series))
+    let middle = |metric| {
+        let of_kind = SeriesKey { metric, ..key.clone() };
+        let found = sample(view.run, &of_kind, idle).percentile(0.5).filter(|p| !p.at_least)?;
+        Some(found.value)
+    };
+    let others = || middle(Metric::HopRtt).or_else(|| middle(Metric::HopEcho));
+    match key.metric {
+        Metric::HopFlowRtt => others(),
+        metric => middle(metric),
+    }
+    .or_else(|| crate::latency::shortest(series))
 }
 
 fn is_steady(shares: &[f64]) -> bool {
@@ -221,7 +327,7 @@ fn between_ends<'a>(
         least = least.min(point.share);
         point.share = least;
     }
-    let end = |number, share| Point { hop: None, number, share, shares: Vec::new() };
+    let end = |number, share| Point { hop: None, number, share, is_in_flow: false, shares: Vec::new() };
     points.insert(0, end(0, 0.0));
     points.push(end(far, 1.0));
     Ok(points)
@@ -231,11 +337,15 @@ fn finding(
     view: &View<'_>,
     path: &Path,
     rise: &Rise<'_>,
-    direction: Direction,
+    queue: &Queue,
     [near, far]: [&Point<'_>; 2],
 ) -> Finding {
-    let probability = probability(near, far);
-    let address = |point: &Point<'_>| point.hop.map(|hop| hop.address.clone());
+    let (probability, direction) = (probability(near, far), queue.direction);
+    let address = |point: &Point<'_>| {
+        let hop = point.hop?;
+        let of_flow = hop.flow_address.as_ref().filter(|_| point.is_in_flow);
+        Some(of_flow.unwrap_or(&hop.address).clone())
+    };
     let name = |point: &Point<'_>| point.hop.and_then(|hop| hop.name.clone());
     let as_number = |point: &Point<'_>| point.hop?.autonomous_system.as_ref().map(|system| system.number);
     let location = QueueLocation {
@@ -249,7 +359,7 @@ fn finding(
         far_address: address(far),
         far_name: name(far),
         far_as_number: as_number(far),
-        delay_s: (far.share - near.share) * rise.p50(),
+        delay_s: (far.share - near.share) * queue.delay_s,
         delay_ratio: far.share - near.share,
         probability_ratio: probability,
     };
@@ -278,8 +388,11 @@ fn evidence(view: &View<'_>, rise: &Rise<'_>, point: &Point<'_>) -> Vec<Evidence
     let middle = Statistic::Percentile(0.5);
     let idle = view.run.phase(PhaseKind::Idle);
     let of = |phase| {
-        let metrics = [Metric::HopRtt, Metric::HopEcho];
-        metrics.into_iter().find_map(|metric| view.evidence(&key(metric, hop.number), phase, middle))
+        let metrics: &[Metric] = match point.is_in_flow {
+            true => &[Metric::HopFlowRtt],
+            false => &[Metric::HopRtt, Metric::HopEcho],
+        };
+        metrics.iter().copied().find_map(|metric| view.evidence(&key(metric, hop.number), phase, middle))
     };
     idle.into_iter().chain([rise.phase]).filter_map(of).collect()
 }

@@ -5,7 +5,7 @@ use fathom_run::{
     Certainty, Conclusion, FirstLink, Hop, LocationProblem, Metric, Observation, Path, Place, QueueLocation,
     Run, Series, SeriesKey, Value,
 };
-use fathom_units::Direction;
+use fathom_units::{Direction, Time};
 
 const ROUTERS: u8 = 5;
 
@@ -28,6 +28,7 @@ fn run(line: &Line, shares: &Shares) -> Run {
     let hop = |number| Hop {
         number,
         address: address(number),
+        flow_address: None,
         name: None,
         autonomous_system: None,
         return_hops: Some(number),
@@ -267,4 +268,60 @@ fn without_a_queue_there_is_no_place() {
     let mut odd = self::run(&BLOATED, &at_link(2));
     odd.series.iter_mut().for_each(|s| s.at_ns.iter_mut().for_each(|at| *at = at.saturating_mul(1 << 40)));
     diagnose(&odd);
+}
+
+/// Adds probes in the flow of the upload: at hop `n`, each has the delay `of(n, time in ns)` above
+/// that without load.
+fn add_in_flow(run: &mut Run, of: impl Fn(u8, u64) -> f64) {
+    let up = run.phases.iter().find(|p| p.kind == fathom_run::PhaseKind::Up).expect("an upload").clone();
+    for number in 1..=ROUTERS {
+        let mut series = Series::new(key(Metric::HopFlowRtt, number));
+        for at_ns in (up.start_ns..up.end_ns).step_by(1_000_000_000) {
+            let delay = 0.004 * f64::from(number) + of(number, at_ns);
+            series.push(Observation { at: Time::from_nanos(at_ns), value: Value::Observed(delay) });
+        }
+        run.series.push(series);
+    }
+}
+
+/// Routers send the load and other probes different ways: only probes in its flow show the queue,
+/// and the router that answered them.
+#[test]
+fn probes_in_the_flow_follow_the_load_where_others_take_another_path() {
+    let mut run = run(&BLOATED, &Shares { up: [0.0; 5], down: [0.0; 5] });
+    change(&mut run, ROUTERS + 1, Metric::HopRtt, |_, _| 0.02);
+    let added = run.series(&SeriesKey::directed(Metric::OneWayDelay, Direction::Up)).unwrap().clone();
+    let added_at = |at_ns| {
+        let place = added.at_ns.partition_point(|at| *at < at_ns);
+        added.values.get(place).map_or(0.0, |value| value - BLOATED.base_rtt_s / 2.0)
+    };
+    add_in_flow(&mut run, |number, at_ns| if number > 2 { added_at(at_ns) } else { 0.0 });
+    run.path.as_mut().unwrap().hops[2].flow_address = Some("198.51.100.33".into());
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (2, 3));
+    assert_eq!(found.near_address.as_deref(), Some("198.51.100.2"));
+    assert_eq!(found.far_address.as_deref(), Some("198.51.100.33"));
+}
+
+/// Each flow has a queue, so other probes see none; the flow that is probed has a shorter queue
+/// than the median one.
+#[test]
+fn probes_in_the_flow_show_the_place_of_its_queue() {
+    for link in 0..=ROUTERS {
+        let mut run = run(&MANAGED, &at_link(0));
+        for series in run.series.iter_mut().filter(|series| series.key.metric == Metric::FlowRtt) {
+            series.values.iter_mut().for_each(|value| *value += 0.8);
+        }
+        let sawtooth = |at_ns: u64| 0.5 + 0.05 * (at_ns / 1_000_000_000 % 3) as f64;
+        add_in_flow(&mut run, |number, at_ns| if number > link { sawtooth(at_ns) } else { 0.0 });
+        let found = one(&run, Direction::Up);
+        assert_eq!((found.near_hop, found.far_hop), (link, link + 1));
+        assert!((found.delay_s - 0.8).abs() < 0.05, "{}", found.delay_s);
+        // Too little to be all of it, and too much to be nothing.
+        for series in run.series.iter_mut().filter(|series| series.key.metric == Metric::HopFlowRtt) {
+            series.values.iter_mut().for_each(|value| *value *= 0.5);
+        }
+        let is_at_the_end = link == ROUTERS;
+        assert_eq!(queues(&run, Direction::Up).is_empty(), !is_at_the_end, "{link}");
+    }
 }

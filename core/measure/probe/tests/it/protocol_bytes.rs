@@ -1,9 +1,14 @@
 //! Properties of arbitrary bytes; the fuzz target `protocol` runs the same function.
+use core::net::Ipv4Addr;
 use fathom_probe::protocol::{
     ARRIVAL_BYTES, BurstArrival, ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe,
     object_request, parse_request, parse_response, requested_object,
 };
-use fathom_probe::{EchoCodec, IcmpVersion, Progress, ResponseError, Responses, TimestampCodec, dns};
+use fathom_probe::{
+    EchoCodec, FlowProbes, IcmpVersion, Progress, ResponseError, Responses, TimestampCodec, dns,
+};
+use fathom_units::Time;
+use fathom_wire::Ipv4Packet;
 
 /// # Panics
 /// If a property is violated.
@@ -15,6 +20,7 @@ pub(crate) fn check(bytes: &[u8]) {
     check_udp(bytes);
     check_bursts(bytes);
     check_icmp(bytes);
+    check_flow(bytes);
     check_cutting(bytes);
     check_http(bytes);
     dns::response_code(&dns::query(0x1234, "example.net", 1), bytes);
@@ -53,6 +59,24 @@ fn check_bursts(bytes: &[u8]) {
     let mut written: Vec<u8> = records.iter().flat_map(BurstArrival::encode).collect();
     written.extend(held);
     assert!(written == bytes && records.len() == bytes.len() / ARRIVAL_BYTES);
+}
+
+/// Any packet of the server leaves a flow whose requests are valid, and errors are read or refused.
+fn check_flow(bytes: &[u8]) {
+    let source = bytes.get(12..16).map_or([0; 4], |b| [b[0], b[1], b[2], b[3]]);
+    let mut probes = FlowProbes::new(Ipv4Addr::from(source), 0);
+    probes.received(bytes, Time::ZERO);
+    if let Some((_, router)) = probes.read_error(bytes) {
+        assert_eq!(router.octets(), source);
+    }
+    let mut later = bytes.to_vec();
+    later.get_mut(28..30).into_iter().for_each(|number| number[0] = number[0].wrapping_add(1));
+    probes.received(&later, Time::ZERO);
+    if let Some(request) = probes.request(3, 7, Time::ZERO) {
+        assert!(
+            Ipv4Packet::new_checked(&request[..]).is_ok_and(|ip| ip.checksum_is_right() && ip.ttl() == 3)
+        );
+    }
 }
 
 /// Parsed times are within a day, and nothing is parsed from too few bytes.

@@ -33,6 +33,7 @@ fn run() -> Run {
     let hop = |(number, address): (u8, &str)| Hop {
         number,
         address: address.into(),
+        flow_address: None,
         name: None,
         autonomous_system: None,
         return_hops: None,

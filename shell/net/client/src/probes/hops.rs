@@ -4,16 +4,18 @@ use fathom_os::error::without_code;
 use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
 use fathom_os::netlink::Netlink;
 use fathom_os::poll::PollFd;
+use fathom_os::raw::FlowSockets;
 use fathom_os::socket::{EchoSocket, echo_socket, queue_errors, set_hop_limit};
 use fathom_os::timestamp::{Stamping, both_clocks, enable, enable_headers};
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{
-    EchoCodec, EchoPayload, HopCodec, HopProbe, HopRates, HopReply, Hops, IcmpVersion, Probe, ProbeSeries,
+    EchoCodec, EchoPayload, FlowProbes, HopCodec, HopProbe, HopRates, HopReply, Hops, IcmpVersion, Probe,
+    ProbeSeries,
 };
 use fathom_run::{FirstLink, NotSent, Path};
 use fathom_units::{Duration, Time, WallTime};
 use socket2::{SockAddr, Socket};
-use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::AsFd;
 
 const BATCH: usize = 32;
@@ -22,9 +24,52 @@ const MESSAGE_BYTES: usize = 256;
 /// Interval of reports of the hops, for a live display.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
+/// Sends probes in the flow of an upload, where that is permitted.
+struct InFlow {
+    server: Ipv4Addr,
+    sockets: FlowSockets,
+    flows: FlowProbes,
+    inbox: Inbox,
+}
+
+impl InFlow {
+    /// `None` without CAP_NET_RAW, and for IPv6, whose header has no identification.
+    fn open(server: IpAddr, dscp: u8) -> Option<InFlow> {
+        let IpAddr::V4(server) = server else { return None };
+        let sockets = FlowSockets::open(server).ok()?;
+        enable(sockets.errors.as_fd(), Stamping::Arrivals).ok()?;
+        let flows = FlowProbes::new(server, dscp);
+        Some(InFlow { server, sockets, flows, inbox: Inbox::new(BATCH, MESSAGE_BYTES) })
+    }
+    /// Reads which flows there are, and whether one is an upload.
+    fn is_uploading(&mut self, now: Time) -> bool {
+        // They are copies of few of the packets: a full batch is enough.
+        if self.inbox.receive(self.sockets.acknowledgments.as_fd()).is_ok() {
+            self.inbox.iter().for_each(|message| self.flows.received(message.bytes, now));
+        }
+        self.flows.is_uploading(now)
+    }
+    fn send(&mut self, hop: u8, sequence: u16, now: Time) -> std::io::Result<usize> {
+        let Some(request) = self.flows.request(hop, sequence, now) else { return Ok(0) };
+        self.sockets.send(&request, self.server)
+    }
+    /// The numbers of the requests that expired, who says so, and when it arrived.
+    fn replies(&mut self) -> Vec<(u16, Ipv4Addr, Option<WallTime>)> {
+        let mut replies = Vec::new();
+        while self.inbox.receive(self.sockets.errors.as_fd()).is_ok_and(|count| count > 0) {
+            replies.extend(self.inbox.iter().filter_map(|message| {
+                let (number, from) = self.flows.read_error(message.bytes)?;
+                Some((number, from, message.stamp))
+            }));
+        }
+        replies
+    }
+}
+
 pub(crate) struct HopProber {
     server: IpAddr,
     hops: Hops,
+    in_flow: Option<InFlow>,
     expiring: Socket,
     expiring_codec: HopCodec,
     echo: Socket,
@@ -37,7 +82,13 @@ pub(crate) struct HopProber {
 }
 
 impl HopProber {
-    pub(crate) fn open(server: IpAddr, rates: HopRates, session: SessionId) -> Result<Self, String> {
+    /// `load_dscp` is that of the load, if it has one.
+    pub(crate) fn open(
+        server: IpAddr,
+        rates: HopRates,
+        load_dscp: Option<u8>,
+        session: SessionId,
+    ) -> Result<Self, String> {
         // A tunnel has no gateway, and may have routers behind it.
         let gateway = Netlink::open().and_then(|mut netlink| netlink.gateway(server));
         let interface = gateway.map_err(|error| without_code(&error))?.map_or(0, |(_, interface)| interface);
@@ -50,6 +101,7 @@ impl HopProber {
         Ok(HopProber {
             server,
             hops: Hops::new(rates),
+            in_flow: load_dscp.and_then(|dscp| InFlow::open(server, dscp)),
             reported: Time::ZERO,
             expiring,
             expiring_codec: HopCodec { version, identifier: token as u16, token, kernel_matches },
@@ -60,8 +112,11 @@ impl HopProber {
             inbox: Inbox::new(BATCH, MESSAGE_BYTES),
         })
     }
-    fn transmit(&self, probe: HopProbe, now: Time, wall: WallTime) -> std::io::Result<usize> {
+    fn transmit(&mut self, probe: HopProbe, now: Time, wall: WallTime) -> std::io::Result<usize> {
         match probe {
+            HopProbe::InFlow { hop, sequence } => {
+                self.in_flow.as_mut().map_or(Ok(0), |in_flow| in_flow.send(hop, sequence, now))
+            }
             HopProbe::Expiring { hop, sequence } => {
                 set_hop_limit(&self.expiring, self.server.is_ipv6(), hop)?;
                 let request = self.expiring_codec.request(sequence);
@@ -98,6 +153,15 @@ impl HopProber {
             if let Some((key, observation)) =
                 self.hops.expired(reply, from, hop_limit, context.arrival(stamp))
             {
+                context.hop_answered(key, observation);
+            }
+        }
+    }
+    fn receive_in_flow(&mut self, context: &mut Context) {
+        let replies = self.in_flow.as_mut().map(InFlow::replies).unwrap_or_default();
+        for (number, from, stamp) in replies {
+            let at = context.arrival(stamp);
+            if let Some((key, observation)) = self.hops.expired_in_flow(number, from.into(), at) {
                 context.hop_answered(key, observation);
             }
         }
@@ -169,11 +233,14 @@ impl ProbeMachine for HopProber {
         &mut []
     }
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
-        fds.extend([&self.expiring, &self.echo].map(|socket| PollFd::readable(socket.as_fd())));
+        let errors = self.in_flow.as_ref().map(|in_flow| &in_flow.sockets.errors);
+        let sockets = [Some(&self.expiring), Some(&self.echo), errors].into_iter().flatten();
+        fds.extend(sockets.map(|socket| PollFd::readable(socket.as_fd())));
     }
     fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
         let (wall, now) = both_clocks(context.clock);
-        if let Some(probe) = self.hops.next(now) {
+        let is_uploading = self.in_flow.as_mut().is_some_and(|in_flow| in_flow.is_uploading(now));
+        if let Some(probe) = self.hops.next(now, is_uploading) {
             // The first call reports an ICMP error about an earlier request and then sends nothing.
             // A request that cannot be sent has no reply, like one that the path loses.
             let _ = self.transmit(probe, now, wall).or_else(|_| self.transmit(probe, now, wall));
@@ -182,6 +249,7 @@ impl ProbeMachine for HopProber {
     }
     fn receive(&mut self, context: &mut Context) {
         self.receive_expired(context);
+        self.receive_in_flow(context);
         self.receive_echoes(context);
         let now = context.now();
         if now.saturating_since(self.reported) >= REPORT_EVERY {

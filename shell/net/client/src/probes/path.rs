@@ -53,7 +53,7 @@ impl PathProber {
         let rates = HopRates { expiring_every: config.interval, echo_every: config.interval };
         let to = Target { address: (address, 0).into(), dscp: 0 };
         Ok(PathProber {
-            hops: HopProber::open(address, rates, session)?,
+            hops: HopProber::open(address, rates, None, session)?,
             end: IcmpProber::open(ProbeKind::Icmp, to, session)?,
             start: config.clock.now(),
             config,
