@@ -42,6 +42,11 @@ pub(crate) struct PathArgs {
     /// Do not look up the names of routers
     #[arg(short, long)]
     pub(crate) no_names: bool,
+    /// Print events as JSON, one per line
+    ///
+    /// The last line has the document of --json. Their schema is docs/schema/event.schema.json.
+    #[arg(long, conflicts_with = "json", help_heading = "Output options")]
+    pub(crate) json_lines: bool,
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
     #[command(flatten)]

@@ -6,6 +6,7 @@ use crate::terminal::{self, Console, Screen};
 use crate::{result, signal};
 use fathom_app::hops::HopNames;
 use fathom_app::output::{check_names, exit_class};
+use fathom_app::test::lines::{line, result_line};
 use fathom_app::{CancelToken, MeasureEvent, path, test};
 use fathom_client::{Event, HopStatus, PathConfig, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
@@ -13,6 +14,7 @@ use fathom_os::clock::Clock;
 use fathom_report::{PathHop, PathView};
 use fathom_run::{PhaseKind, Run};
 use fathom_units::{Duration, Time};
+use std::io::{self, Write};
 
 /// Ten pictures per second look smooth and cost little.
 const REDRAW_EVERY: Duration = Duration::from_millis(100);
@@ -26,7 +28,7 @@ pub(crate) fn run(args: &PathArgs, console: Console) -> Outcome {
     check_names(&args.output.output)?;
     let cancel = signal::cancel_token()?;
     let clock = Clock::start();
-    let mut live = Live::open(args, clock, console);
+    let mut live = Live::open(args, clock, console, cancel.clone());
     let mut run = match args.load {
         true => loaded(args, clock, &cancel, &mut live)?,
         false => unloaded(args, clock, &cancel, &mut live)?,
@@ -39,7 +41,9 @@ pub(crate) fn run(args: &PathArgs, console: Console) -> Outcome {
     }
     result::warn_if_partial("path", &run);
     let diagnosis = diagnose(&run);
-    if args.output.json {
+    if args.json_lines {
+        terminal::print(&(result_line(&run, &diagnosis) + "\n"))?;
+    } else if args.output.json {
         result::print_json(&run, &diagnosis)?;
     } else {
         let (style, columns) = console.stdout_form();
@@ -63,12 +67,7 @@ fn loaded(
         phases: phases.to_vec(),
         ..TestConfig::new(&args.host)
     };
-    let mut take = |event: MeasureEvent<'_>| {
-        if let MeasureEvent::Test(event) = event {
-            live.take(event);
-        }
-    };
-    Ok(test::run(&config, cancel, &mut take)?)
+    Ok(test::run(&config, cancel, &mut |event| live.measure(event))?)
 }
 
 fn unloaded(
@@ -85,7 +84,10 @@ fn unloaded(
         deadline: args.deadline,
         timeout: LAST_WAIT,
     };
-    Ok(path::run(&args.host, args.connection.family(), &config, cancel, &mut |event| live.take(event))?)
+    let title = format!("path to {}", args.host);
+    live.measure(MeasureEvent::Started { title: &title, clock });
+    let family = args.connection.family();
+    Ok(path::run(&args.host, family, &config, cancel, &mut |event| live.measure(MeasureEvent::Test(event)))?)
 }
 
 /// Whether the host itself answered.
@@ -102,11 +104,14 @@ struct Live {
     view: PathView,
     names: Option<HopNames>,
     next_draw: Time,
+    /// Events are printed, until nobody reads them.
+    is_printing: bool,
+    cancel: CancelToken,
 }
 
 impl Live {
-    fn open(args: &PathArgs, clock: Clock, console: Console) -> Self {
-        let is_quiet = console.is_quiet() || args.output.json;
+    fn open(args: &PathArgs, clock: Clock, console: Console, cancel: CancelToken) -> Self {
+        let is_quiet = console.is_quiet() || args.output.json || args.json_lines;
         let title = format!("path to {}", args.host);
         let screen = (!is_quiet).then(|| Screen::open(console)).flatten();
         if screen.is_none() {
@@ -114,7 +119,19 @@ impl Live {
         }
         let view = PathView::new(&title, args.interval);
         let names = (!args.no_names).then(HopNames::default);
-        Live { clock, console, screen, view, names, next_draw: Time::ZERO }
+        let is_printing = args.json_lines;
+        Live { clock, console, screen, view, names, next_draw: Time::ZERO, is_printing, cancel }
+    }
+    fn measure(&mut self, event: MeasureEvent<'_>) {
+        if let Some(line) = line(&event).filter(|_| self.is_printing) {
+            self.is_printing = writeln!(io::stdout(), "{line}").is_ok();
+            if !self.is_printing {
+                self.cancel.cancel();
+            }
+        }
+        if let MeasureEvent::Test(event) = event {
+            self.take(event);
+        }
     }
     fn take(&mut self, event: Event) {
         match event {

@@ -19,9 +19,19 @@ fn all_hops_that_answer_are_listed() {
         // What it sends itself is dropped; what it forwards is not.
         row.sh(2, "ip rule add iif lo priority 10 blackhole; ip rule add priority 20 lookup local; ip rule del priority 0");
         row.enter(0);
-        let ran = run(&["path", "10.8.3.2", "-c", "3", "-i", "1", "--json"]);
+        let ran = run(&["path", "10.8.3.2", "-c", "3", "-i", "1", "--json-lines"]);
         assert_eq!(ran.code, Some(0), "{}", ran.describe());
+        let events = ran.events();
         let expected = ["1 10.8.0.2", "3 10.8.2.2"].map(str::to_owned).to_vec();
+        let result = &events.last().unwrap()["document"];
+        assert_eq!(path(result), (expected, Some(4)), "{}", ran.describe());
+        let last = events.iter().rfind(|event| event["event"] == "path").unwrap();
+        let hops: Vec<String> =
+            last["hops"].as_array().unwrap().iter().map(|hop| hop["address"].to_string()).collect();
+        assert_eq!(hops, ["\"10.8.0.2\"", "null", "\"10.8.2.2\"", "\"10.8.3.2\""]);
+        // By IPv6, whose hops are named as the system names them.
+        let ran = run(&["path", "fd08:3::2", "-c", "2", "-n", "--json"]);
+        let expected = ["1 fd08::2", "2 fd08:1::2", "3 fd08:2::2"].map(str::to_owned).to_vec();
         assert_eq!(path(&ran.document()), (expected, Some(4)), "{}", ran.describe());
     });
 }
