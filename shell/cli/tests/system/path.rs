@@ -30,9 +30,9 @@ fn all_hops_that_answer_are_listed() {
             last["hops"].as_array().unwrap().iter().map(|hop| hop["address"].to_string()).collect();
         assert_eq!(hops, ["\"10.8.0.2\"", "null", "\"10.8.2.2\"", "\"10.8.3.2\""]);
         // By IPv6, whose hops are named as the system names them.
-        let ran = run(&["path", "fd08:3::2", "-c", "2", "-n", "--json"]);
-        let expected = ["1 fd08::2", "2 fd08:1::2", "3 fd08:2::2"].map(str::to_owned).to_vec();
-        assert_eq!(path(&ran.document()), (expected, Some(4)), "{}", ran.describe());
+        let by_v6 = run(&["path", "fd08:3::2", "-c", "2", "-n", "--json"]);
+        let all = ["1 fd08::2", "2 fd08:1::2", "3 fd08:2::2"].map(str::to_owned).to_vec();
+        assert_eq!(path(&by_v6.document()), (all, Some(4)), "{}", by_v6.describe());
     });
 }
 
