@@ -51,9 +51,18 @@ fn the_hops_before_a_silent_host_are_listed() {
 }
 
 #[test]
-fn bad_arguments_name_the_value_and_the_limit() {
+fn errors_name_the_value_and_the_limit() {
+    // A namespace has no route but its own.
+    in_new_namespace(|| {
+        let _row = NamespaceRow::new(1);
+        check_errors();
+    });
+}
+
+fn check_errors() {
     for (arguments, expected) in [
         (&["path", "nosuch.invalid"][..], "nosuch.invalid"),
+        (&["path", "192.0.2.1", "-c", "1"][..], "route to 192.0.2.1: Network is unreachable"),
         (&["path", "127.0.0.1", "-i", "1ms"][..], "--interval 1ms is too short: at least 100ms"),
         (&["path", "127.0.0.1", "--load", "-c", "3"][..], "cannot be used with"),
     ] {
