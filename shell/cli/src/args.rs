@@ -6,6 +6,7 @@ mod alerts;
 mod audit;
 mod buffer;
 mod diagnose;
+mod dut;
 mod export;
 mod fix;
 mod lab;
@@ -25,6 +26,7 @@ pub(crate) use buffer::BufferArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
+pub(crate) use dut::DutArgs;
 pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
 use fathom_client::Family;
 use fathom_report::Detail;
@@ -134,6 +136,7 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     Trace(TraceArgs),
     Buffer(BufferArgs),
+    Dut(DutArgs),
     Audit(AuditArgs),
     Fix(Box<FixArgs>),
     Sim(Box<SimArgs>),
@@ -158,6 +161,7 @@ impl Command {
             Command::Watch(_) => "watch",
             Command::Trace(_) => "trace",
             Command::Buffer(_) => "buffer",
+            Command::Dut(_) => "dut",
             Command::Audit(_) => "audit",
             Command::Size(_) => "size",
             Command::Fix(_) => "fix",

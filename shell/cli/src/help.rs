@@ -16,7 +16,7 @@ pub(crate) use typo::{correct, refuse_misspelt};
 /// Headings of the list of commands, and the commands below each.
 pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["test", "ping", "serve", "demo", "report", "compare"]),
-    ("Find", &["buffer", "trace", "audit"]),
+    ("Find", &["buffer", "dut", "trace", "audit"]),
     ("Fix", &["fix"]),
     ("Study", &["sim", "lab", "size"]),
     ("Monitor", &["watch"]),

@@ -40,7 +40,8 @@ pub(crate) fn diagnose(run: &Run) -> Diagnosis {
     Diagnosis { health, reason, advice, findings, ..Diagnosis::default() }
 }
 
-fn finding(run: &Run, direction: Direction) -> Option<Finding> {
+/// The buffer of a direction.
+pub(crate) fn finding(run: &Run, direction: Direction) -> Option<Finding> {
     let bursts = || run.bursts.iter().filter(|burst| burst.direction == direction);
     let responses: Vec<Response> = bursts().filter_map(Response::of).collect();
     let buffer = estimate(&responses)?;

@@ -151,6 +151,7 @@ fn assemble(
         path: None,
         history: None,
         bursts,
+        switch: None,
         notes: std::mem::take(&mut record.notes),
     }
 }

@@ -211,6 +211,7 @@ fn run_of(config: &PingConfig, targets: &[PingTarget], Pinged { series, instrume
         path: None,
         history: Some(History { target: first, utc_offsets: vec![offset], path_changes_ns: Vec::new() }),
         bursts: Vec::new(),
+        switch: None,
         notes: Vec::new(),
     }
 }

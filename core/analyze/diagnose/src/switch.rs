@@ -1,0 +1,124 @@
+//! Diagnosis of a switch.
+use crate::view::View;
+use crate::{Diagnosis, Health, bursts, probes};
+use alloc::vec::Vec;
+use fathom_run::{
+    Certainty, Conclusion, Finding, HeadOfLineBlocking, LosslessBurst, MeasuredBuffer, Metric, PauseFrames, PortOverload,
+    PortTestKind, Reason, Run, SharedBuffer, Switch,
+};
+use fathom_units::Direction;
+
+/// A port that has less of the buffer than this while another one is full shares it. What leaves
+/// during a burst differs by some percent.
+const SHARED: f64 = 0.85;
+/// Pings to another port wait for the full one if they take this share of its delay longer than
+/// without load, ...
+const BLOCKED: f64 = 0.1;
+/// ... and this time, or if this share is lost.
+const BLOCKED_S: f64 = 0.001;
+const BLOCKED_LOSS: f64 = 0.01;
+
+pub(crate) fn diagnose(run: &Run, switch: &Switch) -> Diagnosis {
+    let view = View::new(run);
+    let overload = overload(switch);
+    let buffer = bursts::finding(run, Direction::Up).map(|found| of_port(found, overload.as_ref()));
+    let is_bloated = matches!(&buffer, Some(Finding { conclusion: Conclusion::MeasuredBuffer(b), .. }) if b.is_bloated);
+    let was_loaded = overload.as_ref().is_some_and(|overload| overload.loss_ratio > 0.0);
+    let others = [
+        overload.map(Conclusion::PortOverload),
+        lossless(switch, PortTestKind::Microburst).map(Conclusion::LosslessBurst),
+        lossless(switch, PortTestKind::Incast).map(Conclusion::LosslessBurst),
+        shared(switch).map(Conclusion::SharedBuffer),
+        blocking(switch).map(Conclusion::HeadOfLineBlocking),
+        pause(switch).map(Conclusion::PauseFrames),
+    ];
+    let certain = |conclusion| Finding::new(conclusion, None, Certainty::Certain);
+    let findings: Vec<Finding> = buffer.into_iter().chain(others.into_iter().flatten().map(certain)).collect();
+    let (health, reason) = match (is_bloated, was_loaded) {
+        (true, _) => (Health::Bloated, None),
+        (false, true) => (Health::Healthy, None),
+        (false, false) => (Health::Inconclusive, Some(Reason::BelowCapacity)),
+    };
+    Diagnosis {
+        health,
+        reason,
+        latency_source: Some(Metric::UdpRtt),
+        phases: view.phases,
+        probes: probes::statistics(run),
+        findings,
+        ..Diagnosis::default()
+    }
+}
+
+/// The buffer that bursts found, with the delay of pings through the full one: the longest wait of a
+/// burst includes every stall of this host.
+fn of_port(found: Finding, overload: Option<&PortOverload>) -> Finding {
+    let conclusion = match found.conclusion {
+        Conclusion::MeasuredBuffer(buffer) => {
+            let full_s = overload.filter(|_| !buffer.may_be_managed()).and_then(|overload| overload.delay_s);
+            Conclusion::MeasuredBuffer(MeasuredBuffer { delay_s: full_s.unwrap_or(buffer.delay_s), ..buffer })
+        }
+        other => other,
+    };
+    Finding { conclusion, direction: None, remedies: Vec::new(), ..found }
+}
+
+/// Number of the port that is overloaded: that of the load.
+fn loaded(switch: &Switch) -> Option<u32> {
+    let overload = switch.test(PortTestKind::Overload)?;
+    overload.streams.iter().find(|stream| !stream.is_ping).map(|stream| stream.to)
+}
+
+fn overload(switch: &Switch) -> Option<PortOverload> {
+    let test = switch.test(PortTestKind::Overload)?;
+    let loads = || test.streams.iter().filter(|stream| !stream.is_ping);
+    let sent: u64 = loads().map(|stream| stream.sent_packets).sum();
+    let lost: u64 = loads().map(|stream| stream.lost_packets).sum();
+    let pings = test.stream(loaded(switch)?, true)?;
+    Some(PortOverload {
+        load_ratio: switch.load_ratio,
+        spacing: switch.spacing,
+        delay_s: pings.delay_p50_s,
+        loss_ratio: lost as f64 / sent.max(1) as f64,
+        ping_loss_ratio: pings.loss_ratio(),
+        fill_s: test.fill_s,
+        drain_s: test.drain_s,
+    })
+}
+
+fn lossless(switch: &Switch, kind: PortTestKind) -> Option<LosslessBurst> {
+    let test = switch.test(kind)?;
+    let loads = || test.streams.iter().filter(|stream| !stream.is_ping);
+    Some(LosslessBurst {
+        port_count: loads().count() as u32,
+        sent_packets: loads().map(|stream| stream.sent_packets).sum(),
+        bytes: loads().map(|stream| stream.sent_packets as f64 * f64::from(stream.frame_bytes)).sum(),
+    })
+}
+
+fn shared(switch: &Switch) -> Option<SharedBuffer> {
+    let port = loaded(switch)?;
+    let longest_s = |kind| switch.test(kind)?.stream(port, false)?.delay_p98_s;
+    let left_ratio = longest_s(PortTestKind::SharedBuffer)? / longest_s(PortTestKind::FullBurst)?;
+    Some(SharedBuffer { left_ratio, is_shared: left_ratio < SHARED })
+}
+
+fn blocking(switch: &Switch) -> Option<HeadOfLineBlocking> {
+    let full = loaded(switch)?;
+    let (test, idle) = (switch.test(PortTestKind::HeadOfLine)?, switch.test(PortTestKind::Idle)?);
+    let others = || test.streams.iter().filter(|stream| stream.is_ping && stream.to != full);
+    let of_full_s = test.stream(full, true).and_then(|pings| pings.delay_p50_s).unwrap_or(0.0);
+    let idle_s = idle.stream(others().next()?.to, true)?.delay_p50_s?;
+    let delay_s = others().filter_map(|pings| pings.delay_p50_s).fold(idle_s, f64::max) - idle_s;
+    let loss_ratio = others().map(|pings| pings.loss_ratio()).fold(0.0, f64::max);
+    let waits = delay_s >= (BLOCKED * of_full_s).max(BLOCKED_S);
+    Some(HeadOfLineBlocking { delay_s, loss_ratio, is_blocked: waits || loss_ratio >= BLOCKED_LOSS })
+}
+
+fn pause(switch: &Switch) -> Option<PauseFrames> {
+    let counted: Vec<u64> =
+        switch.ports.iter().filter_map(|port| Some(port.pause?.received_packets)).collect();
+    // Without ports there was no test.
+    switch.ports.first()?;
+    Some(PauseFrames { sent_packets: (!counted.is_empty()).then(|| counted.iter().sum()) })
+}
