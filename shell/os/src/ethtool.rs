@@ -106,8 +106,9 @@ fn strings(socket: &socket2::Socket, name: &str, set: u32) -> Option<(u32, Vec<S
     if cfg!(target_endian = "big") {
         counts.swap(2, 3);
     }
-    let count =
-        ask(socket, name, &mut counts).then_some(counts[4]).filter(|count| (1..=MAX_STRINGS).contains(count))?;
+    let count = ask(socket, name, &mut counts)
+        .then_some(counts[4])
+        .filter(|count| (1..=MAX_STRINGS).contains(count))?;
     let mut names = vec![0; 3 + count as usize * NAME_WORDS];
     names[..3].copy_from_slice(&[command::STRINGS, set, count]);
     ask(socket, name, &mut names).then(|| (count, names[3..].chunks(NAME_WORDS).map(text).collect()))

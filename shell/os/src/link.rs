@@ -55,9 +55,8 @@ fn dump(kind: u16, fixed: usize, take: &mut dyn FnMut(&[u8])) -> io::Result<()> 
     list(Part::Route, &request, |datagram| {
         let mut rest = datagram;
         while let Some(length) = u32_at(rest, 0).map(|length| length as usize) {
-            let is_end = u16_at(rest, 4).is_some_and(|of| {
-                [libc::NLMSG_DONE, libc::NLMSG_ERROR].contains(&libc::c_int::from(of))
-            });
+            let is_end = u16_at(rest, 4)
+                .is_some_and(|of| [libc::NLMSG_DONE, libc::NLMSG_ERROR].contains(&libc::c_int::from(of)));
             match rest.get(HEADER_BYTES..length) {
                 Some(body) if !is_end => take(body),
                 _ => return true,

@@ -3,8 +3,8 @@ use crate::view::View;
 use crate::{Diagnosis, Health, bursts, probes};
 use alloc::vec::Vec;
 use fathom_run::{
-    Certainty, Conclusion, Finding, HeadOfLineBlocking, LosslessBurst, MeasuredBuffer, Metric, PauseFrames, PortOverload,
-    PortTestKind, Reason, Run, SharedBuffer, Switch,
+    Certainty, Conclusion, Finding, HeadOfLineBlocking, LosslessBurst, MeasuredBuffer, Metric, PauseFrames,
+    PortOverload, PortTestKind, Reason, Run, SharedBuffer, Switch,
 };
 use fathom_units::Direction;
 
@@ -18,11 +18,21 @@ const BLOCKED: f64 = 0.1;
 const BLOCKED_S: f64 = 0.001;
 const BLOCKED_LOSS: f64 = 0.01;
 
+/// A link may lose a frame or two while the buffer fills.
+const MOST_EARLY: u64 = 2;
+/// The queue grows as fast as the load exceeds the rate, to at least this share of its delay.
+const GREW: f64 = 0.7;
+
 pub(crate) fn diagnose(run: &Run, switch: &Switch) -> Diagnosis {
     let view = View::new(run);
     let overload = overload(switch);
-    let buffer = bursts::finding(run, Direction::Up).map(|found| of_port(found, overload.as_ref()));
-    let is_bloated = matches!(&buffer, Some(Finding { conclusion: Conclusion::MeasuredBuffer(b), .. }) if b.is_bloated);
+    let found = match is_tail_drop(switch, overload.as_ref()) {
+        true => bursts::tail_drop(run, Direction::Up),
+        false => bursts::finding(run, Direction::Up),
+    };
+    let buffer = found.map(|found| of_port(found, overload.as_ref()));
+    let is_bloated =
+        matches!(&buffer, Some(Finding { conclusion: Conclusion::MeasuredBuffer(b), .. }) if b.is_bloated);
     let was_loaded = overload.as_ref().is_some_and(|overload| overload.loss_ratio > 0.0);
     let others = [
         overload.map(Conclusion::PortOverload),
@@ -33,7 +43,8 @@ pub(crate) fn diagnose(run: &Run, switch: &Switch) -> Diagnosis {
         pause(switch).map(Conclusion::PauseFrames),
     ];
     let certain = |conclusion| Finding::new(conclusion, None, Certainty::Certain);
-    let findings: Vec<Finding> = buffer.into_iter().chain(others.into_iter().flatten().map(certain)).collect();
+    let findings: Vec<Finding> =
+        buffer.into_iter().chain(others.into_iter().flatten().map(certain)).collect();
     let (health, reason) = match (is_bloated, was_loaded) {
         (true, _) => (Health::Bloated, None),
         (false, true) => (Health::Healthy, None),
@@ -50,8 +61,17 @@ pub(crate) fn diagnose(run: &Run, switch: &Switch) -> Diagnosis {
     }
 }
 
-/// The buffer that bursts found, with the delay of pings through the full one: the longest wait of a
-/// burst includes every stall of this host.
+/// Whether the buffer of the overloaded port lost nothing before it was full. An AQM would have,
+/// while the queue grew for seconds; in a burst, each stall of this host looks like one.
+fn is_tail_drop(switch: &Switch, overload: Option<&PortOverload>) -> bool {
+    let Some((test, overload)) = switch.test(PortTestKind::Overload).zip(overload) else { return false };
+    let (Some(fill_s), Some(delay_s)) = (overload.fill_s, overload.delay_s) else { return false };
+    let grew_s = fill_s * (overload.load_ratio - 1.0);
+    test.early_packets <= MOST_EARLY && grew_s >= GREW * delay_s
+}
+
+/// The buffer that bursts found, with the delay of pings through the full one: the longest wait of
+/// a burst includes every stall of this host.
 fn of_port(found: Finding, overload: Option<&PortOverload>) -> Finding {
     let conclusion = match found.conclusion {
         Conclusion::MeasuredBuffer(buffer) => {

@@ -25,8 +25,11 @@ pub(crate) fn judge(kind: PortTestKind, record: &Record) -> PortTest {
         }
         _ => 0..record.load_end_ns + 1,
     };
+    let is_early =
+        |(_, sent, at): &(u32, u64, Option<u64>)| at.is_none() && full_ns.is_none_or(|full| *sent < full);
     PortTest {
         kind,
+        early_packets: loads().flat_map(StreamRecord::load).filter(is_early).count() as u64,
         fill_s: full_ns.map(|full| full.saturating_sub(start_ns) as f64 / 1e9),
         drain_s: last_ns.saturating_sub(record.load_end_ns) as f64 / 1e9,
         streams: record.streams.iter().map(|stream| summary(stream, &window)).collect(),
@@ -79,8 +82,12 @@ fn summary(stream: &StreamRecord, window: &Range<u64>) -> PortStream {
 /// Number of frames of a load that were sent before the first one that was lost; `None` if all
 /// arrived.
 pub(crate) fn sent_before_loss(record: &Record) -> Option<u64> {
-    let mut all: Vec<(u64, bool)> =
-        record.streams.iter().flat_map(StreamRecord::load).map(|(_, sent, at)| (sent, at.is_none())).collect();
+    let mut all: Vec<(u64, bool)> = record
+        .streams
+        .iter()
+        .flat_map(StreamRecord::load)
+        .map(|(_, sent, at)| (sent, at.is_none()))
+        .collect();
     all.sort_unstable();
     all.iter().position(|(_, is_lost)| *is_lost).map(|at| at as u64)
 }

@@ -376,7 +376,8 @@ impl Planner {
     }
     /// Whether the first port can send the load alone.
     fn one_can_overload(&self) -> bool {
-        self.setup.ins.len() < 2 || self.host_s(FULL_PAYLOAD_BYTES, 1) * self.setup.load_ratio <= self.packet_s()
+        self.setup.ins.len() < 2
+            || self.host_s(FULL_PAYLOAD_BYTES, 1) * self.setup.load_ratio <= self.packet_s()
     }
 }
 
@@ -384,6 +385,7 @@ impl Planner {
 fn sent_rate(burst: &Burst) -> Option<f64> {
     let of_burst = burst.sent_ns.get(burst.before as usize..(burst.before + burst.count) as usize)?;
     let took_ns = of_burst.last()?.saturating_sub(*of_burst.first()?);
-    let bytes = u64::from(burst.payload_bytes + burst.header_bytes + ETHERNET_BYTES) * (of_burst.len() as u64 - 1);
+    let bytes =
+        u64::from(burst.payload_bytes + burst.header_bytes + ETHERNET_BYTES) * (of_burst.len() as u64 - 1);
     (took_ns > 0).then(|| 8e9 * bytes as f64 / took_ns as f64)
 }

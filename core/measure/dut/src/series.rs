@@ -23,8 +23,7 @@ impl Default for Collected {
     fn default() -> Self {
         let directed = |metric| Series::new(SeriesKey::directed(metric, Direction::Up));
         let round_trips = Series::new(SeriesKey::of(Metric::UdpRtt));
-        let [one_way, loss, goodput] =
-            [Metric::OneWayDelay, Metric::LoadLoss, Metric::Goodput].map(directed);
+        let [one_way, loss, goodput] = [Metric::OneWayDelay, Metric::LoadLoss, Metric::Goodput].map(directed);
         Collected { series: [round_trips, one_way, loss, goodput], phases: Vec::new() }
     }
 }
@@ -39,7 +38,11 @@ impl Collected {
             PortTestKind::Overload => {
                 let load = self.add_load(record);
                 self.phase(PhaseKind::Up, [first_ns(record), record.load_end_ns + 1], Some(load));
-                self.phase(PhaseKind::Drain, [record.load_end_ns + 1, record.end_ns.max(record.load_end_ns + 1)], None);
+                self.phase(
+                    PhaseKind::Drain,
+                    [record.load_end_ns + 1, record.end_ns.max(record.load_end_ns + 1)],
+                    None,
+                );
             }
             _ => {}
         }
@@ -69,7 +72,8 @@ impl Collected {
                 let counts = sent.entry(at / INTERVAL_NS).or_default();
                 *counts = [counts[0] + 1, counts[1] + u64::from(received.is_none())];
                 if let Some(received) = received {
-                    *arrived.entry(received / INTERVAL_NS).or_default() += u64::from(stream.plan.payload_bytes);
+                    *arrived.entry(received / INTERVAL_NS).or_default() +=
+                        u64::from(stream.plan.payload_bytes);
                 }
             }
         }

@@ -208,7 +208,8 @@ mod tests {
     #[test]
     fn random_spacing_has_the_same_mean() {
         for seed in 0..20 {
-            let traffic = Traffic { streams: Vec::from([stream(0, load(Spacing::Random))]), ..Traffic::default() };
+            let traffic =
+                Traffic { streams: Vec::from([stream(0, load(Spacing::Random))]), ..Traffic::default() };
             let sent = all(&traffic, seed, Duration::from_secs(9));
             assert_eq!(sent.len(), 1003, "seed {seed}");
             let mean_us = (sent[1002].0.as_nanos() - sent[3].0.as_nanos()) as f64 / 999.0 / 1e3;

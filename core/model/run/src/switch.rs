@@ -55,6 +55,9 @@ pub struct PortTest {
     /// Time from the start of the load to its first lost frame; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill_s: Option<f64>,
+    /// Frames of the load that were lost before the buffer was full.
+    #[serde(default)]
+    pub early_packets: u64,
     /// Time from the end of the load until its last frame arrived.
     pub drain_s: f64,
     /// What was sent from port to port.

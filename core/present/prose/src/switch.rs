@@ -5,7 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
 use fathom_run::{
-    BufferLimit, Conclusion, HeadOfLineBlocking, LosslessBurst, PauseFrames, PortOverload, SharedBuffer, Spacing,
+    BufferLimit, Conclusion, HeadOfLineBlocking, LosslessBurst, PauseFrames, PortOverload, SharedBuffer,
+    Spacing,
 };
 use fathom_text::{bytes, counted, milliseconds, percent, seconds, thousands};
 
@@ -14,7 +15,8 @@ pub(crate) fn overload(overload: &PortOverload) -> String {
         Spacing::Even => "even",
         Spacing::Random => "random",
     };
-    let delay = overload.delay_s.map_or_else(String::new, |delay| format!("pings take {}; ", milliseconds(delay)));
+    let delay =
+        overload.delay_s.map_or_else(String::new, |delay| format!("pings take {}; ", milliseconds(delay)));
     let fill = overload.fill_s.map_or_else(String::new, |fill| {
         format!(" The buffer fills in {}, and empties in {}.", seconds(fill), milliseconds(overload.drain_s))
     });
@@ -28,17 +30,15 @@ pub(crate) fn overload(overload: &PortOverload) -> String {
 
 pub(crate) fn lossless(burst: &LosslessBurst) -> String {
     let ports = if burst.port_count > 1 { "all ports at once" } else { "one port" };
-    format!("{} from {ports} pass without loss.", frames(burst))
-}
-
-/// `3,027 frames (4.58 MB)`.
-pub(crate) fn frames(burst: &LosslessBurst) -> String {
-    format!("{} frames ({})", thousands(burst.sent_packets as f64), bytes(burst.bytes))
+    let frames = thousands(burst.sent_packets as f64);
+    format!("{frames} frames ({}) from {ports} pass without loss.", bytes(burst.bytes))
 }
 
 pub(crate) fn shared(shared: &SharedBuffer) -> String {
     match shared.is_shared {
-        true => format!("Ports share the buffer: with another full one, {} is left.", percent(shared.left_ratio)),
+        true => {
+            format!("Ports share the buffer: with another full one, {} is left.", percent(shared.left_ratio))
+        }
         false => "Ports have separate buffers.".to_string(),
     }
 }
@@ -78,14 +78,15 @@ pub(crate) fn numbers(diagnosis: &Diagnosis) -> Vec<Number> {
         }),
         row("Lossless burst", |conclusion| match conclusion {
             Conclusion::LosslessBurst(burst) => {
-                Vec::from([value(frames(burst), if burst.port_count > 1 { "incast" } else { "" })])
+                let frames = format!("{} frames", thousands(burst.sent_packets as f64));
+                Vec::from([value(frames, if burst.port_count > 1 { "incast" } else { "one port" })])
             }
             _ => Vec::new(),
         }),
         row("Other ports", |conclusion| match conclusion {
             Conclusion::SharedBuffer(shared) => {
-                let kind = if shared.is_shared { "shared buffer" } else { "separate buffers" };
-                Vec::from([value(kind.to_string(), "")])
+                let kind = if shared.is_shared { "shared" } else { "separate" };
+                Vec::from([value(kind.to_string(), "buffers")])
             }
             Conclusion::HeadOfLineBlocking(blocking) => {
                 let delay = format!("+{}", milliseconds(blocking.delay_s));

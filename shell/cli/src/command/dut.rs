@@ -40,13 +40,13 @@ fn device(args: &DutArgs) -> Result<Device, Failure> {
     for (flag, names) in [("--in", &args.ins), ("--out", &args.outs)] {
         if names.len() > MOST_PORTS {
             let given = names.len();
-            return Err(Failure::input(format_args!("{flag}: {given} interfaces, at most {MOST_PORTS}")));
+            return Err(Failure::input(format_args!("{given} times {flag}, at most {MOST_PORTS}")));
         }
     }
     let all: Vec<&String> = args.ins.iter().chain(&args.outs).collect();
     let is_twice = |(at, name): &(usize, &&String)| all[..*at].contains(name);
     if let Some((_, name)) = all.iter().enumerate().find(is_twice) {
-        return Err(Failure::input(format_args!("interface {name} is given twice: each needs its own port")));
+        return Err(Failure::input(format_args!("interface {name} is given twice")));
     }
     Ok(Device::Switch { ins: args.ins.clone(), outs: args.outs.clone() })
 }

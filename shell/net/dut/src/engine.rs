@@ -303,7 +303,9 @@ impl Receiver {
         let mut replies = Vec::new();
         let mut arrivals = lock(&self.arrivals);
         for (bytes, received) in batch.iter() {
-            let (Some(header), Some(current)) = (LoadHeader::decode(bytes), arrivals.as_mut()) else { continue };
+            let (Some(header), Some(current)) = (LoadHeader::decode(bytes), arrivals.as_mut()) else {
+                continue;
+            };
             let at = stamps.convert(received.stamp, wall, now).unwrap_or(now);
             let (stream, number) = ((header.sequence & !REPLY) >> STREAM_SHIFT, header.sequence as u32);
             let sent = Time::from_nanos(header.sent_ns);

@@ -4,7 +4,6 @@ use fathom_os::userns::Refusal;
 use fathom_units::{Duration, Rate};
 use std::fmt;
 use std::io;
-use std::net::IpAddr;
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -20,29 +19,12 @@ pub enum DutError {
         /// Those that exist.
         known: Vec<String>,
     },
-    /// An interface has an address: others use it.
-    HasAddress {
+    /// Others use an interface, or it sends no Ethernet frames.
+    Unusable {
         /// Its name.
         name: String,
-        /// The address.
-        address: IpAddr,
-    },
-    /// A route leads through an interface.
-    HasRoute {
-        /// Its name.
-        name: String,
-    },
-    /// An interface belongs to a bridge or a bond.
-    HasMaster {
-        /// Its name.
-        name: String,
-        /// The bridge or bond.
-        master: String,
-    },
-    /// An interface sends no Ethernet frames.
-    NotEthernet {
-        /// Its name.
-        name: String,
+        /// What shows it: an address, a route, a bridge.
+        by: String,
     },
     /// Frames of full size do not fit.
     SmallMtu {
@@ -100,45 +82,32 @@ pub(crate) const LEAST_MTU: u32 = 1_500;
 impl fmt::Display for DutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DutError::NotPermitted => write!(
-                f,
-                "no permission to configure interfaces: CAP_NET_ADMIN and CAP_SYS_ADMIN are missing (run as root, or try --line auerswald-switch)"
-            ),
+            DutError::NotPermitted => f.write_str("testing a switch needs root (CAP_NET_ADMIN)"),
             DutError::Namespace(refusal) => refusal.fmt(f),
             DutError::NoInterface { name, known } => {
                 write!(f, "no interface {name:?} (known: {})", known.join(", "))
             }
-            DutError::HasAddress { name, address } => {
-                write!(f, "interface {name} is in use: it has the address {address} (choose another interface)")
+            DutError::Unusable { name, by } => {
+                write!(f, "interface {name} cannot be tested: it has {by}")
             }
-            DutError::HasRoute { name } => {
-                write!(f, "interface {name} is in use: a route leads through it (choose another interface)")
+            DutError::SmallMtu { name, mtu } => {
+                write!(
+                    f,
+                    "interface {name}: MTU {mtu}, at least {LEAST_MTU} (ip link set {name} mtu {LEAST_MTU})"
+                )
             }
-            DutError::HasMaster { name, master } => {
-                write!(f, "interface {name} is in use: it belongs to {master} (choose another interface)")
-            }
-            DutError::NotEthernet { name } => {
-                write!(f, "interface {name} has no Ethernet address (choose another interface)")
-            }
-            DutError::SmallMtu { name, mtu } => write!(
-                f,
-                "interface {name}: MTU of {mtu} bytes, less than {LEAST_MTU} (try: ip link set {name} mtu {LEAST_MTU})"
-            ),
             DutError::NoCarrier { name, waited } => {
-                write!(f, "interface {name}: no carrier within {waited} (check the cable and the port of the switch)")
+                write!(f, "interface {name}: no carrier within {waited} (check its cable)")
             }
-            DutError::NoMacvlan { name, source } => write!(
-                f,
-                "interface {name}: cannot create a macvlan: {} (try: modprobe macvlan)",
-                without_code(source)
-            ),
-            DutError::NotConnected { from, to, waited } => write!(
-                f,
-                "no frame from {from} reached {to} within {waited} (are both ports in one VLAN? Spanning tree blocks a port for 30s)"
-            ),
+            DutError::NoMacvlan { name, source } => {
+                write!(f, "interface {name}: no macvlan: {} (modprobe macvlan)", without_code(source))
+            }
+            DutError::NotConnected { from, to, waited } => {
+                write!(f, "no frame from {from} to {to} within {waited} (are both in one VLAN?)")
+            }
             DutError::CannotOverload { port, senders, sent_bits_per_second } => write!(
                 f,
-                "{port}: nothing waits at {}, the most that {senders} can send (lower the rate of that port, or add another --in)",
+                "{port}: nothing waits at {}, the most that {senders} can send (slow down its port, or add another --in)",
                 Rate::from_bits_per_second(*sent_bits_per_second)
             ),
             DutError::Stopped => f.write_str("stopped before anything was measured"),

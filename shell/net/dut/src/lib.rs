@@ -48,7 +48,9 @@ pub fn measure(
     check_passage(&engine, ports, setup, stop)?;
     let mut planner = Planner::new(setup.clone());
     let mut partial = None;
-    while let Some((step, traffic)) = planner.next_traffic().map_err(|trouble| cannot_overload(trouble, ports, setup))? {
+    while let Some((step, traffic)) =
+        planner.next_traffic().map_err(|trouble| cannot_overload(trouble, ports, setup))?
+    {
         on_step(step);
         let record = engine.run(&traffic, stop)?;
         if stop.load(Ordering::Relaxed) {
@@ -63,7 +65,9 @@ pub fn measure(
     }
     let tested = ports.iter().zip(before).map(|(port, before)| SwitchPort {
         name: port.name.clone(),
-        pause: pause::counts(&port.statistics()).zip(before).map(|(after, before)| pause::since(before, after)),
+        pause: pause::counts(&port.statistics())
+            .zip(before)
+            .map(|(after, before)| pause::since(before, after)),
     });
     let mut run = assemble(outcome, setup, tested.collect());
     run.started = started.to_string();

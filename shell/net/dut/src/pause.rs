@@ -39,7 +39,8 @@ mod tests {
     use super::*;
 
     fn of(names: &[(&str, u64)]) -> Option<[u64; 2]> {
-        let all: Vec<(String, u64)> = names.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let all: Vec<(String, u64)> =
+            names.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         counts(&all).map(|counts| [counts.received_packets, counts.sent_packets])
     }
 

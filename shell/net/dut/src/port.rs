@@ -95,18 +95,21 @@ fn usable(name: &str, all: &[Link]) -> Result<Link, DutError> {
         return Err(DutError::NoInterface { name: name.to_owned(), known: known() });
     };
     let name = name.to_owned();
+    let unusable = |by: String| Err(DutError::Unusable { name: name.clone(), by });
     if let Some(address) = link.addresses.first() {
-        return Err(DutError::HasAddress { name, address: *address });
+        return unusable(format!("the address {address}"));
     }
     if let Some(master) = link.master {
-        let master = all.iter().find(|link| link.index == master).map_or_else(String::new, |m| m.name.clone());
-        return Err(DutError::HasMaster { name, master });
+        let master = all.iter().find(|link| link.index == master);
+        return unusable(
+            master.map_or_else(|| "a master".to_owned(), |master| format!("the master {}", master.name)),
+        );
     }
     if has_route(&name) {
-        return Err(DutError::HasRoute { name });
+        return unusable("a route".to_owned());
     }
     match link.mac {
-        None | Some([0, 0, 0, 0, 0, 0]) => Err(DutError::NotEthernet { name }),
+        None | Some([0, 0, 0, 0, 0, 0]) => unusable("no Ethernet address".to_owned()),
         Some(_) if link.mtu < LEAST_MTU => Err(DutError::SmallMtu { name, mtu: link.mtu }),
         Some(_) => Ok(link.clone()),
     }
@@ -129,7 +132,8 @@ fn wait_for_carriers(lowers: &[Lower]) -> Result<(), DutError> {
     let start = Instant::now();
     loop {
         let now = links().map_err(system("list the interfaces"))?;
-        let has_carrier = |lower: &&Lower| now.iter().any(|link| link.index == lower.link.index && link.has_carrier);
+        let has_carrier =
+            |lower: &&Lower| now.iter().any(|link| link.index == lower.link.index && link.has_carrier);
         let Some(down) = lowers.iter().find(|lower| !has_carrier(lower)) else { return Ok(()) };
         if start.elapsed().as_secs_f64() > CARRIER.as_secs_f64() {
             return Err(DutError::NoCarrier { name: down.link.name.clone(), waited: CARRIER });
@@ -161,7 +165,7 @@ fn port(number: u8, mut lower: Lower, macs: &[Option<[u8; 6]>]) -> Result<Port, 
 fn configure(number: u8, macs: &[Option<[u8; 6]>]) -> Result<(), DutError> {
     let mut netlink = Netlink::open().map_err(system("open an rtnetlink socket"))?;
     let interface = interface_index(INTERFACE).map_err(system("find the macvlan interface"))?;
-    // It only causes frames of its own.
+    // It would send frames by itself.
     let _ = std::fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
     netlink.set_up(interface, None, None).map_err(system("bring up the macvlan interface"))?;
     netlink.add_address(interface, address(number).into(), PREFIX).map_err(system("set an address"))?;

@@ -31,12 +31,7 @@ pub(crate) struct Switch {
 
 impl Switch {
     pub(crate) fn new(buffers: Buffers, bits_per_second: f64, outs: usize) -> Self {
-        Switch {
-            buffers,
-            bits_per_second,
-            waiting: vec![VecDeque::new(); outs],
-            free_ns: vec![0; outs],
-        }
+        Switch { buffers, bits_per_second, waiting: vec![VecDeque::new(); outs], free_ns: vec![0; outs] }
     }
     /// When a frame that arrives at `now` is delivered; `None` if it is dropped.
     fn forward(&mut self, now: u64, out: usize, bytes: u64) -> Option<u64> {
@@ -83,7 +78,10 @@ impl Switch {
                 record.streams[stream].returned(number, LINK_NS);
                 under_way.push((at, stream, sent));
             }
-            if !schedules.iter().any(Schedule::has_load) && due >= traffic.lasts && record.load_end_ns == u64::MAX {
+            if !schedules.iter().any(Schedule::has_load)
+                && due >= traffic.lasts
+                && record.load_end_ns == u64::MAX
+            {
                 record.load_end_ns = sent;
             }
             let end = record.load_end_ns;
@@ -94,7 +92,8 @@ impl Switch {
                 *at > sent
             });
             record.end_ns = sent;
-            let is_empty = |(plan, tail): (&fathom_dut::StreamPlan, &Tail)| !plan.has_tail() || tail.is_empty();
+            let is_empty =
+                |(plan, tail): (&fathom_dut::StreamPlan, &Tail)| !plan.has_tail() || tail.is_empty();
             if end < u64::MAX && traffic.streams.iter().zip(&tails).all(is_empty) {
                 break;
             }

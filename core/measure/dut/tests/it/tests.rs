@@ -39,7 +39,7 @@ fn random_switches_are_told_apart() {
         let spacing = if seed % 4 < 2 { Spacing::Even } else { Spacing::Random };
         let (buffers, limit) = match counts_packets {
             true => (Buffers::Packets(packets as usize), BufferLimit::Packets),
-            // Beside whole frames of the load, there is room for pings.
+            // There is room for pings next to whole frames of the load.
             false => (Buffers::Bytes(packets as u64 * 1514 + 700), BufferLimit::Bytes),
         };
         let name = format!("seed {seed}: {buffers:?} at {:.2} Mbit/s, {spacing:?}", rate / 1e6);
@@ -77,7 +77,8 @@ fn random_switches_are_told_apart() {
 #[test]
 fn the_delay_and_losses_of_the_enterprise_switch() {
     for (spacing, ping_loss) in [(Spacing::Even, 0.545), (Spacing::Random, 0.091)] {
-        let outcome = Switch::new(Buffers::Packets(2_807), 100e6, 1).measure(setup(1, 1, spacing), 7).unwrap();
+        let outcome =
+            Switch::new(Buffers::Packets(2_807), 100e6, 1).measure(setup(1, 1, spacing), 7).unwrap();
         let [load, pings] = overload(&outcome, 1);
         near("delay", pings.delay_p50_s.unwrap(), 0.340, 0.004);
         near("loss of frames", load.loss_ratio(), 0.091, 0.004);
@@ -106,8 +107,11 @@ fn shared_buffers_and_blocking_are_recognized() {
             let ratio = delay(PortTestKind::SharedBuffer, 2) / delay(PortTestKind::FullBurst, 2);
             near(&format!("{buffers:?}"), ratio, left, 0.1);
         }
-        let pings: Vec<&PortStream> =
-            test(&outcome, PortTestKind::HeadOfLine).streams.iter().filter(|s| s.is_ping && s.to == 3).collect();
+        let pings: Vec<&PortStream> = test(&outcome, PortTestKind::HeadOfLine)
+            .streams
+            .iter()
+            .filter(|s| s.is_ping && s.to == 3)
+            .collect();
         assert_eq!(pings.len(), 2);
         for pings in pings {
             let delay_s = pings.delay_p50_s.unwrap();
@@ -115,7 +119,13 @@ fn shared_buffers_and_blocking_are_recognized() {
             assert_eq!(pings.loss_ratio() > 0.05, is_blocked, "{buffers:?}");
         }
         // Two ports send at twice the rate, so that less leaves the buffer meanwhile.
-        let of = |kind| test(&outcome, kind).streams.iter().map(|s| if s.is_ping { 0 } else { s.sent_packets }).sum::<u64>();
+        let of = |kind| {
+            test(&outcome, kind)
+                .streams
+                .iter()
+                .map(|s| if s.is_ping { 0 } else { s.sent_packets })
+                .sum::<u64>()
+        };
         let (one, both) = (of(PortTestKind::Microburst), of(PortTestKind::Incast));
         assert!((280..360).contains(&one) && (280..=one).contains(&both), "{buffers:?}: {one}, {both}");
     }
