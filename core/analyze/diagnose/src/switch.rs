@@ -3,8 +3,8 @@ use crate::view::View;
 use crate::{Diagnosis, Health, bursts, probes};
 use alloc::vec::Vec;
 use fathom_run::{
-    Certainty, Conclusion, Finding, HeadOfLineBlocking, LosslessBurst, MeasuredBuffer, Metric, PauseFrames,
-    PortOverload, PortTestKind, Reason, Run, SharedBuffer, Switch,
+    Certainty, Conclusion, Estimate, Finding, HeadOfLineBlocking, LosslessBurst, MeasuredBuffer, Metric,
+    PauseFrames, PortOverload, PortTestKind, Reason, Run, SharedBuffer, Switch, threshold,
 };
 use fathom_units::Direction;
 
@@ -18,6 +18,8 @@ const BLOCKED: f64 = 0.1;
 const BLOCKED_S: f64 = 0.001;
 const BLOCKED_LOSS: f64 = 0.01;
 
+/// Header of an Ethernet frame.
+const ETHERNET_BYTES: f64 = 14.0;
 /// A link may lose a frame or two while the buffer fills.
 const MOST_EARLY: u64 = 2;
 /// The queue grows as fast as the load exceeds the rate, to at least this share of its delay.
@@ -30,7 +32,7 @@ pub(crate) fn diagnose(run: &Run, switch: &Switch) -> Diagnosis {
         true => bursts::tail_drop(run, Direction::Up),
         false => bursts::finding(run, Direction::Up),
     };
-    let buffer = found.map(|found| of_port(found, overload.as_ref()));
+    let buffer = found.map(|found| of_port(found, switch, overload.as_ref()));
     let is_bloated =
         matches!(&buffer, Some(Finding { conclusion: Conclusion::MeasuredBuffer(b), .. }) if b.is_bloated);
     let was_loaded = overload.as_ref().is_some_and(|overload| overload.loss_ratio > 0.0);
@@ -70,17 +72,38 @@ fn is_tail_drop(switch: &Switch, overload: Option<&PortOverload>) -> bool {
     test.early_packets <= MOST_EARLY && grew_s >= GREW * delay_s
 }
 
-/// The buffer that bursts found, with the delay of pings through the full one: the longest wait of
-/// a burst includes every stall of this host.
-fn of_port(found: Finding, overload: Option<&PortOverload>) -> Finding {
+/// The buffer that bursts found, of a port. Its size is that of the overload, if it filled the
+/// buffer: the median of seconds, while the longest wait of a burst includes a stall of this host.
+fn of_port(found: Finding, switch: &Switch, overload: Option<&PortOverload>) -> Finding {
     let conclusion = match found.conclusion {
         Conclusion::MeasuredBuffer(buffer) => {
-            let full_s = overload.filter(|_| !buffer.may_be_managed()).and_then(|overload| overload.delay_s);
-            Conclusion::MeasuredBuffer(MeasuredBuffer { delay_s: full_s.unwrap_or(buffer.delay_s), ..buffer })
+            let full_s =
+                overload.filter(|overload| overload.fill_s.is_some()).and_then(|overload| overload.delay_s);
+            let full_s = full_s.filter(|_| !buffer.may_be_managed() && !buffer.is_lower_bound);
+            let sized = full_s.and_then(|full_s| sized(&buffer, switch, full_s));
+            Conclusion::MeasuredBuffer(sized.unwrap_or(buffer))
         }
         other => other,
     };
     Finding { conclusion, direction: None, remedies: Vec::new(), ..found }
+}
+
+/// A buffer in which frames of full size have this delay.
+fn sized(buffer: &MeasuredBuffer, switch: &Switch, delay_s: f64) -> Option<MeasuredBuffer> {
+    let port = loaded(switch)?;
+    let idle_s = switch.test(PortTestKind::Idle)?.stream(port, true)?.delay_p50_s?;
+    let load = switch.test(PortTestKind::Overload)?.stream(port, false)?;
+    let rate = buffer.rate_bits_per_second;
+    let frame = f64::from(load.frame_bytes) - ETHERNET_BYTES + buffer.overhead_bytes;
+    let (bytes, error) = ((delay_s - idle_s) * rate.value / 8.0, rate.error / rate.value);
+    let estimate = |value: f64, one: f64| Estimate { value, error: one / 2.0 + value * error };
+    Some(MeasuredBuffer {
+        delay_s,
+        bytes: estimate(bytes, frame),
+        packets: buffer.packets.map(|_| estimate(bytes / frame, 1.0)),
+        is_bloated: delay_s >= threshold::BLOATED_P50_S,
+        ..buffer.clone()
+    })
 }
 
 /// Number of the port that is overloaded: that of the load.

@@ -215,11 +215,9 @@ impl Planner {
             (Stage::HeadOfLine, _) => (true, Stage::Done),
             (Stage::Done, _) => (false, Stage::Done),
         };
-        if self.stage == Stage::Buffer {
-            if let Some(burst) = record.burst() {
-                self.planner.add(&burst);
-                self.bursts.push(burst);
-            }
+        if let Some(burst) = record.burst().filter(|_| self.stage == Stage::Buffer) {
+            self.planner.add(&burst);
+            self.bursts.push(burst);
         }
         if is_result {
             self.tests.push(judge(kind, record));
@@ -276,31 +274,31 @@ impl Planner {
         streams.extend([self.pings((0, 0), PINGS)].into_iter().chain(others));
         Traffic { streams, lasts: Duration::ZERO }
     }
-    /// Bursts that fill the buffers of the first two ports.
+    /// Bursts that fill the buffers of the first two ports, from one port or from two.
     fn two_ports(&self) -> Traffic {
-        let from = [0, self.setup.ins.len() - 1];
-        let share = if from[0] == from[1] { 2.0 } else { 1.0 };
-        let plan = |from| self.plan(self.overfill(), self.fast_s(1) * share, from);
-        let stream = |(number, from): (usize, usize)| StreamPlan {
-            from,
+        let senders = self.setup.ins.len().min(2);
+        let plan = self.plan(self.overfill(), self.fast_s(1) * 2.0 / senders as f64);
+        let stream = |number: usize| StreamPlan {
+            from: number % senders,
             to: self.out(number),
             payload_bytes: FULL_PAYLOAD_BYTES,
-            pattern: Pattern::Burst { plan: plan(from), part: 0, of: 1 },
+            pattern: Pattern::Burst { plan, part: 0, of: 1 },
         };
-        Traffic { streams: from.into_iter().enumerate().map(stream).collect(), lasts: Duration::ZERO }
+        Traffic { streams: (0..2).map(stream).collect(), lasts: Duration::ZERO }
     }
     /// A burst of frames of full size from the first ports.
     fn frames(&self, count: u32, senders: usize) -> Traffic {
-        self.burst(self.plan(count, self.fast_s(senders), 0), senders)
+        self.burst(self.plan(count, self.fast_s(senders)), senders)
     }
-    const fn plan_of(count: u32, apart: Duration, interval: Duration) -> BurstPlan {
-        BurstPlan { payload_bytes: FULL_PAYLOAD_BYTES, before: BEFORE, count, apart, interval }
-    }
-    /// A burst. Two that are sent at once have different times between those before them.
-    fn plan(&self, count: u32, interval_s: f64, from: usize) -> BurstPlan {
-        let apart = APART.max(Duration::from_secs_f64(10.0 * self.packet_s()));
-        let apart = apart + Duration::from_micros(from as u64);
-        Planner::plan_of(count, apart, Duration::from_secs_f64(interval_s))
+    /// A burst of frames of full size.
+    fn plan(&self, count: u32, interval_s: f64) -> BurstPlan {
+        BurstPlan {
+            payload_bytes: FULL_PAYLOAD_BYTES,
+            before: BEFORE,
+            count,
+            apart: APART.max(Duration::from_secs_f64(10.0 * self.packet_s())),
+            interval: Duration::from_secs_f64(interval_s),
+        }
     }
     /// A burst that the first ports send together, and pings.
     fn burst(&self, plan: BurstPlan, senders: usize) -> Traffic {

@@ -83,7 +83,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 fn load(text: &str) -> Result<f64, String> {
     let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let allowed = percent.filter(|percent| LOAD_PERCENT.contains(percent));
-    allowed.map(|percent| percent / 100.0).ok_or_else(|| "expected 100.1% to 1000%".to_owned())
+    allowed.map(|allowed| allowed / 100.0).ok_or_else(|| "expected 100.1% to 1000%".to_owned())
 }
 
 fn hold(text: &str) -> Result<Duration, String> {

@@ -100,7 +100,7 @@ fn usable(name: &str, all: &[Link]) -> Result<Link, DutError> {
         return unusable(format!("the address {address}"));
     }
     if let Some(master) = link.master {
-        let master = all.iter().find(|link| link.index == master);
+        let master = all.iter().find(|one| one.index == master);
         return unusable(
             master.map_or_else(|| "a master".to_owned(), |master| format!("the master {}", master.name)),
         );
