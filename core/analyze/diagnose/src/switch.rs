@@ -3,8 +3,9 @@ use crate::view::View;
 use crate::{Diagnosis, Health, bursts, probes};
 use alloc::vec::Vec;
 use fathom_run::{
-    Certainty, Conclusion, Estimate, Finding, HeadOfLineBlocking, LosslessBurst, MeasuredBuffer, Metric,
-    PauseFrames, PortOverload, PortTestKind, Reason, Run, SharedBuffer, Switch, threshold,
+    BufferLimit, Certainty, Conclusion, Estimate, Finding, HeadOfLineBlocking, LosslessBurst, ManagementRule,
+    MeasuredBuffer, Metric, PauseFrames, PortOverload, PortStream, PortTestKind, Reason, Run, SharedBuffer,
+    Switch, threshold,
 };
 use fathom_units::Direction;
 
@@ -18,6 +19,8 @@ const BLOCKED: f64 = 0.1;
 const BLOCKED_S: f64 = 0.001;
 const BLOCKED_LOSS: f64 = 0.01;
 
+/// Delays of full and of small frames that differ by at most this share are alike.
+const SAME: f64 = 0.15;
 /// Header of an Ethernet frame.
 const ETHERNET_BYTES: f64 = 14.0;
 /// A link may lose a frame or two while the buffer fills.
@@ -72,15 +75,12 @@ fn is_tail_drop(switch: &Switch, overload: Option<&PortOverload>) -> bool {
     test.early_packets <= MOST_EARLY && grew_s >= GREW * delay_s
 }
 
-/// The buffer that bursts found, of a port. Its size is that of the overload, if it filled the
-/// buffer: the median of seconds, while the longest wait of a burst includes a stall of this host.
+/// The buffer that bursts found, of a port.
 fn of_port(found: Finding, switch: &Switch, overload: Option<&PortOverload>) -> Finding {
+    let delay_s = overload.filter(|_| is_tail_drop(switch, overload)).and_then(|overload| overload.delay_s);
     let conclusion = match found.conclusion {
-        Conclusion::MeasuredBuffer(buffer) => {
-            let full_s =
-                overload.filter(|overload| overload.fill_s.is_some()).and_then(|overload| overload.delay_s);
-            let full_s = full_s.filter(|_| !buffer.may_be_managed() && !buffer.is_lower_bound);
-            let sized = full_s.and_then(|full_s| sized(&buffer, switch, full_s));
+        Conclusion::MeasuredBuffer(buffer) if !buffer.is_per_flow => {
+            let sized = delay_s.and_then(|delay_s| sized(&buffer, switch, delay_s));
             Conclusion::MeasuredBuffer(sized.unwrap_or(buffer))
         }
         other => other,
@@ -88,19 +88,38 @@ fn of_port(found: Finding, switch: &Switch, overload: Option<&PortOverload>) -> 
     Finding { conclusion, direction: None, remedies: Vec::new(), ..found }
 }
 
-/// A buffer in which frames of full size have this delay.
+/// A buffer in which pings through frames of full size have this delay: the median of seconds,
+/// while the longest wait of a burst includes a stall of this host.
 fn sized(buffer: &MeasuredBuffer, switch: &Switch, delay_s: f64) -> Option<MeasuredBuffer> {
     let port = loaded(switch)?;
     let idle_s = switch.test(PortTestKind::Idle)?.stream(port, true)?.delay_p50_s?;
     let load = switch.test(PortTestKind::Overload)?.stream(port, false)?;
+    let frame_of =
+        |stream: &PortStream| f64::from(stream.frame_bytes) - ETHERNET_BYTES + buffer.overhead_bytes;
+    let (frame, wait_s) = (frame_of(load), delay_s - idle_s);
     let rate = buffer.rate_bits_per_second;
-    let frame = f64::from(load.frame_bytes) - ETHERNET_BYTES + buffer.overhead_bytes;
-    let (bytes, error) = ((delay_s - idle_s) * rate.value / 8.0, rate.error / rate.value);
+    let (bytes, error) = (wait_s * rate.value / 8.0, rate.error / rate.value);
+    let small = switch.test(PortTestKind::SmallFrames).filter(|test| test.fill_s.is_some());
+    let small = small.and_then(|test| test.stream(port, false));
+    let shown = small.and_then(|small| {
+        let ratio = (small.delay_p50_s? - idle_s) / wait_s;
+        let is_near = |expected: f64| (ratio / expected - 1.0).abs() <= SAME;
+        match (is_near(frame_of(small) / frame), is_near(1.0)) {
+            (true, _) => Some(BufferLimit::Packets),
+            (false, true) => Some(BufferLimit::Bytes),
+            (false, false) => None,
+        }
+    });
+    let limit = shown.or(buffer.limit);
     let estimate = |value: f64, one: f64| Estimate { value, error: one / 2.0 + value * error };
     Some(MeasuredBuffer {
         delay_s,
         bytes: estimate(bytes, frame),
-        packets: buffer.packets.map(|_| estimate(bytes / frame, 1.0)),
+        packets: (limit == Some(BufferLimit::Packets)).then(|| estimate(bytes / frame, 1.0)),
+        is_lower_bound: false,
+        limit,
+        rule: Some(ManagementRule::TailDrop),
+        drops_early: false,
         is_bloated: delay_s >= threshold::BLOATED_P50_S,
         ..buffer.clone()
     })

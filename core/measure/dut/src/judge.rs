@@ -18,7 +18,7 @@ pub(crate) fn judge(kind: PortTestKind, record: &Record) -> PortTest {
     let last_ns = loads().flat_map(StreamRecord::load).filter_map(|(_, _, at)| at).max().unwrap_or(0);
     let full_ns = loads().filter_map(full_ns).min();
     let window = match kind {
-        PortTestKind::Overload | PortTestKind::HeadOfLine => {
+        PortTestKind::Overload | PortTestKind::SmallFrames | PortTestKind::HeadOfLine => {
             // Without a loss, the queue may have grown until the end.
             let middle_ns = start_ns + record.load_end_ns.saturating_sub(start_ns) / 2;
             full_ns.unwrap_or(middle_ns)..record.load_end_ns + 1

@@ -11,7 +11,12 @@ use fathom_units::{Bytes, Duration, Rate};
 
 /// Payload of a frame of full size: 1,500 bytes of IP.
 const FULL_PAYLOAD_BYTES: u32 = 1_472;
-const FULL_IP_BYTES: f64 = (FULL_PAYLOAD_BYTES + HEADER_BYTES) as f64;
+/// Payload of a small frame: a third of a full one, which most hosts can send often enough. It shows
+/// what a buffer counts.
+const SMALL_PAYLOAD_BYTES: u32 = 472;
+/// Load of small frames, which fills the buffer sooner, and how long it is held.
+const SMALL_LOAD: f64 = 1.25;
+const SMALL_HOLD_S: f64 = 1.0;
 /// Payload of a ping: that of ping(8), which makes a frame of 98 bytes.
 const PING_PAYLOAD_BYTES: u32 = 56;
 /// Preamble, checksum and gap between Ethernet frames (IEEE 802.3).
@@ -114,11 +119,29 @@ pub struct Planner {
     collected: Collected,
 }
 
+/// A load of the first port.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    payload_bytes: u32,
+    /// Frames that fill the buffer at first.
+    first: u32,
+    /// Relative to the rate of the port.
+    ratio: f64,
+    spacing: Spacing,
+}
+
+impl Load {
+    const fn of_full_frames(spacing: Spacing) -> Self {
+        Load { payload_bytes: FULL_PAYLOAD_BYTES, first: 0, ratio: 1.0, spacing }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Stage {
     Idle,
     Buffer,
     Overload,
+    SmallFrames,
     FullBurst,
     /// Frames of the next burst, and tries so far.
     Microburst(u32, u32),
@@ -179,6 +202,7 @@ impl Planner {
         let kind = match self.stage {
             Stage::Idle => PortTestKind::Idle,
             Stage::Overload => PortTestKind::Overload,
+            Stage::SmallFrames => PortTestKind::SmallFrames,
             Stage::Microburst(..) => PortTestKind::Microburst,
             Stage::Incast(..) => PortTestKind::Incast,
             Stage::SharedBuffer => PortTestKind::SharedBuffer,
@@ -195,7 +219,8 @@ impl Planner {
         let (is_result, stage) = match (self.stage, passed) {
             (Stage::Idle, _) => (true, Stage::Buffer),
             (Stage::Buffer, _) => (false, Stage::Buffer),
-            (Stage::Overload, _) => (true, Stage::FullBurst),
+            (Stage::Overload, _) => (true, Stage::SmallFrames),
+            (Stage::SmallFrames, _) => (true, Stage::FullBurst),
             (Stage::FullBurst, Some(sent)) => (true, Stage::Microburst(first(sent), 0)),
             // As many as can be sent at once pass.
             (Stage::FullBurst, None) => (true, Stage::Microburst(self.overfill(), MOST_TRIES)),
@@ -240,6 +265,7 @@ impl Planner {
         Some(match self.stage {
             Stage::Idle => (PortTestKind::Idle, self.idle()),
             Stage::Overload => (PortTestKind::Overload, self.overload()),
+            Stage::SmallFrames => (PortTestKind::SmallFrames, self.small_frames()),
             Stage::FullBurst => (PortTestKind::FullBurst, self.frames(self.overfill(), self.senders())),
             Stage::Microburst(count, _) => (PortTestKind::Microburst, self.frames(count, one)),
             Stage::IncastFull => (PortTestKind::FullBurst, self.frames(self.overfill(), all)),
@@ -263,13 +289,24 @@ impl Planner {
     }
     fn overload(&self) -> Traffic {
         let fill_s = FILL_MARGIN * self.full_s() / (self.setup.load_ratio - 1.0);
-        let mut streams = self.load(0, 0, fill_s + self.setup.hold.as_secs_f64());
+        let load = Load { ratio: self.setup.load_ratio, ..Load::of_full_frames(self.setup.spacing) };
+        let mut streams = self.load(load, fill_s + self.setup.hold.as_secs_f64());
+        streams.push(self.pings((0, 0), PINGS));
+        Traffic { streams, lasts: Duration::ZERO }
+    }
+    fn small_frames(&self) -> Traffic {
+        let fill_s = FILL_MARGIN * self.full_s() / (SMALL_LOAD - 1.0);
+        let spacing = self.setup.spacing;
+        let load = Load { payload_bytes: SMALL_PAYLOAD_BYTES, first: 0, ratio: SMALL_LOAD, spacing };
+        let mut streams = self.load(load, fill_s + SMALL_HOLD_S);
         streams.push(self.pings((0, 0), PINGS));
         Traffic { streams, lasts: Duration::ZERO }
     }
     /// An overload of the first port with an almost full buffer at first, and pings through all.
     fn head_of_line(&self) -> Traffic {
-        let mut streams = self.load(0, self.overfill(), HEAD_OF_LINE.as_secs_f64());
+        let (first, ratio) = (self.overfill(), self.setup.load_ratio);
+        let load = Load { first, ratio, ..Load::of_full_frames(self.setup.spacing) };
+        let mut streams = self.load(load, HEAD_OF_LINE.as_secs_f64());
         let others = (0..self.setup.ins.len()).map(|from| self.pings((from, 1), OTHER_PINGS));
         streams.extend([self.pings((0, 0), PINGS)].into_iter().chain(others));
         Traffic { streams, lasts: Duration::ZERO }
@@ -320,23 +357,22 @@ impl Planner {
         let pattern = Pattern::Pings { interval };
         StreamPlan { from, to: self.out(out), payload_bytes: PING_PAYLOAD_BYTES, pattern }
     }
-    /// A load of all senders together, after frames that fill the buffer.
-    fn load(&self, out: usize, first: u32, lasts_s: f64) -> Vec<StreamPlan> {
+    /// A load of the first port by all senders together.
+    fn load(&self, load: Load, lasts_s: f64) -> Vec<StreamPlan> {
         let senders = self.senders();
-        let interval_s = self.packet_s() / self.setup.load_ratio;
+        let interval_s = self.frame_s(load.payload_bytes) / load.ratio;
         let count = (lasts_s / interval_s).min(MOST_FRAMES) / senders as f64;
-        let interval = Duration::from_secs_f64(interval_s * senders as f64);
         let stream = |from: usize| StreamPlan {
             from,
-            to: self.out(out),
-            payload_bytes: FULL_PAYLOAD_BYTES,
+            to: self.out(0),
+            payload_bytes: load.payload_bytes,
             pattern: Pattern::Load {
                 start: Duration::from_secs_f64(interval_s * from as f64),
-                first: first / senders as u32,
+                first: load.first / senders as u32,
                 fast: Duration::from_secs_f64(self.fast_s(senders) * senders as f64),
                 count: count as u32,
-                interval,
-                spacing: self.setup.spacing,
+                interval: Duration::from_secs_f64(interval_s * senders as f64),
+                spacing: load.spacing,
             },
         };
         (0..senders).map(stream).collect()
@@ -356,9 +392,14 @@ impl Planner {
     }
     /// Time of the port for a frame of full size; zero as long as it is unknown.
     fn packet_s(&self) -> f64 {
+        self.frame_s(FULL_PAYLOAD_BYTES)
+    }
+    /// Time of the port for a frame.
+    fn frame_s(&self, payload_bytes: u32) -> f64 {
         let Some(buffer) = &self.buffer else { return 0.0 };
         let rate = self.setup.rate.map(|rate| rate.as_bits_per_second() as f64);
-        8.0 * (FULL_IP_BYTES + buffer.overhead_bytes) / rate.unwrap_or(buffer.rate_bits_per_second.value)
+        let bytes = f64::from(payload_bytes + HEADER_BYTES) + buffer.overhead_bytes;
+        8.0 * bytes / rate.unwrap_or(buffer.rate_bits_per_second.value)
     }
     /// Time between two frames of full size of a burst that is sent by the first ports together.
     fn fast_s(&self, senders: usize) -> f64 {

@@ -253,7 +253,7 @@ const MAX_PATH_BYTES: usize = 64 << 10;
 /// Maximum size of [`Run::bursts`] in a file, in bytes. Two directions have at most 23 bursts each,
 /// with 520,000 datagrams of 30 bytes together, however large their budget is.
 const MAX_BURSTS_BYTES: usize = 16_000_000;
-/// Maximum size of [`Run::switch`] in a file, in bytes. It has seven tests of at most 8 streams.
+/// Maximum size of [`Run::switch`] in a file, in bytes. It has eight tests of at most 8 streams.
 const MAX_SWITCH_BYTES: usize = 64 << 10;
 /// Maximum size of [`Run::capture`] in a file, in bytes. It lists only the largest flows: that of a
 /// capture of 100,000 flows has less than 1 MB. Formats of version 1 are found by trial, for which

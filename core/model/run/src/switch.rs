@@ -72,6 +72,8 @@ pub enum PortTestKind {
     Idle,
     /// More than one port can send, for seconds.
     Overload,
+    /// An overload with frames of a third of the full size.
+    SmallFrames,
     /// A burst that fills the buffer of one port.
     FullBurst,
     /// The largest burst that passed without loss, from one port.

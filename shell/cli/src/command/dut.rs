@@ -63,6 +63,7 @@ const fn name(kind: PortTestKind) -> &'static str {
     match kind {
         PortTestKind::Idle => "idle: pings only",
         PortTestKind::Overload => "overload",
+        PortTestKind::SmallFrames => "overload with small frames",
         PortTestKind::FullBurst => "burst that fills the buffer",
         PortTestKind::Microburst => "largest burst without loss",
         PortTestKind::Incast => "incast: bursts from two ports",

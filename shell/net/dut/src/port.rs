@@ -12,9 +12,13 @@ use std::time::Instant;
 
 /// Name of the interface in each namespace.
 const INTERFACE: &str = "port0";
-/// Time that an interface has to get a carrier: autonegotiation takes some seconds.
+/// Time that an interface has to get a carrier: autonegotiation takes some seconds. An earlier
+/// macvlan is gone within the same time.
 const CARRIER: Duration = Duration::from_secs(10);
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(50);
+/// Errors of an interface that has a macvlan. Source: asm-generic/errno-base.h.
+const EINVAL: i32 = 22;
+const EBUSY: i32 = 16;
 /// Prefix of the network of all ports.
 const PREFIX: u8 = 24;
 
@@ -151,14 +155,29 @@ const fn address(number: u8) -> Ipv4Addr {
 fn port(number: u8, mut lower: Lower, macs: &[Option<[u8; 6]>]) -> Result<Port, DutError> {
     let namespace = NetNs::create().map_err(|error| DutError::Namespace(userns::explain(error)))?;
     let name = lower.link.name.clone();
-    lower
-        .netlink
-        .add_passthru(lower.link.index, INTERFACE, namespace.as_fd())
-        .map_err(|source| DutError::NoMacvlan { name: name.clone(), source })?;
+    add_macvlan(&mut lower, &namespace)?;
     let rate = ethtool::speed_mbit(&name).map(|mbit| Rate::from_bits_per_second(u64::from(mbit) * 1_000_000));
     let port = Port { name, rate, namespace, address: address(number), lower: Some(lower) };
     port.within(|| configure(number, macs))?;
     Ok(port)
+}
+
+/// Creates the macvlan. That of an earlier test may still be there: the kernel removes a namespace
+/// some time after its last process has ended.
+fn add_macvlan(lower: &mut Lower, namespace: &NetNs) -> Result<(), DutError> {
+    let (name, start) = (lower.link.name.clone(), Instant::now());
+    loop {
+        match lower.netlink.add_passthru(lower.link.index, INTERFACE, namespace.as_fd()) {
+            Ok(()) => return Ok(()),
+            Err(error) if !matches!(error.raw_os_error(), Some(EINVAL | EBUSY)) => {
+                return Err(DutError::NoMacvlan { name, source: error });
+            }
+            Err(_) if start.elapsed().as_secs_f64() > CARRIER.as_secs_f64() => {
+                return Err(DutError::Unusable { name, by: "a macvlan of another program".to_owned() });
+            }
+            Err(_) => thread::sleep(LOOK_EVERY),
+        }
+    }
 }
 
 /// Sets addresses, in the namespace. Neighbors are permanent: ARP would be lost in a full buffer.

@@ -61,6 +61,7 @@ pub(crate) fn switch(early_packets: u64) -> Switch {
     let pings = |to, counts, delay_s| stream((0, to), true, counts, delay_s);
     let load = |to, counts, delay_s| stream((0, to), false, counts, delay_s);
     let overload = vec![load(2, [90_000, 8_190], 0.34), pings(2, [500, 210], 0.34)];
+    let small = vec![PortStream { frame_bytes: 514, ..load(2, [60_000, 12_000], 0.116) }];
     let name = |name: &str| SwitchPort { name: name.to_owned(), pause: None };
     let counting =
         SwitchPort { pause: Some(PauseCounts { received_packets: 12, sent_packets: 0 }), ..name("eth1") };
@@ -71,6 +72,7 @@ pub(crate) fn switch(early_packets: u64) -> Switch {
         tests: vec![
             test(PortTestKind::Idle, vec![pings(2, [100, 0], 0.001), pings(3, [100, 0], 0.001)]),
             PortTest { fill_s: Some(3.4), early_packets, ..test(PortTestKind::Overload, overload) },
+            PortTest { fill_s: Some(1.3), ..test(PortTestKind::SmallFrames, small) },
             test(PortTestKind::FullBurst, vec![load(2, [4_600, 1_500], 0.34)]),
             test(PortTestKind::Microburst, vec![load(2, [3_027, 0], 0.34)]),
             test(

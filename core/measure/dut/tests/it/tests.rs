@@ -61,6 +61,10 @@ fn random_switches_are_told_apart() {
             (false, _) => 0.0,
         };
         loses(&name, pings, expected);
+        let small = test(&outcome, PortTestKind::SmallFrames).stream(1, false).unwrap();
+        let delay_s = if spacing == Spacing::Even { small.delay_p50_s } else { small.delay_p98_s };
+        let ratio = if counts_packets { 514.0 / 1514.0 } else { 1.0 };
+        near(&name, delay_s.unwrap() / full_s, ratio, 0.05 + 2.0 / packets);
         let grew = test(&outcome, PortTestKind::Overload).fill_s.unwrap();
         if spacing == Spacing::Even {
             near(&name, grew / (full_s / 0.1), 1.0, 0.1 + 20.0 / packets);
