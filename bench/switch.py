@@ -73,7 +73,7 @@ def tbf(port, rate, limit):
 def pfifo(port, rate, limit):
     return [
         f"qdisc add dev {port} root handle 1: htb default 1",
-        f"class add dev {port} parent 1: classid 1:1 htb rate {rate} burst 16kb cburst 16kb",
+        f"class add dev {port} parent 1: classid 1:1 htb rate {rate} burst 16kb cburst 16kb quantum 1514",
         f"qdisc add dev {port} parent 1:1 pfifo limit {limit}",
     ]
 
