@@ -21,6 +21,8 @@ const BLOCKED_LOSS: f64 = 0.01;
 
 /// Delays of full and of small frames that differ by at most this share are alike.
 const SAME: f64 = 0.15;
+/// Share of the places in a buffer that pings take: one for 50 frames, of which half are lost.
+const PINGS: f64 = 0.01;
 /// Header of an Ethernet frame.
 const ETHERNET_BYTES: f64 = 14.0;
 /// A link may lose a frame or two while the buffer fills.
@@ -111,7 +113,7 @@ fn sized(buffer: &MeasuredBuffer, switch: &Switch, delay_s: f64) -> Option<Measu
         }
     });
     let limit = shown.or(buffer.limit);
-    let estimate = |value: f64, one: f64| Estimate { value, error: one / 2.0 + value * error };
+    let estimate = |value: f64, one: f64| Estimate { value, error: one / 2.0 + value * (error + PINGS) };
     Some(MeasuredBuffer {
         delay_s,
         bytes: estimate(bytes, frame),

@@ -17,13 +17,15 @@ use fathom_units::{Duration, Rate, UnitError};
 /// namespaces; the interfaces stay where they are. Needs root. Takes about a minute.
 #[derive(Args, Debug)]
 pub(crate) struct DutArgs {
-    /// Interface that sends to the switch (repeatable, at most 2)
+    /// Interface that sends to the switch (repeatable)
+    ///
+    /// At most two.
     #[arg(long = "in", value_name = "IFACE", value_parser = NonEmptyStringValueParser::new(),
         required_unless_present = "line", requires = "out")]
     pub(crate) ins: Vec<String>,
-    /// Interface that receives from the switch (repeatable, at most 2)
+    /// Interface that receives from the switch (repeatable)
     ///
-    /// Its port must be slower than those of --in together.
+    /// At most two. The port of the first one must be slower than those of --in together.
     #[arg(long = "out", id = "out", value_name = "IFACE", value_parser = NonEmptyStringValueParser::new(),
         required_unless_present = "line", requires = "ins")]
     pub(crate) outs: Vec<String>,
@@ -35,16 +37,16 @@ pub(crate) struct DutArgs {
     /// Rate of the overloaded port [default: as measured]
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) rate: Option<Rate>,
-    /// Load of the overloaded port, relative to its rate
+    /// Load, relative to that rate
     #[arg(long, value_name = "PERCENT", default_value = "110%", value_parser = load)]
     pub(crate) load: f64,
-    /// How frames of the load follow each other
+    /// Spacing of the frames of the load
     ///
     /// At even intervals, as hardware sends them, pings are lost more often than frames where the
     /// buffer counts packets.
     #[arg(long, value_enum, value_name = "SPACING", default_value_t = SpacingName::Even)]
     pub(crate) spacing: SpacingName,
-    /// How long the overload holds the full buffer
+    /// How long the full buffer is held
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = hold)]
     pub(crate) duration: Duration,
     /// Random seed of --line

@@ -106,8 +106,14 @@ fn cannot_overload(trouble: Trouble, ports: &[Port], setup: &Setup) -> DutError 
     DutError::CannotOverload {
         port: outs[0].name.clone(),
         senders: names(ins),
-        sent_bits_per_second: sent_bits_per_second as u64,
+        sent_bits_per_second: rounded(sent_bits_per_second as u64),
     }
+}
+
+/// A number with three digits that are not zero.
+fn rounded(number: u64) -> u64 {
+    let step = 10_u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(2));
+    number / step * step
 }
 
 fn names(ports: &[Port]) -> String {
@@ -135,5 +141,16 @@ fn assemble(outcome: Outcome, setup: &Setup, ports: Vec<SwitchPort>) -> Run {
         bursts,
         switch: Some(Box::new(Switch { ports, load_ratio, spacing, tests })),
         notes: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn rates_have_three_digits() {
+        let cases = [(0, 0), (7, 7), (1_234, 1_230), (1_844_725_217, 1_840_000_000)];
+        assert!(cases.iter().all(|(number, expected)| rounded(*number) == *expected));
     }
 }
