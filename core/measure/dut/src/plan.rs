@@ -11,8 +11,8 @@ use fathom_units::{Bytes, Duration, Rate};
 
 /// Payload of a frame of full size: 1,500 bytes of IP.
 const FULL_PAYLOAD_BYTES: u32 = 1_472;
-/// Payload of a small frame: a third of a full one, which most hosts can send often enough. It shows
-/// what a buffer counts.
+/// Payload of a small frame: a third of a full one, which most hosts can send often enough. It
+/// shows what a buffer counts.
 const SMALL_PAYLOAD_BYTES: u32 = 472;
 /// Load of small frames, which fills the buffer sooner, and how long it is held.
 const SMALL_LOAD: f64 = 1.25;
