@@ -41,7 +41,7 @@ impl Switch {
             }
         }
         let out = if let Buffers::OneQueue(_) = self.buffers { 0 } else { out };
-        let held = |queue: &VecDeque<(u64, u64)>| queue.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        let held = |queue: &VecDeque<(u64, u64)>| queue.iter().map(|(_, of)| of).sum::<u64>();
         let has_room = match self.buffers {
             Buffers::Packets(most) | Buffers::OneQueue(most) => self.waiting[out].len() < most,
             Buffers::Bytes(most) => held(&self.waiting[out]) + bytes <= most,
@@ -85,15 +85,14 @@ impl Switch {
                 record.load_end_ns = sent;
             }
             let end = record.load_end_ns;
-            under_way.retain(|(at, stream, from)| {
+            under_way.retain(|(at, of, from)| {
                 if *at <= sent {
-                    tails[*stream].arrived(at - from, *from > end);
+                    tails[*of].arrived(at - from, *from > end);
                 }
                 *at > sent
             });
             record.end_ns = sent;
-            let is_empty =
-                |(plan, tail): (&fathom_dut::StreamPlan, &Tail)| !plan.has_tail() || tail.is_empty();
+            let is_empty = |(of, tail): (&fathom_dut::StreamPlan, &Tail)| !of.has_tail() || tail.is_empty();
             if end < u64::MAX && traffic.streams.iter().zip(&tails).all(is_empty) {
                 break;
             }

@@ -62,9 +62,9 @@ fn random_switches_are_told_apart() {
         };
         loses(&name, pings, expected);
         let small = test(&outcome, PortTestKind::SmallFrames).stream(1, false).unwrap();
-        let delay_s = if spacing == Spacing::Even { small.delay_p50_s } else { small.delay_p98_s };
+        let small_s = if spacing == Spacing::Even { small.delay_p50_s } else { small.delay_p98_s };
         let ratio = if counts_packets { 514.0 / 1514.0 } else { 1.0 };
-        near(&name, delay_s.unwrap() / full_s, ratio, 0.05 + 2.0 / packets);
+        near(&name, small_s.unwrap() / full_s, ratio, 0.05 + 2.0 / packets);
         let grew = test(&outcome, PortTestKind::Overload).fill_s.unwrap();
         if spacing == Spacing::Even {
             near(&name, grew / (full_s / 0.1), 1.0, 0.1 + 20.0 / packets);
@@ -117,10 +117,10 @@ fn shared_buffers_and_blocking_are_recognized() {
             .filter(|s| s.is_ping && s.to == 3)
             .collect();
         assert_eq!(pings.len(), 2);
-        for pings in pings {
-            let delay_s = pings.delay_p50_s.unwrap();
+        for of_port in pings {
+            let delay_s = of_port.delay_p50_s.unwrap();
             assert_eq!(delay_s > 0.1, is_blocked, "{buffers:?}: {delay_s}");
-            assert_eq!(pings.loss_ratio() > 0.05, is_blocked, "{buffers:?}");
+            assert_eq!(of_port.loss_ratio() > 0.05, is_blocked, "{buffers:?}");
         }
         // Two ports send at twice the rate, so that less leaves the buffer meanwhile.
         let of = |kind| {

@@ -60,10 +60,7 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
         | FindingKind::LosslessBurst
         | FindingKind::SharedBuffer
         | FindingKind::HeadOfLineBlocking
-        | FindingKind::PauseFrames => {
-            let of_kind = switch::findings().into_iter().filter(|conclusion| conclusion.kind() == kind);
-            of_kind.map(|one| (None, one)).collect()
-        }
+        | FindingKind::PauseFrames => of_switch(kind),
         FindingKind::QueueManagement => every::rules().into_iter().flat_map(managements).collect(),
         FindingKind::Outage
         | FindingKind::FillTime
@@ -129,6 +126,12 @@ fn managements(rule: ManagementRule) -> Vec<Found> {
         // Only bursts show them.
         ManagementRule::HeadDrop | ManagementRule::Pie => Vec::new(),
     }
+}
+
+/// Examples of what tests of a switch show.
+fn of_switch(kind: FindingKind) -> Vec<Found> {
+    let of_kind = switch::findings().into_iter().filter(|conclusion| conclusion.kind() == kind);
+    of_kind.map(|one| (None, one)).collect()
 }
 
 /// Examples of what a watch shows.
