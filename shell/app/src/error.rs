@@ -380,10 +380,7 @@ impl AppError {
             }
             AppError::Program { program, source } => write!(f, "{program:?}: {source}"),
             AppError::SampleInterval { interval, min } | AppError::ProbeInterval { interval, min } => {
-                write!(
-                    f,
-                    "{interval} is too short: at least {min} (closer probes would measure each other)"
-                )
+                write!(f, "{interval} is too short: at least {min} (closer probes would measure each other)")
             }
             AppError::Settings { path, source } => write!(f, "{}: {source}", path.display()),
             AppError::Truth { path, source } => write!(f, "cannot write {}: {source}", path.display()),
@@ -395,7 +392,9 @@ impl AppError {
             AppError::SeveralRuns { path, runs } => {
                 write!(f, "{}: this format holds 1 result, not {runs}", path.display())
             }
-            AppError::NoFit { path, why } => write!(f, "{}: cannot fit a line to this result: {why}", path.display()),
+            AppError::NoFit { path, why } => {
+                write!(f, "{}: cannot fit a line to this result: {why}", path.display())
+            }
             AppError::Trial { text, why } => write!(f, "\"{text}\": {why}"),
             AppError::NotLoaded => f.write_str("the result has no load in the direction to simulate"),
             AppError::TooManyCells { max } => write!(f, "the sweep has more cells than the limit of {max}"),
@@ -407,17 +406,19 @@ impl AppError {
             AppError::WouldOverwrite { path } => {
                 write!(f, "{}: the output would overwrite an input", path.display())
             }
-            AppError::NeedsFile => f.write_str("a page and exports read the capture twice: standard input and interfaces cannot be read twice"),
+            AppError::NeedsFile => f.write_str("a page and exports need a file: they read the capture twice"),
             AppError::NoFlow { number, count } => {
                 write!(f, "there is no flow {number}: the capture has flows 1 to {count}")
             }
             AppError::CutShort { path } => {
                 write!(f, "{}: the file is incomplete: is the disk full?", path.display())
             }
-            AppError::NoStateDirectory => f.write_str("no directory for the history: neither XDG_STATE_HOME nor HOME is set"),
+            AppError::NoStateDirectory => {
+                f.write_str("no directory for the history: neither XDG_STATE_HOME nor HOME is set")
+            }
             AppError::NothingToWatch { file } => write!(f, "{file}: no target that fathom watch can probe"),
             AppError::OtherContent { path } => {
-                write!(f, "{}: the file exists with other content; it is not overwritten", path.display())
+                write!(f, "{}: the file exists with other content", path.display())
             }
             AppError::NoDatabases { path, source } => write!(f, "cannot read {}: {source}", path.display()),
             AppError::CannotMakeDirectory { path, source } => {

@@ -161,6 +161,7 @@ fn run_of(request: &LabRequest, started: String, report: LabReport) -> Run {
         path: None,
         history: None,
         bursts: Vec::new(),
+        switch: None,
         notes: Vec::new(),
     };
     add_report(&mut run, report);

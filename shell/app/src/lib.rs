@@ -16,6 +16,8 @@ mod cancel;
 #[cfg(feature = "full")]
 pub mod counterfactual;
 pub mod demo;
+#[cfg(feature = "full")]
+pub mod dut;
 pub mod emulated;
 mod error;
 #[cfg(feature = "full")]

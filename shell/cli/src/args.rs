@@ -6,6 +6,7 @@ mod alerts;
 mod audit;
 mod buffer;
 mod diagnose;
+mod dut;
 mod export;
 mod fix;
 mod lab;
@@ -26,6 +27,7 @@ pub(crate) use buffer::BufferArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use diagnose::WatchDiagnoseArgs;
+pub(crate) use dut::DutArgs;
 pub(crate) use export::{Moment, Range, TableFormat, WatchExportArgs, period};
 use fathom_client::Family;
 use fathom_report::Detail;
@@ -137,6 +139,7 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     Buffer(BufferArgs),
     Path(PathArgs),
+    Dut(DutArgs),
     Audit(AuditArgs),
     Fix(Box<FixArgs>),
     Sim(Box<SimArgs>),
@@ -162,6 +165,7 @@ impl Command {
             Command::Trace(_) => "trace",
             Command::Buffer(_) => "buffer",
             Command::Path(_) => "path",
+            Command::Dut(_) => "dut",
             Command::Audit(_) => "audit",
             Command::Size(_) => "size",
             Command::Fix(_) => "fix",

@@ -16,7 +16,7 @@ pub(crate) use typo::{correct, refuse_misspelt};
 /// Headings of the list of commands, and the commands below each.
 pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["test", "ping", "serve", "demo", "report", "compare"]),
-    ("Find", &["path", "buffer", "trace", "audit"]),
+    ("Find", &["path", "buffer", "dut", "trace", "audit"]),
     ("Fix", &["fix"]),
     ("Study", &["sim", "lab", "size"]),
     ("Monitor", &["watch"]),
@@ -41,7 +41,7 @@ pub(crate) fn command() -> Command {
 /// The screen of `fathom` without arguments. Fits in 80x24.
 pub(crate) fn welcome() -> String {
     let command = command();
-    let mut text = format!("{}\nUsage: fathom COMMAND [OPTIONS]\n\n", about(&command));
+    let mut text = format!("{}\nUsage: fathom COMMAND [OPTIONS]\n", about(&command));
     for (group, names) in &GROUPS[..5] {
         for (index, name) in names.iter().enumerate() {
             let heading = if index == 0 { group } else { "" };

@@ -66,6 +66,7 @@ fn run(cli: Cli) -> Outcome {
         Command::Trace(args) => command::trace::run(&args, console),
         Command::Buffer(args) => command::buffer::run(&args, console),
         Command::Path(args) => command::path::run(&args, console),
+        Command::Dut(args) => command::dut::run(&args, console),
         Command::Audit(args) => command::audit::run(&args, console),
         Command::Fix(args) => command::fix::run(&args, console),
         Command::Sim(args) => command::sim::run(&args, console),

@@ -4,6 +4,8 @@ use std::os::fd::AsRawFd;
 
 /// Source: linux/ethtool.h, `ETHTOOL_*`.
 mod command {
+    pub(super) const SETTINGS: u32 = 0x01;
+    pub(super) const STATISTICS: u32 = 0x1d;
     pub(super) const COALESCE: u32 = 0x0e;
     pub(super) const RING: u32 = 0x10;
     pub(super) const TSO: u32 = 0x1e;
@@ -66,6 +68,52 @@ pub fn card(name: &str) -> io::Result<Card> {
     })
 }
 
+/// Rate of the link in Mbit/s, by the interface's driver; `None` if it is unknown.
+#[must_use]
+pub fn speed_mbit(name: &str) -> Option<u32> {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).ok()?;
+    let words = answer(&socket, name, command::SETTINGS)?;
+    // struct ethtool_cmd: after the command and two masks, the low half of the speed; the high half
+    // is 28 bytes in.
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let half = |at: usize| u32::from(u16::from_ne_bytes([bytes[at], bytes[at + 1]]));
+    Some(half(28) << 16 | half(12)).filter(|mbit| (1..u32::MAX).contains(mbit) && *mbit != 0xffff)
+}
+
+/// Names and values of the statistics that the driver counts; empty if it counts none.
+#[must_use]
+pub fn statistics(name: &str) -> Vec<(String, u64)> {
+    let Ok(socket) = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None) else {
+        return Vec::new();
+    };
+    let Some((count, names)) = strings(&socket, name, STATISTIC_NAMES) else { return Vec::new() };
+    let mut values = vec![0; 2 + 2 * count as usize];
+    values[..2].copy_from_slice(&[command::STATISTICS, count]);
+    if !ask(&socket, name, &mut values) {
+        return Vec::new();
+    }
+    let value = |pair: &[u32]| {
+        let bytes: Vec<u8> = pair.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        bytes.try_into().map_or(0, u64::from_ne_bytes)
+    };
+    names.into_iter().zip(values[2..].chunks(2).map(value)).collect()
+}
+
+/// A string set of the driver and its size; `None` if it has none.
+fn strings(socket: &socket2::Socket, name: &str, set: u32) -> Option<(u32, Vec<String>)> {
+    // Command, a reserved word, the mask of sets in two words, then a count per set.
+    let mut counts = [command::STRING_COUNT, 0, 1 << set, 0, 0];
+    if cfg!(target_endian = "big") {
+        counts.swap(2, 3);
+    }
+    let count = ask(socket, name, &mut counts)
+        .then_some(counts[4])
+        .filter(|count| (1..=MAX_STRINGS).contains(count))?;
+    let mut names = vec![0; 3 + count as usize * NAME_WORDS];
+    names[..3].copy_from_slice(&[command::STRINGS, set, count]);
+    ask(socket, name, &mut names).then(|| (count, names[3..].chunks(NAME_WORDS).map(text).collect()))
+}
+
 /// The structure that the driver filled in; `None` if it does not support the command.
 fn answer(socket: &socket2::Socket, name: &str, command: u32) -> Option<[u32; WORDS]> {
     let mut words = [0_u32; WORDS];
@@ -73,27 +121,21 @@ fn answer(socket: &socket2::Socket, name: &str, command: u32) -> Option<[u32; WO
     ask(socket, name, &mut words).then_some(words)
 }
 
-/// The string set of feature names: `ETH_SS_FEATURES`.
+/// The string sets of the names of statistics and features: `ETH_SS_STATS`, `ETH_SS_FEATURES`.
+const STATISTIC_NAMES: u32 = 1;
 const FEATURE_NAMES: u32 = 4;
 
 /// Words per name: `ETH_GSTRING_LEN` is 32 bytes.
 const NAME_WORDS: usize = 8;
 
-/// Upper limit of features; current kernels have about sixty.
-const MAX_FEATURES: u32 = 1_024;
+/// Upper limit of features and statistics; current kernels have about sixty features, and drivers
+/// some hundred statistics for each queue.
+const MAX_STRINGS: u32 = 16_384;
 
 /// Whether the feature is active; `None` if the kernel does not know it.
 fn feature(socket: &socket2::Socket, name: &str, wanted: &str) -> Option<bool> {
-    // Command, a reserved word, the mask of sets in two words, then a count per set.
-    let mut counts = [command::STRING_COUNT, 0, 1 << FEATURE_NAMES, 0, 0];
-    if cfg!(target_endian = "big") {
-        counts.swap(2, 3);
-    }
-    let count = ask(socket, name, &mut counts).then_some(counts[4]).filter(|count| *count <= MAX_FEATURES)?;
-    let mut names = vec![0; 3 + count as usize * NAME_WORDS];
-    names[..3].copy_from_slice(&[command::STRINGS, FEATURE_NAMES, count]);
-    let at = ask(socket, name, &mut names)
-        .then(|| names[3..].chunks(NAME_WORDS).position(|n| is_name(n, wanted)))??;
+    let (count, names) = strings(socket, name, FEATURE_NAMES)?;
+    let at = names.iter().position(|one| one == wanted)?;
     // Four words per 32 features: available, requested, active, never changed.
     let blocks = count.div_ceil(32);
     let mut states = vec![0; 2 + blocks as usize * 4];
@@ -101,9 +143,10 @@ fn feature(socket: &socket2::Socket, name: &str, wanted: &str) -> Option<bool> {
     ask(socket, name, &mut states).then(|| states[2 + at / 32 * 4 + 2] >> (at % 32) & 1 != 0)
 }
 
-fn is_name(words: &[u32], wanted: &str) -> bool {
-    let bytes = words.iter().flat_map(|word| word.to_ne_bytes());
-    bytes.take_while(|byte| *byte != 0).eq(wanted.bytes())
+/// A name, up to its first zero byte.
+fn text(words: &[u32]) -> String {
+    let bytes = words.iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0);
+    String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
 }
 
 /// Sends `words`, which start with a command, to the driver, which fills in the rest; false if it

@@ -12,6 +12,7 @@ pub mod dump;
 pub mod error;
 pub mod ethtool;
 pub mod files;
+pub mod link;
 pub mod memory;
 pub mod mmsg;
 pub mod names;

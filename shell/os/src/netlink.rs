@@ -7,7 +7,7 @@ use rustix::net::{
 };
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 /// Index of the loopback interface in every namespace: the kernel registers it first
 /// (`LOOPBACK_IFINDEX`).
@@ -70,6 +70,48 @@ impl Netlink {
         message.bytes(&interface.to_ne_bytes());
         let octets = octets(address);
         message.attribute(libc::IFA_LOCAL, &octets).attribute(libc::IFA_ADDRESS, &octets);
+        self.request(message)
+    }
+    /// Brings an interface down.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn set_down(&mut self, interface: u32) -> io::Result<()> {
+        let mut message = Message::new(libc::RTM_NEWLINK, 0);
+        message.bytes(&[libc::AF_UNSPEC as u8, 0]).bytes(&0_u16.to_ne_bytes());
+        message.bytes(&interface.to_ne_bytes());
+        message.bytes(&0_u32.to_ne_bytes()).bytes(&(libc::IFF_UP as u32).to_ne_bytes());
+        self.request(message)
+    }
+    /// Creates a macvlan interface `name` in `namespace`, which receives and sends all frames of
+    /// `lower` with its address (mode passthru). It vanishes with its namespace, and `lower` stays
+    /// where it is.
+    ///
+    /// # Errors
+    /// The kernel's error: `EOPNOTSUPP` without macvlan, `EBUSY` or `EINVAL` if `lower` already
+    /// belongs to a bridge, a bond, or another macvlan.
+    pub fn add_passthru(&mut self, lower: u32, name: &str, namespace: BorrowedFd<'_>) -> io::Result<()> {
+        let mut message = Message::new(libc::RTM_NEWLINK, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
+        message.bytes(&[libc::AF_UNSPEC as u8, 0]).bytes(&[0; 14]);
+        message.attribute(libc::IFLA_IFNAME, &[name.as_bytes(), b"\0"].concat());
+        message.attribute(libc::IFLA_LINK, &lower.to_ne_bytes());
+        message.attribute(libc::IFLA_NET_NS_FD, &namespace.as_raw_fd().to_ne_bytes());
+        let mut mode = Message::nested();
+        mode.attribute(IFLA_MACVLAN_MODE, &MACVLAN_MODE_PASSTHRU.to_ne_bytes());
+        let mut kind = Message::nested();
+        kind.attribute(libc::IFLA_INFO_KIND, b"macvlan\0").attribute(libc::IFLA_INFO_DATA, &mode.0);
+        message.attribute(libc::IFLA_LINKINFO, &kind.0);
+        self.request(message)
+    }
+    /// Adds a permanent neighbor: no ARP is sent for it.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn add_neighbor(&mut self, interface: u32, address: IpAddr, mac: [u8; 6]) -> io::Result<()> {
+        let mut message = Message::new(libc::RTM_NEWNEIGH, libc::NLM_F_CREATE | libc::NLM_F_REPLACE);
+        message.bytes(&[family(address), 0, 0, 0]).bytes(&interface.to_ne_bytes());
+        message.bytes(&libc::NUD_PERMANENT.to_ne_bytes()).bytes(&[0, 0]);
+        message.attribute(libc::NDA_DST, &octets(address)).attribute(libc::NDA_LLADDR, &mac);
         self.request(message)
     }
     /// Adds a route to the main table.
@@ -187,6 +229,9 @@ pub(crate) fn route_socket() -> io::Result<OwnedFd> {
 const HEADER_BYTES: usize = 16;
 /// Bytes of `struct rtmsg`.
 const ROUTE_BYTES: usize = 12;
+/// Source: linux/if_link.h.
+const IFLA_MACVLAN_MODE: u16 = 1;
+const MACVLAN_MODE_PASSTHRU: u32 = 8;
 /// Attribute type of the congestion control's name in RTA_METRICS. Source: linux/rtnetlink.h.
 const RTAX_CC_ALGO: u16 = 16;
 

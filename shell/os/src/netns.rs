@@ -2,7 +2,7 @@
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
 
 /// An open network namespace.
@@ -38,6 +38,11 @@ impl NetNs {
     /// If no descriptors are available.
     pub fn try_clone(&self) -> io::Result<NetNs> {
         Ok(NetNs { fd: self.fd.try_clone()? })
+    }
+    /// The descriptor.
+    #[must_use]
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
     /// Moves the calling thread into the namespace. Sockets and threads created afterwards belong
     /// to it.

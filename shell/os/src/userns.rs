@@ -50,7 +50,7 @@ impl fmt::Display for Refusal {
                  or grant it CAP_SYS_ADMIN and CAP_NET_ADMIN (docker run --cap-add SYS_ADMIN --cap-add NET_ADMIN)",
             ),
             Obstacle::Threads(n) => {
-                write!(f, "the process has {n} threads; it can enter a user namespace only while it has one")
+                write!(f, "the process has {n} threads, too many to enter a user namespace")
             }
             Obstacle::Unknown => f.write_str("no known setting forbids it; run as root"),
         }

@@ -45,6 +45,7 @@ pub fn run(sources: Vec<CaptureSource>, flows: &Flows, queues: &Queues) -> Run {
         path: None,
         history: None,
         bursts: Vec::new(),
+        switch: None,
         notes: Vec::new(),
     }
 }

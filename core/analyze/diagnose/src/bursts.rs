@@ -1,7 +1,7 @@
 //! Diagnosis of bursts that filled the buffers of a line.
 use crate::{Diagnosis, Health, verdict};
 use alloc::vec::Vec;
-use fathom_burst::{Buffer, Response, estimate};
+use fathom_burst::{Buffer, Response, estimate, estimate_tail_drop};
 use fathom_run::{
     Burst, Certainty, Conclusion, Finding, MeasuredBuffer, Metric, Reason, Remedy, Run, SeriesKey, threshold,
 };
@@ -40,11 +40,23 @@ pub(crate) fn diagnose(run: &Run) -> Diagnosis {
     Diagnosis { health, reason, advice, findings, ..Diagnosis::default() }
 }
 
-fn finding(run: &Run, direction: Direction) -> Option<Finding> {
-    let bursts = || run.bursts.iter().filter(|burst| burst.direction == direction);
-    let responses: Vec<Response> = bursts().filter_map(Response::of).collect();
-    let buffer = estimate(&responses)?;
-    let waits: Vec<f64> = bursts().flat_map(|burst| relative_waits(run, burst)).collect();
+/// The buffer of a direction.
+pub(crate) fn finding(run: &Run, direction: Direction) -> Option<Finding> {
+    let bursts = run.bursts.iter().filter(|burst| burst.direction == direction);
+    let responses: Vec<Response> = bursts.filter_map(Response::of).collect();
+    Some(of_buffer(run, direction, estimate(&responses)?))
+}
+
+/// The buffer of a direction whose queue is known to drop only when it is full.
+pub(crate) fn tail_drop(run: &Run, direction: Direction) -> Option<Finding> {
+    let bursts = run.bursts.iter().filter(|burst| burst.direction == direction);
+    let responses: Vec<Response> = bursts.filter_map(Response::of).collect();
+    Some(of_buffer(run, direction, estimate_tail_drop(&responses)?))
+}
+
+fn of_buffer(run: &Run, direction: Direction, buffer: Buffer) -> Finding {
+    let bursts = run.bursts.iter().filter(|burst| burst.direction == direction);
+    let waits: Vec<f64> = bursts.flat_map(|burst| relative_waits(run, burst)).collect();
     let is_per_flow = waits.len() >= MIN_PROBES && median(waits).is_some_and(|ratio| ratio < OTHER_QUEUE);
     let measured = measured(buffer, is_per_flow);
     let is_certain = !measured.is_lower_bound && measured.rule.is_some();
@@ -53,10 +65,7 @@ fn finding(run: &Run, direction: Direction) -> Option<Finding> {
     let shape =
         Remedy::Shape { direction: Some(direction), min_bits_per_second: min, max_bits_per_second: max };
     let remedies = Vec::from_iter(measured.is_bloated.then_some(shape));
-    Some(Finding {
-        remedies,
-        ..Finding::new(Conclusion::MeasuredBuffer(measured), Some(direction), certainty)
-    })
+    Finding { remedies, ..Finding::new(Conclusion::MeasuredBuffer(measured), Some(direction), certainty) }
 }
 
 fn measured(buffer: Buffer, is_per_flow: bool) -> MeasuredBuffer {

@@ -26,6 +26,7 @@ mod rules;
 mod sample;
 mod scores;
 mod summarize;
+mod switch;
 mod verdict;
 mod view;
 mod watched;
@@ -48,6 +49,9 @@ pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
     }
     if let Some(history) = &run.history {
         return watched::diagnose(run, history);
+    }
+    if let Some(switch) = &run.switch {
+        return switch::diagnose(run, switch);
     }
     if !run.bursts.is_empty() {
         return bursts::diagnose(run);

@@ -205,6 +205,7 @@ fn run(
         path: None,
         history: None,
         bursts: Vec::new(),
+        switch: None,
         notes,
     }
 }

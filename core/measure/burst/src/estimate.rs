@@ -47,11 +47,21 @@ pub struct Buffer {
 #[must_use]
 pub fn estimate(responses: &[Response]) -> Option<Buffer> {
     let seen: Vec<&Response> = responses.iter().filter(|response| response.exceeded_link()).collect();
-    let rule = rule(&seen);
+    with_rule(&seen, rule(&seen))
+}
+
+/// Likewise of a queue that is known to drop only when it is full.
+#[must_use]
+pub fn estimate_tail_drop(responses: &[Response]) -> Option<Buffer> {
+    let seen: Vec<&Response> = responses.iter().filter(|response| response.exceeded_link()).collect();
+    with_rule(&seen, Some(ManagementRule::TailDrop))
+}
+
+fn with_rule(seen: &[&Response], rule: Option<ManagementRule>) -> Option<Buffer> {
     if rule == Some(ManagementRule::Policer) {
-        return policer(&seen);
+        return policer(seen);
     }
-    let (rate, overhead_bytes) = rate(&seen)?;
+    let (rate, overhead_bytes) = rate(seen)?;
     let all: Vec<Held> = seen.iter().map(|response| Held::new(response, overhead_bytes)).collect();
     let most = |of: fn(&Held) -> f64| all.iter().map(of).fold(0.0, f64::max);
     let bucket = all.iter().map(|held| held.response.bucket_packets() * held.frame).min_by(f64::total_cmp);
@@ -73,7 +83,7 @@ pub fn estimate(responses: &[Response]) -> Option<Buffer> {
         Some(ManagementRule::HeadDrop) => !held.response.lost.is_empty(),
         Some(_) => false,
     };
-    let fast = fast(&seen);
+    let fast = fast(seen);
     let is_fast = |held: &&Held| held.response.pace() >= fast;
     let full: Vec<&Held> = all.iter().filter(was_full).filter(is_fast).filter(|_| has_size).collect();
     Some(sized(buffer, &full))

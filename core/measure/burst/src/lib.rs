@@ -12,6 +12,6 @@ mod plan;
 mod response;
 mod rule;
 
-pub use estimate::{Buffer, estimate};
+pub use estimate::{Buffer, estimate, estimate_tail_drop};
 pub use plan::{BurstPlan, BurstPlanner, LEAST_BUDGET, MOST_DATAGRAMS, PAYLOAD_BYTES};
 pub use response::{Response, waits};

@@ -71,6 +71,7 @@ impl Draft {
             path: None,
             history: None,
             bursts: Vec::new(),
+            switch: None,
             notes: Vec::new(),
         };
         Draft { run, start_s: None, unrecorded: BTreeSet::new(), tool }

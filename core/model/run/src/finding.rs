@@ -121,6 +121,16 @@ findings! {
         "Largest queue of a direction, in bytes.";
     MeasuredBuffer(MeasuredBuffer) = "measured_buffer",
         "Buffer of a direction, its limit and its management, from bursts of datagrams.";
+    PortOverload(PortOverload) = "port_overload",
+        "Delay and loss while a port of a switch receives more than it can send.";
+    LosslessBurst(LosslessBurst) = "lossless_burst",
+        "Largest burst that a switch delivers without loss.";
+    SharedBuffer(SharedBuffer) = "shared_buffer",
+        "Whether the ports of a switch share a buffer.";
+    HeadOfLineBlocking(HeadOfLineBlocking) = "head_of_line_blocking",
+        "Whether a full port of a switch delays or loses frames to another port.";
+    PauseFrames(PauseFrames) = "pause_frames",
+        "Pause frames that a switch sent.";
     Bottleneck(Bottleneck) = "bottleneck",
         "Rate of the link that drains a captured queue, and the size of the buffer.";
     QueueManagement(Management) = "queue_management",

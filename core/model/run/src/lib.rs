@@ -17,6 +17,7 @@ mod path;
 mod registry;
 mod run;
 mod score;
+mod switch;
 pub mod threshold;
 mod timing;
 mod variation;
@@ -45,5 +46,6 @@ pub use score::{
     Score, ScoreInfo, TCP_EFFICIENCY, buffer_delay_percent, page_load_s, reference_page,
     tcp_efficiency_percent,
 };
+pub use switch::{PauseCounts, PortStream, PortTest, PortTestKind, Spacing, Switch, SwitchPort};
 pub use timing::Timings;
 pub use variation::{delay_variation_s, interarrival_jitter_s, variation_series};

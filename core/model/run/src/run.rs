@@ -5,7 +5,7 @@
 //! separate.
 use crate::bounded::bounded;
 use crate::note::{self, Fact, Interruption, NotSent, Note};
-use crate::{Burst, Capture, Metric, Path};
+use crate::{Burst, Capture, Metric, Path, Switch};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -253,6 +253,8 @@ const MAX_PATH_BYTES: usize = 64 << 10;
 /// Maximum size of [`Run::bursts`] in a file, in bytes. Two directions have at most 23 bursts each,
 /// with 520,000 datagrams of 30 bytes together, however large their budget is.
 const MAX_BURSTS_BYTES: usize = 16_000_000;
+/// Maximum size of [`Run::switch`] in a file, in bytes. It has eight tests of at most 8 streams.
+const MAX_SWITCH_BYTES: usize = 64 << 10;
 /// Maximum size of [`Run::capture`] in a file, in bytes. It lists only the largest flows: that of a
 /// capture of 100,000 flows has less than 1 MB. Formats of version 1 are found by trial, for which
 /// serde buffers up to 16 times the text.
@@ -309,6 +311,13 @@ pub struct Run {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub bursts: Vec<Burst>,
+    /// Tests of a switch, in addition to their series and bursts.
+    #[serde(
+        default,
+        deserialize_with = "bounded::<MAX_SWITCH_BYTES, _, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub switch: Option<Box<Switch>>,
     /// What could not be measured, and why.
     #[serde(default, deserialize_with = "note::list")]
     pub notes: Vec<Note>,

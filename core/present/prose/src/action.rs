@@ -34,7 +34,7 @@ pub fn actions(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>) -> Vec<Acti
     match (diagnosis.health, &run.capture) {
         (Health::Bloated, Some(_)) => captured(diagnosis, origin),
         (_, Some(_)) => page(origin).into_iter().collect(),
-        _ if run.history.is_some() => Vec::new(),
+        _ if run.history.is_some() || run.switch.is_some() => Vec::new(),
         _ => {
             let longer = longer(diagnosis, origin);
             // The longer test is the one to repeat.

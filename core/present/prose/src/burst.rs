@@ -11,7 +11,7 @@ use fathom_units::Direction;
 
 /// A buffer, in sentences.
 pub(crate) fn buffer(buffer: &MeasuredBuffer, direction: Option<Direction>) -> String {
-    let name = direction.map_or("line", noun);
+    let name = direction.map_or("port", noun);
     let link = rate(buffer.rate_bits_per_second.value);
     let bucket = buffer.bucket_bytes.map(bytes);
     if buffer.rule == Some(ManagementRule::Policer) {
@@ -75,10 +75,13 @@ pub(crate) fn verdict(diagnosis: &Diagnosis) -> Verdict {
     let headline = match worst {
         Some((direction, buffer)) if buffer.is_bloated => {
             let least = if buffer.is_lower_bound { "at least " } else { "" };
-            let name = direction.map_or("line", noun);
+            let name = direction.map_or("port", noun);
             format!("The {name} buffer is too large: {least}{} when full.", milliseconds(buffer.delay_s))
         }
-        _ => "No buffer of this line delays packets for long.".to_string(),
+        _ => {
+            let is_port = worst.is_some_and(|(direction, _)| direction.is_none());
+            format!("No buffer of this {} delays packets for long.", if is_port { "port" } else { "line" })
+        }
     };
     Verdict { level, headline, consequence: None }
 }

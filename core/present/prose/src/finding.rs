@@ -1,7 +1,7 @@
 //! One or two sentences for each kind of finding.
 use crate::phase::{doing, noun, while_doing};
 use crate::verdict::limit;
-use crate::{audit, burst, fix, history, instrument, location, queue};
+use crate::{audit, burst, fix, history, instrument, location, queue, switch};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
@@ -23,6 +23,11 @@ pub fn finding(finding: &Finding, capture: Option<&Capture>) -> String {
         Conclusion::Outage(found) => outage(found),
         Conclusion::BufferSize(size) => buffer(size, direction),
         Conclusion::MeasuredBuffer(measured) => burst::buffer(measured, direction),
+        Conclusion::PortOverload(overload) => switch::overload(overload),
+        Conclusion::LosslessBurst(burst) => switch::lossless(burst),
+        Conclusion::SharedBuffer(shared) => switch::shared(shared),
+        Conclusion::HeadOfLineBlocking(blocking) => switch::blocking(blocking),
+        Conclusion::PauseFrames(frames) => switch::pause(frames),
         Conclusion::Bottleneck(link) => queue::bottleneck(link),
         Conclusion::QueueManagement(management) => queue::management(management, direction),
         Conclusion::FillTime(fill) => fill_time(fill),

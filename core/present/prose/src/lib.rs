@@ -26,6 +26,7 @@ mod phase;
 mod provider;
 mod queue;
 mod recent;
+mod switch;
 mod verdict;
 mod why;
 

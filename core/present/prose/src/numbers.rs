@@ -32,7 +32,7 @@ pub struct Value {
     pub grade: Option<Grade>,
 }
 
-const fn value(text: String, of: &'static str) -> Value {
+pub(crate) const fn value(text: String, of: &'static str) -> Value {
     Value { text, of, grade: None }
 }
 
@@ -41,6 +41,9 @@ pub fn numbers(run: &Run, diagnosis: &Diagnosis) -> Vec<Number> {
     let all = match &run.capture {
         Some(capture) => captured(capture),
         None if run.history.is_some() => watched(diagnosis),
+        None if run.switch.is_some() => {
+            buffers(diagnosis).into_iter().chain(crate::switch::numbers(diagnosis)).collect()
+        }
         None if !run.bursts.is_empty() => buffers(diagnosis),
         None => loaded(diagnosis),
     };

@@ -174,6 +174,11 @@ fn rank(finding: &Finding, diagnosis: &Diagnosis) -> u8 {
         }
         Conclusion::Bottleneck(_)
         | Conclusion::MeasuredBuffer(_)
+        | Conclusion::PortOverload(_)
+        | Conclusion::LosslessBurst(_)
+        | Conclusion::SharedBuffer(_)
+        | Conclusion::HeadOfLineBlocking(_)
+        | Conclusion::PauseFrames(_)
         | Conclusion::RateChange(_)
         | Conclusion::OtherTraffic(_) => 3,
         // They are the headline of a line without a queue.

@@ -201,7 +201,7 @@ fn changes(runs: &[Pair<'_>], heading: &str, quantities: &[Quantity]) -> String 
 }
 
 fn charts(runs: &[Pair<'_>]) -> String {
-    if runs.iter().all(|(run, _)| !run.bursts.is_empty()) {
+    if runs.iter().all(|(run, _)| !run.bursts.is_empty()) && have_no_phases(runs) {
         return String::new();
     }
     let extents = runs.iter().map(|(run, diagnosis)| Extent::of(run, diagnosis));
@@ -259,7 +259,8 @@ fn tables(runs: &[Pair<'_>]) -> String {
         format!("<div>{name}<div class=\"card scroll\"><table><tr>{head}</tr>{rows}</table></div></div>")
     });
     let (probes, applications) = (probe_tables(runs), application_tables(runs));
-    format!("<h2>Phases</h2>{tables}{probes}{applications}{}{}", hop_tables(runs), score_tables(runs))
+    let bursts = burst_tables(runs);
+    format!("<h2>Phases</h2>{tables}{probes}{bursts}{applications}{}{}", hop_tables(runs), score_tables(runs))
 }
 
 fn probe_tables(runs: &[Pair<'_>]) -> String {

@@ -5,6 +5,7 @@ use crate::fix::FixFailure;
 use crate::sweep::SweepError;
 use crate::watch::Period;
 use fathom_capture_source::SourceError;
+use fathom_dut_ports::DutError;
 use fathom_size::SizeError;
 use fathom_watch_store::HistoryError;
 use fathom_watch_web::{PeriodError, WebError};
@@ -30,6 +31,8 @@ pub enum CommandError {
     Page(WebError),
     /// A host could not be audited.
     Audit(AuditError),
+    /// A switch could not be tested.
+    Dut(DutError),
 }
 
 impl CommandError {
@@ -48,6 +51,16 @@ impl CommandError {
             CommandError::Audit(error) if !matches!(error, AuditError::UnknownInterface { .. }) => {
                 ExitClass::Environment
             }
+            CommandError::Dut(
+                DutError::NotPermitted
+                | DutError::Namespace(_)
+                | DutError::NoCarrier { .. }
+                | DutError::NoMacvlan { .. }
+                | DutError::NotConnected { .. }
+                | DutError::CannotOverload { .. }
+                | DutError::Stopped
+                | DutError::System { .. },
+            ) => ExitClass::Environment,
             CommandError::Fix(failure) => failure.class(),
             _ => ExitClass::Input,
         }
@@ -67,6 +80,7 @@ impl fmt::Display for CommandError {
             CommandError::NoPeriod(error) => error.fmt(f),
             CommandError::Page(error) => error.fmt(f),
             CommandError::Audit(error) => error.fmt(f),
+            CommandError::Dut(error) => error.fmt(f),
         }
     }
 }
@@ -74,6 +88,12 @@ impl fmt::Display for CommandError {
 impl AppError {
     pub(crate) fn history(error: HistoryError) -> Self {
         AppError::History(error.to_string())
+    }
+}
+
+impl From<DutError> for AppError {
+    fn from(error: DutError) -> Self {
+        AppError::Command(CommandError::Dut(error))
     }
 }
 

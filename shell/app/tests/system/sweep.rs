@@ -28,6 +28,7 @@ fn simulate(plan: &Plan, seed: u64) -> (Run, u64) {
         path: None,
         history: None,
         bursts: Vec::new(),
+        switch: None,
         notes: Vec::new(),
     };
     let mut series = Series::new(SeriesKey::of(Metric::UdpRtt));

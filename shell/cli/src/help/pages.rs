@@ -16,7 +16,7 @@ const fn page(command: &'static str, examples: &'static [(&'static str, &'static
 }
 
 /// One page for each command; a test checks that none is missing and that each example parses.
-pub(crate) const PAGES: [Page; 32] = [
+pub(crate) const PAGES: [Page; 33] = [
     page(
         "",
         &[
@@ -95,6 +95,15 @@ Exit code, as ping(8): 0 if every host answered, 1 if one did not, 2 on errors."
             ("fathom buffer server.example.net", "Measure both buffers of the line"),
             ("fathom buffer 192.0.2.1 --only up", "Only that of the upload"),
             ("fathom buffer 192.0.2.1 --max-bytes 5mb", "Limit the data on a metered line"),
+        ],
+    ),
+    page(
+        "dut",
+        &[
+            ("fathom dut --in eth1 --out eth2", "Test a port that is slower than eth1"),
+            ("fathom dut --in eth1 --in eth2 --out eth3", "Also incast, from two ports"),
+            ("fathom dut --in eth1 --out eth2 --out eth3", "Also shared buffers, blocking"),
+            ("fathom dut --line auerswald-switch", "Try it with an emulated switch"),
         ],
     ),
     page(

@@ -152,6 +152,7 @@ fn assemble(
         path: None,
         history: None,
         bursts,
+        switch: None,
         notes: std::mem::take(&mut record.notes),
     }
 }

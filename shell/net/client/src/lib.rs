@@ -397,6 +397,7 @@ fn assemble(
         path,
         history: None,
         bursts: Vec::new(),
+        switch: None,
         notes: std::mem::take(&mut test.record.notes),
     }
 }

@@ -123,6 +123,7 @@ impl Unloaded {
                 path_changes_ns: Vec::new(),
             }),
             bursts: Vec::new(),
+            switch: None,
             notes: Vec::new(),
         }
     }

@@ -130,6 +130,7 @@ fn run_of(period: &Period, series: Vec<Series>, history: History) -> Run {
         path: None,
         history: Some(history),
         bursts: Vec::new(),
+        switch: None,
         notes: Vec::new(),
     }
 }

@@ -149,6 +149,7 @@ impl Line {
             path: None,
             history: None,
             bursts: Vec::new(),
+            switch: None,
             notes: Vec::new(),
         }
     }

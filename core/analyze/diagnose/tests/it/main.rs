@@ -7,6 +7,8 @@ mod line;
 mod location;
 mod months;
 mod probes;
+mod switch;
+mod switches;
 mod upload;
 mod verdicts;
 mod watched;

@@ -41,6 +41,7 @@ fn period(days: u64, truth: impl Fn(u64, &mut Rng) -> Option<f64>) -> Run {
         path: None,
         history: Some(History { target: "home".into(), ..History::default() }),
         bursts: Vec::new(),
+        switch: None,
         notes: Vec::new(),
     }
 }

@@ -51,6 +51,7 @@ fn run() -> Run {
         path: None,
         history: None,
         bursts: Vec::new(),
+        switch: None,
         notes: vec![],
     }
 }

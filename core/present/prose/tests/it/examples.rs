@@ -1,6 +1,7 @@
 //! Examples of each kind of finding.
 use crate::every;
 use crate::samples::{histories, history, hours, queue_delay};
+use crate::switch;
 use crate::upload::upload;
 use fathom_run::{
     AckStarvation, Bottleneck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss, DelayedFlows,
@@ -55,6 +56,11 @@ pub(crate) fn examples(kind: FindingKind) -> Vec<Found> {
             .map(|phase| (None, Conclusion::LowLatency(increase(phase, None))))
             .collect(),
         FindingKind::BufferSize | FindingKind::MeasuredBuffer => sizes(kind),
+        FindingKind::PortOverload
+        | FindingKind::LosslessBurst
+        | FindingKind::SharedBuffer
+        | FindingKind::HeadOfLineBlocking
+        | FindingKind::PauseFrames => of_switch(kind),
         FindingKind::QueueManagement => every::rules().into_iter().flat_map(managements).collect(),
         FindingKind::Outage
         | FindingKind::FillTime
@@ -120,6 +126,12 @@ fn managements(rule: ManagementRule) -> Vec<Found> {
         // Only bursts show them.
         ManagementRule::HeadDrop | ManagementRule::Pie => Vec::new(),
     }
+}
+
+/// Examples of what tests of a switch show.
+fn of_switch(kind: FindingKind) -> Vec<Found> {
+    let of_kind = switch::findings().into_iter().filter(|conclusion| conclusion.kind() == kind);
+    of_kind.map(|one| (None, one)).collect()
 }
 
 /// Examples of what a watch shows.

@@ -16,6 +16,8 @@ mod recent;
 mod rust_source;
 mod samples;
 mod shapers;
+#[path = "../../../../analyze/diagnose/tests/it/switch.rs"]
+mod switch;
 #[path = "../../../../analyze/diagnose/tests/it/upload.rs"]
 mod upload;
 mod variants;

@@ -1,6 +1,7 @@
 //! Runs, findings and reasons of every kind.
 use crate::hops::path;
 use crate::line::{BLOATED, Line, MANAGED};
+use crate::switch;
 use crate::upload::{SECOND, datagram_load, datagrams, delayed, probes, upload};
 use fathom_run::{
     BaseChange, Capture, Certainty, Conclusion, CpuCause, DayGroup, DelayPercentiles, DelayedFlows,
@@ -115,6 +116,7 @@ pub(crate) fn runs() -> Vec<(&'static str, Run)> {
                 capture.unknown = unknowns();
             }),
         ),
+        ("switch", switch::run(0)),
     ]
 }
 
@@ -154,7 +156,7 @@ fn measured() -> Vec<Conclusion> {
         Conclusion::Outage(Outage { phase, count, longest_s, total_s })
     };
     let loss = ProbeLoss { phase: PhaseKind::Idle, lost_packets: 12, sent_packets: 1_100 };
-    vec![outage(1), outage(3), Conclusion::ProbeLoss(loss)]
+    switch::findings().into_iter().chain([outage(1), outage(3), Conclusion::ProbeLoss(loss)]).collect()
 }
 
 fn own_load(slow_per_day: f64) -> Conclusion {

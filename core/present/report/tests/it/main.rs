@@ -25,6 +25,8 @@ mod samples;
 mod shapers;
 mod size;
 mod sweep;
+#[path = "../../../../analyze/diagnose/tests/it/switch.rs"]
+mod switch;
 #[path = "../../../../analyze/diagnose/tests/it/upload.rs"]
 mod upload;
 mod watch;
