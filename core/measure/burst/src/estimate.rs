@@ -49,7 +49,8 @@ pub fn estimate(responses: &[Response]) -> Option<Buffer> {
     let seen: Vec<&Response> = responses.iter().filter(|response| response.exceeded_link()).collect();
     let rule = rule(&seen);
     if rule == Some(ManagementRule::Policer) {
-        return policer(&seen);
+        // A receiver that limits its replies looks like a policer.
+        return policer(&seen).filter(|_| !seen.iter().any(|response| response.is_echo));
     }
     let (rate, overhead_bytes) = rate(&seen)?;
     let all: Vec<Held> = seen.iter().map(|response| Held::new(response, overhead_bytes)).collect();
@@ -69,6 +70,7 @@ pub fn estimate(responses: &[Response]) -> Option<Buffer> {
     };
     let has_size = rule.is_some() || seen.iter().all(|response| response.has_few_early());
     let was_full = |held: &&Held| match rule {
+        _ if held.response.is_limited => held.response.waited_no_longer(responses),
         Some(ManagementRule::TailDrop) | None => held.response.was_full(),
         Some(ManagementRule::HeadDrop) => !held.response.lost.is_empty(),
         Some(_) => false,
