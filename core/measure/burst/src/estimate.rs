@@ -53,7 +53,8 @@ pub fn estimate(responses: &[Response]) -> Option<Buffer> {
         return policer(&seen).filter(|_| !seen.iter().any(|response| response.is_echo));
     }
     let (rate, overhead_bytes) = rate(&seen)?;
-    let all: Vec<Held> = seen.iter().map(|response| Held::new(response, overhead_bytes)).collect();
+    let all: Vec<Held> =
+        seen.iter().map(|response| Held::new(response, overhead_bytes, rate.value)).collect();
     let most = |of: fn(&Held) -> f64| all.iter().map(of).fold(0.0, f64::max);
     let bucket = all.iter().map(|held| held.response.bucket_packets() * held.frame).min_by(f64::total_cmp);
     let buffer = Buffer {
@@ -87,14 +88,19 @@ struct Held<'a> {
     response: &'a Response,
     /// Bytes of a packet with the headers of the link.
     frame: f64,
+    /// Most packets in the queue.
+    packets: f64,
 }
 
 impl<'a> Held<'a> {
-    fn new(response: &'a Response, overhead_bytes: f64) -> Self {
-        Held { response, frame: response.ip_bytes + overhead_bytes }
+    fn new(response: &'a Response, overhead_bytes: f64, bits_per_second: f64) -> Self {
+        let frame = response.ip_bytes + overhead_bytes;
+        // Where the receiver limits its replies, few of them show the time of a packet.
+        let limited_s = response.is_limited.then_some(8.0 * frame / bits_per_second);
+        Held { response, frame, packets: response.longest_s / limited_s.unwrap_or(response.packet_s) }
     }
     fn packets(&self) -> f64 {
-        self.response.packets()
+        self.packets
     }
     fn bytes(&self) -> f64 {
         self.packets() * self.frame
@@ -176,7 +182,8 @@ fn fast(seen: &[&Response]) -> f64 {
 /// size of the packet.
 fn rate(seen: &[&Response]) -> Option<(Estimate, f64)> {
     let fast = fast(seen);
-    let points = seen.iter().filter(|response| response.pace() >= fast);
+    let has_all = seen.iter().any(|response| !response.is_limited && response.pace() >= fast);
+    let points = seen.iter().filter(|response| response.pace() >= fast && !(has_all && response.is_limited));
     let points: Vec<(f64, f64)> = points.map(|response| (response.ip_bytes, response.packet_s)).collect();
     let largest = points.iter().map(|point| point.0).max_by(f64::total_cmp)?;
     let fitted = line(&points).map(|(slope, base)| base / slope);

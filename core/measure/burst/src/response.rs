@@ -182,10 +182,6 @@ impl Response {
         let is_consistent = accepted <= MORE * left + MORE_PACKETS;
         self.has_queue() && is_consistent && at_top.count() >= MIN_FULL_LOSSES - 1
     }
-    /// Most packets in the queue.
-    pub(crate) fn packets(&self) -> f64 {
-        self.longest_s / self.packet_s
-    }
     /// Packets that passed before the link's rate limited them: one, or those of a token bucket.
     pub(crate) fn bucket_packets(&self) -> f64 {
         let waited = self.passed.iter().enumerate().filter(|(_, p)| p.wait_s >= WAITED * self.longest_s);

@@ -54,7 +54,7 @@ fn advised(error: AppError) -> Failure {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
         };
-        failure.message += &format!("\n  try: fathom buffer icmp://{host}, for the upload only");
+        failure.message += &format!("\n  try: fathom buffer icmp://{host}");
     }
     failure
 }

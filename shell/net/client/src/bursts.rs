@@ -119,7 +119,7 @@ fn measure_by_echo(
     on_burst: &mut dyn FnMut(&Burst),
 ) -> Result<Run, TestError> {
     if !directions.contains(&Direction::Up) {
-        let problem = "echo requests show only the upload; the download needs `fathom serve`";
+        let problem = "the download needs `fathom serve`";
         return Err(TestError::Config(format!("{}: {problem}", config.server)));
     }
     let host = EchoHost::find(config, limits)?;

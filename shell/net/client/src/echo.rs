@@ -177,19 +177,18 @@ impl EchoHost {
 
 /// Protocol and address of a URL.
 fn parse(url: &str, family: Option<Family>) -> Result<(Protocol, SocketAddr), TestError> {
+    let known = "expected icmp://HOST, udp-echo://HOST[:PORT], or a host with `fathom serve`";
+    let unknown = || TestError::Config(format!("{url}: {known}"));
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     let (protocol, port) = match scheme {
         "icmp" => (Protocol::Icmp, 0),
         "udp-echo" => (Protocol::Udp, ECHO_PORT),
-        _ => {
-            let known = "expected icmp://HOST, udp-echo://HOST, or the name of a host with `fathom serve`";
-            return Err(TestError::Config(format!("{url}: {known}")));
-        }
+        _ => return Err(unknown()),
     };
     let address = resolve_server(rest.trim_end_matches('/'), port, family)?;
     let address = address.first().copied().filter(|address| protocol == Protocol::Udp || address.port() == 0);
-    let address = address.ok_or_else(|| TestError::Config(format!("{url}: ICMP has no ports")))?;
-    Ok((protocol, address))
+    // ICMP has no ports.
+    Ok((protocol, address.ok_or_else(unknown)?))
 }
 
 /// The IP address of a URL.
