@@ -300,8 +300,13 @@ pub fn summary(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, columns: u1
     let is_verbose = style.detail == Detail::Verbose;
     let is_imported = run.facts.contains_key(&Fact::Tool);
     let is_unknown = verdict.level == Level::NoResult && run.capture.is_none() && run.history.is_none();
-    // What was measured of a line without a verdict means nothing; bursts show their queue anyway.
-    let is_hidden = is_unknown && !is_verbose && run.bursts.is_empty();
+    // What was measured of a line without a verdict means nothing, but a queue that requests or
+    // their replies filled is there.
+    let has_queue = diagnosis.reason.as_ref().is_some_and(|reason| {
+        use fathom_run::Reason::{RepliesLimited, UnknownDirection};
+        matches!(reason, UnknownDirection | RepliesLimited)
+    });
+    let is_hidden = is_unknown && !is_verbose && !has_queue;
     // Other tools often measure rates alone: these need no verdict.
     if !is_hidden || is_imported {
         let numbers = screen.numbers(&fathom_prose::numbers(run, diagnosis));

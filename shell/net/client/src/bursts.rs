@@ -130,30 +130,42 @@ fn measure_by_echo(
     let (mut planner, mut all, mut partial) = (BurstPlanner::echo(budget), Vec::new(), None);
     while let Some(plan) = planner.next_burst() {
         let affordable = (planner.left() + plan.bytes()).get() / u64::from(plan.payload_bytes);
-        let burst = host.burst(plan, affordable, limits)?;
-        if limits.stop.load(Ordering::Relaxed) {
-            partial = Some(Interruption::Stopped);
-            break;
+        match echoed(&host, plan, affordable, limits) {
+            Ok(burst) => {
+                planner.add(&burst);
+                on_burst(&burst);
+                all.push(burst);
+            }
+            Err(reason) => {
+                partial = Some(reason);
+                break;
+            }
         }
-        if burst.received_ns.iter().all(Option::is_none) {
-            let waited_s = limits.patience.as_secs_f64();
-            partial = Some(Interruption::ServerSilent { server: config.server.clone(), waited_s });
-            break;
-        }
-        planner.add(&burst);
-        on_burst(&burst);
-        all.push(burst);
     }
-    if all.is_empty() {
-        let reason = partial.unwrap_or(Interruption::Stopped);
-        let is_stopped = limits.stop.load(Ordering::Relaxed);
-        return Err(if is_stopped { TestError::Stopped } else { TestError::Lost(host.address, reason) });
+    match partial {
+        Some(Interruption::Stopped) if all.is_empty() => return Err(TestError::Stopped),
+        Some(reason) if all.is_empty() => return Err(TestError::Lost(host.address, reason)),
+        _ => {}
     }
     let mut run = assemble(config, record, None, all);
     run.title = format!("{} ({})", config.server, host.address.ip());
     run.started = started.to_string();
     run.partial = partial;
     Ok(run)
+}
+
+/// A burst of echo requests with replies, or why there is none.
+fn echoed(host: &EchoHost, plan: BurstPlan, most: u64, limits: &Limits<'_>) -> Result<Burst, Interruption> {
+    let sent = host.burst(plan, most, limits);
+    if limits.stop.load(Ordering::Relaxed) {
+        return Err(Interruption::Stopped);
+    }
+    let direction = Direction::Up;
+    let burst = sent.map_err(|error| Interruption::NoFlowLeft { direction, message: error.to_string() })?;
+    if burst.received_ns.iter().any(Option::is_some) {
+        return Ok(burst);
+    }
+    Err(Interruption::ServerSilent { server: host.name.clone(), waited_s: limits.patience.as_secs_f64() })
 }
 
 /// Sends the bursts of one direction, of at most `budget`.

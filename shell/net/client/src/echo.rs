@@ -34,6 +34,8 @@ const SMALL_BYTES: u32 = 56;
 /// Longest wait for a first reply, and the interval of requests meanwhile.
 const REPLY_WAIT: Duration = Duration::from_secs(5);
 const REQUEST_EVERY: Duration = Duration::from_millis(500);
+/// Silence after which no more replies are expected where the budget allows no more requests.
+const LAST_WAIT: Duration = Duration::from_secs(1);
 /// The longest header of IPv4 before a reply, on a raw socket.
 const IP_HEADER_BYTES: usize = 60;
 
@@ -47,7 +49,7 @@ enum Protocol {
 /// A host that answers echo requests.
 pub(crate) struct EchoHost {
     /// Its URL.
-    name: String,
+    pub(crate) name: String,
     protocol: Protocol,
     pub(crate) address: SocketAddr,
     class: u8,
@@ -192,7 +194,7 @@ fn parse(url: &str, family: Option<Family>) -> Result<(Protocol, SocketAddr), Te
 }
 
 /// The IP address of a URL.
-pub(crate) fn bracketed(address: SocketAddr) -> String {
+fn bracketed(address: SocketAddr) -> String {
     if address.is_ipv6() { format!("[{}]", address.ip()) } else { address.ip().to_string() }
 }
 
@@ -300,6 +302,8 @@ impl Sending<'_> {
             // Beyond the budget, only replies are awaited.
             let is_affordable = u64::from(sender.next_number()) < self.most;
             let due = if is_affordable { due } else { clock.now() + AFTER_BURST };
+            let patience = if is_affordable { limits.patience } else { LAST_WAIT.min(limits.patience) };
+            let limits = &Limits { patience, ..*limits };
             if let Some(wait) = pacer.next_wait(due) {
                 self.take_replies(wait.min(LOOK_EVERY), clock);
                 if limits.stop.load(Ordering::Relaxed)

@@ -67,7 +67,7 @@ fn measure(mut links: [Link; 2], answers: u32) -> Diagnosis {
     (run.phases, run.series) = (Vec::new(), Vec::new());
     while let Some(plan) = planner.next_burst() {
         let burst = send(&plan, start, &mut links, answers);
-        start = burst.sent_ns.last().unwrap() + PAUSE_NS;
+        start = burst.sent_ns.last().expect("a burst") + PAUSE_NS;
         planner.add(&burst);
         run.bursts.push(burst);
     }
