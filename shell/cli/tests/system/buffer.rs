@@ -177,8 +177,8 @@ fn a_host_that_limits_its_replies_is_recognized() {
     let _alone = alone();
     in_new_namespace(|| {
         let row = echo_path([UP, DOWN], LIMITED);
-        let (document, _) = measure(&["icmp://10.8.1.2"]);
-        let buffer = &found(&document)["parameters"];
+        let (limited, _) = measure(&["icmp://10.8.1.2"]);
+        let buffer = &found(&limited)["parameters"];
         assert_eq!((&buffer["rule"], &buffer["drops_early"]), (&Json::Null, &false.into()), "{buffer}");
         near(&buffer["bytes"]["value"], 258_000.0, 0.05);
         // One a second, and six at once: the limit of Linux for ICMP errors.
@@ -204,6 +204,32 @@ fn the_budget_of_echo_requests_is_enforced() {
             0,
             "test $(ip -j -s link show right | sed -E 's/.*\"tx\":.\"bytes\":([0-9]+).*/\\1/') -le 660000",
         );
+    });
+}
+
+/// A host that is gone midway is no AQM: what was found before remains.
+#[test]
+fn a_host_that_no_longer_answers_ends_the_measurement() {
+    let _alone = alone();
+    in_new_namespace(|| {
+        let row = echo_path([UP, DOWN], "");
+        let mut command = fathom(&["buffer", "icmp://10.8.1.2", "--json", "-v"]);
+        let mut measuring = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut progress = BufReader::new(measuring.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.starts_with("up      128") {
+            line.clear();
+            assert!(progress.read_line(&mut line).unwrap() > 0, "no burst of 128 datagrams");
+        }
+        row.sh(2, "sysctl -qw net.ipv4.icmp_echo_ignore_all=1");
+        let (mut rest, mut out) = (String::new(), String::new());
+        progress.read_to_string(&mut rest).unwrap();
+        measuring.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        assert_eq!(measuring.wait().unwrap().code(), Some(3), "{rest}");
+        let result: Json = serde_json::from_str(&out).unwrap();
+        assert_eq!(result["partial"]["kind"], "server_silent", "{}", result["partial"]);
+        let buffer = &found(&result)["parameters"];
+        assert_eq!((&buffer["rule"], &buffer["is_lower_bound"]), (&Json::Null, &true.into()), "{buffer}");
     });
 }
 

@@ -162,7 +162,10 @@ fn echoed(host: &EchoHost, plan: BurstPlan, most: u64, limits: &Limits<'_>) -> R
     }
     let direction = Direction::Up;
     let burst = sent.map_err(|error| Interruption::NoFlowLeft { direction, message: error.to_string() })?;
-    if burst.received_ns.iter().any(Option::is_some) {
+    // Those after the burst are answered, unless the host is gone. The budget may have allowed none.
+    let all = &burst.received_ns;
+    let last = all.get((plan.before + plan.count) as usize..).filter(|after| !after.is_empty());
+    if last.unwrap_or(all).iter().any(Option::is_some) {
         return Ok(burst);
     }
     Err(Interruption::ServerSilent { server: host.name.clone(), waited_s: limits.patience.as_secs_f64() })
