@@ -83,8 +83,11 @@ pub(crate) fn rule(responses: &[&Response]) -> Option<ManagementRule> {
 fn drops_all(response: &&Response) -> bool {
     response.runs().any(|run| {
         // A host that paused after it sent the last one recorded a late time.
-        let exact = run.start..run.end - 1;
-        response.sent_s[run.start] < PIE_ALLOWANCE_S && response.left_during(exact) >= LEFT_PACKETS
+        let exact = run.start..(run.end - 1).max(run.start + 1);
+        let sending_s = response.sent_s[exact.end - 1] - response.sent_s[run.start];
+        // A host that paused before it answered sends replies of packets that left before.
+        let left = response.left_during(exact).min(sending_s / response.packet_s);
+        response.sent_s[run.start] < PIE_ALLOWANCE_S && left >= LEFT_PACKETS
     })
 }
 

@@ -20,6 +20,8 @@ struct EchoLine {
     up: Bottleneck<Datagram>,
     down: Bottleneck<Datagram>,
     limit: ReplyLimit,
+    /// The host pauses for 10 ms this often, and then answers all that waited.
+    pauses_every: u64,
     tokens: f64,
     filled_ns: u64,
     now: u64,
@@ -37,7 +39,7 @@ impl EchoLine {
     fn new((up, up_rate): (&str, &str), (down, down_rate): (&str, &str)) -> Self {
         let limit = ReplyLimit { per_second: 1e9, at_once: 1e9 };
         let [up, down] = [(up, up_rate), (down, down_rate)].map(|(queue, rate)| link(queue, rate, "0%", 7));
-        EchoLine { up, down, limit, tokens: 1e9, filled_ns: 0, now: 0, sent_bytes: 0 }
+        EchoLine { up, down, limit, pauses_every: u64::MAX, tokens: 1e9, filled_ns: 0, now: 0, sent_bytes: 0 }
     }
     fn limited(self, per_second: f64, at_once: f64) -> Self {
         EchoLine { limit: ReplyLimit { per_second, at_once }, tokens: at_once, ..self }
@@ -65,7 +67,9 @@ impl EchoLine {
         self.up.advance(Time::from_nanos(self.now), &mut Nobody, &mut out);
         let mut received_ns = vec![None; sent_ns.len()];
         let mut back = |p: Datagram, t: Time| received_ns[p.number.unwrap()] = Some(t.as_nanos());
-        for (number, at) in at_host {
+        for (number, arrived) in at_host {
+            let pause = arrived.as_nanos() / self.pauses_every * self.pauses_every;
+            let at = if pause > 0 { arrived.max(Time::from_nanos(pause + 10_000_000)) } else { arrived };
             self.down.advance(at, &mut Nobody, &mut back);
             if plan.is_echoed(number as u32) && self.answers(at.as_nanos()) {
                 self.down.arrive(Datagram { number: Some(number), len, flow: 1 }, at, &mut Nobody);
@@ -164,6 +168,21 @@ fn a_host_that_limits_its_replies_is_no_policer() {
             assert!(!buffer.drops_early, "{name}");
             assert!(buffer.is_lower_bound || buffer.bytes.value >= 95_000.0, "{name}");
             assert!(buffer.bytes.value <= 105_000.0, "{name}");
+        }
+    }
+}
+
+/// Replies that a busy host sends together left the queue one by one before.
+#[test]
+fn a_host_that_pauses_does_not_change_the_rule() {
+    for rate in ["2mbit", "5mbit", "20mbit"] {
+        for pauses_every in [25_000_000, 41_000_000, 87_000_000] {
+            let mut line = EchoLine::new(("fifo limit 256000b", rate), ("fifo limit 1000p", "100mbit"));
+            line.pauses_every = pauses_every;
+            let buffer = line.measure(BUDGET).buffer.unwrap();
+            let name = format!("{rate}, {pauses_every}: {buffer:?}");
+            assert_eq!(buffer.rule, Some(ManagementRule::TailDrop), "{name}");
+            close(&name, buffer.bytes.value, 256_000.0, 0.05 + 0.010 / buffer.delay_s);
         }
     }
 }
