@@ -79,7 +79,11 @@ pub fn estimate(responses: &[Response]) -> Option<Buffer> {
     let fast = fast(&seen);
     let is_fast = |held: &&Held| held.response.pace() >= fast;
     let full: Vec<&Held> = all.iter().filter(was_full).filter(is_fast).filter(|_| has_size).collect();
-    Some(sized(buffer, &full))
+    let buffer = sized(buffer, &full);
+    // A host that paused makes some packets wait longer than a full buffer does.
+    let full_s = 8.0 * buffer.bytes.value / buffer.rate_bits_per_second.value;
+    let delay_s = if buffer.is_lower_bound { buffer.delay_s } else { buffer.delay_s.min(full_s) };
+    Some(Buffer { delay_s, ..buffer })
 }
 
 /// What a burst held when the queue was longest.

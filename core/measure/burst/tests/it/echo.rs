@@ -187,6 +187,24 @@ fn a_host_that_pauses_does_not_change_the_rule() {
     }
 }
 
+/// One burst waits for a host that pauses for long: this is no wait of the buffer.
+#[test]
+fn a_pause_of_the_host_is_no_delay_of_the_buffer() {
+    let mut line = EchoLine::new(("fifo limit 256000b", "5mbit"), ("fifo limit 1000p", "100mbit"));
+    let (mut planner, mut number) = (BurstPlanner::echo(Bytes(BUDGET)), 0);
+    while let Some(plan) = planner.next_burst() {
+        let mut burst = line.send(&plan);
+        number += 1;
+        if number == 6 {
+            burst.received_ns.iter_mut().skip(100).take(40).flatten().for_each(|at| *at += 480_000_000);
+        }
+        planner.add(&burst);
+    }
+    let buffer = estimate(planner.responses()).unwrap();
+    close("delay", buffer.delay_s, 0.41, 0.05);
+    close("bytes", buffer.bytes.value, 256_000.0, 0.05);
+}
+
 /// What fills the buffer is known from its delay, although most requests are not answered.
 #[test]
 fn the_buffer_is_found_although_the_host_limits_its_replies() {
