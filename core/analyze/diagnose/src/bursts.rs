@@ -53,7 +53,8 @@ fn finding(run: &Run, direction: Direction) -> Option<Finding> {
     let measured = measured(buffer, waits_apart || echo(run).is_some_and(|path| path.is_per_flow));
     // Replies may have waited, or requests next to those of other flows.
     if echo(run).is_some_and(|path| !path.is_upload) {
-        let measured = MeasuredBuffer { is_bloated: false, ..measured };
+        // Losses of two queues in a row follow no rule.
+        let measured = MeasuredBuffer { is_bloated: false, rule: None, ..measured };
         return Some(Finding::new(Conclusion::MeasuredBuffer(measured), None, Certainty::Possible));
     }
     let is_certain = !measured.is_lower_bound && measured.rule.is_some();

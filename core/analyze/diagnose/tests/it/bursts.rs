@@ -92,6 +92,8 @@ fn replies_that_wait_have_no_direction() {
     assert_eq!((finding.direction, finding.certainty), (None, Certainty::Possible));
     assert_eq!(diagnosis.health, Health::Inconclusive);
     assert_eq!(diagnosis.reason, Some(Reason::UnknownDirection));
+    let Conclusion::MeasuredBuffer(buffer) = &finding.conclusion else { panic!("{finding:?}") };
+    assert_eq!((buffer.rule, buffer.is_bloated), (None, false));
     assert!(diagnosis.advice.is_empty() && finding.remedies.is_empty(), "{finding:?}");
 }
 
