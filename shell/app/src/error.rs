@@ -380,7 +380,7 @@ impl AppError {
             }
             AppError::Program { program, source } => write!(f, "{program:?}: {source}"),
             AppError::SampleInterval { interval, min } | AppError::ProbeInterval { interval, min } => {
-                write!(f, "{interval} is too short: at least {min} (closer probes would measure each other)")
+                write!(f, "{interval} is too short: at least {min} (closer probes measure each other)")
             }
             AppError::Settings { path, source } => write!(f, "{}: {source}", path.display()),
             AppError::Truth { path, source } => write!(f, "cannot write {}: {source}", path.display()),

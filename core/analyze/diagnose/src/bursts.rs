@@ -1,7 +1,7 @@
 //! Diagnosis of bursts that filled the buffers of a line.
 use crate::{Diagnosis, Health, verdict};
 use alloc::vec::Vec;
-use fathom_burst::{Buffer, Response, estimate, estimate_tail_drop};
+use fathom_burst::{Buffer, EchoPath, echo_path, estimate, estimate_tail_drop, responses};
 use fathom_run::{
     Burst, Certainty, Conclusion, Finding, MeasuredBuffer, Metric, Reason, Remedy, Run, SeriesKey, threshold,
 };
@@ -27,8 +27,13 @@ pub(crate) fn diagnose(run: &Run) -> Diagnosis {
             _ => None,
         })
     };
+    let path = echo(run);
     let (health, reason) = if measured().any(|buffer| buffer.is_bloated) {
         (Health::Bloated, None)
+    } else if measured().next().is_some() && path.is_some_and(|path| !path.is_upload) {
+        (Health::Inconclusive, Some(Reason::UnknownDirection))
+    } else if path.is_some_and(|path| path.is_limited) && measured().all(|buffer| buffer.is_lower_bound) {
+        (Health::Inconclusive, Some(Reason::RepliesLimited))
     } else if measured().next().is_none() || measured().any(|b| b.is_lower_bound && b.rule.is_none()) {
         let arrived = run.bursts.iter().flat_map(|burst| &burst.received_ns).any(Option::is_some);
         let reason = if arrived { Reason::NoQueueFilled } else { Reason::NothingDelivered };
@@ -42,23 +47,28 @@ pub(crate) fn diagnose(run: &Run) -> Diagnosis {
 
 /// The buffer of a direction.
 pub(crate) fn finding(run: &Run, direction: Direction) -> Option<Finding> {
-    let bursts = run.bursts.iter().filter(|burst| burst.direction == direction);
-    let responses: Vec<Response> = bursts.filter_map(Response::of).collect();
-    Some(of_buffer(run, direction, estimate(&responses)?))
+    Some(of_buffer(run, direction, estimate(&responses(bursts(run, direction)))?))
 }
 
 /// The buffer of a direction whose queue is known to drop only when it is full.
 pub(crate) fn tail_drop(run: &Run, direction: Direction) -> Option<Finding> {
-    let bursts = run.bursts.iter().filter(|burst| burst.direction == direction);
-    let responses: Vec<Response> = bursts.filter_map(Response::of).collect();
-    Some(of_buffer(run, direction, estimate_tail_drop(&responses)?))
+    Some(of_buffer(run, direction, estimate_tail_drop(&responses(bursts(run, direction)))?))
+}
+
+fn bursts(run: &Run, direction: Direction) -> impl Iterator<Item = &Burst> {
+    run.bursts.iter().filter(move |burst| burst.direction == direction)
 }
 
 fn of_buffer(run: &Run, direction: Direction, buffer: Buffer) -> Finding {
-    let bursts = run.bursts.iter().filter(|burst| burst.direction == direction);
-    let waits: Vec<f64> = bursts.flat_map(|burst| relative_waits(run, burst)).collect();
-    let is_per_flow = waits.len() >= MIN_PROBES && median(waits).is_some_and(|ratio| ratio < OTHER_QUEUE);
-    let measured = measured(buffer, is_per_flow);
+    let waits: Vec<f64> = bursts(run, direction).flat_map(|burst| relative_waits(run, burst)).collect();
+    let waits_apart = waits.len() >= MIN_PROBES && median(waits).is_some_and(|ratio| ratio < OTHER_QUEUE);
+    let measured = measured(buffer, waits_apart || echo(run).is_some_and(|path| path.is_per_flow));
+    // Replies may have waited, or requests next to those of other flows.
+    if echo(run).is_some_and(|path| !path.is_upload) {
+        // Losses of two queues in a row follow no rule.
+        let measured = MeasuredBuffer { is_bloated: false, rule: None, ..measured };
+        return Finding::new(Conclusion::MeasuredBuffer(measured), None, Certainty::Possible);
+    }
     let is_certain = !measured.is_lower_bound && measured.rule.is_some();
     let certainty = if is_certain { Certainty::Certain } else { Certainty::Likely };
     let [min, max] = threshold::shaper_rates(measured.rate_bits_per_second.value).map(Some);
@@ -66,6 +76,11 @@ fn of_buffer(run: &Run, direction: Direction, buffer: Buffer) -> Finding {
         Remedy::Shape { direction: Some(direction), min_bits_per_second: min, max_bits_per_second: max };
     let remedies = Vec::from_iter(measured.is_bloated.then_some(shape));
     Finding { remedies, ..Finding::new(Conclusion::MeasuredBuffer(measured), Some(direction), certainty) }
+}
+
+/// The path of echo requests; `None` if the receiver recorded arrivals.
+fn echo(run: &Run) -> Option<EchoPath> {
+    echo_path(&run.bursts.iter().collect::<Vec<_>>())
 }
 
 fn measured(buffer: Buffer, is_per_flow: bool) -> MeasuredBuffer {

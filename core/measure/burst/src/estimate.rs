@@ -46,23 +46,29 @@ pub struct Buffer {
 /// The link and buffer that bursts in one direction show; `None` if none exceeded the link.
 #[must_use]
 pub fn estimate(responses: &[Response]) -> Option<Buffer> {
-    let seen: Vec<&Response> = responses.iter().filter(|response| response.exceeded_link()).collect();
-    with_rule(&seen, rule(&seen))
+    let seen = exceeded_link(responses);
+    with_rule(responses, &seen, rule(&seen))
 }
 
 /// Likewise of a queue that is known to drop only when it is full.
 #[must_use]
 pub fn estimate_tail_drop(responses: &[Response]) -> Option<Buffer> {
-    let seen: Vec<&Response> = responses.iter().filter(|response| response.exceeded_link()).collect();
-    with_rule(&seen, Some(ManagementRule::TailDrop))
+    with_rule(responses, &exceeded_link(responses), Some(ManagementRule::TailDrop))
 }
 
-fn with_rule(seen: &[&Response], rule: Option<ManagementRule>) -> Option<Buffer> {
+fn exceeded_link(responses: &[Response]) -> Vec<&Response> {
+    responses.iter().filter(|response| response.exceeded_link()).collect()
+}
+
+/// `seen` are those of `responses` that exceeded the link.
+fn with_rule(responses: &[Response], seen: &[&Response], rule: Option<ManagementRule>) -> Option<Buffer> {
     if rule == Some(ManagementRule::Policer) {
-        return policer(seen);
+        // A receiver that limits its replies looks like a policer.
+        return policer(seen).filter(|_| !seen.iter().any(|response| response.is_echo));
     }
     let (rate, overhead_bytes) = rate(seen)?;
-    let all: Vec<Held> = seen.iter().map(|response| Held::new(response, overhead_bytes)).collect();
+    let all: Vec<Held> =
+        seen.iter().map(|response| Held::new(response, overhead_bytes, rate.value)).collect();
     let most = |of: fn(&Held) -> f64| all.iter().map(of).fold(0.0, f64::max);
     let bucket = all.iter().map(|held| held.response.bucket_packets() * held.frame).min_by(f64::total_cmp);
     let buffer = Buffer {
@@ -79,6 +85,7 @@ fn with_rule(seen: &[&Response], rule: Option<ManagementRule>) -> Option<Buffer>
     };
     let has_size = rule.is_some() || seen.iter().all(|response| response.has_few_early());
     let was_full = |held: &&Held| match rule {
+        _ if held.response.is_limited => held.response.waited_no_longer(responses),
         Some(ManagementRule::TailDrop) | None => held.response.was_full(),
         Some(ManagementRule::HeadDrop) => !held.response.lost.is_empty(),
         Some(_) => false,
@@ -86,7 +93,11 @@ fn with_rule(seen: &[&Response], rule: Option<ManagementRule>) -> Option<Buffer>
     let fast = fast(seen);
     let is_fast = |held: &&Held| held.response.pace() >= fast;
     let full: Vec<&Held> = all.iter().filter(was_full).filter(is_fast).filter(|_| has_size).collect();
-    Some(sized(buffer, &full))
+    let buffer = sized(buffer, &full);
+    // A host that paused makes some packets wait longer than a full buffer does.
+    let full_s = 8.0 * buffer.bytes.value / buffer.rate_bits_per_second.value;
+    let delay_s = if buffer.is_lower_bound { buffer.delay_s } else { buffer.delay_s.min(full_s) };
+    Some(Buffer { delay_s, ..buffer })
 }
 
 /// What a burst held when the queue was longest.
@@ -95,14 +106,19 @@ struct Held<'a> {
     response: &'a Response,
     /// Bytes of a packet with the headers of the link.
     frame: f64,
+    /// Most packets in the queue.
+    packets: f64,
 }
 
 impl<'a> Held<'a> {
-    fn new(response: &'a Response, overhead_bytes: f64) -> Self {
-        Held { response, frame: response.ip_bytes + overhead_bytes }
+    fn new(response: &'a Response, overhead_bytes: f64, bits_per_second: f64) -> Self {
+        let frame = response.ip_bytes + overhead_bytes;
+        // Where the receiver limits its replies, few of them show the time of a packet.
+        let limited_s = response.is_limited.then_some(8.0 * frame / bits_per_second);
+        Held { response, frame, packets: response.longest_s / limited_s.unwrap_or(response.packet_s) }
     }
     fn packets(&self) -> f64 {
-        self.response.packets()
+        self.packets
     }
     fn bytes(&self) -> f64 {
         self.packets() * self.frame
@@ -184,7 +200,8 @@ fn fast(seen: &[&Response]) -> f64 {
 /// size of the packet.
 fn rate(seen: &[&Response]) -> Option<(Estimate, f64)> {
     let fast = fast(seen);
-    let points = seen.iter().filter(|response| response.pace() >= fast);
+    let has_all = seen.iter().any(|response| !response.is_limited && response.pace() >= fast);
+    let points = seen.iter().filter(|response| response.pace() >= fast && !(has_all && response.is_limited));
     let points: Vec<(f64, f64)> = points.map(|response| (response.ip_bytes, response.packet_s)).collect();
     let largest = points.iter().map(|point| point.0).max_by(f64::total_cmp)?;
     let fitted = line(&points).map(|(slope, base)| base / slope);

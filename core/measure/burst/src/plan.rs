@@ -1,5 +1,7 @@
 //! Which bursts to send, from the responses to those before.
 use crate::Response;
+use crate::echo::{ECHO_EVERY, is_ambiguous};
+use crate::response::add_response;
 use crate::rule::follows_codel;
 use alloc::vec::Vec;
 use fathom_run::Burst;
@@ -62,6 +64,9 @@ pub struct BurstPlan {
     pub apart: Duration,
     /// Time between two datagrams of the burst; zero: as fast as possible.
     pub interval: Duration,
+    /// Each so many datagrams of the burst are one echo request, and the receiver discards the
+    /// others. Zero: the receiver records arrivals.
+    pub echo_every: u32,
 }
 
 impl BurstPlan {
@@ -72,6 +77,12 @@ impl BurstPlan {
         let dense = number.saturating_sub(self.before).min(self.count.saturating_sub(1));
         let after = (number + 1).saturating_sub(self.before + self.count);
         times(self.apart, number.min(self.before) + after) + times(self.interval, dense)
+    }
+    /// Whether the receiver sends a datagram back, if it sends any.
+    #[must_use]
+    pub fn is_echoed(&self, number: u32) -> bool {
+        let in_burst = number.checked_sub(self.before).filter(|n| *n < self.count);
+        in_burst.is_none_or(|n| n.is_multiple_of(self.echo_every.max(1)))
     }
     /// Bytes of all datagrams but those after the burst.
     #[must_use]
@@ -84,6 +95,8 @@ impl BurstPlan {
 #[derive(Clone, Debug)]
 pub struct BurstPlanner {
     left: Bytes,
+    /// The receiver returns each datagram, and records nothing.
+    is_echo: bool,
     stage: Stage,
     /// Number of datagrams of the last plan before it was limited.
     planned: u32,
@@ -96,6 +109,12 @@ enum Stage {
     First {
         size: usize,
         count: u32,
+    },
+    /// Shows whether echo requests wait, or their replies.
+    Direction {
+        size: usize,
+        count: u32,
+        echo_every: u32,
     },
     /// Fills the buffer with datagrams of one size.
     Fill {
@@ -116,7 +135,12 @@ impl BurstPlanner {
     #[must_use]
     pub const fn new(budget: Bytes) -> Self {
         let stage = Stage::First { size: 0, count: FIRST_COUNT };
-        BurstPlanner { left: budget, stage, planned: 0, responses: Vec::new() }
+        BurstPlanner { left: budget, is_echo: false, stage, planned: 0, responses: Vec::new() }
+    }
+    /// Bursts of echo requests, of at most so many bytes together.
+    #[must_use]
+    pub fn echo(budget: Bytes) -> Self {
+        BurstPlanner { is_echo: true, ..Self::new(budget) }
     }
     /// The next burst; `None` at the end.
     pub fn next_burst(&mut self) -> Option<BurstPlan> {
@@ -144,10 +168,14 @@ impl BurstPlanner {
                 interval
             };
             let apart = packet_s.map_or(APART, |s| APART.max(Duration::from_secs_f64(APART_PACKETS * s)));
-            BurstPlan { payload_bytes, before: self.before(apart), count, apart, interval }
+            let (before, echo_every) = (self.before(apart), self.is_echo.into());
+            BurstPlan { payload_bytes, before, count, apart, interval, echo_every }
         };
         match self.stage {
             Stage::First { size, count } => Some(of(*PAYLOAD_BYTES.get(size)?, count, 1.0)),
+            Stage::Direction { size, count, echo_every } => {
+                Some(BurstPlan { echo_every, ..of(*PAYLOAD_BYTES.get(size)?, count, PACE) })
+            }
             Stage::Fill { size, count } => Some(of(*PAYLOAD_BYTES.get(size)?, count, PACE)),
             Stage::Police { times } => {
                 let interval = FILL_RATE.serialization_time(Bytes(u64::from(large))) / u64::from(times);
@@ -180,22 +208,37 @@ impl BurstPlanner {
     }
     /// Takes the burst of the last plan.
     pub fn add(&mut self, burst: &Burst) {
-        let response = Response::of(burst);
-        let has_queue = response.as_ref().is_some_and(Response::has_queue);
-        let is_policed = response.as_ref().is_some_and(Response::is_policed);
-        let is_full = response.as_ref().is_some_and(|r| r.was_full() || r.is_managed() || follows_codel(&r));
-        let is_short = response.as_ref().is_none_or(|response| response.sending_s() < LONGEST_S / 2.0);
+        let known = self.responses.len();
+        add_response(&mut self.responses, burst);
+        let response = self.responses.get(known);
+        let has_queue = response.is_some_and(Response::has_queue);
+        let is_policed = response.is_some_and(Response::is_policed);
+        let is_full = response.is_some_and(|r| {
+            r.was_full() || r.is_managed() || follows_codel(&r) || r.waited_no_longer(&self.responses)
+        });
+        let is_short = response.is_none_or(|response| response.sending_s() < LONGEST_S / 2.0);
         let can_grow = burst.count < MOST_DATAGRAMS && is_short && burst.count == self.planned;
-        let of_burst = burst.received_ns.iter().skip(burst.before as usize).take(burst.count as usize);
-        let lost = of_burst.filter(|received| received.is_none()).count();
+        let has_lost = burst.arrivals().any(|received| received.is_none());
+        // Those after the burst were not in the plan.
+        let after = burst.sent_ns.len().saturating_sub((burst.before + burst.count) as usize) as u64;
+        self.left = self.left.saturating_sub(Bytes(after * u64::from(burst.payload_bytes)));
         self.stage = match self.stage {
+            Stage::First { size, count } if has_queue && self.is_echo => {
+                Stage::Direction { size, count: 2 * count, echo_every: ECHO_EVERY[0] }
+            }
+            Stage::Direction { size, count, .. } if is_ambiguous(burst, &self.responses) => {
+                Stage::Direction { size, count, echo_every: ECHO_EVERY[1] }
+            }
             Stage::First { .. } if has_queue => Stage::Fill { size: 0, count: FILL_COUNT },
+            Stage::Direction { .. } => Stage::Fill { size: 0, count: FILL_COUNT },
+            // A receiver that limits its replies drops what exceeds a rate as well.
+            Stage::First { .. } if is_policed && self.is_echo => Stage::Done,
             Stage::First { .. } if is_policed => Stage::Police { times: 1 },
             Stage::Police { times } if !is_policed && times < MOST_TIMES => {
                 Stage::Police { times: 4 * times }
             }
             // A slow line drops most of them.
-            Stage::First { size, count } if response.is_none() && lost > 0 => {
+            Stage::First { size, count } if response.is_none() && has_lost => {
                 Stage::First { size: size + 1, count }
             }
             Stage::First { size, count } if can_grow && !is_full => Stage::First { size, count: 2 * count },
@@ -208,7 +251,11 @@ impl BurstPlanner {
             Stage::Fill { .. } => Stage::Sustained,
             Stage::First { .. } | Stage::Police { .. } | Stage::Sustained | Stage::Done => Stage::Done,
         };
-        self.responses.extend(response);
+    }
+    /// What is left of the budget after the bursts so far.
+    #[must_use]
+    pub const fn left(&self) -> Bytes {
+        self.left
     }
     /// The responses so far.
     #[must_use]

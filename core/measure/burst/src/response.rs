@@ -8,13 +8,13 @@ use fathom_units::Direction;
 /// Least number of datagrams that waited, for the rate of the link.
 const MIN_WAITED: usize = 6;
 /// A datagram that waited for this share of the longest wait found packets in the queue.
-const WAITED: f64 = 0.2;
+pub(crate) const WAITED: f64 = 0.2;
 /// A wait of fewer packets is that of the hosts, not of a queue.
 const MIN_QUEUE_PACKETS: f64 = 3.0;
 /// Largest difference between the waits of two packets in a row, relative to the longest wait.
 const SMOOTH: f64 = 0.15;
 /// A policer loses at least this share of a burst that it does not delay.
-const POLICED: f64 = 0.1;
+pub(crate) const POLICED: f64 = 0.1;
 /// A datagram was lost at a full queue if it would have waited for this share of the longest wait.
 pub(crate) const FULL: f64 = 0.85;
 /// A full queue accepts at most this many times the packets that leave it meanwhile ...
@@ -23,6 +23,14 @@ const MORE: f64 = 1.5;
 const MORE_PACKETS: f64 = 4.0;
 /// Fewer losses at a full queue may be chance.
 const MIN_FULL_LOSSES: usize = 3;
+/// A receiver that does not answer this share of the requests limits its replies: no link loses so
+/// many behind the queue.
+const UNANSWERED: f64 = 0.25;
+/// A buffer is full if half as many datagrams, or this share, waited for this share of the time, and
+/// so did the last ones, from this share of their number on.
+const HALF: f64 = 0.6;
+const AS_LONG: f64 = 0.9;
+const END: f64 = 0.9;
 
 /// A datagram that arrived.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -59,33 +67,83 @@ pub struct Response {
     pub(crate) longest_s: f64,
     /// Time between two packets that waited, in seconds.
     pub(crate) packet_s: f64,
+    /// The datagrams were echo requests.
+    pub(crate) is_echo: bool,
+    /// The receiver did not answer all requests that reached it. Then losses show nothing.
+    pub(crate) is_limited: bool,
 }
 
 impl Response {
-    /// `None` if too few datagrams arrived.
-    #[must_use]
-    pub fn of(burst: &Burst) -> Option<Self> {
+    /// `None` if too few datagrams arrived, or not all were to be answered. Earlier responses of the
+    /// link show its rate where a receiver limits its replies.
+    pub(crate) fn of(burst: &Burst, earlier: &[Response]) -> Option<Self> {
+        if burst.echo_every > 1 {
+            return None;
+        }
         let from = burst.before as usize;
         let sent = burst.sent_ns.get(from..from + burst.count as usize)?;
-        let received = burst.received_ns.get(from..from + sent.len())?;
-        let base_ns = shortest_ns(burst)?;
-        let first_ns = received.iter().copied().flatten().next()? as f64;
-        let arrival = |(index, (sent_ns, received_ns)): (usize, (&u64, &Option<u64>))| {
-            let at_ns = (*received_ns)? as f64;
-            let wait_s = (at_ns - *sent_ns as f64 - base_ns) / 1e9;
-            Some(Passed { index, at_s: (at_ns - first_ns) / 1e9, wait_s })
-        };
-        let passed: Vec<Passed> = sent.iter().zip(received).enumerate().filter_map(arrival).collect();
+        let passed = arrivals(burst)?;
         let longest_s = percentile(&mut passed.iter().map(|p| p.wait_s).collect::<Vec<f64>>(), 0.98)?;
         let packet_s = packet_time(&passed, longest_s)?;
-        Some(Response {
+        let response = Response {
             ip_bytes: f64::from(burst.payload_bytes + burst.header_bytes),
             sent_s: sent.iter().map(|at| at.saturating_sub(sent[0]) as f64 / 1e9).collect(),
             lost: losses(&passed, sent.len()),
             passed,
             longest_s,
             packet_s,
-        })
+            is_echo: burst.echo_every > 0,
+            is_limited: false,
+        };
+        let is_limited = response.is_echo && response.has_unanswered(earlier);
+        Some(if is_limited { response.limited(earlier) } else { response })
+    }
+    /// Whether the receiver did not answer all that reached it: a request that it does not answer has
+    /// used the link, one that a queue drops has not.
+    fn has_unanswered(&self, earlier: &[Response]) -> bool {
+        let Some((packet_s, start)) = self.before_losses(earlier) else { return false };
+        let later: Vec<f64> = self.passed.iter().map(|p| p.at_s).filter(|at_s| *at_s > start).collect();
+        let carried = later.last().map_or(0.0, |end| (end - start) / packet_s);
+        let unanswered = carried - later.len() as f64;
+        unanswered > UNANSWERED * carried && unanswered >= MIN_FULL_LOSSES as f64
+    }
+    /// The response of a receiver that limits its replies: what was lost in a queue is not known.
+    fn limited(self, earlier: &[Response]) -> Self {
+        let packet_s = self.before_losses(earlier).map_or(self.packet_s, |(packet_s, _)| packet_s);
+        Response { packet_s, lost: Vec::new(), is_limited: true, ..self }
+    }
+    /// Time of the link for a packet before the first loss, and when the last of these arrived. The
+    /// first ones may pass at once, so it is at least the share of that for a larger packet.
+    fn before_losses(&self, earlier: &[Response]) -> Option<(f64, f64)> {
+        let first = self.lost.first()?.index;
+        let (before, after) = self.passed.split_at(self.passed.partition_point(|p| p.index < first));
+        let longest_s = before.iter().map(|p| p.wait_s).fold(0.0, f64::max);
+        let waited = before.iter().filter(|p| p.wait_s >= WAITED * longest_s);
+        let waited: Vec<f64> = waited.map(|p| p.at_s).collect();
+        let larger = |of: &&Response| of.has_queue() && of.lost.is_empty() && of.ip_bytes >= self.ip_bytes;
+        let known_s = earlier.iter().find(larger).map(|of| of.packet_s * self.ip_bytes / of.ip_bytes);
+        if let [start, .., end] = *waited.as_slice()
+            && waited.len() >= MIN_WAITED
+        {
+            let packet_s = (end - start) / (waited.len() - 1) as f64;
+            return Some((packet_s.max(known_s.unwrap_or(0.0)), end));
+        }
+        Some((known_s?, after.first()?.at_s))
+    }
+    /// Whether fewer datagrams of this size waited as long, and the last of these do not wait longer.
+    /// Then the buffer was full, although the losses are not known.
+    pub(crate) fn waited_no_longer(&self, others: &[Response]) -> bool {
+        let is_as_long = |a: f64, b: f64| a.min(b) >= AS_LONG * a.max(b);
+        let of_end = |p: &&Passed| p.index as f64 >= END * self.count() as f64;
+        let mut at_end = self.passed.iter().filter(of_end).peekable();
+        let is_smaller = |other: &&Response| {
+            other.ip_bytes == self.ip_bytes && other.count() as f64 <= HALF * self.count() as f64
+        };
+        let mut smaller = others.iter().filter(is_smaller);
+        self.is_limited
+            && at_end.peek().is_some()
+            && at_end.all(|p| is_as_long(p.wait_s, self.longest_s))
+            && smaller.any(|other| is_as_long(other.longest_s, self.longest_s))
     }
     /// Whether packets waited for the link. Then a packet waits nearly as long as the one before.
     #[must_use]
@@ -124,10 +182,6 @@ impl Response {
         let is_consistent = accepted <= MORE * left + MORE_PACKETS;
         self.has_queue() && is_consistent && at_top.count() >= MIN_FULL_LOSSES - 1
     }
-    /// Most packets in the queue.
-    pub(crate) fn packets(&self) -> f64 {
-        self.longest_s / self.packet_s
-    }
     /// Packets that passed before the link's rate limited them: one, or those of a token bucket.
     pub(crate) fn bucket_packets(&self) -> f64 {
         let waited = self.passed.iter().enumerate().filter(|(_, p)| p.wait_s >= WAITED * self.longest_s);
@@ -160,6 +214,56 @@ impl Response {
     pub(crate) fn passed_at_end(&self) -> Range<usize> {
         self.lost.last().map_or(0, |lost| lost.index + 1)..self.count()
     }
+}
+
+/// How a link responded to several bursts, in the order of sending.
+#[must_use]
+pub fn responses<'a>(bursts: impl IntoIterator<Item = &'a Burst>) -> Vec<Response> {
+    let mut all = Vec::new();
+    bursts.into_iter().for_each(|burst| add_response(&mut all, burst));
+    all
+}
+
+/// Adds the response to a burst. If it shows that the receiver limits its replies, the losses of
+/// those before show nothing either.
+pub(crate) fn add_response(all: &mut Vec<Response>, burst: &Burst) {
+    let response = Response::of(burst, all);
+    all.extend(response);
+    if falls_short(burst, all) {
+        for n in 0..all.len() {
+            if !all[n].lost.is_empty() {
+                all[n] = all[n].clone().limited(&all[..n]);
+            }
+        }
+    }
+}
+
+/// Whether fewer replies came than the link carries in the time in which a burst was sent.
+fn falls_short(burst: &Burst, responses: &[Response]) -> bool {
+    let from = burst.before as usize;
+    let Some(sent) = burst.sent_ns.get(from..from + burst.count as usize) else { return false };
+    let sending_s = sent.last().unwrap_or(&0).saturating_sub(sent[0]) as f64 / 1e9;
+    let ip_bytes = f64::from(burst.payload_bytes + burst.header_bytes);
+    let known = responses.iter().filter(|of| of.has_queue()).map(|of| of.packet_s * ip_bytes / of.ip_bytes);
+    let Some(packet_s) = known.min_by(f64::total_cmp) else { return false };
+    let carried = (sending_s / packet_s).min(sent.len() as f64);
+    let unanswered = carried - burst.arrivals().flatten().count() as f64;
+    burst.echo_every == 1 && unanswered > (UNANSWERED * carried).max(MORE_PACKETS)
+}
+
+/// The datagrams of a burst that arrived; `None` without any.
+pub(crate) fn arrivals(burst: &Burst) -> Option<Vec<Passed>> {
+    let from = burst.before as usize;
+    let sent = burst.sent_ns.get(from..from + burst.count as usize)?;
+    let received = burst.received_ns.get(from..from + sent.len())?;
+    let base_ns = shortest_ns(burst)?;
+    let first_ns = received.iter().copied().flatten().next()? as f64;
+    let arrival = |(index, (sent_ns, received_ns)): (usize, (&u64, &Option<u64>))| {
+        let at_ns = (*received_ns)? as f64;
+        let wait_s = (at_ns - *sent_ns as f64 - base_ns) / 1e9;
+        Some(Passed { index, at_s: (at_ns - first_ns) / 1e9, wait_s })
+    };
+    Some(sent.iter().zip(received).enumerate().filter_map(arrival).collect())
 }
 
 /// Delay of each datagram above the shortest in seconds, and when it left or reached this host in

@@ -81,9 +81,14 @@ pub(crate) fn rule(responses: &[&Response]) -> Option<ManagementRule> {
 /// Whether a queue dropped all that came, although packets left it: RED above its upper threshold.
 /// PIE does so as well, but later.
 fn drops_all(response: &&Response) -> bool {
-    response
-        .runs()
-        .any(|run| response.sent_s[run.start] < PIE_ALLOWANCE_S && response.left_during(run) >= LEFT_PACKETS)
+    response.runs().any(|run| {
+        // A host that paused after it sent the last one recorded a late time.
+        let exact = run.start..(run.end - 1).max(run.start + 1);
+        let sending_s = response.sent_s[exact.end - 1] - response.sent_s[run.start];
+        // A host that paused before it answered sends replies of packets that left before.
+        let left = response.left_during(exact).min(sending_s / response.packet_s);
+        response.sent_s[run.start] < PIE_ALLOWANCE_S && left >= LEFT_PACKETS
+    })
 }
 
 /// Whether the last datagrams of a burst all arrived, more than the packets that left the queue

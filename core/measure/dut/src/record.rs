@@ -109,6 +109,7 @@ impl Record {
             header_bytes: HEADER_BYTES,
             before: plan.before,
             count: plan.count,
+            echo_every: plan.echo_every,
             is_complete: received_ns.iter().skip((plan.before + plan.count) as usize).any(Option::is_some),
             sent_ns,
             received_ns,

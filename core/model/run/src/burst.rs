@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct Burst {
     /// Direction in which they were sent.
     pub direction: Direction,
-    /// Size of each datagram without the headers of UDP and IP.
+    /// Size of each datagram without these headers.
     pub payload_bytes: u32,
-    /// Headers of UDP and IP: 28 bytes with IPv4, 48 with IPv6.
+    /// Headers of UDP or ICMP, and IP: 28 bytes with IPv4, 48 with IPv6.
     pub header_bytes: u32,
     /// Number of datagrams before those sent at once.
     pub before: u32,
@@ -24,4 +24,22 @@ pub struct Burst {
     pub received_ns: Vec<Option<u64>>,
     /// The queue was empty again when the last one arrived.
     pub is_complete: bool,
+    /// Of those sent at once, each so many are one echo request, whose reply arrived at the sender,
+    /// and the receiver discards the others. Zero: the receiver recorded all arrivals.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub echo_every: u32,
+}
+
+impl Burst {
+    /// Arrival times of the datagrams that were sent at once, of echo requests only if there are any.
+    pub fn arrivals(&self) -> impl Iterator<Item = Option<u64>> + '_ {
+        let (from, count) = (self.before as usize, self.count as usize);
+        let sent_at_once = self.received_ns.iter().skip(from).take(count);
+        sent_at_once.step_by(self.echo_every.max(1) as usize).copied()
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }

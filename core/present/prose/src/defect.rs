@@ -12,7 +12,7 @@ pub fn defect(defect: &CaptureDefect) -> String {
             format!("None of its {} contains IP: wrong interface?", counted(*frames, "frame", "frames"))
         }
         CaptureDefect::DroppedFrames { dropped_frames, frames } => format!(
-            "The capturing system dropped {} (and kept {frames}), so some losses seen here are its own. Capture with a larger \
+            "The capturing system dropped {} (and kept {frames}), so some losses are its own. Capture with a larger \
              buffer (tcpdump -B) or a shorter snapshot length (-s 128).",
             counted(*dropped_frames, "frame", "frames")
         ),
@@ -21,7 +21,7 @@ pub fn defect(defect: &CaptureDefect) -> String {
             are(*frames)
         ),
         CaptureDefect::Encrypted { frames } => {
-            format!("{} encrypted by Wi-Fi (802.11): capture on the host or on the wired side.", are(*frames))
+            format!("{} encrypted by Wi-Fi (802.11): capture on the host or the wired side.", are(*frames))
         }
         CaptureDefect::UnknownLinkType { link_type, frames } => {
             format!("{} skipped: link type {link_type} is unknown.", are(*frames))

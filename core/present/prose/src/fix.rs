@@ -88,7 +88,7 @@ pub(crate) fn conflict(ShaperConflict { interface, cause }: &ShaperConflict) -> 
                 Direction::Down => "arrived",
             };
             format!(
-                "{} {verb} on {interface}, but only {} passed the shaper: the rest bypasses it",
+                "{} {verb} on {interface}, but only {} passed the shaper",
                 bytes(*interface_bytes as f64),
                 bytes(*shaped_bytes as f64)
             )

@@ -37,7 +37,7 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
         }
         InstrumentEffect::LackOfCpu { cause, cpu_ratio } => {
             let limited = match cause {
-                CpuCause::Busy => ", which may have limited the load",
+                CpuCause::Busy => ", which may have limited it",
                 CpuCause::Stolen => "",
             };
             format!(
@@ -51,7 +51,7 @@ pub(crate) fn effect(effect: &InstrumentEffect) -> String {
             percent(*kernel_timestamp_ratio)
         ),
         InstrumentEffect::ClockStepped { largest_s } => format!(
-            "The wall clock was set during the run, by up to {}. Delays use the monotonic clock and are not affected.",
+            "The wall clock was set during the run, by up to {}. Delays are not affected.",
             milliseconds(*largest_s)
         ),
         InstrumentEffect::ProbesNotSent { not_sent_packets, due_packets, why } => format!(
@@ -85,9 +85,8 @@ fn between_captures(effect: &InstrumentEffect) -> String {
             them(*appeared_packets)
         ),
         InstrumentEffect::CaptureUnjudged { captures: [from, to], unjudged_packets } => format!(
-            "Between {from} and {to} the fate of {} is unknown: {to} was not running when {} would have passed.",
-            packets(*unjudged_packets),
-            if *unjudged_packets == 1 { "it" } else { "they" }
+            "Between {from} and {to} the fate of {} is unknown: {to} was not running then.",
+            packets(*unjudged_packets)
         ),
         InstrumentEffect::Translated { captures: [from, to], flow_count } => format!(
             "A NAT between {from} and {to} rewrites addresses or ports of {}; packets are matched by content.",
@@ -110,6 +109,8 @@ pub(crate) fn reason(reason: &Reason) -> String {
         Reason::NotLoaded => "The line was not loaded while latency was measured.".to_string(),
         Reason::BelowCapacity => "The load never filled the line.".to_string(),
         Reason::NoQueueFilled => "The bursts showed no buffer size.".to_string(),
+        Reason::UnknownDirection => "Requests or replies waited: use `fathom serve`.".to_string(),
+        Reason::RepliesLimited => "The host limits its replies, or a policer drops requests.".to_string(),
         Reason::NothingDelivered => "The load delivered nothing.".to_string(),
         Reason::ConnectionBroken { phase, loss_ratio } => {
             format!("Too many probes were lost {}: {}.", while_doing(*phase), percent(*loss_ratio))

@@ -301,14 +301,20 @@ pub fn summary(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, columns: u1
     let is_verbose = style.detail == Detail::Verbose;
     let is_imported = run.facts.contains_key(&Fact::Tool);
     let is_unknown = verdict.level == Level::NoResult && run.capture.is_none() && run.history.is_none();
+    // What was measured of a line without a verdict means nothing, but a queue that requests or
+    // their replies filled is there.
+    let has_queue = diagnosis.reason.as_ref().is_some_and(|reason| {
+        use fathom_run::Reason::{RepliesLimited, UnknownDirection};
+        matches!(reason, UnknownDirection | RepliesLimited)
+    });
+    let is_hidden = is_unknown && !is_verbose && !has_queue;
     // Other tools often measure rates alone: these need no verdict.
-    if is_verbose || !is_unknown || is_imported {
+    if !is_hidden || is_imported {
         let numbers = screen.numbers(&fathom_prose::numbers(run, diagnosis));
         lines.extend(block(numbers));
     }
     let mut reasons = fathom_prose::reasons(run, diagnosis);
-    if is_unknown && !is_verbose {
-        // What was measured of the line means nothing.
+    if is_hidden {
         reasons.retain(|reason| reason.findings.iter().any(|found| found.kind() == FindingKind::Instrument));
     }
     let actions = screen.actions(&fathom_prose::actions(run, diagnosis, origin));

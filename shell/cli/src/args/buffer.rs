@@ -13,9 +13,12 @@ use fathom_units::{Bytes, Direction, UnitError};
 /// it drops: tail drop, an AQM, or a policer. Each direction takes a few seconds, on a line with an
 /// AQM half a minute, and where a full buffer takes many seconds to empty some minutes. The line is
 /// slow for others meanwhile.
+///
+/// Without such a machine, echo requests to any host measure the upload: icmp://HOST, or
+/// udp-echo://HOST for the UDP service on port 7 (RFC 862).
 #[derive(Args, Debug)]
 pub(crate) struct BufferArgs {
-    /// Server that runs `fathom serve`: HOST or HOST:PORT
+    /// Server that runs `fathom serve`: HOST or HOST:PORT; or any icmp://HOST or udp-echo://HOST
     #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// Measure only this direction

@@ -1,13 +1,14 @@
 //! `fathom buffer`: measures the buffers of a line.
 use crate::args::BufferArgs;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::terminal::Console;
 use crate::{result, signal};
-use fathom_app::buffer;
 use fathom_app::output::check_names;
-use fathom_client::TestConfig;
+use fathom_app::{AppError, buffer};
+use fathom_client::{TestConfig, TestError};
 use fathom_run::Burst;
 use fathom_units::{Direction, Duration};
+use std::net::IpAddr;
 
 /// Interval of the probes that show whether others wait behind the bursts: ten during the last
 /// burst of each direction, and few next to the datagrams in a buffer that counts packets.
@@ -31,16 +32,40 @@ pub(crate) fn run(args: &BufferArgs, console: Console) -> Outcome {
     ));
     let cancel = signal::cancel_token()?;
     let directions = args.only.map_or_else(|| Direction::BOTH.to_vec(), |one| vec![one]);
-    let run = buffer::run(&config, &directions, &cancel, &mut |burst| console.progress(&line(burst)))?;
+    let run = buffer::run(&config, &directions, &cancel, &mut |burst| console.progress(&line(burst)))
+        .map_err(advised)?;
     result::warn_if_partial("buffer", &run);
     result::deliver(&run, &args.output, console)
 }
 
+/// An error, with what measures a host that does not run `fathom serve`.
+fn advised(error: AppError) -> Failure {
+    let address = match &error {
+        AppError::Test(
+            TestError::Refused(address)
+            | TestError::NotFathom(address, _)
+            | TestError::Timeout { address, .. },
+        ) => Some(*address),
+        _ => None,
+    };
+    let mut failure = Failure::from(error);
+    if let Some(address) = address {
+        let host = match address.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        };
+        failure.message += &format!("\n  try: fathom buffer icmp://{host}");
+    }
+    failure
+}
+
 /// A burst in a line of progress.
 fn line(burst: &Burst) -> String {
-    let from = burst.before as usize;
-    let of_burst = burst.received_ns.iter().skip(from).take(burst.count as usize);
-    let arrived = of_burst.filter(|received| received.is_some()).count();
+    let arrived = burst.arrivals().flatten().count();
     let Burst { direction, count, payload_bytes, .. } = burst;
-    format!("{direction:<5}{count:6} datagrams of {payload_bytes:4} bytes, {arrived} arrived")
+    let of = match burst.arrivals().count() {
+        all if all as u32 == *count => String::new(),
+        echoed => format!(" of {echoed} to be echoed"),
+    };
+    format!("{direction:<5}{count:6} datagrams of {payload_bytes:4} bytes, {arrived}{of} arrived")
 }

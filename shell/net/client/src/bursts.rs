@@ -1,12 +1,13 @@
 //! Measures the buffers of a line with bursts of datagrams, while probes of another flow show
 //! whether they wait behind them.
 use crate::control::Control;
+use crate::echo::{EchoHost, is_url};
 use crate::flows::{FathomPeer, run_burst};
 use crate::peer::Peer;
 use crate::probes::{self, ProbeEvent, ProbeResult, ProbeSettings};
 use crate::record::Record;
 use crate::resolve::{Limits, resolve_server};
-use crate::{DEFAULT_PORT, TestConfig, TestError, assemble_instrument, describe_session, host};
+use crate::{DEFAULT_PORT, TestConfig, TestError, assemble_instrument, describe, describe_session, host};
 pub use fathom_burst::LEAST_BUDGET;
 use fathom_burst::{BurstPlan, BurstPlanner};
 use fathom_os::clock::wall_now;
@@ -28,6 +29,9 @@ pub const DEFAULT_BUDGET: Bytes = Bytes(40_000_000);
 /// Measures the buffers in these directions with at most `config.max_bytes` in each. Setting `stop`
 /// ends it early. `on_burst` gets each burst.
 ///
+/// The server runs `fathom serve`. A URL names a host that only answers echo requests, which shows
+/// the upload.
+///
 /// # Errors
 /// Only if nothing was measured. Later problems are reported in `partial` of the returned run.
 pub fn measure_buffers(
@@ -41,6 +45,9 @@ pub fn measure_buffers(
         return Err(TestError::Config(format!("data cap of {budget} (expected at least {LEAST_BUDGET})")));
     }
     let limits = Limits { stop, clock: config.clock, patience: config.patience };
+    if is_url(&config.server) {
+        return measure_by_echo(config, (directions, budget), &limits, on_burst);
+    }
     let addresses = resolve_server(&config.server, DEFAULT_PORT, config.family)?;
     let mut control = Control::open(config, &addresses, &limits)?;
     control.report_every(REPORT_EVERY);
@@ -54,7 +61,7 @@ pub fn measure_buffers(
         let problem = "it sends no bursts (a current `fathom serve` does)".to_owned();
         return Err(TestError::Server { server: config.server.clone(), problem });
     }
-    let started = WallTime(wall_now().0.saturating_sub(config.clock.now().as_nanos()));
+    let started = start_of(config);
     let shared = Arc::new(probes::Shared::default());
     let (report, notes) = channel();
     let settings = ProbeSettings {
@@ -98,6 +105,71 @@ pub fn measure_buffers(
     run.started = started.to_string();
     run.partial = partial;
     Ok(run)
+}
+
+/// When the clock of a run started.
+fn start_of(config: &TestConfig) -> WallTime {
+    WallTime(wall_now().0.saturating_sub(config.clock.now().as_nanos()))
+}
+
+/// Measures the buffer of the upload to a host that answers echo requests.
+fn measure_by_echo(
+    config: &TestConfig,
+    (directions, budget): (&[Direction], Bytes),
+    limits: &Limits<'_>,
+    on_burst: &mut dyn FnMut(&Burst),
+) -> Result<Run, TestError> {
+    if !directions.contains(&Direction::Up) {
+        let problem = "the download needs `fathom serve`";
+        return Err(TestError::Config(format!("{}: {problem}", config.server)));
+    }
+    let host = EchoHost::find(config, limits)?;
+    let mut ignore = |_| ();
+    let mut record = Record::new(&mut ignore);
+    describe(config, host.address, &mut record);
+    let started = start_of(config);
+    let (mut planner, mut all, mut partial) = (BurstPlanner::echo(budget), Vec::new(), None);
+    while let Some(plan) = planner.next_burst() {
+        let affordable = (planner.left() + plan.bytes()).get() / u64::from(plan.payload_bytes);
+        match echoed(&host, plan, affordable, limits) {
+            Ok(burst) => {
+                planner.add(&burst);
+                on_burst(&burst);
+                all.push(burst);
+            }
+            Err(reason) => {
+                partial = Some(reason);
+                break;
+            }
+        }
+    }
+    match partial {
+        Some(Interruption::Stopped) if all.is_empty() => return Err(TestError::Stopped),
+        Some(reason) if all.is_empty() => return Err(TestError::Lost(host.address, reason)),
+        _ => {}
+    }
+    let mut run = assemble(config, record, None, all);
+    run.title = format!("{} ({})", config.server, host.address.ip());
+    run.started = started.to_string();
+    run.partial = partial;
+    Ok(run)
+}
+
+/// A burst of echo requests with replies, or why there is none.
+fn echoed(host: &EchoHost, plan: BurstPlan, most: u64, limits: &Limits<'_>) -> Result<Burst, Interruption> {
+    let sent = host.burst(plan, most, limits);
+    if limits.stop.load(Ordering::Relaxed) {
+        return Err(Interruption::Stopped);
+    }
+    let direction = Direction::Up;
+    let burst = sent.map_err(|error| Interruption::NoFlowLeft { direction, message: error.to_string() })?;
+    // Those after the burst are answered, unless the host is gone. The budget may have allowed none.
+    let all = &burst.received_ns;
+    let last = all.get((plan.before + plan.count) as usize..).filter(|after| !after.is_empty());
+    if last.unwrap_or(all).iter().any(Option::is_some) {
+        return Ok(burst);
+    }
+    Err(Interruption::ServerSilent { server: host.name.clone(), waited_s: limits.patience.as_secs_f64() })
 }
 
 /// Sends the bursts of one direction, of at most `budget`.

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-pub(crate) use bursts::run as run_burst;
+pub(crate) use bursts::{Seen, run as run_burst};
 pub use datagrams::{load_socket, receive_datagrams, send_datagrams};
 pub(crate) use fathom::{Answer, FathomPeer, accepted, flow_request};
 

@@ -8,6 +8,7 @@ mod applications;
 mod bursts;
 mod config;
 mod control;
+mod echo;
 mod error;
 mod event;
 mod flows;

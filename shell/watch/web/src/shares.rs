@@ -93,7 +93,7 @@ impl Place {
     }
     /// The connection begins a stream.
     pub(crate) fn stream(&self) -> Result<(), Refusal> {
-        let text = "too many pages are open: close some, or try again later".into();
+        let text = "too many pages are open: close some".into();
         let status = StatusCode::SERVICE_UNAVAILABLE;
         self.begin(Doing::Streaming, MAX_STREAMS_OF_ONE, MAX_STREAMS, status, text)
     }

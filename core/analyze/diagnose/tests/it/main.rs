@@ -1,5 +1,6 @@
 //! Integration tests of `fathom-diagnose`.
 mod applications;
+mod bursts;
 mod captured;
 mod excluded;
 mod hops;

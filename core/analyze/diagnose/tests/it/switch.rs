@@ -37,6 +37,7 @@ fn burst(payload_bytes: u32, count: u32) -> Burst {
         count,
         received_ns: sent_ns.iter().map(|at| forward(*at)).collect(),
         sent_ns,
+        echo_every: 0,
         is_complete: true,
     }
 }

@@ -8,8 +8,9 @@ use fathom_units::{Bytes, Direction, Duration, Rate, Rng, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct Datagram {
     /// `None`: of another flow.
-    number: Option<usize>,
-    len: u64,
+    pub(crate) number: Option<usize>,
+    pub(crate) len: u64,
+    pub(crate) flow: u64,
 }
 
 impl Packet for Datagram {
@@ -21,11 +22,11 @@ impl Packet for Datagram {
     }
     fn set_ce(&mut self) {}
     fn flow_hash(&self, salt: u64) -> u64 {
-        u64::from(self.number.is_some()) ^ salt
+        self.flow ^ salt
     }
 }
 
-struct Nobody;
+pub(crate) struct Nobody;
 impl Observer<Datagram> for Nobody {
     fn event(&mut self, _: Event<'_, Datagram>, _: Time) {}
 }
@@ -34,11 +35,25 @@ impl Observer<Datagram> for Nobody {
 const OFFSET_NS: u64 = 5_000_000_000;
 
 /// A link whose packets have 14 more bytes than those of IP, and 10 ms of delay.
+pub(crate) fn link(queue: &str, rate: &str, loss: &str, seed: u64) -> Bottleneck<Datagram> {
+    let params = BottleneckParams {
+        transmitter: TransmitterParams::Fixed(Some(rate.parse().unwrap())),
+        delay: Duration::from_millis(10),
+        queue: queue.parse().unwrap(),
+        overhead: Bytes(14),
+        impairment: ImpairmentParams { loss: loss.parse().unwrap(), ..ImpairmentParams::default() },
+    };
+    Bottleneck::new(&params, seed)
+}
+
+/// Such a link, behind which the receiver records arrivals.
 pub(crate) struct Path {
     link: Bottleneck<Datagram>,
     rate: Rate,
     /// The sender pauses for 10 ms this often, and then sends what is due at once, ns.
     pub(crate) stalls_every: u64,
+    /// It pauses after it sent a datagram, and before it reads its clock.
+    pub(crate) stamps_late: bool,
     now: u64,
     pub(crate) sent_bytes: u64,
 }
@@ -49,15 +64,8 @@ impl Path {
     }
     /// As `new`, behind which a share of all packets is lost.
     pub(crate) fn lossy(queue: &str, rate: &str, loss: &str, seed: u64) -> Self {
-        let rate: Rate = rate.parse().unwrap();
-        let params = BottleneckParams {
-            transmitter: TransmitterParams::Fixed(Some(rate)),
-            delay: Duration::from_millis(10),
-            queue: queue.parse().unwrap(),
-            overhead: Bytes(14),
-            impairment: ImpairmentParams { loss: loss.parse().unwrap(), ..ImpairmentParams::default() },
-        };
-        Path { link: Bottleneck::new(&params, seed), rate, stalls_every: u64::MAX, now: 0, sent_bytes: 0 }
+        let (link, rate) = (link(queue, rate, loss, seed), rate.parse().unwrap());
+        Path { link, rate, stalls_every: u64::MAX, stamps_late: false, now: 0, sent_bytes: 0 }
     }
     /// Sends a burst; probes of another flow use 1 % of the link.
     pub(crate) fn send(&mut self, plan: &BurstPlan) -> Burst {
@@ -78,12 +86,19 @@ impl Path {
             let now = Time::from_nanos(at);
             self.link.advance(now, &mut Nobody, &mut out);
             let len = if number.is_some() { u64::from(plan.payload_bytes) + 28 } else { 92 };
-            self.link.arrive(Datagram { number, len }, now, &mut Nobody);
+            let flow = number.is_some().into();
+            self.link.arrive(Datagram { number, len, flow }, now, &mut Nobody);
         }
         self.now = end + 60_000_000_000;
         self.link.advance(Time::from_nanos(self.now), &mut Nobody, &mut out);
         self.sent_bytes += plan.bytes().get();
-        burst(plan, sent_ns, received_ns)
+        let is_pause = |apart: u64| (9_000_000..13_000_000).contains(&apart);
+        let stamp = |pair: &[u64]| if is_pause(pair[1] - pair[0]) { pair[1] } else { pair[0] };
+        let stamps = match self.stamps_late {
+            true => sent_ns.windows(2).map(stamp).chain(sent_ns.last().copied()).collect(),
+            false => sent_ns,
+        };
+        burst(plan, stamps, received_ns)
     }
     /// What `budget` bytes in one direction show.
     pub(crate) fn measure(&mut self, budget: u64) -> Option<Buffer> {
@@ -101,7 +116,7 @@ fn measure(budget: u64, mut send: impl FnMut(&BurstPlan) -> Burst) -> Option<Buf
 }
 
 /// When a host sends the datagrams that starts at `start` and needs 2 us for each.
-fn departures(plan: &BurstPlan, start: u64, stalls_every: u64) -> Vec<u64> {
+pub(crate) fn departures(plan: &BurstPlan, start: u64, stalls_every: u64) -> Vec<u64> {
     let after = (30_000_000_000 / plan.apart.as_nanos()).min(500) as u32;
     let mut at = start;
     let numbers = 0..plan.before + plan.count + after;
@@ -116,7 +131,21 @@ fn departures(plan: &BurstPlan, start: u64, stalls_every: u64) -> Vec<u64> {
     numbers.map(send).collect()
 }
 
-fn burst(plan: &BurstPlan, sent_ns: Vec<u64>, received_ns: Vec<Option<u64>>) -> Burst {
+/// The record of a burst. No more are sent when one after it hardly waits.
+pub(crate) fn burst(plan: &BurstPlan, mut sent_ns: Vec<u64>, mut received_ns: Vec<Option<u64>>) -> Burst {
+    let end = (plan.before + plan.count) as usize;
+    let delays: Vec<Option<u64>> = sent_ns
+        .iter()
+        .zip(&received_ns)
+        .map(|(sent, received)| received.map(|at| at.saturating_sub(*sent)))
+        .collect();
+    let arrived = || delays.iter().flatten();
+    let (least, most) = (arrived().min().unwrap_or(&0), arrived().max().unwrap_or(&0));
+    let hardly = least + ((most - least) / 10).max(2_000_000);
+    let last = delays.iter().skip(end).position(|delay| delay.is_some_and(|delay| delay <= hardly));
+    let length = last.map_or(sent_ns.len(), |last| end + last + 1);
+    sent_ns.truncate(length);
+    received_ns.truncate(length);
     Burst {
         direction: Direction::Up,
         payload_bytes: plan.payload_bytes,
@@ -126,6 +155,7 @@ fn burst(plan: &BurstPlan, sent_ns: Vec<u64>, received_ns: Vec<Option<u64>>) -> 
         sent_ns,
         received_ns,
         is_complete: true,
+        echo_every: plan.echo_every,
     }
 }
 

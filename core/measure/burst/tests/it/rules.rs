@@ -58,6 +58,17 @@ fn a_host_that_stalls_does_not_change_the_rule() {
     }
 }
 
+/// The time of the last datagram before a pause may be that of its end.
+#[test]
+fn a_late_time_of_sending_is_no_rule() {
+    for stalls_every in [17_000_000, 25_000_000, 41_000_000] {
+        let mut path = Path::new("fifo limit 131072b", "16mbit");
+        (path.stalls_every, path.stamps_late) = (stalls_every, true);
+        let buffer = path.measure(BUDGET).unwrap();
+        assert_eq!(buffer.rule, Some(ManagementRule::TailDrop), "{stalls_every}: {buffer:?}");
+    }
+}
+
 /// Loss that does not depend on the queue is no AQM, and the buffer is found nevertheless: packets
 /// that are lost behind the link occupied it, so its rate and the buffer appear smaller.
 #[test]

@@ -1,6 +1,6 @@
 //! Delay, loss and buffers are those of the simulated switch.
 use crate::switch::{Buffers, Switch, setup};
-use fathom_burst::{Response, estimate};
+use fathom_burst::estimate;
 use fathom_dut::{Outcome, Trouble};
 use fathom_run::{BufferLimit, PortStream, PortTest, PortTestKind, Spacing};
 use fathom_units::Rng;
@@ -44,7 +44,7 @@ fn random_switches_are_told_apart() {
         };
         let name = format!("seed {seed}: {buffers:?} at {:.2} Mbit/s, {spacing:?}", rate / 1e6);
         let outcome = Switch::new(buffers, rate, 1).measure(setup(1, 1, spacing), seed).expect(&name);
-        let responses: Vec<Response> = outcome.bursts.iter().filter_map(Response::of).collect();
+        let responses = fathom_burst::responses(&outcome.bursts);
         let buffer = estimate(&responses).expect(&name);
         assert_eq!(buffer.limit, Some(limit), "{name}");
         near(&name, buffer.rate_bits_per_second.value / rate, 1.0, 0.01);

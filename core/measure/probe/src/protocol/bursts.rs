@@ -23,7 +23,7 @@ pub const AFTER_BURST: Duration = Duration::from_secs(90);
 /// The text of a burst in a first line: payload in bytes, number before, number, and two times in
 /// ns.
 pub(super) fn text(plan: &BurstPlan) -> String {
-    let BurstPlan { payload_bytes, before, count, apart, interval } = plan;
+    let BurstPlan { payload_bytes, before, count, apart, interval, .. } = plan;
     alloc::format!("{payload_bytes},{before},{count},{},{}", apart.as_nanos(), interval.as_nanos())
 }
 
@@ -40,6 +40,7 @@ pub(super) fn parse(text: &str) -> Option<BurstPlan> {
         count: small(count)?,
         apart: Duration::from_nanos(apart),
         interval: Duration::from_nanos(interval),
+        echo_every: 0,
     };
     let is_allowed = (DATAGRAM_HEADER_BYTES as u32..=MOST_BURST_PAYLOAD_BYTES).contains(&plan.payload_bytes)
         && plan.before <= MOST_BEFORE
@@ -129,6 +130,7 @@ mod tests {
         count: 3,
         apart: Duration::from_millis(20),
         interval: Duration::from_micros(100),
+        echo_every: 0,
     };
 
     #[test]

@@ -43,6 +43,10 @@ pub enum Reason {
     NothingDelivered,
     /// No burst was faster than the line.
     NoQueueFilled,
+    /// Packets waited, but whether requests or their replies did is not known.
+    UnknownDirection,
+    /// The host did not answer all requests that reached it, or a policer dropped them.
+    RepliesLimited,
     /// So many probes of a phase were lost that the others show too little.
     ConnectionBroken {
         /// The phase.

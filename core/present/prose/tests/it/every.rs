@@ -62,6 +62,8 @@ every! {
         Reason::BelowCapacity => Reason::BelowCapacity;
         Reason::NothingDelivered => Reason::NothingDelivered;
         Reason::NoQueueFilled => Reason::NoQueueFilled;
+        Reason::UnknownDirection => Reason::UnknownDirection;
+        Reason::RepliesLimited => Reason::RepliesLimited;
         Reason::ConnectionBroken { .. } => Reason::ConnectionBroken { phase: PhaseKind::Down, loss_ratio: 0.62 };
         Reason::Late { .. } =>
             Reason::Late { part: InstrumentPart::ProbeTimer, lateness_p95_s: 0.06, increase_s: 0.08 },
