@@ -14,8 +14,10 @@ mod status;
 mod status_server;
 
 use crate::config::FixError;
-use fathom_client::{ReflectConfig, Reflectors, TestError};
+use fathom_client::TestError;
 use fathom_os::clock::Clock;
+pub use fathom_reflectors::ReflectConfig;
+use fathom_reflectors::Reflectors;
 use fathom_shape::autorate::{Config, Controller};
 use fathom_shaper::{Framing, Place, Plan, ShapeRequest, ShaperKind, Transaction};
 use fathom_units::{Duration, Time};

@@ -132,8 +132,11 @@ impl Control {
     }
 }
 
-/// The token of the configuration, and a random nonce.
-pub(crate) fn credentials(config: &TestConfig) -> Result<Option<Credentials>, TestError> {
+/// The token of the configuration, and a random nonce; `None` without a token.
+///
+/// # Errors
+/// If the token is invalid, or there are no random numbers.
+pub fn credentials(config: &TestConfig) -> Result<Option<Credentials>, TestError> {
     let Some(token) = config.token.as_deref() else { return Ok(None) };
     let token = token.parse::<Token>().map_err(|e| TestError::Config(e.to_string()))?;
     let mut nonce = Nonce([0; 16]);
@@ -160,8 +163,9 @@ fn send(mut socket: &Socket, bytes: &[u8], session: &mut Session) {
     }
 }
 
-/// Converts a session error to a test error.
-pub(crate) fn session_error(address: SocketAddr, error: SessionError) -> TestError {
+/// Converts an error of the session with the server at `address`.
+#[must_use]
+pub fn session_error(address: SocketAddr, error: SessionError) -> TestError {
     match error {
         SessionError::Rejected { code, message } => {
             TestError::Rejected { address, code: code.name().to_owned(), message }

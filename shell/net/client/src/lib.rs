@@ -18,12 +18,12 @@ mod peer;
 mod ping;
 mod probes;
 mod record;
-mod reflect;
 mod resolve;
 mod test;
 
 pub use bursts::{DEFAULT_BUDGET, LEAST_BUDGET, measure_buffers};
 pub use config::{Cost, DEFAULT_PORT, Family, TestConfig, estimate_cost};
+pub use control::{credentials, session_error};
 pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::protocol::FlowLoad;
@@ -38,7 +38,6 @@ pub use peer::{
 pub use ping::{PingConfig, PingEvent, PingProbe, PingSession, PingTarget, ping, ping_session};
 pub use probes::HttpExchange;
 pub use record::host;
-pub use reflect::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
 use resolve::is_translated;
 pub use resolve::{Limits, resolve_server};
 

@@ -1,5 +1,5 @@
 //! Converts reflector replies and the time to inputs of the controller.
-use fathom_client::{ReflectedDelay, Reflection};
+use fathom_reflectors::{ReflectedDelay, Reflection};
 use fathom_shape::autorate::{Delay, DelaySample, HourOfWeek};
 use fathom_shaper::Framing;
 use fathom_units::WallTime;

@@ -1,8 +1,8 @@
 //! A link behind our shapers: its samples at each tick, and its rates.
 use super::PassiveRtt;
 use super::samples::{added_bytes, hour_of_week, samples};
-use fathom_client::Reflectors;
 use fathom_os::clock::{Clock, utc_offset_s, wall_now};
+use fathom_reflectors::Reflectors;
 use fathom_shape::autorate::{DelaySample, HourOfWeek, Observation, QueueReading, Sampler};
 use fathom_shaper::{ApplyError, Framing, Side, Transaction};
 use fathom_units::{Duration, PerDirection, Rate, Time, WallTime};

@@ -1,9 +1,10 @@
 //! The rates follow a variable-rate link, with kernel TCP through it.
 use crate::modem::{DEVICE, Modem, mbit};
 use crate::watchdog;
-use fathom_client::{ReflectConfig, TestConfig};
+use fathom_client::TestConfig;
 use fathom_fix::auto::{AutoConfig, AutoProgress, PassiveRtt, Status, auto};
 use fathom_os::clock::Clock;
+use fathom_reflectors::ReflectConfig;
 use fathom_shape::autorate::{Bounds, Config, Delay, DelaySample};
 use fathom_shaper::{Framing, ShaperKind};
 use fathom_units::{Duration, PerDirection};

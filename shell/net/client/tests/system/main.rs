@@ -3,5 +3,4 @@
 mod against_server;
 mod applications;
 mod misbehaving;
-mod reflect;
 mod support;

@@ -1,6 +1,8 @@
 //! A server used for longer than a session may last, and one that restarts.
-use fathom_client::{ReflectConfig, ReflectedDelay, Reflection, Reflectors, TestConfig};
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+use fathom_client::TestConfig;
 use fathom_os::clock::Clock;
+use fathom_reflectors::{ReflectConfig, ReflectedDelay, Reflection, Reflectors};
 use fathom_server::{Config, Server};
 use fathom_units::Duration;
 use std::collections::BTreeMap;

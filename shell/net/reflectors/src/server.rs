@@ -1,9 +1,9 @@
 //! A `fathom serve` used as a reflector. Keeps its session open.
-use super::probe_socket::ProbeSocket;
-use super::{RETRY_AFTER, Reflection};
-use crate::control::{credentials, session_error};
-use crate::resolve::{Limits, resolve_server};
-use crate::{DEFAULT_PORT, TestConfig, TestError};
+use crate::probe_socket::ProbeSocket;
+use crate::{RETRY_AFTER, Reflection};
+use fathom_client::{
+    DEFAULT_PORT, Limits, TestConfig, TestError, credentials, resolve_server, session_error,
+};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
@@ -175,7 +175,7 @@ impl Server {
         let is_renewal = self.connections.iter().any(|one| one.probes.is_some());
         if !is_first && !is_renewal {
             // The server may have restarted, and its clock too.
-            self.number = (self.number + 1) % super::FIRST_ECHO;
+            self.number = (self.number + 1) % crate::FIRST_ECHO;
         }
         let connection = self.connections.iter_mut().find(|one| one.id == id);
         let Some(connection) = connection else { return Ok(()) };

@@ -1,5 +1,5 @@
 //! A socket to one host, and its outstanding probes.
-use super::ReflectedDelay;
+use crate::ReflectedDelay;
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;

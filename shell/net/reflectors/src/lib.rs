@@ -2,11 +2,13 @@
 //!
 //! Departure is when a packet leaves this host's queue, arrival is when it reaches this host, both
 //! by kernel timestamps. So the delay excludes our own queue.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
 mod probe_socket;
 mod server;
 
-use crate::TestError;
-use crate::resolve::LOOK_EVERY;
+use fathom_client::{TestConfig, TestError};
 use fathom_os::clock::{Clock, wall_now};
 use fathom_os::poll::{self, PollFd};
 use fathom_units::{Duration, PerDirection, Time};
@@ -33,6 +35,8 @@ const SERVER_INTERVALS: Intervals =
 /// replies still count as current.
 const ECHO_INTERVALS: Intervals =
     Intervals { under_load: Duration::from_millis(300), quiet: Duration::from_millis(500) };
+/// Interval at which waiting code looks for sessions that were opened or have ended.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Delay before a host that could not be probed is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Numbers of hosts probed with ICMP start here; lower ones are servers. A server that returns gets
@@ -61,7 +65,7 @@ pub enum ReflectedDelay {
 #[derive(Clone, Debug)]
 pub struct ReflectConfig {
     /// A `fathom serve` with its token and address family; phases and probes are ignored.
-    pub server: Option<crate::TestConfig>,
+    pub server: Option<TestConfig>,
     /// Hosts that answer ICMP timestamps or echo.
     pub hosts: Vec<IpAddr>,
     /// The clock of all times.
