@@ -1,5 +1,5 @@
-//! What bursts of echo requests show besides the queue: whether requests waited or their replies, and
-//! whether the receiver limits its replies.
+//! What bursts of echo requests show in addition to the queue: whether requests waited or their
+//! replies, and whether the receiver limits its replies.
 use crate::Response;
 use crate::response::{POLICED, WAITED, arrivals, responses};
 use alloc::vec::Vec;
@@ -8,11 +8,11 @@ use fathom_run::Burst;
 /// Least number of pairs of replies that show which packets the link carried between them.
 const MIN_PAIRS: usize = 3;
 /// The datagrams between two echo requests take this share of the time that as many requests take,
-/// if they pass the same link: a download that is 10 % slower than the upload is in the error of its
-/// rate.
+/// if they pass the same link: a download that is 10 % slower than the upload is in the error of
+/// its rate.
 const SAME_LINK: f64 = 0.9;
-/// In a fair queue, one of the others is between two echo requests, however many were sent. Relative
-/// error of the time of these two packets.
+/// In a fair queue, one of the others is between two echo requests, however many were sent.
+/// Relative error of the time of these two packets.
 const FAIR_PACKETS: f64 = 2.0;
 const FAIR_ERROR: f64 = 0.2;
 /// Each so many datagrams of a burst are one echo request: with two, a fair queue looks like any
@@ -22,7 +22,7 @@ pub(crate) const ECHO_EVERY: [u32; 2] = [3, 6];
 /// The path of echo requests and their replies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EchoPath {
-    /// Requests waited, not their replies: datagrams without a reply took the time of the link, too.
+    /// Requests waited, not their replies: datagrams without a reply took the time of the link.
     pub is_upload: bool,
     /// Requests did not wait behind all datagrams of another flow: each flow has a queue.
     pub is_per_flow: bool,

@@ -26,8 +26,8 @@ const MIN_FULL_LOSSES: usize = 3;
 /// A receiver that does not answer this share of the requests limits its replies: no link loses so
 /// many behind the queue.
 const UNANSWERED: f64 = 0.25;
-/// A buffer is full if half as many datagrams, or this share, waited for this share of the time, and
-/// so did the last ones, from this share of their number on.
+/// A buffer is full if half as many datagrams, or this share, waited for this share of the time,
+/// and so did the last ones, from this share of their number on.
 const HALF: f64 = 0.6;
 const AS_LONG: f64 = 0.9;
 const END: f64 = 0.9;
@@ -74,8 +74,8 @@ pub struct Response {
 }
 
 impl Response {
-    /// `None` if too few datagrams arrived, or not all were to be answered. Earlier responses of the
-    /// link show its rate where a receiver limits its replies.
+    /// `None` if too few datagrams arrived, or not all were to be answered. Earlier responses of
+    /// the link show its rate where a receiver limits its replies.
     pub(crate) fn of(burst: &Burst, earlier: &[Response]) -> Option<Self> {
         if burst.echo_every > 1 {
             return None;
@@ -98,8 +98,8 @@ impl Response {
         let is_limited = response.is_echo && response.has_unanswered(earlier);
         Some(if is_limited { response.limited(earlier) } else { response })
     }
-    /// Whether the receiver did not answer all that reached it: a request that it does not answer has
-    /// used the link, one that a queue drops has not.
+    /// Whether the receiver did not answer all that reached it: a request that it does not answer
+    /// has used the link, one that a queue drops has not.
     fn has_unanswered(&self, earlier: &[Response]) -> bool {
         let Some((packet_s, start)) = self.before_losses(earlier) else { return false };
         let later: Vec<f64> = self.passed.iter().map(|p| p.at_s).filter(|at_s| *at_s > start).collect();
@@ -130,8 +130,8 @@ impl Response {
         }
         Some((known_s?, after.first()?.at_s))
     }
-    /// Whether fewer datagrams of this size waited as long, and the last of these do not wait longer.
-    /// Then the buffer was full, although the losses are not known.
+    /// Whether fewer datagrams of this size waited as long, and the last of these do not wait
+    /// longer. Then the buffer was full, although the losses are not known.
     pub(crate) fn waited_no_longer(&self, others: &[Response]) -> bool {
         let is_as_long = |a: f64, b: f64| a.min(b) >= AS_LONG * a.max(b);
         let of_end = |p: &&Passed| p.index as f64 >= END * self.count() as f64;

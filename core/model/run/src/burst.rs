@@ -31,7 +31,8 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// Arrival times of the datagrams that were sent at once, of echo requests only if there are any.
+    /// Arrival times of the datagrams that were sent at once, of echo requests only if there are
+    /// any.
     pub fn arrivals(&self) -> impl Iterator<Item = Option<u64>> + '_ {
         let (from, count) = (self.before as usize, self.count as usize);
         let sent_at_once = self.received_ns.iter().skip(from).take(count);

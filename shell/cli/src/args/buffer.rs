@@ -18,7 +18,9 @@ use fathom_units::{Bytes, Direction, UnitError};
 /// udp-echo://HOST for the UDP service on port 7 (RFC 862).
 #[derive(Args, Debug)]
 pub(crate) struct BufferArgs {
-    /// Server that runs `fathom serve`: HOST or HOST:PORT; or any icmp://HOST or udp-echo://HOST
+    /// HOST that runs `fathom serve`; icmp://HOST, udp-echo://HOST
+    ///
+    /// The first as HOST or HOST:PORT. The others are any host that answers echo requests.
     #[arg(value_name = "SERVER", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) server: String,
     /// Measure only this direction

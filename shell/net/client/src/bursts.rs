@@ -163,7 +163,7 @@ fn echoed(host: &EchoHost, plan: BurstPlan, most: u64, limits: &Limits<'_>) -> R
     }
     let direction = Direction::Up;
     let burst = sent.map_err(|error| Interruption::NoFlowLeft { direction, message: error.to_string() })?;
-    // Those after the burst are answered, unless the host is gone. The budget may have allowed none.
+    // Those after the burst are answered, unless the host is gone. The budget may allow none.
     let all = &burst.received_ns;
     let last = all.get((plan.before + plan.count) as usize..).filter(|after| !after.is_empty());
     if last.unwrap_or(all).iter().any(Option::is_some) {

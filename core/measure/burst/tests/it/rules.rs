@@ -58,7 +58,7 @@ fn a_host_that_stalls_does_not_change_the_rule() {
     }
 }
 
-/// The time of the last datagram before a pause may be that of its end.
+/// The time of the last datagram before a pause can be that of its end.
 #[test]
 fn a_late_time_of_sending_is_no_rule() {
     for stalls_every in [17_000_000, 25_000_000, 41_000_000] {
