@@ -66,7 +66,8 @@ impl RouteSocket {
         Ok(datagram)
     }
     fn receive_into(&self, buffer: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
-        Ok(recv(&self.fd, buffer, flags)?.1)
+        // A signal to this thread is not an answer, and not its absence.
+        Ok(rustix::io::retry_on_intr(|| recv(&self.fd, &mut *buffer, flags))?.1)
     }
 }
 
