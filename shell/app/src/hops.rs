@@ -123,6 +123,7 @@ mod tests {
             number,
             address: address.to_owned(),
             flow_address: None,
+            other_address: None,
             name: None,
             autonomous_system: None,
             return_hops: None,

@@ -13,8 +13,10 @@ mod estimate;
 mod plan;
 mod response;
 mod rule;
+mod tail;
 
 pub use echo::{EchoPath, echo_path};
 pub use estimate::{Buffer, estimate, estimate_tail_drop};
 pub use plan::{BurstPlan, BurstPlanner, LEAST_BUDGET, MOST_DATAGRAMS, PAYLOAD_BYTES};
 pub use response::{Response, responses, waits};
+pub use tail::{Sent, Tail};

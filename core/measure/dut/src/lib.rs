@@ -14,6 +14,7 @@ mod record;
 mod series;
 mod traffic;
 
+pub use fathom_burst::{Sent, Tail};
 pub use plan::{InPort, Outcome, Planner, Setup, Step, Trouble};
-pub use record::{Record, StreamRecord, Tail};
+pub use record::{Record, StreamRecord};
 pub use traffic::{Pattern, Schedule, StreamPlan, Traffic};

@@ -9,11 +9,6 @@ use fathom_units::Direction;
 pub(crate) const HEADER_BYTES: u32 = 28;
 /// Header of an Ethernet frame.
 pub(crate) const ETHERNET_BYTES: u32 = 14;
-/// Nothing waits any more when a frame waits for at most this share of the longest wait, or this
-/// time, ns.
-const EMPTY: u64 = 10;
-const EMPTY_NS: u64 = 2_000_000;
-
 /// The frames of a stream. Times are nanoseconds of one clock.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamRecord {
@@ -114,33 +109,5 @@ impl Record {
             sent_ns,
             received_ns,
         })
-    }
-}
-
-/// Recognizes when nothing of a stream waits any more.
-#[derive(Clone, Copy, Debug)]
-pub struct Tail {
-    least_ns: u64,
-    most_ns: u64,
-    is_empty: bool,
-}
-
-impl Default for Tail {
-    fn default() -> Self {
-        Tail { least_ns: u64::MAX, most_ns: 0, is_empty: false }
-    }
-}
-
-impl Tail {
-    /// A frame arrived after this time; it was sent after the load or before its end.
-    pub fn arrived(&mut self, delay_ns: u64, is_after_load: bool) {
-        (self.least_ns, self.most_ns) = (self.least_ns.min(delay_ns), self.most_ns.max(delay_ns));
-        let short_ns = ((self.most_ns - self.least_ns) / EMPTY).max(EMPTY_NS);
-        self.is_empty |= is_after_load && delay_ns - self.least_ns <= short_ns;
-    }
-    /// Whether one that was sent after the load did not wait.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.is_empty
     }
 }

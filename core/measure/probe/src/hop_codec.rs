@@ -55,11 +55,16 @@ impl HopCodec {
         }
         bytes
     }
+    /// Whether an ICMP error of this type is about a packet that expired.
+    #[must_use]
+    pub const fn has_expired(&self, icmp_type: u8) -> bool {
+        icmp_type == TIME_EXCEEDED[self.version as usize]
+    }
     /// Reads the request that an ICMP error of this type quotes, from its ICMP header on.
     #[must_use]
     pub fn read_error(&self, quoted: &[u8], icmp_type: u8) -> Option<HopReply> {
         let is_ours = self.kernel_matches || word(quoted, 4)? == self.identifier;
-        let is_end = icmp_type != TIME_EXCEEDED[self.version as usize];
+        let is_end = !self.has_expired(icmp_type);
         is_ours.then_some(HopReply { sequence: word(quoted, 6)?, is_end })
     }
     /// Reads the reply of the destination. Accepts the IP header that a raw IPv4 socket delivers.

@@ -5,6 +5,9 @@
 //! (`icmp_ratelimit`). During an upload, every second one is replaced by a segment of its flow,
 //! which shares a queue that only this flow has. An echo request to the router's own address is
 //! answered more often, if at all.
+//!
+//! A few datagrams of other flows show whether routers divide flows among several paths. Then the
+//! load may not pass the router that is known.
 use crate::ProbeSeries;
 use alloc::collections::VecDeque;
 use alloc::string::ToString;
@@ -19,6 +22,9 @@ const MAX_HOPS: u8 = 30;
 /// [`TRIES`].
 const SILENT_SLOWER: u64 = 5;
 const TRIES: u32 = 4;
+/// Each so many requests that expire at a hop, one is a datagram of another flow, as long as there
+/// are more to send.
+const OTHER_FLOW_EVERY: u32 = 3;
 /// Hops beyond the last router that answered which are tried while the server does not answer.
 const BEYOND: u8 = 2;
 /// A router that answers none of so many echo requests is not sent more.
@@ -39,13 +45,19 @@ pub struct HopRates {
     pub expiring_every: Duration,
     /// Interval of the echo requests to its address.
     pub echo_every: Duration,
+    /// Number of datagrams, each of another flow, that expire at it.
+    pub other_flows: u8,
 }
 
 impl HopRates {
     /// Rates under load: Linux sends one ICMP error a second to a host (`icmp_ratelimit`, icmp(7)),
-    /// and a queue of a tenth of a second is seen by the echo requests.
-    pub const TEST: Self =
-        HopRates { expiring_every: Duration::from_secs(1), echo_every: Duration::from_millis(60) };
+    /// and a queue of a tenth of a second is seen by the echo requests. Of two paths that are taken
+    /// equally often, five other flows show the other one with a probability of 97 %.
+    pub const TEST: Self = HopRates {
+        expiring_every: Duration::from_secs(1),
+        echo_every: Duration::from_millis(60),
+        other_flows: 5,
+    };
 }
 
 /// What is known of a hop while probes are sent.
@@ -78,6 +90,13 @@ pub enum HopProbe {
         /// Identification of the packet, not 0.
         sequence: u16,
     },
+    /// A datagram of another flow that expires at this hop.
+    OtherFlow {
+        /// Number of the hop.
+        hop: u8,
+        /// Number of the flow, from 0.
+        flow: u8,
+    },
     /// An echo request to the address of a router.
     Echo {
         /// Number of the hop.
@@ -107,9 +126,14 @@ struct State {
     expiring: ProbeSeries,
     in_flow: ProbeSeries,
     echo: ProbeSeries,
-    /// Who answered segments of an upload, if that is another router.
+    /// Who answered segments of an upload.
     flow_router: Option<IpAddr>,
     was_in_flow: bool,
+    /// Requests that expire, and those of them in other flows, so far.
+    slots: u32,
+    other_flows: u8,
+    /// Who answered the latter.
+    other_routers: Vec<IpAddr>,
     expired_at: Option<Time>,
     echoed_at: Option<Time>,
 }
@@ -154,6 +178,9 @@ impl Hops {
             in_flow: series(Metric::HopFlowRtt, hop),
             flow_router: None,
             was_in_flow: false,
+            slots: 0,
+            other_flows: 0,
+            other_routers: Vec::new(),
             echo: series(Metric::HopEcho, hop),
             expired_at: None,
             echoed_at: None,
@@ -178,6 +205,9 @@ impl Hops {
         let place = self.states.iter().take(last).position(is_due)?;
         let state = &mut self.states[place];
         state.expired_at = Some(now);
+        if let Some(flow) = state.next_other_flow(self.rates.other_flows) {
+            return Some(HopProbe::OtherFlow { hop: state.number, flow });
+        }
         state.was_in_flow = is_uploading && state.router.is_some() && !state.was_in_flow;
         let (sequence, hop, is_in_flow) = (self.next, state.number, state.was_in_flow);
         // The kernel replaces the identification 0.
@@ -255,9 +285,18 @@ impl Hops {
     ) -> Option<(&SeriesKey, Observation)> {
         let Sent { hop, sequence, .. } = self.find(number, true)?;
         let state = self.states.get_mut(usize::from(hop).checked_sub(1)?)?;
-        state.flow_router = Some(from).filter(|from| state.router.is_none_or(|known| known.address != *from));
+        state.flow_router = Some(from);
         let observation = state.in_flow.reply(sequence, at)?;
         Some((state.in_flow.key(), observation))
+    }
+    /// Takes the reply of `from` to a datagram of another flow.
+    pub fn expired_in_other_flow(&mut self, hop: u8, from: IpAddr) {
+        let state = usize::from(hop).checked_sub(1).and_then(|hop| self.states.get_mut(hop));
+        let Some(state) = state.filter(|state| state.other_flows > 0) else { return };
+        if !state.other_routers.contains(&from) && state.other_routers.len() < usize::from(state.other_flows)
+        {
+            state.other_routers.push(from);
+        }
     }
     /// Takes the reply of `from` to an echo request to its own address. Returns the observation if
     /// it is the first reply.
@@ -294,10 +333,20 @@ impl Hops {
     pub fn path(&self) -> Path {
         let last = self.length.map_or(self.states.len(), |length| usize::from(length) - 1);
         let hop = |state: &State| {
-            let Router { address, return_hops } = state.router?;
-            let (number, address) = (state.number, address.to_string());
-            let flow_address = state.flow_router.map(|router| router.to_string());
-            Some(Hop { number, address, flow_address, name: None, autonomous_system: None, return_hops })
+            let Router { address: known, return_hops } = state.router?;
+            let (number, address) = (state.number, known.to_string());
+            let is_other = |router: &&IpAddr| **router != known;
+            let flow_address = state.flow_router.as_ref().filter(is_other).map(ToString::to_string);
+            let other_address = state.other_routers.iter().find(is_other).map(ToString::to_string);
+            Some(Hop {
+                number,
+                address,
+                flow_address,
+                other_address,
+                name: None,
+                autonomous_system: None,
+                return_hops,
+            })
         };
         Path {
             hops: self.states.iter().take(last).filter_map(hop).collect(),
@@ -317,6 +366,15 @@ impl Hops {
 }
 
 impl State {
+    /// The flow of the next request that expires, if it is another one.
+    fn next_other_flow(&mut self, most: u8) -> Option<u8> {
+        self.slots = self.slots.saturating_add(1);
+        let is_due = self.slots % OTHER_FLOW_EVERY == OTHER_FLOW_EVERY - 1;
+        let flow = self.other_flows;
+        let is_sent = is_due && flow < most && self.router.is_some();
+        self.other_flows += u8::from(is_sent);
+        is_sent.then_some(flow)
+    }
     fn expire(&mut self, sequence: u32, at: Time) -> Option<(&SeriesKey, Observation)> {
         let observation = self.expiring.reply(sequence, at)?;
         Some((self.expiring.key(), observation))
@@ -370,6 +428,9 @@ mod tests {
 
     const MS: fn(u64) -> Time = |ms| Time::from_nanos(ms * 1_000_000);
 
+    /// Without datagrams of other flows.
+    const RATES: HopRates = HopRates { other_flows: 0, ..HopRates::TEST };
+
     fn router(hop: u8) -> IpAddr {
         Ipv4Addr::new(192, 0, 2, hop).into()
     }
@@ -398,13 +459,14 @@ mod tests {
 
     #[test]
     fn each_hop_gets_one_expiring_probe_a_second_and_more_echoes() {
-        let mut hops = Hops::new(HopRates::TEST);
+        let mut hops = Hops::new(RATES);
         let all = run(&mut hops, 0, 5_000, 4, &[]);
         let found = |number| Hop {
             number,
             address: router(number).to_string(),
             name: None,
             flow_address: None,
+            other_address: None,
             autonomous_system: None,
             return_hops: Some(number),
         };
@@ -432,7 +494,11 @@ mod tests {
 
     #[test]
     fn the_status_counts_probes_that_are_answered_or_old() {
-        let rates = HopRates { expiring_every: Duration::from_secs(2), echo_every: Duration::from_secs(2) };
+        let rates = HopRates {
+            expiring_every: Duration::from_secs(2),
+            echo_every: Duration::from_secs(2),
+            other_flows: 0,
+        };
         let mut hops = Hops::new(rates);
         run(&mut hops, 0, 19_000, 4, &[2]);
         let status = hops.status(MS(19_000));
@@ -452,7 +518,7 @@ mod tests {
     /// Every second request that expires is a segment of the upload, and its replies are apart.
     #[test]
     fn during_an_upload_every_second_request_is_in_its_flow() {
-        let mut hops = Hops::new(HopRates::TEST);
+        let mut hops = Hops::new(RATES);
         run(&mut hops, 0, 2_000, 3, &[]);
         let (mut kinds, other) = (vec![], router(77));
         for at in (2_000..8_000).step_by(10) {
@@ -479,9 +545,45 @@ mod tests {
         );
     }
 
+    /// Two routers share the second hop. Five datagrams of other flows expire there, instead of
+    /// every third other request.
+    #[test]
+    fn other_flows_show_another_router() {
+        let mut hops = Hops::new(HopRates::TEST);
+        let (mut flows, mut expiring) = (vec![], 0);
+        for at in (0..30_000).step_by(10) {
+            match hops.next(MS(at), false) {
+                Some(HopProbe::Expiring { hop, sequence }) => {
+                    expiring += u32::from(hop == 2);
+                    let reply = HopReply { sequence, is_end: hop >= 3 };
+                    hops.expired(reply, router(hop.min(3)), None, MS(at + 1));
+                }
+                Some(HopProbe::OtherFlow { hop, flow }) => {
+                    assert!(hop < 3, "the server is not probed");
+                    hops.expired_in_other_flow(
+                        hop,
+                        if hop == 2 && flow == 3 { router(77) } else { router(hop) },
+                    );
+                    flows.extend((hop == 2).then_some((at / 1_000, flow)));
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(flows, [(1, 0), (4, 1), (7, 2), (10, 3), (13, 4)]);
+        assert_eq!(expiring, 25);
+        let other = |hop: &Hop| hop.other_address.clone();
+        assert_eq!(
+            hops.path().hops.iter().map(other).collect::<Vec<_>>(),
+            [None, Some(router(77).to_string())]
+        );
+        hops.expired_in_other_flow(9, router(9));
+        hops.expired_in_other_flow(0, router(9));
+        assert_eq!(hops.path().hops.len(), 2, "replies to nothing do no harm");
+    }
+
     #[test]
     fn silent_hops_are_tried_less_often() {
-        let mut hops = Hops::new(HopRates::TEST);
+        let mut hops = Hops::new(RATES);
         let all = run(&mut hops, 0, 20_000, 5, &[2]);
         let to_silent = all.iter().filter(|p| matches!(p.1, HopProbe::Expiring { hop: 2, .. })).count();
         assert!((6..=8).contains(&to_silent), "{to_silent}");
@@ -490,20 +592,20 @@ mod tests {
 
     #[test]
     fn while_the_server_is_silent_two_hops_beyond_the_last_router_are_tried() {
-        let mut hops = Hops::new(HopRates::TEST);
+        let mut hops = Hops::new(RATES);
         let silent: Vec<u8> = (4..=30).collect();
         run(&mut hops, 0, 1_000, 40, &silent);
         let later = run(&mut hops, 1_000, 5_000, 40, &silent);
         let farthest = later.iter().filter_map(|(_, probe)| match probe {
             HopProbe::Expiring { hop, .. } => Some(*hop),
-            HopProbe::InFlow { .. } | HopProbe::Echo { .. } => None,
+            HopProbe::InFlow { .. } | HopProbe::OtherFlow { .. } | HopProbe::Echo { .. } => None,
         });
         assert_eq!((farthest.max(), hops.path().server_hop), (Some(5), None));
     }
 
     #[test]
     fn a_path_that_changes_is_reported_and_single_answers_from_elsewhere_are_not() {
-        let mut hops = Hops::new(HopRates::TEST);
+        let mut hops = Hops::new(RATES);
         run(&mut hops, 0, 2_000, 3, &[]);
         let mut other = |from: u64, by: IpAddr| {
             let probe = (from..).step_by(10).find_map(|at| match hops.next(MS(at), false) {
@@ -526,7 +628,7 @@ mod tests {
 
     #[test]
     fn replies_to_nothing_do_no_harm() {
-        let mut hops = Hops::new(HopRates::TEST);
+        let mut hops = Hops::new(RATES);
         hops.expired(HopReply { sequence: 7, is_end: true }, router(1), Some(0), MS(1));
         hops.echoed(0, 0, router(1), MS(1));
         hops.echoed(255, u32::MAX, router(1), MS(1));

@@ -15,13 +15,21 @@ use serde_json::Value as Json;
 #[macro_use]
 mod parameters;
 mod audit;
+mod effect;
+mod months;
 mod reason;
+mod remedy;
 mod shaper;
+mod switch;
 
 pub use audit::*;
+pub use effect::*;
+pub use months::*;
 pub use parameters::*;
 pub use reason::{CpuCause, InstrumentPart, Reason};
+pub use remedy::*;
 pub use shaper::*;
+pub use switch::*;
 
 /// How sure a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]

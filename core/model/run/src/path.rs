@@ -34,6 +34,10 @@ pub struct Hop {
     /// routers divide flows among several paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_address: Option<String>,
+    /// Address of another router that answered datagrams of other flows: routers divide flows among
+    /// several paths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_address: Option<String>,
     /// Its name, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,

@@ -26,7 +26,7 @@ use fathom_probe::{
     Due, FourStamps, HopRates, HopStatus, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch,
     StampConverter, TRAIN_PROBES, UdpRecord,
 };
-use fathom_run::{Metric, NotSent, Note, Observation, Path, Series, SeriesKey};
+use fathom_run::{Instrument, Metric, NotSent, Note, Observation, Path, Series, SeriesKey};
 use fathom_units::{Direction, Duration, Ecn, PerDirection, Rate, Time, WallTime};
 use hops::HopProber;
 use http3::Http3Prober;
@@ -220,6 +220,29 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    fn new(clock: Clock, report: Report) -> Self {
+        let (arrivals, departures) = (StampConverter::default(), StampConverter::default());
+        Context { clock, arrivals, departures, report }
+    }
+    /// Waits for input, for at most `timeout`. Returns the time then.
+    fn wait(&mut self, fds: &mut [PollFd<'_>], timeout: Duration, watch: &mut SelfWatch) -> Time {
+        let due = self.now() + timeout;
+        let found = poll::wait(fds, Some(timeout));
+        let (wall, woke) = both_clocks(self.clock);
+        if found.is_ok_and(|n| n == 0) {
+            watch.woke(woke.saturating_since(due));
+        }
+        self.arrivals.watch(wall, woke);
+        woke
+    }
+    /// How well the host kept time.
+    fn instrument(&self, watch: SelfWatch) -> Instrument {
+        Instrument {
+            clock_steps_s: self.arrivals.steps_s().to_vec(),
+            kernel_timestamp_ratio: self.arrivals.used_ratio(),
+            ..watch.into_instrument()
+        }
+    }
     fn now(&self) -> Time {
         self.clock.now()
     }
@@ -312,12 +335,7 @@ struct Prober {
 
 impl Prober {
     fn new(settings: &ProbeSettings, shared: Arc<Shared>, report: Report) -> Self {
-        let context = Context {
-            clock: settings.clock,
-            arrivals: StampConverter::default(),
-            departures: StampConverter::default(),
-            report,
-        };
+        let context = Context::new(settings.clock, report);
         let mut by_rank = settings.kinds.clone();
         // The order of the groups: all slow kinds are last, and QUIC after them.
         by_rank.sort_by_key(|kind| kind.spec().rank);
@@ -422,13 +440,7 @@ impl Prober {
         let timeout = slot.map_or(LOOK_EVERY, |at| at.saturating_since(now)).min(LOOK_EVERY);
         let mut fds: Vec<PollFd<'_>> = Vec::new();
         self.running.iter().for_each(|r| r.machine.add_interests(&mut fds));
-        let found = poll::wait(&mut fds, Some(timeout));
-        let woke = self.context.now();
-        if found.is_ok_and(|n| n == 0) {
-            self.watch.woke(woke.saturating_since(now + timeout));
-        }
-        let (wall, at) = both_clocks(self.context.clock);
-        self.context.arrivals.watch(wall, at);
+        self.context.wait(&mut fds, timeout, &mut self.watch);
     }
     fn publish(&mut self) {
         for Running { kind, machine } in &mut self.running {

@@ -1,7 +1,7 @@
 //! Sends the traffic of a test, and records what arrives.
 use crate::error::system;
 use crate::{DutError, Port};
-use fathom_dut::{Record, Schedule, Tail, Traffic};
+use fathom_dut::{Record, Schedule, Sent, Tail, Traffic};
 use fathom_os::clock::Clock;
 use fathom_os::pace::Pacer;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
@@ -161,8 +161,14 @@ impl Arrivals {
     /// A frame of a stream.
     fn received(&mut self, (stream, number): (usize, u32), sent: Time, at: Time) {
         let Some(tail) = self.tails.get_mut(stream).filter(|_| sent >= self.start) else { return };
-        self.record.streams[stream].received(number, at.as_nanos());
-        tail.arrived(at.saturating_since(sent).as_nanos(), self.load_end.is_some_and(|end| sent > end));
+        let record = &mut self.record.streams[stream];
+        record.received(number, at.as_nanos());
+        let when = match self.load_end {
+            Some(end) if sent > end => Sent::After,
+            _ if record.plan.is_load(number) => Sent::AtOnce,
+            _ => Sent::Apart,
+        };
+        tail.arrived(i128::from(at.saturating_since(sent).as_nanos()), when);
         self.last = self.last.max(at);
     }
     /// The reply to a ping.

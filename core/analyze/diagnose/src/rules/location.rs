@@ -168,7 +168,9 @@ fn points<'a>(
 ) -> Vec<Point<'a>> {
     let is_usable = |hop: &&Hop| {
         let returns_elsewhere = hop.return_hops.is_some_and(|hops| hops != hop.number);
-        queue.direction == Direction::Up || !returns_elsewhere
+        // The load may return by another router than the replies of this one.
+        let is_one_of_several = hop.flow_address.is_some() || hop.other_address.is_some();
+        queue.direction == Direction::Up || !(returns_elsewhere || is_one_of_several)
     };
     let hops = path.hops.iter().filter(is_usable);
     match probes {

@@ -29,6 +29,7 @@ fn run(line: &Line, shares: &Shares) -> Run {
         number,
         address: address(number),
         flow_address: None,
+        other_address: None,
         name: None,
         autonomous_system: None,
         return_hops: Some(number),
@@ -204,6 +205,19 @@ fn replies_that_return_on_another_path_say_nothing_about_downloads() {
     let mut hidden = self::run(&BLOATED, &Shares { up: at_link(3).up, down: [0.0; 5] });
     hidden.path.as_mut().unwrap().server_return_hops = Some(9);
     assert_eq!(problem(&hidden, Direction::Down), Some(LocationProblem::Inconsistent));
+}
+
+/// Hop 4 is one of two routers, and its replies do not return through the queue between the other
+/// one and hop 3.
+#[test]
+fn a_download_is_not_placed_by_one_of_several_routers() {
+    let mut run = run(&BLOATED, &Shares { up: at_link(3).up, down: at_link(4).down });
+    assert_eq!(one(&run, Direction::Down).near_hop, 4);
+    run.path.as_mut().unwrap().hops[3].other_address = Some("198.51.100.44".into());
+    let found = one(&run, Direction::Down);
+    assert_eq!((found.near_hop, found.far_hop), (3, 5));
+    // The probes of an upload pass the router that answers.
+    assert_eq!(one(&run, Direction::Up).far_hop, 4);
 }
 
 #[test]

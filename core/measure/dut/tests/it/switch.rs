@@ -1,5 +1,5 @@
 //! A switch in virtual time, written independently of the queue disciplines of the emulator.
-use fathom_dut::{InPort, Outcome, Planner, Record, Schedule, Setup, Tail, Traffic, Trouble};
+use fathom_dut::{InPort, Outcome, Planner, Record, Schedule, Sent, Setup, Tail, Traffic, Trouble};
 use fathom_run::Spacing;
 use fathom_units::{Duration, Rate};
 use std::collections::VecDeque;
@@ -87,7 +87,8 @@ impl Switch {
             let end = record.load_end_ns;
             under_way.retain(|(at, of, from)| {
                 if *at <= sent {
-                    tails[*of].arrived(at - from, *from > end);
+                    let when = if *from > end { Sent::After } else { Sent::Apart };
+                    tails[*of].arrived(i128::from(at - from), when);
                 }
                 *at > sent
             });

@@ -1,12 +1,10 @@
 //! Parameters of findings, in seconds and bytes unless a name ends in another unit.
-use super::{CpuCause, InstrumentPart};
 use crate::{
-    CaptureDefect, DelayAtLoss, DelayedFlows, Estimate, Interruption, NotSent, PhaseEnd, PhaseKind,
-    ProbeKind, QueueAlternative, Remarking, Retransmissions, Spacing, UnknownQueue,
+    DelayAtLoss, DelayedFlows, Estimate, PhaseEnd, PhaseKind, ProbeKind, QueueAlternative, Remarking,
+    Retransmissions,
 };
 use alloc::string::String;
 use alloc::vec::Vec;
-use fathom_units::Direction;
 use serde::{Deserialize, Serialize};
 
 /// Defines structs. `name?: Type` is an `Option` that is omitted from files when `None`.
@@ -148,53 +146,6 @@ data! {
         bucket_bytes?: f64,
         /// The line is bloated in this direction.
         is_bloated: bool,
-    }
-    /// A port of a switch that receives more than it can send, while its buffer is full.
-    struct PortOverload {
-        /// Load, relative to the rate of the port.
-        load_ratio: f64,
-        /// How frames of the load follow each other.
-        spacing: Spacing,
-        /// Median delay of pings.
-        delay_s?: f64,
-        /// Share of the frames that were lost.
-        loss_ratio: f64,
-        /// Share of the pings that were lost.
-        ping_loss_ratio: f64,
-        /// Time until the buffer was full, if it was.
-        fill_s?: f64,
-        /// Time until it was empty again.
-        drain_s: f64,
-    }
-    /// A burst at the highest rate of the senders.
-    struct LosslessBurst {
-        /// Number of ports that sent at once.
-        port_count: u32,
-        /// Frames of full size, of all senders.
-        sent_packets: u64,
-        /// Their bytes, with the Ethernet header.
-        bytes: f64,
-    }
-    /// Two ports of a switch whose buffers are filled at the same time.
-    struct SharedBuffer {
-        /// Buffer space that a port had then, relative to what it has alone.
-        left_ratio: f64,
-        /// It had less.
-        is_shared: bool,
-    }
-    /// Pings to a port with an empty queue, while another port is overloaded.
-    struct HeadOfLineBlocking {
-        /// Median delay, above that without load.
-        delay_s: f64,
-        /// Share of the pings that were lost.
-        loss_ratio: f64,
-        /// They waited for the other port, or were lost with its frames.
-        is_blocked: bool,
-    }
-    /// Pause frames during the tests.
-    struct PauseFrames {
-        /// Number that the switch sent, if an interface counts them.
-        sent_packets?: u64,
     }
     /// Rates of a link under load, payload of the load.
     struct RateChange {
@@ -455,86 +406,6 @@ data! {
         /// Retransmitted segments by cause.
         retransmissions: Retransmissions,
     }
-    /// A series in the history of a watch.
-    struct HistorySeries {
-        /// Number of the series in the history.
-        series: u32,
-        /// Name of the target.
-        target: String,
-        /// Kind of probe.
-        probe: String,
-    }
-    /// Hours of certain days at which an event recurs.
-    struct RecurringHours {
-        /// The days.
-        days: DayGroup,
-        /// First hour of the day, in local time.
-        from_hour: u64,
-        /// Hour after the last, in local time.
-        to_hour: u64,
-        /// Number of days with the event.
-        hit_days: u64,
-        /// Number of days examined.
-        all_days: u64,
-        /// Share of all other hours with the event.
-        elsewhere_ratio: f64,
-        /// Probability that an hour shows the event by chance.
-        chance_ratio: f64,
-    }
-    /// Delay that increases at the same hours.
-    struct RecurringDelay {
-        /// The series.
-        of: HistorySeries,
-        /// The hours.
-        hours: RecurringHours,
-        /// Median delay above that of the day's median hour.
-        excess_s: f64,
-        /// Load of the household's own link during these hours.
-        own_link: LinkUse,
-    }
-    /// Loss at the same hours.
-    struct RecurringLoss {
-        /// The series.
-        of: HistorySeries,
-        /// The hours.
-        hours: RecurringHours,
-        /// Share of lost probes.
-        loss_ratio: f64,
-    }
-    /// A buffer filled by the household's own traffic.
-    struct OwnLoad {
-        /// The series.
-        of: HistorySeries,
-        /// Delay while the link is fully used, above the day's base delay.
-        delay_s: f64,
-        /// Delay while the link is idle, above the day's base delay.
-        idle_delay_s: f64,
-        /// Number of episodes with a fully used link.
-        full_count: u64,
-        /// Number of those episodes with high delay.
-        slow_count: u64,
-        /// Number of those episodes with high delay per day.
-        slow_per_day: f64,
-        /// Probability that this happens by chance.
-        chance_ratio: f64,
-    }
-    /// A lasting change of the minimum delay.
-    struct BaseChange {
-        /// The series.
-        of: HistorySeries,
-        /// First day with the new delay, in days since 1970-01-01, local time.
-        since_day: u64,
-        /// New minus old delay.
-        change_s: f64,
-        /// Median of the days before the change.
-        before_s: f64,
-        /// Median of the days since the change.
-        after_s: f64,
-        /// Number of days on each side of the change; all of them differ.
-        each_side_days: u64,
-        /// The path changed at about the same time.
-        path_changed: bool,
-    }
     /// Results of a phase that are only lower bounds.
     struct LowerBound {
         /// The phase.
@@ -550,32 +421,6 @@ impl LatencyIncrease {
     pub fn lag_s(&self) -> f64 {
         self.loaded_p90_s - self.idle_p50_s
     }
-}
-
-/// Group of days.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DayGroup {
-    /// Every day.
-    All,
-    /// Monday to Friday.
-    Working,
-    /// Saturday and Sunday.
-    Weekend,
-    /// One day of the week, 0 is Monday.
-    Weekday(u64),
-}
-
-/// Load of a link, relative to the highest load seen on it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LinkUse {
-    /// Low.
-    Idle,
-    /// High.
-    Busy,
-    /// Not recorded.
-    Unknown,
 }
 
 /// Why results are lower bounds.
@@ -634,95 +479,6 @@ pub enum BufferLimit {
     Bytes,
 }
 
-/// How the measurement itself affected a result.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "effect", rename_all = "snake_case")]
-pub enum InstrumentEffect {
-    /// The run is incomplete.
-    Incomplete {
-        /// The reason.
-        why: Interruption,
-    },
-    /// A part of the measurement was late.
-    Late {
-        /// The late part.
-        part: InstrumentPart,
-        /// 95th percentile.
-        lateness_p95_s: f64,
-    },
-    /// This program lacked CPU time under load.
-    LackOfCpu {
-        /// What used the CPUs.
-        cause: CpuCause,
-        /// Median share of the time under load.
-        cpu_ratio: f64,
-    },
-    /// Few responses carried a kernel timestamp.
-    FewKernelTimestamps {
-        /// Share of responses with a kernel timestamp.
-        kernel_timestamp_ratio: f64,
-    },
-    /// The wall clock was set during the run.
-    ClockStepped {
-        /// The largest step.
-        largest_s: f64,
-    },
-    /// Probes could not be sent on time.
-    ProbesNotSent {
-        /// Number of probes not sent.
-        not_sent_packets: u64,
-        /// Number of probes due.
-        due_packets: u64,
-        /// Most frequent reason.
-        why: NotSent,
-    },
-    /// A capture has a defect.
-    CaptureDefect {
-        /// The file or interface.
-        source: String,
-        /// The defect.
-        defect: CaptureDefect,
-    },
-    /// The location of a captured flow's queueing delay is unknown.
-    Undetermined {
-        /// The flow and the reason.
-        unknown: UnknownQueue,
-    },
-    /// A clock was set during the captures, so delays between them are unknown.
-    CaptureClockSet {
-        /// The captures.
-        captures: [String; 2],
-    },
-    /// Packets missing from the second capture but present in a later one.
-    CaptureMissed {
-        /// The captures.
-        captures: [String; 2],
-        /// Number of such packets.
-        missed_packets: u64,
-    },
-    /// Packets only in the second capture.
-    CaptureAppeared {
-        /// The captures.
-        captures: [String; 2],
-        /// Number of such packets.
-        appeared_packets: u64,
-    },
-    /// Packets of the first capture sent while the second was not running.
-    CaptureUnjudged {
-        /// The captures.
-        captures: [String; 2],
-        /// Number of such packets.
-        unjudged_packets: u64,
-    },
-    /// A NAT between two captures.
-    Translated {
-        /// The captures.
-        captures: [String; 2],
-        /// Number of flows with rewritten addresses or ports.
-        flow_count: u64,
-    },
-}
-
 /// An alternative explanation of the evidence, or an explanation that the evidence excludes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -765,124 +521,6 @@ pub enum Alternative {
     LateProbes,
     /// An alternative explanation of a captured queue.
     Captured(QueueAlternative),
-}
-
-/// A recommended action.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "action", rename_all = "snake_case")]
-pub enum Remedy {
-    /// Shape a direction below the link rate, so that CAKE or fq_codel manages the queue.
-    Shape {
-        /// The direction; `None` for both or an unknown direction.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        direction: Option<Direction>,
-        /// Lowest recommended rate; `None` if the link rate is unknown.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        min_bits_per_second: Option<f64>,
-        /// Highest recommended rate.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        max_bits_per_second: Option<f64>,
-    },
-    /// Do not shape a direction at a fixed rate, because that would not help.
-    DoNotShape {
-        /// The direction.
-        direction: Direction,
-        /// Why.
-        cause: ShaperLimit,
-    },
-    /// Repeat the measurement on a less busy machine.
-    UseQuietMachine,
-    /// Repeat the measurement with a longer or heavier load.
-    LoadLonger,
-    /// Run a shell command on the audited host.
-    Run {
-        /// The command.
-        command: String,
-        /// The command that restores the previous state.
-        undo: String,
-        /// What to know before running it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        caution: Option<Caution>,
-    },
-    /// Replace the leaf queue disciplines of an interface by fq_codel.
-    ReplaceLeafQdiscs {
-        /// The interface.
-        interface: String,
-        /// Current queue discipline of the leaves.
-        qdisc: String,
-    },
-    /// Delete the flow tables from the nftables ruleset.
-    DeleteFlowTables,
-    /// Spread the processing of received packets over the CPUs.
-    SpreadReceiveWork,
-    /// Use a Wi-Fi card with a driver that uses the mac80211 queues.
-    ReplaceWifiCard,
-}
-
-/// Why a shaper with a fixed rate would not help.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum ShaperLimit {
-    /// Waiting for a single packet takes too long.
-    SlowLink {
-        /// Rate of the link, as IP packets.
-        rate_bits_per_second: f64,
-        /// Transmission of one packet of full size.
-        packet_s: f64,
-    },
-    /// Each flow keeps a minimum window of packets in flight. They wait in the queue in front of
-    /// the link, which a shaper behind the link does not control.
-    ManyFlows {
-        /// Number of flows.
-        flow_count: u32,
-        /// Rate of the link, as IP packets.
-        rate_bits_per_second: f64,
-        /// Transmission of the minimum windows of all flows.
-        windows_s: f64,
-    },
-    /// The rate varies too much.
-    VaryingRate {
-        /// The link was slower than this for a tenth of the time, or for at least a second.
-        low_bits_per_second: f64,
-        /// Mean rate.
-        mean_bits_per_second: f64,
-    },
-}
-
-impl ShaperLimit {
-    /// Rate of the link, as IP packets; the mean if it varies.
-    pub const fn bits_per_second(&self) -> f64 {
-        match self {
-            ShaperLimit::SlowLink { rate_bits_per_second, .. }
-            | ShaperLimit::ManyFlows { rate_bits_per_second, .. } => *rate_bits_per_second,
-            ShaperLimit::VaryingRate { mean_bits_per_second, .. } => *mean_bits_per_second,
-        }
-    }
-}
-
-impl Remedy {
-    /// A shaper with a rate that is not known yet.
-    pub const fn shape_at_unknown_rate(direction: Option<Direction>) -> Self {
-        Remedy::Shape { direction, min_bits_per_second: None, max_bits_per_second: None }
-    }
-    /// The direction that it is about, if it is about one.
-    pub const fn direction(&self) -> Option<Direction> {
-        match self {
-            Remedy::Shape { direction, .. } => *direction,
-            Remedy::DoNotShape { direction, .. } => Some(*direction),
-            _ => None,
-        }
-    }
-}
-
-/// A warning to read before running a command.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Caution {
-    /// The link goes down for a moment.
-    LinkGoesDown,
-    /// Only suitable for a host with a single link to all its destinations.
-    OnlyLinkOfHost,
 }
 
 /// A part of a path, as a household knows it.

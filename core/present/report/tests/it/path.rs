@@ -34,6 +34,7 @@ fn run() -> Run {
         number,
         address: address.into(),
         flow_address: None,
+        other_address: None,
         name: None,
         autonomous_system: None,
         return_hops: None,

@@ -3,7 +3,7 @@ use super::FathomPeer;
 use crate::error::CLOSED;
 use crate::peer::FlowPlan;
 use crate::resolve::{LOOK_EVERY, Limits};
-use fathom_burst::BurstPlan;
+use fathom_burst::{BurstPlan, Sent, Tail};
 use fathom_os::error::without_code;
 use fathom_os::pace::Pacer;
 use fathom_os::poll::{self, PollFd, set_precise_timers};
@@ -21,10 +21,6 @@ use std::sync::atomic::Ordering;
 
 /// Datagrams received per call.
 const BATCH: usize = 64;
-/// The queue is empty again when a datagram waits for at most this share of the longest wait, or
-/// this time, in ns.
-const EMPTY: u64 = 10;
-const EMPTY_NS: u64 = 2_000_000;
 /// Headers of IP, and those of UDP or ICMP, which are as long.
 const IPV4_HEADER_BYTES: u32 = 28;
 const IPV6_HEADER_BYTES: u32 = 48;
@@ -56,8 +52,7 @@ pub(crate) fn run(
 pub(crate) struct Seen {
     plan: BurstPlan,
     burst: Burst,
-    least_ns: i128,
-    most_ns: i128,
+    tail: Tail,
     heard: Option<Time>,
 }
 
@@ -77,7 +72,7 @@ impl Seen {
             is_complete,
             echo_every,
         };
-        Seen { plan, burst, least_ns: i128::MAX, most_ns: i128::MIN, heard: None }
+        Seen { plan, burst, tail: Tail::default(), heard: None }
     }
     pub(crate) const fn plan(&self) -> BurstPlan {
         self.plan
@@ -111,17 +106,14 @@ impl Seen {
         };
         *received = Some(received_ns);
         let delay_ns = i128::from(received_ns) - i128::from(self.burst.sent_ns[at]);
-        self.most_ns = self.most_ns.max(delay_ns);
-        // Of those at once, a busy host records some send times late: their delay looks short.
-        if number < self.plan.before || number >= self.plan.before + self.plan.count {
-            self.least_ns = self.least_ns.min(delay_ns);
-        }
+        let sent = match number.checked_sub(self.plan.before) {
+            None => Sent::Apart,
+            Some(in_burst) if in_burst < self.plan.count => Sent::AtOnce,
+            Some(_) => Sent::After,
+        };
+        self.tail.arrived(delay_ns, sent);
         self.heard = Some(now);
-        let is_after = number >= self.plan.before + self.plan.count;
-        let wait_ns = delay_ns - self.least_ns;
-        let longest_ns = self.most_ns - self.least_ns;
-        self.burst.is_complete |=
-            is_after && wait_ns <= (longest_ns / i128::from(EMPTY)).max(i128::from(EMPTY_NS));
+        self.burst.is_complete = self.tail.is_empty();
     }
     /// Whether the burst is over: the queue is empty, or nothing arrives any more.
     pub(crate) fn is_over(&self, since: Time, limits: &Limits<'_>) -> bool {

@@ -14,13 +14,17 @@ use fathom_probe::{
 };
 use fathom_run::{FirstLink, NotSent, Path};
 use fathom_units::{Duration, Time, WallTime};
-use socket2::{SockAddr, Socket};
+use socket2::{Domain, SockAddr, Socket, Type};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::AsFd;
 
 const BATCH: usize = 32;
 /// Longest message: an ICMP error quotes a request after its IP header.
 const MESSAGE_BYTES: usize = 256;
+/// Port of the server for datagrams of other flows, as of traceroute(8), and of those of the next
+/// flow: each hop has a port in between.
+const FIRST_PORT: u16 = 33_434;
+const PORTS_PER_FLOW: u16 = 32;
 /// Interval of reports of the hops, for a live display.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
@@ -72,6 +76,8 @@ pub(crate) struct HopProber {
     in_flow: Option<InFlow>,
     expiring: Socket,
     expiring_codec: HopCodec,
+    /// For datagrams of other flows.
+    other_flows: Socket,
     echo: Socket,
     echo_codec: EchoCodec,
     /// Interface of the first router; a link-local address needs it.
@@ -106,6 +112,7 @@ impl HopProber {
             reported: Time::ZERO,
             expiring,
             expiring_codec: HopCodec { version, identifier: token as u16, token, kernel_matches },
+            other_flows: open_datagrams(server)?,
             echo: open_socket(is_ipv6)?.socket,
             echo_codec,
             interface,
@@ -122,6 +129,11 @@ impl HopProber {
                 set_hop_limit(&self.expiring, self.server.is_ipv6(), hop)?;
                 let request = self.expiring_codec.request(sequence);
                 self.expiring.send_to(&request, &self.address_of(self.server))
+            }
+            HopProbe::OtherFlow { hop, flow } => {
+                set_hop_limit(&self.other_flows, self.server.is_ipv6(), hop)?;
+                let port = FIRST_PORT + u16::from(flow) * PORTS_PER_FLOW + u16::from(hop);
+                self.other_flows.send_to(&[], &SocketAddr::new(self.server, port).into())
             }
             HopProbe::Echo { hop, sequence, to } => {
                 let (target, sent) = (u32::from(hop), Probe { sequence, at: wall, sent: now });
@@ -166,6 +178,22 @@ impl HopProber {
                 context.hop_answered(key, observation);
             }
         }
+    }
+    fn receive_other_flows(&mut self) {
+        while self.inbox.receive_errors(self.other_flows.as_fd()).is_ok_and(|count| count > 0) {
+            for message in self.inbox.iter() {
+                if let Some((hop, router)) = self.expired_in_other_flow(&message) {
+                    self.hops.expired_in_other_flow(hop, router);
+                }
+            }
+        }
+    }
+    /// The hop at which a datagram expired, and the router.
+    fn expired_in_other_flow(&self, message: &ReceivedMessage<'_>) -> Option<(u8, IpAddr)> {
+        let Some(Notice::Refused { by: Some(router), icmp_type, .. }) = message.notice else { return None };
+        let hop = message.from?.port().checked_sub(FIRST_PORT)? % PORTS_PER_FLOW;
+        let has_expired = self.expiring_codec.has_expired(icmp_type) && !router.is_unspecified();
+        has_expired.then_some((hop as u8, router))
     }
     fn error(&self, message: &ReceivedMessage<'_>) -> Option<Reply> {
         let Some(Notice::Refused { by: Some(from), icmp_type, .. }) = message.notice else { return None };
@@ -216,6 +244,17 @@ fn open_socket(is_ipv6: bool) -> Result<EchoSocket, String> {
     prepared.map(|()| opened).map_err(|error| without_code(&error))
 }
 
+fn open_datagrams(server: IpAddr) -> Result<Socket, String> {
+    let domain = if server.is_ipv6() { Domain::IPV6 } else { Domain::IPV4 };
+    let opened = Socket::new(domain, Type::DGRAM, None);
+    let prepared = opened.and_then(|socket| {
+        queue_errors(&socket, server.is_ipv6())?;
+        socket.set_nonblocking(true)?;
+        Ok(socket)
+    });
+    prepared.map_err(|error| without_code(&error))
+}
+
 /// Kind of the link of an interface.
 fn first_link(interface: u32) -> Option<FirstLink> {
     let number = interface.to_string();
@@ -235,7 +274,8 @@ impl ProbeMachine for HopProber {
     }
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
         let errors = self.in_flow.as_ref().map(|in_flow| &in_flow.sockets.errors);
-        let sockets = [Some(&self.expiring), Some(&self.echo), errors].into_iter().flatten();
+        let sockets =
+            [Some(&self.expiring), Some(&self.other_flows), Some(&self.echo), errors].into_iter().flatten();
         fds.extend(sockets.map(|socket| PollFd::readable(socket.as_fd())));
     }
     fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
@@ -251,6 +291,7 @@ impl ProbeMachine for HopProber {
     fn receive(&mut self, context: &mut Context) {
         self.receive_expired(context);
         self.receive_in_flow(context);
+        self.receive_other_flows();
         self.receive_echoes(context);
         let now = context.now();
         if now.saturating_since(self.reported) >= REPORT_EVERY {

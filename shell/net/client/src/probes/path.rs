@@ -6,9 +6,8 @@ use super::{Context, ProbeEvent, ProbeMachine};
 use crate::path::PathConfig;
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
-use fathom_os::timestamp::both_clocks;
 use fathom_probe::protocol::SessionId;
-use fathom_probe::{HopRates, ProbeKind, ProbeSeries, SelfWatch, StampConverter};
+use fathom_probe::{HopRates, ProbeKind, ProbeSeries, SelfWatch};
 use fathom_run::{Instrument, Path, Series};
 use fathom_units::{Duration, Time};
 use std::net::IpAddr;
@@ -44,13 +43,8 @@ impl PathProber {
     ) -> Result<Self, String> {
         let mut session = SessionId([0; 16]);
         getrandom::fill(&mut session.0).map_err(|e| format!("random numbers: {e}"))?;
-        let context = Context {
-            clock: config.clock,
-            arrivals: StampConverter::default(),
-            departures: StampConverter::default(),
-            report: Box::new(move |event| drop(outbox.send(event))),
-        };
-        let rates = HopRates { expiring_every: config.interval, echo_every: config.interval };
+        let context = Context::new(config.clock, Box::new(move |event| drop(outbox.send(event))));
+        let rates = HopRates { expiring_every: config.interval, echo_every: config.interval, other_flows: 0 };
         let to = Target { address: (address, 0).into(), dscp: 0 };
         Ok(PathProber {
             hops: HopProber::open(address, rates, None, session)?,
@@ -108,25 +102,17 @@ impl PathProber {
         let _ = self.hops.send(&mut self.context);
     }
     fn turn(&mut self, timeout: Duration) {
-        let before = self.context.now();
         let mut fds: Vec<PollFd<'_>> = Vec::new();
         self.hops.add_interests(&mut fds);
         self.end.add_interests(&mut fds);
-        let found = poll::wait(&mut fds, Some(timeout));
+        self.context.wait(&mut fds, timeout, &mut self.watch);
         drop(fds);
-        let (wall, woke) = both_clocks(self.context.clock);
-        if found.is_ok_and(|n| n == 0) {
-            self.watch.woke(woke.saturating_since(before + timeout));
-        }
-        self.context.arrivals.watch(wall, woke);
         self.hops.receive(&mut self.context);
         self.end.receive(&mut self.context);
     }
     fn result(mut self) -> ProbedPath {
         let end = self.context.now();
-        let mut instrument = self.watch.into_instrument();
-        instrument.clock_steps_s = self.context.arrivals.steps_s().to_vec();
-        instrument.kernel_timestamp_ratio = self.context.arrivals.used_ratio();
+        let instrument = self.context.instrument(self.watch);
         let (path, hops) = self.hops.take_hops().unwrap_or_default();
         let mut series: Vec<Series> = self.end.series().iter().map(|s| s.clone().close(end)).collect();
         series.extend(hops.into_iter().map(|one| one.close(end)));

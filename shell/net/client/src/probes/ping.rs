@@ -11,11 +11,10 @@ use crate::ping::{PingConfig, PingEvent, PingProbe, PingTarget};
 use fathom_os::poll::{self, PollFd};
 use fathom_os::sched::raise_priority;
 use fathom_os::socket::{EchoSocketError, echo_socket};
-use fathom_os::timestamp::both_clocks;
 use fathom_probe::protocol::SessionId;
 use fathom_probe::{
-    ClockTracker, Due, FourStamps, PingEnd, ProbeKind, ProbeSeries, Schedule, SelfWatch, StampConverter,
-    UdpRecord, one_way_series,
+    ClockTracker, Due, FourStamps, PingEnd, ProbeKind, ProbeSeries, Schedule, SelfWatch, UdpRecord,
+    one_way_series,
 };
 use fathom_run::{Instrument, NotSent, Series, SeriesKey};
 use fathom_units::{Duration, Time};
@@ -114,12 +113,7 @@ impl Pinger {
         outbox: Sender<Vec<PingEvent>>,
     ) -> Result<Self, String> {
         let (tell, told) = channel();
-        let context = Context {
-            clock: config.clock,
-            arrivals: StampConverter::default(),
-            departures: StampConverter::default(),
-            report: Box::new(move |event| drop(tell.send(event))),
-        };
+        let context = Context::new(config.clock, Box::new(move |event| drop(tell.send(event))));
         check_permission(targets)?;
         let senders: Vec<_> = targets.iter().map(|target| sender(target, &config, &context)).collect();
         if let Some(Err(error)) = senders.iter().all(Result::is_err).then(|| senders.first()).flatten() {
@@ -226,18 +220,13 @@ impl Pinger {
             one.machine.add_interests(&mut fds);
             ends.push(fds.len());
         }
-        let found = poll::wait(&mut fds, Some(timeout));
+        let woke = self.context.wait(&mut fds, timeout, &mut self.watch);
         let mut start = 0;
         let ready: Vec<bool> = ends
             .into_iter()
             .map(|end| fds[std::mem::replace(&mut start, end)..end].iter().any(PollFd::is_ready))
             .collect();
         drop(fds);
-        let (wall, woke) = both_clocks(self.context.clock);
-        if found.is_ok_and(|n| n == 0) {
-            self.watch.woke(woke.saturating_since(now + timeout));
-        }
-        self.context.arrivals.watch(wall, woke);
         // Timers of protocols.
         let is_due = woke.saturating_since(self.looked) >= LOOK_EVERY;
         if is_due {
@@ -279,9 +268,7 @@ impl Pinger {
         if !self.events.is_empty() {
             let _ = self.outbox.send(std::mem::take(&mut self.events));
         }
-        let mut instrument = self.watch.into_instrument();
-        instrument.clock_steps_s = self.context.arrivals.steps_s().to_vec();
-        instrument.kernel_timestamp_ratio = self.context.arrivals.used_ratio();
+        let instrument = self.context.instrument(self.watch);
         let mut all = Vec::new();
         for one in &mut self.running {
             let mut series: Vec<Series> = one.machine.series().iter().map(|s| s.clone().close(end)).collect();
