@@ -53,6 +53,7 @@ impl Live {
             Event::Observed { key, observation } => self.view.observe(&key, observation),
             Event::Path(_) => {}
             Event::PhaseEnded(phase) => self.phase_ended(&phase),
+            Event::BurstsStarted => self.say("checking the buffers with bursts"),
             Event::Note(note) => {
                 let text = fathom_prose::note(&note);
                 self.view.note(&text);

@@ -50,6 +50,14 @@ pub(crate) fn finding(run: &Run, direction: Direction) -> Option<Finding> {
     Some(of_buffer(run, direction, estimate(&responses(bursts(run, direction)))?))
 }
 
+/// As [`finding`], without what follows from it.
+pub(crate) fn measured_buffer(run: &Run, direction: Direction) -> Option<MeasuredBuffer> {
+    match finding(run, direction)?.conclusion {
+        Conclusion::MeasuredBuffer(measured) => Some(measured),
+        _ => None,
+    }
+}
+
 /// The buffer of a direction whose queue is known to drop only when it is full.
 pub(crate) fn tail_drop(run: &Run, direction: Direction) -> Option<Finding> {
     Some(of_buffer(run, direction, estimate_tail_drop(&responses(bursts(run, direction)))?))

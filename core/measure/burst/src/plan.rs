@@ -41,8 +41,9 @@ const LONGEST_S: f64 = 4.0;
 /// [`FILL_RATE`]: that of gigabit Ethernet.
 const POLICED_S: f64 = 0.3;
 const MOST_TIMES: u32 = 64;
-/// A burst occupies the link for at most this time.
+/// A burst occupies the link for at most this time, and one that only checks a size for this one.
 const LONGEST_WAIT_S: f64 = 60.0;
+const LONGEST_CHECK_S: f64 = 2.0;
 /// Duration of the last burst, which is hardly faster than the link: an AQM needs 100 to 200 ms.
 const SUSTAINED_S: f64 = 0.8;
 /// Time in which it fills the buffer, and its limits relative to the rate of the link.
@@ -97,6 +98,8 @@ pub struct BurstPlanner {
     left: Bytes,
     /// The receiver returns each datagram, and records nothing.
     is_echo: bool,
+    /// Only the size of a buffer that is full within [`LONGEST_CHECK_S`] is of interest.
+    is_check: bool,
     stage: Stage,
     /// Number of datagrams of the last plan before it was limited.
     planned: u32,
@@ -135,7 +138,19 @@ impl BurstPlanner {
     #[must_use]
     pub const fn new(budget: Bytes) -> Self {
         let stage = Stage::First { size: 0, count: FIRST_COUNT };
-        BurstPlanner { left: budget, is_echo: false, stage, planned: 0, responses: Vec::new() }
+        BurstPlanner {
+            left: budget,
+            is_echo: false,
+            is_check: false,
+            stage,
+            planned: 0,
+            responses: Vec::new(),
+        }
+    }
+    /// Bursts that only fill the buffer, of at most so many bytes together.
+    #[must_use]
+    pub fn check(budget: Bytes) -> Self {
+        BurstPlanner { is_check: true, ..Self::new(budget) }
     }
     /// Bursts of echo requests, of at most so many bytes together.
     #[must_use]
@@ -146,7 +161,8 @@ impl BurstPlanner {
     pub fn next_burst(&mut self) -> Option<BurstPlan> {
         let mut plan = self.plan()?;
         let affordable = self.left.get() / u64::from(plan.payload_bytes);
-        let patient = self.packet_s(plan.payload_bytes).map_or(f64::INFINITY, |s| LONGEST_WAIT_S / s) as u64;
+        let longest_s = if self.is_check { LONGEST_CHECK_S } else { LONGEST_WAIT_S };
+        let patient = self.packet_s(plan.payload_bytes).map_or(f64::INFINITY, |s| longest_s / s) as u64;
         let limit = affordable.saturating_sub(u64::from(plan.before)).min(u64::from(MOST_DATAGRAMS));
         let limit = limit.min(patient) as u32;
         if limit < FIRST_COUNT {
@@ -222,7 +238,10 @@ impl BurstPlanner {
         // Those after the burst were not in the plan.
         let after = burst.sent_ns.len().saturating_sub((burst.before + burst.count) as usize) as u64;
         self.left = self.left.saturating_sub(Bytes(after * u64::from(burst.payload_bytes)));
+        let is_managed = is_policed || response.is_some_and(|response| !response.has_few_early());
+        let is_unknown = is_managed || (matches!(self.stage, Stage::Fill { .. }) && !is_full && !can_grow);
         self.stage = match self.stage {
+            _ if self.is_check && is_unknown => Stage::Done,
             Stage::First { size, count } if has_queue && self.is_echo => {
                 Stage::Direction { size, count: 2 * count, echo_every: ECHO_EVERY[0] }
             }
@@ -248,6 +267,7 @@ impl BurstPlanner {
                 let count = (f64::from(burst.count) * ratio.min(MARGIN)) as u32;
                 Stage::Fill { size: size + 1, count: count.min(MOST_DATAGRAMS) }
             }
+            Stage::Fill { .. } if self.is_check => Stage::Done,
             Stage::Fill { .. } => Stage::Sustained,
             Stage::First { .. } | Stage::Police { .. } | Stage::Sustained | Stage::Done => Stage::Done,
         };

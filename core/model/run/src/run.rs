@@ -412,6 +412,10 @@ impl Run {
     pub fn series(&self, key: &SeriesKey) -> Option<&Series> {
         self.series.iter().find(|s| s.key == *key)
     }
+    /// Whether it is of `fathom buffer`: a test may have bursts after its phases.
+    pub fn has_only_bursts(&self) -> bool {
+        !self.bursts.is_empty() && self.phases.is_empty()
+    }
     /// The first phase of this kind.
     pub fn phase(&self, kind: PhaseKind) -> Option<&Phase> {
         self.phases.iter().find(|p| p.kind == kind)

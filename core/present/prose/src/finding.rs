@@ -5,9 +5,9 @@ use crate::{audit, burst, fix, history, instrument, location, queue, switch};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_run::{
-    AckStarvation, BoundCause, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss, DrainTime,
-    FillTime, Finding, LatencyIncrease, LatencyVariation, LowerBound, OtherTraffic, Outage, PhaseKind,
-    ProbeLoss, QueueEmptied, RateChange, StartUp,
+    AckStarvation, BoundCause, BufferCheck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss,
+    DrainTime, FillTime, Finding, LatencyIncrease, LatencyVariation, LowerBound, OtherTraffic, Outage,
+    PhaseKind, ProbeLoss, QueueEmptied, RateChange, StartUp,
 };
 use fathom_text::{bytes, milliseconds, percent, rate, seconds, thousands};
 use fathom_units::{Direction, FULL_IP_PACKET};
@@ -156,11 +156,18 @@ fn buffer(size: &BufferSize, direction: Option<Direction>) -> String {
         Some(BufferLimit::Bytes) | None => bytes(size.ip_bytes),
     };
     let delay = milliseconds(size.delay_s);
-    if size.is_lower_bound {
-        format!("The {link} buffer holds at least {held} ({delay} at {rate}).")
-    } else {
-        format!("The {link} buffer holds about {held} ({delay} at {rate}).")
+    let about = if size.is_lower_bound { "at least" } else { "about" };
+    let check = size.check.as_ref().map(|check| buffer_check(check, size)).unwrap_or_default();
+    format!("The {link} buffer holds {about} {held} ({delay} at {rate}).{check}")
+}
+
+fn buffer_check(check: &BufferCheck, size: &BufferSize) -> String {
+    if check.agrees && !size.is_lower_bound {
+        return " Bursts confirm it.".to_string();
     }
+    let least = if check.is_lower_bound { "at least " } else { "" };
+    let held = format!("{least}{} ({})", bytes(check.ip_bytes), milliseconds(check.delay_s));
+    if check.agrees { format!(" Bursts found {held}.") } else { format!(" Bursts found {held} instead.") }
 }
 
 fn fill_time(fill: &FillTime) -> String {

@@ -178,7 +178,7 @@ pub(crate) fn bottleneck(link: &Bottleneck) -> String {
     let held = link.buffer_bytes.map(|buffer| {
         let drain = buffer.value * 8.0 / link.rate_bits_per_second.value.max(1.0);
         format!(
-            "; its buffer holds {}{}, which takes {} to drain",
+            "; its buffer holds {}{}: {}",
             if link.was_full { "" } else { "at least " },
             with_error(buffer, bytes),
             milliseconds(drain)
@@ -241,7 +241,7 @@ pub(crate) const fn measured_rule(rule: ManagementRule) -> &'static str {
         ManagementRule::Policer => "A policer drops excess packets.",
         ManagementRule::KeptShort => "The queue is kept short.",
         ManagementRule::NeverDropped | ManagementRule::NoneSeen => {
-            "No drops or marks were seen: queue management cannot be determined."
+            "Without drops or marks, queue management is unknown."
         }
     }
 }

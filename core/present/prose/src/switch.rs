@@ -56,7 +56,7 @@ pub(crate) fn blocking(blocking: &HeadOfLineBlocking) -> String {
 
 pub(crate) fn pause(frames: &PauseFrames) -> String {
     frames.sent_packets.map_or_else(
-        || "The interfaces do not count pause frames.".to_string(),
+        || "No interface counts pause frames.".to_string(),
         |sent| format!("The switch sent {}.", counted(sent, "pause frame", "pause frames")),
     )
 }

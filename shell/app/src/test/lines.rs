@@ -60,6 +60,7 @@ fn of_test(event: &Event) -> Json {
             "event": "phase_ended", "phase": kind, "start_s": *start_ns as f64 / 1e9,
             "end_s": *end_ns as f64 / 1e9, "end": end, "load": load,
         }),
+        Event::BurstsStarted => json!({ "event": "bursts_started" }),
         Event::Note(note) => {
             json!({ "event": "note", "note": note, "text": fathom_prose::note(note) })
         }

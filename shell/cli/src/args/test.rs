@@ -84,11 +84,12 @@ pub(crate) struct TestArgs {
     pub(crate) load_app: Option<String>,
     /// Phases of the test, in order
     ///
-    /// Default: idle,down,up,both,drain.
+    /// Default: idle,down,up,both,drain,bursts. After an empty queue, bursts of UDP check the sizes
+    /// of the buffers, with at most 10 MB in each direction, if the server runs `fathom serve`.
     #[arg(
         long,
         value_delimiter = ',',
-        default_value = "idle,down,up,both,drain",
+        default_value = "idle,down,up,both,drain,bursts",
         value_name = "LIST",
         hide_default_value = true
     )]
@@ -191,6 +192,7 @@ pub(crate) enum PhaseName {
     Up,
     Both,
     Drain,
+    Bursts,
 }
 
 fn public_names() -> PossibleValuesParser {

@@ -147,7 +147,7 @@ impl Live {
                 }
             }
             Event::Note(note) => self.view.note(&fathom_prose::note(&note)),
-            Event::Connected(_) | Event::Cost(_) | Event::PhaseEnded(_) => {}
+            Event::Connected(_) | Event::Cost(_) | Event::PhaseEnded(_) | Event::BurstsStarted => {}
         }
         let now = self.clock.now();
         if let Some(screen) = self.screen.as_mut().filter(|_| now >= self.next_draw) {

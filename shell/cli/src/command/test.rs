@@ -15,7 +15,7 @@ use fathom_client::{FlowLoad, PhasePlan, TestConfig};
 use fathom_diagnose::diagnose;
 use fathom_run::{PhaseKind, Run};
 use fathom_scenario::Role;
-use fathom_units::Duration;
+use fathom_units::{Bytes, Duration};
 use server::Choice;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -153,6 +153,7 @@ fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
         ecn: args.ecn.map(Into::into),
         load_rate: args.udp.map(FlowLoad::Datagrams).or(args.pace.map(FlowLoad::Paced)),
         max_bytes: args.max_bytes,
+        burst_bytes: has_bursts(args).then_some(BURST_BYTES),
         ..TestConfig::new(server)
     };
     let config = if args.rrul { config.rrul(args.max_phase) } else { config };
@@ -178,26 +179,36 @@ fn cost(config: &TestConfig) -> String {
 /// which the verdict is a lower bound.
 const QUICK_PHASE: Duration = Duration::from_secs(10);
 
+/// Data of the bursts in each direction: they fill a buffer of 1 MB with three sizes of packets.
+const BURST_BYTES: Bytes = Bytes(10_000_000);
+
+/// Whether bursts follow the phases. A load that is not as fast as possible does not fill a buffer.
+fn has_bursts(args: &TestArgs) -> bool {
+    let is_plain = !args.quick && !args.rrul && args.pace.is_none() && args.udp.is_none();
+    is_plain && args.load_app.is_none() && args.phases.contains(&PhaseName::Bursts)
+}
+
 fn phases(args: &TestArgs) -> Vec<PhasePlan> {
     let (names, max) = match args.quick {
         true => (&[PhaseName::Idle, PhaseName::Down, PhaseName::Up, PhaseName::Drain][..], QUICK_PHASE),
         false => (&args.phases[..], args.max_phase),
     };
-    names.iter().map(|name| phase(*name, max)).collect()
+    names.iter().filter_map(|name| phase(*name, max)).collect()
 }
 
-fn phase(name: PhaseName, max: Duration) -> PhasePlan {
+fn phase(name: PhaseName, max: Duration) -> Option<PhasePlan> {
     let plan = PhasePlan::of(match name {
         PhaseName::Idle => PhaseKind::Idle,
         PhaseName::Down => PhaseKind::Down,
         PhaseName::Up => PhaseKind::Up,
         PhaseName::Both => PhaseKind::Both,
         PhaseName::Drain => PhaseKind::Drain,
+        PhaseName::Bursts => return None,
     });
-    match name {
+    Some(match name {
         PhaseName::Down | PhaseName::Up | PhaseName::Both => {
             PhasePlan { min: plan.min.min(max), max, ..plan }
         }
-        PhaseName::Idle | PhaseName::Drain => plan,
-    }
+        _ => plan,
+    })
 }

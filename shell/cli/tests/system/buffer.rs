@@ -58,6 +58,30 @@ fn both_buffers_are_measured() {
     });
 }
 
+/// After the phases of a test, bursts check the size of the buffer that it filled.
+#[test]
+fn bursts_check_the_size_that_a_test_found() {
+    let _alone = alone();
+    in_new_namespace(|| {
+        let (_row, server) = path(&["qdisc add dev right root tbf rate 5mbit burst 3200 limit 100000"]);
+        let target = format!("10.8.1.2:{}", server.port);
+        let args =
+            ["test", &target, "--phases", "idle,up,drain,bursts", "--max-phase", "6s", "--no-save", "--json"];
+        let ran = run(&args);
+        let result = ran.document();
+        let all = result["findings"].as_array().unwrap();
+        let size =
+            all.iter().find(|f| f["kind"] == "buffer_size").unwrap_or_else(|| panic!("{}", ran.describe()));
+        let check = &size["parameters"]["check"];
+        near(&check["ip_bytes"], 100_000.0, 0.05);
+        assert_eq!([&check["agrees"], &check["is_lower_bound"]], [true, false], "{size}");
+        assert_eq!(size["parameters"]["limit"], "bytes", "{size}");
+        // The download was not loaded, so its buffer was not of interest.
+        let bursts = result["bursts"].as_array();
+        assert!(bursts.is_none_or(|some| some.iter().all(|burst| burst["direction"] == "up")), "{bursts:?}");
+    });
+}
+
 /// A server that is gone midway ends the measurement; what was found remains.
 #[test]
 fn the_buffers_found_before_the_server_is_gone_are_kept() {

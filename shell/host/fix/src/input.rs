@@ -20,7 +20,7 @@ pub(crate) fn of_event(event: &Event) -> Option<Input> {
             Input::Observed { metric: key.metric, direction: key.direction, observation: *observation }
         }
         Event::PhaseEnded(phase) => of_phase(phase),
-        Event::Cost(_) | Event::Path(_) | Event::Note(_) => return None,
+        Event::Cost(_) | Event::Path(_) | Event::BurstsStarted | Event::Note(_) => return None,
     })
 }
 

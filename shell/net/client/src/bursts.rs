@@ -7,7 +7,10 @@ use crate::peer::Peer;
 use crate::probes::{self, ProbeEvent, ProbeResult, ProbeSettings};
 use crate::record::Record;
 use crate::resolve::{Limits, resolve_server};
-use crate::{DEFAULT_PORT, TestConfig, TestError, assemble_instrument, describe, describe_session, host};
+use crate::test::Test;
+use crate::{
+    DEFAULT_PORT, Event, TestConfig, TestError, assemble_instrument, describe, describe_session, host,
+};
 pub use fathom_burst::LEAST_BUDGET;
 use fathom_burst::{BurstPlan, BurstPlanner};
 use fathom_os::clock::wall_now;
@@ -80,8 +83,11 @@ pub fn measure_buffers(
     shared.begin(PerDirection::default());
     let mut all = Vec::new();
     let mut partial = None;
-    for direction in directions {
-        let sent = send_all(config, &peer, (*direction, budget), &shared, &limits, &mut |burst| {
+    for (direction, first_number) in directions.iter().zip(FIRST_NUMBERS) {
+        let planner = BurstPlanner::new(budget);
+        let class = config.load_dscp << 2;
+        let line = Line { peer: &peer, direction: *direction, first_number, class, probes: &shared };
+        let sent = send_all(&line, planner, &limits, &mut |burst| {
             on_burst(&burst);
             all.push(burst);
         });
@@ -172,26 +178,56 @@ fn echoed(host: &EchoHost, plan: BurstPlan, most: u64, limits: &Limits<'_>) -> R
     Err(Interruption::ServerSilent { server: host.name.clone(), waited_s: limits.patience.as_secs_f64() })
 }
 
-/// Sends the bursts of one direction, of at most `budget`.
+/// Bursts after the phases of a test, in the directions that it loaded. They may move `most` bytes
+/// together. What fails is only missing.
+pub(crate) fn check_buffers(test: &mut Test<'_>, peer: &FathomPeer, most: Bytes) -> Vec<Burst> {
+    let Some(budget) = test.config.burst_bytes else { return Vec::new() };
+    test.record.event(Event::BurstsStarted);
+    let is_loaded = |direction: &Direction| test.record.phases.iter().any(|p| p.kind.loads() == [*direction]);
+    let (mut all, mut left) = (Vec::new(), most);
+    let limits = Limits { stop: test.stop, clock: test.clock, patience: test.config.patience };
+    for (direction, first_number) in Direction::BOTH.into_iter().filter(is_loaded).zip(FIRST_NUMBERS) {
+        let budget = budget.min(left);
+        let class = test.config.load_dscp << 2;
+        let line = Line { peer, direction, first_number, class, probes: &test.probes };
+        let sent = send_all(&line, BurstPlanner::check(budget), &limits, &mut |burst| all.push(burst));
+        left = left.saturating_sub(budget);
+        if sent.is_err() {
+            break;
+        }
+    }
+    all
+}
+
+/// Numbers of the first bursts in two directions, beyond those of the flows of a test.
+const FIRST_NUMBERS: [u32; 2] = [1 << 28, 1 << 29];
+
+/// One direction of the line to a server.
+struct Line<'a> {
+    peer: &'a FathomPeer,
+    direction: Direction,
+    first_number: u32,
+    /// Traffic class of bursts.
+    class: u8,
+    probes: &'a probes::Shared,
+}
+
+/// Sends the bursts of one direction.
 fn send_all(
-    config: &TestConfig,
-    peer: &FathomPeer,
-    (direction, budget): (Direction, Bytes),
-    shared: &probes::Shared,
+    line: &Line<'_>,
+    mut planner: BurstPlanner,
     limits: &Limits<'_>,
     add: &mut dyn FnMut(Burst),
 ) -> Result<(), Interruption> {
-    let mut planner = BurstPlanner::new(budget);
-    let mut bursts = 0;
-    while let Some(plan) = planner.next_burst() {
-        // The server may still hold the flow of an earlier burst, so no two have the same number.
-        bursts += 1;
-        let number = 2 * bursts + direction.index() as u32;
-        let burst = run_burst(peer, (plan, direction), (number, config.load_dscp << 2), limits)
+    let direction = line.direction;
+    // The server may still hold the flow of an earlier burst, so no two have the same number.
+    let mut numbers = line.first_number..;
+    while let Some((plan, number)) = planner.next_burst().zip(numbers.next()) {
+        let burst = run_burst(line.peer, (plan, direction), (number, line.class), limits)
             .map_err(|message| Interruption::NoFlowLeft { direction, message })?;
         planner.add(&burst);
         if let Some(rate) = planner.rate() {
-            shared.set_capacity(direction, rate);
+            line.probes.set_capacity(direction, rate);
         }
         add(burst);
         if limits.stop.load(Ordering::Relaxed) {

@@ -70,6 +70,9 @@ pub struct TestConfig {
     pub sample_every: Duration,
     /// Data cap: the test ends after this many payload bytes of load, both directions together.
     pub max_bytes: Option<Bytes>,
+    /// Data of the bursts in each direction which check the size of its buffer after the phases.
+    /// `None`, or a server without bursts: no check.
+    pub burst_bytes: Option<Bytes>,
     /// Probe types to send.
     pub probes: Vec<ProbeKind>,
     /// Interval of TCP_INFO samples of the load flows.
@@ -102,6 +105,7 @@ impl TestConfig {
             phases: PhasePlan::default_sequence(),
             sample_every: Duration::from_millis(50),
             max_bytes: None,
+            burst_bytes: None,
             probes: ProbeKind::ALL.into_iter().filter(|kind| kind.class().is_none()).collect(),
             tcp_info_every: Duration::from_millis(50),
             patience: Duration::from_secs(10),
@@ -243,9 +247,10 @@ pub fn estimate_cost(config: &TestConfig, up: Rate, down: Rate) -> Cost {
     let probes = |bytes: fn(&ProbeSpec) -> Bytes| {
         Bytes(config.probes.iter().map(|kind| sent(kind) * bytes(kind.spec()).get()).sum())
     };
+    let bursts = |load: Bytes| if load == Bytes(0) { load } else { config.burst_bytes.unwrap_or_default() };
     Cost {
-        up: load_up.min(limit) + probes(|spec| spec.up),
-        down: load_down.min(limit) + probes(|spec| spec.down),
+        up: (load_up + bursts(load_up)).min(limit) + probes(|spec| spec.up),
+        down: (load_down + bursts(load_down)).min(limit) + probes(|spec| spec.down),
     }
 }
 

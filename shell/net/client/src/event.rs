@@ -32,6 +32,8 @@ pub enum Event {
     Path(Vec<HopStatus>),
     /// A phase ended.
     PhaseEnded(Phase),
+    /// The phases are over; bursts check the sizes of buffers.
+    BurstsStarted,
     /// Something could not be measured, or a problem that does not end the test.
     Note(Note),
 }

@@ -43,6 +43,7 @@ pub use resolve::{Limits, resolve_server};
 
 use applications::{ApplicationSettings, Played};
 use control::Control;
+use fathom_burst::BurstPlan;
 use fathom_os::clock::wall_now;
 use fathom_probe::protocol::{SessionId, Ticket};
 use fathom_probe::session::Hello;
@@ -93,10 +94,12 @@ pub fn run_test_loaded_by(
     let control = Control::open(config, &addresses, &limits)?;
     let mut record = Record::new(on_event);
     describe_session(config, &control, &mut record);
-    let peer = FathomPeer::new(control.address, &control.hello)
+    let own = FathomPeer::new(control.address, &control.hello)
         .map_err(|e| TestError::Host(format!("memory for load: {e}")))?;
     let session = control.hello.session;
-    let mut peer: Arc<dyn Peer> = Arc::new(peer);
+    let (own, bursts) = (Arc::new(own), FlowLoad::Burst(BurstPlan::default()));
+    let burst_peer = Some(own.clone()).filter(|own| load.is_none() && own.takes(bursts));
+    let mut peer: Arc<dyn Peer> = own;
     if let Some(load) = load {
         note_load(load.as_ref(), &mut record);
         peer = Arc::new(LoadedBy { probed: peer, load });
@@ -104,7 +107,9 @@ pub fn run_test_loaded_by(
     check_load(config, peer.as_ref())?;
     let serves_applications = control.hello.loads.iter().any(|known| known == FlowLoad::Objects.name());
     check_applications(config, serves_applications)?;
-    measure(Test::new(config, stop, peer, Some(control), record), session)
+    let mut test = Test::new(config, stop, peer, Some(control), record);
+    test.burst_peer = burst_peer;
+    measure(test, session)
 }
 
 /// Runs the test against a server with another protocol. Setting `stop` ends it early.
@@ -206,12 +211,14 @@ fn measure(mut test: Test<'_>, session: Ticket) -> Result<Run, TestError> {
     let prober = start_probes(&test, session);
     let players = start_applications(&test, session);
     let partial = test.run().err();
+    let bursts = if partial.is_none() { test.check_buffers() } else { Vec::new() };
     let gathered = end(&mut test, prober);
     let played = end_applications(&test, players);
     finish.store(true, Ordering::Relaxed);
     drop(reader.map(JoinHandle::join));
 
     let mut run = assemble(&mut test, (gathered, played), partial);
+    run.bursts = bursts;
     run.started = started.to_string();
     run.title = match &config.load {
         Some(load) => format!("{} ({address}), load: {load}", config.server),

@@ -1,6 +1,7 @@
 //! The sequence of a test: phases, their ends, and all incoming events.
+use crate::bursts::check_buffers;
 use crate::control::{Control, ControlInput};
-use crate::flows::{Flow, FlowEvent, FlowSettings};
+use crate::flows::{FathomPeer, Flow, FlowEvent, FlowSettings};
 use crate::ledger::{Ledger, Sender};
 use crate::peer::{Peer, takes_train};
 use crate::probes::{self, ProbeEvent};
@@ -16,7 +17,7 @@ use fathom_probe::{
     codepoint_series, one_way_observations, probe_codepoints,
 };
 use fathom_run::{
-    Fact, Interruption, Load, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, SeriesKey, Value,
+    Burst, Fact, Interruption, Load, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, SeriesKey, Value,
 };
 use fathom_units::{Bytes, Direction, Duration, PerDirection, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,6 +86,8 @@ pub(crate) struct Test<'a> {
     due: Due,
     cpu: Option<CpuReading>,
     pub(crate) peer: Arc<dyn Peer>,
+    /// Sends bursts, if the server answers them.
+    pub(crate) burst_peer: Option<Arc<FathomPeer>>,
     /// The session, if the server runs `fathom serve`.
     pub(crate) control: Option<Control>,
     /// The server's final count of received UDP probes.
@@ -162,6 +165,7 @@ impl<'a> Test<'a> {
             due: Due { senders: now, count: now, cpu: now, decide: now },
             cpu: None,
             peer,
+            burst_peer: None,
             control,
             udp_received: None,
             load_probes: Vec::new(),
@@ -277,6 +281,14 @@ impl<'a> Test<'a> {
         let phase = Phase { kind, start_ns, end_ns, end, load };
         self.record.phases.push(phase.clone());
         self.record.event(Event::PhaseEnded(phase));
+    }
+    /// Bursts that check the sizes of buffers. None after a queue that did not empty.
+    pub(crate) fn check_buffers(&mut self) -> Vec<Burst> {
+        let is_empty = self.record.phases.last().is_some_and(|last| last.end == PhaseEnd::Settled);
+        let Some(peer) = self.burst_peer.clone().filter(|_| is_empty) else { return Vec::new() };
+        let moved = Direction::BOTH.map(|direction| self.ledger.delivered(direction, None));
+        let left = moved.iter().fold(self.byte_limit, |left, moved| left.saturating_sub(*moved));
+        check_buffers(self, &peer, Bytes(left))
     }
     /// Counts what was reported after the end of the phase.
     pub(crate) fn settle_accounts(&mut self) {

@@ -1,4 +1,5 @@
 //! Estimates the buffer size: a delay D at a rate R corresponds to D x R bytes.
+use crate::bursts;
 use crate::delivery::{Capacity, capacity, is_shared};
 use crate::health::is_bloated;
 use crate::latency::longest;
@@ -7,10 +8,15 @@ use crate::rules::{limit, management};
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::vec::Vec;
 use fathom_run::{
-    Alternative, BufferLimit, BufferSize, Certainty, Conclusion, Finding, ManagementRule, Metric, PhaseKind,
-    SeriesKey, Span, Statistic,
+    Alternative, BufferCheck, BufferLimit, BufferSize, Certainty, Conclusion, Finding, ManagementRule,
+    MeasuredBuffer, Metric, PhaseKind, SeriesKey, Span, Statistic,
 };
-use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, IP_PER_PAYLOAD, Time};
+use fathom_units::{Direction, ETHERNET_PER_PAYLOAD, FULL_IP_PACKET, IP_PER_PAYLOAD, Time};
+
+/// Largest difference between the delays that TCP and bursts find of one buffer, relative and in
+/// seconds: TCP fills it with packets of other sizes as well, and probes are apart.
+const TOLERANCE: f64 = 0.15;
+const TOLERANCE_S: f64 = 0.010;
 
 /// The largest queue of a direction.
 pub(crate) struct Buffer {
@@ -46,6 +52,15 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
     // Delays are proportional to bytes only at a constant rate.
     let is_alone = buffer.one_way && rise.phase.kind != PhaseKind::Both && buffer.capacity.is_steady();
     let limit = (!growing && is_alone).then(|| limit::limit(view, direction, buffer.delay_s)).flatten();
+    let measured = bursts::measured_buffer(view.run, direction);
+    let check = measured.as_ref().and_then(|measured| check(measured, buffer.delay_s, growing));
+    let is_confirmed = check.as_ref().is_some_and(|check| check.agrees && !check.is_lower_bound);
+    let limit = limit.or(measured.filter(|_| is_confirmed).and_then(|measured| measured.limit));
+    let certainty = match check {
+        Some(BufferCheck { agrees: false, .. }) => Certainty::Possible,
+        Some(_) if !growing => Certainty::Certain,
+        _ => certainty,
+    };
     let size = BufferSize {
         phase: rise.phase.kind,
         delay_s: buffer.delay_s,
@@ -58,6 +73,7 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         is_rate_lower_bound,
         is_bloated: is_bloated(&rise),
         limit,
+        check,
     };
     let source = if buffer.one_way {
         SeriesKey::directed(Metric::OneWayDelay, direction)
@@ -80,6 +96,29 @@ fn finding(view: &View<'_>, direction: Direction) -> Option<Finding> {
         finding = finding.excluding(Alternative::OtherDirection);
     }
     Some(finding)
+}
+
+/// Compares a delay under a load of TCP with what bursts found of the same buffer; `None` if one of
+/// them does not limit the other.
+fn check(measured: &MeasuredBuffer, delay_s: f64, is_lower_bound: bool) -> Option<BufferCheck> {
+    if measured.may_be_managed() {
+        return None;
+    }
+    let tolerance_s = (TOLERANCE * delay_s).max(TOLERANCE_S);
+    let more_s = measured.delay_s - delay_s;
+    let agrees = match (is_lower_bound, measured.is_lower_bound) {
+        (false, false) => more_s.abs() <= tolerance_s,
+        (true, false) => more_s >= -tolerance_s,
+        (false, true) if more_s > tolerance_s => false,
+        (_, true) => return None,
+    };
+    let full = FULL_IP_PACKET.get() as f64;
+    Some(BufferCheck {
+        ip_bytes: measured.bytes.value * full / (full + measured.overhead_bytes),
+        delay_s: measured.delay_s,
+        is_lower_bound: measured.is_lower_bound,
+        agrees,
+    })
 }
 
 /// `None` if the increase is too small for a full buffer.

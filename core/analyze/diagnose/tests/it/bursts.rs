@@ -1,8 +1,9 @@
-//! Echo requests through two queues in a row, that of the upload and that of the download.
+//! Echo requests through two queues in a row, that of the upload and that of the download, and
+//! bursts after a test.
 use crate::line::BLOATED;
 use fathom_burst::{BurstPlan, BurstPlanner};
 use fathom_diagnose::{Diagnosis, Health, diagnose};
-use fathom_run::{Burst, Certainty, Conclusion, ManagementRule, Reason};
+use fathom_run::{BufferLimit, BufferSize, Burst, Certainty, Conclusion, ManagementRule, PhaseKind, Reason};
 use fathom_units::{Bytes, Direction};
 
 /// Sent after a burst, and the pause between two bursts.
@@ -102,4 +103,51 @@ fn a_host_that_limits_its_replies_gives_no_verdict() {
     let diagnosis = measure([Link::new(10e9, 1e9), Link::new(10e9, 1e9)], 20);
     assert!(diagnosis.findings.is_empty(), "{:?}", diagnosis.findings);
     assert_eq!((diagnosis.health, diagnosis.reason), (Health::Inconclusive, Some(Reason::RepliesLimited)));
+}
+
+/// The size of the upload's buffer after a test over a line of 3 Mbit/s with a queue of 1 s, and
+/// bursts of `budget` over a link with a buffer of this size.
+fn checked(buffer_bytes: f64, budget: u64) -> (BufferSize, Certainty) {
+    let mut run = BLOATED.run();
+    // With load in both directions, it alone shows what the buffer counts.
+    run.phases.retain(|phase| phase.kind != PhaseKind::Both);
+    let (mut planner, mut start) =
+        (BurstPlanner::check(Bytes(budget)), run.phases.last().expect("a phase").end_ns);
+    let mut links = [Link::new(3.03e6, buffer_bytes), Link::new(1e9, 1e9)];
+    while let Some(plan) = planner.next_burst() {
+        let burst = send(&plan, start, &mut links, u32::MAX);
+        start = burst.sent_ns.last().expect("a burst") + PAUSE_NS;
+        planner.add(&burst);
+        run.bursts.push(burst);
+    }
+    let diagnosis = diagnose(&run);
+    assert_eq!(diagnosis.health, Health::Bloated);
+    let sizes = diagnosis.findings.iter().filter(|finding| finding.direction == Some(Direction::Up));
+    let mut found = sizes.filter_map(|finding| match &finding.conclusion {
+        Conclusion::BufferSize(size) => Some((size.clone(), finding.certainty)),
+        _ => None,
+    });
+    found.next().expect("a size")
+}
+
+#[test]
+fn bursts_confirm_a_size_and_show_what_the_buffer_counts() {
+    let (size, certainty) = checked(375_000.0, 10_000_000);
+    let check = size.check.expect("a check");
+    assert!(check.agrees && !check.is_lower_bound, "{check:?}");
+    assert!((check.ip_bytes / size.ip_bytes - 1.0).abs() < 0.05, "{check:?}, {}", size.ip_bytes);
+    assert_eq!((size.limit, certainty), (Some(BufferLimit::Bytes), Certainty::Certain));
+}
+
+#[test]
+fn bursts_that_contradict_a_size_make_it_uncertain() {
+    for (bytes, budget, is_lower_bound) in [(150_000.0, 10_000_000, false), (9e6, 1_600_000, true)] {
+        let (size, certainty) = checked(bytes, budget);
+        let check = size.check.expect("a check");
+        assert_eq!((check.agrees, check.is_lower_bound), (false, is_lower_bound), "{check:?}");
+        assert_eq!((size.limit, certainty), (None, Certainty::Possible));
+    }
+    // A burst that ends before the buffer is full says nothing.
+    let (size, certainty) = checked(375_000.0, 300_000);
+    assert_eq!((size.check, certainty), (None, Certainty::Certain));
 }

@@ -102,12 +102,15 @@ impl Path {
     }
     /// What `budget` bytes in one direction show.
     pub(crate) fn measure(&mut self, budget: u64) -> Option<Buffer> {
-        measure(budget, |plan| self.send(plan))
+        measure(BurstPlanner::new(Bytes(budget)), |plan| self.send(plan))
+    }
+    /// What bursts show that only fill the buffer.
+    pub(crate) fn check(&mut self, budget: u64) -> Option<Buffer> {
+        measure(BurstPlanner::check(Bytes(budget)), |plan| self.send(plan))
     }
 }
 
-fn measure(budget: u64, mut send: impl FnMut(&BurstPlan) -> Burst) -> Option<Buffer> {
-    let mut planner = BurstPlanner::new(Bytes(budget));
+fn measure(mut planner: BurstPlanner, mut send: impl FnMut(&BurstPlan) -> Burst) -> Option<Buffer> {
     while let Some(plan) = planner.next_burst() {
         let burst = send(&plan);
         planner.add(&burst);
@@ -164,7 +167,7 @@ pub(crate) fn burst(plan: &BurstPlan, mut sent_ns: Vec<u64>, mut received_ns: Ve
 pub(crate) fn policed(bits_per_second: f64, bucket: f64, budget: u64) -> Option<Buffer> {
     let (mut tokens, mut last, mut now) = (bucket, 0, 0);
     let mut rng = Rng::new(1);
-    measure(budget, |plan| {
+    measure(BurstPlanner::new(Bytes(budget)), |plan| {
         let sent_ns = departures(plan, now, u64::MAX);
         let frame = f64::from(plan.payload_bytes + 42);
         let received_ns = sent_ns.iter().map(|at| {

@@ -75,3 +75,22 @@ fn a_budget_is_enforced_and_gives_a_bound() {
 fn a_link_that_the_host_cannot_fill_gives_nothing() {
     assert_eq!(Path::new("fifo limit 100p", "20gbit").measure(BUDGET), None);
 }
+
+/// Bursts that only check the size find it with less data. They end where another measurement would
+/// have to go on: in a buffer of more than 2 s, and where an AQM drops.
+#[test]
+fn a_check_finds_a_size_and_ends_early() {
+    let mut path = Path::new("fifo limit 256kb", "5mbit");
+    let buffer = path.check(10_000_000).unwrap();
+    close("buffer", buffer.bytes.value, 262_144.0, 0.03);
+    assert_eq!((buffer.limit, buffer.is_lower_bound), (Some(BufferLimit::Bytes), false));
+    assert!(path.sent_bytes < 2_500_000, "{}", path.sent_bytes);
+    let mut deep = Path::new("fifo limit 4mb", "5mbit");
+    let reached = deep.check(10_000_000).unwrap();
+    assert!(reached.is_lower_bound && (1.5..2.1).contains(&reached.delay_s), "{reached:?}");
+    assert!(deep.sent_bytes < 4_000_000, "{}", deep.sent_bytes);
+    let mut managed =
+        Path::new("red limit 400kb min 30kb max 90kb avpkt 1000b burst 55 probability 2%", "5mbit");
+    let held = managed.check(10_000_000).unwrap();
+    assert!(held.is_lower_bound && managed.sent_bytes < 2_000_000, "{held:?}, {}", managed.sent_bytes);
+}

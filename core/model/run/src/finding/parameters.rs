@@ -119,6 +119,19 @@ data! {
         /// What the buffer counts, where that shows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<BufferLimit>,
+        /// What bursts of datagrams found.
+        check?: BufferCheck,
+    }
+    /// Size of a buffer from bursts of datagrams, next to that from a load of TCP.
+    struct BufferCheck {
+        /// Bytes of IP packets in the full buffer, or those seen.
+        ip_bytes: f64,
+        /// Longest wait.
+        delay_s: f64,
+        /// The bursts did not fill it.
+        is_lower_bound: bool,
+        /// Both sizes can be true.
+        agrees: bool,
     }
     /// The buffer in front of a link, as bursts of datagrams found it.
     struct MeasuredBuffer {

@@ -4,11 +4,12 @@ use crate::samples::{histories, history, hours, queue_delay};
 use crate::switch;
 use crate::upload::upload;
 use fathom_run::{
-    AckStarvation, Bottleneck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss, DelayedFlows,
-    DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect,
-    LatencyIncrease, LowerBound, Management, ManagementRule, MeasuredBuffer, OtherTraffic, Outage, PathLoss,
-    PathRemarking, PhaseKind, Place, ProbeLoss, QueueLocation, QueueVictims, RateChange, RecurringDelay,
-    Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp, UnknownLocation,
+    AckStarvation, Bottleneck, BufferCheck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss,
+    DelayedFlows, DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission,
+    InstrumentEffect, LatencyIncrease, LowerBound, Management, ManagementRule, MeasuredBuffer, OtherTraffic,
+    Outage, PathLoss, PathRemarking, PhaseKind, Place, ProbeLoss, QueueLocation, QueueVictims, RateChange,
+    RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp,
+    UnknownLocation,
 };
 use fathom_units::Direction;
 
@@ -239,7 +240,7 @@ fn buffers() -> Vec<Found> {
     use Direction::{Down, Up};
     let up = PhaseKind::Up;
     let packets = Some(BufferLimit::Packets);
-    [
+    let sizes: [Found; 5] = [
         (Up, false, false, None),
         (Down, false, false, None),
         (Up, true, false, None),
@@ -259,10 +260,22 @@ fn buffers() -> Vec<Found> {
             is_rate_lower_bound,
             is_bloated: true,
             limit,
+            check: None,
         };
         (Some(direction), Conclusion::BufferSize(size))
-    })
-    .into()
+    });
+    let (_, Conclusion::BufferSize(full)) = &sizes[0] else { unreachable!() };
+    let check = |is_lower_bound, agrees| {
+        Some(BufferCheck { ip_bytes: 512_000.0, delay_s: 1.37, is_lower_bound, agrees })
+    };
+    let checked = [
+        BufferSize { check: check(false, true), ..full.clone() },
+        BufferSize { check: check(false, true), is_lower_bound: true, ..full.clone() },
+        BufferSize { check: check(false, false), ..full.clone() },
+        BufferSize { check: check(true, false), ..full.clone() },
+    ];
+    let checked = checked.map(|size| (Some(Up), Conclusion::BufferSize(size)));
+    sizes.into_iter().chain(checked).collect()
 }
 
 fn instruments() -> Vec<InstrumentEffect> {
