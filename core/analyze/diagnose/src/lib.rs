@@ -53,7 +53,7 @@ pub fn diagnose(run: &fathom_run::Run) -> Diagnosis {
     if let Some(switch) = &run.switch {
         return switch::diagnose(run, switch);
     }
-    if run.has_only_bursts() {
+    if run.is_of_bursts() {
         return bursts::diagnose(run);
     }
     let view = view::View::new(run);

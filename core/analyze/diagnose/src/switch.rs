@@ -38,9 +38,13 @@ pub(crate) fn diagnose(run: &Run, switch: &Switch) -> Diagnosis {
         false => bursts::finding(run, Direction::Up),
     };
     let buffer = found.map(|found| of_port(found, switch, overload.as_ref()));
-    let is_bloated =
+    let has_bloated_buffer =
         matches!(&buffer, Some(Finding { conclusion: Conclusion::MeasuredBuffer(b), .. }) if b.is_bloated);
     let was_loaded = overload.as_ref().is_some_and(|overload| overload.loss_ratio > 0.0);
+    // An AQM may not control a load that does not respond.
+    let delay_s = overload.as_ref().and_then(|overload| overload.delay_s);
+    let waits = was_loaded && delay_s.is_some_and(|delay_s| delay_s >= threshold::BLOATED_P50_S);
+    let is_bloated = has_bloated_buffer || waits;
     let others = [
         overload.map(Conclusion::PortOverload),
         lossless(switch, PortTestKind::Microburst).map(Conclusion::LosslessBurst),

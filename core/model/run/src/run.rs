@@ -412,9 +412,10 @@ impl Run {
     pub fn series(&self, key: &SeriesKey) -> Option<&Series> {
         self.series.iter().find(|s| s.key == *key)
     }
-    /// Whether it is of `fathom buffer`: a test may have bursts after its phases.
-    pub fn has_only_bursts(&self) -> bool {
-        !self.bursts.is_empty() && self.phases.is_empty()
+    /// Whether its result is that of bursts, as of `fathom buffer` and `fathom dut`. A test has some
+    /// after its phases.
+    pub fn is_of_bursts(&self) -> bool {
+        !self.bursts.is_empty() && (self.phases.is_empty() || self.switch.is_some())
     }
     /// The first phase of this kind.
     pub fn phase(&self, kind: PhaseKind) -> Option<&Phase> {

@@ -67,7 +67,7 @@ fn of_line(run: &Run, diagnosis: &Diagnosis, origin: Origin<'_>, again: Option<&
     // Bursts do not show what a simulation needs.
     let trial = origin
         .file
-        .filter(|_| !run.has_only_bursts())
+        .filter(|_| !run.is_of_bursts())
         .map(|file| format!("fathom sim --from {file} --with cake@95%"));
     all.extend(trial.filter(|_| can_shape).map(|command| action("This line with CAKE:", Some(command))));
     all

@@ -4,7 +4,7 @@ use crate::queue::{measured_rule, with_error};
 use crate::verdict::{Level, Verdict};
 use alloc::format;
 use alloc::string::{String, ToString};
-use fathom_diagnose::Diagnosis;
+use fathom_diagnose::{Diagnosis, Health};
 use fathom_run::{BufferLimit, Conclusion, ManagementRule, MeasuredBuffer};
 use fathom_text::{bytes, milliseconds, rate, thousands};
 use fathom_units::Direction;
@@ -78,6 +78,8 @@ pub(crate) fn verdict(diagnosis: &Diagnosis) -> Verdict {
             let name = direction.map_or("port", noun);
             format!("The {name} buffer is too large: {least}{} when full.", milliseconds(buffer.delay_s))
         }
+        // Pings waited for it, although no buffer is known.
+        _ if diagnosis.health == Health::Bloated => "Everything waits when the port is busy.".to_string(),
         _ => {
             let is_port = worst.is_some_and(|(direction, _)| direction.is_none());
             format!("No buffer of this {} delays packets for long.", if is_port { "port" } else { "line" })

@@ -44,7 +44,7 @@ pub fn numbers(run: &Run, diagnosis: &Diagnosis) -> Vec<Number> {
         None if run.switch.is_some() => {
             buffers(diagnosis).into_iter().chain(crate::switch::numbers(diagnosis)).collect()
         }
-        None if run.has_only_bursts() => buffers(diagnosis),
+        None if run.is_of_bursts() => buffers(diagnosis),
         None => loaded(diagnosis),
     };
     all.into_iter().filter(|number| !number.values.is_empty()).collect()

@@ -96,9 +96,7 @@ pub fn verdict(run: &Run, diagnosis: &Diagnosis) -> Verdict {
             Verdict::new(Level::NoResult, why(diagnosis), Some(advice))
         }
         (_, None) if run.history.is_some() => watched(diagnosis),
-        (Health::Bloated | Health::Healthy, None) if run.has_only_bursts() => {
-            crate::burst::verdict(diagnosis)
-        }
+        (Health::Bloated | Health::Healthy, None) if run.is_of_bursts() => crate::burst::verdict(diagnosis),
         (Health::Inconclusive, _) => Verdict::new(Level::NoResult, why(diagnosis), None),
         (Health::Bloated, Some(capture)) => captured_bloat(capture),
         (Health::Healthy, Some(capture)) => captured_health(capture),

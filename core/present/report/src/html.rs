@@ -201,7 +201,7 @@ fn changes(runs: &[Pair<'_>], heading: &str, quantities: &[Quantity]) -> String 
 }
 
 fn charts(runs: &[Pair<'_>]) -> String {
-    if runs.iter().all(|(run, _)| run.has_only_bursts()) {
+    if runs.iter().all(|(run, _)| run.is_of_bursts()) {
         return String::new();
     }
     let extents = runs.iter().map(|(run, diagnosis)| Extent::of(run, diagnosis));

@@ -358,7 +358,7 @@ fn details(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> 
     let mut lines = block(Vec::from([screen.heading(&clean(&run.title))]));
     match &run.capture {
         Some(capture) => lines.extend(captured::tables(capture, columns, screen.columns, style)),
-        None if run.has_only_bursts() => {
+        None if run.is_of_bursts() => {
             let mut table = Table::new();
             table.head(&BURST_HEADINGS);
             table.head(&BURST_UNITS);

@@ -92,8 +92,7 @@ pub(crate) fn switch(early_packets: u64) -> Switch {
 /// The run of such tests.
 pub(crate) fn run(early_packets: u64) -> Run {
     let bursts = vec![burst(1_400, 6_000), burst(700, 6_000), burst(200, 8_000)];
-    let (switch, phases) = (Some(Box::new(switch(early_packets))), Vec::new());
-    Run { command: "dut".to_owned(), bursts, switch, phases, ..MANAGED.run() }
+    Run { command: "dut".to_owned(), bursts, switch: Some(Box::new(switch(early_packets))), ..MANAGED.run() }
 }
 
 /// What tests of a switch show: an overload, bursts from one port and from two, and what happens at

@@ -74,3 +74,18 @@ fn a_load_that_loses_nothing_has_no_verdict() {
     let diagnosis = diagnose(&run);
     assert_eq!((diagnosis.health, diagnosis.reason), (Health::Inconclusive, Some(Reason::BelowCapacity)));
 }
+
+/// Pings wait for an AQM that a load of UDP overloads, whatever its bursts show.
+#[test]
+fn pings_that_wait_make_a_port_bloated() {
+    let health = |delay_s: f64| {
+        let mut run = run(9);
+        run.bursts.clear();
+        let mut switch = switch(9);
+        let test = switch.tests.iter_mut().find(|test| test.kind == PortTestKind::Overload).unwrap();
+        test.streams.iter_mut().for_each(|stream| stream.delay_p50_s = Some(delay_s));
+        run.switch = Some(Box::new(switch));
+        diagnose(&run).health
+    };
+    assert_eq!([health(0.116), health(0.015)], [Health::Bloated, Health::Healthy]);
+}
