@@ -116,6 +116,10 @@ fn count(event: &PingEvent, config: &PingConfig, tallies: &mut [PingTally]) -> b
         PingEvent::Reply { target, reply, .. } => {
             tallies.get_mut(*target).is_some_and(|tally| tally.reply(&reply.reply, config.timeout))
         }
+        PingEvent::Refused { target, .. } => {
+            tallies.get_mut(*target).into_iter().for_each(|tally| tally.errors += 1);
+            false
+        }
         PingEvent::Note { .. } | PingEvent::Idle => false,
     }
 }

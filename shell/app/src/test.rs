@@ -2,14 +2,17 @@
 pub mod applications;
 pub mod lines;
 mod server;
+mod wifi;
 
 use crate::{AppError, CancelToken, MeasureEvent};
 pub use fathom_client::DEFAULT_PORT;
-use fathom_client::{Cost, TestConfig, estimate_cost, run_test_loaded_by, run_test_with};
+use fathom_client::{Cost, Event, TestConfig, estimate_cost, run_test_loaded_by, run_test_with};
 pub use fathom_discovery::Found;
 use fathom_peers::Trust;
 use fathom_run::Run;
 use fathom_units::{Duration, Rate};
+
+use wifi::WifiObserver;
 
 pub use server::{PUBLIC_SERVERS, PublicServer, Settings, requires_acceptance};
 
@@ -62,7 +65,13 @@ pub fn run(
     check(config)?;
     let title = format!("fathom test {}", config.server);
     progress(MeasureEvent::Started { title: &title, clock: config.clock });
-    let mut on_event = |event| progress(MeasureEvent::Test(event));
+    let mut wifi = None;
+    let mut on_event = |event| {
+        if let Event::Connected(address) = &event {
+            wifi = WifiObserver::start(address.ip(), config.clock);
+        }
+        progress(MeasureEvent::Test(event));
+    };
     let measured = if fathom_peers::is_url(&config.server) {
         let peer = fathom_peers::connect(config, &Trust::Host, cancel.flag());
         peer.and_then(|peer| run_test_with(config, peer, cancel.flag(), &mut on_event))
@@ -70,6 +79,9 @@ pub fn run(
         let load = fathom_peers::connect_load(config, &Trust::Host, cancel.flag());
         load.and_then(|load| run_test_loaded_by(config, load, cancel.flag(), &mut on_event))
     };
+    let observed = wifi.map_or_else(Vec::new, WifiObserver::finish);
     progress(MeasureEvent::Ended);
-    Ok(measured?)
+    let mut run = measured?;
+    run.series.extend(observed);
+    Ok(run)
 }

@@ -183,7 +183,7 @@ struct ErrorWithV6 {
     offender: libc::sockaddr_in6,
 }
 
-fn notice(header: &libc::msghdr) -> Option<Notice> {
+pub(crate) fn notice(header: &libc::msghdr) -> Option<Notice> {
     // linux/errqueue.h and linux/net_tstamp.h.
     const ORIGIN_ICMP: u8 = 2;
     const ORIGIN_ICMP6: u8 = 3;

@@ -136,12 +136,12 @@ impl Netlink {
         self.request(message)
     }
 
-    /// The gateway of the route to `destination`, with the interface that leads to it; `None` if
-    /// the route has none.
+    /// The gateway of the route to `destination`, if it has one, and the interface that leads
+    /// there.
     ///
     /// # Errors
     /// The kernel's error; `ENETUNREACH` without a route.
-    pub fn gateway(&mut self, destination: IpAddr) -> io::Result<Option<(IpAddr, u32)>> {
+    pub fn route_to(&mut self, destination: IpAddr) -> io::Result<(Option<IpAddr>, u32)> {
         let octets = octets(destination);
         let mut message = Message::new(libc::RTM_GETROUTE, 0);
         message.bytes(&[family(destination), 8 * octets.len() as u8, 0, 0, 0, 0, 0, 0]);
@@ -178,10 +178,10 @@ fn error_of(answer: &[u8]) -> io::Result<()> {
 }
 
 /// The gateway and the interface in an RTM_NEWROUTE.
-fn route(answer: &[u8]) -> io::Result<Option<(IpAddr, u32)>> {
+fn route(answer: &[u8]) -> io::Result<(Option<IpAddr>, u32)> {
     let of_kind = |kind: u16| answer.get(4..6) == Some(&kind.to_ne_bytes());
     if !of_kind(libc::RTM_NEWROUTE) {
-        return error_of(answer).map(|()| None);
+        return error_of(answer).map(|()| (None, 0));
     }
     let length = answer.get(..4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_ne_bytes) as usize;
     let mut rest = answer.get(HEADER_BYTES + ROUTE_BYTES..length).unwrap_or_default();
@@ -198,7 +198,7 @@ fn route(answer: &[u8]) -> io::Result<Option<(IpAddr, u32)>> {
         }
         rest = rest.get(size.next_multiple_of(4)..).unwrap_or_default();
     }
-    Ok(gateway.map(|gateway| (gateway, interface)))
+    Ok((gateway, interface))
 }
 
 /// Length, at least that of the header, and kind of the attribute at the start.
@@ -298,10 +298,10 @@ mod tests {
         message.bytes(&[0; ROUTE_BYTES]).attribute(libc::RTA_DST, &[192, 0, 2, 1]);
         message.attribute(libc::RTA_OIF, &7_u32.to_ne_bytes());
         let direct = Message(message.0.clone()).finish(1);
-        assert_eq!(route(&direct).unwrap(), None);
+        assert_eq!(route(&direct).unwrap(), (None, 7));
         message.attribute(libc::RTA_GATEWAY, &[198, 51, 100, 1]);
         let routed = message.finish(1);
-        assert_eq!(route(&routed).unwrap(), Some((IpAddr::from([198, 51, 100, 1]), 7)));
+        assert_eq!(route(&routed).unwrap(), (Some(IpAddr::from([198, 51, 100, 1])), 7));
         for length in 0..routed.len() {
             // What is cut off is missing, or an error.
             let _ = route(&routed[..length]);

@@ -5,6 +5,7 @@
 //!
 //! Written by hand because neither socket2 nor rustix parses these control messages.
 use crate::clock::{Clock, wall_now};
+use crate::mmsg::{Notice, notice};
 use crate::option;
 use fathom_units::{Time, WallTime};
 use socket2::SockAddr;
@@ -198,24 +199,38 @@ pub struct SentStamp {
     pub stamp: WallTime,
 }
 
-/// Takes one entry from the socket's error queue. Returns `None` for an entry that is not a
-/// timestamp.
+/// An entry of a socket's error queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueEntry {
+    /// A timestamp.
+    Stamp(SentStamp),
+    /// An ICMP error, after [`crate::socket::queue_errors`], and the bytes of the packet that were
+    /// written to the buffer.
+    Error(Notice, usize),
+    /// Anything else.
+    Other,
+}
+
+/// Takes one entry from the socket's error queue, and the packet that it is about.
 ///
 /// # Errors
 /// See `recvmsg(2)`; `WouldBlock` if the queue is empty.
-pub fn sent_stamp(socket: BorrowedFd<'_>) -> io::Result<Option<SentStamp>> {
+pub fn queue_entry(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<QueueEntry> {
     let mut slot = Slot::default();
-    let mut part = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let mut header = slot.header(&mut part);
-    // SAFETY: `header` points to `part` (empty) and to `slot`; both outlive the call.
+    // SAFETY: `header` points to `part`, which is `buffer`, and to `slot`; all outlive the call.
     let length = unsafe {
         libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)
     };
-    if length < 0 {
-        return Err(io::Error::last_os_error());
+    let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
+    if let Some(((id, departure), stamp)) = departure(&header).zip(software_stamp(&header)) {
+        return Ok(QueueEntry::Stamp(SentStamp { id, departure, stamp }));
     }
-    let told = departure(&header);
-    Ok(told.zip(software_stamp(&header)).map(|((id, departure), stamp)| SentStamp { id, departure, stamp }))
+    Ok(match notice(&header) {
+        Some(error @ Notice::Refused { .. }) => QueueEntry::Error(error, length),
+        _ => QueueEntry::Other,
+    })
 }
 
 /// Buffers that the kernel fills in addition to the data.
@@ -439,7 +454,13 @@ mod tests {
                     |stamp| assert!(before <= stamp && stamp <= after, "{before:?} {stamp:?} {after:?}");
                 got.stamp.into_iter().for_each(within);
                 stamped += u32::from(got.stamp.is_some());
-                let sent: Vec<SentStamp> = std::iter::from_fn(|| sent_stamp(sender.as_fd()).ok()?).collect();
+                let entries = std::iter::from_fn(|| queue_entry(sender.as_fd(), &mut []).ok());
+                let sent: Vec<SentStamp> = entries
+                    .filter_map(|entry| match entry {
+                        QueueEntry::Stamp(sent) => Some(sent),
+                        _ => None,
+                    })
+                    .collect();
                 sent.iter().for_each(|s| within(s.stamp));
                 let queued = sent.iter().find(|s| s.departure == Departure::Queued).map(|s| s.id);
                 assert_eq!(queued, Some(n), "{any}: {sent:?}");

@@ -16,6 +16,8 @@ pub struct PingTally {
     pub late: u64,
     /// Replies that arrived after the reply to a later probe (RFC 4737).
     pub reordered: u64,
+    /// Probes that a router or the host refused by an ICMP error.
+    pub errors: u64,
     /// Smallest delay.
     pub min: Duration,
     /// Largest delay.

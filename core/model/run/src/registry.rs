@@ -77,6 +77,12 @@ metrics! {
         "Round-trip delay of an ICMP echo request to the address of one router of a path. Routers answer it more often than they report an expired hop limit. Scope: number of the router.", "RFC 792";
     HopFlowRtt = "hop_flow_rtt_s", "s",
         "Round-trip delay to one router of a path, from TCP segments without data, in the flow of an upload, with a hop limit that expires there: they share a queue that only this flow has, and the way of this flow. Scope: number of the router.", "RFC 792, RFC 9293";
+    WifiSignal = "wifi_signal_dbm", "dBm",
+        "Strength of the signal of this host's access point.", "Linux nl80211 (NL80211_STA_INFO_SIGNAL)";
+    WifiBitrate = "wifi_bitrate_bits_per_second", "bit/s",
+        "Bitrate of the last Wi-Fi frame to the access point (up), or from it (down): what the air carries without contention, acknowledgments and retransmissions.", "IEEE 802.11; Linux nl80211 (NL80211_STA_INFO_TX_BITRATE, RX_BITRATE)";
+    WifiRetries = "wifi_retries_ratio", "ratio",
+        "Retransmissions of Wi-Fi frames to the access point, relative to frames sent, since the last value.", "IEEE 802.11; Linux nl80211 (NL80211_STA_INFO_TX_RETRIES)";
     HostQueue = "host_queue_s", "s",
         "Time of a probe in the queue of this host's interface: from entering it to the device driver, from kernel timestamps.", "Linux SO_TIMESTAMPING";
     FlowRtt = "flow_rtt_s", "s",

@@ -412,8 +412,8 @@ impl Run {
     pub fn series(&self, key: &SeriesKey) -> Option<&Series> {
         self.series.iter().find(|s| s.key == *key)
     }
-    /// Whether its result is that of bursts, as of `fathom buffer` and `fathom dut`. A test has some
-    /// after its phases.
+    /// Whether its result is that of bursts, as with `fathom buffer` and `fathom dut`. A test may
+    /// have some after its phases.
     pub fn is_of_bursts(&self) -> bool {
         !self.bursts.is_empty() && (self.phases.is_empty() || self.switch.is_some())
     }

@@ -1,14 +1,32 @@
 //! The table of a path: the delay of each hop in each phase, or over the whole time.
 use crate::terminal::clean;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use fathom_diagnose::Diagnosis;
 use fathom_run::{Fact, Hop, Metric, PhaseKind, Run, Series, SeriesKey};
 use fathom_stats::{median, percentile_of_sorted, sorted};
-use fathom_text::{milliseconds_bare, percent};
+use fathom_text::{milliseconds_bare, percent, rate};
+use fathom_units::Direction;
 
 /// What the table of the path shows.
 pub(crate) const HOP_LEGEND: &str = "path: median delays; replies: of a hop, to probes that expire there, which routers limit to one a second";
+
+/// What the driver knew of this host's Wi-Fi, if that is the first link.
+pub(crate) fn wifi_line(run: &Run) -> Option<String> {
+    let middle = |key: SeriesKey| median(run.series(&key)?.values.iter().copied());
+    let bitrate = |direction| middle(SeriesKey::directed(Metric::WifiBitrate, direction));
+    let parts: Vec<String> = [
+        middle(SeriesKey::of(Metric::WifiSignal)).map(|dbm| format!("signal {dbm:.0} dBm")),
+        bitrate(Direction::Up).map(|bits| format!("sends at {}", rate(bits))),
+        bitrate(Direction::Down).map(|bits| format!("receives at {}", rate(bits))),
+        middle(SeriesKey::of(Metric::WifiRetries)).map(|ratio| format!("{} retransmissions", percent(ratio))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!parts.is_empty()).then(|| format!("Wi-Fi (medians): {}", parts.join(", ")))
+}
 
 /// Phases that may have a column.
 const PHASES: [(PhaseKind, &str); 4] =

@@ -3,7 +3,7 @@
 use crate::bursts::{BURST_HEADINGS, BURST_UNITS, burst_rows};
 use crate::captured;
 use crate::curve::{phase_name, source_name};
-use crate::path::{HOP_LEGEND, hop_table};
+use crate::path::{HOP_LEGEND, hop_table, wifi_line};
 use crate::path_chart;
 use crate::quantity::at_least;
 use crate::rows::{
@@ -486,7 +486,9 @@ pub(crate) fn hop_lines(run: &Run, diagnosis: &Diagnosis, screen: Screen, column
         table.row(row.into_iter().map(|text| (text, None)));
     }
     let mut lines = block(table.lines(columns, screen.style));
-    lines.extend(wrap(HOP_LEGEND, screen.columns, 0).iter().map(|line| screen.dim(line)));
+    let legend = wifi_line(run).into_iter().chain([HOP_LEGEND.to_string()]);
+    let legend = legend.flat_map(|text| wrap(&text, screen.columns, 0));
+    lines.extend(legend.map(|line| screen.dim(&line)));
     let chart = path_chart::lines(run, diagnosis, screen.columns, screen.style);
     if !chart.is_empty() && columns >= NARROW {
         lines.extend(block(chart));

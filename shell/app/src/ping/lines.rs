@@ -29,6 +29,15 @@ fn of_event(event: &PingEvent, is_late: bool, names: &[String]) -> Option<Json> 
         PingEvent::Note { target, note } => json!({
             "event": "note", "target": names.get(*target), "note": note, "text": fathom_prose::note(note),
         }),
+        PingEvent::Refused { target, sequence, by, error } => json!({
+            "event": "refused",
+            "target": names.get(*target),
+            "sequence": u64::from(*sequence) + 1,
+            "by": by,
+            "icmp_type": error.icmp_type,
+            "code": error.code,
+            "text": error.to_string(),
+        }),
         PingEvent::Reply { target, reply, one_way } => {
             let mut json = json!({
                 "event": "reply",

@@ -121,6 +121,17 @@ impl Shown<'_> {
             PingEvent::NotSent { target, reason } => {
                 self.report_once(*target, fathom_prose::not_sent(reason).to_owned());
             }
+            PingEvent::Refused { target, sequence, by, error } => {
+                let Some(row) = self.rows.get(*target) else { return };
+                match (&mut self.live, is_single(self.args)) {
+                    (Some(live), _) => live.note(&text::fping_refused(row, *by, *error)),
+                    (None, true) if !self.console.is_quiet() => {
+                        self.print(Some(text::refused(*sequence, *by, *error)));
+                    }
+                    (None, true) => {}
+                    (None, false) => warn(&text::fping_refused(row, *by, *error)),
+                }
+            }
             PingEvent::Note { target, note } => self.report_once(*target, fathom_prose::note(note)),
             PingEvent::Reply { target, reply, one_way }
                 if self.live.is_none() && !self.console.is_quiet() =>

@@ -72,9 +72,17 @@ fn hosts_that_do_not_answer_end_with_1_and_names_without_address_with_2() {
     for silent in ["192.0.2.1", "192.0.2.2"] {
         let ran = ping(&["-c", "2", "-i", "0.1", "-W", "0.5", silent]);
         assert_eq!(ran.code, Some(1), "{}", ran.describe());
-        assert_eq!(only(COUNTS, &ran.out)[..4], [2.0, 0.0, 0.0, 100.0]);
+        let counts = ran.out.replace("+2 errors, ", "");
+        assert_eq!(only(COUNTS, &counts)[..4], [2.0, 0.0, 0.0, 100.0]);
         assert!(!ran.out.contains("rtt"), "{}", ran.out);
+        let refusals = ran.out.lines().filter(|line| line.starts_with("From 10.8.0.2 icmp_seq="));
+        let expected = if silent == "192.0.2.1" { 0 } else { 2 };
+        assert_eq!(refusals.filter(|line| line.ends_with(" Destination Host Unreachable")).count(), expected);
+        assert_eq!(ran.out.contains(", +2 errors, 100% packet loss"), expected == 2, "{}", ran.out);
     }
+    let both = ping(&["-c", "1", "-W", "0.5", "192.0.2.2", "10.8.0.2"]);
+    let refused = "ICMP Host Unreachable from 10.8.0.2 for ICMP Echo sent to 192.0.2.2";
+    assert!(both.err.contains(refused), "{}", both.describe());
     let ran = ping(&["-c", "1", "no-such-host.invalid"]);
     assert_eq!((ran.code, &*ran.out), (Some(2), ""));
     assert!(ran.err.contains("no-such-host.invalid"), "{}", ran.err);
@@ -214,6 +222,28 @@ fn falling_pings_are_kept_and_explained() {
         document["findings"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["queue_emptied"]);
     assert_eq!(document["command"], "ping");
+}
+
+/// The server ends each session after a second, and is gone for a while.
+#[test]
+fn udp_probes_outlive_a_session_and_the_server() {
+    let mut server = Serve::start(&["--max-time", "1s"]);
+    let url = format!("udp://{}", server.target());
+    let ran = ping(&["-c", "35", "-i", "0.1", "-W", "1", &url]);
+    assert_eq!(ran.code, Some(0), "{}", ran.describe());
+    assert_eq!(only(COUNTS, &ran.out)[..4], [35.0, 35.0, 0.0, 0.0]);
+    let mut pinging =
+        fathom(&["ping", "-i", "0.1", "--json-lines", &url]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(pinging.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let is_reply = |line: &String| line.contains("\"event\":\"reply\"");
+    let first = lines.find(is_reply);
+    server.kill();
+    let port = server.port.to_string();
+    let _again = Serve::start(&["--port", &port]);
+    let later = lines.find(is_reply);
+    assert!(first.is_some() && later.is_some());
+    pinging.kill().unwrap();
+    pinging.wait().unwrap();
 }
 
 #[test]

@@ -200,7 +200,10 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) fn start(extra: &[&str]) -> Serve {
         use std::io::{BufRead, BufReader};
-        let mut args = vec!["serve", "--listen", "127.0.0.1", "--port", "0"];
+        let mut args = vec!["serve", "--listen", "127.0.0.1"];
+        if !extra.contains(&"--port") {
+            args.extend(["--port", "0"]);
+        }
         args.extend(extra);
         let mut child = fathom(&args).stderr(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();

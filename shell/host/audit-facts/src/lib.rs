@@ -16,4 +16,4 @@ pub use remote::{RemoteError, remote};
 pub use replies::{add_all, add_qdiscs};
 pub use save::save;
 pub use sockets::add_unsent;
-pub use wifi::add_wifi;
+pub use wifi::{AccessPoint, WifiReader, add_wifi};

@@ -16,7 +16,11 @@ mod number {
     pub(super) const GET_STATION: u8 = 17;
     pub(super) const IFINDEX: u16 = 3;
     pub(super) const STATION: u16 = 21;
+    pub(super) const SIGNAL: u16 = 7;
     pub(super) const TX_BITRATE: u16 = 8;
+    pub(super) const TX_PACKETS: u16 = 10;
+    pub(super) const TX_RETRIES: u16 = 11;
+    pub(super) const RX_BITRATE: u16 = 14;
     pub(super) const BITRATE: u16 = 1;
     pub(super) const BITRATE_32: u16 = 5;
     pub(super) const SPLIT_DUMP: u16 = 174;
@@ -33,6 +37,67 @@ const HEADER_BYTES: usize = 4;
 
 /// Bitrates are in units of 100 kbit/s.
 const BITRATE_UNIT: u64 = 100_000;
+
+/// What the driver knows of the access point that this host uses; `None` where it does not say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AccessPoint {
+    /// Strength of its signal, in dBm.
+    pub signal_dbm: Option<i8>,
+    /// Bitrate of the last frame to it, in bit/s.
+    pub sent_bits_per_second: Option<u64>,
+    /// Bitrate of the last frame from it, in bit/s.
+    pub received_bits_per_second: Option<u64>,
+    /// Frames sent to it, and their retransmissions, since this host joined.
+    pub sent_and_retries: Option<(u32, u32)>,
+}
+
+/// Reads what the driver of a Wi-Fi interface knows.
+#[derive(Clone, Copy, Debug)]
+pub struct WifiReader {
+    family: u16,
+    interface: u32,
+}
+
+impl WifiReader {
+    /// For the interface with this index.
+    ///
+    /// # Errors
+    /// If this kernel has no Wi-Fi.
+    pub fn open(interface: u32) -> io::Result<Self> {
+        Ok(WifiReader { family: family()?, interface })
+    }
+    /// The access point; `None` if the interface has none now.
+    #[must_use]
+    pub fn read(&self) -> Option<AccessPoint> {
+        let of_interface = attribute(number::IFINDEX, &self.interface.to_ne_bytes());
+        let question = request(self.family, number::REQUEST_DUMP, number::GET_STATION, &of_interface);
+        let stations = list(Part::Generic, &question).ok()?;
+        AccessPoint::of(stations.first()?.body.get(HEADER_BYTES..)?)
+    }
+}
+
+impl AccessPoint {
+    fn of(attributes: &[u8]) -> Option<Self> {
+        let station = find(attributes, number::STATION)?;
+        let signal = find(station, number::SIGNAL).and_then(|value| <[u8; 1]>::try_from(value).ok());
+        let count = |number| find(station, number).and_then(u32_of);
+        Some(AccessPoint {
+            signal_dbm: signal.map(i8::from_ne_bytes),
+            sent_bits_per_second: bitrate(station, number::TX_BITRATE),
+            received_bits_per_second: bitrate(station, number::RX_BITRATE),
+            sent_and_retries: count(number::TX_PACKETS).zip(count(number::TX_RETRIES)),
+        })
+    }
+}
+
+/// A bitrate of a station in bit/s.
+fn bitrate(station: &[u8], number: u16) -> Option<u64> {
+    let rate = find(station, number)?;
+    let wide = find(rate, number::BITRATE_32).and_then(u32_of);
+    let narrow = || find(rate, number::BITRATE).and_then(|v| Some(u16::from_ne_bytes(v.try_into().ok()?)));
+    let units = wide.or_else(|| narrow().map(u32::from))?;
+    Some(u64::from(units) * BITRATE_UNIT).filter(|bits| *bits > 0)
+}
 
 /// Reported facts of one interface; `None` where missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -102,17 +167,8 @@ fn read_interface(family: u16, index: u32) -> WifiInterface {
 
 impl WifiInterface {
     fn add_station(&mut self, attributes: &[u8]) {
-        let rate = find(attributes, number::STATION).and_then(|station| find(station, number::TX_BITRATE));
-        let units = rate.and_then(|rate| {
-            let wide = find(rate, number::BITRATE_32).and_then(u32_of);
-            let narrow =
-                || find(rate, number::BITRATE).and_then(|v| Some(u16::from_ne_bytes(v.try_into().ok()?)));
-            wide.or_else(|| narrow().map(u32::from))
-        });
-        let Some(bitrate) = units.map(|units| u64::from(units) * BITRATE_UNIT).filter(|bits| *bits > 0)
-        else {
-            return;
-        };
+        let station = find(attributes, number::STATION);
+        let Some(bitrate) = station.and_then(|station| bitrate(station, number::TX_BITRATE)) else { return };
         self.bitrate = Some(self.bitrate.map_or(bitrate, |slowest| slowest.min(bitrate)));
     }
     fn add_phy(&mut self, phy: &[u8]) {
@@ -191,6 +247,33 @@ mod tests {
         for odd in [station(&attribute(number::BITRATE, &[0, 0])), station(&[]), vec![1], vec![0xff; 64]] {
             wifi.add_station(&odd);
             assert_eq!(wifi.bitrate, Some(72_200_000));
+        }
+    }
+
+    #[test]
+    fn the_access_point() {
+        let rate =
+            |number, units: u32| attribute(number, &attribute(number::BITRATE_32, &units.to_ne_bytes()));
+        let fields = [
+            attribute(number::SIGNAL, &(-61_i8).to_ne_bytes()),
+            rate(number::TX_BITRATE, 4_333),
+            rate(number::RX_BITRATE, 3_900),
+            attribute(number::TX_PACKETS, &900_u32.to_ne_bytes()),
+            attribute(number::TX_RETRIES, &45_u32.to_ne_bytes()),
+        ];
+        let whole = attribute(number::STATION, &fields.concat());
+        let known = AccessPoint {
+            signal_dbm: Some(-61),
+            sent_bits_per_second: Some(433_300_000),
+            received_bits_per_second: Some(390_000_000),
+            sent_and_retries: Some((900, 45)),
+        };
+        assert_eq!(AccessPoint::of(&whole), Some(known));
+        let empty = attribute(number::STATION, &[]);
+        assert_eq!(AccessPoint::of(&empty), Some(AccessPoint::default()));
+        for length in 0..whole.len() {
+            // What is cut off is missing.
+            let _ = AccessPoint::of(&whole[..length]);
         }
     }
 

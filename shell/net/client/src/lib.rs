@@ -27,7 +27,7 @@ pub use control::{credentials, session_error};
 pub use error::TestError;
 pub use event::Event;
 pub use fathom_probe::protocol::FlowLoad;
-pub use fathom_probe::{HopStatus, PhasePlan, PingTally, ProbeKind, ReplyKind, SeriesReply};
+pub use fathom_probe::{HopStatus, IcmpError, PhasePlan, PingTally, ProbeKind, ReplyKind, SeriesReply};
 pub use flows::{load_socket, payload_bytes, receive_datagrams, receive_load, send_datagrams, send_load};
 pub use path::{PathConfig, probe_path};
 pub use peer::{

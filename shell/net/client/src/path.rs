@@ -62,6 +62,6 @@ fn shown(event: ProbeEvent) -> Option<Event> {
         ProbeEvent::HopAnswered { key, observation } => Some(Event::Observed { key, observation }),
         ProbeEvent::Path(hops) => Some(Event::Path(hops)),
         ProbeEvent::Note(note) => Some(Event::Note(note)),
-        ProbeEvent::Stamps(_) => None,
+        ProbeEvent::Stamps(_) | ProbeEvent::Refused { .. } => None,
     }
 }

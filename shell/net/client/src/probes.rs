@@ -23,8 +23,8 @@ use fathom_os::sched::{Priority, raise_priority};
 use fathom_os::timestamp::both_clocks;
 use fathom_probe::protocol::Ticket;
 use fathom_probe::{
-    Due, FourStamps, HopRates, HopStatus, ProbeBudget, ProbeKind, ProbeSeries, Schedule, SelfWatch,
-    StampConverter, TRAIN_PROBES, UdpRecord,
+    Due, FourStamps, HopRates, HopStatus, IcmpError, ProbeBudget, ProbeKind, ProbeSeries, Schedule,
+    SelfWatch, StampConverter, TRAIN_PROBES, UdpRecord,
 };
 use fathom_run::{Instrument, Metric, NotSent, Note, Observation, Path, Series, SeriesKey};
 use fathom_units::{Direction, Duration, Ecn, PerDirection, Rate, Time, WallTime};
@@ -34,6 +34,7 @@ use icmp::{IcmpProber, gateway};
 pub(crate) use path::{PathProber, ProbedPath};
 use persistent::PersistentProber;
 pub(crate) use ping::{Pinged, Pinger};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -125,6 +126,8 @@ pub(crate) enum ProbeEvent {
     Path(Vec<HopStatus>),
     /// The timestamps of a UDP reply.
     Stamps(FourStamps),
+    /// A router or host refused a probe of a ping.
+    Refused { sequence: u32, by: Option<IpAddr>, error: IcmpError },
     /// Something could not be measured.
     Note(Note),
 }

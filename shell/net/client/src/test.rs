@@ -384,6 +384,7 @@ impl<'a> Test<'a> {
     fn take_probe(&mut self, event: ProbeEvent) {
         match event {
             ProbeEvent::Note(note) => self.record.note(note),
+            ProbeEvent::Refused { .. } => {}
             ProbeEvent::HopAnswered { key, observation } => self.record.show(key, observation),
             ProbeEvent::Path(hops) => self.record.event(Event::Path(hops)),
             // The server reports its times apart from its replies: see `add_arrivals`.

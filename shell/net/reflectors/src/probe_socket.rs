@@ -4,7 +4,9 @@ use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, timestamp_socket};
-use fathom_os::timestamp::{Departure, Stamping, both_clocks, enable, receive, sent_stamp};
+use fathom_os::timestamp::{
+    Departure, QueueEntry, SentStamp, Stamping, both_clocks, enable, queue_entry, receive,
+};
 use fathom_probe::protocol::{Ticket, UdpKind, UdpProbe};
 use fathom_probe::{
     Book, EchoCodec, EchoPayload, IcmpVersion, LossPolicy, Probe, StampConverter, TimestampCodec,
@@ -109,10 +111,12 @@ impl ProbeSocket {
         }
     }
     fn take_departures(&mut self, clock: Clock) {
-        while let Ok(stamp) = sent_stamp(self.socket.as_fd()) {
+        while let Ok(entry) = queue_entry(self.socket.as_fd(), &mut []) {
             // Of the timestamps at both ends of the interface queue, the second counts: the queue
             // is our own.
-            let Some(sent) = stamp.filter(|stamp| stamp.departure == Departure::Sent) else { continue };
+            let QueueEntry::Stamp(sent @ SentStamp { departure: Departure::Sent, .. }) = entry else {
+                continue;
+            };
             let (wall, now) = both_clocks(clock);
             let Some(at) = self.departures.convert(Some(sent.stamp), wall, now) else { continue };
             let called = self.book.sent_at(sent.id);

@@ -6,7 +6,7 @@ use fathom_report::{Detail, PathHop, PathView, Style, html, path_screen};
 use fathom_run::{
     AutonomousSystem, Hop, Metric, Observation, Path, PhaseKind, Run, Series, SeriesKey, Value,
 };
-use fathom_units::{Duration, Time};
+use fathom_units::{Direction, Duration, Time};
 
 fn key(metric: Metric, hop: u8) -> SeriesKey {
     SeriesKey { scope: Some(hop.to_string()), ..SeriesKey::of(metric) }
@@ -47,6 +47,25 @@ fn run() -> Run {
     run
 }
 
+/// The first link is Wi-Fi.
+fn by_wifi(mut run: Run) -> Run {
+    let state = [
+        (SeriesKey::of(Metric::WifiSignal), -61.0),
+        (SeriesKey::directed(Metric::WifiBitrate, Direction::Up), 433.3e6),
+        (SeriesKey::directed(Metric::WifiBitrate, Direction::Down), 390e6),
+        (SeriesKey::of(Metric::WifiRetries), 0.12),
+    ];
+    for (key, value) in state {
+        let mut series = Series::new(key);
+        (0..20).for_each(|n| {
+            let at = Time::from_nanos(n * 1_000_000_000);
+            series.push(Observation { at, value: Value::Observed(value) });
+        });
+        run.series.push(series);
+    }
+    run
+}
+
 fn named(mut run: Run) -> Run {
     for hop in run.path.iter_mut().flat_map(|path| path.hops.last_mut()) {
         hop.name = Some("core1.isp.example".into());
@@ -63,7 +82,7 @@ fn a_path_with_load() {
     let ascii = screen(80, ASCII);
     assert!(ascii.is_ascii(), "{ascii}");
     golden("path.txt", &format!("{}\n{ascii}\n{}", screen(80, UNICODE), screen(50, UNICODE)));
-    golden("path-names.txt", &path_screen(&named(run.clone()), &diagnosis, 120, UNICODE));
+    golden("path-names.txt", &path_screen(&by_wifi(named(run.clone())), &diagnosis, 120, UNICODE));
     let quiet = screen(80, Style { detail: Detail::Quiet, ..UNICODE });
     assert!(quiet.lines().count() <= 3, "{quiet}");
     // Slow replies of the first router are not a queue: later hops do not share them.

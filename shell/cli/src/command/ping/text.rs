@@ -1,6 +1,9 @@
 //! Lines in the form of ping(8) and, for several hosts, of fping(8).
-use fathom_client::{PingEvent, PingProbe, PingTally, PingTarget, ProbeKind, ReplyKind, SeriesReply};
+use fathom_client::{
+    IcmpError, PingEvent, PingProbe, PingTally, PingTarget, ProbeKind, ReplyKind, SeriesReply,
+};
 use fathom_units::{Duration, PerDirection, Time};
+use std::net::IpAddr;
 
 /// The payload of an ICMP probe and its headers, in bytes.
 const ICMP_BYTES: (u32, u32) = (56, 84);
@@ -82,6 +85,20 @@ pub(super) fn reply(
     line + marks(reply.reply.kind, is_late, reply.reply.is_reordered)
 }
 
+/// An ICMP error in the form of ping(8).
+pub(super) fn refused(sequence: u32, by: Option<IpAddr>, error: IcmpError) -> String {
+    let from = by.map_or_else(String::new, |by| format!("From {by} "));
+    format!("{from}icmp_seq={} {error}", u64::from(sequence) + 1)
+}
+
+/// Likewise in the form of fping(8).
+pub(super) fn fping_refused(Row { name, .. }: &Row, by: Option<IpAddr>, error: IcmpError) -> String {
+    let text = error.to_string();
+    let what = text.strip_prefix("Destination ").unwrap_or(&text);
+    let from = by.map_or_else(String::new, |by| format!(" from {by}"));
+    format!("ICMP {what}{from} for ICMP Echo sent to {name}")
+}
+
 const fn marks(kind: ReplyKind, is_late: bool, is_reordered: bool) -> &'static str {
     match (kind, is_late, is_reordered) {
         (ReplyKind::Duplicate, ..) => " (DUP!)",
@@ -131,8 +148,9 @@ pub(super) fn summary(name: &str, tally: &PingTally, sent: Sent, timeout: Durati
     let lasted = sent.first.map_or(Duration::ZERO, |first| sent.last.saturating_since(first));
     let duplicates =
         if tally.duplicates > 0 { format!("+{} duplicates, ", tally.duplicates) } else { String::new() };
+    let errors = if tally.errors > 0 { format!("+{} errors, ", tally.errors) } else { String::new() };
     let mut text = format!(
-        "\n--- {name} ping statistics ---\n{} packets transmitted, {} received, {duplicates}{}% packet loss, time {:.0}ms\n",
+        "\n--- {name} ping statistics ---\n{} packets transmitted, {} received, {duplicates}{errors}{}% packet loss, time {:.0}ms\n",
         tally.sent,
         tally.received,
         percent(tally.lost_ratio()),

@@ -17,12 +17,12 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A session with `fathom serve`.
 pub(crate) struct FathomPeer {
     address: SocketAddr,
-    session: Ticket,
+    sessions: Arc<Mutex<Sessions>>,
     /// Loads at a chosen rate that the server knows, by name.
     loads: Vec<String>,
     /// Payload of up flows.
@@ -31,9 +31,28 @@ pub(crate) struct FathomPeer {
 
 impl FathomPeer {
     pub(crate) fn new(address: SocketAddr, hello: &Hello) -> io::Result<Self> {
-        let (session, loads) = (hello.session, hello.loads.clone());
-        Ok(FathomPeer { address, session, loads, payload: Arc::new(payload()?) })
+        let sessions = Arc::new(Mutex::new(Sessions { current: hello.session, previous: None }));
+        Ok(FathomPeer { address, sessions, loads: hello.loads.clone(), payload: Arc::new(payload()?) })
     }
+    /// From now on, UDP probes are those of another session.
+    pub(crate) fn renew(&self, session: Ticket) {
+        let mut sessions = lock(&self.sessions);
+        *sessions = Sessions { current: session, previous: Some(sessions.current) };
+    }
+    fn session(&self) -> Ticket {
+        lock(&self.sessions).current
+    }
+}
+
+/// The session, and the one before, to which late replies belong.
+struct Sessions {
+    current: Ticket,
+    previous: Option<Ticket>,
+}
+
+fn lock(sessions: &Mutex<Sessions>) -> MutexGuard<'_, Sessions> {
+    // No thread panics while it holds the lock.
+    sessions.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Peer for FathomPeer {
@@ -61,14 +80,14 @@ impl Peer for FathomPeer {
     }
     fn udp_probes(&self, class: Option<u8>) -> Result<UdpProbes, String> {
         let socket = udp_socket(self.address).map_err(|e| without_code(&e))?;
-        Ok(UdpProbes { socket, encoding: Box::new(TicketEncoding(self.session, class)) })
+        Ok(UdpProbes { socket, encoding: Box::new(SessionEncoding(self.sessions.clone(), class)) })
     }
     fn open(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<OpenFlow, String> {
         let (socket, answer) = self.request(flow, limits)?;
         let theirs = match (answer, flow.load) {
             (Answer::Tcp(congestion_control), _) => congestion_control,
             (Answer::Udp(token), Some(FlowLoad::Datagrams(rate))) => {
-                return datagrams::open(flow, rate, (socket, self.address), (self.session, token), limits);
+                return datagrams::open(flow, rate, (socket, self.address), (self.session(), token), limits);
             }
             (Answer::Udp(_), _) => return Err(UNEXPECTED.to_owned()),
         };
@@ -101,7 +120,7 @@ impl FathomPeer {
     /// Requests a flow on a new connection.
     fn request(&self, flow: &FlowPlan, limits: &Limits<'_>) -> Result<(Socket, Answer), String> {
         let socket = limits.connect(self.address, |s| flow.prepare(s)).map_err(|e| e.to_string())?;
-        let request = flow_request(flow, self.session)?;
+        let request = flow_request(flow, self.session())?;
         (&socket).write_all(format!("{request}\n").as_bytes()).map_err(|e| without_code(&e))?;
         let answer = accepted(&read_answer(&socket, self.address, limits)?)?;
         Ok((socket, answer))
@@ -115,7 +134,7 @@ impl FathomPeer {
     ) -> Result<(Socket, Socket), String> {
         match self.request(flow, limits)? {
             (tcp, Answer::Udp(token)) => {
-                let udp = datagrams::prove(flow, (&tcp, self.address), (self.session, token), limits)?;
+                let udp = datagrams::prove(flow, (&tcp, self.address), (self.session(), token), limits)?;
                 Ok((tcp, udp))
             }
             _ => Err(UNEXPECTED.to_owned()),
@@ -124,15 +143,18 @@ impl FathomPeer {
 }
 
 /// UDP probes of a session, and the traffic class that their replies should have.
-struct TicketEncoding(Ticket, Option<u8>);
+struct SessionEncoding(Arc<Mutex<Sessions>>, Option<u8>);
 
-impl UdpEncoding for TicketEncoding {
+impl UdpEncoding for SessionEncoding {
     fn probe(&self, sequence: u32, now: Time) -> Vec<u8> {
-        let request = UdpProbe::request(self.0.id, sequence.into(), now.as_nanos());
-        self.0.seal(&UdpProbe { class: self.1, ..request }).bytes().to_vec()
+        let session = lock(&self.0).current;
+        let request = UdpProbe::request(session.id, sequence.into(), now.as_nanos());
+        session.seal(&UdpProbe { class: self.1, ..request }).bytes().to_vec()
     }
     fn reply(&mut self, datagram: &[u8]) -> Option<UdpReply> {
-        let probe = self.0.open(datagram).filter(|probe| probe.kind == UdpKind::Reply)?;
+        let Sessions { current, previous } = *lock(&self.0);
+        let opened = current.open(datagram).or_else(|| previous?.open(datagram));
+        let probe = opened.filter(|probe| probe.kind == UdpKind::Reply)?;
         Some(UdpReply {
             sequence: probe.sequence.try_into().ok()?,
             server_received_ns: probe.server_receive_ns,
@@ -140,6 +162,10 @@ impl UdpEncoding for TicketEncoding {
             received: probe.received,
             class: probe.class,
         })
+    }
+    fn counts(&self) -> bool {
+        // Each session counts from 0.
+        lock(&self.0).previous.is_none()
     }
 }
 

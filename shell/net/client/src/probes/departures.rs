@@ -1,6 +1,7 @@
 //! Kernel timestamps of datagrams entering the host's queue.
 use super::Context;
-use fathom_os::timestamp::{Departure, sent_stamp};
+use fathom_os::mmsg::Notice;
+use fathom_os::timestamp::{Departure, QueueEntry, queue_entry};
 use fathom_probe::ProbeSeries;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
 use fathom_units::{Duration, WallTime};
@@ -37,15 +38,24 @@ impl Departures {
         self.out_of_step = true;
     }
     /// Reads the error queue of `socket`. It must be emptied: otherwise every wait on the socket
-    /// returns immediately.
+    /// returns immediately. `on_error` gets ICMP errors, and the packets that they are about.
     pub(crate) fn collect(
         &mut self,
         socket: BorrowedFd<'_>,
         series: &mut ProbeSeries,
         context: &mut Context,
+        on_error: &mut dyn FnMut(Notice, &[u8]),
     ) {
-        while let Ok(stamp) = sent_stamp(socket) {
-            let Some(sent) = stamp.filter(|_| !self.out_of_step) else { continue };
+        let mut packet = [0; 256];
+        while let Ok(entry) = queue_entry(socket, &mut packet) {
+            let sent = match entry {
+                QueueEntry::Stamp(sent) if !self.out_of_step => sent,
+                QueueEntry::Error(notice, length) => {
+                    on_error(notice, &packet[..length]);
+                    continue;
+                }
+                _ => continue,
+            };
             if sent.departure == Departure::Sent {
                 self.left(sent.id, sent.stamp, context);
                 continue;

@@ -95,10 +95,9 @@ impl HopProber {
         load_dscp: Option<u8>,
         session: SessionId,
     ) -> Result<Self, String> {
+        let route = Netlink::open().and_then(|mut netlink| netlink.route_to(server));
         // A tunnel has no gateway, and may have routers behind it.
-        let gateway = Netlink::open().and_then(|mut netlink| netlink.gateway(server));
-        let gateway = gateway.map_err(|error| format!("route to {server}: {}", without_code(&error)))?;
-        let interface = gateway.map_or(0, |(_, interface)| interface);
+        let (_, interface) = route.map_err(|error| format!("route to {server}: {}", without_code(&error)))?;
         let is_ipv6 = server.is_ipv6();
         let version = if is_ipv6 { IcmpVersion::V6 } else { IcmpVersion::V4 };
         let word = |from: usize| u64::from_be_bytes(std::array::from_fn(|n| session.0[from + n]));

@@ -1,14 +1,15 @@
 //! ICMP echo.
 use super::channel::Target;
 use super::departures::Departures;
-use super::{Context, ProbeMachine, series_of};
+use super::{Context, ProbeEvent, ProbeMachine, series_of};
 use fathom_os::error::without_code;
+use fathom_os::mmsg::Notice;
 use fathom_os::netlink::Netlink;
 use fathom_os::poll::PollFd;
-use fathom_os::socket::{EchoSocket, echo_socket, set_dscp};
+use fathom_os::socket::{EchoSocket, echo_socket, queue_errors, set_dscp};
 use fathom_os::timestamp::{Stamping, both_clocks, enable, enable_headers, receive};
 use fathom_probe::protocol::SessionId;
-use fathom_probe::{EchoCodec, EchoPayload, IcmpVersion, Probe, ProbeKind, ProbeSeries};
+use fathom_probe::{EchoCodec, EchoPayload, IcmpError, IcmpVersion, Probe, ProbeKind, ProbeSeries};
 use fathom_run::{NotSent, Series};
 use fathom_units::Time;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
@@ -44,11 +45,21 @@ impl IcmpProber {
 
 /// The gateway of the route to `server`.
 pub(crate) fn gateway(server: IpAddr) -> Result<SocketAddr, String> {
-    let found = Netlink::open().and_then(|mut netlink| netlink.gateway(server));
-    match found.map_err(|error| without_code(&error))?.ok_or("none")? {
+    let route = Netlink::open().and_then(|mut netlink| netlink.route_to(server));
+    let (gateway, interface) = route.map_err(|error| without_code(&error))?;
+    match gateway.ok_or("none")? {
         // A link-local address needs its interface.
-        (IpAddr::V6(address), interface) => Ok(SocketAddrV6::new(address, 0, 0, interface).into()),
-        (address, _) => Ok((address, 0).into()),
+        IpAddr::V6(address) => Ok(SocketAddrV6::new(address, 0, 0, interface).into()),
+        address => Ok((address, 0).into()),
+    }
+}
+
+impl IcmpProber {
+    /// Reports ICMP errors about its requests.
+    pub(crate) fn with_errors(self) -> Result<Self, String> {
+        let is_v6 = self.codec.version == IcmpVersion::V6;
+        queue_errors(&self.socket.socket, is_v6).map_err(|e| without_code(&e))?;
+        Ok(self)
     }
 }
 
@@ -64,7 +75,9 @@ impl ProbeMachine for IcmpProber {
         let (wall, now) = both_clocks(context.clock);
         let probe = Probe { sequence: series.next_sequence(), at: wall, sent: now };
         let request = self.codec.request(&EchoPayload { target: 0, probe });
-        if let Err(error) = self.socket.socket.send(&request) {
+        // The first call may only report an ICMP error about an earlier request.
+        let send = || self.socket.socket.send(&request);
+        if let Err(error) = send().or_else(|_| send()) {
             self.departures.failed();
             return Err(NotSent::System(without_code(&error)));
         }
@@ -76,7 +89,16 @@ impl ProbeMachine for IcmpProber {
     }
     fn receive(&mut self, context: &mut Context) {
         let [series] = &mut self.series;
-        self.departures.collect(self.socket.socket.as_fd(), series, context);
+        let mut errors = Vec::new();
+        self.departures.collect(self.socket.socket.as_fd(), series, context, &mut |notice, packet| {
+            errors.extend(self.codec.read_request(packet).map(|request| (request.probe.sequence, notice)));
+        });
+        for (sequence, notice) in errors {
+            if let Notice::Refused { by, icmp_type, code } = notice {
+                let error = IcmpError { version: self.codec.version, icmp_type, code };
+                (context.report)(ProbeEvent::Refused { sequence, by, error });
+            }
+        }
         let mut buffer = [0; 256];
         while let Ok(got) = receive(self.socket.socket.as_fd(), &mut buffer) {
             let Some(payload) = self.codec.read_reply(&buffer[..got.length.min(buffer.len())]) else {

@@ -50,7 +50,7 @@ fn sender(
     getrandom::fill(&mut session.0).map_err(|e| format!("random numbers: {e}"))?;
     let to = Target { address: target.address, dscp: config.dscp };
     Ok(match &target.probe {
-        PingProbe::Icmp => Box::new(IcmpProber::open(ProbeKind::Icmp, to, session)?),
+        PingProbe::Icmp => Box::new(IcmpProber::open(ProbeKind::Icmp, to, session)?.with_errors()?),
         PingProbe::Tcp => Box::new(ConnectProber::tcp(to, None)),
         PingProbe::Dns(name) => Box::new(DnsProber::to(target.address, name, session)?),
         PingProbe::Requests(plan) => Box::new(RequestProber::new(plan.clone(), config.dscp, context.now())),
@@ -252,6 +252,9 @@ impl Pinger {
             match event {
                 ProbeEvent::Stamps(four) => stamps.push_back(four),
                 ProbeEvent::Note(note) => self.events.push(PingEvent::Note { target, note }),
+                ProbeEvent::Refused { sequence, by, error } => {
+                    self.events.push(PingEvent::Refused { target, sequence, by, error });
+                }
                 ProbeEvent::Answered { .. } | ProbeEvent::HopAnswered { .. } | ProbeEvent::Path(_) => {}
             }
         }

@@ -80,7 +80,7 @@ impl ProbeMachine for UdpProber {
     }
     fn receive(&mut self, context: &mut Context) {
         let [series] = &mut self.series;
-        self.departures.collect(self.probes.socket.as_fd(), series, context);
+        self.departures.collect(self.probes.socket.as_fd(), series, context, &mut |_, _| ());
         let mut buffer = [0; BUFFER_BYTES];
         while let Ok(got) = receive(self.probes.socket.as_fd(), &mut buffer) {
             if let Some(reply) = self.probes.encoding.reply(&buffer[..got.length.min(buffer.len())]) {
