@@ -23,6 +23,7 @@ mod echo;
 mod event;
 mod flow;
 mod front;
+mod hops;
 mod host_rate;
 mod http;
 mod iperf3;
