@@ -145,14 +145,19 @@ impl FlowProbes {
     /// router.
     #[must_use]
     pub fn read_error(&self, packet: &[u8]) -> Option<(u16, Ipv4Addr)> {
+        let (number, ports, router) = self.quoted(packet)?;
+        self.flows.iter().any(|flow| flow.ports == ports).then_some((number, router))
+    }
+    /// As [`FlowProbes::read_error`], also of a flow that is not known, with its ports.
+    #[must_use]
+    pub fn quoted(&self, packet: &[u8]) -> Option<(u16, Ports, Ipv4Addr)> {
         let outer = Ipv4Packet::new_checked(packet).ok().filter(|ip| ip.protocol() == ICMP)?;
         let icmp = outer.payload();
         // Routers quote the IP header and at least eight bytes (RFC 792), so not the whole packet.
         let quoted = icmp.get(8..).filter(|quoted| icmp[0] == TIME_EXCEEDED && quoted.len() >= 28)?;
         let is_ours = quoted[0] == 0x45 && quoted[9] == TCP && quoted[16..20] == self.peer.octets();
         let ports = (word(quoted, 20), word(quoted, 22));
-        let is_known = self.flows.iter().any(|flow| flow.ports == ports);
-        (is_ours && is_known).then(|| (word(quoted, 4), outer.source()))
+        is_ours.then(|| (word(quoted, 4), ports, outer.source()))
     }
 }
 

@@ -50,7 +50,7 @@ pub use phase::{Baseline, PhaseControl};
 pub use ping::{PingEnd, PingTally};
 pub use plan::{PhasePlan, ProbeKind, ProbeSpec, RRUL_CLASSES};
 pub use responses::{Progress, ResponseError, Responses};
-pub use return_hops::{ReturnHops, ReturnPath};
+pub use return_hops::{Download, ReturnHops, ReturnPath};
 pub use schedule::{Due, LatePolicy, Pace, Schedule, tick};
 pub use series::{ProbeSeries, SeriesReply};
 pub use stamp::StampConverter;

@@ -1,8 +1,8 @@
 //! The routers of the way from a server to its client: probes that the server sends.
 //!
-//! They are segments in the flow of a download, and so show a queue of downloads that only this
-//! flow has, and the way of the load. Without a download, they are in the control connection, whose
-//! delays are those without load.
+//! They are segments in the download that waits longest, and so show a queue of downloads that only
+//! this flow has, and the way of the load. Without a download, they are in the control connection,
+//! whose delays are those without load.
 use crate::flow_probe::{FLOW_REQUEST_BYTES, FlowProbes, Ports};
 use crate::hops::{BEYOND, HopRates, MAX_HOPS, SILENT_SLOWER, TRIES};
 use crate::protocol::HopReport;
@@ -24,13 +24,24 @@ struct State {
     has_answered: bool,
 }
 
+/// An open download by TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Download {
+    /// Its ports.
+    pub ports: Ports,
+    /// Its DSCP, six bits.
+    pub dscp: u8,
+    /// Its smoothed round-trip time in microseconds.
+    pub rtt_us: u32,
+}
+
 /// An outstanding request.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     number: u16,
     hop: u8,
     at: Time,
-    in_flow: bool,
+    ports: Ports,
 }
 
 /// Probes of the hops to one client.
@@ -38,6 +49,8 @@ struct Sent {
 pub struct ReturnHops {
     flows: FlowProbes,
     control: Ports,
+    /// The download that waits longest.
+    download: Option<Ports>,
     states: [State; MAX_HOPS as usize],
     next: u16,
     sent: VecDeque<Sent>,
@@ -48,36 +61,37 @@ impl ReturnHops {
     #[must_use]
     pub const fn new(client: Ipv4Addr, control: Ports) -> Self {
         let states = [State { sent: None, tries: 0, has_answered: false }; MAX_HOPS as usize];
-        ReturnHops { flows: FlowProbes::new(client, 0), control, states, next: 1, sent: VecDeque::new() }
+        let flows = FlowProbes::new(client, 0);
+        ReturnHops { flows, control, download: None, states, next: 1, sent: VecDeque::new() }
     }
     /// Takes a packet that arrived from the client, from its IP header on.
     pub fn received(&mut self, packet: &[u8], now: Time) {
         self.flows.received(packet, now);
     }
-    /// Sets the open downloads, with their DSCP. No other flow is used, except the control
-    /// connection.
-    pub fn set_downloads(&mut self, downloads: &[(Ports, u8)]) {
+    /// Sets the open downloads. No other flow is used, except the control connection.
+    pub fn set_downloads(&mut self, downloads: &[Download]) {
         let dscp_of = |ports| {
-            let download = downloads.iter().find(|(of_download, _)| *of_download == ports);
-            download.map(|(_, dscp)| *dscp).or_else(|| (ports == self.control).then_some(0))
+            let download = downloads.iter().find(|download| download.ports == ports);
+            download.map(|download| download.dscp).or_else(|| (ports == self.control).then_some(0))
         };
         self.flows.keep(dscp_of);
+        self.download =
+            downloads.iter().max_by_key(|download| download.rtt_us).map(|download| download.ports);
     }
     /// The packet to send now, from its IP header on, if any is due. It counts as sent.
     pub fn next(&mut self, now: Time) -> Option<[u8; FLOW_REQUEST_BYTES]> {
-        let download = self.flows.busiest(now).filter(|ports| *ports != self.control);
         let is_due = |state: &State| {
             let is_silent = !state.has_answered && state.tries >= TRIES;
             let interval = HopRates::TEST.expiring_every * if is_silent { SILENT_SLOWER } else { 1 };
             state.sent.is_none_or(|at| now.saturating_since(at) >= interval)
         };
         let place = self.states.iter().take(self.tried()).position(is_due)?;
-        let (number, hop) = (self.next, place as u8 + 1);
-        let request = self.flows.request(download.unwrap_or(self.control), hop, number)?;
+        let (number, hop, ports) = (self.next, place as u8 + 1, self.download.unwrap_or(self.control));
+        let request = self.flows.request(ports, hop, number)?;
         self.next = self.next.checked_add(1).unwrap_or(1);
         self.states[place].sent = Some(now);
         self.states[place].tries = self.states[place].tries.saturating_add(1);
-        self.sent.push_back(Sent { number, hop, at: now, in_flow: download.is_some() });
+        self.sent.push_back(Sent { number, hop, at: now, ports });
         if self.sent.len() > MOST_OUTSTANDING {
             self.sent.pop_front();
         }
@@ -96,8 +110,9 @@ impl ReturnHops {
     /// Reads an ICMP packet that arrived at `at`, from its IP header on: the first reply to a
     /// request.
     pub fn expired(&mut self, packet: &[u8], at: Time) -> Option<HopReport> {
-        let (number, router) = self.flows.read_error(packet)?;
-        let place = self.sent.iter().position(|sent| sent.number == number)?;
+        // The flow may have ended.
+        let (number, ports, router) = self.flows.quoted(packet)?;
+        let place = self.sent.iter().position(|sent| sent.number == number && sent.ports == ports)?;
         let sent = self.sent.remove(place)?;
         self.states[usize::from(sent.hop) - 1].has_answered = true;
         let rtt_us = at.saturating_since(sent.at).as_nanos() / 1_000;
@@ -106,7 +121,7 @@ impl ReturnHops {
             address: router.into(),
             sent_ns: sent.at.as_nanos(),
             rtt_us: u32::try_from(rtt_us).unwrap_or(u32::MAX),
-            in_flow: sent.in_flow,
+            in_flow: ports != self.control,
         })
     }
 }
@@ -154,7 +169,6 @@ mod tests {
 
     const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 7);
     const CONTROL: Ports = (4_000, 3_279);
-    const DOWNLOAD: Ports = (5_000, 3_279);
 
     fn at(ms: u64) -> Time {
         Time::from_nanos(ms * 1_000_000)
@@ -198,26 +212,32 @@ mod tests {
     }
 
     #[test]
-    fn probes_are_in_a_download_of_the_session_while_there_is_one() {
+    fn probes_are_in_the_download_that_waits_longest() {
         let mut hops = ReturnHops::new(CLIENT, CONTROL);
-        let feed = |hops: &mut ReturnHops, ms: core::ops::Range<u64>| {
-            for (n, ms) in (0..).zip(ms.step_by(100)) {
-                // The control connection carries reports, and another flow is of another session.
-                hops.received(&acknowledgment(CONTROL.0, n * 100), at(ms));
-                hops.received(&acknowledgment(DOWNLOAD.0, n * 10_000), at(ms));
-                hops.received(&acknowledgment(6_000, n * 50_000), at(ms));
-                hops.set_downloads(&[(DOWNLOAD, 46)]);
-            }
+        let download = |local, rtt_us| Download { ports: (local, 3_279), dscp: 46, rtt_us };
+        hops.set_downloads(&[download(5_000, 20_000), download(6_000, 10_000)]);
+        assert_eq!(hops.next(at(0)), None, "not in the control connection");
+        for local in [4_000, 5_000, 6_000, 7_000] {
+            hops.received(&acknowledgment(local, 7), at(0));
+        }
+        let mut probe = |downloads: &[Download]| {
+            hops.set_downloads(downloads);
+            let packet = hops.next(at(0)).unwrap();
+            (u16::from_be_bytes([packet[20], packet[21]]), packet[1] >> 2, packet)
         };
-        feed(&mut hops, 0..1_000);
-        let packet = hops.next(at(1_000)).unwrap();
-        assert_eq!((packet[1] >> 2, u16::from_be_bytes([packet[20], packet[21]])), (46, DOWNLOAD.0));
-        assert!(hops.expired(&exceeded(&packet, 28), at(1_050)).unwrap().in_flow);
-        // The download has ended.
-        hops.set_downloads(&[]);
-        let packet = hops.next(at(1_100)).unwrap();
-        assert_eq!((packet[1] >> 2, u16::from_be_bytes([packet[20], packet[21]])), (0, CONTROL.0));
-        assert!(!hops.expired(&exceeded(&packet, 28), at(1_150)).unwrap().in_flow);
+        let (local, dscp, first) = probe(&[download(5_000, 20_000), download(6_000, 10_000)]);
+        assert_eq!((local, dscp), (5_000, 46));
+        let (local, dscp, second) = probe(&[download(5_000, 20_000), download(6_000, 30_000)]);
+        assert_eq!((local, dscp), (6_000, 46));
+        let (local, dscp, last) = probe(&[]);
+        assert_eq!((local, dscp), (4_000, 0));
+        // Replies that arrive after the end of the flow count.
+        let mut reply =
+            |packet: &[u8]| hops.expired(&exceeded(packet, 28), at(50)).map(|reply| reply.in_flow);
+        assert_eq!([reply(&first), reply(&second), reply(&last)], [Some(true), Some(true), Some(false)]);
+        let mut other = first;
+        other[20] ^= 1;
+        assert_eq!(reply(&other), None);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 use crate::datagrams::Datagrams;
 use crate::sync::{Slot, lock};
 use fathom_os::tcp_info::tcp_info;
-use fathom_probe::Ports;
 use fathom_probe::protocol::{FlowReport, FlowRequest};
+use fathom_probe::{Download, Ports};
 use fathom_units::Direction;
 use socket2::{SockAddr, Socket};
 use std::net::Shutdown;
@@ -44,9 +44,13 @@ impl Flow {
         }
     }
 
-    /// Ports of its connection, if it is a download by TCP.
-    pub(crate) fn ports_of_download(&self) -> Option<Ports> {
-        (self.direction == Direction::Down && self.datagrams.is_none()).then(|| ports(&self.socket))?
+    /// Its state, if it is a download by TCP.
+    pub(crate) fn download(&self) -> Option<Download> {
+        if self.direction == Direction::Up || self.datagrams.is_some() {
+            return None;
+        }
+        let rtt_us = tcp_info(self.socket.as_fd()).ok()?.rtt_us;
+        Some(Download { ports: ports(&self.socket)?, dscp: self.class >> 2, rtt_us })
     }
     /// Makes the flow's thread end: immediately if it receives, within `load::SEND_SLICE` if it
     /// sends.

@@ -2,7 +2,7 @@
 use crate::flow::Flow;
 use crate::shares::{Held, NoPlace, Shares, place_to_free};
 use crate::sync::{lock, wait_until};
-use fathom_probe::Ports;
+use fathom_probe::Download;
 use fathom_probe::protocol::{ErrorCode, FlowReport, SessionId, SessionKey, Ticket};
 use fathom_units::{Duration, Time};
 use std::collections::{BTreeMap, HashMap};
@@ -241,10 +241,9 @@ impl Session {
     pub(crate) fn report(&self) -> Vec<FlowReport> {
         lock(&self.flows).open.values().map(|flow| flow.report()).collect()
     }
-    /// Open downloads by TCP, with their DSCP.
-    pub(crate) fn downloads(&self) -> Vec<(Ports, u8)> {
-        let flows = lock(&self.flows);
-        flows.open.values().filter_map(|flow| Some((flow.ports_of_download()?, flow.class >> 2))).collect()
+    /// Open downloads by TCP.
+    pub(crate) fn downloads(&self) -> Vec<Download> {
+        lock(&self.flows).open.values().filter_map(|flow| flow.download()).collect()
     }
     /// Ends all flows and waits until they are counted.
     pub(crate) fn end_flows(&self, patience: Duration) {
