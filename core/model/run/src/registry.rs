@@ -80,7 +80,7 @@ metrics! {
     HopReturnRtt = "hop_return_rtt_s", "s",
         "Round-trip delay from the server to one router of the way back, from TCP segments without data, in the control connection, with a hop limit that expires there. Scope: number of the router, from 1 at the server.", "RFC 792, RFC 9293";
     HopReturnFlowRtt = "hop_return_flow_rtt_s", "s",
-        "The same, from segments in the flow of a download: they share a queue that only this flow has, and the way of this flow. Scope: number of the router, from 1 at the server.", "RFC 792, RFC 9293";
+        "Round-trip delay from the server to one router of the way back, from TCP segments without data, in the flow of a download, with a hop limit that expires there: they share a queue that only this flow has, and the way of this flow. Scope: number of the router, from 1 at the server.", "RFC 792, RFC 9293";
     HostQueue = "host_queue_s", "s",
         "Time of a probe in the queue of this host's interface: from entering it to the device driver, from kernel timestamps.", "Linux SO_TIMESTAMPING";
     FlowRtt = "flow_rtt_s", "s",

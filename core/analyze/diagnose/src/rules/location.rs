@@ -89,7 +89,7 @@ fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> 
             point.shares.iter_mut().for_each(|share| *share /= most);
         }
     } else if most >= LEAST_SHARE || direction == Direction::Down {
-        // The ACKs of a download may wait in a queue of their own, which no probe shares.
+        // The ACKs of a download may wait in their own queue, which no probe shares.
         return Vec::new();
     }
     enclose(view, path, rise, &queue, points).unwrap_or_default()
