@@ -10,9 +10,8 @@
 //! count hops from the server, so the path is then seen from there.
 use crate::rules::bloat::direction_of;
 use crate::rules::flow_queues::delay_of_flows;
-use crate::sample::{of_flows, sample};
+use crate::sample::sample;
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
-use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use fathom_run::{
@@ -75,11 +74,7 @@ fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> 
     let [direction] = *rise.phase.kind.loads() else { return Vec::new() };
     let delay_s = delay_of_flows(view, direction, rise).filter(|delay_s| *delay_s >= REPORTED_INCREASE_S);
     let Some(delay_s) = delay_s else { return Vec::new() };
-    let added = match direction {
-        Direction::Up => Added::constant(rise, delay_s),
-        Direction::Down => Added::of_longest_flow(view, rise),
-    };
-    let queue = Queue { direction, delay_s, added };
+    let queue = Queue { direction, delay_s, added: Added::constant(rise, delay_s) };
     let mut points = points_in_flow(view, path, rise, &queue);
     // The probes are in one of the flows, whose queue may be shorter or longer than the median one.
     let most = points.iter().map(|point| point.share).fold(0.0, f64::max);
@@ -246,17 +241,6 @@ impl Added {
         let times = (rise.phase.start_ns..=rise.phase.end_ns).step_by(NEAR_NS as usize / 2);
         Added { values: times.map(|at| (at, delay_s)).collect(), least_s: 0.0 }
     }
-    /// The delay of the download that waits longest: the server probes in it.
-    fn of_longest_flow(view: &View<'_>, rise: &Rise<'_>) -> Self {
-        let mut longest: BTreeMap<u64, f64> = BTreeMap::new();
-        let flows = of_flows(view.run, Metric::FlowRtt, Direction::Down);
-        for observation in flows.flat_map(|series| series.within(rise.phase)) {
-            let added_s = observation.value.observed().map_or(0.0, |s| s - rise.idle.p50.value);
-            let value = longest.entry(observation.at.as_nanos()).or_default();
-            *value = value.max(added_s);
-        }
-        Added { values: longest.into_iter().collect(), least_s: HIGH_S }
-    }
     /// The delay at a time, if the queue was high.
     fn at(&self, at_ns: u64) -> Option<f64> {
         let next = self.values.partition_point(|(at, _)| *at < at_ns);
@@ -300,7 +284,11 @@ fn point_in_flow<'a>(
     hop: &'a Hop,
     metric: Metric,
 ) -> Option<Point<'a>> {
-    let shares = shares(view, rise, added, &key(metric, hop.number)).filter(|s| is_steady(s))?;
+    // The server probes the download that waits longest, so longer than the median one.
+    let most = if metric == Metric::HopReturnFlowRtt { 1.0 } else { f64::INFINITY };
+    let all = shares(view, rise, added, &key(metric, hop.number))?;
+    let shares =
+        Some(all.into_iter().map(|share| share.min(most)).collect()).filter(|s: &Vec<_>| is_steady(s))?;
     let share = median(shares.iter().copied()).unwrap_or(0.0).clamp(0.0, 1.0);
     Some(Point { hop: Some(hop), number: hop.number, share, in_flow: Some(metric), shares })
 }

@@ -372,7 +372,8 @@ fn probes_of_the_server_show_the_place_of_the_queue_of_a_download() {
         for series in run.series.iter_mut().filter(|series| series.key.metric == Metric::FlowRtt) {
             series.values.iter_mut().for_each(|value| *value += 0.8);
         }
-        let sawtooth = |at_ns: u64| 0.5 + 0.05 * (at_ns / 1_000_000_000 % 3) as f64;
+        // The flow that is probed has a longer queue than the median one.
+        let sawtooth = |at_ns: u64| 0.9 + 0.7 * (at_ns / 1_000_000_000 % 3) as f64;
         add_returns(&mut run, |number, at_ns| if number > ROUTERS - link { sawtooth(at_ns) } else { 0.0 });
         // No router is beyond the last link.
         if link == 0 {
