@@ -379,7 +379,7 @@ fn assemble(
             }
         }
         let return_path = test.return_path.hops();
-        path = gathered.path.take().map(|path| Path { return_path, ..path });
+        path = gathered.path.take().map(|there| Path { return_path, ..there });
         instrument = assemble_instrument(gathered, &mut test.record);
     } else {
         partial.get_or_insert(Interruption::ProbingFailed);

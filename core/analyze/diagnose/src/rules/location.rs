@@ -87,7 +87,8 @@ fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> 
         // The ACKs of a download may wait in their own queue, which no probe shares.
         return Vec::new();
     }
-    enclose(view, path, rise, &queue, points).unwrap_or_default()
+    // Probes of one hop may be in another flow than those of the next, and so show two queues.
+    enclose(view, path, rise, &queue, points).ok().filter(|found| found.len() == 1).unwrap_or_default()
 }
 
 /// Whether both are of one queue.

@@ -331,6 +331,12 @@ fn probes_in_the_flow_show_the_place_of_its_queue() {
         let found = one(&run, Direction::Up);
         assert_eq!((found.near_hop, found.far_hop), (link, link + 1));
         assert!((found.delay_s - 0.8).abs() < 0.05, "{}", found.delay_s);
+        // A flow with half the delay of the other was probed at the hops up to the next one.
+        if link + 1 < ROUTERS {
+            let mut mixed = run.clone();
+            change(&mut mixed, link + 1, Metric::HopFlowRtt, |_, value| value * 0.5);
+            assert_eq!(queues(&mixed, Direction::Up), []);
+        }
         // Too little to be all of it, and too much to be nothing.
         for series in run.series.iter_mut().filter(|series| series.key.metric == Metric::HopFlowRtt) {
             series.values.iter_mut().for_each(|value| *value *= 0.5);
@@ -346,10 +352,10 @@ fn add_returns(run: &mut Run, of: impl Fn(u8, u64) -> f64) {
     let path = run.path.as_mut().expect("a path");
     let hop = |number| Hop { number, address: format!("203.0.113.{number}"), ..path.hops[0].clone() };
     path.return_path = (1..=ROUTERS).map(hop).collect();
-    let phase = |kind| run.phases.iter().find(|p| p.kind == kind).expect("a phase").clone();
+    let find = |kind| run.phases.iter().find(|p| p.kind == kind).expect("a phase").clone();
     for (metric, phase) in [
-        (Metric::HopReturnRtt, phase(fathom_run::PhaseKind::Idle)),
-        (Metric::HopReturnFlowRtt, phase(fathom_run::PhaseKind::Down)),
+        (Metric::HopReturnRtt, find(fathom_run::PhaseKind::Idle)),
+        (Metric::HopReturnFlowRtt, find(fathom_run::PhaseKind::Down)),
     ] {
         for number in 1..=ROUTERS {
             let mut series = Series::new(key(metric, number));
@@ -391,10 +397,10 @@ fn probes_of_the_server_show_the_place_of_the_queue_of_a_download() {
         let hops = &mut run.path.as_mut().unwrap().hops;
         hops[usize::from(link) - 1].other_address = Some("198.51.100.44".into());
         hops.retain(|hop| hop.number != link + 1);
-        let found = one(&run, Direction::Down);
+        let by_server = one(&run, Direction::Down);
         let of_server = |hop: u8| format!("203.0.113.{}", ROUTERS + 1 - hop);
-        assert_eq!(found.near_address, Some(of_server(link)));
-        assert_eq!(found.far_address, (link < ROUTERS).then(|| of_server(link + 1)));
+        assert_eq!(by_server.near_address, Some(of_server(link)));
+        assert_eq!(by_server.far_address, (link < ROUTERS).then(|| of_server(link + 1)));
     }
 }
 

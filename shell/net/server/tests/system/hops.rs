@@ -29,7 +29,7 @@ fn the_router_before_the_client_is_reported() {
         let lines: Vec<_> = (0..4)
             .map(|_| match control.next() {
                 Some(ServerMessage::Hops { replies }) => replies,
-                other => panic!("{other:?} instead of hops"),
+                last => panic!("{last:?} instead of hops"),
             })
             .collect();
         assert_eq!(lines[0], [], "the first line is sent at once");
