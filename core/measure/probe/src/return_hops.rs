@@ -176,9 +176,9 @@ mod tests {
 
     /// Sends what is due every 100 ms; the first `routers` hops answer after 3 ms. Returns the
     /// replies, and the hops that were probed.
-    fn run(hops: &mut ReturnHops, ms: core::ops::Range<u64>, routers: u8) -> (Vec<HopReport>, Vec<u8>) {
+    fn run(hops: &mut ReturnHops, times: core::ops::Range<u64>, routers: u8) -> (Vec<HopReport>, Vec<u8>) {
         let (mut replies, mut probed) = (vec![], vec![]);
-        for ms in ms.step_by(100) {
+        for ms in times.step_by(100) {
             while let Some(packet) = hops.next(at(ms)) {
                 probed.push(packet[8]);
                 if packet[8] <= routers {
@@ -204,11 +204,11 @@ mod tests {
         assert!(
             replies.iter().all(|reply| !reply.in_flow && reply.address == Ipv4Addr::new(198, 51, 100, 1))
         );
-        let (replies, probed) = run(&mut hops, 1_000..11_000, 3);
-        let count = |hop| probed.iter().filter(|one| **one == hop).count();
+        let (later, probed_later) = run(&mut hops, 1_000..11_000, 3);
+        let count = |hop| probed_later.iter().filter(|one| **one == hop).count();
         // Hops that do not answer get three more, and then one every five seconds.
         assert_eq!([1, 2, 3, 4, 5, 6].map(count), [10, 10, 10, 4, 4, 0]);
-        assert_eq!((replies.len(), replies[0].sent_ns), (30, 1_000_000_000));
+        assert_eq!((later.len(), later[0].sent_ns), (30, 1_000_000_000));
     }
 
     #[test]
@@ -223,14 +223,12 @@ mod tests {
         let mut probe = |downloads: &[Download]| {
             hops.set_downloads(downloads);
             let packet = hops.next(at(0)).unwrap();
-            (u16::from_be_bytes([packet[20], packet[21]]), packet[1] >> 2, packet)
+            ((u16::from_be_bytes([packet[20], packet[21]]), packet[1] >> 2), packet)
         };
-        let (local, dscp, first) = probe(&[download(5_000, 20_000), download(6_000, 10_000)]);
-        assert_eq!((local, dscp), (5_000, 46));
-        let (local, dscp, second) = probe(&[download(5_000, 20_000), download(6_000, 30_000)]);
-        assert_eq!((local, dscp), (6_000, 46));
-        let (local, dscp, last) = probe(&[]);
-        assert_eq!((local, dscp), (4_000, 0));
+        let (to_first, first) = probe(&[download(5_000, 20_000), download(6_000, 10_000)]);
+        let (to_second, second) = probe(&[download(5_000, 20_000), download(6_000, 30_000)]);
+        let (to_control, last) = probe(&[]);
+        assert_eq!([to_first, to_second, to_control], [(5_000, 46), (6_000, 46), (4_000, 0)]);
         // Replies that arrive after the end of the flow count.
         let mut reply =
             |packet: &[u8]| hops.expired(&exceeded(packet, 28), at(50)).map(|reply| reply.in_flow);
