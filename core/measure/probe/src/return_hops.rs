@@ -16,10 +16,10 @@ use fathom_units::Time;
 /// Requests whose replies are recognized: those of about 10 s.
 const MOST_OUTSTANDING: usize = 256;
 
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct State {
     sent: Option<Time>,
-    /// Requests so far, until one is answered.
+    /// Requests so far.
     tries: u32,
     has_answered: bool,
 }
