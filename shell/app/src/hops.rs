@@ -55,9 +55,9 @@ impl HopNames {
     }
     fn add_to(&mut self, path: &mut Path) {
         let address = |hop: &Hop| hop.address.parse::<IpAddr>().ok();
-        path.hops.iter().filter_map(address).for_each(|one| self.ask(one));
+        path.hops.iter().chain(&path.return_path).filter_map(address).for_each(|one| self.ask(one));
         self.wait();
-        for hop in &mut path.hops {
+        for hop in path.hops.iter_mut().chain(&mut path.return_path) {
             hop.name = address(hop).and_then(|one| self.of(one)).map(str::to_owned);
         }
     }
@@ -82,7 +82,7 @@ fn add_systems(path: &mut Path, table: &std::path::Path) -> io::Result<()> {
     for line in BufReader::new(File::open(table)?).lines() {
         let line = line?;
         let Some((first, last, system)) = entry(&line) else { continue };
-        for hop in &mut path.hops {
+        for hop in path.hops.iter_mut().chain(&mut path.return_path) {
             let is_inside = |one: IpAddr| one.is_ipv4() == first.is_ipv4() && (first..=last).contains(&one);
             if hop.address.parse().is_ok_and(is_inside) {
                 hop.autonomous_system = Some(system.clone());
@@ -129,7 +129,7 @@ mod tests {
             return_hops: None,
         };
         let hops = vec![hop(1, "127.0.0.1"), hop(2, "2001:db8::7"), hop(3, "192.0.2.1")];
-        let mut path = Path { hops, ..Path::default() };
+        let mut path = Path { hops, return_path: vec![hop(1, "127.0.0.2")], ..Path::default() };
         let folder = std::env::temp_dir().join(format!("fathom-hops-{}", std::process::id()));
         let settings = Settings::at(folder.clone());
         std::fs::create_dir_all(&folder).unwrap();
@@ -140,6 +140,7 @@ mod tests {
         let systems = path.hops.iter().map(|one| one.autonomous_system.as_ref().map(|system| system.number));
         assert_eq!(path.hops[0].name.as_deref(), Some("localhost"));
         assert!(systems.eq([Some(64_496), Some(64_497), None]));
+        assert!(path.return_path[0].autonomous_system.is_some());
         // A folder in its place cannot be read.
         std::fs::remove_file(settings.systems_file()).unwrap();
         std::fs::create_dir(settings.systems_file()).unwrap();

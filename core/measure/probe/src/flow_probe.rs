@@ -1,9 +1,10 @@
-//! TCP segments that expire at a hop, in the flow of an upload.
+//! TCP segments that expire at a hop, in a flow that this host sends: an upload, or, at a server, a
+//! download.
 //!
 //! Fair queueing hides the queue of a flow from all other flows, and a router may send them another
-//! way. A segment with the addresses and ports of the upload shares both. It has no data and the
-//! numbers that both ends expect next, so that a stateful firewall forwards it, and the server, if
-//! it arrives there, only repeats its last acknowledgment (RFC 9293 section 3.10.7.4).
+//! way. A segment with the addresses and ports of the flow shares both. It has no data and the
+//! numbers that both ends expect next, so that a stateful firewall forwards it, and the peer, if it
+//! arrives there, only repeats its last acknowledgment (RFC 9293 section 3.10.7.4).
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr};
 use fathom_units::{Duration, Time};
@@ -15,7 +16,7 @@ const TCP: u8 = 6;
 const ICMP: u8 = 1;
 const TIME_EXCEEDED: u8 = 11;
 const ACK: u8 = 0x10;
-/// A flow is an upload if so many bytes were acknowledged in about a second: ten times those of the
+/// A flow carries load if so many bytes were acknowledged in about a second: ten times those of the
 /// probes of a test, and a tenth of a line of 1 Mbit/s.
 const LEAST_MOVED: u64 = 12_000;
 /// What was acknowledged counts half after this time.
@@ -27,39 +28,43 @@ const MOST_FLOWS: usize = 256;
 /// Window that is announced, as in most segments; it has no meaning to routers.
 const WINDOW: u16 = 0x7fff;
 
-/// A flow from this host to the server, as the server's acknowledgments show it.
+/// Port of this host, then of its peer.
+pub type Ports = (u16, u16);
+
+/// A flow from this host to the peer, as the peer's acknowledgments show it.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     address: Ipv4Addr,
-    /// Port of this host, then of the server.
-    ports: (u16, u16),
-    /// The numbers that the server and this host expect next.
+    ports: Ports,
+    /// DSCP of the flow, six bits: a router may have a queue for it.
+    dscp: u8,
+    /// The numbers that the peer and this host expect next.
     acknowledged: u32,
     expected: u32,
     moved: u64,
     seen: Time,
 }
 
-/// Writes requests in the flow that uploads most, and recognizes the replies.
+/// Writes requests in flows, and recognizes the replies.
 #[derive(Clone, Debug)]
 pub struct FlowProbes {
-    server: Ipv4Addr,
-    /// DSCP of the load, six bits: a router may have a queue for it.
+    peer: Ipv4Addr,
+    /// DSCP of the flows, unless [`FlowProbes::keep`] knows better.
     dscp: u8,
     flows: Vec<Flow>,
     halved: Time,
 }
 
 impl FlowProbes {
-    /// Probes in flows to `server`, with this DSCP.
+    /// Probes in flows to `peer`, with this DSCP.
     #[must_use]
-    pub const fn new(server: Ipv4Addr, dscp: u8) -> Self {
-        FlowProbes { server, dscp, flows: Vec::new(), halved: Time::ZERO }
+    pub const fn new(peer: Ipv4Addr, dscp: u8) -> Self {
+        FlowProbes { peer, dscp, flows: Vec::new(), halved: Time::ZERO }
     }
-    /// Takes a packet that arrived from the server, from its IP header on. Packets with data are of
+    /// Takes a packet that arrived from the peer, from its IP header on. Packets with data are of
     /// no interest.
     pub fn received(&mut self, packet: &[u8], now: Time) {
-        let Some((address, segment_at)) = of_server(packet, self.server) else { return };
+        let Some((address, segment_at)) = of_peer(packet, self.peer) else { return };
         let Ok(segment) = TcpSegment::new_checked(&packet[segment_at..]) else { return };
         if segment.flags() != ACK {
             return;
@@ -80,39 +85,49 @@ impl FlowProbes {
             None => {
                 self.flows.retain(|flow| now.saturating_since(flow.seen) < ENDED_AFTER);
                 if self.flows.len() < MOST_FLOWS {
-                    self.flows.push(Flow { address, ports, acknowledged, expected, moved: 0, seen: now });
+                    let dscp = self.dscp;
+                    self.flows.push(Flow {
+                        address,
+                        ports,
+                        dscp,
+                        acknowledged,
+                        expected,
+                        moved: 0,
+                        seen: now,
+                    });
                 }
             }
         }
     }
-    fn upload(&mut self, now: Time) -> Option<&Flow> {
+    /// Forgets all flows but those of which `dscp_of` gives the DSCP.
+    pub fn keep(&mut self, dscp_of: impl Fn(Ports) -> Option<u8>) {
+        self.flows.retain_mut(|flow| dscp_of(flow.ports).map(|dscp| flow.dscp = dscp).is_some());
+    }
+    /// The flow that sends most, if any carries load.
+    pub fn busiest(&mut self, now: Time) -> Option<Ports> {
         if now.saturating_since(self.halved) >= HALVED_EVERY {
             self.halved = now;
             self.flows.iter_mut().for_each(|flow| flow.moved /= 2);
         }
         let is_alive = |flow: &&Flow| now.saturating_since(flow.seen) < ENDED_AFTER;
         let most = self.flows.iter().filter(is_alive).max_by_key(|flow| flow.moved);
-        most.filter(|flow| flow.moved >= LEAST_MOVED)
+        most.filter(|flow| flow.moved >= LEAST_MOVED).map(|flow| flow.ports)
     }
-    /// Whether there is an upload.
-    pub fn is_uploading(&mut self, now: Time) -> bool {
-        self.upload(now).is_some()
-    }
-    /// A segment of the upload that expires at `hop`; its identification is `number`, which is not
-    /// 0. `None` without an upload.
-    pub fn request(&mut self, hop: u8, number: u16, now: Time) -> Option<[u8; FLOW_REQUEST_BYTES]> {
-        let (server, dscp) = (self.server, self.dscp);
-        let flow = self.upload(now)?;
+    /// A segment of a flow that expires at `hop`; its identification is `number`, which is not 0.
+    /// `None` if the peer has acknowledged nothing of the flow.
+    #[must_use]
+    pub fn request(&self, ports: Ports, hop: u8, number: u16) -> Option<[u8; FLOW_REQUEST_BYTES]> {
+        let (peer, flow) = (self.peer, self.flows.iter().find(|flow| flow.ports == ports)?);
         let mut bytes = [0; FLOW_REQUEST_BYTES];
         bytes[0] = 0x45;
-        bytes[1] = dscp << 2;
+        bytes[1] = flow.dscp << 2;
         bytes[2..4].copy_from_slice(&(FLOW_REQUEST_BYTES as u16).to_be_bytes());
         bytes[4..6].copy_from_slice(&number.to_be_bytes());
         // Do not fragment, as segments of Linux.
         bytes[6] = 0x40;
         (bytes[8], bytes[9]) = (hop, TCP);
         bytes[12..16].copy_from_slice(&flow.address.octets());
-        bytes[16..20].copy_from_slice(&server.octets());
+        bytes[16..20].copy_from_slice(&peer.octets());
         let of_header = checksum::of(&bytes[..20]);
         bytes[10..12].copy_from_slice(&of_header.to_be_bytes());
         bytes[20..22].copy_from_slice(&flow.ports.0.to_be_bytes());
@@ -121,7 +136,7 @@ impl FlowProbes {
         bytes[28..32].copy_from_slice(&flow.expected.to_be_bytes());
         (bytes[32], bytes[33]) = (5 << 4, ACK);
         bytes[34..36].copy_from_slice(&WINDOW.to_be_bytes());
-        let pseudo = checksum::pseudo_header(IpAddr::V4(flow.address), IpAddr::V4(server), TCP, 20);
+        let pseudo = checksum::pseudo_header(IpAddr::V4(flow.address), IpAddr::V4(peer), TCP, 20);
         let of_segment = !checksum::fold(checksum::add(pseudo, &bytes[20..]));
         bytes[36..38].copy_from_slice(&of_segment.to_be_bytes());
         Some(bytes)
@@ -130,21 +145,26 @@ impl FlowProbes {
     /// router.
     #[must_use]
     pub fn read_error(&self, packet: &[u8]) -> Option<(u16, Ipv4Addr)> {
+        let (number, ports, router) = self.quoted(packet)?;
+        self.flows.iter().any(|flow| flow.ports == ports).then_some((number, router))
+    }
+    /// As [`FlowProbes::read_error`], also of a flow that is not known, with its ports.
+    #[must_use]
+    pub fn quoted(&self, packet: &[u8]) -> Option<(u16, Ports, Ipv4Addr)> {
         let outer = Ipv4Packet::new_checked(packet).ok().filter(|ip| ip.protocol() == ICMP)?;
         let icmp = outer.payload();
         // Routers quote the IP header and at least eight bytes (RFC 792), so not the whole packet.
         let quoted = icmp.get(8..).filter(|quoted| icmp[0] == TIME_EXCEEDED && quoted.len() >= 28)?;
-        let is_ours = quoted[0] == 0x45 && quoted[9] == TCP && quoted[16..20] == self.server.octets();
+        let is_ours = quoted[0] == 0x45 && quoted[9] == TCP && quoted[16..20] == self.peer.octets();
         let ports = (word(quoted, 20), word(quoted, 22));
-        let is_known = self.flows.iter().any(|flow| flow.ports == ports);
-        (is_ours && is_known).then(|| (word(quoted, 4), outer.source()))
+        is_ours.then(|| (word(quoted, 4), ports, outer.source()))
     }
 }
 
-/// The address to which a TCP packet of `server` was sent, and where its segment begins.
-fn of_server(packet: &[u8], server: Ipv4Addr) -> Option<(Ipv4Addr, usize)> {
+/// The address to which a TCP packet of `peer` was sent, and where its segment begins.
+fn of_peer(packet: &[u8], peer: Ipv4Addr) -> Option<(Ipv4Addr, usize)> {
     let ip = Ipv4Packet::new_checked(packet).ok()?;
-    (ip.source() == server && ip.protocol() == TCP).then(|| (ip.destination(), ip.header_len()))
+    (ip.source() == peer && ip.protocol() == TCP).then(|| (ip.destination(), ip.header_len()))
 }
 
 fn word(bytes: &[u8], at: usize) -> u16 {
@@ -152,7 +172,7 @@ fn word(bytes: &[u8], at: usize) -> u16 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use alloc::vec;
 
@@ -165,20 +185,21 @@ mod tests {
     }
 
     /// An acknowledgment as the server sends it: a request of the reverse flow.
-    fn acknowledgment(local: u16, acknowledged: u32) -> Vec<u8> {
+    pub(crate) fn acknowledgment(local: u16, acknowledged: u32) -> Vec<u8> {
         let flow = Flow {
             address: SERVER,
             ports: (3279, local),
+            dscp: 0,
             acknowledged: 900,
             expected: acknowledged,
             moved: LEAST_MOVED,
             seen: at(0),
         };
-        let mut reverse = FlowProbes { server: HOST, dscp: 0, flows: vec![flow], halved: at(0) };
-        reverse.request(64, 1, at(0)).unwrap().to_vec()
+        let reverse = FlowProbes { peer: HOST, dscp: 0, flows: vec![flow], halved: at(0) };
+        reverse.request((3279, local), 64, 1).unwrap().to_vec()
     }
 
-    fn exceeded(request: &[u8], quoted: usize) -> Vec<u8> {
+    pub(crate) fn exceeded(request: &[u8], quoted: usize) -> Vec<u8> {
         let mut packet = vec![0; 28];
         let length = (28 + quoted) as u16;
         packet[0] = 0x45;
@@ -193,7 +214,7 @@ mod tests {
 
     /// Two flows: the one that moves more is used, from the numbers of its last acknowledgment.
     #[test]
-    fn a_request_is_a_segment_of_the_largest_upload() {
+    fn a_request_is_a_segment_of_the_largest_flow() {
         let mut probes = FlowProbes::new(SERVER, 46);
         for n in 0..10 {
             probes.received(&acknowledgment(4_000, n * 2_000), at(u64::from(n)));
@@ -204,7 +225,8 @@ mod tests {
         }
         // Overtaken.
         probes.received(&acknowledgment(4_000, 17_000), at(10));
-        let request = probes.request(3, 777, at(10)).unwrap();
+        let busiest = probes.busiest(at(10)).unwrap();
+        let request = probes.request(busiest, 3, 777).unwrap();
         let ip = Ipv4Packet::new_checked(&request[..]).unwrap();
         assert!(ip.checksum_is_right());
         assert_eq!((ip.source(), ip.destination(), ip.ttl(), ip.dscp()), (HOST, SERVER, 3, 46));
@@ -225,24 +247,24 @@ mod tests {
     }
 
     #[test]
-    fn without_an_upload_there_is_no_request() {
+    fn without_load_there_is_no_busiest_flow() {
         let mut probes = FlowProbes::new(SERVER, 0);
-        assert!(!probes.is_uploading(at(0)));
+        assert!(probes.busiest(at(0)).is_none());
         for n in 0..5 {
             probes.received(&acknowledgment(4_000, n * 1_000), at(u64::from(n) * 100));
         }
-        assert!(!probes.is_uploading(at(500)), "4 kB");
+        assert!(probes.busiest(at(500)).is_none(), "4 kB");
         for n in 0..5 {
             probes.received(&acknowledgment(4_000, n * 10_000), at(500 + u64::from(n) * 100));
         }
-        assert!(probes.is_uploading(at(1_000)));
-        assert!(!probes.is_uploading(at(3_000)), "it has ended");
+        assert_eq!(probes.busiest(at(1_000)), Some((4_000, 3_279)));
+        assert!(probes.busiest(at(3_000)).is_none(), "it has ended");
         let mut packet = acknowledgment(4_000, 1);
         for length in 0..packet.len() {
             probes.received(&packet[..length], at(3_000));
         }
         packet[12] ^= 1;
         probes.received(&packet, at(3_000));
-        assert!(!probes.is_uploading(at(3_000)), "of another host");
+        assert!(probes.busiest(at(3_000)).is_none(), "of another host");
     }
 }

@@ -17,16 +17,16 @@ use fathom_run::{Hop, Metric, Observation, Path, SeriesKey};
 use fathom_units::{Duration, Time};
 
 /// Longest path. The diameter of the Internet is below (traceroute(8) has the same limit).
-const MAX_HOPS: u8 = 30;
+pub(crate) const MAX_HOPS: u8 = 30;
 /// Expiring probes are sent so many times less often to a hop that has not answered the first
 /// [`TRIES`].
-const SILENT_SLOWER: u64 = 5;
-const TRIES: u32 = 4;
+pub(crate) const SILENT_SLOWER: u64 = 5;
+pub(crate) const TRIES: u32 = 4;
 /// Each so many requests that expire at a hop, one is a datagram of another flow, as long as there
 /// are more to send.
 const OTHER_FLOW_EVERY: u32 = 3;
-/// Hops beyond the last router that answered which are tried while the server does not answer.
-const BEYOND: u8 = 2;
+/// Hops beyond the last router that answered which are tried while the far end does not answer.
+pub(crate) const BEYOND: u8 = 2;
 /// A router that answers none of so many echo requests is not sent more.
 const ECHO_TRIES: u32 = 20;
 /// A different router is a change of the path after so many consecutive answers. Single answers
@@ -352,6 +352,7 @@ impl Hops {
             hops: self.states.iter().take(last).filter_map(hop).collect(),
             server_hop: self.length,
             server_return_hops: self.server_return_hops,
+            return_path: Vec::new(),
             first_link: None,
             changes_ns: self.changed.iter().map(|at| at.as_nanos()).collect(),
         }

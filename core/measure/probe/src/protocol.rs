@@ -17,7 +17,7 @@ pub use auth::{AUTHENTIC_PROBE_BYTES, ControlProof, Datagram, SessionKey, Ticket
 pub use bursts::{AFTER_BURST, ARRIVAL_BYTES, BurstArrival, BurstSender, MOST_BURST_PAYLOAD_BYTES};
 pub use datagrams::{DATAGRAM_HEADER_BYTES, LoadHeader, LoadSender, Receiver, Reception};
 pub use first_line::{
-    CLASSES, CongestionControl, FirstLine, FirstLineError, FlowAnswer, FlowLoad, FlowRequest, Token,
+    CLASSES, CongestionControl, FirstLine, FirstLineError, FlowAnswer, FlowLoad, FlowRequest, HOPS, Token,
 };
 pub use http::{
     AGENT, HTTP_HEAD_LIMIT_BYTES, HttpBody, HttpError, HttpRequest, HttpResponse, PROBE_PATH,
@@ -25,7 +25,7 @@ pub use http::{
     post_request, probe_request,
 };
 pub use lines::{LineReader, LineTooLong};
-pub use message::{ClientMessage, ErrorCode, FlowReport, Limits, MessageError, ServerMessage};
+pub use message::{ClientMessage, ErrorCode, FlowReport, HopReport, Limits, MessageError, ServerMessage};
 pub use objects::{OBJECT_REQUEST_LIMIT_BYTES, object_request, requested_object};
 pub use session::{HexError, Mac, Nonce, SessionId};
 pub use udp::{APPLICATION_LIMIT_BYTES, UDP_PROBE_BYTES, UdpKind, UdpProbe, UdpProbeError};

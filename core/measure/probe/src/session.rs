@@ -9,8 +9,8 @@ mod keeper;
 pub use keeper::{ConnectionId, KeeperInput, KeeperOutput, SessionKeeper, SessionPolicy};
 
 use crate::protocol::{
-    CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FirstLine, FlowReport, Limits, LineReader, Nonce,
-    REPORT_EVERY_MAX_MS, REPORT_EVERY_MIN_MS, ServerMessage, SessionKey, Ticket, Token,
+    CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FirstLine, FlowReport, HOPS, HopReport, Limits,
+    LineReader, Nonce, REPORT_EVERY_MAX_MS, REPORT_EVERY_MIN_MS, ServerMessage, SessionKey, Ticket, Token,
 };
 use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
@@ -96,6 +96,8 @@ pub enum SessionEvent {
         /// Other sessions that have load at this time.
         others: u32,
     },
+    /// What routers on the way from the server answered.
+    Hops(Vec<HopReport>),
     /// The server's final counts.
     Bye {
         /// UDP probes of the session that the server received.
@@ -211,6 +213,12 @@ impl Session {
             self.send(&ClientMessage::ReportEvery { ms });
         }
     }
+    /// Requests probes of the hops from the server, if `hello` lists them.
+    pub fn probe_hops(&mut self, hello: &Hello) {
+        if self.state == State::Open && hello.loads.iter().any(|known| known == HOPS) {
+            self.send(&ClientMessage::ProbeHops {});
+        }
+    }
     /// Asks the server to end the session and report its final counts.
     pub fn say_bye(&mut self) {
         if self.state == State::Open {
@@ -283,6 +291,7 @@ impl Session {
             ServerMessage::Report { at_ns, flows, others } => {
                 self.event(SessionEvent::Report { at_ns, flows, others });
             }
+            ServerMessage::Hops { replies } => self.event(SessionEvent::Hops(replies)),
             ServerMessage::Bye { udp_received, .. } => self.event(SessionEvent::Bye { udp_received }),
             ServerMessage::Hello { .. } => {
                 self.event(SessionEvent::SecondHello);

@@ -15,6 +15,9 @@ pub struct Path {
     /// take another path than uploads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_return_hops: Option<u8>,
+    /// Routers from the server to this host, numbered from the server, if it probes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub return_path: Vec<Hop>,
     /// Link of this host to the first router, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_link: Option<FirstLink>,
@@ -30,7 +33,7 @@ pub struct Hop {
     pub number: u8,
     /// Its address.
     pub address: String,
-    /// Address of the router that answered segments of an upload instead, if that is another one:
+    /// Address of the router that answered segments of the load instead, if that is another one:
     /// routers divide flows among several paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_address: Option<String>,

@@ -77,6 +77,10 @@ metrics! {
         "Round-trip delay of an ICMP echo request to the address of one router of a path. Routers answer it more often than they report an expired hop limit. Scope: number of the router.", "RFC 792";
     HopFlowRtt = "hop_flow_rtt_s", "s",
         "Round-trip delay to one router of a path, from TCP segments without data, in the flow of an upload, with a hop limit that expires there: they share a queue that only this flow has, and the way of this flow. Scope: number of the router.", "RFC 792, RFC 9293";
+    HopReturnRtt = "hop_return_rtt_s", "s",
+        "Round-trip delay from the server to one router of the way back, from TCP segments without data, in the control connection, with a hop limit that expires there. Scope: number of the router, from 1 at the server.", "RFC 792, RFC 9293";
+    HopReturnFlowRtt = "hop_return_flow_rtt_s", "s",
+        "Round-trip delay from the server to one router of the way back, from TCP segments without data, in the flow of a download, with a hop limit that expires there: they share a queue that only this flow has, and the way of this flow. Scope: number of the router, from 1 at the server.", "RFC 792, RFC 9293";
     WifiSignal = "wifi_signal_dbm", "dBm",
         "Strength of the signal of this host's access point.", "Linux nl80211 (NL80211_STA_INFO_SIGNAL)";
     WifiBitrate = "wifi_bitrate_bits_per_second", "bit/s",

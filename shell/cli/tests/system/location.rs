@@ -35,28 +35,49 @@ fn each_queue_is_found_on_its_link() {
     });
 }
 
-/// A queue for each flow, by the low bits of the port of this host: other probes do not wait, and
-/// those in the flow of the upload show where it waits.
+/// A queue for each flow at a router, by the low bits of the port of host 0, which is at this byte
+/// of the IP packet.
+fn queue_for_each_flow(row: &NamespaceRow, router: usize, device: &str, port_at: u8) {
+    let sh = |line: &str| row.sh(router, &line.replace("DEV", device));
+    sh(
+        "tc qdisc add dev DEV root handle 1: htb default 100; tc class add dev DEV parent 1: classid 1:1 htb rate 5mbit burst 3200 cburst 3200",
+    );
+    sh(
+        "for n in 0 1 2 3 f0; do tc class add dev DEV parent 1:1 classid 1:1$n htb rate 1mbit ceil 5mbit burst 1600 cburst 1600 quantum 1514; tc qdisc add dev DEV parent 1:1$n bfifo limit 100k; done; tc class add dev DEV parent 1:1 classid 1:100 htb rate 1mbit ceil 5mbit",
+    );
+    sh(&format!(
+        "for n in 0 1 2 3; do tc filter add dev DEV parent 1: protocol ip u32 match ip protocol 6 0xff match u16 $n 3 at {port_at} flowid 1:1$n; done"
+    ));
+}
+
+/// Other probes do not wait. Those in the flow of the load show where it waits: this host's in an
+/// upload, the server's in a download.
 #[test]
 fn a_queue_of_its_flow_alone_is_found() {
     let _alone = alone();
     in_new_namespace(|| {
         let row = NamespaceRow::new(5);
-        row.sh(2, "tc qdisc add dev right root handle 1: htb default 100; tc class add dev right parent 1: classid 1:1 htb rate 5mbit burst 3200 cburst 3200");
-        row.sh(2, "for n in 0 1 2 3 f0; do tc class add dev right parent 1:1 classid 1:1$n htb rate 1mbit ceil 5mbit burst 1600 cburst 1600 quantum 1514; tc qdisc add dev right parent 1:1$n bfifo limit 100k; done; tc class add dev right parent 1:1 classid 1:100 htb rate 1mbit ceil 5mbit");
-        row.sh(2, "for n in 0 1 2 3; do tc filter add dev right parent 1: protocol ip u32 match ip protocol 6 0xff match u16 $n 3 at 20 flowid 1:1$n; done");
+        queue_for_each_flow(&row, 2, "right", 20);
+        queue_for_each_flow(&row, 3, "left", 22);
         row.enter(4);
         let server = Serve::start(&["--listen", "10.8.3.2"]);
         row.enter(0);
         let target = format!("10.8.3.2:{}", server.port);
-        let ran = run(&["test", &target, "--phases", "idle,up", "--no-save", "--json"]);
+        let ran = run(&["test", &target, "--phases", "idle,down,up", "--no-save", "--json"]);
         let result = ran.document();
         let findings = result["findings"].as_array().unwrap();
-        let places: Vec<String> = findings
+        let mut places: Vec<String> = findings
             .iter()
             .filter(|finding| finding["kind"] == "queue_location")
-            .map(|finding| format!("{} {}", finding["direction"], finding["parameters"]["near_hop"]))
+            .map(|finding| {
+                let of = |name| &finding["parameters"][name];
+                format!("{} {} {}", finding["direction"], of("near_hop"), of("near_address"))
+            })
             .collect();
-        assert_eq!(places, ["\"up\" 2"], "{findings:#?}");
+        places.sort();
+        assert_eq!(places, ["\"down\" 2 \"10.8.1.2\"", "\"up\" 2 \"10.8.1.2\""], "{findings:#?}");
+        let back = result["path"]["return_path"].as_array().unwrap();
+        let addresses: Vec<_> = back.iter().map(|hop| hop["address"].as_str().unwrap()).collect();
+        assert_eq!(addresses, ["10.8.3.1", "10.8.2.1", "10.8.1.1"]);
     });
 }

@@ -83,6 +83,11 @@ impl Control {
         self.session.report_every(interval);
         self.flush();
     }
+    /// Requests probes of the hops from the server, if it can send them.
+    pub(crate) fn probe_hops(&mut self) {
+        self.session.probe_hops(&self.hello);
+        self.flush();
+    }
     /// Asks the server to end the session.
     pub(crate) fn say_bye(&mut self) {
         self.session.say_bye();

@@ -49,7 +49,8 @@ use fathom_probe::protocol::{SessionId, Ticket};
 use fathom_probe::session::Hello;
 use fathom_probe::{RRUL_CLASSES, one_way_series};
 use fathom_run::{
-    Fact, Instrument, Interruption, Metric, Note, Run, SCHEMA_VERSION, Series, SeriesKey, variation_series,
+    Fact, Instrument, Interruption, Metric, Note, Path, Run, SCHEMA_VERSION, Series, SeriesKey,
+    variation_series,
 };
 use fathom_scenario::WorkloadPlan;
 use fathom_units::{Direction, Duration, WallTime};
@@ -91,7 +92,10 @@ pub fn run_test_loaded_by(
     let config = &config.within(load.as_ref().map(|load| load.terms()).unwrap_or_default());
     let limits = Limits { stop, clock: config.clock, patience: config.patience };
     let addresses = resolve_server(&config.server, DEFAULT_PORT, config.family)?;
-    let control = Control::open(config, &addresses, &limits)?;
+    let mut control = Control::open(config, &addresses, &limits)?;
+    if load.is_none() && config.probes.contains(&ProbeKind::Hop) {
+        control.probe_hops();
+    }
     let mut record = Record::new(on_event);
     describe_session(config, &control, &mut record);
     let own = FathomPeer::new(control.address, &control.hello)
@@ -381,7 +385,8 @@ fn assemble(
                 test.record.add([series]);
             }
         }
-        path = gathered.path.take();
+        let return_path = test.return_path.hops();
+        path = gathered.path.take().map(|there| Path { return_path, ..there });
         instrument = assemble_instrument(gathered, &mut test.record);
     } else {
         partial.get_or_insert(Interruption::ProbingFailed);

@@ -72,6 +72,8 @@ pub(crate) fn holds_something(series: &[Series]) -> bool {
                 | Metric::HopRtt
                 | Metric::HopEcho
                 | Metric::HopFlowRtt
+                | Metric::HopReturnRtt
+                | Metric::HopReturnFlowRtt
                 | Metric::HostQueue
         )
     };

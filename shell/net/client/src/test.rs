@@ -13,8 +13,8 @@ use fathom_os::cpu::cpu_times;
 use fathom_probe::protocol::{FlowLoad, FlowReport};
 use fathom_probe::session::SessionEvent;
 use fathom_probe::{
-    ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, RRUL_CLASSES, Step, Train, UdpRecord,
-    codepoint_series, one_way_observations, probe_codepoints,
+    ClockFit, ClockTracker, Course, CpuReading, FourStamps, ProbeKind, RRUL_CLASSES, ReturnPath, Step, Train,
+    UdpRecord, codepoint_series, one_way_observations, probe_codepoints,
 };
 use fathom_run::{
     Burst, Fact, Interruption, Load, Metric, Note, Observation, Phase, PhaseEnd, PhaseKind, SeriesKey, Value,
@@ -104,6 +104,8 @@ pub(crate) struct Test<'a> {
     /// Number of the load application among the flows of the phase, and its bytes before that.
     load_number: Option<u32>,
     load_before: u64,
+    /// The routers of the way back, if the server probes them.
+    pub(crate) return_path: ReturnPath,
     /// TCP flows that ended: those that used ECN, and all.
     pub(crate) tcp_ecn: (u32, u32),
 }
@@ -175,6 +177,7 @@ impl<'a> Test<'a> {
             load_application: Arc::default(),
             load_number: None,
             load_before: 0,
+            return_path: ReturnPath::default(),
             tcp_ecn: (0, 0),
         }
     }
@@ -462,6 +465,13 @@ impl<'a> Test<'a> {
                 self.course.delivered(Direction::Up, at, self.ledger.moved(Direction::Up));
                 self.report_senders(now);
                 self.learn_capacity();
+            }
+            SessionEvent::Hops(replies) => {
+                for reply in &replies {
+                    let Some(key) = self.return_path.learn(reply) else { continue };
+                    let at = self.server_clock.fit().map_or(now, |fit| fit.local(reply.sent_ns).min(now));
+                    self.record.observe(key, at, f64::from(reply.rtt_us) / 1e6);
+                }
             }
             SessionEvent::Bye { udp_received } => self.udp_received = Some(udp_received),
             SessionEvent::SecondHello => self.record.note(Note::SecondHello),

@@ -1,4 +1,6 @@
 //! Control connections: one thread each, which owns the session.
+use crate::flow::ports;
+use crate::hops::HopProber;
 use crate::limited::{End, FLOWS_PATIENCE, Limited, OpenSession, TICK, flush, report_end, still_open};
 use crate::session::Session;
 use crate::shared::Shared;
@@ -6,7 +8,7 @@ use crate::stats::Refusal;
 use crate::sync::Slot;
 use fathom_os::poll::{self, PollFd};
 use fathom_probe::protocol::{
-    CLASSES, CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FlowLoad, Limits, LineReader,
+    CLASSES, CONTROL_LINE_LIMIT_BYTES, ClientMessage, ErrorCode, FlowLoad, HOPS, Limits, LineReader,
     REPORT_EVERY_MAX_MS, REPORT_EVERY_MIN_MS, ServerMessage,
 };
 use fathom_units::{Duration, Time};
@@ -30,6 +32,7 @@ pub(crate) fn run(open: OpenSession, socket: Socket, early: &[u8], slot: Slot) {
         lines: LineReader::new(CONTROL_LINE_LIMIT_BYTES),
         outbox: Vec::new(),
         report: None,
+        hops: None,
         limits: Limited::new(&shared, &session),
     };
     let end = control.converse(early);
@@ -71,6 +74,7 @@ struct Control<'a> {
     /// Output that the socket did not accept yet.
     outbox: Vec<u8>,
     report: Option<Reports>,
+    hops: Option<HopProber>,
     limits: Limited,
 }
 
@@ -90,11 +94,13 @@ impl Control<'_> {
         self.process_messages(now)?;
         self.limits.keep(now)?;
         self.report_if_due(now);
+        self.probe_hops(now);
         self.flush()?;
         if self.wait(now) { self.read() } else { Ok(()) }
     }
     fn hello(&self) -> ServerMessage {
         let config = &self.shared.config;
+        let hops = Some(HOPS).filter(|_| self.shared.probes_hops && self.session.client.is_ipv4());
         ServerMessage::Hello {
             session: self.session.id,
             address: self.session.client,
@@ -105,7 +111,7 @@ impl Control<'_> {
                 bytes: config.max_bytes.get(),
                 flows: config.max_flows,
             },
-            loads: FlowLoad::NAMES.into_iter().chain([CLASSES]).map(str::to_owned).collect(),
+            loads: FlowLoad::NAMES.into_iter().chain([CLASSES]).chain(hops).map(str::to_owned).collect(),
             mac: self.session.key.map(|key| key.of_server(self.session.id)),
         }
     }
@@ -116,6 +122,10 @@ impl Control<'_> {
             match ClientMessage::parse(&line).map_err(|e| malformed(&e))? {
                 ClientMessage::Bye {} => return Err(End::Bye),
                 ClientMessage::ReportEvery { ms } => self.report = Some(reports(ms, now)?),
+                ClientMessage::ProbeHops {} => {
+                    self.hops =
+                        self.hops.take().or_else(|| HopProber::open(self.session, ports(self.socket)));
+                }
                 ClientMessage::Response { .. } => {
                     let message = "a response without a challenge".to_owned();
                     return Err(End::Error(Refusal::Control, ErrorCode::Malformed, message));
@@ -138,6 +148,15 @@ impl Control<'_> {
             self.say(&ServerMessage::Report { at_ns: self.shared.clock.now().as_nanos(), flows, others });
         }
     }
+    fn probe_hops(&mut self, now: Time) {
+        let Some(hops) = &mut self.hops else { return };
+        hops.turn(self.shared, self.session);
+        if self.outbox.is_empty()
+            && let Some(replies) = hops.report(now)
+        {
+            self.say(&ServerMessage::Hops { replies });
+        }
+    }
     fn say(&mut self, message: &ServerMessage) {
         self.outbox.extend(message.to_line());
     }
@@ -147,7 +166,8 @@ impl Control<'_> {
     /// Whether there is input.
     fn wait(&self, now: Time) -> bool {
         let next = self.report.as_ref().map_or(Time::MAX, |r| r.due).min(self.limits.ends()).min(now + TICK);
-        let mut fds = [PollFd::readable(self.socket.as_fd()), PollFd::readable(self.shared.stop.fd())];
+        let mut fds = vec![PollFd::readable(self.socket.as_fd()), PollFd::readable(self.shared.stop.fd())];
+        fds.extend(self.hops.as_ref().map(HopProber::interest));
         let found = poll::wait(&mut fds, Some(next.saturating_since(self.shared.clock.now())));
         found.is_ok() && fds[0].is_ready()
     }

@@ -3,8 +3,9 @@ use crate::datagrams::Datagrams;
 use crate::sync::{Slot, lock};
 use fathom_os::tcp_info::tcp_info;
 use fathom_probe::protocol::{FlowReport, FlowRequest};
+use fathom_probe::{Download, Ports};
 use fathom_units::Direction;
-use socket2::Socket;
+use socket2::{SockAddr, Socket};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -14,6 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 pub(crate) struct Flow {
     pub(crate) number: u32,
     pub(crate) direction: Direction,
+    /// Traffic class of what the server sends.
+    pub(crate) class: u8,
     pub(crate) socket: Socket,
     /// For an up flow: bytes received. For a down flow of datagrams: bytes sent.
     pub(crate) received: AtomicU64,
@@ -31,6 +34,7 @@ impl Flow {
         Flow {
             number: request.number,
             direction: request.direction,
+            class: request.class,
             socket,
             received: AtomicU64::new(received),
             datagrams: None,
@@ -40,6 +44,14 @@ impl Flow {
         }
     }
 
+    /// Its state, if it is a download by TCP.
+    pub(crate) fn download(&self) -> Option<Download> {
+        if self.direction == Direction::Up || self.datagrams.is_some() {
+            return None;
+        }
+        let rtt_us = tcp_info(self.socket.as_fd()).ok()?.rtt_us;
+        Some(Download { ports: ports(&self.socket)?, dscp: self.class >> 2, rtt_us })
+    }
     /// Makes the flow's thread end: immediately if it receives, within `load::SEND_SLICE` if it
     /// sends.
     pub(crate) fn interrupt(&self) {
@@ -67,4 +79,10 @@ impl Flow {
             datagrams: received.map(|datagrams| *lock(&datagrams.counts)),
         }
     }
+}
+
+/// Port of this host, then of the client; `None` if the connection has ended.
+pub(crate) fn ports(socket: &Socket) -> Option<Ports> {
+    let port = |address: SockAddr| Some(address.as_socket()?.port());
+    Some((port(socket.local_addr().ok()?)?, port(socket.peer_addr().ok()?)?))
 }

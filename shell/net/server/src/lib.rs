@@ -3,7 +3,8 @@
 //!
 //! ```text
 //!  front thread    accepts; first lines and HTTP of all connections, non-blocking, in one loop
-//!    |-- session thread, one a session: control connection (Fathom or iperf3), reports, limits
+//!    |-- session thread, one a session: control connection (Fathom or iperf3), reports,
+//!    |                   limits, probes of hops
 //!    `-- flow thread, one a load flow: blocking sendfile or discarding recv
 //!  echo threads    UDP probes, at high priority: of Fathom, irtt and STAMP, one thread each
 //!  web threads     clients of web servers (`web.rs`): asynchronous, one task a connection or stream
@@ -23,6 +24,7 @@ mod echo;
 mod event;
 mod flow;
 mod front;
+mod hops;
 mod host_rate;
 mod http;
 mod iperf3;

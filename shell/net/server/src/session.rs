@@ -2,6 +2,7 @@
 use crate::flow::Flow;
 use crate::shares::{Held, NoPlace, Shares, place_to_free};
 use crate::sync::{lock, wait_until};
+use fathom_probe::Download;
 use fathom_probe::protocol::{ErrorCode, FlowReport, SessionId, SessionKey, Ticket};
 use fathom_units::{Duration, Time};
 use std::collections::{BTreeMap, HashMap};
@@ -239,6 +240,10 @@ impl Session {
     /// Open flows in order of number.
     pub(crate) fn report(&self) -> Vec<FlowReport> {
         lock(&self.flows).open.values().map(|flow| flow.report()).collect()
+    }
+    /// Open downloads by TCP.
+    pub(crate) fn downloads(&self) -> Vec<Download> {
+        lock(&self.flows).open.values().filter_map(|flow| flow.download()).collect()
     }
     /// Ends all flows and waits until they are counted.
     pub(crate) fn end_flows(&self, patience: Duration) {

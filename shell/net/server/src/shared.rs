@@ -1,5 +1,6 @@
 //! State shared by all threads of a server.
 use crate::config::{Config, ServerError};
+use crate::hops;
 use crate::iperf3::Tests;
 use crate::quota::Quota;
 use crate::session::Sessions;
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) load: File,
     /// Congestion controls available to this process, the default first.
     pub(crate) congestion_controls: Vec<String>,
+    /// Whether this process may probe the hops to clients.
+    pub(crate) probes_hops: bool,
     connections: Arc<AtomicU32>,
 }
 
@@ -51,6 +54,7 @@ impl Shared {
             stop: Stop::new().map_err(host("descriptor"))?,
             load: memory_file(&load_bytes()).map_err(host("memory for load"))?,
             congestion_controls: congestion_controls(),
+            probes_hops: hops::is_permitted(),
             connections: Arc::default(),
             config,
         })

@@ -5,8 +5,9 @@
 //! delay that probes to the server had at the same time, so a queue that fills and drains is no
 //! noise. What a hop loses means nothing: routers limit their replies.
 //!
-//! Where each flow has a queue, or flows take several paths, only probes in the flow of an upload
-//! show its place.
+//! Where each flow has a queue, or flows take several paths, only probes in the flow of the load
+//! show its place: those of this host in an upload, those of the server in a download. The latter
+//! count hops from the server, so the path is then seen from there.
 use crate::rules::bloat::direction_of;
 use crate::rules::flow_queues::delay_of_flows;
 use crate::sample::sample;
@@ -67,14 +68,14 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     findings.into_iter().chain(of_flows).collect()
 }
 
-/// The place of a queue that only the flows of an upload have. An unknown one is not reported: it
+/// The place of a queue that only the flows of the load have. An unknown one is not reported: it
 /// delays nobody else.
 fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> {
-    let is_upload = rise.phase.kind.loads() == [Direction::Up];
-    let delay_s = Some(Direction::Up).filter(|_| is_upload).and_then(|up| delay_of_flows(view, up, rise));
-    let Some(delay_s) = delay_s.filter(|delay_s| *delay_s >= REPORTED_INCREASE_S) else { return Vec::new() };
-    let queue = Queue { direction: Direction::Up, delay_s, added: Added::constant(rise, delay_s) };
-    let mut points = points(view, path, rise, &queue, Probes::InFlow);
+    let [direction] = *rise.phase.kind.loads() else { return Vec::new() };
+    let delay_s = delay_of_flows(view, direction, rise).filter(|delay_s| *delay_s >= REPORTED_INCREASE_S);
+    let Some(delay_s) = delay_s else { return Vec::new() };
+    let queue = Queue { direction, delay_s, added: Added::constant(rise, delay_s) };
+    let mut points = points_in_flow(view, path, rise, &queue);
     // The probes are in one of the flows, whose queue may be shorter or longer than the median one.
     let most = points.iter().map(|point| point.share).fold(0.0, f64::max);
     if most >= SAME_QUEUE {
@@ -82,10 +83,12 @@ fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> 
             point.share = (point.share / most).min(1.0);
             point.shares.iter_mut().for_each(|share| *share /= most);
         }
-    } else if most >= LEAST_SHARE {
+    } else if most >= LEAST_SHARE || direction == Direction::Down {
+        // The ACKs of a download may wait in their own queue, which no probe shares.
         return Vec::new();
     }
-    enclose(view, path, rise, &queue, points).unwrap_or_default()
+    // Probes of one hop may be in another flow than those of the next, and so show two queues.
+    enclose(view, path, rise, &queue, points).ok().filter(|found| found.len() == 1).unwrap_or_default()
 }
 
 /// Whether both are of one queue.
@@ -121,17 +124,21 @@ fn locate(
     }
     let added = Added::new(view, rise).ok_or(LocationProblem::SilentHops)?;
     let queue = Queue { direction, delay_s: rise.p50(), added };
-    let all = points(view, path, rise, &queue, Probes::All);
-    if all.is_empty() && !is_direct(path) {
-        return Err(LocationProblem::SilentHops);
-    }
-    if is_direct(path) || is_shared(view, path, rise, &queue.added, &all) {
-        return enclose(view, path, rise, &queue, all);
-    }
-    // A router divides flows among several paths.
-    let in_flow = points(view, path, rise, &queue, Probes::InFlow);
+    let all = points(view, path, rise, &queue);
+    let problem = if all.is_empty() && !is_direct(path) {
+        LocationProblem::SilentHops
+    } else if is_direct(path) || is_shared(view, path, rise, &queue.added, &all) {
+        match enclose(view, path, rise, &queue, all) {
+            Err(problem) if direction == Direction::Down => problem,
+            found => return found,
+        }
+    } else {
+        // A router divides flows among several paths.
+        LocationProblem::Inconsistent
+    };
+    let in_flow = points_in_flow(view, path, rise, &queue);
     if !in_flow.iter().any(|point| point.share >= LEAST_EXPLAINED) {
-        return Err(LocationProblem::Inconsistent);
+        return Err(problem);
     }
     enclose(view, path, rise, &queue, in_flow)
 }
@@ -149,34 +156,38 @@ struct Queue {
     added: Added,
 }
 
-/// Which probes of hops are compared.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Probes {
-    /// All.
-    All,
-    /// Those in the flow of an upload.
-    InFlow,
+/// The hops with enough replies.
+fn points<'a>(view: &View<'_>, path: &'a Path, rise: &Rise<'_>, queue: &Queue) -> Vec<Point<'a>> {
+    // The load may return by another router than the replies of this one.
+    let is_usable =
+        |hop: &&Hop| queue.direction == Direction::Up || !(returns_elsewhere(hop) || is_one_of_several(hop));
+    path.hops.iter().filter(is_usable).filter_map(|hop| point(view, rise, &queue.added, hop)).collect()
 }
 
-/// The hops with enough replies.
-fn points<'a>(
-    view: &View<'_>,
-    path: &'a Path,
-    rise: &Rise<'_>,
-    queue: &Queue,
-    probes: Probes,
-) -> Vec<Point<'a>> {
-    let is_usable = |hop: &&Hop| {
-        let returns_elsewhere = hop.return_hops.is_some_and(|hops| hops != hop.number);
-        // The load may return by another router than the replies of this one.
-        let is_one_of_several = hop.flow_address.is_some() || hop.other_address.is_some();
-        queue.direction == Direction::Up || !(returns_elsewhere || is_one_of_several)
+/// The hops with enough replies to probes in the flow of the load; for a download, counted from the
+/// server.
+fn points_in_flow<'a>(view: &View<'_>, path: &'a Path, rise: &Rise<'_>, queue: &Queue) -> Vec<Point<'a>> {
+    let (hops, metric): (&[Hop], _) = match queue.direction {
+        Direction::Up => (&path.hops, Metric::HopFlowRtt),
+        Direction::Down if is_as_long_back(path) => (&path.return_path, Metric::HopReturnFlowRtt),
+        Direction::Down => (&[], Metric::HopReturnFlowRtt),
     };
-    let hops = path.hops.iter().filter(is_usable);
-    match probes {
-        Probes::All => hops.filter_map(|hop| point(view, rise, &queue.added, hop)).collect(),
-        Probes::InFlow => hops.filter_map(|hop| point_in_flow(view, rise, &queue.added, hop)).collect(),
-    }
+    hops.iter().filter_map(|hop| point_in_flow(view, rise, &queue.added, hop, metric)).collect()
+}
+
+/// Whether the way back has as many hops, so that a number from the server is one from this host.
+fn is_as_long_back(path: &Path) -> bool {
+    let is_beyond = |hop: &Hop| path.server_hop.is_none_or(|length| hop.number >= length);
+    path.server_return_hops == path.server_hop && !path.return_path.iter().any(is_beyond)
+}
+
+fn returns_elsewhere(hop: &Hop) -> bool {
+    hop.return_hops.is_some_and(|hops| hops != hop.number)
+}
+
+/// Whether routers divide flows among it and others.
+const fn is_one_of_several(hop: &Hop) -> bool {
+    hop.flow_address.is_some() || hop.other_address.is_some()
 }
 
 /// The queues between these hops.
@@ -249,7 +260,8 @@ struct Point<'a> {
     number: u8,
     share: f64,
     shares: Vec<f64>,
-    is_in_flow: bool,
+    /// What the probes in the flow of the load measure, if the shares are of them.
+    in_flow: Option<Metric>,
 }
 
 fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> Option<Point<'a>> {
@@ -262,14 +274,24 @@ fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> O
         (expired, echoed) => expired.or(echoed)?,
     };
     let share = middle(&shares).clamp(0.0, 1.0);
-    Some(Point { hop: Some(hop), number: hop.number, share, is_in_flow: false, shares })
+    Some(Point { hop: Some(hop), number: hop.number, share, in_flow: None, shares })
 }
 
-/// As [`point`], from the probes in the flow of an upload.
-fn point_in_flow<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> Option<Point<'a>> {
-    let shares = shares(view, rise, added, &key(Metric::HopFlowRtt, hop.number)).filter(|s| is_steady(s))?;
+/// As [`point`], from the probes in the flow of the load.
+fn point_in_flow<'a>(
+    view: &View<'_>,
+    rise: &Rise<'_>,
+    added: &Added,
+    hop: &'a Hop,
+    metric: Metric,
+) -> Option<Point<'a>> {
+    // The server probes the download that waits longest, so longer than the median one.
+    let most = if metric == Metric::HopReturnFlowRtt { 1.0 } else { f64::INFINITY };
+    let all = shares(view, rise, added, &key(metric, hop.number))?;
+    let shares =
+        Some(all.into_iter().map(|share| share.min(most)).collect()).filter(|s: &Vec<_>| is_steady(s))?;
     let share = median(shares.iter().copied()).unwrap_or(0.0).clamp(0.0, 1.0);
-    Some(Point { hop: Some(hop), number: hop.number, share, is_in_flow: true, shares })
+    Some(Point { hop: Some(hop), number: hop.number, share, in_flow: Some(metric), shares })
 }
 
 /// Delays of a hop above those without load, relative to the delay of the path at the same time.
@@ -294,6 +316,8 @@ fn base(view: &View<'_>, series: &Series, key: &SeriesKey) -> Option<f64> {
     };
     let others = || middle(Metric::HopRtt).or_else(|| middle(Metric::HopEcho));
     match key.metric {
+        // The shortest one of a flow that always waits is no delay without load.
+        Metric::HopReturnFlowRtt => return middle(Metric::HopReturnRtt),
         Metric::HopFlowRtt => others(),
         metric => middle(metric),
     }
@@ -329,7 +353,7 @@ fn between_ends<'a>(
         least = least.min(point.share);
         point.share = least;
     }
-    let end = |number, share| Point { hop: None, number, share, is_in_flow: false, shares: Vec::new() };
+    let end = |number, share| Point { hop: None, number, share, in_flow: None, shares: Vec::new() };
     points.insert(0, end(0, 0.0));
     points.push(end(far, 1.0));
     Ok(points)
@@ -343,32 +367,63 @@ fn finding(
     [near, far]: [&Point<'_>; 2],
 ) -> Finding {
     let (probability, direction) = (probability(near, far), queue.direction);
-    let address = |point: &Point<'_>| {
-        let hop = point.hop?;
-        let of_flow = hop.flow_address.as_ref().filter(|_| point.is_in_flow);
+    let (delay_ratio, evidence) =
+        (far.share - near.share, [near, far].map(|point| evidence(view, rise, point)));
+    let [near, far] = ends(path, [near, far]);
+    let address = |end: &HopEnd<'_>| {
+        let hop = end.hop?;
+        let of_flow = hop.flow_address.as_ref().filter(|_| end.is_in_flow);
         Some(of_flow.unwrap_or(&hop.address).clone())
     };
-    let name = |point: &Point<'_>| point.hop.and_then(|hop| hop.name.clone());
-    let as_number = |point: &Point<'_>| point.hop?.autonomous_system.as_ref().map(|system| system.number);
+    let name = |end: &HopEnd<'_>| end.hop.and_then(|hop| hop.name.clone());
+    let as_number = |end: &HopEnd<'_>| end.hop?.autonomous_system.as_ref().map(|system| system.number);
     let location = QueueLocation {
         phase: rise.phase.kind,
         place: place::of(view, path, rise, direction, near.number..far.number),
         near_hop: near.number,
-        near_address: address(near),
-        near_name: name(near),
-        near_as_number: as_number(near),
+        near_address: address(&near),
+        near_name: name(&near),
+        near_as_number: as_number(&near),
         far_hop: far.number,
-        far_address: address(far),
-        far_name: name(far),
-        far_as_number: as_number(far),
-        delay_s: (far.share - near.share) * queue.delay_s,
-        delay_ratio: far.share - near.share,
+        far_address: address(&far),
+        far_name: name(&far),
+        far_as_number: as_number(&far),
+        delay_s: delay_ratio * queue.delay_s,
+        delay_ratio,
         probability_ratio: probability,
     };
     let is_sure = probability >= 0.95 && direction == Direction::Up;
     let certainty = if is_sure { Certainty::Certain } else { Certainty::Likely };
     Finding::new(Conclusion::QueueLocation(location), Some(direction), certainty)
-        .with_evidence([near, far].into_iter().flat_map(|point| evidence(view, rise, point)))
+        .with_evidence(evidence.into_iter().flatten())
+}
+
+/// An end of a link, seen from this host.
+struct HopEnd<'a> {
+    number: u8,
+    hop: Option<&'a Hop>,
+    is_in_flow: bool,
+}
+
+/// The ends of a link between two points, near end first. Points that count from the server are
+/// turned round; a router is then the one that this host knows, if it knows just one with that
+/// number.
+fn ends<'a>(path: &'a Path, [near, far]: [&Point<'a>; 2]) -> [HopEnd<'a>; 2] {
+    let is_reverse = [near, far].iter().any(|point| point.in_flow == Some(Metric::HopReturnFlowRtt));
+    let as_it_is = |point: &Point<'a>| HopEnd {
+        number: point.number,
+        hop: point.hop,
+        is_in_flow: point.in_flow.is_some(),
+    };
+    let turned = |point: &Point<'a>| {
+        let number = path.server_hop.unwrap_or(0).saturating_sub(point.number);
+        let is_only = |hop: &&Hop| hop.number == number && !is_one_of_several(hop) && !returns_elsewhere(hop);
+        match path.hops.iter().find(is_only).filter(|_| point.hop.is_some()) {
+            Some(known) => HopEnd { number, hop: Some(known), is_in_flow: false },
+            None => HopEnd { number, ..as_it_is(point) },
+        }
+    };
+    if is_reverse { [turned(far), turned(near)] } else { [as_it_is(near), as_it_is(far)] }
 }
 
 /// Probability that the queue is between two points: each reply votes for one side of it.
@@ -390,11 +445,11 @@ fn evidence(view: &View<'_>, rise: &Rise<'_>, point: &Point<'_>) -> Vec<Evidence
     let middle = Statistic::Percentile(0.5);
     let idle = view.run.phase(PhaseKind::Idle);
     let of = |phase| {
-        let metrics: &[Metric] = match point.is_in_flow {
-            true => &[Metric::HopFlowRtt],
-            false => &[Metric::HopRtt, Metric::HopEcho],
+        let metrics = match point.in_flow {
+            Some(metric) => [metric; 2],
+            None => [Metric::HopRtt, Metric::HopEcho],
         };
-        metrics.iter().copied().find_map(|metric| view.evidence(&key(metric, hop.number), phase, middle))
+        metrics.into_iter().find_map(|metric| view.evidence(&key(metric, hop.number), phase, middle))
     };
     idle.into_iter().chain([rise.phase]).filter_map(of).collect()
 }

@@ -331,6 +331,12 @@ fn probes_in_the_flow_show_the_place_of_its_queue() {
         let found = one(&run, Direction::Up);
         assert_eq!((found.near_hop, found.far_hop), (link, link + 1));
         assert!((found.delay_s - 0.8).abs() < 0.05, "{}", found.delay_s);
+        // A flow with half the delay of the other was probed at the hops up to the next one.
+        if link + 1 < ROUTERS {
+            let mut mixed = run.clone();
+            change(&mut mixed, link + 1, Metric::HopFlowRtt, |_, value| value * 0.5);
+            assert_eq!(queues(&mixed, Direction::Up), []);
+        }
         // Too little to be all of it, and too much to be nothing.
         for series in run.series.iter_mut().filter(|series| series.key.metric == Metric::HopFlowRtt) {
             series.values.iter_mut().for_each(|value| *value *= 0.5);
@@ -338,4 +344,103 @@ fn probes_in_the_flow_show_the_place_of_its_queue() {
         let is_at_the_end = link == ROUTERS;
         assert_eq!(queues(&run, Direction::Up).is_empty(), !is_at_the_end, "{link}");
     }
+}
+
+/// Adds probes of the server: at hop `n` from it, each has 4 ms per hop without load, and the delay
+/// `of(n, time in ns)` above that in the flow of the download.
+fn add_returns(run: &mut Run, of: impl Fn(u8, u64) -> f64) {
+    let path = run.path.as_mut().expect("a path");
+    let hop = |number| Hop { number, address: format!("203.0.113.{number}"), ..path.hops[0].clone() };
+    path.return_path = (1..=ROUTERS).map(hop).collect();
+    let find = |kind| run.phases.iter().find(|p| p.kind == kind).expect("a phase").clone();
+    for (metric, phase) in [
+        (Metric::HopReturnRtt, find(fathom_run::PhaseKind::Idle)),
+        (Metric::HopReturnFlowRtt, find(fathom_run::PhaseKind::Down)),
+    ] {
+        for number in 1..=ROUTERS {
+            let mut series = Series::new(key(metric, number));
+            for at_ns in (phase.start_ns..phase.end_ns).step_by(1_000_000_000) {
+                let added = if metric == Metric::HopReturnRtt { 0.0 } else { of(number, at_ns) };
+                let value = Value::Observed(0.004 * f64::from(number) + added);
+                series.push(Observation { at: Time::from_nanos(at_ns), value });
+            }
+            run.series.push(series);
+        }
+    }
+}
+
+/// Each flow has a queue: the probes of the server show that of the download. Its link is numbered
+/// from this host.
+#[test]
+fn probes_of_the_server_show_the_place_of_the_queue_of_a_download() {
+    for link in 0..=ROUTERS {
+        let mut run = run(&MANAGED, &at_link(0));
+        for series in run.series.iter_mut().filter(|series| series.key.metric == Metric::FlowRtt) {
+            series.values.iter_mut().for_each(|value| *value += 0.8);
+        }
+        // The flow that is probed has a longer queue than the median one.
+        let sawtooth = |at_ns: u64| 0.9 + 0.7 * (at_ns / 1_000_000_000 % 3) as f64;
+        add_returns(&mut run, |number, at_ns| if number > ROUTERS - link { sawtooth(at_ns) } else { 0.0 });
+        // No router is beyond the last link.
+        if link == 0 {
+            assert_eq!(queues(&run, Direction::Down), []);
+            continue;
+        }
+        let found = one(&run, Direction::Down);
+        assert_eq!((found.near_hop, found.far_hop), (link, link + 1));
+        let near = if link == 1 { "192.168.1.1".into() } else { format!("198.51.100.{link}") };
+        assert_eq!(found.near_address, Some(near), "the address that this host knows");
+        assert_eq!(found.far_address.is_none(), link == ROUTERS);
+        assert!((found.delay_s - 0.8).abs() < 0.05, "{}", found.delay_s);
+        assert_eq!(queues(&run, Direction::Down)[0].1, Certainty::Likely);
+        // One of several routers, and none: the address that the server knows.
+        let hops = &mut run.path.as_mut().unwrap().hops;
+        hops[usize::from(link) - 1].other_address = Some("198.51.100.44".into());
+        hops.retain(|hop| hop.number != link + 1);
+        let by_server = one(&run, Direction::Down);
+        let of_server = |hop: u8| format!("203.0.113.{}", ROUTERS + 1 - hop);
+        assert_eq!(by_server.near_address, Some(of_server(link)));
+        assert_eq!(by_server.far_address, (link < ROUTERS).then(|| of_server(link + 1)));
+    }
+}
+
+/// Without load, probes in the download wait too, so their shortest delay shows nothing; a way back
+/// of another length has other numbers.
+#[test]
+fn probes_of_the_server_that_cannot_be_compared_say_nothing() {
+    let mut whole = run(&MANAGED, &at_link(0));
+    for series in whole.series.iter_mut().filter(|series| series.key.metric == Metric::FlowRtt) {
+        series.values.iter_mut().for_each(|value| *value += 0.8);
+    }
+    add_returns(&mut whole, |number, _| if number > 2 { 0.8 } else { 0.0 });
+    assert_eq!(one(&whole, Direction::Down).near_hop, ROUTERS - 2);
+    let with = |change: &dyn Fn(&mut Run)| {
+        let mut run = whole.clone();
+        change(&mut run);
+        queues(&run, Direction::Down)
+    };
+    assert_eq!(with(&|run| run.series.retain(|series| series.key.metric != Metric::HopReturnRtt)), []);
+    assert_eq!(with(&|run| run.path.as_mut().unwrap().server_return_hops = Some(ROUTERS + 2)), []);
+    assert_eq!(with(&|run| run.path.as_mut().unwrap().server_hop = None), []);
+    let longer = |run: &mut Run| run.path.as_mut().unwrap().return_path[4].number = ROUTERS + 1;
+    assert_eq!(with(&longer), []);
+}
+
+/// Replies of routers return another way than the load: the probes of the server are in it.
+#[test]
+fn probes_of_the_server_follow_a_download_where_replies_return_another_way() {
+    let mut run = run(&BLOATED, &Shares { up: at_link(3).up, down: [0.0, 1.0, 0.0, 1.0, 0.0] });
+    assert_eq!(problem(&run, Direction::Down), Some(LocationProblem::Inconsistent));
+    let added = run.series(&SeriesKey::directed(Metric::OneWayDelay, Direction::Down)).unwrap().clone();
+    let added_at = |at_ns| {
+        let place = added.at_ns.partition_point(|at| *at < at_ns);
+        added.values.get(place).map_or(0.0, |value| value - BLOATED.base_rtt_s / 2.0)
+    };
+    add_returns(&mut run, |number, at_ns| if number > 3 { added_at(at_ns) } else { 0.0 });
+    let found = one(&run, Direction::Down);
+    assert_eq!((found.near_hop, found.far_hop), (ROUTERS - 3, ROUTERS - 2));
+    // None of them shows the delay.
+    let none = run.series.iter_mut().filter(|series| series.key.metric == Metric::HopReturnFlowRtt);
+    none.flat_map(|series| &mut series.values).for_each(|value| *value = 0.02);
+    assert_eq!(problem(&run, Direction::Down), Some(LocationProblem::Inconsistent));
 }

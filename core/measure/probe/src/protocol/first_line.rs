@@ -20,6 +20,9 @@ const CLASS: &str = "class=";
 /// Hello.
 pub const CLASSES: &str = "class";
 
+/// Name of the ability of a server to probe the hops to its client, in `loads` of its Hello.
+pub const HOPS: &str = "hops";
+
 /// Purpose of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FirstLine {

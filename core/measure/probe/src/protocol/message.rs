@@ -15,6 +15,8 @@ pub enum ClientMessage {
         /// Interval, from [`super::REPORT_EVERY_MIN_MS`] to [`super::REPORT_EVERY_MAX_MS`].
         ms: u32,
     },
+    /// Requests probes of the hops to the client. Only if `loads` has [`super::HOPS`].
+    ProbeHops {},
     /// Response to [`ServerMessage::Challenge`].
     Response {
         /// Shows that the client knows the token.
@@ -69,6 +71,11 @@ pub enum ServerMessage {
         #[serde(default, skip_serializing_if = "is_zero")]
         others: u32,
     },
+    /// What routers on the way to the client answered since the last such message.
+    Hops {
+        /// The replies.
+        replies: Vec<HopReport>,
+    },
     /// Response to [`ClientMessage::Bye`].
     Bye {
         /// Payload bytes of load flows received from the client.
@@ -116,6 +123,22 @@ pub struct FlowReport {
     /// Upload of datagrams: those that the server received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<Reception>,
+}
+
+/// Reply of a router on the way from the server to the client.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct HopReport {
+    /// Number of the router, from 1 at the server.
+    pub hop: u8,
+    /// Its address.
+    pub address: IpAddr,
+    /// Send time of the probe in ns on the server's monotonic clock.
+    pub sent_ns: u64,
+    /// Time until the reply, in microseconds.
+    pub rtt_us: u32,
+    /// Whether the probe was in the flow of a download, and not in the control connection.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub in_flow: bool,
 }
 
 /// Why a session or flow is rejected or ended.

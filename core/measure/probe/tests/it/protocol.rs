@@ -172,6 +172,20 @@ fn control_lines_equal_the_specification() {
         "{\"report\":{\"at_ns\":9,\"flows\":[{\"number\":1,\"bytes\":2},\
          {\"number\":3,\"bytes\":4,\"rtt_us\":5,\"cwnd_bytes\":6,\"retransmits\":7,\"delivered_bytes\":8}]}}\n"
     );
+    let control = HopReport {
+        hop: 3,
+        address: "198.51.100.1".parse().unwrap(),
+        sent_ns: 9,
+        rtt_us: 10,
+        in_flow: false,
+    };
+    let in_flow = HopReport { in_flow: true, ..control };
+    assert_eq!(
+        line(&ServerMessage::Hops { replies: vec![control, in_flow] }),
+        "{\"hops\":{\"replies\":[{\"hop\":3,\"address\":\"198.51.100.1\",\"sent_ns\":9,\"rtt_us\":10},\
+         {\"hop\":3,\"address\":\"198.51.100.1\",\"sent_ns\":9,\"rtt_us\":10,\"in_flow\":true}]}}\n"
+    );
+    assert_eq!(ClientMessage::ProbeHops {}.to_line(), b"{\"probe_hops\":{}}\n");
     assert_eq!(ClientMessage::ReportEvery { ms: 50 }.to_line(), b"{\"report_every\":{\"ms\":50}}\n");
     assert_eq!(ClientMessage::Bye {}.to_line(), b"{\"bye\":{}}\n");
     for unknown in ["{}", "{\"fly\":{}}", "{\"bye\":{},\"bye\":{}}", "[]", "null", "{\"report_every\":{}}"] {

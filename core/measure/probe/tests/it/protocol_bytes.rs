@@ -72,7 +72,7 @@ fn check_flow(bytes: &[u8]) {
     let mut later = bytes.to_vec();
     later.get_mut(28..30).into_iter().for_each(|number| number[0] = number[0].wrapping_add(1));
     probes.received(&later, Time::ZERO);
-    if let Some(request) = probes.request(3, 7, Time::ZERO) {
+    if let Some(request) = probes.busiest(Time::ZERO).and_then(|ports| probes.request(ports, 3, 7)) {
         assert!(
             Ipv4Packet::new_checked(&request[..]).is_ok_and(|ip| ip.checksum_is_right() && ip.ttl() == 3)
         );

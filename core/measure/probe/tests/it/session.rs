@@ -149,6 +149,25 @@ fn reports_are_requested_within_limits_and_once() {
     assert_eq!(sent, [report(50), report(700), report(10_000), "{\"bye\":{}}\n".into()]);
 }
 
+/// An older server would end the session at a line that it does not know.
+#[test]
+fn probes_of_hops_are_requested_only_from_a_server_that_lists_them() {
+    let (mut session, mut greeting) = (connected(), connected());
+    session.handle_input(&hello(600));
+    let [SessionEvent::Opened(mut hello)] = <[_; 1]>::try_from(events(&mut session)).unwrap() else {
+        panic!("not opened")
+    };
+    session.probe_hops(&hello);
+    assert_eq!(outputs(&mut session), []);
+    hello.loads.push("hops".into());
+    greeting.probe_hops(&hello);
+    assert_eq!(outputs(&mut greeting), [], "before Hello");
+    session.probe_hops(&hello);
+    assert_eq!(outputs(&mut session), [SessionOutput::Send(b"{\"probe_hops\":{}}\n".to_vec())]);
+    session.handle_input(&ServerMessage::Hops { replies: vec![] }.to_line());
+    assert_eq!(events(&mut session), [SessionEvent::Hops(vec![])]);
+}
+
 #[test]
 fn a_rejection_differs_from_another_service() {
     let mut refused = connected();

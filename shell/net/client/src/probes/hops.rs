@@ -30,42 +30,35 @@ const REPORT_EVERY: Duration = Duration::from_millis(250);
 
 /// Sends probes in the flow of an upload, where that is permitted.
 struct InFlow {
-    server: Ipv4Addr,
     sockets: FlowSockets,
     flows: FlowProbes,
-    inbox: Inbox,
 }
 
 impl InFlow {
     /// `None` without CAP_NET_RAW, and for IPv6, whose header has no identification.
     fn open(server: IpAddr, dscp: u8) -> Option<InFlow> {
         let IpAddr::V4(server) = server else { return None };
-        let sockets = FlowSockets::open(server).ok()?;
-        enable(sockets.errors.as_fd(), Stamping::Arrivals).ok()?;
-        let flows = FlowProbes::new(server, dscp);
-        Some(InFlow { server, sockets, flows, inbox: Inbox::new(BATCH, MESSAGE_BYTES) })
+        Some(InFlow { sockets: FlowSockets::open(server).ok()?, flows: FlowProbes::new(server, dscp) })
     }
     /// Reads which flows there are, and whether one is an upload.
     fn is_uploading(&mut self, now: Time) -> bool {
-        // They are copies of few of the packets: a full batch is enough.
-        if self.inbox.receive(self.sockets.acknowledgments.as_fd()).is_ok() {
-            self.inbox.iter().for_each(|message| self.flows.received(message.bytes, now));
-        }
-        self.flows.is_uploading(now)
+        self.sockets.read_acknowledgments(|packet| self.flows.received(packet, now));
+        self.flows.busiest(now).is_some()
     }
     fn send(&mut self, hop: u8, sequence: u16, now: Time) -> std::io::Result<usize> {
-        let Some(request) = self.flows.request(hop, sequence, now) else { return Ok(0) };
-        self.sockets.send(&request, self.server)
+        let upload = self.flows.busiest(now);
+        let Some(request) = upload.and_then(|ports| self.flows.request(ports, hop, sequence)) else {
+            return Ok(0);
+        };
+        self.sockets.send(&request)
     }
     /// The numbers of the requests that expired, who says so, and when it arrived.
     fn replies(&mut self) -> Vec<(u16, Ipv4Addr, Option<WallTime>)> {
         let mut replies = Vec::new();
-        while self.inbox.receive(self.sockets.errors.as_fd()).is_ok_and(|count| count > 0) {
-            replies.extend(self.inbox.iter().filter_map(|message| {
-                let (number, from) = self.flows.read_error(message.bytes)?;
-                Some((number, from, message.stamp))
-            }));
-        }
+        self.sockets.read_errors(|packet, stamp| {
+            let error = self.flows.read_error(packet);
+            replies.extend(error.map(|(number, from)| (number, from, stamp)));
+        });
         replies
     }
 }
@@ -272,10 +265,9 @@ impl ProbeMachine for HopProber {
         &mut []
     }
     fn add_interests<'m>(&'m self, fds: &mut Vec<PollFd<'m>>) {
-        let errors = self.in_flow.as_ref().map(|in_flow| &in_flow.sockets.errors);
-        let sockets =
-            [Some(&self.expiring), Some(&self.other_flows), Some(&self.echo), errors].into_iter().flatten();
-        fds.extend(sockets.map(|socket| PollFd::readable(socket.as_fd())));
+        let sockets = [&self.expiring, &self.other_flows, &self.echo].map(|socket| socket.as_fd());
+        let errors = self.in_flow.as_ref().map(|in_flow| in_flow.sockets.errors());
+        fds.extend(sockets.into_iter().chain(errors).map(PollFd::readable));
     }
     fn send(&mut self, context: &mut Context) -> Result<Time, NotSent> {
         let (wall, now) = both_clocks(context.clock);

@@ -132,11 +132,11 @@ impl Control {
     pub(crate) fn next(&mut self) -> Option<ServerMessage> {
         next_message(&mut self.stream, &mut self.lines)
     }
-    /// The next message that is not a report.
+    /// The next message that is no report.
     pub(crate) fn last(&mut self) -> Option<ServerMessage> {
         loop {
             match self.next() {
-                Some(ServerMessage::Report { .. }) => {}
+                Some(ServerMessage::Report { .. } | ServerMessage::Hops { .. }) => {}
                 other => return other,
             }
         }

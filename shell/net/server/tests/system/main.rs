@@ -5,6 +5,7 @@ mod attack;
 mod client;
 mod datagrams;
 mod flows;
+mod hops;
 mod hostile;
 mod http;
 mod iperf3;
