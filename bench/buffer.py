@@ -5,7 +5,7 @@ Draws lines by seed: rate, delay, and a queue in both directions: tbf, bfifo and
 policer, RED, CoDel, FQ-CoDel, PIE, CAKE. Each is measured in a User-Mode Linux with virtual time
 (`bench/conformance/build`), so that the load of this machine has no effect. A claim is right if it
 names the rule and, with tail drop, what the buffer counts; the size within 5 %, and the rate within
-2 %.
+2 %. Every other CoDel and PIE marks (ECN), as FQ-CoDel and CAKE do; no other queue does.
 
     buffer.py [--seed S] [--lines N] [--peers N] [--kernels N] [--keep DIR]
 
@@ -45,14 +45,16 @@ def main():
     with ThreadPoolExecutor(args.kernels) as pool:
         measured = [pool.submit(measure, kernel, f"{work}/{n}", line, n in sized) for n, line in enumerate(lines)]
     print(f"seed {args.seed}, {args.lines} lines of 2 directions")
-    print(f"{'line':<44}{'dir':<6}{'rate':>7}{'rule':>14}{'limit':>9}{'size':>10}{'error':>8}   claim")
+    print(f"{'line':<44}{'dir':<6}{'rate':>7}{'rule':>14}{'limit':>9}{'size':>10}{'error':>8}{'marks':>8}   claim")
     totals = {"made": 0, "right": 0, "all": 0, "sizes": 0, "sizes right": 0, "rates": 0, "rates right": 0}
+    totals |= {"marking": 0, "marks": 0, "marks right": 0}
     for n, line in enumerate(lines):
         measured[n].result()
         report(f"{work}/{n}", line, totals)
     print(f"kind: {totals['made']} claims of {totals['all']} possible, {totals['right']} right")
     print(f"size: {totals['sizes right']} of {totals['sizes']} within 5 %")
     print(f"rate: {totals['rates right']} of {totals['rates']} within 2 %")
+    print(f"marks: {totals['marks']} claims, {totals['marks right']} right, of {totals['marking']} queues that mark")
     if not args.keep:
         shutil.rmtree(work)
     sys.exit(totals["right"] < 0.95 * totals["made"] or totals["sizes right"] < 0.95 * totals["sizes"])
@@ -91,8 +93,11 @@ def draw(rng, kind):
     elif kind == "red":
         least = int(log_uniform(rng, 15e3, 60e3))
         line["arguments"] = f"limit {12 * least} min {least} max {3 * least} avpkt 1000 burst {2 * least // 1000} probability 0.02 bandwidth {max(1, rate // 1000000)}mbit"
+    elif kind in ("codel", "pie"):
+        line["arguments"] = rng.choice(("", "ecn"))
     elif kind == "cake":
         line["arguments"] = "unlimited"
+    line["marks"] = kind in ("fq_codel", "cake") or line["arguments"] == "ecn"
     return line
 
 
@@ -151,12 +156,18 @@ def row(line, found, totals):
         totals["sizes right"] += limit == line["limit"] and abs(off) <= 0.05
     elif line["kind"] == "police" and "bucket_bytes" in found:
         size, error = f"{found['bucket_bytes']:.0f}", f"{100 * (found['bucket_bytes'] / line['bucket'] - 1):+.1f} %"
+    marks = found.get("marks")
+    totals["marking"] += line["marks"]
+    totals["marks"] += marks is not None
+    is_of_rule = marks and marks.get("rule", "-") in ("-", RULES.get(line["kind"], "codel")) and "threshold_s" not in marks
+    totals["marks right"] += bool(line["marks"] and is_of_rule)
+    marked = marks.get("rule", "some") if marks else ""
     made = rule != "-"
     totals["made"] += made
     totals["right"] += made and is_right
     claim = ("right" if is_right else f"WRONG: {expected}") if made else "none"
     claim += "" if is_rate_right else ", rate wrong"
-    return f"{rate / 1e6:>7.2f}{rule:>14}{limit:>9}{size:>10}{error:>8}   {claim}"
+    return f"{rate / 1e6:>7.2f}{rule:>14}{limit:>9}{size:>10}{error:>8}{marked:>8}   {claim}"
 
 
 def of_peer(path):
