@@ -42,15 +42,15 @@ def main():
     lines = [draw(rng, KINDS[n % len(KINDS)]) for n in range(args.lines)]
     sized = [n for n, line in enumerate(lines) if line["size"]][: args.peers]
     kernel = built()
-    with ThreadPoolExecutor(args.kernels) as pool:
-        measured = [pool.submit(measure, kernel, f"{work}/{n}", line, n in sized) for n, line in enumerate(lines)]
     print(f"seed {args.seed}, {args.lines} lines of 2 directions")
-    print(f"{'line':<44}{'dir':<6}{'rate':>7}{'rule':>14}{'limit':>9}{'size':>10}{'error':>8}{'marks':>8}   claim")
+    print(f"{'line':<44}{'dir':<6}{'rate':>7}{'rule':>14}{'limit':>9}{'size':>10}{'error':>8}{'marks':>8}   claim", flush=True)
     totals = {"made": 0, "right": 0, "all": 0, "sizes": 0, "sizes right": 0, "rates": 0, "rates right": 0}
     totals |= {"marking": 0, "marks": 0, "marks right": 0}
-    for n, line in enumerate(lines):
-        measured[n].result()
-        report(f"{work}/{n}", line, totals)
+    with ThreadPoolExecutor(args.kernels) as pool:
+        measured = [pool.submit(measure, kernel, f"{work}/{n}", line, n in sized) for n, line in enumerate(lines)]
+        for n, line in enumerate(lines):
+            measured[n].result()
+            report(f"{work}/{n}", line, totals)
     print(f"kind: {totals['made']} claims of {totals['all']} possible, {totals['right']} right")
     print(f"size: {totals['sizes right']} of {totals['sizes']} within 5 %")
     print(f"rate: {totals['rates right']} of {totals['rates']} within 2 %")

@@ -1,6 +1,6 @@
 //! What several bursts of different sizes show together.
 use crate::Response;
-use crate::rule::rule;
+use crate::rule::rule as rule_of;
 use crate::series;
 use alloc::vec::Vec;
 use fathom_run::{BufferLimit, Estimate, FirstBuffer, ManagementRule};
@@ -52,18 +52,18 @@ pub struct Buffer {
 #[must_use]
 pub fn estimate(responses: &[Response]) -> Option<Buffer> {
     let seen = exceeded_link(responses);
-    let (rule, slow) = (rule(&seen), series::slow(&seen));
+    let (rule, slow) = (rule_of(&seen), series::slow(&seen));
     let is_open = matches!(rule, None | Some(ManagementRule::TailDrop | ManagementRule::Pie));
     if is_open && series::is_full(&seen, &slow) {
-        let buffer = with_rule(responses, &seen, &slow, crate::rule::rule(&slow))?;
+        let buffer = with_rule(responses, &seen, &slow, rule_of(&slow))?;
         let first = series::first(&seen, &slow, buffer.overhead_bytes);
         return Some(Buffer { first, ..buffer });
     }
     match rule {
         None if !slow.is_empty() => {
             // The law of CoDel shows behind another queue.
-            let rule = crate::rule::rule(&slow).filter(|rule| *rule == ManagementRule::Codel);
-            with_rule(responses, &seen, &slow, rule)
+            let codel = rule_of(&slow).filter(|found| *found == ManagementRule::Codel);
+            with_rule(responses, &seen, &slow, codel)
         }
         Some(ManagementRule::TailDrop) if series::are_lost_before(&seen) => {
             let has_room = |response: &&Response| !response.was_full();

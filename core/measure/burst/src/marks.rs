@@ -56,13 +56,13 @@ fn threshold_s(marked: &Response) -> Option<f64> {
     let mut all: Vec<(f64, bool)> = of_marked.chain(of_others).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     // Packets on the wrong side of a threshold before the first, second, and so on.
-    let mut wrong = marked.passed.len();
+    let mut now = marked.passed.len();
     let counts = all.iter().enumerate().map(|(before, (wait_s, is_marked))| {
-        let now = (wrong, before, *wait_s);
-        wrong = if *is_marked { wrong + 1 } else { wrong - 1 };
-        now
+        let counted = (now, before, *wait_s);
+        now = if *is_marked { now + 1 } else { now - 1 };
+        counted
     });
-    let (wrong, below, threshold_s) = counts.min_by_key(|(wrong, ..)| *wrong)?;
+    let (wrong, below, threshold_s) = counts.min_by_key(|counted| counted.0)?;
     let least = below.min(all.len() - below);
     (below > 0 && wrong as f64 <= EXCEPTIONS * least as f64).then_some(threshold_s)
 }

@@ -113,7 +113,7 @@ fn drops_head(response: &Response) -> bool {
 
 /// Packets that were sent, and lost, while the queue was short and while it was longer and had
 /// room.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Dependence {
     short: [f64; 2],
     longer: [f64; 2],
@@ -121,39 +121,38 @@ struct Dependence {
 
 impl Dependence {
     fn of<'a>(bursts: impl Iterator<Item = &'a Response>) -> Self {
-        bursts.map(Self::of_burst).fold(Dependence::default(), Self::plus)
-    }
-    fn of_burst(response: &Response) -> Self {
         let mut counts = Dependence::default();
-        let [count, lost] = response.before;
-        counts.short = [count, lost];
+        bursts.for_each(|response| counts.add(response));
+        counts
+    }
+    fn add(&mut self, response: &Response) {
+        let mut count = |is_short: bool, sent: f64, lost: f64| {
+            let of = if is_short { &mut self.short } else { &mut self.longer };
+            *of = [of[0] + sent, of[1] + lost];
+        };
+        let [sent_before, lost_before] = response.before;
+        count(true, sent_before, lost_before);
         // Later, an AQM still drops while the queue is short again.
         let peak = response.passed.iter().max_by(|a, b| a.wait_s.total_cmp(&b.wait_s));
         let peak = peak.map_or(0, |passed| passed.index);
         let passed = response.passed.iter().map(|passed| (passed.index, passed.wait_s, 0.0));
-        let lost = response.lost.iter().map(|lost| (lost.index, lost.wait_s, 1.0));
-        for (_, wait_s, lost) in passed.chain(lost).filter(|(index, ..)| *index <= peak) {
+        let lost = response.lost.iter().map(|one| (one.index, one.wait_s, 1.0));
+        for (index, wait_s, is_lost) in passed.chain(lost) {
             let share = wait_s / response.longest_s;
-            let of = if share < SHORT { &mut counts.short } else { &mut counts.longer };
-            if share < FULL {
-                *of = [of[0] + 1.0, of[1] + lost];
+            if index <= peak && share < FULL {
+                count(share < SHORT, 1.0, is_lost);
             }
         }
-        counts
-    }
-    fn plus(self, other: Self) -> Self {
-        let sum = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
-        Dependence { short: sum(self.short, other.short), longer: sum(self.longer, other.longer) }
     }
     /// Losses from the short queue, and how many they would be if they did not depend on it.
-    fn losses(self) -> (f64, f64) {
+    fn losses(&self) -> (f64, f64) {
         (self.short[1], self.short[0] * self.longer[1] / self.longer[0].max(1.0))
     }
-    fn is_of_link(self) -> bool {
+    fn is_of_link(&self) -> bool {
         let (lost, expected) = self.losses();
         lost >= OF_LINK * expected && lost >= 1.0 && self.longer[1] < NOT_OF_LINK * self.longer[0]
     }
-    fn is_of_queue(self) -> bool {
+    fn is_of_queue(&self) -> bool {
         let (lost, expected) = self.losses();
         lost < OF_LINK * expected && expected >= EXPECTED
     }

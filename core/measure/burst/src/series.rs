@@ -46,8 +46,8 @@ fn is_longer(one: &Response, other: &Response) -> bool {
 
 /// The first buffer, if a fast burst filled it: then it accepts as many packets as its link takes.
 pub(crate) fn first(seen: &[&Response], slow: &[&Response], overhead_bytes: f64) -> Option<FirstBuffer> {
-    let full = |slow: &&Response| {
-        fast(seen, slow).filter_map(|other| first_of(other, slow.longest_s, overhead_bytes)).last()
+    let full = |one: &&Response| {
+        fast(seen, one).filter_map(|other| first_of(other, one.longest_s, overhead_bytes)).last()
     };
     slow.iter().find_map(full)
 }
@@ -55,7 +55,7 @@ pub(crate) fn first(seen: &[&Response], slow: &[&Response], overhead_bytes: f64)
 /// From the losses while the buffer of the slowest link had room.
 fn first_of(fast: &Response, full_s: f64, overhead_bytes: f64) -> Option<FirstBuffer> {
     let mut early = fast.lost.iter().filter(|lost| lost.wait_s < FULL * full_s).map(|lost| lost.index);
-    let (first, last) = (early.next()?, early.last()?);
+    let (first, last) = (early.next()?, early.next_back()?);
     let accepted = fast.passed.iter().filter(|passed| (first..last).contains(&passed.index)).count();
     let packet_s = (fast.sent_s[last] - fast.sent_s[first]) / accepted as f64;
     let packet_bytes = fast.ip_bytes + overhead_bytes;

@@ -37,20 +37,22 @@ fn the_buffer_of_the_slowest_link_is_measured() {
 /// The first queue lost packets that the second one had room for.
 #[test]
 fn both_full_buffers_are_reported() {
-    let path = Path::new("fifo limit 50p", "20mbit").then("fifo limit 250000b", "5mbit");
-    let first = { path }.measure(BUDGET).unwrap().first.unwrap();
+    let first_of = |rate: &str| {
+        let mut path = Path::new("fifo limit 50p", rate).then("fifo limit 250000b", "5mbit");
+        path.measure(BUDGET).unwrap().first
+    };
+    let first = first_of("20mbit").unwrap();
     assert!((first.packets - 50.0).abs() < 1.0 && (first.packet_bytes - 1_442.0).abs() < 2.0, "{first:?}");
     // A much faster link shows no queue.
-    let path = Path::new("fifo limit 50p", "100mbit").then("fifo limit 250000b", "5mbit");
-    assert_eq!({ path }.measure(BUDGET).unwrap().first, None);
+    assert_eq!(first_of("100mbit"), None);
 }
 
 /// A link that is hardly faster than the slowest one: nothing but a bound.
 #[test]
 fn a_first_link_that_is_hardly_faster_gives_a_bound() {
     for first in ["20p", "50p", "1000p"] {
-        let path = Path::new(&format!("fifo limit {first}"), "7mbit").then("fifo limit 250000b", "5mbit");
-        let buffer = { path }.measure(BUDGET).unwrap();
+        let path = Path::new(&format!("fifo limit {first}"), "7mbit");
+        let buffer = path.then("fifo limit 250000b", "5mbit").measure(BUDGET).unwrap();
         assert_eq!(
             (buffer.is_lower_bound, buffer.rule, buffer.limit),
             (true, None, None),
@@ -64,8 +66,8 @@ fn a_first_link_that_is_hardly_faster_gives_a_bound() {
 fn an_aqm_behind_another_queue() {
     for first in ["20p", "50p", "100p", "1000p"] {
         for second in ["codel", "fq_codel"] {
-            let path = Path::new(&format!("fifo limit {first}"), "20mbit").then(second, "5mbit");
-            let buffer = { path }.measure(BUDGET).unwrap();
+            let path = Path::new(&format!("fifo limit {first}"), "20mbit");
+            let buffer = path.then(second, "5mbit").measure(BUDGET).unwrap();
             assert_eq!(buffer.rule, Some(ManagementRule::Codel), "{first}, {second}: {buffer:?}");
         }
     }
