@@ -29,18 +29,18 @@ pub(crate) fn buffer(buffer: &MeasuredBuffer, direction: Option<Direction>) -> S
     };
     let rule = match rule {
         Some(rule) => format!(" {}", measured_rule(rule)),
-        None if buffer.drops_early => " Packets were lost before that.".to_string(),
+        None if buffer.drops_early => " Packets were lost earlier.".to_string(),
         None => String::new(),
     };
     let bucket = bucket.filter(|_| management(buffer).is_none());
-    let bucket = bucket.map_or_else(String::new, |bytes| format!(" A shaper lets {bytes} pass at once."));
+    let bucket = bucket.map_or_else(String::new, |bytes| format!(" A shaper passes {bytes} at once."));
     let (marks, first) = (buffer.marks.as_ref().map(marks), buffer.first.as_ref().map(first));
     format!("{shown}{rule}{bucket}{}{}", marks.unwrap_or_default(), first.unwrap_or_default())
 }
 
 fn marks(marks: &Marks) -> String {
     let from =
-        |kind: &str, wait_s: f64| format!(" {kind} packets are marked from {} on.", milliseconds(wait_s));
+        |kind: &str, wait_s: f64| format!(" It marks {kind} packets from {} on.", milliseconds(wait_s));
     let classic = match (marks.threshold_s, marks.rule.and_then(name)) {
         (Some(wait_s), _) => from("ECN", wait_s),
         (None, Some(rule)) => format!(" It marks ECN packets like {rule}."),
@@ -51,7 +51,7 @@ fn marks(marks: &Marks) -> String {
 
 fn first(first: &FirstBuffer) -> String {
     let (count, size) = (thousands(first.packets), bytes(first.packet_bytes));
-    format!(" A link of {} before it buffers {count} packets of {size}.", rate(first.rate_bits_per_second))
+    format!(" A buffer before it holds {count} packets of {size}.")
 }
 
 /// What keeps the queue short, or drops without one; `None` if packets wait in a plain buffer.

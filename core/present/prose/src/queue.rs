@@ -178,7 +178,7 @@ pub(crate) fn bottleneck(link: &Bottleneck) -> String {
     let held = link.buffer_bytes.map(|buffer| {
         let drain = buffer.value * 8.0 / link.rate_bits_per_second.value.max(1.0);
         format!(
-            "; its buffer holds {}{}, which takes {} to drain",
+            ". Its buffer holds {}{}, which drains in {}",
             if link.was_full { "" } else { "at least " },
             with_error(buffer, bytes),
             milliseconds(drain)
@@ -236,8 +236,8 @@ pub(crate) const fn measured_rule(rule: ManagementRule) -> &'static str {
         }
         ManagementRule::Red => "Packets are dropped at random as the queue grows: RED.",
         ManagementRule::Codel => "The queue is kept at a target delay: CoDel.",
-        ManagementRule::Pie => "Packets are dropped at random while they wait too long: PIE.",
-        ManagementRule::FairQueueing => "Each flow has a queue: others did not wait behind the largest one.",
+        ManagementRule::Pie => "Packets that wait long are dropped at random: PIE.",
+        ManagementRule::FairQueueing => "Each flow has a queue: others did not wait.",
         ManagementRule::Policer => "A policer drops excess packets.",
         ManagementRule::KeptShort => "The queue is kept short.",
         ManagementRule::NeverDropped | ManagementRule::NoneSeen => {

@@ -5,10 +5,11 @@ use crate::switch;
 use crate::upload::upload;
 use fathom_run::{
     AckStarvation, Bottleneck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss, DelayedFlows,
-    DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission, InstrumentEffect,
-    LatencyIncrease, LowerBound, Management, ManagementRule, MeasuredBuffer, OtherTraffic, Outage, PathLoss,
-    PathRemarking, PhaseKind, Place, ProbeLoss, QueueLocation, QueueVictims, RateChange, RecurringDelay,
-    Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp, UnknownLocation,
+    DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FirstBuffer, FlowRetransmission,
+    InstrumentEffect, LatencyIncrease, LowerBound, Management, ManagementRule, Marks, MeasuredBuffer,
+    OtherTraffic, Outage, PathLoss, PathRemarking, PhaseKind, Place, ProbeLoss, QueueLocation, QueueVictims,
+    RateChange, RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp,
+    UnknownLocation,
 };
 use fathom_units::Direction;
 
