@@ -14,8 +14,8 @@ const MOST: usize = 30;
 const EXCEPTIONS: f64 = 0.1;
 /// Relative error of an interval.
 const TOLERANCE: f64 = 0.12;
-/// Shortest and longest first interval that is set for some path to the internet, in seconds: 100 ms
-/// by default, the longest round trip otherwise (RFC 8289 section 4.3).
+/// Shortest and longest first interval that is set for some path to the internet, in seconds:
+/// 100 ms by default, the longest round trip otherwise (RFC 8289 section 4.3).
 const INTERVAL_S: core::ops::RangeInclusive<f64> = 0.03..=1.0;
 const DEFAULT_INTERVAL_S: f64 = 0.1;
 /// Number of packets in the shortest interval that is compared.

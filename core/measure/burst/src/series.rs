@@ -1,5 +1,5 @@
-//! Several queues in a row: a burst that is much faster than the slowest link also waits in front of
-//! others, and may be lost there. One that is hardly faster waits for the slowest link only.
+//! Several queues in a row: a burst that is much faster than the slowest link also waits in front
+//! of others, and may be lost there. One that is hardly faster waits for the slowest link only.
 use crate::Response;
 use crate::response::FULL;
 use alloc::vec::Vec;
