@@ -1,8 +1,8 @@
 #!/bin/sh
-# Init script of a User-Mode Linux whose root is the host's: measures each line of $work/lines with
-# the program $2, and some of them with bbperf ($3), and halts. A line has words:
+# Init script of a User-Mode Linux whose root is the host's: measures the line of $work/line with the
+# program $2, and with bbperf ($3) if PEER is 1, and halts. A line has words:
 #
-#   NUMBER RATE HALF_OF_THE_DELAY PEER KIND ARGUMENTS
+#   RATE HALF_OF_THE_DELAY PEER KIND ARGUMENTS
 #
 #   client 10.0.0.1 --- middle --- 10.0.1.1 server
 #                  down ^    ^ up: the queues; half of the delay at each end
@@ -35,25 +35,14 @@ shape() { # device, the device on the other side of the router, rate, kind, argu
     esac
 }
 
-clear_line() {
-    for dev in up1 down1; do
-        tc -n middle qdisc del dev "$dev" root
-        tc -n middle qdisc del dev "$dev" ingress
-    done
-    tc -n client qdisc del dev up0 root
-    tc -n server qdisc del dev down0 root
-}
-
-while read -r number rate half peer kind arguments; do
-    tc -n client qdisc add dev up0 root netem delay "$half" limit 200000
-    tc -n server qdisc add dev down0 root netem delay "$half" limit 200000
-    shape down1 up1 "$rate" "$kind" $arguments
-    shape up1 down1 "$rate" "$kind" $arguments
-    inside client "$fathom" buffer 10.0.1.1 --json >"$work/$number.json" 2>"$work/$number.said"
-    if [ "$peer" = 1 ]; then
-        inside client "$bbperf" -c 10.0.1.1 -u -q -J "$work/$number.peer" >"$work/$number.peer.said" 2>&1
-    fi
-    clear_line 2>/dev/null
-done <"$work/lines"
+read -r rate half peer kind arguments <"$work/line"
+tc -n client qdisc add dev up0 root netem delay "$half" limit 200000
+tc -n server qdisc add dev down0 root netem delay "$half" limit 200000
+shape down1 up1 "$rate" "$kind" $arguments
+shape up1 down1 "$rate" "$kind" $arguments
+inside client "$fathom" buffer 10.0.1.1 --json >"$work/buffer.json" 2>"$work/buffer.said"
+if [ "$peer" = 1 ]; then
+    inside client "$bbperf" -c 10.0.1.1 -u -q -J "$work/peer.json" >"$work/peer.said" 2>&1
+fi
 echo done >"$work/done"
 halt

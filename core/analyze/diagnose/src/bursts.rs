@@ -1,7 +1,7 @@
 //! Diagnosis of bursts that filled the buffers of a line.
 use crate::{Diagnosis, Health, verdict};
 use alloc::vec::Vec;
-use fathom_burst::{Buffer, EchoPath, echo_path, estimate, estimate_tail_drop, responses};
+use fathom_burst::{Buffer, EchoPath, echo_path, estimate, estimate_tail_drop, marks, responses};
 use fathom_run::{
     Burst, Certainty, Conclusion, Finding, MeasuredBuffer, Metric, Reason, Remedy, Run, SeriesKey, threshold,
 };
@@ -70,7 +70,10 @@ fn bursts(run: &Run, direction: Direction) -> impl Iterator<Item = &Burst> {
 fn of_buffer(run: &Run, direction: Direction, buffer: Buffer) -> Finding {
     let waits: Vec<f64> = bursts(run, direction).flat_map(|burst| relative_waits(run, burst)).collect();
     let waits_apart = waits.len() >= MIN_PROBES && median(waits).is_some_and(|ratio| ratio < OTHER_QUEUE);
-    let measured = measured(buffer, waits_apart || echo(run).is_some_and(|path| path.is_per_flow));
+    let measured = MeasuredBuffer {
+        marks: marks(&bursts(run, direction).collect::<Vec<_>>(), buffer.rule),
+        ..measured(buffer, waits_apart || echo(run).is_some_and(|path| path.is_per_flow))
+    };
     // Replies may have waited, or requests next to those of other flows.
     if echo(run).is_some_and(|path| !path.is_upload) {
         // Losses of two queues in a row follow no rule.
@@ -104,6 +107,8 @@ fn measured(buffer: Buffer, is_per_flow: bool) -> MeasuredBuffer {
         drops_early: buffer.drops_early,
         is_per_flow,
         bucket_bytes: buffer.bucket_bytes,
+        marks: None,
+        first: buffer.first,
         is_bloated: false,
     };
     let is_bloated = !measured.may_be_managed() && measured.delay_s >= threshold::BLOATED_P50_S;

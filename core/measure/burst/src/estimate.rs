@@ -1,8 +1,9 @@
 //! What several bursts of different sizes show together.
 use crate::Response;
-use crate::rule::rule;
+use crate::rule::rule as rule_of;
+use crate::series;
 use alloc::vec::Vec;
-use fathom_run::{BufferLimit, Estimate, ManagementRule};
+use fathom_run::{BufferLimit, Estimate, FirstBuffer, ManagementRule};
 use fathom_stats::midpoint_median;
 
 /// Largest relative difference between sizes of what the buffer counts.
@@ -15,6 +16,8 @@ const MOST_OVERHEAD_BYTES: f64 = 100.0;
 const ETHERNET_BYTES: f64 = 14.0;
 /// A burst that is sent so many times as fast as the link takes it has hardly others in it.
 const FAST: f64 = 3.0;
+/// Bursts of one pace differ by less than this factor.
+const ALIKE: f64 = 0.8;
 /// Fewer packets are no bucket: one passes any link at once.
 const MIN_BUCKET_PACKETS: f64 = 2.5;
 
@@ -41,34 +44,61 @@ pub struct Buffer {
     pub drops_early: bool,
     /// Bytes that pass at once after a pause: the bucket of a shaper or a policer.
     pub bucket_bytes: Option<f64>,
+    /// Of a faster link before this one, whose buffer the bursts filled as well.
+    pub first: Option<FirstBuffer>,
 }
 
 /// The link and buffer that bursts in one direction show; `None` if none exceeded the link.
 #[must_use]
 pub fn estimate(responses: &[Response]) -> Option<Buffer> {
     let seen = exceeded_link(responses);
-    with_rule(responses, &seen, rule(&seen))
+    let (rule, slow) = (rule_of(&seen), series::slow(&seen));
+    let is_open = matches!(rule, None | Some(ManagementRule::TailDrop | ManagementRule::Pie));
+    if is_open && series::is_full(&seen, &slow) {
+        let buffer = with_rule(responses, &seen, &slow, rule_of(&slow))?;
+        let first = series::first(&seen, &slow, buffer.overhead_bytes);
+        return Some(Buffer { first, ..buffer });
+    }
+    match rule {
+        None if !slow.is_empty() => {
+            // The law of CoDel shows behind another queue.
+            let codel = rule_of(&slow).filter(|found| *found == ManagementRule::Codel);
+            with_rule(responses, &seen, &slow, codel)
+        }
+        Some(ManagementRule::TailDrop) if series::are_lost_before(&seen) => {
+            let has_room = |response: &&Response| !response.was_full();
+            let room: Vec<&Response> = seen.iter().copied().filter(has_room).collect();
+            with_rule(responses, &seen, if slow.is_empty() { &room } else { &slow }, None)
+        }
+        _ => with_rule(responses, &seen, &seen, rule),
+    }
 }
 
 /// Likewise of a queue that is known to drop only when it is full.
 #[must_use]
 pub fn estimate_tail_drop(responses: &[Response]) -> Option<Buffer> {
-    with_rule(responses, &exceeded_link(responses), Some(ManagementRule::TailDrop))
+    let seen = exceeded_link(responses);
+    with_rule(responses, &seen, &seen, Some(ManagementRule::TailDrop))
 }
 
 fn exceeded_link(responses: &[Response]) -> Vec<&Response> {
     responses.iter().filter(|response| response.exceeded_link()).collect()
 }
 
-/// `seen` are those of `responses` that exceeded the link.
-fn with_rule(responses: &[Response], seen: &[&Response], rule: Option<ManagementRule>) -> Option<Buffer> {
+/// `seen` are those of `responses` that exceeded the link, and `used` those that fill the buffer.
+fn with_rule(
+    responses: &[Response],
+    seen: &[&Response],
+    used: &[&Response],
+    rule: Option<ManagementRule>,
+) -> Option<Buffer> {
     if rule == Some(ManagementRule::Policer) {
         // A receiver that limits its replies looks like a policer.
         return policer(seen).filter(|_| !seen.iter().any(|response| response.is_echo));
     }
     let (rate, overhead_bytes) = rate(seen)?;
     let all: Vec<Held> =
-        seen.iter().map(|response| Held::new(response, overhead_bytes, rate.value)).collect();
+        used.iter().map(|response| Held::new(response, overhead_bytes, rate.value)).collect();
     let most = |of: fn(&Held) -> f64| all.iter().map(of).fold(0.0, f64::max);
     let bucket = all.iter().map(|held| held.response.bucket_packets() * held.frame).min_by(f64::total_cmp);
     let buffer = Buffer {
@@ -82,15 +112,16 @@ fn with_rule(responses: &[Response], seen: &[&Response], rule: Option<Management
         rule,
         drops_early: seen.iter().any(|response| !response.has_few_early()),
         bucket_bytes: bucket.filter(|bytes| *bytes >= MIN_BUCKET_PACKETS * most(|held| held.frame)),
+        first: None,
     };
-    let has_size = rule.is_some() || seen.iter().all(|response| response.has_few_early());
+    let has_size = rule.is_some() || used.iter().all(|response| response.has_few_early());
     let was_full = |held: &&Held| match rule {
         _ if held.response.is_limited => held.response.waited_no_longer(responses),
         Some(ManagementRule::TailDrop) | None => held.response.was_full(),
         Some(ManagementRule::HeadDrop) => !held.response.lost.is_empty(),
         Some(_) => false,
     };
-    let fast = fast(seen);
+    let fast = fast(used);
     let is_fast = |held: &&Held| held.response.pace() >= fast;
     let full: Vec<&Held> = all.iter().filter(was_full).filter(is_fast).filter(|_| has_size).collect();
     let buffer = sized(buffer, &full);
@@ -178,6 +209,7 @@ fn policer(seen: &[&Response]) -> Option<Buffer> {
         rule: Some(ManagementRule::Policer),
         drops_early: false,
         bucket_bytes: Some(bucket_packets * frame),
+        first: None,
     })
 }
 
@@ -193,7 +225,7 @@ fn spread(full: &[&Held<'_>], of: fn(&Held<'_>) -> f64) -> Option<f64> {
 
 /// Pace of bursts that are fast enough: packets of others come between those of a slow one.
 fn fast(seen: &[&Response]) -> f64 {
-    seen.iter().map(|response| response.pace()).fold(0.0, f64::max).min(FAST)
+    ALIKE * seen.iter().map(|response| response.pace()).fold(0.0, f64::max).min(FAST)
 }
 
 /// Rate of the link and the bytes that it adds to each packet: its time for a packet grows with the
@@ -202,13 +234,17 @@ fn rate(seen: &[&Response]) -> Option<(Estimate, f64)> {
     let fast = fast(seen);
     let has_all = seen.iter().any(|response| !response.is_limited && response.pace() >= fast);
     let points = seen.iter().filter(|response| response.pace() >= fast && !(has_all && response.is_limited));
-    let points: Vec<(f64, f64)> = points.map(|response| (response.ip_bytes, response.packet_s)).collect();
+    let points: Vec<(f64, f64, usize)> =
+        points.map(|response| (response.ip_bytes, response.packet_s, response.count())).collect();
     let largest = points.iter().map(|point| point.0).max_by(f64::total_cmp)?;
     let fitted = line(&points).map(|(slope, base)| base / slope);
     let overhead =
         fitted.filter(|bytes| (0.0..=MOST_OVERHEAD_BYTES).contains(bytes)).unwrap_or(ETHERNET_BYTES);
-    let of_largest = points.iter().filter(|point| point.0 == largest);
-    let rates: Vec<f64> = of_largest.map(|point| 8.0 * (point.0 + overhead) / point.1).collect();
+    // What the bucket of a shaper lets pass may have waited for another link.
+    let of_largest = || points.iter().filter(|point| point.0 == largest);
+    let most = of_largest().map(|point| point.2).max()?;
+    let longest = of_largest().filter(|point| 2 * point.2 >= most);
+    let rates: Vec<f64> = longest.map(|point| 8.0 * (point.0 + overhead) / point.1).collect();
     let value = midpoint_median(rates.iter().copied())?;
     let error = rates.iter().map(|rate| libm::fabs(rate - value)).fold(0.0, f64::max);
     Some((Estimate { value, error }, overhead))
@@ -216,12 +252,12 @@ fn rate(seen: &[&Response]) -> Option<(Estimate, f64)> {
 
 /// Slope and value at zero of the line through points by least squares; `None` if they have one
 /// abscissa or fall.
-fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+fn line(points: &[(f64, f64, usize)]) -> Option<(f64, f64)> {
     let count = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let mean = |of: fn(&(f64, f64, usize)) -> f64| points.iter().map(of).sum::<f64>() / count;
     let (x, y) = (mean(|p| p.0), mean(|p| p.1));
     let (mut above, mut below) = (0.0, 0.0);
-    for (px, py) in points {
+    for (px, py, _) in points {
         above += (px - x) * (py - y);
         below += (px - x) * (px - x);
     }

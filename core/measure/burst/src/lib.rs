@@ -8,15 +8,19 @@
 #![deny(missing_docs)]
 extern crate alloc;
 
+mod codel;
 mod echo;
 mod estimate;
+mod marks;
 mod plan;
 mod response;
 mod rule;
+mod series;
 mod tail;
 
 pub use echo::{EchoPath, echo_path};
 pub use estimate::{Buffer, estimate, estimate_tail_drop};
+pub use marks::marks;
 pub use plan::{BurstPlan, BurstPlanner, LEAST_BUDGET, MOST_DATAGRAMS, PAYLOAD_BYTES};
 pub use response::{Response, responses, waits};
 pub use tail::{Sent, Tail};

@@ -1,11 +1,12 @@
 //! Which bursts to send, from the responses to those before.
 use crate::Response;
+use crate::codel::follow_codel;
 use crate::echo::{ECHO_EVERY, is_ambiguous};
 use crate::response::add_response;
-use crate::rule::follows_codel;
+use crate::series;
 use alloc::vec::Vec;
 use fathom_run::Burst;
-use fathom_units::{Bytes, Duration, Rate};
+use fathom_units::{Bytes, Duration, Ecn, Rate};
 
 /// Payloads of the bursts that fill the buffer: they differ by a factor of seven, which
 /// distinguishes a buffer that counts packets from one that counts bytes. The largest fits most
@@ -46,6 +47,8 @@ const LONGEST_WAIT_S: f64 = 60.0;
 const LONGEST_CHECK_S: f64 = 2.0;
 /// Duration of the last burst, which is hardly faster than the link: an AQM needs 100 to 200 ms.
 const SUSTAINED_S: f64 = 0.8;
+/// Time for which it shows a full buffer.
+const FULL_S: f64 = 0.3;
 /// Time in which it fills the buffer, and its limits relative to the rate of the link.
 const FILL_S: f64 = 0.4;
 const SUSTAINED_PACE: [f64; 2] = [1.05, 1.5];
@@ -68,6 +71,8 @@ pub struct BurstPlan {
     /// Each so many datagrams of the burst are one echo request, and the receiver discards the
     /// others. Zero: the receiver records arrivals.
     pub echo_every: u32,
+    /// ECN codepoint of the datagrams.
+    pub ecn: Ecn,
 }
 
 impl BurstPlan {
@@ -128,8 +133,11 @@ enum Stage {
     Police {
         times: u32,
     },
-    /// Shows an AQM.
-    Sustained,
+    /// Shows an AQM that drops, and with ECT one that marks.
+    Sustained {
+        size: usize,
+        ecn: Ecn,
+    },
     Done,
 }
 
@@ -185,7 +193,7 @@ impl BurstPlanner {
             };
             let apart = packet_s.map_or(APART, |s| APART.max(Duration::from_secs_f64(APART_PACKETS * s)));
             let (before, echo_every) = (self.before(apart), self.is_echo.into());
-            BurstPlan { payload_bytes, before, count, apart, interval, echo_every }
+            BurstPlan { payload_bytes, before, count, apart, interval, echo_every, ecn: Ecn::NotEct }
         };
         match self.stage {
             Stage::First { size, count } => Some(of(*PAYLOAD_BYTES.get(size)?, count, 1.0)),
@@ -198,19 +206,24 @@ impl BurstPlanner {
                 let count = (POLICED_S / interval.as_secs_f64()).min(f64::from(MOST_DATAGRAMS)) as u32;
                 Some(BurstPlan { interval, ..of(large, count, 1.0) })
             }
-            Stage::Sustained => {
+            Stage::Sustained { size, ecn } => {
                 let longest_s = self.responses.iter().map(|r| r.longest_s).fold(0.0, f64::max);
                 let [least, most] = SUSTAINED_PACE;
                 let pace = (1.0 + longest_s / FILL_S).clamp(least, most);
-                let count = SUSTAINED_S * pace / self.packet_s(large)?;
-                Some(of(large, count.clamp(FIRST_COUNT.into(), MOST_DATAGRAMS.into()) as u32, pace))
+                let filled_s = longest_s / (pace - 1.0) + FULL_S;
+                let payload_bytes = *PAYLOAD_BYTES.get(size)?;
+                let count = filled_s.clamp(SUSTAINED_S, LONGEST_S) * pace / self.packet_s(payload_bytes)?;
+                let count = count.clamp(FIRST_COUNT.into(), MOST_DATAGRAMS.into()) as u32;
+                Some(BurstPlan { ecn, ..of(payload_bytes, count, pace) })
             }
             Stage::Done => None,
         }
     }
     /// Number of datagrams before a burst: more if an AQM may still drop for what was before.
     fn before(&self, apart: Duration) -> u32 {
-        let is_managed = self.responses.last().is_some_and(|last| last.early_losses().next().is_some());
+        let is_managed = self.responses.last().is_some_and(|last| {
+            last.lost_after > 0 || last.is_policed() || last.early_losses().next().is_some()
+        });
         let pause = if is_managed { FORGET.as_nanos() / apart.as_nanos() } else { 0 };
         BEFORE + pause as u32
     }
@@ -230,7 +243,10 @@ impl BurstPlanner {
         let has_queue = response.is_some_and(Response::has_queue);
         let is_policed = response.is_some_and(Response::is_policed);
         let is_full = response.is_some_and(|r| {
-            r.was_full() || r.is_managed() || follows_codel(&r) || r.waited_no_longer(&self.responses)
+            r.was_full()
+                || r.is_managed()
+                || follow_codel(core::iter::once(r))
+                || r.waited_no_longer(&self.responses)
         });
         let is_short = response.is_none_or(|response| response.sending_s() < LONGEST_S / 2.0);
         let can_grow = burst.count < MOST_DATAGRAMS && is_short && burst.count == self.planned;
@@ -268,9 +284,26 @@ impl BurstPlanner {
                 Stage::Fill { size: size + 1, count: count.min(MOST_DATAGRAMS) }
             }
             Stage::Fill { .. } if self.is_check => Stage::Done,
-            Stage::Fill { .. } => Stage::Sustained,
-            Stage::First { .. } | Stage::Police { .. } | Stage::Sustained | Stage::Done => Stage::Done,
+            Stage::Fill { .. } => Stage::Sustained { size: 0, ecn: Ecn::NotEct },
+            Stage::Sustained { size, ecn: Ecn::NotEct }
+                if size + 1 < PAYLOAD_BYTES.len() && self.has_two_queues() =>
+            {
+                Stage::Sustained { size: size + 1, ecn: Ecn::NotEct }
+            }
+            Stage::Sustained { ecn: Ecn::NotEct, .. } if !self.is_echo => {
+                Stage::Sustained { size: 0, ecn: Ecn::Ect0 }
+            }
+            // L4S marks nothing else differently.
+            Stage::Sustained { ecn: Ecn::Ect0, .. } if !burst.ce.is_empty() => {
+                Stage::Sustained { size: 0, ecn: Ecn::Ect1 }
+            }
+            Stage::First { .. } | Stage::Police { .. } | Stage::Sustained { .. } | Stage::Done => Stage::Done,
         };
+    }
+    /// Whether a fast burst waited in front of another link, too.
+    fn has_two_queues(&self) -> bool {
+        let seen: Vec<&Response> = self.responses.iter().filter(|response| response.has_queue()).collect();
+        series::is_full(&seen, &series::slow(&seen))
     }
     /// What is left of the budget after the bursts so far.
     #[must_use]

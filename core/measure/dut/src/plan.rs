@@ -335,7 +335,7 @@ impl Planner {
             count,
             apart: APART.max(Duration::from_secs_f64(10.0 * self.packet_s())),
             interval: Duration::from_secs_f64(interval_s),
-            echo_every: 0,
+            ..BurstPlan::default()
         }
     }
     /// A burst that the first ports send together, and pings.

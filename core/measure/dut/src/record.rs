@@ -105,6 +105,8 @@ impl Record {
             before: plan.before,
             count: plan.count,
             echo_every: plan.echo_every,
+            ecn: 0,
+            ce: Vec::new(),
             is_complete: received_ns.iter().skip((plan.before + plan.count) as usize).any(Option::is_some),
             sent_ns,
             received_ns,

@@ -224,7 +224,7 @@ mod tests {
             count: 4,
             apart: Duration::from_millis(10),
             interval: Duration::from_micros(10),
-            echo_every: 0,
+            ..BurstPlan::default()
         };
         let part = |part| stream(part as usize, Pattern::Burst { plan, part, of: 2 });
         let traffic = Traffic { streams: Vec::from([part(0), part(1)]), ..Traffic::default() };

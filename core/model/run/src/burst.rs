@@ -28,6 +28,12 @@ pub struct Burst {
     /// and the receiver discards the others. Zero: the receiver recorded all arrivals.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub echo_every: u32,
+    /// ECN codepoint with which they were sent (RFC 3168): 0 is Not-ECT, 1 ECT(1), 2 ECT(0).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ecn: u32,
+    /// Numbers of those that arrived as CE.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ce: Vec<u32>,
 }
 
 impl Burst {

@@ -5,7 +5,7 @@ use crate::verdict::{Level, Verdict};
 use alloc::format;
 use alloc::string::{String, ToString};
 use fathom_diagnose::{Diagnosis, Health};
-use fathom_run::{BufferLimit, Conclusion, ManagementRule, MeasuredBuffer};
+use fathom_run::{BufferLimit, Conclusion, FirstBuffer, ManagementRule, Marks, MeasuredBuffer};
 use fathom_text::{bytes, milliseconds, rate, thousands};
 use fathom_units::Direction;
 
@@ -29,22 +29,46 @@ pub(crate) fn buffer(buffer: &MeasuredBuffer, direction: Option<Direction>) -> S
     };
     let rule = match rule {
         Some(rule) => format!(" {}", measured_rule(rule)),
-        None if buffer.drops_early => " Packets were lost before that.".to_string(),
+        None if buffer.drops_early => " Packets were lost earlier.".to_string(),
         None => String::new(),
     };
     let bucket = bucket.filter(|_| management(buffer).is_none());
-    let bucket = bucket.map_or_else(String::new, |bytes| format!(" A shaper lets {bytes} pass at once."));
-    format!("{shown}{rule}{bucket}")
+    let bucket = bucket.map_or_else(String::new, |bytes| format!(" A shaper passes {bytes} at once."));
+    let (marks, first) = (buffer.marks.as_ref().map(marks), buffer.first.as_ref().map(first));
+    format!("{shown}{rule}{bucket}{}{}", marks.unwrap_or_default(), first.unwrap_or_default())
+}
+
+fn marks(marks: &Marks) -> String {
+    let from =
+        |kind: &str, wait_s: f64| format!(" It marks {kind} packets from {} on.", milliseconds(wait_s));
+    let classic = match (marks.threshold_s, marks.rule.and_then(name)) {
+        (Some(wait_s), _) => from("ECN", wait_s),
+        (None, Some(rule)) => format!(" It marks ECN packets like {rule}."),
+        (None, None) => " It marks ECN packets.".to_string(),
+    };
+    classic + &marks.l4s_threshold_s.map_or_else(String::new, |wait_s| from("L4S", wait_s))
+}
+
+fn first(first: &FirstBuffer) -> String {
+    let (count, size) = (thousands(first.packets), bytes(first.packet_bytes));
+    format!(" A buffer before it holds {count} packets of {size}.")
 }
 
 /// What keeps the queue short, or drops without one; `None` if packets wait in a plain buffer.
 pub(crate) const fn management(buffer: &MeasuredBuffer) -> Option<&'static str> {
     match (buffer.is_per_flow, buffer.rule) {
         (true, _) => Some("fair queueing"),
-        (_, Some(ManagementRule::Red)) => Some("RED"),
-        (_, Some(ManagementRule::Codel)) => Some("CoDel"),
-        (_, Some(ManagementRule::Pie)) => Some("PIE"),
-        (_, Some(ManagementRule::Policer)) => Some("policer"),
+        (false, Some(rule)) => name(rule),
+        (false, None) => None,
+    }
+}
+
+const fn name(rule: ManagementRule) -> Option<&'static str> {
+    match rule {
+        ManagementRule::Red => Some("RED"),
+        ManagementRule::Codel => Some("CoDel"),
+        ManagementRule::Pie => Some("PIE"),
+        ManagementRule::Policer => Some("policer"),
         _ => None,
     }
 }

@@ -108,9 +108,9 @@ pub(crate) fn reason(reason: &Reason) -> String {
         Reason::NoIdleLatency => "The latency of the idle line was not measured.".to_string(),
         Reason::NotLoaded => "The line was not loaded while latency was measured.".to_string(),
         Reason::BelowCapacity => "The load never filled the line.".to_string(),
-        Reason::NoQueueFilled => "The bursts showed no buffer size.".to_string(),
+        Reason::NoQueueFilled => "No burst filled a buffer.".to_string(),
         Reason::UnknownDirection => "Requests or replies waited: use `fathom serve`.".to_string(),
-        Reason::RepliesLimited => "The host limits its replies, or a policer drops requests.".to_string(),
+        Reason::RepliesLimited => "The host limits replies, or a policer drops requests.".to_string(),
         Reason::NothingDelivered => "The load delivered nothing.".to_string(),
         Reason::ConnectionBroken { phase, loss_ratio } => {
             format!("Too many probes were lost {}: {}.", while_doing(*phase), percent(*loss_ratio))

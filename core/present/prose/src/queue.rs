@@ -236,7 +236,7 @@ pub(crate) const fn measured_rule(rule: ManagementRule) -> &'static str {
         }
         ManagementRule::Red => "Packets are dropped at random as the queue grows: RED.",
         ManagementRule::Codel => "The queue is kept at a target delay: CoDel.",
-        ManagementRule::Pie => "Packets are dropped at random while they wait too long: PIE.",
+        ManagementRule::Pie => "Packets that wait long are dropped at random: PIE.",
         ManagementRule::FairQueueing => "Each flow has a queue: others did not wait.",
         ManagementRule::Policer => "A policer drops excess packets.",
         ManagementRule::KeptShort => "The queue is kept short.",

@@ -82,6 +82,31 @@ fn bursts_check_the_size_that_a_test_found() {
     });
 }
 
+/// Datagrams are sent as ECT, and both ends see which of them arrive as CE.
+#[test]
+fn a_queue_that_marks_is_recognized() {
+    let _alone = alone();
+    in_new_namespace(|| {
+        let shaped = |side: &str, queue: &str| {
+            [
+                format!("qdisc add dev {side} root handle 1: htb default 1"),
+                format!("class add dev {side} parent 1: classid 1:1 htb rate 5mbit burst 1600 cburst 1600"),
+                format!("qdisc add dev {side} parent 1:1 {queue}"),
+            ]
+        };
+        let queues =
+            [shaped("right", "codel ecn ce_threshold 20ms"), shaped("left", "codel ecn ce_threshold 20ms")];
+        let (_row, server) = path(&queues.as_flattened().iter().map(String::as_str).collect::<Vec<_>>());
+        let (document, _) = measure(&[&format!("10.8.1.2:{}", server.port), "--max-bytes", "4mb"]);
+        let found = document["findings"].as_array().unwrap();
+        assert_eq!(found.len(), 2, "{}", document["verdict"]);
+        for finding in found {
+            let threshold_s = &finding["parameters"]["marks"]["threshold_s"];
+            assert!((0.015..0.040).contains(&threshold_s.as_f64().unwrap_or(0.0)), "{finding}");
+        }
+    });
+}
+
 /// A server that is gone midway ends the measurement; what was found remains.
 #[test]
 fn the_buffers_found_before_the_server_is_gone_are_kept() {

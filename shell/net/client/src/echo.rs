@@ -342,7 +342,7 @@ impl Sending<'_> {
         };
         let now = clock.now();
         for (number, at) in first.into_iter().chain(self.replies.try_iter().flatten()) {
-            self.seen.arrived(number, at.as_nanos(), now);
+            self.seen.arrived(number, (at.as_nanos(), false), now);
         }
     }
 }

@@ -9,7 +9,7 @@ use fathom_os::poll::{self, PollFd, set_precise_timers};
 use fathom_os::timestamp::{Batch, Stamping, both_clocks, enable};
 use fathom_probe::StampConverter;
 use fathom_probe::protocol::{BurstArrival, BurstSender, LoadHeader};
-use fathom_units::Duration;
+use fathom_units::{Duration, Ecn};
 use socket2::Socket;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -65,7 +65,8 @@ pub(crate) fn receive(shared: &Shared, session: &Session, flow: &Flow, udp: &Soc
                 let Some(header) = LoadHeader::decode(bytes) else { continue };
                 let at = stamps.convert(received.stamp, wall, now).unwrap_or(now);
                 let number = header.sequence as u32;
-                records.extend(BurstArrival { number, received_ns: at.as_nanos() }.encode());
+                let is_ce = received.class.map(Ecn::of_class) == Some(Ecn::Ce);
+                records.extend(BurstArrival { number, received_ns: at.as_nanos(), is_ce }.encode());
                 flow.received.fetch_add(bytes.len() as u64, Relaxed);
                 if !session.count(bytes.len()) {
                     return Ok(());

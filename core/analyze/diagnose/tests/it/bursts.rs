@@ -58,6 +58,8 @@ fn send(plan: &BurstPlan, start: u64, [up, down]: &mut [Link; 2], answers: u32) 
         received_ns: numbers.map(reply).collect(),
         is_complete: true,
         echo_every: plan.echo_every,
+        ecn: 0,
+        ce: Vec::new(),
     }
 }
 

@@ -38,6 +38,8 @@ fn burst(payload_bytes: u32, count: u32) -> Burst {
         received_ns: sent_ns.iter().map(|at| forward(*at)).collect(),
         sent_ns,
         echo_every: 0,
+        ecn: 0,
+        ce: Vec::new(),
         is_complete: true,
     }
 }

@@ -1,9 +1,9 @@
 //! Sends bursts through an emulated link.
-use fathom_burst::{Buffer, BurstPlan, BurstPlanner, estimate};
+use fathom_burst::{Buffer, BurstPlan, BurstPlanner, estimate, responses};
 use fathom_link::{Bottleneck, BottleneckParams, Event, ImpairmentParams, Observer, TransmitterParams};
-use fathom_qdisc::{Ecn, Packet};
+use fathom_qdisc::Packet;
 use fathom_run::Burst;
-use fathom_units::{Bytes, Direction, Duration, Rate, Rng, Time};
+use fathom_units::{Bytes, Direction, Duration, Ecn, Rate, Rng, Time};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Datagram {
@@ -11,6 +11,7 @@ pub(crate) struct Datagram {
     pub(crate) number: Option<usize>,
     pub(crate) len: u64,
     pub(crate) flow: u64,
+    pub(crate) ecn: Ecn,
 }
 
 impl Packet for Datagram {
@@ -18,9 +19,11 @@ impl Packet for Datagram {
         Bytes(self.len)
     }
     fn ecn(&self) -> Ecn {
-        Ecn::NotEct
+        self.ecn
     }
-    fn set_ce(&mut self) {}
+    fn set_ce(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
     fn flow_hash(&self, salt: u64) -> u64 {
         self.flow ^ salt
     }
@@ -46,9 +49,10 @@ pub(crate) fn link(queue: &str, rate: &str, loss: &str, seed: u64) -> Bottleneck
     Bottleneck::new(&params, seed)
 }
 
-/// Such a link, behind which the receiver records arrivals.
+/// Such links in a row, behind which the receiver records arrivals.
 pub(crate) struct Path {
-    link: Bottleneck<Datagram>,
+    links: Vec<Bottleneck<Datagram>>,
+    /// Of the first link.
     rate: Rate,
     /// The sender pauses for 10 ms this often, and then sends what is due at once, ns.
     pub(crate) stalls_every: u64,
@@ -65,7 +69,26 @@ impl Path {
     /// As `new`, behind which a share of all packets is lost.
     pub(crate) fn lossy(queue: &str, rate: &str, loss: &str, seed: u64) -> Self {
         let (link, rate) = (link(queue, rate, loss, seed), rate.parse().unwrap());
-        Path { link, rate, stalls_every: u64::MAX, stamps_late: false, now: 0, sent_bytes: 0 }
+        Path { links: vec![link], rate, stalls_every: u64::MAX, stamps_late: false, now: 0, sent_bytes: 0 }
+    }
+    /// As this path, with another link behind it.
+    pub(crate) fn then(mut self, queue: &str, rate: &str) -> Self {
+        self.links.push(link(queue, rate, "0%", 7));
+        self
+    }
+    /// What arrives until `now`.
+    fn advance(&mut self, now: Time, out: &mut impl FnMut(Datagram, Time)) {
+        let mut passed = Vec::new();
+        for link in &mut self.links {
+            let mut next = Vec::new();
+            for (datagram, at) in passed.drain(..) {
+                link.advance(at, &mut Nobody, &mut |p, t| next.push((p, t)));
+                link.arrive(datagram, at, &mut Nobody);
+            }
+            link.advance(now, &mut Nobody, &mut |p, t| next.push((p, t)));
+            passed = next;
+        }
+        passed.into_iter().for_each(|(datagram, at)| out(datagram, at));
     }
     /// Sends a burst; probes of another flow use 1 % of the link.
     pub(crate) fn send(&mut self, plan: &BurstPlan) -> Burst {
@@ -76,21 +99,22 @@ impl Path {
             sent_ns.iter().enumerate().map(|(i, at)| (*at, Some(i))).collect();
         all.extend((self.now..end).step_by(every as usize).map(|at| (at, None)));
         all.sort_unstable();
-        let mut received_ns = vec![None; sent_ns.len()];
+        let (mut received_ns, mut ce) = (vec![None; sent_ns.len()], Vec::new());
         let mut out = |p: Datagram, t: Time| {
             if let Some(number) = p.number {
                 received_ns[number] = Some(t.as_nanos() + OFFSET_NS);
+                ce.extend((p.ecn == Ecn::Ce).then_some(number as u32));
             }
         };
         for (at, number) in all {
             let now = Time::from_nanos(at);
-            self.link.advance(now, &mut Nobody, &mut out);
+            self.advance(now, &mut out);
             let len = if number.is_some() { u64::from(plan.payload_bytes) + 28 } else { 92 };
             let flow = number.is_some().into();
-            self.link.arrive(Datagram { number, len, flow }, now, &mut Nobody);
+            self.links[0].arrive(Datagram { number, len, flow, ecn: plan.ecn }, now, &mut Nobody);
         }
         self.now = end + 60_000_000_000;
-        self.link.advance(Time::from_nanos(self.now), &mut Nobody, &mut out);
+        self.advance(Time::from_nanos(self.now), &mut out);
         self.sent_bytes += plan.bytes().get();
         let is_pause = |apart: u64| (9_000_000..13_000_000).contains(&apart);
         let stamp = |pair: &[u64]| if is_pause(pair[1] - pair[0]) { pair[1] } else { pair[0] };
@@ -98,24 +122,29 @@ impl Path {
             true => sent_ns.windows(2).map(stamp).chain(sent_ns.last().copied()).collect(),
             false => sent_ns,
         };
-        burst(plan, stamps, received_ns)
+        Burst { ce, ..burst(plan, stamps, received_ns) }
     }
-    /// What `budget` bytes in one direction show.
+    /// The bursts that `budget` bytes in one direction allow.
+    pub(crate) fn bursts(&mut self, budget: u64) -> Vec<Burst> {
+        bursts(BurstPlanner::new(Bytes(budget)), |plan| self.send(plan))
+    }
+    /// What they show.
     pub(crate) fn measure(&mut self, budget: u64) -> Option<Buffer> {
-        measure(BurstPlanner::new(Bytes(budget)), |plan| self.send(plan))
+        estimate(&responses(&self.bursts(budget)))
     }
     /// What bursts show that only fill the buffer.
     pub(crate) fn check(&mut self, budget: u64) -> Option<Buffer> {
-        measure(BurstPlanner::check(Bytes(budget)), |plan| self.send(plan))
+        estimate(&responses(&bursts(BurstPlanner::check(Bytes(budget)), |plan| self.send(plan))))
     }
 }
 
-fn measure(mut planner: BurstPlanner, mut send: impl FnMut(&BurstPlan) -> Burst) -> Option<Buffer> {
+fn bursts(mut planner: BurstPlanner, mut send: impl FnMut(&BurstPlan) -> Burst) -> Vec<Burst> {
+    let mut bursts = Vec::new();
     while let Some(plan) = planner.next_burst() {
-        let burst = send(&plan);
-        planner.add(&burst);
+        bursts.push(send(&plan));
+        planner.add(&bursts[bursts.len() - 1]);
     }
-    estimate(planner.responses())
+    bursts
 }
 
 /// When a host sends the datagrams that starts at `start` and needs 2 us for each.
@@ -159,6 +188,8 @@ pub(crate) fn burst(plan: &BurstPlan, mut sent_ns: Vec<u64>, mut received_ns: Ve
         received_ns,
         is_complete: true,
         echo_every: plan.echo_every,
+        ecn: plan.ecn.bits().into(),
+        ce: Vec::new(),
     }
 }
 
@@ -167,7 +198,7 @@ pub(crate) fn burst(plan: &BurstPlan, mut sent_ns: Vec<u64>, mut received_ns: Ve
 pub(crate) fn policed(bits_per_second: f64, bucket: f64, budget: u64) -> Option<Buffer> {
     let (mut tokens, mut last, mut now) = (bucket, 0, 0);
     let mut rng = Rng::new(1);
-    measure(BurstPlanner::new(Bytes(budget)), |plan| {
+    let sent = bursts(BurstPlanner::new(Bytes(budget)), |plan| {
         let sent_ns = departures(plan, now, u64::MAX);
         let frame = f64::from(plan.payload_bytes + 42);
         let received_ns = sent_ns.iter().map(|at| {
@@ -180,5 +211,6 @@ pub(crate) fn policed(bits_per_second: f64, bucket: f64, budget: u64) -> Option<
         let received_ns = received_ns.collect();
         now = last + 60_000_000_000;
         burst(plan, sent_ns, received_ns)
-    })
+    });
+    estimate(&responses(&sent))
 }

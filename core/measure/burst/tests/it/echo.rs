@@ -61,7 +61,7 @@ impl EchoLine {
             let now = Time::from_nanos(*at);
             self.up.advance(now, &mut Nobody, &mut out);
             let flow = plan.is_echoed(number as u32).into();
-            self.up.arrive(Datagram { number: Some(number), len, flow }, now, &mut Nobody);
+            self.up.arrive(Datagram { number: Some(number), len, flow, ecn: plan.ecn }, now, &mut Nobody);
         }
         self.now = sent_ns.last().unwrap() + MINUTE_NS;
         self.up.advance(Time::from_nanos(self.now), &mut Nobody, &mut out);
@@ -72,7 +72,11 @@ impl EchoLine {
             let at = if pause > 0 { arrived.max(Time::from_nanos(pause + 10_000_000)) } else { arrived };
             self.down.advance(at, &mut Nobody, &mut back);
             if plan.is_echoed(number as u32) && self.answers(at.as_nanos()) {
-                self.down.arrive(Datagram { number: Some(number), len, flow: 1 }, at, &mut Nobody);
+                self.down.arrive(
+                    Datagram { number: Some(number), len, flow: 1, ecn: plan.ecn },
+                    at,
+                    &mut Nobody,
+                );
             }
         }
         self.now += MINUTE_NS;

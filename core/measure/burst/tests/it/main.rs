@@ -3,4 +3,6 @@
 mod common;
 mod echo;
 mod limits;
+mod marks;
 mod rules;
+mod series;

@@ -1,6 +1,7 @@
 //! How queues drop.
 use crate::common::{Path, policed};
 use fathom_run::{BufferLimit, ManagementRule};
+use fathom_units::Rng;
 
 const BUDGET: u64 = 40_000_000;
 
@@ -94,12 +95,28 @@ fn a_policer_has_a_rate_and_a_bucket_and_no_queue() {
     }
 }
 
-/// Where PIE is not recognized, it is not called tail drop either.
+/// At random rates, no discipline has the name of another, and nearly all have their own.
 #[test]
-fn an_aqm_that_is_not_recognized_drops_early() {
-    for rate in ["8mbit", "10mbit", "100mbit"] {
-        let buffer = Path::new("pie", rate).measure(BUDGET).unwrap();
-        assert_eq!((buffer.rule, buffer.drops_early), (None, true), "{rate}: {buffer:?}");
+fn no_discipline_is_called_another() {
+    let kinds = [
+        ("codel", Some(ManagementRule::Codel)),
+        ("codel variant linux", Some(ManagementRule::Codel)),
+        ("cake", Some(ManagementRule::Codel)),
+        ("pie", Some(ManagementRule::Pie)),
+        ("pie variant linux", Some(ManagementRule::Pie)),
+        ("fq_pie", Some(ManagementRule::Pie)),
+        ("dualpi2", None),
+    ];
+    for (queue, rule) in kinds {
+        let mut named = 0;
+        for seed in 0..20 {
+            let rate = format!("{:.0}bit", 1.5e6 * 20_f64.powf(Rng::new(seed).next_f64()));
+            let buffer = Path::new(queue, &rate).measure(BUDGET).unwrap();
+            assert!(buffer.rule.is_none() || buffer.rule == rule, "{queue} at {rate}: {buffer:?}");
+            assert!(buffer.drops_early, "{queue} at {rate}: {buffer:?}");
+            named += usize::from(buffer.rule.is_some());
+        }
+        assert!(rule.is_none() || named >= 18, "{queue}: {named} of 20");
     }
     assert!(!Path::new("fifo limit 100p", "10mbit").measure(BUDGET).unwrap().drops_early);
 }

@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 use fathom_burst::{BurstPlan, MOST_DATAGRAMS};
 use fathom_units::{Duration, Rng, Time};
 
+/// Bit of the number of an arrival that is set if it was CE.
+const CE: u32 = 1 << 31;
 /// Size of a record of an arrival in bytes.
 pub const ARRIVAL_BYTES: usize = 12;
 /// Largest datagram of a burst without the headers of UDP and IP: it fits an Ethernet frame.
@@ -40,7 +42,7 @@ pub(super) fn parse(text: &str) -> Option<BurstPlan> {
         count: small(count)?,
         apart: Duration::from_nanos(apart),
         interval: Duration::from_nanos(interval),
-        echo_every: 0,
+        ..BurstPlan::default()
     };
     let is_allowed = (DATAGRAM_HEADER_BYTES as u32..=MOST_BURST_PAYLOAD_BYTES).contains(&plan.payload_bytes)
         && plan.before <= MOST_BEFORE
@@ -96,6 +98,8 @@ pub struct BurstArrival {
     pub number: u32,
     /// When it arrived, in ns on the receiver's clock.
     pub received_ns: u64,
+    /// Its ECN codepoint was CE.
+    pub is_ce: bool,
 }
 
 impl BurstArrival {
@@ -103,7 +107,8 @@ impl BurstArrival {
     #[must_use]
     pub fn encode(&self) -> [u8; ARRIVAL_BYTES] {
         let mut bytes = [0; ARRIVAL_BYTES];
-        bytes[..4].copy_from_slice(&self.number.to_be_bytes());
+        let ce = if self.is_ce { CE } else { 0 };
+        bytes[..4].copy_from_slice(&(self.number & !CE | ce).to_be_bytes());
         bytes[4..].copy_from_slice(&self.received_ns.to_be_bytes());
         bytes
     }
@@ -114,7 +119,8 @@ impl BurstArrival {
         let decode = |record: &[u8]| {
             let (number, time) = record.split_at(4);
             let of = |digits: &[u8]| digits.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte));
-            BurstArrival { number: of(number) as u32, received_ns: of(time) }
+            let number = of(number) as u32;
+            BurstArrival { number: number & !CE, received_ns: of(time), is_ce: number & CE > 0 }
         };
         records.chunks_exact(ARRIVAL_BYTES).map(decode).collect()
     }
@@ -131,6 +137,7 @@ mod tests {
         apart: Duration::from_millis(20),
         interval: Duration::from_micros(100),
         echo_every: 0,
+        ecn: fathom_units::Ecn::NotEct,
     };
 
     #[test]
@@ -180,7 +187,8 @@ mod tests {
 
     #[test]
     fn records_are_read_in_any_parts() {
-        let arrivals = [1, 70_000].map(|number| BurstArrival { number, received_ns: 1 << 40 | 7 });
+        let arrivals =
+            [1, 70_000].map(|number| BurstArrival { number, received_ns: 1 << 40 | 7, is_ce: number == 1 });
         let bytes: Vec<u8> = arrivals.iter().flat_map(BurstArrival::encode).collect();
         let (mut held, mut read) = (Vec::new(), Vec::new());
         for part in bytes.chunks(5) {

@@ -157,8 +157,30 @@ data! {
         is_per_flow: bool,
         /// Bytes that pass at once after a pause: the bucket of a shaper or a policer.
         bucket_bytes?: f64,
+        /// How ECN-capable packets are marked, if they are.
+        marks?: Marks,
+        /// The buffer of a faster link before this one, if bursts filled it as well.
+        first?: FirstBuffer,
         /// The line is bloated in this direction.
         is_bloated: bool,
+    }
+    /// The buffer of a faster link before the slowest one.
+    struct FirstBuffer {
+        /// Rate of that link.
+        rate_bits_per_second: f64,
+        /// Packets in the full buffer ...
+        packets: f64,
+        /// ... of this size with the link's headers.
+        packet_bytes: f64,
+    }
+    /// How an AQM marks ECN-capable packets instead of dropping them.
+    struct Marks {
+        /// The rule that the marks of packets with ECT(0) follow, if that showed.
+        rule?: ManagementRule,
+        /// All of them that wait for longer are marked, and no others.
+        threshold_s?: f64,
+        /// Likewise of packets with ECT(1) only (L4S).
+        l4s_threshold_s?: f64,
     }
     /// Rates of a link under load, payload of the load.
     struct RateChange {

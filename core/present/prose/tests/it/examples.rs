@@ -5,10 +5,10 @@ use crate::switch;
 use crate::upload::upload;
 use fathom_run::{
     AckStarvation, Bottleneck, BufferCheck, BufferLimit, BufferSize, Capture, Conclusion, DatagramLoss,
-    DelayedFlows, DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FlowRetransmission,
-    InstrumentEffect, LatencyIncrease, LowerBound, Management, ManagementRule, MeasuredBuffer, OtherTraffic,
-    Outage, PathLoss, PathRemarking, PhaseKind, Place, ProbeLoss, QueueLocation, QueueVictims, RateChange,
-    RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp,
+    DelayedFlows, DelayedProbes, DrainTime, Estimate, FillTime, FindingKind, FirstBuffer, FlowRetransmission,
+    InstrumentEffect, LatencyIncrease, LowerBound, Management, ManagementRule, Marks, MeasuredBuffer,
+    OtherTraffic, Outage, PathLoss, PathRemarking, PhaseKind, Place, ProbeLoss, QueueLocation, QueueVictims,
+    RateChange, RecurringDelay, Remarking, Reordering, Retransmissions, ShaperCheck, ShaperConflict, StartUp,
     UnknownLocation,
 };
 use fathom_units::Direction;
@@ -425,19 +425,24 @@ fn measured_buffers() -> Vec<Found> {
         drops_early: false,
         is_per_flow: false,
         bucket_bytes: None,
+        marks: None,
+        first: None,
         is_bloated: true,
     };
     let plain = by(Some(ManagementRule::TailDrop));
     let packets = Some(value(100.0));
+    let first = FirstBuffer { rate_bits_per_second: 20e6, packets: 100.0, packet_bytes: 1_442.0 };
+    let marks = |rule, l4s_threshold_s| Marks { rule, threshold_s: None, l4s_threshold_s };
     let reached = |rule| MeasuredBuffer { is_lower_bound: true, limit: None, ..by(rule) };
     let all = vec![
         plain.clone(),
         MeasuredBuffer { packets, limit: Some(BufferLimit::Packets), ..by(Some(ManagementRule::HeadDrop)) },
         MeasuredBuffer { limit: None, bucket_bytes: Some(16_000.0), ..plain.clone() },
-        MeasuredBuffer { is_per_flow: true, ..plain },
+        MeasuredBuffer { first: Some(first), ..plain.clone() },
+        MeasuredBuffer { is_per_flow: true, marks: Some(marks(Some(ManagementRule::Codel), None)), ..plain },
         reached(None),
         MeasuredBuffer { drops_early: true, ..reached(None) },
-        reached(Some(ManagementRule::Pie)),
+        MeasuredBuffer { marks: Some(marks(None, Some(0.001))), ..reached(Some(ManagementRule::Pie)) },
         MeasuredBuffer { bucket_bytes: Some(30_000.0), ..reached(Some(ManagementRule::Policer)) },
     ];
     all.into_iter().map(|one| (Some(Direction::Up), Conclusion::MeasuredBuffer(one))).collect()

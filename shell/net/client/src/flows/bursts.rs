@@ -1,7 +1,7 @@
 //! One burst of datagrams to or from `fathom serve`.
 use super::FathomPeer;
 use crate::error::CLOSED;
-use crate::peer::FlowPlan;
+use crate::peer::{FlowPlan, Peer};
 use crate::resolve::{LOOK_EVERY, Limits};
 use fathom_burst::{BurstPlan, Sent, Tail};
 use fathom_os::error::without_code;
@@ -13,7 +13,7 @@ use fathom_probe::protocol::{
     AFTER_BURST, BurstArrival, BurstSender, FlowLoad, LoadHeader, MOST_BURST_PAYLOAD_BYTES,
 };
 use fathom_run::Burst;
-use fathom_units::{Direction, Duration, Time};
+use fathom_units::{Direction, Duration, Ecn, Time};
 use socket2::Socket;
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -37,7 +37,9 @@ pub(crate) fn run(
 ) -> Result<Burst, String> {
     let (congestion_control, segment_bytes) = ("-".to_owned(), None);
     let load = Some(FlowLoad::Burst(plan));
-    let flow = FlowPlan { number, direction, congestion_control, segment_bytes, class, reply_class: 0, load };
+    let class = class | plan.ecn.bits();
+    let reply_class = if peer.marks() { plan.ecn.bits() } else { 0 };
+    let flow = FlowPlan { number, direction, congestion_control, segment_bytes, class, reply_class, load };
     let (tcp, udp) = peer.open_datagrams(&flow, limits)?;
     let is_ipv6 = udp.local_addr().is_ok_and(|address| address.is_ipv6());
     let mut seen = Seen::new(plan, direction, is_ipv6);
@@ -58,7 +60,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     pub(crate) fn new(plan: BurstPlan, direction: Direction, is_ipv6: bool) -> Self {
-        let BurstPlan { payload_bytes, before, count, echo_every, .. } = plan;
+        let BurstPlan { payload_bytes, before, count, echo_every, ecn, .. } = plan;
         let header_bytes = if is_ipv6 { IPV6_HEADER_BYTES } else { IPV4_HEADER_BYTES };
         let (sent_ns, received_ns, is_complete) = (Vec::new(), Vec::new(), false);
         let burst = Burst {
@@ -71,6 +73,8 @@ impl Seen {
             received_ns,
             is_complete,
             echo_every,
+            ecn: ecn.bits().into(),
+            ce: Vec::new(),
         };
         Seen { plan, burst, tail: Tail::default(), heard: None }
     }
@@ -99,12 +103,13 @@ impl Seen {
         }
     }
     /// A datagram arrived; its send time is known.
-    pub(crate) fn arrived(&mut self, number: u32, received_ns: u64, now: Time) {
+    pub(crate) fn arrived(&mut self, number: u32, (received_ns, is_ce): (u64, bool), now: Time) {
         let at = number as usize;
         let Some(received) = self.burst.received_ns.get_mut(at).filter(|received| received.is_none()) else {
             return;
         };
         *received = Some(received_ns);
+        self.burst.ce.extend(is_ce.then_some(number));
         let delay_ns = i128::from(received_ns) - i128::from(self.burst.sent_ns[at]);
         let sent = match number.checked_sub(self.plan.before) {
             None => Sent::Apart,
@@ -150,7 +155,7 @@ fn send(tcp: &Socket, udp: &Socket, seen: &mut Seen, limits: &Limits<'_>) -> Res
                 read_records(tcp, &mut records)?;
                 let now = clock.now();
                 for arrival in BurstArrival::take_all(&mut records) {
-                    seen.arrived(arrival.number, arrival.received_ns, now);
+                    seen.arrived(arrival.number, (arrival.received_ns, arrival.is_ce), now);
                 }
             }
             if limits.stop.load(Ordering::Relaxed)
@@ -201,7 +206,8 @@ fn receive(tcp: &Socket, udp: &Socket, seen: &mut Seen, limits: &Limits<'_>) -> 
                 let Ok(number) = u32::try_from(header.sequence) else { continue };
                 if seen.holds(number) {
                     seen.sent(number, Time::from_nanos(header.sent_ns));
-                    seen.arrived(number, at.as_nanos(), now);
+                    let is_ce = received.class.map(Ecn::of_class) == Some(Ecn::Ce);
+                    seen.arrived(number, (at.as_nanos(), is_ce), now);
                 }
             }
         }
