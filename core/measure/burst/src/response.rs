@@ -337,6 +337,7 @@ fn lost_after(burst: &Burst, packet_s: f64) -> usize {
         let since_ns = burst.sent_ns[number].saturating_sub(burst.sent_ns[number - 1]);
         since_ns as f64 >= 2e9 * packet_s
     };
+    let end = end.min(burst.sent_ns.len());
     (from..end).filter(|number| burst.received_ns[*number].is_none() && has_room(*number)).count()
 }
 
