@@ -40,7 +40,7 @@ pub(crate) fn buffer(buffer: &MeasuredBuffer, direction: Option<Direction>) -> S
 
 fn marks(marks: &Marks) -> String {
     let from =
-        |kind: &str, wait_s: f64| format!(" It marks {kind} packets from {} on.", milliseconds(wait_s));
+        |kind: &str, wait_s: f64| format!(" It marks {kind} packets from {}.", milliseconds(wait_s));
     let classic = match (marks.threshold_s, marks.rule.and_then(name)) {
         (Some(wait_s), _) => from("ECN", wait_s),
         (None, Some(rule)) => format!(" It marks ECN packets like {rule}."),
@@ -103,7 +103,7 @@ pub(crate) fn verdict(diagnosis: &Diagnosis) -> Verdict {
             format!("The {name} buffer is too large: {least}{} when full.", milliseconds(buffer.delay_s))
         }
         // Pings waited for it, although no buffer is known.
-        _ if diagnosis.health == Health::Bloated => "Everything waits when the port is busy.".to_string(),
+        _ if diagnosis.health == Health::Bloated => "Everything waits when the line is busy.".to_string(),
         _ => {
             let is_port = worst.is_some_and(|(direction, _)| direction.is_none());
             format!("No buffer of this {} delays packets for long.", if is_port { "port" } else { "line" })

@@ -178,7 +178,7 @@ pub(crate) fn bottleneck(link: &Bottleneck) -> String {
     let held = link.buffer_bytes.map(|buffer| {
         let drain = buffer.value * 8.0 / link.rate_bits_per_second.value.max(1.0);
         format!(
-            "; its buffer holds {}{}: {}",
+            ". Its buffer holds {}{}: {}",
             if link.was_full { "" } else { "at least " },
             with_error(buffer, bytes),
             milliseconds(drain)
