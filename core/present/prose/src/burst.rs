@@ -39,8 +39,7 @@ pub(crate) fn buffer(buffer: &MeasuredBuffer, direction: Option<Direction>) -> S
 }
 
 fn marks(marks: &Marks) -> String {
-    let from =
-        |kind: &str, wait_s: f64| format!(" It marks {kind} packets from {}.", milliseconds(wait_s));
+    let from = |kind: &str, wait_s: f64| format!(" It marks {kind} packets from {}.", milliseconds(wait_s));
     let classic = match (marks.threshold_s, marks.rule.and_then(name)) {
         (Some(wait_s), _) => from("ECN", wait_s),
         (None, Some(rule)) => format!(" It marks ECN packets like {rule}."),

@@ -265,11 +265,15 @@ struct Point<'a> {
 }
 
 fn point<'a>(view: &View<'_>, rise: &Rise<'_>, added: &Added, hop: &'a Hop) -> Option<Point<'a>> {
-    let of = |metric| shares(view, rise, added, &key(metric, hop.number)).filter(|shares| is_steady(shares));
+    let of = |metric| shares(view, rise, added, &key(metric, hop.number));
     let middle = |shares: &[f64]| median(shares.iter().copied()).unwrap_or(0.0);
-    let shares = match (of(Metric::HopRtt), of(Metric::HopEcho)) {
-        // Requests to the address of a router may take another path.
-        (Some(expired), Some(echoed)) if (middle(&expired) - middle(&echoed)).abs() > TOLERANCE => expired,
+    let is_contradicted =
+        |one: &[f64], other: &[f64]| !other.is_empty() && (middle(one) - middle(other)).abs() > TOLERANCE;
+    let few = of(Metric::HopRtt).unwrap_or_default();
+    let expired = Some(few.clone()).filter(|shares| is_steady(shares));
+    // Requests to the address of a router may take another path.
+    let echoed = of(Metric::HopEcho).filter(|shares| is_steady(shares) && !is_contradicted(shares, &few));
+    let shares = match (expired, echoed) {
         (Some(expired), Some(echoed)) => [expired, echoed].concat(),
         (expired, echoed) => expired.or(echoed)?,
     };

@@ -191,6 +191,32 @@ fn echo_requests_may_take_another_path_than_the_load() {
     assert_eq!((found.near_hop, found.far_hop), (1, 2));
 }
 
+/// Two replies of requests that expired are too few to place the queue, and enough to contradict
+/// the echo requests.
+#[test]
+fn echo_requests_that_few_replies_contradict_say_nothing() {
+    let mut run = run(&BLOATED, &at_link(1));
+    let up = run.phases.iter().find(|p| p.kind == fathom_run::PhaseKind::Up).unwrap().clone();
+    for number in 2..=4 {
+        change(&mut run, number, Metric::HopEcho, |_, _| 0.004 * f64::from(number));
+        let series = run.series.iter_mut().find(|s| s.key == key(Metric::HopRtt, number)).unwrap();
+        let mut few = Series::new(series.key.clone());
+        // Of those with load, the last two, which meet a full queue.
+        let is_loaded = |o: &Observation| (up.start_ns..up.end_ns).contains(&o.at.as_nanos());
+        let last = series.iter().filter(is_loaded).count().saturating_sub(2);
+        let mut loaded = 0;
+        for observation in series.iter() {
+            loaded += usize::from(is_loaded(&observation));
+            if !is_loaded(&observation) || loaded > last {
+                few.push(observation);
+            }
+        }
+        *series = few;
+    }
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (1, 5));
+}
+
 #[test]
 fn replies_that_return_on_another_path_say_nothing_about_downloads() {
     let down = [0.0, 0.0, 0.0, 1.0, 0.0];
