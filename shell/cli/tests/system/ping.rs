@@ -89,7 +89,7 @@ fn hosts_that_do_not_answer_end_with_1_and_names_without_address_with_2() {
     assert!(unrouted.err.contains("unreachable"), "{}", unrouted.err);
 }
 
-/// In a namespace of its own: a router sends a host few errors at once.
+/// Apart from other tests, because a router sends a host few errors at once.
 #[test]
 fn a_refusal_has_the_text_of_fping() {
     let row = NamespaceRow::new(2);
