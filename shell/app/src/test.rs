@@ -19,12 +19,12 @@ pub use server::{PUBLIC_SERVERS, PublicServer, Settings, requires_acceptance};
 /// Minimum sample interval: closer probes would load the line themselves.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Data that a test can transfer for each Mbit/s of the line. The rate is not known before the
-/// test.
+/// Data that a test can transfer for each Mbit/s of the line, without bursts. The rate is not known
+/// before the test.
 #[must_use]
 pub fn cost_per_mbit(config: &TestConfig) -> Cost {
     const UNIT: Rate = Rate::from_bits_per_second(1_000_000);
-    estimate_cost(config, UNIT, UNIT)
+    estimate_cost(&TestConfig { burst_bytes: None, ..config.clone() }, UNIT, UNIT)
 }
 
 /// Wait for servers that announce themselves. A responder delays its answer by up to 0.12 s (RFC

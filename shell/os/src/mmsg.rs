@@ -9,20 +9,24 @@ use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+/// An ICMP error from a router or host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IcmpRefusal {
+    /// Its sender; `None` if unknown.
+    pub by: Option<IpAddr>,
+    /// Type of the message.
+    pub icmp_type: u8,
+    /// Code of the message.
+    pub code: u8,
+}
+
 /// Meaning of an error queue entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// The packet entered the queue of its interface; the time is the entry's timestamp.
     Queued,
-    /// An ICMP error from a router or host.
-    Refused {
-        /// The sender of the error; `None` if unknown.
-        by: Option<IpAddr>,
-        /// Type of the ICMP message.
-        icmp_type: u8,
-        /// Code of the ICMP message.
-        code: u8,
-    },
+    /// An ICMP error.
+    Refused(IcmpRefusal),
     /// Something else.
     Other,
 }
@@ -206,7 +210,7 @@ pub(crate) fn notice(header: &libc::msghdr) -> Option<Notice> {
         }
         _ => return Some(Notice::Other),
     };
-    Some(Notice::Refused { by, icmp_type: error.ee_type, code: error.ee_code })
+    Some(Notice::Refused(IcmpRefusal { by, icmp_type: error.ee_type, code: error.ee_code }))
 }
 
 #[cfg(test)]

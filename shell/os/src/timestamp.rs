@@ -5,7 +5,7 @@
 //!
 //! Written by hand because neither socket2 nor rustix parses these control messages.
 use crate::clock::{Clock, wall_now};
-use crate::mmsg::{Notice, notice};
+use crate::mmsg::{IcmpRefusal, Notice, notice};
 use crate::option;
 use fathom_units::{Time, WallTime};
 use socket2::SockAddr;
@@ -206,7 +206,7 @@ pub enum QueueEntry {
     Stamp(SentStamp),
     /// An ICMP error, after [`crate::socket::queue_errors`], and the bytes of the packet that were
     /// written to the buffer.
-    Error(Notice, usize),
+    Refused(IcmpRefusal, usize),
     /// Anything else.
     Other,
 }
@@ -228,7 +228,7 @@ pub fn queue_entry(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Queu
         return Ok(QueueEntry::Stamp(SentStamp { id, departure, stamp }));
     }
     Ok(match notice(&header) {
-        Some(error @ Notice::Refused { .. }) => QueueEntry::Error(error, length),
+        Some(Notice::Refused(refusal)) => QueueEntry::Refused(refusal, length),
         _ => QueueEntry::Other,
     })
 }

@@ -72,7 +72,7 @@ impl core::fmt::Display for AutonomousSystem {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FirstLink {
-    /// Ethernet or anything else with a cable.
+    /// Ethernet.
     Wired,
     /// Wi-Fi.
     Wifi,

@@ -153,7 +153,7 @@ fn config(args: &TestArgs, server: &str) -> Result<TestConfig, Failure> {
         ecn: args.ecn.map(Into::into),
         load_rate: args.udp.map(FlowLoad::Datagrams).or(args.pace.map(FlowLoad::Paced)),
         max_bytes: args.max_bytes,
-        burst_bytes: has_bursts(args).then_some(BURST_BYTES),
+        burst_bytes: (has_bursts(args) && !server.contains("://")).then_some(BURST_BYTES),
         ..TestConfig::new(server)
     };
     let config = if args.rrul { config.rrul(args.max_phase) } else { config };
@@ -168,9 +168,13 @@ fn cost(config: &TestConfig) -> String {
     let (each, limit) = (test::cost_per_mbit(config), config.max_bytes);
     let limit =
         limit.map_or_else(|| "--max-bytes sets a limit".to_owned(), |limit| format!("{limit} in total"));
-    let [up, down] = [each.up, each.down].map(|amount| fathom_text::bytes(amount.get() as f64));
+    let text = |amount: Bytes| fathom_text::bytes(amount.get() as f64);
+    let bursts = config.burst_bytes.map(|bytes| format!(", and {} in bursts", text(bytes)));
     format!(
-        "fathom test: transfers at most {up} up and {down} down per Mbit/s of the line ({limit}; Ctrl-C stops)"
+        "fathom test: transfers at most {} up and {} down per Mbit/s of the line{} ({limit}; Ctrl-C stops)",
+        text(each.up),
+        text(each.down),
+        bursts.unwrap_or_default()
     )
 }
 
@@ -185,7 +189,7 @@ const BURST_BYTES: Bytes = Bytes(10_000_000);
 /// Whether bursts follow the phases. A load that is not as fast as possible does not fill a buffer.
 fn has_bursts(args: &TestArgs) -> bool {
     let is_plain = !args.quick && !args.rrul && args.pace.is_none() && args.udp.is_none();
-    is_plain && args.load_app.is_none() && args.phases.contains(&PhaseName::Bursts)
+    is_plain && args.load.is_none() && args.load_app.is_none() && args.phases.contains(&PhaseName::Bursts)
 }
 
 fn phases(args: &TestArgs) -> Vec<PhasePlan> {

@@ -3,25 +3,21 @@
 //! The probes are those of a test, and not those of a watch, which sends to 100,000 hosts in ticks
 //! of 1 to 16 ms, reports every half second, and has no persistent connections, QUIC, STAMP or
 //! irtt.
-use crate::control::{Control, ControlInput};
-use crate::flows::FathomPeer;
+mod session;
+
 use crate::peer::{Peer, PersistentRequests, WebProbe};
 use crate::probes::{Pinged, Pinger};
 use crate::record::Unloaded;
-use crate::resolve::{LOOK_EVERY, Limits, resolve_server};
-use crate::{DEFAULT_PORT, Family, ProbeKind, TestConfig, TestError};
+use crate::{ProbeKind, TestError};
 use fathom_os::clock::Clock;
 use fathom_probe::{IcmpError, SeriesReply};
 use fathom_run::{Metric, NotSent, Note, Run, Series};
 use fathom_units::{Duration, PerDirection, Time};
+pub use session::{PingSession, ping_session};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
-use std::thread::JoinHandle;
-
-/// Interval of reports of a server, which a ping does not need.
-const REPORT_EVERY: Duration = Duration::from_secs(10);
 
 /// Settings of a ping.
 #[derive(Clone, Copy, Debug)]
@@ -50,81 +46,6 @@ pub struct PingTarget {
     pub probe: PingProbe,
     /// What keeps the server answering.
     pub session: Option<PingSession>,
-}
-
-/// Sessions with `fathom serve`, one after the other. Dropping it ends the last one.
-pub struct PingSession {
-    finish: Arc<AtomicBool>,
-    keeper: Option<JoinHandle<()>>,
-}
-
-impl Drop for PingSession {
-    fn drop(&mut self) {
-        self.finish.store(true, Ordering::Relaxed);
-        drop(self.keeper.take().map(JoinHandle::join));
-    }
-}
-
-/// Share of the time that a server allows a session after which the next one is opened, percent.
-const RENEWED_PERCENT: u64 = 90;
-/// Time between two attempts, and the longest one.
-const RETRY_EVERY: Duration = Duration::from_secs(2);
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// What keeps sessions open.
-struct Keeper {
-    config: TestConfig,
-    peer: Arc<FathomPeer>,
-    clock: Clock,
-    finish: Arc<AtomicBool>,
-}
-
-impl Keeper {
-    /// Opens a session before the last one ends, or after it if the server is gone for a while.
-    fn run(self, mut control: Control) {
-        let mut renew_at = self.clock.now() + lifetime(&control);
-        let mut retry_at = Time::ZERO;
-        let (mut is_closed, mut reader) = self.listen(&control);
-        let is_over = || self.finish.load(Ordering::Relaxed);
-        while !is_over() {
-            std::thread::park_timeout(std::time::Duration::from_nanos(LOOK_EVERY.as_nanos()));
-            let now = self.clock.now();
-            let is_due = now >= renew_at || is_closed.load(Ordering::Relaxed);
-            if is_over() || !is_due || now < retry_at {
-                continue;
-            }
-            retry_at = now + RETRY_EVERY;
-            let limits = Limits { stop: &self.finish, clock: self.clock, patience: PATIENCE };
-            if let Ok(next) = Control::open(&self.config, &[control.address], &limits) {
-                self.peer.renew(next.hello.session);
-                let mut last = std::mem::replace(&mut control, next);
-                last.say_bye();
-                is_closed.store(true, Ordering::Relaxed);
-                drop(reader.join());
-                (is_closed, reader) = self.listen(&control);
-                renew_at = self.clock.now() + lifetime(&control);
-                retry_at = Time::ZERO;
-            }
-        }
-        control.say_bye();
-        is_closed.store(true, Ordering::Relaxed);
-        drop(reader.join());
-    }
-    /// Reports are read, so that the server can send them, and not used.
-    fn listen(&self, control: &Control) -> (Arc<AtomicBool>, JoinHandle<()>) {
-        let is_closed = Arc::new(AtomicBool::new(false));
-        let closed = is_closed.clone();
-        let reader = control.listen(is_closed.clone(), move |input| {
-            if matches!(input, ControlInput::Closed(_)) {
-                closed.store(true, Ordering::Relaxed);
-            }
-        });
-        (is_closed, reader)
-    }
-}
-
-fn lifetime(control: &Control) -> Duration {
-    Duration::from_millis(control.hello.limits.seconds.saturating_mul(10 * RENEWED_PERCENT))
 }
 
 /// How a target is probed.
@@ -260,31 +181,4 @@ fn run_of(config: &PingConfig, targets: &[PingTarget], Pinged { series, instrume
         interval: config.interval,
     };
     Run { series, instrument, ..what.run() }
-}
-
-/// A target that runs `fathom serve`, for UDP probes.
-///
-/// # Errors
-/// If the server cannot be reached or refuses.
-pub fn ping_session(
-    server: &str,
-    family: Option<Family>,
-    token: Option<String>,
-    limits: &Limits<'_>,
-) -> Result<PingTarget, TestError> {
-    let config = TestConfig { family, token, tcp_info_every: REPORT_EVERY, ..TestConfig::new(server) };
-    let addresses = resolve_server(server, DEFAULT_PORT, family)?;
-    let control = Control::open(&config, &addresses, limits)?;
-    let peer = FathomPeer::new(control.address, &control.hello)
-        .map_err(|e| TestError::Host(format!("memory for load: {e}")))?;
-    let (peer, address) = (Arc::new(peer), control.address);
-    let finish = Arc::new(AtomicBool::new(false));
-    let keeper = Keeper { config, peer: peer.clone(), clock: limits.clock, finish: finish.clone() };
-    let keeper = Some(std::thread::spawn(move || keeper.run(control)));
-    Ok(PingTarget {
-        name: server.to_owned(),
-        address,
-        probe: PingProbe::Udp(peer),
-        session: Some(PingSession { finish, keeper }),
-    })
 }

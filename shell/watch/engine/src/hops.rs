@@ -7,7 +7,7 @@ use crate::report::{Report, Reporter, SeriesSlot};
 use crate::target::ProbedTarget;
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
-use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
+use fathom_os::mmsg::{IcmpRefusal, Inbox, Notice, ReceivedMessage};
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{echo_socket, queue_errors, set_dscp, set_hop_limit};
 use fathom_os::timestamp::{Stamping, both_clocks, enable};
@@ -172,7 +172,9 @@ impl HopProber {
         }
     }
     fn refused(&self, message: &ReceivedMessage<'_>) -> Option<Answer> {
-        let Some(Notice::Refused { by: Some(by), icmp_type, .. }) = message.notice else { return None };
+        let Some(Notice::Refused(IcmpRefusal { by: Some(by), icmp_type, .. })) = message.notice else {
+            return None;
+        };
         Some((self.codec.read_error(message.bytes, icmp_type)?, by, message.stamp))
     }
     fn replied(&self, message: &ReceivedMessage<'_>) -> Option<Answer> {

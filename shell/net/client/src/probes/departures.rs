@@ -1,6 +1,6 @@
 //! Kernel timestamps of datagrams entering the host's queue.
 use super::Context;
-use fathom_os::mmsg::Notice;
+use fathom_os::mmsg::IcmpRefusal;
 use fathom_os::timestamp::{Departure, QueueEntry, queue_entry};
 use fathom_probe::ProbeSeries;
 use fathom_run::{Metric, Observation, Series, SeriesKey, Value};
@@ -38,20 +38,20 @@ impl Departures {
         self.out_of_step = true;
     }
     /// Reads the error queue of `socket`. It must be emptied: otherwise every wait on the socket
-    /// returns immediately. `on_error` gets ICMP errors, and the packets that they are about.
+    /// returns immediately. `on_refusal` gets ICMP errors, and the packets that they are about.
     pub(crate) fn collect(
         &mut self,
         socket: BorrowedFd<'_>,
         series: &mut ProbeSeries,
         context: &mut Context,
-        on_error: &mut dyn FnMut(Notice, &[u8]),
+        on_refusal: &mut dyn FnMut(IcmpRefusal, &[u8]),
     ) {
         let mut packet = [0; 256];
         while let Ok(entry) = queue_entry(socket, &mut packet) {
             let sent = match entry {
                 QueueEntry::Stamp(sent) if !self.out_of_step => sent,
-                QueueEntry::Error(notice, length) => {
-                    on_error(notice, &packet[..length]);
+                QueueEntry::Refused(refusal, length) => {
+                    on_refusal(refusal, &packet[..length]);
                     continue;
                 }
                 _ => continue,

@@ -1,7 +1,7 @@
 //! ICMP echoes to all routers of the path.
 use super::{Context, ProbeMachine};
 use fathom_os::error::without_code;
-use fathom_os::mmsg::{Inbox, Notice, ReceivedMessage};
+use fathom_os::mmsg::{IcmpRefusal, Inbox, Notice, ReceivedMessage};
 use fathom_os::netlink::Netlink;
 use fathom_os::poll::PollFd;
 use fathom_os::raw::FlowSockets;
@@ -25,6 +25,8 @@ const MESSAGE_BYTES: usize = 256;
 /// flow: each hop has a port in between.
 const FIRST_PORT: u16 = 33_434;
 const PORTS_PER_FLOW: u16 = 32;
+/// Type of an Ethernet interface, and of Wi-Fi. Source: linux/if_arp.h, `ARPHRD_ETHER`.
+const ETHERNET: &str = "1";
 /// Interval of reports of the hops, for a live display.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
@@ -89,7 +91,6 @@ impl HopProber {
         session: SessionId,
     ) -> Result<Self, String> {
         let route = Netlink::open().and_then(|mut netlink| netlink.route_to(server));
-        // A tunnel has no gateway, and may have routers behind it.
         let (_, interface) = route.map_err(|error| format!("route to {server}: {}", without_code(&error)))?;
         let is_ipv6 = server.is_ipv6();
         let version = if is_ipv6 { IcmpVersion::V6 } else { IcmpVersion::V4 };
@@ -108,7 +109,7 @@ impl HopProber {
             echo: open_socket(is_ipv6)?.socket,
             echo_codec,
             interface,
-            first_link: first_link(interface),
+            first_link: first_link("/sys/class/net".as_ref(), interface),
             inbox: Inbox::new(BATCH, MESSAGE_BYTES),
         })
     }
@@ -182,13 +183,17 @@ impl HopProber {
     }
     /// The hop at which a datagram expired, and the router.
     fn expired_in_other_flow(&self, message: &ReceivedMessage<'_>) -> Option<(u8, IpAddr)> {
-        let Some(Notice::Refused { by: Some(router), icmp_type, .. }) = message.notice else { return None };
+        let Some(Notice::Refused(IcmpRefusal { by: Some(router), icmp_type, .. })) = message.notice else {
+            return None;
+        };
         let hop = message.from?.port().checked_sub(FIRST_PORT)? % PORTS_PER_FLOW;
         let has_expired = self.expiring_codec.has_expired(icmp_type) && !router.is_unspecified();
         has_expired.then_some((hop as u8, router))
     }
     fn error(&self, message: &ReceivedMessage<'_>) -> Option<Reply> {
-        let Some(Notice::Refused { by: Some(from), icmp_type, .. }) = message.notice else { return None };
+        let Some(Notice::Refused(IcmpRefusal { by: Some(from), icmp_type, .. })) = message.notice else {
+            return None;
+        };
         // Some routers reply from the unspecified address, which names nothing.
         let reply = self.expiring_codec.read_error(message.bytes, icmp_type)?;
         (!from.is_unspecified()).then_some(Reply::new(reply, from, message))
@@ -247,16 +252,20 @@ fn open_datagrams(server: IpAddr) -> Result<Socket, String> {
     prepared.map_err(|error| without_code(&error))
 }
 
-/// Kind of the link of an interface.
-fn first_link(interface: u32) -> Option<FirstLink> {
+/// Kind of the link of an interface, one of `interfaces`. That of a tunnel is unknown: it may be on
+/// top of Wi-Fi.
+fn first_link(interfaces: &std::path::Path, interface: u32) -> Option<FirstLink> {
     let number = interface.to_string();
-    let is_it = |folder: &std::path::PathBuf| {
-        std::fs::read_to_string(folder.join("ifindex")).is_ok_and(|text| text.trim() == number)
+    let read = |folder: &std::path::Path, name| {
+        std::fs::read_to_string(folder.join(name)).unwrap_or_default().trim().to_owned()
     };
-    let folders = std::fs::read_dir("/sys/class/net").ok()?;
+    let is_it = |folder: &std::path::PathBuf| read(folder, "ifindex") == number;
+    let folders = std::fs::read_dir(interfaces).ok()?;
     let folder = folders.filter_map(Result::ok).map(|entry| entry.path()).find(is_it)?;
-    let is_wifi = ["wireless", "phy80211"].iter().any(|name| folder.join(name).exists());
-    Some(if is_wifi { FirstLink::Wifi } else { FirstLink::Wired })
+    if ["wireless", "phy80211"].iter().any(|name| folder.join(name).exists()) {
+        return Some(FirstLink::Wifi);
+    }
+    (read(&folder, "type") == ETHERNET).then_some(FirstLink::Wired)
 }
 
 impl ProbeMachine for HopProber {
@@ -294,5 +303,26 @@ impl ProbeMachine for HopProber {
         let hops = std::mem::replace(&mut self.hops, Hops::new(HopRates::TEST));
         let path = Path { first_link: self.first_link, ..hops.path() };
         Some((path, hops.into_series().collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ethernet_is_a_cable() {
+        let root = std::env::temp_dir().join(format!("fathom-links-{}", std::process::id()));
+        // Types of linux/if_arp.h: Ethernet, Wi-Fi as well, a tunnel without a header, PPP.
+        for (name, number, kind) in [("eth0", 2, 1), ("wlan0", 3, 1), ("wg0", 4, 65_534), ("ppp0", 5, 512)] {
+            let folder = root.join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("ifindex"), format!("{number}\n")).unwrap();
+            std::fs::write(folder.join("type"), format!("{kind}\n")).unwrap();
+        }
+        std::fs::create_dir(root.join("wlan0/phy80211")).unwrap();
+        let found = [2, 3, 4, 5, 6].map(|number| first_link(&root, number));
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(found, [Some(FirstLink::Wired), Some(FirstLink::Wifi), None, None, None]);
     }
 }

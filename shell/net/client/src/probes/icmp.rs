@@ -3,7 +3,7 @@ use super::channel::Target;
 use super::departures::Departures;
 use super::{Context, ProbeEvent, ProbeMachine, series_of};
 use fathom_os::error::without_code;
-use fathom_os::mmsg::Notice;
+use fathom_os::mmsg::IcmpRefusal;
 use fathom_os::netlink::Netlink;
 use fathom_os::poll::PollFd;
 use fathom_os::socket::{EchoSocket, echo_socket, queue_errors, set_dscp};
@@ -89,15 +89,13 @@ impl ProbeMachine for IcmpProber {
     }
     fn receive(&mut self, context: &mut Context) {
         let [series] = &mut self.series;
-        let mut errors = Vec::new();
-        self.departures.collect(self.socket.socket.as_fd(), series, context, &mut |notice, packet| {
-            errors.extend(self.codec.read_request(packet).map(|request| (request.probe.sequence, notice)));
+        let mut refusals = Vec::new();
+        self.departures.collect(self.socket.socket.as_fd(), series, context, &mut |refusal, packet| {
+            refusals.extend(self.codec.read_request(packet).map(|request| (request.probe.sequence, refusal)));
         });
-        for (sequence, notice) in errors {
-            if let Notice::Refused { by, icmp_type, code } = notice {
-                let error = IcmpError { version: self.codec.version, icmp_type, code };
-                (context.report)(ProbeEvent::Refused { sequence, by, error });
-            }
+        for (sequence, IcmpRefusal { by, icmp_type, code }) in refusals {
+            let error = IcmpError { version: self.codec.version, icmp_type, code };
+            (context.report)(ProbeEvent::Refused { sequence, by, error });
         }
         let mut buffer = [0; 256];
         while let Ok(got) = receive(self.socket.socket.as_fd(), &mut buffer) {
