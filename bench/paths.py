@@ -20,7 +20,7 @@ import threading
 
 # Kinds of paths, in turn.
 KINDS = ("one", "slow", "two", "silent", "no echo", "rare", "balanced", "asymmetric", "idle", "one", "ipv6", "wifi",
-         "icmp loss", "fair")
+         "icmp loss", "fair", "fair6")
 # Interval at which the rate of a link like Wi-Fi changes, in seconds.
 WIFI_EVERY = 0.1
 TEST = "--phases idle,down,up,drain --no-progress"
@@ -40,6 +40,7 @@ class Path:
 
     def __init__(self, number, kind, dice):
         self.kind, self.dice = kind, dice
+        self.is_ipv6 = kind in ("ipv6", "fair6")
         self.routers = dice.randint(3, 8)
         self.tag = f"fp{os.getpid() % 10000}-{number}"
         self.names = [f"{self.tag}-{node}" for node in range(self.routers + 2)]
@@ -64,7 +65,7 @@ class Path:
 
     def address(self, link, end):
         """Of the near (0) or far (1) end of a link."""
-        if self.kind == "ipv6":
+        if self.is_ipv6:
             return f"2001:db8:{link}::{1 + (end if link else 1 - end)}"
         net = "192.168.1" if link == 0 else f"100.64.{link}" if link == 1 else f"198.51.{link}"
         return f"{net}.{1 + (end if link else 1 - end)}"
@@ -76,20 +77,20 @@ class Path:
             near, far = self.names[link], self.names[link + 1]
             run(f"ip -n {near} link add far type veth peer name near netns {far}")
             for name, device, end in ((near, "far", 0), (far, "near", 1)):
-                length = "64 nodad" if self.kind == "ipv6" else 24
+                length = "64 nodad" if self.is_ipv6 else 24
                 run(f"ip -n {name} addr add {self.address(link, end)}/{length} dev {device}; ip -n {name} link set {device} up")
         for node, name in enumerate(self.names):
             if node <= self.routers:
                 congestion = " congctl cubic" if node == 0 else ""
                 run(f"ip -n {name} route add default via {self.address(node, 1)}{congestion}")
             for link in range(node - 1):
-                net = f"2001:db8:{link}::/64" if self.kind == "ipv6" else self.address(link, 0).rsplit(".", 1)[0] + ".0/24"
+                net = f"2001:db8:{link}::/64" if self.is_ipv6 else self.address(link, 0).rsplit(".", 1)[0] + ".0/24"
                 congestion = " congctl cubic" if node == self.routers + 1 else ""
                 run(f"ip -n {name} route add {net} via {self.address(node - 1, 0)}{congestion}")
             run(f"ip netns exec {name} sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
         for direction, link, rate, limit in self.queues:
             name, device = (self.names[link], "far") if direction == "up" else (self.names[link + 1], "near")
-            if self.kind == "fair":
+            if self.kind in ("fair", "fair6"):
                 self.fair_queue(name, device, rate, limit)
             else:
                 run(f"tc -n {name} qdisc replace dev {device} root tbf rate {rate}bit burst 3200 limit {limit}")
@@ -132,8 +133,9 @@ class Path:
                 f"burst 1600 cburst 1600 quantum 1514; tc -n {name} qdisc add dev {device} parent 1:{minor} bfifo limit {limit}")
         for group in range(16):
             # The port of this host: of the source in uploads, of the destination in downloads.
-            offset = 20 if device == "far" else 22
-            run(f"tc -n {name} filter add dev {device} parent 1: protocol ip u32 match ip protocol 6 0xff "
+            ip, header = ("ipv6 u32 match ip6", 40) if self.kind == "fair6" else ("ip u32 match ip", 20)
+            offset = header if device == "far" else header + 2
+            run(f"tc -n {name} filter add dev {device} parent 1: protocol {ip} protocol 6 0xff "
                 f"match u16 0x{group:04x} 0x000f at {offset} flowid 1:{16 + group:x}")
 
     def vary(self, stop):

@@ -4,68 +4,101 @@ use crate::timestamp::{Stamping, enable};
 use fathom_units::WallTime;
 use socket2::{Domain, Protocol, SockAddr, SockFilter, Socket, Type};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// Packets that are read at once, and longest one: an ICMP error quotes a request.
 const BATCH: usize = 32;
 const PACKET_BYTES: usize = 256;
-/// Longest packet that is received from the peer: an acknowledgment with the longest headers of
-/// IPv4 and TCP. Longer ones have data.
-const LONGEST: u32 = 120;
+/// Longest header of TCP, and of IPv4. A longer packet has data.
+const LONGEST_HEADER: u32 = 60;
 /// Receive buffer in bytes: a few packets. Only the newest acknowledgments are of interest.
 const BUFFER: usize = 8_192;
 /// `ip(7)`: packets of this protocol are sent with the header that the program writes.
 const IPPROTO_RAW: i32 = 255;
+const TCP: u32 = 6;
 
 /// Sockets of the probes in flows to a peer.
 #[derive(Debug)]
 pub struct FlowSockets {
-    peer: Ipv4Addr,
+    host: IpAddr,
+    peer: IpAddr,
     /// Sends packets with their IP header.
     sender: Socket,
-    /// Receives copies of the peer's TCP packets without data, from the IP header on.
+    /// Receives copies of the peer's TCP packets without data.
     acknowledgments: Socket,
-    /// Receives copies of ICMP errors about expired TCP segments, from the IP header on.
+    /// Receives copies of ICMP errors about expired TCP segments.
     errors: Socket,
     inbox: Inbox,
 }
 
+/// An ICMP error.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowError<'b> {
+    /// Its sender.
+    pub router: IpAddr,
+    /// From the ICMP header on.
+    pub message: &'b [u8],
+    /// When it arrived.
+    pub stamp: Option<WallTime>,
+}
+
 impl FlowSockets {
-    /// Opens the sockets for flows to `peer`.
+    /// Opens the sockets for flows to `peer`, from `host`, or from the address that this host uses
+    /// for new flows to `peer`.
     ///
     /// # Errors
-    /// See `raw(7)`.
-    pub fn open(peer: Ipv4Addr) -> io::Result<FlowSockets> {
-        let sender = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::from(IPPROTO_RAW)))?;
-        let acknowledgments = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::TCP))?;
+    /// See `raw(7)`; if `peer` is not reachable.
+    pub fn open(host: Option<IpAddr>, peer: IpAddr) -> io::Result<FlowSockets> {
+        let (is_ipv6, to) = (peer.is_ipv6(), SocketAddr::new(peer, 0));
+        let open = |protocol| Socket::new(Domain::for_address(to), Type::RAW, Some(protocol));
+        let sender = open(Protocol::from(IPPROTO_RAW))?;
+        let acknowledgments = open(Protocol::TCP)?;
         acknowledgments.set_recv_buffer_size(BUFFER)?;
-        acknowledgments.attach_filter(&small_packets_from(peer))?;
-        let errors = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4))?;
-        errors.attach_filter(&EXPIRED_TCP)?;
+        // A raw socket of IPv4 receives the IP header, too.
+        let headers = if is_ipv6 { 1 } else { 2 };
+        acknowledgments.attach_filter(&no_longer_than(headers * LONGEST_HEADER))?;
+        if let Some(host) = host {
+            acknowledgments.bind(&SocketAddr::new(host, 0).into())?;
+        }
+        acknowledgments.connect(&to.into())?;
+        let own = acknowledgments.local_addr()?.as_socket().map_or(peer, |address| address.ip());
+        let errors = open(if is_ipv6 { Protocol::ICMPV6 } else { Protocol::ICMPV4 })?;
+        errors.attach_filter(&if is_ipv6 { EXPIRED_TCP_V6 } else { EXPIRED_TCP_V4 })?;
         enable(errors.as_fd(), Stamping::Arrivals)?;
         for socket in [&sender, &acknowledgments, &errors] {
             socket.set_nonblocking(true)?;
         }
-        Ok(FlowSockets { peer, sender, acknowledgments, errors, inbox: Inbox::new(BATCH, PACKET_BYTES) })
+        let inbox = Inbox::new(BATCH, PACKET_BYTES);
+        Ok(FlowSockets { host: own, peer, sender, acknowledgments, errors, inbox })
+    }
+    /// The address of this host.
+    #[must_use]
+    pub const fn host(&self) -> IpAddr {
+        self.host
     }
     /// Sends a packet, with its IP header, to the peer.
     ///
     /// # Errors
     /// See `sendto(2)`.
     pub fn send(&self, packet: &[u8]) -> io::Result<usize> {
-        self.sender.send_to(packet, &SockAddr::from(SocketAddr::from((self.peer, 0))))
+        self.sender.send_to(packet, &SockAddr::from(SocketAddr::new(self.peer, 0)))
     }
-    /// Reads some of the peer's packets. They are copies of few of them: a full batch is enough.
+    /// Reads some of the peer's segments. They are copies of few of them: a full batch is enough.
     pub fn read_acknowledgments(&mut self, mut take: impl FnMut(&[u8])) {
         if self.inbox.receive(self.acknowledgments.as_fd()).is_ok() {
-            self.inbox.iter().for_each(|message| take(message.bytes));
+            let segments = self.inbox.iter().filter_map(|packet| after_header(packet.bytes, self.peer));
+            segments.for_each(&mut take);
         }
     }
-    /// Reads some ICMP errors, with the times of their arrival.
-    pub fn read_errors(&mut self, mut take: impl FnMut(&[u8], Option<WallTime>)) {
+    /// Reads some ICMP errors.
+    pub fn read_errors(&mut self, mut take: impl FnMut(FlowError<'_>)) {
         if self.inbox.receive(self.errors.as_fd()).is_ok() {
-            self.inbox.iter().for_each(|message| take(message.bytes, message.stamp));
+            let errors = self.inbox.iter().filter_map(|packet| {
+                let message = after_header(packet.bytes, self.peer)?;
+                Some(FlowError { router: packet.from?.ip(), message, stamp: packet.stamp })
+            });
+            errors.for_each(&mut take);
         }
     }
     /// Is readable when there are ICMP errors.
@@ -73,6 +106,11 @@ impl FlowSockets {
     pub fn errors(&self) -> BorrowedFd<'_> {
         self.errors.as_fd()
     }
+}
+
+/// What follows the IP header, which a raw socket of IPv6 does not give.
+fn after_header(bytes: &[u8], peer: IpAddr) -> Option<&[u8]> {
+    if peer.is_ipv6() { Some(bytes) } else { bytes.get(usize::from(bytes.first()? & 0x0f) * 4..) }
 }
 
 const fn load(code: u32, at: u32) -> SockFilter {
@@ -88,26 +126,31 @@ const fn accept(bytes: u32) -> SockFilter {
     SockFilter::new((libc::BPF_RET | libc::BPF_K) as u16, 0, 0, bytes)
 }
 
-/// The source address and the total length of the IP header.
-fn small_packets_from(peer: Ipv4Addr) -> [SockFilter; 6] {
+const fn no_longer_than(limit: u32) -> [SockFilter; 4] {
     [
-        load(libc::BPF_W | libc::BPF_ABS, 12),
-        unless(libc::BPF_JEQ, peer.to_bits(), 3),
-        load(libc::BPF_H | libc::BPF_ABS, 2),
-        SockFilter::new((libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K) as u16, 1, 0, LONGEST),
+        load(libc::BPF_W | libc::BPF_LEN, 0),
+        SockFilter::new((libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K) as u16, 1, 0, limit),
         accept(u32::MAX),
         accept(0),
     ]
 }
 
-/// ICMP type 11 (time exceeded) that quotes a packet of protocol 6 (TCP).
-const EXPIRED_TCP: [SockFilter; 7] = [
-    // X: length of the IP header.
-    SockFilter::new((libc::BPF_LDX | libc::BPF_B | libc::BPF_MSH) as u16, 0, 0, 0),
-    load(libc::BPF_B | libc::BPF_IND, 0),
-    unless(libc::BPF_JEQ, 11, 3),
-    load(libc::BPF_B | libc::BPF_IND, 8 + 9),
-    unless(libc::BPF_JEQ, 6, 1),
-    accept(u32::MAX),
-    accept(0),
-];
+/// X is the length of the IP header.
+const EXPIRED_TCP_V4: [SockFilter; 7] =
+    expired_tcp(SockFilter::new((libc::BPF_LDX | libc::BPF_B | libc::BPF_MSH) as u16, 0, 0, 0), 11, 8 + 9);
+/// X is 0: there is no IP header.
+const EXPIRED_TCP_V6: [SockFilter; 7] =
+    expired_tcp(SockFilter::new((libc::BPF_LDX | libc::BPF_W | libc::BPF_IMM) as u16, 0, 0, 0), 3, 8 + 6);
+
+/// An ICMP message of this type that quotes a packet of TCP.
+const fn expired_tcp(set_x: SockFilter, icmp_type: u32, protocol_at: u32) -> [SockFilter; 7] {
+    [
+        set_x,
+        load(libc::BPF_B | libc::BPF_IND, 0),
+        unless(libc::BPF_JEQ, icmp_type, 3),
+        load(libc::BPF_B | libc::BPF_IND, protocol_at),
+        unless(libc::BPF_JEQ, TCP, 1),
+        accept(u32::MAX),
+        accept(0),
+    ]
+}

@@ -260,6 +260,17 @@ pub fn set_class(socket: &Socket, v6: bool, class: u8) -> io::Result<()> {
     set_of_family(socket, v6, [libc::IP_TOS, libc::IPV6_TCLASS], libc::c_int::from(class))
 }
 
+/// Sets the flow label of sent IPv6 packets to 0, instead of one that the kernel chooses and a
+/// program cannot read: routers divide flows, and queues among them, by it.
+///
+/// # Errors
+/// See `setsockopt(2)`.
+pub fn set_flow_label_zero(socket: &Socket) -> io::Result<()> {
+    // linux/in6.h
+    const IPV6_AUTOFLOWLABEL: libc::c_int = 70;
+    option::set(socket, libc::IPPROTO_IPV6, IPV6_AUTOFLOWLABEL, 0 as libc::c_int)
+}
+
 /// Disables fragmentation of sent IPv4 packets, whatever is known of the path MTU. This saves the
 /// kernel the choice of an IP ID for reassembly. For packets that fit every path: up to 576 bytes
 /// (RFC 791).

@@ -38,6 +38,13 @@ impl NamespaceRow {
         for (at, device, last) in [(n, "right", 1), (n + 1, "left", 2)] {
             self.sh(at, &format!("ip addr add 10.8.{n}.{last}/24 dev {device}; ip -6 addr add fd08:{n}::{last}/64 dev {device} nodad; ip link set {device} up"));
         }
+        // A device drops packets until the kernel has handled its carrier, later on a busy machine.
+        for (at, device) in [(n, "right"), (n + 1, "left")] {
+            self.sh(
+                at,
+                &format!("until ip link show dev {device} | grep -q 'state UP'; do sleep 0.01; done"),
+            );
+        }
         for other in n + 1..count - 1 {
             self.sh(n, &format!("ip route add 10.8.{other}.0/24 via 10.8.{n}.2; ip -6 route add fd08:{other}::/64 via fd08:{n}::2"));
         }

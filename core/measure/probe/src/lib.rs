@@ -41,7 +41,7 @@ pub use clock::{ClockFit, ClockSamples, ClockTracker, FourStamps};
 pub use codepoints::{codepoint_series, probe_codepoints};
 pub use course::{Course, Step};
 pub use echo::{ECHO_BYTES, ECHO_HEADER_BYTES, ECHO_MIN_PAYLOAD_BYTES, EchoCodec, EchoPayload, IcmpVersion};
-pub use flow_probe::{FLOW_REQUEST_BYTES, FlowProbes, Ports};
+pub use flow_probe::{FlowProbes, Ports};
 pub use highest_rate::HighestRate;
 pub use hop_codec::{HOP_REQUEST_BYTES, HopCodec, HopReply};
 pub use hops::{HopProbe, HopRates, HopStatus, Hops};

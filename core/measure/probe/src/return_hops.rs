@@ -3,13 +3,13 @@
 //! They are segments in the download that waits longest, and so show a queue of downloads that only
 //! this flow has, and the way of the load. Without a download, they are in the control connection,
 //! whose delays are those without load.
-use crate::flow_probe::{FLOW_REQUEST_BYTES, FlowProbes, Ports};
+use crate::flow_probe::{FlowProbes, Ports};
 use crate::hops::{BEYOND, HopRates, MAX_HOPS, SILENT_SLOWER, TRIES};
 use crate::protocol::HopReport;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::IpAddr;
 use fathom_run::{Hop, Metric, SeriesKey};
 use fathom_units::Time;
 
@@ -57,16 +57,16 @@ pub struct ReturnHops {
 }
 
 impl ReturnHops {
-    /// Probes of the hops to `client`, whose control connection has these ports.
+    /// Probes of the hops from `server` to `client`, with the ports of their control connection.
     #[must_use]
-    pub const fn new(client: Ipv4Addr, control: Ports) -> Self {
+    pub const fn new(server: IpAddr, client: IpAddr, control: Ports) -> Self {
         let states = [State { sent: None, tries: 0, has_answered: false }; MAX_HOPS as usize];
-        let flows = FlowProbes::new(client, 0);
+        let flows = FlowProbes::new(server, client, 0);
         ReturnHops { flows, control, download: None, states, next: 1, sent: VecDeque::new() }
     }
-    /// Takes a packet that arrived from the client, from its IP header on.
-    pub fn received(&mut self, packet: &[u8], now: Time) {
-        self.flows.received(packet, now);
+    /// Takes a segment that arrived from the client.
+    pub fn received(&mut self, segment: &[u8], now: Time) {
+        self.flows.received(segment, now);
     }
     /// Sets the open downloads. No other flow is used, except the control connection.
     pub fn set_downloads(&mut self, downloads: &[Download]) {
@@ -79,7 +79,7 @@ impl ReturnHops {
             downloads.iter().max_by_key(|download| download.rtt_us).map(|download| download.ports);
     }
     /// The packet to send now, from its IP header on, if any is due. It counts as sent.
-    pub fn next(&mut self, now: Time) -> Option<[u8; FLOW_REQUEST_BYTES]> {
+    pub fn next(&mut self, now: Time) -> Option<Vec<u8>> {
         let is_due = |state: &State| {
             let is_silent = !state.has_answered && state.tries >= TRIES;
             let interval = HopRates::TEST.expiring_every * if is_silent { SILENT_SLOWER } else { 1 };
@@ -107,18 +107,17 @@ impl ReturnHops {
             _ => self.states.len(),
         }
     }
-    /// Reads an ICMP packet that arrived at `at`, from its IP header on: the first reply to a
-    /// request.
-    pub fn expired(&mut self, packet: &[u8], at: Time) -> Option<HopReport> {
+    /// Reads an ICMP message of `router` that arrived at `at`: the first reply to a request.
+    pub fn expired(&mut self, router: IpAddr, message: &[u8], at: Time) -> Option<HopReport> {
         // The flow may have ended.
-        let (number, ports, router) = self.flows.quoted(packet)?;
+        let (number, ports) = self.flows.quoted(message)?;
         let place = self.sent.iter().position(|sent| sent.number == number && sent.ports == ports)?;
         let sent = self.sent.remove(place)?;
         self.states[usize::from(sent.hop) - 1].has_answered = true;
         let rtt_us = at.saturating_since(sent.at).as_nanos() / 1_000;
         Some(HopReport {
             hop: sent.hop,
-            address: router.into(),
+            address: router,
             sent_ns: sent.at.as_nanos(),
             rtt_us: u32::try_from(rtt_us).unwrap_or(u32::MAX),
             in_flow: ports != self.control,
@@ -166,8 +165,11 @@ mod tests {
     use super::*;
     use crate::flow_probe::tests::{acknowledgment, exceeded};
     use alloc::vec;
+    use core::net::Ipv4Addr;
 
-    const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 7);
+    const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7));
+    const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 1, 2));
+    const ROUTER: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1));
     const CONTROL: Ports = (4_000, 3_279);
 
     fn at(ms: u64) -> Time {
@@ -182,8 +184,12 @@ mod tests {
             while let Some(packet) = hops.next(at(ms)) {
                 probed.push(packet[8]);
                 if packet[8] <= routers {
-                    replies.extend(hops.expired(&exceeded(&packet, 28), at(ms + 3)));
-                    assert_eq!(hops.expired(&exceeded(&packet, 28), at(ms + 4)), None, "the second reply");
+                    replies.extend(hops.expired(ROUTER, &exceeded(&packet, 28), at(ms + 3)));
+                    assert_eq!(
+                        hops.expired(ROUTER, &exceeded(&packet, 28), at(ms + 4)),
+                        None,
+                        "the second reply"
+                    );
                 }
             }
         }
@@ -192,7 +198,7 @@ mod tests {
 
     #[test]
     fn all_hops_are_tried_then_those_that_answer() {
-        let mut hops = ReturnHops::new(CLIENT, CONTROL);
+        let mut hops = ReturnHops::new(SERVER, CLIENT, CONTROL);
         assert_eq!(hops.next(at(0)), None, "the numbers of no connection are known");
         hops.received(&acknowledgment(CONTROL.0, 7), at(0));
         let (replies, probed) = run(&mut hops, 0..900, 3);
@@ -201,9 +207,7 @@ mod tests {
             replies.iter().map(|reply| (reply.hop, reply.rtt_us)).collect::<Vec<_>>(),
             [(1, 3_000), (2, 3_000), (3, 3_000)]
         );
-        assert!(
-            replies.iter().all(|reply| !reply.in_flow && reply.address == Ipv4Addr::new(198, 51, 100, 1))
-        );
+        assert!(replies.iter().all(|reply| !reply.in_flow && reply.address == ROUTER));
         let (later, probed_later) = run(&mut hops, 1_000..11_000, 3);
         let count = |hop| probed_later.iter().filter(|one| **one == hop).count();
         // Hops that do not answer get three more, and then one every five seconds.
@@ -213,7 +217,7 @@ mod tests {
 
     #[test]
     fn probes_are_in_the_download_that_waits_longest() {
-        let mut hops = ReturnHops::new(CLIENT, CONTROL);
+        let mut hops = ReturnHops::new(SERVER, CLIENT, CONTROL);
         let download = |local, rtt_us| Download { ports: (local, 3_279), dscp: 46, rtt_us };
         hops.set_downloads(&[download(5_000, 20_000), download(6_000, 10_000)]);
         assert_eq!(hops.next(at(0)), None, "not in the control connection");
@@ -231,7 +235,7 @@ mod tests {
         assert_eq!([to_first, to_second, to_control], [(5_000, 46), (6_000, 46), (4_000, 0)]);
         // Replies that arrive after the end of the flow count.
         let mut reply =
-            |packet: &[u8]| hops.expired(&exceeded(packet, 28), at(50)).map(|reply| reply.in_flow);
+            |packet: &[u8]| hops.expired(ROUTER, &exceeded(packet, 28), at(50)).map(|reply| reply.in_flow);
         assert_eq!([reply(&first), reply(&second), reply(&last)], [Some(true), Some(true), Some(false)]);
         let mut other = first;
         other[20] ^= 1;
@@ -260,11 +264,11 @@ mod tests {
 
     #[test]
     fn unanswered_requests_are_forgotten() {
-        let mut hops = ReturnHops::new(CLIENT, CONTROL);
+        let mut hops = ReturnHops::new(SERVER, CLIENT, CONTROL);
         hops.received(&acknowledgment(CONTROL.0, 7), at(0));
         let first = hops.next(at(0)).unwrap();
         run(&mut hops, 0..60_000, 0);
         assert!(hops.sent.len() <= MOST_OUTSTANDING);
-        assert_eq!(hops.expired(&exceeded(&first, 28), at(60_000)), None);
+        assert_eq!(hops.expired(ROUTER, &exceeded(&first, 28), at(60_000)), None);
     }
 }

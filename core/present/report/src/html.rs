@@ -4,7 +4,7 @@ mod capture;
 use crate::bursts::{BURST_HEADINGS, BURST_UNITS, burst_rows};
 use crate::compare::key_quantities;
 use crate::curve::{phase_name, source_name};
-use crate::path::{HOP_LEGEND, HopTable, hop_table, wifi_line};
+use crate::path::{HOP_LEGEND, HopTable, RETURN_LEGEND, hop_table, return_table, wifi_line};
 use crate::path_svg::path_chart;
 use crate::quantity::Quantity;
 use crate::rows::{
@@ -300,16 +300,19 @@ pub(crate) fn hop_tables(runs: &[Pair<'_>]) -> String {
         return String::new();
     }
     let tables = for_each(runs, |(run, diagnosis)| {
-        let table = hop_table(run, diagnosis).map(hop_table_html).unwrap_or_default();
+        let [table, back] = [hop_table(run, diagnosis), return_table(run)]
+            .map(|table| table.map(hop_table_html).unwrap_or_default());
         let chart = path_chart(run, diagnosis).map(|chart| format!("<div class=\"card\">{chart}</div>"));
         let wifi = wifi_line(run).map_or_else(String::new, |line| format!("<p class=\"names\">{line}</p>"));
         format!(
-            "<div class=\"charts\">{}{}{table}{wifi}</div>",
+            "<div class=\"charts\">{}{}{table}{wifi}{back}</div>",
             name_above(runs, run),
             chart.unwrap_or_default()
         )
     });
-    format!("<h2>Path</h2>{tables}<p class=\"names\">{HOP_LEGEND}</p>")
+    let has_back = runs.iter().any(|(run, _)| return_table(run).is_some());
+    let legend = if has_back { format!("{HOP_LEGEND}; {RETURN_LEGEND}") } else { HOP_LEGEND.into() };
+    format!("<h2>Path</h2>{tables}<p class=\"names\">{legend}</p>")
 }
 
 fn hop_table_html(HopTable { headings, units, rows }: HopTable) -> String {

@@ -1,4 +1,4 @@
-//! The table of a path: the delay of each hop in each phase, or over the whole time.
+//! The tables of a path: the delay of each hop in each phase, or over the whole time.
 use crate::terminal::clean;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,6 +11,10 @@ use fathom_units::Direction;
 
 /// What the table of the path shows.
 pub(crate) const HOP_LEGEND: &str = "path: median delays; replies: of a hop, to probes that expire there, which routers limit to one a second";
+
+/// What the table of the way back shows.
+pub(crate) const RETURN_LEGEND: &str =
+    "back: from the server to this computer, by probes in the flow of the download";
 
 /// What the driver knew of this host's Wi-Fi, if that is the first link.
 pub(crate) fn wifi_line(run: &Run) -> Option<String> {
@@ -40,33 +44,78 @@ pub(crate) struct HopTable {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// The hops of a run, if it has any. Names are last, so that a narrow terminal leaves them out.
+/// The hops of a run, if it has any.
 pub(crate) fn hop_table(run: &Run, diagnosis: &Diagnosis) -> Option<HopTable> {
     let path = run.path.as_ref()?;
+    let hops = path.hops.iter().map(|hop| {
+        let series = hop_series(run, hop);
+        HopRow {
+            number: hop.number,
+            address: &hop.address,
+            replies: replies(&series),
+            series,
+            hop: Some(hop),
+        }
+    });
+    let end = end_of(run, diagnosis).map(|(number, address, series)| HopRow {
+        number,
+        address,
+        replies: replies(&series),
+        series,
+        hop: None,
+    });
+    table(run, "hop", &hops.chain(end).collect::<Vec<_>>())
+}
+
+/// The hops from the server, if it probed them. It reports replies only, so that their share is
+/// unknown.
+pub(crate) fn return_table(run: &Run) -> Option<HopTable> {
+    let path = run.path.as_ref()?;
+    let hops = path.return_path.iter().map(|hop| {
+        let of = |metric| run.series(&key(metric, hop.number));
+        let series = [Metric::HopReturnRtt, Metric::HopReturnFlowRtt].into_iter().filter_map(of).collect();
+        HopRow { number: hop.number, address: &hop.address, replies: None, series, hop: Some(hop) }
+    });
+    table(run, "back", &hops.collect::<Vec<_>>())
+}
+
+/// What a row shows.
+struct HopRow<'a> {
+    number: u8,
+    address: &'a str,
+    /// Share of the probes.
+    replies: Option<f64>,
+    series: Vec<&'a Series>,
+    /// `None` for the end of the path.
+    hop: Option<&'a Hop>,
+}
+
+/// A table of these hops; `None` without any. Figures that no hop has are left out. Names are last,
+/// so that a narrow terminal leaves them out.
+fn table(run: &Run, heading: &'static str, hops: &[HopRow<'_>]) -> Option<HopTable> {
     let columns = columns(run);
-    let has_name = path.hops.iter().any(|hop| hop.name.is_some());
-    let has_system = path.hops.iter().any(|hop| hop.autonomous_system.is_some());
+    let known = || hops.iter().filter_map(|row| row.hop);
+    let has_replies = hops.iter().any(|row| row.replies.is_some());
+    let has_name = known().any(|hop| hop.name.is_some());
+    let has_system = known().any(|hop| hop.autonomous_system.is_some());
     let named = |hop: Option<&Hop>| {
         let name = hop.and_then(|one| one.name.as_ref());
         let system = hop.and_then(|one| one.autonomous_system.as_ref()).map(ToString::to_string);
         let cells = [(has_name, name.cloned()), (has_system, system)];
         cells.into_iter().filter(|(is_shown, _)| *is_shown).map(|(_, text)| clean(&text.unwrap_or_default()))
     };
-    let hop_row = |hop: &Hop| {
-        let figures = row(run, &columns, hop.number, &hop.address, &hop_series(run, hop));
-        figures.into_iter().chain(named(Some(hop))).collect()
-    };
-    let mut rows: Vec<Vec<String>> = path.hops.iter().map(hop_row).collect();
-    if let Some((number, name, series)) = end_of(run, diagnosis) {
-        rows.push(row(run, &columns, number, name, &series).into_iter().chain(named(None)).collect());
-    }
-    let delays = columns.iter().map(|column| column.name());
+    let rows = hops.iter().map(|row| {
+        let share = has_replies.then(|| row.replies.map_or_else(dash, percent));
+        let of_hop = [row.number.to_string(), clean(row.address)].into_iter().chain(share);
+        of_hop.chain(delays(run, &columns, &row.series)).chain(named(row.hop)).collect()
+    });
+    let first = [heading, "address"].into_iter().chain(has_replies.then_some("replies"));
     let names = [(has_name, "name"), (has_system, "AS")].into_iter().filter(|(is_shown, _)| *is_shown);
     let names: Vec<&str> = names.map(|(_, name)| name).collect();
     let blank = names.iter().map(|_| "");
-    let units = ["", "", ""].into_iter().chain(columns.iter().map(|_| "ms")).chain(blank).collect();
-    let headings = ["hop", "address", "replies"].into_iter().chain(delays).chain(names.clone()).collect();
-    (!rows.is_empty()).then_some(HopTable { headings, units, rows })
+    let units = first.clone().map(|_| "").chain(columns.iter().map(|_| "ms")).chain(blank).collect();
+    let headings = first.chain(columns.iter().map(|column| column.name())).chain(names.clone()).collect();
+    (!hops.is_empty()).then(|| HopTable { headings, units, rows: rows.collect() })
 }
 
 /// The series of a hop: of the requests that expire there, then of those to its address.
@@ -122,9 +171,18 @@ fn columns(run: &Run) -> Vec<Column> {
     columns
 }
 
-/// The replies are those of the first series, the delays those of all.
-fn row(run: &Run, columns: &[Column], number: u8, address: &str, series: &[&Series]) -> Vec<String> {
-    let dash = || String::from("-");
+/// The share of the probes of the first series that have a reply.
+fn replies(series: &[&Series]) -> Option<f64> {
+    let first = series.first().filter(|one| !one.values.is_empty())?;
+    Some(1.0 - first.censored.len() as f64 / first.values.len() as f64)
+}
+
+fn dash() -> String {
+    String::from("-")
+}
+
+/// The delays of all series.
+fn delays(run: &Run, columns: &[Column], series: &[&Series]) -> Vec<String> {
     let of_phase = |kind| {
         let phase = run.phases.iter().find(|phase| phase.kind == kind)?;
         median(series.iter().flat_map(|s| s.within(phase)).filter_map(|o| o.value.observed()))
@@ -134,11 +192,5 @@ fn row(run: &Run, columns: &[Column], number: u8, address: &str, series: &[&Seri
         Column::Phase(kind, _) => of_phase(kind),
         Column::Percentile(p, _) => percentile_of_sorted(&all, p),
     };
-    let replies = series.first().filter(|s| !s.values.is_empty()).map_or_else(dash, |s| {
-        let (sent, lost) = (s.values.len() as f64, s.censored.len() as f64);
-        percent(1.0 - lost / sent)
-    });
-    let delays = columns.iter().map(|column| delay(column).map_or_else(dash, milliseconds_bare));
-    // Of a file that anyone may have written.
-    [number.to_string(), clean(address), replies].into_iter().chain(delays).collect()
+    columns.iter().map(|column| delay(column).map_or_else(dash, milliseconds_bare)).collect()
 }

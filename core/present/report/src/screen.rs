@@ -3,7 +3,7 @@
 use crate::bursts::{BURST_HEADINGS, BURST_UNITS, burst_rows};
 use crate::captured;
 use crate::curve::{phase_name, source_name};
-use crate::path::{HOP_LEGEND, hop_table, wifi_line};
+use crate::path::{HOP_LEGEND, HopTable, RETURN_LEGEND, hop_table, return_table, wifi_line};
 use crate::path_chart;
 use crate::quantity::at_least;
 use crate::rows::{
@@ -479,21 +479,29 @@ fn application_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> V
 
 pub(crate) fn hop_lines(run: &Run, diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {
     let Some(hops) = hop_table(run, diagnosis) else { return Vec::new() };
+    let mut lines = hop_rows(hops, screen, columns);
+    let legend = |text: &str| wrap(text, screen.columns, 0).into_iter().map(|line| screen.dim(&line));
+    lines.extend(wifi_line(run).iter().flat_map(|text| legend(text)));
+    lines.extend(legend(HOP_LEGEND));
+    if let Some(back) = return_table(run) {
+        lines.extend(hop_rows(back, screen, columns));
+        lines.extend(legend(RETURN_LEGEND));
+    }
+    let chart = path_chart::lines(run, diagnosis, screen.columns, screen.style);
+    if !chart.is_empty() && columns >= NARROW {
+        lines.extend(block(chart));
+    }
+    lines
+}
+
+fn hop_rows(hops: HopTable, screen: Screen, columns: usize) -> Vec<String> {
     let mut table = Table::new();
     table.head(&hops.headings);
     table.head(&hops.units);
     for row in hops.rows {
         table.row(row.into_iter().map(|text| (text, None)));
     }
-    let mut lines = block(table.lines(columns, screen.style));
-    let legend = wifi_line(run).into_iter().chain([HOP_LEGEND.to_string()]);
-    let legend = legend.flat_map(|text| wrap(&text, screen.columns, 0));
-    lines.extend(legend.map(|line| screen.dim(&line)));
-    let chart = path_chart::lines(run, diagnosis, screen.columns, screen.style);
-    if !chart.is_empty() && columns >= NARROW {
-        lines.extend(block(chart));
-    }
-    lines
+    block(table.lines(columns, screen.style))
 }
 
 fn score_lines(diagnosis: &Diagnosis, screen: Screen, columns: usize) -> Vec<String> {

@@ -3,7 +3,7 @@ use crate::{Family, TestError};
 use fathom_os::clock::Clock;
 use fathom_os::error::without_code;
 use fathom_os::poll::{self, PollFd};
-use fathom_os::socket::start_connect;
+use fathom_os::socket::{set_flow_label_zero, start_connect};
 use fathom_units::{Duration, Time};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind};
@@ -217,6 +217,10 @@ pub(crate) fn tcp_socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
     socket.set_linger(Some(std::time::Duration::ZERO))?;
+    if address.is_ipv6() {
+        // As the probes in its flow. An old kernel sets no label.
+        let _ = set_flow_label_zero(&socket);
+    }
     Ok(socket)
 }
 

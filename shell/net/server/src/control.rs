@@ -1,5 +1,4 @@
 //! Control connections: one thread each, which owns the session.
-use crate::flow::ports;
 use crate::hops::HopProber;
 use crate::limited::{End, FLOWS_PATIENCE, Limited, OpenSession, TICK, flush, report_end, still_open};
 use crate::session::Session;
@@ -100,7 +99,7 @@ impl Control<'_> {
     }
     fn hello(&self) -> ServerMessage {
         let config = &self.shared.config;
-        let hops = Some(HOPS).filter(|_| self.shared.probes_hops && self.session.client.is_ipv4());
+        let hops = Some(HOPS).filter(|_| self.shared.probes_hops);
         ServerMessage::Hello {
             session: self.session.id,
             address: self.session.client,
@@ -123,8 +122,7 @@ impl Control<'_> {
                 ClientMessage::Bye {} => return Err(End::Bye),
                 ClientMessage::ReportEvery { ms } => self.report = Some(reports(ms, now)?),
                 ClientMessage::ProbeHops {} => {
-                    self.hops =
-                        self.hops.take().or_else(|| HopProber::open(self.session, ports(self.socket)));
+                    self.hops = self.hops.take().or_else(|| HopProber::open(self.session, self.socket));
                 }
                 ClientMessage::Response { .. } => {
                     let message = "a response without a challenge".to_owned();

@@ -1,13 +1,15 @@
 //! Probes of the hops to a client, which its session's thread sends.
+use crate::flow::ports;
 use crate::session::Session;
 use crate::shared::Shared;
 use fathom_os::poll::PollFd;
 use fathom_os::raw::FlowSockets;
 use fathom_os::timestamp::both_clocks;
 use fathom_probe::protocol::HopReport;
-use fathom_probe::{Ports, ReturnHops, StampConverter};
+use fathom_probe::{ReturnHops, StampConverter};
 use fathom_units::{Duration, Time};
-use std::net::{IpAddr, Ipv4Addr};
+use socket2::Socket;
+use std::net::Ipv4Addr;
 
 /// Interval of the lines to the client. The client acknowledges them, and so shows the numbers for
 /// probes in the control connection.
@@ -17,7 +19,7 @@ const MOST_REPLIES: usize = 60;
 
 /// Whether this process may probe hops.
 pub(crate) fn is_permitted() -> bool {
-    FlowSockets::open(Ipv4Addr::LOCALHOST).is_ok()
+    FlowSockets::open(None, Ipv4Addr::LOCALHOST.into()).is_ok()
 }
 
 pub(crate) struct HopProber {
@@ -29,12 +31,12 @@ pub(crate) struct HopProber {
 }
 
 impl HopProber {
-    /// `None` without the permission, and for IPv6.
-    pub(crate) fn open(session: &Session, control: Option<Ports>) -> Option<HopProber> {
-        let IpAddr::V4(client) = session.client else { return None };
+    /// `None` without the permission.
+    pub(crate) fn open(session: &Session, control: &Socket) -> Option<HopProber> {
+        let host = control.local_addr().ok()?.as_socket()?.ip();
         Some(HopProber {
-            sockets: FlowSockets::open(client).ok()?,
-            hops: ReturnHops::new(client, control?),
+            sockets: FlowSockets::open(Some(host), session.client).ok()?,
+            hops: ReturnHops::new(host, session.client, ports(control)?),
             stamps: StampConverter::default(),
             replies: Vec::new(),
             due: Time::ZERO,
@@ -46,10 +48,10 @@ impl HopProber {
     /// Takes what has arrived and sends what is due.
     pub(crate) fn turn(&mut self, shared: &Shared, session: &Session) {
         let (wall, now) = both_clocks(shared.clock);
-        self.sockets.read_acknowledgments(|packet| self.hops.received(packet, now));
-        self.sockets.read_errors(|packet, stamp| {
-            let at = self.stamps.convert(stamp, wall, now).unwrap_or(now);
-            let reply = self.hops.expired(packet, at);
+        self.sockets.read_acknowledgments(|segment| self.hops.received(segment, now));
+        self.sockets.read_errors(|error| {
+            let at = self.stamps.convert(error.stamp, wall, now).unwrap_or(now);
+            let reply = self.hops.expired(error.router, error.message, at);
             self.replies.extend(reply.filter(|_| self.replies.len() < MOST_REPLIES));
         });
         self.hops.set_downloads(&session.downloads());

@@ -1,5 +1,6 @@
 //! Opens the TCP and UDP listeners.
 use crate::config::{Config, ServerError};
+use fathom_os::socket::set_flow_label_zero;
 use fathom_os::timestamp::{Stamping, enable, enable_headers};
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use std::io;
@@ -124,6 +125,10 @@ fn tcp_listener(address: SocketAddr, config: &Config) -> io::Result<Socket> {
     socket.set_tcp_user_timeout(Some(patience))?;
     // Responses to pipelined requests must not wait for acknowledgments (Nagle).
     socket.set_tcp_nodelay(true)?;
+    if address.is_ipv6() {
+        // As the probes in its flows. An old kernel sets no label.
+        let _ = set_flow_label_zero(&socket);
+    }
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket)

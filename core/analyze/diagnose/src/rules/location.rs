@@ -10,7 +10,7 @@
 //! count hops from the server, so the path is then seen from there.
 use crate::rules::bloat::direction_of;
 use crate::rules::flow_queues::delay_of_flows;
-use crate::sample::sample;
+use crate::sample::{of_flows, sample};
 use crate::view::{REPORTED_INCREASE_S, Rise, View};
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -83,12 +83,27 @@ fn of_flow_queue(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> 
             point.share = (point.share / most).min(1.0);
             point.shares.iter_mut().for_each(|share| *share /= most);
         }
-    } else if most >= LEAST_SHARE || direction == Direction::Down {
-        // The ACKs of a download may wait in their own queue, which no probe shares.
+    } else if most >= LEAST_SHARE || acknowledgments_may_wait(view, direction) {
         return Vec::new();
     }
     // Probes of one hop may be in another flow than those of the next, and so show two queues.
     enclose(view, path, rise, &queue, points).ok().filter(|found| found.len() == 1).unwrap_or_default()
+}
+
+/// Whether the acknowledgments of a load in `direction` may wait in a queue of their flow, which no
+/// probe shares. They do not if a load in their direction has no such queue.
+fn acknowledgments_may_wait(view: &View<'_>, direction: Direction) -> bool {
+    let theirs = direction.reverse();
+    let has_queue = |rise: Rise<'_>| {
+        let is_measured = || {
+            let mut all = of_flows(view.run, Metric::FlowRtt, theirs);
+            all.any(|series| series.within(rise.phase).next().is_some())
+        };
+        (rise.phase.kind.loads() == [theirs] && is_measured()).then(|| {
+            delay_of_flows(view, theirs, &rise).is_some_and(|delay_s| delay_s >= REPORTED_INCREASE_S)
+        })
+    };
+    direction == Direction::Down || view.rises().find_map(has_queue).unwrap_or(true)
 }
 
 /// Whether both are of one queue.

@@ -349,9 +349,7 @@ fn probes_in_the_flow_follow_the_load_where_others_take_another_path() {
 fn probes_in_the_flow_show_the_place_of_its_queue() {
     for link in 0..=ROUTERS {
         let mut run = run(&MANAGED, &at_link(0));
-        for series in run.series.iter_mut().filter(|series| series.key.metric == Metric::FlowRtt) {
-            series.values.iter_mut().for_each(|value| *value += 0.8);
-        }
+        delay_flows(&mut run, Direction::Up);
         let sawtooth = |at_ns: u64| 0.5 + 0.05 * (at_ns / 1_000_000_000 % 3) as f64;
         add_in_flow(&mut run, |number, at_ns| if number > link { sawtooth(at_ns) } else { 0.0 });
         let found = one(&run, Direction::Up);
@@ -369,6 +367,33 @@ fn probes_in_the_flow_show_the_place_of_its_queue() {
         }
         let is_at_the_end = link == ROUTERS;
         assert_eq!(queues(&run, Direction::Up).is_empty(), !is_at_the_end, "{link}");
+    }
+}
+
+/// No router delays the probes in the upload. Its queue is on the last link, unless its
+/// acknowledgments wait: in a queue like that of the download, which no probe shares.
+#[test]
+fn acknowledgments_that_wait_are_no_queue_of_the_upload() {
+    let mut run = run(&MANAGED, &at_link(0));
+    delay_flows(&mut run, Direction::Up);
+    add_in_flow(&mut run, |_, _| 0.0);
+    let found = one(&run, Direction::Up);
+    assert_eq!((found.near_hop, found.far_hop), (ROUTERS, ROUTERS + 1));
+    let mut unknown = run.clone();
+    unknown.series.retain(|series| !is_of_flows(series, Direction::Down));
+    assert_eq!(queues(&unknown, Direction::Up), []);
+    delay_flows(&mut run, Direction::Down);
+    assert_eq!(queues(&run, Direction::Up), []);
+}
+
+fn is_of_flows(series: &Series, direction: Direction) -> bool {
+    series.key.metric == Metric::FlowRtt && series.key.direction == Some(direction)
+}
+
+/// Each flow of a direction waits for 0.8 s.
+fn delay_flows(run: &mut Run, direction: Direction) {
+    for series in run.series.iter_mut().filter(|series| is_of_flows(series, direction)) {
+        series.values.iter_mut().for_each(|value| *value += 0.8);
     }
 }
 
@@ -401,9 +426,7 @@ fn add_returns(run: &mut Run, of: impl Fn(u8, u64) -> f64) {
 fn probes_of_the_server_show_the_place_of_the_queue_of_a_download() {
     for link in 0..=ROUTERS {
         let mut run = run(&MANAGED, &at_link(0));
-        for series in run.series.iter_mut().filter(|series| series.key.metric == Metric::FlowRtt) {
-            series.values.iter_mut().for_each(|value| *value += 0.8);
-        }
+        delay_flows(&mut run, Direction::Down);
         // The flow that is probed has a longer queue than the median one.
         let sawtooth = |at_ns: u64| 0.9 + 0.7 * (at_ns / 1_000_000_000 % 3) as f64;
         add_returns(&mut run, |number, at_ns| if number > ROUTERS - link { sawtooth(at_ns) } else { 0.0 });

@@ -1,5 +1,5 @@
 //! Properties of arbitrary bytes; the fuzz target `protocol` runs the same function.
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use fathom_probe::protocol::{
     ARRIVAL_BYTES, BurstArrival, ClientMessage, FirstLine, FlowAnswer, LineReader, ServerMessage, UdpProbe,
     object_request, parse_request, parse_response, requested_object,
@@ -8,7 +8,7 @@ use fathom_probe::{
     EchoCodec, FlowProbes, IcmpVersion, Progress, ResponseError, Responses, TimestampCodec, dns,
 };
 use fathom_units::Time;
-use fathom_wire::Ipv4Packet;
+use fathom_wire::IpPacket;
 
 /// # Panics
 /// If a property is violated.
@@ -61,21 +61,20 @@ fn check_bursts(bytes: &[u8]) {
     assert!(written == bytes && records.len() == bytes.len() / ARRIVAL_BYTES);
 }
 
-/// Any packet of the server leaves a flow whose requests are valid, and errors are read or refused.
+/// Any segment of the server leaves a flow whose requests are valid, and errors are read or refused.
 fn check_flow(bytes: &[u8]) {
-    let source = bytes.get(12..16).map_or([0; 4], |b| [b[0], b[1], b[2], b[3]]);
-    let mut probes = FlowProbes::new(Ipv4Addr::from(source), 0);
-    probes.received(bytes, Time::ZERO);
-    if let Some((_, router)) = probes.read_error(bytes) {
-        assert_eq!(router.octets(), source);
-    }
-    let mut later = bytes.to_vec();
-    later.get_mut(28..30).into_iter().for_each(|number| number[0] = number[0].wrapping_add(1));
-    probes.received(&later, Time::ZERO);
-    if let Some(request) = probes.busiest(Time::ZERO).and_then(|ports| probes.request(ports, 3, 7)) {
-        assert!(
-            Ipv4Packet::new_checked(&request[..]).is_ok_and(|ip| ip.checksum_is_right() && ip.ttl() == 3)
-        );
+    let of =
+        |last| [IpAddr::from([192, 0, 2, last]), IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last.into()])];
+    for (host, peer) in of(1).into_iter().zip(of(2)) {
+        let mut probes = FlowProbes::new(host, peer, 0);
+        probes.received(bytes, Time::ZERO);
+        assert!(bytes.len() >= 36 || probes.read_error(bytes).is_none());
+        let mut later = bytes.to_vec();
+        later.get_mut(8..10).into_iter().for_each(|number| number[0] = number[0].wrapping_add(1));
+        probes.received(&later, Time::ZERO);
+        if let Some(request) = probes.busiest(Time::ZERO).and_then(|ports| probes.request(ports, 3, 7)) {
+            assert!(IpPacket::new_checked(&request[..]).is_ok_and(|ip| ip.hop_limit() == 3));
+        }
     }
 }
 

@@ -12,6 +12,18 @@ fn key(metric: Metric, hop: u8) -> SeriesKey {
     SeriesKey { scope: Some(hop.to_string()), ..SeriesKey::of(metric) }
 }
 
+fn hop((number, address): (u8, &str)) -> Hop {
+    Hop {
+        number,
+        address: address.into(),
+        flow_address: None,
+        other_address: None,
+        name: None,
+        autonomous_system: None,
+        return_hops: None,
+    }
+}
+
 /// Four hops: a router before the queue, one that also takes up to 90 ms to reply itself, one that
 /// answers no echo and only every third request that expires there, and the server.
 fn run() -> Run {
@@ -30,15 +42,6 @@ fn run() -> Run {
     add(key(Metric::HopRtt, 1), &|_, _| Some(0.000_4));
     add(key(Metric::HopEcho, 1), &|n, _| Some(0.000_4 + 0.03 * (n % 4) as f64));
     add(key(Metric::HopRtt, 2), &|n, delay_s| (n % 3 == 0).then_some(delay_s));
-    let hop = |(number, address): (u8, &str)| Hop {
-        number,
-        address: address.into(),
-        flow_address: None,
-        other_address: None,
-        name: None,
-        autonomous_system: None,
-        return_hops: None,
-    };
     run.path = Some(Path {
         hops: [(1, "192.168.1.1"), (2, "2001:db8:1234:5678:9abc:def0:1234:5678")].map(hop).into(),
         server_hop: Some(3),
@@ -66,6 +69,29 @@ fn by_wifi(mut run: Run) -> Run {
     run
 }
 
+/// The server probed its hops: the download waits behind the second one.
+fn probed_by_the_server(mut run: Run) -> Run {
+    let down = run.phases.iter().find(|phase| phase.kind == PhaseKind::Down).expect("a download").clone();
+    for (number, metric, delay_s) in [
+        (1, Metric::HopReturnRtt, 0.001),
+        (1, Metric::HopReturnFlowRtt, 0.001),
+        (2, Metric::HopReturnRtt, 0.04),
+        (2, Metric::HopReturnFlowRtt, 0.14),
+    ] {
+        let mut series = Series::new(key(metric, number));
+        let start = if metric == Metric::HopReturnRtt { Time::ZERO } else { Time::from_nanos(down.start_ns) };
+        (0..5).for_each(|n| {
+            let at = start + Duration::from_millis(500 * n);
+            series.push(Observation { at, value: Value::Observed(delay_s) });
+        });
+        run.series.push(series);
+    }
+    if let Some(path) = &mut run.path {
+        path.return_path = [(1, "2001:db8:9::1"), (2, "203.0.113.9")].map(hop).into();
+    }
+    run
+}
+
 fn named(mut run: Run) -> Run {
     for hop in run.path.iter_mut().flat_map(|path| path.hops.last_mut()) {
         hop.name = Some("core1.isp.example".into());
@@ -82,14 +108,16 @@ fn a_path_with_load() {
     let ascii = screen(80, ASCII);
     assert!(ascii.is_ascii(), "{ascii}");
     golden("path.txt", &format!("{}\n{ascii}\n{}", screen(80, UNICODE), screen(50, UNICODE)));
-    golden("path-names.txt", &path_screen(&by_wifi(named(run.clone())), &diagnosis, 120, UNICODE));
+    let whole = probed_by_the_server(by_wifi(named(run.clone())));
+    golden("path-names.txt", &path_screen(&whole, &diagnosis, 120, UNICODE));
     let quiet = screen(80, Style { detail: Detail::Quiet, ..UNICODE });
     assert!(quiet.lines().count() <= 3, "{quiet}");
     // Slow replies of the first router are not a queue: later hops do not share them.
     let first = ascii.lines().find(|line| line.starts_with(" 1 192")).unwrap_or_default();
     assert!(first.ends_with('.') && !first.contains('a'), "{first}");
-    let page = html(&[(&run, &diagnosis)]);
+    let page = html(&[(&whole, &diagnosis)]);
     assert!(page.contains("aria-label=\"Queueing delay by hop\"") && page.contains("level5"));
+    assert!(page.contains("<th>back") && page.contains("203.0.113.9"), "{page}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use fathom_probe::{
 use fathom_run::{FirstLink, NotSent, Path};
 use fathom_units::{Duration, Time, WallTime};
 use socket2::{Domain, SockAddr, Socket, Type};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::os::fd::AsFd;
 
 const BATCH: usize = 32;
@@ -37,14 +37,15 @@ struct InFlow {
 }
 
 impl InFlow {
-    /// `None` without CAP_NET_RAW, and for IPv6, whose header has no identification.
+    /// `None` without CAP_NET_RAW.
     fn open(server: IpAddr, dscp: u8) -> Option<InFlow> {
-        let IpAddr::V4(server) = server else { return None };
-        Some(InFlow { sockets: FlowSockets::open(server).ok()?, flows: FlowProbes::new(server, dscp) })
+        let sockets = FlowSockets::open(None, server).ok()?;
+        let flows = FlowProbes::new(sockets.host(), server, dscp);
+        Some(InFlow { sockets, flows })
     }
     /// Reads which flows there are, and whether one is an upload.
     fn is_uploading(&mut self, now: Time) -> bool {
-        self.sockets.read_acknowledgments(|packet| self.flows.received(packet, now));
+        self.sockets.read_acknowledgments(|segment| self.flows.received(segment, now));
         self.flows.busiest(now).is_some()
     }
     fn send(&mut self, hop: u8, sequence: u16, now: Time) -> std::io::Result<usize> {
@@ -55,11 +56,11 @@ impl InFlow {
         self.sockets.send(&request)
     }
     /// The numbers of the requests that expired, who says so, and when it arrived.
-    fn replies(&mut self) -> Vec<(u16, Ipv4Addr, Option<WallTime>)> {
+    fn replies(&mut self) -> Vec<(u16, IpAddr, Option<WallTime>)> {
         let mut replies = Vec::new();
-        self.sockets.read_errors(|packet, stamp| {
-            let error = self.flows.read_error(packet);
-            replies.extend(error.map(|(number, from)| (number, from, stamp)));
+        self.sockets.read_errors(|error| {
+            let number = self.flows.read_error(error.message);
+            replies.extend(number.map(|number| (number, error.router, error.stamp)));
         });
         replies
     }
@@ -167,7 +168,7 @@ impl HopProber {
         let replies = self.in_flow.as_mut().map(InFlow::replies).unwrap_or_default();
         for (number, from, stamp) in replies {
             let at = context.arrival(stamp);
-            if let Some((key, observation)) = self.hops.expired_in_flow(number, from.into(), at) {
+            if let Some((key, observation)) = self.hops.expired_in_flow(number, from, at) {
                 context.hop_answered(key, observation);
             }
         }
