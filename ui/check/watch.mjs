@@ -156,6 +156,10 @@ const works = {
     assert.match(compared, /^95 % of the replies took at most/);
     const told = await run(`const canvas = one(".heat canvas"); canvas.focus(); canvas.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true })); await frame(); return one(".heat .told").textContent`);
     assert.match(told, /median .* p95 .* lost/);
+    const hop = await run(`await until("a path", () => ink(".path canvas") > 0.3); const canvas = one(".path canvas"); canvas.focus();
+      const key = (name) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+      key("ArrowDown"); for (let n = 0; n < 150; n++) key("ArrowRight"); await frame(); return one(".path .told").textContent`);
+    assert.match(hop, /, hop 2: median [\d.]+ ms, queueing delay [\d.]+ (ms|µs)$/);
     await browser.send("Emulation.setDeviceMetricsOverride", { width: 1200, height: 2600, deviceScaleFactor: 1, mobile: false });
     await run(`await frame()`);
     await picture("whole");

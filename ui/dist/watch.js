@@ -607,7 +607,7 @@ function Pe(e, t, n, r) {
 	});
 }
 // src/watch/events.ts
-var A = 100, Fe = class {
+var Fe = 100, Ie = class {
 	element = e("div", { class: "ribbon" });
 	canvas = e("canvas", { "aria-hidden": "true" });
 	label = e("span", { class: "cursor-time" });
@@ -656,7 +656,7 @@ var A = 100, Fe = class {
 		let n = this.label.offsetWidth / 2;
 		this.label.style.left = `${Math.min(Math.max(this.place(e), n), Math.max(this.width - n, n))}px`;
 	}
-}, Ie = class {
+}, Le = class {
 	look;
 	element = e("section", {
 		class: "card events",
@@ -670,7 +670,7 @@ var A = 100, Fe = class {
 		let r = JSON.stringify([t, n]);
 		if (r === this.shown) return;
 		this.shown = r, this.element.hidden = t.length === 0;
-		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, A).map((t) => {
+		let i = [...t].sort((e, t) => n ? t.at_s - e.at_s : e.at_s - t.at_s).slice(0, Fe).map((t) => {
 			let n = e("button", { type: "button" }, x(t.at_s, 1));
 			n.addEventListener("click", () => this.look(t));
 			let r = t.until_s === null ? "" : ` (${S(t.until_s - t.at_s)})`, i = `/reports/${encodeURIComponent(t.report ?? "")}`, a = t.report ? [" ", e("a", {
@@ -678,15 +678,15 @@ var A = 100, Fe = class {
 				target: "_blank"
 			}, "report")] : [];
 			return e("li", {}, n, e("b", t.kind === "alert" ? { class: "bad" } : {}, t.kind), `${t.text}${r}`, ...a);
-		}), a = t.length > A ? [e("p", {}, `${t.length - A} more: zoom in.`)] : [];
+		}), a = t.length > Fe ? [e("p", {}, `${t.length - Fe} more: zoom in.`)] : [];
 		this.element.replaceChildren(e("h2", {}, "Events"), e("ul", {}, ...i), ...a);
 	}
-}, j = 86400, Le = 42, Re = 371, M = 9, N = 44, ze = [
+}, A = 86400, Re = 42, ze = 371, j = 9, M = 44, Be = [
 	["p95_s", "95th percentile"],
 	["median_s", "Median"],
 	["max_s", "Maximum"],
 	["loss", "Loss"]
-], P = [
+], N = [
 	"#00204d",
 	"#123570",
 	"#3b496c",
@@ -697,7 +697,7 @@ var A = 100, Fe = class {
 	"#c4b56c",
 	"#e4cf5b",
 	"#ffea46"
-], Be = class {
+], Ve = class {
 	go;
 	element = e("section", {
 		class: "card heat",
@@ -724,7 +724,7 @@ var A = 100, Fe = class {
 		hour: 0
 	};
 	constructor(t) {
-		this.go = t, this.measure.append(...ze.map(([t, n]) => e("option", { value: t }, n))), this.measure.addEventListener("change", () => this.draw());
+		this.go = t, this.measure.append(...Be.map(([t, n]) => e("option", { value: t }, n))), this.measure.addEventListener("change", () => this.draw());
 		let n = e("div", { class: "tools" }, this.title, e("span", { class: "gap" }), this.measure);
 		this.element.append(n, e("div", { class: "scroll" }, this.canvas), this.told, this.key), this.canvas.addEventListener("pointermove", (e) => this.point(e)), this.canvas.addEventListener("click", (e) => {
 			this.point(e), this.open();
@@ -735,7 +735,7 @@ var A = 100, Fe = class {
 	}
 	around(e) {
 		if (this.series === void 0) return;
-		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / j), Le), Re), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
+		let t = Math.min(Math.max(Math.ceil((e.to - e.from) / A), Re), ze), n = /* @__PURE__ */ new Date(Math.min(e.to, Date.now() / 1e3) * 1e3);
 		n.setHours(24, 0, 0, 0);
 		let r = new Date(n);
 		r.setDate(r.getDate() - t);
@@ -745,14 +745,14 @@ var A = 100, Fe = class {
 	async load(e, t, n) {
 		let r = this.series;
 		try {
-			let n = await Promise.all(Ue(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
+			let n = await Promise.all(Ge(e, t).map(({ start: e, end: t, offset: n }) => v.heatmap(r, e, t, n)));
 			if (r !== this.series) return;
 			this.cells = new Map(n.flat().map((e) => [`${e.day} ${e.hour}`, e]));
 		} catch {
 			this.loaded = "";
 			return;
 		}
-		this.days = n, this.firstDay = Math.floor((t - F(t - 1) - 1) / j) - n + 1, this.cell = {
+		this.days = n, this.firstDay = Math.floor((t - We(t - 1) - 1) / A) - n + 1, this.cell = {
 			day: n - 1,
 			hour: (/* @__PURE__ */ new Date()).getHours()
 		}, this.told.textContent = this.cells.size > 0 ? "Point at an hour for its values; click to show it above." : "No data in these weeks.", this.draw();
@@ -765,14 +765,14 @@ var A = 100, Fe = class {
 	draw() {
 		let e = this.element.clientWidth - 40, t = this.canvas.getContext("2d");
 		if (!t || e < 100 || this.days === 0) return;
-		let n = Math.max((e - N) / this.days, 2.2), r = N + n * this.days, i = Math.min(devicePixelRatio, 2);
+		let n = Math.max((e - M) / this.days, 2.2), r = M + n * this.days, i = Math.min(devicePixelRatio, 2);
 		[this.canvas.width, this.canvas.height] = [Math.round(r * i), Math.round(236 * i)], [this.canvas.style.width, this.canvas.style.height] = [`${r}px`, "236px"], t.setTransform(i, 0, 0, i, 0, 0);
 		let a = [...this.cells.values()].map((e) => this.value(e)).filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), [o, s] = this.bounds(a);
 		for (let e = 0; e < this.days; e++) for (let r = 0; r < 24; r++) {
 			let i = this.cells.get(`${this.firstDay + e} ${r}`), a = this.value(i);
-			t.fillStyle = i && Number.isNaN(a) ? C("loss4") : Number.isNaN(a) ? C("hair") : He(Ve(a, o, s));
+			t.fillStyle = i && Number.isNaN(a) ? C("loss4") : Number.isNaN(a) ? C("hair") : Ue(He(a, o, s));
 			let c = +(n > 5);
-			t.fillRect(N + e * n, r * M, n - c, M - (Number.isNaN(a) && !i ? 8 : 1));
+			t.fillRect(M + e * n, r * j, n - c, j - (Number.isNaN(a) && !i ? 8 : 1));
 		}
 		this.labels(t, n), this.outline(t, n), this.explain(o, s);
 	}
@@ -783,33 +783,33 @@ var A = 100, Fe = class {
 	}
 	labels(e, t) {
 		e.font = `11px ${E}`, e.fillStyle = C("dim"), e.textBaseline = "middle", e.textAlign = "right";
-		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * M + 5);
+		for (let t = 0; t < 24; t += 6) e.fillText(`${String(t).padStart(2, "0")}:00`, 38, t * j + 5);
 		e.textAlign = "left";
 		let n = Math.ceil(70 / t / 7) * 7;
 		for (let r = 0; r < this.days; r++) {
-			let i = (this.firstDay + r) * j;
-			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(b(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), N + r * t, 226);
+			let i = (this.firstDay + r) * A;
+			(this.firstDay + r - 4) % n == 0 && r * t + 60 < this.days * t && e.fillText(b(i + (/* @__PURE__ */ new Date(i * 1e3)).getTimezoneOffset() * 60).slice(4), M + r * t, 226);
 		}
 	}
 	outline(e, t) {
-		document.activeElement === this.canvas && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(N + this.cell.day * t - 1, this.cell.hour * M - 1, t + 1, 10));
+		document.activeElement === this.canvas && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(M + this.cell.day * t - 1, this.cell.hour * j - 1, t + 1, 10));
 	}
 	explain(t, n) {
-		let r = this.measure.value === "loss", i = (e) => r ? k(e) : T(e, "seconds"), a = P.map((t) => {
+		let r = this.measure.value === "loss", i = (e) => r ? k(e) : T(e, "seconds"), a = N.map((t) => {
 			let n = e("i", { class: "key" });
 			return n.style.background = t, n;
 		});
 		this.key.replaceChildren(`${i(t)} `, e("span", { class: "ramp" }, ...a), ` ${i(n)}`, e("span", {}, e("i", { class: "key loss4" }), "all lost"));
 	}
 	point(e) {
-		let t = this.canvas.getBoundingClientRect(), n = (t.width - N) / this.days, r = Math.floor((e.clientX - t.left - N) / n), i = Math.floor((e.clientY - t.top) / M);
+		let t = this.canvas.getBoundingClientRect(), n = (t.width - M) / this.days, r = Math.floor((e.clientX - t.left - M) / n), i = Math.floor((e.clientY - t.top) / j);
 		r >= 0 && r < this.days && i >= 0 && i < 24 && (this.cell = {
 			day: r,
 			hour: i
 		}, this.tell());
 	}
 	begin() {
-		let e = /* @__PURE__ */ new Date((this.firstDay + this.cell.day) * j * 1e3);
+		let e = /* @__PURE__ */ new Date((this.firstDay + this.cell.day) * A * 1e3);
 		return new Date(e.getUTCFullYear(), e.getUTCMonth(), e.getUTCDate(), this.cell.hour).getTime() / 1e3;
 	}
 	tell() {
@@ -833,29 +833,29 @@ var A = 100, Fe = class {
 		}, this.tell(), this.draw());
 	}
 };
-function Ve(e, t, n) {
+function He(e, t, n) {
 	return Math.min(t <= 0 ? e / n : Math.max(Math.log(e / t) / Math.log(n / t), 0), 1);
 }
-function He(e) {
-	return P[Math.min(Math.floor(e * P.length), P.length - 1)];
+function Ue(e) {
+	return N[Math.min(Math.floor(e * N.length), N.length - 1)];
 }
-function F(e) {
+function We(e) {
 	return (/* @__PURE__ */ new Date(e * 1e3)).getTimezoneOffset() * 60;
 }
-function Ue(e, t) {
+function Ge(e, t) {
 	let n = [], r = e;
 	for (let i = e; i < t; i += 3600) {
 		let e = Math.min(i + 3600, t);
-		e < t && F(e) === F(r) || (n.push({
+		e < t && We(e) === We(r) || (n.push({
 			start: r,
 			end: e,
-			offset: -F(r)
+			offset: -We(r)
 		}), r = e);
 	}
 	return n;
 }
 // src/watch/levels.ts
-var I = [
+var P = [
 	.1,
 	.2,
 	.5,
@@ -878,21 +878,348 @@ var I = [
 	432e3,
 	864e3
 ];
-function L(e) {
-	let t = I.findIndex((t) => t >= e * .999);
-	return t < 0 ? I.length - 1 : t;
+function F(e) {
+	let t = P.findIndex((t) => t >= e * .999);
+	return t < 0 ? P.length - 1 : t;
 }
-function R(e) {
-	return I[e] * 256;
+function I(e) {
+	return P[e] * 256;
 }
-function z(e, t, n) {
-	let r = R(e), i = Math.floor(t / r);
+function L(e, t, n) {
+	let r = I(e), i = Math.floor(t / r);
 	return {
 		first: i,
 		last: Math.max(i, Math.ceil(n / r) - 1)
 	};
 }
-function We(e) {
+// src/watch/tiles.ts
+var Ke = 600, qe = 4, Je = 1e3, Ye = 900, Xe = 3e3;
+function R(e) {
+	return `${e.series}/${e.level}/${e.index}`;
+}
+var Ze = class {
+	load;
+	changed;
+	now;
+	known = /* @__PURE__ */ new Map();
+	loading = /* @__PURE__ */ new Map();
+	failed = /* @__PURE__ */ new Map();
+	queue = [];
+	trouble = "";
+	constructor(e, t, n = Date.now) {
+		this.load = e, this.changed = t, this.now = n;
+	}
+	want(e, t, n, r) {
+		let i = F(r), a = [], o = [], { first: s, last: c } = L(i, t, n);
+		for (let r of e) {
+			for (let e = s; e <= c; e++) a.push({
+				series: r,
+				level: i,
+				index: e
+			});
+			o.push({
+				series: r,
+				level: i,
+				index: s - 1
+			}, {
+				series: r,
+				level: i,
+				index: c + 1
+			});
+			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, P.length - 1)], u = L(e, (t + n) / 2, (t + n) / 2).first;
+			o.push({
+				series: r,
+				level: e,
+				index: u
+			}, {
+				series: r,
+				level: l,
+				index: L(l, t, n).first
+			});
+		}
+		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(R));
+		for (let [e, t] of this.loading) u.has(e) || t.abort();
+		this.queue = l.filter((e) => !this.loading.has(R(e))), this.next();
+	}
+	isStale(e) {
+		let t = this.now(), n = I(e.level);
+		if (e.index * n > t / 1e3) return !1;
+		let r = R(e);
+		if (t - (this.failed.get(r) ?? -Infinity) < Xe) return !1;
+		let i = this.known.get(r);
+		return !i || !((e.index + 1) * n + Ye < i.asked / 1e3) && t - i.asked > Math.max(Je, i.width * 1e3);
+	}
+	next() {
+		for (; this.loading.size < qe;) {
+			let e = this.queue.shift();
+			if (!e) return;
+			this.fetch(e);
+		}
+	}
+	async fetch(e) {
+		let [t, n, r] = [
+			R(e),
+			I(e.level),
+			this.now()
+		], i = new AbortController();
+		this.loading.set(t, i);
+		try {
+			let a = e.index * n, o = await this.load(e.series, a, a + n, 256, i.signal);
+			this.keep(t, {
+				...Qe(o),
+				width: P[e.level],
+				asked: r
+			}), this.failed.delete(t), this.trouble = "";
+		} catch (e) {
+			i.signal.aborted || (this.failed.set(t, this.now()), this.trouble = e instanceof Error ? e.message : String(e));
+		}
+		this.loading.delete(t), this.changed(), this.next();
+	}
+	keep(e, t) {
+		this.known.delete(e), this.known.set(e, t);
+		for (let e of this.known.keys()) {
+			if (this.known.size <= Ke) return;
+			this.known.delete(e);
+		}
+	}
+	get isLoading() {
+		return this.loading.size > 0;
+	}
+	pieces(e, t, n, r) {
+		let i = F(r), { first: a, last: o } = L(i, t, n), s = I(i), c = [];
+		for (let r = a; r <= o; r++) {
+			let [a, o] = [Math.max(t, r * s), Math.min(n, (r + 1) * s)];
+			c.push(...this.best(e, i, a, o));
+		}
+		return c;
+	}
+	best(e, t, n, r) {
+		for (let i = t; i < P.length; i++) {
+			let t = this.at(e, i, n, r);
+			if (t.length > 0) return t;
+		}
+		for (let i = t - 1; i >= Math.max(0, t - 3); i--) {
+			let t = this.at(e, i, n, r);
+			if (t.length > 0) return t;
+		}
+		return [];
+	}
+	at(e, t, n, r) {
+		let { first: i, last: a } = L(t, n, r), o = [];
+		for (let s = i; s <= a; s++) {
+			let i = this.known.get(R({
+				series: e,
+				level: t,
+				index: s
+			}));
+			if (!i) continue;
+			let { columns: a, width: c } = i, l = Math.max(0, Math.floor((n - a.from) / c + 1e-6)), u = Math.min(a.count, Math.ceil((r - a.from) / c - 1e-6));
+			u > l && o.push({
+				tile: i,
+				first: l,
+				last: u
+			});
+		}
+		return o;
+	}
+};
+function Qe(e) {
+	let t = [];
+	for (let n = 0; n < e.count; n++) e.sent[n] + e.failed[n] > 0 && t.push(n);
+	let n = t.slice(1).map((e, n) => e - t[n]);
+	n.sort((e, t) => e - t);
+	let r = e.held * e.count / (e.to - e.from);
+	return {
+		columns: e,
+		filled: t,
+		pace: Math.max(n[n.length >> 1] ?? 1, r)
+	};
+}
+// src/watch/hops.ts
+var $e = [
+	.002,
+	.005,
+	.01,
+	.02,
+	.06,
+	.2,
+	1
+], et = .1, tt = { kind: "none" }, nt = { kind: "lost" };
+function rt(e) {
+	let t = /^hop (\d+)$/.exec(e)?.[1];
+	return t === void 0 ? void 0 : Number(t);
+}
+function it(e) {
+	return $e.filter((t) => e >= t).length;
+}
+function at(e) {
+	let t = [];
+	return [...e].reverse().map((e) => {
+		let n = ot(e);
+		return st(e).map((e, r) => {
+			if (e === void 0) return tt;
+			if (Number.isNaN(e)) return nt;
+			let i = Math.min(Math.max(e - n, 0), t[r] ?? Infinity);
+			return t[r] = i, {
+				kind: "delay",
+				median: e,
+				added: i
+			};
+		});
+	}).reverse();
+}
+function ot(e) {
+	let t = e.quantiles[a].filter((e) => !Number.isNaN(e)).sort();
+	return t[Math.floor(t.length * et)] ?? 0;
+}
+function st(e) {
+	let { filled: t, pace: n } = Qe(e), r = Array(e.count).fill(void 0);
+	return t.forEach((i, o) => {
+		let s = Math.min(t[o + 1] ?? e.count, i + Math.ceil(n) + 1, e.count);
+		r.fill(e.quantiles[a][i], i, s);
+	}), r;
+}
+// src/watch/path.ts
+var z = 18, B = 172, V = 8, ct = 20, H = 200, lt = [
+	["good", .18],
+	["good", .4],
+	["good", .65],
+	["good", 1],
+	["fair", 1],
+	["bad", .6],
+	["bad", .8],
+	["bad", 1]
+], ut = class {
+	addressOf;
+	element = e("section", {
+		class: "card path",
+		hidden: ""
+	});
+	canvas = e("canvas", {
+		tabindex: "0",
+		role: "application"
+	});
+	told = e("p", {
+		class: "told",
+		role: "status"
+	});
+	hops = [];
+	rows = [];
+	view;
+	loads = [];
+	asked = "";
+	cell = {
+		column: 0,
+		row: 0
+	};
+	constructor(t) {
+		this.addressOf = t;
+		let n = e("div", { class: "scroll" }, this.canvas);
+		this.element.append(e("h2", {}, "Queueing delay by hop"), n, this.told, ft()), this.canvas.addEventListener("pointermove", (e) => this.point(e)), this.canvas.addEventListener("keydown", (e) => this.press(e)), new ResizeObserver(() => this.draw()).observe(this.element);
+	}
+	of(e, t) {
+		let n = t.filter((t) => t.target === e && rt(t.probe) !== void 0);
+		n.sort((e, t) => (rt(e.probe) ?? 0) - (rt(t.probe) ?? 0)), this.hops = n.map(({ series: e, probe: t }) => ({
+			series: e,
+			name: t
+		})), this.element.hidden = n.length === 0, this.canvas.setAttribute("aria-label", `${e}: queueing delay of each hop over time. The arrow keys move between hops and times and announce their values.`), this.asked = "", this.rows = [];
+	}
+	around(e, t) {
+		if (this.loads = t.filter((e) => e.report !== null && e.until_s !== null), this.hops.length === 0) return;
+		let n = (e.to - e.from) / H, r = Math.max(n, 5), i = {
+			from: Math.floor(e.from / r) * r,
+			to: Math.ceil(e.to / r) * r
+		}, a = `${this.hops.map((e) => e.series).join()} ${i.from} ${i.to}`;
+		if (a === this.asked) return this.draw();
+		this.asked = a, this.load(i, a);
+	}
+	async load(e, t) {
+		try {
+			let { signal: n } = new AbortController(), r = await Promise.all(this.hops.map((t) => v.smoke(t.series, e.from, e.to, H, n)));
+			if (t !== this.asked) return;
+			this.rows = at(r);
+		} catch (e) {
+			this.asked = "", this.told.textContent = e instanceof Error ? e.message : String(e);
+			return;
+		}
+		this.view = e, this.cell = {
+			column: Math.min(this.cell.column, 199),
+			row: Math.min(this.cell.row, this.hops.length - 1)
+		}, this.told.textContent === "" && (this.told.textContent = "Point at a hop for its values."), this.draw();
+	}
+	draw() {
+		let e = this.canvas.getContext("2d"), t = this.element.clientWidth - 36;
+		if (!e || !this.view || this.rows.length === 0 || t < 222) return;
+		let n = V + this.rows.length * z + ct, r = Math.min(devicePixelRatio, 2);
+		[this.canvas.width, this.canvas.height] = [Math.round(t * r), Math.round(n * r)], [this.canvas.style.width, this.canvas.style.height] = [`${t}px`, `${n}px`], e.setTransform(r, 0, 0, r, 0, 0);
+		let i = (t - B) / H, a = (e) => Math.round(B + e * i);
+		this.rows.forEach((t, n) => t.forEach((t, r) => dt(e, t, a(r), V + n * z, a(r + 1) - a(r)))), this.labels(e), this.times(e, this.view, t, n), document.activeElement === this.canvas && (e.strokeStyle = C("ink"), e.lineWidth = 2, e.strokeRect(B + this.cell.column * i - 1, V + this.cell.row * z, i + 2, 17));
+	}
+	labels(e) {
+		e.font = `12px ${E}`, e.fillStyle = C("ink"), e.textBaseline = "middle", e.textAlign = "left", this.hops.forEach((t, n) => e.fillText(this.label(t), 0, V + n * z + z / 2, 164));
+	}
+	label(e) {
+		return `${e.name.replace("hop ", "")} ${this.addressOf(e.series)}`.trim();
+	}
+	times(e, { from: t, to: n }, r, i) {
+		let a = (e) => B + (Math.min(Math.max(e, t), n) - t) / (n - t) * (r - B);
+		e.fillStyle = C("both");
+		for (let { at_s: r, until_s: i } of this.loads) r < n && (i ?? r) > t && e.fillRect(a(r), 0, Math.max(a(i ?? r) - a(r), 3), 5);
+		e.font = `11px ${E}`, e.fillStyle = C("dim"), e.textAlign = "center";
+		for (let o of me(t, n, Math.max(2, (r - B) / 84))) {
+			let t = a(o.at);
+			t > 192 && t < r - 20 && e.fillText(o.label, t, i - ct / 2);
+		}
+	}
+	point(e) {
+		let t = this.canvas.getBoundingClientRect(), n = Math.floor((e.clientX - t.left - B) / (t.width - B) * H), r = Math.floor((e.clientY - t.top - V) / z);
+		n < 0 || n >= H || r < 0 || r >= this.rows.length || (this.cell = {
+			column: n,
+			row: r
+		}, this.tell());
+	}
+	press(e) {
+		let t = {
+			ArrowLeft: [-1, 0],
+			ArrowRight: [1, 0],
+			ArrowUp: [0, -1],
+			ArrowDown: [0, 1]
+		}[e.key];
+		if (!t || this.rows.length === 0) return;
+		e.preventDefault();
+		let n = (e, t) => Math.min(Math.max(e, 0), t - 1);
+		this.cell = {
+			column: n(this.cell.column + t[0], H),
+			row: n(this.cell.row + t[1], this.rows.length)
+		}, this.tell(), this.draw();
+	}
+	tell() {
+		let e = this.rows[this.cell.row]?.[this.cell.column];
+		if (!this.view || !e) return;
+		let t = (this.view.to - this.view.from) / H, n = e.kind === "delay" ? `median ${T(e.median, "seconds")}, queueing delay ${T(e.added, "seconds")}` : {
+			none: "no data",
+			lost: "no reply",
+			delay: ""
+		}[e.kind];
+		this.told.textContent = `${x(this.view.from + this.cell.column * t, t)}, hop ${this.label(this.hops[this.cell.row])}: ${n}`;
+	}
+};
+function dt(e, t, n, r, i) {
+	if (t.kind === "none") return;
+	let [a, o] = t.kind === "lost" ? ["hair", 1] : lt[it(t.added)];
+	e.fillStyle = C(a), e.globalAlpha = o, e.fillRect(n, r, i, 16), e.globalAlpha = 1;
+}
+function ft() {
+	let t = [...$e.map((e) => `< ${e * 1e3}`), "more"], n = lt.map(([n, r], i) => {
+		let a = e("i", { class: "key" });
+		return a.style.background = `color-mix(in srgb, var(--${n}) ${r * 100}%, transparent)`, e("span", {}, a, t[i]);
+	}), r = (t) => {
+		let n = e("i", { class: "key" });
+		return n.style.background = `var(--${t})`, n;
+	};
+	return e("p", { class: "legend" }, e("b", {}, "Milliseconds:"), ...n, e("span", {}, r("hair"), "no reply"), e("span", {}, r("both"), "speed test"));
+}
+function pt(e) {
 	let [t, n = ""] = e.replace(/^#\/?/, "").split("?"), [r, i = ""] = t.split("/"), a = i.split(",").map(Number).filter((e) => Number.isInteger(e) && e >= 0);
 	if (r !== "targets" || i === "" || a.length === 0) return { page: "overview" };
 	let o = new URLSearchParams(n), s = (e) => {
@@ -906,12 +1233,12 @@ function We(e) {
 		to: s("to")
 	};
 }
-function Ge(e, t, n) {
+function mt(e, t, n) {
 	let r = t.to - t.from, i = n ? "" : `&to=${Number(t.to.toFixed(3))}`;
 	return `#/targets/${e.join(",")}?span=${Number(r.toFixed(3))}${i}`;
 }
 // src/watch/scale.ts
-var Ke = 3, qe = [
+var ht = 3, gt = [
 	1,
 	1.5,
 	2,
@@ -922,11 +1249,11 @@ var Ke = 3, qe = [
 	8,
 	10
 ];
-function Je(e) {
+function _t(e) {
 	let t = 10 ** Math.floor(Math.log10(e));
-	return (qe.find((n) => n * t >= e * .999999) ?? 10) * t;
+	return (gt.find((n) => n * t >= e * .999999) ?? 10) * t;
 }
-function Ye(e, t, n) {
+function vt(e, t, n) {
 	let r = [], [a, o] = [0, Infinity];
 	for (let { tile: t, first: n, last: s } of e) {
 		let { max: e, min: c, quantiles: l } = t.columns, u = l[i.length - 1];
@@ -940,21 +1267,21 @@ function Ye(e, t, n) {
 	if (t === "log") return {
 		kind: t,
 		low: 10 ** Math.floor(Math.log10(o)),
-		high: Je(Math.max(a * 1.05, o * 10))
+		high: _t(Math.max(a * 1.05, o * 10))
 	};
 	r.sort((e, t) => e - t);
-	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && a > Ke * s;
+	let s = r[Math.floor(.98 * (r.length - 1))] * 1.25, c = t === "fit" && a > ht * s;
 	return {
 		kind: t,
 		low: 0,
-		high: Je(Math.max(c ? s : a * 1.05, n))
+		high: _t(Math.max(c ? s : a * 1.05, n))
 	};
 }
-function B(e, t, n) {
+function U(e, t, n) {
 	let r = e.kind === "log" ? (t) => Math.log(Math.max(t, e.low) / e.low) / Math.log(e.high / e.low) : (t) => t / e.high;
 	return (e) => t + n * (1 - Math.min(Math.max(r(e), 0), 1));
 }
-function Xe(e, t) {
+function yt(e, t) {
 	if (e.kind !== "log") return [];
 	let n = [], r = Math.log10(e.high / e.low) * 3 <= t ? [
 		1,
@@ -968,7 +1295,7 @@ function Xe(e, t) {
 	return n;
 }
 // src/watch/paint.ts
-var Ze = [
+var bt = [
 	[
 		0,
 		8,
@@ -989,18 +1316,18 @@ var Ze = [
 		5,
 		"smoke4"
 	]
-], Qe = 1.6;
-function V(e, t, n) {
+], xt = 1.6;
+function W(e, t, n) {
 	let { rect: r, from: i, to: a } = t, o = r.width / (a - i), s = Math.min(devicePixelRatio, 2), c = (e) => Math.round(e * s) / s;
 	for (let { tile: t, first: a, last: l } of e) {
-		let { columns: e, width: u, filled: d, pace: f } = t, p = f * Qe;
-		for (let t = $e(d, a); t < d.length && d[t] < l; t++) {
+		let { columns: e, width: u, filled: d, pace: f } = t, p = f * xt;
+		for (let t = St(d, a); t < d.length && d[t] < l; t++) {
 			let a = d[t], l = t + 1 < d.length ? d[t + 1] : Infinity, f = Math.max(1, Math.min(l - a, p)), m = r.left + (e.from + a * u - i) * o, ee = c(m);
 			n(e, a, ee, Math.max(c(m + f * u * o) - ee, 1 / s));
 		}
 	}
 }
-function $e(e, t) {
+function St(e, t) {
 	let [n, r] = [0, e.length];
 	for (; n < r;) {
 		let i = n + r >> 1;
@@ -1008,20 +1335,20 @@ function $e(e, t) {
 	}
 	return n;
 }
-function et(e, t, n, r) {
-	let { rect: i, scale: a } = n, o = B(a, i.top, i.height);
+function Ct(e, t, n, r) {
+	let { rect: i, scale: a } = n, o = U(a, i.top, i.height);
 	e.save(), e.beginPath(), e.rect(i.left, i.top - 6, i.width, i.height + 6 + 4 + n.rug.height), e.clip();
-	for (let [i, a, s] of Ze) e.fillStyle = r(s), V(t, n, ({ quantiles: t }, n, r, s) => {
+	for (let [i, a, s] of bt) e.fillStyle = r(s), W(t, n, ({ quantiles: t }, n, r, s) => {
 		let c = o(t[a][n]);
 		e.fillRect(r, c, s, o(t[i][n]) - c);
 	});
-	tt(e, t, n, r), nt(e, t, n, r), at(e, t, n, r), e.restore();
+	wt(e, t, n, r), Tt(e, t, n, r), Ot(e, t, n, r), e.restore();
 }
-function tt(e, t, n, r) {
-	let { rect: a, scale: o } = n, s = B(o, a.top, a.height);
+function wt(e, t, n, r) {
+	let { rect: a, scale: o } = n, s = U(o, a.top, a.height);
 	e.fillStyle = r("envelope");
 	let c = [];
-	V(t, n, ({ max: t, quantiles: n }, r, a, l) => {
+	W(t, n, ({ max: t, quantiles: n }, r, a, l) => {
 		if (Number.isNaN(t[r])) return;
 		let u = s(t[r]);
 		e.globalAlpha = .5, e.fillRect(a, u, l, s(n[i.length - 1][r]) - u), e.globalAlpha = 1, e.fillRect(a, u - .5, l, 1), t[r] > o.high && c.push(a + l / 2);
@@ -1029,31 +1356,31 @@ function tt(e, t, n, r) {
 	let l = -Infinity;
 	for (let t of c) t - l < 5 || (l = t, e.beginPath(), e.moveTo(t, a.top - 5), e.lineTo(t - 3.5, a.top + 1), e.lineTo(t + 3.5, a.top + 1), e.fill());
 }
-function nt(e, t, n, r) {
-	let i = B(n.scale, n.rect.top, n.rect.height);
-	rt(e, t, n, r("ink")), O.forEach(({ colour: o, thickness: s }, c) => {
-		e.fillStyle = r(o), V(t, n, (t, n, r, o) => {
+function Tt(e, t, n, r) {
+	let i = U(n.scale, n.rect.top, n.rect.height);
+	Et(e, t, n, r("ink")), O.forEach(({ colour: o, thickness: s }, c) => {
+		e.fillStyle = r(o), W(t, n, (t, n, r, o) => {
 			let l = t.quantiles[a][n];
-			Number.isNaN(l) || ke(it(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
+			Number.isNaN(l) || ke(Dt(t, n)) !== c || e.fillRect(r, i(l) - s / 2, Math.max(o, s), s);
 		});
 	});
 }
-function rt(e, t, n, r) {
-	let i = B(n.scale, n.rect.top, n.rect.height);
+function Et(e, t, n, r) {
+	let i = U(n.scale, n.rect.top, n.rect.height);
 	e.fillStyle = r, e.globalAlpha = .35;
 	let [o, s] = [NaN, -Infinity];
-	V(t, n, ({ quantiles: t }, n, r, c) => {
+	W(t, n, ({ quantiles: t }, n, r, c) => {
 		let l = i(t[a][n]);
 		r - s < 1 && !Number.isNaN(l - o) && e.fillRect(r - .5, Math.min(o, l), 1, Math.abs(o - l)), [o, s] = [l, r + c];
 	}), e.globalAlpha = 1;
 }
-function it(e, t) {
+function Dt(e, t) {
 	return e.sent[t] > 0 ? e.lost[t] / e.sent[t] : 0;
 }
-function at(e, t, n, r) {
-	let { rect: i, rug: a } = n, o = ot(e, r("loss4"));
-	V(t, n, (t, n, s, c) => {
-		let l = it(t, n);
+function Ot(e, t, n, r) {
+	let { rect: i, rug: a } = n, o = kt(e, r("loss4"));
+	W(t, n, (t, n, s, c) => {
+		let l = Dt(t, n);
 		if (l === 1 && (e.fillStyle = o, e.fillRect(s, i.top, Math.max(c, 1), i.height)), l > 0) {
 			e.fillStyle = r(l === 1 ? "loss4" : O[ke(l)].colour);
 			let t = Math.max(3, a.height * Math.min(1, Math.sqrt(l)));
@@ -1061,9 +1388,9 @@ function at(e, t, n, r) {
 		} else t.sent[n] === 0 && (e.fillStyle = r("unasked"), e.fillRect(s, a.top + a.height - 2, Math.max(c, 1), 2));
 	});
 }
-var H;
-function ot(e, t) {
-	if (H?.colour === t) return H.pattern;
+var G;
+function kt(e, t) {
+	if (G?.colour === t) return G.pattern;
 	let n = document.createElement("canvas");
 	n.width = n.height = 8;
 	let r = n.getContext("2d");
@@ -1073,22 +1400,22 @@ function ot(e, t) {
 		0,
 		8
 	]) r.beginPath(), r.moveTo(e, 8), r.lineTo(e + 8, 0), r.stroke();
-	return H = {
+	return G = {
 		colour: t,
 		pattern: e.createPattern(n, "repeat") ?? t
-	}, H.pattern;
+	}, G.pattern;
 }
-function st(e, t, n, r) {
-	let { rect: i, scale: o } = n, s = B(o, i.top, i.height), c = i.top + i.height;
-	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, V(t, n, ({ quantiles: t, max: n }, r, i, o) => {
+function At(e, t, n, r) {
+	let { rect: i, scale: o } = n, s = U(o, i.top, i.height), c = i.top + i.height;
+	e.save(), e.beginPath(), e.rect(i.left, i.top - 1, i.width, i.height + 1), e.clip(), e.fillStyle = r, W(t, n, ({ quantiles: t, max: n }, r, i, o) => {
 		let l = s(t[a][r]);
 		e.globalAlpha = .35, e.fillRect(i, l, o, c - l), e.globalAlpha = 1, e.fillRect(i, s(n[r]) - .75, Math.max(o, 1), 1.5);
 	}), e.restore();
 }
-function ct(e, t, n, r, i) {
+function jt(e, t, n, r, i) {
 	let { rect: a, scale: o, from: s, to: c } = t;
 	e.font = `11px ${E}`, e.textBaseline = "middle";
-	let l = B(o, a.top, a.height), u = o.kind === "log" ? Xe(o, a.height / 26) : De(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = Ee(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Oe(u, d);
+	let l = U(o, a.top, a.height), u = o.kind === "log" ? yt(o, a.height / 26) : De(0, o.high, Math.max(2, a.height / 34)), { factor: d, name: f } = Ee(t.unit, t.unit === "seconds" && o.high < 10 && o.high >= .001 ? .001 : o.high), p = o.kind === "log" ? u.map((e) => String(Number((e / d).toPrecision(3)))) : Oe(u, d);
 	u.forEach((t, n) => {
 		let r = Math.round(l(t)) + .5;
 		e.fillStyle = i("hair"), e.fillRect(a.left, r - .5, a.width, 1), e.fillStyle = i("dim"), e.textAlign = "right", D(e, n === u.length - 1 ? `${p[n]} ${f}` : p[n] ?? "", a.left - 6, r);
@@ -1104,12 +1431,12 @@ function ct(e, t, n, r, i) {
 	}
 	e.fillStyle = i("grid"), e.fillRect(a.left, a.top + a.height, a.width, 1);
 }
-var lt = 10, ut = 10, dt = 14, ft = 22, pt = 2, mt = {
+var Mt = 10, Nt = 10, Pt = 14, Ft = 22, It = 2, Lt = {
 	seconds: 2e-4,
 	rate: 1e3,
 	bytes: 1500,
 	plain: 1
-}, ht = class {
+}, Rt = class {
 	series;
 	name;
 	unit;
@@ -1131,7 +1458,7 @@ var lt = 10, ut = 10, dt = 14, ft = 22, pt = 2, mt = {
 		}, this.heading, this.stage);
 	}
 	measure() {
-		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, pt);
+		let { width: e, height: t } = this.stage.getBoundingClientRect(), n = Math.min(devicePixelRatio, It);
 		[this.width, this.height] = [e, t];
 		for (let r of [this.base, this.above]) {
 			let [i, a] = [Math.round(e * n), Math.round(t * n)];
@@ -1142,30 +1469,30 @@ var lt = 10, ut = 10, dt = 14, ft = 22, pt = 2, mt = {
 	get axis() {
 		return {
 			left: 58,
-			width: Math.max(this.width - 58 - lt, 1)
+			width: Math.max(this.width - 58 - Mt, 1)
 		};
 	}
 	draw(e, t, n, r, i) {
 		let { from: a, to: o } = t, s = this.base.getContext("2d");
 		if (!s || this.width === 0) return;
-		let c = this.unit === "seconds" ? dt : 0, l = Math.max(this.height - ut - c - (c ? 4 : 0) - (this.isLast ? ft : 4), 20), u = {
+		let c = this.unit === "seconds" ? Pt : 0, l = Math.max(this.height - Nt - c - (c ? 4 : 0) - (this.isLast ? Ft : 4), 20), u = {
 			left: this.axis.left,
-			top: ut,
+			top: Nt,
 			width: this.axis.width,
 			height: l
 		}, d = {
 			rect: u,
 			rug: {
 				...u,
-				top: ut + l + (c ? 4 : 0),
+				top: Nt + l + (c ? 4 : 0),
 				height: c
 			},
 			from: a,
 			to: o,
-			scale: Ye(e, this.unit === "seconds" ? n : "whole", mt[this.unit]),
+			scale: vt(e, this.unit === "seconds" ? n : "whole", Lt[this.unit]),
 			unit: this.unit
 		};
-		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), ct(s, d, r, this.isLast, C), this.unit === "seconds" ? et(s, e, d, C) : st(s, e, d, C("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
+		[this.pieces, this.scene] = [e, d], s.clearRect(0, 0, this.width, this.height), jt(s, d, r, this.isLast, C), this.unit === "seconds" ? Ct(s, e, d, C) : At(s, e, d, C("up")), this.pieces.some(({ tile: e, first: t, last: n }) => e.filled.some((e) => e >= t && e < n)) || this.sayEmpty(s, u, i);
 	}
 	sayEmpty(e, t, n) {
 		e.fillStyle = C("dim"), e.textAlign = "center", e.fillText(this.pieces.length > 0 ? "No data in this period." : n, t.left + t.width / 2, t.top + t.height / 2);
@@ -1174,13 +1501,13 @@ var lt = 10, ut = 10, dt = 14, ft = 22, pt = 2, mt = {
 		let { scene: t } = this;
 		if (!t) return;
 		let n = t.rect.left + (e - t.from) / (t.to - t.from) * t.rect.width, r;
-		return V(this.pieces, t, (e, t, i, a) => {
-			n >= i && n < i + Math.max(a, 1) && (r = gt(e, t));
+		return W(this.pieces, t, (e, t, i, a) => {
+			n >= i && n < i + Math.max(a, 1) && (r = zt(e, t));
 		}), r;
 	}
 	readings() {
 		let e = [];
-		return this.scene && V(this.pieces, this.scene, (t, n) => e.push(gt(t, n))), e;
+		return this.scene && W(this.pieces, this.scene, (t, n) => e.push(zt(t, n))), e;
 	}
 	cursor(e) {
 		let t = this.above.getContext("2d");
@@ -1193,13 +1520,13 @@ var lt = 10, ut = 10, dt = 14, ft = 22, pt = 2, mt = {
 		if (s < n.left || s > n.left + n.width) return;
 		t.fillStyle = C("ink"), t.globalAlpha = .5, t.fillRect(Math.round(s), n.top, 1, r.top + r.height - n.top), t.globalAlpha = 1;
 		let c = this.at(e);
-		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, B(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? _t(c, this.unit) : "no data";
+		c && !Number.isNaN(c.median) && (t.beginPath(), t.arc(Math.round(s) + .5, U(o, n.top, n.height)(c.median), 3.5, 0, 7), t.fill()), this.told.textContent = c ? Bt(c, this.unit) : "no data";
 	}
 	describe(e) {
 		this.base.setAttribute("aria-label", e);
 	}
 };
-function gt(e, t) {
+function zt(e, t) {
 	let { sent: n, lost: r, late: o, failed: s, min: c, max: l, quantiles: u } = e, d = (e.to - e.from) / e.count, f = (e) => u[i.indexOf(e)][t], p = {
 		sent: n[t],
 		lost: r[t],
@@ -1219,16 +1546,16 @@ function gt(e, t) {
 		...m
 	};
 }
-function _t(e, t) {
+function Bt(e, t) {
 	let { sent: n, lost: r, late: i, failed: a, median: o, p95: s, max: c } = e;
 	if (t !== "seconds") return n === 1 ? T(o, t) : `median ${T(o, t)}, max ${T(c, t)}`;
 	let l = [];
-	return n === 1 && !Number.isNaN(o) ? l.push(T(o, t)) : Number.isNaN(o) || l.push(`median ${T(o, t)}, p95 ${T(s, t)}, max ${T(c, t)}`), r > 0 ? l.push(vt(r, n)) : n > 1 && l.push(`none of ${w(n)} lost`), i > 0 && l.push(`${w(i)} late`), a > 0 && l.push(`${w(a)} not sent`), l.filter((e) => e !== "").join(", ");
+	return n === 1 && !Number.isNaN(o) ? l.push(T(o, t)) : Number.isNaN(o) || l.push(`median ${T(o, t)}, p95 ${T(s, t)}, max ${T(c, t)}`), r > 0 ? l.push(Vt(r, n)) : n > 1 && l.push(`none of ${w(n)} lost`), i > 0 && l.push(`${w(i)} late`), a > 0 && l.push(`${w(a)} not sent`), l.filter((e) => e !== "").join(", ");
 }
-function vt(e, t) {
+function Vt(e, t) {
 	return e < t ? `${w(e)} of ${w(t)} lost (${k(e / t)})` : t === 1 ? "lost" : `all ${w(t)} lost`;
 }
-var yt = [
+var Ht = [
 	"Time",
 	"Sent",
 	"Lost",
@@ -1238,7 +1565,7 @@ var yt = [
 	"p99",
 	"Max"
 ];
-function bt(e, t) {
+function Ut(e, t) {
 	let { at: n, width: r, sent: i, lost: a, min: o, median: s, p95: c, p99: l, max: u } = e, d = i > 0 ? `${w(a)} (${k(a / i)})` : "–";
 	return [
 		x(n, r),
@@ -1253,183 +1580,40 @@ function bt(e, t) {
 		].map((e) => T(e, t))
 	];
 }
-// src/watch/tiles.ts
-var xt = 600, St = 4, Ct = 1e3, wt = 900, Tt = 3e3;
-function U(e) {
-	return `${e.series}/${e.level}/${e.index}`;
-}
-var Et = class {
-	load;
-	changed;
-	now;
-	known = /* @__PURE__ */ new Map();
-	loading = /* @__PURE__ */ new Map();
-	failed = /* @__PURE__ */ new Map();
-	queue = [];
-	trouble = "";
-	constructor(e, t, n = Date.now) {
-		this.load = e, this.changed = t, this.now = n;
-	}
-	want(e, t, n, r) {
-		let i = L(r), a = [], o = [], { first: s, last: c } = z(i, t, n);
-		for (let r of e) {
-			for (let e = s; e <= c; e++) a.push({
-				series: r,
-				level: i,
-				index: e
-			});
-			o.push({
-				series: r,
-				level: i,
-				index: s - 1
-			}, {
-				series: r,
-				level: i,
-				index: c + 1
-			});
-			let [e, l] = [Math.max(i - 1, 0), Math.min(i + 1, I.length - 1)], u = z(e, (t + n) / 2, (t + n) / 2).first;
-			o.push({
-				series: r,
-				level: e,
-				index: u
-			}, {
-				series: r,
-				level: l,
-				index: z(l, t, n).first
-			});
-		}
-		let l = [...a, ...o].filter((e) => e.index >= 0 && this.isStale(e)), u = new Set([...a, ...o].map(U));
-		for (let [e, t] of this.loading) u.has(e) || t.abort();
-		this.queue = l.filter((e) => !this.loading.has(U(e))), this.next();
-	}
-	isStale(e) {
-		let t = this.now(), n = R(e.level);
-		if (e.index * n > t / 1e3) return !1;
-		let r = U(e);
-		if (t - (this.failed.get(r) ?? -Infinity) < Tt) return !1;
-		let i = this.known.get(r);
-		return !i || !((e.index + 1) * n + wt < i.asked / 1e3) && t - i.asked > Math.max(Ct, i.width * 1e3);
-	}
-	next() {
-		for (; this.loading.size < St;) {
-			let e = this.queue.shift();
-			if (!e) return;
-			this.fetch(e);
-		}
-	}
-	async fetch(e) {
-		let [t, n, r] = [
-			U(e),
-			R(e.level),
-			this.now()
-		], i = new AbortController();
-		this.loading.set(t, i);
-		try {
-			let a = e.index * n, o = await this.load(e.series, a, a + n, 256, i.signal);
-			this.keep(t, {
-				...Dt(o),
-				width: I[e.level],
-				asked: r
-			}), this.failed.delete(t), this.trouble = "";
-		} catch (e) {
-			i.signal.aborted || (this.failed.set(t, this.now()), this.trouble = e instanceof Error ? e.message : String(e));
-		}
-		this.loading.delete(t), this.changed(), this.next();
-	}
-	keep(e, t) {
-		this.known.delete(e), this.known.set(e, t);
-		for (let e of this.known.keys()) {
-			if (this.known.size <= xt) return;
-			this.known.delete(e);
-		}
-	}
-	get isLoading() {
-		return this.loading.size > 0;
-	}
-	pieces(e, t, n, r) {
-		let i = L(r), { first: a, last: o } = z(i, t, n), s = R(i), c = [];
-		for (let r = a; r <= o; r++) {
-			let [a, o] = [Math.max(t, r * s), Math.min(n, (r + 1) * s)];
-			c.push(...this.best(e, i, a, o));
-		}
-		return c;
-	}
-	best(e, t, n, r) {
-		for (let i = t; i < I.length; i++) {
-			let t = this.at(e, i, n, r);
-			if (t.length > 0) return t;
-		}
-		for (let i = t - 1; i >= Math.max(0, t - 3); i--) {
-			let t = this.at(e, i, n, r);
-			if (t.length > 0) return t;
-		}
-		return [];
-	}
-	at(e, t, n, r) {
-		let { first: i, last: a } = z(t, n, r), o = [];
-		for (let s = i; s <= a; s++) {
-			let i = this.known.get(U({
-				series: e,
-				level: t,
-				index: s
-			}));
-			if (!i) continue;
-			let { columns: a, width: c } = i, l = Math.max(0, Math.floor((n - a.from) / c + 1e-6)), u = Math.min(a.count, Math.ceil((r - a.from) / c - 1e-6));
-			u > l && o.push({
-				tile: i,
-				first: l,
-				last: u
-			});
-		}
-		return o;
-	}
-};
-function Dt(e) {
-	let t = [];
-	for (let n = 0; n < e.count; n++) e.sent[n] + e.failed[n] > 0 && t.push(n);
-	let n = t.slice(1).map((e, n) => e - t[n]);
-	n.sort((e, t) => e - t);
-	let r = e.held * e.count / (e.to - e.from);
-	return {
-		columns: e,
-		filled: t,
-		pace: Math.max(n[n.length >> 1] ?? 1, r)
-	};
-}
 // src/watch/view.ts
-var Ot = 10, kt = 631152e3, At = .01;
-function W(e, t) {
-	let n = t + e * At;
+var Wt = 10, Gt = 631152e3, Kt = .01;
+function K(e, t) {
+	let n = t + e * Kt;
 	return {
 		from: n - e,
 		to: n
 	};
 }
-function G(e, t) {
-	let n = Math.min(Math.max(e.to - e.from, Ot), kt), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * At);
+function q(e, t) {
+	let n = Math.min(Math.max(e.to - e.from, Wt), Gt), r = (e.from + e.to) / 2, i = Math.min(r + n / 2, t + n * Kt);
 	return {
 		from: Math.max(i - n, 0),
 		to: i
 	};
 }
-function jt(e, t, n, r) {
-	let i = e.to - e.from, a = Math.min(Math.max(i * n, Ot), kt), o = t - (t - e.from) / i * a;
-	return G({
+function qt(e, t, n, r) {
+	let i = e.to - e.from, a = Math.min(Math.max(i * n, Wt), Gt), o = t - (t - e.from) / i * a;
+	return q({
 		from: o,
 		to: o + a
 	}, r);
 }
-function Mt(e, t, n) {
-	return G({
+function Jt(e, t, n) {
+	return q({
 		from: e.from + t,
 		to: e.to + t
 	}, n);
 }
-function Nt(e, t) {
+function Yt(e, t) {
 	return e.to >= t - (e.to - e.from) * .005;
 }
 // src/watch/detail.ts
-var Pt = .12, K = .6, Ft = [
+var Xt = .12, J = .6, Zt = [
 	["10 min", 600],
 	["1 h", 3600],
 	["3 h", 10800],
@@ -1437,14 +1621,14 @@ var Pt = .12, K = .6, Ft = [
 	["1 week", 604800],
 	["1 month", 2629800],
 	["1 year", 31557600]
-], It = "Delay over time. The left and right arrow keys move, up and down zoom. Shift with left or right moves the cursor and announces its values. N goes to the present. The mouse wheel or a pinch zooms, dragging moves, dragging with Shift zooms to a selection.", Lt = 200, Rt = {
+], Qt = "Delay over time. The left and right arrow keys move, up and down zoom. Shift with left or right moves the cursor and announces its values. N goes to the present. The mouse wheel or a pinch zooms, dragging moves, dragging with Shift zooms to a selection.", $t = 200, en = {
 	seconds: "seconds",
 	bits_per_second: "rate",
 	bytes: "bytes"
-}, q = () => Date.now() / 1e3, zt = class {
+}, Y = () => Date.now() / 1e3, tn = class {
 	watch;
 	element = e("section", { class: "detail" });
-	view = W(3600, q());
+	view = K(3600, Y());
 	live = !0;
 	shown = [];
 	all = [];
@@ -1459,10 +1643,10 @@ var Pt = .12, K = .6, Ft = [
 	isDue = !1;
 	timer = 0;
 	addressTimer = 0;
-	tiles = new Et(v.smoke, () => this.due());
+	tiles = new Ze(v.smoke, () => this.due());
 	title = e("h1");
 	when = e("p", { class: "when" });
-	spans = Ft.map(([e, n]) => ({
+	spans = Zt.map(([e, n]) => ({
 		seconds: n,
 		element: t(e, `Show the last ${e}`, () => this.showLast(n))
 	}));
@@ -1473,7 +1657,7 @@ var Pt = .12, K = .6, Ft = [
 		class: "stage",
 		tabindex: "0",
 		role: "application",
-		"aria-label": It
+		"aria-label": Qt
 	});
 	box = e("div", {
 		class: "selection",
@@ -1485,7 +1669,7 @@ var Pt = .12, K = .6, Ft = [
 		"aria-label": "Raised alerts",
 		hidden: ""
 	});
-	ribbon = new Fe((e) => this.lookAt(e));
+	ribbon = new Ie((e) => this.lookAt(e));
 	trouble = e("p", {
 		class: "trouble",
 		role: "alert",
@@ -1498,11 +1682,12 @@ var Pt = .12, K = .6, Ft = [
 	});
 	links = e("p", { class: "links" });
 	table = e("details", { class: "card table" });
-	eventList = new Ie((e) => this.lookAt(e));
-	heat = new Be((e, t) => this.show({
+	eventList = new Le((e) => this.lookAt(e));
+	heat = new Ve((e, t) => this.show({
 		from: e,
 		to: t
 	}));
+	path = new ut((e) => [...this.watch.targets.values()].find((t) => t.series === e)?.address ?? "");
 	compare = new Ne();
 	constructor(e) {
 		this.watch = e, this.build(), this.listen();
@@ -1518,19 +1703,19 @@ var Pt = .12, K = .6, Ft = [
 			role: "toolbar",
 			"aria-label": "View"
 		});
-		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / K)), t("+", "Zoom in", () => this.zoomBy(K)), this.scale, this.adder);
-		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when, this.raised)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, Ut(), this.links, this.said);
-		this.table.append(e("summary", {}, "View as a table")), this.element.append(r, i, this.table, this.eventList.element, this.heat.element, this.compare.element);
+		n.append(this.now, ...this.spans.map(({ element: e }) => e), e("span", { class: "gap" })), n.append(t("−", "Zoom out", () => this.zoomBy(1 / J)), t("+", "Zoom in", () => this.zoomBy(J)), this.scale, this.adder);
+		let r = e("div", { class: "detail-head" }, e("div", {}, this.title, this.when, this.raised)), i = e("div", { class: "card over-time" }, n, this.trouble, this.stage, on(), this.links, this.said);
+		this.table.append(e("summary", {}, "View as a table")), this.element.append(r, i, this.table, this.path.element, this.eventList.element, this.heat.element, this.compare.element);
 	}
 	listen() {
 		r(this.stage, {
-			zoom: (e, t) => this.show(jt(this.view, this.timeAt(e), t, q())),
-			pan: (e) => this.show(Mt(this.view, e * this.secondsPerPixel, q())),
+			zoom: (e, t) => this.show(qt(this.view, this.timeAt(e), t, Y())),
+			pan: (e) => this.show(Jt(this.view, e * this.secondsPerPixel, Y())),
 			select: ({ left: e, right: t }) => {
-				this.selection = void 0, this.show(G({
+				this.selection = void 0, this.show(q({
 					from: this.timeAt(e),
 					to: this.timeAt(t)
-				}, q()));
+				}, Y()));
 			},
 			selecting: (e) => {
 				this.selection = e, this.due();
@@ -1538,19 +1723,19 @@ var Pt = .12, K = .6, Ft = [
 			point: (e) => this.pinned || this.point(this.timeAt(e)),
 			leave: () => this.pinned || this.point(void 0),
 			press: (e) => this.press(this.timeAt(e)),
-			all: () => this.show(jt(this.view, (this.view.from + this.view.to) / 2, 3, q()))
+			all: () => this.show(qt(this.view, (this.view.from + this.view.to) / 2, 3, Y()))
 		}), this.stage.addEventListener("keydown", (e) => this.key(e)), this.scale.addEventListener("change", () => {
 			this.kind = this.scale.value, this.due();
 		}), this.adder.addEventListener("change", () => this.choose([...this.shown, Number(this.adder.value)])), this.table.addEventListener("toggle", () => this.showTable()), new ResizeObserver(() => this.layout()).observe(this.stage), xe(() => {
-			this.due(), this.heat.draw(), this.compare.draw();
+			this.due(), this.path.draw(), this.heat.draw(), this.compare.draw();
 		});
 	}
 	async enter(e) {
 		let t = this.shown.join() === e.series.join() && this.plots.length > 0;
-		this.live = e.to === void 0, this.view = G(e.to === void 0 ? W(e.seconds, q()) : {
+		this.live = e.to === void 0, this.view = q(e.to === void 0 ? K(e.seconds, Y()) : {
 			from: e.to - e.seconds,
 			to: e.to
-		}, q()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await v.series().catch(() => this.all), this.rebuild()), this.due();
+		}, Y()), this.shown = e.series, clearInterval(this.timer), this.timer = window.setInterval(() => this.tick(), 1e3), t || (this.rebuild(), this.all = await v.series().catch(() => this.all), this.rebuild()), this.due();
 	}
 	leave() {
 		clearInterval(this.timer);
@@ -1560,10 +1745,10 @@ var Pt = .12, K = .6, Ft = [
 		return t ? `${t.target} · ${t.probe}` : n ? `${n.name} · ${n.probe}` : `series ${e}`;
 	}
 	rebuild() {
-		let n = [...this.shown, ...Ht(this.all, this.shown)];
+		let n = [...this.shown, ...an(this.all, this.shown)];
 		this.plots = n.map((e) => {
-			let n = Rt[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Remove ${this.nameOf(e)}`, () => this.choose(this.shown.filter((t) => t !== e)));
-			return new ht(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
+			let n = en[this.all.find((t) => t.series === e)?.unit ?? "seconds"], r = t("×", `Remove ${this.nameOf(e)}`, () => this.choose(this.shown.filter((t) => t !== e)));
+			return new Rt(e, this.nameOf(e), n, this.shown.length > 1 && this.shown.includes(e) ? [r] : []);
 		});
 		let r = this.plots.at(-1);
 		r && (r.isLast = !0), this.stage.classList.toggle("many", this.shown.length > 1), this.stage.replaceChildren(...this.plots.map((e) => e.element), this.ribbon.element, this.box);
@@ -1572,10 +1757,10 @@ var Pt = .12, K = .6, Ft = [
 		let a = this.all.filter((e) => !this.shown.includes(e.series));
 		this.adder.replaceChildren(e("option", { value: "" }, "Add a series …"), ...a.map((t) => e("option", { value: String(t.series) }, `${t.target} · ${t.probe}`))), this.adder.hidden = a.length === 0;
 		let o = this.all.find((e) => e.series === this.shown[0]);
-		this.heat.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.compare.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.layout();
+		this.path.of(o?.target ?? "", this.all), this.heat.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.compare.of(o?.unit === "seconds" ? o.series : void 0, i[0]), this.layout();
 	}
 	choose(e) {
-		location.hash = Ge(e, this.view, this.live);
+		location.hash = mt(e, this.view, this.live);
 	}
 	layout() {
 		this.plots.forEach((e) => e.measure()), this.ribbon.measure(), this.due();
@@ -1585,7 +1770,7 @@ var Pt = .12, K = .6, Ft = [
 		t.join() !== this.raisedNames && (this.raisedNames = t.join(), this.raised.hidden = t.length === 0, this.raised.replaceChildren(...ye(t)));
 	}
 	tick() {
-		document.hidden || (this.showRaised(), this.live && (this.view = W(this.view.to - this.view.from, q())), this.due());
+		document.hidden || (this.showRaised(), this.live && (this.view = K(this.view.to - this.view.from, Y())), this.due());
 	}
 	due() {
 		this.isDue || (this.isDue = !0, requestAnimationFrame(() => this.draw()));
@@ -1608,11 +1793,11 @@ var Pt = .12, K = .6, Ft = [
 	}
 	settle() {
 		clearTimeout(this.addressTimer), this.addressTimer = window.setTimeout(() => {
-			history.replaceState(null, "", Ge(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.heat.around(this.view), this.compare.around(this.view);
+			history.replaceState(null, "", mt(this.shown, this.view, this.live)), this.showTable(), this.describe(), this.loadEvents(), this.path.around(this.view, this.events), this.heat.around(this.view), this.compare.around(this.view);
 		}, 250);
 	}
 	async loadEvents() {
-		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${this.shown.join()} ${n} ${r} ${Math.floor(q() / 60)}`;
+		let e = this.view.to - this.view.from, t = Math.max(60, e / 4), [n, r] = [Math.floor(this.view.from / t) * t - t, Math.ceil(this.view.to / t) * t + t], i = `${this.shown.join()} ${n} ${r} ${Math.floor(Y() / 60)}`;
 		if (i !== this.eventsOf) {
 			this.eventsOf = i;
 			try {
@@ -1626,7 +1811,7 @@ var Pt = .12, K = .6, Ft = [
 		}
 	}
 	tell() {
-		let { from: e, to: t } = this.view, n = I[L(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${b(e) === b(t) && r < 86400 ? y(t, i) : x(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || b(e) === b(t)) ? `${b(e)}, ${y(e, i)}` : x(e, Math.min(n, 3600))} ${a} (${S(r)})`;
+		let { from: e, to: t } = this.view, n = P[F(this.secondsPerPixel)], r = t - e, i = r < 3600, a = this.live ? "until now" : `to ${b(e) === b(t) && r < 86400 ? y(t, i) : x(t, Math.min(n, 3600))}`, o = `${r < 86400 && (this.live || b(e) === b(t)) ? `${b(e)}, ${y(e, i)}` : x(e, Math.min(n, 3600))} ${a} (${S(r)})`;
 		this.when.textContent !== o && (this.when.textContent = o), this.now.setAttribute("aria-pressed", String(this.live));
 		for (let { seconds: e, element: t } of this.spans) t.setAttribute("aria-pressed", String(Math.abs(r / e - 1) < .01));
 		this.trouble.hidden = this.tiles.trouble === "", this.trouble.textContent !== this.tiles.trouble && (this.trouble.textContent = this.tiles.trouble), this.link();
@@ -1643,7 +1828,7 @@ var Pt = .12, K = .6, Ft = [
 	drawCursor() {
 		let e = this.cursor !== void 0 && this.cursor >= this.view.from && this.cursor <= this.view.to;
 		this.plots.forEach((t) => t.cursor(e ? this.cursor : void 0));
-		let t = e && this.cursor !== void 0 ? x(this.cursor, I[L(this.secondsPerPixel)]) : "";
+		let t = e && this.cursor !== void 0 ? x(this.cursor, P[F(this.secondsPerPixel)]) : "";
 		this.stage.dataset.cursor = t, this.ribbon.cursor(e ? this.cursor : void 0, t);
 	}
 	drawSelection() {
@@ -1651,21 +1836,21 @@ var Pt = .12, K = .6, Ft = [
 	}
 	describe() {
 		for (let e of this.plots) {
-			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${x(i.at, i.width)}: ${_t(i, e.unit)}.` : "";
+			let t = e.readings().filter((e) => e.sent > 0), n = t.reduce((e, t) => e + t.sent, 0), r = t.reduce((e, t) => e + t.lost, 0), i = t.filter((e) => !Number.isNaN(e.max)).sort((e, t) => t.max - e.max)[0], a = i ? `Slowest at ${x(i.at, i.width)}: ${Bt(i, e.unit)}.` : "";
 			e.describe(`${e.name}, ${this.when.textContent ?? ""}: ${n} probes, ${r} lost. ${a}`);
 		}
 	}
 	showTable() {
 		if (!this.table.open) return;
-		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / Lt), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...bt(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...yt.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: 1 of ${r} columns; the CSV has all` : ""}`), a, e("tbody", {}, ...i)));
+		let t = this.plots[0], n = t?.readings() ?? [], r = Math.ceil(n.length / $t), i = n.filter((e, t) => t % r === 0).map((n) => e("tr", {}, ...Ut(n, t.unit).map((t) => e("td", {}, t)))), a = e("thead", {}, e("tr", {}, ...Ht.map((t) => e("th", { scope: "col" }, t)))), o = e("div", { class: "scroll" }, e("table", {}, e("caption", {}, `${t?.name ?? ""}${r > 1 ? `: 1 of ${r} columns; the CSV has all` : ""}`), a, e("tbody", {}, ...i)));
 		this.table.replaceChildren(e("summary", {}, "View as a table"), o);
 	}
 	show(e) {
-		let t = q();
-		this.view = G(e, t), this.live = Nt(this.view, t), this.due();
+		let t = Y();
+		this.view = q(e, t), this.live = Yt(this.view, t), this.due();
 	}
 	showLast(e) {
-		if (this.live) this.show(W(e, q()));
+		if (this.live) this.show(K(e, Y()));
 		else {
 			let t = this.pinned && this.cursor !== void 0 ? this.cursor : (this.view.from + this.view.to) / 2;
 			this.show({
@@ -1675,7 +1860,7 @@ var Pt = .12, K = .6, Ft = [
 		}
 	}
 	goLive() {
-		this.show(W(this.view.to - this.view.from, q()));
+		this.show(K(this.view.to - this.view.from, Y()));
 	}
 	lookAt(e) {
 		let t = e.until_s ?? e.at_s, n = Math.max((t - e.at_s) * .5, (this.view.to - this.view.from) / 4);
@@ -1686,7 +1871,7 @@ var Pt = .12, K = .6, Ft = [
 	}
 	zoomBy(e) {
 		let { from: t, to: n } = this.view, r = this.cursor !== void 0 && this.cursor > t && this.cursor < n ? this.cursor : this.live ? n : (t + n) / 2;
-		this.show(jt(this.view, r, e, q()));
+		this.show(qt(this.view, r, e, Y()));
 	}
 	get secondsPerPixel() {
 		return (this.view.to - this.view.from) / (this.plots[0]?.axis.width ?? 1);
@@ -1706,22 +1891,22 @@ var Pt = .12, K = .6, Ft = [
 		this.pinned = !0, this.point(r);
 		let i = this.plots.map((e) => {
 			let t = e.at(r);
-			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? _t(t, e.unit) : "no data");
+			return (this.plots.length > 1 ? `${e.name}: ` : "") + (t ? Bt(t, e.unit) : "no data");
 		});
-		this.said.textContent = `${x(r, I[L(this.secondsPerPixel)])}. ${i.join(". ")}`;
+		this.said.textContent = `${x(r, P[F(this.secondsPerPixel)])}. ${i.join(". ")}`;
 	}
 	key(e) {
 		if (e.ctrlKey || e.metaKey || e.altKey) return;
-		let t = this.view.to - this.view.from, n = (e) => this.show(Mt(this.view, e * t, q())), r = {
+		let t = this.view.to - this.view.from, n = (e) => this.show(Jt(this.view, e * t, Y())), r = {
 			ArrowLeft: () => e.shiftKey ? this.step(-1) : n(-.12),
-			ArrowRight: () => e.shiftKey ? this.step(1) : n(Pt),
-			ArrowUp: () => this.zoomBy(K),
-			ArrowDown: () => this.zoomBy(1 / K),
+			ArrowRight: () => e.shiftKey ? this.step(1) : n(Xt),
+			ArrowUp: () => this.zoomBy(J),
+			ArrowDown: () => this.zoomBy(1 / J),
 			PageUp: () => n(-1),
 			PageDown: () => n(1),
-			"+": () => this.zoomBy(K),
-			"=": () => this.zoomBy(K),
-			"-": () => this.zoomBy(1 / K),
+			"+": () => this.zoomBy(J),
+			"=": () => this.zoomBy(J),
+			"-": () => this.zoomBy(1 / J),
 			n: () => this.goLive(),
 			End: () => this.goLive(),
 			Escape: () => {
@@ -1730,16 +1915,16 @@ var Pt = .12, K = .6, Ft = [
 		}[e.key];
 		r && (e.preventDefault(), r());
 	}
-}, Bt = "this host", Vt = 6;
-function Ht(e, t) {
-	return e.filter((e) => e.unit !== "seconds" && e.target === Bt && !t.includes(e.series)).slice(0, Vt).map((e) => e.series);
+}, nn = "this host", rn = 6;
+function an(e, t) {
+	return e.filter((e) => e.unit !== "seconds" && e.target === nn && !t.includes(e.series)).slice(0, rn).map((e) => e.series);
 }
-function Ut() {
+function on() {
 	let t = (t, n) => e("span", {}, e("i", { class: `key ${t}` }), n), n = O.map(({ colour: e, name: n }) => t(e, n));
 	return e("p", { class: "legend" }, e("b", {}, "Median:"), ...n, t("loss4", "all lost"), e("b", {}, "Other delays:"), t("smoke", "1st to 99th percentile (darker: 25th to 75th)"), t("envelope", "maximum"), t("cut", "above the scale"));
 }
 // src/watch/live.ts
-var Wt = class {
+var sn = class {
 	changed;
 	source;
 	targets = /* @__PURE__ */ new Map();
@@ -1750,7 +1935,7 @@ var Wt = class {
 		this.changed = e;
 	}
 	begin(e) {
-		for (let t of e.targets) this.targets.set(J(t), t);
+		for (let t of e.targets) this.targets.set(X(t), t);
 	}
 	start() {
 		addEventListener("pagehide", () => this.source?.close()), addEventListener("pageshow", (e) => e.persisted && this.connect()), this.connect();
@@ -1766,19 +1951,19 @@ var Wt = class {
 	hear(e) {
 		e.all && this.targets.clear(), this.isWhole ||= e.all;
 		for (let t of e.gone) this.targets.delete(t);
-		for (let t of e.targets) this.targets.set(J(t), t);
+		for (let t of e.targets) this.targets.set(X(t), t);
 		e.troubles && (this.troubles = e.troubles), this.changed();
 	}
 };
-function Gt(e) {
+function cn(e) {
 	let t = e.getElementById("first")?.textContent;
 	return t ? JSON.parse(t) : void 0;
 }
-function J(e) {
+function X(e) {
 	return `${e.name}\n${e.probe}`;
 }
 // src/watch/findings.ts
-var Kt = 86400, qt = 90 * Kt, Jt = 1500, Yt = 36e5, Xt = class {
+var ln = 86400, un = 90 * ln, dn = 1500, fn = 36e5, pn = class {
 	element = e("section", {
 		class: "card findings",
 		"aria-label": "Findings of the last 90 days",
@@ -1787,18 +1972,18 @@ var Kt = 86400, qt = 90 * Kt, Jt = 1500, Yt = 36e5, Xt = class {
 	timer = 0;
 	asked = 0;
 	enter() {
-		clearTimeout(this.timer), this.timer = window.setTimeout(() => void this.refresh(), Jt);
+		clearTimeout(this.timer), this.timer = window.setTimeout(() => void this.refresh(), dn);
 	}
 	leave() {
 		clearTimeout(this.timer);
 	}
 	async refresh() {
-		if (this.timer = window.setTimeout(() => void this.refresh(), Yt), Date.now() - this.asked < Yt) return;
+		if (this.timer = window.setTimeout(() => void this.refresh(), fn), Date.now() - this.asked < fn) return;
 		this.asked = Date.now();
 		let e = Math.floor(Date.now() / 1e3 / 3600) * 3600;
 		try {
-			let t = Ue(e - qt, e), n = t.slice(1).map(({ start: e }) => e);
-			this.show(await v.findings(e - qt, e, t.map(({ offset: e }) => e).join(), n.join()));
+			let t = Ge(e - un, e), n = t.slice(1).map(({ start: e }) => e);
+			this.show(await v.findings(e - un, e, t.map(({ offset: e }) => e).join(), n.join()));
 		} catch {
 			this.asked = 0;
 		}
@@ -1806,12 +1991,12 @@ var Kt = 86400, qt = 90 * Kt, Jt = 1500, Yt = 36e5, Xt = class {
 	show(t) {
 		this.element.hidden = t.length === 0;
 		let n = e("ul", {}, ...t.map((e) => this.one(e)));
-		this.element.replaceChildren(e("h2", {}, `Findings of the last ${qt / Kt} days`), n);
+		this.element.replaceChildren(e("h2", {}, `Findings of the last ${un / ln} days`), n);
 	}
 	one(t) {
 		let n = t.figures.map(({ name: t, value: n }) => e("tr", {}, e("th", { scope: "row" }, t), e("td", {}, n))), r = e("p", { class: "seen" }, "Visible at ", ...t.stretches.map(({ from_s: n, to_s: r }) => {
 			let i = Math.max((r - n) * 3, 3600), a = Math.min((n + r) / 2 + i / 2, Date.now() / 1e3);
-			return e("a", { href: Ge([t.series], {
+			return e("a", { href: mt([t.series], {
 				from: a - i,
 				to: a
 			}, !1) }, x(n, 60));
@@ -1820,14 +2005,14 @@ var Kt = 86400, qt = 90 * Kt, Jt = 1500, Yt = 36e5, Xt = class {
 	}
 };
 // src/watch/spark.ts
-function Zt(e, [t, n], r) {
+function mn(e, [t, n], r) {
 	let i = Math.min(devicePixelRatio, 2);
 	if (t === 0) return;
 	let [a, o] = [Math.round(t * i), Math.round(n * i)];
 	(e.width !== a || e.height !== o) && ([e.width, e.height] = [a, o]);
 	let s = e.getContext("2d", { willReadFrequently: !0 });
 	if (!s || (s.setTransform(i, 0, 0, i, 0, 0), s.clearRect(0, 0, t, n), !r)) return;
-	let c = Qt(r), l = t / r.median.length, u = (e) => 2 + (n - 7) * (1 - Math.min(e / c, 1));
+	let c = hn(r), l = t / r.median.length, u = (e) => 2 + (n - 7) * (1 - Math.min(e / c, 1));
 	s.fillStyle = C("smoke3"), r.median.forEach((e, t) => {
 		if (Number.isNaN(e)) return;
 		let n = u(r.max[t]);
@@ -1841,12 +2026,12 @@ function Zt(e, [t, n], r) {
 		s.globalAlpha = e === 1 ? .45 : 1, s.fillRect(t * l, n - r, Math.max(l, 1), r), s.globalAlpha = 1;
 	});
 }
-function Qt(e) {
+function hn(e) {
 	let t = [...e.max].filter((e) => !Number.isNaN(e)).sort((e, t) => e - t), n = [...e.median].filter((e) => !Number.isNaN(e)), r = t[Math.floor(.95 * (t.length - 1))] ?? 0;
 	return Math.max(2e-4, r * 1.1, 1.5 * n.reduce((e, t) => Math.max(e, t), 0));
 }
 // src/watch/overview.ts
-var $t = 86400, en = 144, tn = $t / en, nn = 48, rn = {
+var gn = 86400, _n = 144, vn = gn / _n, yn = 48, bn = {
 	failing: {
 		rank: 0,
 		mark: "✕",
@@ -1867,15 +2052,15 @@ var $t = 86400, en = 144, tn = $t / en, nn = 48, rn = {
 		mark: "✓",
 		name: "fine"
 	}
-}, an = new Intl.Collator("en", { numeric: !0 }), Y = (e) => rn[e.state] ?? rn.unknown, on = e("li", {}, e("a", { class: "row" }, e("span", {
+}, xn = new Intl.Collator("en", { numeric: !0 }), Sn = (e) => bn[e.state] ?? bn.unknown, Cn = e("li", {}, e("a", { class: "row" }, e("span", {
 	class: "mark",
 	"aria-hidden": "true"
 }), e("span", { class: "name" }, e("b"), e("small")), e("canvas", { "aria-hidden": "true" }), ...[
 	"median",
 	"p95",
 	"lost"
-].map((t) => e("span", { class: "figure" }, e("small", {}, t), "–")), e("span", { class: "state" }, e("i")))), sn = class {
-	element = on.cloneNode(!0);
+].map((t) => e("span", { class: "figure" }, e("small", {}, t), "–")), e("span", { class: "state" }, e("i")))), wn = class {
+	element = Cn.cloneNode(!0);
 	link = this.element.firstChild;
 	mark = this.link.children[0];
 	name = this.link.children[1];
@@ -1894,10 +2079,10 @@ var $t = 86400, en = 144, tn = $t / en, nn = 48, rn = {
 		let n = JSON.stringify(t);
 		if (n === this.shown) return;
 		this.shown = n;
-		let { mark: r, name: i } = Y(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
+		let { mark: r, name: i } = Sn(t), a = t.host === t.name ? t.probe : `${t.probe} · ${t.host}`;
 		this.link.href = `#/targets/${t.series}`, this.link.dataset.state = t.state, this.mark.textContent = r, this.name.firstChild.textContent = t.name, this.name.lastChild.textContent = t.group ? `${t.group} · ${a}` : a;
 		let o = t.sent > 0 ? t.lost / t.sent : NaN;
-		cn(this.median, t.median_s === null ? "–" : T(t.median_s, "seconds")), cn(this.p95, t.p95_s === null ? "–" : T(t.p95_s, "seconds")), cn(this.loss, k(o)), this.loss.classList.toggle("bad", o > 0);
+		Tn(this.median, t.median_s === null ? "–" : T(t.median_s, "seconds")), Tn(this.p95, t.p95_s === null ? "–" : T(t.p95_s, "seconds")), Tn(this.loss, k(o)), this.loss.classList.toggle("bad", o > 0);
 		let s = [...this.reasons().map((t) => e("span", {}, t)), ...ye(t.alerts)];
 		this.state.firstChild.textContent = i, (s.length > 0 || this.state.childElementCount > 1) && this.state.replaceChildren(this.state.firstChild, ...s);
 	}
@@ -1910,10 +2095,10 @@ var $t = 86400, en = 144, tn = $t / en, nn = 48, rn = {
 		return n;
 	}
 };
-function cn(e, t) {
+function Tn(e, t) {
 	e.lastChild.data = t;
 }
-var ln = class {
+var En = class {
 	live;
 	element = e("section", {
 		class: "overview",
@@ -1940,7 +2125,7 @@ var ln = class {
 		hidden: ""
 	}, "Show together");
 	rows = /* @__PURE__ */ new Map();
-	findings = new Xt();
+	findings = new pn();
 	order = "";
 	sparks = /* @__PURE__ */ new Map();
 	seen = /* @__PURE__ */ new Set();
@@ -1984,9 +2169,9 @@ var ln = class {
 	}
 	async refresh() {
 		if (this.live.targets.size === 0 && this.sparks.size > 0) return;
-		let e = Math.ceil(Date.now() / 1e3 / tn) * tn;
+		let e = Math.ceil(Date.now() / 1e3 / vn) * vn;
 		try {
-			this.sparks = await v.overview(e - $t, e, en);
+			this.sparks = await v.overview(e - gn, e, _n);
 		} catch {
 			return;
 		}
@@ -2001,23 +2186,23 @@ var ln = class {
 				t.host,
 				t.address,
 				t.probe,
-				Y(t).name,
+				Sn(t).name,
 				t.reason,
 				...t.alerts
 			].join(" ").toLowerCase();
 			return e.every((e) => n.includes(e));
 		};
-		return un([...this.live.targets.values()].filter(t));
+		return Dn([...this.live.targets.values()].filter(t));
 	}
 	show() {
-		let e = this.matching(), t = Math.ceil(innerHeight / nn), n = this.isWhole ? e : e.slice(0, t);
+		let e = this.matching(), t = Math.ceil(innerHeight / yn), n = this.isWhole ? e : e.slice(0, t);
 		!this.isWhole && n.length > 0 && this.showRest();
 		for (let e of n) {
-			let t = this.rows.get(J(e));
+			let t = this.rows.get(X(e));
 			t ? t.show(e) : this.add(e);
 		}
-		let r = n.map(J).join("\0");
-		r !== this.order && (this.order = r, this.list.replaceChildren(...n.map((e) => this.rows.get(J(e)).element)));
+		let r = n.map(X).join("\0");
+		r !== this.order && (this.order = r, this.list.replaceChildren(...n.map((e) => this.rows.get(X(e)).element)));
 		for (let [e, t] of this.rows) this.live.targets.has(e) || (this.rows.delete(e), this.seen.delete(t), this.watcher.unobserve(t.element));
 		this.tell(e);
 	}
@@ -2029,8 +2214,8 @@ var ln = class {
 		});
 	}
 	add(e) {
-		let t = new sn(e);
-		this.rows.set(J(e), t), this.watcher.observe(t.element);
+		let t = new wn(e);
+		this.rows.set(X(e), t), this.watcher.observe(t.element);
 	}
 	tell(t) {
 		let n = [...this.live.targets.values()], r = (e) => n.filter((t) => t.state === e).length, i = [
@@ -2038,43 +2223,43 @@ var ln = class {
 			"trouble",
 			"unknown",
 			"fine"
-		].map((e) => [r(e), rn[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${w(e)} ${t}`), a = `${w(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${w(t.length)} shown.` : `${a}.`, s = this.live.isWhole && n.length > 0;
+		].map((e) => [r(e), bn[e].name]).filter(([e]) => e > 0).map(([e, t]) => `${w(e)} ${t}`), a = `${w(n.length)} target${n.length === 1 ? "" : "s"}: ${i.join(", ")}`, o = t.length < n.length ? `${a}. ${w(t.length)} shown.` : `${a}.`, s = this.live.isWhole && n.length > 0;
 		this.summary.textContent !== o && (this.summary.textContent = s ? o : ""), this.choose.hidden = t.length < 2 || t.length > 12, this.none.hidden = t.length > 0, t.length > 0 || this.none.replaceChildren(n.length > 0 ? e("p", {}, "No target matches the filter.") : e("p", {}, this.live.connected ? "No targets yet. Add targets to the configuration of fathom watch; they appear here immediately." : "Waiting for the server …"));
 	}
 	paint(e) {
 		let t = e.map(({ canvas: e }) => [e.clientWidth, e.clientHeight]);
-		e.forEach((e, n) => Zt(e.canvas, t[n], this.sparks.get(e.target.series)));
+		e.forEach((e, n) => mn(e.canvas, t[n], this.sparks.get(e.target.series)));
 	}
 };
-function un(e) {
+function Dn(e) {
 	let t = (e) => e.state === "fine" || e.sent === 0 ? 0 : e.lost / e.sent, n = (e) => `${e.group} ${e.name} ${e.probe}`;
 	return e.map((e) => ({
 		target: e,
-		rank: Y(e).rank,
+		rank: Sn(e).rank,
 		lost: Math.round(t(e) * 20),
 		name: n(e)
-	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || an.compare(e.name, t.name)).map(({ target: e }) => e);
+	})).sort((e, t) => e.rank - t.rank || t.lost - e.lost || xn.compare(e.name, t.name)).map(({ target: e }) => e);
 }
 // src/watch/main.ts
-var dn = document.getElementById("watch"), fn = document.getElementById("connection"), pn = document.getElementById("troubles"), X = new Wt(() => hn()), mn = Gt(document);
-mn && X.begin(mn);
-var Z = new ln(X, mn?.sparks), Q, $ = 0;
-function hn() {
-	Z.show(), $ = X.connected ? 0 : $ || Date.now(), _n(), gn();
+var On = document.getElementById("watch"), kn = document.getElementById("connection"), An = document.getElementById("troubles"), Z = new sn(() => Nn()), jn = cn(document);
+jn && Z.begin(jn);
+var Q = new En(Z, jn?.sparks), $, Mn = 0;
+function Nn() {
+	Q.show(), Mn = Z.connected ? 0 : Mn || Date.now(), Fn(), Pn();
 }
-function gn() {
-	let t = X.troubles.map((e) => `Since ${(/* @__PURE__ */ new Date(e.since_s * 1e3)).toLocaleString()}: ${e.text}`);
-	pn.hidden = t.length === 0, pn.textContent !== t.join("") && pn.replaceChildren(...t.map((t) => e("p", {}, t)));
+function Pn() {
+	let t = Z.troubles.map((e) => `Since ${(/* @__PURE__ */ new Date(e.since_s * 1e3)).toLocaleString()}: ${e.text}`);
+	An.hidden = t.length === 0, An.textContent !== t.join("") && An.replaceChildren(...t.map((t) => e("p", {}, t)));
 }
-function _n() {
-	let e = $ > 0 && Date.now() - $ > 1500, t = e ? "The server cannot be reached; the data shown is out of date." : "";
-	fn.classList.toggle("lost", e), fn.textContent !== t && (fn.textContent = t);
+function Fn() {
+	let e = Mn > 0 && Date.now() - Mn > 1500, t = e ? "The server cannot be reached; the data shown is out of date." : "";
+	kn.classList.toggle("lost", e), kn.textContent !== t && (kn.textContent = t);
 }
-function vn() {
-	let t = We(location.hash);
-	t.page === "overview" ? (Q?.leave(), document.title = "Fathom watch", dn.replaceChildren(Z.element), Z.enter()) : (Z.leave(), Q ??= new zt(X), Q.element.parentElement !== dn && dn.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), Q.element), Q.enter(t));
+function In() {
+	let t = pt(location.hash);
+	t.page === "overview" ? ($?.leave(), document.title = "Fathom watch", On.replaceChildren(Q.element), Q.enter()) : (Q.leave(), $ ??= new tn(Z), $.element.parentElement !== On && On.replaceChildren(e("p", { class: "back" }, e("a", { href: "#/" }, "‹ All targets")), $.element), $.enter(t));
 }
-function yn() {
+function Ln() {
 	let e = document.documentElement, t = document.getElementById("theme"), n = matchMedia("(prefers-color-scheme: dark)"), r = localStorage.getItem("theme");
 	(r === "dark" || r === "light") && (e.dataset.theme = r);
 	let i = () => e.dataset.theme ? e.dataset.theme === "dark" : n.matches, a = () => void (t.textContent = i() ? "Light" : "Dark");
@@ -2082,4 +2267,4 @@ function yn() {
 		e.dataset.theme = i() ? "light" : "dark", localStorage.setItem("theme", e.dataset.theme), a();
 	}), n.addEventListener("change", a), a();
 }
-yn(), vn(), requestAnimationFrame(() => setTimeout(() => X.start(), 0)), addEventListener("hashchange", vn), setInterval(_n, 1e3);
+Ln(), In(), requestAnimationFrame(() => setTimeout(() => Z.start(), 0)), addEventListener("hashchange", In), setInterval(Fn, 1e3);

@@ -11,6 +11,7 @@ import { Heat } from "./heat.ts";
 import { levelFor, WIDTHS } from "./levels.ts";
 import type { Live } from "./live.ts";
 import { LOSS_CLASSES } from "./loss.ts";
+import { PathChart } from "./path.ts";
 import { hashOf, type Place } from "./place.ts";
 import { Plot, READING_HEADS, readingCells, readingText } from "./plot.ts";
 import type { ScaleKind } from "./scale.ts";
@@ -72,6 +73,7 @@ export class Detail {
   private readonly table = make("details", { class: "card table" });
   private readonly eventList = new EventList((event) => this.lookAt(event));
   private readonly heat = new Heat((from, to) => this.show({ from, to }));
+  private readonly path = new PathChart((series) => [...this.watch.targets.values()].find((target) => target.series === series)?.address ?? "");
   private readonly compare = new Compare();
 
   constructor(private readonly watch: Live) {
@@ -92,7 +94,7 @@ export class Detail {
     const head = make("div", { class: "detail-head" }, make("div", {}, this.title, this.when, this.raised));
     const card = make("div", { class: "card over-time" }, tools, this.trouble, this.stage, legend(), this.links, this.said);
     this.table.append(make("summary", {}, "View as a table"));
-    this.element.append(head, card, this.table, this.eventList.element, this.heat.element, this.compare.element);
+    this.element.append(head, card, this.table, this.path.element, this.eventList.element, this.heat.element, this.compare.element);
   }
 
   private listen(): void {
@@ -122,6 +124,7 @@ export class Detail {
     new ResizeObserver(() => this.layout()).observe(this.stage);
     onTheme(() => {
       this.due();
+      this.path.draw();
       this.heat.draw();
       this.compare.draw();
     });
@@ -174,6 +177,7 @@ export class Detail {
     this.adder.replaceChildren(make("option", { value: "" }, "Add a series …"), ...others.map((series) => make("option", { value: String(series.series) }, `${series.target} · ${series.probe}`)));
     this.adder.hidden = others.length === 0;
     const first = this.all.find((series) => series.series === this.shown[0]);
+    this.path.of(first?.target ?? "", this.all);
     this.heat.of(first?.unit === "seconds" ? first.series : undefined, names[0]);
     this.compare.of(first?.unit === "seconds" ? first.series : undefined, names[0]);
     this.layout();
@@ -244,6 +248,7 @@ export class Detail {
       this.showTable();
       this.describe();
       void this.loadEvents();
+      this.path.around(this.view, this.events);
       this.heat.around(this.view);
       this.compare.around(this.view);
     }, 250);

@@ -7,9 +7,9 @@
 //! arrives there, only repeats its last acknowledgment (RFC 9293 section 3.10.7.4).
 //!
 //! An ICMP error quotes the segment, and so the number of the request. With IPv4 that is the
-//! identification, because many routers quote no more than eight bytes after the IP header. IPv6 has
-//! no identification, and its routers quote whole segments (RFC 4443 section 3.3): there it is the
-//! urgent pointer, which means nothing without URG (RFC 9293 section 3.8.5).
+//! identification, because many routers quote no more than eight bytes after the IP header. IPv6
+//! has no identification, and its routers quote whole segments (RFC 4443 section 3.3): there it is
+//! the urgent pointer, which means nothing without URG (RFC 9293 section 3.8.5).
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use fathom_units::{Duration, Time};
@@ -112,8 +112,8 @@ impl FlowProbes {
         let most = self.flows.iter().filter(is_alive).max_by_key(|flow| flow.moved);
         most.filter(|flow| flow.moved >= LEAST_MOVED).map(|flow| flow.ports)
     }
-    /// A segment of a flow that expires at `hop`, from its IP header on, with a number that is not 0.
-    /// `None` if the peer has acknowledged nothing of the flow.
+    /// A segment of a flow that expires at `hop`, from its IP header on, with a number that is not
+    /// 0. `None` if the peer has acknowledged nothing of the flow.
     #[must_use]
     pub fn request(&self, ports: Ports, hop: u8, number: u16) -> Option<Vec<u8>> {
         let flow = self.flows.iter().find(|flow| flow.ports == ports)?;

@@ -21,7 +21,7 @@ pub struct HopCodec {
     pub version: IcmpVersion,
     /// Identifier in the header; the kernel replaces it if `kernel_matches`.
     pub identifier: u16,
-    /// A number unique to this path, which distinguishes its replies from those to other programs.
+    /// A number that other programs do not have. Other probes of this program may have it.
     pub token: u64,
     /// Whether the kernel delivers only replies to this socket.
     pub kernel_matches: bool,
@@ -63,17 +63,20 @@ impl HopCodec {
     /// Reads the request that an ICMP error of this type quotes, from its ICMP header on.
     #[must_use]
     pub fn read_error(&self, quoted: &[u8], icmp_type: u8) -> Option<HopReply> {
-        let is_ours = self.kernel_matches || word(quoted, 4)? == self.identifier;
         let is_end = !self.has_expired(icmp_type);
-        is_ours.then_some(HopReply { sequence: word(quoted, 6)?, is_end })
+        self.is_ours(quoted)?.then_some(HopReply { sequence: word(quoted, 6)?, is_end })
     }
     /// Reads the reply of the destination. Accepts the IP header that a raw IPv4 socket delivers.
     #[must_use]
     pub fn read_reply(&self, received: &[u8]) -> Option<HopReply> {
         let icmp = if self.version == IcmpVersion::V4 { without_ipv4_header(received)? } else { received };
         let is_reply = *icmp.first()? == REPLY_TYPE[self.version as usize];
-        let is_ours = icmp.get(8..16)? == self.token.to_be_bytes();
+        let is_ours = self.is_ours(icmp)? && icmp.get(8..16)? == self.token.to_be_bytes();
         (is_reply && is_ours).then_some(HopReply { sequence: word(icmp, 6)?, is_end: true })
+    }
+    /// Whether an echo request or reply has the identifier of this path.
+    fn is_ours(&self, icmp: &[u8]) -> Option<bool> {
+        Some(self.kernel_matches || word(icmp, 4)? == self.identifier)
     }
 }
 
@@ -116,6 +119,8 @@ mod tests {
             request[0] = reply;
             assert_eq!(codec.read_reply(&request), Some(unreachable));
             assert_eq!(other.read_reply(&request), None);
+            let same_program = HopCodec { identifier: 78, ..codec };
+            assert_eq!(same_program.read_reply(&request), None, "to another probe with this number");
             assert!((0..16).all(|length| codec.read_reply(&request[..length]).is_none()));
         }
     }

@@ -96,7 +96,8 @@ impl HopProber {
             v6,
             codec: HopCodec {
                 version: if v6 { IcmpVersion::V6 } else { IcmpVersion::V4 },
-                identifier: (token as u16).wrapping_add(probed.number as u16),
+                // Other ICMP probes of this watch have the token itself.
+                identifier: (token as u16).wrapping_add(probed.number as u16 + 1),
                 token,
                 kernel_matches: opened.kernel_matches,
             },

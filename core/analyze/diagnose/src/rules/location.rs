@@ -61,8 +61,9 @@ pub(super) fn findings(view: &View<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for finding in view.rises().filter(is_clear).flat_map(|rise| of_phase(view, path, &rise)) {
         // The ACKs of a download wait in the queue of uploads, which is then found twice.
-        if !findings.iter().any(|known| is_same(known, &finding)) {
-            findings.push(finding);
+        match findings.iter_mut().find(|known| has_common_link(known, &finding)) {
+            Some(known) => *known = merged(known.clone(), finding),
+            None => findings.push(finding),
         }
     }
     findings.into_iter().chain(of_flows).collect()
@@ -103,16 +104,39 @@ fn acknowledgments_may_wait(view: &View<'_>, direction: Direction) -> bool {
             delay_of_flows(view, theirs, &rise).is_some_and(|delay_s| delay_s >= REPORTED_INCREASE_S)
         })
     };
-    direction == Direction::Down || view.rises().find_map(has_queue).unwrap_or(true)
+    view.rises().find_map(has_queue).unwrap_or(true)
 }
 
-/// Whether both are of one queue.
-fn is_same(one: &Finding, other: &Finding) -> bool {
-    let ends = |finding: &Finding| match &finding.conclusion {
-        Conclusion::QueueLocation(location) => Some((location.near_hop, location.far_hop)),
+const fn place(finding: &Finding) -> Option<&QueueLocation> {
+    match &finding.conclusion {
+        Conclusion::QueueLocation(location) => Some(location),
         _ => None,
-    };
-    one.direction == other.direction && ends(one).is_some() && ends(one) == ends(other)
+    }
+}
+
+/// Whether both are places in one direction with a link in common.
+fn has_common_link(one: &Finding, other: &Finding) -> bool {
+    let places = place(one).zip(place(other)).filter(|_| one.direction == other.direction);
+    places.is_some_and(|(a, b)| a.near_hop < b.far_hop && b.near_hop < a.far_hop)
+}
+
+/// One queue that two phases show: the narrower place, with the delay of the load in its direction.
+fn merged(one: Finding, other: Finding) -> Finding {
+    let links = |finding: &Finding| place(finding).map(|place| place.far_hop - place.near_hop);
+    let (narrow, wide) = if links(&other) < links(&one) { (other, one) } else { (one, other) };
+    match (&narrow.conclusion, place(&wide)) {
+        (Conclusion::QueueLocation(here), Some(there)) if is_loaded(&wide, there) => {
+            let QueueLocation { phase, delay_s, delay_ratio, .. } = *there;
+            let location = QueueLocation { phase, delay_s, delay_ratio, ..here.clone() };
+            Finding { conclusion: Conclusion::QueueLocation(location), ..narrow }
+        }
+        _ => narrow,
+    }
+}
+
+/// Whether the phase loaded the direction of the queue.
+fn is_loaded(finding: &Finding, place: &QueueLocation) -> bool {
+    finding.direction.is_some_and(|direction| place.phase.loads().contains(&direction))
 }
 
 fn of_phase(view: &View<'_>, path: &Path, rise: &Rise<'_>) -> Vec<Finding> {

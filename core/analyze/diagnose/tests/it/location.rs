@@ -2,8 +2,8 @@
 use crate::line::{BLOATED, Line, MANAGED};
 use fathom_diagnose::diagnose;
 use fathom_run::{
-    Certainty, Conclusion, FirstLink, Hop, LocationProblem, Metric, Observation, Path, Place, QueueLocation,
-    Run, Series, SeriesKey, Value,
+    Certainty, Conclusion, FirstLink, Hop, LocationProblem, Metric, Observation, Path, PhaseKind, Place,
+    QueueLocation, Run, Series, SeriesKey, Span, Value,
 };
 use fathom_units::{Direction, Time};
 
@@ -139,6 +139,40 @@ fn two_queues_in_one_direction() {
     assert!((0.5..1.1).contains(&total), "{total}");
 }
 
+/// The acknowledgments of the download wait in the queue of uploads, on link 3. Hops 2 and 3 are
+/// silent during one of the two phases.
+#[test]
+fn a_queue_that_two_phases_show_is_one() {
+    for silent in [PhaseKind::Up, PhaseKind::Down] {
+        let mut run = run(&BLOATED, &at_link(3));
+        let span = |kind| Span::of(run.phases.iter().find(|phase| phase.kind == kind).expect("a phase"));
+        let (down, silent) = (span(PhaseKind::Down), span(silent));
+        let within = |of: &Span, at_ns: u64| (of.start_ns..of.end_ns).contains(&at_ns);
+        let key = |direction| SeriesKey::directed(Metric::OneWayDelay, direction);
+        let [up, of_down] = Direction::BOTH.map(|way| run.series(&key(way)).expect("one-way delays").clone());
+        for series in &mut run.series {
+            let other = if series.key == key(Direction::Up) { &of_down } else { &up };
+            if series.key.metric == Metric::OneWayDelay {
+                let places = (0..series.values.len()).filter(|n| within(&down, series.at_ns[*n]));
+                places.for_each(|n| series.values[n] = other.values[n]);
+            }
+            let is_silent = |hop: &str| ["2", "3"].contains(&hop);
+            if series.key.scope.as_deref().is_some_and(is_silent) {
+                let kept = series.iter().filter(|o| !within(&silent, o.at.as_nanos()));
+                *series = kept.fold(Series::new(series.key.clone()), |mut all, observation| {
+                    all.push(observation);
+                    all
+                });
+            }
+        }
+        let found = one(&run, Direction::Up);
+        assert_eq!((found.near_hop, found.far_hop, found.phase), (3, 4, PhaseKind::Up));
+        assert_eq!(queues(&run, Direction::Down), []);
+        // The delay is that of the upload.
+        assert!(found.delay_s > 0.5, "{}", found.delay_s);
+    }
+}
+
 #[test]
 fn hops_without_replies_widen_the_claim_and_without_any_there_is_none() {
     let mut run = run(&BLOATED, &at_link(3));
@@ -161,7 +195,7 @@ fn a_hop_that_answers_slowly_is_not_blamed() {
     for metric in [Metric::HopRtt, Metric::HopEcho] {
         // As slow under load as the queue behind it, and one that is always slow.
         change(&mut run, 2, metric, |_, value| value + if value > 0.0 { 0.9 } else { 0.0 });
-        let up = run.phases.iter().find(|p| p.kind == fathom_run::PhaseKind::Up).unwrap().clone();
+        let up = run.phases.iter().find(|p| p.kind == PhaseKind::Up).unwrap().clone();
         let series = run.series.iter_mut().find(|s| s.key == key(metric, 3)).unwrap();
         for (at, value) in series.at_ns.iter().zip(&mut series.values) {
             *value += if (up.start_ns..up.end_ns).contains(at) { 0.7 } else { 0.0 };
@@ -196,7 +230,7 @@ fn echo_requests_may_take_another_path_than_the_load() {
 #[test]
 fn echo_requests_that_few_replies_contradict_say_nothing() {
     let mut run = run(&BLOATED, &at_link(1));
-    let up = run.phases.iter().find(|p| p.kind == fathom_run::PhaseKind::Up).unwrap().clone();
+    let up = run.phases.iter().find(|p| p.kind == PhaseKind::Up).unwrap().clone();
     for number in 2..=4 {
         change(&mut run, number, Metric::HopEcho, |_, _| 0.004 * f64::from(number));
         let series = run.series.iter_mut().find(|s| s.key == key(Metric::HopRtt, number)).unwrap();
@@ -261,7 +295,7 @@ fn probes_that_take_another_path_than_the_load_say_nothing() {
 #[test]
 fn a_path_that_changes_is_not_compared() {
     let mut run = run(&BLOATED, &at_link(2));
-    let up = run.phases.iter().find(|p| p.kind == fathom_run::PhaseKind::Up).unwrap().clone();
+    let up = run.phases.iter().find(|p| p.kind == PhaseKind::Up).unwrap().clone();
     run.path.as_mut().unwrap().changes_ns = vec![up.start_ns + 1];
     assert_eq!(problem(&run, Direction::Up), Some(LocationProblem::PathChanged));
     // The download was before it.
@@ -313,7 +347,7 @@ fn without_a_queue_there_is_no_place() {
 /// Adds probes in the flow of the upload: at hop `n`, each has the delay `of(n, time in ns)` above
 /// that without load.
 fn add_in_flow(run: &mut Run, of: impl Fn(u8, u64) -> f64) {
-    let up = run.phases.iter().find(|p| p.kind == fathom_run::PhaseKind::Up).expect("an upload").clone();
+    let up = run.phases.iter().find(|p| p.kind == PhaseKind::Up).expect("an upload").clone();
     for number in 1..=ROUTERS {
         let mut series = Series::new(key(Metric::HopFlowRtt, number));
         for at_ns in (up.start_ns..up.end_ns).step_by(1_000_000_000) {
@@ -404,10 +438,9 @@ fn add_returns(run: &mut Run, of: impl Fn(u8, u64) -> f64) {
     let hop = |number| Hop { number, address: format!("203.0.113.{number}"), ..path.hops[0].clone() };
     path.return_path = (1..=ROUTERS).map(hop).collect();
     let find = |kind| run.phases.iter().find(|p| p.kind == kind).expect("a phase").clone();
-    for (metric, phase) in [
-        (Metric::HopReturnRtt, find(fathom_run::PhaseKind::Idle)),
-        (Metric::HopReturnFlowRtt, find(fathom_run::PhaseKind::Down)),
-    ] {
+    for (metric, phase) in
+        [(Metric::HopReturnRtt, find(PhaseKind::Idle)), (Metric::HopReturnFlowRtt, find(PhaseKind::Down))]
+    {
         for number in 1..=ROUTERS {
             let mut series = Series::new(key(metric, number));
             for at_ns in (phase.start_ns..phase.end_ns).step_by(1_000_000_000) {
@@ -430,13 +463,14 @@ fn probes_of_the_server_show_the_place_of_the_queue_of_a_download() {
         // The flow that is probed has a longer queue than the median one.
         let sawtooth = |at_ns: u64| 0.9 + 0.7 * (at_ns / 1_000_000_000 % 3) as f64;
         add_returns(&mut run, |number, at_ns| if number > ROUTERS - link { sawtooth(at_ns) } else { 0.0 });
-        // No router is beyond the last link.
+        let found = one(&run, Direction::Down);
+        assert_eq!((found.near_hop, found.far_hop), (link, link + 1));
+        // No router is beyond the last link, and acknowledgments may wait.
         if link == 0 {
+            delay_flows(&mut run, Direction::Up);
             assert_eq!(queues(&run, Direction::Down), []);
             continue;
         }
-        let found = one(&run, Direction::Down);
-        assert_eq!((found.near_hop, found.far_hop), (link, link + 1));
         let near = if link == 1 { "192.168.1.1".into() } else { format!("198.51.100.{link}") };
         assert_eq!(found.near_address, Some(near), "the address that this host knows");
         assert_eq!(found.far_address.is_none(), link == ROUTERS);

@@ -61,7 +61,8 @@ fn check_bursts(bytes: &[u8]) {
     assert!(written == bytes && records.len() == bytes.len() / ARRIVAL_BYTES);
 }
 
-/// Any segment of the server leaves a flow whose requests are valid, and errors are read or refused.
+/// Any segment of the server leaves a flow whose requests are valid, and errors are read or
+/// refused.
 fn check_flow(bytes: &[u8]) {
     let of =
         |last| [IpAddr::from([192, 0, 2, last]), IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last.into()])];

@@ -12,7 +12,7 @@ fn each_router_is_a_series_and_a_new_one_is_reported() {
         }
         row_of_four.enter(0);
         let (monitor, memory) = start(
-            "[watch]\ninterface = 'none'\n[defaults]\ninterval = '500ms'\nprobe = 'hops'\nmax_hops = 6\n\
+            "[watch]\ninterface = 'none'\n[defaults]\ninterval = '500ms'\nprobe = ['icmp', 'hops']\nmax_hops = 6\n\
          [[target]]\nname = 'four'\nhost = '10.8.2.2'\n\
          [[target]]\nname = 'six'\nhost = 'fd08:2::2'\n",
         );

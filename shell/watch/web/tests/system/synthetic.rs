@@ -17,6 +17,8 @@ pub(crate) const YEAR_S: u64 = 366 * 86_400;
 #[derive(Clone, Copy)]
 pub(crate) struct Made {
     pub(crate) targets: u32,
+    /// Routers of the path to target 0, each a series after those of the targets.
+    pub(crate) hops: u32,
     /// End of the history in seconds since 1970.
     pub(crate) now_s: u64,
 }
@@ -24,7 +26,7 @@ pub(crate) struct Made {
 impl Made {
     /// Ends at [`NOW_S`].
     pub(crate) fn new(targets: u32) -> Made {
-        Made { targets, now_s: NOW_S }
+        Made { targets, hops: 0, now_s: NOW_S }
     }
 }
 
@@ -44,8 +46,14 @@ pub(crate) fn outcome(series: u32, second: u64) -> Outcome {
 }
 
 impl Made {
-    /// One target in fifty has been down for an hour and a half.
+    /// One target in fifty has been down for an hour and a half. All hops but the first wait with
+    /// target 0.
     fn outcome(&self, series: u32, second: u64) -> Outcome {
+        let hop = if self.hops == 0 { 0 } else { (series + 1).saturating_sub(self.targets) };
+        if hop == 1 {
+            return Outcome::Answered(Duration::from_micros(600));
+        }
+        let series = if hop > 1 { 0 } else { series };
         let down = series % 50 == 3 && second + 5_400 > self.now_s;
         if down { Outcome::Lost } else { outcome(series, second) }
     }
@@ -55,7 +63,13 @@ impl Past for Made {
     fn series(&mut self) -> Result<Vec<Series>, String> {
         let one =
             |id| Series { id, target: format!("target {id}"), probe: "icmp".into(), unit: Unit::Seconds };
-        Ok((0..self.targets).map(one).collect())
+        let hop = |n| Series {
+            id: self.targets + n,
+            target: "target 0".into(),
+            probe: format!("hop {}", n + 1),
+            unit: Unit::Seconds,
+        };
+        Ok((0..self.targets).map(one).chain((0..self.hops).map(hop)).collect())
     }
 
     /// Uses at most 60 probes per column, so that tests are fast.
