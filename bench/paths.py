@@ -4,7 +4,8 @@ one or two of their interfaces, and the default limits of ICMP errors (icmp_rate
 
 For each path, `fathom test` runs over it, and its findings are compared with where the queues are.
 A claim is right if it has the right direction and its two hops enclose the queue; the table says
-how many of the hops it leaves open. Needs root and iproute2.
+how many of the hops it leaves open. The sizes of buffers that TCP filled are compared with the limits of tbf.
+Needs root, iproute2 and nftables.
 
 Usage: bench/paths.py [--fathom target/release/fathom] [--seed 1] [--paths 60] [--only KIND] [--jobs 2]
 """
@@ -14,6 +15,7 @@ import json
 import os
 import random
 import signal
+import statistics
 import subprocess
 import tempfile
 import threading
@@ -238,6 +240,13 @@ def judge(path, result):
     return right, wrong, [f"{q['direction']} {q['link']}-{q['link'] + 1}" for q in queues]
 
 
+def sizes(path, result):
+    """Relative errors of the sizes that are no bounds. A queue of tbf counts Ethernet headers."""
+    of = {f["direction"]: f["parameters"] for f in result["findings"] if f["kind"] == "buffer_size"}
+    found = [(of[d], limit) for d, _, _, limit in path.queues if d in of and not path.kind.startswith("fair")]
+    return [size["ethernet_bytes"] / limit - 1 for size, limit in found if not size["is_lower_bound"]]
+
+
 def one(number, kind, seed, fathom, keep):
     path = Path(number, kind, random.Random(f"{seed}:{number}"))
     try:
@@ -248,7 +257,7 @@ def one(number, kind, seed, fathom, keep):
     if keep:
         with open(os.path.join(keep, f"{seed}-{number}.json"), "w") as file:
             json.dump(result, file)
-    return path, judge(path, result)
+    return path, judge(path, result), sizes(path, result)
 
 
 def main():
@@ -265,20 +274,25 @@ def main():
     kinds = [(n, KINDS[n % len(KINDS)]) for n in range(options.paths)]
     kinds = [(n, kind) for n, kind in kinds if options.only in (None, kind, str(n))]
     print(f"{'path':4}  {'kind':10}  routers  {'queues':20}  {'right':38}  {'wrong':20}  not claimed")
-    totals = [0, 0, 0]
+    totals, errors = [0, 0, 0], []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = [pool.submit(one, n, kind, options.seed, os.path.abspath(options.fathom), options.keep) for n, kind in kinds]
         for (number, kind), job in zip(kinds, jobs):
             try:
-                path, (right, wrong, missing) = job.result()
+                path, (right, wrong, missing), of_sizes = job.result()
             except (RuntimeError, subprocess.TimeoutExpired) as error:
                 print(f"{number:4}  {kind:10}  {error}")
                 continue
             queues = ", ".join(f"{d} {l}-{l + 1}" for d, l, _, _ in path.queues)
             print(f"{number:4}  {kind:10}  {path.routers:7}  {queues:20}  {', '.join(right):38}  {', '.join(wrong):20}  {', '.join(missing)}".rstrip(), flush=True)
             totals = [t + len(x) for t, x in zip(totals, (right, wrong, missing))]
+            errors += of_sizes
     right, wrong, missing = totals
     print(f"claims right: {right} of {right + wrong}; queues found: {right} of {right + missing}")
+    near = sum(abs(error) <= 0.03 for error in errors)
+    if errors:
+        print(f"sizes by TCP within 3 %: {near} of {len(errors)}, median {100 * statistics.median(errors):+.1f} %, "
+              f"{100 * min(errors):+.1f} to {100 * max(errors):+.1f} %")
 
 
 if __name__ == "__main__":

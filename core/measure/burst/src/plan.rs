@@ -105,6 +105,8 @@ pub struct BurstPlanner {
     is_echo: bool,
     /// Only the size of a buffer that is full within [`LONGEST_CHECK_S`] is of interest.
     is_check: bool,
+    /// The largest size that passes, as a place in [`PAYLOAD_BYTES`].
+    largest: usize,
     stage: Stage,
     /// Number of datagrams of the last plan before it was limited.
     planned: u32,
@@ -150,6 +152,7 @@ impl BurstPlanner {
             left: budget,
             is_echo: false,
             is_check: false,
+            largest: 0,
             stage,
             planned: 0,
             responses: Vec::new(),
@@ -182,7 +185,6 @@ impl BurstPlanner {
         Some(plan)
     }
     fn plan(&self) -> Option<BurstPlan> {
-        let [large, ..] = PAYLOAD_BYTES;
         let of = |payload_bytes: u32, count: u32, pace: f64| {
             let packet_s = self.packet_s(payload_bytes);
             let interval = packet_s.map_or(Duration::ZERO, |s| Duration::from_secs_f64(s / pace));
@@ -202,6 +204,7 @@ impl BurstPlanner {
             }
             Stage::Fill { size, count } => Some(of(*PAYLOAD_BYTES.get(size)?, count, PACE)),
             Stage::Police { times } => {
+                let large = *PAYLOAD_BYTES.get(self.largest)?;
                 let interval = FILL_RATE.serialization_time(Bytes(u64::from(large))) / u64::from(times);
                 let count = (POLICED_S / interval.as_secs_f64()).min(f64::from(MOST_DATAGRAMS)) as u32;
                 Some(BurstPlan { interval, ..of(large, count, 1.0) })
@@ -256,6 +259,12 @@ impl BurstPlanner {
         self.left = self.left.saturating_sub(Bytes(after * u64::from(burst.payload_bytes)));
         let is_managed = is_policed || response.is_some_and(|response| !response.has_few_early());
         let is_unknown = is_managed || (matches!(self.stage, Stage::Fill { .. }) && !is_full && !can_grow);
+        // Even those far apart are lost if the path has a smaller MTU, and no ICMP error says so.
+        let has_passed = burst.received_ns.iter().any(Option::is_some);
+        if let (Stage::First { size, .. }, false) = (self.stage, has_passed) {
+            self.largest = size + 1;
+        }
+        let largest = self.largest;
         self.stage = match self.stage {
             _ if self.is_check && is_unknown => Stage::Done,
             Stage::First { size, count } if has_queue && self.is_echo => {
@@ -264,8 +273,8 @@ impl BurstPlanner {
             Stage::Direction { size, count, .. } if is_ambiguous(burst, &self.responses) => {
                 Stage::Direction { size, count, echo_every: ECHO_EVERY[1] }
             }
-            Stage::First { .. } if has_queue => Stage::Fill { size: 0, count: FILL_COUNT },
-            Stage::Direction { .. } => Stage::Fill { size: 0, count: FILL_COUNT },
+            Stage::First { .. } if has_queue => Stage::Fill { size: largest, count: FILL_COUNT },
+            Stage::Direction { .. } => Stage::Fill { size: largest, count: FILL_COUNT },
             // A receiver that limits its replies drops what exceeds a rate as well.
             Stage::First { .. } if is_policed && self.is_echo => Stage::Done,
             Stage::First { .. } if is_policed => Stage::Police { times: 1 },
@@ -284,18 +293,18 @@ impl BurstPlanner {
                 Stage::Fill { size: size + 1, count: count.min(MOST_DATAGRAMS) }
             }
             Stage::Fill { .. } if self.is_check => Stage::Done,
-            Stage::Fill { .. } => Stage::Sustained { size: 0, ecn: Ecn::NotEct },
+            Stage::Fill { .. } => Stage::Sustained { size: largest, ecn: Ecn::NotEct },
             Stage::Sustained { size, ecn: Ecn::NotEct }
                 if size + 1 < PAYLOAD_BYTES.len() && self.has_two_queues() =>
             {
                 Stage::Sustained { size: size + 1, ecn: Ecn::NotEct }
             }
             Stage::Sustained { ecn: Ecn::NotEct, .. } if !self.is_echo => {
-                Stage::Sustained { size: 0, ecn: Ecn::Ect0 }
+                Stage::Sustained { size: largest, ecn: Ecn::Ect0 }
             }
             // L4S marks nothing else differently.
             Stage::Sustained { ecn: Ecn::Ect0, .. } if !burst.ce.is_empty() => {
-                Stage::Sustained { size: 0, ecn: Ecn::Ect1 }
+                Stage::Sustained { size: largest, ecn: Ecn::Ect1 }
             }
             Stage::First { .. } | Stage::Police { .. } | Stage::Sustained { .. } | Stage::Done => Stage::Done,
         };

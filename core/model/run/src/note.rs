@@ -54,6 +54,14 @@ pub enum Note {
         /// The phase.
         phase: PhaseKind,
     },
+    /// No datagram of a size arrived, and smaller ones did: the path has a smaller MTU, and its
+    /// ICMP errors are lost, too.
+    LongPacketsLost {
+        /// Size of their IP packets.
+        ip_bytes: u64,
+        /// The largest size that arrived.
+        passed_ip_bytes: u64,
+    },
     /// The load of a phase started while latency was still higher than without load.
     QueueNotEmpty {
         /// The phase.

@@ -42,8 +42,11 @@ pub fn note(note: &Note) -> String {
         Note::PhaseLeftOut { phase } => {
             format!("The phase \"{}\" was skipped: the data cap was reached.", phase.name())
         }
+        Note::LongPacketsLost { ip_bytes, .. } => {
+            format!("Packets of {} bytes were lost: the path has a smaller MTU.", thousands(*ip_bytes as f64))
+        }
         Note::QueueNotEmpty { phase, waited_s } => format!(
-            "The phase \"{}\" is not judged: it started while the line was busy. The queue was not empty after {}.",
+            "The phase \"{}\" is not judged: it started while the line was busy ({} waited).",
             phase.name(),
             seconds(*waited_s)
         ),
@@ -57,10 +60,9 @@ pub fn note(note: &Note) -> String {
             seconds(*limit_s),
             seconds(*needed_s)
         ),
-        Note::ServerShared { sessions } => format!(
-            "{} loaded the server too, which may have limited the load.",
-            counted(u64::from(*sessions), "other test", "other tests")
-        ),
+        Note::ServerShared { sessions } => {
+            format!("{} loaded the server, too.", counted(u64::from(*sessions), "other test", "other tests"))
+        }
         Note::OtherServer { protocol, takes_uploads } => format!(
             "No one-way delays: the server speaks {protocol}{}.",
             if *takes_uploads { "" } else { ", and takes no uploads" }

@@ -49,7 +49,7 @@ pub(crate) fn hop_table(run: &Run, diagnosis: &Diagnosis) -> Option<HopTable> {
     let path = run.path.as_ref()?;
     let hops = path.hops.iter().map(|hop| {
         let series = hop_series(run, hop);
-        HopRow {
+        TableRow {
             number: hop.number,
             address: &hop.address,
             replies: replies(&series),
@@ -57,7 +57,7 @@ pub(crate) fn hop_table(run: &Run, diagnosis: &Diagnosis) -> Option<HopTable> {
             hop: Some(hop),
         }
     });
-    let end = end_of(run, diagnosis).map(|(number, address, series)| HopRow {
+    let end = end_of(run, diagnosis).map(|(number, address, series)| TableRow {
         number,
         address,
         replies: replies(&series),
@@ -74,13 +74,13 @@ pub(crate) fn return_table(run: &Run) -> Option<HopTable> {
     let hops = path.return_path.iter().map(|hop| {
         let of = |metric| run.series(&key(metric, hop.number));
         let series = [Metric::HopReturnRtt, Metric::HopReturnFlowRtt].into_iter().filter_map(of).collect();
-        HopRow { number: hop.number, address: &hop.address, replies: None, series, hop: Some(hop) }
+        TableRow { number: hop.number, address: &hop.address, replies: None, series, hop: Some(hop) }
     });
     table(run, "back", &hops.collect::<Vec<_>>())
 }
 
 /// What a row shows.
-struct HopRow<'a> {
+struct TableRow<'a> {
     number: u8,
     address: &'a str,
     /// Share of the probes.
@@ -92,7 +92,7 @@ struct HopRow<'a> {
 
 /// A table of these hops; `None` without any. Figures that no hop has are left out. Names are last,
 /// so that a narrow terminal leaves them out.
-fn table(run: &Run, heading: &'static str, hops: &[HopRow<'_>]) -> Option<HopTable> {
+fn table(run: &Run, heading: &'static str, hops: &[TableRow<'_>]) -> Option<HopTable> {
     let columns = columns(run);
     let known = || hops.iter().filter_map(|row| row.hop);
     let has_replies = hops.iter().any(|row| row.replies.is_some());

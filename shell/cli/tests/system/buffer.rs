@@ -107,6 +107,30 @@ fn marks_are_seen_in_both_directions() {
     });
 }
 
+/// Long packets are lost in one direction, without an ICMP error.
+#[test]
+fn a_path_with_a_smaller_mtu_is_measured() {
+    let _alone = alone();
+    in_new_namespace(|| {
+        let queue = |side: &str| format!("qdisc add dev {side} root tbf rate 5mbit burst 3200 limit 60000");
+        let (row, server) = path(&[&queue("right"), &queue("left")]);
+        row.sh(1, "ip link set right mtu 1300; nft add table ip t");
+        row.sh(1, "nft 'add chain ip t out { type filter hook output priority 0; }'");
+        row.sh(1, "nft add rule ip t out icmp type destination-unreachable drop");
+        row.enter(0);
+        let (document, _) = measure(&[&format!("10.8.1.2:{}", server.port)]);
+        let expected = serde_json::json!({
+            "kind": "long_packets_lost", "ip_bytes": 1_428, "passed_ip_bytes": 728,
+        });
+        assert_eq!(document["notes"], serde_json::json!([expected]));
+        let found = document["findings"].as_array().unwrap();
+        assert_eq!(found.len(), 2, "{}", document["verdict"]);
+        for finding in found {
+            near(&finding["parameters"]["bytes"]["value"], 60_000.0, 0.05);
+        }
+    });
+}
+
 /// A server that is gone midway ends the measurement; what was found remains.
 #[test]
 fn the_buffers_found_before_the_server_is_gone_are_kept() {

@@ -16,7 +16,7 @@ use fathom_burst::{BurstPlan, BurstPlanner};
 use fathom_os::clock::wall_now;
 use fathom_probe::ProbeKind;
 use fathom_probe::protocol::FlowLoad;
-use fathom_run::{Burst, Interruption, Run, SCHEMA_VERSION};
+use fathom_run::{Burst, Interruption, Note, Run, SCHEMA_VERSION};
 use fathom_units::{Bytes, Direction, Duration, PerDirection, WallTime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -237,6 +237,19 @@ fn send_all(
     Ok(())
 }
 
+/// A size of which nothing arrived in one direction, while smaller datagrams did.
+pub(crate) fn lost_size(bursts: &[Burst]) -> Option<Note> {
+    let longest = |direction, has_passed| {
+        let all = bursts.iter().filter(|burst| burst.direction == direction);
+        let found = all.filter(|burst| burst.received_ns.iter().any(Option::is_some) == has_passed);
+        found.map(|burst| u64::from(burst.payload_bytes + burst.header_bytes)).max()
+    };
+    Direction::BOTH.into_iter().find_map(|direction| {
+        let (ip_bytes, passed_ip_bytes) = (longest(direction, false)?, longest(direction, true)?);
+        (ip_bytes > passed_ip_bytes).then_some(Note::LongPacketsLost { ip_bytes, passed_ip_bytes })
+    })
+}
+
 fn assemble(
     config: &TestConfig,
     mut record: Record<'_>,
@@ -244,6 +257,7 @@ fn assemble(
     bursts: Vec<Burst>,
 ) -> Run {
     let instrument = gathered.map(|gathered| assemble_instrument(gathered, &mut record)).unwrap_or_default();
+    lost_size(&bursts).into_iter().for_each(|note| record.note(note));
     Run {
         schema_version: SCHEMA_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,5 +1,5 @@
 //! The sequence of a test: phases, their ends, and all incoming events.
-use crate::bursts::check_buffers;
+use crate::bursts::{check_buffers, lost_size};
 use crate::control::{Control, ControlInput};
 use crate::flows::{FathomPeer, Flow, FlowEvent, FlowSettings};
 use crate::ledger::{Ledger, Sender};
@@ -291,7 +291,9 @@ impl<'a> Test<'a> {
         let Some(peer) = self.burst_peer.clone().filter(|_| is_empty) else { return Vec::new() };
         let moved = Direction::BOTH.map(|direction| self.ledger.delivered(direction, None));
         let left = moved.iter().fold(self.byte_limit, |left, moved| left.saturating_sub(*moved));
-        check_buffers(self, &peer, Bytes(left))
+        let bursts = check_buffers(self, &peer, Bytes(left));
+        lost_size(&bursts).into_iter().for_each(|note| self.record.note(note));
+        bursts
     }
     /// Counts what was reported after the end of the phase.
     pub(crate) fn settle_accounts(&mut self) {

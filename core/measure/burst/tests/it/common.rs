@@ -54,6 +54,8 @@ pub(crate) struct Path {
     links: Vec<Bottleneck<Datagram>>,
     /// Of the first link.
     rate: Rate,
+    /// Longest IP packet that passes.
+    pub(crate) mtu: u64,
     /// The sender pauses for 10 ms this often, and then sends what is due at once, ns.
     pub(crate) stalls_every: u64,
     /// It pauses after it sent a datagram, and before it reads its clock.
@@ -69,7 +71,15 @@ impl Path {
     /// As `new`, behind which a share of all packets is lost.
     pub(crate) fn lossy(queue: &str, rate: &str, loss: &str, seed: u64) -> Self {
         let (link, rate) = (link(queue, rate, loss, seed), rate.parse().unwrap());
-        Path { links: vec![link], rate, stalls_every: u64::MAX, stamps_late: false, now: 0, sent_bytes: 0 }
+        Path {
+            links: vec![link],
+            rate,
+            mtu: u64::MAX,
+            stalls_every: u64::MAX,
+            stamps_late: false,
+            now: 0,
+            sent_bytes: 0,
+        }
     }
     /// As this path, with another link behind it.
     pub(crate) fn then(mut self, queue: &str, rate: &str) -> Self {
@@ -111,7 +121,9 @@ impl Path {
             self.advance(now, &mut out);
             let len = if number.is_some() { u64::from(plan.payload_bytes) + 28 } else { 92 };
             let flow = number.is_some().into();
-            self.links[0].arrive(Datagram { number, len, flow, ecn: plan.ecn }, now, &mut Nobody);
+            if len <= self.mtu {
+                self.links[0].arrive(Datagram { number, len, flow, ecn: plan.ecn }, now, &mut Nobody);
+            }
         }
         self.now = end + 60_000_000_000;
         self.advance(Time::from_nanos(self.now), &mut out);

@@ -1,6 +1,6 @@
 //! Rate, size and kind of limit of buffers that drop at their end.
 use crate::common::Path;
-use fathom_burst::Buffer;
+use fathom_burst::{Buffer, estimate, responses};
 use fathom_run::{BufferLimit, ManagementRule};
 use fathom_units::Rng;
 
@@ -42,6 +42,27 @@ fn random_buffers_of_bytes_and_packets() {
             assert!((measured.value - truth).abs() <= measured.error.max(0.03 * truth) + 1.0, "{name}");
         } else {
             close(&name, buffer.bytes.value, truth, 0.03 + 242.0 / truth);
+        }
+    }
+}
+
+/// Longer packets are lost, and no ICMP error says so: the other sizes are enough.
+#[test]
+fn a_path_that_loses_long_packets_is_measured_with_shorter_ones() {
+    for (queue, limit) in
+        [("fifo limit 200kb", BufferLimit::Bytes), ("fifo limit 150p", BufferLimit::Packets)]
+    {
+        let mut path = Path::new(queue, "5mbit");
+        path.mtu = 1300;
+        let bursts = path.bursts(BUDGET);
+        assert_eq!(bursts.iter().filter(|burst| burst.payload_bytes == 1400).count(), 1, "{queue}");
+        let buffer = estimate(&responses(&bursts)).unwrap();
+        close("rate", buffer.rate_bits_per_second.value, 5e6, 0.01);
+        assert_eq!((buffer.limit, buffer.is_lower_bound), (Some(limit), false), "{queue}: {buffer:?}");
+        assert_eq!(buffer.rule, Some(ManagementRule::TailDrop), "{queue}");
+        match buffer.packets {
+            Some(packets) => close("buffer", packets.value, 150.0, 0.03),
+            None => close("buffer", buffer.bytes.value, 204_800.0, 0.03),
         }
     }
 }

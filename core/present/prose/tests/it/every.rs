@@ -201,6 +201,7 @@ every! {
         Note::ProbeConnectionFailed { .. } => Note::ProbeConnectionFailed { message: message() };
         Note::PersistentConnectionBroke { .. } => Note::PersistentConnectionBroke { message: message() };
         Note::PhaseLeftOut { .. } => Note::PhaseLeftOut { phase: PhaseKind::Both };
+        Note::LongPacketsLost { .. } => Note::LongPacketsLost { ip_bytes: 1_428, passed_ip_bytes: 728 };
         Note::QueueNotEmpty { .. } => Note::QueueNotEmpty { phase: PhaseKind::Both, waited_s: 24.6 };
         Note::ServerByteLimit { .. } => Note::ServerByteLimit { limit_ratio: 0.98, payload_bytes: 980_000_000 };
         Note::ServerTimeLimit { .. } => Note::ServerTimeLimit { limit_s: 60.0, needed_s: 130.0 };
