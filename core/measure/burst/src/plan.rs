@@ -282,7 +282,7 @@ impl BurstPlanner {
                 Stage::Police { times: 4 * times }
             }
             // A slow line drops most of them.
-            Stage::First { size, count } if response.is_none() && has_lost => {
+            Stage::First { size, count } if !has_passed || (response.is_none() && has_lost) => {
                 Stage::First { size: size + 1, count }
             }
             Stage::First { size, count } if can_grow && !is_full => Stage::First { size, count: 2 * count },

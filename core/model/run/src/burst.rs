@@ -44,6 +44,16 @@ impl Burst {
         let sent_at_once = self.received_ns.iter().skip(from).take(count);
         sent_at_once.step_by(self.echo_every.max(1) as usize).copied()
     }
+    /// Number of the datagrams that were sent at once, of echo requests only if there are any.
+    #[must_use]
+    pub const fn expected(&self) -> u32 {
+        self.count.div_ceil(if self.echo_every == 0 { 1 } else { self.echo_every })
+    }
+    /// How many of them did not arrive.
+    #[must_use]
+    pub fn lost(&self) -> u32 {
+        self.expected().saturating_sub(self.arrivals().flatten().count() as u32)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

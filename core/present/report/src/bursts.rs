@@ -20,14 +20,13 @@ fn row(burst: &Burst) -> [String; 6] {
     let count = burst.count as usize;
     let sent = burst.sent_ns.iter().skip(from).take(count);
     let (first, last) = (sent.clone().min().copied().unwrap_or(0), sent.max().copied().unwrap_or(0));
-    let lost = burst.arrivals().filter(Option::is_none).count();
     let longest_s = fathom_burst::waits(burst).iter().map(|(_, wait_s)| *wait_s).fold(0.0, f64::max);
     [
         burst.direction.name().to_string(),
         thousands(count as f64),
         thousands(f64::from(burst.payload_bytes)),
         milliseconds_bare((last - first) as f64 / 1e9),
-        thousands(lost as f64),
+        thousands(burst.lost().into()),
         milliseconds_bare(longest_s),
     ]
 }

@@ -61,11 +61,8 @@ fn advised(error: AppError) -> Failure {
 
 /// A burst in a line of progress.
 fn line(burst: &Burst) -> String {
-    let arrived = burst.arrivals().flatten().count();
     let Burst { direction, count, payload_bytes, .. } = burst;
-    let of = match burst.arrivals().count() {
-        all if all as u32 == *count => String::new(),
-        echoed => format!(" of {echoed} to be echoed"),
-    };
+    let (expected, arrived) = (burst.expected(), burst.expected() - burst.lost());
+    let of = if expected == *count { String::new() } else { format!(" of {expected} to be echoed") };
     format!("{direction:<5}{count:6} datagrams of {payload_bytes:4} bytes, {arrived}{of} arrived")
 }
